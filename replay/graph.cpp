@@ -1,0 +1,27 @@
+#include "replay/graph.h"
+
+#include <utility>
+
+namespace tagalong::replay {
+
+Value Graph::add(Op op, std::vector<Value> operands, std::int64_t immediate, Ref object, SnapshotId snapshot,
+                 std::int32_t line) {
+  const OpInfo& row = info(op);
+  const std::int32_t results = row.results == kVariadic ? static_cast<std::int32_t>(immediate) : row.results;
+  Node node;
+  node.op = op;
+  node.immediate = immediate;
+  node.object = std::move(object);
+  node.operands = std::move(operands);
+  node.result_count = results;
+  node.snapshot = snapshot;
+  node.line = line;
+  if (results > 0) {
+    node.first_result = value_count;
+    value_count += results;
+  }
+  nodes.push_back(std::move(node));
+  return nodes.back().first_result;
+}
+
+}  // namespace tagalong::replay

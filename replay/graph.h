@@ -1,0 +1,73 @@
+// A graph: one recorded path as a list of nodes in program order, in SSA form, with the snapshots its nodes may leave
+// through. Values are Python objects (or null); value `v` is defined by exactly one node before its first use. The graph
+// owns every object it names. It refuses nothing by itself: verify() (replay/verifier.h) says what is wrong with one.
+//
+//   Graph graph; Value x = graph.add(Op::param, {}, 0); graph.add(Op::return_value, {x});
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "replay/ops.h"
+#include "rewriter/interp/ref.h"
+
+namespace tagalong::replay {
+
+using Value = std::int32_t;       // number of a value; kNoValue: an unbound slot
+using SnapshotId = std::int32_t;  // index into Graph::snapshots; kNoSnapshot: none
+inline constexpr Value kNoValue = -1;
+inline constexpr SnapshotId kNoSnapshot = -1;
+
+// What happens to the value that an inlined frame returns, in the place of the C code that called it.
+enum class ReturnKind : std::uint8_t {
+  kPlain,       // it is the result of the instruction
+  kNone,        // it must be None and is dropped, the result is the object under construction (__init__)
+};
+
+// A frame that takes part in the trace: number 0 is the root, the others were inlined.
+struct FrameInfo {
+  Ref code;                 // original code object
+  Value function = kNoValue;
+  std::int32_t parent = -1; // frame number of the caller
+  ReturnKind return_kind = ReturnKind::kPlain;
+  Value instance = kNoValue;  // kNone: the object under construction
+};
+
+// The state of one frame before instruction `instruction` (index in the decoded original code). Where it is somebody's
+// parent, the state during that call: operands gone, result not there yet.
+struct Snapshot {
+  std::int32_t frame = 0;
+  std::int32_t instruction = 0;
+  SnapshotId parent = kNoSnapshot;
+  std::vector<Value> locals;  // one per slot of localsplus
+  std::vector<Value> stack;
+  bool operator==(const Snapshot&) const = default;
+};
+
+struct Node {
+  Op op = Op::null;
+  std::int64_t immediate = 0;
+  Ref object;
+  std::vector<Value> operands;
+  Value first_result = kNoValue;
+  std::int32_t result_count = 0;
+  SnapshotId snapshot = kNoSnapshot;
+  std::int32_t line = 0;  // source line, for people
+
+  [[nodiscard]] const OpInfo& info() const { return replay::info(op); }
+};
+
+struct Graph {
+  std::vector<Node> nodes;
+  std::vector<Snapshot> snapshots;
+  std::vector<FrameInfo> frames;
+  Value value_count = 0;
+  std::string name;  // qualified name of the root function
+
+  // Appends a node; returns its first result (kNoValue if it has none).
+  Value add(Op op, std::vector<Value> operands, std::int64_t immediate = 0, Ref object = {},
+            SnapshotId snapshot = kNoSnapshot, std::int32_t line = 0);
+};
+
+}  // namespace tagalong::replay

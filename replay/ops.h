@@ -1,0 +1,74 @@
+// The operations of the graph, derived from the one table ops.def.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tagalong::replay {
+
+enum class Op : std::uint8_t {
+#define TAGALONG_OP(name, ...) name,
+#include "replay/ops.def"
+#undef TAGALONG_OP
+};
+
+enum class Effect : std::uint8_t { kPure, kFresh, kReads, kWrites, kOpaque };
+enum class Leaves : std::uint8_t { kStays, kGuard, kTerminates };
+enum class Immediates : std::uint8_t { kNone, kInt, kObject, kIntObject };
+
+inline constexpr int kVariadic = -1;
+
+struct OpInfo {
+  std::string_view name;
+  int operands;
+  int results;
+  Effect effect;
+  Leaves leaves;
+  Immediates immediates;
+  bool may_raise;
+  std::string_view documentation;
+
+  [[nodiscard]] constexpr bool is_guard() const { return leaves == Leaves::kGuard; }
+  [[nodiscard]] constexpr bool is_terminator() const { return leaves == Leaves::kTerminates; }
+  [[nodiscard]] constexpr bool is_pure() const { return effect == Effect::kPure; }
+  [[nodiscard]] constexpr bool has_int() const {
+    return immediates == Immediates::kInt || immediates == Immediates::kIntObject;
+  }
+  [[nodiscard]] constexpr bool has_object() const {
+    return immediates == Immediates::kObject || immediates == Immediates::kIntObject;
+  }
+  // May go away when nobody uses its results.
+  [[nodiscard]] constexpr bool is_removable() const {
+    return leaves == Leaves::kStays && results != 0 && !may_raise &&
+           (effect == Effect::kPure || effect == Effect::kFresh || effect == Effect::kReads);
+  }
+  // Runs before the entry check of a trace is over: nothing that it does can be observed.
+  [[nodiscard]] constexpr bool is_invisible() const {
+    return effect == Effect::kPure || effect == Effect::kFresh || effect == Effect::kReads;
+  }
+  // Needs a snapshot: may leave the graph, raise, or show the frame to somebody.
+  [[nodiscard]] constexpr bool needs_snapshot() const {
+    return leaves == Leaves::kGuard || name == "leave" || may_raise || effect == Effect::kOpaque ||
+           effect == Effect::kWrites;
+  }
+};
+
+namespace detail {
+inline constexpr bool kYes = true;
+inline constexpr bool kNo = false;
+inline constexpr std::array kOps = {
+#define TAGALONG_OP(name, operands, results, effect, leaves, immediates, may_raise, documentation) \
+  OpInfo{#name, operands, results, Effect::effect, Leaves::leaves, Immediates::immediates, may_raise, documentation},
+#include "replay/ops.def"
+#undef TAGALONG_OP
+};
+}  // namespace detail
+
+inline constexpr std::size_t kOpCount = detail::kOps.size();
+
+[[nodiscard]] constexpr const OpInfo& info(Op op) { return detail::kOps.at(static_cast<std::size_t>(op)); }
+[[nodiscard]] std::optional<Op> op_named(std::string_view name);
+
+}  // namespace tagalong::replay
