@@ -1,0 +1,14 @@
+// Code objects that we derive from an original remember it (in CPython's co_extra), so that a function is recognised
+// whichever of its code objects is installed. A derived code object owns its original.
+#pragma once
+
+#include "rewriter/interp/ref.h"
+
+namespace tagalong::interp {
+
+// False with an exception set when there is no memory.
+bool set_original(PyCodeObject* derived, PyCodeObject* original);
+// The original of a derived code object, the code object itself otherwise.
+PyCodeObject* original_of(PyCodeObject* code);
+
+}  // namespace tagalong::interp

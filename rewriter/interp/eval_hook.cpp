@@ -1,0 +1,66 @@
+#include "rewriter/interp/eval_hook.h"
+
+namespace tagalong::interp {
+namespace {
+
+FrameHandler g_handler = nullptr;
+int g_users = 0;
+bool g_suspended = false;
+
+PyObject* hook(PyThreadState* thread, Frame* frame, int throw_flag) {
+  if (g_handler == nullptr) {
+    return _PyEval_EvalFrameDefault(thread, frame, throw_flag);
+  }
+  return g_handler(thread, frame, throw_flag);
+}
+
+_PyFrameEvalFunction installed(PyThreadState* thread) { return _PyInterpreterState_GetEvalFrameFunc(thread->interp); }
+
+void apply(PyThreadState* thread) {
+  if (foreign_hook(thread)) {
+    return;
+  }
+  const bool wanted = g_users > 0 && !g_suspended;
+  _PyInterpreterState_SetEvalFrameFunc(thread->interp, wanted ? hook : _PyEval_EvalFrameDefault);
+}
+
+}  // namespace
+
+void set_frame_handler(FrameHandler handler) { g_handler = handler; }
+
+PyObject* evaluate(PyThreadState* thread, Frame* frame, int throw_flag) {
+  return _PyEval_EvalFrameDefault(thread, frame, throw_flag);
+}
+
+void acquire_hook() {
+  if (++g_users == 1) {
+    apply(thread_state());
+  }
+}
+
+void release_hook() {
+  if (--g_users == 0) {
+    apply(thread_state());
+  }
+}
+
+bool foreign_hook(PyThreadState* thread) {
+  const _PyFrameEvalFunction function = installed(thread);
+  return function != _PyEval_EvalFrameDefault && function != hook;
+}
+
+void suspend_hook(PyThreadState* thread) {
+  if (g_users > 0) {
+    g_suspended = true;
+    apply(thread);
+  }
+}
+
+void restore_hook(PyThreadState* thread) {
+  if (g_suspended) {
+    g_suspended = false;
+    apply(thread);
+  }
+}
+
+}  // namespace tagalong::interp

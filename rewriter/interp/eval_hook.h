@@ -1,0 +1,24 @@
+// The PEP 523 frame-evaluation hook, installed only while somebody needs it: a hook that stays costs every Python call
+// of the process and C stack for each. Users are counted; all of this needs the GIL.
+#pragma once
+
+#include "rewriter/interp/frames.h"
+
+namespace tagalong::interp {
+
+// Decides about a frame that is about to start; calls evaluate() to let it run. As _PyFrameEvalFunction.
+using FrameHandler = PyObject* (*)(PyThreadState* thread, Frame* frame, int throw_flag);
+
+void set_frame_handler(FrameHandler handler);
+PyObject* evaluate(PyThreadState* thread, Frame* frame, int throw_flag);
+
+void acquire_hook();  // one more user: installed
+void release_hook();  // one user less: removed with the last
+
+// Whether somebody else's hook is installed: then frames are theirs and we step aside.
+bool foreign_hook(PyThreadState* thread);
+
+void suspend_hook(PyThreadState* thread);  // for a landing
+void restore_hook(PyThreadState* thread);
+
+}  // namespace tagalong::interp

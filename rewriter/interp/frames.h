@@ -1,0 +1,63 @@
+// The interpreter's frames: everything the rest of tagalong knows about CPython's private frame layout goes through
+// here. Nothing is owned except between push_frame and pop_frame. It refuses interpreters other than the supported
+// ones at compile time.
+//
+//   Frame* frame = current_frame(thread);   PyObject** slots = locals_of(frame);
+#pragma once
+
+#include <Python.h>
+#include <internal/pycore_frame.h>
+
+#include "rewriter/interp/ref.h"
+
+#if PY_VERSION_HEX < 0x030B0000 || PY_VERSION_HEX >= 0x030C0000
+#error "tagalong: this CPython version has no frame access yet"
+#endif
+
+namespace tagalong::interp {
+
+using Frame = _PyInterpreterFrame;
+
+inline PyThreadState* thread_state() { return _PyThreadState_UncheckedGet(); }
+inline Frame* current_frame(PyThreadState* thread) { return thread->cframe->current_frame; }
+inline void set_current_frame(PyThreadState* thread, Frame* frame) { thread->cframe->current_frame = frame; }
+inline Frame* caller_of(Frame* frame) { return frame->previous; }
+
+inline PyObject** locals_of(Frame* frame) { return frame->localsplus; }
+inline PyCodeObject* code_of(Frame* frame) { return frame->f_code; }
+inline PyFunctionObject* function_of(Frame* frame) { return frame->f_func; }
+inline int slot_count(const PyCodeObject* code) { return code->co_nlocalsplus; }
+inline PyObject** stack_base(Frame* frame) { return frame->localsplus + frame->f_code->co_nlocalsplus; }
+
+// Whether a trace or profile function watches this thread: recording and replay step aside then.
+inline bool is_watched(PyThreadState* thread) { return thread->cframe->use_tracing != 0; }
+// How many more Python calls the recursion limit allows.
+inline int recursion_left(PyThreadState* thread) { return thread->recursion_remaining; }
+
+// The frame is shown to be executing the instruction at this code unit: line numbers and tracebacks come from it.
+inline void set_location(Frame* frame, int unit) {
+  frame->prev_instr = reinterpret_cast<_Py_CODEUNIT*>(frame->f_code->co_code_adaptive) + unit;
+}
+
+// --- frames of our own, for inlined callees that must be real
+
+// A new frame for a call of `function` in `code` (same local slots as the function's own code), linked under the
+// current frame and made current; all slots are empty. Null with MemoryError set.
+Frame* push_frame(PyThreadState* thread, PyFunctionObject* function, PyCodeObject* code);
+// Removes the current frame, which push_frame made; a frame object that somebody holds takes its content over.
+void pop_frame(PyThreadState* thread, Frame* frame);
+// Lets the interpreter run a pushed frame to its end, from `unit` on with `depth` values on its stack; with `raise`,
+// as if the instruction at `unit` had just raised the exception that is set. A new reference, or null with an
+// exception. The frame stays to be popped.
+PyObject* run_frame(PyThreadState* thread, Frame* frame, int unit, int depth, bool raise);
+
+// --- changing a frame that waits for a landing (interp/landing.h)
+
+// From here the frame goes on with the code unit `unit` of `code` with `depth` values on its stack; the landing's
+// value is pushed on top.
+void redirect(Frame* frame, PyCodeObject* code, int unit, int depth);
+
+// Exchanges the code of a frame that has not started, making room for a larger stack; false if there is none.
+bool exchange_code(PyThreadState* thread, Frame* frame, PyCodeObject* code);
+
+}  // namespace tagalong::interp

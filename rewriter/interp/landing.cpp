@@ -1,0 +1,113 @@
+#include "rewriter/interp/landing.h"
+
+#include <opcode.h>
+#include <structmember.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "rewriter/interp/eval_hook.h"
+
+namespace tagalong::interp {
+namespace {
+
+struct Lander {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  LandFunction land;
+};
+
+PyObject* lander_call(PyObject* self, PyObject* const* arguments, std::size_t count, PyObject* /*names*/) {
+  PyThreadState* thread = thread_state();
+  restore_hook(thread);
+  // The current frame is the landing function's own; the frame to change waits below it.
+  Frame* frame = caller_of(current_frame(thread));
+  PyObject* argument = PyVectorcall_NARGS(count) > 0 ? arguments[0] : nullptr;
+  return reinterpret_cast<Lander*>(self)->land(thread, frame, argument);
+}
+
+PyTypeObject* lander_type() {
+  static PyTypeObject* type = [] {
+    static std::array<PyMemberDef, 2> members{{
+        {"__vectorcalloffset__", T_PYSSIZET, offsetof(Lander, vectorcall), READONLY, nullptr},
+        {nullptr, 0, 0, 0, nullptr},
+    }};
+    static std::array<PyType_Slot, 3> slots = {{
+        {Py_tp_members, members.data()},
+        {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+        {0, nullptr},
+    }};
+    static PyType_Spec spec = {"tagalong._core.Lander", sizeof(Lander), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                               slots.data()};
+    return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  }();
+  return type;
+}
+
+// The C call stands before RESUME, so the frame stays incomplete while it runs.
+std::string landing_bytecode(bool takes_argument) {
+  std::string code;
+  const auto emit = [&code](int opcode, int argument, int caches) {
+    code.push_back(static_cast<char>(opcode));
+    code.push_back(static_cast<char>(argument));
+    code.append(static_cast<std::size_t>(caches) * 2, '\0');
+  };
+  constexpr int kPrecallCaches = 1;
+  constexpr int kCallCaches = 4;
+  emit(PUSH_NULL, 0, 0);
+  emit(LOAD_CONST, 0, 0);
+  if (takes_argument) {
+    emit(LOAD_FAST, 0, 0);
+  }
+  emit(PRECALL, takes_argument ? 1 : 0, kPrecallCaches);
+  emit(CALL, takes_argument ? 1 : 0, kCallCaches);
+  emit(RETURN_VALUE, 0, 0);
+  emit(RESUME, 0, 0);
+  emit(RETURN_VALUE, 0, 0);
+  return code;
+}
+
+}  // namespace
+
+Ref make_landing_function(const char* name, LandFunction land, bool takes_argument) {
+  PyTypeObject* type = lander_type();
+  if (type == nullptr) {
+    return {};
+  }
+  Ref lander = Ref::steal(type->tp_alloc(type, 0));
+  if (!lander) {
+    return {};
+  }
+  auto* object = reinterpret_cast<Lander*>(lander.get());
+  object->vectorcall = lander_call;
+  object->land = land;
+
+  const std::string bytes = landing_bytecode(takes_argument);
+  const Ref code_bytes = Ref::steal(PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
+  const Ref empty_bytes = Ref::steal(PyBytes_FromStringAndSize("", 0));
+  const Ref empty_tuple = Ref::steal(PyTuple_New(0));
+  const Ref constants = Ref::steal(PyTuple_Pack(1, lander.get()));
+  const Ref text = Ref::steal(PyUnicode_FromString(name));
+  const Ref file = Ref::steal(PyUnicode_FromString("<tagalong>"));
+  const Ref variables = takes_argument ? Ref::steal(Py_BuildValue("(s)", "index")) : empty_tuple;
+  const Ref globals = Ref::steal(PyDict_New());
+  if (!code_bytes || !empty_bytes || !empty_tuple || !constants || !text || !file || !variables || !globals) {
+    return {};
+  }
+  constexpr int kStackSize = 4;
+  const int arguments = takes_argument ? 1 : 0;
+  const CodeRef code = CodeRef::steal(PyCode_NewWithPosOnlyArgs(
+      arguments, 0, 0, arguments, kStackSize, CO_OPTIMIZED | CO_NEWLOCALS, code_bytes.get(), constants.get(),
+      empty_tuple.get(), variables.get(), empty_tuple.get(), empty_tuple.get(), file.get(), text.get(), text.get(), 1,
+      empty_bytes.get(), empty_bytes.get()));
+  if (!code) {
+    return {};
+  }
+  return Ref::steal(PyFunction_New(reinterpret_cast<PyObject*>(code.get()), globals.get()));
+}
+
+void expect_landing(PyThreadState* thread) { suspend_hook(thread); }
+
+}  // namespace tagalong::interp
