@@ -48,10 +48,10 @@ struct OpInfo {
   [[nodiscard]] constexpr bool is_invisible() const {
     return effect == Effect::kPure || effect == Effect::kFresh || effect == Effect::kReads;
   }
-  // Needs a snapshot: may leave the graph, raise, or show the frame to somebody.
+  // Needs a snapshot: may leave the graph or raise. (An operation that may run a finaliser, as drop or sync_local, may
+  // have one, to show the frame by it, but works without.)
   [[nodiscard]] constexpr bool needs_snapshot() const {
-    return leaves == Leaves::kGuard || name == "leave" || may_raise || effect == Effect::kOpaque ||
-           effect == Effect::kWrites;
+    return leaves == Leaves::kGuard || may_raise || (leaves == Leaves::kTerminates && operands == 0);
   }
 };
 
