@@ -2,10 +2,10 @@
 // order and kinds of the local slots as they are and is several times faster than `code.replace()`.
 #pragma once
 
-#include "rewriter/interp/ref.h"
-
 #include <cstdint>
 #include <span>
+
+#include "rewriter/interp/ref.h"
 
 namespace tagalong::interp {
 

@@ -1,0 +1,251 @@
+#include <algorithm>
+#include <climits>
+#include <span>
+
+#include "rewriter/code.h"
+#include "rewriter/interp/code_object.h"
+#include "rewriter/interp/errors.h"
+#include "rewriter/tables.h"
+
+namespace tagalong::rewriter {
+
+namespace {
+
+constexpr int kMostPrefixes = 3;
+constexpr std::size_t kMostUnits = 1U << 28;  // the compiler's tables cannot say more either
+
+Bytes bytes_of(PyObject* object, const char* what) {
+  if (object == nullptr || PyBytes_Check(object) == 0) {
+    refuse("{} is not a bytes object", what);
+  }
+  return {reinterpret_cast<const std::uint8_t*>(PyBytes_AS_STRING(object)),
+          static_cast<std::size_t>(PyBytes_GET_SIZE(object))};
+}
+
+std::vector<Ref> items_of(PyObject* tuple, const char* what) {
+  if (tuple == nullptr || PyTuple_Check(tuple) == 0) {
+    refuse("{} is not a tuple", what);
+  }
+  const Py_ssize_t size = PyTuple_GET_SIZE(tuple);
+  std::vector<Ref> items;
+  items.reserve(static_cast<std::size_t>(size));
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    items.push_back(Ref::create(PyTuple_GET_ITEM(tuple, i)));
+  }
+  return items;
+}
+
+std::uint8_t low(std::uint16_t unit) { return _Py_OPCODE(unit); }
+std::uint8_t high(std::uint16_t unit) { return static_cast<std::uint8_t>(_Py_OPARG(unit)); }
+
+int minimal_prefixes(std::uint32_t argument) {
+  return argument > 0xFFFFFF ? 3 : argument > 0xFFFF ? 2 : argument > 0xFF ? 1 : 0;
+}
+
+class Decoder {
+ public:
+  explicit Decoder(PyCodeObject* code)
+      : code_(code),
+        units_(interp::code_units(code)),
+        lines_(bytes_of(code->co_linetable, "co_linetable"), code->co_firstlineno),
+        index_of_unit_(units_.size() + 1, -1) {
+    if (units_.size() > kMostUnits) {
+      refuse("the code is too long: {} code units", units_.size());
+    }
+    if (code->co_firstlineno < 0) {
+      refuse("the first line number {} is negative", code->co_firstlineno);
+    }
+  }
+
+  Assembly run() {
+    assembly_.origin = CodeRef::create(code_);
+    assembly_.stack_size = code_->co_stacksize;
+    if (assembly_.stack_size < 0 || assembly_.stack_size > interp::stack_size_limit(code_)) {
+      refuse("the stack size {} is out of range", assembly_.stack_size);
+    }
+    assembly_.constants = items_of(code_->co_consts, "co_consts");
+    assembly_.names = items_of(code_->co_names, "co_names");
+    assembly_.instructions.reserve(units_.size());
+    read_instructions();
+    index_of_unit_[units_.size()] = assembly_.size();
+    resolve_jumps();
+    read_ranges();
+    return std::move(assembly_);
+  }
+
+ private:
+  void read_instructions() {
+    const std::size_t size = units_.size();
+    std::size_t unit = 0;
+    while (unit < size) {
+      index_of_unit_[unit] = assembly_.size();
+      Instruction instruction;
+      std::uint32_t argument = 0;
+      int prefixes = 0;
+      std::uint8_t opcode = base_opcode(unit);
+      while (opcode == op::kEXTENDED_ARG) {
+        if (++prefixes > kMostPrefixes) {
+          refuse("more than {} EXTENDED_ARGs at code unit {}", kMostPrefixes, unit);
+        }
+        argument = (argument | high(units_[unit])) << 8;
+        if (++unit == size) {
+          refuse("the code ends with EXTENDED_ARG");
+        }
+        opcode = base_opcode(unit);
+      }
+      argument |= high(units_[unit]);
+      const OpcodeInfo& row = info(opcode);
+      if (row.flow == Flow::kImplied) {
+        refuse("{} where an instruction should be, at code unit {}", row.name, unit);
+      }
+      if (size - unit <= row.caches) {
+        refuse("the inline cache of {} at code unit {} is cut off", row.name, unit);
+      }
+      instruction.opcode = opcode;
+      instruction.position = lines_.at(static_cast<int>(unit));
+      instruction.prefixes = prefixes > minimal_prefixes(argument) ? static_cast<std::uint8_t>(prefixes) : 0;
+      unit += 1U + row.caches;
+      if (row.jumps()) {
+        jumps_.push_back({assembly_.size(), static_cast<std::int64_t>(unit) +
+                                                (row.backward() ? -std::int64_t{argument} : std::int64_t{argument})});
+      } else {
+        instruction.arg = argument;
+      }
+      assembly_.instructions.push_back(instruction);
+      check_instruction_argument(assembly_.size() - 1);
+    }
+  }
+
+  std::uint8_t base_opcode(std::size_t unit) const {
+    const std::uint8_t opcode = info(low(units_[unit])).base;
+    if (opcode == 0) {
+      if (low(units_[unit]) == op::kCACHE) {
+        return opcode;
+      }
+      refuse("unknown opcode {} at code unit {}", low(units_[unit]), unit);
+    }
+    return opcode;
+  }
+
+  void check_instruction_argument(int index) const {
+    if (!info(assembly_.instructions[static_cast<std::size_t>(index)].opcode).jumps()) {
+      check_instruction(assembly_, index);
+    }
+  }
+
+  // The instruction that starts at a code unit; the end of the code is allowed where `end` says so.
+  int index_at(std::int64_t unit, bool end, const char* what) const {
+    if (unit < 0 || unit > static_cast<std::int64_t>(units_.size()) - (end ? 0 : 1)) {
+      refuse("{} code unit {}, outside of the code", what, unit);
+    }
+    const int index = index_of_unit_[static_cast<std::size_t>(unit)];
+    if (index < 0) {
+      refuse("{} code unit {}, in the middle of an instruction", what, unit);
+    }
+    return index;
+  }
+
+  void resolve_jumps() {
+    for (const auto& [index, unit] : jumps_) {
+      assembly_.instructions[static_cast<std::size_t>(index)].target = index_at(unit, false, "a jump goes to");
+    }
+  }
+
+  void read_ranges() {
+    for (const UnitRange& range : read_exception_table(bytes_of(code_->co_exceptiontable, "co_exceptiontable"))) {
+      assembly_.ranges.push_back({index_at(range.start, false, "an exception range starts at"),
+                                  index_at(range.end, true, "an exception range ends at"),
+                                  index_at(range.target, false, "an exception handler is at"), range.depth,
+                                  range.lasti});
+    }
+  }
+
+  struct Jump {
+    int index;
+    std::int64_t unit;
+  };
+
+  PyCodeObject* code_;
+  std::span<const std::uint16_t> units_;
+  LineTableReader lines_;
+  std::vector<int> index_of_unit_;
+  std::vector<Jump> jumps_;
+  Assembly assembly_;
+};
+
+// First argument that is too large, by kind.
+std::uint64_t argument_limit(const Assembly& assembly, Argument kind) {
+  switch (kind) {
+    case Argument::kConstant:
+      return assembly.constants.size();
+    case Argument::kName:
+      return assembly.names.size();
+    case Argument::kNameAndNull:
+      return 2 * assembly.names.size();
+    case Argument::kLocal:
+    case Argument::kCell:
+      return static_cast<std::uint64_t>(assembly.origin->co_nlocalsplus);
+    case Argument::kComparison:
+      return 6;
+    case Argument::kBinaryOperator:
+      return 26;
+    case Argument::kNone:
+    case Argument::kInteger:
+    case Argument::kForward:
+    case Argument::kBackward:
+      break;
+  }
+  return std::uint64_t{1} << 32;
+}
+
+}  // namespace
+
+void check_instruction(const Assembly& assembly, int index) {
+  const Instruction& instruction = assembly.instructions[static_cast<std::size_t>(index)];
+  const OpcodeInfo& row = info(instruction.opcode);
+  if (!row.known() || row.flow == Flow::kImplied) {
+    refuse("instruction {} has opcode {}, which cannot be used", index, instruction.opcode);
+  }
+  if (row.jumps()) {
+    if (instruction.target < 0 || instruction.target >= assembly.size()) {
+      refuse("{} at {} goes to instruction {}, outside of the code", row.name, index, instruction.target);
+    }
+    return;
+  }
+  if (instruction.arg >= argument_limit(assembly, row.argument)) {
+    refuse("argument {} of {} at {} is out of range", instruction.arg, row.name, index);
+  }
+  if (row.argument == Argument::kCell && !interp::is_cell_slot(assembly.origin.get(), instruction.arg)) {
+    refuse("{} at {} names local slot {}, which is not a cell", row.name, index, instruction.arg);
+  }
+}
+
+Assembly decode(PyCodeObject* code) { return Decoder(code).run(); }
+
+namespace {
+
+int index_of(std::vector<Ref>& objects, const Ref& object) {
+  const auto found =
+      std::find_if(objects.begin(), objects.end(), [&](const Ref& r) { return r.get() == object.get(); });
+  if (found == objects.end()) {
+    objects.push_back(object);
+    return static_cast<int>(objects.size()) - 1;
+  }
+  return static_cast<int>(found - objects.begin());
+}
+
+}  // namespace
+
+int add_constant(Assembly& assembly, const Ref& object) { return index_of(assembly.constants, object); }
+int add_name(Assembly& assembly, const Ref& name) { return index_of(assembly.names, name); }
+
+int first_resume(const Assembly& assembly) {
+  for (int i = 0; i < assembly.size(); ++i) {
+    if (assembly.instructions[static_cast<std::size_t>(i)].opcode == op::kRESUME) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+}  // namespace tagalong::rewriter

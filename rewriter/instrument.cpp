@@ -1,0 +1,206 @@
+#include "rewriter/instrument.h"
+
+#include <algorithm>
+
+#include "rewriter/edit.h"
+#include "rewriter/interp/errors.h"
+
+namespace tagalong::rewriter {
+
+namespace {
+
+constexpr int kHookLength = 6;
+constexpr int kHookSlots = 3;  // NULL, callable, key
+
+class Instrumenter {
+ public:
+  Instrumenter(const Assembly& assembly, const HookPlan& plan)
+      : assembly_(assembly),
+        plan_(plan),
+        size_(assembly.size()),
+        first_resume_(first_resume(assembly)),
+        layout_(assembly, assembly.instructions.size() * (1 + 2 * kHookLength)),
+        extra_constants_(assembly.constants.size()) {
+    result_.depths = stack_depths(assembly);
+    deepest_ = largest_depth(assembly, result_.depths);
+    before_.assign(assembly.instructions.size(), -1);
+    after_.assign(assembly.instructions.size(), -1);
+    callable_ = extra_constants_++;
+  }
+
+  Instrumented run() {
+    for (int i = 0; i < size_; ++i) {
+      put_before_hook(i);
+      repeat_send_hook(i);
+      layout_.append(i);
+      put_after_hooks(i);
+    }
+    Edited edited = layout_.finish();
+    edited.assembly.constants.reserve(extra_constants_);
+    edited.assembly.constants.push_back(plan_.callable);
+    for (const int key : keys_) {
+      edited.assembly.constants.push_back(Ref::steal(PyLong_FromLong(key)));
+      if (!edited.assembly.constants.back()) {
+        throw PythonError();
+      }
+    }
+    const Encoded encoded = encode(edited.assembly, {.stack_size = deepest_});
+    result_.code = encoded.code;
+    result_.offsets = offsets_of(edited.index, encoded);
+    result_.before_hook_offsets = offsets_of(before_, encoded);
+    result_.after_hook_offsets = offsets_of(after_, encoded);
+    result_.callable_constant_index = static_cast<int>(callable_);
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] const Instruction& at(int index) const {
+    return assembly_.instructions[static_cast<std::size_t>(index)];
+  }
+  [[nodiscard]] bool is(int index, std::uint8_t opcode) const {
+    return index >= 0 && index < size_ && at(index).opcode == opcode;
+  }
+  [[nodiscard]] int depth(int index) const { return result_.depths[static_cast<std::size_t>(index)]; }
+
+  // First instruction of the call that ends at `call`.
+  [[nodiscard]] int start_of_call(int call) const {
+    int start = call;
+    if (is(start - 1, op::kPRECALL)) {
+      --start;
+      if (is(start - 1, op::kKW_NAMES)) {
+        --start;
+      }
+    }
+    return start;
+  }
+
+  // The CALL of the group that starts here, the instruction itself if it may have a hook in front, or -1.
+  [[nodiscard]] int hooked_before(int index) const {
+    if (is(index, op::kKW_NAMES) || is(index, op::kPRECALL)) {
+      const int call = index + (is(index, op::kKW_NAMES) ? 2 : 1);
+      return is(call, op::kCALL) && start_of_call(call) == index ? call : -1;
+    }
+    if (is(index, op::kCALL)) {
+      return start_of_call(index) == index ? index : -1;
+    }
+    const bool inside = (is(index, op::kYIELD_VALUE) && is(index - 1, op::kSEND)) ||
+                        (is(index, op::kRESUME) && is(index - 1, op::kYIELD_VALUE));
+    return inside ? -1 : index;
+  }
+
+  [[nodiscard]] bool may_have_hook(int index) const {
+    return first_resume_ >= 0 && index > first_resume_ && depth(index) >= 0;
+  }
+
+  void put_before_hook(int index) {
+    const int hooked = hooked_before(index);
+    if (hooked < 0 || !may_have_hook(index) || !plan_.before || !plan_.before(hooked)) {
+      return;
+    }
+    layout_.label(index);
+    before_[static_cast<std::size_t>(hooked)] = put_hook(2 * hooked, index, depth(index));
+    if (info(at(index).opcode).jumps() && at(index).target == index) {
+      layout_.go_straight(index);  // an empty endless loop gives no line events either
+    }
+  }
+
+  void repeat_send_hook(int index) {
+    const int target = at(index).target;
+    if (is(index, op::kJUMP_BACKWARD_NO_INTERRUPT) && is(target, op::kSEND) && target < index &&
+        before_[static_cast<std::size_t>(target)] >= 0) {
+      if (depth(index) >= 0) {
+        put_hook(2 * target, index, depth(index));
+      }
+      layout_.go_straight(index);
+    }
+  }
+
+  void put_after_hooks(int index) {
+    if (is(index, op::kYIELD_VALUE) && is(index + 1, op::kRESUME)) {
+      return;  // together with the RESUME's
+    }
+    if (is(index, op::kRESUME) && is(index - 1, op::kYIELD_VALUE)) {
+      put_after_hook(index - 1, index);
+    }
+    const bool inside = is(index, op::kKW_NAMES) || is(index, op::kPRECALL) ||
+                        (is(index, op::kSEND) && is(index + 1, op::kYIELD_VALUE));
+    if (!inside && info(at(index).opcode).falls_through()) {
+      put_after_hook(index, index);
+    }
+  }
+
+  // Behind `place`, for `hooked`.
+  void put_after_hook(int hooked, int place) {
+    if (place != first_resume_ && !may_have_hook(place)) {
+      return;
+    }
+    if (plan_.after && plan_.after(hooked) && depth(place) >= 0) {
+      const Instruction& instruction = at(place);
+      const std::int64_t depth_after = depth(place) - pops(instruction.opcode, instruction.arg) +
+                                       pushes(instruction.opcode, instruction.arg, Edge::kNext);
+      after_[static_cast<std::size_t>(hooked)] = put_hook(2 * hooked + 1, place, static_cast<int>(depth_after));
+    }
+  }
+
+  int put_hook(int key, int neighbour, int depth_here) {
+    const int start = layout_.here();
+    // No line event belongs to the first RESUME.
+    const Position position = neighbour == first_resume_ ? kNoPosition : at(neighbour).position;
+    const std::uint32_t constant = constant_of(key);
+    const auto put = [&](std::uint8_t opcode, std::uint32_t argument) {
+      layout_.add({.opcode = opcode, .arg = argument, .position = position}, neighbour);
+    };
+    put(op::kPUSH_NULL, 0);
+    put(op::kLOAD_CONST, static_cast<std::uint32_t>(callable_));
+    put(op::kLOAD_CONST, constant);
+    put(op::kPRECALL, 1);
+    put(op::kCALL, 1);
+    put(op::kPOP_TOP, 0);
+    deepest_ = std::max(deepest_, depth_here + kHookSlots);
+    return start;
+  }
+
+  std::uint32_t constant_of(int key) {
+    // Only a SEND's key comes again, and then not much later.
+    const auto known = std::find(keys_.rbegin(), keys_.rbegin() + std::min<std::ptrdiff_t>(8, std::ssize(keys_)), key);
+    if (known != keys_.rbegin() + std::min<std::ptrdiff_t>(8, std::ssize(keys_))) {
+      return static_cast<std::uint32_t>(callable_ + 1 + static_cast<std::size_t>(keys_.rend() - known) - 1);
+    }
+    keys_.push_back(key);
+    return static_cast<std::uint32_t>(extra_constants_++);
+  }
+
+  static std::vector<int> offsets_of(const std::vector<int>& indices, const Encoded& encoded) {
+    std::vector<int> offsets(indices.size(), -1);
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      if (indices[i] >= 0) {
+        offsets[i] = encoded.offsets[static_cast<std::size_t>(indices[i])];
+      }
+    }
+    return offsets;
+  }
+
+  const Assembly& assembly_;
+  const HookPlan& plan_;
+  int size_;
+  int first_resume_;
+  Layout layout_;
+  std::size_t extra_constants_;
+  std::size_t callable_ = 0;
+  std::vector<int> keys_;  // of the constants behind the callable
+  std::vector<int> before_;
+  std::vector<int> after_;
+  int deepest_ = 0;
+  Instrumented result_;
+};
+
+}  // namespace
+
+Instrumented instrument(const Assembly& assembly, const HookPlan& plan) {
+  if (!plan.callable) {
+    refuse("there is no callable to hook in");
+  }
+  return Instrumenter(assembly, plan).run();
+}
+
+}  // namespace tagalong::rewriter

@@ -1,0 +1,46 @@
+// Recording code: hooks in front of and behind chosen instructions. A hook is
+//
+//   PUSH_NULL; LOAD_CONST callable; LOAD_CONST key; PRECALL 1; CALL 1; POP_TOP
+//
+// where key is 2 * index in front of and 2 * index + 1 behind the original instruction `index`. The callable sees the
+// stack as the instruction sees it (or leaves it), with three slots more.
+//
+// Not every place can have a hook; where the plan asks for one that cannot be, there is none:
+//  - nowhere in front of the first RESUME: the frame is not complete; and nowhere that control never reaches;
+//  - KW_NAMES, PRECALL and CALL are one: KW_NAMES leaves the names in a place that the hook's own call would use up,
+//  and a
+//    specialised PRECALL skips the CALL. The hook in front of CALL stands in front of the three; the others have none;
+//  - SEND, YIELD_VALUE and RESUME are one: the generator's throw() looks at the instruction in front of YIELD_VALUE and
+//    the one behind it. A hook behind YIELD_VALUE stands behind its RESUME; SEND has none behind it;
+//  - nothing stands behind an instruction that does not go on to the next one; behind a branch is where it is not
+//  taken.
+// Hooks are covered by exception ranges like their instruction and have the position of the instruction next to them,
+// so that a trace function gets the same events. The jump that closes a SEND loop goes to the SEND itself, with SEND's
+// hook repeated in front of the jump, because the interpreter looks at the target to suppress the line event.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "rewriter/code.h"
+
+namespace tagalong::rewriter {
+
+struct HookPlan {
+  Ref callable;
+  std::function<bool(int)> before;  // by index of the instruction; empty: none
+  std::function<bool(int)> after;
+};
+
+struct Instrumented {
+  CodeRef code;
+  std::vector<int> offsets;              // code unit of each original instruction
+  std::vector<int> before_hook_offsets;  // code unit where the hook begins, -1: no hook
+  std::vector<int> after_hook_offsets;
+  std::vector<int> depths;  // of the stack before each original instruction, -1: never reached
+  int callable_constant_index = -1;
+};
+
+Instrumented instrument(const Assembly& assembly, const HookPlan& plan);
+
+}  // namespace tagalong::rewriter

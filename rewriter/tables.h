@@ -1,0 +1,75 @@
+// Readers and writers of the two byte tables of a code object: positions (line table) and exception ranges. Both work
+// in code units; code.h has the same in instruction indices. Damaged tables are refused with a RewriteError.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rewriter/code.h"
+
+namespace tagalong::rewriter {
+
+using Bytes = std::span<const std::uint8_t>;
+
+// Goes through the entries of a line table in order.
+class LineTableReader {
+ public:
+  LineTableReader(Bytes table, int first_line) : table_(table), line_(first_line) {}
+
+  // Moves to the entry that covers this code unit; calls must not go backwards. Units behind the last entry have no
+  // position.
+  const Position& at(int unit) {
+    while (unit >= end_ && next_ < table_.size()) {
+      read_entry();
+    }
+    return unit < end_ ? position_ : kNoPosition;
+  }
+
+ private:
+  void read_entry();
+  std::uint8_t byte();
+  std::int64_t varint();
+  std::int64_t signed_varint();
+  void move_line(std::int64_t delta);
+
+  Bytes table_;
+  std::size_t next_ = 0;
+  int end_ = 0;  // first unit behind the current entry
+  int line_;
+  Position position_;
+};
+
+// Writes entries exactly as CPython's compiler does: one for each instruction, the shortest form that can say it.
+class LineTableWriter {
+ public:
+  LineTableWriter(int first_line, std::size_t expected_entries) : line_(first_line) {
+    bytes_.reserve(expected_entries * 4);
+  }
+  void add(const Position& position, int units);
+  [[nodiscard]] Bytes bytes() const { return bytes_; }
+
+ private:
+  void add_entry(const Position& position, int units);
+  void start(int kind, int units);
+  void byte(int value) { bytes_.push_back(static_cast<std::uint8_t>(value)); }
+  void varint(std::uint32_t value);
+  void signed_varint(int value);
+
+  std::vector<std::uint8_t> bytes_;
+  int line_;
+};
+
+struct UnitRange {
+  int start = 0;
+  int end = 0;
+  int target = 0;
+  int depth = 0;
+  bool lasti = false;
+};
+
+std::vector<UnitRange> read_exception_table(Bytes table);
+void write_exception_entry(std::vector<std::uint8_t>& table, const UnitRange& range);
+
+}  // namespace tagalong::rewriter

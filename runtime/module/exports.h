@@ -1,0 +1,10 @@
+// One function per part of the Python module; module.cpp calls them all.
+#pragma once
+
+namespace tagalong {
+
+// The rewriter's functions, its Hooks and its RewriteError, all with the prefix `rewriter_`; the public face is
+// tagalong/rewriter.py.
+void export_rewriter();
+
+}  // namespace tagalong

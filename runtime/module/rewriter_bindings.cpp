@@ -1,0 +1,102 @@
+// The rewriter for Python. Boost.Python stays here.
+#include <boost/python.hpp>
+#include <vector>
+
+#include "rewriter/code.h"
+#include "rewriter/edit.h"
+#include "rewriter/instrument.h"
+#include "rewriter/interp/errors.h"
+#include "rewriter/stub.h"
+#include "runtime/module/exports.h"
+#include "runtime/module/hooks_object.h"
+
+namespace tagalong {
+
+namespace {
+
+namespace py = boost::python;
+
+PyObject* rewrite_error = nullptr;  // lives as long as the module, that is, for ever
+
+void translate_rewrite_error(const rewriter::RewriteError& error) { PyErr_SetString(rewrite_error, error.what()); }
+void translate_python_error(const PythonError& /*the exception is set already*/) {}
+
+PyCodeObject* code_of(const py::object& object) {
+  if (PyCode_Check(object.ptr()) == 0) {
+    PyErr_Format(PyExc_TypeError, "a code object is needed, not %.200s", Py_TYPE(object.ptr())->tp_name);
+    throw PythonError();
+  }
+  return reinterpret_cast<PyCodeObject*>(object.ptr());
+}
+
+py::object object_from(CodeRef code) { return py::object(py::handle<>(reinterpret_cast<PyObject*>(code.release()))); }
+
+py::list list_from(const std::vector<int>& numbers) {
+  py::list list;
+  for (const int number : numbers) {
+    list.append(number);
+  }
+  return list;
+}
+
+py::object round_trip(const py::object& code) {
+  return object_from(rewriter::encode(rewriter::decode(code_of(code))).code);
+}
+
+py::list depths(const py::object& code) { return list_from(rewriter::stack_depths(rewriter::decode(code_of(code)))); }
+
+py::list offsets(const py::object& code) {
+  return list_from(rewriter::encode(rewriter::decode(code_of(code))).offsets);
+}
+
+// `where` is None for "all", or a sequence of instruction indices.
+std::function<bool(int)> chosen(const py::object& where, int size) {
+  if (where.is_none()) {
+    return [](int) { return true; };
+  }
+  std::vector<bool> wanted(static_cast<std::size_t>(size), false);
+  for (py::ssize_t i = 0; i < py::len(where); ++i) {
+    const int index = py::extract<int>(where[i]);
+    if (index < 0 || index >= size) {
+      rewriter::refuse("instruction {} was chosen, there are {}", index, size);
+    }
+    wanted[static_cast<std::size_t>(index)] = true;
+  }
+  return [wanted = std::move(wanted)](int index) { return static_cast<bool>(wanted[static_cast<std::size_t>(index)]); };
+}
+
+// (code, offsets, offsets of hooks before, of hooks after, depths)
+py::tuple instrument(const py::object& code, const py::object& callable, const py::object& before,
+                     const py::object& after) {
+  const rewriter::Assembly assembly = rewriter::decode(code_of(code));
+  rewriter::HookPlan plan;
+  plan.callable = Ref::create(callable.ptr());
+  plan.before = chosen(before, assembly.size());
+  plan.after = chosen(after, assembly.size());
+  rewriter::Instrumented result = rewriter::instrument(assembly, plan);
+  return py::make_tuple(object_from(std::move(result.code)), list_from(result.offsets),
+                        list_from(result.before_hook_offsets), list_from(result.after_hook_offsets),
+                        list_from(result.depths));
+}
+
+}  // namespace
+
+void export_rewriter() {
+  rewrite_error = PyErr_NewExceptionWithDoc("tagalong.rewriter.RewriteError",
+                                            "Malformed code, or a change to code that cannot be encoded.",
+                                            PyExc_ValueError, nullptr);
+  if (rewrite_error == nullptr) {
+    py::throw_error_already_set();
+  }
+  py::scope().attr("rewriter_RewriteError") = py::object(py::handle<>(py::borrowed(rewrite_error)));
+  py::scope().attr("rewriter_Hooks") = py::object(py::handle<>(make_hooks_type().release()));
+  py::register_exception_translator<rewriter::RewriteError>(translate_rewrite_error);
+  py::register_exception_translator<PythonError>(translate_python_error);
+  py::def("rewriter_round_trip", round_trip, py::arg("code"));
+  py::def("rewriter_stack_depths", depths, py::arg("code"));
+  py::def("rewriter_offsets", offsets, py::arg("code"));
+  py::def("rewriter_instrument", instrument,
+          (py::arg("code"), py::arg("callable"), py::arg("before"), py::arg("after")));
+}
+
+}  // namespace tagalong
