@@ -1,0 +1,126 @@
+// An executor: a graph lowered to steps over a small register file. It owns the objects the graph names. It is entered
+// in two ways: from the entry stub of a frame that runs replay code (the frame is the root frame), or as a call with
+// the contents of the root's local slots (the root frame exists only where somebody could look).
+//
+//   Run run{...}; switch (executor->run(run)) { case Outcome::kReturned: return run.result.release(); ... }
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#if __has_include("replay/array/ufunc_site.h")
+#include "replay/array/ufunc_site.h"
+#else
+namespace tagalong::array { class UfuncSite {}; }
+#endif
+#include "replay/code_shape.h"
+#include "replay/graph.h"
+#include "rewriter/interp/frames.h"
+
+namespace tagalong::replay {
+
+inline constexpr int kMaxFrames = 24;  // nesting of inlined frames, the root included
+
+enum class Outcome : std::uint8_t {
+  kReturned,  // Run::result
+  kMiss,      // the entry check does not hold; nothing has happened
+  kLeft,      // Run::landing says where the root frame goes on
+  kRaised,    // called as a function: the exception is set
+  kGuard,     // called as a function: guard Run::failed does not hold
+};
+
+// Where and how the root frame goes on after a side exit.
+struct Landing {
+  int instruction = 0;
+  bool raise = false;               // as if `instruction` had raised
+  std::vector<PyObject*> stack;     // owned; null is the interpreter's NULL
+  Ref type, value, traceback;       // of the exception to raise
+};
+
+struct Step {
+  Op op = Op::null;
+  bool in_entry_check = false;
+  std::uint16_t operand_count = 0;
+  std::uint16_t drop_count = 0;
+  std::uint16_t result_count = 0;
+  std::int32_t result = -1;         // register
+  std::int32_t immediate = 0;
+  std::uint32_t operands = 0;       // index into Executor::registers_used_: operands, further results, drops
+  SnapshotId snapshot = kNoSnapshot;
+  std::uint32_t temporaries = 0;    // bit i: operand i dies with this step and nobody else saw it
+  PyObject* object = nullptr;       // borrowed from Executor::objects_
+  std::int32_t line = 0;
+  std::int32_t node = 0;            // in the graph, for people
+  // What the step has learned; never an assumption, always checked.
+  mutable std::uint64_t version1 = 0, version2 = 0;
+  mutable PyObject* key = nullptr;     // borrowed: valid while the versions are
+  mutable PyObject* cached = nullptr;  // borrowed: valid while the versions are
+  mutable Ref helper;
+  mutable std::uint32_t failures = 0;  // misses and side exits here
+  mutable std::unique_ptr<array::UfuncSite> site;
+};
+
+struct LoweredSnapshot {
+  std::int32_t frame = 0;
+  std::int32_t instruction = 0;
+  std::int32_t key = 0;                   // equal keys: equal contents of all local slots
+  std::vector<SnapshotId> chain;          // from the root to this one
+  std::vector<std::int32_t> locals;       // registers, -1: unbound
+  std::vector<std::int32_t> stack;
+};
+
+class Executor;
+
+struct Run {
+  PyThreadState* thread = nullptr;
+  interp::Frame* root = nullptr;          // entered from a frame: that frame
+  PyObject* function = nullptr;           // the root's function
+  PyObject* const* slots = nullptr;       // contents of its local slots
+  const std::vector<int>* root_units = nullptr;  // code unit of instruction i in the code that the root frame runs
+  Landing* landing = nullptr;
+  Ref result;
+  const Step* failed = nullptr;           // the guard that did not hold
+  Ref failed_value;
+  // --- the executor's own
+  PyObject** registers = nullptr;
+  interp::Frame* frames[kMaxFrames] = {};
+  std::int32_t frame_numbers[kMaxFrames] = {};
+  int depth = 0;
+  std::int32_t synced_key = -1;
+};
+
+class Executor {
+ public:
+  // Lowers a verified graph. `shapes[i]` belongs to `graph.frames[i]`.
+  static std::shared_ptr<Executor> lower(Graph graph, std::vector<CodeShapeRef> shapes);
+
+  Outcome run(Run& run) const;
+
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+  [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
+  [[nodiscard]] const CodeShape& root_shape() const { return *shapes_.front(); }
+  // Steps that are guards of the entry check.
+  [[nodiscard]] std::vector<std::size_t> entry_guards() const;
+
+  mutable std::uint64_t hits = 0;
+  mutable std::uint64_t exits = 0;
+
+ private:
+  friend class Lowering;
+  friend class Interpreter;
+
+  Graph graph_;
+  std::vector<CodeShapeRef> shapes_;
+  std::vector<Step> steps_;
+  std::vector<std::int32_t> registers_used_;
+  std::vector<LoweredSnapshot> snapshots_;
+  std::vector<PyObject*> constants_;      // borrowed from the graph's nodes; first registers
+  std::vector<std::int32_t> frame_functions_;  // register of each frame's function
+  std::vector<std::int32_t> frame_instances_;
+  std::int32_t constant_count_ = 0;       // registers below are not owned
+  std::int32_t register_count_ = 0;
+};
+
+}  // namespace tagalong::replay

@@ -1,0 +1,449 @@
+#include "replay/interpreter.h"
+
+#include <array>
+#include <vector>
+
+#include "replay/operations.h"
+#include "rewriter/interp/dicts.h"
+
+namespace tagalong::replay {
+
+Outcome Executor::run(Run& run) const {
+  constexpr std::int32_t kOnStack = 256;
+  std::array<PyObject*, kOnStack> small;  // NOLINT(cppcoreguidelines-pro-type-member-init): only the used part is filled
+  std::vector<PyObject*> large;
+  PyObject** registers = small.data();
+  if (register_count_ > kOnStack) {
+    large.resize(static_cast<std::size_t>(register_count_));
+    registers = large.data();
+  }
+  std::int32_t place = 0;
+  for (; place < constant_count_; ++place) {
+    registers[place] = constants_[static_cast<std::size_t>(place)];
+  }
+  registers[1] = run.function;
+  for (; place < register_count_; ++place) {
+    registers[place] = nullptr;
+  }
+  if (run.root != nullptr) {
+    run.frames[0] = run.root;
+    run.frame_numbers[0] = 0;
+    run.depth = 1;
+  }
+  return Interpreter(*this, run, registers).execute();
+}
+
+Outcome Interpreter::execute() {
+  for (const Step& step : executor_.steps_) {
+    const Answer answer = execute_step(step);
+    if (answer != Answer::kNext) [[unlikely]] {
+      return finish(step, answer);
+    }
+    const std::int32_t* drops = executor_.registers_used_.data() + step.operands + step.operand_count + step.result_count;
+    for (std::uint16_t index = 0; index < step.drop_count; ++index) {
+      PyObject* dropped = registers_[drops[index]];
+      registers_[drops[index]] = nullptr;
+      Py_XDECREF(dropped);
+    }
+  }
+  TAGALONG_CHECK(false, "graph {} has no end", executor_.graph_.name);
+  return Outcome::kMiss;
+}
+
+Outcome Interpreter::finish(const Step& step, Answer answer) {
+  const int own_frames = run_.root != nullptr ? 1 : 0;
+  switch (answer) {
+    case Answer::kReturned: {
+      const std::int32_t place = executor_.registers_used_[step.operands];
+      PyObject* result = registers_[place];
+      if (place < executor_.constant_count_) {
+        Py_INCREF(result);
+      } else {
+        registers_[place] = nullptr;
+      }
+      run_.result = Ref::steal(result);
+      clear_registers();
+      pop_frames(own_frames);
+      ++executor_.hits;
+      return Outcome::kReturned;
+    }
+    case Answer::kGuardFailed:
+      if (step.in_entry_check || run_.root == nullptr) {
+        ++step.failures;
+        run_.failed = &step;
+        run_.failed_value = Ref::create(registers_[executor_.registers_used_[step.operands]]);
+        clear_registers();
+        pop_frames(own_frames);
+        return run_.root == nullptr ? Outcome::kGuard : Outcome::kMiss;
+      }
+      run_.failed = &step;
+      break;
+    default:
+      break;
+  }
+  ++executor_.exits;
+  return leave(step, answer == Answer::kRaised);
+}
+
+Interpreter::Answer Interpreter::execute_step(const Step& step) {
+  const std::int32_t* operands = executor_.registers_used_.data() + step.operands;
+  const auto operand = [&](int index) { return registers_[operands[index]]; };
+  switch (step.op) {
+    case Op::param:
+      registers_[step.result] = Py_XNewRef(run_.slots[step.immediate]);
+      return Answer::kNext;
+    case Op::return_value:
+      return Answer::kReturned;
+    case Op::leave:
+      return Answer::kLeave;
+    case Op::drop:
+      return Answer::kNext;
+    case Op::sync_local:
+      sync_local(step);
+      return Answer::kNext;
+    case Op::leave_frame:
+      leave_frame(step.immediate);
+      return Answer::kNext;
+    case Op::array_binary:
+    case Op::array_unary:
+    case Op::array_compare:
+    case Op::array_call:
+      return execute_array(step, operands);
+    case Op::guard_true:
+      return operand(0) == Py_True ? Answer::kNext : Answer::kGuardFailed;
+    case Op::guard_false:
+      return operand(0) == Py_False ? Answer::kNext : Answer::kGuardFailed;
+    case Op::guard_type:
+      return reinterpret_cast<PyObject*>(Py_TYPE(operand(0))) == step.object ? Answer::kNext : Answer::kGuardFailed;
+    case Op::guard_not_null:
+      return operand(0) != nullptr ? Answer::kNext : Answer::kGuardFailed;
+    case Op::guard_null:
+      return operand(0) == nullptr ? Answer::kNext : Answer::kGuardFailed;
+    case Op::guard_is:
+    case Op::guard_is_not:
+    case Op::guard_function:
+    case Op::guard_bound_function:
+    case Op::guard_type_version:
+      return execute_guard(step, operand(0));
+    case Op::call:
+      return call_step(step, operands);
+    case Op::for_iter: {
+      if (!sync(step)) {
+        return Answer::kRaised;
+      }
+      PyObject* item = next_item(operand(0));
+      if (item == nullptr && PyErr_Occurred() != nullptr) {
+        return Answer::kRaised;
+      }
+      registers_[step.result] = item;
+      return Answer::kNext;
+    }
+    case Op::load_global:
+    case Op::store_global:
+    case Op::load_attr:
+    case Op::load_module_attr:
+    case Op::store_attr:
+    case Op::delete_attr:
+    case Op::load_method:
+    case Op::load_module_method:
+      return execute_name(step, operands);
+    case Op::make_cell:
+    case Op::cell_get:
+    case Op::cell_set:
+    case Op::cell_delete:
+    case Op::closure_cell:
+    case Op::make_function:
+    case Op::function_default:
+    case Op::function_kwdefault:
+    case Op::method_function:
+    case Op::method_self:
+    case Op::call_ex:
+      return execute_cell_or_function(step, operands);
+    case Op::unary_op:
+    case Op::unary_not:
+    case Op::to_bool:
+    case Op::bool_not:
+    case Op::binary_op:
+    case Op::compare_op:
+    case Op::is_op:
+    case Op::contains_op:
+    case Op::int_binary:
+    case Op::int_compare:
+    case Op::float_binary:
+    case Op::float_compare:
+    case Op::number_truth: {
+      const std::array<PyObject*, 2> values = {operand(0), step.operand_count > 1 ? operand(1) : nullptr};
+      return execute_number(step, values.data());
+    }
+    default:
+      return execute_container(step, operands);
+  }
+}
+
+Interpreter::Answer Interpreter::execute_guard(const Step& step, PyObject* value) {
+  const auto answer = [](bool holds) { return holds ? Answer::kNext : Answer::kGuardFailed; };
+  switch (step.op) {
+    case Op::guard_is:
+      return answer(value == step.object);
+    case Op::guard_is_not:
+      return answer(value != step.object);
+    case Op::guard_function:
+      return answer(function_matches(value, step.object));
+    case Op::guard_bound_function:
+      return answer(value != nullptr && PyMethod_Check(value) &&
+                    function_matches(PyMethod_GET_FUNCTION(value), step.object));
+    default:
+      return answer(value != nullptr && reinterpret_cast<PyObject*>(Py_TYPE(value)) == step.object &&
+                    interp::type_version(Py_TYPE(value)) == static_cast<unsigned>(step.immediate));
+  }
+}
+
+Interpreter::Answer Interpreter::execute_number(const Step& step, PyObject* const* operands) {
+  PyObject* left = operands[0];
+  PyObject* right = operands[1];
+  const auto truth = [&](bool value) { return store(step, Py_NewRef(value ? Py_True : Py_False)); };
+  // Exact numbers run no code of anybody's; when one raises, the original instruction raises again.
+  const auto exact = [&](PyObject* result) {
+    if (result == nullptr) {
+      PyErr_Clear();
+      return Answer::kAgain;
+    }
+    return store(step, result);
+  };
+  switch (step.op) {
+    case Op::bool_not:
+      return truth(left != Py_True);
+    case Op::is_op:
+      return truth((left == right) != (step.immediate != 0));
+    case Op::int_binary:
+      return exact(binary_operation(step.immediate, left, right));
+    case Op::float_binary:
+      return exact(float_binary(step.immediate, left, right));
+    case Op::int_compare:
+      return exact(int_compare(step.immediate, left, right));
+    case Op::float_compare:
+      return exact(float_compare(step.immediate, left, right));
+    case Op::number_truth:
+      return truth(number_truth(left));
+    default:
+      break;
+  }
+  if ((step.op == Op::to_bool || step.op == Op::unary_not) && (PyBool_Check(left) || left == Py_None)) {
+    return truth((left == Py_True) == (step.op == Op::to_bool));
+  }
+  if (!sync(step)) {
+    return Answer::kRaised;
+  }
+  switch (step.op) {
+    case Op::binary_op:
+      return store(step, binary_operation(step.immediate, left, right));
+    case Op::compare_op:
+      return store(step, compare(step.immediate, left, right));
+    case Op::unary_op:
+      return store(step, unary_operation(step.immediate, left));
+    case Op::contains_op: {
+      const int found = PySequence_Contains(right, left);
+      return found < 0 ? Answer::kRaised : truth((found != 0) != (step.immediate != 0));
+    }
+    default: {
+      const int value = PyObject_IsTrue(left);
+      return value < 0 ? Answer::kRaised : truth((value != 0) == (step.op == Op::to_bool));
+    }
+  }
+}
+
+Interpreter::Answer Interpreter::execute_array(const Step& step, const std::int32_t* operands) {
+  const auto operand = [&](int index) { return registers_[operands[index]]; };
+  if (step.op == Op::array_call) {
+    return call_step(step, operands);
+  }
+  if (!sync(step)) {
+    return Answer::kRaised;
+  }
+  switch (step.op) {
+    case Op::array_unary:
+      return store(step, unary_operation(step.immediate, operand(0)));
+    case Op::array_binary:
+      return store(step, binary_operation(step.immediate, operand(0), operand(1)));
+    default:
+      return store(step, compare(step.immediate, operand(0), operand(1)));
+  }
+}
+
+Interpreter::Answer Interpreter::call_step(const Step& step, const std::int32_t* operands) {
+  if (!sync(step)) {
+    return Answer::kRaised;
+  }
+  constexpr std::uint16_t kOnStack = 16;
+  std::array<PyObject*, kOnStack> small;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  std::vector<PyObject*> large;
+  PyObject** arguments = small.data();
+  if (step.operand_count > kOnStack) {
+    large.resize(step.operand_count);
+    arguments = large.data();
+  }
+  for (std::uint16_t index = 0; index < step.operand_count; ++index) {
+    arguments[index] = registers_[operands[index]];
+  }
+  PyObject* keywords = step.object == Py_None ? nullptr : step.object;
+  return store(step, replay::call(arguments, step.operand_count, keywords));
+}
+
+Interpreter::Answer Interpreter::execute_name(const Step& step, const std::int32_t* operands) {
+  const auto operand = [&](int index) { return registers_[operands[index]]; };
+  switch (step.op) {
+    case Op::load_global: {
+      auto* function = reinterpret_cast<PyFunctionObject*>(operand(0));
+      PyObject* globals = function->func_globals;
+      PyObject* builtins = function->func_builtins;
+      if (step.key == globals && step.version1 == interp::dict_version(globals) &&
+          (step.version2 == 0 || step.version2 == interp::dict_version(builtins))) {
+        registers_[step.result] = Py_NewRef(step.cached);
+        return Answer::kNext;
+      }
+      // Exact dicts run no code for string keys; for the rest the original instruction is there.
+      if (!PyDict_CheckExact(globals) || !PyDict_CheckExact(builtins)) {
+        return Answer::kAgain;
+      }
+      PyObject* value = PyDict_GetItemWithError(globals, step.object);
+      const bool is_builtin = value == nullptr;
+      if (is_builtin) {
+        value = PyErr_Occurred() != nullptr ? nullptr : PyDict_GetItemWithError(builtins, step.object);
+      }
+      if (value == nullptr) {
+        PyErr_Clear();
+        return Answer::kAgain;
+      }
+      step.key = globals;
+      step.version1 = interp::dict_version(globals);
+      step.version2 = is_builtin ? interp::dict_version(builtins) : 0;
+      step.cached = value;
+      registers_[step.result] = Py_NewRef(value);
+      return Answer::kNext;
+    }
+    case Op::load_module_attr:
+    case Op::load_module_method: {
+      PyObject* module = operand(0);
+      if (!PyModule_CheckExact(module)) {
+        return Answer::kAgain;
+      }
+      PyObject* dict = PyModule_GetDict(module);
+      if (step.key != dict || step.version1 != interp::dict_version(dict)) {
+        PyObject* value = PyDict_GetItemWithError(dict, step.object);
+        // A data descriptor on the module type would go first; module types have none by these names.
+        if (value == nullptr || _PyType_Lookup(&PyModule_Type, step.object) != nullptr) {
+          PyErr_Clear();
+          return Answer::kAgain;
+        }
+        step.key = dict;
+        step.version1 = interp::dict_version(dict);
+        step.cached = value;
+      }
+      if (step.op == Op::load_module_attr) {
+        registers_[step.result] = Py_NewRef(step.cached);
+      } else {
+        registers_[operands[step.operand_count]] = nullptr;
+        registers_[operands[step.operand_count + 1]] = Py_NewRef(step.cached);
+      }
+      return Answer::kNext;
+    }
+    default:
+      break;
+  }
+  if (!sync(step)) {
+    return Answer::kRaised;
+  }
+  switch (step.op) {
+    case Op::store_global:
+      return check(PyDict_SetItem(reinterpret_cast<PyFunctionObject*>(operand(0))->func_globals, step.object, operand(1)));
+    case Op::load_attr:
+      return store(step, PyObject_GetAttr(operand(0), step.object));
+    case Op::store_attr:
+      return check(PyObject_SetAttr(operand(0), step.object, operand(1)));
+    case Op::delete_attr:
+      return check(PyObject_SetAttr(operand(0), step.object, nullptr));
+    default: {
+      std::array<PyObject*, 2> results{};
+      if (!replay::load_method(operand(0), step.object, results.data())) {
+        return Answer::kRaised;
+      }
+      registers_[operands[step.operand_count]] = results[0];
+      registers_[operands[step.operand_count + 1]] = results[1];
+      return Answer::kNext;
+    }
+  }
+}
+
+Interpreter::Answer Interpreter::execute_cell_or_function(const Step& step, const std::int32_t* operands) {
+  const auto operand = [&](int index) { return registers_[operands[index]]; };
+  switch (step.op) {
+    case Op::make_cell:
+      return store(step, PyCell_New(operand(0)));
+    case Op::cell_get: {
+      PyObject* content = PyCell_GET(operand(0));
+      return content == nullptr ? Answer::kAgain : store(step, Py_NewRef(content));
+    }
+    case Op::cell_set: {
+      PyObject* old = PyCell_GET(operand(0));
+      if (old != nullptr && Py_REFCNT(old) == 1 && !sync(step)) {
+        return Answer::kRaised;
+      }
+      PyCell_SET(operand(0), Py_NewRef(operand(1)));
+      Py_XDECREF(old);
+      return Answer::kNext;
+    }
+    case Op::cell_delete: {
+      PyObject* old = PyCell_GET(operand(0));
+      if (old == nullptr) {
+        return Answer::kAgain;
+      }
+      if (!sync(step)) {
+        return Answer::kRaised;
+      }
+      PyCell_SET(operand(0), nullptr);
+      Py_DECREF(old);
+      return Answer::kNext;
+    }
+    case Op::closure_cell:
+      return store(step, Py_NewRef(PyTuple_GET_ITEM(PyFunction_GET_CLOSURE(operand(0)), step.immediate)));
+    case Op::make_function: {
+      std::array<PyObject*, 6> values{};
+      for (int index = 0; index < step.operand_count; ++index) {
+        values.at(static_cast<std::size_t>(index)) = operand(index);
+      }
+      return store(step, replay::make_function(step.immediate, values.data()));
+    }
+    case Op::function_default: {
+      PyObject* defaults = PyFunction_GET_DEFAULTS(operand(0));
+      const auto size = static_cast<std::size_t>(defaults == nullptr ? 0 : PyTuple_GET_SIZE(defaults));
+      // Counted from the end: default -1 belongs to the last positional parameter.
+      const auto back = static_cast<std::size_t>(-step.immediate);
+      return back > size ? Answer::kAgain : store(step, Py_NewRef(PyTuple_GET_ITEM(defaults, size - back)));
+    }
+    case Op::function_kwdefault: {
+      PyObject* defaults = PyFunction_GET_KW_DEFAULTS(operand(0));
+      PyObject* value = defaults == nullptr ? nullptr : PyDict_GetItemWithError(defaults, step.object);
+      if (value == nullptr) {
+        PyErr_Clear();
+        return Answer::kAgain;
+      }
+      return store(step, Py_NewRef(value));
+    }
+    case Op::method_function:
+      return store(step, Py_NewRef(PyMethod_GET_FUNCTION(operand(0))));
+    case Op::method_self:
+      return store(step, Py_NewRef(PyMethod_GET_SELF(operand(0))));
+    default: {
+      if (!sync(step)) {
+        return Answer::kRaised;
+      }
+      PyObject* keywords = step.operand_count > 2 ? operand(2) : nullptr;
+      if (PyTuple_CheckExact(operand(1)) && (keywords == nullptr || PyDict_CheckExact(keywords))) {
+        return store(step, PyObject_Call(operand(0), operand(1), keywords));
+      }
+      return thunk(step, operands);
+    }
+  }
+}
+
+}  // namespace tagalong::replay

@@ -1,0 +1,67 @@
+// One run of an executor. Internal to replay/.
+#pragma once
+
+#include "replay/executor.h"
+#include "rewriter/interp/errors.h"
+
+namespace tagalong::replay {
+
+class Interpreter {
+ public:
+  Interpreter(const Executor& executor, Run& run, PyObject** registers)
+      : executor_(executor), run_(run), registers_(registers) {}
+
+  Outcome execute();
+
+ private:
+  // The answer of one step.
+  enum class Answer : std::uint8_t { kNext, kRaised, kGuardFailed, kAgain, kReturned, kLeave };
+  // kAgain: the unusual happened before any effect; the original instruction is executed instead.
+
+  Answer execute_step(const Step& step);
+  Answer execute_number(const Step& step, PyObject* const* operands);
+  Answer execute_container(const Step& step, const std::int32_t* operands);
+  Answer execute_name(const Step& step, const std::int32_t* operands);
+  Answer execute_cell_or_function(const Step& step, const std::int32_t* operands);
+  Answer execute_rare(const Step& step, const std::int32_t* operands);
+  Answer execute_guard(const Step& step, PyObject* value);
+  Answer execute_array(const Step& step, const std::int32_t* operands);
+  Answer call_step(const Step& step, const std::int32_t* operands);
+  Answer unpack(const Step& step, const std::int32_t* operands);
+  Answer thunk(const Step& step, const std::int32_t* operands);
+
+  Outcome finish(const Step& step, Answer answer);
+
+  // Everything that looks at frames now sees what eager execution shows.
+  bool sync(const Step& step) {
+    return step.snapshot == kNoSnapshot || materialise(executor_.snapshots_[static_cast<std::size_t>(step.snapshot)], true);
+  }
+  // Only the location: for C code that may warn or raise but does not run Python code.
+  bool locate(const Step& step) {
+    return step.snapshot == kNoSnapshot || materialise(executor_.snapshots_[static_cast<std::size_t>(step.snapshot)], false);
+  }
+  Answer store(const Step& step, PyObject* result) {
+    if (result == nullptr) {
+      return Answer::kRaised;
+    }
+    registers_[step.result] = result;
+    return Answer::kNext;
+  }
+  static Answer check(int status) { return status < 0 ? Answer::kRaised : Answer::kNext; }
+
+  bool materialise(const LoweredSnapshot& snapshot, bool with_locals);
+  [[nodiscard]] int unit_of(const LoweredSnapshot& state) const;
+  void write_locals(interp::Frame* frame, const LoweredSnapshot& state);
+  void sync_local(const Step& step);
+  void leave_frame(std::int32_t number);
+  void clear_registers();
+  void pop_frames(int keep);
+  Outcome leave(const Step& step, bool raise);
+  Outcome run_frames(const LoweredSnapshot& inner, Ref* instances, int first_real, bool raise);
+
+  const Executor& executor_;
+  Run& run_;
+  PyObject** registers_;
+};
+
+}  // namespace tagalong::replay

@@ -1,0 +1,232 @@
+// Graph to steps: registers by a linear scan (a register is free again where the graph drops its value), snapshots in
+// terms of registers, drops merged into the step before them.
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "replay/executor.h"
+#include "rewriter/interp/errors.h"
+
+namespace tagalong::replay {
+
+class Lowering {
+ public:
+  explicit Lowering(Executor& executor) : executor_(executor), graph_(executor.graph_) {}
+
+  void run() {
+    registers_.assign(static_cast<std::size_t>(graph_.value_count), -1);
+    owned_.assign(static_cast<std::size_t>(graph_.value_count), true);
+    assign_constants();
+    executor_.snapshots_.resize(graph_.snapshots.size());
+    lowered_.assign(graph_.snapshots.size(), false);
+    for (std::size_t index = 0; index < graph_.nodes.size(); ++index) {
+      lower(index);
+    }
+    for (const FrameInfo& frame : graph_.frames) {
+      executor_.frame_functions_.push_back(frame.function == kNoValue ? function_register_ : fixed_register(frame.function));
+      executor_.frame_instances_.push_back(frame.instance == kNoValue ? -1 : fixed_register(frame.instance));
+    }
+    executor_.register_count_ = next_register_;
+  }
+
+ private:
+  // Constants, the null value and the root's function are not owned by a run; they come first.
+  void assign_constants() {
+    std::unordered_map<PyObject*, std::int32_t> known;
+    executor_.constants_.push_back(nullptr);  // register 0: null
+    executor_.constants_.push_back(nullptr);  // register 1: the root's function, filled in at entry
+    for (const Node& node : graph_.nodes) {
+      std::int32_t place = -1;
+      if (node.op == Op::null) {
+        place = 0;
+      } else if (node.op == Op::function) {
+        place = function_register_;
+      } else if (node.op == Op::constant) {
+        const auto [entry, is_new] =
+            known.emplace(node.object.get(), static_cast<std::int32_t>(executor_.constants_.size()));
+        if (is_new) {
+          executor_.constants_.push_back(node.object.get());
+        }
+        place = entry->second;
+      } else {
+        continue;
+      }
+      registers_[index(node.first_result)] = place;
+      owned_[index(node.first_result)] = false;
+    }
+    executor_.constant_count_ = static_cast<std::int32_t>(executor_.constants_.size());
+    next_register_ = executor_.constant_count_;
+  }
+
+  void lower(std::size_t number) {
+    const Node& node = graph_.nodes[number];
+    switch (node.op) {
+      case Op::constant:
+      case Op::null:
+      case Op::function:
+        return;
+      case Op::drop:
+        lower_drop(node);
+        return;
+      default:
+        break;
+    }
+    Step step;
+    step.op = node.op;
+    step.node = static_cast<std::int32_t>(number);
+    step.line = node.line;
+    step.immediate = static_cast<std::int32_t>(node.immediate);
+    step.object = node.object.get();
+    step.operands = static_cast<std::uint32_t>(executor_.registers_used_.size());
+    step.operand_count = static_cast<std::uint16_t>(node.operands.size());
+    for (const Value operand : node.operands) {
+      executor_.registers_used_.push_back(register_of(operand));
+    }
+    step.in_entry_check = in_entry_check_;
+    if (!node.info().is_invisible() && node.op != Op::leave_frame && !node.info().is_terminator()) {
+      in_entry_check_ = false;
+    }
+    if (node.snapshot != kNoSnapshot) {
+      lower_snapshot(node.snapshot);
+      step.snapshot = node.snapshot;
+    }
+    step.result_count = static_cast<std::uint16_t>(node.result_count);
+    for (std::int32_t result = 0; result < node.result_count; ++result) {
+      const std::int32_t place = allocate();
+      registers_[index(node.first_result + result)] = place;
+      if (result == 0) {
+        step.result = place;
+      }
+      executor_.registers_used_.push_back(place);
+    }
+    executor_.steps_.push_back(std::move(step));
+  }
+
+  void lower_drop(const Node& node) {
+    if (executor_.steps_.empty()) {
+      Step step;
+      step.op = Op::drop;
+      step.in_entry_check = in_entry_check_;
+      executor_.steps_.push_back(std::move(step));
+    }
+    Step& step = executor_.steps_.back();
+    // Drops are the last of a step's registers; nothing was appended since.
+    for (const Value value : node.operands) {
+      if (!owned_[index(value)]) {
+        continue;
+      }
+      const std::int32_t place = register_of(value);
+      executor_.registers_used_.push_back(place);
+      ++step.drop_count;
+      for (std::uint32_t operand = 0; operand < step.operand_count && operand < kTemporaryBits; ++operand) {
+        if (executor_.registers_used_[step.operands + operand] == place && !is_param(value)) {
+          step.temporaries |= 1U << operand;
+        }
+      }
+      free_.push_back(place);
+    }
+  }
+
+  [[nodiscard]] bool is_param(Value value) {
+    if (params_.empty()) {
+      params_.assign(static_cast<std::size_t>(graph_.value_count), false);
+      for (const Node& node : graph_.nodes) {
+        if (node.op == Op::param) {
+          params_[index(node.first_result)] = true;
+        }
+      }
+    }
+    return params_[index(value)];
+  }
+
+  void lower_snapshot(SnapshotId id) {
+    if (id == kNoSnapshot || lowered_[index(id)]) {
+      return;
+    }
+    lowered_[index(id)] = true;
+    const Snapshot& source = graph_.snapshots[index(id)];
+    lower_snapshot(source.parent);
+    LoweredSnapshot& target = executor_.snapshots_[index(id)];
+    target.frame = source.frame;
+    target.instruction = source.instruction;
+    int parent_key = -1;
+    if (source.parent != kNoSnapshot) {
+      const LoweredSnapshot& parent = executor_.snapshots_[index(source.parent)];
+      target.chain = parent.chain;
+      parent_key = parent.key;
+    }
+    target.chain.push_back(id);
+    TAGALONG_CHECK(target.chain.size() <= kMaxFrames, "{} nested frames", target.chain.size());
+    for (const Value value : source.locals) {
+      target.locals.push_back(value == kNoValue ? -1 : register_of(value));
+    }
+    for (const Value value : source.stack) {
+      target.stack.push_back(register_of(value));
+    }
+    // Two snapshots have the same key only if all their values are the same, so comparing values, not registers.
+    auto key = std::make_tuple(parent_key, source.frame, source.locals);
+    if (!(last_key_ == key)) {
+      last_number_ = keys_.emplace(key, static_cast<std::int32_t>(keys_.size())).first->second;
+      last_key_ = std::move(key);
+    }
+    target.key = last_number_;
+  }
+
+  std::int32_t allocate() {
+    if (!free_.empty()) {
+      const std::int32_t place = free_.back();
+      free_.pop_back();
+      return place;
+    }
+    return next_register_++;
+  }
+
+  std::int32_t register_of(Value value) {
+    const std::int32_t place = registers_[index(value)];
+    TAGALONG_CHECK(place >= 0, "value %{} is used before it is defined", value);
+    return place;
+  }
+
+  // The register of a value that stays alive as long as anything refers to its frame.
+  std::int32_t fixed_register(Value value) { return register_of(value); }
+
+  template <class Number>
+  static std::size_t index(Number number) {
+    return static_cast<std::size_t>(number);
+  }
+
+  static constexpr std::int32_t function_register_ = 1;
+  static constexpr std::uint32_t kTemporaryBits = 32;
+  Executor& executor_;
+  const Graph& graph_;
+  std::vector<std::int32_t> registers_;
+  std::vector<bool> owned_, lowered_, params_;
+  std::vector<std::int32_t> free_;
+  std::map<std::tuple<int, int, std::vector<Value>>, std::int32_t> keys_;
+  std::tuple<int, int, std::vector<Value>> last_key_{-2, -2, {}};
+  std::int32_t last_number_ = -1;
+  std::int32_t next_register_ = 0;
+  bool in_entry_check_ = true;
+};
+
+std::shared_ptr<Executor> Executor::lower(Graph graph, std::vector<CodeShapeRef> shapes) {
+  auto executor = std::make_shared<Executor>();
+  executor->graph_ = std::move(graph);
+  executor->shapes_ = std::move(shapes);
+  Lowering(*executor).run();
+  return executor;
+}
+
+std::vector<std::size_t> Executor::entry_guards() const {
+  std::vector<std::size_t> guards;
+  for (std::size_t index = 0; index < steps_.size() && steps_[index].in_entry_check; ++index) {
+    if (info(steps_[index].op).is_guard()) {
+      guards.push_back(index);
+    }
+  }
+  return guards;
+}
+
+}  // namespace tagalong::replay

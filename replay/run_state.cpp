@@ -1,0 +1,205 @@
+// Making the virtual frames of a run real: for code that may look at them, and for good at a side exit.
+#include <algorithm>
+
+#include "replay/interpreter.h"
+
+namespace tagalong::replay {
+
+bool Interpreter::materialise(const LoweredSnapshot& snapshot, bool with_locals) {
+  const auto nesting = static_cast<int>(snapshot.chain.size());
+  for (int level = 0; level < nesting; ++level) {
+    const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(snapshot.chain[level])];
+    const auto number = static_cast<std::size_t>(state.frame);
+    if (level >= run_.depth) {
+      PyObject* function = registers_[executor_.frame_functions_[number]];
+      interp::Frame* frame = interp::push_frame(run_.thread, reinterpret_cast<PyFunctionObject*>(function),
+                                                executor_.shapes_[number]->code.get());
+      if (frame == nullptr) {
+        return false;
+      }
+      run_.frames[level] = frame;
+      run_.frame_numbers[level] = state.frame;
+      run_.depth = level + 1;
+      run_.synced_key = -1;
+    }
+    TAGALONG_CHECK(run_.frame_numbers[level] == state.frame, "level {} is frame {}, not {}", level,
+                   run_.frame_numbers[level], state.frame);
+    interp::set_location(run_.frames[level], unit_of(state));
+  }
+  if (with_locals && run_.synced_key != snapshot.key) {
+    run_.synced_key = snapshot.key;
+    for (int level = 0; level < nesting; ++level) {
+      write_locals(run_.frames[level], executor_.snapshots_[static_cast<std::size_t>(snapshot.chain[level])]);
+    }
+  }
+  return true;
+}
+
+int Interpreter::unit_of(const LoweredSnapshot& state) const {
+  const auto instruction = static_cast<std::size_t>(state.instruction);
+  if (state.frame == 0 && run_.root_units != nullptr) {
+    return (*run_.root_units)[instruction];
+  }
+  return executor_.shapes_[static_cast<std::size_t>(state.frame)]->units[instruction];
+}
+
+void Interpreter::write_locals(interp::Frame* frame, const LoweredSnapshot& state) {
+  PyObject** slots = interp::locals_of(frame);
+  for (std::size_t slot = 0; slot < state.locals.size(); ++slot) {
+    const std::int32_t place = state.locals[slot];
+    PyObject* value = place < 0 ? nullptr : registers_[place];
+    PyObject* old = slots[slot];
+    if (old != value) {
+      slots[slot] = Py_XNewRef(value);
+      Py_XDECREF(old);
+    }
+  }
+}
+
+void Interpreter::sync_local(const Step& step) {
+  const auto number = static_cast<std::int32_t>(PyLong_AsLong(step.object));
+  for (int level = 0; level < run_.depth; ++level) {
+    if (run_.frame_numbers[level] == number) {
+      PyObject** slots = interp::locals_of(run_.frames[level]);
+      PyObject* value = registers_[executor_.registers_used_[step.operands]];
+      PyObject* old = slots[step.immediate];
+      if (old != value) {
+        slots[step.immediate] = Py_XNewRef(value);
+        run_.synced_key = -1;
+        Py_XDECREF(old);
+      }
+      return;
+    }
+  }
+}
+
+void Interpreter::leave_frame(std::int32_t number) {
+  if (run_.depth > 0 && run_.frame_numbers[run_.depth - 1] == number) {
+    --run_.depth;
+    run_.synced_key = -1;
+    interp::pop_frame(run_.thread, run_.frames[run_.depth]);
+  }
+}
+
+void Interpreter::clear_registers() {
+  for (std::int32_t place = executor_.constant_count_; place < executor_.register_count_; ++place) {
+    Py_CLEAR(registers_[place]);
+  }
+}
+
+// Frames that nobody needs any more (the run ends regularly, or a call-like run raised).
+void Interpreter::pop_frames(int keep) {
+  while (run_.depth > keep) {
+    --run_.depth;
+    interp::pop_frame(run_.thread, run_.frames[run_.depth]);
+  }
+}
+
+namespace {
+
+// What C code does with the result of the Python function that it called (ReturnKind).
+PyObject* finish_return(ReturnKind kind, PyObject* result, PyObject* instance) {
+  if (result == nullptr || kind == ReturnKind::kPlain) {
+    return result;
+  }
+  if (result != Py_None) {
+    PyErr_Format(PyExc_TypeError, "__init__() should return None, not '%.200s'", Py_TYPE(result)->tp_name);
+    Py_DECREF(result);
+    return nullptr;
+  }
+  Py_DECREF(result);
+  return Py_NewRef(instance);
+}
+
+}  // namespace
+
+Outcome Interpreter::leave(const Step& step, bool raise) {
+  Ref type, value, traceback;
+  if (raise) {
+    PyObject* parts[3] = {};
+    PyErr_Fetch(&parts[0], &parts[1], &parts[2]);
+    type = Ref::steal(parts[0]);
+    value = Ref::steal(parts[1]);
+    traceback = Ref::steal(parts[2]);
+  }
+  const LoweredSnapshot& inner = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)];
+  ++step.failures;
+  if (!materialise(inner, true)) {
+    Py_FatalError("tagalong: no memory to leave a trace");
+  }
+  const int first_real = run_.root != nullptr ? 1 : 0;  // the root frame of a stub is not ours to run
+  const auto nesting = static_cast<int>(inner.chain.size());
+  Ref instances[kMaxFrames];
+  for (int level = 0; level < nesting; ++level) {
+    const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(inner.chain[level])];
+    if (level < first_real) {
+      for (const std::int32_t place : state.stack) {
+        run_.landing->stack.push_back(Py_XNewRef(registers_[place]));
+      }
+    } else {
+      PyObject** base = interp::stack_base(run_.frames[level]);
+      for (std::size_t depth = 0; depth < state.stack.size(); ++depth) {
+        base[depth] = Py_XNewRef(registers_[state.stack[depth]]);
+      }
+    }
+    const std::int32_t instance = executor_.frame_instances_[static_cast<std::size_t>(state.frame)];
+    if (instance >= 0) {
+      instances[level] = Ref::create(registers_[instance]);
+    }
+  }
+  clear_registers();
+  if (raise) {
+    PyErr_Restore(type.release(), value.release(), traceback.release());
+  }
+  return run_frames(inner, instances, first_real, raise);
+}
+
+// From the innermost frame outwards every frame runs to its end in the interpreter and gives its caller the result.
+Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, int first_real, bool raise) {
+  PyObject* result = nullptr;
+  const int innermost = run_.depth - 1;
+  for (int level = innermost; level >= first_real; --level) {
+    const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(inner.chain[level])];
+    const auto number = static_cast<std::size_t>(state.frame);
+    const std::vector<int>& units = executor_.shapes_[number]->units;
+    const auto instruction = static_cast<std::size_t>(state.instruction);
+    auto depth = static_cast<int>(state.stack.size());
+    int unit = units[instruction];
+    if (level != innermost) {
+      raise = result == nullptr;
+      if (!raise) {
+        interp::stack_base(run_.frames[level])[depth++] = result;
+        unit = units[instruction + 1];
+      }
+    }
+    result = interp::run_frame(run_.thread, run_.frames[level], unit, depth, raise);
+    --run_.depth;
+    interp::pop_frame(run_.thread, run_.frames[level]);
+    result = finish_return(executor_.graph_.frames[number].return_kind, result, instances[level].get());
+  }
+  if (first_real == 0) {
+    run_.result = Ref::steal(result);
+    return result != nullptr ? Outcome::kReturned : Outcome::kRaised;
+  }
+  Landing& landing = *run_.landing;
+  const LoweredSnapshot& root = executor_.snapshots_[static_cast<std::size_t>(inner.chain.front())];
+  landing.instruction = root.instruction;
+  landing.raise = raise;
+  if (innermost > 0) {
+    landing.raise = result == nullptr;
+    if (result != nullptr) {
+      landing.stack.push_back(result);
+      ++landing.instruction;
+    }
+  }
+  if (landing.raise) {
+    PyObject* parts[3] = {};
+    PyErr_Fetch(&parts[0], &parts[1], &parts[2]);
+    landing.type = Ref::steal(parts[0]);
+    landing.value = Ref::steal(parts[1]);
+    landing.traceback = Ref::steal(parts[2]);
+  }
+  return Outcome::kLeft;
+}
+
+}  // namespace tagalong::replay

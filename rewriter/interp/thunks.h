@@ -1,0 +1,27 @@
+// A thunk executes one bytecode instruction on given operands, in the interpreter itself: for the instructions whose
+// exact behaviour (texts of errors, order of look-ups) lives only there. Its frame is never complete in CPython's
+// sense, so nobody sees it.
+#pragma once
+
+#include <Python.h>
+
+#include <string_view>
+#include <vector>
+
+#include "rewriter/interp/ref.h"
+
+namespace tagalong::interp {
+
+struct Instruction {
+  int opcode;
+  int argument;
+};
+
+// A code object that takes `operands` positional arguments, executes the instructions and returns the top of the stack.
+// `names` is its co_names, or null. Null with an exception set.
+CodeRef make_thunk(int operands, const std::vector<Instruction>& instructions, PyObject* names);
+
+// LOAD_FAST of each operand, in order.
+std::vector<Instruction> load_operands(int count);
+
+}  // namespace tagalong::interp
