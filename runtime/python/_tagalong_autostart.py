@@ -1,0 +1,24 @@
+"""Imported at the interpreter's start when the variable TAGALONG asks for it: see `tagalong_autostart.pth` beside it.
+
+It stands beside the package, not in it, so that what goes wrong while the package is imported has somebody to say it
+in one line. A bad option ends the process; an interpreter that tagalong does not support runs the program as it is.
+"""
+
+import sys
+
+
+def _start() -> None:
+    try:
+        from tagalong import _activate, options
+
+        settings = options.from_environment()
+    except ValueError as error:  # OptionError, which may come from the import itself
+        print(f"tagalong: {error}", file=sys.stderr)
+        sys.exit(2)
+    except ImportError as error:
+        print(f"tagalong: not tracing: {error}", file=sys.stderr)
+    else:
+        _activate.start(settings)
+
+
+_start()

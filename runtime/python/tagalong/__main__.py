@@ -1,0 +1,168 @@
+"""The command line: `python -m tagalong {run,dis,explain,info}`."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import importlib.util
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from tagalong import options
+from tagalong.options import OptionError
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m tagalong",
+        description="Record a Python program while it runs, and replay the recording.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    run = commands.add_parser("run", help="run a program traced: the same as TAGALONG=1 python …")
+    options.add_arguments(run)
+    _add_program(run)
+
+    explain = commands.add_parser(
+        "explain", help="run a program traced, and say at its end what was recorded and why"
+    )
+    options.add_arguments(explain, tuple(name for name in options.BY_NAME if name not in ("mode", "report")))
+    _add_program(explain)
+
+    dis = commands.add_parser("dis", help="print the code objects of a function")
+    dis.add_argument(
+        "target", metavar="FILE.py:FUNCTION", help="for example filters.py:blur or shapes.py:Circle.area"
+    )
+    dis.add_argument(
+        "--call",
+        metavar="ARGUMENTS",
+        help="record one call with these arguments, Python expressions separated by commas, seen from the file: prints "
+        "all three code objects, the graph and its guards. Without it: the original and the replay code",
+    )
+
+    info = commands.add_parser(
+        "info", help="versions, and all options with their values and where they come from"
+    )
+    info.add_argument(
+        "--markdown", action="store_true", help="only the table of options, as it stands in the README"
+    )
+    return parser
+
+
+def _add_program(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-m", dest="module", action="store_true", help="PROGRAM is a module name, as in python -m"
+    )
+    parser.add_argument("program", metavar="PROGRAM", help="a script, or with -m a module")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="…", help="arguments of the program")
+
+
+def _run(arguments: argparse.Namespace, **variables: str) -> int:
+    environment = options.environment_of(arguments)
+    if arguments.command == "explain" or getattr(arguments, "mode", None) is None:
+        environment["TAGALONG"] = "1"
+    environment |= variables
+    # Another process, so that the program sees exactly what it would see without us.
+    switch = ["-m"] if arguments.module else []
+    command = [sys.executable, *switch, arguments.program, *arguments.arguments]
+    sys.stdout.flush()
+    os.execve(sys.executable, command, environment)
+
+
+def _load(target: str) -> tuple[FunctionType, dict[str, Any]]:
+    """The function that FILE.py:FUNCTION names, and the globals of its file. Raises SystemExit with a sentence."""
+    file, colon, name = target.rpartition(":")
+    if not colon or not file or not name:
+        raise SystemExit(f"dis: expected FILE.py:FUNCTION, got {target!r}")
+    path = Path(file)
+    if not path.is_file():
+        raise SystemExit(f"dis: there is no file {file!r}")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise SystemExit(f"dis: {file!r} is not a Python source")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)
+    sys.path.insert(0, str(path.resolve().parent))
+    spec.loader.exec_module(module)
+    try:
+        found = functools.reduce(getattr, name.split("."), module)
+    except AttributeError as error:
+        raise SystemExit(f"dis: {file}: {error}") from None
+    found = getattr(found, "__func__", found)
+    if not isinstance(found, FunctionType):
+        raise SystemExit(f"dis: {name} is not a Python function, but {type(found).__name__}")
+    return found, vars(module)
+
+
+def _section(title: str, text: str) -> None:
+    print(f"---- {title}\n{text.rstrip()}\n")
+
+
+def _dis(arguments: argparse.Namespace) -> int:
+    from tagalong import _core, record
+    from tagalong._face import list_code
+
+    function, names = _load(arguments.target)
+    if arguments.call is None:
+        _section("original code", list_code(_core.original_code(function)))
+        _section("replay code", list_code(_core.wrap_code(_core.original_code(function))))
+        return 0
+
+    def collect(*args: Any, **kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return args, kwargs
+
+    try:
+        args, kwargs = eval(f"__collect({arguments.call})", names | {"__collect": collect})
+    except Exception as error:
+        raise SystemExit(f"dis: --call {arguments.call!r}: {type(error).__name__}: {error}") from None
+    recording = record(function, *args, **kwargs)
+    _section("original code", recording.listing("original"))
+    _section("recording code", recording.listing("recording"))
+    _section("replay code", recording.listing("replay"))
+    _section("graph", recording.graph)
+    _section("guards", "\n".join(recording.guards))
+    if recording.stop_reason is not None:
+        _section("stopped", recording.stop_reason)
+    return 0
+
+
+def _info(arguments: argparse.Namespace) -> int:
+    if arguments.markdown:
+        print(options.documentation(), end="")
+        return 0
+    import numpy
+
+    import tagalong
+
+    print(f"tagalong {tagalong.__version__}")
+    print(f"{platform.python_implementation()} {platform.python_version()}, NumPy {numpy.__version__}")
+    print()
+    for option in options.TABLE:
+        text = os.environ.get(option.variable)
+        origin = "default" if text is None else "environment"
+        value = option.default if text is None else text
+        print(f"{option.variable:17} {value!r:12} {origin:12} {option.help}")
+    return 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The entry point; returns the exit code, and does not return where a program is run."""
+    arguments = _parser().parse_args(argv)
+    try:
+        if arguments.command == "run":
+            return _run(arguments)
+        if arguments.command == "explain":
+            return _run(arguments, TAGALONG_REPORT="1")
+        return _dis(arguments) if arguments.command == "dis" else _info(arguments)
+    except OptionError as error:
+        print(f"tagalong: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

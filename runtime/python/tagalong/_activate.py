@@ -1,0 +1,99 @@
+"""Tracing of an unmodified program: the code of the user's modules is changed as it is imported.
+
+A finder stands before the others and asks them; where they find a source module that is to be traced, its loader gets
+a `get_code` of its own. What the loader reads from and writes to `.pyc` files stays the original code. The main
+module's code is changed when its frame starts.
+"""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec, SourceFileLoader, SourcelessFileLoader
+from types import CodeType, ModuleType
+
+from tagalong import _core, _modes
+from tagalong._select import Selection, main_name
+from tagalong.options import Mode, Settings
+
+Change = Callable[[CodeType], CodeType]
+
+
+class Finder:
+    """Finds nothing itself: changes the loaders of what the finders behind it find."""
+
+    def __init__(self, selection: Selection, change: Change) -> None:
+        self._selection = selection
+        self._change = change
+        self.changed: list[CodeType] = []
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The finder protocol of `sys.meta_path`."""
+        spec = None
+        for finder in sys.meta_path:
+            find = None if finder is self else getattr(finder, "find_spec", None)
+            if find is not None:
+                spec = find(name, path, target)
+                if spec is not None:
+                    break
+        if spec is None:
+            return None
+        loader = spec.loader
+        # Loaders of other kinds (zip archives, editable installs with their own machinery) are left as they are.
+        if type(loader) in (SourceFileLoader, SourcelessFileLoader) and self._selection.wants(
+            name, spec.origin
+        ):
+            self._hook(loader)
+        return spec
+
+    def _hook(self, loader: SourceFileLoader | SourcelessFileLoader) -> None:
+        inherited = loader.get_code
+
+        def get_code(fullname: str) -> CodeType | None:
+            code = inherited(fullname)
+            return None if code is None else self.apply(code)
+
+        loader.get_code = get_code  # type: ignore[method-assign]
+
+    def apply(self, code: CodeType) -> CodeType:
+        """The traced form of a module's code; code that already has it is left alone."""
+        if any(code is known for known in self.changed):
+            return code
+        changed = self._change(code)
+        self.changed.append(changed)
+        return changed
+
+
+def _change_main(finder: Finder, selection: Selection) -> Change:
+    def change(code: CodeType) -> CodeType:
+        return finder.apply(code) if selection.wants(main_name(), code.co_filename) else code
+
+    return change
+
+
+def start(settings: Settings) -> None:
+    """Makes the process trace what `settings` select, from now on. Does nothing when the mode is off."""
+    if settings.mode is Mode.OFF:
+        return
+    selection = Selection(settings)
+    finder = Finder(selection, _modes.changer(settings.mode))
+    sys.meta_path.insert(0, finder)
+    _core.install_main_hook(_change_main(finder, selection))
+    if settings.report:
+        atexit.register(report)
+
+
+def report() -> None:
+    """Writes what was recorded, replayed and given up to the standard error stream."""
+    counts = _core.stats(None)
+    stops = counts.pop("stops")
+    line = ", ".join(f"{name} {number}" for name, number in counts.items())
+    print(f"tagalong: {line}", file=sys.stderr)
+    for reason, number in sorted(stops.items(), key=lambda stop: (-stop[1], stop[0])):
+        print(f"tagalong: stopped {number} times: {reason}", file=sys.stderr)
+    text = _core.explain(None)
+    if text:
+        print(text, file=sys.stderr)

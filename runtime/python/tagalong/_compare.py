@@ -1,0 +1,131 @@
+"""Eager against replay, on copies, bit for bit."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tagalong import _core
+from tagalong._face import Recording, bind_self, record
+from tagalong._values import Tree, copied, describe, differences
+
+_OURS = __file__.rpartition("/")[0]
+
+
+def original_function(function: types.FunctionType) -> types.FunctionType:
+    """A twin of `function` that runs the original code, with the same globals, cells and defaults."""
+    twin = types.FunctionType(
+        _core.original_code(function),
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    twin.__kwdefaults__ = function.__kwdefaults__
+    twin.__qualname__ = function.__qualname__
+    twin.__module__ = function.__module__
+    return twin
+
+
+def traceback_lines(error: BaseException) -> tuple[tuple[str, int], ...]:
+    """Function name and line of every entry of the traceback that is not in this package."""
+    lines = []
+    entry = error.__traceback__
+    while entry is not None:
+        code = entry.tb_frame.f_code
+        if not code.co_filename.startswith(_OURS):
+            lines.append((code.co_qualname, entry.tb_lineno))
+        entry = entry.tb_next
+    return tuple(lines)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a caller can observe of one call: the result or the exception, and the arguments afterwards."""
+
+    result: Any
+    exception: BaseException | None
+    tree: Tree
+
+    @staticmethod
+    def seen(
+        result: Any, exception: BaseException | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Outcome:
+        """An outcome from its parts, after the call."""
+        lines = () if exception is None else traceback_lines(exception)
+        return Outcome(result, exception, (*describe(result, exception, args, kwargs), lines))
+
+    @staticmethod
+    def of(call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Outcome:
+        """Calls and observes. GuardFailed is not an outcome of the program and passes through, as Ctrl-C does."""
+        try:
+            result = call(*args, **kwargs)
+        except _core.GuardFailed:
+            raise
+        except (Exception, SystemExit, GeneratorExit) as error:
+            return Outcome.seen(None, error, args, kwargs)
+        return Outcome.seen(result, None, args, kwargs)
+
+    def differences(self, other: Outcome, name: str, other_name: str) -> list[str]:
+        """One line for each place where the two differ."""
+        found: list[str] = []
+        for part, one, two in zip(
+            ("result", "exception", "args", "kwargs"), self.tree, other.tree, strict=False
+        ):
+            found += differences(one, two, part)
+        if self.tree[-1] != other.tree[-1]:
+            found.append(f"traceback: {list(self.tree[-1])} != {list(other.tree[-1])}")
+        return [f"{line}   ({name} != {other_name})" for line in found]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """True when the replay did exactly what eager execution does; as text, what differs."""
+
+    name: str
+    eager: Outcome
+    replayed: Outcome | None
+    recording: Recording
+    differences: tuple[str, ...] = field(default=())
+
+    def __bool__(self) -> bool:
+        return not self.differences
+
+    def __str__(self) -> str:
+        if not self.differences:
+            return f"{self.name}: eager and replay agree"
+        return "\n".join(
+            (f"{self.name}: eager and replay differ", *(f"  {line}" for line in self.differences))
+        )
+
+
+def compare(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Comparison:
+    """Runs `f` eagerly, records it, and replays the recording, each on its own deep copies of the arguments.
+
+    Result, exception (type, arguments, cause, context and traceback lines) and the arguments afterwards are compared bit
+    for bit: for arrays bytes, dtype, shape, strides, flags and shared memory. The arguments given are not changed;
+    whatever else the function changes (globals, files) is changed three times. Raises TypeError when `f` is not a Python
+    function.
+
+        assert tagalong.compare(f, x, y)
+    """
+    function, arguments = bind_self("compare", f, args)
+    eager_args, eager_kwargs = copied((arguments, kwargs))
+    eager = Outcome.of(original_function(function), eager_args, eager_kwargs)
+
+    record_args, record_kwargs = copied((arguments, kwargs))
+    recording = record(function, *record_args, **record_kwargs)
+    kept = None if recording.exception is not None else recording.result
+    recorded = Outcome.seen(kept, recording.exception, record_args, record_kwargs)
+    found = eager.differences(recorded, "eager", "recording")
+
+    replay_args, replay_kwargs = copied((arguments, kwargs))
+    replayed = None
+    try:
+        replayed = Outcome.of(recording.replay, replay_args, replay_kwargs)
+        found += eager.differences(replayed, "eager", "replay")
+    except _core.GuardFailed as error:
+        found.append(f"replay: a guard does not hold for the very arguments of the recording: {error}")
+    return Comparison(function.__qualname__, eager, replayed, recording, tuple(found))

@@ -1,0 +1,231 @@
+"""What a user calls: trace, record, replay, stats, explain."""
+
+from __future__ import annotations
+
+import dis
+import io
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import CodeType, FunctionType, MethodType
+from typing import Any, Literal, TypeVar, overload
+
+from tagalong import _core
+
+F = TypeVar("F", bound=Callable[..., Any] | staticmethod | classmethod)  # type: ignore[type-arg]
+
+
+def _refuse(what: str, thing: object) -> TypeError:
+    name = getattr(thing, "__qualname__", None) or getattr(thing, "__name__", None)
+    shown = f" {name!r}" if isinstance(name, str) else ""
+    return TypeError(f"tagalong.{what}: expected a Python function, got {type(thing).__name__}{shown}")
+
+
+def python_function(what: str, thing: object) -> FunctionType:
+    """The Python function inside `thing` (a function, a bound method, a staticmethod or classmethod object).
+
+    Raises TypeError, in the name of the public function `what`, for everything else.
+    """
+    inner = thing.__func__ if isinstance(thing, (staticmethod, classmethod, MethodType)) else thing
+    if not isinstance(inner, FunctionType):
+        raise _refuse(what, thing)
+    return inner
+
+
+def bind_self(what: str, thing: object, args: tuple[Any, ...]) -> tuple[FunctionType, tuple[Any, ...]]:
+    """The function inside `thing` and the arguments to call it with: a bound method brings its object along."""
+    function = python_function(what, thing)
+    return (function, (thing.__self__, *args)) if isinstance(thing, MethodType) else (function, args)
+
+
+@overload
+def trace(f: F, /) -> F: ...
+@overload
+def trace() -> Callable[[F], F]: ...
+def trace(f: Any = None, /) -> Any:
+    """Traces a function: its first call is recorded, later calls are replayed while the guards hold.
+
+    The function is changed in place and returned, so `@tagalong.trace`, `@tagalong.trace()` and
+    `tagalong.trace(module.function)` all do; staticmethod and classmethod objects may be given as well. Raises TypeError
+    for anything that is not a Python function.
+
+        @tagalong.trace
+        def norm(x, y):
+            return (x * x + y * y) ** 0.5
+    """
+    if f is None:
+        return trace
+    _core.trace(python_function("trace", f))
+    return f
+
+
+def untrace(f: F, /) -> F:
+    """Gives a traced function its original code back and forgets its recordings; returns the function.
+
+    Raises TypeError for anything that is not a Python function.
+    """
+    _core.untrace(python_function("untrace", f))
+    return f
+
+
+class Recording:
+    """One recorded run of a function; `record` makes it.
+
+    The three code objects are `original_code`, `recording_code` and `replay_code`; `listing` prints them. `graph` is
+    the recorded graph as text and `guards` its conditions, one text each. `stop_reason` says why the recording ended
+    before the function did, and is None where it did not.
+    """
+
+    def __init__(self, function: FunctionType, core: _core.RecordingCore) -> None:
+        self._function = function
+        self._core = core
+
+    @property
+    def function(self) -> FunctionType:
+        """The function that was recorded."""
+        return self._function
+
+    @property
+    def result(self) -> Any:
+        """What the recorded run returned. Where it raised, reading this raises that exception."""
+        if self._core.exception is not None:
+            raise self._core.exception
+        return self._core.result
+
+    @property
+    def exception(self) -> BaseException | None:
+        """What the recorded run raised, or None."""
+        return self._core.exception
+
+    @property
+    def stop_reason(self) -> str | None:
+        """Why the recording ended before the function did, or None."""
+        return self._core.stop_reason
+
+    @property
+    def original_code(self) -> CodeType:
+        """The code object as compiled: the first."""
+        return self._core.original_code
+
+    @property
+    def recording_code(self) -> CodeType:
+        """The original instructions plus hooks: the second."""
+        return self._core.recording_code
+
+    @property
+    def replay_code(self) -> CodeType:
+        """The original instructions plus the entry stub that runs the graph: the third."""
+        return self._core.replay_code
+
+    @property
+    def graph(self) -> str:
+        """The graph, one node a line."""
+        return self._core.graph_text
+
+    @property
+    def guards(self) -> list[str]:
+        """The conditions under which the graph may be replayed."""
+        return list(self._core.guards_text)
+
+    def listing(self, which: Literal["original", "recording", "replay"] = "original") -> str:
+        """One of the three code objects as text, in the style of `dis`."""
+        if which not in ("original", "recording", "replay"):
+            raise ValueError(f"listing: {which!r} is not allowed; allowed: 'original', 'recording', 'replay'")
+        return list_code(getattr(self, f"{which}_code"))
+
+    def explain(self) -> str:
+        """What was recorded and why it ended where it did, with source lines and values."""
+        return self._core.explain()
+
+    def replay(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Replays the graph for other arguments.
+
+        Raises `GuardFailed` (attributes `guard` and `value`) where a guard does not hold for them, and whatever the
+        function itself raises.
+        """
+        return self._core.replay(args, kwargs)
+
+    def __repr__(self) -> str:
+        ended = "" if self.stop_reason is None else f", stopped: {self.stop_reason}"
+        raised = "" if self.exception is None else f", raised {type(self.exception).__name__}"
+        lines = sum(1 for line in self.graph.splitlines() if line.strip())
+        return f"<Recording of {self._function.__qualname__}: {lines} lines of graph, {len(self.guards)} guards{raised}{ended}>"
+
+
+class _BoundRecording(Recording):
+    """A recording of a bound method: replays with the object it was recorded with."""
+
+    def __init__(self, function: FunctionType, core: _core.RecordingCore, bound: object) -> None:
+        super().__init__(function, core)
+        self._bound = bound
+
+    def replay(self, /, *args: Any, **kwargs: Any) -> Any:
+        return super().replay(self._bound, *args, **kwargs)
+
+
+def list_code(code: CodeType) -> str:
+    """A code object as text, in the style of `dis`."""
+    text = io.StringIO()
+    dis.dis(code, file=text, depth=0)
+    return text.getvalue()
+
+
+def record(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Recording:
+    """Runs `f(*args, **kwargs)` once, exactly as written, and returns its recording.
+
+    An exception of the run is kept in the recording: `Recording.exception` has it and `Recording.result` raises it.
+    Raises TypeError when `f` is not a Python function or does not accept these arguments.
+    """
+    function, arguments = bind_self("record", f, args)
+    core = _core.record(function, arguments, kwargs)
+    if isinstance(f, MethodType):
+        return _BoundRecording(function, core, f.__self__)
+    return Recording(function, core)
+
+
+def replay(recording: Recording, /, *args: Any, **kwargs: Any) -> Any:
+    """The same as `recording.replay(*args, **kwargs)`."""
+    if not isinstance(recording, Recording):
+        raise TypeError(f"tagalong.replay: expected a Recording, got {type(recording).__name__}")
+    return recording.replay(*args, **kwargs)
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What happened to one function, or to all of the process, so far; all are counts."""
+
+    records: int = 0
+    """recordings that gave a graph"""
+    hits: int = 0
+    """calls that were replayed"""
+    misses: int = 0
+    """calls whose guards held for no graph"""
+    exits: int = 0
+    """replays that landed back in the original instructions"""
+    bridges: int = 0
+    """graphs recorded from such a landing"""
+    invalidations: int = 0
+    """graphs taken out because something they relied on was changed"""
+    retired: int = 0
+    """graphs given up because they did not pay"""
+    stops: dict[str, int] = field(default_factory=dict)
+    """recordings that were given up, by reason"""
+
+
+def stats(f: Callable[..., Any] | CodeType | None = None, /) -> Stats:
+    """The counts of a function, or those of the whole process without one.
+
+    Raises TypeError when `f` is neither a Python function nor a code object.
+    """
+    if f is None or isinstance(f, CodeType):
+        return Stats(**_core.stats(f))
+    return Stats(**_core.stats(python_function("stats", f)))
+
+
+def explain(f: Callable[..., Any] | CodeType | None = None, /) -> str:
+    """Why a function was recorded, hit, missed, left or given up, with source lines and values; all of them without one.
+
+    Raises TypeError when `f` is neither a Python function nor a code object.
+    """
+    if f is None or isinstance(f, CodeType):
+        return _core.explain(f)
+    return _core.explain(python_function("explain", f))

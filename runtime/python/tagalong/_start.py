@@ -1,0 +1,15 @@
+"""Hands the settings of the process to the engine."""
+
+from __future__ import annotations
+
+from tagalong import _core
+from tagalong.options import Settings
+
+
+def apply(settings: Settings) -> None:
+    """Sets everything in the engine that `settings` says. Limits, `threads` and `stress` are options of the engine."""
+    for name, value in settings.limits.items():
+        _core.set_option(name, value)
+    _core.set_option("threads", settings.threads)
+    _core.set_option("stress", int(settings.stress))
+    _core.set_log(list(settings.log))

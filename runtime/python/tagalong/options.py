@@ -1,0 +1,282 @@
+"""The options of the process: one table, and everything that is derived from it.
+
+A row of `TABLE` says everything about an option. The parser of the environment, the flags of the command line, their
+help, the table in the documentation (`documentation()`) and the tests come from the rows. This module uses the
+standard library only, and refuses what it does not understand: a bad value raises `OptionError`, which names the
+variable, the value and what is allowed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import enum
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+
+class OptionError(ValueError):
+    """A value that an option does not allow."""
+
+
+class Mode(enum.Enum):
+    """What happens to the program's own functions."""
+
+    OFF = "0"
+    TRACE = "1"
+    COMPARE = "compare"
+
+
+LOG_TOPICS = ("record", "graph", "guards", "replay", "exits", "cache")
+
+# Everything that can grow has a named limit. Name: default, what is counted.
+LIMITS: dict[str, tuple[int, str]] = {
+    "nodes": (4000, "nodes of one graph"),
+    "unroll": (64, "iterations of one loop written out in one graph"),
+    "inline_depth": (8, "Python calls inside each other recorded into one graph"),
+    "entries_per_anchor": (8, "graphs kept for one place in the code"),
+    "retries": (4, "recordings given up at one place before it is left alone"),
+    "executor_depth": (48, "executors running inside each other on one thread"),
+}
+
+
+def _switch(text: str) -> bool:
+    if text not in ("0", "1"):
+        raise ValueError
+    return text == "1"
+
+
+def _mode(text: str) -> Mode:
+    return Mode(text)
+
+
+def _patterns(text: str) -> tuple[str, ...]:
+    patterns = tuple(part.strip() for part in text.split(",") if part.strip())
+    for pattern in patterns:
+        if not re.fullmatch(r"[\w.*?\[\]!-]+", pattern):
+            raise ValueError
+    return patterns
+
+
+def _topics(text: str) -> tuple[str, ...]:
+    names = [part.strip() for part in text.split(",") if part.strip()]
+    for name in names:
+        if name not in (*LOG_TOPICS, "all"):
+            raise ValueError
+    return LOG_TOPICS if "all" in names else tuple(name for name in LOG_TOPICS if name in names)
+
+
+def _count(text: str) -> int:
+    if not re.fullmatch(r"\d{1,4}", text):
+        raise ValueError
+    return int(text)
+
+
+def _limits(text: str) -> dict[str, int]:
+    limits = {name: default for name, (default, _) in LIMITS.items()}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, number = part.partition("=")
+        if not equals or name not in LIMITS or not re.fullmatch(r"\d{1,9}", number) or int(number) < 1:
+            raise ValueError
+        limits[name] = int(number)
+    return limits
+
+
+@dataclass(frozen=True)
+class Option:
+    """One row: everything about one option.
+
+    `allowed` completes the sentence "… is not allowed; allowed: …"; `default` is a text, read by `parse` like any
+    other; `examples` are pairs of a text and its value, `refused` texts that must raise: the tests read them.
+    """
+
+    name: str
+    variable: str
+    flag: str
+    parse: Callable[[str], Any]
+    default: str
+    allowed: str
+    help: str
+    examples: tuple[tuple[str, Any], ...]
+    refused: tuple[str, ...]
+
+    def read(self, text: str, origin: str) -> Any:
+        """The value that `text` stands for; `origin` (a variable or a flag) is named in the error."""
+        try:
+            return self.parse(text.strip())
+        except ValueError:
+            raise OptionError(f"{origin}: {text!r} is not allowed; allowed: {self.allowed}") from None
+
+
+_PATTERNS = "module names or patterns (* ? [abc]), separated by commas; a package stands for its modules too"
+
+TABLE: tuple[Option, ...] = (
+    Option(
+        name="mode",
+        variable="TAGALONG",
+        flag="--mode",
+        parse=_mode,
+        default="0",
+        allowed="0, 1, compare",
+        help="1: trace the functions of the user's own code; compare: replay on copies as well and report any difference",
+        examples=(("0", Mode.OFF), ("1", Mode.TRACE), ("compare", Mode.COMPARE)),
+        refused=("yes", "2", "Compare"),
+    ),
+    Option(
+        name="include",
+        variable="TAGALONG_INCLUDE",
+        flag="--include",
+        parse=_patterns,
+        default="",
+        allowed=_PATTERNS,
+        help="modules to trace that are not the user's own, such as installed packages",
+        examples=(("", ()), ("json, scipy.*", ("json", "scipy.*"))),
+        refused=("a b", "pkg/module"),
+    ),
+    Option(
+        name="exclude",
+        variable="TAGALONG_EXCLUDE",
+        flag="--exclude",
+        parse=_patterns,
+        default="",
+        allowed=_PATTERNS,
+        help="modules not to trace; stronger than include",
+        examples=(("", ()), ("app.tests", ("app.tests",))),
+        refused=("a;b",),
+    ),
+    Option(
+        name="log",
+        variable="TAGALONG_LOG",
+        flag="--log",
+        parse=_topics,
+        default="",
+        allowed="a comma separated list of " + ", ".join((*LOG_TOPICS, "all")),
+        help="what to write to the standard error stream while the program runs",
+        examples=(("", ()), ("exits,record", ("record", "exits")), ("all", LOG_TOPICS)),
+        refused=("everything", "record;exits"),
+    ),
+    Option(
+        name="report",
+        variable="TAGALONG_REPORT",
+        flag="--report",
+        parse=_switch,
+        default="0",
+        allowed="0, 1",
+        help="1: when the program ends, write what was recorded, replayed and given up to the standard error stream",
+        examples=(("0", False), ("1", True)),
+        refused=("true",),
+    ),
+    Option(
+        name="threads",
+        variable="TAGALONG_THREADS",
+        flag="--threads",
+        parse=_count,
+        default="0",
+        allowed="a number from 0 to 9999",
+        help="threads for large arrays; 0: as many as there are processors",
+        examples=(("0", 0), ("4", 4)),
+        refused=("-1", "four", "2.0"),
+    ),
+    Option(
+        name="limits",
+        variable="TAGALONG_LIMITS",
+        flag="--limits",
+        parse=_limits,
+        default="",
+        allowed="a comma separated list of name=number with a number of at least 1 and the names "
+        + ", ".join(LIMITS),
+        help="named limits: "
+        + ", ".join(f"{name}={default} ({what})" for name, (default, what) in LIMITS.items()),
+        examples=(("", {n: d for n, (d, _) in LIMITS.items()}),),
+        refused=("nodes", "nodes=0", "nodes=-1", "node=5", "nodes=many"),
+    ),
+    Option(
+        name="stress",
+        variable="TAGALONG_STRESS",
+        flag="--stress",
+        parse=_switch,
+        default="0",
+        allowed="0, 1",
+        help="1: record everything at the first call and replay at the second, whether it pays or not (for tests)",
+        examples=(("0", False), ("1", True)),
+        refused=("on",),
+    ),
+)
+
+BY_NAME = {option.name: option for option in TABLE}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The value of every option; the fields are the names of the table's rows, in its order."""
+
+    mode: Mode
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    log: tuple[str, ...]
+    report: bool
+    threads: int
+    limits: dict[str, int]
+    stress: bool
+
+
+if [field.name for field in fields(Settings)] != [option.name for option in TABLE]:
+    raise AssertionError("the fields of Settings are not the rows of the options table")
+
+
+def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
+    """Reads all options from `environment` (default: the process's).
+
+    Raises `OptionError` for a bad value, and for a variable that begins with TAGALONG_ and is in no row: most likely a
+    slip of the pen that would otherwise go unnoticed.
+    """
+    environment = os.environ if environment is None else environment
+    variables = [option.variable for option in TABLE]
+    for variable in environment:
+        if variable.startswith("TAGALONG_") and variable not in variables:
+            raise OptionError(f"{variable}: there is no such variable; there are: {', '.join(variables)}")
+    values = {}
+    for option in TABLE:
+        text = environment.get(option.variable, option.default)
+        values[option.name] = option.read(option.default if text == "" else text, option.variable)
+    return Settings(**values)
+
+
+def add_arguments(parser: argparse.ArgumentParser, names: tuple[str, ...] | None = None) -> None:
+    """Adds the flags of the rows `names` (default: all) to a parser of a command line."""
+    for option in TABLE:
+        if names is None or option.name in names:
+            parser.add_argument(
+                option.flag,
+                dest=option.name,
+                metavar="VALUE",
+                help=f"{option.help} (allowed: {option.allowed}; variable: {option.variable})".replace(
+                    "%", "%%"
+                ),
+            )
+
+
+def environment_of(arguments: argparse.Namespace, base: Mapping[str, str] | None = None) -> dict[str, str]:
+    """A copy of the environment `base` in which the flags that were given have become variables; flags are stronger.
+
+    Raises `OptionError`, naming the flag, for a bad value.
+    """
+    environment = dict(os.environ if base is None else base)
+    for option in TABLE:
+        text = getattr(arguments, option.name, None)
+        if text is not None:
+            option.read(text, option.flag)
+            environment[option.variable] = text
+    return environment
+
+
+def documentation() -> str:
+    """The table of the options in Markdown, as it stands in the README."""
+    lines = ["| variable | flag | allowed | default | what it does |", "|---|---|---|---|---|"]
+    for option in TABLE:
+        default = f"`{option.default}`" if option.default else ""
+        cells = (f"`{option.variable}`", f"`{option.flag}`", option.allowed, default, option.help)
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
