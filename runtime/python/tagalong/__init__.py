@@ -22,10 +22,10 @@ if _sys.implementation.name != "cpython" or _sys.version_info[:2] != (3, 11):
     )
 
 from tagalong import options, rewriter, testing
+from tagalong._compare import Comparison, compare
 from tagalong._core import GuardFailed
 from tagalong._face import Recording, Stats, explain, record, replay, stats, trace, untrace
 from tagalong._start import apply as _apply
-from tagalong._compare import Comparison, compare
 from tagalong.options import OptionError
 
 __version__ = "0.1.0"

@@ -32,7 +32,7 @@ class Finder:
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """The finder protocol of `sys.meta_path`."""
-        spec = None
+        spec: ModuleSpec | None = None
         for finder in sys.meta_path:
             find = None if finder is self else getattr(finder, "find_spec", None)
             if find is not None:
@@ -43,7 +43,7 @@ class Finder:
             return None
         loader = spec.loader
         # Loaders of other kinds (zip archives, editable installs with their own machinery) are left as they are.
-        if type(loader) in (SourceFileLoader, SourcelessFileLoader) and self._selection.wants(
+        if isinstance(loader, (SourceFileLoader, SourcelessFileLoader)) and self._selection.wants(
             name, spec.origin
         ):
             self._hook(loader)

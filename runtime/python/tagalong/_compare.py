@@ -104,10 +104,10 @@ class Comparison:
 def compare(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Comparison:
     """Runs `f` eagerly, records it, and replays the recording, each on its own deep copies of the arguments.
 
-    Result, exception (type, arguments, cause, context and traceback lines) and the arguments afterwards are compared bit
-    for bit: for arrays bytes, dtype, shape, strides, flags and shared memory. The arguments given are not changed;
-    whatever else the function changes (globals, files) is changed three times. Raises TypeError when `f` is not a Python
-    function.
+    Result, exception (type, arguments, cause, context and traceback lines) and the arguments afterwards are compared
+    bit for bit: for arrays bytes, dtype, shape, strides, flags and shared memory. The arguments given are not changed;
+    whatever else the function changes (globals, files) is changed three times. Raises TypeError when `f` is not a
+    Python function.
 
         assert tagalong.compare(f, x, y)
     """

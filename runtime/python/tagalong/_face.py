@@ -45,8 +45,8 @@ def trace(f: Any = None, /) -> Any:
     """Traces a function: its first call is recorded, later calls are replayed while the guards hold.
 
     The function is changed in place and returned, so `@tagalong.trace`, `@tagalong.trace()` and
-    `tagalong.trace(module.function)` all do; staticmethod and classmethod objects may be given as well. Raises TypeError
-    for anything that is not a Python function.
+    `tagalong.trace(module.function)` all do; staticmethod and classmethod objects may be given as well. Raises
+    TypeError for anything that is not a Python function.
 
         @tagalong.trace
         def norm(x, y):
@@ -148,7 +148,8 @@ class Recording:
         ended = "" if self.stop_reason is None else f", stopped: {self.stop_reason}"
         raised = "" if self.exception is None else f", raised {type(self.exception).__name__}"
         lines = sum(1 for line in self.graph.splitlines() if line.strip())
-        return f"<Recording of {self._function.__qualname__}: {lines} lines of graph, {len(self.guards)} guards{raised}{ended}>"
+        counts = f"{lines} lines of graph, {len(self.guards)} guards"
+        return f"<Recording of {self._function.__qualname__}: {counts}{raised}{ended}>"
 
 
 class _BoundRecording(Recording):
@@ -222,7 +223,7 @@ def stats(f: Callable[..., Any] | CodeType | None = None, /) -> Stats:
 
 
 def explain(f: Callable[..., Any] | CodeType | None = None, /) -> str:
-    """Why a function was recorded, hit, missed, left or given up, with source lines and values; all of them without one.
+    """Why a function recorded, hit, missed, left or gave up, with source lines and values; without one, all of them.
 
     Raises TypeError when `f` is neither a Python function nor a code object.
     """

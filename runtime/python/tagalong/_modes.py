@@ -47,7 +47,7 @@ def changer(mode: Mode) -> Callable[[CodeType], CodeType]:
 class _Watch(ast.NodeTransformer):
     """Decorates every function, innermost, so that the function itself stays what the source says."""
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802 - the name is the protocol
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         self.generic_visit(node)
         name = ast.Name(id=_DECORATOR, ctx=ast.Load())
         node.decorator_list.append(ast.copy_location(name, node))
@@ -55,7 +55,7 @@ class _Watch(ast.NodeTransformer):
 
 
 def _watch_module(code: CodeType) -> CodeType:
-    """The module compiled again from its source, with every function watched; `code` itself where that has no source."""
+    """The module compiled again from its source, with every function watched; `code` itself where there is none."""
     try:
         with open(code.co_filename, "rb") as file:  # noqa: PTH123 - a path from a code object, read as it is
             tree = ast.parse(file.read(), code.co_filename)

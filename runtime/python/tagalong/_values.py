@@ -9,6 +9,7 @@ that a user's class could have overridden for comparison (`__eq__`, `__hash__`);
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import struct
 import types
@@ -57,10 +58,8 @@ def _attributes(value: Any) -> list[tuple[str, Any]]:
     ):
         return []
     found: list[tuple[str, Any]] = []
-    try:
+    with contextlib.suppress(AttributeError):
         found.extend(object.__getattribute__(value, "__dict__").items())
-    except AttributeError:
-        pass
     for kind in type(value).__mro__:
         for name, member in vars(kind).items():
             if (
@@ -193,8 +192,9 @@ class _Describer:
         elif isinstance(value, types.MethodType):
             parts += [("function", self.describe(value.__func__)), ("self", self.describe(value.__self__))]
         elif isinstance(value, (int, float, str, bytes)):
-            base = next(kind for kind in (int, float, str, bytes) if isinstance(value, kind))
-            parts.append(("value", self.describe(base(value))))
+            kinds: tuple[Any, ...] = (int, float, str, bytes)
+            plain = next(kind for kind in kinds if isinstance(value, kind))
+            parts.append(("value", self.describe(plain.__new__(plain, value))))
         return (name, *parts, *self._attributes(value))
 
     def _cell(self, cell: types.CellType) -> Tree:

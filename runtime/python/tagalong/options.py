@@ -120,7 +120,7 @@ TABLE: tuple[Option, ...] = (
         parse=_mode,
         default="0",
         allowed="0, 1, compare",
-        help="1: trace the functions of the user's own code; compare: replay on copies as well and report any difference",
+        help="1: trace the functions of the user's own code; compare: replay a copy as well and report differences",
         examples=(("0", Mode.OFF), ("1", Mode.TRACE), ("compare", Mode.COMPARE)),
         refused=("yes", "2", "Compare"),
     ),
