@@ -1,0 +1,88 @@
+#include "replay/passes/cse.h"
+
+#include <cstdint>
+#include <numeric>
+#include <utility>
+
+#include "replay/passes/drops.h"
+#include "replay/passes/facts.h"
+#include "replay/passes/node_table.h"
+
+namespace tagalong::replay {
+namespace {
+
+class Merger {
+ public:
+  explicit Merger(Graph& graph)
+      : graph_(graph), now_(static_cast<std::size_t>(graph.value_count)), facts_(graph), table_(graph.nodes.size()) {
+    std::iota(now_.begin(), now_.end(), 0);
+  }
+
+  bool run() {
+    std::vector<Node> nodes = std::exchange(graph_.nodes, {});
+    graph_.nodes.reserve(nodes.size());
+    for (Node& node : nodes) {
+      replace(node.operands);
+      if (!merged(node)) {
+        facts_.learn(node);
+        epoch_ += facts_.disturbs(node) ? 1 : 0;
+        graph_.nodes.push_back(std::move(node));
+      }
+    }
+    if (!changed_) {
+      return false;
+    }
+    for (Snapshot& snapshot : graph_.snapshots) {
+      replace(snapshot.locals);
+      replace(snapshot.stack);
+    }
+    for (FrameInfo& frame : graph_.frames) {
+      replace(frame.function);
+      replace(frame.instance);
+    }
+    keep_last_drops(graph_);
+    return true;
+  }
+
+ private:
+  void replace(Value& value) const {
+    if (value != kNoValue) {
+      value = now_[static_cast<std::size_t>(value)];
+    }
+  }
+  void replace(std::vector<Value>& values) const {
+    for (Value& value : values) {
+      replace(value);
+    }
+  }
+
+  bool merged(const Node& node) {
+    const OpInfo& row = node.info();
+    const bool reads = row.effect == Effect::kReads;
+    if ((!row.is_pure() && !reads) || row.is_guard() || node.result_count == 0) {
+      return false;
+    }
+    const Node* twin = table_.find_or_add(graph_.nodes, node, reads ? epoch_ : 0);
+    if (twin == nullptr) {
+      return false;
+    }
+    for (std::int32_t i = 0; i < node.result_count; ++i) {
+      now_[static_cast<std::size_t>(node.first_result + i)] = twin->first_result + i;
+    }
+    changed_ = true;
+    return true;
+  }
+
+  Graph& graph_;
+  std::vector<Value> now_;  // the value that stands for a value
+  Facts facts_;
+  NodeTable table_;
+  std::uint32_t epoch_ = 1;  // counts the nodes after which reads may differ; 0: pure nodes
+  bool changed_ = false;
+};
+
+}  // namespace
+
+bool merge_common(Graph& graph) { return Merger(graph).run(); }
+
+}  // namespace tagalong::replay

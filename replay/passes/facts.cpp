@@ -1,0 +1,121 @@
+#include "replay/passes/facts.h"
+
+#include <algorithm>
+
+#include "replay/operators.h"
+
+namespace tagalong::replay {
+namespace {
+
+// Freed without running anything: no references to other objects, no weak references to it.
+bool is_plain(const PyTypeObject* type) {
+  return type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type || type == &PyUnicode_Type ||
+         type == &PyComplex_Type || type == &PyBytes_Type || type == Py_TYPE(Py_None);
+}
+
+}  // namespace
+
+bool is_lasting(const PyTypeObject* type) {
+  // Only mutable types can be left by assigning to __class__, with one exception: modules.
+  return PyType_HasFeature(const_cast<PyTypeObject*>(type), Py_TPFLAGS_IMMUTABLETYPE) != 0 &&
+         PyType_IsSubtype(const_cast<PyTypeObject*>(type), &PyModule_Type) == 0;
+}
+
+const PyTypeObject* Facts::number_type(const Node& node) const {
+  const PyTypeObject* left = type(node.operands[0]);
+  const auto text = operator_text(node.op, node.immediate).value_or("?");
+  if (node.op == Op::unary_op) {  // a type of its own has only what its own operator gives
+    return left == &PyLong_Type || (left == &PyFloat_Type && text != "~") ? left : nullptr;
+  }
+  if (text.starts_with("**")) {
+    return nullptr;  // int, float or complex, depending on the values
+  }
+  return node.op == Op::float_binary || text == "/" || text == "/=" ? &PyFloat_Type : &PyLong_Type;
+}
+
+const PyTypeObject* Facts::result_type(const Node& node) const {
+  switch (node.op) {
+    case Op::function:
+    case Op::make_function:
+      return &PyFunction_Type;
+    case Op::constant:
+      return node.object && is_lasting(Py_TYPE(node.object.get())) ? Py_TYPE(node.object.get()) : nullptr;
+    case Op::int_binary:
+    case Op::float_binary:
+    case Op::unary_op:
+      return number_type(node);
+    case Op::unary_not:
+    case Op::to_bool:
+    case Op::bool_not:
+    case Op::is_op:
+    case Op::contains_op:
+    case Op::int_compare:
+    case Op::float_compare:
+    case Op::number_truth:
+    case Op::match_mapping:
+    case Op::match_sequence:
+      return &PyBool_Type;
+    case Op::make_cell:
+      return &PyCell_Type;
+    case Op::build_tuple:
+    case Op::list_to_tuple:
+      return &PyTuple_Type;
+    case Op::build_list:
+      return &PyList_Type;
+    case Op::build_set:
+      return &PySet_Type;
+    case Op::build_map:
+    case Op::build_const_key_map:
+      return &PyDict_Type;
+    case Op::build_slice:
+      return &PySlice_Type;
+    case Op::get_len:
+      return &PyLong_Type;
+    default:
+      return nullptr;
+  }
+}
+
+void Facts::learn(const Node& node) {
+  switch (node.op) {
+    case Op::guard_true:
+    case Op::guard_false:
+      at(node.operands[0]) = {&PyBool_Type, true};
+      return;
+    case Op::guard_is: {
+      const PyTypeObject* type = Py_TYPE(node.object.get());
+      at(node.operands[0]) = {is_lasting(type) ? type : nullptr, true};
+      return;
+    }
+    case Op::guard_type:
+    case Op::guard_type_version: {
+      const auto* type = reinterpret_cast<PyTypeObject*>(node.object.get());
+      if (is_lasting(type)) {
+        at(node.operands[0]).type = type;
+      }
+      return;
+    }
+    case Op::guard_null:
+      at(node.operands[0]).held = true;
+      return;
+    default:
+      break;
+  }
+  if (node.result_count == 1) {
+    at(node.first_result) = {result_type(node), node.op == Op::constant || node.op == Op::null};
+  }
+}
+
+bool Facts::is_inert(Value value) const {
+  const Fact& fact = at(value);
+  return fact.held || (fact.type != nullptr && is_plain(fact.type));
+}
+
+bool Facts::disturbs(const Node& node) const {
+  if (node.op == Op::drop) {
+    return !std::all_of(node.operands.begin(), node.operands.end(), [this](Value value) { return is_inert(value); });
+  }
+  return node.info().effect == Effect::kWrites || node.info().effect == Effect::kOpaque;
+}
+
+}  // namespace tagalong::replay

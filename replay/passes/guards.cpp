@@ -1,0 +1,82 @@
+#include "replay/passes/guards.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "replay/passes/facts.h"
+#include "replay/passes/node_table.h"
+
+namespace tagalong::replay {
+namespace {
+
+class Guards {
+ public:
+  explicit Guards(Graph& graph)
+      : graph_(graph),
+        facts_(graph),
+        table_(graph.nodes.size()),
+        versioned_(static_cast<std::size_t>(graph.value_count)) {}
+
+  bool run() {
+    std::vector<Node> nodes = std::exchange(graph_.nodes, {});
+    const std::size_t before = nodes.size();
+    graph_.nodes.reserve(before);
+    for (Node& node : nodes) {
+      if (node.info().is_guard() && is_known(node)) {
+        continue;
+      }
+      facts_.learn(node);
+      epoch_ += facts_.disturbs(node) ? 1 : 0;
+      graph_.nodes.push_back(std::move(node));
+    }
+    return graph_.nodes.size() != before;
+  }
+
+ private:
+  bool is_known(const Node& node) {
+    const Value value = node.operands[0];
+    auto& [versioned_type, versioned_epoch] = versioned_[static_cast<std::size_t>(value)];
+    const PyTypeObject* type = facts_.type(value);
+    bool lasts = node.info().is_pure();
+    switch (node.op) {
+      case Op::guard_type: {
+        const auto* wanted = reinterpret_cast<PyTypeObject*>(node.object.get());
+        if (type == wanted || (versioned_type == wanted && versioned_epoch == epoch_)) {
+          return true;
+        }
+        lasts = is_lasting(wanted);
+        break;
+      }
+      case Op::guard_type_version:
+        versioned_type = reinterpret_cast<PyTypeObject*>(node.object.get());
+        versioned_epoch = epoch_;
+        break;
+      case Op::guard_is_not:
+        if (type != nullptr && type != Py_TYPE(node.object.get())) {
+          return true;
+        }
+        break;
+      case Op::guard_not_null:
+        if (type != nullptr) {
+          return true;
+        }
+        break;
+      default:
+        break;
+    }
+    return table_.find_or_add(graph_.nodes, node, lasts ? 0 : epoch_) != nullptr;
+  }
+
+  Graph& graph_;
+  Facts facts_;
+  NodeTable table_;
+  // Per value the type of its last guard_type_version, and when that was.
+  std::vector<std::pair<const PyTypeObject*, std::uint32_t>> versioned_;
+  std::uint32_t epoch_ = 1;
+};
+
+}  // namespace
+
+bool drop_known_guards(Graph& graph) { return Guards(graph).run(); }
+
+}  // namespace tagalong::replay

@@ -1,0 +1,73 @@
+#include "replay/passes/optimise.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+#include "replay/passes/compact.h"
+#include "replay/passes/cse.h"
+#include "replay/passes/dce.h"
+#include "replay/passes/drops.h"
+#include "replay/passes/fold.h"
+#include "replay/passes/guards.h"
+#include "replay/printer.h"
+#include "replay/verifier.h"
+#include "rewriter/interp/errors.h"
+
+namespace tagalong::replay {
+namespace {
+
+// Merging shows constants to folding, folding shows dead nodes, dead nodes take drops with them that stood between two
+// reads. So the passes go round; three rounds do for nearly all graphs, the limit is against surprises.
+constexpr int kMaxRounds = 8;
+
+constexpr std::array kPasses = {
+    Pass{"cse", merge_common},         Pass{"fold", fold},
+    Pass{"guards", drop_known_guards}, Pass{"dce", remove_dead},
+    Pass{"drops", keep_last_drops},    Pass{"compact", compact},
+};
+// The last one only tidies up: once is enough.
+constexpr std::size_t kRepeated = kPasses.size() - 1;
+
+bool run(const Pass& pass, Graph& graph) {
+  const bool changed = pass.run(graph);
+#ifdef TAGALONG_CHECKS
+  const std::vector<std::string> problems = verify(graph);
+  TAGALONG_CHECK(problems.empty(), "the graph is broken after {}:\n{}\n{}", pass.name, fmt::join(problems, "\n"),
+                 print(graph));
+#endif
+  return changed;
+}
+
+// Evaluating constants clears errors of its own; one that is under way must not notice.
+class PendingError {
+ public:
+  PendingError() { PyErr_Fetch(&type_, &value_, &traceback_); }
+  PendingError(const PendingError&) = delete;
+  PendingError& operator=(const PendingError&) = delete;
+  ~PendingError() { PyErr_Restore(type_, value_, traceback_); }
+
+ private:
+  PyObject* type_ = nullptr;
+  PyObject* value_ = nullptr;
+  PyObject* traceback_ = nullptr;
+};
+
+}  // namespace
+
+std::span<const Pass> passes() { return kPasses; }
+
+void optimise(Graph& graph) {
+  const PendingError pending;
+  bool changed = true;
+  for (int round = 0; changed && round < kMaxRounds; ++round) {
+    changed = false;
+    for (const Pass& pass : passes().first(kRepeated)) {
+      changed = run(pass, graph) || changed;
+    }
+  }
+  run(kPasses.back(), graph);
+}
+
+}  // namespace tagalong::replay
