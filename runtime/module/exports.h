@@ -7,4 +7,7 @@ namespace tagalong {
 // tagalong/rewriter.py.
 void export_rewriter();
 
+// _UfuncSite: one array kernel site, for the tests of the kernels.
+void export_arrays();
+
 }  // namespace tagalong

@@ -3,4 +3,7 @@
 
 #include <boost/python.hpp>
 
-BOOST_PYTHON_MODULE(_core) { tagalong::export_rewriter(); }
+BOOST_PYTHON_MODULE(_core) {
+  tagalong::export_rewriter();
+  tagalong::export_arrays();
+}

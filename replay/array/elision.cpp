@@ -1,0 +1,86 @@
+#include "replay/array/elision.h"
+
+#include <algorithm>
+
+namespace tagalong::array {
+
+namespace {
+
+bool bits_depend_on_it(OperandCode code) {
+  return is_array(code) && (is_complex(code) || code == kHalf || code == kLongDouble);
+}
+
+bool is_large(const Numpy& np, const ArrayFields* array, OperandCode code) {
+  Extent bytes = np.item_size[code];
+  for (int i = 0; i < array->nd; ++i) {
+    bytes *= array->dimensions[i];
+  }
+  return bytes >= kMinElidedBytes;
+}
+
+bool same_shape(const ArrayFields* one, const ArrayFields* other) {
+  return one->nd == other->nd && std::equal(one->dimensions, one->dimensions + one->nd, other->dimensions);
+}
+
+// `other` would be cast to the temporary's dtype: allowed if that is safe. Before 2.0 by the value of a scalar.
+bool casts_safely(const Numpy& np, PyObject* other, OperandCode code, OperandCode target) {
+  Ref source = Ref::create(np.descr[type_of(code)]);
+  if (!np.weak_scalars && !is_array(code)) {
+    source = Ref::create(other);
+  } else if (code == kPyInt) {
+    int overflow = 0;
+    static_cast<void>(PyLong_AsLongAndOverflow(other, &overflow));
+    if (overflow != 0) {
+      return false;  // uint64 or object; neither is safe for a dtype where bits matter, except the widest
+    }
+  }
+  const Ref safe = Ref::steal(PyObject_CallFunctionObjArgs(np.can_cast, source.get(), np.descr[target], nullptr));
+  PyErr_Clear();
+  return safe && safe.get() == Py_True;
+}
+
+bool would_elide(const Numpy& np, PyObject* temporary, PyObject* other, bool other_decides) {
+  const OperandCode code = classify(np, temporary);
+  if (!bits_depend_on_it(code) || !may_be_elided(as_array(temporary)) || temporary == other ||
+      !is_large(np, as_array(temporary), code)) {
+    return false;
+  }
+  if (!other_decides) {
+    return true;
+  }
+  const OperandCode other_code = classify(np, other);
+  if (other_code == kForeign || (is_array(other_code) && !same_shape(as_array(temporary), as_array(other)))) {
+    return false;
+  }
+  return casts_safely(np, other, other_code, code);
+}
+
+Ref writable_temporary(PyObject* temporary) {
+  if (is_unique(temporary)) {
+    return Ref::create(temporary);
+  }
+  return Ref::steal(PyObject_CallMethod(temporary, "copy", "s", "K"));
+}
+
+}  // namespace
+
+bool elide_generally(const Numpy& np, const ElisionCase& the_case, Ref* result) {
+  PyObject* temporary = nullptr;
+  PyObject* other = nullptr;
+  if ((the_case.anonymous & 1U) != 0 && the_case.elision != Elision::kNever &&
+      would_elide(np, the_case.left, the_case.right, the_case.right_decides)) {
+    temporary = the_case.left;
+    other = the_case.right;
+  } else if ((the_case.anonymous & 2U) != 0 && the_case.elision == Elision::kCommutative &&
+             would_elide(np, the_case.right, the_case.left, true)) {
+    temporary = the_case.right;
+    other = the_case.left;
+  } else {
+    return false;
+  }
+  const Ref target = writable_temporary(temporary);
+  *result = target ? Ref::steal(the_case.function(target.get(), other)) : Ref();
+  return true;
+}
+
+}  // namespace tagalong::array

@@ -1,0 +1,43 @@
+// Temporary elision: for `a op b` eager NumPy computes into an operand that is a temporary of at least 256 KiB
+// (multiarray's temp_elide.c). For complex numbers that changes bits, so it must be done here exactly when eager does
+// it, also for operations the direct path leaves to the general call: called from this library, NumPy itself never
+// elides, because it looks for the interpreter on the C stack.
+#pragma once
+
+#include "replay/array/operand.h"
+#include "rewriter/interp/ref.h"
+
+namespace tagalong::array {
+
+enum class Elision : std::uint8_t { kNever, kLeft, kCommutative };
+
+inline constexpr Extent kMinElidedBytes = 256 * 1024;
+
+// What eager asks of the operand it computes into, apart from being a temporary and large enough.
+[[nodiscard]] inline bool may_be_elided(const ArrayFields* array) {
+  return (array->flags & (kOwnData | kWriteable | kWriteBackIfCopy)) == (kOwnData | kWriteable);
+}
+
+// Nobody else can see the array or its memory.
+[[nodiscard]] inline bool is_unique(PyObject* object) {
+  const ArrayFields* array = as_array(object);
+  return Py_REFCNT(object) == 1 && array->base == nullptr && array->weakreflist == nullptr;
+}
+
+using InplaceFunction = PyObject* (*)(PyObject*, PyObject*);
+
+struct ElisionCase {
+  PyObject* left;
+  PyObject* right;
+  unsigned anonymous;  // bit i: operand i is a temporary without a name
+  Elision elision;
+  bool right_decides;  // the right operand must have the same shape and cast safely (not so for `x ** 2`)
+  InplaceFunction function;
+};
+
+// Where bits depend on it and eager would elide: the in-place operation eager does, on the temporary or, if somebody
+// here still needs that, on a copy. Returns false where there is nothing to do; otherwise `result` is empty on an
+// exception.
+[[nodiscard]] bool elide_generally(const Numpy& np, const ElisionCase& the_case, Ref* result);
+
+}  // namespace tagalong::array

@@ -1,0 +1,259 @@
+#include "replay/array/kernel.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+
+namespace tagalong::array {
+
+namespace {
+
+// Every loop is so cheap per element that giving the GIL away pays only for long ones; NumPy does it above 500.
+constexpr Extent kGilThreshold = 500;
+constexpr Extent kGilThresholdCheap = 8192;
+// Programs that make ufuncs in a loop must not make kernels without end.
+constexpr std::size_t kMaxKernels = 8192;
+
+// Element by element the same few correctly rounded instructions, whichever way the loop goes through memory.
+constexpr std::array<std::string_view, 33> kAliasSafe{
+    "add",         "subtract", "multiply",   "divide",      "true_divide", "floor_divide", "remainder",
+    "fmod",        "negative", "positive",   "absolute",    "fabs",        "square",       "sqrt",
+    "reciprocal",  "maximum",  "minimum",    "fmax",        "fmin",        "bitwise_and",  "bitwise_or",
+    "bitwise_xor", "invert",   "left_shift", "right_shift", "logical_and", "logical_or",   "logical_xor",
+    "logical_not", "floor",    "ceil",       "trunc",       "rint"};
+
+bool is_alias_safe(std::string_view name, unsigned type) {
+  return (type == kBool || is_integer(type) || type == kFloat || type == kDouble) &&
+         std::ranges::find(kAliasSafe, name) != kAliasSafe.end();
+}
+
+PyObject* weak_type(OperandCode code) {
+  switch (code) {
+    case kPyInt:
+      return reinterpret_cast<PyObject*>(&PyLong_Type);
+    case kPyFloat:
+      return reinterpret_cast<PyObject*>(&PyFloat_Type);
+    default:
+      return reinterpret_cast<PyObject*>(&PyComplex_Type);
+  }
+}
+
+bool is_weak(OperandCode code) { return code == kPyInt || code == kPyFloat || code == kPyComplex; }
+
+using Types = std::array<unsigned, kMaxInputs>;
+
+// (dtype, ..., None): what NumPy's own resolution is asked with. Python numbers as themselves if `weak`, otherwise
+// every operand has the dtype in `types`.
+Ref resolution_key(const Numpy& np, OperandCodes codes, unsigned nin, const Types& types, bool weak) {
+  Ref key = Ref::steal(PyTuple_New(nin + 1));
+  if (!key) {
+    return key;
+  }
+  for (unsigned i = 0; i < nin; ++i) {
+    PyObject* item = weak && is_weak(codes[i]) ? weak_type(codes[i]) : np.descr[types[i]];
+    PyTuple_SET_ITEM(key.get(), i, Ref::create(item).release());
+  }
+  PyTuple_SET_ITEM(key.get(), nin, Ref::create(Py_None).release());
+  return key;
+}
+
+// The (dtypes, capsule) pair.
+Ref resolve(PyObject* ufunc, const Ref& key) {
+  Ref pair = key ? Ref::steal(PyObject_CallMethod(ufunc, "_resolve_dtypes_and_context", "(O)", key.get())) : Ref();
+  if (!pair || !PyTuple_Check(pair.get()) || PyTuple_GET_SIZE(pair.get()) != 2 ||
+      !PyTuple_Check(PyTuple_GET_ITEM(pair.get(), 0))) {
+    return {};
+  }
+  return pair;
+}
+
+// The type numbers of resolved dtypes; false if one is not a canonical numeric dtype.
+bool read_types(const Numpy& np, PyObject* pair, unsigned nin, Types* in, unsigned* out) {
+  PyObject* dtypes = PyTuple_GET_ITEM(pair, 0);
+  if (PyTuple_GET_SIZE(dtypes) != static_cast<Py_ssize_t>(nin) + 1) {
+    return false;
+  }
+  for (unsigned i = 0; i <= nin; ++i) {
+    PyObject* descr = PyTuple_GET_ITEM(dtypes, i);
+    const auto* found = std::ranges::find(np.descr, descr);
+    if (descr == Py_None || found == np.descr.end()) {
+      return false;
+    }
+    (i < nin ? (*in)[i] : *out) = static_cast<unsigned>(found - np.descr.begin());
+  }
+  return true;
+}
+
+bool integer_equals(PyObject* object, const char* name, long expected) {
+  const Ref value = Ref::steal(PyObject_GetAttrString(object, name));
+  return value && PyLong_AsLong(value.get()) == expected;
+}
+
+// By-value promotion looks for the first loop all operands fit into; that is the loop of the arrays' own dtype only
+// where no loop mixes dtypes. Loops of times are no candidates for numbers that stay numbers.
+bool every_loop_is_uniform(PyObject* ufunc, unsigned nin) {
+  const Ref types = Ref::steal(PyObject_GetAttrString(ufunc, "types"));
+  if (!types || !PyList_Check(types.get())) {
+    return false;
+  }
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(types.get()); ++i) {
+    const char* text = PyUnicode_AsUTF8(PyList_GET_ITEM(types.get(), i));
+    if (text == nullptr) {
+      return false;
+    }
+    const std::string_view inputs = std::string_view(text).substr(0, nin);
+    if (inputs.find_first_of("mMO") == std::string_view::npos &&
+        inputs.find_first_not_of(inputs[0]) != std::string_view::npos) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Which dtypes eager's loop has, for arrays of more than no dimensions together with scalars.
+bool loop_types(const Numpy& np, PyObject* ufunc, OperandCodes codes, unsigned nin, Types* in, unsigned* out) {
+  bool scalars = false;
+  unsigned array_type = kTypeNumbers;
+  Types types{};
+  for (unsigned i = 0; i < nin; ++i) {
+    types[i] = type_of(codes[i]);
+    if (is_array(codes[i])) {
+      array_type = types[i];
+    } else {
+      scalars = true;
+    }
+  }
+  if (array_type == kTypeNumbers) {
+    return false;  // a result without dimensions
+  }
+  if (scalars && !np.weak_scalars) {
+    // The value decides. If it fits the dtype of the arrays (read_scalar sees to that), the loop is the arrays' own.
+    for (unsigned i = 0; i < nin; ++i) {
+      if (is_array(codes[i]) && types[i] != array_type) {
+        return false;
+      }
+      types[i] = array_type;
+    }
+    if (!every_loop_is_uniform(ufunc, nin)) {
+      return false;
+    }
+  }
+  const Ref pair = resolve(ufunc, resolution_key(np, codes, nin, types, np.weak_scalars));
+  return pair && read_types(np, pair.get(), nin, in, out);
+}
+
+// Eager computes into a temporary only if the other operand casts safely to its dtype; a Python number counts as the
+// array NumPy makes of it. Before 2.0 the value decides, and what we take always fits.
+unsigned elidable_operands(const Numpy& np, OperandCodes codes, unsigned nin, const Kernel& kernel) {
+  unsigned mask = 0;
+  for (unsigned i = 0; i < nin; ++i) {
+    bool elidable = is_array(codes[i]) && kernel.in_type[i] == kernel.out_type && type_of(codes[i]) == kernel.out_type;
+    for (unsigned other = 0; elidable && other < nin; ++other) {
+      if (other == i || (!is_array(codes[other]) && !np.weak_scalars)) {
+        continue;
+      }
+      const Ref safe = Ref::steal(PyObject_CallFunctionObjArgs(np.can_cast, np.descr[type_of(codes[other])],
+                                                               np.descr[kernel.out_type], nullptr));
+      elidable = safe && safe.get() == Py_True;
+    }
+    mask |= elidable ? 1U << i : 0U;
+  }
+  return mask;
+}
+
+bool take_loop(PyObject* ufunc, PyObject* pair, Kernel* kernel) {
+  Ref capsule = Ref::create(PyTuple_GET_ITEM(pair, 1));
+  const Ref filled = Ref::steal(PyObject_CallMethod(ufunc, "_get_strided_loop", "(O)", capsule.get()));
+  if (!filled || PyCapsule_IsValid(capsule.get(), kCallInfoCapsule) == 0) {
+    return false;
+  }
+  const auto* info = static_cast<const UfuncCallInfo*>(PyCapsule_GetPointer(capsule.get(), kCallInfoCapsule));
+  kernel->loop = info->strided_loop;
+  kernel->context = info->context;
+  kernel->auxdata = info->auxdata;
+  kernel->requires_pyapi = info->requires_pyapi != 0;
+  kernel->float_errors = info->no_floatingpoint_errors == 0;
+  kernel->capsule = std::move(capsule);
+  return kernel->loop != nullptr;
+}
+
+bool fill(const Numpy& np, PyObject* ufunc, OperandCodes codes, Kernel* kernel) {
+  unsigned nin = 0;
+  while (nin < kMaxInputs && codes[nin] != kNoOperand) {
+    ++nin;
+  }
+  const Ref signature = Ref::steal(PyObject_GetAttrString(ufunc, "signature"));
+  const Ref name = Ref::steal(PyObject_GetAttrString(ufunc, "__name__"));
+  if (signature.get() != Py_None || !name || !PyUnicode_Check(name.get()) || nin == 0 ||
+      !integer_equals(ufunc, "nin", nin) || !integer_equals(ufunc, "nout", 1)) {
+    return false;
+  }
+  Types types{};
+  unsigned out = 0;
+  if (!loop_types(np, ufunc, codes, nin, &types, &out)) {
+    return false;
+  }
+  for (unsigned i = 0; i < nin; ++i) {
+    if (is_array(codes[i]) && types[i] != type_of(codes[i])) {
+      return false;  // would have to be cast
+    }
+  }
+  // Once more with the dtypes of the loop itself: the context must not speak of Python numbers.
+  const Ref pair = resolve(ufunc, resolution_key(np, codes, nin, types, false));
+  Types again{};
+  unsigned out_again = 0;
+  if (!pair || !read_types(np, pair.get(), nin, &again, &out_again) || again != types || out_again != out ||
+      !take_loop(ufunc, pair.get(), kernel)) {
+    return false;
+  }
+  const char* text = PyUnicode_AsUTF8(name.get());
+  if (text == nullptr) {
+    return false;
+  }
+  kernel->name = text;
+  kernel->nin = static_cast<std::uint8_t>(nin);
+  std::ranges::copy_n(types.begin(), nin, kernel->in_type.begin());
+  kernel->out_type = static_cast<std::uint8_t>(out);
+  kernel->out_size = np.item_size[out];
+  kernel->out_descr = np.descr[out];
+  kernel->alias_safe = is_alias_safe(kernel->name, out);
+  kernel->gil_threshold = kernel->alias_safe ? kGilThresholdCheap : kGilThreshold;
+  kernel->elidable = elidable_operands(np, codes, nin, *kernel);
+  return true;
+}
+
+struct Key {
+  PyObject* ufunc;
+  std::uint32_t codes;
+  bool operator==(const Key&) const = default;
+};
+struct KeyHash {
+  std::size_t operator()(const Key& key) const {
+    return std::hash<PyObject*>()(key.ufunc) ^ (static_cast<std::size_t>(key.codes) * 0x9E3779B97F4A7C15ULL);
+  }
+};
+
+}  // namespace
+
+const Kernel& kernel_for(const Numpy& np, PyObject* ufunc, OperandCodes codes) {
+  // Never destroyed: the interpreter is gone when static objects are.
+  static auto& kernels = *new std::unordered_map<Key, std::unique_ptr<Kernel>, KeyHash>;
+  static const Kernel& unusable = *new Kernel;
+  const Key key{ufunc, codes.packed};
+  if (const auto found = kernels.find(key); found != kernels.end()) {
+    return *found->second;
+  }
+  if (kernels.size() >= kMaxKernels) {
+    return unusable;
+  }
+  auto kernel = std::make_unique<Kernel>();
+  kernel->ufunc = Ref::create(ufunc);
+  kernel->usable = fill(np, ufunc, codes, kernel.get());
+  PyErr_Clear();
+  // Resolving runs Python code of NumPy's, so another thread may have come here first; the first one stays.
+  return *kernels.try_emplace(key, std::move(kernel)).first->second;
+}
+
+}  // namespace tagalong::array

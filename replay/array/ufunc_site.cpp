@@ -1,0 +1,511 @@
+#include "replay/array/ufunc_site.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "replay/array/elision.h"
+#include "replay/array/float_status.h"
+#include "replay/array/operand.h"
+
+namespace tagalong::array {
+
+struct UfuncSite::Request {
+  PyObject* ufunc;
+  PyObject* const* operands;
+  unsigned nin;
+  unsigned temporaries;
+  Elision elision = Elision::kNever;
+  bool inplace = false;
+};
+
+namespace {
+
+constexpr int kOrders = kCContiguous | kFContiguous;
+
+// One inner loop call, the shape NumPy calls trivial: all operands 1-D, or all contiguous in the same order; scalars
+// have stride 0.
+struct Call {
+  std::array<char*, kMaxInputs + 1> data{};
+  std::array<Extent, kMaxInputs + 1> strides{};
+  const ArrayFields* shape = nullptr;  // the first operand that has dimensions
+  int order = 0;
+  Extent count = 0;
+  alignas(16) char scalars[kMaxInputs][kScalarBytes];  // left uninitialised on purpose: most are not used
+};
+
+bool same_shape(const ArrayFields* one, const ArrayFields* other) {
+  return one->nd == other->nd && std::equal(one->dimensions, one->dimensions + one->nd, other->dimensions);
+}
+
+bool add_array(const ArrayFields* array, Extent item_size, unsigned index, Call* call) {
+  if ((array->flags & kAligned) == 0) {
+    return false;
+  }
+  if (call->shape == nullptr) {
+    call->shape = array;
+  } else if (!same_shape(call->shape, array)) {
+    return false;
+  }
+  call->data[index] = array->data;
+  if (array->nd == 1) {
+    call->strides[index] = array->strides[0];
+    return true;
+  }
+  const int order = array->flags & kOrders;
+  call->strides[index] = item_size;
+  if (order == 0 || (call->order != 0 && call->order != order)) {
+    return false;
+  }
+  call->order = order;
+  return true;
+}
+
+Extent element_count(const ArrayFields* array) {
+  Extent count = array->dimensions[0];
+  for (int i = 1; i < array->nd; ++i) {
+    count *= array->dimensions[i];
+  }
+  return count;
+}
+
+bool gather(const Numpy& np, const Kernel& kernel, PyObject* const* operands, OperandCodes codes, Call* call) {
+  for (unsigned i = 0; i < kernel.nin; ++i) {
+    if (is_array(codes[i])) {
+      if (!add_array(as_array(operands[i]), np.item_size[kernel.in_type[i]], i, call)) {
+        return false;
+      }
+    } else {
+      if (!read_scalar(np, operands[i], codes[i], kernel.in_type[i], call->scalars[i])) {
+        return false;
+      }
+      call->data[i] = call->scalars[i];
+      call->strides[i] = 0;
+    }
+  }
+  call->count = element_count(call->shape);
+  return true;
+}
+
+// The bytes an operand of the call touches.
+struct Bytes {
+  const char* first;
+  const char* last;
+};
+Bytes bytes_of(const Call& call, unsigned index, Extent item_size) {
+  const Extent span = (call.count - 1) * call.strides[index];
+  const char* start = call.data[index];
+  return {start + std::min<Extent>(span, 0), start + std::max<Extent>(span, 0) + item_size};
+}
+
+// Into the left operand: same dtype, and every input is either exactly the output or nowhere near it.
+bool direct_into_left(const Numpy& np, const Kernel& kernel, PyObject* left, OperandCodes codes, Call* call) {
+  const ArrayFields* target = as_array(left);
+  if (!is_array(codes[0]) || kernel.out_type != codes[0] || (target->flags & kWriteable) == 0 ||
+      (target->flags & kWarnOnWrite) != 0 || call->strides[0] < kernel.out_size) {
+    return false;
+  }
+  call->data[kernel.nin] = call->data[0];
+  call->strides[kernel.nin] = call->strides[0];
+  if (call->count == 0) {
+    return true;
+  }
+  const Bytes written = bytes_of(*call, 0, kernel.out_size);
+  for (unsigned i = 1; i < kernel.nin; ++i) {
+    if (!is_array(codes[i]) || (call->data[i] == call->data[0] && call->strides[i] == call->strides[0] &&
+                                kernel.in_type[i] == kernel.out_type)) {
+      continue;
+    }
+    const Bytes read = bytes_of(*call, i, np.item_size[kernel.in_type[i]]);
+    if (read.first < written.last && written.first < read.last) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The array has exactly the strides and flags that a new result would have.
+bool looks_fresh(const ArrayFields* array, Extent item_size, int order) {
+  constexpr int kChecked = kOwnData | kAligned | kWriteable | kWriteBackIfCopy | kWarnOnWrite;
+  if ((array->flags & kChecked) != (kOwnData | kAligned | kWriteable)) {
+    return false;
+  }
+  if (array->nd == 1) {
+    return array->strides[0] == item_size && (array->flags & kOrders) == kOrders;
+  }
+  const bool fortran = order == kFContiguous;
+  Extent stride = item_size;
+  for (int i = 0; i < array->nd; ++i) {
+    const int axis = fortran ? i : array->nd - 1 - i;
+    if (array->strides[axis] != stride) {
+      return false;
+    }
+    stride *= array->dimensions[axis];
+  }
+  return true;
+}
+
+struct Placement {
+  int into = -1;         // compute into this operand, or -1
+  int copied = -1;       // compute into a copy of this operand
+  bool swapped = false;  // commutative operands change places
+  bool impossible = false;
+};
+
+// What eager's elision would do.
+Placement place_elided(const Kernel& kernel, PyObject* const* operands, unsigned anonymous, Elision elision,
+                       const Call& call) {
+  Placement placement;
+  const unsigned allowed = kernel.elidable & anonymous & (elision == Elision::kCommutative ? 3U : 1U);
+  if (allowed == 0 || call.count * kernel.out_size < kMinElidedBytes ||
+      (kernel.nin == 2 && operands[0] == operands[1])) {
+    return placement;
+  }
+  for (int i = 0; i < 2; ++i) {
+    if ((allowed >> i & 1U) == 0 || !may_be_elided(as_array(operands[i]))) {
+      continue;
+    }
+    placement.swapped = i == 1;
+    if (call.strides[i] != kernel.out_size) {
+      placement.impossible = true;
+    } else if (is_unique(operands[i])) {
+      placement.into = i;
+    } else if (!kernel.alias_safe) {
+      placement.copied = i;
+    }
+    return placement;
+  }
+  return placement;
+}
+
+Placement place(const Kernel& kernel, PyObject* const* operands, OperandCodes codes, unsigned temporaries,
+                Elision elision, const Call& call) {
+  Placement placement;
+  if (elision != Elision::kNever) {
+    placement = place_elided(kernel, operands, temporaries, elision, call);
+  }
+  if (placement.into >= 0 || !kernel.alias_safe || placement.impossible || call.count == 0) {
+    return placement;
+  }
+  const unsigned reusable = temporaries | temporaries >> 8U;
+  for (unsigned i = 0; i < kernel.nin; ++i) {
+    if ((reusable >> i & 1U) != 0 && codes[i] == kernel.out_type && is_unique(operands[i]) &&
+        looks_fresh(as_array(operands[i]), kernel.out_size, call.order)) {
+      placement.into = static_cast<int>(i);
+      break;
+    }
+  }
+  return placement;
+}
+
+// Makes the output array and completes the call; empty with an exception set when there is no memory.
+Ref make_output(const Numpy& np, const Kernel& kernel, PyObject* const* operands, const Placement& placement,
+                Call* call) {
+  const unsigned out = kernel.nin;
+  Ref output;
+  if (placement.into >= 0) {
+    output = Ref::create(operands[placement.into]);
+  } else {
+    Py_INCREF(kernel.out_descr);
+    output = Ref::steal(np.new_from_descr(np.array_type, kernel.out_descr, call->shape->nd, call->shape->dimensions,
+                                          nullptr, nullptr, call->order == kFContiguous ? 1 : 0, nullptr));
+    if (!output) {
+      return output;
+    }
+  }
+  call->data[out] = as_array(output.get())->data;
+  call->strides[out] = kernel.out_size;
+  if (placement.copied >= 0) {
+    const auto copied = static_cast<unsigned>(placement.copied);
+    std::memcpy(call->data[out], call->data[copied], static_cast<std::size_t>(call->count * kernel.out_size));
+    call->data[copied] = call->data[out];
+  }
+  if (placement.swapped) {
+    std::swap(call->data[0], call->data[1]);
+    std::swap(call->strides[0], call->strides[1]);
+  }
+  return output;
+}
+
+// Without the GIL; what the loop reads is kept alive, whatever other threads do to the caller's variables.
+int run_released(const Kernel& kernel, PyObject* const* operands, const Call& call) {
+  std::array<Ref, kMaxInputs> keep;
+  for (unsigned i = 0; i < kernel.nin; ++i) {
+    keep[i] = Ref::create(operands[i]);
+  }
+  PyThreadState* state = PyEval_SaveThread();
+  const int status = kernel.loop(kernel.context, call.data.data(), &call.count, call.strides.data(), kernel.auxdata);
+  PyEval_RestoreThread(state);
+  return status;
+}
+
+// False: exception set.
+bool run_loop(const Numpy& np, const Kernel& kernel, PyObject* const* operands, const Call& call) {
+  if (call.count == 0) {
+    return true;
+  }
+  if (kernel.float_errors) {
+    clear_float_status();
+  }
+  int status = 0;
+  if (call.count > kernel.gil_threshold && !kernel.requires_pyapi) {
+    status = run_released(kernel, operands, call);
+  } else {
+    status = kernel.loop(kernel.context, call.data.data(), &call.count, call.strides.data(), kernel.auxdata);
+  }
+  // Some old loops set an exception and return 0 (integer power).
+  if (status != 0 || PyErr_Occurred() != nullptr) {
+    return false;
+  }
+  if (kernel.float_errors && float_status_raised()) {
+    return report_float_errors(np, kernel.name.c_str(), take_float_status());
+  }
+  return true;
+}
+
+struct OperatorRow {
+  UfuncName ufunc;
+  Elision elision;
+  InplaceFunction inplace;
+};
+constexpr unsigned kOperators = 13;
+constexpr std::array<OperatorRow, kOperators> kOperatorRows{{
+    {UfuncName::kAdd, Elision::kCommutative, PyNumber_InPlaceAdd},
+    {UfuncName::kBitwiseAnd, Elision::kCommutative, PyNumber_InPlaceAnd},
+    {UfuncName::kFloorDivide, Elision::kLeft, PyNumber_InPlaceFloorDivide},
+    {UfuncName::kLeftShift, Elision::kLeft, PyNumber_InPlaceLshift},
+    {UfuncName::kCount, Elision::kNever, PyNumber_InPlaceMatrixMultiply},  // matmul has no direct path
+    {UfuncName::kMultiply, Elision::kCommutative, PyNumber_InPlaceMultiply},
+    {UfuncName::kRemainder, Elision::kNever, PyNumber_InPlaceRemainder},
+    {UfuncName::kBitwiseOr, Elision::kCommutative, PyNumber_InPlaceOr},
+    {UfuncName::kPower, Elision::kNever, nullptr},
+    {UfuncName::kRightShift, Elision::kLeft, PyNumber_InPlaceRshift},
+    {UfuncName::kSubtract, Elision::kLeft, PyNumber_InPlaceSubtract},
+    {UfuncName::kTrueDivide, Elision::kLeft, PyNumber_InPlaceTrueDivide},
+    {UfuncName::kBitwiseXor, Elision::kCommutative, PyNumber_InPlaceXor},
+}};
+static_assert(static_cast<unsigned>(BinaryOperator::kXor) + 1 == kOperators && kInplaceOffset == kOperators);
+
+constexpr std::array<UfuncName, 6> kComparisons{UfuncName::kLess,     UfuncName::kLessEqual, UfuncName::kEqual,
+                                                UfuncName::kNotEqual, UfuncName::kGreater,   UfuncName::kGreaterEqual};
+constexpr std::array<int, 6> kReflected{Py_GT, Py_GE, Py_EQ, Py_NE, Py_LT, Py_LE};
+static_assert(Py_LT == 0 && Py_LE == 1 && Py_EQ == 2 && Py_NE == 3 && Py_GT == 4 && Py_GE == 5);
+
+constexpr std::array<UfuncName, 4> kUnary{UfuncName::kNegative, UfuncName::kPositive, UfuncName::kInvert,
+                                          UfuncName::kAbsolute};
+
+PyObject* inplace_power(PyObject* base, PyObject* exponent) { return PyNumber_InPlacePower(base, exponent, Py_None); }
+
+enum class PowerKind : std::uint8_t { kGeneral, kFast, kUnknown };
+
+// What `array ** exponent` is (fast_scalar_power in NumPy's number.c). Up to 1.26 any scalar is looked at as a
+// double; 2.4 looks at the type first; in between it changed, so there only what both agree on is taken.
+PowerKind power_kind(const Numpy& np, OperandCode base, OperandCode code, PyObject* exponent, UfuncName* fast) {
+  const bool by_value = np.major < 2;
+  if (is_array(code) || !is_array(base)) {
+    return PowerKind::kGeneral;
+  }
+  if (!is_python_number(code) || code == kPyBool || base == kBool) {
+    return by_value || base == kBool ? PowerKind::kUnknown : PowerKind::kGeneral;
+  }
+  if (code == kPyComplex) {
+    return PowerKind::kGeneral;
+  }
+  const bool is_int = code == kPyInt;
+  int overflow = 0;
+  const double value =
+      is_int ? static_cast<double>(PyLong_AsLongAndOverflow(exponent, &overflow)) : PyFloat_AS_DOUBLE(exponent);
+  if (overflow != 0) {
+    return PowerKind::kUnknown;
+  }
+  const bool agreed = (is_int && (value == 2 || value == -1)) || (!is_int && value == 0.5);
+  if (is_integer(base)) {
+    *fast = UfuncName::kSquare;  // the same integers as power gives
+    return is_int && value == 2 ? PowerKind::kFast : (is_int ? PowerKind::kGeneral : PowerKind::kUnknown);
+  }
+  if (!agreed && np.major == 2 && np.minor >= 4) {
+    return PowerKind::kGeneral;
+  }
+  constexpr std::array<std::pair<double, UfuncName>, 5> kFastPowers{{{2, UfuncName::kSquare},
+                                                                     {-1, UfuncName::kReciprocal},
+                                                                     {0.5, UfuncName::kSqrt},
+                                                                     {1, UfuncName::kPositive},
+                                                                     {0, UfuncName::kOnesLike}}};
+  for (const auto& [number, ufunc] : kFastPowers) {
+    if (value == number) {
+      *fast = ufunc;
+      return agreed || by_value ? PowerKind::kFast : PowerKind::kUnknown;
+    }
+  }
+  return PowerKind::kGeneral;
+}
+
+}  // namespace
+
+bool ready() { return numpy_if_ready() != nullptr; }
+
+Outcome UfuncSite::fallback() {
+  ++stats_.fallback;
+  return Outcome::kFallback;
+}
+
+const Kernel& UfuncSite::find(const Numpy& np, PyObject* ufunc, OperandCodes codes) {
+  for (const Entry& entry : entries_) {
+    if (entry.ufunc == ufunc && entry.codes == codes) {
+      return *entry.kernel;
+    }
+  }
+  const Kernel& kernel = kernel_for(np, ufunc, codes);
+  if (kernel.ufunc.get() == ufunc) {  // not so when there are too many kernels
+    entries_[next_entry_] = {ufunc, codes, &kernel};
+    next_entry_ = (next_entry_ + 1) % kEntries;
+  }
+  return kernel;
+}
+
+Outcome UfuncSite::apply(const Numpy& np, const Request& request, Ref* result) {
+  OperandCodes codes;
+  for (unsigned i = 0; i < request.nin; ++i) {
+    const OperandCode code = classify(np, request.operands[i]);
+    if (code == kForeign) {
+      return fallback();
+    }
+    codes.set(i, code);
+  }
+  const Kernel& kernel = find(np, request.ufunc, codes);
+  return kernel.usable ? run(np, kernel, request, codes, result) : fallback();
+}
+
+Outcome UfuncSite::run(const Numpy& np, const Kernel& kernel, const Request& request, OperandCodes codes, Ref* result) {
+  Call call;
+  if (!gather(np, kernel, request.operands, codes, &call)) {
+    return fallback();
+  }
+  Ref output;
+  if (request.inplace) {
+    if (!direct_into_left(np, kernel, request.operands[0], codes, &call)) {
+      return fallback();
+    }
+    output = Ref::create(request.operands[0]);
+  } else {
+    Placement placement;
+    if (request.temporaries != 0) {
+      placement = place(kernel, request.operands, codes, request.temporaries, request.elision, call);
+      if (placement.impossible) {
+        return fallback();
+      }
+      stats_.reused += placement.into >= 0 ? 1 : 0;
+    }
+    output = make_output(np, kernel, request.operands, placement, &call);
+  }
+  ++stats_.direct;
+  if (!output || !run_loop(np, kernel, request.operands, call)) {
+    return Outcome::kError;
+  }
+  *result = std::move(output);
+  return Outcome::kDone;
+}
+
+Outcome UfuncSite::call(PyObject* ufunc, PyObject* const* operands, unsigned nin, unsigned temporaries, Ref* result) {
+  const Numpy* np = numpy_if_ready();
+  if (np == nullptr || nin == 0 || nin > kMaxInputs || Py_TYPE(ufunc) != np->ufunc_type) {
+    return fallback();
+  }
+  return apply(*np, {.ufunc = ufunc, .operands = operands, .nin = nin, .temporaries = temporaries}, result);
+}
+
+Outcome UfuncSite::binary(BinaryOperator op, PyObject* left, PyObject* right, unsigned temporaries, Ref* result) {
+  const Numpy* np = numpy_if_ready();
+  if (np == nullptr) {
+    return fallback();
+  }
+  const auto number = static_cast<unsigned>(op);
+  // An in-place operator of a left operand that is no array is the plain operator.
+  const bool inplace = number >= kInplaceOffset && Py_TYPE(left) == np->array_type;
+  const OperatorRow& row = kOperatorRows[number % kInplaceOffset];
+  if (row.ufunc == UfuncName::kCount || (Py_TYPE(left) != np->array_type && Py_TYPE(right) != np->array_type)) {
+    return fallback();
+  }
+  PyObject* const operands[] = {left, right};
+  Request request{.ufunc = np->ufunc(row.ufunc),
+                  .operands = operands,
+                  .nin = 2,
+                  .temporaries = inplace ? 0 : temporaries,
+                  .elision = row.elision,
+                  .inplace = inplace};
+  if (row.ufunc == UfuncName::kPower) {
+    return power(*np, request, result);
+  }
+  const Outcome outcome = apply(*np, request, result);
+  if (outcome != Outcome::kFallback || (request.temporaries & 3U) == 0) {
+    return outcome;
+  }
+  const ElisionCase the_case{left, right, request.temporaries & 3U, row.elision, true, row.inplace};
+  if (elide_generally(*np, the_case, result)) {
+    return *result ? Outcome::kDone : Outcome::kError;
+  }
+  return Outcome::kFallback;
+}
+
+Outcome UfuncSite::power(const Numpy& np, const Request& request, Ref* result) {
+  PyObject* base = request.operands[0];
+  PyObject* exponent = request.operands[1];
+  UfuncName fast = UfuncName::kCount;
+  switch (power_kind(np, classify(np, base), classify(np, exponent), exponent, &fast)) {
+    case PowerKind::kUnknown:
+      return fallback();
+    case PowerKind::kGeneral:
+      return apply(np, request, result);
+    case PowerKind::kFast:
+      break;
+  }
+  const Outcome outcome = apply(np,
+                                {.ufunc = np.ufunc(fast),
+                                 .operands = &base,
+                                 .nin = 1,
+                                 .temporaries = request.temporaries & ~(kAnonymous << 1U | kDeadName << 1U),
+                                 .elision = Elision::kLeft,
+                                 .inplace = request.inplace},
+                                result);
+  if (outcome != Outcome::kFallback || (request.temporaries & 1U) == 0) {
+    return outcome;
+  }
+  const ElisionCase the_case{base, exponent, 1, Elision::kLeft, false, inplace_power};
+  if (elide_generally(np, the_case, result)) {
+    return *result ? Outcome::kDone : Outcome::kError;
+  }
+  return Outcome::kFallback;
+}
+
+Outcome UfuncSite::unary(UnaryOperator op, PyObject* operand, unsigned temporaries, Ref* result) {
+  const Numpy* np = numpy_if_ready();
+  if (np == nullptr || Py_TYPE(operand) != np->array_type) {
+    return fallback();
+  }
+  return apply(*np,
+               {.ufunc = np->ufunc(kUnary[static_cast<std::size_t>(op)]),
+                .operands = &operand,
+                .nin = 1,
+                .temporaries = temporaries,
+                .elision = Elision::kLeft},
+               result);
+}
+
+Outcome UfuncSite::compare(int py_op, PyObject* left, PyObject* right, unsigned temporaries, Ref* result) {
+  const Numpy* np = numpy_if_ready();
+  if (np == nullptr || (Py_TYPE(left) != np->array_type && Py_TYPE(right) != np->array_type)) {
+    return fallback();
+  }
+  PyObject* operands[] = {left, right};
+  auto op = static_cast<std::size_t>(py_op);
+  if (is_python_number(classify(*np, left))) {
+    // The number does not know arrays, so the array is asked, the other way round.
+    std::swap(operands[0], operands[1]);
+    op = static_cast<std::size_t>(kReflected[op]);
+    temporaries = 0;
+  }
+  return apply(*np, {.ufunc = np->ufunc(kComparisons[op]), .operands = operands, .nin = 2, .temporaries = temporaries},
+               result);
+}
+
+}  // namespace tagalong::array

@@ -1,0 +1,85 @@
+// _UfuncSite: the array kernels alone, for their own tests. Operands come in a list that is emptied, so that a
+// temporary can really be held by nobody else.
+#include <array>
+#include <boost/python.hpp>
+
+#include "replay/array/ufunc_site.h"
+#include "runtime/module/exports.h"
+
+namespace tagalong {
+
+namespace {
+
+namespace py = boost::python;
+using array::Outcome;
+
+class TestSite {
+ public:
+  py::object call(const py::object& ufunc, py::list operands, unsigned temporaries) {
+    return run(std::move(operands), [&](PyObject* const* items, unsigned count, Ref* result) {
+      return site_.call(ufunc.ptr(), items, count, temporaries, result);
+    });
+  }
+  py::object binary(int op, py::list operands, unsigned temporaries) {
+    return run(std::move(operands), [&](PyObject* const* items, unsigned /*count*/, Ref* result) {
+      return site_.binary(static_cast<array::BinaryOperator>(op), items[0], items[1], temporaries, result);
+    });
+  }
+  py::object unary(int op, py::list operands, unsigned temporaries) {
+    return run(std::move(operands), [&](PyObject* const* items, unsigned /*count*/, Ref* result) {
+      return site_.unary(static_cast<array::UnaryOperator>(op), items[0], temporaries, result);
+    });
+  }
+  py::object compare(int op, py::list operands, unsigned temporaries) {
+    return run(std::move(operands), [&](PyObject* const* items, unsigned /*count*/, Ref* result) {
+      return site_.compare(op, items[0], items[1], temporaries, result);
+    });
+  }
+  [[nodiscard]] unsigned long long direct() const { return site_.stats().direct; }
+  [[nodiscard]] unsigned long long fallback() const { return site_.stats().fallback; }
+  [[nodiscard]] unsigned long long reused() const { return site_.stats().reused; }
+
+ private:
+  template <class Function>
+  py::object run(py::list operands, Function function) {
+    std::array<Ref, array::kMaxInputs> held;
+    std::array<PyObject*, array::kMaxInputs> items{};
+    const auto count = static_cast<unsigned>(py::len(operands));
+    if (count > items.size()) {
+      return py::object(py::handle<>(py::borrowed(Py_NotImplemented)));
+    }
+    for (unsigned i = 0; i < count; ++i) {
+      held[i] = Ref::create(PyList_GET_ITEM(operands.ptr(), i));
+      items[i] = held[i].get();
+    }
+    PyList_SetSlice(operands.ptr(), 0, PyList_GET_SIZE(operands.ptr()), nullptr);
+    Ref result;
+    switch (function(items.data(), count, &result)) {
+      case Outcome::kDone:
+        return py::object(py::handle<>(result.release()));
+      case Outcome::kError:
+        py::throw_error_already_set();
+        break;
+      case Outcome::kFallback:
+        break;
+    }
+    return py::object(py::handle<>(py::borrowed(Py_NotImplemented)));
+  }
+
+  array::UfuncSite site_;
+};
+
+}  // namespace
+
+void export_arrays() {
+  py::class_<TestSite, boost::noncopyable>("_UfuncSite", "One array site, for tests; NotImplemented means fallback.")
+      .def("call", &TestSite::call)
+      .def("binary", &TestSite::binary)
+      .def("unary", &TestSite::unary)
+      .def("compare", &TestSite::compare)
+      .add_property("direct", &TestSite::direct)
+      .add_property("fallback", &TestSite::fallback)
+      .add_property("reused", &TestSite::reused);
+}
+
+}  // namespace tagalong
