@@ -78,10 +78,9 @@ def show(program: str, repeat: int, whole_report: bool) -> list[str]:
     print()
     print("milliseconds            first round   later rounds (median)   whole process")
     for name, kind in (("python", plain), ("TAGALONG=1 python", traced)):
-        later = statistics.median(kind.rounds[1:]) if len(kind.rounds) > 1 else float("nan")
-        print(
-            f"    {name:18}{milliseconds(kind.rounds[0])}     {milliseconds(later)}             {milliseconds(kind.total)}"
-        )
+        middle = statistics.median(kind.rounds[1:]) if len(kind.rounds) > 1 else float("nan")
+        first, later, total = (milliseconds(seconds) for seconds in (kind.rounds[0], middle, kind.total))
+        print(f"    {name:18}{first}     {later}             {total}")
     wrong = []
     for what, same in (
         ("output", plain.output == traced.output),
@@ -124,7 +123,7 @@ def main() -> int:
         "--report", action="store_true", help="show everything that was recorded, not the first lines"
     )
     parser.add_argument(
-        "--no-listings", action="store_true", help="leave out the code objects, the graph and the guards"
+        "--no-listings", action="store_true", help="leave out the code objects, graph and guards"
     )
     arguments = parser.parse_args()
     unknown = [program for program in arguments.programs if program not in PROGRAMS]

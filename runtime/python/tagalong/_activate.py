@@ -8,12 +8,14 @@ module's code is changed when its frame starts.
 from __future__ import annotations
 
 import atexit
+import dataclasses
 import sys
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader, SourcelessFileLoader
 from types import CodeType, ModuleType
 
 from tagalong import _core, _modes
+from tagalong._face import explain, stats
 from tagalong._select import Selection, main_name
 from tagalong.options import Mode, Settings
 
@@ -88,12 +90,12 @@ def start(settings: Settings) -> None:
 
 def report() -> None:
     """Writes what was recorded, replayed and given up to the standard error stream."""
-    counts = _core.stats(None)
+    counts = dataclasses.asdict(stats())
     stops = counts.pop("stops")
     line = ", ".join(f"{name} {number}" for name, number in counts.items())
     print(f"tagalong: {line}", file=sys.stderr)
     for reason, number in sorted(stops.items(), key=lambda stop: (-stop[1], stop[0])):
         print(f"tagalong: stopped {number} times: {reason}", file=sys.stderr)
-    text = _core.explain(None)
+    text = explain()
     if text:
         print(text, file=sys.stderr)

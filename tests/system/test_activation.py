@@ -1,0 +1,160 @@
+"""TAGALONG=… python program.py: what is traced, what is not, and that nothing is to be seen of it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import RunPython
+
+MAIN = """
+import helper
+
+def local(x):
+    return helper.square(x) + 1
+
+for number in range(5):
+    print(local(number))
+"""
+HELPER = """
+def square(x):
+    return x * x
+"""
+OUTPUT = "1\n2\n5\n10\n17\n"
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> str:
+    (tmp_path / "program.py").write_text(MAIN)
+    (tmp_path / "helper.py").write_text(HELPER)
+    return "program.py"
+
+
+def counts(done: subprocess.CompletedProcess[str]) -> dict[str, int]:
+    found = re.search(r"^tagalong: (records .*)$", done.stderr, re.MULTILINE)
+    assert found, done.stderr
+    return {name: int(number) for name, number in (part.split() for part in found[1].split(", "))}
+
+
+def test_unset_imports_nothing(run_python: RunPython, program: str) -> None:
+    for variables in ({}, {"TAGALONG": ""}, {"TAGALONG": "0"}):
+        done = run_python("-X", "importtime", program, **variables)
+        assert done.stdout == OUTPUT
+        assert "helper" in done.stderr
+        assert "tagalong" not in done.stderr
+
+
+def test_one_line_at_start(run_python: RunPython) -> None:
+    import sysconfig
+
+    start_file = Path(sysconfig.get_path("platlib"), "tagalong_autostart.pth")
+    assert len(start_file.read_text().splitlines()) == 1
+
+
+def test_traced_program(run_python: RunPython, program: str) -> None:
+    done = run_python(program, TAGALONG="1", TAGALONG_REPORT="1")
+    assert (done.stdout, done.returncode) == (OUTPUT, 0)
+    assert counts(done)["records"] >= 1
+    assert counts(done)["hits"] >= 3
+
+
+def test_traced_program_says_nothing_by_itself(run_python: RunPython, program: str) -> None:
+    done = run_python(program, TAGALONG="1")
+    assert (done.stdout, done.stderr, done.returncode) == (OUTPUT, "", 0)
+
+
+def test_module_as_main(run_python: RunPython, program: str) -> None:
+    done = run_python("-m", "program", TAGALONG="1", TAGALONG_REPORT="1")
+    assert done.stdout == OUTPUT
+    assert counts(done)["hits"] >= 3
+
+
+def test_command_as_main(run_python: RunPython, program: str) -> None:
+    done = run_python("-c", MAIN, TAGALONG="1", TAGALONG_REPORT="1")
+    assert done.stdout == OUTPUT
+    assert counts(done)["hits"] >= 3
+
+
+def test_excluded_modules_are_not_traced(run_python: RunPython, program: str) -> None:
+    everything = {"TAGALONG": "1", "TAGALONG_REPORT": "1", "TAGALONG_EXCLUDE": "helper,__main__"}
+    done = run_python(program, **everything)
+    assert done.stdout == OUTPUT
+    assert counts(done)["records"] == counts(done)["hits"] == 0
+
+
+def test_the_standard_library_is_traced_only_when_included(run_python: RunPython, tmp_path: Path) -> None:
+    (tmp_path / "bisecting.py").write_text(
+        "import colorsys\nfor n in range(5):\n    print(colorsys.rgb_to_yiq(n / 4, 0.5, 0.25))\n"
+    )
+    plain = run_python("bisecting.py")
+    outside = run_python("bisecting.py", TAGALONG="1", TAGALONG_REPORT="1")
+    inside = run_python("bisecting.py", TAGALONG="1", TAGALONG_REPORT="1", TAGALONG_INCLUDE="colorsys")
+    assert plain.stdout == outside.stdout == inside.stdout
+    assert counts(outside)["records"] == 0
+    assert counts(inside)["hits"] >= 3
+
+
+def test_compiled_files_hold_the_original_code(run_python: RunPython, program: str, tmp_path: Path) -> None:
+    run_python(program)
+    (compiled,) = (tmp_path / "__pycache__").glob("helper.*.pyc")
+    plain = compiled.read_bytes()
+    compiled.unlink()
+    for _ in range(2):
+        done = run_python(program, TAGALONG="1", TAGALONG_REPORT="1")
+        assert counts(done)["hits"] >= 3
+        assert compiled.read_bytes() == plain
+
+
+def test_a_traceback_shows_the_program_alone(run_python: RunPython, tmp_path: Path) -> None:
+    (tmp_path / "failing.py").write_text(
+        "def inverse(x):\n    return 1 / x\n\nfor number in (3, 2, 1, 0):\n    print(inverse(number))\n"
+    )
+    plain = run_python("failing.py")
+    traced = run_python("failing.py", TAGALONG="1")
+    assert plain.returncode == 1
+    assert (traced.stdout, traced.stderr, traced.returncode) == (plain.stdout, plain.stderr, plain.returncode)
+
+
+def test_compare_mode_agrees(run_python: RunPython, program: str) -> None:
+    done = run_python(program, TAGALONG="compare")
+    assert (done.stdout, done.returncode) == (OUTPUT, 0)
+    found = re.fullmatch(r"tagalong: compare: (\d+) replays compared, 0 differ\n", done.stderr)
+    assert found, done.stderr
+    assert int(found[1]) >= 6
+
+
+def test_compare_mode_keeps_effects_single(run_python: RunPython, tmp_path: Path) -> None:
+    (tmp_path / "effects.py").write_text(
+        "seen = []\n"
+        "def note(x):\n"
+        "    seen.append(x)\n"
+        "    print('noted', x)\n"
+        "    return len(seen)\n"
+        "for number in range(4):\n"
+        "    print(note(number))\n"
+        "print(seen)\n"
+    )
+    plain = run_python("effects.py")
+    done = run_python("effects.py", TAGALONG="compare")
+    assert done.stdout == plain.stdout
+    assert " 0 differ" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({"TAGALONG": "on"}, "tagalong: TAGALONG: 'on' is not allowed; allowed: 0, 1, compare\n"),
+        (
+            {"TAGALONG": "1", "TAGALONG_STRESS": "x"},
+            "tagalong: TAGALONG_STRESS: 'x' is not allowed; allowed: 0, 1\n",
+        ),
+    ],
+)
+def test_a_bad_option_ends_the_process(
+    run_python: RunPython, program: str, variables: dict[str, str], message: str
+) -> None:
+    done = run_python(program, **variables)
+    assert (done.stdout, done.stderr, done.returncode) == ("", message, 2)

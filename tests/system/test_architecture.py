@@ -1,0 +1,102 @@
+"""The house stands as it was drawn: no library reaches upward, private headers live in one folder."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+LAYERS = ("rewriter", "replay", "recorder", "runtime")
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)
+# What belongs to the interpreter's inside: only the one folder may know it.
+PRIVATE = re.compile(r'#\s*include\s*[<"](internal/|cpython/)|^\s*#\s*define\s+Py_BUILD_CORE', re.MULTILINE)
+
+
+def sources(root: Path, folder: str) -> list[Path]:
+    return sorted(
+        path for path in (root / folder).rglob("*") if path.suffix in (".h", ".cpp", ".inc", ".def")
+    )
+
+
+def includes(path: Path) -> list[str]:
+    return INCLUDE.findall(path.read_text())
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_no_library_reaches_upward(root: Path, layer: str) -> None:
+    files = sources(root, layer)
+    assert files, f"no sources found in {layer}: the test would say nothing"
+    above = LAYERS[LAYERS.index(layer) + 1 :]
+    wrong = [
+        f"{path.relative_to(root)} includes {name}"
+        for path in files
+        for name in includes(path)
+        if name.split("/")[0] in above
+    ]
+    assert wrong == []
+
+
+def test_replay_uses_only_the_interpreter_access_of_the_rewriter(root: Path) -> None:
+    found = [
+        (path, name)
+        for path in sources(root, "replay")
+        for name in includes(path)
+        if name.startswith("rewriter/")
+    ]
+    assert found, "replay includes nothing of rewriter/interp: the test would say nothing"
+    wrong = [
+        f"{path.relative_to(root)} includes {name}"
+        for path, name in found
+        if not name.startswith("rewriter/interp/")
+    ]
+    assert wrong == []
+
+
+def test_includes_of_our_own_name_their_library(root: Path) -> None:
+    # An include relative to the file's own folder would slip past the tests above.
+    wrong = [
+        f"{path.relative_to(root)} includes {name}"
+        for layer in LAYERS
+        for path in sources(root, layer)
+        for name in re.findall(r'#\s*include\s*"([^"]+)"', path.read_text())
+        if name.split("/")[0] not in LAYERS and not name.startswith("internal/")
+    ]
+    assert wrong == []
+
+
+def test_private_headers_are_in_one_folder(root: Path) -> None:
+    using = [path for layer in LAYERS for path in sources(root, layer) if PRIVATE.search(path.read_text())]
+    assert using, "nobody includes a private header: the test would say nothing"
+    assert [
+        str(path.relative_to(root)) for path in using if path.parent != root / "rewriter" / "interp"
+    ] == []
+
+
+def test_linking_follows_the_layers(root: Path) -> None:
+    for below, layer in zip(LAYERS, LAYERS[1:]):
+        text = (root / layer / "CMakeLists.txt").read_text()
+        linked = re.search(rf"target_link_libraries\(tagalong_{layer} PUBLIC ([^)]*)\)", text)
+        assert linked and linked[1].split() == [f"tagalong_{below}"], f"{layer} links {linked and linked[1]}"
+
+
+def test_no_committed_file_names_a_place_of_one_machine(root: Path) -> None:
+    if not (root / ".git").exists():
+        pytest.skip("not a git work tree")
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True, check=True)
+    files = [root / name for name in listed.stdout.split("\0") if name]
+    assert len(files) > 50
+    place = re.compile(r"(?<![\w.])/(work|root|home/\w+|tmp|Users)/\w")
+    wrong = []
+    for path in files:
+        if path == Path(__file__) or not path.is_file():
+            continue
+        try:
+            text = path.read_text()
+        except UnicodeDecodeError:
+            continue
+        wrong += [
+            f"{path.relative_to(root)}: {line.strip()}" for line in text.splitlines() if place.search(line)
+        ]
+    assert wrong == []

@@ -1,0 +1,112 @@
+"""`python -m tagalong`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import RunPython
+
+PROGRAM = """
+import sys
+
+def double(x):
+    return 2 * x
+
+if __name__ == "__main__":
+    for number in range(4):
+        print(double(number), __name__, sys.argv[1:])
+    sys.exit(int(sys.argv[1]))
+"""
+OUTPUT = "".join(f"{2 * number} __main__ ['3', '--flag']\n" for number in range(4))
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> str:
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    return path.name
+
+
+def test_run_gives_output_and_exit_code_of_the_program(run_python: RunPython, program: str) -> None:
+    done = run_python("-m", "tagalong", "run", program, "3", "--flag")
+    assert (done.stdout, done.stderr, done.returncode) == (OUTPUT, "", 3)
+
+
+def test_run_traces(run_python: RunPython, program: str) -> None:
+    done = run_python("-m", "tagalong", "run", "--report=1", "--stress=1", program, "3", "--flag")
+    assert (done.stdout, done.returncode) == (OUTPUT, 3)
+    assert "records 1, hits 3," in done.stderr
+
+
+def test_run_module(run_python: RunPython, program: str) -> None:
+    done = run_python("-m", "tagalong", "run", "--report=1", "-m", program.removesuffix(".py"), "3", "--flag")
+    assert (done.stdout, done.returncode) == (OUTPUT, 3)
+    assert "records 1, hits 3," in done.stderr
+
+
+def test_explain(run_python: RunPython, program: str) -> None:
+    done = run_python("-m", "tagalong", "explain", program, "3", "--flag")
+    assert (done.stdout, done.returncode) == (OUTPUT, 3)
+    assert "double" in done.stderr
+
+
+def test_a_bad_flag(run_python: RunPython, program: str) -> None:
+    done = run_python("-m", "tagalong", "run", "--threads=many", program)
+    assert (done.stdout, done.returncode) == ("", 2)
+    assert done.stderr == "tagalong: --threads: 'many' is not allowed; allowed: a number from 0 to 9999\n"
+
+
+def test_dis(run_python: RunPython, program: str) -> None:
+    done = run_python("-m", "tagalong", "dis", f"{program}:double")
+    assert done.returncode == 0, done.stderr
+    assert [line for line in done.stdout.splitlines() if line.startswith("----")] == [
+        "---- original code",
+        "---- replay code",
+    ]
+    assert "BINARY_OP" in done.stdout
+
+
+def test_dis_with_a_call(run_python: RunPython, program: str) -> None:
+    done = run_python("-m", "tagalong", "dis", "--call", "21", f"{program}:double")
+    assert done.returncode == 0, done.stderr
+    titles = ["original code", "recording code", "replay code", "graph", "guards"]
+    assert [line for line in done.stdout.splitlines() if line.startswith("----")] == [
+        f"---- {t}" for t in titles
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["program.py"], "dis: expected FILE.py:FUNCTION, got 'program.py'"),
+        (["missing.py:f"], "dis: there is no file 'missing.py'"),
+        (["program.py:triple"], "dis: program.py: module 'program' has no attribute 'triple'"),
+        (["program.py:sys"], "dis: sys is not a Python function, but module"),
+        (["--call", "1 +", "program.py:double"], "dis: --call '1 +': SyntaxError: "),
+    ],
+)
+def test_dis_refuses_clearly(run_python: RunPython, program: str, arguments: list[str], message: str) -> None:
+    done = run_python("-m", "tagalong", "dis", *arguments)
+    assert done.returncode == 1
+    assert done.stderr.startswith(message)
+    assert "Traceback" not in done.stderr
+
+
+def test_info(run_python: RunPython) -> None:
+    done = run_python("-m", "tagalong", "info", TAGALONG_THREADS="3")
+    assert done.returncode == 0, done.stderr
+    assert "CPython 3.11" in done.stdout
+    rows = {
+        line.split()[0]: line.split()[1:3] for line in done.stdout.splitlines() if line.startswith("TAGALONG")
+    }
+    assert rows["TAGALONG_THREADS"] == ["'3'", "environment"]
+    assert rows["TAGALONG_STRESS"] == ["'0'", "default"]
+
+
+@pytest.mark.parametrize("command", ["", "run", "dis", "explain", "info"])
+def test_help(run_python: RunPython, command: str) -> None:
+    done = run_python("-m", "tagalong", *command.split(), "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith("usage: python -m tagalong")
