@@ -9,6 +9,7 @@ extern "C" {
 }
 
 #include <climits>
+#include <string>
 
 namespace tagalong::interp {
 
@@ -44,6 +45,76 @@ CodeRef make_code(PyCodeObject* original, const CodeParts& parts) {
 int stack_size_limit(PyCodeObject* code) {
   // The frame is allocated as one piece: locals, the frame's own fields (fewer than 64 words) and the stack.
   return static_cast<int>(INT_MAX / static_cast<int>(sizeof(PyObject*))) - code->co_nlocalsplus - 64;
+}
+
+namespace {
+
+_PyLocals_Kind kind_bits(SlotKind kind) {
+  switch (kind) {
+    case SlotKind::kLocal:
+      return CO_FAST_LOCAL;
+    case SlotKind::kCell:
+      return CO_FAST_CELL;
+    case SlotKind::kFree:
+      return CO_FAST_FREE;
+    case SlotKind::kLocalCell:
+      break;
+  }
+  return CO_FAST_LOCAL | CO_FAST_CELL;
+}
+
+Ref checked(PyObject* object) {
+  if (object == nullptr) {
+    throw PythonError();
+  }
+  return Ref::steal(object);
+}
+
+}  // namespace
+
+SlotKind slot_kind(PyCodeObject* code, int slot) {
+  const _PyLocals_Kind kind = _PyLocals_GetKind(code->co_localspluskinds, slot);
+  if ((kind & CO_FAST_FREE) != 0) {
+    return SlotKind::kFree;
+  }
+  if ((kind & CO_FAST_CELL) != 0) {
+    return (kind & CO_FAST_LOCAL) != 0 ? SlotKind::kLocalCell : SlotKind::kCell;
+  }
+  return SlotKind::kLocal;
+}
+
+CodeRef make_empty_code(const CodeFields& fields) {
+  const Ref no_bytes = checked(PyBytes_FromStringAndSize(nullptr, 0));
+  const Ref no_items = checked(PyTuple_New(0));
+  std::string kinds;
+  for (const SlotKind kind : fields.slot_kinds) {
+    kinds.push_back(static_cast<char>(kind_bits(kind)));
+  }
+  const Ref kind_bytes = checked(PyBytes_FromStringAndSize(kinds.data(), static_cast<Py_ssize_t>(kinds.size())));
+  _PyCodeConstructor constructor{};
+  constructor.filename = fields.filename.get();
+  constructor.name = fields.name.get();
+  constructor.qualname = fields.qualified_name.get();
+  constructor.flags = fields.flags;
+  constructor.code = no_bytes.get();
+  constructor.firstlineno = fields.first_line;
+  constructor.linetable = no_bytes.get();
+  constructor.consts = no_items.get();
+  constructor.names = no_items.get();
+  constructor.localsplusnames = fields.slot_names.get();
+  constructor.localspluskinds = kind_bytes.get();
+  constructor.argcount = fields.arguments;
+  constructor.posonlyargcount = fields.positional_only;
+  constructor.kwonlyargcount = fields.keyword_only;
+  constructor.exceptiontable = no_bytes.get();
+  if (_PyCode_Validate(&constructor) < 0) {
+    throw PythonError();
+  }
+  CodeRef code = CodeRef::steal(_PyCode_New(&constructor));
+  if (!code) {
+    throw PythonError();
+  }
+  return code;
 }
 
 bool is_cell_slot(PyCodeObject* code, std::uint32_t slot) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "rewriter/interp/ref.h"
 
@@ -28,6 +29,28 @@ CodeRef make_code(PyCodeObject* original, const CodeParts& parts);
 
 // Largest stack a code object with these local slots may ask for.
 int stack_size_limit(PyCodeObject* code);
+
+// What a local slot is. One that is both is an argument that an inner function captures.
+enum class SlotKind : std::uint8_t { kLocal, kCell, kFree, kLocalCell };
+SlotKind slot_kind(PyCodeObject* code, int slot);
+
+// The fields of a code object that a rewritten one takes from its original, for code made from nothing.
+struct CodeFields {
+  Ref filename;  // str, like the next two
+  Ref name;
+  Ref qualified_name;
+  int flags = 0;
+  int first_line = 1;
+  int arguments = 0;
+  int positional_only = 0;
+  int keyword_only = 0;
+  Ref slot_names;  // tuple of str
+  std::vector<SlotKind> slot_kinds;
+};
+
+// A code object without instructions, to be the original of an assembly. Throws PythonError where the numbers of
+// arguments and slots do not fit together.
+CodeRef make_empty_code(const CodeFields& fields);
 
 // Whether a local slot (locals, cells, free variables in one numbering) holds a cell.
 bool is_cell_slot(PyCodeObject* code, std::uint32_t slot);

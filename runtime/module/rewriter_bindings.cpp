@@ -1,9 +1,11 @@
 // The rewriter for Python. Boost.Python stays here.
 #include <boost/python.hpp>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "rewriter/code.h"
-#include "rewriter/edit.h"
+#include "rewriter/disassemble.h"
 #include "rewriter/instrument.h"
 #include "rewriter/interp/errors.h"
 #include "rewriter/stub.h"
@@ -47,6 +49,25 @@ py::list depths(const py::object& code) { return list_from(rewriter::stack_depth
 
 py::list offsets(const py::object& code) {
   return list_from(rewriter::encode(rewriter::decode(code_of(code))).offsets);
+}
+
+py::object disassemble(const py::object& code) {
+  const std::string text = rewriter::disassemble(code_of(code));
+  return py::object(py::handle<>(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), nullptr)));
+}
+
+py::object assemble(const py::object& text, const py::object& objects) {
+  if (PyUnicode_Check(text.ptr()) == 0) {
+    PyErr_Format(PyExc_TypeError, "the text must be a str, not %.200s", Py_TYPE(text.ptr())->tp_name);
+    throw PythonError();
+  }
+  Py_ssize_t size = 0;
+  const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (bytes == nullptr) {
+    throw PythonError();
+  }
+  return object_from(
+      rewriter::assemble({bytes, static_cast<std::size_t>(size)}, objects.is_none() ? nullptr : objects.ptr()));
 }
 
 // `where` is None for "all", or a sequence of instruction indices.
@@ -95,6 +116,8 @@ void export_rewriter() {
   py::def("rewriter_round_trip", round_trip, py::arg("code"));
   py::def("rewriter_stack_depths", depths, py::arg("code"));
   py::def("rewriter_offsets", offsets, py::arg("code"));
+  py::def("rewriter_disassemble", disassemble, py::arg("code"));
+  py::def("rewriter_assemble", assemble, (py::arg("text"), py::arg("objects")));
   py::def("rewriter_instrument", instrument,
           (py::arg("code"), py::arg("callable"), py::arg("before"), py::arg("after")));
 }
