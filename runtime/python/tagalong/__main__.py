@@ -42,7 +42,7 @@ def _parser() -> argparse.ArgumentParser:
         "--call",
         metavar="ARGUMENTS",
         help="record one call with these arguments, Python expressions separated by commas, seen from the file: prints "
-        "all three code objects, the graph and its guards. Without it: the original and the replay code",
+        "the graph and its guards as well. Without it the recording code shows stand-ins for the hooks",
     )
 
     info = commands.add_parser(
@@ -103,14 +103,26 @@ def _section(title: str, text: str) -> None:
     print(f"---- {title}\n{text.rstrip()}\n")
 
 
+class _Hook:
+    """Stands for the recorder in a listing of code that nobody has recorded yet."""
+
+    def __call__(self, key: int) -> None:
+        pass
+
+    def __repr__(self) -> str:
+        return "<hook>"
+
+
 def _dis(arguments: argparse.Namespace) -> int:
-    from tagalong import _core, record
+    from tagalong import _core, record, rewriter
     from tagalong._face import list_code
 
     function, names = _load(arguments.target)
     if arguments.call is None:
-        _section("original code", list_code(_core.original_code(function)))
-        _section("replay code", list_code(_core.wrap_code(_core.original_code(function))))
+        original = _core.original_code(function)
+        _section("original code", list_code(original))
+        _section("recording code", list_code(rewriter.instrument(original, hooks=_Hook())))
+        _section("replay code", list_code(_core.wrap_code(original)))
         return 0
 
     def collect(*args: Any, **kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
