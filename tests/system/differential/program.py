@@ -1,0 +1,100 @@
+"""Reads the programs of a topic file.
+
+A topic file is Python source in sections. A section is one program; it opens with a header of comment lines:
+
+    # program: add                          its name
+    # trace: f, C.method                    what is traced (default: f)
+    # note: why something is as it is       any number of these
+    # f(1, 2) => record, hit                a step called twice: the events of the first call, the events of the second
+    # f(1.0, 2) => miss record, hit
+    # do other = [1]                        a step without events: a statement in the program's namespace
+
+and goes on with its source. The source is compiled with the line numbers of the topic file. `trace` is a name that
+every program may use as a decorator; it does nothing in eager runs. `none` stands for a call without any event.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+_HEADER = re.compile(r"# program: (\w+)$")
+_EVENT = re.compile(r"record|hit|miss|exit|none|stop:\w+")
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of a header: an expression with the events of each of its calls, or a statement (`events` is None)."""
+
+    text: str
+    line: int
+    events: tuple[tuple[str, ...], ...] | None
+
+
+@dataclass(frozen=True)
+class Program:
+    """A section of a topic file."""
+
+    name: str
+    path: Path
+    line: int
+    source: str
+    traced: tuple[str, ...]
+    steps: tuple[Step, ...]
+
+
+class ProgramError(Exception):
+    """A topic file that does not have the form described above."""
+
+
+def load() -> list[Program]:
+    """All programs of all topics, in order."""
+    programs = [program for path in sorted(PROGRAMS.glob("*.py")) for program in load_topic(path)]
+    names = [program.name for program in programs]
+    for name in names:
+        if names.count(name) > 1:
+            raise ProgramError(f"two programs are called {name}")
+    return programs
+
+
+def load_topic(path: Path) -> list[Program]:
+    """The programs of one topic file."""
+    lines = path.read_text().splitlines()
+    starts = [i for i, line in enumerate(lines) if _HEADER.match(line)]
+    return [_parse(path, lines, i, j) for i, j in zip(starts, [*starts[1:], len(lines)], strict=True)]
+
+
+def _parse(path: Path, lines: list[str], start: int, end: int) -> Program:
+    name = lines[start].removeprefix("# program: ")
+    traced: tuple[str, ...] = ("f",)
+    steps = []
+    body = start + 1
+    while body < end and lines[body].startswith("#"):
+        text, number = lines[body].removeprefix("# "), body + 1
+        body += 1
+        if text.startswith("trace:"):
+            traced = tuple(part.strip() for part in text.removeprefix("trace:").split(",") if part.strip())
+        elif text.startswith("do "):
+            steps.append(Step(text.removeprefix("do "), number, None))
+        elif " => " in text:
+            call, _, events = text.rpartition(" => ")
+            steps.append(Step(call.strip(), number, _parse_events(events, f"{path.name}:{number}")))
+        elif not text.startswith("note:"):
+            raise ProgramError(f"{path.name}:{number}: neither a step nor a note: {text}")
+    source = "\n" * body + "\n".join(lines[body:end]) + "\n"
+    if not any(step.events for step in steps):
+        raise ProgramError(f"{path.name}:{start + 1}: {name} asserts no event")
+    return Program(name, path, start + 1, source, traced, tuple(steps))
+
+
+def _parse_events(text: str, where: str) -> tuple[tuple[str, ...], ...]:
+    calls = []
+    for call in text.split(","):
+        events = call.split()
+        if not events or not all(_EVENT.fullmatch(event) for event in events):
+            raise ProgramError(f"{where}: no events: {text}")
+        calls.append(tuple(event for event in events if event != "none"))
+    return tuple(calls)

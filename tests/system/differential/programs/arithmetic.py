@@ -1,0 +1,234 @@
+"""Numbers and operators: typed arithmetic is guarded on exact types, the rest is one general operation."""
+# fmt: off
+# ruff: noqa: E402, E501, E702, E704, E722, F401, F811, F821, F842, I001, PTH118
+
+
+# program: add_numbers
+# f(1, 2) => record, hit
+# f(3, 4) => hit
+# f(1.5, 2.5) => miss record, hit
+# f(10**30, -(10**30)) => hit
+def f(a, b):
+    return a + b
+
+
+# program: add_anything
+# note: strings, lists and tuples share the general operation, which has no guard
+# f("a", "b") => record
+# f([1], [2]) => hit
+# f((1,), (2,)) => hit
+# f(b"x", b"y") => hit
+# f(1, "y") => hit exit
+def f(a, b):
+    return a + b
+
+
+# program: int_operators
+# f(17, 5) => record, hit
+# f(-17, 5) => hit
+# f(17, -5) => hit
+# f(2**80 + 1, 2**40 + 7) => hit
+def f(a, b):
+    return (a + b, a - b, a * b, a // b, a % b, a & b, a | b, a ^ b, a / b)
+
+
+# program: float_operators
+# f(17.5, 5.25) => record, hit
+# f(-17.5, 5.25) => hit
+# f(float("inf"), -3.0) => hit
+# f(float("nan"), 2.0) => hit
+# f(-0.0, 5.0) => hit
+def f(a, b):
+    return (a + b, a - b, a * b, a // b, a % b, a / b, -a, +b, a**2.0)
+
+
+# program: int_float_mixed
+# f(3, 0.5) => record, hit
+# f(0.5, 3) => miss record, hit
+# f(3, 4) => miss record
+# f(3, 0.25) => hit
+def f(a, b):
+    return a * b + a - b / 2
+
+
+# program: division_by_zero
+# note: the exception in the middle of the graph must land on the original instruction
+# f(8, 2) => record, hit
+# f(8, 0) => hit exit
+# f(8, 4) => hit
+def f(a, b):
+    c = a + 1
+    return c / b
+
+
+# program: float_division_by_zero
+# f(8.0, 2.0) => record, hit
+# f(8.0, 0.0) => hit exit
+# f(1.0, 3.0) => hit
+def f(a, b):
+    return a // b + a % b
+
+
+# program: shifts_and_powers
+# f(3, 4) => record, hit
+# f(1, 200) => hit
+# f(-5, 2) => hit
+# f(2, 0) => hit
+# f(2, -1) => hit exit
+def f(a, b):
+    return (a**b, a << b, a >> b, ~a)
+
+
+# program: unary_operators
+# f(5) => record, hit
+# f(-5) => hit
+# f(0) => hit
+# f(2.5) => miss record
+def f(a):
+    return (-a, +a, not a, abs(a))
+
+
+# program: bool_arithmetic
+# f(True, False) => record, hit
+# f(False, False) => hit
+# f(True, True) => hit
+def f(a, b):
+    return (a + b, a & b, a | b, a ^ b, a - b, ~a)
+
+
+# program: augmented_assignment
+# f(7, 3) => record, hit
+# f(700, -3) => hit
+def f(a, b):
+    a += b
+    a *= 3
+    a -= 1
+    a //= 2
+    a %= 1000
+    a <<= 2
+    a >>= 1
+    a |= 8
+    a &= 0xFFFF
+    a ^= b
+    a **= 2
+    return a
+
+
+# program: augmented_list
+# note: += changes the list that the caller holds
+# do shared = [1]
+# f(shared, [2]) => record, hit
+# f(shared, (3, 4)) => hit
+# f((1,), (2,)) => hit
+def f(a, b):
+    c = a
+    a += b
+    return a is c, a, c
+
+
+# program: big_integers
+# f(2**64, 3**50) => record, hit
+# f(-(2**100), 7**33) => hit
+# f(1, 1) => hit
+def f(a, b):
+    return a * b, a // b, -a % b, a * a - b * b, (a + b).bit_length()
+
+
+# program: complex_numbers
+# f(1 + 2j, 3 - 1j) => record, hit
+# f(0j, 1j) => hit
+# f(2j, 0j) => hit exit
+def f(a, b):
+    return a * b, a - b, a.real + b.imag, a.conjugate(), a / b
+
+
+# program: comparisons
+# f(1, 2) => record, hit
+# f(2, 2) => hit
+# f(3, 2) => hit
+# f(1.0, 2.0) => miss record, hit
+# f(float("nan"), 1.0) => hit
+# f("a", "b") => miss record, hit
+def f(a, b):
+    return a < b, a <= b, a == b, a != b, a > b, a >= b
+
+
+# program: chained_comparison
+# f(1, 2, 3) => record, hit
+# f(1, 5, 3) => hit
+# f(4, 2, 3) => miss record
+# f(9, 2, 3) => hit
+def f(a, b, c):
+    return a < b < c
+
+
+# program: chained_comparison_in_branch
+# f(1, 2, 3) => record, hit
+# f(1, 5, 3) => miss record, hit
+# f(4, 2, 3) => miss record, hit
+# f(0, 1, 2) => hit
+def f(a, b, c):
+    if a < b <= c != 10:
+        return "between"
+    return "outside"
+
+
+# program: identity
+# do thing = object()
+# f(thing, thing) => record, hit
+# f(thing, None) => hit
+# f(None, None) => hit
+def f(a, b):
+    return a is b, a is not b, a is None, b is not None
+
+
+# program: none_branches
+# f(None) => record, hit
+# f(3) => miss record, hit
+# f(None) => hit
+# f([1]) => miss record
+def f(a):
+    if a is None:
+        return "nothing"
+    if a is not None and a == 3:
+        return "three"
+    return "some"
+
+
+# program: membership
+# f(2, [1, 2, 3]) => record, hit
+# f(5, [1, 2, 3]) => hit
+# f(2, {2: 1}) => hit
+# f("b", "abc") => hit
+# f(2, 5) => hit exit
+def f(a, b):
+    return a in b, a not in b
+
+
+# program: constant_arithmetic
+# f(21) => record, hit
+# f(2.5) => miss record
+# f("ab") => miss record
+def f(x):
+    ret = 2 * x
+    return ret
+
+
+# program: int_methods_and_conversions
+# f(10) => record, hit
+# f(255) => hit
+# f(3.75) => hit
+def f(x):
+    return int(x), float(x), str(x), bool(x), hex(int(x)), divmod(x, 3), round(x, 1), pow(int(x), 2, 7)
+
+
+# program: small_and_large_result
+# note: results cross the border of the small integers, in both directions
+# f(250) => record, hit
+# f(251) => hit
+# f(256) => hit
+# f(-10) => hit
+def f(x):
+    y = x + 5
+    z = y - 260
+    return y, z, y is z

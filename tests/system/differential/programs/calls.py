@@ -1,0 +1,386 @@
+"""Python callees are recorded into the caller's graph, C functions are nodes of it."""
+# fmt: off
+# ruff: noqa: E402, E501, E702, E704, E722, F401, F811, F821, F842, I001, PTH118
+
+
+# program: one_callee
+# f(3) => record, hit
+# f(4) => hit
+# f(2.5) => miss record
+def g(x):
+    return x * 2
+
+
+def f(x):
+    return g(x) + g(x + 1)
+
+
+# program: three_levels
+# f(3) => record, hit
+# f(-3) => miss record, hit
+# f(30) => hit
+def h(x):
+    if x > 0:
+        return x + 1
+    return x - 1
+
+
+def g(x):
+    return h(x) * 2
+
+
+def f(x):
+    return g(x) + 100
+
+
+# program: callee_replaced
+# note: another function behind the same global name
+# f(3) => record, hit
+# do g = other
+# f(3) => miss record, hit
+# do g = first
+# f(3) => hit
+def first(x):
+    return x + 1
+
+
+def other(x):
+    return x * 100
+
+
+g = first
+
+
+def f(x):
+    return g(x)
+
+
+# program: callee_code_replaced
+# f(3) => record, hit
+# do g.__code__ = other.__code__
+# f(3) => miss record, hit
+def g(x):
+    return x + 1
+
+
+def other(x):
+    return x * 100
+
+
+def f(x):
+    return g(x)
+
+
+# program: callee_defaults_replaced
+# f(3) => record, hit
+# do g.__defaults__ = (7,)
+# f(3) => hit
+# do g.__defaults__ = (7.5,)
+# f(3) => miss record
+# do g.__defaults__ = None
+# f(3) => miss record stop:exception
+def g(x, y=5):
+    return x + y
+
+
+def f(x):
+    return g(x)
+
+
+# program: functions_as_arguments
+# f(inc, 3) => record, hit
+# f(dec, 3) => miss record, hit
+# f(inc, 4) => hit
+# f(abs, -3) => miss record
+def inc(x):
+    return x + 1
+
+
+def dec(x):
+    return x - 1
+
+
+def f(function, x):
+    return function(function(x))
+
+
+# program: keyword_calls
+# f(1, 2) => record, hit
+# f(1.5, 2) => miss record
+def g(a, b=10, *, c=20, d):
+    return a, b, c, d, a + b
+
+
+def f(x, y):
+    return g(x, d=y), g(b=x, a=y, d=0), g(x, y, c=1, d=2)
+
+
+# program: wrong_arguments
+# note: the callee cannot be entered; the error is the caller's
+# f(1) => record stop:exception
+# f(2) => hit exit
+def g(a, b):
+    return a + b
+
+
+def f(x):
+    try:
+        return g(x)
+    except TypeError as error:
+        return str(error)
+
+
+# program: recursion_direct
+# note: the recorded depth is unrolled; another depth leaves (nothing visible has happened, so it is a miss)
+# f(4) => record, hit
+# f(5) => miss record, hit
+# f(1) => miss record
+def f(n):
+    if n <= 1:
+        return 1
+    return n * f(n - 1)
+
+
+# program: recursion_of_a_callee
+# f(6) => record, hit
+# f(7) => miss record, hit
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+
+def f(n):
+    return fib(n)
+
+
+# program: mutual_recursion
+# f(5) => record, hit
+# f(4) => miss record, hit
+def even(n):
+    return True if n == 0 else odd(n - 1)
+
+
+def odd(n):
+    return False if n == 0 else even(n - 1)
+
+
+def f(n):
+    return even(n), odd(n)
+
+
+# program: c_callee_calls_back
+# note: sorted and map call Python functions of ours from C
+# f([3, 1, 2]) => record, hit
+# f([9, 7]) => hit
+# f("hello") => hit exit
+def key(x):
+    print("key", x)
+    return -x
+
+
+def f(items):
+    return sorted(items, key=key), list(map(key, items)), max(items, key=lambda v: v * 2)
+
+
+# program: c_callee_calls_traced_function
+# note: the traced function is called again from inside an opaque call of itself
+# f([1, [2, [3]]]) => record
+# f(5) => miss record, hit
+def f(x):
+    if isinstance(x, int):
+        return x * 10
+    return list(map(f, x))
+
+
+# program: method_calls
+# f("a b c") => record, hit
+# f("x,y") => hit
+# f(b"a b") => hit exit
+def f(s):
+    return s.upper().split(" "), s.replace("a", "z"), "-".join(s), s.startswith("a")
+
+
+# program: bound_methods_as_values
+# f([1]) => record, hit
+# f([1, 2, 3]) => hit
+def f(items):
+    add = items.append
+    add(7)
+    add(8)
+    return items
+
+
+# program: call_with_stars
+# f([1, 2], {"c": 3}) => record, hit
+# f([1, 2], {}) => hit
+# f((5,), {"b": 6, "c": 7}) => hit
+# f([1, 2, 3, 4], {}) => hit exit
+def g(a, b=0, c=0):
+    return a + b * 10 + c * 100
+
+
+def f(args, kwargs):
+    return g(*args, **kwargs)
+
+
+# program: call_with_many_stars
+# f([1], [2], {"x": 3}, {"y": 4}) => record, hit
+# f([], [], {}, {}) => hit
+# f([1], [2], {"x": 3}, {"x": 4}) => hit exit
+def g(*args, **kwargs):
+    return args, kwargs
+
+
+def f(a, b, c, d):
+    return g(0, *a, 5, *b, k=1, **c, **d)
+
+
+# program: partial_of_python_function
+# f(3) => record, hit
+# f(4) => hit
+# f(2.5) => miss record
+from functools import partial
+
+
+def g(a, b, c=1):
+    return a * 100 + b * 10 + c
+
+
+p = partial(g, 7, c=9)
+
+
+def f(x):
+    return p(x), partial(g, x)(x + 1)
+
+
+# program: functools_reduce_and_cache
+# f((1, 2, 3)) => record, hit
+# f((4, 5)) => hit
+from functools import lru_cache, reduce
+
+
+@lru_cache(maxsize=None)
+def cached(n):
+    print("computed", n)
+    return n * n
+
+
+def add(a, b):
+    return a + b
+
+
+def f(items):
+    return reduce(add, items), cached(len(items)), cached.cache_info().hits
+
+
+# program: lambdas
+# f(3) => record, hit
+# f(4) => hit
+def f(x):
+    double = lambda v: v * 2
+    add = lambda a, b=10, *c: (a + b, c)
+    return double(x), add(x), add(x, 1, 2, 3)
+
+
+# program: callee_without_return
+# f([]) => record, hit
+# f([1]) => hit
+def g(items):
+    items.append(len(items))
+
+
+def f(items):
+    a = g(items)
+    return a, items
+
+
+# program: function_without_locals
+# f() => record, hit, hit
+def f():
+    return 42
+
+
+# program: function_without_locals_and_effects
+# f() => record, hit, hit
+count = 0
+
+
+def f():
+    global count
+    count += 1
+    print(count)
+
+
+# program: deep_call_chain
+# f(1) => record, hit
+# f(2) => hit
+def a1(x):
+    return a2(x) + 1
+
+
+def a2(x):
+    return a3(x) + 1
+
+
+def a3(x):
+    return a4(x) + 1
+
+
+def a4(x):
+    return a5(x) + 1
+
+
+def a5(x):
+    return [x][0]
+
+
+def f(x):
+    return a1(x)
+
+
+# program: same_callee_many_times
+# f([1, 2, 3]) => record, hit
+# f([4, -5, 6]) => hit exit
+# f([7, 8, 9]) => hit
+def g(x, out):
+    if x > 0:
+        out.append(x)
+    else:
+        out.append(-x * 100)
+    return out
+
+
+def f(items):
+    out = []
+    for item in items:
+        g(item, out)
+    return out
+
+
+# program: indirect_calls_through_containers
+# f(2, "add") => record, hit
+# f(2, "mul") => hit exit
+# f(3, "add") => hit
+ops = {"add": lambda a, b: a + b, "mul": lambda a, b: a * b}
+
+
+def f(x, name):
+    return ops[name](x, 10)
+
+
+# program: calling_something_not_callable
+# f(len) => record, hit
+# f(5) => hit exit
+def f(x):
+    try:
+        return x("abc")
+    except TypeError as error:
+        return str(error)
+
+
+# program: builtins_of_all_kinds
+# f([3, 1, 2]) => record, hit
+# f([5, 5]) => hit
+def f(x):
+    return (len(x), sum(x), min(x), max(x), sorted(x), list(reversed(x)), any(x), all(x), tuple(x),
+            set(x), dict(enumerate(x)), list(zip(x, x)), repr(x), isinstance(x, list), callable(x),
+            getattr(x, "nothing", 5), hasattr(x, "append"), ord("a"), chr(98), hash("k") == hash("k"))

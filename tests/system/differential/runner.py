@@ -1,0 +1,185 @@
+"""Runs a program in a fresh namespace and keeps everything that a caller can see of each of its steps."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import gc
+import io
+import sys
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeGuard
+
+from .observe import Describer, without_addresses
+from .program import Program, Step
+
+Trace = Callable[[Any], Any]
+Events = Callable[[], contextlib.AbstractContextManager[list[str]]]
+
+
+@dataclass
+class Seen:
+    """What one call (or one statement) showed, and the events meanwhile, which are not compared but asserted."""
+
+    text: str
+    outcome: Any = None
+    arguments: Any = None
+    output: str = ""
+    errors: str = ""
+    warnings: list[Any] = field(default_factory=list)
+    unraisable: list[str] = field(default_factory=list)
+    names: Any = None
+    events: tuple[str, ...] = ()
+    expected: tuple[str, ...] | None = None
+
+    def compared(self) -> dict[str, Any]:
+        """The parts that must be equal in eager and traced runs."""
+        return {k: v for k, v in vars(self).items() if k not in ("events", "expected")}
+
+
+def run(program: Program, trace: Trace | None = None, events: Events | None = None) -> list[Seen]:
+    """Runs all steps; eagerly without `trace`. `events` gives the context manager that lists the events."""
+    code = compile(program.source, str(program.path), "exec")
+    module = types.ModuleType("program")
+    names = module.__dict__
+    names["trace"] = trace or (lambda function: function)
+    with _untouched_builtins(), _no_collection(), _importable(module):
+        exec(code, names)
+        for expression in program.traced if trace else ():
+            function = eval(expression, names)
+            assert trace(function) is function, f"trace({expression}) gave another object"
+        seen = []
+        for step in program.steps:
+            for expected in step.events or (None,):
+                seen.append(_perform(program, step, names, events or contextlib.nullcontext, expected))
+        end = Seen("globals after the run")
+        end.names = Describer(str(program.path), {__file__}).namespace(names)
+        with _captured(Seen("the namespace goes away")):
+            names.clear()
+        return [*seen, end]
+
+
+def _perform(program: Program, step: Step, names: dict[str, Any], events: Any, expected: Any) -> Seen:
+    seen = Seen(f"line {step.line}: {step.text}", expected=expected)
+    describer = Describer(str(program.path), {__file__})
+    with _captured(seen):
+        call, arguments = _prepare(step, str(program.path), names)
+        with events() as collected:
+            try:
+                outcome, failed = call(), False
+            except BaseException as error:
+                outcome, failed = error, True
+        seen.events = tuple(collected or ())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            seen.arguments = [describer.describe(argument) for argument in arguments]
+            seen.outcome = ("raised" if failed else "returned", describer.describe(outcome))
+        if failed:
+            outcome.__traceback__ = None
+        del call, arguments, outcome, describer  # what only they held is finalised while output is captured
+    return seen
+
+
+def _prepare(step: Step, filename: str, names: dict[str, Any]) -> tuple[Callable[[], Any], list[Any]]:
+    """The thunk that performs the step, and its arguments where it is a call: they are made before the events count."""
+    if step.events is None:
+        statement = compile(step.text, f"{filename}:{step.line}", "exec")
+        return (lambda: exec(statement, names)), []
+    tree = ast.parse(step.text, mode="eval").body
+    if not _is_plain_call(tree):
+        expression = compile(step.text, f"{filename}:{step.line}", "eval")
+        return (lambda: eval(expression, names)), []
+
+    def value(node: ast.expr) -> Any:
+        return eval(compile(ast.Expression(node), f"{filename}:{step.line}", "eval"), names)
+
+    function, args = value(tree.func), [value(a) for a in tree.args]
+    kwargs = {str(k.arg): value(k.value) for k in tree.keywords}
+    return (lambda: function(*args, **kwargs)), [*args, *kwargs.values()]
+
+
+def _is_plain_call(tree: ast.expr) -> TypeGuard[ast.Call]:
+    """A call whose callable and arguments can be made one by one, before it."""
+    if not isinstance(tree, ast.Call) or any(isinstance(node, ast.Call) for node in ast.walk(tree.func)):
+        return False
+    return all(k.arg for k in tree.keywords) and not any(isinstance(a, ast.Starred) for a in tree.args)
+
+
+@contextlib.contextmanager
+def _captured(seen: Seen) -> Iterator[None]:
+    output, errors = io.StringIO(), io.StringIO()
+    hook = sys.unraisablehook
+
+    def unraisable(what: Any) -> None:
+        seen.unraisable.append(f"{what.exc_type.__name__}: {what.exc_value}")
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sys.unraisablehook = unraisable
+        try:
+            with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+                yield
+        finally:
+            sys.unraisablehook = hook
+    seen.output, seen.errors = without_addresses(output.getvalue()), without_addresses(errors.getvalue())
+    seen.warnings = [(w.category.__name__, str(w.message), w.filename, w.lineno) for w in caught]
+
+
+@contextlib.contextmanager
+def _untouched_builtins() -> Iterator[None]:
+    shown = builtins.__dict__.copy()
+    try:
+        yield
+    finally:
+        for name in builtins.__dict__.keys() - shown.keys():
+            del builtins.__dict__[name]
+        for name, value in shown.items():
+            if builtins.__dict__.get(name) is not value:
+                builtins.__dict__[name] = value
+
+
+@contextlib.contextmanager
+def _importable(module: types.ModuleType) -> Iterator[None]:
+    sys.modules["program"] = module  # where dataclasses, pickle and friends look
+    try:
+        yield
+    finally:
+        del sys.modules["program"]
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Without the garbage collector, so that finalisers run at the same moment in every run."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def differences(eager: list[Seen], traced: list[Seen]) -> list[str]:
+    """One paragraph for each part of a step that is not as in the eager run, and for each unexpected event."""
+    found = []
+    for left, right in zip(eager, traced, strict=True):
+        for part, value in left.compared().items():
+            other = right.compared()[part]
+            if value != other:
+                found.append(f"{left.text}\n  {part} differs\n{_first_difference(value, other)}")
+        expected = right.expected if right.expected is not None else ()
+        if right.events != expected and right.expected is not None:
+            found.append(f"{left.text}\n  events: {' '.join(right.events)}\n  expected: {' '.join(expected)}")
+    return found
+
+
+def _first_difference(left: Any, right: Any, path: str = "") -> str:
+    if isinstance(left, tuple | list) and type(left) is type(right) and len(left) == len(right):
+        for i, (a, b) in enumerate(zip(left, right, strict=True)):
+            if a != b:
+                return _first_difference(a, b, f"{path}[{i}]")
+    return f"    at {path or 'top'}\n    eager:  {left!r}\n    traced: {right!r}"

@@ -1,0 +1,296 @@
+"""Nothing is kept: memory over thousands of record/replay/discard rounds, and reference counts on every path."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tagalong
+import tagalong.testing
+
+ROUNDS = 10_000
+WARM_UP = 1_000
+BLOCKS = 200  # a leak of one small object in forty-five rounds is seen
+BYTES = 2 << 20  # and one of 230 bytes a round outside the small-object allocator
+
+
+def helper(x: Any, into: list[Any]) -> Any:
+    into.append(x)
+    if x > 0:
+        return x * 2
+    return -x
+
+
+def plain(x: Any, into: list[Any]) -> Any:
+    y = helper(x, into)
+
+    def inner() -> Any:
+        return y, x
+
+    return [inner()[0] + 1, into]
+
+
+def failing(x: Any, into: list[Any]) -> Any:
+    try:
+        return [10 // x, into[0]]
+    except ZeroDivisionError:
+        into.append("handled")
+        return helper(x, into)
+
+
+def raising(x: Any, into: list[Any]) -> Any:
+    local = [x, into]
+    return local[into[5]]
+
+
+def arrays(x: Any, into: list[Any]) -> Any:
+    a = np.arange(4.0) * x + 1
+    into.append(a)
+    return (a - 1).sum() if x else a
+
+
+def fresh(function: FunctionType) -> FunctionType:
+    """A new function with a new code object."""
+    return FunctionType(function.__code__.replace(), function.__globals__, function.__name__)
+
+
+def resident() -> int:
+    """Bytes of memory that the process has in RAM."""
+    fields = Path("/proc/self/statm").read_text().split()
+    return int(fields[1]) * 4096
+
+
+def assert_no_growth(one_round: Callable[[int], None], rounds: int = ROUNDS) -> None:
+    for i in range(WARM_UP):
+        one_round(i)
+    gc.collect()
+    blocks, memory = sys.getallocatedblocks(), resident()
+    for i in range(rounds):
+        one_round(i)
+    gc.collect()
+    more_blocks, more_memory = sys.getallocatedblocks() - blocks, resident() - memory
+    assert more_blocks < BLOCKS, f"{more_blocks} blocks more after {rounds} rounds"
+    assert more_memory < BYTES, f"{more_memory} bytes more after {rounds} rounds"
+
+
+def test_record_replay_discard_does_not_grow() -> None:
+    def one_round(i: int) -> None:
+        recording = tagalong.record(fresh(plain), 3, [])
+        assert recording.result[0] == 7
+        assert recording.replay(i + 1, [])[0] == 2 * i + 3
+        with pytest.raises(tagalong.GuardFailed):
+            recording.replay("s", [])
+
+    assert_no_growth(one_round)
+
+
+def test_trace_call_discard_does_not_grow() -> None:
+    # record, hit, side exit, miss with a second recording, an exception in a node, and all is dropped
+    def one_round(i: int) -> None:
+        f = tagalong.trace(fresh(plain))
+        f(3, [])
+        assert f(i + 1, [])[0] == 2 * i + 3
+        assert f(-5, [])[0] == 6
+        assert f(2.5, [])[0] == 6.0
+        try:
+            f(1, None)
+        except AttributeError:
+            pass
+
+    with tagalong.testing.events() as events:
+        one_round(1)
+    assert events[:2] == ["record", "hit"]
+    assert events.count("record") >= 2
+    assert events.count("exit") >= 1
+    assert_no_growth(one_round)
+
+
+def test_untrace_does_not_grow() -> None:
+    f = fresh(plain)
+
+    def one_round(i: int) -> None:
+        tagalong.trace(f)
+        f(3, [])
+        f(4, [])
+        tagalong.untrace(f)
+
+    assert_no_growth(one_round)
+
+
+@pytest.mark.parametrize("function", [failing, raising, arrays], ids=lambda function: function.__name__)
+def test_other_paths_do_not_grow(function: FunctionType) -> None:
+    def one_round(i: int) -> None:
+        f = tagalong.trace(fresh(function))
+        for x, into in ((3, [1]), (4, [2]), (0, [1]), (5, []), (2.5, [1])):
+            try:
+                f(x, into)
+            except (IndexError, TypeError):
+                pass
+
+    assert_no_growth(one_round, 3000)
+
+
+@pytest.mark.parametrize(
+    "function", [plain, failing, raising, arrays], ids=lambda function: function.__name__
+)
+def test_replays_of_one_function_do_not_grow(function: FunctionType) -> None:
+    f = tagalong.trace(fresh(function))
+
+    def one_round(i: int) -> None:
+        for x, into in ((3, [1]), (i, [2]), (0, [1]), (5, []), (2.5, [1]), (-3, [1])):
+            try:
+                f(x, into)
+            except (IndexError, TypeError):
+                pass
+
+    assert_no_growth(one_round)
+    assert tagalong.stats(f).hits > ROUNDS
+
+
+class Thing:
+    """An argument whose reference count says something."""
+
+    def __init__(self, n: Any) -> None:
+        self.n = n
+
+
+def by_object(thing: Any, other: Any) -> Any:
+    pair = (thing, other)
+    kept = {"k": pair}
+    if thing.n > 0:
+        return kept["k"][0]
+    return other
+
+
+def exits(thing: Any, other: Any) -> Any:
+    box = [thing, other]
+    print(end="")
+    if thing.n > 0:
+        return box
+    return [other, box]
+
+
+def raises(thing: Any, other: Any) -> Any:
+    box = [thing, other]
+    return inner_raises(box, thing)
+
+
+def inner_raises(box: list[Any], thing: Any) -> Any:
+    mine = [box, thing]
+    return mine[thing.n]
+
+
+def handles(thing: Any, other: Any) -> Any:
+    try:
+        return inner_raises([other], thing)
+    except IndexError as error:
+        return [other, error.args]
+
+
+def closes_over(thing: Any, other: Any) -> Any:
+    def inner() -> Any:
+        return thing, other
+
+    return inner
+
+
+def rebinds(thing: Any, other: Any) -> Any:
+    first = thing
+    thing = other
+    other = [first, thing]
+    del first
+    return other
+
+
+def deep(thing: Any, other: Any) -> Any:
+    return [by_object(thing, other), closes_over(other, thing)(), rebinds(thing, other)]
+
+
+PATHS = [by_object, exits, raises, handles, closes_over, rebinds, deep]
+# The values of `thing.n`, a call each: recorded, hit, exit or miss, exception.
+COURSES = {
+    "recorded": [1],
+    "hits": [1, 1, 1, 1],
+    "exits": [1, -1, 1, -1, -1],
+    "misses": [1, 1.5, "s", 1, 1.5],
+    "out_of_range": [1, 9, 1, 9],
+}
+
+
+@pytest.mark.parametrize("course", COURSES)
+@pytest.mark.parametrize("function", PATHS, ids=lambda function: function.__name__)
+def test_reference_counts_return(function: FunctionType, course: str) -> None:
+    f = fresh(function)
+    code: CodeType = f.__code__
+    thing, other = Thing(1), Thing("other")
+    watched = [thing, other, f, code, f.__globals__, Thing, list, by_object, by_object.__code__, inner_raises]
+    gc.collect()
+    before = [sys.getrefcount(item) for item in watched]
+    tagalong.trace(f)
+    with tagalong.testing.events() as events:
+        for n in COURSES[course]:
+            thing.n = n
+            try:
+                f(thing, other)
+            except (IndexError, TypeError):
+                pass
+    assert events[0] == "record"
+    assert [sys.getrefcount(item) for item in watched[:2]] == before[:2], "arguments are held"
+    tagalong.untrace(f)
+    gc.collect()
+    after = [sys.getrefcount(item) for item in watched]
+    assert after == before
+    assert f.__code__ is code
+
+
+def test_results_are_held_by_their_receiver_only() -> None:
+    @tagalong.trace
+    def f(x: Any) -> Any:
+        y = [x]
+        return {"k": y}
+
+    def eager(x: Any) -> Any:
+        y = [x]
+        return {"k": y}
+
+    with tagalong.testing.assert_events("record", "hit", "hit"):
+        results = [f(object()) for _ in range(3)]
+    expected = [eager(object()) for _ in range(3)]
+    for result, model in zip(results, expected, strict=True):
+        assert sys.getrefcount(result) == sys.getrefcount(model)
+        assert sys.getrefcount(result["k"]) == sys.getrefcount(model["k"])
+        assert sys.getrefcount(result["k"][0]) == sys.getrefcount(model["k"][0])
+
+
+def test_a_recording_frees_what_it_held() -> None:
+    class Local:
+        pass
+
+    import weakref
+
+    thing = Local()
+    gone = weakref.ref(thing)
+    recording = tagalong.record(fresh(closes_over), thing, 1)
+    del recording, thing
+    gc.collect()
+    assert gone() is None
+
+
+def test_dropping_a_traced_function_frees_its_code() -> None:
+    import weakref
+
+    f = tagalong.trace(fresh(plain))
+    f(1, [])
+    f(2, [])
+    function, code = weakref.ref(f), weakref.ref(f.__code__)
+    del f
+    gc.collect()
+    assert function() is None
+    assert code() is None
