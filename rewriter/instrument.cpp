@@ -31,7 +31,9 @@ class Instrumenter {
   Instrumented run() {
     for (int i = 0; i < size_; ++i) {
       put_before_hook(i);
-      repeat_send_hook(i);
+      if (closes_send_loop(i)) {
+        layout_.go_straight(i);
+      }
       layout_.append(i);
       put_after_hooks(i);
     }
@@ -84,8 +86,17 @@ class Instrumenter {
       return start_of_call(index) == index ? index : -1;
     }
     const bool inside = (is(index, op::kYIELD_VALUE) && is(index - 1, op::kSEND)) ||
-                        (is(index, op::kRESUME) && is(index - 1, op::kYIELD_VALUE));
+                        (is(index, op::kRESUME) && is(index - 1, op::kYIELD_VALUE)) || closes_send_loop(index);
     return inside ? -1 : index;
+  }
+
+  [[nodiscard]] bool closes_send_loop(int index) const {
+    return is(index, op::kJUMP_BACKWARD_NO_INTERRUPT) && is(at(index).target, op::kSEND);
+  }
+
+  // RESUME 2 and 3: in a generator or coroutine that delegates to another.
+  [[nodiscard]] bool resumes_delegation(int index) const {
+    return is(index, op::kRESUME) && (at(index).arg & 3U) >= 2 && is(index - 1, op::kYIELD_VALUE);
   }
 
   [[nodiscard]] bool may_have_hook(int index) const {
@@ -104,20 +115,9 @@ class Instrumenter {
     }
   }
 
-  void repeat_send_hook(int index) {
-    const int target = at(index).target;
-    if (is(index, op::kJUMP_BACKWARD_NO_INTERRUPT) && is(target, op::kSEND) && target < index &&
-        before_[static_cast<std::size_t>(target)] >= 0) {
-      if (depth(index) >= 0) {
-        put_hook(2 * target, index, depth(index));
-      }
-      layout_.go_straight(index);
-    }
-  }
-
   void put_after_hooks(int index) {
-    if (is(index, op::kYIELD_VALUE) && is(index + 1, op::kRESUME)) {
-      return;  // together with the RESUME's
+    if ((is(index, op::kYIELD_VALUE) && is(index + 1, op::kRESUME)) || resumes_delegation(index)) {
+      return;  // YIELD_VALUE's together with the RESUME's
     }
     if (is(index, op::kRESUME) && is(index - 1, op::kYIELD_VALUE)) {
       put_after_hook(index - 1, index);
@@ -161,11 +161,6 @@ class Instrumenter {
   }
 
   std::uint32_t constant_of(int key) {
-    // Only a SEND's key comes again, and then not much later.
-    const auto known = std::find(keys_.rbegin(), keys_.rbegin() + std::min<std::ptrdiff_t>(8, std::ssize(keys_)), key);
-    if (known != keys_.rbegin() + std::min<std::ptrdiff_t>(8, std::ssize(keys_))) {
-      return static_cast<std::uint32_t>(callable_ + 1 + static_cast<std::size_t>(keys_.rend() - known) - 1);
-    }
     keys_.push_back(key);
     return static_cast<std::uint32_t>(extra_constants_++);
   }

@@ -10,13 +10,15 @@
 //  - KW_NAMES, PRECALL and CALL are one: KW_NAMES leaves the names in a place that the hook's own call would use up,
 //  and a
 //    specialised PRECALL skips the CALL. The hook in front of CALL stands in front of the three; the others have none;
-//  - SEND, YIELD_VALUE and RESUME are one: the generator's throw() looks at the instruction in front of YIELD_VALUE and
-//    the one behind it. A hook behind YIELD_VALUE stands behind its RESUME; SEND has none behind it;
+//  - SEND, YIELD_VALUE, RESUME and the jump back to SEND are one: the generator's throw() looks at the instruction in
+//  front
+//    of YIELD_VALUE and the one behind it, and no signal may be served before the innermost generator goes on, which a
+//    hook's call would do. The hook in front of SEND stands in front of the loop; the others have none;
+//  - the hook behind a YIELD_VALUE that delegates nothing stands behind its RESUME;
 //  - nothing stands behind an instruction that does not go on to the next one; behind a branch is where it is not
 //  taken.
 // Hooks are covered by exception ranges like their instruction and have the position of the instruction next to them,
-// so that a trace function gets the same events. The jump that closes a SEND loop goes to the SEND itself, with SEND's
-// hook repeated in front of the jump, because the interpreter looks at the target to suppress the line event.
+// so that a trace function gets the same events.
 #pragma once
 
 #include <functional>
