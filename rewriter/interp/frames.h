@@ -34,6 +34,11 @@ inline bool is_watched(PyThreadState* thread) { return thread->cframe->use_traci
 // How many more Python calls the recursion limit allows.
 inline int recursion_left(PyThreadState* thread) { return thread->recursion_remaining; }
 
+// The code unit that the frame is executing (or that comes just before the one it goes on with).
+inline int unit_of(const Frame* frame) {
+  return static_cast<int>(frame->prev_instr - reinterpret_cast<_Py_CODEUNIT*>(frame->f_code->co_code_adaptive));
+}
+
 // The frame is shown to be executing the instruction at this code unit: line numbers and tracebacks come from it.
 inline void set_location(Frame* frame, int unit) {
   frame->prev_instr = reinterpret_cast<_Py_CODEUNIT*>(frame->f_code->co_code_adaptive) + unit;

@@ -1,0 +1,81 @@
+#include "recorder/hook.h"
+
+#include <structmember.h>
+
+#include <array>
+
+#include "recorder/session.h"
+#include "rewriter/interp/errors.h"
+
+namespace tagalong::recorder {
+namespace {
+
+struct Hook {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  Session* session;
+};
+
+PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t count, PyObject* /*names*/) {
+  Session* recording = reinterpret_cast<Hook*>(self)->session;
+  if (recording == nullptr || PyVectorcall_NARGS(count) != 1) {
+    Py_RETURN_NONE;
+  }
+  const std::shared_ptr<Session> session = recording->shared_from_this();
+  const long key = PyLong_AsLong(arguments[0]);
+  interp::Frame* frame = interp::current_frame(interp::thread_state());
+  try {
+    if (key == kUnwound) {
+      session->unwound(frame);
+    } else if ((key & 1) == 0) {
+      session->before(frame, static_cast<int>(key >> 1));
+    } else {
+      session->after(frame, static_cast<int>(key >> 1));
+    }
+  } catch (const PythonError&) {
+    PyErr_Clear();
+    session->stop(Stop::k_internal);
+  } catch (const std::exception&) {
+    session->stop(Stop::k_internal);
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject* hook_repr(PyObject* /*self*/) { return PyUnicode_FromString("<recorder>"); }
+
+PyTypeObject* hook_type() {
+  static PyTypeObject* type = [] {
+    static std::array<PyMemberDef, 2> members{{
+        {"__vectorcalloffset__", T_PYSSIZET, offsetof(Hook, vectorcall), READONLY, nullptr},
+        {nullptr, 0, 0, 0, nullptr},
+    }};
+    static std::array<PyType_Slot, 4> slots = {{
+        {Py_tp_members, members.data()},
+        {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+        {Py_tp_repr, reinterpret_cast<void*>(hook_repr)},
+        {0, nullptr},
+    }};
+    static PyType_Spec spec = {"tagalong._core.Recorder", sizeof(Hook), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                               slots.data()};
+    return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  }();
+  return type;
+}
+
+}  // namespace
+
+Ref make_hook(Session* session) {
+  PyTypeObject* type = hook_type();
+  Ref object = type == nullptr ? Ref() : Ref::steal(type->tp_alloc(type, 0));
+  if (object) {
+    auto* hook = reinterpret_cast<Hook*>(object.get());
+    hook->vectorcall = hook_call;
+    hook->session = session;
+  }
+  return object;
+}
+
+void detach_hook(const Ref& hook) { reinterpret_cast<Hook*>(hook.get())->session = nullptr; }
+
+}  // namespace tagalong::recorder

@@ -1,0 +1,14 @@
+// The object that recording code calls: "the recorder" of the listings. It knows its session, or none once the session
+// has finished (a frame may still run its recording code then).
+#pragma once
+
+#include "rewriter/interp/ref.h"
+
+namespace tagalong::recorder {
+
+class Session;
+
+Ref make_hook(Session* session);  // null with an exception set
+void detach_hook(const Ref& hook);
+
+}  // namespace tagalong::recorder

@@ -1,0 +1,146 @@
+// Rules: branches, iteration, returns, and the instructions at which a recording ends.
+#include <utility>
+
+#include "recorder/session.h"
+#include "rewriter/interp/errors.h"
+
+namespace tagalong::recorder {
+
+namespace op = rewriter::op;
+using replay::kNoSnapshot;
+using replay::kNoValue;
+
+void Session::branch(const Instruction& /*instruction*/) {
+  if (is_before_) {
+    top().pending = current_;
+  }
+}
+
+void Session::settle(int instruction, bool is_after) {
+  if (top().pending < 0) {
+    return;
+  }
+  const int place = std::exchange(top().pending, -1);
+  const bool taken = !is_after || instruction != place;
+  current_ = place;
+  const Instruction& branch = instruction_at(place);
+  switch (branch.opcode) {
+    case op::kFOR_ITER:
+      settle_iteration(branch, taken);
+      break;
+    case op::kPOP_JUMP_FORWARD_IF_NONE:
+    case op::kPOP_JUMP_FORWARD_IF_NOT_NONE:
+    case op::kPOP_JUMP_BACKWARD_IF_NONE:
+    case op::kPOP_JUMP_BACKWARD_IF_NOT_NONE:
+      settle_none(branch, taken);
+      break;
+    default:
+      settle_truth(branch, taken);
+      break;
+  }
+  top().next = taken ? branch.target : place + 1;
+  if (taken && branch.target <= place) {
+    count_back_edge(branch.target);
+  }
+  current_ = instruction;
+}
+
+void Session::settle_iteration(const Instruction& instruction, bool exhausted) {
+  const SnapshotId here = snapshot();
+  std::vector<Value> other = top().stack;
+  const Value iterator = other.back();
+  const Value item = emit(Op::for_iter, {iterator}, here);
+  if (exhausted) {
+    other.push_back(item);
+    emit(Op::guard_null, {item}, snapshot_at(current_ + 1, other));
+    release(pop());
+    flush_drops();
+    return;
+  }
+  other.pop_back();
+  hold(item);
+  push(item);
+  emit(Op::guard_not_null, {item}, snapshot_at(instruction.target, other));
+  note(item, live_stack(0));
+}
+
+void Session::settle_none(const Instruction& instruction, bool taken) {
+  const bool jumps_if_none =
+      instruction.opcode == op::kPOP_JUMP_FORWARD_IF_NONE || instruction.opcode == op::kPOP_JUMP_BACKWARD_IF_NONE;
+  const Value value = pop();
+  const SnapshotId other = snapshot_at(taken ? current_ + 1 : instruction.target, top().stack);
+  emit(taken == jumps_if_none ? Op::guard_is : Op::guard_is_not, {value}, other, 0, Ref::create(Py_None));
+  release(value);
+  flush_drops();
+}
+
+void Session::settle_truth(const Instruction& instruction, bool taken) {
+  const bool jumps_if_true = instruction.opcode == op::kPOP_JUMP_FORWARD_IF_TRUE ||
+                             instruction.opcode == op::kPOP_JUMP_BACKWARD_IF_TRUE ||
+                             instruction.opcode == op::kJUMP_IF_TRUE_OR_POP;
+  const bool keeps_when_taken =
+      instruction.opcode == op::kJUMP_IF_TRUE_OR_POP || instruction.opcode == op::kJUMP_IF_FALSE_OR_POP;
+  const Value value = top().stack.back();
+  const Value truth = truth_of(value, snapshot());
+  if (truth != value) {
+    hold(truth);
+  }
+  // The guard's other outcome goes on at the other successor: the truth is not asked for again.
+  std::vector<Value> other = top().stack;
+  if (!keeps_when_taken || taken) {
+    other.pop_back();
+  }
+  const SnapshotId leave = snapshot_at(taken ? current_ + 1 : instruction.target, other);
+  emit(taken == jumps_if_true ? Op::guard_true : Op::guard_false, {truth}, leave);
+  if (!keeps_when_taken || !taken) {
+    release(pop());
+  }
+  if (truth != value) {
+    release(truth);
+  }
+  flush_drops();
+}
+
+Value Session::truth_of(Value value, SnapshotId here) {
+  const auto is_simple = [](PyTypeObject* type) {
+    return type == &PyBool_Type || type == &PyLong_Type || type == &PyFloat_Type || type == &PyUnicode_Type ||
+           type == Py_TYPE(Py_None);
+  };
+  PyTypeObject* seen = facts(value).seen;
+  if (facts(value).exact == nullptr && entry_open_ && is_simple(seen)) {
+    guard_exact(value, seen, here);
+  }
+  PyTypeObject* exact = facts(value).exact;
+  if (exact == &PyBool_Type) {
+    return value;
+  }
+  const Value truth = emit(is_simple(exact) ? Op::number_truth : Op::to_bool, {value}, here);
+  facts(truth).exact = &PyBool_Type;
+  facts(truth).seen = &PyBool_Type;
+  return truth;
+}
+
+void Session::jump_backward(const Instruction& instruction) { count_back_edge(instruction.target); }
+
+void Session::count_back_edge(int target) {
+  if (++top().back_edges[target] > limits_.unroll) {
+    stop(Stop::k_unroll_limit);
+  }
+}
+
+void Session::return_value(const Instruction& /*instruction*/) {
+  const Value value = pop();
+  if (frames_.size() == 1) {
+    return_from_root(value);
+  } else {
+    return_from_inlined(value);
+  }
+}
+
+void Session::raised(const Instruction& /*instruction*/) { stop(Stop::k_exception); }
+
+void Session::generator(const Instruction& /*instruction*/) { stop(Stop::k_generator); }
+
+void Session::namespace_frame(const Instruction& /*instruction*/) { stop(Stop::k_namespace); }
+
+}  // namespace tagalong::recorder

@@ -1,0 +1,191 @@
+// Rules: operators, items, attributes.
+#include <opcode.h>
+
+#include <cstring>
+
+#include "recorder/facts.h"
+#include "recorder/session.h"
+
+namespace tagalong::recorder {
+
+using replay::kNoSnapshot;
+
+void Session::unary(const Instruction& instruction) {
+  if (is_before_) {
+    return;
+  }
+  const bool is_array = is_array_type(facts(top().stack.back()).seen);
+  produce(is_array ? Op::array_unary : Op::unary_op, 1, instruction.opcode);
+}
+
+void Session::unary_not(const Instruction& /*instruction*/) {
+  if (is_before_) {
+    return;
+  }
+  const bool is_bool = facts(top().stack.back()).exact == &PyBool_Type;
+  produce(is_bool ? Op::bool_not : Op::unary_not, 1);
+  facts(top().stack.back()).exact = &PyBool_Type;
+}
+
+namespace {
+
+// The operators whose result type follows from the operands' exact types int or float.
+bool is_closed(std::uint32_t argument, bool is_float) {
+  switch (argument) {
+    case NB_ADD:
+    case NB_INPLACE_ADD:
+    case NB_SUBTRACT:
+    case NB_INPLACE_SUBTRACT:
+    case NB_MULTIPLY:
+    case NB_INPLACE_MULTIPLY:
+    case NB_FLOOR_DIVIDE:
+    case NB_INPLACE_FLOOR_DIVIDE:
+    case NB_REMAINDER:
+    case NB_INPLACE_REMAINDER:
+      return true;
+    case NB_TRUE_DIVIDE:
+    case NB_INPLACE_TRUE_DIVIDE:
+      return true;
+    case NB_AND:
+    case NB_INPLACE_AND:
+    case NB_OR:
+    case NB_INPLACE_OR:
+    case NB_XOR:
+    case NB_INPLACE_XOR:
+      return !is_float;
+    default:
+      return false;
+  }
+}
+
+bool is_true_divide(std::uint32_t argument) { return argument == NB_TRUE_DIVIDE || argument == NB_INPLACE_TRUE_DIVIDE; }
+
+}  // namespace
+
+void Session::binary(const Instruction& instruction) {
+  if (is_before_) {
+    return;
+  }
+  const std::vector<Value>& stack = top().stack;
+  const Value left = stack[stack.size() - 2];
+  const Value right = stack.back();
+  const bool is_float = known_number(left) == &PyFloat_Type || known_number(right) == &PyFloat_Type;
+  if (is_closed(instruction.arg, is_float) && establish_numbers(left, right, snapshot())) {
+    produce(is_float ? Op::float_binary : Op::int_binary, 2, instruction.arg);
+    facts(top().stack.back()).exact = is_float || is_true_divide(instruction.arg) ? &PyFloat_Type : &PyLong_Type;
+    return;
+  }
+  const bool is_array = is_array_type(facts(left).seen) || is_array_type(facts(right).seen);
+  produce(is_array ? Op::array_binary : Op::binary_op, 2, instruction.arg);
+}
+
+void Session::compare(const Instruction& instruction) {
+  if (is_before_) {
+    return;
+  }
+  const std::vector<Value>& stack = top().stack;
+  const Value left = stack[stack.size() - 2];
+  const Value right = stack.back();
+  const bool is_float = known_number(left) == &PyFloat_Type || known_number(right) == &PyFloat_Type;
+  if (establish_numbers(left, right, snapshot())) {
+    produce(is_float ? Op::float_compare : Op::int_compare, 2, instruction.arg);
+    facts(top().stack.back()).exact = &PyBool_Type;
+    return;
+  }
+  const bool is_array = is_array_type(facts(left).seen) || is_array_type(facts(right).seen);
+  produce(is_array ? Op::array_compare : Op::compare_op, 2, instruction.arg);
+}
+
+void Session::is_op(const Instruction& instruction) {
+  if (is_before_) {
+    return;
+  }
+  produce(Op::is_op, 2, instruction.arg);
+  facts(top().stack.back()).exact = &PyBool_Type;
+}
+
+void Session::contains(const Instruction& instruction) {
+  if (is_before_) {
+    return;
+  }
+  produce(Op::contains_op, 2, instruction.arg);
+  facts(top().stack.back()).exact = &PyBool_Type;
+}
+
+void Session::binary_subscr(const Instruction& /*instruction*/) {
+  if (!is_before_) {
+    if (top().call_result != replay::kNoValue) {
+      finish_inlined();
+      return;
+    }
+    produce(Op::binary_subscr, 2);
+  }
+}
+
+void Session::store_subscr(const Instruction& /*instruction*/) {
+  if (!is_before_) {
+    consume(Op::store_subscr, 3, {1, 2, 0}, {});  // on the stack: value, container, key
+  }
+}
+
+void Session::delete_subscr(const Instruction& /*instruction*/) {
+  if (!is_before_) {
+    consume(Op::delete_subscr, 2, {0, 1}, {});
+  }
+}
+
+namespace {
+
+// Whether the name is found in the module's own dict, where nothing of the user's runs.
+bool is_plain_module_attribute(PyObject* module, PyObject* text) {
+  return module != nullptr && PyDict_GetItemWithError(PyModule_GetDict(module), text) != nullptr &&
+         _PyType_Lookup(&PyModule_Type, text) == nullptr;
+}
+
+}  // namespace
+
+void Session::load_attr(const Instruction& instruction) {
+  if (is_before_) {
+    return;
+  }
+  if (top().call_result != replay::kNoValue) {
+    finish_inlined();
+    return;
+  }
+  PyObject* text = name(static_cast<int>(instruction.arg));
+  const bool is_plain = is_plain_module_attribute(facts(top().stack.back()).module.get(), text);
+  produce(is_plain ? Op::load_module_attr : Op::load_attr, 1, 0, Ref::create(text));
+}
+
+void Session::store_attr(const Instruction& instruction) {
+  if (!is_before_) {
+    consume(Op::store_attr, 2, {1, 0}, Ref::create(name(static_cast<int>(instruction.arg))));  // value, owner
+  }
+}
+
+void Session::delete_attr(const Instruction& instruction) {
+  if (!is_before_) {
+    consume(Op::delete_attr, 1, {0}, Ref::create(name(static_cast<int>(instruction.arg))));
+  }
+}
+
+void Session::load_method(const Instruction& instruction) {
+  if (is_before_) {
+    return;
+  }
+  PyObject* text = name(static_cast<int>(instruction.arg));
+  const Value owner = top().stack.back();
+  const bool is_plain = is_plain_module_attribute(facts(owner).module.get(), text);
+  const SnapshotId here = snapshot();
+  pop();
+  const Value first = emit(is_plain ? Op::load_module_method : Op::load_method, {owner}, here, 0, Ref::create(text));
+  for (int index = 0; index < 2; ++index) {
+    hold(first + index);
+    push(first + index);
+    note(first + index, live_stack(1 - index));
+  }
+  release(owner);
+  flush_drops();
+}
+
+}  // namespace tagalong::recorder

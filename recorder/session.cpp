@@ -1,0 +1,244 @@
+#include "recorder/session.h"
+
+#include <utility>
+
+#include "recorder/hook.h"
+#include "recorder/inline.h"
+#include "recorder/rule_table.h"
+#include "rewriter/interp/errors.h"
+#include "rewriter/interp/eval_hook.h"
+
+namespace tagalong::recorder {
+namespace {
+
+// Kept alive by whoever is inside one of its methods; finish() only lets go of it.
+thread_local std::shared_ptr<Session> t_session;
+
+}  // namespace
+
+const char* stop_name(Stop stop) {
+  switch (stop) {
+#define TAGALONG_STOP(name, text) \
+  case Stop::k_##name:            \
+    return #name;
+#include "recorder/stops.inc"
+#undef TAGALONG_STOP
+    default:
+      return "none";
+  }
+}
+
+const char* stop_text(Stop stop) {
+  switch (stop) {
+#define TAGALONG_STOP(name, text) \
+  case Stop::k_##name:            \
+    return text;
+#include "recorder/stops.inc"
+#undef TAGALONG_STOP
+    default:
+      return "recorded to the return of the root frame";
+  }
+}
+
+bool Session::is_recording() { return t_session != nullptr && !t_session->waiting_; }
+
+Session::Session(PyThreadState* thread, Sink& sink, const Limits& limits)
+    : thread_(thread), sink_(sink), limits_(limits), outer_(t_session) {
+  hook_ = make_hook(this);
+  if (!hook_) {
+    throw PythonError();
+  }
+}
+
+Session::~Session() {
+  if (hook_) {
+    detach_hook(hook_);
+  }
+}
+
+const RecordingCode& Session::start(PyThreadState* thread, interp::Frame* frame,
+                                    std::shared_ptr<const DecodedCode> decoded, Sink& sink, const Limits& limits) {
+  std::shared_ptr<Session> session(new Session(thread, sink, limits));
+  session->start_root(frame, std::move(decoded));
+  t_session = session;
+  interp::set_frame_handler(handle_frame);
+  interp::acquire_hook();
+  return *session->codes_.front();
+}
+
+RecordingCode& Session::recording_code(std::shared_ptr<const DecodedCode> decoded) {
+  for (const auto& code : codes_) {
+    if (code->decoded->shape->code.get() == decoded->shape->code.get()) {
+      return *code;
+    }
+  }
+  codes_.push_back(RecordingCode::make(std::move(decoded), hook_));
+  return *codes_.back();
+}
+
+void Session::start_root(interp::Frame* frame, std::shared_ptr<const DecodedCode> decoded) {
+  PyCodeObject* code = decoded->shape->code.get();
+  const Ref name = Ref::create(code->co_qualname);
+  graph_.name = PyUnicode_AsUTF8(name.get());
+  graph_.frames.push_back({Ref::create(reinterpret_cast<PyObject*>(code))});
+  shapes_.push_back(decoded->shape);
+  ShadowFrame root;
+  root.live = frame;
+  root.next = decoded->first;
+  root.code = &recording_code(std::move(decoded));
+  frames_.push_back(std::move(root));
+  const Value function = emit(Op::function, {}, replay::kNoSnapshot);
+  facts(function).counted = false;
+  top().function = function;
+  top().locals.assign(static_cast<std::size_t>(code->co_nlocalsplus), replay::kNoValue);
+  for (int slot = 0; slot < code->co_nlocalsplus; ++slot) {
+    PyObject* object = interp::locals_of(frame)[slot];
+    if (object != nullptr) {
+      const Value value = emit(Op::param, {}, replay::kNoSnapshot, slot);
+      note(value, object);
+      hold(value);
+      top().locals[static_cast<std::size_t>(slot)] = value;
+    }
+  }
+}
+
+bool Session::enter(interp::Frame* frame, int instruction) {
+  if (finished_ || waiting_ || frames_.back().live != frame) {
+    return false;
+  }
+  current_ = instruction;
+  if (instruction_at(instruction).opcode == rewriter::op::kPUSH_EXC_INFO) {
+    stop(Stop::k_exception);
+    return false;
+  }
+  if (static_cast<int>(graph_.nodes.size()) > limits_.nodes) {
+    stop(Stop::k_node_limit);
+    return false;
+  }
+  return true;
+}
+
+void Session::before(interp::Frame* frame, int instruction) {
+  if (!enter(frame, instruction)) {
+    return;
+  }
+  is_before_ = true;
+  settle(instruction, false);
+  if (finished_) {
+    return;
+  }
+  top().next = instruction;
+  const int depth = top().code->decoded->shape->depths[static_cast<std::size_t>(instruction)];
+  live_top_ = interp::stack_base(frame) + depth;
+#ifdef TAGALONG_CHECKS
+  check_shadow();
+#endif
+  run_rule(*this, instruction_at(instruction));
+}
+
+void Session::after(interp::Frame* frame, int instruction) {
+  if (!enter(frame, instruction)) {
+    return;
+  }
+  is_before_ = false;
+  const int depth = top().code->decoded->shape->depths[static_cast<std::size_t>(instruction) + 1];
+  live_top_ = interp::stack_base(frame) + depth;
+  settle(instruction, true);
+  if (finished_) {
+    return;
+  }
+  top().next = instruction;
+  run_rule(*this, instruction_at(instruction));
+  if (!finished_) {
+    top().next = instruction + 1;
+    TAGALONG_CHECK(static_cast<int>(top().stack.size()) == depth, "after instruction {} the shadow stack has {} values, not {}",
+                   instruction, top().stack.size(), depth);
+  }
+}
+
+void Session::unwound(interp::Frame* frame) {
+  if (!finished_ && !waiting_ && frames_.back().live == frame) {
+    stop(Stop::k_exception);
+  }
+}
+
+void Session::check_shadow() {
+  const ShadowFrame& frame = top();
+  const auto depth = static_cast<std::size_t>(live_top_ - interp::stack_base(frame.live));
+  TAGALONG_CHECK(frame.stack.size() == depth, "before instruction {} of {} the shadow stack has {} values, not {}",
+                 current_, graph_.name, frame.stack.size(), depth);
+  PyObject** base = interp::stack_base(frame.live);
+  for (std::size_t index = 0; index < depth; ++index) {
+    const Facts& known = facts_[static_cast<std::size_t>(frame.stack[index])];
+    TAGALONG_CHECK((base[index] == nullptr) == known.is_null, "stack slot {} before instruction {} of {}", index, current_,
+                   graph_.name);
+    TAGALONG_CHECK(base[index] == nullptr || known.seen == nullptr || Py_TYPE(base[index]) == known.seen,
+                   "stack slot {} before instruction {} of {} is a {}, recorded as {}", index, current_, graph_.name,
+                   Py_TYPE(base[index])->tp_name, known.seen->tp_name);
+  }
+  PyObject** slots = interp::locals_of(frame.live);
+  for (std::size_t slot = 0; slot < frame.locals.size(); ++slot) {
+    TAGALONG_CHECK((slots[slot] == nullptr) == (frame.locals[slot] == replay::kNoValue), "local slot {} before instruction {} of {}",
+                   slot, current_, graph_.name);
+  }
+}
+
+void Session::stop(Stop reason) {
+  if (finished_) {
+    return;
+  }
+  Recorded recorded;
+  recorded.stop = reason;
+  recorded.stop_line = instruction_at(top().next).position.line;
+  // Nothing but reading arguments has been recorded: leaving at once is not worth an entry.
+  recorded.useful = false;
+  for (const replay::Node& node : graph_.nodes) {
+    recorded.useful = recorded.useful || (!node.info().is_pure() && node.op != Op::drop) || node.info().may_raise;
+  }
+  drops_.clear();
+  state_changed_ = true;
+  const SnapshotId here = snapshot_at(top().next, top().stack);
+  emit(Op::leave, {}, here);
+  finish(std::move(recorded));
+}
+
+void Session::return_from_root(Value value) {
+  emit(Op::return_value, {value}, replay::kNoSnapshot);
+  finish({});
+}
+
+void Session::finish(Recorded recorded) {
+  finished_ = true;
+  interp::release_hook();
+  detach_hook(hook_);
+  const std::shared_ptr<Session> self = shared_from_this();
+  t_session = outer_;
+  recorded.graph = std::move(graph_);
+  recorded.shapes = std::move(shapes_);
+  sink_.finished(std::move(recorded));
+}
+
+PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_flag) {
+  const std::shared_ptr<Session> session = t_session;
+  if (session == nullptr || session->waiting_ || throw_flag != 0 || thread != session->thread_) {
+    return interp::evaluate(thread, frame, throw_flag);
+  }
+  if (!session->finished_ && session->frames_.back().live == interp::current_frame(thread) &&
+      session->try_inline(frame)) {
+    PyObject* result = interp::evaluate(thread, frame, throw_flag);
+    // The session may be gone by now; if it is not, the callee has returned to the shadow of its caller, or raised.
+    if (result == nullptr && t_session == session && !session->waiting_ && session->frames_.back().live == frame) {
+      session->stop(Stop::k_exception);
+    }
+    return result;
+  }
+  // An opaque call: it runs as if nobody recorded, without the hook.
+  session->waiting_ = true;
+  interp::release_hook();
+  PyObject* result = interp::evaluate(thread, frame, throw_flag);
+  session->waiting_ = false;
+  interp::acquire_hook();
+  return result;
+}
+
+}  // namespace tagalong::recorder

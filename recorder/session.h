@@ -1,0 +1,242 @@
+// A session: one recording on one thread, from the entry of the root frame to its return (or to the point where the
+// recorder stops). It owns the graph under construction and the shadow frames; the program runs by itself, the session
+// only looks. When it cannot go on it gives a reason, and the trace ends with a `leave` at the last consistent state.
+//
+//   Session* session = Session::start(thread, frame, decoded, sink);   // then the hooks drive it; sink gets the graph
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "recorder/recording_code.h"
+#include "replay/graph.h"
+#include "rewriter/interp/frames.h"
+
+namespace tagalong::recorder {
+
+// Why a recording ended before the root frame's return. Names are stable: they are what stats() and explain() show.
+enum class Stop : std::uint8_t {
+  kNone,
+#define TAGALONG_STOP(name, text) k_##name,
+#include "recorder/stops.inc"
+#undef TAGALONG_STOP
+};
+const char* stop_name(Stop stop);
+const char* stop_text(Stop stop);
+
+struct Limits {
+  int nodes = 4000;
+  int unroll = 64;
+  int inline_depth = 8;
+};
+
+// What comes out of a session.
+struct Recorded {
+  replay::Graph graph;
+  std::vector<replay::CodeShapeRef> shapes;
+  Stop stop = Stop::kNone;
+  int stop_line = 0;
+  bool useful = true;  // false: the trace ends before it did anything
+};
+
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  virtual void finished(Recorded recorded) = 0;
+  // Whether calls of this code may be recorded into the caller's graph.
+  virtual bool may_inline(PyCodeObject* code) = 0;
+};
+
+using replay::Op;
+using replay::SnapshotId;
+using replay::Value;
+
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  // The frame stands behind its RESUME with an empty stack. Returns the recording code it has to go on with; the
+  // session lives until it is finished. Throws RewriteError or PythonError before anything has changed.
+  static const RecordingCode& start(PyThreadState* thread, interp::Frame* frame,
+                                    std::shared_ptr<const DecodedCode> decoded, Sink& sink, const Limits& limits);
+  // Whether this thread is recording right now (and not waiting for an opaque call).
+  static bool is_recording();
+
+  // From the hooks of recording code.
+  void before(interp::Frame* frame, int instruction);
+  void after(interp::Frame* frame, int instruction);
+  void unwound(interp::Frame* frame);
+
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session();
+
+  void stop(Stop reason);
+
+ private:
+  friend PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_flag);
+  using Instruction = rewriter::Instruction;
+
+  struct Facts {
+    PyTypeObject* exact = nullptr;  // established by a guard or by what made the value
+    PyTypeObject* seen = nullptr;   // when recorded; only a hint
+    Ref module;                     // the module itself, if it was one
+    std::int32_t holders = 0;       // places of shadow frames that hold the value
+    bool is_null = false;           // when recorded
+    bool counted = true;            // false: constants and the like, which nobody drops
+  };
+
+  struct ShadowFrame {
+    interp::Frame* live = nullptr;
+    RecordingCode* code = nullptr;
+    std::int32_t number = 0;               // in Graph::frames
+    Value function = replay::kNoValue;
+    SnapshotId parent = replay::kNoSnapshot;  // the callers' state during this call
+    std::vector<Value> locals, stack;
+    int next = 0;                          // instruction that the shadow state stands before
+    int pending = -1;                      // a branch or FOR_ITER whose outcome is not known yet
+    Value call_result = replay::kNoValue;  // of an inlined call that has returned
+    bool calls_ufunc = false;              // the CALL under way
+    bool is_null_first = false;            // its first callable slot is NULL
+    std::unordered_map<int, int> back_edges;
+  };
+
+  Session(PyThreadState* thread, Sink& sink, const Limits& limits);
+  RecordingCode& recording_code(std::shared_ptr<const DecodedCode> decoded);
+  void start_root(interp::Frame* frame, std::shared_ptr<const DecodedCode> decoded);
+  void finish(Recorded recorded);
+  void return_from_root(Value value);
+  bool enter(interp::Frame* frame, int instruction);  // false: not for this session
+
+  // Inlining (inline.cpp)
+  enum class CallForm : std::uint8_t { kNone, kFunction, kMethodPair, kBoundMethod };
+  bool try_inline(interp::Frame* callee);
+  void inline_call(interp::Frame* callee, CallForm form);
+  CallForm call_form(const ShadowFrame& caller, const Instruction& instruction, interp::Frame* callee) const;
+  void bind_arguments(ShadowFrame& callee, PyCodeObject* code, const std::vector<Value>& positional,
+                      PyObject* keyword_names, SnapshotId here);
+  void run_prologue(ShadowFrame& callee);
+  void return_from_inlined(Value value);
+
+  // The shadow state
+  ShadowFrame& top() { return frames_.back(); }
+  [[nodiscard]] const Instruction& instruction_at(int index) const {
+    return frames_.back().code->decoded->assembly.instructions[static_cast<std::size_t>(index)];
+  }
+  Value pop();
+  void push(Value value);           // takes over one holder
+  void hold(Value value) { ++facts(value).holders; }
+  void release(Value value);        // may be the last holder: dropped at the end of the rule
+  void flush_drops();
+  Facts& facts(Value value) { return facts_[static_cast<std::size_t>(value)]; }
+  void bind_local(int slot, Value value);
+  SnapshotId snapshot();            // the state before the current instruction
+  SnapshotId snapshot_at(int instruction, const std::vector<Value>& stack);
+
+  Value emit(Op op, std::vector<Value> operands, SnapshotId here, std::int64_t immediate = 0, Ref object = {});
+  Value constant(PyObject* object);
+  Value null_value();
+  void produce(Op op, int pops, std::int64_t immediate = 0, Ref object = {});     // operands popped, one result pushed
+  void produce_keeping(Op op, int peeks, std::int64_t immediate = 0, Ref object = {});
+  void consume(Op op, int pops, const std::vector<int>& order, Ref object = {});  // operands popped, no result
+  void guard_exact(Value value, PyTypeObject* type, SnapshotId here);
+  void note(Value value, PyObject* object);
+  [[nodiscard]] PyObject* live_stack(int from_top) const;  // objects on the real stack at this hook
+  [[nodiscard]] PyObject* name(int index) const;
+  [[nodiscard]] PyTypeObject* known_number(Value value) const;
+  bool establish_numbers(Value left, Value right, SnapshotId here);
+  Value truth_of(Value value, SnapshotId here);
+  void check_shadow();
+
+  // Rules (rules_*.cpp): what one instruction means for the graph.
+  void nothing(const Instruction&);
+  void pop_top(const Instruction&);
+  void push_null(const Instruction&);
+  void copy(const Instruction&);
+  void swap(const Instruction&);
+  void load_const(const Instruction&);
+  void load_assertion_error(const Instruction&);
+  void load_fast(const Instruction&);
+  void store_fast(const Instruction&);
+  void delete_fast(const Instruction&);
+  void load_deref(const Instruction&);
+  void store_deref(const Instruction&);
+  void delete_deref(const Instruction&);
+  void load_global(const Instruction&);
+  void store_global(const Instruction&);
+  void delete_global(const Instruction&);
+  void unary(const Instruction&);
+  void unary_not(const Instruction&);
+  void binary(const Instruction&);
+  void compare(const Instruction&);
+  void is_op(const Instruction&);
+  void contains(const Instruction&);
+  void binary_subscr(const Instruction&);
+  void store_subscr(const Instruction&);
+  void delete_subscr(const Instruction&);
+  void load_attr(const Instruction&);
+  void store_attr(const Instruction&);
+  void delete_attr(const Instruction&);
+  void load_method(const Instruction&);
+  void load_build_class(const Instruction&);
+  void import_name(const Instruction&);
+  void import_from(const Instruction&);
+  void make_function(const Instruction&);
+  void call(const Instruction&);
+  void call_ex(const Instruction&);
+  void build(const Instruction&);
+  void format_value(const Instruction&);
+  void add_to_container(const Instruction&);
+  void list_to_tuple(const Instruction&);
+  void unpack(const Instruction&);
+  void get_iter(const Instruction&);
+  void get_len(const Instruction&);
+  void match_kind(const Instruction&);
+  void match_keys(const Instruction&);
+  void match_class(const Instruction&);
+  void before_with(const Instruction&);
+  void jump_backward(const Instruction&);
+  void branch(const Instruction&);
+  void return_value(const Instruction&);
+  void raised(const Instruction&);
+  void generator(const Instruction&);
+  void namespace_frame(const Instruction&);
+
+  // The outcome of a branch is known at the next hook (control.cpp).
+  void settle(int instruction, bool is_after);
+  void settle_iteration(const Instruction& instruction, bool exhausted);
+  void settle_none(const Instruction& instruction, bool taken);
+  void settle_truth(const Instruction& instruction, bool taken);
+  void finish_inlined();
+  [[nodiscard]] int call_start() const;
+  [[nodiscard]] PyObject* keyword_names() const;
+  void count_back_edge(int target);
+
+  PyThreadState* thread_;
+  Sink& sink_;
+  Limits limits_;
+  replay::Graph graph_;
+  std::vector<replay::CodeShapeRef> shapes_;
+  std::vector<std::unique_ptr<RecordingCode>> codes_;
+  std::vector<ShadowFrame> frames_;
+  std::vector<Facts> facts_;
+  std::vector<Value> drops_;
+  std::unordered_map<PyObject*, Value> constants_;
+  Ref hook_;
+  PyObject** live_top_ = nullptr;  // end of the real stack at the current hook
+  int current_ = 0;                // instruction whose rule runs
+  bool is_before_ = false;
+  SnapshotId cached_snapshot_ = replay::kNoSnapshot;
+  int cached_instruction_ = -1;
+  std::size_t cached_frame_ = 0;
+  bool state_changed_ = true;
+  bool entry_open_ = true;         // nothing visible has been recorded yet
+  bool waiting_ = false;           // an opaque call is under way
+  bool finished_ = false;
+  std::shared_ptr<Session> outer_;  // the session that waits while this one records
+
+  friend struct RuleTable;
+};
+
+}  // namespace tagalong::recorder

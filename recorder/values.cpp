@@ -1,0 +1,200 @@
+// The shadow state: which graph value sits in which slot, what is known of it, when eager execution drops it.
+#include <algorithm>
+#include <utility>
+
+#include "recorder/session.h"
+#include "rewriter/interp/errors.h"
+
+namespace tagalong::recorder {
+
+using replay::kNoSnapshot;
+using replay::kNoValue;
+
+Value Session::pop() {
+  std::vector<Value>& stack = top().stack;
+  TAGALONG_CHECK(!stack.empty(), "the shadow stack is empty before instruction {}", current_);
+  const Value value = stack.back();
+  stack.pop_back();
+  state_changed_ = true;
+  return value;
+}
+
+void Session::push(Value value) {
+  top().stack.push_back(value);
+  state_changed_ = true;
+}
+
+void Session::release(Value value) {
+  Facts& known = facts(value);
+  if (--known.holders == 0 && known.counted) {
+    drops_.push_back(value);
+  }
+}
+
+void Session::flush_drops() {
+  if (!drops_.empty()) {
+    emit(Op::drop, std::exchange(drops_, {}), kNoSnapshot);
+  }
+}
+
+void Session::bind_local(int slot, Value value) {
+  Value& place = top().locals[static_cast<std::size_t>(slot)];
+  const Value old = std::exchange(place, value);
+  state_changed_ = true;
+  if (old == kNoValue) {
+    return;
+  }
+  const Ref number = Ref::steal(PyLong_FromLong(top().number));
+  if (!number) {
+    throw PythonError();
+  }
+  emit(Op::sync_local, {value == kNoValue ? null_value() : value}, kNoSnapshot, slot, number);
+  release(old);
+}
+
+SnapshotId Session::snapshot() {
+  if (!state_changed_ && cached_instruction_ == current_ && cached_frame_ == frames_.size()) {
+    return cached_snapshot_;
+  }
+  cached_snapshot_ = snapshot_at(current_, top().stack);
+  cached_instruction_ = current_;
+  cached_frame_ = frames_.size();
+  state_changed_ = false;
+  return cached_snapshot_;
+}
+
+SnapshotId Session::snapshot_at(int instruction, const std::vector<Value>& stack) {
+  const ShadowFrame& frame = top();
+  replay::Snapshot state{frame.number, instruction, frame.parent, frame.locals, stack};
+  // A frame cannot be landed in with NULL on top of its stack: PUSH_NULL is done again instead.
+  if (frame.number == 0 && !stack.empty() && facts(stack.back()).is_null && instruction > 0 &&
+      instruction_at(instruction - 1).opcode == rewriter::op::kPUSH_NULL) {
+    --state.instruction;
+    state.stack.pop_back();
+  }
+  graph_.snapshots.push_back(std::move(state));
+  return static_cast<SnapshotId>(graph_.snapshots.size() - 1);
+}
+
+Value Session::emit(Op op, std::vector<Value> operands, SnapshotId here, std::int64_t immediate, Ref object) {
+  const replay::OpInfo& row = replay::info(op);
+  if (!row.is_invisible() && op != Op::drop && op != Op::leave_frame) {
+    entry_open_ = false;
+  }
+  const Value first = graph_.add(op, std::move(operands), immediate, std::move(object), here,
+                                 instruction_at(std::max(current_, 0)).position.line);
+  facts_.resize(static_cast<std::size_t>(graph_.value_count));
+  return first;
+}
+
+Value Session::constant(PyObject* object) {
+  const auto known = constants_.find(object);
+  if (known != constants_.end()) {
+    return known->second;
+  }
+  const Value value = emit(Op::constant, {}, kNoSnapshot, 0, Ref::create(object));
+  facts(value).counted = false;
+  note(value, object);
+  facts(value).exact = Py_TYPE(object);
+  constants_.emplace(object, value);
+  return value;
+}
+
+Value Session::null_value() {
+  const auto known = constants_.find(nullptr);
+  if (known != constants_.end()) {
+    return known->second;
+  }
+  const Value value = emit(Op::null, {}, kNoSnapshot);
+  facts(value).counted = false;
+  facts(value).is_null = true;
+  constants_.emplace(nullptr, value);
+  return value;
+}
+
+void Session::note(Value value, PyObject* object) {
+  Facts& known = facts(value);
+  known.is_null = object == nullptr;
+  if (object != nullptr) {
+    known.seen = Py_TYPE(object);
+    if (PyModule_CheckExact(object)) {
+      known.module = Ref::create(object);
+    }
+  }
+}
+
+PyObject* Session::live_stack(int from_top) const { return live_top_[-1 - from_top]; }
+
+PyObject* Session::name(int index) const {
+  return frames_.back().code->decoded->assembly.names[static_cast<std::size_t>(index)].get();
+}
+
+void Session::produce(Op op, int pops, std::int64_t immediate, Ref object) {
+  const SnapshotId here = replay::info(op).needs_snapshot() ? snapshot() : kNoSnapshot;
+  std::vector<Value>& stack = top().stack;
+  std::vector<Value> operands(stack.end() - pops, stack.end());
+  stack.resize(stack.size() - static_cast<std::size_t>(pops));
+  state_changed_ = true;
+  const Value result = emit(op, operands, here, immediate, std::move(object));
+  hold(result);
+  push(result);
+  note(result, live_stack(0));
+  for (const Value operand : operands) {
+    release(operand);
+  }
+  flush_drops();
+}
+
+void Session::produce_keeping(Op op, int peeks, std::int64_t immediate, Ref object) {
+  const SnapshotId here = replay::info(op).needs_snapshot() ? snapshot() : kNoSnapshot;
+  const std::vector<Value>& stack = top().stack;
+  std::vector<Value> operands(stack.end() - peeks, stack.end());
+  const Value result = emit(op, std::move(operands), here, immediate, std::move(object));
+  hold(result);
+  push(result);
+  note(result, live_stack(0));
+}
+
+void Session::consume(Op op, int pops, const std::vector<int>& order, Ref object) {
+  const SnapshotId here = snapshot();
+  std::vector<Value>& stack = top().stack;
+  const std::vector<Value> popped(stack.end() - pops, stack.end());
+  stack.resize(stack.size() - static_cast<std::size_t>(pops));
+  state_changed_ = true;
+  std::vector<Value> operands;
+  for (const int place : order) {
+    operands.push_back(popped[static_cast<std::size_t>(place)]);
+  }
+  emit(op, std::move(operands), here, 0, std::move(object));
+  for (const Value value : popped) {
+    release(value);
+  }
+  flush_drops();
+}
+
+void Session::guard_exact(Value value, PyTypeObject* type, SnapshotId here) {
+  if (facts(value).exact != type) {
+    emit(Op::guard_type, {value}, here, 0, Ref::create(reinterpret_cast<PyObject*>(type)));
+    facts(value).exact = type;
+  }
+}
+
+// The exact type int or float of a value, if that is established or may still be put into the entry check.
+PyTypeObject* Session::known_number(Value value) const {
+  const Facts& known = facts_[static_cast<std::size_t>(value)];
+  PyTypeObject* type = known.exact != nullptr ? known.exact : (entry_open_ ? known.seen : nullptr);
+  return type == &PyLong_Type || type == &PyFloat_Type ? type : nullptr;
+}
+
+bool Session::establish_numbers(Value left, Value right, SnapshotId here) {
+  PyTypeObject* left_type = known_number(left);
+  PyTypeObject* right_type = known_number(right);
+  if (left_type == nullptr || right_type == nullptr) {
+    return false;
+  }
+  guard_exact(left, left_type, here);
+  guard_exact(right, right_type, here);
+  return true;
+}
+
+}  // namespace tagalong::recorder
