@@ -14,11 +14,20 @@ namespace {
 class Merger {
  public:
   explicit Merger(Graph& graph)
-      : graph_(graph), now_(static_cast<std::size_t>(graph.value_count)), facts_(graph), table_(graph.nodes.size()) {
+      : graph_(graph),
+        now_(static_cast<std::size_t>(graph.value_count)),
+        stays_(now_.size(), true),
+        facts_(graph),
+        table_(graph.nodes.size()) {
     std::iota(now_.begin(), now_.end(), 0);
   }
 
   bool run() {
+    for (const Node& node : graph_.nodes) {
+      for (const Value value : node.op == Op::drop ? node.operands : std::vector<Value>()) {
+        stays_[static_cast<std::size_t>(value)] = false;
+      }
+    }
     std::vector<Node> nodes = std::exchange(graph_.nodes, {});
     graph_.nodes.reserve(nodes.size());
     for (Node& node : nodes) {
@@ -39,6 +48,11 @@ class Merger {
     for (FrameInfo& frame : graph_.frames) {
       replace(frame.function);
       replace(frame.instance);
+    }
+    for (Node& node : graph_.nodes) {
+      if (node.op == Op::drop) {
+        std::erase_if(node.operands, [this](Value value) { return stays_[static_cast<std::size_t>(value)]; });
+      }
     }
     keep_last_drops(graph_);
     return true;
@@ -67,14 +81,18 @@ class Merger {
       return false;
     }
     for (std::int32_t i = 0; i < node.result_count; ++i) {
-      now_[static_cast<std::size_t>(node.first_result + i)] = twin->first_result + i;
+      const auto result = static_cast<std::size_t>(node.first_result + i);
+      const auto first = static_cast<std::size_t>(twin->first_result + i);
+      now_[result] = twin->first_result + i;
+      stays_[first] = stays_[first] || stays_[result];
     }
     changed_ = true;
     return true;
   }
 
   Graph& graph_;
-  std::vector<Value> now_;  // the value that stands for a value
+  std::vector<Value> now_;   // the value that stands for a value
+  std::vector<bool> stays_;  // never dropped, or stands for a value that is not
   Facts facts_;
   NodeTable table_;
   std::uint32_t epoch_ = 1;  // counts the nodes after which reads may differ; 0: pure nodes

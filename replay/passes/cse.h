@@ -1,6 +1,6 @@
 // Common subexpressions: a pure node that says the same as an earlier one is that one; a node that reads mutable state,
-// if nothing between the two may have changed any (Facts::disturbs). The value that stays lives until the last drop of
-// those it stands for.
+// if nothing between the two may have changed any (Facts::disturbs). The value that stays lives as long as all
+// those that it stands for: until the last drop, or to the end if one of them is never dropped.
 #pragma once
 
 #include "replay/graph.h"

@@ -28,9 +28,10 @@ class Fold {
     graph_.nodes.reserve(nodes.size() + 8);
     for (Node& node : nodes) {
       if (node.op == Op::drop) {
-        std::erase_if(node.operands, [this](Value value) { return is_gone(value); });
+        // A constant may get uses behind the drop, which does nothing for it.
+        const auto is_needless = [this](Value value) { return gone_[at(value)] || is_constant_[at(value)]; };
+        changed_ = std::erase_if(node.operands, is_needless) != 0 || changed_;
         if (node.operands.empty()) {
-          changed_ = true;
           continue;
         }
       } else {
@@ -47,7 +48,6 @@ class Fold {
 
  private:
   static std::size_t at(Value value) { return static_cast<std::size_t>(value); }
-  bool is_gone(Value value) const { return gone_[at(value)]; }
   [[nodiscard]] PyObject* object(Value value) const { return objects_[at(value)]; }
 
   void replace(Value& value) {

@@ -1,0 +1,15 @@
+// Random graphs for tests: right by construction (verify() finds nothing), full of repetitions, drops, guards, effects
+// and inlined frames. The same seed gives the same graph.
+//
+//   Graph graph = generate_graph(seed, 40);
+#pragma once
+
+#include <cstdint>
+
+#include "replay/graph.h"
+
+namespace tagalong::replay {
+
+[[nodiscard]] Graph generate_graph(std::uint32_t seed, int nodes);
+
+}  // namespace tagalong::replay
