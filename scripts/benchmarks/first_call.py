@@ -1,0 +1,82 @@
+"""What recording costs: the whole first call, and one recorded instruction."""
+
+from __future__ import annotations
+
+import dis
+import statistics
+import time
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+import tagalong
+from benchmarks.measure import Figure, without_collector
+
+TITLE = "first call, recording and synthesis included, against the same call of an untraced function"
+
+STEPS = ("x * 1.5", "v + y", "v - 0.25", "v * v", "v / y")
+
+
+def chain(operations: int) -> str:
+    """Source of a function of so many array operations."""
+    lines = ["def f(x, y):", "    v = x"]
+    lines += [f"    v = {STEPS[number % len(STEPS)]}" for number in range(operations)]
+    return "\n".join([*lines, "    return v"])
+
+
+def sums(operations: int) -> str:
+    """Source of a function of so many additions of floats: four instructions each."""
+    return "\n".join(["def f(x, y):", *["    x = x + y"] * operations, "    return x"])
+
+
+def fresh(source: str) -> FunctionType:
+    """A function with a code object of its own."""
+    names: dict[str, Any] = {}
+    exec(compile(source, "<benchmark>", "exec"), names)
+    function: FunctionType = names["f"]
+    return function
+
+
+def first_calls(source: str, arguments: tuple[Any, ...], rounds: int) -> tuple[float, float]:
+    """Medians in ns of first calls: traced, and untraced. The two take turns."""
+
+    def take_turns() -> tuple[list[int], list[int]]:
+        traced, plain = [], []
+        for number in range(rounds + 3):
+            one, two = tagalong.trace(fresh(source)), fresh(source)
+            for function, times in (
+                ((one, traced), (two, plain)) if number % 2 else ((two, plain), (one, traced))
+            ):
+                start = time.perf_counter_ns()
+                function(*arguments)
+                times.append(time.perf_counter_ns() - start)
+            if tagalong.stats(one).records != 1:
+                raise RuntimeError(f"the first call was not recorded:\n{tagalong.explain(one)}")
+        return traced[3:], plain[3:]
+
+    traced, plain = without_collector(take_turns)
+    return statistics.median(traced), statistics.median(plain)
+
+
+def instructions(source: str) -> int:
+    return sum(1 for _ in dis.get_instructions(fresh(source)))
+
+
+def figures(rounds: int) -> list[Figure]:
+    arrays = (np.linspace(1.0, 2.0, 10), np.linspace(2.0, 3.0, 10))
+    traced, plain = first_calls(chain(20), arrays, 3 * rounds)
+    beside = f"{traced / 1e3:.1f} us, untraced {plain / 1e3:.1f} us"
+    found = [Figure("20 array operations: above eager", (traced - plain) / 1e6, "ms", beside, bar=1.0)]
+
+    # The slope between a short and a long function leaves out what is paid once for each recording.
+    short, long = sums(50), sums(450)
+    short_traced, short_plain = first_calls(short, (1.0, 2.0), 2 * rounds)
+    long_traced, long_plain = first_calls(long, (1.0, 2.0), 2 * rounds)
+    count = instructions(long) - instructions(short)
+    extra = (long_traced - short_traced - (long_plain - short_plain)) / count
+    beside = f"{count} instructions more: {(long_traced - short_traced) / 1e3:.1f} us more"
+    found.append(
+        Figure("one recorded instruction, with its part of the synthesis", extra, "ns", beside, bar=100.0)
+    )
+    return found

@@ -1,0 +1,94 @@
+"""Measuring: pairs of programs, interleaved in one process, medians of many rounds.
+
+Every figure is a ratio or a difference of two programs measured in turn, so that what disturbs the machine disturbs
+both. A replay that did not happen is an error, not a fast result: `replayed` makes sure.
+"""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import timeit
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import tagalong
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the report. `bar` is what was promised for `value`; without one the line is for information."""
+
+    what: str
+    value: float
+    unit: str
+    beside: str
+    bar: float | None = None
+    at_least: bool = False
+
+    @property
+    def kept(self) -> bool:
+        """Whether the promise is kept; true where there is none."""
+        if self.bar is None:
+            return True
+        return self.value >= self.bar if self.at_least else self.value <= self.bar
+
+    def __str__(self) -> str:
+        text = f"{self.what:58} {self.value:9.2f} {self.unit:4} {self.beside}"
+        if self.bar is None:
+            return text
+        verdict = "kept" if self.kept else "MISSED"
+        return f"{text}\n{'':6}bar: at {'least' if self.at_least else 'most'} {self.bar:g} {self.unit}: {verdict}"
+
+
+def pair(
+    one: Callable[..., Any], two: Callable[..., Any], arguments: tuple[Any, ...], rounds: int, loops: int
+) -> tuple[float, float, float]:
+    """Medians of the time of one call of each, in ns, and the median of the rounds' ratios one / two."""
+    names = [f"a{number}" for number in range(len(arguments))]
+    call = f"f({', '.join(names)})"
+    timers = [
+        timeit.Timer(
+            "; ".join([call] * 10), globals=dict(zip(names, arguments, strict=True)) | {"f": function}
+        )
+        for function in (one, two)
+    ]
+    for timer in timers:
+        timer.timeit(max(1, loops // 10))
+    times: list[tuple[float, float]] = []
+    for number in range(rounds):
+        # Which goes first alternates.
+        order = (0, 1) if number % 2 == 0 else (1, 0)
+        taken = [0.0, 0.0]
+        for index in order:
+            taken[index] = timers[index].timeit(loops) / loops / 10 * 1e9
+        times.append((taken[0], taken[1]))
+    return (
+        statistics.median(a for a, _ in times),
+        statistics.median(b for _, b in times),
+        statistics.median(a / b for a, b in times),
+    )
+
+
+def replayed(function: Any, *arguments: Any) -> Any:
+    """Traces `function`, lets it record, and returns it; RuntimeError if its next calls are not replayed."""
+    tagalong.trace(function)
+    for _ in range(3):
+        function(*arguments)
+    before = tagalong.stats(function).hits
+    function(*arguments)
+    if tagalong.stats(function).hits != before + 1:
+        raise RuntimeError(f"{function.__name__} is not replayed:\n{tagalong.explain(function)}")
+    return function
+
+
+def without_collector(work: Callable[[], Any]) -> Any:
+    """Runs `work` with the garbage collector off, as timeit does."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return work()
+    finally:
+        if enabled:
+            gc.enable()
