@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -31,3 +32,47 @@ def test_program(program: Program) -> None:
     )
     found = differences(eager, run(program, tagalong.trace, tagalong.testing.events))
     assert not found, "\n".join([f"{program.path.name}:{program.line}: {program.name}", *found])
+
+
+def reachable_depth(function: Callable[[int], int]) -> int:
+    """How deep the function can call itself before RecursionError."""
+    low, high = 1, 10_000
+    while low < high:
+        middle = (low + high + 1) // 2
+        try:
+            function(middle)
+            low = middle
+        except RecursionError:
+            high = middle - 1
+    return low
+
+
+def test_recursion_depth_is_that_of_plain_python() -> None:
+    def down(n: int) -> int:
+        return 0 if n <= 0 else down(n - 1) + 1
+
+    plain = reachable_depth(down)
+    tagalong.trace(down)
+    with tagalong.testing.events() as events:
+        assert down(3) == 3
+        traced = reachable_depth(down)
+    assert events[0] == "record"
+    assert plain > 500
+    assert traced == pytest.approx(plain, rel=0.05)
+
+
+def test_traced_and_untraced_again() -> None:
+    def f(x: int) -> int:
+        return x + 1
+
+    code = f.__code__
+    tagalong.trace(f)
+    with tagalong.testing.assert_events("record", "hit"):
+        assert (f(1), f(2)) == (2, 3)
+    tagalong.untrace(f)
+    assert f.__code__ is code
+    with tagalong.testing.assert_events():
+        assert f(3) == 4
+    tagalong.trace(f)
+    with tagalong.testing.assert_events("record", "hit"):
+        assert (f(1), f(2)) == (2, 3)

@@ -232,3 +232,138 @@ def f(x):
     y = x + 5
     z = y - 260
     return y, z, y is z
+
+
+# program: neutral_elements
+# note: what a folding pass might simplify: -0.0, nan, and the types of the results
+# f(5) => record, hit
+# f(0) => hit
+# f(-0.0) => miss record, hit
+# f(float("nan")) => hit
+# f(float("-inf")) => hit
+# f(True) => miss record, hit
+def f(x):
+    return x + 0, 0 + x, x - 0, x * 1, 1 * x, x * 0, x // 1, x / 1, x**1, x**0, x * -1, x - x, x == x, -(-x), +x
+
+
+# program: power_changes_its_result_type
+# note: int ** int is a float for negative exponents, float ** float a complex for negative bases
+# f(3, 2) => record, hit
+# f(2, -1) => hit exit
+# f(3, 4) => hit
+# f(4.0, 0.5) => miss record, hit
+# f(-8.0, 0.5) => hit exit
+def f(a, b):
+    c = a**b
+    return c + 1, c * 2, c == 9
+
+
+# program: unused_results_still_raise
+# f(6, 3) => record, hit
+# f(6, 0) => hit exit
+# f(6.0, 0.0) => miss record stop:exception
+# f(8, 2) => hit
+def f(a, b):
+    a // b
+    a % b
+    c = a / b
+    return "done"
+
+
+# program: unused_results_of_opaque_operations
+# f([1], 0) => record, hit
+# f([], 0) => hit exit
+# f([2, 3], 1) => hit
+def f(x, i):
+    x[i]
+    x == x
+    -i
+    x + x
+    return "done"
+
+
+# program: huge_int_meets_float
+# f(10**15, 0.5) => record, hit
+# f(2**53 + 1, 9007199254740992.0) => hit
+# f(10**400, 0.5) => hit exit
+# f(3, 0.5) => hit
+def f(a, b):
+    return a < b, a == b, a * b, a + b
+
+
+# program: int_and_float_subclasses
+# note: exact types only: a subclass has operators of its own
+# f(3) => record, hit
+# f(Loud(3)) => miss record
+# f(Real(1.5)) => hit
+# f(4) => hit
+class Loud(int):
+    def __add__(self, other):
+        print("add", int(self), other)
+        return "sum"
+
+    def __bool__(self):
+        print("bool")
+        return False
+
+
+class Real(float):
+    def __radd__(self, other):
+        return "radd"
+
+
+def f(x):
+    return x + 1, 1 + x, not x
+
+
+# program: equality_that_is_no_bool
+# f(Odd(True), 1) => record, hit
+# f(Odd(False), 1) => hit exit
+# f(Odd([]), 1) => hit exit
+# f(Odd(True), 2) => hit
+class Odd:
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __eq__(self, other):
+        print("eq", other)
+        return self.answer
+
+
+def f(a, b):
+    if a == b:
+        return "equal"
+    return "different", a != b
+
+
+# program: number_truth_of_all_kinds
+# f(1, 0.0) => record, hit
+# f(0, 0.5) => miss record, hit
+# f(2, float("nan")) => miss record
+# f(3, -0.0) => hit
+# f(10**20, 0.0) => hit
+def f(a, b):
+    return (1 if a else 2), (3 if b else 4), not a, not b
+
+
+# program: true_is_not_one
+# f(True) => record, hit
+# f(1) => miss record, hit
+# f(True) => hit
+# f(0) => miss record
+# f(False) => miss record
+def f(x):
+    if x:
+        return "yes", x
+    return "no", x
+
+
+# program: reused_subexpressions
+# f(3, 4) => record, hit
+# f(3.5, 4.0) => miss record, hit
+# f([1], 2) => miss record, hit
+def f(a, b):
+    c = a * b + a * b
+    d = a * b
+    a = d
+    return c, d, a * b if isinstance(a, int) else a, (d, d)

@@ -659,3 +659,221 @@ def f(name, v):
     t = T(a=1)
     t.extra = v
     return T.__name__, t.get_v(), t, issubclass(T, dict), t.__class__ is T
+
+
+# program: protocol_methods_in_python
+# f(Proto([3, 1])) => record, hit
+# f(Proto([5, 6, 7])) => hit
+class Proto:
+    def __init__(self, items):
+        self.items = items
+
+    def __len__(self):
+        print("len")
+        return len(self.items)
+
+    def __getitem__(self, i):
+        print("get", i)
+        return self.items[i]
+
+    def __contains__(self, v):
+        print("contains", v)
+        return "truthy"
+
+    def __index__(self):
+        print("index")
+        return 1
+
+    def __hash__(self):
+        print("hash")
+        return 7
+
+    def __int__(self):
+        return 42
+
+    def __reversed__(self):
+        return "reversed"
+
+    def __matmul__(self, o):
+        return ("matmul", o)
+
+    def __invert__(self):
+        return "invert"
+
+    def __divmod__(self, o):
+        return ("divmod", o)
+
+
+def f(p):
+    return (len(p), p[0], 5 in p, [10, 20, 30][p], {p: 1}, int(p), reversed(p), p @ 2, ~p, divmod(p, 3),
+            "yes" if p else "no", list(p)[:2], range(5)[p:])
+
+
+# program: bad_protocol_results
+# f("len") => record stop:exception
+# f("bool") => hit exit
+# f("hash") => hit exit
+# f("iter") => hit exit
+class Bad:
+    def __len__(self):
+        return -1
+
+    def __hash__(self):
+        return "no"
+
+    def __iter__(self):
+        return 5
+
+
+class BadBool:
+    def __bool__(self):
+        return 2
+
+
+def f(what):
+    b = Bad()
+    try:
+        if what == "len":
+            return len(b)
+        elif what == "bool":
+            return not BadBool()
+        elif what == "hash":
+            return {b: 1}
+        return [*b]
+    except (TypeError, ValueError) as error:
+        return error
+
+
+# program: super_in_inlined_methods
+# note: super() looks at the frame that calls it: its first argument and its __class__ cell
+# f(1) => record, hit
+# f(2) => hit
+class A:
+    def __init__(self, n):
+        self.log = ["A", n]
+
+    def go(self, k):
+        self.log.append(("A.go", k))
+        return self
+
+
+class B(A):
+    def __init__(self, n):
+        super().__init__(n + 1)
+        self.log.append("B")
+
+    def go(self, k):
+        cell = lambda: self
+        super().go(k + 1).log.append("B.go")
+        return cell()
+
+
+class C(B):
+    def __init__(self, n):
+        super().__init__(n + 1)
+
+    def go(self, k):
+        return super().go(k * 10)
+
+
+def f(n):
+    return C(n).go(n).go(5).log
+
+
+# program: instances_of_changing_shape
+# note: attributes appear, disappear and move from the class to the instance
+# f([]) => record, hit
+# f(["late"]) => hit exit
+class P:
+    shared = "class"
+
+
+def f(names):
+    p = P()
+    before = p.shared
+    p.shared = "instance"
+    for name in names:
+        setattr(p, name, 1)
+    after = p.shared
+    del p.shared
+    return before, after, p.shared, sorted(vars(p))
+
+
+# program: class_attribute_changes_during_call
+# f("Q.k = 2") => record, hit
+# do Q.k = 1
+# f("Q.k = 'x'") => hit exit
+# do Q.k = 1
+# f("pass") => hit
+class Q:
+    k = 1
+
+    def m(self):
+        return self.k + 1
+
+
+def f(text):
+    q = Q()
+    a = q.m()
+    exec(text, globals())
+    return a, q.m()
+
+
+# program: class_of_instance_changes
+# f(A, A) => record, hit
+# f(A, B) => hit exit
+# f(A, A) => hit
+class A:
+    def m(self):
+        return "A.m"
+
+
+class B:
+    def m(self):
+        return "B.m"
+
+
+def f(first, second):
+    a = first()
+    r = [a.m()]
+    a.__class__ = second
+    r.append(a.m())
+    return r
+
+
+# program: bases_change_between_calls
+# f() => record, hit
+# do B.__bases__ = (Other,)
+# f() => miss record, hit
+class A:
+    def m(self):
+        return "A.m"
+
+
+class Other:
+    def m(self):
+        return "Other.m"
+
+
+class B(A):
+    pass
+
+
+def f():
+    return B().m()
+
+
+# program: method_resolution_through_getattr
+# f(Proxy([1, 2])) => record, hit
+# f(Proxy("abc")) => hit
+# f(Proxy(5)) => hit exit
+class Proxy:
+    def __init__(self, target):
+        self.__dict__["target"] = target
+
+    def __getattr__(self, name):
+        return getattr(self.target, name)
+
+
+def f(p):
+    return p.index, p.count(1) if isinstance(p.target, list) else p.count("a")

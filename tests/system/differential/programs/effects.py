@@ -581,3 +581,317 @@ def f(x):
     for v in x:
         total = total + v
     return total
+
+
+# program: signal_handler_runs_in_frame
+# f(1) => record, hit
+# f(2) => hit
+import signal
+
+
+def handler(number, frame):
+    print("signal", frame.f_code.co_name, frame.f_lineno)
+
+
+def g(x):
+    signal.raise_signal(signal.SIGUSR1)
+    return x
+
+
+def f(x):
+    old = signal.signal(signal.SIGUSR1, handler)
+    try:
+        signal.raise_signal(signal.SIGUSR1)
+        return g(x)
+    finally:
+        signal.signal(signal.SIGUSR1, old)
+
+
+# program: another_thread_calls_it_meanwhile
+# note: the other thread records while the recording of this one waits
+# f(1) => record record
+# f(1) => hit hit
+import threading
+
+
+def run(n, out):
+    out.append(f(n))
+
+
+def f(n):
+    out = []
+    if n > 0:
+        t = threading.Thread(target=run, args=(n - 1, out))
+        t.start()
+        t.join()
+    return out, n
+
+
+# program: profile_function_installed
+# note: under a profile function the original instructions run
+# f(1) => record, hit
+# do import sys; sys.setprofile(profiler)
+# f(2) => none
+# do sys.setprofile(None)
+# f(3) => hit
+seen = []
+
+
+def profiler(frame, event, arg):
+    if frame.f_code.co_filename == f.__code__.co_filename:
+        seen.append((frame.f_code.co_name, event, frame.f_lineno))
+
+
+def g(x):
+    return x + 1
+
+
+def f(x):
+    return g(x) * 2
+
+
+# program: collector_runs_in_the_middle
+# f(1) => record, hit
+# f(2) => hit
+import gc
+
+
+class Node:
+    def __init__(self, name):
+        self.name = name
+        self.me = self
+
+    def __del__(self):
+        print("collected", self.name)
+
+
+def f(x):
+    a = Node("a")
+    del a
+    b = Node("b")
+    gc.collect()
+    print("kept", b.name)
+    b.me = None
+    return x
+
+
+# program: large_values_die_when_rebound
+# f(3) => record, hit
+# f(4) => hit
+import weakref
+
+
+class Chunk(list):
+    pass
+
+
+def f(n):
+    alive = []
+    chunk = Chunk()
+    for i in range(3):
+        r = weakref.ref(chunk)
+        chunk = Chunk([i, n])
+        alive.append(r() is None)
+    return alive, chunk
+
+
+# program: loop_items_die
+# f(2) => record, hit
+# f(2) => hit
+class Loud:
+    def __init__(self, name):
+        self.name = name
+
+    def __del__(self):
+        print("del", self.name)
+
+
+def f(n):
+    for item in [Loud(i) for i in range(n)]:
+        print("item", item.name)
+    print("loop over")
+    for item in (Loud(i + 10) for i in range(n)):
+        print("item", item.name)
+    return n
+
+
+# program: comprehension_temporaries_die
+# f([1, 2]) => record, hit
+# f([3, 4]) => hit
+class Loud:
+    def __init__(self, name):
+        self.name = name
+
+    def __del__(self):
+        print("del", self.name)
+
+
+def f(x):
+    n = len([Loud(i) for i in x])
+    print("list gone")
+    m = [Loud(i).name for i in x]
+    return n, m
+
+
+# program: arguments_of_inlined_callee_die
+# f(1) => record, hit
+# f(2) => hit
+class Loud:
+    def __init__(self, name):
+        self.name = name
+
+    def __del__(self):
+        print("del", self.name)
+
+
+def g(a, *rest, k=None):
+    print("g has", a.name, len(rest))
+    a = None
+    print("a dropped")
+    return rest
+
+
+def f(x):
+    r = g(Loud("a"), Loud("b"), k=Loud("k"))
+    print("back")
+    r = None
+    print("r dropped")
+    return x
+
+
+# program: return_value_of_callee_dies
+# f(1) => record, hit
+# f(2) => hit
+class Loud:
+    def __init__(self, name):
+        self.name = name
+
+    def __del__(self):
+        print("del", self.name)
+
+
+def g(x):
+    mine = Loud("mine")
+    return mine
+
+
+def f(x):
+    g(x)
+    print("one")
+    g(x).name
+    print("two")
+    y = g(x)
+    y = g(x)
+    print("three")
+    return x
+
+
+# program: exception_keeps_things_alive
+# f([1]) => record, hit
+# f([]) => hit exit
+class Loud:
+    def __init__(self, name):
+        self.name = name
+
+    def __del__(self):
+        print("del", self.name)
+
+
+def h(x):
+    inner = Loud("inner")
+    return x[0]
+
+
+def g(x):
+    middle = Loud("middle")
+    return h(x)
+
+
+def f(x):
+    outer = Loud("outer")
+    try:
+        return g(x)
+    except IndexError as error:
+        print("frames alive")
+        kept = error
+    print("after handler")
+    del kept
+    print("end")
+
+
+# program: closure_cells_die
+# f(1) => record, hit
+# f(2) => hit
+class Loud:
+    def __init__(self, name):
+        self.name = name
+
+    def __del__(self):
+        print("del", self.name)
+
+
+def f(x):
+    a = Loud("a")
+    b = Loud("b")
+
+    def inner():
+        return a
+
+    inner()
+    print("called")
+    a = None
+    print("a rebound")
+    del b
+    return inner
+
+
+# program: attribute_store_frees_old_value
+# f(1) => record, hit
+# f(2) => hit
+class Loud:
+    def __init__(self, name):
+        self.name = name
+
+    def __del__(self):
+        print("del", self.name)
+
+
+class Holder:
+    pass
+
+
+def f(x):
+    h = Holder()
+    h.v = Loud(1)
+    h.v = Loud(2)
+    print("stored")
+    d = {"k": Loud(3)}
+    d["k"] = None
+    print("item stored")
+    l = [Loud(4)]
+    del l[0]
+    print("item deleted")
+    return x
+
+
+# program: global_store_frees_old_value
+# f(1) => record, hit
+# f(2) => hit
+class Loud:
+    def __init__(self, name):
+        self.name = name
+
+    def __del__(self):
+        print("del", self.name, holder)
+
+
+holder = None
+
+
+def f(x):
+    global holder
+    holder = Loud("first")
+    print("first stored")
+    holder = "second"
+    print("second stored")
+    return holder

@@ -587,3 +587,320 @@ def f(x):
         while tb:
             tb, n = tb.tb_next, n + 1
         return n, error
+
+
+# program: exception_at_each_kind_of_instruction
+# note: one instruction kind each, the line of each is in its traceback
+# f(0, []) => record stop:exception
+# f(1, []) => hit exit
+# f(2, []) => hit exit
+# f(3, []) => hit exit
+# f(4, []) => hit exit
+# f(5, []) => hit exit
+# f(6, []) => hit exit
+# f(7, []) => hit exit
+# f(8, []) => hit exit
+def f(kind, x):
+    if kind == 0:
+        x.missing
+    elif kind == 1:
+        x[3]
+    elif kind == 2:
+        x.missing = 5
+    elif kind == 3:
+        del x[7]
+    elif kind == 4:
+        a, b = x
+    elif kind == 5:
+        undefined_name
+    elif kind == 6:
+        -x
+    elif kind == 7:
+        x.missing_method(kind)
+    else:
+        import a_module_that_is_not_there
+
+
+# program: exception_at_each_kind_after_recording
+# note: as above, but the instruction has been recorded and raises at replay
+# f(Safe()) => record, hit
+# f(Fails("attr")) => hit exit
+# f(Fails("item")) => hit exit
+# f(Fails("call")) => hit exit
+# f(Fails("neg")) => hit exit
+# f(Fails("iter")) => hit exit
+# f(Fails("set")) => hit exit
+# f(Fails("bool")) => hit exit
+# f(Fails("lt")) => hit exit
+# f(Fails("contains")) => hit exit
+# f(Fails("format")) => hit exit
+class Safe:
+    why = None
+
+    def check(self, what):
+        if self.why == what:
+            raise ArithmeticError(what)
+        return what
+
+    def __getattr__(self, name):
+        return self.check("attr")
+
+    def __getitem__(self, i):
+        return self.check("item")
+
+    def __call__(self):
+        return self.check("call")
+
+    def __neg__(self):
+        return self.check("neg")
+
+    def __iter__(self):
+        return iter(self.check("iter"))
+
+    def __setitem__(self, i, v):
+        self.check("set")
+
+    def __bool__(self):
+        return bool(self.check("bool"))
+
+    def __lt__(self, o):
+        return self.check("lt")
+
+    def __contains__(self, o):
+        return self.check("contains")
+
+    def __format__(self, spec):
+        return self.check("format")
+
+
+class Fails(Safe):
+    def __init__(self, why):
+        self.why = why
+
+
+def f(s):
+    a = s.attribute
+    b = s[0]
+    c = s()
+    d = -s
+    e, *g = s
+    s[1] = 2
+    h = not s
+    i = s < 5
+    j = 5 in s
+    k = f"{s:x}"
+    return a, b, c, d, e, g, h, i, j, k
+
+
+# program: finally_runs_once
+# f([2]) => record, hit
+# f([0]) => hit exit
+# f([]) => hit exit
+# f([5]) => hit
+def g(x):
+    try:
+        print("g try")
+        return 10 // x[0]
+    finally:
+        print("g finally")
+
+
+def f(x):
+    try:
+        print("f try")
+        r = g(x)
+        print("f got", r)
+    except ZeroDivisionError:
+        print("f except")
+        r = "zero"
+    finally:
+        print("f finally")
+    return r
+
+
+# program: exception_passes_through_c
+# note: from the callback through sorted to the handler, with all frames in the traceback
+# f([1, 2]) => record, hit
+# f([1, "a"]) => hit exit
+def key(v):
+    return v + 1
+
+
+def g(x):
+    return sorted(x, key=key)
+
+
+def f(x):
+    try:
+        return g(x)
+    except TypeError as error:
+        return error
+
+
+# program: raise_in_callee_handled_in_its_caller_then_continue
+# note: after the handler the caller calls on; the rest runs in the original instructions
+# f([1, 2]) => record, hit
+# f([1, 0]) => hit exit
+# f([0, 2]) => hit exit
+# f([3, 4]) => hit
+def inverse(v):
+    return 12 // v
+
+
+def safe(v):
+    try:
+        return inverse(v)
+    except ZeroDivisionError as error:
+        return str(error)
+
+
+def f(x):
+    return [safe(x[0]), safe(x[1]), safe(6)]
+
+
+# program: exception_with_pending_operands
+# note: operands that wait on the stacks of two frames are dropped, in order
+# f([1]) => record, hit
+# f([]) => hit exit
+class Loud:
+    def __init__(self, name):
+        self.name = name
+
+    def __del__(self):
+        print("del", self.name)
+
+
+def g(x):
+    return (Loud("g1"), Loud("g2"), x[0])
+
+
+def f(x):
+    try:
+        r = [Loud("f1"), g(x), Loud("f2")]
+    except IndexError:
+        print("handled")
+        return None
+    print("made")
+    return len(r)
+
+
+# program: error_in_default_and_decorator_expressions
+# f([1]) => record, hit
+# f([]) => hit exit
+def f(x):
+    try:
+        def g(a=x[0]):
+            return a
+        return g()
+    except IndexError as error:
+        return error
+
+
+# program: generator_exit_and_runtime_error
+# f([1]) => record, hit
+# f([]) => hit exit
+def gen(x):
+    yield x[0]
+    raise StopIteration
+
+
+def f(x):
+    g = gen(x)
+    first = next(g)
+    try:
+        next(g)
+    except RuntimeError as error:
+        return first, str(error), error.__cause__
+
+
+# program: same_exception_in_many_calls
+# note: the third and fourth calls must not see the traceback of the second
+# f([1]) => record
+# f([]) => hit exit, hit exit, hit exit
+def g(x):
+    return x[0]
+
+
+def f(x):
+    return g(x)
+
+
+# program: exception_in_condition_of_while
+# f([2, 1, 0]) => record, hit
+# f([2, 1]) => hit exit
+def f(x):
+    n = 0
+    while x.pop(0):
+        n += 1
+    return n
+
+
+# program: try_in_loop_with_else_and_break
+# f(["1", "2"]) => record, hit
+# f(["1", "x", "3"]) => hit exit
+# f(["", "2"]) => hit exit
+def f(items):
+    out = []
+    for item in items:
+        try:
+            n = int(item)
+        except ValueError as error:
+            out.append(("bad", item))
+            if not item:
+                break
+        else:
+            out.append(n)
+    else:
+        out.append("all")
+    return out
+
+
+# program: exception_leaves_recursion
+# f(3, [1]) => record, hit
+# f(3, []) => hit exit
+def walk(n, x):
+    if n == 0:
+        return x[0]
+    return walk(n - 1, x) + 1
+
+
+def f(n, x):
+    try:
+        return walk(n, x)
+    except IndexError as error:
+        return error
+
+
+# program: exception_from_inlined_init
+# f([1]) => record, hit
+# f([]) => hit exit
+class Thing:
+    def __init__(self, x):
+        self.ready = False
+        self.first = x[0]
+        self.ready = True
+
+
+def f(x):
+    try:
+        return Thing(x)
+    except IndexError as error:
+        return error
+
+
+# program: exception_in_inlined_operator
+# f(V(1), V(2)) => record, hit
+# f(V(1), V("s")) => hit exit
+class V:
+    def __init__(self, n):
+        self.n = n
+
+    def __mul__(self, o):
+        return V(self.n - o.n)
+
+
+def f(a, b):
+    try:
+        return (a * b) * b
+    except TypeError as error:
+        return error
