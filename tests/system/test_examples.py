@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from conftest import clean_environment
 
 PROGRAMS = ("photograph", "pricing", "terrain", "walk")
