@@ -384,3 +384,189 @@ def f(x):
     return (len(x), sum(x), min(x), max(x), sorted(x), list(reversed(x)), any(x), all(x), tuple(x),
             set(x), dict(enumerate(x)), list(zip(x, x)), repr(x), isinstance(x, list), callable(x),
             getattr(x, "nothing", 5), hasattr(x, "append"), ord("a"), chr(98), hash("k") == hash("k"))
+
+
+# program: same_code_other_closure
+# note: functions made by one def share their code; cells, defaults and globals are each function's own
+# f(make(1), 5) => record, hit
+# f(make(2), 5) => hit
+# f(make(2.5), 5) => miss record
+def make(n):
+    def g(x, k=n):
+        return x + n, k
+
+    return g
+
+
+def f(g, x):
+    return g(x)
+
+
+# program: same_code_other_globals
+# f(first, 5) => record, hit
+# f(second, 5) => miss record, hit
+# f(first, 6) => hit
+import types
+
+K = 1
+
+
+def first(x):
+    return x + K
+
+
+second = types.FunctionType(first.__code__, {"K": 100, "__builtins__": __builtins__})
+
+
+def f(g, x):
+    return g(x)
+
+
+# program: same_code_other_defaults
+# f(first, 5) => record, hit
+# f(third, 5) => hit
+# f(second, 5) => miss record stop:exception
+# f(first, 6) => hit
+import types
+
+
+def first(x, y=1, *, z=2):
+    return x, y, z
+
+
+second = types.FunctionType(first.__code__, globals(), "second", None)
+third = types.FunctionType(first.__code__, globals(), "third", (10,))
+third.__kwdefaults__ = {"z": 20}
+
+
+def f(g, x):
+    return g(x)
+
+
+# program: call_forms_of_methods
+# f(A(1), 5) => record, hit
+# f(A(2), 6) => hit
+# f(B(3), 7) => miss record, hit
+class A:
+    def __init__(self, n):
+        self.n = n
+
+    def m(self, x, *, k=0):
+        return ("A", self.n, x, k)
+
+    @classmethod
+    def c(cls, x):
+        return (cls.__name__, x)
+
+    @staticmethod
+    def s(x):
+        return ("s", x)
+
+
+class B(A):
+    def m(self, x, *, k=0):
+        return ("B", super().m(x, k=k))
+
+
+def f(a, x):
+    bound = a.m
+    unbound = A.m
+    made = type(a).c
+    return a.m(x), bound(x, k=1), unbound(a, x), a.c(x), made(x), a.s(x), A.s(x), (lambda: a.m)()(x, k=2)
+
+
+# program: bound_method_of_other_objects
+# f(one.m) => record, hit
+# f(two.m) => hit
+# f(other.m) => miss record
+# f([1].append) => miss record
+class A:
+    def __init__(self, n):
+        self.n = n
+
+    def m(self, x):
+        return self.n, x
+
+
+class B:
+    def m(self, x):
+        return "B", x
+
+
+one, two, other = A(1), A(2), B()
+
+
+def f(m):
+    return m(5)
+
+
+# program: function_in_instance_and_container
+# f(holder) => record, hit
+# do holder.g = lambda x: ("second", x)
+# f(holder) => hit exit
+class Holder:
+    pass
+
+
+def first(x):
+    return "first", x
+
+
+holder = Holder()
+holder.g = first
+
+
+def f(h):
+    return h.g(1), [h.g][0](2), {"k": h.g}["k"](3)
+
+
+# program: keyword_forms_of_inlined_calls
+# f(1, 2) => record, hit
+# f("a", "b") => hit
+def g(a, /, b, c=10, *rest, d, e=20, **more):
+    return a, b, c, rest, d, e, more
+
+
+def f(x, y):
+    return (g(x, y, d=1), g(x, b=y, d=2, e=3), g(x, y, 5, 6, 7, d=8), g(x, c=1, b=y, d=2, z=3, y=4), g(x, y, d=y, **{"q": x}),
+            g(x, *[y, y], d=0))
+
+
+# program: callee_code_replaced_by_caller
+# note: another code at every second call
+# f(1) => record, hit exit, hit, hit exit
+def g(x):
+    return ("g", x)
+
+
+def f(x):
+    g.__code__ = two if g.__code__ is one else one
+    return g(x)
+
+
+one = (lambda x: ("one", x)).__code__
+two = (lambda x: ("two", x)).__code__
+
+
+# program: decorated_recursion
+# f(3) => record, hit
+import functools
+
+
+def counted(function):
+    @functools.wraps(function)
+    def wrapper(*args):
+        wrapper.calls += 1
+        return function(*args)
+
+    wrapper.calls = 0
+    return wrapper
+
+
+@counted
+def fact(n):
+    return 1 if n == 0 else n * fact(n - 1)
+
+
+def f(n):
+    return fact(n), fact.calls
