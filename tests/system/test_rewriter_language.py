@@ -43,14 +43,18 @@ def run(module: str, mode: str, *tests: str) -> dict[str, Any]:
         check=False,
     )
     lines = [line for line in done.stdout.splitlines() if line.startswith("SUMMARY ")]
-    assert done.returncode == 0 and lines, f"exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    assert done.returncode == 0 and lines, (
+        f"exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    )
     return json.loads(lines[-1].removeprefix("SUMMARY "))
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_language_tests_pass_with_hooks(module: str) -> None:
     summary = run(module, "instrumented")
-    print(f"test_{module}: {summary['ran']} tests, {summary['codes']} code objects, {summary['calls']} hooks reached")
+    print(
+        f"test_{module}: {summary['ran']} tests, {summary['codes']} code objects, {summary['calls']} hooks reached"
+    )
     assert summary["ran"] > 0
     assert summary["codes"] > 0
     assert summary["calls"] > 10 * summary["ran"]

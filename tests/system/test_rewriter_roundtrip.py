@@ -1,7 +1,6 @@
 """Every code object compiled from the standard library's sources survives the rewriter."""
 
 from rewriter_support import difference, library_modules, nested
-
 from tagalong import _core, rewriter
 
 
@@ -57,7 +56,11 @@ def test_instrumented_code_keeps_positions() -> None:
             assert len(old_offsets) == len(offsets) == len(before) == len(after) == len(depths)
             for was, now in zip(old_offsets, offsets, strict=True):
                 assert old[was] == new[now], (code.co_filename, code.co_qualname, was)
-                assert code.co_code[2 * was] == result.co_code[2 * now], (code.co_filename, code.co_qualname, was)
+                assert code.co_code[2 * was] == result.co_code[2 * now], (
+                    code.co_filename,
+                    code.co_qualname,
+                    was,
+                )
             assert result.co_stacksize >= code.co_stacksize
             assert rewriter.stack_depths(result)[0] == 0
             instructions += len(offsets)
