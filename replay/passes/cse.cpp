@@ -11,11 +11,20 @@
 namespace tagalong::replay {
 namespace {
 
+bool makes_number(const Node& node) { return node.op == Op::int_binary || node.op == Op::float_binary; }
+
+// Looks at the value of a number only, not at which object it is.
+bool is_arithmetic(const Node& node) {
+  return makes_number(node) || node.op == Op::int_compare || node.op == Op::float_compare ||
+         node.op == Op::number_truth || node.op == Op::guard_type || node.op == Op::drop;
+}
+
 class Merger {
  public:
   explicit Merger(Graph& graph)
       : graph_(graph),
         now_(static_cast<std::size_t>(graph.value_count)),
+        seen_(now_.size(), false),
         stays_(now_.size(), true),
         facts_(graph),
         table_(graph.nodes.size()) {
@@ -23,11 +32,7 @@ class Merger {
   }
 
   bool run() {
-    for (const Node& node : graph_.nodes) {
-      for (const Value value : node.op == Op::drop ? node.operands : std::vector<Value>()) {
-        stays_[static_cast<std::size_t>(value)] = false;
-      }
-    }
+    look_ahead();
     std::vector<Node> nodes = std::exchange(graph_.nodes, {});
     graph_.nodes.reserve(nodes.size());
     for (Node& node : nodes) {
@@ -51,7 +56,7 @@ class Merger {
     }
     for (Node& node : graph_.nodes) {
       if (node.op == Op::drop) {
-        std::erase_if(node.operands, [this](Value value) { return stays_[static_cast<std::size_t>(value)]; });
+        std::erase_if(node.operands, [this](Value value) { return stays_[at(value)]; });
       }
     }
     keep_last_drops(graph_);
@@ -59,9 +64,40 @@ class Merger {
   }
 
  private:
+  static std::size_t at(Value value) { return static_cast<std::size_t>(value); }
+
+  void look_ahead() {
+    for (const Node& node : graph_.nodes) {
+      if (!is_arithmetic(node)) {
+        see(node.operands);
+      } else if (node.op == Op::drop) {
+        for (const Value value : node.operands) {
+          stays_[at(value)] = false;
+        }
+      }
+    }
+    std::vector<bool> met(graph_.snapshots.size(), false);
+    for (const Node& node : graph_.nodes) {
+      for (SnapshotId id = node.snapshot; id != kNoSnapshot && !met[static_cast<std::size_t>(id)];) {
+        met[static_cast<std::size_t>(id)] = true;
+        const Snapshot& snapshot = graph_.snapshots[static_cast<std::size_t>(id)];
+        see(snapshot.locals);
+        see(snapshot.stack);
+        id = snapshot.parent;
+      }
+    }
+  }
+  void see(const std::vector<Value>& values) {
+    for (const Value value : values) {
+      if (value != kNoValue) {
+        seen_[at(value)] = true;
+      }
+    }
+  }
+
   void replace(Value& value) const {
     if (value != kNoValue) {
-      value = now_[static_cast<std::size_t>(value)];
+      value = now_[at(value)];
     }
   }
   void replace(std::vector<Value>& values) const {
@@ -77,14 +113,15 @@ class Merger {
       return false;
     }
     const Node* twin = table_.find_or_add(graph_.nodes, node, reads ? epoch_ : 0);
-    if (twin == nullptr) {
+    if (twin == nullptr || (makes_number(node) && seen_[at(node.first_result)] && seen_[at(twin->first_result)])) {
       return false;
     }
     for (std::int32_t i = 0; i < node.result_count; ++i) {
-      const auto result = static_cast<std::size_t>(node.first_result + i);
-      const auto first = static_cast<std::size_t>(twin->first_result + i);
+      const std::size_t result = at(node.first_result + i);
+      const std::size_t first = at(twin->first_result + i);
       now_[result] = twin->first_result + i;
       stays_[first] = stays_[first] || stays_[result];
+      seen_[first] = seen_[first] || seen_[result];
     }
     changed_ = true;
     return true;
@@ -92,6 +129,7 @@ class Merger {
 
   Graph& graph_;
   std::vector<Value> now_;   // the value that stands for a value
+  std::vector<bool> seen_;   // used by what may see which object it is
   std::vector<bool> stays_;  // never dropped, or stands for a value that is not
   Facts facts_;
   NodeTable table_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
+#include <utility>
 
 #include "replay/operators.h"
 #include "replay/passes/facts.h"
@@ -28,7 +30,8 @@ class DeadNodes {
         live_(static_cast<std::size_t>(graph.value_count), false),
         inert_(live_.size(), false),
         dropped_at_(live_.size(), kEnd),
-        held_until_(live_.size(), 0),
+        held_until_(live_.size(), kNever),
+        holder_(live_.size(), kNoValue),
         seen_(graph.snapshots.size(), false),
         disturbances_(graph.nodes.size() + 1, 0),
         dead_(graph.nodes.size(), false) {}
@@ -46,7 +49,16 @@ class DeadNodes {
   }
 
  private:
-  static constexpr std::uint32_t kEnd = UINT32_MAX;
+  // When something is dropped: the place of the operand among those of all drops of the graph, from 1.
+  using Moment = std::uint32_t;
+  static constexpr Moment kNever = 0;
+  static constexpr Moment kEnd = UINT32_MAX;
+
+  struct Release {
+    Moment moment = kNever;
+    Value value = kNoValue;  // whose drop it is
+  };
+
   static std::size_t at(Value value) { return static_cast<std::size_t>(value); }
 
   void look_ahead() {
@@ -57,7 +69,8 @@ class DeadNodes {
       disturbances_[place + 1] = disturbances_[place] + (facts.disturbs(node) ? 1 : 0);
       if (node.op == Op::drop) {
         for (const Value value : node.operands) {
-          dropped_at_[at(value)] = static_cast<std::uint32_t>(place);
+          place_of_.push_back(place);
+          dropped_at_[at(value)] = static_cast<Moment>(place_of_.size());
         }
       }
     }
@@ -70,9 +83,12 @@ class DeadNodes {
     const Node& node = graph_.nodes[place];
     if (is_dead(node, place)) {
       dead_[place] = true;
-      const std::uint32_t until = release(node);
+      const Release last = release(node);
       for (const Value operand : node.operands) {
-        held_until_[at(operand)] = std::max(held_until_[at(operand)], until);
+        if (last.moment > held_until_[at(operand)]) {
+          held_until_[at(operand)] = last.moment;
+          holder_[at(operand)] = last.value;
+        }
       }
       return;
     }
@@ -93,24 +109,28 @@ class DeadNodes {
         return false;
       }
     }
-    return row.effect != Effect::kReads || !is_disturbed(place, release(node));
+    return row.effect != Effect::kReads || !is_disturbed(place, release(node).moment);
   }
 
-  // Where the results of a dead node stop keeping anything alive; 0: they never did.
-  [[nodiscard]] std::uint32_t release(const Node& node) const {
-    std::uint32_t until = 0;
+  // When the results of a dead node stop keeping anything alive.
+  [[nodiscard]] Release release(const Node& node) const {
+    Release last;
     for (std::int32_t i = 0; i < node.result_count; ++i) {
-      const std::size_t result = at(node.first_result + i);
-      if (!inert_[result]) {
-        until = std::max({until, dropped_at_[result], held_until_[result]});
+      const Value result = node.first_result + i;
+      const Moment moment = std::max(dropped_at_[at(result)], held_until_[at(result)]);
+      if (!inert_[at(result)] && moment > last.moment) {
+        last = {moment, result};
       }
     }
-    return until;
+    return last;
   }
 
-  [[nodiscard]] bool is_disturbed(std::size_t place, std::uint32_t until) const {
-    const std::size_t end = std::min<std::size_t>(until, graph_.nodes.size());
-    return end > place && disturbances_[end] != disturbances_[place];
+  [[nodiscard]] bool is_disturbed(std::size_t place, Moment until) const {
+    if (until == kNever) {
+      return false;
+    }
+    const std::size_t end = until == kEnd ? graph_.nodes.size() : place_of_[until - 1];
+    return disturbances_[end] != disturbances_[place];
   }
 
   void use(Value value) {
@@ -138,23 +158,22 @@ class DeadNodes {
 
   void rewrite() {
     std::vector<bool> gone(live_.size(), false);
+    maker_.assign(live_.size(), nullptr);
     for (std::size_t place = 0; place < graph_.nodes.size(); ++place) {
       for (std::int32_t i = 0; dead_[place] && i < graph_.nodes[place].result_count; ++i) {
+        maker_[at(graph_.nodes[place].first_result + i)] = &graph_.nodes[place];
         gone[at(graph_.nodes[place].first_result + i)] = true;
       }
     }
-    for (std::size_t value = 0; value < live_.size(); ++value) {
-      const std::uint32_t place = dropped_at_[value];
-      if (place == kEnd) {
-        continue;
-      }
-      std::vector<Value>& drops = graph_.nodes[place].operands;
-      const bool moves = !inert_[value] && held_until_[value] > place;
-      if (gone[value] || moves) {
-        std::erase(drops, static_cast<Value>(value));
-      }
-      if (moves && !gone[value] && held_until_[value] != kEnd) {
-        graph_.nodes[held_until_[value]].operands.push_back(static_cast<Value>(value));
+    for (Node& node : graph_.nodes) {
+      if (node.op == Op::drop) {
+        std::vector<Value> drops;
+        for (const Value value : node.operands) {
+          if (!moves(value)) {
+            drop(value, drops);
+          }
+        }
+        node.operands = std::move(drops);
       }
     }
     for (FrameInfo& frame : graph_.frames) {
@@ -168,11 +187,38 @@ class DeadNodes {
     });
   }
 
+  // A removed node kept the value alive beyond its own drop: it is dropped with the result of that node.
+  [[nodiscard]] bool moves(Value value) const {
+    return !inert_[at(value)] && dropped_at_[at(value)] != kEnd && held_until_[at(value)] > dropped_at_[at(value)];
+  }
+
+  // In the place of a value that is gone: what its node held, the last first, as tuples and lists do.
+  void drop(Value value, std::vector<Value>& drops) {
+    const Node* maker = maker_[at(value)];
+    if (maker == nullptr) {
+      drops.push_back(value);
+      return;
+    }
+    std::vector<Value> held;
+    for (const Value each : maker->operands) {
+      if (holder_[at(each)] == value && moves(each)) {
+        holder_[at(each)] = kNoValue;  // once, even if it was there twice
+        held.push_back(each);
+      }
+    }
+    for (const Value each : std::views::reverse(held)) {
+      drop(each, drops);
+    }
+  }
+
   Graph& graph_;
   std::vector<bool> live_;                   // used by what stays, not counting drops
   std::vector<bool> inert_;                  // dropping runs nothing, wherever
-  std::vector<std::uint32_t> dropped_at_;    // place of the drop of a value; kEnd: never
-  std::vector<std::uint32_t> held_until_;    // a value was kept alive by removed nodes up to there
+  std::vector<Moment> dropped_at_;           // kEnd: never dropped
+  std::vector<Moment> held_until_;           // a value was kept alive by removed nodes up to then
+  std::vector<Value> holder_;                // the removed value that did so
+  std::vector<std::size_t> place_of_;        // the node of a moment
+  std::vector<const Node*> maker_;           // the node that made a value, for those that are gone
   std::vector<bool> seen_;                   // snapshots
   std::vector<std::uint32_t> disturbances_;  // how many before a place
   std::vector<bool> dead_;                   // nodes

@@ -131,6 +131,8 @@ Ref evaluate(const Node& node, Borrowed left, Borrowed right) {
   Ref result = Ref::steal(result_of(node, left.get(), right.get()));
   if (!result) {
     PyErr_Clear();
+  } else if (PyFloat_CheckExact(result.get()) && PyFloat_AS_DOUBLE(result.get()) != PyFloat_AS_DOUBLE(result.get())) {
+    return {};  // containers tell nans apart by their identity: every run makes its own
   }
   return result;
 }

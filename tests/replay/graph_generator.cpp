@@ -245,7 +245,9 @@ class Generator {
     const auto kind =
         std::find_if(live_.begin(), live_.end(), [&node](const Live& each) { return each.value == node.first_result; });
     const Node copy = node;  // adding moves nodes
-    define(copy.op, copy.operands, kind == live_.end() ? Kind::kAny : kind->kind, copy.immediate, copy.object,
+    // A read may bring something else than the guarded value that it brought before.
+    const bool is_known = kind != live_.end() && row.is_pure();
+    define(copy.op, copy.operands, is_known ? kind->kind : Kind::kAny, copy.immediate, copy.object,
            row.needs_snapshot() ? snapshot() : kNoSnapshot);
   }
 

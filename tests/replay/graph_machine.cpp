@@ -36,25 +36,28 @@ class Cell:
     pass
 
 
-def text(value, depth=0):
+def text(value, world, depth=0):
     if depth > 4:
         return '...'
+    if type(value) in (int, float):  # which object it is, too
+        number = world.numbers.setdefault(id(value), (len(world.numbers), value))[0]
+        return f'{value!r}#{number}'
     if isinstance(value, Token):
         return f'token {value.name}'
     if value is NULL:
         return 'null'
     if isinstance(value, Cell):
-        return f'cell {text(value.content, depth + 1)}'
+        return f'cell {text(value.content, world, depth + 1)}'
     if isinstance(value, World):
         return 'function'
     if isinstance(value, (list, tuple)):
-        return type(value).__name__ + '(' + ', '.join([text(item, depth + 1) for item in value]) + ')'
+        return type(value).__name__ + '(' + ', '.join([text(item, world, depth + 1) for item in value]) + ')'
     return repr(value)
 
 
 class World:
     def __init__(self, seed):
-        self.is_over, self.tokens = False, 0
+        self.is_over, self.tokens, self.numbers = False, 0, {}
         self.log, self.count, self.defaults, self.globals = [], seed, [None], {}
         for _ in range(3):
             self.change()
@@ -70,7 +73,7 @@ class World:
         self.defaults[0] = self.make(self.count * 3)
 
     def call(self, arguments):
-        self.log.append('call ' + ', '.join([text(each) for each in arguments]))
+        self.log.append('call ' + ', '.join([text(each, self) for each in arguments]))
         self.change()
         return self.make(self.count * 11)
 
@@ -101,10 +104,7 @@ def step(world, values, node, seed):
     elif op == 'function_default':
         out = [world.defaults[number]]
     elif op == 'is_op':
-        # Numbers have no identity that a program may rely on: a merged one is the same, an unmerged one may be.
-        numeric = [type(each) in (int, float) for each in args]
-        same = repr(args[0]) == repr(args[1]) if all(numeric) else args[0] is args[1]
-        out = [same != bool(number)]
+        out = [(args[0] is args[1]) != bool(number)]
     elif op == 'bool_not':
         out = [not typed(bool, *args)[0]]
     elif op in ('number_truth', 'to_bool'):
@@ -124,14 +124,14 @@ def step(world, values, node, seed):
     elif op == 'cell_get':
         out = [args[0].content]
     elif op == 'cell_set':
-        world.log.append('set ' + text(args[1]))
+        world.log.append('set ' + text(args[1], world))
         args[0].content = args[1]
     elif op == 'build_tuple':
         out = [tuple(args)]
     elif op == 'build_list':
         out = [list(args)]
     elif op == 'list_append':
-        world.log.append('append ' + text(args[1]))
+        world.log.append('append ' + text(args[1], world))
         args[0].append(args[1])
     elif op == 'call':
         out = [world.call(args)]
@@ -167,7 +167,7 @@ def run(nodes, snapshots, frames, seed):
     try:
         for *node, snapshot in nodes:
             if node[0] == 'return_value':
-                end = 'return ' + text(values[node[4][0]])
+                end = 'return ' + text(values[node[4][0]], world)
                 break
             try:
                 if node[0] == 'leave':
@@ -179,7 +179,7 @@ def run(nodes, snapshots, frames, seed):
                     frame, instruction, snapshot, slots, stack = snapshots[snapshot]
                     end += f' frame {frame} {instruction}'
                     for name in (*frames[frame], -1, *slots, -1, *stack):
-                        end += ' -' if name == -1 else ' ' + text(values[name])
+                        end += ' -' if name == -1 else ' ' + text(values[name], world)
                 break
         return '\n'.join([*world.log, end])
     finally:

@@ -96,6 +96,10 @@ BOOST_AUTO_TEST_CASE(fold_operations) {
 
 BOOST_AUTO_TEST_CASE(fold_keeps_what_raises_or_grows) {
   unchanged(fold, R"(
+    %0 = constant{inf}
+    %1 = float_binary[-] %0, %0 @0
+    return_value %1)");
+  unchanged(fold, R"(
     %0 = constant{7}
     %1 = constant{0}
     %2 = int_binary[//] %0, %1 @0
@@ -197,8 +201,44 @@ BOOST_AUTO_TEST_CASE(merge_pure_nodes) {
     %3 = call{None} %0, %1 @0
     %5 = float_binary[*] %1, %0 @0
     %6 = float_binary[+] %2, %2 @0
-    %8 = build_tuple %6, %6, %5
+    %7 = float_binary[+] %2, %2 @0
+    %8 = build_tuple %6, %7, %5
     return_value %8)");
+}
+
+BOOST_AUTO_TEST_CASE(merge_numbers_that_nobody_compares) {
+  // %3, in a snapshot, and %4, returned, may be compared by identity; %2 is only added to.
+  check(merge_common, R"(
+    %0 = param[0]
+    %1 = float_binary[-] %0, %0 @0
+    %2 = float_binary[-] %0, %0 @0
+    %3 = float_binary[-] %0, %0 @0
+    %4 = float_binary[-] %0, %0 @0
+    %5 = float_binary[+] %2, %3 @1
+    %6 = build_tuple %4, %5
+    return_value %6)",
+        R"(
+    %0 = param[0]
+    %1 = float_binary[-] %0, %0 @0
+    %4 = float_binary[-] %0, %0 @0
+    %5 = float_binary[+] %1, %1 @1
+    %6 = build_tuple %4, %5
+    return_value %6)");
+}
+
+BOOST_AUTO_TEST_CASE(merge_keeps_what_is_never_dropped) {
+  check(merge_common, R"(
+    %0 = function
+    %1 = load_global{'x'} %0 @0
+    %2 = load_global{'x'} %0 @0
+    %3 = build_list %1, %2
+    drop %2
+    return_value %3)",
+        R"(
+    %0 = function
+    %1 = load_global{'x'} %0 @0
+    %3 = build_list %1, %1
+    return_value %3)");
 }
 
 BOOST_AUTO_TEST_CASE(merge_reads_up_to_an_effect) {
