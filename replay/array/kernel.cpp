@@ -14,7 +14,7 @@ namespace {
 constexpr Extent kGilThreshold = 500;
 constexpr Extent kGilThresholdCheap = 8192;
 // Programs that make ufuncs in a loop must not make kernels without end.
-constexpr std::size_t kMaxKernels = 8192;
+constexpr std::size_t kMaxKernels = 1U << 16U;
 
 // Element by element the same few correctly rounded instructions, whichever way the loop goes through memory.
 constexpr std::array<std::string_view, 33> kAliasSafe{
@@ -104,7 +104,7 @@ bool every_loop_is_uniform(PyObject* ufunc, unsigned nin) {
       return false;
     }
     const std::string_view inputs = std::string_view(text).substr(0, nin);
-    if (inputs.find_first_of("mMO") == std::string_view::npos &&
+    if (inputs.find_first_of("mMO") == std::string_view::npos && inputs != "qQ" && inputs != "Qq" &&
         inputs.find_first_not_of(inputs[0]) != std::string_view::npos) {
       return false;
     }
@@ -129,9 +129,10 @@ bool loop_types(const Numpy& np, PyObject* ufunc, OperandCodes codes, unsigned n
     return false;  // a result without dimensions
   }
   if (scalars && !np.weak_scalars) {
-    // The value decides. If it fits the dtype of the arrays (read_scalar sees to that), the loop is the arrays' own.
+    // The value decides. If it fits the dtype of the arrays (read_scalar sees to that), the loop is the arrays' own;
+    // but where long has 64 bits, too, the search may end at either.
     for (unsigned i = 0; i < nin; ++i) {
-      if (is_array(codes[i]) && types[i] != array_type) {
+      if ((is_array(codes[i]) && types[i] != array_type) || types[i] == kLongLong || types[i] == kULongLong) {
         return false;
       }
       types[i] = array_type;

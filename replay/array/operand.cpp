@@ -175,15 +175,18 @@ constexpr long long kExactInDouble = 1LL << 53;
 // 1.x promotes by the smallest integer type that holds the value; int16 and uint16 still give float32.
 constexpr long long kSafeForFloatByValue = 32767;
 constexpr long long kExactInFloat = 1LL << 24;
+// ... and takes long long for what needs 64 bits, also where long has them.
+constexpr long long kUnambiguous = std::numeric_limits<int>::max();
 
-// One component of a float32: refuses what overflows on the way, which eager reports or, in 1.x, promotes.
+// One component of a float32: refuses what overflows or underflows on the way, which eager reports or, in 1.x,
+// promotes.
 bool narrow(double wide, float* narrowed) {
   constexpr double kLargestByValue = 3.4e38;  // the bound 1.x uses
   if (std::isfinite(wide) && !(std::fabs(wide) < kLargestByValue)) {
     return false;
   }
   *narrowed = static_cast<float>(wide);
-  return true;
+  return wide == 0 || !(std::fabs(*narrowed) < std::numeric_limits<float>::min());
 }
 
 bool store_floats(const Numpy& np, const Value& value, bool complex, char* place) {
@@ -194,6 +197,9 @@ bool store_floats(const Numpy& np, const Value& value, bool complex, char* place
       return false;
     }
     real = static_cast<float>(value.integer);
+  } else if (value.kind == Value::Kind::kComplex && !np.weak_scalars &&
+             !(std::isfinite(value.real) && std::isfinite(value.imaginary))) {
+    return false;  // by value, infinities have the range of nothing smaller
   } else if ((value.kind == Value::Kind::kComplex && !complex) || !narrow(value.real, &real) ||
              !narrow(value.imaginary, &imaginary)) {
     return false;
@@ -285,9 +291,9 @@ bool read_scalar(const Numpy& np, PyObject* object, OperandCode code, unsigned l
     case kUIntC:
       return store_integer<unsigned int>(value, buffer);
     case kLong:
-      return store_integer<long>(value, buffer);
+      return (np.weak_scalars || fits_exactly(value, kUnambiguous)) && store_integer<long>(value, buffer);
     case kULong:
-      return store_integer<unsigned long>(value, buffer);
+      return (np.weak_scalars || fits_exactly(value, kUnambiguous)) && store_integer<unsigned long>(value, buffer);
     case kLongLong:
       return store_integer<long long>(value, buffer);
     case kULongLong:

@@ -349,6 +349,15 @@ Outcome UfuncSite::fallback() {
   return Outcome::kFallback;
 }
 
+Outcome UfuncSite::elide(const Numpy& np, const ElisionCase& the_case, Ref* result) {
+  if (!elide_generally(np, the_case, result)) {
+    return Outcome::kFallback;
+  }
+  --stats_.fallback;
+  ++stats_.elided;
+  return *result ? Outcome::kDone : Outcome::kError;
+}
+
 const Kernel& UfuncSite::find(const Numpy& np, PyObject* ufunc, OperandCodes codes) {
   for (const Entry& entry : entries_) {
     if (entry.ufunc == ufunc && entry.codes == codes) {
@@ -440,11 +449,7 @@ Outcome UfuncSite::binary(BinaryOperator op, PyObject* left, PyObject* right, un
   if (outcome != Outcome::kFallback || (request.temporaries & 3U) == 0) {
     return outcome;
   }
-  const ElisionCase the_case{left, right, request.temporaries & 3U, row.elision, true, row.inplace};
-  if (elide_generally(*np, the_case, result)) {
-    return *result ? Outcome::kDone : Outcome::kError;
-  }
-  return Outcome::kFallback;
+  return elide(*np, {left, right, request.temporaries & 3U, row.elision, true, row.inplace}, result);
 }
 
 Outcome UfuncSite::power(const Numpy& np, const Request& request, Ref* result) {
@@ -470,11 +475,7 @@ Outcome UfuncSite::power(const Numpy& np, const Request& request, Ref* result) {
   if (outcome != Outcome::kFallback || (request.temporaries & 1U) == 0) {
     return outcome;
   }
-  const ElisionCase the_case{base, exponent, 1, Elision::kLeft, false, inplace_power};
-  if (elide_generally(np, the_case, result)) {
-    return *result ? Outcome::kDone : Outcome::kError;
-  }
-  return Outcome::kFallback;
+  return elide(np, {base, exponent, 1, Elision::kLeft, false, inplace_power}, result);
 }
 
 Outcome UfuncSite::unary(UnaryOperator op, PyObject* operand, unsigned temporaries, Ref* result) {
@@ -498,7 +499,12 @@ Outcome UfuncSite::compare(int py_op, PyObject* left, PyObject* right, unsigned 
   }
   PyObject* operands[] = {left, right};
   auto op = static_cast<std::size_t>(py_op);
-  if (is_python_number(classify(*np, left))) {
+  if (Py_TYPE(left) != np->array_type) {
+    const OperandCode code = classify(*np, left);
+    if (!is_python_number(code)) {
+      // NumPy scalars decide themselves which way round the array is asked, which shows in the text of warnings.
+      return fallback();
+    }
     // The number does not know arrays, so the array is asked, the other way round.
     std::swap(operands[0], operands[1]);
     op = static_cast<std::size_t>(kReflected[op]);

@@ -21,6 +21,8 @@
 
 namespace tagalong::array {
 
+struct ElisionCase;
+
 enum class Outcome : std::uint8_t { kDone, kFallback, kError };
 
 // NB_* of CPython's BINARY_OP, argument for argument.
@@ -57,6 +59,7 @@ inline constexpr unsigned kDeadName = 1U << 8U;
 struct SiteStats {
   std::uint64_t direct = 0;
   std::uint64_t fallback = 0;
+  std::uint64_t elided = 0;  // done here by the in-place operation that eager's temporary elision would do
   std::uint64_t reused = 0;  // of the direct ones: computed into a temporary
 };
 
@@ -85,6 +88,8 @@ class UfuncSite {
   Outcome power(const Numpy& np, const Request& request, Ref* result);
   [[nodiscard]] const Kernel& find(const Numpy& np, PyObject* ufunc, OperandCodes codes);
   Outcome fallback();
+  // After a fallback: eager might have elided.
+  Outcome elide(const Numpy& np, const ElisionCase& the_case, Ref* result);
 
   Entry entries_[kEntries];
   unsigned next_entry_ = 0;

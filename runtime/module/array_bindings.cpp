@@ -37,6 +37,7 @@ class TestSite {
   }
   [[nodiscard]] unsigned long long direct() const { return site_.stats().direct; }
   [[nodiscard]] unsigned long long fallback() const { return site_.stats().fallback; }
+  [[nodiscard]] unsigned long long elided() const { return site_.stats().elided; }
   [[nodiscard]] unsigned long long reused() const { return site_.stats().reused; }
 
  private:
@@ -79,6 +80,7 @@ void export_arrays() {
       .def("compare", &TestSite::compare)
       .add_property("direct", &TestSite::direct)
       .add_property("fallback", &TestSite::fallback)
+      .add_property("elided", &TestSite::elided)
       .add_property("reused", &TestSite::reused);
 }
 
