@@ -1,0 +1,29 @@
+// Code objects and values for the rewriter's tests, made by the interpreter itself.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rewriter/code.h"
+
+namespace tagalong::rewriter::testing {
+
+// The value of an expression, after the statements of `setup`.
+Ref evaluate(const std::string& expression, const std::string& setup = "");
+long integer(const std::string& expression, const std::string& setup = "");
+
+// The code object of the function `f` that the source defines.
+CodeRef function_code(const std::string& source);
+
+// Calls a function made of this code, with the builtins as globals; the result's repr, or the exception's.
+std::string call(const CodeRef& code, const std::vector<Ref>& arguments = {});
+
+std::string bytes_of(PyObject* bytes);
+std::string code_bytes(const CodeRef& code);
+// Every table that a round trip must leave alone.
+bool same_tables(const CodeRef& left, const CodeRef& right);
+
+// Index of the n-th instruction with this opcode; fails the test if there is none.
+int find(const Assembly& assembly, std::uint8_t opcode, int n = 0);
+
+}  // namespace tagalong::rewriter::testing
