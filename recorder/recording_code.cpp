@@ -74,7 +74,7 @@ std::shared_ptr<const DecodedCode> DecodedCode::make(PyCodeObject* code) {
   rewriter::EncodeOptions options;
   options.stack_size = decoded->assembly.stack_size;
   shape->units = rewriter::encode(decoded->assembly, options).offsets;
-  shape->units.push_back(static_cast<int>(Py_SIZE(code)));
+  shape->starts = replay::starts_of(code, shape->units);
   decoded->shape = std::move(shape);
   return decoded;
 }

@@ -215,6 +215,7 @@ void Session::finish(Recorded recorded) {
   t_session = outer_;
   recorded.graph = std::move(graph_);
   recorded.shapes = std::move(shapes_);
+  recorded.recording_code = codes_.front()->code;
   sink_.finished(std::move(recorded));
 }
 

@@ -39,6 +39,7 @@ struct Recorded {
   std::vector<replay::CodeShapeRef> shapes;
   Stop stop = Stop::kNone;
   int stop_line = 0;
+  CodeRef recording_code;  // of the root
   bool useful = true;  // false: the trace ends before it did anything
 };
 

@@ -10,11 +10,7 @@
 #include <string>
 #include <vector>
 
-#if __has_include("replay/array/ufunc_site.h")
 #include "replay/array/ufunc_site.h"
-#else
-namespace tagalong::array { class UfuncSite {}; }
-#endif
 #include "replay/code_shape.h"
 #include "replay/graph.h"
 #include "rewriter/interp/frames.h"
@@ -49,7 +45,7 @@ struct Step {
   std::int32_t immediate = 0;
   std::uint32_t operands = 0;       // index into Executor::registers_used_: operands, further results, drops
   SnapshotId snapshot = kNoSnapshot;
-  std::uint32_t temporaries = 0;    // bit i: operand i dies with this step and nobody else saw it
+  std::uint32_t temporaries = 0;    // as the array kernels take them (array/ufunc_site.h)
   PyObject* object = nullptr;       // borrowed from Executor::objects_
   std::int32_t line = 0;
   std::int32_t node = 0;            // in the graph, for people

@@ -1,5 +1,7 @@
 #include "replay/interpreter.h"
 
+#include <opcode.h>
+
 #include <array>
 #include <vector>
 
@@ -7,6 +9,20 @@
 #include "rewriter/interp/dicts.h"
 
 namespace tagalong::replay {
+namespace {
+
+array::UnaryOperator unary_operator(int opcode) {
+  switch (opcode) {
+    case UNARY_NEGATIVE:
+      return array::UnaryOperator::kNegative;
+    case UNARY_POSITIVE:
+      return array::UnaryOperator::kPositive;
+    default:
+      return array::UnaryOperator::kInvert;
+  }
+}
+
+}  // namespace
 
 Outcome Executor::run(Run& run) const {
   constexpr std::int32_t kOnStack = 256;
@@ -254,6 +270,52 @@ Interpreter::Answer Interpreter::execute_number(const Step& step, PyObject* cons
 
 Interpreter::Answer Interpreter::execute_array(const Step& step, const std::int32_t* operands) {
   const auto operand = [&](int index) { return registers_[operands[index]]; };
+  if (!locate(step)) {
+    return Answer::kRaised;
+  }
+  if (!step.site) {
+    step.site = std::make_unique<array::UfuncSite>();
+  }
+  Ref result;
+  array::Outcome outcome = array::Outcome::kFallback;
+  switch (step.op) {
+    case Op::array_unary:
+      outcome = step.site->unary(unary_operator(step.immediate), operand(0), step.temporaries, &result);
+      break;
+    case Op::array_binary:
+      outcome = step.site->binary(static_cast<array::BinaryOperator>(step.immediate), operand(0), operand(1),
+                                  step.temporaries, &result);
+      break;
+    case Op::array_compare:
+      outcome = step.site->compare(step.immediate, operand(0), operand(1), step.temporaries, &result);
+      break;
+    default:
+      outcome = call_ufunc(step, operands, &result);
+      break;
+  }
+  if (outcome == array::Outcome::kDone) {
+    registers_[step.result] = result.release();
+    return Answer::kNext;
+  }
+  return outcome == array::Outcome::kError ? Answer::kRaised : execute_array_eagerly(step, operands);
+}
+
+array::Outcome Interpreter::call_ufunc(const Step& step, const std::int32_t* operands, Ref* result) {
+  constexpr std::uint16_t kCallableSlots = 2;  // null and the ufunc
+  constexpr std::uint16_t kMostInputs = 4;
+  const int inputs = step.operand_count - kCallableSlots;
+  PyObject* callable = registers_[operands[1]];
+  if (registers_[operands[0]] != nullptr || inputs < 1 || inputs > kMostInputs) {
+    return array::Outcome::kFallback;
+  }
+  std::array<PyObject*, kMostInputs> arguments{};
+  for (int index = 0; index < inputs; ++index) {
+    arguments.at(static_cast<std::size_t>(index)) = registers_[operands[index + kCallableSlots]];
+  }
+  return step.site->call(callable, arguments.data(), static_cast<unsigned>(inputs), step.temporaries, result);
+}
+
+Interpreter::Answer Interpreter::execute_array_eagerly(const Step& step, const std::int32_t* operands) {
   if (step.op == Op::array_call) {
     return call_step(step, operands);
   }
@@ -262,11 +324,11 @@ Interpreter::Answer Interpreter::execute_array(const Step& step, const std::int3
   }
   switch (step.op) {
     case Op::array_unary:
-      return store(step, unary_operation(step.immediate, operand(0)));
+      return store(step, unary_operation(step.immediate, registers_[operands[0]]));
     case Op::array_binary:
-      return store(step, binary_operation(step.immediate, operand(0), operand(1)));
+      return store(step, binary_operation(step.immediate, registers_[operands[0]], registers_[operands[1]]));
     default:
-      return store(step, compare(step.immediate, operand(0), operand(1)));
+      return store(step, compare(step.immediate, registers_[operands[0]], registers_[operands[1]]));
   }
 }
 

@@ -26,6 +26,8 @@ class Interpreter {
   Answer execute_rare(const Step& step, const std::int32_t* operands);
   Answer execute_guard(const Step& step, PyObject* value);
   Answer execute_array(const Step& step, const std::int32_t* operands);
+  Answer execute_array_eagerly(const Step& step, const std::int32_t* operands);
+  array::Outcome call_ufunc(const Step& step, const std::int32_t* operands, Ref* result);
   Answer call_step(const Step& step, const std::int32_t* operands);
   Answer unpack(const Step& step, const std::int32_t* operands);
   Answer thunk(const Step& step, const std::int32_t* operands);

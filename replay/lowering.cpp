@@ -120,25 +120,34 @@ class Lowering {
       const std::int32_t place = register_of(value);
       executor_.registers_used_.push_back(place);
       ++step.drop_count;
-      for (std::uint32_t operand = 0; operand < step.operand_count && operand < kTemporaryBits; ++operand) {
-        if (executor_.registers_used_[step.operands + operand] == place && !is_param(value)) {
-          step.temporaries |= 1U << operand;
-        }
-      }
+      mark_temporary(step, value);
       free_.push_back(place);
     }
   }
 
-  [[nodiscard]] bool is_param(Value value) {
-    if (params_.empty()) {
-      params_.assign(static_cast<std::size_t>(graph_.value_count), false);
-      for (const Node& node : graph_.nodes) {
-        if (node.op == Op::param) {
-          params_[index(node.first_result)] = true;
-        }
+  // An operand of an array operation that dies with it was, in the program, a nameless intermediate result if it sat
+  // in one place of the stack and nowhere else: then eager NumPy would compute into it.
+  void mark_temporary(Step& step, Value value) const {
+    constexpr std::uint32_t kCallableSlots = 2;
+    const bool is_call = step.op == Op::array_call;
+    if (!is_call && step.op != Op::array_unary && step.op != Op::array_binary && step.op != Op::array_compare) {
+      return;
+    }
+    const Node& node = graph_.nodes[index(step.node)];
+    int places = 0;
+    for (SnapshotId id = node.snapshot; id != kNoSnapshot; id = graph_.snapshots[index(id)].parent) {
+      const Snapshot& state = graph_.snapshots[index(id)];
+      places += static_cast<int>(std::count(state.stack.begin(), state.stack.end(), value));
+      if (std::find(state.locals.begin(), state.locals.end(), value) != state.locals.end()) {
+        return;
       }
     }
-    return params_[index(value)];
+    const std::uint32_t first = is_call ? kCallableSlots : 0;
+    for (std::uint32_t operand = first; operand < node.operands.size() && places == 1; ++operand) {
+      if (node.operands[operand] == value) {
+        step.temporaries |= array::kAnonymous << (operand - first);
+      }
+    }
   }
 
   void lower_snapshot(SnapshotId id) {
@@ -198,11 +207,10 @@ class Lowering {
   }
 
   static constexpr std::int32_t function_register_ = 1;
-  static constexpr std::uint32_t kTemporaryBits = 32;
   Executor& executor_;
   const Graph& graph_;
   std::vector<std::int32_t> registers_;
-  std::vector<bool> owned_, lowered_, params_;
+  std::vector<bool> owned_, lowered_;
   std::vector<std::int32_t> free_;
   std::map<std::tuple<int, int, std::vector<Value>>, std::int32_t> keys_;
   std::tuple<int, int, std::vector<Value>> last_key_{-2, -2, {}};

@@ -161,16 +161,19 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, in
   for (int level = innermost; level >= first_real; --level) {
     const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(inner.chain[level])];
     const auto number = static_cast<std::size_t>(state.frame);
-    const std::vector<int>& units = executor_.shapes_[number]->units;
+    const CodeShape& shape = *executor_.shapes_[number];
     const auto instruction = static_cast<std::size_t>(state.instruction);
     auto depth = static_cast<int>(state.stack.size());
-    int unit = units[instruction];
+    int unit = shape.starts[instruction];
     if (level != innermost) {
       raise = result == nullptr;
       if (!raise) {
         interp::stack_base(run_.frames[level])[depth++] = result;
-        unit = units[instruction + 1];
+        unit = shape.starts[instruction + 1];
       }
+    }
+    if (raise) {
+      unit = shape.units[instruction];
     }
     result = interp::run_frame(run_.thread, run_.frames[level], unit, depth, raise);
     --run_.depth;

@@ -10,4 +10,7 @@ void export_rewriter();
 // _UfuncSite: one array kernel site, for the tests of the kernels.
 void export_arrays();
 
+// trace, record, stats and all else that drives the engine.
+void export_engine();
+
 }  // namespace tagalong

@@ -1,0 +1,263 @@
+#include "runtime/anchor.h"
+
+#include <array>
+#include <unordered_map>
+#include <utility>
+
+#include "recorder/recording_code.h"
+#include "rewriter/interp/code_link.h"
+#include "rewriter/interp/errors.h"
+#include "rewriter/interp/eval_hook.h"
+#include "rewriter/interp/landing.h"
+#include "runtime/options.h"
+
+namespace tagalong::runtime {
+namespace {
+
+using interp::Frame;
+
+struct Anchor {
+  PyObject_HEAD
+  CodeRecord* record;
+};
+
+// By original code; used under the GIL. The entry goes with the anchor.
+std::unordered_map<PyCodeObject*, PyObject*>& anchors() {
+  static auto* map = new std::unordered_map<PyCodeObject*, PyObject*>();
+  return *map;
+}
+
+// What the stub does after the anchor had no item. Between the two nothing else runs in this thread.
+struct Pending {
+  enum class Kind : std::uint8_t { kNone, kRecord, kLand } kind = Kind::kNone;
+  Frame* frame = nullptr;
+  Ref anchor;
+  replay::Landing landing;
+};
+thread_local Pending t_pending;
+thread_local int t_depth = 0;
+
+constexpr int kSpareRecursion = 40;  // Python calls that an exit may need
+
+bool steps_aside(PyThreadState* thread) {
+  return interp::is_watched(thread) || interp::recursion_left(thread) < kSpareRecursion ||
+         t_depth >= options().executor_depth || interp::foreign_hook(thread) || recorder::Session::is_recording();
+}
+
+struct DepthGuard {
+  DepthGuard() { ++t_depth; }
+  DepthGuard(const DepthGuard&) = delete;
+  DepthGuard& operator=(const DepthGuard&) = delete;
+  ~DepthGuard() { --t_depth; }
+};
+
+// True: `result` is the call's; false: a landing is pending or nothing has happened.
+bool try_executors(PyThreadState* thread, Frame* frame, CodeRecord& record, PyObject** result) {
+  const DepthGuard depth;
+  for (std::size_t index = 0; index < record.executors.size(); ++index) {
+    // The run keeps its executor: what it calls may discard it.
+    const std::shared_ptr<const replay::Executor> executor = record.executors[index];
+    replay::Run run;
+    replay::Landing landing;
+    run.thread = thread;
+    run.root = frame;
+    run.function = reinterpret_cast<PyObject*>(interp::function_of(frame));
+    run.slots = interp::locals_of(frame);
+    run.root_units = &record.units;
+    run.landing = &landing;
+    const replay::Outcome outcome = executor->run(run);
+    if (outcome == replay::Outcome::kMiss) {
+      continue;
+    }
+    count(record.counters, Event::kHit);
+    if (outcome == replay::Outcome::kReturned) {
+      if (index != 0 && index < record.executors.size()) {
+        std::swap(record.executors[0], record.executors[index]);
+      }
+      *result = run.result.release();
+      return true;
+    }
+    count(record.counters, Event::kExit);
+    t_pending.kind = Pending::Kind::kLand;
+    t_pending.landing = std::move(landing);
+    return false;
+  }
+  if (!record.executors.empty()) {
+    count(record.counters, Event::kMiss);
+  }
+  return false;
+}
+
+PyObject* anchor_next(PyObject* self) {
+  PyThreadState* thread = interp::thread_state();
+  CodeRecord& record = *reinterpret_cast<Anchor*>(self)->record;
+  if (steps_aside(thread)) {
+    return nullptr;
+  }
+  Frame* frame = interp::current_frame(thread);
+  PyObject* result = nullptr;
+  if (!record.executors.empty()) {
+    // The run may free the code object that owns the anchor.
+    const Ref keep = Ref::create(self);
+    if (try_executors(thread, frame, record, &result)) {
+      return result;
+    }
+  }
+  if (t_pending.kind != Pending::Kind::kLand) {
+    if (!record.wants_recording() || record.recording) {
+      return nullptr;
+    }
+    t_pending.kind = Pending::Kind::kRecord;
+  }
+  t_pending.frame = frame;
+  t_pending.anchor = Ref::create(self);
+  return nullptr;
+}
+
+PyObject* landing_next(PyObject* /*self*/) {
+  if (t_pending.kind == Pending::Kind::kNone) {
+    return nullptr;
+  }
+  interp::expect_landing(interp::thread_state());
+  Py_RETURN_NONE;
+}
+
+PyObject* start_recording(PyThreadState* thread, Frame* frame, CodeRecord& record) {
+  const auto first = static_cast<std::size_t>(record.decoded().first);
+  try {
+    const recorder::RecordingCode& recording =
+        recorder::Session::start(thread, frame, record.decoded_ref(), record, options().recording);
+    record.recording = true;
+    interp::redirect(frame, recording.code.get(), recording.start_pad, 0);
+  } catch (const PythonError&) {
+    PyErr_Clear();
+    ++record.failures;
+    interp::redirect(frame, interp::code_of(frame), record.pads[first], 0);
+  } catch (const std::exception&) {
+    ++record.failures;
+    interp::redirect(frame, interp::code_of(frame), record.pads[first], 0);
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject* land_at(Frame* frame, const CodeRecord& record, replay::Landing landing) {
+  const auto instruction = static_cast<std::size_t>(landing.instruction);
+  PyObject** base = interp::stack_base(frame);
+  auto depth = static_cast<int>(landing.stack.size());
+  PyObject* top = nullptr;
+  if (!landing.raise && depth > 0) {
+    --depth;
+    top = landing.stack.back();
+  }
+  for (int index = 0; index < depth; ++index) {
+    base[index] = landing.stack[static_cast<std::size_t>(index)];
+  }
+  PyCodeObject* code = interp::code_of(frame);
+  if (landing.raise) {
+    interp::redirect(frame, code, record.units[instruction] + 1, depth);
+    PyErr_Restore(landing.type.release(), landing.value.release(), landing.traceback.release());
+    return nullptr;
+  }
+  if (top != nullptr) {
+    interp::redirect(frame, code, record.starts[instruction], depth);
+    return top;
+  }
+  TAGALONG_CHECK(landing.stack.empty(), "landing with NULL on top of {} values", landing.stack.size());
+  interp::redirect(frame, code, record.pads[instruction], 0);
+  Py_RETURN_NONE;
+}
+
+PyObject* land(PyThreadState* thread, Frame* frame, PyObject* /*argument*/) {
+  Pending pending = std::exchange(t_pending, Pending{});
+  CodeRecord& record = *record_of(pending.anchor.get());
+  TAGALONG_CHECK(pending.frame == frame, "landing in {} instead of {}", fmt::ptr(frame), fmt::ptr(pending.frame));
+  if (pending.kind == Pending::Kind::kRecord) {
+    return start_recording(thread, frame, record);
+  }
+  return land_at(frame, record, std::move(pending.landing));
+}
+
+void anchor_dealloc(PyObject* self) {
+  CodeRecord* record = reinterpret_cast<Anchor*>(self)->record;
+  const auto entry = anchors().find(record->decoded().shape->code.get());
+  if (entry != anchors().end() && entry->second == self) {
+    anchors().erase(entry);
+  }
+  delete record;
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyObject* anchor_repr(PyObject* self) {
+  return PyUnicode_FromFormat("<anchor of %U>", record_of(self)->decoded().shape->code->co_qualname);
+}
+
+PyObject* landing_repr(PyObject* /*self*/) { return PyUnicode_FromString("<landing>"); }
+
+PyTypeObject* make_type(const char* name, int size, iternextfunc next, reprfunc repr, destructor dealloc) {
+  std::vector<PyType_Slot> slots = {
+      {Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
+      {Py_tp_iternext, reinterpret_cast<void*>(next)},
+      {Py_tp_repr, reinterpret_cast<void*>(repr)},
+  };
+  if (dealloc != nullptr) {
+    slots.push_back({Py_tp_dealloc, reinterpret_cast<void*>(dealloc)});
+  }
+  slots.push_back({0, nullptr});
+  PyType_Spec spec = {name, size, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
+  return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+}
+
+PyTypeObject* anchor_type() {
+  static PyTypeObject* type =
+      make_type("tagalong._core.Anchor", sizeof(Anchor), anchor_next, anchor_repr, anchor_dealloc);
+  return type;
+}
+
+}  // namespace
+
+Ref make_anchor(std::unique_ptr<CodeRecord> record) {
+  PyTypeObject* type = anchor_type();
+  Ref anchor = type == nullptr ? Ref() : Ref::steal(type->tp_alloc(type, 0));
+  if (!anchor) {
+    throw PythonError();
+  }
+  reinterpret_cast<Anchor*>(anchor.get())->record = record.release();
+  return anchor;
+}
+
+CodeRecord* record_of(PyObject* anchor) { return reinterpret_cast<Anchor*>(anchor)->record; }
+
+Ref landing_iterator() {
+  static PyTypeObject* type =
+      make_type("tagalong._core.Landing", sizeof(PyObject), landing_next, landing_repr, nullptr);
+  static PyObject* object = type == nullptr ? nullptr : type->tp_alloc(type, 0);
+  if (object == nullptr) {
+    throw PythonError();
+  }
+  return Ref::create(object);
+}
+
+Ref landing_function() {
+  static PyObject* function = interp::make_landing_function("land", land, false).release();
+  if (function == nullptr) {
+    throw PythonError();
+  }
+  return Ref::create(function);
+}
+
+void register_anchor(PyCodeObject* original, PyObject* anchor) { anchors()[original] = anchor; }
+
+PyObject* anchor_of(PyCodeObject* code) {
+  const auto entry = anchors().find(interp::original_of(code));
+  return entry == anchors().end() ? nullptr : entry->second;
+}
+
+void for_each_record(void (*visit)(const CodeRecord& record, void* context), void* context) {
+  for (const auto& [code, anchor] : anchors()) {
+    visit(*record_of(anchor), context);
+  }
+}
+
+}  // namespace tagalong::runtime

@@ -1,0 +1,24 @@
+// Anchors: the objects in replay code through which the interpreter reaches us. An anchor is an iterator that the entry
+// stub asks for one item: an item is the result of the call; no item means that the call goes on in the frame, and if
+// a landing is pending, through the landing function. The anchor owns the code record.
+#pragma once
+
+#include <memory>
+
+#include "runtime/code_record.h"
+
+namespace tagalong::runtime {
+
+Ref make_anchor(std::unique_ptr<CodeRecord> record);  // throws PythonError
+CodeRecord* record_of(PyObject* anchor);
+// The iterator that has an item exactly when a landing is pending for this thread, and the function that lands.
+Ref landing_iterator();
+Ref landing_function();
+
+// Makes it the anchor that anchor_of() finds, until it dies.
+void register_anchor(PyCodeObject* original, PyObject* anchor);
+// The anchor of this code object (original or replay code), if it has one; borrowed.
+PyObject* anchor_of(PyCodeObject* code);
+void for_each_record(void (*visit)(const CodeRecord& record, void* context), void* context);
+
+}  // namespace tagalong::runtime

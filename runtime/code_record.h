@@ -1,0 +1,50 @@
+// Everything tagalong knows about one original code object: its replay code, its executors, what became of its
+// recordings. Owned by the anchor in the replay code, so it lives as long as that code object.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recorder/session.h"
+#include "replay/executor.h"
+#include "runtime/events.h"
+
+namespace tagalong::runtime {
+
+class CodeRecord : public recorder::Sink {
+ public:
+  explicit CodeRecord(std::shared_ptr<const recorder::DecodedCode> decoded) : decoded_(std::move(decoded)) {}
+
+  [[nodiscard]] const recorder::DecodedCode& decoded() const { return *decoded_; }
+  [[nodiscard]] std::shared_ptr<const recorder::DecodedCode> decoded_ref() const { return decoded_; }
+  [[nodiscard]] std::string name() const;
+
+  // Worth recording the call that starts now?
+  [[nodiscard]] bool wants_recording() const;
+
+  void finished(recorder::Recorded recorded) override;
+  bool may_inline(PyCodeObject* code) override;
+
+  [[nodiscard]] std::string explain() const;
+
+  // --- filled in by whoever makes the replay code (replay_code.cpp)
+  Ref replay_code;                      // weak reference: it owns the anchor that owns this
+  std::vector<int> units;               // of the original instructions in the replay code
+  std::vector<int> starts;
+  std::vector<int> pads;                // where to land with an empty stack
+
+  std::vector<std::shared_ptr<const replay::Executor>> executors;  // most recent hit first
+  Counters counters;
+  int failures = 0;                     // recordings in vain, in a row
+  bool keeps_recording_code = false;
+  CodeRef recording_code;               // of the last recording, if kept
+  bool recording = false;               // a recording of this code is under way in some thread
+  recorder::Stop last_stop = recorder::Stop::kNone;
+  int last_stop_line = 0;
+
+ private:
+  std::shared_ptr<const recorder::DecodedCode> decoded_;
+};
+
+}  // namespace tagalong::runtime

@@ -1,0 +1,82 @@
+#include "runtime/events.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+namespace tagalong::runtime {
+namespace {
+
+// All of this is used under the GIL.
+std::optional<std::vector<std::string>> g_events;
+unsigned g_topics = 0;
+
+constexpr std::array<const char*, 6> kTopicNames = {"record", "graph", "guards", "replay", "exits", "cache"};
+
+void note(std::string text) {
+  if (g_events.has_value()) {
+    g_events->push_back(std::move(text));
+  }
+}
+
+}  // namespace
+
+Counters& totals() {
+  static Counters counters;
+  return counters;
+}
+
+void count(Counters& counters, Event event) {
+  const auto bump = [&](std::uint64_t Counters::*field, const char* name) {
+    ++(counters.*field);
+    ++(totals().*field);
+    if (g_events.has_value()) {
+      note(name);
+    }
+  };
+  switch (event) {
+    case Event::kRecord:
+      return bump(&Counters::records, "record");
+    case Event::kHit:
+      return bump(&Counters::hits, "hit");
+    case Event::kMiss:
+      return bump(&Counters::misses, "miss");
+    case Event::kExit:
+      return bump(&Counters::exits, "exit");
+  }
+}
+
+void count_stop(Counters& counters, recorder::Stop stop) {
+  if (stop == recorder::Stop::kNone) {
+    return;
+  }
+  ++counters.stops.at(static_cast<std::size_t>(stop));
+  ++totals().stops.at(static_cast<std::size_t>(stop));
+  note(fmt::format("stop:{}", recorder::stop_name(stop)));
+}
+
+void start_events() { g_events.emplace(); }
+
+std::vector<std::string> stop_events() { return std::exchange(g_events, std::nullopt).value_or(std::vector<std::string>{}); }
+
+void set_log(const std::vector<std::string>& topics) {
+  g_topics = 0;
+  for (std::size_t index = 0; index < kTopicNames.size(); ++index) {
+    for (const std::string& topic : topics) {
+      if (topic == "all" || topic == kTopicNames.at(index)) {
+        g_topics |= 1U << index;
+      }
+    }
+  }
+}
+
+bool is_logged(Topic topic) { return ((g_topics >> static_cast<unsigned>(topic)) & 1U) != 0; }
+
+void log(Topic topic, const std::string& text) {
+  fmt::print(stderr, "tagalong {}: {}\n", kTopicNames.at(static_cast<std::size_t>(topic)), text);
+}
+
+}  // namespace tagalong::runtime

@@ -1,0 +1,20 @@
+// A graph as a callable object: called with the tuple of the root's inputs it replays them, or raises GuardFailed. The
+// constant that the code of a single recording calls.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "replay/executor.h"
+#include "runtime/events.h"
+
+namespace tagalong::runtime {
+
+// `function`: the root's function; `slots`: the local slots that the tuple's items stand for. Throws PythonError.
+Ref make_graph_object(std::shared_ptr<const replay::Executor> executor, const Ref& function, std::vector<int> slots,
+                      std::shared_ptr<Counters> counters);
+
+// The exception GuardFailed (attributes guard, value); borrowed.
+PyObject* guard_failed_type();
+
+}  // namespace tagalong::runtime

@@ -1,0 +1,50 @@
+#include "runtime/main_hook.h"
+
+#include <utility>
+
+#include "rewriter/interp/eval_hook.h"
+
+namespace tagalong::runtime {
+namespace {
+
+Ref& callback_slot() {
+  static auto* slot = new Ref();
+  return *slot;
+}
+
+bool is_main_module(interp::Frame* frame) {
+  PyObject* globals = interp::function_of(frame)->func_globals;
+  PyObject* name = PyDict_Check(globals) ? PyDict_GetItemString(globals, "__name__") : nullptr;
+  return name != nullptr && PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "__main__") == 0 &&
+         PyUnicode_CompareWithASCIIString(interp::code_of(frame)->co_name, "<module>") == 0;
+}
+
+PyObject* handle_main(PyThreadState* thread, interp::Frame* frame, int throw_flag) {
+  if (!callback_slot() || throw_flag != 0 || !is_main_module(frame)) {
+    return interp::evaluate(thread, frame, throw_flag);
+  }
+  const Ref callback = std::exchange(callback_slot(), Ref());
+  interp::release_hook();
+  const Ref code = Ref::steal(
+      PyObject_CallOneArg(callback.get(), reinterpret_cast<PyObject*>(interp::code_of(frame))));
+  if (!code) {
+    return nullptr;
+  }
+  if (PyCode_Check(code.get())) {
+    interp::exchange_code(thread, frame, reinterpret_cast<PyCodeObject*>(code.get()));
+  }
+  return interp::evaluate(thread, frame, throw_flag);
+}
+
+}  // namespace
+
+void install_main_hook(const Ref& callback) {
+  const bool is_new = !callback_slot();
+  callback_slot() = callback;
+  interp::set_frame_handler(handle_main);
+  if (is_new) {
+    interp::acquire_hook();
+  }
+}
+
+}  // namespace tagalong::runtime

@@ -1,0 +1,249 @@
+// The engine's functions for the Python package (tagalong/_core.pyi says what each takes and gives).
+#include <boost/python.hpp>
+#include <string>
+#include <vector>
+
+#include "replay/printer.h"
+#include "rewriter/code.h"
+#include "rewriter/interp/code_link.h"
+#include "rewriter/interp/errors.h"
+#include "runtime/anchor.h"
+#include "runtime/events.h"
+#include "runtime/graph_object.h"
+#include "runtime/main_hook.h"
+#include "runtime/module/exports.h"
+#include "runtime/options.h"
+#include "runtime/recording.h"
+#include "runtime/replay_code.h"
+#include "runtime/texts.h"
+
+namespace tagalong {
+namespace {
+
+namespace py = boost::python;
+using runtime::Counters;
+using runtime::Recording;
+
+py::object owned(Ref object) { return py::object(py::handle<>(object.release())); }
+
+py::object as_object(const CodeRef& code) {
+  return py::object(py::handle<>(py::borrowed(reinterpret_cast<PyObject*>(code.get()))));
+}
+
+// Failures of ours become Python exceptions; Python's own stay what they are.
+template <class Function>
+auto guarded(Function function) -> decltype(function()) {
+  try {
+    return function();
+  } catch (const PythonError&) {
+    py::throw_error_already_set();
+  } catch (const InternalError& error) {
+    PyErr_SetString(PyExc_SystemError, error.what());
+    py::throw_error_already_set();
+  }
+  throw std::logic_error("not reached");
+}
+
+PyFunctionObject* function_of(const py::object& function) {
+  if (!PyFunction_Check(function.ptr())) {
+    PyErr_Format(PyExc_TypeError, "expected a Python function, got %.200s", Py_TYPE(function.ptr())->tp_name);
+    py::throw_error_already_set();
+  }
+  return reinterpret_cast<PyFunctionObject*>(function.ptr());
+}
+
+PyCodeObject* code_of(const py::object& code_or_function) {
+  if (PyCode_Check(code_or_function.ptr())) {
+    return reinterpret_cast<PyCodeObject*>(code_or_function.ptr());
+  }
+  return reinterpret_cast<PyCodeObject*>(function_of(code_or_function)->func_code);
+}
+
+void set_code(const py::object& function, const CodeRef& code) {
+  if (function_of(function)->func_code != reinterpret_cast<PyObject*>(code.get())) {
+    py::setattr(function, "__code__", as_object(code));
+  }
+}
+
+py::object trace(const py::object& function) {
+  return guarded([&] {
+    auto* code = reinterpret_cast<PyCodeObject*>(function_of(function)->func_code);
+    set_code(function, runtime::replay_code_of(code));
+    return function;
+  });
+}
+
+py::object untrace(const py::object& function) {
+  auto* code = reinterpret_cast<PyCodeObject*>(function_of(function)->func_code);
+  set_code(function, CodeRef::create(interp::original_of(code)));
+  return function;
+}
+
+bool is_traced(const py::object& function) {
+  auto* code = reinterpret_cast<PyCodeObject*>(function_of(function)->func_code);
+  return interp::original_of(code) != code;
+}
+
+py::object original_code(const py::object& code_or_function) {
+  return as_object(CodeRef::create(interp::original_of(code_of(code_or_function))));
+}
+
+py::object wrap_code(const py::object& code) {
+  return guarded([&] { return as_object(runtime::replay_code_of(runtime::wrap_nested(code_of(code)).get())); });
+}
+
+py::object wrap_module_code(const py::object& code) {
+  return guarded([&] { return as_object(runtime::wrap_nested(code_of(code))); });
+}
+
+py::dict counters_dict(const Counters& counters) {
+  py::dict result;
+  result["records"] = counters.records;
+  result["hits"] = counters.hits;
+  result["misses"] = counters.misses;
+  result["exits"] = counters.exits;
+  result["bridges"] = counters.bridges;
+  result["invalidations"] = counters.invalidations;
+  result["retired"] = counters.retired;
+  py::dict stops;
+  for (std::size_t index = 0; index < counters.stops.size(); ++index) {
+    if (counters.stops[index] != 0) {
+      stops[recorder::stop_name(static_cast<recorder::Stop>(index))] = counters.stops[index];
+    }
+  }
+  result["stops"] = stops;
+  return result;
+}
+
+py::dict stats(const py::object& function) {
+  if (function.is_none()) {
+    return counters_dict(runtime::totals());
+  }
+  PyCodeObject* code = code_of(function);
+  if (PyObject* anchor = runtime::anchor_of(code)) {
+    return counters_dict(runtime::record_of(anchor)->counters);
+  }
+  Counters none;
+  constexpr int kGenerators = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
+  if ((code->co_flags & kGenerators) != 0) {
+    none.stops.at(static_cast<std::size_t>(recorder::Stop::k_generator)) = 1;
+  }
+  return counters_dict(none);
+}
+
+std::string explain(const py::object& function) {
+  if (!function.is_none()) {
+    PyObject* anchor = runtime::anchor_of(code_of(function));
+    return anchor == nullptr ? "not traced\n" : runtime::record_of(anchor)->explain();
+  }
+  std::string text;
+  runtime::for_each_record(
+      [](const runtime::CodeRecord& record, void* context) {
+        if (record.counters.records + record.counters.hits + record.counters.misses != 0) {
+          *static_cast<std::string*>(context) += record.explain();
+        }
+      },
+      &text);
+  return text;
+}
+
+void set_option(const std::string& name, long value) {
+  if (!runtime::set_option(name, value)) {
+    PyErr_Format(PyExc_ValueError, "there is no option %s", name.c_str());
+    py::throw_error_already_set();
+  }
+}
+
+std::vector<std::string> strings(const py::object& list) {
+  std::vector<std::string> result;
+  for (py::ssize_t index = 0; index < py::len(list); ++index) {
+    result.push_back(py::extract<std::string>(list[index]));
+  }
+  return result;
+}
+
+void set_log(const py::object& topics) { runtime::set_log(strings(topics)); }
+
+void set_opaque_paths(const py::object& paths) { runtime::options().opaque_paths = strings(paths); }
+
+py::list events_stop() {
+  py::list result;
+  for (const std::string& event : runtime::stop_events()) {
+    result.append(event);
+  }
+  return result;
+}
+
+void install_main_hook(const py::object& callback) { runtime::install_main_hook(Ref::create(callback.ptr())); }
+
+// --- one recorded run
+
+py::object optional(const Ref& object) {
+  return object ? owned(object) : py::object();
+}
+
+py::object recording_result(const Recording& recording) { return optional(recording.result); }
+py::object recording_exception(const Recording& recording) { return optional(recording.exception); }
+py::object recording_original(const Recording& recording) { return as_object(recording.original_code); }
+py::object recording_recording(const Recording& recording) { return as_object(recording.recording_code); }
+py::object recording_replay(const Recording& recording) { return as_object(recording.replay_code); }
+py::object recording_stop(const Recording& recording) {
+  return recording.stop == recorder::Stop::kNone ? py::object() : py::object(recorder::stop_name(recording.stop));
+}
+std::string recording_graph(const Recording& recording) {
+  return recording.executor() == nullptr ? std::string() : replay::print(recording.executor()->graph());
+}
+py::list recording_guards(const Recording& recording) {
+  py::list result;
+  if (recording.executor() != nullptr) {
+    for (const std::string& text : runtime::guard_texts(*recording.executor())) {
+      result.append(text);
+    }
+  }
+  return result;
+}
+py::object replay_recording(const Recording& recording, const py::tuple& args, const py::dict& kwargs) {
+  return guarded([&] { return owned(Ref::steal(recording.replay(args.ptr(), kwargs.ptr()))); });
+}
+
+py::object record(const py::object& function, const py::tuple& args, const py::dict& kwargs) {
+  return guarded([&] {
+    function_of(function);
+    return py::object(boost::shared_ptr<Recording>(
+        new Recording(Ref::create(function.ptr()), Ref::create(args.ptr()), Ref::create(kwargs.ptr()))));
+  });
+}
+
+}  // namespace
+
+void export_engine() {
+  py::scope().attr("GuardFailed") = py::object(py::handle<>(py::borrowed(runtime::guard_failed_type())));
+  py::class_<Recording, boost::shared_ptr<Recording>, boost::noncopyable>("RecordingCore", py::no_init)
+      .add_property("result", recording_result)
+      .add_property("exception", recording_exception)
+      .add_property("stop_reason", recording_stop)
+      .add_property("original_code", recording_original)
+      .add_property("recording_code", recording_recording)
+      .add_property("replay_code", recording_replay)
+      .add_property("graph_text", recording_graph)
+      .add_property("guards_text", recording_guards)
+      .def("explain", &Recording::explain)
+      .def("replay", replay_recording);
+  py::def("record", record);
+  py::def("trace", trace);
+  py::def("untrace", untrace);
+  py::def("is_traced", is_traced);
+  py::def("original_code", original_code);
+  py::def("wrap_code", wrap_code);
+  py::def("wrap_module_code", wrap_module_code);
+  py::def("stats", stats, (py::arg("func") = py::object()));
+  py::def("explain", explain, (py::arg("func") = py::object()));
+  py::def("set_option", set_option);
+  py::def("set_log", set_log);
+  py::def("set_opaque_paths", set_opaque_paths);
+  py::def("events_start", runtime::start_events);
+  py::def("events_stop", events_stop);
+  py::def("install_main_hook", install_main_hook);
+}
+
+}  // namespace tagalong

@@ -1,0 +1,36 @@
+#include "runtime/options.h"
+
+#include <array>
+#include <utility>
+
+namespace tagalong::runtime {
+
+Options& options() {
+  static Options instance;
+  return instance;
+}
+
+bool set_option(std::string_view name, long value) {
+  Options& all = options();
+  const std::array<std::pair<std::string_view, int*>, 6> numbers = {{
+      {"nodes", &all.recording.nodes},
+      {"unroll", &all.recording.unroll},
+      {"inline_depth", &all.recording.inline_depth},
+      {"entries_per_anchor", &all.entries_per_anchor},
+      {"retries", &all.retries},
+      {"executor_depth", &all.executor_depth},
+  }};
+  for (const auto& [known, place] : numbers) {
+    if (known == name) {
+      *place = static_cast<int>(value);
+      return true;
+    }
+  }
+  if (name == "stress") {
+    all.stress = value != 0;
+    return true;
+  }
+  return name == "threads";  // for the array regions to come
+}
+
+}  // namespace tagalong::runtime

@@ -1,0 +1,25 @@
+// The engine's settings; the one table of options is in the Python package, which sets them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "recorder/session.h"
+
+namespace tagalong::runtime {
+
+struct Options {
+  recorder::Limits recording;
+  int entries_per_anchor = 8;
+  int retries = 4;          // recordings in vain before an anchor gives up
+  int executor_depth = 48;  // executors inside executors, by C stack
+  bool stress = false;
+  std::vector<std::string> opaque_paths;  // code from files below these is not recorded into its callers
+};
+
+Options& options();
+// False if there is no such option.
+bool set_option(std::string_view name, long value);
+
+}  // namespace tagalong::runtime

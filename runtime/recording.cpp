@@ -1,0 +1,119 @@
+#include "runtime/recording.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "rewriter/interp/code_link.h"
+#include "rewriter/interp/errors.h"
+#include "runtime/anchor.h"
+#include "runtime/graph_object.h"
+#include "runtime/replay_code.h"
+#include "runtime/texts.h"
+
+namespace tagalong::runtime {
+
+Ref function_with_code(PyObject* function, PyCodeObject* code) {
+  const auto* source = reinterpret_cast<PyFunctionObject*>(function);
+  Ref copy = Ref::steal(PyFunction_New(reinterpret_cast<PyObject*>(code), source->func_globals));
+  if (!copy) {
+    return {};
+  }
+  auto* target = reinterpret_cast<PyFunctionObject*>(copy.get());
+  const auto assign = [](PyObject*& place, PyObject* value) {
+    PyObject* old = std::exchange(place, Py_XNewRef(value));
+    Py_XDECREF(old);
+  };
+  assign(target->func_defaults, source->func_defaults);
+  assign(target->func_kwdefaults, source->func_kwdefaults);
+  assign(target->func_closure, source->func_closure);
+  assign(target->func_annotations, source->func_annotations);
+  assign(target->func_name, source->func_name);
+  assign(target->func_qualname, source->func_qualname);
+  assign(target->func_module, source->func_module);
+  assign(target->func_dict, source->func_dict);
+  assign(target->func_doc, source->func_doc);
+  return copy;
+}
+
+Recording::Recording(const Ref& function, const Ref& args, const Ref& kwargs) {
+  PyCodeObject* original = interp::original_of(reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function.get())));
+  original_code = CodeRef::create(original);
+  recording_code = original_code;
+  replay_code = original_code;
+  decoded_ = recorder::DecodedCode::make(original);
+  Ref anchor;
+  Ref runner = function;
+  if (decoded_->refusal == nullptr) {
+    const CodeRef code = private_replay_code(decoded_, &anchor);
+    record_of(anchor.get())->keeps_recording_code = true;
+    runner = function_with_code(function.get(), code.get());
+    if (!runner) {
+      throw PythonError();
+    }
+  }
+  result = Ref::steal(PyObject_Call(runner.get(), args.get(), kwargs.get()));
+  if (!result) {
+    PyObject* parts[3] = {};
+    PyErr_Fetch(&parts[0], &parts[1], &parts[2]);
+    PyErr_NormalizeException(&parts[0], &parts[1], &parts[2]);
+    if (parts[2] != nullptr) {
+      PyException_SetTraceback(parts[1], parts[2]);
+    }
+    exception = Ref::steal(parts[1]);
+    Py_XDECREF(parts[0]);
+    Py_XDECREF(parts[2]);
+  }
+  if (!anchor) {
+    stop = std::string_view(decoded_->refusal) == "generator" ? recorder::Stop::k_generator : recorder::Stop::k_namespace;
+    count_stop(*counters_, stop);
+    return;
+  }
+  CodeRecord& record = *record_of(anchor.get());
+  stop = record.last_stop;
+  explanation_ = record.explain();
+  if (record.recording_code) {
+    recording_code = record.recording_code;
+  }
+  if (!record.executors.empty()) {
+    executor_ = record.executors.front();
+    make_replay_code(function);
+  }
+}
+
+void Recording::make_replay_code(const Ref& function) {
+  std::vector<int> slots;
+  for (const replay::Node& node : executor_->graph().nodes) {
+    if (node.op == replay::Op::param) {
+      slots.push_back(static_cast<int>(node.immediate));
+    }
+  }
+  const Ref graph = make_graph_object(executor_, function, slots, counters_);
+  replay_code = graph_code(*decoded_, graph, slots);
+  replay_function_ = function_with_code(function.get(), replay_code.get());
+  if (!replay_function_) {
+    throw PythonError();
+  }
+}
+
+PyObject* Recording::replay(PyObject* args, PyObject* kwargs) const {
+  if (!replay_function_) {
+    PyErr_Format(PyExc_RuntimeError, "nothing to replay: %s", recorder::stop_text(stop));
+    return nullptr;
+  }
+  return PyObject_Call(replay_function_.get(), args, kwargs);
+}
+
+std::string Recording::explain() const {
+  std::string text = explanation_;
+  if (executor_ != nullptr) {
+    text += fmt::format("  replayed {} times, {} guards failed, {} left in the middle\n", counters_->hits,
+                        counters_->misses, counters_->exits);
+    for (const std::string& line : failure_texts(*executor_)) {
+      text += "    " + line + "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace tagalong::runtime

@@ -1,0 +1,160 @@
+#include "runtime/replay_code.h"
+
+#include <utility>
+
+#include "rewriter/edit.h"
+#include "rewriter/interp/code_link.h"
+#include "rewriter/interp/errors.h"
+#include "runtime/anchor.h"
+
+namespace tagalong::runtime {
+namespace {
+
+namespace op = rewriter::op;
+using rewriter::Assembly;
+using rewriter::Instruction;
+
+// Recording code runs in the same frames and needs this much more stack for its hooks.
+constexpr int kHookStack = 6;
+
+std::vector<Instruction> entry_stub(Assembly& assembly, const Ref& anchor) {
+  const auto constant = [&assembly](const Ref& object) {
+    return static_cast<std::uint32_t>(rewriter::add_constant(assembly, object));
+  };
+  const std::uint32_t anchor_constant = constant(anchor);
+  const std::uint32_t iterator = constant(landing_iterator());
+  const std::uint32_t function = constant(landing_function());
+  constexpr std::int32_t kNoItem = 5;
+  constexpr std::int32_t kOriginal = 14;
+  return {
+      {op::kLOAD_CONST, anchor_constant},  // 0: has the anchor an item?
+      {op::kFOR_ITER, 0, kNoItem},
+      {op::kSWAP, 2},                      // 2: yes: it is the result
+      {op::kPOP_TOP},
+      {op::kRETURN_VALUE},
+      {op::kLOAD_CONST, iterator},         // 5: no: is a landing pending?
+      {op::kFOR_ITER, 0, kOriginal},
+      {op::kPOP_TOP},                      // 7: yes: the function changes this frame while it waits
+      {op::kPOP_TOP},
+      {op::kPUSH_NULL},
+      {op::kLOAD_CONST, function},
+      {op::kPRECALL, 0},
+      {op::kCALL, 0},
+      {op::kRETURN_VALUE},                 // never reached
+  };
+}
+
+// Behind the original instructions: for each that has nothing on the stack, the place to land there (a landing pushes
+// a value).
+std::vector<int> add_pads(Assembly& assembly, const std::vector<int>& depths) {
+  std::vector<int> pads(depths.size(), -1);
+  const int count = assembly.size();
+  for (int index = 0; index < count; ++index) {
+    if (depths[static_cast<std::size_t>(index)] == 0) {
+      pads[static_cast<std::size_t>(index)] = assembly.size();
+      assembly.instructions.push_back({op::kPOP_TOP});
+      assembly.instructions.push_back({op::kJUMP_BACKWARD, 0, index});
+    }
+  }
+  return pads;
+}
+
+CodeRef build(std::shared_ptr<const recorder::DecodedCode> decoded, Ref* anchor_out) {
+  auto owned = std::make_unique<CodeRecord>(decoded);
+  CodeRecord& record = *owned;
+  Ref anchor = make_anchor(std::move(owned));
+  Assembly assembly = decoded->assembly;
+  const auto count = static_cast<std::size_t>(assembly.size());
+  const std::vector<int> pads = add_pads(assembly, decoded->shape->depths);
+  std::vector<Instruction> stub = entry_stub(assembly, anchor);
+  const int first = decoded->first;
+  const rewriter::Edited edited = rewriter::insert(
+      assembly, {{.before = first, .code = std::move(stub), .follows = rewriter::Follows::kNone, .jumps_see_it = false}});
+  rewriter::EncodeOptions options;
+  options.stack_size = assembly.stack_size + kHookStack;
+  const rewriter::Encoded encoded = rewriter::encode(edited.assembly, options);
+  const std::vector<int> starts = replay::starts_of(encoded.code.get(), encoded.offsets);
+  for (std::size_t index = 0; index < count; ++index) {
+    const auto place = static_cast<std::size_t>(edited.index[index]);
+    record.units.push_back(encoded.offsets[place]);
+    record.starts.push_back(starts[place]);
+    record.pads.push_back(pads[index] < 0 ? -1 : starts[static_cast<std::size_t>(edited.index[static_cast<std::size_t>(pads[index])])]);
+  }
+  record.replay_code = Ref::steal(PyWeakref_NewRef(reinterpret_cast<PyObject*>(encoded.code.get()), nullptr));
+  if (!record.replay_code) {
+    throw PythonError();
+  }
+  if (!interp::set_original(encoded.code.get(), decoded->shape->code.get())) {
+    throw PythonError();
+  }
+  *anchor_out = std::move(anchor);
+  return encoded.code;
+}
+
+}  // namespace
+
+CodeRef replay_code_of(PyCodeObject* code) {
+  PyCodeObject* original = interp::original_of(code);
+  if (PyObject* known = anchor_of(original)) {
+    PyObject* replay = PyWeakref_GetObject(record_of(known)->replay_code.get());
+    if (replay != Py_None) {
+      return CodeRef::create(reinterpret_cast<PyCodeObject*>(replay));
+    }
+  }
+  std::shared_ptr<const recorder::DecodedCode> decoded = recorder::DecodedCode::make(original);
+  if (decoded->refusal != nullptr) {
+    return CodeRef::create(original);
+  }
+  Ref anchor;
+  CodeRef replay = build(std::move(decoded), &anchor);
+  register_anchor(original, anchor.get());
+  return replay;
+}
+
+CodeRef private_replay_code(std::shared_ptr<const recorder::DecodedCode> decoded, Ref* anchor) {
+  return build(std::move(decoded), anchor);
+}
+
+CodeRef graph_code(const recorder::DecodedCode& decoded, const Ref& graph, const std::vector<int>& slots) {
+  Assembly assembly = decoded.assembly;
+  const PyCodeObject* code = decoded.shape->code.get();
+  const auto graph_constant = static_cast<std::uint32_t>(rewriter::add_constant(assembly, graph));
+  std::vector<Instruction> stub = {{op::kPUSH_NULL}, {op::kLOAD_CONST, graph_constant}};
+  for (const int slot : slots) {
+    const auto kind = static_cast<unsigned char>(PyBytes_AS_STRING(code->co_localspluskinds)[slot]);
+    constexpr unsigned kCellOrFree = 0x40 | 0x80;
+    stub.push_back({(kind & kCellOrFree) != 0 ? op::kLOAD_CLOSURE : op::kLOAD_FAST, static_cast<std::uint32_t>(slot)});
+  }
+  stub.push_back({op::kBUILD_TUPLE, static_cast<std::uint32_t>(slots.size())});
+  stub.push_back({op::kPRECALL, 1});
+  stub.push_back({op::kCALL, 1});
+  stub.push_back({op::kRETURN_VALUE});
+  // In front of RESUME: this frame only hands its arguments over, nobody sees it; the graph makes the frame that
+  // tracebacks and callees show.
+  const rewriter::Edited edited = rewriter::insert(
+      assembly,
+      {{.before = decoded.first - 1, .code = std::move(stub), .follows = rewriter::Follows::kNone, .jumps_see_it = false}});
+  rewriter::EncodeOptions options;
+  options.stack_size = assembly.stack_size + static_cast<int>(slots.size()) + kHookStack;
+  CodeRef result = rewriter::encode(edited.assembly, options).code;
+  if (!interp::set_original(result.get(), decoded.shape->code.get())) {
+    throw PythonError();
+  }
+  return result;
+}
+
+CodeRef wrap_nested(PyCodeObject* code) {
+  Assembly assembly = rewriter::decode(code);
+  bool changed = false;
+  for (Ref& constant : assembly.constants) {
+    if (PyCode_Check(constant.get())) {
+      const CodeRef inner = wrap_nested(reinterpret_cast<PyCodeObject*>(constant.get()));
+      const CodeRef replay = replay_code_of(inner.get());
+      changed = changed || reinterpret_cast<PyObject*>(replay.get()) != constant.get();
+      constant = Ref::create(reinterpret_cast<PyObject*>(replay.get()));
+    }
+  }
+  return changed ? rewriter::encode(assembly).code : CodeRef::create(code);
+}
+
+}  // namespace tagalong::runtime

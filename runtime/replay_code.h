@@ -1,0 +1,25 @@
+// Making the third code objects: replay code (original instructions plus an entry stub) and the code of a single
+// recording ("load the graph, load the inputs, build a tuple, call, return").
+#pragma once
+
+#include <memory>
+
+#include "recorder/recording_code.h"
+#include "rewriter/interp/ref.h"
+
+namespace tagalong::runtime {
+
+// The replay code of an original code object, made once and shared by all its functions. Throws RewriteError,
+// PythonError. Refused code (generators, module bodies) is given back as it is.
+CodeRef replay_code_of(PyCodeObject* code);
+// The same, not shared: for one recording. `anchor` gets the new anchor.
+CodeRef private_replay_code(std::shared_ptr<const recorder::DecodedCode> decoded, Ref* anchor);
+
+// Code that calls `graph` with the tuple of the contents of these local slots.
+CodeRef graph_code(const recorder::DecodedCode& decoded, const Ref& graph, const std::vector<int>& slots);
+
+// A code object with its nested function code replaced by replay code, down to any depth; module bodies themselves get
+// no stub.
+CodeRef wrap_nested(PyCodeObject* code);
+
+}  // namespace tagalong::runtime
