@@ -300,7 +300,7 @@ class LiteralParser {
       return complex(depth);
     }
     position_ = start;
-    const Ref number = parse_number(token);
+    Ref number = parse_number(token);
     position_ = start + token.size();
     return number;
   }

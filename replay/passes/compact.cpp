@@ -1,6 +1,6 @@
 #include "replay/passes/compact.h"
 
-#include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace tagalong::replay {
@@ -44,9 +44,7 @@ class Compactor {
     if (node.result_count == 0) {
       return;
     }
-    for (std::int32_t i = 0; i < node.result_count; ++i) {
-      values_[static_cast<std::size_t>(node.first_result + i)] = next_ + i;
-    }
+    std::iota(values_.begin() + node.first_result, values_.begin() + node.first_result + node.result_count, next_);
     set(node.first_result, next_);
     next_ += node.result_count;
   }

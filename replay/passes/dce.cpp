@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
 #include <utility>
 
 #include "replay/operators.h"
@@ -206,9 +205,7 @@ class DeadNodes {
         held.push_back(each);
       }
     }
-    for (const Value each : std::views::reverse(held)) {
-      drop(each, drops);
-    }
+    std::for_each(held.rbegin(), held.rend(), [this, &drops](Value each) { drop(each, drops); });
   }
 
   Graph& graph_;

@@ -1,7 +1,6 @@
 #include "replay/passes/drops.h"
 
-#include <algorithm>
-#include <ranges>
+#include <vector>
 
 namespace tagalong::replay {
 namespace {
@@ -20,7 +19,8 @@ class Drops {
         owned_[static_cast<std::size_t>(node.first_result)] = false;
       }
     }
-    for (Node& node : std::views::reverse(graph_.nodes)) {
+    for (std::size_t place = graph_.nodes.size(); place-- > 0;) {
+      Node& node = graph_.nodes[place];
       use_snapshot(node.snapshot);
       if (node.op == Op::drop) {
         changed_ = std::erase_if(node.operands, [this](Value value) { return !drops(value); }) != 0 || changed_;

@@ -1,6 +1,8 @@
 #include "graph_machine.h"
 
+#include <numeric>
 #include <stdexcept>
+#include <vector>
 
 #include "replay/operators.h"
 
@@ -217,10 +219,8 @@ class Builder {
 Ref nodes_of(const Graph& graph) {
   Ref list = Ref::steal(PyList_New(0));
   for (const Node& node : graph.nodes) {
-    std::vector<Value> results;
-    for (std::int32_t i = 0; i < node.result_count; ++i) {
-      results.push_back(node.first_result + i);
-    }
+    std::vector<Value> results(static_cast<std::size_t>(node.result_count));
+    std::iota(results.begin(), results.end(), node.first_result);
     const Ref operands = Builder::numbers(node.operands);
     const Ref defined = Builder::numbers(results);
     const std::string sign(operator_text(node.op, node.immediate).value_or(""));

@@ -113,11 +113,11 @@ BOOST_AUTO_TEST_CASE(literals_read_back_exactly) {
                                 "complex(-0.0, -0.0)",
                                 "complex(float('nan'), 1)",
                                 "''",
-                                "'a\\'b\"c\\\\'",
-                                "'\\x00\\x7f\\xe9\\u20ac\\U0001f600\\ud800'",
+                                R"('a\'b"c\\')",
+                                R"('\x00\x7f\xe9\u20ac\U0001f600\ud800')",
                                 "'}%@;'",
                                 "b''",
-                                "b'\\x00\\xff\\'\\n'",
+                                R"(b'\x00\xff\'\n')",
                                 "()",
                                 "(1,)",
                                 "((1, (2.5, 'x')), frozenset({1, 'a', b'c', (None,)}), frozenset())"}) {
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(literals_read_back_exactly) {
 BOOST_AUTO_TEST_CASE(what_is_no_literal) {
   for (const std::string& expression : std::vector<std::string>{
            "[]", "{}", "len", "int", "type('T', (int,), {})(3)", "(1, [])", "type('S', (str,), {})('x')",
-           "__import__('struct').unpack('d', b'\\x01\\0\\0\\0\\0\\0\\xf8\\x7f')[0]"}) {
+           R"(__import__('struct').unpack('d', b'\x01\0\0\0\0\0\xf8\x7f')[0])"}) {
     BOOST_TEST(!literal(evaluate(expression).get()).has_value(), expression);
   }
 }
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(errors_say_where) {
   check_error("%0 = param[x]", 1, 12, "expected an integer");
   check_error("%0 = constant{1.2.3}", 1, 15, "'1.2.3' is no literal");
   check_error("%0 = constant{'abc}", 1, 20, "string without end");
-  check_error("%0 = constant{'\\q'}", 1, 17, "unknown escape");
+  check_error(R"(%0 = constant{'\q'})", 1, 17, "unknown escape");
   check_error("%0 = constant{<#0 list object>}", 1, 17, "object 0 is not in the table of 0");
   check_error("%0 = constant{<class 'sys.path'>}", 1, 23, "built-in type");
   check_error("%0, %2 = load_method{'x'} %1", 1, 5, "without gaps");

@@ -67,8 +67,7 @@ BOOST_AUTO_TEST_CASE(snapshots) {
         {"node 2 (guard_true %0): guard_true needs a snapshot", "node 3 (guard_true %0 @7): there is no snapshot 7"});
   check("%0 = param[0]\nreturn_value %0",
         {"snapshot 0: there is no frame 3", "snapshot 1: instruction -2",
-         "snapshot 2: 1 locals, another snapshot of "
-         "frame 0 has 0",
+         "snapshot 2: 1 locals, another snapshot of frame 0 has 0",
          "snapshot 3: frame 1 needs a snapshot of its parent", "snapshot 4: parent 4 is not an earlier snapshot",
          "snapshot 5: parent 3 is of frame 1, the parent of frame 1 is 0"},
         R"(
