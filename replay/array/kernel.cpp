@@ -16,17 +16,60 @@ constexpr Extent kGilThresholdCheap = 8192;
 // Programs that make ufuncs in a loop must not make kernels without end.
 constexpr std::size_t kMaxKernels = 1U << 16U;
 
-// Element by element the same few correctly rounded instructions, whichever way the loop goes through memory.
-constexpr std::array<std::string_view, 33> kAliasSafe{
-    "add",         "subtract", "multiply",   "divide",      "true_divide", "floor_divide", "remainder",
-    "fmod",        "negative", "positive",   "absolute",    "fabs",        "square",       "sqrt",
-    "reciprocal",  "maximum",  "minimum",    "fmax",        "fmin",        "bitwise_and",  "bitwise_or",
-    "bitwise_xor", "invert",   "left_shift", "right_shift", "logical_and", "logical_or",   "logical_xor",
-    "logical_not", "floor",    "ceil",       "trunc",       "rint"};
+// What is known of a ufunc's loops for bool, integers, float and double: element by element they do the same few
+// correctly rounded instructions, whichever way they go through memory. Nothing is known of a ufunc that is not listed.
+enum class Raises : std::uint8_t {
+  kNothing,    // no flag for integers; for floats those of the vector unit
+  kExplicitly  // flags that are raised by hand, in either unit
+};
+struct KnownUfunc {
+  std::string_view name;
+  Raises raises;
+};
+constexpr std::array kKnownUfuncs{
+    KnownUfunc{"add", Raises::kNothing},           KnownUfunc{"subtract", Raises::kNothing},
+    KnownUfunc{"multiply", Raises::kNothing},      KnownUfunc{"divide", Raises::kNothing},
+    KnownUfunc{"true_divide", Raises::kNothing},   KnownUfunc{"floor_divide", Raises::kExplicitly},
+    KnownUfunc{"remainder", Raises::kExplicitly},  KnownUfunc{"fmod", Raises::kExplicitly},
+    KnownUfunc{"negative", Raises::kNothing},      KnownUfunc{"positive", Raises::kNothing},
+    KnownUfunc{"absolute", Raises::kNothing},      KnownUfunc{"fabs", Raises::kNothing},
+    KnownUfunc{"square", Raises::kNothing},        KnownUfunc{"sqrt", Raises::kNothing},
+    KnownUfunc{"reciprocal", Raises::kExplicitly}, KnownUfunc{"maximum", Raises::kNothing},
+    KnownUfunc{"minimum", Raises::kNothing},       KnownUfunc{"fmax", Raises::kExplicitly},
+    KnownUfunc{"fmin", Raises::kExplicitly},       KnownUfunc{"bitwise_and", Raises::kNothing},
+    KnownUfunc{"bitwise_or", Raises::kNothing},    KnownUfunc{"bitwise_xor", Raises::kNothing},
+    KnownUfunc{"invert", Raises::kNothing},        KnownUfunc{"left_shift", Raises::kNothing},
+    KnownUfunc{"right_shift", Raises::kNothing},   KnownUfunc{"logical_and", Raises::kNothing},
+    KnownUfunc{"logical_or", Raises::kNothing},    KnownUfunc{"logical_xor", Raises::kNothing},
+    KnownUfunc{"logical_not", Raises::kNothing},   KnownUfunc{"floor", Raises::kExplicitly},
+    KnownUfunc{"ceil", Raises::kExplicitly},       KnownUfunc{"trunc", Raises::kExplicitly},
+    KnownUfunc{"rint", Raises::kExplicitly},       KnownUfunc{"less", Raises::kNothing},
+    KnownUfunc{"less_equal", Raises::kNothing},    KnownUfunc{"equal", Raises::kNothing},
+    KnownUfunc{"not_equal", Raises::kNothing},     KnownUfunc{"greater", Raises::kNothing},
+    KnownUfunc{"greater_equal", Raises::kNothing}};
 
-bool is_alias_safe(std::string_view name, unsigned type) {
-  return (type == kBool || is_integer(type) || type == kFloat || type == kDouble) &&
-         std::ranges::find(kAliasSafe, name) != kAliasSafe.end();
+bool is_plain(unsigned type) { return type == kBool || is_integer(type) || type == kFloat || type == kDouble; }
+
+void apply_knowledge(const Numpy& np, Kernel* kernel) {
+  const auto* known = std::ranges::find(kKnownUfuncs, kernel->name, &KnownUfunc::name);
+  const bool plain = is_plain(kernel->out_type) &&
+                     std::all_of(kernel->in_type.begin(), kernel->in_type.begin() + kernel->nin, is_plain);
+  if (known == kKnownUfuncs.end() || !plain) {
+    return;
+  }
+  // A program's own ufunc may have one of these names.
+  const Ref numpys = Ref::steal(PyObject_GetAttrString(np.umath, kernel->name.c_str()));
+  if (numpys.get() != kernel->ufunc.get()) {
+    return;
+  }
+  kernel->alias_safe = true;
+  kernel->repeatable = true;
+  kernel->gil_threshold = kGilThresholdCheap;
+  if (known->raises == Raises::kNothing) {
+    const bool integers = kernel->in_type[0] != kFloat && kernel->in_type[0] != kDouble && kernel->out_type != kFloat &&
+                          kernel->out_type != kDouble;
+    kernel->float_units = integers ? FloatUnits::kNone : FloatUnits::kVector;
+  }
 }
 
 PyObject* weak_type(OperandCode code) {
@@ -175,7 +218,7 @@ bool take_loop(PyObject* ufunc, PyObject* pair, Kernel* kernel) {
   kernel->context = info->context;
   kernel->auxdata = info->auxdata;
   kernel->requires_pyapi = info->requires_pyapi != 0;
-  kernel->float_errors = info->no_floatingpoint_errors == 0;
+  kernel->float_units = info->no_floatingpoint_errors == 0 ? FloatUnits::kAll : FloatUnits::kNone;
   kernel->capsule = std::move(capsule);
   return kernel->loop != nullptr;
 }
@@ -219,8 +262,8 @@ bool fill(const Numpy& np, PyObject* ufunc, OperandCodes codes, Kernel* kernel) 
   kernel->out_type = static_cast<std::uint8_t>(out);
   kernel->out_size = np.item_size[out];
   kernel->out_descr = np.descr[out];
-  kernel->alias_safe = is_alias_safe(kernel->name, out);
-  kernel->gil_threshold = kernel->alias_safe ? kGilThresholdCheap : kGilThreshold;
+  kernel->gil_threshold = kGilThreshold;
+  apply_knowledge(np, kernel);
   kernel->elidable = elidable_operands(np, codes, nin, *kernel);
   return true;
 }

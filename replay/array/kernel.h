@@ -10,6 +10,7 @@
 #include <array>
 #include <string>
 
+#include "replay/array/float_status.h"
 #include "replay/array/numpy_abi.h"
 #include "replay/array/operand.h"
 #include "rewriter/interp/ref.h"
@@ -33,8 +34,10 @@ struct Kernel {
   bool usable = false;
   // No bit of the result depends on whether the output is one of the inputs.
   bool alias_safe = false;
+  // A short pure loop: running it again gives the same, it never sets an exception.
+  bool repeatable = false;
   bool requires_pyapi = false;
-  bool float_errors = true;
+  FloatUnits float_units = FloatUnits::kAll;
   std::uint8_t nin = 0;
   std::array<std::uint8_t, kMaxInputs> in_type{};
   std::uint8_t out_type = 0;

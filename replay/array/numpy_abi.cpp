@@ -189,6 +189,7 @@ bool load(PyObject* module, PyObject* umath, Numpy* np) {
   np->array_type = reinterpret_cast<PyTypeObject*>(Ref(array_type).release());
   np->ufunc_type = reinterpret_cast<PyTypeObject*>(Ref(ufunc_type).release());
   np->can_cast = Ref(can_cast).release();
+  np->umath = Ref::create(umath).release();
   if (!read_version(module, np) || !promotion_is_known(module, np)) {
     return false;
   }

@@ -131,6 +131,7 @@ struct Numpy {
   bool weak_scalars = false;
   PyTypeObject* array_type = nullptr;
   PyTypeObject* ufunc_type = nullptr;
+  PyObject* umath = nullptr;  // the module that holds NumPy's own ufuncs
   PyObject* can_cast = nullptr;
   std::array<PyObject*, kTypeNumbers> descr{};            // the canonical native dtype, or null
   std::array<PyTypeObject*, kTypeNumbers> scalar_type{};  // numpy.float64, ...

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "replay/array/elision.h"
-#include "replay/array/float_status.h"
 #include "replay/array/operand.h"
 
 namespace tagalong::array {
@@ -26,16 +25,25 @@ constexpr int kOrders = kCContiguous | kFContiguous;
 // One inner loop call, the shape NumPy calls trivial: all operands 1-D, or all contiguous in the same order; scalars
 // have stride 0.
 struct Call {
-  std::array<char*, kMaxInputs + 1> data{};
-  std::array<Extent, kMaxInputs + 1> strides{};
+  // The arrays are left uninitialised on purpose: most of them is not used.
+  std::array<char*, kMaxInputs + 1> data;
+  std::array<Extent, kMaxInputs + 1> strides;
+  alignas(16) std::array<std::array<char, kScalarBytes>, kMaxInputs> scalars;
   const ArrayFields* shape = nullptr;  // the first operand that has dimensions
   int order = 0;
   Extent count = 0;
-  alignas(16) char scalars[kMaxInputs][kScalarBytes];  // left uninitialised on purpose: most are not used
 };
 
 bool same_shape(const ArrayFields* one, const ArrayFields* other) {
-  return one->nd == other->nd && std::equal(one->dimensions, one->dimensions + one->nd, other->dimensions);
+  if (one->nd != other->nd) {
+    return false;
+  }
+  for (int i = 0; i < one->nd; ++i) {  // mostly one or two: a library call for comparing memory costs more
+    if (one->dimensions[i] != other->dimensions[i]) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool add_array(const ArrayFields* array, Extent item_size, unsigned index, Call* call) {
@@ -76,10 +84,10 @@ bool gather(const Numpy& np, const Kernel& kernel, PyObject* const* operands, Op
         return false;
       }
     } else {
-      if (!read_scalar(np, operands[i], codes[i], kernel.in_type[i], call->scalars[i])) {
+      if (!read_scalar(np, operands[i], codes[i], kernel.in_type[i], call->scalars[i].data())) {
         return false;
       }
-      call->data[i] = call->scalars[i];
+      call->data[i] = call->scalars[i].data();
       call->strides[i] = 0;
     }
   }
@@ -227,6 +235,10 @@ Ref make_output(const Numpy& np, const Kernel& kernel, PyObject* const* operands
   return output;
 }
 
+int run_once(const Kernel& kernel, const Call& call) {
+  return kernel.loop(kernel.context, call.data.data(), &call.count, call.strides.data(), kernel.auxdata);
+}
+
 // Without the GIL; what the loop reads is kept alive, whatever other threads do to the caller's variables.
 int run_released(const Kernel& kernel, PyObject* const* operands, const Call& call) {
   std::array<Ref, kMaxInputs> keep;
@@ -234,33 +246,61 @@ int run_released(const Kernel& kernel, PyObject* const* operands, const Call& ca
     keep[i] = Ref::create(operands[i]);
   }
   PyThreadState* state = PyEval_SaveThread();
-  const int status = kernel.loop(kernel.context, call.data.data(), &call.count, call.strides.data(), kernel.auxdata);
+  const int status = run_once(kernel, call);
   PyEval_RestoreThread(state);
   return status;
 }
 
-// False: exception set.
-bool run_loop(const Numpy& np, const Kernel& kernel, PyObject* const* operands, const Call& call) {
-  if (call.count == 0) {
-    return true;
-  }
-  if (kernel.float_errors) {
+// Flags first cleared, then collected and reported. False: exception set.
+bool run_watched(const Numpy& np, const Kernel& kernel, PyObject* const* operands, const Call& call) {
+  if (kernel.float_units != FloatUnits::kNone && float_status_raised(kernel.float_units)) {
     clear_float_status();
   }
-  int status = 0;
-  if (call.count > kernel.gil_threshold && !kernel.requires_pyapi) {
-    status = run_released(kernel, operands, call);
-  } else {
-    status = kernel.loop(kernel.context, call.data.data(), &call.count, call.strides.data(), kernel.auxdata);
-  }
+  const bool release = call.count > kernel.gil_threshold && !kernel.requires_pyapi;
+  const int status = release ? run_released(kernel, operands, call) : run_once(kernel, call);
   // Some old loops set an exception and return 0 (integer power).
   if (status != 0 || PyErr_Occurred() != nullptr) {
     return false;
   }
-  if (kernel.float_errors && float_status_raised()) {
+  if (kernel.float_units != FloatUnits::kNone && float_status_raised(kernel.float_units)) {
     return report_float_errors(np, kernel.name.c_str(), take_float_status());
   }
   return true;
+}
+
+constexpr Extent kShortLoop = 64;         // elements
+constexpr std::size_t kSavedBytes = 512;  // of that many elements of any dtype we repeat
+
+// Reading the flags waits for all arithmetic under way, which is half the time of a short loop. So it is done once,
+// afterwards; only if some flag is up, the question whether the loop raised it is answered by running it again from
+// clear flags, with the input that it may have overwritten put back. False: exception set.
+bool run_short(const Numpy& np, const Kernel& kernel, PyObject* const* operands, const Call& call, bool overwrites) {
+  std::array<char, kSavedBytes> saved;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
+  const auto bytes = static_cast<std::size_t>(call.count * kernel.out_size);
+  char* out = call.data[kernel.nin];
+  if (overwrites) {
+    std::memcpy(saved.data(), out, bytes);
+  }
+  static_cast<void>(run_once(kernel, call));
+  if (kernel.float_units == FloatUnits::kNone || !float_status_raised(kernel.float_units)) [[likely]] {
+    return true;
+  }
+  clear_float_status();
+  if (overwrites) {
+    std::memcpy(out, saved.data(), bytes);
+  }
+  return run_watched(np, kernel, operands, call);
+}
+
+// False: exception set. `overwrites`: the output is an input.
+bool run_loop(const Numpy& np, const Kernel& kernel, PyObject* const* operands, const Call& call, bool overwrites) {
+  if (call.count == 0) {
+    return true;
+  }
+  if (kernel.repeatable && call.count <= kShortLoop && (!overwrites || call.strides[kernel.nin] == kernel.out_size)) {
+    return run_short(np, kernel, operands, call, overwrites);
+  }
+  return run_watched(np, kernel, operands, call);
 }
 
 struct OperatorRow {
@@ -391,6 +431,7 @@ Outcome UfuncSite::run(const Numpy& np, const Kernel& kernel, const Request& req
     return fallback();
   }
   Ref output;
+  bool overwrites = request.inplace;
   if (request.inplace) {
     if (!direct_into_left(np, kernel, request.operands[0], codes, &call)) {
       return fallback();
@@ -403,12 +444,13 @@ Outcome UfuncSite::run(const Numpy& np, const Kernel& kernel, const Request& req
       if (placement.impossible) {
         return fallback();
       }
-      stats_.reused += placement.into >= 0 ? 1 : 0;
+      overwrites = placement.into >= 0;
+      stats_.reused += overwrites ? 1 : 0;
     }
     output = make_output(np, kernel, request.operands, placement, &call);
   }
   ++stats_.direct;
-  if (!output || !run_loop(np, kernel, request.operands, call)) {
+  if (!output || !run_loop(np, kernel, request.operands, call, overwrites)) {
     return Outcome::kError;
   }
   *result = std::move(output);
