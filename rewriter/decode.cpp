@@ -2,6 +2,7 @@
 #include <climits>
 #include <span>
 
+#include "rewriter/argument_limits.h"
 #include "rewriter/code.h"
 #include "rewriter/interp/code_object.h"
 #include "rewriter/interp/errors.h"
@@ -10,9 +11,6 @@
 namespace tagalong::rewriter {
 
 namespace {
-
-constexpr int kMostPrefixes = 3;
-constexpr std::size_t kMostUnits = 1U << 28;  // the compiler's tables cannot say more either
 
 Bytes bytes_of(PyObject* object, const char* what) {
   if (object == nullptr || PyBytes_Check(object) == 0) {
@@ -38,10 +36,6 @@ std::vector<Ref> items_of(PyObject* tuple, const char* what) {
 std::uint8_t low(std::uint16_t unit) { return _Py_OPCODE(unit); }
 std::uint8_t high(std::uint16_t unit) { return static_cast<std::uint8_t>(_Py_OPARG(unit)); }
 
-int minimal_prefixes(std::uint32_t argument) {
-  return argument > 0xFFFFFF ? 3 : argument > 0xFFFF ? 2 : argument > 0xFF ? 1 : 0;
-}
-
 class Decoder {
  public:
   explicit Decoder(PyCodeObject* code)
@@ -49,7 +43,7 @@ class Decoder {
         units_(interp::code_units(code)),
         lines_(bytes_of(code->co_linetable, "co_linetable"), code->co_firstlineno),
         index_of_unit_(units_.size() + 1, -1) {
-    if (units_.size() > kMostUnits) {
+    if (units_.size() > std::size_t{kMostUnits}) {
       refuse("the code is too long: {} code units", units_.size());
     }
     if (code->co_firstlineno < 0) {
@@ -75,6 +69,7 @@ class Decoder {
 
  private:
   void read_instructions() {
+    const ArgumentLimits limits(assembly_);
     const std::size_t size = units_.size();
     std::size_t unit = 0;
     while (unit < size) {
@@ -103,7 +98,7 @@ class Decoder {
       }
       instruction.opcode = opcode;
       instruction.position = lines_.at(static_cast<int>(unit));
-      instruction.prefixes = prefixes > minimal_prefixes(argument) ? static_cast<std::uint8_t>(prefixes) : 0;
+      instruction.prefixes = prefixes > prefixes_for(argument) ? static_cast<std::uint8_t>(prefixes) : 0;
       unit += 1U + row.caches;
       if (row.jumps()) {
         jumps_.push_back({assembly_.size(), static_cast<std::int64_t>(unit) +
@@ -112,7 +107,9 @@ class Decoder {
         instruction.arg = argument;
       }
       assembly_.instructions.push_back(instruction);
-      check_instruction_argument(assembly_.size() - 1);
+      if (!row.jumps() && !limits.surely_fine(instruction)) {
+        check_instruction(assembly_, assembly_.size() - 1);
+      }
     }
   }
 
@@ -125,12 +122,6 @@ class Decoder {
       refuse("unknown opcode {} at code unit {}", low(units_[unit]), unit);
     }
     return opcode;
-  }
-
-  void check_instruction_argument(int index) const {
-    if (!info(assembly_.instructions[static_cast<std::size_t>(index)].opcode).jumps()) {
-      check_instruction(assembly_, index);
-    }
   }
 
   // The instruction that starts at a code unit; the end of the code is allowed where `end` says so.
@@ -173,31 +164,6 @@ class Decoder {
   Assembly assembly_;
 };
 
-// First argument that is too large, by kind.
-std::uint64_t argument_limit(const Assembly& assembly, Argument kind) {
-  switch (kind) {
-    case Argument::kConstant:
-      return assembly.constants.size();
-    case Argument::kName:
-      return assembly.names.size();
-    case Argument::kNameAndNull:
-      return 2 * assembly.names.size();
-    case Argument::kLocal:
-    case Argument::kCell:
-      return static_cast<std::uint64_t>(assembly.origin->co_nlocalsplus);
-    case Argument::kComparison:
-      return 6;
-    case Argument::kBinaryOperator:
-      return 26;
-    case Argument::kNone:
-    case Argument::kInteger:
-    case Argument::kForward:
-    case Argument::kBackward:
-      break;
-  }
-  return std::uint64_t{1} << 32;
-}
-
 }  // namespace
 
 void check_instruction(const Assembly& assembly, int index) {
@@ -212,7 +178,7 @@ void check_instruction(const Assembly& assembly, int index) {
     }
     return;
   }
-  if (instruction.arg >= argument_limit(assembly, row.argument)) {
+  if (!ArgumentLimits(assembly).holds(row.argument, instruction.arg)) {
     refuse("argument {} of {} at {} is out of range", instruction.arg, row.name, index);
   }
   if (row.argument == Argument::kCell && !interp::is_cell_slot(assembly.origin.get(), instruction.arg)) {

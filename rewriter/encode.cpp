@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "rewriter/argument_limits.h"
 #include "rewriter/code.h"
 #include "rewriter/interp/code_object.h"
 #include "rewriter/interp/errors.h"
@@ -9,12 +10,6 @@
 namespace tagalong::rewriter {
 
 namespace {
-
-constexpr std::int64_t kMostUnits = 1 << 28;
-
-int prefixes_for(std::uint32_t argument) {
-  return argument > 0xFFFFFF ? 3 : argument > 0xFFFF ? 2 : argument > 0xFF ? 1 : 0;
-}
 
 Ref bytes_from(Bytes bytes) {
   Ref object = Ref::steal(
@@ -59,11 +54,11 @@ struct Piece {
 
 class Encoder {
  public:
-  explicit Encoder(const Assembly& assembly) : assembly_(assembly), pieces_(assembly.instructions.size()) {}
+  explicit Encoder(const Assembly& assembly)
+      : assembly_(assembly), limits_(assembly), pieces_(assembly.instructions.size()) {}
 
   Encoded run(const EncodeOptions& options) {
     for (int i = 0; i < assembly_.size(); ++i) {
-      check_instruction(assembly_, i);
       choose(i);
     }
     place();
@@ -95,8 +90,11 @@ class Encoder {
 
   void choose(int index) {
     const Instruction& source = instruction(index);
+    if (info(source.opcode).jumps() || !limits_.surely_fine(source)) {
+      check_instruction(assembly_, index);
+    }
     std::uint8_t opcode = source.opcode;
-    std::uint8_t prefixes = std::min<std::uint8_t>(source.prefixes, 3);
+    std::uint8_t prefixes = std::min<std::uint8_t>(source.prefixes, kMostPrefixes);
     if (info(opcode).jumps()) {
       // A jump to the next instruction can be said in both directions; it stays what it was.
       const bool fits = info(opcode).backward() ? source.target <= index + 1 : source.target > index;
@@ -168,6 +166,7 @@ class Encoder {
       throw PythonError();
     }
     auto* out = reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(bytes.get()));
+    std::memset(out, 0, static_cast<std::size_t>(size_) * 2);  // the caches
     for (const Piece& next : pieces_) {
       for (int shift = next.prefixes * 8; shift > 0; shift -= 8) {
         *out++ = op::kEXTENDED_ARG;
@@ -175,7 +174,6 @@ class Encoder {
       }
       *out++ = next.opcode;
       *out++ = static_cast<std::uint8_t>(next.argument);
-      std::memset(out, 0, std::size_t{2} * next.caches);
       out += std::size_t{2} * next.caches;
     }
     return bytes;
@@ -236,6 +234,7 @@ class Encoder {
   }
 
   const Assembly& assembly_;
+  ArgumentLimits limits_;
   std::vector<Piece> pieces_;
   std::vector<int> jumps_;
   int size_ = 0;

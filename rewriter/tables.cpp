@@ -91,9 +91,9 @@ void LineTableReader::read_entry() {
   }
 }
 
-void LineTableWriter::start(int kind, int units) { byte(kStartOfEntry | kind << 3 | (units - 1)); }
+inline void LineTableWriter::start(int kind, int units) { byte(kStartOfEntry | kind << 3 | (units - 1)); }
 
-void LineTableWriter::varint(std::uint32_t value) {
+inline void LineTableWriter::varint(std::uint32_t value) {
   while (value >= kContinued) {
     byte(kContinued | static_cast<int>(value & kPayload));
     value >>= 6;
@@ -101,19 +101,14 @@ void LineTableWriter::varint(std::uint32_t value) {
   byte(static_cast<int>(value));
 }
 
-void LineTableWriter::signed_varint(int value) {
+inline void LineTableWriter::signed_varint(int value) {
   varint(value < 0 ? static_cast<std::uint32_t>(-value) << 1 | 1U : static_cast<std::uint32_t>(value) << 1);
 }
 
-void LineTableWriter::add(const Position& position, int units) {
-  while (units > kUnitsPerEntry) {
-    add_entry(position, kUnitsPerEntry);
-    units -= kUnitsPerEntry;
+inline void LineTableWriter::add_entry(const Position& position, int units) {
+  if (bytes_.size() - size_ < kLongestEntry) {
+    bytes_.resize(2 * bytes_.size());
   }
-  add_entry(position, units);
-}
-
-void LineTableWriter::add_entry(const Position& position, int units) {
   const auto& [line, end_line, column, end_column] = position;
   if (line < 0) {
     start(kNone, units);
@@ -151,6 +146,14 @@ void LineTableWriter::add_entry(const Position& position, int units) {
   varint(static_cast<std::uint32_t>(end_line - line));
   varint(static_cast<std::uint32_t>(column < 0 ? 0 : column + 1));
   varint(static_cast<std::uint32_t>(end_column < 0 ? 0 : end_column + 1));
+}
+
+void LineTableWriter::add(const Position& position, int units) {
+  while (units > kUnitsPerEntry) {
+    add_entry(position, kUnitsPerEntry);
+    units -= kUnitsPerEntry;
+  }
+  add_entry(position, units);
 }
 
 namespace {

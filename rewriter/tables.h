@@ -45,19 +45,22 @@ class LineTableReader {
 class LineTableWriter {
  public:
   LineTableWriter(int first_line, std::size_t expected_entries) : line_(first_line) {
-    bytes_.reserve(expected_entries * 4);
+    bytes_.resize(expected_entries * 4 + kLongestEntry);
   }
   void add(const Position& position, int units);
-  [[nodiscard]] Bytes bytes() const { return bytes_; }
+  [[nodiscard]] Bytes bytes() const { return Bytes(bytes_).first(size_); }
 
  private:
+  static constexpr std::size_t kLongestEntry = 32;  // one byte and four numbers of at most six
+
   void add_entry(const Position& position, int units);
   void start(int kind, int units);
-  void byte(int value) { bytes_.push_back(static_cast<std::uint8_t>(value)); }
+  void byte(int value) { bytes_[size_++] = static_cast<std::uint8_t>(value); }
   void varint(std::uint32_t value);
   void signed_varint(int value);
 
-  std::vector<std::uint8_t> bytes_;
+  std::vector<std::uint8_t> bytes_;  // larger than what is written, so that writing needs no checks
+  std::size_t size_ = 0;
   int line_;
 };
 
