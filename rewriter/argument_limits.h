@@ -1,6 +1,5 @@
-// What an argument may be, and how much room it takes. The first argument that is too large for each kind is made once
-// for an assembly, so that checking an instruction costs one comparison; check_instruction() is the slow form that
-// explains.
+// What an argument may be and how much room it takes. The limits are computed once for an assembly, so that checking an
+// instruction costs one comparison; check_instruction() is the slow form that explains.
 #pragma once
 
 #include <array>

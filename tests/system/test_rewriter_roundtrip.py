@@ -68,3 +68,23 @@ def test_instrumented_code_keeps_positions() -> None:
     print(f"{instructions} instructions kept their positions between {hooked} hooks")
     assert instructions > 500_000
     assert hooked > 1.5 * instructions
+
+
+def test_listed_positions_are_those_of_co_positions() -> None:
+    """The rewriter's own reader of the line table against the interpreter's."""
+
+    def shown(position: tuple[int | None, int | None, int | None, int | None]) -> str:
+        line, end_line, column, end_column = ("?" if number is None else number for number in position)
+        return "none" if line == "?" else f"{line}:{column}-{end_line}:{end_column}"
+
+    compared = 0
+    for module in library_modules(every=40):
+        for code in nested(module):
+            plain = code.replace(co_consts=tuple(None for _ in code.co_consts))
+            rows = [row for row in rewriter.disassemble(plain).splitlines() if " @ " in row]
+            listed = [row.rsplit(" @ ", 1)[1] for row in rows if row.split()[0].isdigit() or row.split()[0] == ">>"]
+            positions = list(code.co_positions())
+            assert listed == [shown(positions[unit]) for unit in _core.rewriter_offsets(code)]
+            compared += len(listed)
+    print(f"{compared} positions compared")
+    assert compared > 20_000
