@@ -207,23 +207,28 @@ BOOST_AUTO_TEST_CASE(merge_pure_nodes) {
 }
 
 BOOST_AUTO_TEST_CASE(merge_numbers_that_nobody_compares) {
-  // %3, in a snapshot, and %4, returned, may be compared by identity; %2 is only added to.
-  check(merge_common, R"(
+  // %3, in a snapshot, and %4, in a tuple, may be compared by identity; %1 and %2 are only added to.
+  const Graph graph = check(merge_common, R"(
     %0 = param[0]
     %1 = float_binary[-] %0, %0 @0
     %2 = float_binary[-] %0, %0 @0
     %3 = float_binary[-] %0, %0 @0
     %4 = float_binary[-] %0, %0 @0
-    %5 = float_binary[+] %2, %3 @1
+    %5 = float_binary[+] %1, %2 @1
     %6 = build_tuple %4, %5
-    return_value %6)",
-        R"(
+    return_value %6
+frame 0: -
+snapshot 0: frame 0, instruction 1, locals [], stack []
+snapshot 1: frame 0, instruction 2, locals [], stack [%3]
+)",
+                            R"(
     %0 = param[0]
     %1 = float_binary[-] %0, %0 @0
     %4 = float_binary[-] %0, %0 @0
     %5 = float_binary[+] %1, %1 @1
     %6 = build_tuple %4, %5
     return_value %6)");
+  BOOST_TEST(graph.snapshots[1].stack[0] == 1);
 }
 
 BOOST_AUTO_TEST_CASE(merge_keeps_what_is_never_dropped) {
@@ -231,14 +236,29 @@ BOOST_AUTO_TEST_CASE(merge_keeps_what_is_never_dropped) {
     %0 = function
     %1 = load_global{'x'} %0 @0
     %2 = load_global{'x'} %0 @0
-    %3 = build_list %1, %2
-    drop %2
-    return_value %3)",
+    %3 = load_global{'y'} %0 @0
+    %4 = load_global{'y'} %0 @0
+    %5 = build_list %1, %2, %3, %4
+    drop %2, %3
+    return_value %5)",
         R"(
     %0 = function
     %1 = load_global{'x'} %0 @0
-    %3 = build_list %1, %1
-    return_value %3)");
+    %3 = load_global{'y'} %0 @0
+    %5 = build_list %1, %1, %3, %3
+    return_value %5)");
+}
+
+BOOST_AUTO_TEST_CASE(drops_that_may_run_code) {
+  // What a list holds may have a finaliser, and that may bind the global anew.
+  unchanged(merge_common, R"(
+    %0 = function
+    %1 = build_list %0
+    %2 = load_global{'x'} %0 @0
+    drop %1
+    %3 = load_global{'x'} %0 @0
+    %4 = build_list %2, %3
+    return_value %4)");
 }
 
 BOOST_AUTO_TEST_CASE(merge_reads_up_to_an_effect) {
@@ -375,6 +395,28 @@ BOOST_AUTO_TEST_CASE(nothing_dies_earlier) {
     %6 = call{None} %0, %0 @0
     drop %1
     return_value %6)");
+}
+
+BOOST_AUTO_TEST_CASE(drops_in_the_order_of_containers) {
+  check(remove_dead, R"(
+    %0 = param[0]
+    %1 = call{None} %0, %0 @0
+    %2 = call{None} %0, %0 @0
+    %3 = call{None} %0, %0 @0
+    %4 = build_tuple %1, %2, %1
+    %5 = build_tuple %4, %3
+    drop %1, %2, %3, %4
+    %6 = call{None} %0, %0 @0
+    drop %6, %5, %0
+    leave @0)",
+        R"(
+    %0 = param[0]
+    %1 = call{None} %0, %0 @0
+    %2 = call{None} %0, %0 @0
+    %3 = call{None} %0, %0 @0
+    %6 = call{None} %0, %0 @0
+    drop %6, %3, %2, %1, %0
+    leave @0)");
 }
 
 BOOST_AUTO_TEST_CASE(dead_reads_and_dropped_params_stay) {
