@@ -61,6 +61,31 @@ bool Session::try_inline(interp::Frame* callee) {
   }
 }
 
+// Without the hook a call moves its arguments into the callee's frame; with it they stay on the caller's stack, too, and
+// would live longer than in eager execution. So the caller's stack gets others for them.
+void Session::hand_over_arguments(interp::Frame* callee) {
+  const ShadowFrame& caller = top();
+  const auto unit = static_cast<std::size_t>(interp::unit_of(caller.live));
+  const std::vector<int>& map = caller.code->instruction_at;
+  const int instruction = unit < map.size() && caller.live == interp::current_frame(thread_) ? map[unit] : -1;
+  if (instruction < 0 || instruction_at(instruction).opcode != op::kCALL) {
+    return;
+  }
+  const auto arguments = static_cast<int>(instruction_at(instruction).arg);
+  const int depth = caller.code->decoded->shape->depths[static_cast<std::size_t>(instruction)];
+  PyObject** slots = interp::stack_base(caller.live) + depth - arguments - 2;
+  auto* function = reinterpret_cast<PyObject*>(interp::function_of(callee));
+  // Either (function, self, arguments) or (null, function, arguments): only a direct call takes its arguments over.
+  const int first = slots[0] == function ? 1 : 2;
+  if (slots[0] != function && (slots[0] != nullptr || slots[1] != function)) {
+    return;
+  }
+  for (int index = first; index < arguments + 2; ++index) {
+    PyObject* old = std::exchange(slots[index], Py_NewRef(Py_None));
+    Py_DECREF(old);
+  }
+}
+
 // How the CALL under way reaches this very callee; anything else (C code that calls back, descriptors, classes) runs
 // as an opaque call.
 Session::CallForm Session::call_form(const ShadowFrame& caller, const Instruction& instruction,
@@ -148,6 +173,7 @@ void Session::inline_call(interp::Frame* callee, CallForm form) {
     release(value);
   }
   flush_drops();
+  hand_over_arguments(callee);
   graph_.frames.push_back({code_object, frame.function, frames_.back().number});
   shapes_.push_back(recording->decoded->shape);
   frames_.push_back(std::move(frame));

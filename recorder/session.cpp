@@ -203,7 +203,7 @@ void Session::stop(Stop reason) {
 }
 
 void Session::return_from_root(Value value) {
-  emit(Op::return_value, {value}, replay::kNoSnapshot);
+  emit(Op::return_value, {value}, snapshot_at(current_, top().stack));
   finish({});
 }
 
@@ -232,6 +232,9 @@ PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_fl
       session->stop(Stop::k_exception);
     }
     return result;
+  }
+  if (!session->finished_) {
+    session->hand_over_arguments(frame);
   }
   // An opaque call: it runs as if nobody recorded, without the hook.
   session->waiting_ = true;

@@ -113,6 +113,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Inlining (inline.cpp)
   enum class CallForm : std::uint8_t { kNone, kFunction, kMethodPair, kBoundMethod };
   bool try_inline(interp::Frame* callee);
+  void hand_over_arguments(interp::Frame* callee);
   void inline_call(interp::Frame* callee, CallForm form);
   CallForm call_form(const ShadowFrame& caller, const Instruction& instruction, interp::Frame* callee) const;
   void bind_arguments(ShadowFrame& callee, PyCodeObject* code, const std::vector<Value>& positional,

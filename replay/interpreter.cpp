@@ -2,6 +2,7 @@
 
 #include <opcode.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -70,6 +71,9 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
   const int own_frames = run_.root != nullptr ? 1 : 0;
   switch (answer) {
     case Answer::kReturned: {
+      if (step.snapshot != kNoSnapshot) {
+        return_locals(executor_.snapshots_[static_cast<std::size_t>(step.snapshot)]);
+      }
       const std::int32_t place = executor_.registers_used_[step.operands];
       PyObject* result = registers_[place];
       if (place < executor_.constant_count_) {
@@ -332,6 +336,27 @@ Interpreter::Answer Interpreter::execute_array_eagerly(const Step& step, const s
   }
 }
 
+namespace {
+
+// A Python function that the interpreter would call by moving the arguments straight into its frame.
+PyFunctionObject* exact_callee(PyObject* const* slots, int count) {
+  PyObject* callable = slots[0] != nullptr ? slots[0] : slots[1];
+  const int arguments = count - (slots[0] != nullptr ? 1 : 2);
+  if (!PyFunction_Check(callable)) {
+    return nullptr;
+  }
+  auto* function = reinterpret_cast<PyFunctionObject*>(callable);
+  const auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
+  constexpr int kOther = CO_VARARGS | CO_VARKEYWORDS | CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
+  constexpr int kFunction = CO_OPTIMIZED | CO_NEWLOCALS;
+  const bool is_exact = (code->co_flags & kOther) == 0 && (code->co_flags & kFunction) == kFunction &&
+                        code->co_argcount == arguments && code->co_kwonlyargcount == 0 &&
+                        function->vectorcall == _PyFunction_Vectorcall;
+  return is_exact ? function : nullptr;
+}
+
+}  // namespace
+
 Interpreter::Answer Interpreter::call_step(const Step& step, const std::int32_t* operands) {
   if (!sync(step)) {
     return Answer::kRaised;
@@ -347,8 +372,39 @@ Interpreter::Answer Interpreter::call_step(const Step& step, const std::int32_t*
   for (std::uint16_t index = 0; index < step.operand_count; ++index) {
     arguments[index] = registers_[operands[index]];
   }
-  PyObject* keywords = step.object == Py_None ? nullptr : step.object;
+  PyObject* keywords = step.object == Py_None || step.op == Op::array_call ? nullptr : step.object;
+  if (keywords == nullptr && step.drop_count != 0) {
+    if (PyFunctionObject* function = exact_callee(arguments, step.operand_count)) {
+      return store(step, call_exact(step, operands, function));
+    }
+  }
   return store(step, replay::call(arguments, step.operand_count, keywords));
+}
+
+// Arguments that die with the call are the callee's alone, as in eager execution: it may drop them while it runs.
+PyObject* Interpreter::call_exact(const Step& step, const std::int32_t* operands, PyFunctionObject* function) {
+  auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
+  interp::Frame* frame = interp::push_frame(run_.thread, function, code);
+  if (frame == nullptr) {
+    return nullptr;
+  }
+  const std::int32_t* drops = operands + step.operand_count + step.result_count;
+  const int first = registers_[operands[0]] != nullptr ? 1 : 2;
+  for (int index = first; index < step.operand_count; ++index) {
+    const std::int32_t place = operands[index];
+    PyObject* argument = registers_[place];
+    const bool dies = std::find(drops, drops + step.drop_count, place) != drops + step.drop_count &&
+                      std::count(operands, operands + step.operand_count, place) == 1;
+    if (dies) {
+      registers_[place] = nullptr;
+    } else {
+      Py_INCREF(argument);
+    }
+    interp::locals_of(frame)[index - first] = argument;
+  }
+  PyObject* result = interp::start_frame(run_.thread, frame);
+  interp::pop_frame(run_.thread, frame);
+  return result;
 }
 
 Interpreter::Answer Interpreter::execute_name(const Step& step, const std::int32_t* operands) {

@@ -29,6 +29,7 @@ class Interpreter {
   Answer execute_array_eagerly(const Step& step, const std::int32_t* operands);
   array::Outcome call_ufunc(const Step& step, const std::int32_t* operands, Ref* result);
   Answer call_step(const Step& step, const std::int32_t* operands);
+  PyObject* call_exact(const Step& step, const std::int32_t* operands, PyFunctionObject* function);
   Answer unpack(const Step& step, const std::int32_t* operands);
   Answer thunk(const Step& step, const std::int32_t* operands);
 
@@ -56,6 +57,7 @@ class Interpreter {
   void write_locals(interp::Frame* frame, const LoweredSnapshot& state);
   void sync_local(const Step& step);
   void leave_frame(std::int32_t number);
+  void return_locals(const LoweredSnapshot& snapshot);
   void clear_registers();
   void pop_frames(int keep);
   Outcome leave(const Step& step, bool raise);

@@ -87,6 +87,13 @@ void Interpreter::clear_registers() {
   }
 }
 
+// The root frame returns: its locals die in the order of their slots. A real frame gets them and dies with them.
+void Interpreter::return_locals(const LoweredSnapshot& snapshot) {
+  if (run_.depth > 0) {
+    write_locals(run_.frames[0], snapshot);
+  }
+}
+
 // Frames that nobody needs any more (the run ends regularly, or a call-like run raised).
 void Interpreter::pop_frames(int keep) {
   while (run_.depth > keep) {

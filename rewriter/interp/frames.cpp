@@ -155,6 +155,14 @@ PyObject* run_frame(PyThreadState* thread, Frame* frame, int unit, int depth, bo
   return result;
 }
 
+PyObject* start_frame(PyThreadState* thread, Frame* frame) {
+  frame->prev_instr = units_of(frame->f_code) - 1;
+  set_current_frame(thread, frame->previous);
+  PyObject* result = _PyEval_EvalFrameDefault(thread, frame, 0);
+  set_current_frame(thread, frame);
+  return result;
+}
+
 void redirect(Frame* frame, PyCodeObject* code, int unit, int depth) {
   if (frame->f_code != code) {
     Py_INCREF(code);

@@ -51,6 +51,8 @@ inline void set_location(Frame* frame, int unit) {
 Frame* push_frame(PyThreadState* thread, PyFunctionObject* function, PyCodeObject* code);
 // Removes the current frame, which push_frame made; a frame object that somebody holds takes its content over.
 void pop_frame(PyThreadState* thread, Frame* frame);
+// Runs a pushed frame whose arguments are in their slots from its first instruction; as run_frame.
+PyObject* start_frame(PyThreadState* thread, Frame* frame);
 // Lets the interpreter run a pushed frame to its end, from `unit` on with `depth` values on its stack; with `raise`,
 // as if the instruction at `unit` had just raised the exception that is set. A new reference, or null with an
 // exception. The frame stays to be popped.
