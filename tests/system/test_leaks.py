@@ -29,12 +29,13 @@ def helper(x: Any, into: list[Any]) -> Any:
 
 
 def plain(x: Any, into: list[Any]) -> Any:
+    z = x + 1
     y = helper(x, into)
 
     def inner() -> Any:
         return y, x
 
-    return [inner()[0] + 1, into]
+    return [inner()[0] + z - x, into]
 
 
 def failing(x: Any, into: list[Any]) -> Any:
@@ -86,7 +87,7 @@ def test_record_replay_discard_does_not_grow() -> None:
         assert recording.result[0] == 7
         assert recording.replay(i + 1, [])[0] == 2 * i + 3
         with pytest.raises(tagalong.GuardFailed):
-            recording.replay("s", [])
+            recording.replay(2.5, [])
 
     assert_no_growth(one_round)
 
@@ -242,7 +243,7 @@ def test_reference_counts_return(function: FunctionType, course: str) -> None:
             except (IndexError, TypeError):
                 pass
     assert events[0] == "record"
-    assert [sys.getrefcount(item) for item in watched[:2]] == before[:2], "arguments are held"
+    assert [sys.getrefcount(item) for item in watched][:2] == before[:2], "arguments are held"
     tagalong.untrace(f)
     gc.collect()
     after = [sys.getrefcount(item) for item in watched]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+from dataclasses import dataclass
 from types import CodeType
 
 import tagalong
@@ -15,16 +16,54 @@ def simple(x):
 
 
 HOOK = ["PUSH_NULL", "LOAD_CONST", "LOAD_CONST", "PRECALL", "CALL", "POP_TOP"]
+ORIGINAL = ["RESUME", "LOAD_CONST", "LOAD_FAST", "BINARY_OP", "STORE_FAST", "LOAD_FAST", "RETURN_VALUE"]
+
+
+@dataclass(frozen=True)
+class Hook:
+    """The six instructions of a hook."""
+
+    when: str
+    recorder: object
+    index: int
 
 
 def instructions(code: CodeType) -> list[dis.Instruction]:
     return list(dis.get_instructions(code))
 
 
-def hooks_at(listing: list[dis.Instruction]) -> list[int]:
-    """Where the six instructions of a hook begin."""
+def body(code: CodeType) -> list[dis.Instruction]:
+    """The instructions up to RETURN_VALUE; behind it is only what serves exceptions and landings."""
+    listing = instructions(code)
+    return listing[: [i.opname for i in listing].index("RETURN_VALUE") + 1]
+
+
+def in_parts(listing: list[dis.Instruction]) -> list[dis.Instruction | Hook]:
+    """The original instructions; in the place of each hook's six instructions a `Hook`.
+
+    A hook's number is twice the index of its instruction, plus one where it comes after it. A build with checks has
+    hooks before every instruction; those that a release build has not are left out, but then none may be missing.
+    """
     names = [instruction.opname for instruction in listing]
-    return [i for i in range(len(names)) if names[i : i + len(HOOK)] == HOOK]
+    parts: list[dis.Instruction | Hook] = []
+    position = 0
+    while position < len(listing):
+        if names[position : position + len(HOOK)] == HOOK:
+            _, recorder, number, precall, call, _ = listing[position : position + len(HOOK)]
+            assert precall.arg == call.arg == 1
+            parts.append(
+                Hook("after" if number.argval & 1 else "before", recorder.argval, number.argval >> 1)
+            )
+            position += len(HOOK)
+        else:
+            parts.append(listing[position])
+            position += 1
+    last = ORIGINAL.index("RETURN_VALUE")
+    checks = [
+        part for part in parts if isinstance(part, Hook) and part.when == "before" and part.index != last
+    ]
+    assert [check.index for check in checks] in ([], list(range(1, last)))
+    return [part for part in parts if part not in checks]
 
 
 def test_result_is_that_of_the_eager_run() -> None:
@@ -34,47 +73,47 @@ def test_result_is_that_of_the_eager_run() -> None:
     assert recording.stop_reason is None
 
 
-def test_recording_code_has_a_hook_for_each_instruction() -> None:
+def test_recording_code_without_its_hooks_is_the_original() -> None:
     recording = tagalong.record(simple, 21)
     original = instructions(recording.original_code)
-    listing = instructions(recording.recording_code)
-    starts = hooks_at(listing)
-    hooked = {i + k for i in starts for k in range(len(HOOK))}
-    assert [i.opname for i in original] == ["RESUME", "LOAD_CONST", "LOAD_FAST", "BINARY_OP", "STORE_FAST",
-                                            "LOAD_FAST", "RETURN_VALUE"]  # fmt: skip
-    # Without the hooks the original instructions are left, with their arguments.
-    left = [listing[i] for i in range(len(listing)) if i not in hooked]
+    assert [i.opname for i in original] == ORIGINAL
+    left = [part for part in in_parts(body(recording.recording_code)) if isinstance(part, dis.Instruction)]
     assert [(i.opname, i.argrepr) for i in left] == [(i.opname, i.argrepr) for i in original]
-    # After each instruction that makes or takes a value comes one hook, and before RETURN_VALUE there is one.
-    shape = []
-    position = 0
-    while position < len(listing):
-        if position in starts:
-            shape.append("hook")
-            position += len(HOOK)
-        else:
-            shape.append(listing[position].opname)
-            position += 1
-    assert shape == ["RESUME", "LOAD_CONST", "hook", "LOAD_FAST", "hook", "BINARY_OP", "hook", "STORE_FAST", "hook",
-                     "LOAD_FAST", "hook", "hook", "RETURN_VALUE"]  # fmt: skip
 
 
-def test_hooks_call_the_recorder_with_the_index_of_the_instruction() -> None:
+def test_recording_code_reads_as_printed() -> None:
+    # Each instruction is followed by "load recorder, load index, call, pop"; RETURN_VALUE has the call before it.
     recording = tagalong.record(simple, 21)
-    listing = instructions(recording.recording_code)
-    original = instructions(recording.original_code)
-    recorders, indices = [], []
-    for start in hooks_at(listing):
-        recorders.append(listing[start + 1].argval)
-        indices.append(listing[start + 2].argval)
-        assert listing[start + 3].arg == listing[start + 4].arg == 1
-    assert len({id(recorder) for recorder in recorders}) == 1
-    assert callable(recorders[0])
-    assert all(isinstance(index, int) for index in indices)
-    # Each hooked instruction is named, in program order; the last is RETURN_VALUE.
-    numbers = [index >> 1 if index > len(original) else index for index in indices]
-    assert numbers == sorted(numbers)
-    assert len(set(indices)) == len(indices)
+    parts = in_parts(body(recording.recording_code))
+    shape = [part.opname if isinstance(part, dis.Instruction) else (part.when, part.index) for part in parts]
+    assert shape == [
+        "RESUME",
+        "LOAD_CONST",
+        ("after", 1),
+        "LOAD_FAST",
+        ("after", 2),
+        "BINARY_OP",
+        ("after", 3),
+        "STORE_FAST",
+        ("after", 4),
+        "LOAD_FAST",
+        ("after", 5),
+        ("before", 6),
+        "RETURN_VALUE",
+    ]
+    recorder, *others = [part.recorder for part in parts if isinstance(part, Hook)]
+    assert callable(recorder)
+    assert all(other is recorder for other in others)
+
+
+def test_hooks_have_the_line_of_their_instruction() -> None:
+    recording = tagalong.record(simple, 21)
+    code = recording.recording_code
+    lines = [positions[0] for positions in code.co_positions()]
+    body_lines = [lines[i.offset // 2] for i in body(code)]
+    first = simple.__code__.co_firstlineno
+    assert body_lines == sorted(body_lines)
+    assert set(body_lines) == {first, first + 1, first + 2}
 
 
 def test_recording_code_has_room_for_the_hooks() -> None:
@@ -83,9 +122,11 @@ def test_recording_code_has_room_for_the_hooks() -> None:
 
 
 def test_replay_code_reads_as_printed() -> None:
+    # "Load the graph, load x, build a tuple, call, return"; behind it the original instructions, for landings.
     recording = tagalong.record(simple, 21)
-    listing = [i for i in instructions(recording.replay_code) if i.opname not in ("RESUME", "PUSH_NULL")]
-    assert [i.opname for i in listing] == [
+    null, graph, x, build, precall, call, ret, *rest = instructions(recording.replay_code)
+    assert [i.opname for i in (null, graph, x, build, precall, call, ret)] == [
+        "PUSH_NULL",
         "LOAD_CONST",
         "LOAD_FAST",
         "BUILD_TUPLE",
@@ -93,20 +134,25 @@ def test_replay_code_reads_as_printed() -> None:
         "CALL",
         "RETURN_VALUE",
     ]
-    graph, x, build, precall, call, _ = listing
     assert callable(graph.argval)
+    assert "graph" in repr(graph.argval)
     assert x.argval == "x"
     assert (build.arg, precall.arg, call.arg) == (1, 1, 1)
+    original = instructions(recording.original_code)
+    assert [(i.opname, i.argrepr) for i in rest] == [(i.opname, i.argrepr) for i in original]
+
+
+def test_the_graph_in_the_replay_code_can_be_called() -> None:
+    recording = tagalong.record(simple, 21)
+    graph = instructions(recording.replay_code)[1].argval
+    assert graph((8,)) == 16
 
 
 def test_the_listings_can_be_printed() -> None:
     recording = tagalong.record(simple, 21)
     for which in ("original", "recording", "replay"):
-        text = recording.listing(which)
-        assert "RETURN_VALUE" in text
-    assert recording.listing("recording").count("PRECALL") == len(
-        hooks_at(instructions(recording.recording_code))
-    )
+        assert "RETURN_VALUE" in recording.listing(which)
+    assert recording.listing("recording").count("recorder") >= 6
 
 
 def test_replay_runs_the_graph() -> None:

@@ -83,7 +83,7 @@ def f(a, b):
 # f(5) => record, hit
 # f(-5) => hit
 # f(0) => hit
-# f(2.5) => miss record
+# f(2.5) => hit
 def f(a):
     return (-a, +a, not a, abs(a))
 
@@ -247,12 +247,13 @@ def f(x):
 
 
 # program: power_changes_its_result_type
-# note: int ** int is a float for negative exponents, float ** float a complex for negative bases
+# note: int ** int is a float for negative exponents, float ** float a complex for negative bases: nothing is
+# note: assumed of the result, so nothing has to be left
 # f(3, 2) => record, hit
-# f(2, -1) => hit exit
+# f(2, -1) => hit
 # f(3, 4) => hit
-# f(4.0, 0.5) => miss record, hit
-# f(-8.0, 0.5) => hit exit
+# f(4.0, 0.5) => hit, hit
+# f(-8.0, 0.5) => hit
 def f(a, b):
     c = a**b
     return c + 1, c * 2, c == 9
@@ -367,3 +368,14 @@ def f(a, b):
     d = a * b
     a = d
     return c, d, a * b if isinstance(a, int) else a, (d, d)
+
+
+# program: identity_of_equal_results
+# note: two results of one expression are two objects, unless they are small integers
+# f(1000, 3) => record, hit
+# f(2, 3) => hit
+# f(2.5, 3.0) => miss record, hit
+def f(a, b):
+    p = a * b
+    q = a * b
+    return p is q, p is p, [p, q][0] is q, a is a

@@ -106,7 +106,7 @@ def f(a):
 # f(np.float32(1.5), 2) => hit
 # f(np.int8(100), 2) => hit
 # f(np.array(3.0), 2) => hit
-# f(1.5, 2) => miss record
+# f(1.5, 2) => hit
 import numpy as np
 
 
@@ -341,7 +341,8 @@ def f(a, b):
 # program: array_constructors
 # f(3) => record, hit
 # f(5) => hit
-# f(0) => hit
+# note: np.linspace and np.eye are Python, and linspace asks whether there is an interval
+# f(0) => hit exit
 import numpy as np
 
 
@@ -538,8 +539,8 @@ def f(a):
 
 # program: array_and_scalar_types_switch
 # f(np.arange(3.0)) => record, hit
-# f(2.0) => miss record, hit
-# f(3) => miss record
+# f(2.0) => hit, hit
+# f(3) => hit
 # f(np.arange(2)) => hit
 import numpy as np
 

@@ -126,8 +126,8 @@ def f(flag):
 # program: and_or_values
 # f(1, 2) => record, hit
 # f(0, 2) => miss record, hit
-# f(0, 0) => miss record, hit
-# f(5, 0) => miss record, hit
+# f(0, 0) => hit, hit
+# f(5, 0) => hit, hit
 def f(a, b):
     return (a and b), (a or b), not (a and b)
 
@@ -199,8 +199,8 @@ def f(s):
 # note: the result of an opaque call changes its type under typed arithmetic
 # f(1) => record, hit
 # f(2) => hit
-# f(3) => hit exit
-# f(4) => hit exit
+# f(3) => hit
+# f(4) => hit
 values = {1: 10, 2: 20, 3: 2.5, 4: "x"}
 
 
@@ -222,8 +222,8 @@ def f(x, y):
 
 # program: type_checks
 # f(3) => record, hit
-# f("3") => miss record
-# f([3]) => miss record
+# f("3") => hit exit
+# f([3]) => hit exit
 # f(4) => hit
 def f(x):
     if type(x) is int:

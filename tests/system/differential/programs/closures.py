@@ -78,7 +78,7 @@ def f(items):
 # trace: f, g
 # note: two functions share one code object; each has cells of its own
 # f(1) => record, hit
-# g(1) => record, hit
+# g(1) => hit, hit
 # f(2) => hit
 def make(n):
     def inner(x):
@@ -183,7 +183,7 @@ def f(a):
 
 # program: recursive_closure
 # f(4) => record, hit
-# f(5) => miss record
+# f(5) => hit
 def f(n):
     def fact(k):
         return 1 if k <= 1 else k * fact(k - 1)

@@ -53,7 +53,7 @@ def f(d):
 
 # program: sets
 # f({1, 2, 3}, {2, 3, 4}) => record, hit
-# f({5}, set()) => hit
+# f({5}, set()) => hit exit
 def f(a, b):
     c = {1, 2, *a}
     c.add(9)

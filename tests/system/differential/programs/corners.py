@@ -287,7 +287,7 @@ def f(x):
 
 # program: long_expression_exits_in_the_middle
 # f([1, 2, 3]) => record, hit
-# f([1, 2.5, 3]) => hit exit
+# f([1, 2.5, 3]) => hit
 # f([1, 2, "x"]) => hit exit
 def f(x):
     return (x[0] + 1, x[1] * 2, [x[0] + x[1], {"k": x[0] - x[1]}, x[2] * 3, x[2] - 1], x)
@@ -389,8 +389,9 @@ def f(x, i):
 
 
 # program: pickle_and_copy
-# f([1, {"a": (2, 3)}]) => record, hit
-# f({"k": [1]}) => hit
+# note: copy.deepcopy handles an exception of its own, which ends the recording
+# f([1, {"a": (2, 3)}]) => record stop:exception, hit exit
+# f({"k": [1]}) => hit exit
 import copy
 import pickle
 
@@ -517,7 +518,7 @@ def f(s):
 
 # program: memo_in_closure_of_module
 # f(10) => record, hit
-# f(12) => hit exit
+# f(12) => hit
 memo = {}
 
 

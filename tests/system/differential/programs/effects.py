@@ -17,7 +17,7 @@ def f(x):
 # program: opaque_call_changes_attribute
 # note: the attribute is read again after the call, with another type
 # f(Thing(1), 2) => record, hit
-# f(Thing(1), 2.5) => hit exit
+# f(Thing(1), 2.5) => hit
 # f(Thing(5), 6) => hit
 class Thing:
     def __init__(self, v):
@@ -584,8 +584,9 @@ def f(x):
 
 
 # program: signal_handler_runs_in_frame
-# f(1) => record, hit
-# f(2) => hit
+# note: the signal module handles exceptions of its own, which ends the recording
+# f(1) => record stop:exception, hit exit
+# f(2) => hit exit
 import signal
 
 
@@ -608,23 +609,24 @@ def f(x):
 
 
 # program: another_thread_calls_it_meanwhile
-# note: the other thread records while the recording of this one waits
+# note: both threads record at once; the inner recording is finished first (n == 0), then the outer one
 # f(1) => record record
 # f(1) => hit hit
-import threading
+import _thread
+import queue
+
+answers = queue.SimpleQueue()
 
 
-def run(n, out):
-    out.append(f(n))
+def run(n):
+    answers.put(f(n))
 
 
 def f(n):
-    out = []
     if n > 0:
-        t = threading.Thread(target=run, args=(n - 1, out))
-        t.start()
-        t.join()
-    return out, n
+        _thread.start_new_thread(run, (n - 1,))
+        return answers.get(), n
+    return n
 
 
 # program: profile_function_installed

@@ -291,9 +291,9 @@ def f(x):
 
 # program: handlers_in_order
 # f(ValueError("v")) => record stop:exception
-# f(KeyError("k")) => hit exit
-# f(OSError(2, "o")) => hit exit
-# f(SystemExit(3)) => hit exit
+# f(KeyError("k")) => record stop:exception
+# f(OSError(2, "o")) => record stop:exception
+# f(SystemExit(3)) => record stop:exception
 def f(error):
     try:
         raise error
@@ -341,8 +341,8 @@ def f(x):
 
 # program: nested_try_in_handler
 # f({}, {}) => record stop:exception
-# f({1: 2}, {}) => hit exit
-# f({1: 2}, {1: 3}) => hit exit
+# f({1: 2}, {}) => record
+# f({1: 2}, {1: 3}) => hit
 def f(a, b):
     try:
         return a[1]
@@ -486,15 +486,15 @@ def f(x):
 
 # program: raise_class_and_instance
 # f(ValueError) => record stop:exception
-# f(ValueError("x")) => hit exit
-# f(5) => hit exit
+# f(ValueError("x")) => record stop:exception
+# f(5) => record stop:exception
 def f(what):
     raise what
 
 
 # program: bare_raise_without_exception
 # f() => record stop:exception
-# f() => hit exit
+# f() => record stop:exception
 def f():
     raise
 
@@ -590,16 +590,17 @@ def f(x):
 
 
 # program: exception_at_each_kind_of_instruction
-# note: one instruction kind each, the line of each is in its traceback
+# note: one instruction kind each, the line of each is in its traceback; after four recordings that ended before
+# note: they did anything the function is left alone
 # f(0, []) => record stop:exception
-# f(1, []) => hit exit
-# f(2, []) => hit exit
-# f(3, []) => hit exit
-# f(4, []) => hit exit
-# f(5, []) => hit exit
-# f(6, []) => hit exit
-# f(7, []) => hit exit
-# f(8, []) => hit exit
+# f(1, []) => record stop:exception
+# f(2, []) => record stop:exception
+# f(3, []) => record stop:exception
+# f(4, []) => none
+# f(5, []) => none
+# f(6, []) => none
+# f(7, []) => none
+# f(8, []) => none
 def f(kind, x):
     if kind == 0:
         x.missing
@@ -797,7 +798,7 @@ def f(x):
 
 
 # program: generator_exit_and_runtime_error
-# f([1]) => record, hit
+# f([1]) => record stop:exception, hit exit
 # f([]) => hit exit
 def gen(x):
     yield x[0]

@@ -68,13 +68,14 @@ def f(x):
 
 
 # program: inspect_stack
+# note: inspect.stack is called from C so that it is not recorded: its course depends on what it has cached
 # f(1) => record, hit
 # f(2) => hit
 import inspect
 
 
 def who():
-    return [(info.function, info.lineno) for info in inspect.stack(0)[:3]]
+    return [(info.function, info.lineno) for info in next(map(inspect.stack, [0]))[:3]]
 
 
 def g(x):
@@ -118,7 +119,7 @@ def f(x):
 
 
 # program: warnings_as_errors
-# f("ignore") => record, hit
+# f("ignore") => record stop:exception, hit exit
 # f("error") => hit exit
 import warnings
 
@@ -138,8 +139,9 @@ def f(action):
 
 
 # program: logging_caller
-# f(1) => record, hit
-# f(2) => hit
+# note: logging handles exceptions of its own, which ends the recording
+# f(1) => record stop:exception, hit exit
+# f(2) => hit exit
 import io
 import logging
 

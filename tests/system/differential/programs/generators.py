@@ -104,8 +104,8 @@ def f(items):
 
 
 # program: traced_generator_function
-# note: a traced generator function has an opaque body: there is nothing to replay, the recording stops
-# f(3) => record stop:generator
+# note: the body of a generator is not recorded: trace() itself counts the stop, calls show nothing
+# f(3) => none
 # list(f(2)) => none
 def f(n):
     for i in range(n):
@@ -133,8 +133,8 @@ def f(n):
 
 
 # program: coroutine_driven_by_hand
-# f(3) => record, hit
-# f("x") => hit
+# f(3) => record stop:exception, hit exit
+# f("x") => hit exit
 class Later:
     def __await__(self):
         got = yield "waiting"
@@ -156,8 +156,8 @@ def f(x):
 
 
 # program: asyncio_run
-# f(3) => record, hit
-# f(4) => hit
+# f(3) => record stop:exception, hit exit
+# f(4) => hit exit
 import asyncio
 
 
@@ -175,8 +175,8 @@ def f(x):
 
 
 # program: async_generators_and_with
-# f([1, 2]) => record, hit
-# f([3]) => hit
+# f([1, 2]) => record stop:exception, hit exit
+# f([3]) => hit exit
 class Manager:
     async def __aenter__(self):
         print("aenter")

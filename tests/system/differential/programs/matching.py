@@ -8,7 +8,7 @@
 # f(2) => miss record, hit
 # f(3) => miss record
 # f("x") => miss record
-# f(None) => miss record
+# f(None) => hit exit
 def f(x):
     match x:
         case 1:
@@ -99,7 +99,7 @@ def f(p):
 # f((1, 2)) => record, hit
 # f((2, 1)) => hit exit
 # f((5, 5)) => hit exit
-# f(Color.RED) => hit exit
+# f(Color.RED) => miss record
 class Color:
     RED = "red"
 

@@ -22,7 +22,7 @@ def f(x):
 # program: global_deleted
 # f(1) => record, hit
 # do del K
-# f(1) => miss record stop:exception
+# f(1) => hit exit
 # do K = 3
 # f(1) => hit
 K = 10
@@ -46,7 +46,7 @@ def f(x):
 
 # program: global_written_and_type_changed
 # f(1) => record, hit
-# f(0.5) => miss record, hit
+# f(0.5) => miss record, miss record
 # f(2) => miss record
 total = 0
 
@@ -72,7 +72,7 @@ def f(x):
 # note: K is read again after the call, through exec's C code
 # f(1) => record, hit
 # f(2) => hit
-# f(3.5) => miss record
+# f(3.5) => hit
 K = 10
 
 
@@ -84,7 +84,7 @@ def f(x):
 
 # program: global_changes_type_in_the_middle
 # f("K = 5") => record, hit
-# f("K = 'text'") => hit exit
+# f("K = 'text'") => hit
 # f("K = 6") => miss record stop:exception
 K = 10
 
@@ -98,7 +98,7 @@ def f(text):
 # program: builtin_shadowed_by_global
 # f([1, 2]) => record, hit
 # do len = lambda x: "shadowed"
-# f([1, 2]) => miss record
+# f([1, 2]) => hit
 # do del len
 # f([1, 2, 3]) => hit
 def f(x):
@@ -108,7 +108,7 @@ def f(x):
 # program: builtin_replaced
 # f([1, 2]) => record, hit
 # do import builtins; original = builtins.len; builtins.len = lambda x: ("replaced", original(x))
-# f([1, 2]) => miss record
+# f([1, 2]) => hit
 # do builtins.len = original
 # f([1, 2, 3]) => hit
 def f(x):
@@ -202,7 +202,7 @@ def f(r):
 # program: module_function_replaced
 # f(2.0) => record, hit
 # do saved = math.sqrt; math.sqrt = lambda x: "patched"
-# f(2.0) => miss record
+# f(2.0) => hit
 # do math.sqrt = saved
 # f(4.0) => hit
 import math

@@ -194,7 +194,7 @@ def f(x):
 
 # program: with_not_a_manager
 # f([]) => record stop:exception
-# f(5) => hit exit
+# f(5) => record stop:exception
 def f(x):
     with x as y:
         return y

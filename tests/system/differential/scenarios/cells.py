@@ -51,9 +51,9 @@ def f(x):
 
 # program: closure_leaves_its_scope_with_a_condition
 # f(3) => record, hit
-# f(-3) => miss record, hit
+# f(-3) => hit exit, hit exit
 # f(4)() => hit
-# f(-4)() => hit
+# f(-4)() => hit exit
 def f(x):
     n = x
     if x > 0:
@@ -306,7 +306,7 @@ f, read, write = make()
 
 # program: mutation_of_an_input_cell_changes_its_type
 # f(1) => record, hit
-# f(0.5) => miss record, hit
+# f(0.5) => miss record, miss record
 # read() => none
 def make():
     n = 0
