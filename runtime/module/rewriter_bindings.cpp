@@ -76,8 +76,15 @@ std::function<bool(int)> chosen(const py::object& where, int size) {
     return [](int) { return true; };
   }
   std::vector<bool> wanted(static_cast<std::size_t>(size), false);
-  for (py::ssize_t i = 0; i < py::len(where); ++i) {
-    const int index = py::extract<int>(where[i]);
+  const Ref items = Ref::steal(PySequence_Fast(where.ptr(), "where must be a sequence of integers"));
+  if (!items) {
+    throw PythonError();
+  }
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i) {
+    const Py_ssize_t index = PyNumber_AsSsize_t(PySequence_Fast_GET_ITEM(items.get(), i), nullptr);
+    if (index == -1 && PyErr_Occurred() != nullptr) {
+      throw PythonError();
+    }
     if (index < 0 || index >= size) {
       rewriter::refuse("instruction {} was chosen, there are {}", index, size);
     }
