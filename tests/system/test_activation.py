@@ -66,6 +66,11 @@ def test_traced_program_says_nothing_by_itself(run_python: RunPython, program: s
     assert (done.stdout, done.stderr, done.returncode) == (OUTPUT, "", 0)
 
 
+def test_numpy_is_not_brought_into_a_program_without_it(run_python: RunPython) -> None:
+    done = run_python("-c", "import sys; print('tagalong' in sys.modules, 'numpy' in sys.modules)", TAGALONG="1")
+    assert done.stdout == "True False\n"
+
+
 def test_module_as_main(run_python: RunPython, program: str) -> None:
     done = run_python("-m", "program", TAGALONG="1", TAGALONG_REPORT="1")
     assert done.stdout == OUTPUT

@@ -14,6 +14,7 @@ An unmodified program is traced by `TAGALONG=1 python script.py`. See `tagalong.
 """
 
 import sys as _sys
+import typing as _typing
 
 if _sys.implementation.name != "cpython" or _sys.version_info[:2] != (3, 11):
     raise ImportError(
@@ -26,12 +27,23 @@ from tagalong.options import OptionError
 
 if hasattr(_core, "trace"):  # until the engine has landed the rewriter can be used by itself
     from tagalong import testing
-    from tagalong._compare import Comparison, compare
     from tagalong._core import GuardFailed
     from tagalong._face import Recording, Stats, explain, record, replay, stats, trace, untrace
     from tagalong._start import apply as _apply
 
     _apply(options.from_environment())
+
+if _typing.TYPE_CHECKING:
+    from tagalong._compare import Comparison, compare
+
+
+def __getattr__(name: str) -> object:
+    if name in ("Comparison", "compare"):  # they bring NumPy along, which a traced program may not need
+        from tagalong import _compare
+
+        return getattr(_compare, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __version__ = "0.1.0"
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader, SourcelessFileLoader
 from types import CodeType, ModuleType
 
-from tagalong import _core, _modes
+from tagalong import _core
 from tagalong._face import explain, stats
 from tagalong._select import Selection, main_name
 from tagalong.options import Mode, Settings
@@ -76,12 +76,20 @@ def _change_main(finder: Finder, selection: Selection) -> Change:
     return change
 
 
+def _change_module(mode: Mode) -> Change:
+    if mode is Mode.COMPARE:
+        from tagalong import _watch  # brings NumPy along, which a traced program may not need
+
+        return _watch.start()
+    return _core.wrap_module_code
+
+
 def start(settings: Settings) -> None:
     """Makes the process trace what `settings` select, from now on. Does nothing when the mode is off."""
     if settings.mode is Mode.OFF:
         return
     selection = Selection(settings)
-    finder = Finder(selection, _modes.changer(settings.mode))
+    finder = Finder(selection, _change_module(settings.mode))
     sys.meta_path.insert(0, finder)
     _core.install_main_hook(_change_main(finder, selection))
     if settings.report:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dis
-import io
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType, MethodType
@@ -165,6 +163,9 @@ class _BoundRecording(Recording):
 
 def list_code(code: CodeType) -> str:
     """A code object as text, in the style of `dis`."""
+    import dis
+    import io
+
     text = io.StringIO()
     dis.dis(code, file=text, depth=0)
     return text.getvalue()

@@ -8,13 +8,15 @@ variable, the value and what is allowed.
 
 from __future__ import annotations
 
-import argparse
 import enum
 import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
 
 
 class OptionError(ValueError):

@@ -1,4 +1,4 @@
-"""What happens to a module's code in each mode, and the compare mode itself.
+"""The compare mode: every function is watched.
 
 `TAGALONG=compare` needs eager execution and a replay of the same call, from the same state. Copies of the arguments
 would not do for functions that read and write globals or their object's attributes, so the whole process is copied: a
@@ -26,7 +26,6 @@ from typing import Any
 from tagalong import _core
 from tagalong._compare import Outcome, original_function
 from tagalong._values import Tree
-from tagalong.options import Mode
 
 _DECORATOR = "__tagalong_watched__"
 _ALWAYS = (
@@ -35,13 +34,11 @@ _ALWAYS = (
 _PATIENCE = 60.0  # seconds to wait for a child that has nothing to say yet
 
 
-def changer(mode: Mode) -> Callable[[CodeType], CodeType]:
-    """The function that turns a module's code into the form it has in `mode`."""
-    if mode is Mode.COMPARE:
-        setattr(builtins, _DECORATOR, watched)
-        atexit.register(_summary)
-        return _watch_module
-    return _core.wrap_module_code
+def start() -> Callable[[CodeType], CodeType]:
+    """Prepares the process for comparing; returns what is to be done to the code of a module."""
+    setattr(builtins, _DECORATOR, watched)
+    atexit.register(_summary)
+    return _watch_module
 
 
 class _Watch(ast.NodeTransformer):
