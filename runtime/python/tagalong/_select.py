@@ -10,16 +10,21 @@ import sysconfig
 
 from tagalong.options import Settings
 
+OURS = os.path.realpath(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 - pathlib is slow to load
 
-def _folders() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The folders of installed packages, and those of the standard library."""
+
+def foreign_folders() -> tuple[str, ...]:
+    """The folders of the standard library and of installed packages, as written and with symbolic links resolved."""
     paths = sysconfig.get_paths()
-    installed = {paths["purelib"], paths["platlib"], site.getusersitepackages(), *site.getsitepackages()}
-    standard = {paths["stdlib"], paths["platstdlib"], os.path.dirname(os.__file__)}  # noqa: PTH120 - pathlib is slow to load
-    return (
-        tuple(os.path.realpath(folder) + os.sep for folder in installed),
-        tuple(os.path.realpath(folder) + os.sep for folder in standard),
-    )
+    folders = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    folders += [os.path.dirname(os.__file__), site.getusersitepackages(), *site.getsitepackages()]  # noqa: PTH120
+    both = [form(folder) + os.sep for folder in folders for form in (os.path.abspath, os.path.realpath)]
+    return tuple(dict.fromkeys(both))
+
+
+def opaque_paths() -> tuple[str, ...]:
+    """Beginnings of the file names of code that is called by a recording, never made part of it."""
+    return (*foreign_folders(), OURS, "<frozen ")
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
@@ -35,10 +40,7 @@ class Selection:
     def __init__(self, settings: Settings) -> None:
         self._include = settings.include
         self._exclude = settings.exclude
-        installed, standard = _folders()
-        self._foreign = installed + standard
-        # A virtual environment may lie inside the folder of the program; the program never lies in its packages.
-        self._ours = os.path.realpath(os.path.dirname(__file__)) + os.sep  # noqa: PTH120
+        self._foreign = foreign_folders()
 
     def wants(self, name: str, file: str | None) -> bool:
         """Whether the module `name`, whose source is `file` (None or "<…>" for source without a file), is traced."""
@@ -52,10 +54,7 @@ class Selection:
             return False
         if file.startswith("<"):
             return name == "__main__" and not file.startswith("<frozen")
-        real = os.path.realpath(file)
-        if real.startswith(self._ours):
-            return False
-        return not real.startswith(self._foreign)
+        return not os.path.realpath(file).startswith((*self._foreign, OURS))
 
 
 def main_name() -> str:
