@@ -1,7 +1,9 @@
 #include "replay/array/numpy_abi.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
-#include <string>
+#include <memory>
 
 #include "rewriter/interp/ref.h"
 
@@ -228,11 +230,11 @@ const Numpy* find_numpy() {
   }
   const Ref keep = Ref::create(module);
   const Ref keep_umath = Ref::create(umath);
-  auto* np = new Numpy;  // never freed, like the references it holds
-  const bool good = load(module, umath, np);
+  auto np = std::make_unique<Numpy>();
+  const bool good = load(module, umath, np.get());
   PyErr_Clear();
   if (ready_numpy == nullptr && good) {
-    ready_numpy = np;
+    ready_numpy = np.release();  // never freed, like the references it holds
   }
   refused = ready_numpy == nullptr;
   return ready_numpy;

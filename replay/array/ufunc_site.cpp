@@ -22,14 +22,21 @@ namespace {
 
 constexpr int kOrders = kCContiguous | kFContiguous;
 
+struct Operands {
+  PyObject* const* items;
+  unsigned count;
+  OperandCodes codes;
+
+  PyObject* operator[](unsigned index) const { return items[index]; }
+};
+
 // One inner loop call, the shape NumPy calls trivial: all operands 1-D, or all contiguous in the same order; scalars
 // have stride 0.
 struct Call {
-  // The arrays are left uninitialised on purpose: most of them is not used.
-  std::array<char*, kMaxInputs + 1> data;
-  std::array<Extent, kMaxInputs + 1> strides;
-  alignas(16) std::array<std::array<char, kScalarBytes>, kMaxInputs> scalars;
-  const ArrayFields* shape = nullptr;  // the first operand that has dimensions
+  std::array<char*, kMaxInputs + 1> data{};
+  std::array<Extent, kMaxInputs + 1> strides{};
+  alignas(16) std::array<std::array<char, kScalarBytes>, kMaxInputs> scalars;  // left uninitialised: mostly not used
+  const ArrayFields* shape = nullptr;                                          // the first operand that has dimensions
   int order = 0;
   Extent count = 0;
 };
@@ -77,8 +84,9 @@ Extent element_count(const ArrayFields* array) {
   return count;
 }
 
-bool gather(const Numpy& np, const Kernel& kernel, PyObject* const* operands, OperandCodes codes, Call* call) {
-  for (unsigned i = 0; i < kernel.nin; ++i) {
+bool gather(const Numpy& np, const Kernel& kernel, const Operands& operands, Call* call) {
+  const OperandCodes codes = operands.codes;
+  for (unsigned i = 0; i < operands.count; ++i) {
     if (is_array(codes[i])) {
       if (!add_array(as_array(operands[i]), np.item_size[kernel.in_type[i]], i, call)) {
         return false;
@@ -90,6 +98,9 @@ bool gather(const Numpy& np, const Kernel& kernel, PyObject* const* operands, Op
       call->data[i] = call->scalars[i].data();
       call->strides[i] = 0;
     }
+  }
+  if (call->shape == nullptr) {
+    return false;
   }
   call->count = element_count(call->shape);
   return true;
@@ -107,8 +118,9 @@ Bytes bytes_of(const Call& call, unsigned index, Extent item_size) {
 }
 
 // Into the left operand: same dtype, and every input is either exactly the output or nowhere near it.
-bool direct_into_left(const Numpy& np, const Kernel& kernel, PyObject* left, OperandCodes codes, Call* call) {
-  const ArrayFields* target = as_array(left);
+bool direct_into_left(const Numpy& np, const Kernel& kernel, const Operands& operands, Call* call) {
+  const OperandCodes codes = operands.codes;
+  const ArrayFields* target = as_array(operands[0]);
   if (!is_array(codes[0]) || kernel.out_type != codes[0] || (target->flags & kWriteable) == 0 ||
       (target->flags & kWarnOnWrite) != 0 || call->strides[0] < kernel.out_size) {
     return false;
@@ -161,15 +173,15 @@ struct Placement {
 };
 
 // What eager's elision would do.
-Placement place_elided(const Kernel& kernel, PyObject* const* operands, unsigned anonymous, Elision elision,
+Placement place_elided(const Kernel& kernel, const Operands& operands, unsigned anonymous, Elision elision,
                        const Call& call) {
   Placement placement;
   const unsigned allowed = kernel.elidable & anonymous & (elision == Elision::kCommutative ? 3U : 1U);
   if (allowed == 0 || call.count * kernel.out_size < kMinElidedBytes ||
-      (kernel.nin == 2 && operands[0] == operands[1])) {
+      (operands.count == 2 && operands[0] == operands[1])) {
     return placement;
   }
-  for (int i = 0; i < 2; ++i) {
+  for (unsigned i = 0; i < operands.count; ++i) {
     if ((allowed >> i & 1U) == 0 || !may_be_elided(as_array(operands[i]))) {
       continue;
     }
@@ -177,17 +189,17 @@ Placement place_elided(const Kernel& kernel, PyObject* const* operands, unsigned
     if (call.strides[i] != kernel.out_size) {
       placement.impossible = true;
     } else if (is_unique(operands[i])) {
-      placement.into = i;
+      placement.into = static_cast<int>(i);
     } else if (!kernel.alias_safe) {
-      placement.copied = i;
+      placement.copied = static_cast<int>(i);
     }
     return placement;
   }
   return placement;
 }
 
-Placement place(const Kernel& kernel, PyObject* const* operands, OperandCodes codes, unsigned temporaries,
-                Elision elision, const Call& call) {
+Placement place(const Kernel& kernel, const Operands& operands, unsigned temporaries, Elision elision,
+                const Call& call) {
   Placement placement;
   if (elision != Elision::kNever) {
     placement = place_elided(kernel, operands, temporaries, elision, call);
@@ -196,8 +208,8 @@ Placement place(const Kernel& kernel, PyObject* const* operands, OperandCodes co
     return placement;
   }
   const unsigned reusable = temporaries | temporaries >> 8U;
-  for (unsigned i = 0; i < kernel.nin; ++i) {
-    if ((reusable >> i & 1U) != 0 && codes[i] == kernel.out_type && is_unique(operands[i]) &&
+  for (unsigned i = 0; i < operands.count; ++i) {
+    if ((reusable >> i & 1U) != 0 && operands.codes[i] == kernel.out_type && is_unique(operands[i]) &&
         looks_fresh(as_array(operands[i]), kernel.out_size, call.order)) {
       placement.into = static_cast<int>(i);
       break;
@@ -207,12 +219,12 @@ Placement place(const Kernel& kernel, PyObject* const* operands, OperandCodes co
 }
 
 // Makes the output array and completes the call; empty with an exception set when there is no memory.
-Ref make_output(const Numpy& np, const Kernel& kernel, PyObject* const* operands, const Placement& placement,
+Ref make_output(const Numpy& np, const Kernel& kernel, const Operands& operands, const Placement& placement,
                 Call* call) {
   const unsigned out = kernel.nin;
   Ref output;
   if (placement.into >= 0) {
-    output = Ref::create(operands[placement.into]);
+    output = Ref::create(operands[static_cast<unsigned>(placement.into)]);
   } else {
     Py_INCREF(kernel.out_descr);
     output = Ref::steal(np.new_from_descr(np.array_type, kernel.out_descr, call->shape->nd, call->shape->dimensions,
@@ -240,9 +252,9 @@ int run_once(const Kernel& kernel, const Call& call) {
 }
 
 // Without the GIL; what the loop reads is kept alive, whatever other threads do to the caller's variables.
-int run_released(const Kernel& kernel, PyObject* const* operands, const Call& call) {
+int run_released(const Kernel& kernel, const Operands& operands, const Call& call) {
   std::array<Ref, kMaxInputs> keep;
-  for (unsigned i = 0; i < kernel.nin; ++i) {
+  for (unsigned i = 0; i < operands.count; ++i) {
     keep[i] = Ref::create(operands[i]);
   }
   PyThreadState* state = PyEval_SaveThread();
@@ -252,7 +264,7 @@ int run_released(const Kernel& kernel, PyObject* const* operands, const Call& ca
 }
 
 // Flags first cleared, then collected and reported. False: exception set.
-bool run_watched(const Numpy& np, const Kernel& kernel, PyObject* const* operands, const Call& call) {
+bool run_watched(const Numpy& np, const Kernel& kernel, const Operands& operands, const Call& call) {
   if (kernel.float_units != FloatUnits::kNone && float_status_raised(kernel.float_units)) {
     clear_float_status();
   }
@@ -274,7 +286,7 @@ constexpr std::size_t kSavedBytes = 512;  // of that many elements of any dtype 
 // Reading the flags waits for all arithmetic under way, which is half the time of a short loop. So it is done once,
 // afterwards; only if some flag is up, the question whether the loop raised it is answered by running it again from
 // clear flags, with the input that it may have overwritten put back. False: exception set.
-bool run_short(const Numpy& np, const Kernel& kernel, PyObject* const* operands, const Call& call, bool overwrites) {
+bool run_short(const Numpy& np, const Kernel& kernel, const Operands& operands, const Call& call, bool overwrites) {
   std::array<char, kSavedBytes> saved;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
   const auto bytes = static_cast<std::size_t>(call.count * kernel.out_size);
   char* out = call.data[kernel.nin];
@@ -293,7 +305,7 @@ bool run_short(const Numpy& np, const Kernel& kernel, PyObject* const* operands,
 }
 
 // False: exception set. `overwrites`: the output is an input.
-bool run_loop(const Numpy& np, const Kernel& kernel, PyObject* const* operands, const Call& call, bool overwrites) {
+bool run_loop(const Numpy& np, const Kernel& kernel, const Operands& operands, const Call& call, bool overwrites) {
   if (call.count == 0) {
     return true;
   }
@@ -426,31 +438,32 @@ Outcome UfuncSite::apply(const Numpy& np, const Request& request, Ref* result) {
 }
 
 Outcome UfuncSite::run(const Numpy& np, const Kernel& kernel, const Request& request, OperandCodes codes, Ref* result) {
+  const Operands operands{request.operands, request.nin, codes};
   Call call;
-  if (!gather(np, kernel, request.operands, codes, &call)) {
+  if (!gather(np, kernel, operands, &call)) {
     return fallback();
   }
   Ref output;
   bool overwrites = request.inplace;
   if (request.inplace) {
-    if (!direct_into_left(np, kernel, request.operands[0], codes, &call)) {
+    if (!direct_into_left(np, kernel, operands, &call)) {
       return fallback();
     }
-    output = Ref::create(request.operands[0]);
+    output = Ref::create(operands[0]);
   } else {
     Placement placement;
     if (request.temporaries != 0) {
-      placement = place(kernel, request.operands, codes, request.temporaries, request.elision, call);
+      placement = place(kernel, operands, request.temporaries, request.elision, call);
       if (placement.impossible) {
         return fallback();
       }
       overwrites = placement.into >= 0;
       stats_.reused += overwrites ? 1 : 0;
     }
-    output = make_output(np, kernel, request.operands, placement, &call);
+    output = make_output(np, kernel, operands, placement, &call);
   }
   ++stats_.direct;
-  if (!output || !run_loop(np, kernel, request.operands, call, overwrites)) {
+  if (!output || !run_loop(np, kernel, operands, call, overwrites)) {
     return Outcome::kError;
   }
   *result = std::move(output);

@@ -15,23 +15,23 @@ using array::Outcome;
 
 class TestSite {
  public:
-  py::object call(const py::object& ufunc, py::list operands, unsigned temporaries) {
-    return run(std::move(operands), [&](PyObject* const* items, unsigned count, Ref* result) {
+  py::object call(const py::object& ufunc, const py::list& operands, unsigned temporaries) {
+    return run(operands, [&](PyObject* const* items, unsigned count, Ref* result) {
       return site_.call(ufunc.ptr(), items, count, temporaries, result);
     });
   }
-  py::object binary(int op, py::list operands, unsigned temporaries) {
-    return run(std::move(operands), [&](PyObject* const* items, unsigned /*count*/, Ref* result) {
+  py::object binary(int op, const py::list& operands, unsigned temporaries) {
+    return run(operands, [&](PyObject* const* items, unsigned /*count*/, Ref* result) {
       return site_.binary(static_cast<array::BinaryOperator>(op), items[0], items[1], temporaries, result);
     });
   }
-  py::object unary(int op, py::list operands, unsigned temporaries) {
-    return run(std::move(operands), [&](PyObject* const* items, unsigned /*count*/, Ref* result) {
+  py::object unary(int op, const py::list& operands, unsigned temporaries) {
+    return run(operands, [&](PyObject* const* items, unsigned /*count*/, Ref* result) {
       return site_.unary(static_cast<array::UnaryOperator>(op), items[0], temporaries, result);
     });
   }
-  py::object compare(int op, py::list operands, unsigned temporaries) {
-    return run(std::move(operands), [&](PyObject* const* items, unsigned /*count*/, Ref* result) {
+  py::object compare(int op, const py::list& operands, unsigned temporaries) {
+    return run(operands, [&](PyObject* const* items, unsigned /*count*/, Ref* result) {
       return site_.compare(op, items[0], items[1], temporaries, result);
     });
   }
@@ -42,7 +42,7 @@ class TestSite {
 
  private:
   template <class Function>
-  py::object run(py::list operands, Function function) {
+  py::object run(const py::list& operands, Function function) {
     std::array<Ref, array::kMaxInputs> held;
     std::array<PyObject*, array::kMaxInputs> items{};
     const auto count = static_cast<unsigned>(py::len(operands));
