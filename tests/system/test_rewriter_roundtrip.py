@@ -82,7 +82,9 @@ def test_listed_positions_are_those_of_co_positions() -> None:
         for code in nested(module):
             plain = code.replace(co_consts=tuple(None for _ in code.co_consts))
             rows = [row for row in rewriter.disassemble(plain).splitlines() if " @ " in row]
-            listed = [row.rsplit(" @ ", 1)[1] for row in rows if row.split()[0].isdigit() or row.split()[0] == ">>"]
+            listed = [
+                row.rsplit(" @ ", 1)[1] for row in rows if row.split()[0].isdigit() or row.split()[0] == ">>"
+            ]
             positions = list(code.co_positions())
             assert listed == [shown(positions[unit]) for unit in _core.rewriter_offsets(code)]
             compared += len(listed)
