@@ -60,6 +60,7 @@ class Interpreter {
   void return_locals(const LoweredSnapshot& snapshot);
   void clear_registers();
   void pop_frames(int keep);
+  void pop_frame();
   Outcome leave(const Step& step, bool raise);
   Outcome run_frames(const LoweredSnapshot& inner, Ref* instances, int first_real, bool raise);
 

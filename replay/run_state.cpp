@@ -17,6 +17,7 @@ bool Interpreter::materialise(const LoweredSnapshot& snapshot, bool with_locals)
       if (frame == nullptr) {
         return false;
       }
+      interp::enter_recursion(run_.thread);
       run_.frames[level] = frame;
       run_.frame_numbers[level] = state.frame;
       run_.depth = level + 1;
@@ -75,9 +76,8 @@ void Interpreter::sync_local(const Step& step) {
 
 void Interpreter::leave_frame(std::int32_t number) {
   if (run_.depth > 0 && run_.frame_numbers[run_.depth - 1] == number) {
-    --run_.depth;
     run_.synced_key = -1;
-    interp::pop_frame(run_.thread, run_.frames[run_.depth]);
+    pop_frame();
   }
 }
 
@@ -97,9 +97,14 @@ void Interpreter::return_locals(const LoweredSnapshot& snapshot) {
 // Frames that nobody needs any more (the run ends regularly, or a call-like run raised).
 void Interpreter::pop_frames(int keep) {
   while (run_.depth > keep) {
-    --run_.depth;
-    interp::pop_frame(run_.thread, run_.frames[run_.depth]);
+    pop_frame();
   }
+}
+
+void Interpreter::pop_frame() {
+  --run_.depth;
+  interp::leave_recursion(run_.thread);
+  interp::pop_frame(run_.thread, run_.frames[run_.depth]);
 }
 
 namespace {
@@ -182,9 +187,10 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, in
     if (raise) {
       unit = shape.units[instruction];
     }
+    interp::leave_recursion(run_.thread);  // the interpreter counts it now
     result = interp::run_frame(run_.thread, run_.frames[level], unit, depth, raise);
-    --run_.depth;
-    interp::pop_frame(run_.thread, run_.frames[level]);
+    interp::enter_recursion(run_.thread);
+    pop_frame();
     result = finish_return(executor_.graph_.frames[number].return_kind, result, instances[level].get());
   }
   if (first_real == 0) {

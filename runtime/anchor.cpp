@@ -104,7 +104,7 @@ PyObject* anchor_next(PyObject* self) {
     }
   }
   if (t_pending.kind != Pending::Kind::kLand) {
-    if (!record.wants_recording() || record.recording) {
+    if (!record.wants_recording(thread)) {
       return nullptr;
     }
     t_pending.kind = Pending::Kind::kRecord;
@@ -127,7 +127,7 @@ PyObject* start_recording(PyThreadState* thread, Frame* frame, CodeRecord& recor
   try {
     const recorder::RecordingCode& recording =
         recorder::Session::start(thread, frame, record.decoded_ref(), record, options().recording);
-    record.recording = true;
+    record.recording.push_back(thread);
     interp::redirect(frame, recording.code.get(), recording.start_pad, 0);
   } catch (const PythonError&) {
     PyErr_Clear();

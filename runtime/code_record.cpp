@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "replay/passes/optimise.h"
@@ -16,13 +17,14 @@ std::string CodeRecord::name() const {
   return text == nullptr ? "?" : text;
 }
 
-bool CodeRecord::wants_recording() const {
-  return decoded_->refusal == nullptr && failures < options().retries &&
+bool CodeRecord::wants_recording(PyThreadState* thread) const {
+  return std::find(recording.begin(), recording.end(), thread) == recording.end() &&
+         decoded_->refusal == nullptr && failures < options().retries &&
          static_cast<int>(executors.size()) < options().entries_per_anchor;
 }
 
 void CodeRecord::finished(recorder::Recorded recorded) {
-  recording = false;
+  std::erase(recording, interp::thread_state());
   if (keeps_recording_code) {
     recording_code = recorded.recording_code;
   }
@@ -35,6 +37,11 @@ void CodeRecord::finished(recorder::Recorded recorded) {
     return;
   }
   replay::optimise(recorded.graph);
+  for (const auto& known : executors) {
+    if (replay::same_graph(known->graph(), recorded.graph)) {
+      return;  // another thread was faster
+    }
+  }
   auto executor = replay::Executor::lower(std::move(recorded.graph), std::move(recorded.shapes));
   if (is_logged(Topic::kRecord)) {
     log(Topic::kRecord, fmt::format("{}: {} nodes, {}", name(), executor->graph().nodes.size(),

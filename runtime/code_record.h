@@ -21,7 +21,7 @@ class CodeRecord : public recorder::Sink {
   [[nodiscard]] std::string name() const;
 
   // Worth recording the call that starts now?
-  [[nodiscard]] bool wants_recording() const;
+  [[nodiscard]] bool wants_recording(PyThreadState* thread) const;
 
   void finished(recorder::Recorded recorded) override;
   bool may_inline(PyCodeObject* code) override;
@@ -39,7 +39,7 @@ class CodeRecord : public recorder::Sink {
   int failures = 0;                     // recordings in vain, in a row
   bool keeps_recording_code = false;
   CodeRef recording_code;               // of the last recording, if kept
-  bool recording = false;               // a recording of this code is under way in some thread
+  std::vector<PyThreadState*> recording;  // threads in which a recording of this code is under way
   recorder::Stop last_stop = recorder::Stop::kNone;
   int last_stop_line = 0;
 

@@ -44,6 +44,10 @@ inline void set_location(Frame* frame, int unit) {
   frame->prev_instr = reinterpret_cast<_Py_CODEUNIT*>(frame->f_code->co_code_adaptive) + unit;
 }
 
+// Counts a frame of ours towards the recursion limit while it is real.
+inline void enter_recursion(PyThreadState* thread) { --thread->recursion_remaining; }
+inline void leave_recursion(PyThreadState* thread) { ++thread->recursion_remaining; }
+
 // --- frames of our own, for inlined callees that must be real
 
 // A new frame for a call of `function` in `code` (same local slots as the function's own code), linked under the
