@@ -4,6 +4,7 @@ It stands beside the package, not in it, so that what goes wrong while the packa
 in one line. A bad option ends the process; an interpreter that tagalong does not support runs the program as it is.
 """
 
+import os
 import sys
 
 
@@ -13,8 +14,9 @@ def _start() -> None:
 
         settings = options.from_environment()
     except ValueError as error:  # OptionError, which may come from the import itself
-        print(f"tagalong: {error}", file=sys.stderr)
-        sys.exit(2)
+        print(f"tagalong: {error}", file=sys.stderr, flush=True)
+        # SystemExit here would be reported as a failure of the interpreter's own; nothing of the program has begun.
+        os._exit(2)
     except ImportError as error:
         print(f"tagalong: not tracing: {error}", file=sys.stderr)
     else:

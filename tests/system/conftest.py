@@ -21,8 +21,8 @@ def root() -> Path:
 
 
 def clean_environment(**variables: str) -> dict[str, str]:
-    """The environment without anything of ours, and with `variables`."""
-    kept = {name: text for name, text in os.environ.items() if not name.startswith("TAGALONG")}
+    """The environment without anything for us or for the interpreter, and with `variables`."""
+    kept = {name: text for name, text in os.environ.items() if not name.startswith(("TAGALONG", "PYTHON"))}
     return kept | variables
 
 
