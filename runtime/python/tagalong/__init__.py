@@ -22,16 +22,11 @@ if _sys.implementation.name != "cpython" or _sys.version_info[:2] != (3, 11):
         f"{_sys.version_info.major}.{_sys.version_info.minor}"
     )
 
-from tagalong import _core, options, rewriter
+from tagalong import options, rewriter, testing
+from tagalong._core import GuardFailed
+from tagalong._face import Recording, Stats, explain, record, replay, stats, trace, untrace
+from tagalong._start import apply as _apply
 from tagalong.options import OptionError
-
-if hasattr(_core, "trace"):  # until the engine has landed the rewriter can be used by itself
-    from tagalong import testing
-    from tagalong._core import GuardFailed
-    from tagalong._face import Recording, Stats, explain, record, replay, stats, trace, untrace
-    from tagalong._start import apply as _apply
-
-    _apply(options.from_environment())
 
 if _typing.TYPE_CHECKING:
     from tagalong._compare import Comparison, compare
@@ -64,3 +59,5 @@ __all__ = [
     "trace",
     "untrace",
 ]
+
+_apply(options.from_environment())
