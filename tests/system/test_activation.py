@@ -67,7 +67,9 @@ def test_traced_program_says_nothing_by_itself(run_python: RunPython, program: s
 
 
 def test_numpy_is_not_brought_into_a_program_without_it(run_python: RunPython) -> None:
-    done = run_python("-c", "import sys; print('tagalong' in sys.modules, 'numpy' in sys.modules)", TAGALONG="1")
+    done = run_python(
+        "-c", "import sys; print('tagalong' in sys.modules, 'numpy' in sys.modules)", TAGALONG="1"
+    )
     assert done.stdout == "True False\n"
 
 
@@ -146,6 +148,26 @@ def test_compare_mode_keeps_effects_single(run_python: RunPython, tmp_path: Path
     done = run_python("effects.py", TAGALONG="compare")
     assert done.stdout == plain.stdout
     assert " 0 differ" in done.stderr
+
+
+def test_compare_mode_reports_what_differs(run_python: RunPython, tmp_path: Path) -> None:
+    # A replay happens in a process of its own: its number is the one thing that must differ.
+    (tmp_path / "who.py").write_text(
+        "import os\n"
+        "def number(x):\n"
+        "    return [x, os.getpid() * 0.0 + os.getpid()]\n"
+        "for x in range(3):\n"
+        "    number(x)\n"
+        "raise SystemExit(7)\n"
+    )
+    done = run_python("who.py", TAGALONG="compare")
+    assert done.returncode == 7
+    for call in (2, 3):
+        assert re.search(
+            rf"compare: __main__\.number \(.*who\.py:2\), call {call}: result\[1\]: \d+\.0 != \d+\.0",
+            done.stderr,
+        )
+    assert done.stderr.endswith("tagalong: compare: 2 replays compared, 2 differ\n")
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import doctest
 import functools
 import importlib.metadata
+import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -258,3 +261,14 @@ def test_copies_keep_layout_and_shared_memory() -> None:
 def test_descriptions_tell_apart(one: object, two: object) -> None:
     assert differences(describe(one), describe(two), "value")
     assert not differences(describe(one), describe(one), "value")
+
+
+def test_the_example_of_the_readme_is_real(root: Path) -> None:
+    blocks = re.findall(
+        r"^```python\n(>>> .*?)^```$", (root / "README.md").read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert blocks
+    for block in blocks:
+        test = doctest.DocTestParser().get_doctest(block, {}, "README", "README.md", 0)
+        told: list[str] = []
+        assert doctest.DocTestRunner(verbose=False).run(test, out=told.append).failed == 0, "".join(told)
