@@ -1,6 +1,9 @@
 #include "replay/array/elision.h"
 
 #include <algorithm>
+#include <cstring>
+
+#include "rewriter/interp/eval_hook.h"
 
 namespace tagalong::array {
 
@@ -62,9 +65,55 @@ Ref writable_temporary(PyObject* temporary) {
   return Ref::steal(PyObject_CallMethod(temporary, "copy", "s", "K"));
 }
 
+// The probe's temporary: what makes it, and where its memory was.
+const Numpy* probed_numpy = nullptr;
+const char* probed_memory = nullptr;
+
+PyObject* make_temporary(PyObject* /*self*/, PyObject* /*none*/) {
+  const Numpy* np = probed_numpy;
+  const Extent elements = kMinElidedBytes / np->item_size[kDouble];
+  Py_INCREF(np->descr[kDouble]);
+  PyObject* array = np->new_from_descr(np->array_type, np->descr[kDouble], 1, &elements, nullptr, nullptr, 0, nullptr);
+  if (array != nullptr) {
+    probed_memory = as_array(array)->data;
+    std::memset(as_array(array)->data, 0, static_cast<std::size_t>(kMinElidedBytes));
+  }
+  return array;
+}
+PyMethodDef kMakeTemporary{"make", make_temporary, METH_NOARGS, nullptr};
+
+// Runs in the interpreter, unseen by its trace and profile functions and by our own recorder.
+Ref run_probe(const Ref& globals) {
+  PyThreadState* thread = PyThreadState_Get();
+  PyThreadState_EnterTracing(thread);
+  interp::suspend_hook(thread);
+  Ref result = Ref::steal(PyRun_String("make() + 1.0", Py_eval_input, globals.get(), globals.get()));
+  interp::restore_hook(thread);
+  PyThreadState_LeaveTracing(thread);
+  return result;
+}
+
 }  // namespace
 
+bool eager_elides(const Numpy& np) {
+  probed_numpy = &np;
+  probed_memory = nullptr;
+  const Ref globals = Ref::steal(PyDict_New());
+  const Ref make = Ref::steal(PyCFunction_New(&kMakeTemporary, nullptr));
+  if (!globals || !make || PyDict_SetItemString(globals.get(), "make", make.get()) < 0) {
+    PyErr_Clear();
+    return true;
+  }
+  const Ref result = run_probe(globals);
+  PyErr_Clear();
+  // The temporary lived until the result existed, so other memory means another array.
+  return !result || as_array(result.get())->data == probed_memory;
+}
+
 bool elide_generally(const Numpy& np, const ElisionCase& the_case, Ref* result) {
+  if (!np.elides) {
+    return false;
+  }
   PyObject* temporary = nullptr;
   PyObject* other = nullptr;
   if ((the_case.anonymous & 1U) != 0 && the_case.elision != Elision::kNever &&

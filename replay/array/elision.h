@@ -24,6 +24,11 @@ inline constexpr Extent kMinElidedBytes = 256 * 1024;
   return Py_REFCNT(object) == 1 && array->base == nullptr && array->weakreflist == nullptr;
 }
 
+// Whether NumPy elides at all when the interpreter calls it: not where it cannot look at the C stack, or where
+// something stands between it and the interpreter (other libcs, sanitizers). Tried out once, by an expression of two
+// operands.
+[[nodiscard]] bool eager_elides(const Numpy& np);
+
 using InplaceFunction = PyObject* (*)(PyObject*, PyObject*);
 
 struct ElisionCase {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "replay/array/elision.h"
 #include "rewriter/interp/ref.h"
 
 namespace tagalong::array {
@@ -232,6 +233,8 @@ const Numpy* find_numpy() {
   const Ref keep_umath = Ref::create(umath);
   auto np = std::make_unique<Numpy>();
   const bool good = load(module, umath, np.get());
+  PyErr_Clear();
+  np->elides = good && eager_elides(*np);
   PyErr_Clear();
   if (ready_numpy == nullptr && good) {
     ready_numpy = np.release();  // never freed, like the references it holds

@@ -129,6 +129,8 @@ struct Numpy {
   int minor = 0;
   // NEP 50: Python numbers have no dtype of their own. Before 2.0 the dtype depends on the value of a scalar.
   bool weak_scalars = false;
+  // Large temporaries are computed into (elision.h).
+  bool elides = true;
   PyTypeObject* array_type = nullptr;
   PyTypeObject* ufunc_type = nullptr;
   PyObject* umath = nullptr;  // the module that holds NumPy's own ufuncs

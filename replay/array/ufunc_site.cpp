@@ -198,10 +198,10 @@ Placement place_elided(const Kernel& kernel, const Operands& operands, unsigned 
   return placement;
 }
 
-Placement place(const Kernel& kernel, const Operands& operands, unsigned temporaries, Elision elision,
+Placement place(const Numpy& np, const Kernel& kernel, const Operands& operands, unsigned temporaries, Elision elision,
                 const Call& call) {
   Placement placement;
-  if (elision != Elision::kNever) {
+  if (elision != Elision::kNever && np.elides) {
     placement = place_elided(kernel, operands, temporaries, elision, call);
   }
   if (placement.into >= 0 || !kernel.alias_safe || placement.impossible || call.count == 0) {
@@ -453,7 +453,7 @@ Outcome UfuncSite::run(const Numpy& np, const Kernel& kernel, const Request& req
   } else {
     Placement placement;
     if (request.temporaries != 0) {
-      placement = place(kernel, operands, request.temporaries, request.elision, call);
+      placement = place(np, kernel, operands, request.temporaries, request.elision, call);
       if (placement.impossible) {
         return fallback();
       }
