@@ -354,11 +354,12 @@ enum class PowerKind : std::uint8_t { kGeneral, kFast, kUnknown };
 // double; 2.4 looks at the type first; in between it changed, so there only what both agree on is taken.
 PowerKind power_kind(const Numpy& np, OperandCode base, OperandCode code, PyObject* exponent, UfuncName* fast) {
   const bool by_value = np.major < 2;
+  const bool by_type = np.major == 2 && np.minor >= 4;
   if (is_array(code) || !is_array(base)) {
     return PowerKind::kGeneral;
   }
   if (!is_python_number(code) || code == kPyBool || base == kBool) {
-    return by_value || base == kBool ? PowerKind::kUnknown : PowerKind::kGeneral;
+    return by_type && base != kBool ? PowerKind::kGeneral : PowerKind::kUnknown;
   }
   if (code == kPyComplex) {
     return PowerKind::kGeneral;
@@ -375,7 +376,7 @@ PowerKind power_kind(const Numpy& np, OperandCode base, OperandCode code, PyObje
     *fast = UfuncName::kSquare;  // the same integers as power gives
     return is_int && value == 2 ? PowerKind::kFast : (is_int ? PowerKind::kGeneral : PowerKind::kUnknown);
   }
-  if (!agreed && np.major == 2 && np.minor >= 4) {
+  if (!agreed && by_type) {
     return PowerKind::kGeneral;
   }
   constexpr std::array<std::pair<double, UfuncName>, 5> kFastPowers{{{2, UfuncName::kSquare},
