@@ -1,8 +1,10 @@
 #include "recorder/inline.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "recorder/session.h"
+#include "recorder/call_forms.h"
+#include "rewriter/interp/dicts.h"
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
 
@@ -40,8 +42,8 @@ bool Session::try_inline(interp::Frame* callee) {
   }
   try {
     current_ = instruction;
-    const CallForm form = call_form(top(), instruction_at(instruction), callee);
-    if (form == CallForm::kNone) {
+    const CallTarget target = find_target(instruction, callee);
+    if (target.form == CallForm::kNone) {
       return false;
     }
     std::shared_ptr<const DecodedCode> decoded = DecodedCode::make(code);
@@ -52,7 +54,7 @@ bool Session::try_inline(interp::Frame* callee) {
     if (!interp::exchange_code(thread_, callee, recording.code.get())) {
       return false;
     }
-    inline_call(callee, form);
+    inline_call(callee, target);
     return true;
   } catch (const std::exception&) {
     PyErr_Clear();
@@ -86,95 +88,193 @@ void Session::hand_over_arguments(interp::Frame* callee) {
   }
 }
 
-// How the CALL under way reaches this very callee; anything else (C code that calls back, descriptors, classes) runs
-// as an opaque call.
-Session::CallForm Session::call_form(const ShadowFrame& caller, const Instruction& instruction,
-                                     interp::Frame* callee) const {
-  if (instruction.opcode != op::kCALL) {
-    return CallForm::kNone;
-  }
-  const std::size_t operands = instruction.arg + 2;
-  if (caller.stack.size() < operands) {
-    return CallForm::kNone;
-  }
-  PyObject** slots = interp::stack_base(caller.live) + caller.stack.size() - operands;
-  auto* function = reinterpret_cast<PyObject*>(interp::function_of(callee));
-  const Value first = caller.stack[caller.stack.size() - operands];
-  const Value second = caller.stack[caller.stack.size() - operands + 1];
-  const Facts& first_facts = facts_[static_cast<std::size_t>(first)];
-  const Facts& second_facts = facts_[static_cast<std::size_t>(second)];
-  if (!first_facts.is_null) {
-    return slots[0] == function && first_facts.seen == &PyFunction_Type ? CallForm::kMethodPair : CallForm::kNone;
-  }
-  if (second_facts.seen == &PyFunction_Type) {
-    return slots[1] == function ? CallForm::kFunction : CallForm::kNone;
-  }
-  if (second_facts.seen == &PyMethod_Type) {
-    // PRECALL has put function and self into the two slots.
-    return slots[0] == function ? CallForm::kBoundMethod : CallForm::kNone;
-  }
-  return CallForm::kNone;
+// The function of an implicit call is a constant that its type's version vouches for; its code is guarded like any.
+Value Session::guarded_function(const CallTarget& target, SnapshotId here) {
+  const Value function = constant(target.function);
+  auto* code = reinterpret_cast<PyObject*>(
+      interp::original_of(reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(target.function))));
+  emit(Op::guard_function, {function}, here, 0, Ref::create(code));
+  return function;
 }
 
-void Session::inline_call(interp::Frame* callee, CallForm form) {
+// Guards that this call reaches this function, and the arguments in order. Plain calls take the operands off the
+// caller's stack, where C code is in between they stay there until it returns (FrameInfo::pops).
+std::vector<Value> Session::take_operands(ShadowFrame& callee, const CallTarget& target, SnapshotId here) {
+  std::vector<Value>& stack = top().stack;
+  const std::vector<Value> operands(stack.end() - target.operands, stack.end());
+  PyObject* const* live = interp::stack_base(top().live) + stack.size() - target.operands;
+  const Ref code = Ref::create(reinterpret_cast<PyObject*>(callee.code->decoded->shape->code.get()));
+  const auto guard_version = [&](Value value, PyTypeObject* type) {
+    emit(Op::guard_type_version, {value}, here, interp::type_version(type), Ref::create(reinterpret_cast<PyObject*>(type)));
+  };
+  const auto take_method = [&](Value method) {
+    emit(Op::guard_bound_function, {method}, here, 0, code);
+    callee.function = emit(Op::method_function, {method}, kNoSnapshot);
+    return emit(Op::method_self, {method}, kNoSnapshot);
+  };
+  std::vector<Value> arguments(operands.begin() + std::min<std::ptrdiff_t>(2, target.operands), operands.end());
+  if (target.form >= CallForm::kFunction && target.form <= CallForm::kPartial && target.form != CallForm::kMethodPair &&
+      target.form != CallForm::kBoundFirst && operands[0] != null_value()) {
+    emit(Op::guard_null, {operands[0]}, here);
+  }
+  callee.pops = target.operands;
+  switch (target.form) {
+    case CallForm::kMethodPair:
+    case CallForm::kFunction: {
+      const bool is_pair = target.form == CallForm::kMethodPair;
+      callee.function = operands[is_pair ? 0 : 1];
+      emit(Op::guard_function, {callee.function}, here, 0, code);
+      if (is_pair) {
+        arguments.insert(arguments.begin(), operands[1]);
+      }
+      callee.pops = 0;
+      return arguments;
+    }
+    case CallForm::kBoundMethod:
+      arguments.insert(arguments.begin(), take_method(operands[1]));
+      hold(callee.function);
+      hold(arguments[0]);
+      release(operands[1]);  // the interpreter has replaced it by function and self
+      callee.pops = 0;
+      return arguments;
+    case CallForm::kBoundFirst:
+      arguments.insert(arguments.begin(), operands[1]);
+      arguments.insert(arguments.begin(), take_method(operands[0]));
+      return arguments;
+    case CallForm::kClass:
+      emit(Op::guard_class, {operands[1]}, here, interp::type_version(reinterpret_cast<PyTypeObject*>(target.object)),
+           Ref::create(target.object));
+      callee.function = guarded_function(target, here);
+      callee.instance = emit(Op::new_instance, {operands[1]}, here);
+      hold(callee.instance);
+      facts(callee.instance).seen = reinterpret_cast<PyTypeObject*>(target.object);
+      arguments.insert(arguments.begin(), callee.instance);
+      return arguments;
+    case CallForm::kCallable:
+      guard_version(operands[1], Py_TYPE(target.object));
+      callee.function = guarded_function(target, here);
+      arguments.insert(arguments.begin(), operands[1]);
+      return arguments;
+    case CallForm::kPartial: {
+      emit(Op::guard_is, {operands[1]}, here, 0, Ref::create(target.object));
+      const Ref keywords = Ref::steal(PyObject_GetAttrString(target.object, "keywords"));
+      const Ref bound = Ref::steal(PyObject_GetAttrString(target.object, "args"));
+      if (!keywords || !bound) {
+        throw PythonError();
+      }
+      emit(Op::guard_empty, {constant(keywords.get())}, here);
+      callee.function = guarded_function(target, here);
+      for (Py_ssize_t index = PyTuple_GET_SIZE(bound.get()); index > 0; --index) {
+        arguments.insert(arguments.begin(), constant(PyTuple_GET_ITEM(bound.get(), index - 1)));
+      }
+      return arguments;
+    }
+    case CallForm::kSpread:
+    case CallForm::kSpreadBound: {
+      PyObject* items = live[2];
+      arguments.clear();
+      emit(Op::guard_tuple, {operands[2]}, here, PyTuple_GET_SIZE(items));
+      if (target.operands > 3) {
+        emit(Op::guard_empty, {operands[3]}, here);
+      }
+      if (target.form == CallForm::kSpread) {
+        callee.function = operands[1];
+        emit(Op::guard_function, {callee.function}, here, 0, code);
+      } else {
+        arguments.push_back(take_method(operands[1]));
+      }
+      for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(items); ++index) {
+        arguments.push_back(emit(Op::tuple_item, {operands[2]}, kNoSnapshot, index));
+      }
+      return arguments;
+    }
+    case CallForm::kProperty:
+    case CallForm::kSetter:
+      guard_version(operands.back(), Py_TYPE(live[target.operands - 1]));
+      callee.function = guarded_function(target, here);
+      if (target.form == CallForm::kSetter) {
+        return {operands[1], operands[0]};  // on the stack: value, owner
+      }
+      if (instruction_at(current_).opcode == op::kLOAD_METHOD) {
+        // Its results are NULL and the value: the NULL goes below the owner.
+        stack.insert(stack.end() - 1, null_value());
+      }
+      return {operands[0]};
+    case CallForm::kReflected:
+      guard_version(operands[0], Py_TYPE(live[0]));
+      guard_version(operands[1], Py_TYPE(live[1]));
+      callee.function = guarded_function(target, here);
+      return {operands[1], operands[0]};
+    case CallForm::kEnter: {
+      guard_version(operands[0], Py_TYPE(live[0]));
+      callee.function = guarded_function(target, here);
+      const Value exit = emit(Op::bind_method, {constant(target.exit_function), operands[0]}, kNoSnapshot);
+      hold(exit);
+      facts(exit).seen = &PyMethod_Type;
+      stack.back() = exit;
+      callee.pops = 0;
+      return {operands[0]};
+    }
+    default: {
+      std::vector<Value> ordered;
+      for (const int place : target.order) {
+        ordered.push_back(operands[static_cast<std::size_t>(place)]);
+      }
+      guard_version(ordered[0], Py_TYPE(live[target.order[0]]));
+      if (target.returns == replay::ReturnKind::kOperator) {
+        guard_version(ordered[1], Py_TYPE(live[target.order[1]]));
+      }
+      callee.function = guarded_function(target, here);
+      return ordered;
+    }
+  }
+}
+
+void Session::inline_call(interp::Frame* callee, const CallTarget& target) {
   const SnapshotId here = snapshot_at(call_start(), top().stack);
-  PyObject* keywords = keyword_names();
-  const std::size_t operand_count = instruction_at(current_).arg + 2;
-  PyCodeObject* code = codes_.back()->decoded->shape->code.get();
   RecordingCode* recording = nullptr;
   for (const auto& candidate : codes_) {
     if (candidate->code.get() == interp::code_of(callee)) {
       recording = candidate.get();
-      code = candidate->decoded->shape->code.get();
     }
   }
-  const Ref code_object = Ref::create(reinterpret_cast<PyObject*>(code));
-  std::vector<Value>& stack = top().stack;
-  std::vector<Value> values(stack.end() - static_cast<std::ptrdiff_t>(operand_count), stack.end());
-
+  TAGALONG_CHECK(recording != nullptr, "no recording code for {}", graph_.name);
+  PyCodeObject* code = recording->decoded->shape->code.get();
   ShadowFrame frame;
   frame.live = callee;
   frame.code = recording;
   frame.next = recording->decoded->first;
   frame.number = static_cast<std::int32_t>(graph_.frames.size());
-  std::vector<Value> positional(values.begin() + 2, values.end());
-  std::vector<Value> released;
-  if (form == CallForm::kMethodPair) {
-    emit(Op::guard_function, {values[0]}, here, 0, code_object);
-    frame.function = values[0];
-    positional.insert(positional.begin(), values[1]);
-  } else {
-    if (values[0] != null_value()) {
-      emit(Op::guard_null, {values[0]}, here);
+  frame.return_kind = target.returns;
+  const bool is_call = instruction_at(current_).opcode == op::kCALL;
+  const std::vector<Value> arguments = take_operands(frame, target, here);
+  // A plain call moves its operands into the callee; elsewhere the callee has them in addition.
+  const bool takes_over = frame.pops == 0 && target.form != CallForm::kEnter;
+  if (!takes_over) {
+    for (const Value argument : arguments) {
+      hold(argument);
     }
-    if (form == CallForm::kFunction) {
-      emit(Op::guard_function, {values[1]}, here, 0, code_object);
-      frame.function = values[1];
-    } else {
-      emit(Op::guard_bound_function, {values[1]}, here, 0, code_object);
-      frame.function = emit(Op::method_function, {values[1]}, kNoSnapshot);
-      const Value self = emit(Op::method_self, {values[1]}, kNoSnapshot);
-      hold(frame.function);
-      hold(self);
-      note(self, interp::stack_base(top().live)[stack.size() - operand_count + 1]);
-      positional.insert(positional.begin(), self);
-      released.push_back(values[1]);  // the frame holds function and self, not the method
-    }
+    hold(frame.function);
   }
-  bind_arguments(frame, code, positional, keywords, here);
+  bind_arguments(frame, code, arguments, is_call ? keyword_names() : nullptr, here);
 
-  // The state of the caller during the call: operands gone.
-  stack.resize(stack.size() - operand_count);
+  std::vector<Value>& stack = top().stack;
+  if (takes_over) {
+    stack.resize(stack.size() - static_cast<std::size_t>(target.operands));
+  }
+  if (target.form == CallForm::kEnter) {
+    release(arguments[0]);  // the manager's place on the stack
+  }
   state_changed_ = true;
   const int call_instruction = current_;
   frame.parent = snapshot_at(call_instruction, stack);
   top().next = call_start();
-  for (const Value value : released) {
-    release(value);
-  }
+  top().call_kind = target.returns;
+  top().call_pops = frame.pops;
   flush_drops();
   hand_over_arguments(callee);
-  graph_.frames.push_back({code_object, frame.function, frames_.back().number});
+  graph_.frames.push_back({Ref::create(reinterpret_cast<PyObject*>(code)), frame.function, frames_.back().number,
+                           target.returns, frame.instance, frame.pops, target.operation});
   shapes_.push_back(recording->decoded->shape);
   frames_.push_back(std::move(frame));
   current_ = 0;
@@ -280,6 +380,10 @@ void Session::run_prologue(ShadowFrame& callee) {
 
 void Session::return_from_inlined(Value value) {
   ShadowFrame callee = std::move(frames_.back());
+  if (callee.return_kind == replay::ReturnKind::kNone) {
+    release(value);
+    value = callee.instance;  // its holder goes to the caller
+  }
   emit(Op::leave_frame, {}, kNoSnapshot, callee.number);
   for (const Value local : callee.locals) {
     if (local != kNoValue) {

@@ -129,12 +129,33 @@ void Session::count_back_edge(int target) {
 }
 
 void Session::return_value(const Instruction& /*instruction*/) {
-  const Value value = pop();
   if (frames_.size() == 1) {
-    return_from_root(value);
-  } else {
-    return_from_inlined(value);
+    return_from_root(pop());
+  } else if (check_result(top().stack.back())) {
+    return_from_inlined(pop());
   }
+}
+
+// What the C code between caller and callee would refuse or treat specially is guarded against, or ends the trace here.
+bool Session::check_result(Value value) {
+  PyObject* object = live_stack(0);
+  const Facts& known = facts(value);
+  if (top().return_kind == replay::ReturnKind::kOperator) {
+    if (object == Py_NotImplemented) {
+      stop(Stop::k_not_implemented);
+      return false;
+    }
+    if (known.exact == nullptr) {
+      emit(Op::guard_is_not, {value}, snapshot(), 0, Ref::create(Py_NotImplemented));
+    }
+  } else if (top().return_kind == replay::ReturnKind::kNone) {
+    if (object != Py_None) {
+      stop(Stop::k_exception);
+      return false;
+    }
+    emit(Op::guard_is, {value}, snapshot(), 0, Ref::create(Py_None));
+  }
+  return true;
 }
 
 void Session::raised(const Instruction& /*instruction*/) { stop(Stop::k_exception); }

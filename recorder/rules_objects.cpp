@@ -31,8 +31,16 @@ PyObject* Session::keyword_names() const {
 
 void Session::finish_inlined() {
   const Value result = std::exchange(top().call_result, kNoValue);
-  push(result);
-  note(result, live_stack(0));
+  for (int pops = top().call_pops; pops > 0; --pops) {
+    release(pop());
+  }
+  if (top().call_kind == replay::ReturnKind::kDiscard) {
+    release(result);
+  } else {
+    push(result);
+    note(result, live_stack(0));
+  }
+  flush_drops();
 }
 
 void Session::call(const Instruction& instruction) {
@@ -40,10 +48,6 @@ void Session::call(const Instruction& instruction) {
   if (is_before_) {
     top().is_null_first = live_stack(operands - 1) == nullptr;
     top().calls_ufunc = top().is_null_first && is_ufunc(live_stack(operands - 2));
-    return;
-  }
-  if (top().call_result != kNoValue) {
-    finish_inlined();
     return;
   }
   PyObject* keywords = keyword_names();
@@ -67,10 +71,6 @@ void Session::call(const Instruction& instruction) {
 
 void Session::call_ex(const Instruction& instruction) {
   if (is_before_) {
-    return;
-  }
-  if (top().call_result != kNoValue) {
-    finish_inlined();
     return;
   }
   const int operands = (instruction.arg & 1U) != 0 ? 3 : 2;

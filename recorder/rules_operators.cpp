@@ -114,10 +114,6 @@ void Session::contains(const Instruction& instruction) {
 
 void Session::binary_subscr(const Instruction& /*instruction*/) {
   if (!is_before_) {
-    if (top().call_result != replay::kNoValue) {
-      finish_inlined();
-      return;
-    }
     produce(Op::binary_subscr, 2);
   }
 }
@@ -146,10 +142,6 @@ bool is_plain_module_attribute(PyObject* module, PyObject* text) {
 
 void Session::load_attr(const Instruction& instruction) {
   if (is_before_) {
-    return;
-  }
-  if (top().call_result != replay::kNoValue) {
-    finish_inlined();
     return;
   }
   PyObject* text = name(static_cast<int>(instruction.arg));

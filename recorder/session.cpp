@@ -148,7 +148,11 @@ void Session::after(interp::Frame* frame, int instruction) {
     return;
   }
   top().next = instruction;
-  run_rule(*this, instruction_at(instruction));
+  if (top().call_result != replay::kNoValue) {
+    finish_inlined();
+  } else {
+    run_rule(*this, instruction_at(instruction));
+  }
   if (!finished_) {
     top().next = instruction + 1;
     TAGALONG_CHECK(static_cast<int>(top().stack.size()) == depth, "after instruction {} the shadow stack has {} values, not {}",

@@ -98,6 +98,11 @@ class Session : public std::enable_shared_from_this<Session> {
     int next = 0;                          // instruction that the shadow state stands before
     int pending = -1;                      // a branch or FOR_ITER whose outcome is not known yet
     Value call_result = replay::kNoValue;  // of an inlined call that has returned
+    replay::ReturnKind call_kind = replay::ReturnKind::kPlain;  // of that call
+    int call_pops = 0;
+    replay::ReturnKind return_kind = replay::ReturnKind::kPlain;  // of this frame to its caller
+    int pops = 0;
+    Value instance = replay::kNoValue;
     bool calls_ufunc = false;              // the CALL under way
     bool is_null_first = false;            // its first callable slot is NULL
     std::unordered_map<int, int> back_edges;
@@ -110,15 +115,20 @@ class Session : public std::enable_shared_from_this<Session> {
   void return_from_root(Value value);
   bool enter(interp::Frame* frame, int instruction);  // false: not for this session
 
-  // Inlining (inline.cpp)
-  enum class CallForm : std::uint8_t { kNone, kFunction, kMethodPair, kBoundMethod };
+  // Inlining: which call is this (call_forms.cpp), and what does it become (inline.cpp)?
+  struct CallTarget;
+  CallTarget find_target(int instruction, interp::Frame* callee);
+  void find_call(CallTarget& target, PyObject* const* operands, int count, PyObject* function) const;
+  void find_special(CallTarget& target, PyObject* const* top, PyObject* function) const;
   bool try_inline(interp::Frame* callee);
   void hand_over_arguments(interp::Frame* callee);
-  void inline_call(interp::Frame* callee, CallForm form);
-  CallForm call_form(const ShadowFrame& caller, const Instruction& instruction, interp::Frame* callee) const;
+  void inline_call(interp::Frame* callee, const CallTarget& target);
+  std::vector<Value> take_operands(ShadowFrame& callee, const CallTarget& target, SnapshotId here);
+  Value guarded_function(const CallTarget& target, SnapshotId here);
   void bind_arguments(ShadowFrame& callee, PyCodeObject* code, const std::vector<Value>& positional,
                       PyObject* keyword_names, SnapshotId here);
   void run_prologue(ShadowFrame& callee);
+  bool check_result(Value value);
   void return_from_inlined(Value value);
 
   // The shadow state

@@ -144,6 +144,9 @@ Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::guard_function:
     case Op::guard_bound_function:
     case Op::guard_type_version:
+    case Op::guard_class:
+    case Op::guard_tuple:
+    case Op::guard_empty:
       return execute_guard(step, operand(0));
     case Op::call:
       return call_step(step, operands);
@@ -177,6 +180,9 @@ Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::function_kwdefault:
     case Op::method_function:
     case Op::method_self:
+    case Op::bind_method:
+    case Op::new_instance:
+    case Op::tuple_item:
     case Op::call_ex:
       return execute_cell_or_function(step, operands);
     case Op::unary_op:
@@ -209,6 +215,13 @@ Interpreter::Answer Interpreter::execute_guard(const Step& step, PyObject* value
       return answer(value != step.object);
     case Op::guard_function:
       return answer(function_matches(value, step.object));
+    case Op::guard_class:
+      return answer(value == step.object && interp::type_version(reinterpret_cast<PyTypeObject*>(value)) ==
+                                                static_cast<unsigned>(step.immediate));
+    case Op::guard_tuple:
+      return answer(value != nullptr && PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) == step.immediate);
+    case Op::guard_empty:
+      return answer(value != nullptr && PyDict_CheckExact(value) && PyDict_GET_SIZE(value) == 0);
     case Op::guard_bound_function:
       return answer(value != nullptr && PyMethod_Check(value) &&
                     function_matches(PyMethod_GET_FUNCTION(value), step.object));
@@ -551,6 +564,15 @@ Interpreter::Answer Interpreter::execute_cell_or_function(const Step& step, cons
       return store(step, Py_NewRef(PyMethod_GET_FUNCTION(operand(0))));
     case Op::method_self:
       return store(step, Py_NewRef(PyMethod_GET_SELF(operand(0))));
+    case Op::bind_method:
+      return store(step, PyMethod_New(operand(0), operand(1)));
+    case Op::tuple_item:
+      return store(step, Py_NewRef(PyTuple_GET_ITEM(operand(0), step.immediate)));
+    case Op::new_instance: {
+      const Ref none = Ref::steal(PyTuple_New(0));
+      return store(step, none ? PyBaseObject_Type.tp_new(reinterpret_cast<PyTypeObject*>(operand(0)), none.get(), nullptr)
+                              : nullptr);
+    }
     default: {
       if (!sync(step)) {
         return Answer::kRaised;

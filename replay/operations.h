@@ -4,6 +4,8 @@
 
 #include <Python.h>
 
+#include <cstdint>
+
 #include "rewriter/interp/ref.h"
 
 namespace tagalong::replay {
@@ -32,6 +34,14 @@ PyObject* float_compare(int argument, PyObject* left, PyObject* right);
 PyObject* float_binary(int argument, PyObject* left, PyObject* right);
 // Truth of an exact bool, int, float, str or None.
 bool number_truth(PyObject* value);
+
+// The rest of a binary or comparison operator after the first operand's method has answered NotImplemented, for two
+// operands of which at least one is an instance of a class made by Python code. `operation` as operator_number() gives.
+PyObject* finish_operator(int operation, PyObject* left, PyObject* right);
+enum class OperatorKind : std::uint8_t { kBinary, kReflected, kCompare };
+int operator_number(OperatorKind kind, int argument);
+// Name of the special method: "__add__", "__radd__", "__iadd__", "__lt__".
+const char* operator_method(OperatorKind kind, int argument);
 
 // What guard_function checks: the code (original or derived from it) and the shape of the defaults.
 bool function_matches(PyObject* value, PyObject* code);

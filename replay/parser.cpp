@@ -222,6 +222,18 @@ class Parser {
     expect(":");
   }
 
+  ReturnKind return_kind() {
+    skip_blanks();
+    const std::size_t start = position_;
+    const std::string_view text = word();
+    for (std::size_t index = 1; index < kReturnKindNames.size(); ++index) {
+      if (text == kReturnKindNames[index]) {
+        return static_cast<ReturnKind>(index);
+      }
+    }
+    fail_at("expected none, nothing, operator or attribute", start);
+  }
+
   void frame() {
     number(graph_.frames.size());
     FrameInfo info;
@@ -237,12 +249,15 @@ class Parser {
       } else if (field == "parent") {
         info.parent = integer<std::int32_t>();
       } else if (field == "returns") {
-        keyword("none");
-        info.return_kind = ReturnKind::kNone;
+        info.return_kind = return_kind();
       } else if (field == "instance") {
         info.instance = value();
+      } else if (field == "pops") {
+        info.pops = integer<std::int32_t>();
+      } else if (field == "operation") {
+        info.operation = integer<std::int32_t>();
       } else {
-        fail_at("expected function, parent, returns or instance", start);
+        fail_at("expected function, parent, returns, instance, pops or operation", start);
       }
     }
     graph_.frames.push_back(std::move(info));

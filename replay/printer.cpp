@@ -136,11 +136,17 @@ class Printer {
     if (info.parent != -1) {
       put(", parent {}", info.parent);
     }
-    if (info.return_kind == ReturnKind::kNone) {
-      out_ += ", returns none";
+    if (info.return_kind != ReturnKind::kPlain) {
+      put(", returns {}", kReturnKindNames.at(static_cast<std::size_t>(info.return_kind)));
     }
     if (info.instance != kNoValue) {
       put(", instance %{}", info.instance);
+    }
+    if (info.pops != 0) {
+      put(", pops {}", info.pops);
+    }
+    if (info.operation != 0) {
+      put(", operation {}", info.operation);
     }
     out_ += '\n';
   }
@@ -236,7 +242,7 @@ bool same_node(const Node& left, const Node& right) {
 
 bool same_frame(const FrameInfo& left, const FrameInfo& right) {
   return left.function == right.function && left.parent == right.parent && left.return_kind == right.return_kind &&
-         left.instance == right.instance && same_object(left.code, right.code);
+         left.instance == right.instance && left.pops == right.pops && left.operation == right.operation && same_object(left.code, right.code);
 }
 
 }  // namespace

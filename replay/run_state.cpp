@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "replay/interpreter.h"
+#include "replay/operations.h"
 
 namespace tagalong::replay {
 
@@ -109,10 +110,42 @@ void Interpreter::pop_frame() {
 
 namespace {
 
+// What getattr() adds to an AttributeError that a getter raised.
+void complete_attribute_error(PyObject* object, PyObject* name) {
+  if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) {
+    return;
+  }
+  PyObject* type = nullptr;
+  PyObject* value = nullptr;
+  PyObject* traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  const auto* error = reinterpret_cast<PyAttributeErrorObject*>(value);
+  if (PyErr_GivenExceptionMatches(value, PyExc_AttributeError) != 0 && error->name == nullptr && error->obj == nullptr) {
+    if (PyObject_SetAttrString(value, "name", name) != 0 || PyObject_SetAttrString(value, "obj", object) != 0) {
+      PyErr_Clear();
+    }
+  }
+  PyErr_Restore(type, value, traceback);
+}
+
 // What C code does with the result of the Python function that it called (ReturnKind).
-PyObject* finish_return(ReturnKind kind, PyObject* result, PyObject* instance) {
-  if (result == nullptr || kind == ReturnKind::kPlain) {
+PyObject* finish_return(const FrameInfo& frame, PyObject* result, PyObject* instance, PyObject* const* caller_top,
+                        PyObject* name) {
+  const ReturnKind kind = frame.return_kind;
+  if (kind == ReturnKind::kAttribute && result == nullptr) {
+    complete_attribute_error(caller_top[-1], name);
+    return nullptr;
+  }
+  if (result == nullptr || kind == ReturnKind::kPlain || kind == ReturnKind::kAttribute || kind == ReturnKind::kDiscard) {
     return result;
+  }
+  if (kind == ReturnKind::kOperator) {
+    if (result != Py_NotImplemented) {
+      return result;
+    }
+    Py_DECREF(result);
+    return finish_operator(frame.operation, caller_top[-2], caller_top[-1]);
   }
   if (result != Py_None) {
     PyErr_Format(PyExc_TypeError, "__init__() should return None, not '%.200s'", Py_TYPE(result)->tp_name);
@@ -169,6 +202,7 @@ Outcome Interpreter::leave(const Step& step, bool raise) {
 // From the innermost frame outwards every frame runs to its end in the interpreter and gives its caller the result.
 Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, int first_real, bool raise) {
   PyObject* result = nullptr;
+  const FrameInfo* returned = nullptr;  // the frame that has given `result`
   const int innermost = run_.depth - 1;
   for (int level = innermost; level >= first_real; --level) {
     const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(inner.chain[level])];
@@ -180,7 +214,15 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, in
     if (level != innermost) {
       raise = result == nullptr;
       if (!raise) {
-        interp::stack_base(run_.frames[level])[depth++] = result;
+        PyObject** base = interp::stack_base(run_.frames[level]);
+        for (int pops = returned->pops; pops > 0; --pops) {
+          Py_XDECREF(base[--depth]);
+        }
+        if (returned->return_kind == ReturnKind::kDiscard) {
+          Py_DECREF(result);
+        } else {
+          base[depth++] = result;
+        }
         unit = shape.starts[instruction + 1];
       }
     }
@@ -191,7 +233,20 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, in
     result = interp::run_frame(run_.thread, run_.frames[level], unit, depth, raise);
     interp::enter_recursion(run_.thread);
     pop_frame();
-    result = finish_return(executor_.graph_.frames[number].return_kind, result, instances[level].get());
+    returned = &executor_.graph_.frames[number];
+    PyObject* const* caller_top = nullptr;
+    if (level > first_real) {
+      const auto& caller = executor_.snapshots_[static_cast<std::size_t>(inner.chain[level - 1])];
+      caller_top = interp::stack_base(run_.frames[level - 1]) + caller.stack.size();
+    } else if (level > 0) {
+      caller_top = run_.landing->stack.data() + run_.landing->stack.size();
+    }
+    PyObject* attribute = nullptr;
+    if (returned->return_kind == ReturnKind::kAttribute) {
+      const PyCodeObject* caller = executor_.shapes_[static_cast<std::size_t>(returned->parent)]->code.get();
+      attribute = PyTuple_GET_ITEM(caller->co_names, returned->operation);
+    }
+    result = finish_return(*returned, result, instances[level].get(), caller_top, attribute);
   }
   if (first_real == 0) {
     run_.result = Ref::steal(result);
@@ -204,7 +259,15 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, in
   if (innermost > 0) {
     landing.raise = result == nullptr;
     if (result != nullptr) {
-      landing.stack.push_back(result);
+      for (int pops = returned->pops; pops > 0; --pops) {
+        Py_XDECREF(landing.stack.back());  // one may be the NULL of the calling convention
+        landing.stack.pop_back();
+      }
+      if (returned->return_kind == ReturnKind::kDiscard) {
+        Py_DECREF(result);
+      } else {
+        landing.stack.push_back(result);
+      }
       ++landing.instruction;
     }
   }

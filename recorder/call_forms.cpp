@@ -1,0 +1,236 @@
+#include "recorder/call_forms.h"
+
+#include <opcode.h>
+
+#include <string_view>
+
+#include "rewriter/interp/dicts.h"
+#include "rewriter/interp/errors.h"
+
+namespace tagalong::recorder {
+
+namespace op = rewriter::op;
+using replay::OperatorKind;
+using replay::ReturnKind;
+
+namespace {
+
+// The attribute of a type along its MRO, borrowed; looking it up gives the type a version tag if it can have one.
+PyObject* look_up(PyTypeObject* type, const char* name) {
+  const Ref text = Ref::steal(PyUnicode_InternFromString(name));
+  return text ? _PyType_Lookup(type, text.get()) : nullptr;
+}
+
+bool has_version(PyTypeObject* type) { return interp::type_version(type) != 0; }
+
+bool is_partial(PyObject* object) { return std::string_view(Py_TYPE(object)->tp_name) == "functools.partial"; }
+
+// partial(function, *args) without keywords, which could change.
+bool is_partial_of(PyObject* object, PyObject* function) {
+  if (!is_partial(object)) {
+    return false;
+  }
+  const Ref inner = Ref::steal(PyObject_GetAttrString(object, "func"));
+  const Ref keywords = Ref::steal(PyObject_GetAttrString(object, "keywords"));
+  if (!inner || !keywords) {
+    PyErr_Clear();
+    return false;
+  }
+  return inner.get() == function && PyDict_CheckExact(keywords.get()) && PyDict_GET_SIZE(keywords.get()) == 0;
+}
+
+bool is_plain_class(PyObject* object, PyObject* init) {
+  if (!PyType_Check(object) || Py_TYPE(object) != &PyType_Type) {
+    return false;
+  }
+  auto* type = reinterpret_cast<PyTypeObject*>(object);
+  return type->tp_new == PyBaseObject_Type.tp_new && look_up(type, "__init__") == init && has_version(type);
+}
+
+PyObject* property_part(PyTypeObject* type, PyObject* name, const char* part) {
+  PyObject* descriptor = _PyType_Lookup(type, name);
+  if (descriptor == nullptr || Py_TYPE(descriptor) != &PyProperty_Type || type->tp_getattro != PyObject_GenericGetAttr ||
+      !has_version(type)) {
+    return nullptr;
+  }
+  const Ref function = Ref::steal(PyObject_GetAttrString(descriptor, part));
+  if (!function) {
+    PyErr_Clear();
+  }
+  return function.get();  // the property keeps it alive
+}
+
+// An operator method that says NotImplemented leads on to other methods; one that mentions it is left to the interpreter.
+bool mentions_not_implemented(PyObject* function) {
+  PyObject* names = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function))->co_names;
+  for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(names); ++index) {
+    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, index), "NotImplemented") == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
+  CallTarget target;
+  target.function = reinterpret_cast<PyObject*>(interp::function_of(callee));
+  const Instruction& instruction = instruction_at(number);
+  PyObject* const* end = interp::stack_base(top().live) + top().stack.size();
+  switch (instruction.opcode) {
+    case op::kCALL: {
+      target.operands = static_cast<int>(instruction.arg) + 2;
+      find_call(target, end - target.operands, target.operands, target.function);
+      return target;
+    }
+    case op::kCALL_FUNCTION_EX: {
+      const bool has_keywords = (instruction.arg & 1U) != 0;
+      target.operands = has_keywords ? 4 : 3;
+      PyObject* callable = end[1 - target.operands];
+      PyObject* arguments = end[2 - target.operands];
+      if (!PyTuple_CheckExact(arguments) || (has_keywords && (!PyDict_CheckExact(end[-1]) || PyDict_GET_SIZE(end[-1]) != 0))) {
+        return target;
+      }
+      if (callable == target.function) {
+        target.form = CallForm::kSpread;
+      } else if (PyMethod_Check(callable) && PyMethod_GET_FUNCTION(callable) == target.function) {
+        target.form = CallForm::kSpreadBound;
+      }
+      return target;
+    }
+    case op::kLOAD_ATTR:
+    case op::kLOAD_METHOD:
+      target.operands = 1;
+      if (property_part(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)), "fget") == target.function) {
+        target.form = CallForm::kProperty;
+        target.returns = ReturnKind::kAttribute;
+        target.operation = static_cast<int>(instruction.arg);
+      }
+      return target;
+    case op::kSTORE_ATTR:
+      target.operands = 2;
+      if (Py_TYPE(end[-1])->tp_setattro == PyObject_GenericSetAttr &&
+          property_part(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)), "fset") == target.function) {
+        target.form = CallForm::kSetter;
+        target.returns = ReturnKind::kDiscard;
+      }
+      return target;
+    default:
+      find_special(target, end, target.function);
+      if (target.returns == ReturnKind::kOperator && mentions_not_implemented(target.function)) {
+        target.form = CallForm::kNone;
+      }
+      return target;
+  }
+}
+
+void Session::find_call(CallTarget& target, PyObject* const* operands, int /*count*/, PyObject* function) const {
+  const ShadowFrame& caller = frames_.back();
+  const Value first = caller.stack[caller.stack.size() - static_cast<std::size_t>(target.operands)];
+  const Value second = caller.stack[caller.stack.size() - static_cast<std::size_t>(target.operands) + 1];
+  const Facts& first_facts = facts_[static_cast<std::size_t>(first)];
+  const Facts& second_facts = facts_[static_cast<std::size_t>(second)];
+  if (!first_facts.is_null) {
+    if (operands[0] == function && first_facts.seen == &PyFunction_Type) {
+      target.form = CallForm::kMethodPair;
+    } else if (PyMethod_Check(operands[0]) && PyMethod_GET_FUNCTION(operands[0]) == function) {
+      target.form = CallForm::kBoundFirst;
+    }
+    return;
+  }
+  if (second_facts.seen == &PyMethod_Type) {
+    // PRECALL has put function and self into the two slots.
+    target.form = operands[0] == function ? CallForm::kBoundMethod : CallForm::kNone;
+    return;
+  }
+  PyObject* callable = operands[1];
+  if (callable == function) {
+    target.form = CallForm::kFunction;
+  } else if (is_plain_class(callable, function)) {
+    target.form = CallForm::kClass;
+    target.returns = ReturnKind::kNone;
+  } else if (is_partial_of(callable, function)) {
+    target.form = CallForm::kPartial;
+  } else if (!PyType_Check(callable) && look_up(Py_TYPE(callable), "__call__") == function && has_version(Py_TYPE(callable))) {
+    target.form = CallForm::kCallable;
+  }
+  target.object = callable;
+}
+
+// Special methods: the function found on the type of an operand, called with the operands.
+void Session::find_special(CallTarget& target, PyObject* const* end, PyObject* function) const {
+  const Instruction& instruction = instruction_at(current_);
+  const auto is_method = [&](PyObject* object, const char* method) {
+    return method != nullptr && look_up(Py_TYPE(object), method) == function && has_version(Py_TYPE(object));
+  };
+  switch (instruction.opcode) {
+    case op::kBINARY_SUBSCR:
+      target.operands = 2;
+      target.order = {0, 1};
+      target.form = is_method(end[-2], "__getitem__") ? CallForm::kSpecial : CallForm::kNone;
+      return;
+    case op::kSTORE_SUBSCR:  // value, container, key
+      target.operands = 3;
+      target.order = {1, 2, 0};
+      target.returns = ReturnKind::kDiscard;
+      target.form = is_method(end[-2], "__setitem__") ? CallForm::kSpecial : CallForm::kNone;
+      return;
+    case op::kUNARY_NEGATIVE:
+    case op::kUNARY_POSITIVE:
+    case op::kUNARY_INVERT: {
+      const char* method = instruction.opcode == op::kUNARY_NEGATIVE   ? "__neg__"
+                           : instruction.opcode == op::kUNARY_POSITIVE ? "__pos__"
+                                                                       : "__invert__";
+      target.operands = 1;
+      target.order = {0};
+      target.form = is_method(end[-1], method) ? CallForm::kSpecial : CallForm::kNone;
+      return;
+    }
+    case op::kBEFORE_WITH:
+      target.operands = 1;
+      target.exit_function = look_up(Py_TYPE(end[-1]), "__exit__");
+      if (is_method(end[-1], "__enter__") && target.exit_function != nullptr && PyFunction_Check(target.exit_function)) {
+        target.form = CallForm::kEnter;
+      }
+      return;
+    case op::kBINARY_OP:
+    case op::kCOMPARE_OP:
+      break;
+    default:
+      return;
+  }
+  // The second operand's method goes first where its type is a subclass of the first's: not followed here.
+  PyTypeObject* left = Py_TYPE(end[-2]);
+  PyTypeObject* right = Py_TYPE(end[-1]);
+  const auto argument = static_cast<int>(instruction.arg);
+  const bool is_compare = instruction.opcode == op::kCOMPARE_OP;
+  const OperatorKind kind = is_compare ? OperatorKind::kCompare : OperatorKind::kBinary;
+  target.operands = 2;
+  target.returns = ReturnKind::kOperator;
+  target.order = {0, 1};
+  if (left != right && PyType_IsSubtype(right, left) != 0) {
+    return;
+  }
+  if (!has_version(right)) {
+    look_up(right, "__class__");
+  }
+  // x += y without __iadd__ is x + y.
+  const bool is_in_place = !is_compare && argument >= NB_INPLACE_ADD;
+  const bool falls_back =
+      is_in_place && look_up(left, replay::operator_method(kind, argument)) == nullptr;
+  const int asked = falls_back ? argument - NB_INPLACE_ADD : argument;
+  if (is_in_place && !falls_back) {
+    return;  // __iadd__, then __add__: two methods in a row are left to the interpreter
+  }
+  if (is_method(end[-2], replay::operator_method(kind, asked)) && has_version(right)) {
+    target.form = CallForm::kSpecial;
+    target.operation = replay::operator_number(kind, argument);
+  } else if (!is_compare && (left == &PyLong_Type || left == &PyFloat_Type) &&
+             is_method(end[-1], replay::operator_method(OperatorKind::kReflected, argument))) {
+    target.form = CallForm::kReflected;
+    target.operation = replay::operator_number(OperatorKind::kReflected, argument);
+  }
+}
+
+}  // namespace tagalong::recorder
