@@ -82,32 +82,34 @@ PyObject* make_temporary(PyObject* /*self*/, PyObject* /*none*/) {
 }
 PyMethodDef kMakeTemporary{"make", make_temporary, METH_NOARGS, nullptr};
 
-// Runs in the interpreter, unseen by its trace and profile functions and by our own recorder.
-Ref run_probe(const Ref& globals) {
+// Whether the expression computed into the temporary it makes. Runs in the interpreter, unseen by its trace and profile
+// functions and by our own recorder.
+bool computes_into_temporary(const char* expression, const Ref& globals) {
   PyThreadState* thread = PyThreadState_Get();
   PyThreadState_EnterTracing(thread);
   interp::suspend_hook(thread);
-  Ref result = Ref::steal(PyRun_String("make() + 1.0", Py_eval_input, globals.get(), globals.get()));
+  const Ref result = Ref::steal(PyRun_String(expression, Py_eval_input, globals.get(), globals.get()));
   interp::restore_hook(thread);
   PyThreadState_LeaveTracing(thread);
-  return result;
+  // The temporary lived until the result existed, so other memory means another array.
+  return result && as_array(result.get())->data == probed_memory;
 }
 
 }  // namespace
 
-bool eager_elides(const Numpy& np) {
+Elides probe_elision(const Numpy& np) {
   probed_numpy = &np;
-  probed_memory = nullptr;
-  const Ref globals = Ref::steal(PyDict_New());
   const Ref make = Ref::steal(PyCFunction_New(&kMakeTemporary, nullptr));
-  if (!globals || !make || PyDict_SetItemString(globals.get(), "make", make.get()) < 0) {
-    PyErr_Clear();
-    return true;
+  const Ref scalar = Ref::steal(PyObject_CallNoArgs(reinterpret_cast<PyObject*>(np.scalar_type[kDouble])));
+  const Ref globals =
+      make && scalar ? Ref::steal(Py_BuildValue("{sOsO}", "make", make.get(), "scalar", scalar.get())) : Ref();
+  Elides answer;
+  if (globals) {
+    answer.ever = computes_into_temporary("make() + 1.0", globals);
+    answer.after_numpy_scalar = answer.ever && computes_into_temporary("scalar + make()", globals);
   }
-  const Ref result = run_probe(globals);
   PyErr_Clear();
-  // The temporary lived until the result existed, so other memory means another array.
-  return !result || as_array(result.get())->data == probed_memory;
+  return answer;
 }
 
 bool elide_generally(const Numpy& np, const ElisionCase& the_case, Ref* result) {
@@ -121,7 +123,7 @@ bool elide_generally(const Numpy& np, const ElisionCase& the_case, Ref* result) 
     temporary = the_case.left;
     other = the_case.right;
   } else if ((the_case.anonymous & 2U) != 0 && the_case.elision == Elision::kCommutative &&
-             would_elide(np, the_case.right, the_case.left, true)) {
+             may_elide_right(np, classify(np, the_case.left)) && would_elide(np, the_case.right, the_case.left, true)) {
     temporary = the_case.right;
     other = the_case.left;
   } else {

@@ -24,10 +24,14 @@ inline constexpr Extent kMinElidedBytes = 256 * 1024;
   return Py_REFCNT(object) == 1 && array->base == nullptr && array->weakreflist == nullptr;
 }
 
-// Whether NumPy elides at all when the interpreter calls it: not where it cannot look at the C stack, or where
-// something stands between it and the interpreter (other libcs, sanitizers). Tried out once, by an expression of two
-// operands.
-[[nodiscard]] bool eager_elides(const Numpy& np);
+// Whether NumPy elides when the interpreter calls it: not at all where it cannot look at the C stack, or where
+// something stands between it and the interpreter (other libcs, sanitizers); not for `scalar op temporary` with a NumPy
+// scalar since some 2.x. Tried out once, by expressions of two operands.
+struct Elides {
+  bool ever = false;
+  bool after_numpy_scalar = false;
+};
+[[nodiscard]] Elides probe_elision(const Numpy& np);
 
 using InplaceFunction = PyObject* (*)(PyObject*, PyObject*);
 

@@ -193,7 +193,8 @@ bool loop_types(const Numpy& np, PyObject* ufunc, OperandCodes codes, unsigned n
 unsigned elidable_operands(const Numpy& np, OperandCodes codes, unsigned nin, const Kernel& kernel) {
   unsigned mask = 0;
   for (unsigned i = 0; i < nin; ++i) {
-    bool elidable = is_array(codes[i]) && kernel.in_type[i] == kernel.out_type && type_of(codes[i]) == kernel.out_type;
+    bool elidable = is_array(codes[i]) && kernel.in_type[i] == kernel.out_type &&
+                    type_of(codes[i]) == kernel.out_type && (i == 0 || may_elide_right(np, codes[0]));
     for (unsigned other = 0; elidable && other < nin; ++other) {
       if (other == i || (!is_array(codes[other]) && !np.weak_scalars)) {
         continue;

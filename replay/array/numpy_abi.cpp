@@ -234,7 +234,11 @@ const Numpy* find_numpy() {
   auto np = std::make_unique<Numpy>();
   const bool good = load(module, umath, np.get());
   PyErr_Clear();
-  np->elides = good && eager_elides(*np);
+  if (good) {
+    const Elides elides = probe_elision(*np);
+    np->elides = elides.ever;
+    np->elides_after_numpy_scalar = elides.after_numpy_scalar;
+  }
   PyErr_Clear();
   if (ready_numpy == nullptr && good) {
     ready_numpy = np.release();  // never freed, like the references it holds

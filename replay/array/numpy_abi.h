@@ -129,8 +129,9 @@ struct Numpy {
   int minor = 0;
   // NEP 50: Python numbers have no dtype of their own. Before 2.0 the dtype depends on the value of a scalar.
   bool weak_scalars = false;
-  // Large temporaries are computed into (elision.h).
-  bool elides = true;
+  // Large temporaries are computed into (elision.h); also in `scalar op temporary`.
+  bool elides = false;
+  bool elides_after_numpy_scalar = false;
   PyTypeObject* array_type = nullptr;
   PyTypeObject* ufunc_type = nullptr;
   PyObject* umath = nullptr;  // the module that holds NumPy's own ufuncs

@@ -23,6 +23,11 @@ inline constexpr OperandCode kForeign = 0xFF;
 // Codes below kZeroDim are arrays with at least one dimension, and the code is the type number.
 [[nodiscard]] constexpr bool is_array(OperandCode code) { return code < kZeroDim; }
 [[nodiscard]] constexpr bool is_python_number(OperandCode code) { return code >= kPyBool && code <= kPyComplex; }
+[[nodiscard]] constexpr bool is_numpy_scalar(OperandCode code) { return code >= kNumpyScalar && code < kPyBool; }
+// Whether eager ever computes into a right operand that is a temporary, for this left one.
+[[nodiscard]] inline bool may_elide_right(const Numpy& np, OperandCode left) {
+  return !is_numpy_scalar(left) || np.elides_after_numpy_scalar;
+}
 // The type number of a NumPy operand; for Python numbers the one NumPy gives them when nothing else decides.
 [[nodiscard]] constexpr unsigned type_of(OperandCode code) {
   switch (code) {

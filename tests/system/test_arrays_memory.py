@@ -127,6 +127,33 @@ def test_elision_shows_in_the_payload_of_nans(code: str) -> None:
 
 
 @pytest.mark.parametrize("symbol", ["+", "*", "-", "/"])
+@pytest.mark.parametrize("code", ["f", "d", "F", "D"])
+def test_elision_with_scalars(code: str, symbol: str) -> None:
+    """Which of a NaN scalar and a NaN temporary comes first, for every kind of scalar on either side."""
+    unsigned = {"f": "I", "d": "L"}[code.lower()]
+    other_nan = (np.full(4 * LARGE, np.nan, dtype=code.lower()).view(unsigned) + 1).view(code)
+    scalars: list[Any] = [float("nan"), complex("nan+nanj"), 2, True, np.float16("nan"), np.bool_(True)]
+    for dtype in "fdFD":
+        scalars += [np.dtype(dtype).type("nan"), np.array("nan", dtype=dtype)]
+    direct = 0
+    for scalar in scalars:
+        for bits, eager, operands in [
+            (1, (other_nan.copy, None, None, scalar), lambda: [other_nan.copy(), scalar]),
+            (2, (None, scalar, other_nan.copy, None), lambda: [scalar, other_nan.copy()]),
+            (0, (None, scalar, None, other_nan), lambda: [scalar, other_nan]),
+        ]:
+            site = compare_runs(
+                lambda: eval_binary(symbol, *eager),
+                lambda site: site.binary(NUMBER_OPERATORS[symbol][0], operands(), bits),
+                errstate={"all": "ignore"},
+                must_be_direct=False,
+                label=f"{symbol} {code} {scalar!r} {bits}",
+            )
+            direct += site.direct
+    assert direct >= 9
+
+
+@pytest.mark.parametrize("symbol", ["+", "*", "-", "/"])
 def test_elision_where_the_direct_path_does_not_go(symbol: str) -> None:
     """Complex temporaries meeting real arrays, other orders, broadcasts: eager's in-place operation is done."""
     number, function, _ = NUMBER_OPERATORS[symbol]
