@@ -3,6 +3,7 @@
 import matplotlib.cbook
 import numpy as np
 from PIL import Image
+
 from running import run
 
 

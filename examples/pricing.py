@@ -4,6 +4,7 @@ import math
 
 import matplotlib.cbook
 import numpy as np
+
 from running import run
 
 DAYS = 252.0

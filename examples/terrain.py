@@ -2,6 +2,7 @@
 
 import matplotlib.cbook
 import numpy as np
+
 from running import run
 
 
