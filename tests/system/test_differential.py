@@ -47,7 +47,7 @@ def reachable_depth(function: Callable[[int], int]) -> int:
     return low
 
 
-def test_recursion_depth_is_that_of_plain_python() -> None:
+def test_recursion_is_as_deep_as_in_plain_python() -> None:
     def down(n: int) -> int:
         return 0 if n <= 0 else down(n - 1) + 1
 
@@ -58,7 +58,7 @@ def test_recursion_depth_is_that_of_plain_python() -> None:
         traced = reachable_depth(down)
     assert events[0] == "record"
     assert plain > 500
-    assert traced == pytest.approx(plain, rel=0.05)
+    assert traced >= plain  # recorded callees have no frames of their own, so it may be deeper
 
 
 def test_traced_and_untraced_again() -> None:

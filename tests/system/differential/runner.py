@@ -12,6 +12,8 @@ import types
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
+from random import Random
 from typing import Any, TypeGuard
 
 from .observe import Describer, without_addresses
@@ -41,26 +43,57 @@ class Seen:
         return {k: v for k, v in vars(self).items() if k not in ("events", "expected")}
 
 
-def run(program: Program, trace: Trace | None = None, events: Events | None = None) -> list[Seen]:
-    """Runs all steps; eagerly without `trace`. `events` gives the context manager that lists the events."""
+def run(
+    program: Program, trace: Trace | None = None, events: Events | None = None, order: Random | None = None
+) -> list[Seen]:
+    """Runs all steps; eagerly without `trace`. `events` gives the context manager that lists the events.
+
+    With `order` every function of the program is traced, not only the named ones, and the calls between two statements
+    come in random order, some of them several times: other calls are recorded than those that a person thought of.
+    Events are not expected.
+    """
     code = compile(program.source, str(program.path), "exec")
     module = types.ModuleType("program")
     names = module.__dict__
     names["trace"] = trace or (lambda function: function)
     with _untouched_builtins(), _no_collection(), _importable(module):
         exec(code, names)
-        for expression in program.traced if trace else ():
-            function = eval(expression, names)
+        functions = (
+            {name: eval(name, names) for name in program.traced} if order is None else _functions(names)
+        )
+        for expression, function in functions.items() if trace else ():
             assert trace(function) is function, f"trace({expression}) gave another object"
+        performed = [(step, expected) for step in program.steps for expected in step.events or (None,)]
+        if order is not None:
+            performed = [(step, None) for step in _shuffled(program.steps, order)]
         seen = []
-        for step in program.steps:
-            for expected in step.events or (None,):
-                seen.append(_perform(program, step, names, events or contextlib.nullcontext, expected))
+        for step, expected in performed:
+            seen.append(_perform(program, step, names, events or contextlib.nullcontext, expected))
         end = Seen("globals after the run")
         end.names = Describer(str(program.path), {__file__}).namespace(names)
         with _captured(Seen("the namespace goes away")):
             names.clear()
         return [*seen, end]
+
+
+def _shuffled(steps: tuple[Step, ...], order: Random) -> Iterator[Step]:
+    for is_statement, group in groupby(steps, lambda step: step.events is None):
+        if is_statement:
+            yield from group
+        else:
+            calls = list(group)
+            yield from order.choices(calls, k=2 * len(calls) + 2)
+
+
+def _functions(names: dict[str, Any]) -> dict[str, types.FunctionType]:
+    """The functions that the program has defined, and the methods of its classes."""
+    found = {}
+    for name, value in names.items():
+        members = vars(value).items() if isinstance(value, type) else ()
+        for label, member in [(name, value), *((f"{name}.{key}", member) for key, member in members)]:
+            if isinstance(member, types.FunctionType) and member.__globals__ is names:
+                found[label] = member
+    return found
 
 
 def _perform(program: Program, step: Step, names: dict[str, Any], events: Any, expected: Any) -> Seen:

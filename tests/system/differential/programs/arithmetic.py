@@ -296,8 +296,8 @@ def f(a, b):
 # note: exact types only: a subclass has operators of its own
 # f(3) => record, hit
 # f(Loud(3)) => miss record
-# f(Real(1.5)) => hit
-# f(4) => hit
+# f(Real(1.5)) => miss record
+# f(4) => hit exit
 class Loud(int):
     def __add__(self, other):
         print("add", int(self), other)

@@ -341,8 +341,7 @@ def f(a, b):
 # program: array_constructors
 # f(3) => record, hit
 # f(5) => hit
-# note: np.linspace and np.eye are Python, and linspace asks whether there is an interval
-# f(0) => hit exit
+# f(0) => hit
 import numpy as np
 
 
@@ -460,7 +459,7 @@ def f(a):
 
 # program: array_ufunc_override
 # f(Own(), np.ones(2)) => record, hit
-# f(np.ones(2), Own()) => hit
+# f(np.ones(2), Own()) => miss record
 # f(np.ones(2), np.ones(2)) => hit
 import numpy as np
 

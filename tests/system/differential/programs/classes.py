@@ -191,7 +191,7 @@ def f(a, b):
 
 # program: reflected_operators
 # f(1, R()) => record, hit
-# f([1], R()) => hit
+# f([1], R()) => miss record
 # f(1, 2) => hit
 # f("x", R()) => hit
 class R:
@@ -215,7 +215,7 @@ def f(a, b):
 # program: callable_objects
 # f(Adder(1), 5) => record, hit
 # f(Adder(10), 5) => hit
-# f(abs, -5) => hit
+# f(abs, -5) => miss record
 class Adder:
     def __init__(self, n):
         self.n = n
@@ -462,7 +462,7 @@ def f(n):
 
 # program: init_raises
 # f(1) => record, hit
-# f(-1) => hit exit
+# f(-1) => miss record stop:exception
 # f(2) => hit
 class Picky:
     def __init__(self, n):
@@ -590,7 +590,7 @@ def f(b):
 # program: exit_inside_operator
 # note: the branch within __add__ is left in the middle, two frames deep
 # f(N(1), N(2)) => record, hit
-# f(N(1), N(-2)) => hit
+# f(N(1), N(-2)) => hit exit
 # f(N(3), N(4)) => hit
 class N:
     def __init__(self, v):
@@ -609,7 +609,7 @@ def f(a, b):
 
 # program: exit_inside_init
 # f([1]) => record, hit
-# f([-1]) => hit
+# f([-1]) => hit exit
 # f([2]) => hit
 class N:
     def __init__(self, x):

@@ -389,9 +389,8 @@ def f(x, i):
 
 
 # program: pickle_and_copy
-# note: copy.deepcopy handles an exception of its own, which ends the recording
-# f([1, {"a": (2, 3)}]) => record stop:exception, hit exit
-# f({"k": [1]}) => hit exit
+# f([1, {"a": (2, 3)}]) => record, hit
+# f({"k": [1]}) => hit
 import copy
 import pickle
 

@@ -584,9 +584,8 @@ def f(x):
 
 
 # program: signal_handler_runs_in_frame
-# note: the signal module handles exceptions of its own, which ends the recording
-# f(1) => record stop:exception, hit exit
-# f(2) => hit exit
+# f(1) => record, hit
+# f(2) => hit
 import signal
 
 

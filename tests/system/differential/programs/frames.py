@@ -119,7 +119,7 @@ def f(x):
 
 
 # program: warnings_as_errors
-# f("ignore") => record stop:exception, hit exit
+# f("ignore") => record, hit
 # f("error") => hit exit
 import warnings
 
@@ -139,9 +139,8 @@ def f(action):
 
 
 # program: logging_caller
-# note: logging handles exceptions of its own, which ends the recording
-# f(1) => record stop:exception, hit exit
-# f(2) => hit exit
+# f(1) => record, hit
+# f(2) => hit
 import io
 import logging
 

@@ -156,8 +156,8 @@ def f(x):
 
 
 # program: asyncio_run
-# f(3) => record stop:exception, hit exit
-# f(4) => hit exit
+# f(3) => record, hit
+# f(4) => hit
 import asyncio
 
 
