@@ -271,6 +271,7 @@ void Session::inline_call(interp::Frame* callee, const CallTarget& target) {
   top().next = call_start();
   top().call_kind = target.returns;
   top().call_pops = frame.pops;
+  top().call_instruction = call_instruction;
   flush_drops();
   hand_over_arguments(callee);
   graph_.frames.push_back({Ref::create(reinterpret_cast<PyObject*>(code)), frame.function, frames_.back().number,

@@ -4,6 +4,7 @@
 
 #include "recorder/rule_table.h"
 #include "rewriter/instrument.h"
+#include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
 
 namespace tagalong::recorder {
@@ -97,16 +98,19 @@ std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
   plan.after = [&](int index) { return index < count && wants_after(assembly.instructions[static_cast<std::size_t>(index)].opcode); };
   rewriter::Instrumented instrumented = rewriter::instrument(assembly, plan);
 
-  recording->code = std::move(instrumented.code);
+  if (!interp::set_original(instrumented.code.get(), decoded->shape->code.get())) {
+    throw PythonError();
+  }
   recording->callable_constant = instrumented.callable_constant_index;
   recording->start_pad = instrumented.offsets[static_cast<std::size_t>(additions.pad)];
-  recording->instruction_at.assign(static_cast<std::size_t>(Py_SIZE(recording->code.get())), -1);
+  recording->instruction_at.assign(static_cast<std::size_t>(Py_SIZE(instrumented.code.get())), -1);
   for (int index = 0; index < count; ++index) {
     const int caches = rewriter::info(assembly.instructions[static_cast<std::size_t>(index)].opcode).caches;
     for (int unit = 0; unit <= caches; ++unit) {
       recording->instruction_at[static_cast<std::size_t>(instrumented.offsets[static_cast<std::size_t>(index)] + unit)] = index;
     }
   }
+  recording->code = std::move(instrumented.code);
   recording->decoded = std::move(decoded);
   return recording;
 }

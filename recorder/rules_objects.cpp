@@ -38,8 +38,8 @@ void Session::finish_inlined() {
     release(result);
   } else {
     push(result);
-    note(result, live_stack(0));
   }
+  top().next = top().call_instruction + 1;
   flush_drops();
 }
 

@@ -4,6 +4,7 @@
 
 #include "recorder/hook.h"
 #include "recorder/inline.h"
+#include "recorder/leaving.h"
 #include "recorder/rule_table.h"
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/eval_hook.h"
@@ -150,6 +151,9 @@ void Session::after(interp::Frame* frame, int instruction) {
   top().next = instruction;
   if (top().call_result != replay::kNoValue) {
     finish_inlined();
+    if (depth > 0) {
+      note(top().stack.back(), live_stack(0));
+    }
   } else {
     run_rule(*this, instruction_at(instruction));
   }
@@ -191,6 +195,9 @@ void Session::stop(Stop reason) {
   if (finished_) {
     return;
   }
+  if (top().call_result != replay::kNoValue) {
+    finish_inlined();  // the callee has returned: the trace ends behind the call
+  }
   Recorded recorded;
   recorded.stop = reason;
   recorded.stop_line = instruction_at(top().next).position.line;
@@ -203,6 +210,9 @@ void Session::stop(Stop reason) {
   state_changed_ = true;
   const SnapshotId here = snapshot_at(top().next, top().stack);
   emit(Op::leave, {}, here);
+  for (const auto& code : codes_) {
+    leave_at_next_hook(*code);
+  }
   finish(std::move(recorded));
 }
 

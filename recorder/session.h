@@ -100,6 +100,7 @@ class Session : public std::enable_shared_from_this<Session> {
     Value call_result = replay::kNoValue;  // of an inlined call that has returned
     replay::ReturnKind call_kind = replay::ReturnKind::kPlain;  // of that call
     int call_pops = 0;
+    int call_instruction = 0;
     replay::ReturnKind return_kind = replay::ReturnKind::kPlain;  // of this frame to its caller
     int pops = 0;
     Value instance = replay::kNoValue;

@@ -38,6 +38,7 @@ struct Landing {
 struct Step {
   Op op = Op::null;
   bool in_entry_check = false;
+  bool can_leave = false;  // its snapshot is the state before it: the original instructions may go on here instead
   std::uint16_t operand_count = 0;
   std::uint16_t drop_count = 0;
   std::uint16_t result_count = 0;

@@ -52,7 +52,9 @@ Outcome Executor::run(Run& run) const {
 
 Outcome Interpreter::execute() {
   for (const Step& step : executor_.steps_) {
-    const Answer answer = execute_step(step);
+    // A trace or profile function that was installed meanwhile wants to see the original instructions.
+    const bool steps_aside = step.can_leave && interp::is_watched(run_.thread);
+    const Answer answer = steps_aside ? Answer::kLeave : execute_step(step);
     if (answer != Answer::kNext) [[unlikely]] {
       return finish(step, answer);
     }

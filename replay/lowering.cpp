@@ -91,6 +91,7 @@ class Lowering {
     if (node.snapshot != kNoSnapshot) {
       lower_snapshot(node.snapshot);
       step.snapshot = node.snapshot;
+      step.can_leave = !node.info().is_guard() && !node.info().is_terminator() && !node.info().is_invisible();
     }
     step.result_count = static_cast<std::uint16_t>(node.result_count);
     for (std::int32_t result = 0; result < node.result_count; ++result) {

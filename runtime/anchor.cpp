@@ -167,7 +167,8 @@ PyObject* land_at(Frame* frame, const CodeRecord& record, replay::Landing landin
   Py_RETURN_NONE;
 }
 
-PyObject* land(PyThreadState* thread, Frame* frame, PyObject* /*argument*/) {
+PyObject* land(PyThreadState* thread, Frame* frame, PyObject* /*argument*/, bool can_land) {
+  TAGALONG_CHECK(can_land, "the landing of {} was not inlined", fmt::ptr(frame));
   Pending pending = std::exchange(t_pending, Pending{});
   CodeRecord& record = *record_of(pending.anchor.get());
   TAGALONG_CHECK(pending.frame == frame, "landing in {} instead of {}", fmt::ptr(frame), fmt::ptr(pending.frame));

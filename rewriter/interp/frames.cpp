@@ -174,6 +174,12 @@ void redirect(Frame* frame, PyCodeObject* code, int unit, int depth) {
   frame->stacktop = code->co_nlocalsplus + depth;
 }
 
+void replace_constant(PyCodeObject* code, int index, const Ref& object) {
+  PyObject* old = PyTuple_GET_ITEM(code->co_consts, index);
+  PyTuple_SET_ITEM(code->co_consts, index, Py_NewRef(object.get()));
+  Py_DECREF(old);
+}
+
 bool exchange_code(PyThreadState* thread, Frame* frame, PyCodeObject* code) {
   PyCodeObject* old = frame->f_code;
   if (code->co_nlocalsplus != old->co_nlocalsplus) {

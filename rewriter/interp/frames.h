@@ -68,6 +68,12 @@ PyObject* run_frame(PyThreadState* thread, Frame* frame, int unit, int depth, bo
 // value is pushed on top.
 void redirect(Frame* frame, PyCodeObject* code, int unit, int depth);
 
+// Whether C code called this frame: whoever called it has not been told to look at its own frame again.
+inline bool is_entry(const Frame* frame) { return frame->is_entry; }
+
+// Puts another object in the place of a constant of code that we made; running frames see it at their next LOAD_CONST.
+void replace_constant(PyCodeObject* code, int index, const Ref& object);
+
 // Exchanges the code of a frame that has not started, making room for a larger stack; false if there is none.
 bool exchange_code(PyThreadState* thread, Frame* frame, PyCodeObject* code);
 

@@ -22,9 +22,10 @@ PyObject* lander_call(PyObject* self, PyObject* const* arguments, std::size_t co
   PyThreadState* thread = thread_state();
   restore_hook(thread);
   // The current frame is the landing function's own; the frame to change waits below it.
-  Frame* frame = caller_of(current_frame(thread));
+  Frame* own = current_frame(thread);
+  Frame* frame = caller_of(own);
   PyObject* argument = PyVectorcall_NARGS(count) > 0 ? arguments[0] : nullptr;
-  return reinterpret_cast<Lander*>(self)->land(thread, frame, argument);
+  return reinterpret_cast<Lander*>(self)->land(thread, frame, argument, !is_entry(own));
 }
 
 PyTypeObject* lander_type() {

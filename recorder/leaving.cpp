@@ -1,0 +1,93 @@
+#include "recorder/leaving.h"
+
+#include "rewriter/interp/code_link.h"
+#include "rewriter/interp/errors.h"
+#include "rewriter/interp/landing.h"
+
+namespace tagalong::recorder {
+namespace {
+
+namespace op = rewriter::op;
+
+// The instruction that a hook stands before, as a place to go on at: KW_NAMES, PRECALL and CALL are one.
+std::size_t place_of(const DecodedCode& decoded, long key) {
+  auto place = static_cast<std::size_t>(key >> 1);
+  if ((key & 1) != 0) {
+    return place + 1;
+  }
+  const auto opcode_at = [&](std::size_t index) { return decoded.assembly.instructions[index].opcode; };
+  if (opcode_at(place) == op::kCALL && place > 0 && opcode_at(place - 1) == op::kPRECALL) {
+    --place;
+    if (place > 0 && opcode_at(place - 1) == op::kKW_NAMES) {
+      --place;
+    }
+  }
+  return place;
+}
+
+// Instructions that are reached without an exception. Elsewhere the stack may hold the offset of a raising instruction,
+// which means nothing in other code.
+std::vector<bool> regular_places(const DecodedCode& decoded) {
+  const auto& instructions = decoded.assembly.instructions;
+  std::vector<bool> regular(instructions.size() + 1, false);
+  std::vector<std::size_t> open = {static_cast<std::size_t>(decoded.first)};
+  while (!open.empty()) {
+    std::size_t place = open.back();
+    open.pop_back();
+    while (place < instructions.size() && !regular[place]) {
+      regular[place] = true;
+      const rewriter::OpcodeInfo& info = rewriter::info(instructions[place].opcode);
+      if (info.jumps()) {
+        open.push_back(static_cast<std::size_t>(instructions[place].target));
+      }
+      if (!info.falls_through()) {
+        break;
+      }
+      ++place;
+    }
+  }
+  return regular;
+}
+
+PyObject* leave(PyThreadState* /*thread*/, interp::Frame* frame, PyObject* argument, bool can_land) {
+  const long key = argument == nullptr ? kUnwound : PyLong_AsLong(argument);
+  PyCodeObject* original = interp::original_of(interp::code_of(frame));
+  if (key == kUnwound || !can_land || original == interp::code_of(frame)) {
+    Py_RETURN_NONE;
+  }
+  // Frames of one recording leave one after the other, so the last code is often the next.
+  thread_local std::shared_ptr<const DecodedCode> decoded;
+  thread_local std::vector<bool> regular;
+  try {
+    if (decoded == nullptr || decoded->shape->code.get() != original) {
+      decoded = DecodedCode::make(original);
+      regular = regular_places(*decoded);
+    }
+  } catch (const std::exception&) {
+    PyErr_Clear();
+    Py_RETURN_NONE;
+  }
+  const std::shared_ptr<const DecodedCode> here = decoded;
+  const std::size_t place = place_of(*here, key);
+  const int depth = here->shape->depths[place];
+  PyObject* top = depth > 0 ? interp::stack_base(frame)[depth - 1] : nullptr;
+  if (top == nullptr || !regular[place]) {
+    Py_RETURN_NONE;  // the landing pushes a value: it waits for a hook with one on the stack
+  }
+  interp::redirect(frame, original, here->shape->starts[place], depth - 1);
+  decoded.reset();
+  return top;
+}
+
+}  // namespace
+
+void leave_at_next_hook(const RecordingCode& recording) {
+  static PyObject* function = interp::make_landing_function("leave", leave, true).release();
+  if (function == nullptr) {
+    PyErr_Clear();  // no memory: the frames go on with idle hooks
+    return;
+  }
+  interp::replace_constant(recording.code.get(), recording.callable_constant, Ref::create(function));
+}
+
+}  // namespace tagalong::recorder
