@@ -17,11 +17,10 @@ struct Hook {
 };
 
 PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t count, PyObject* /*names*/) {
-  Session* recording = reinterpret_cast<Hook*>(self)->session;
-  if (recording == nullptr || PyVectorcall_NARGS(count) != 1) {
+  Session* session = reinterpret_cast<Hook*>(self)->session;
+  if (session == nullptr || PyVectorcall_NARGS(count) != 1) {
     Py_RETURN_NONE;
   }
-  const std::shared_ptr<Session> session = recording->shared_from_this();
   const long key = PyLong_AsLong(arguments[0]);
   interp::Frame* frame = interp::current_frame(interp::thread_state());
   try {
@@ -38,6 +37,7 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
   } catch (const std::exception&) {
     session->stop(Stop::k_internal);
   }
+  Session::reap();
   Py_RETURN_NONE;
 }
 

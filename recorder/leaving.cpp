@@ -56,8 +56,13 @@ PyObject* leave(PyThreadState* /*thread*/, interp::Frame* frame, PyObject* argum
     Py_RETURN_NONE;
   }
   // Frames of one recording leave one after the other, so the last code is often the next.
-  thread_local std::shared_ptr<const DecodedCode> decoded;
-  thread_local std::vector<bool> regular;
+  // Never freed by the thread's end, when there may be no interpreter any more.
+  struct Last {
+    std::shared_ptr<const DecodedCode> decoded;
+    std::vector<bool> regular;
+  };
+  thread_local Last* const last = new Last;
+  auto& [decoded, regular] = *last;
   try {
     if (decoded == nullptr || decoded->shape->code.get() != original) {
       decoded = DecodedCode::make(original);

@@ -14,6 +14,8 @@ namespace {
 
 // Kept alive by whoever is inside one of its methods; finish() only lets go of it.
 thread_local std::shared_ptr<Session> t_session;
+// A session that has finished stays until whoever called it is done with it: reap().
+thread_local std::shared_ptr<Session> t_finished;
 
 }  // namespace
 
@@ -41,6 +43,8 @@ const char* stop_text(Stop stop) {
   }
 }
 
+void Session::reap() { t_finished.reset(); }
+
 bool Session::is_recording() { return t_session != nullptr && !t_session->waiting_; }
 
 Session::Session(PyThreadState* thread, Sink& sink, const Limits& limits)
@@ -62,6 +66,7 @@ const RecordingCode& Session::start(PyThreadState* thread, interp::Frame* frame,
   std::shared_ptr<Session> session(new Session(thread, sink, limits));
   session->start_root(frame, std::move(decoded));
   t_session = session;
+  session->started_ = std::chrono::steady_clock::now();
   interp::set_frame_handler(handle_frame);
   interp::acquire_hook();
   return *session->codes_.front();
@@ -80,6 +85,10 @@ RecordingCode& Session::recording_code(std::shared_ptr<const DecodedCode> decode
 void Session::start_root(interp::Frame* frame, std::shared_ptr<const DecodedCode> decoded) {
   PyCodeObject* code = decoded->shape->code.get();
   const Ref name = Ref::create(code->co_qualname);
+  constexpr std::size_t kExpected = 256;
+  graph_.nodes.reserve(kExpected);
+  graph_.snapshots.reserve(kExpected);
+  facts_.reserve(kExpected);
   graph_.name = PyUnicode_AsUTF8(name.get());
   graph_.frames.push_back({Ref::create(reinterpret_cast<PyObject*>(code))});
   shapes_.push_back(decoded->shape);
@@ -223,10 +232,12 @@ void Session::return_from_root(Value value) {
 
 void Session::finish(Recorded recorded) {
   finished_ = true;
+  recorded.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
   interp::release_hook();
   detach_hook(hook_);
   const std::shared_ptr<Session> self = shared_from_this();
-  t_session = outer_;
+  t_session = std::exchange(outer_, nullptr);
+  t_finished = self;
   recorded.graph = std::move(graph_);
   recorded.shapes = std::move(shapes_);
   recorded.recording_code = codes_.front()->code;
@@ -245,6 +256,7 @@ PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_fl
     if (result == nullptr && t_session == session && !session->waiting_ && session->frames_.back().live == frame) {
       session->stop(Stop::k_exception);
     }
+    Session::reap();  // `session` keeps it for the rest of this function
     return result;
   }
   if (!session->finished_) {

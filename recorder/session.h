@@ -5,6 +5,7 @@
 //   Session* session = Session::start(thread, frame, decoded, sink);   // then the hooks drive it; sink gets the graph
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -40,6 +41,7 @@ struct Recorded {
   Stop stop = Stop::kNone;
   int stop_line = 0;
   CodeRef recording_code;  // of the root
+  double seconds = 0;  // from the root frame's first instruction to the end of the trace
   bool useful = true;  // false: the trace ends before it did anything
 };
 
@@ -63,6 +65,9 @@ class Session : public std::enable_shared_from_this<Session> {
                                     std::shared_ptr<const DecodedCode> decoded, Sink& sink, const Limits& limits);
   // Whether this thread is recording right now (and not waiting for an opaque call).
   static bool is_recording();
+
+  // Frees the session that has just finished; called when none of its methods runs any more.
+  static void reap();
 
   // From the hooks of recording code.
   void before(interp::Frame* frame, int instruction);
@@ -104,6 +109,7 @@ class Session : public std::enable_shared_from_this<Session> {
     replay::ReturnKind return_kind = replay::ReturnKind::kPlain;  // of this frame to its caller
     int pops = 0;
     Value instance = replay::kNoValue;
+    Ref number_object;                     // `number`, made when first needed
     bool calls_ufunc = false;              // the CALL under way
     bool is_null_first = false;            // its first callable slot is NULL
     std::unordered_map<int, int> back_edges;
@@ -247,6 +253,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool entry_open_ = true;         // nothing visible has been recorded yet
   bool waiting_ = false;           // an opaque call is under way
   bool finished_ = false;
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::shared_ptr<Session> outer_;  // the session that waits while this one records
 
   friend struct RuleTable;

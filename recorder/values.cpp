@@ -44,9 +44,12 @@ void Session::bind_local(int slot, Value value) {
   if (old == kNoValue) {
     return;
   }
-  const Ref number = Ref::steal(PyLong_FromLong(top().number));
+  Ref& number = top().number_object;
   if (!number) {
-    throw PythonError();
+    number = Ref::steal(PyLong_FromLong(top().number));
+    if (!number) {
+      throw PythonError();
+    }
   }
   emit(Op::sync_local, {value == kNoValue ? null_value() : value}, kNoSnapshot, slot, number);
   release(old);

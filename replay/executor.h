@@ -76,14 +76,15 @@ struct Run {
   PyObject* function = nullptr;           // the root's function
   PyObject* const* slots = nullptr;       // contents of its local slots
   const std::vector<int>* root_units = nullptr;  // code unit of instruction i in the code that the root frame runs
-  Landing* landing = nullptr;
+  std::unique_ptr<Landing> landing;       // kLeft, entered from a frame
   Ref result;
   const Step* failed = nullptr;           // the guard that did not hold
   Ref failed_value;
   // --- the executor's own
   PyObject** registers = nullptr;
-  interp::Frame* frames[kMaxFrames] = {};
-  std::int32_t frame_numbers[kMaxFrames] = {};
+  // Valid up to `depth`; not initialised, entering is on the hot path.
+  interp::Frame* frames[kMaxFrames];
+  std::int32_t frame_numbers[kMaxFrames];
   int depth = 0;
   std::int32_t synced_key = -1;
 };

@@ -172,6 +172,9 @@ Outcome Interpreter::leave(const Step& step, bool raise) {
   if (!materialise(inner, true)) {
     Py_FatalError("tagalong: no memory to leave a trace");
   }
+  if (run_.root != nullptr) {
+    run_.landing = std::make_unique<Landing>();
+  }
   const int first_real = run_.root != nullptr ? 1 : 0;  // the root frame of a stub is not ours to run
   const auto nesting = static_cast<int>(inner.chain.size());
   Ref instances[kMaxFrames];

@@ -58,13 +58,11 @@ bool try_executors(PyThreadState* thread, Frame* frame, CodeRecord& record, PyOb
     // The run keeps its executor: what it calls may discard it.
     const std::shared_ptr<const replay::Executor> executor = record.executors[index];
     replay::Run run;
-    replay::Landing landing;
     run.thread = thread;
     run.root = frame;
     run.function = reinterpret_cast<PyObject*>(interp::function_of(frame));
     run.slots = interp::locals_of(frame);
     run.root_units = &record.units;
-    run.landing = &landing;
     const replay::Outcome outcome = executor->run(run);
     if (outcome == replay::Outcome::kMiss) {
       continue;
@@ -79,7 +77,7 @@ bool try_executors(PyThreadState* thread, Frame* frame, CodeRecord& record, PyOb
     }
     count(record.counters, Event::kExit);
     t_pending.kind = Pending::Kind::kLand;
-    t_pending.landing = std::move(landing);
+    t_pending.landing = std::move(*run.landing);
     return false;
   }
   if (!record.executors.empty()) {

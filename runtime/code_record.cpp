@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string_view>
 
 #include "replay/passes/optimise.h"
@@ -31,6 +32,8 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   count(counters, Event::kRecord);
   count_stop(counters, recorded.stop);
   last_stop = recorded.stop;
+  last_recording_seconds = recorded.seconds;
+  const auto start = std::chrono::steady_clock::now();
   last_stop_line = recorded.stop_line;
   if (recorded.stop == recorder::Stop::k_internal || !recorded.useful) {
     ++failures;
@@ -57,6 +60,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   }
   failures = recorded.stop == recorder::Stop::kNone ? 0 : failures + 1;
   executors.insert(executors.begin(), std::move(executor));
+  last_synthesis_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 bool CodeRecord::may_inline(PyCodeObject* code) {

@@ -40,6 +40,8 @@ class CodeRecord : public recorder::Sink {
   bool keeps_recording_code = false;
   CodeRef recording_code;               // of the last recording, if kept
   std::vector<PyThreadState*> recording;  // threads in which a recording of this code is under way
+  double last_recording_seconds = 0;
+  double last_synthesis_seconds = 0;
   recorder::Stop last_stop = recorder::Stop::kNone;
   int last_stop_line = 0;
 

@@ -71,6 +71,8 @@ Recording::Recording(const Ref& function, const Ref& args, const Ref& kwargs) {
   }
   CodeRecord& record = *record_of(anchor.get());
   stop = record.last_stop;
+  recording_seconds = record.last_recording_seconds;
+  synthesis_seconds = record.last_synthesis_seconds;
   explanation_ = record.explain();
   if (record.recording_code) {
     recording_code = record.recording_code;

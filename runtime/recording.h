@@ -24,6 +24,8 @@ class Recording {
   Ref result;
   Ref exception;
   CodeRef original_code, recording_code, replay_code;
+  double recording_seconds = 0;  // the eager run with its hooks
+  double synthesis_seconds = 0;  // graph, passes, executor
   recorder::Stop stop = recorder::Stop::kNone;
 
  private:

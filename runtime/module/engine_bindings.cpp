@@ -227,6 +227,8 @@ void export_engine() {
       .add_property("replay_code", recording_replay)
       .add_property("graph_text", recording_graph)
       .add_property("guards_text", recording_guards)
+      .def_readonly("recording_seconds", &Recording::recording_seconds)
+      .def_readonly("synthesis_seconds", &Recording::synthesis_seconds)
       .def("explain", &Recording::explain)
       .def("replay", replay_recording);
   py::def("record", record);
