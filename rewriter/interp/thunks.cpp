@@ -48,10 +48,17 @@ std::vector<Instruction> load_operands(int count) {
 CodeRef make_thunk(int operands, const std::vector<Instruction>& instructions, PyObject* names) {
   std::string bytes;
   int growth = 0;
+  int depth = 0;
   for (const Instruction& instruction : instructions) {
     emit(bytes, instruction.opcode, instruction.argument);
     const int effect = PyCompile_OpcodeStackEffect(instruction.opcode, instruction.argument);
     growth += effect > 0 ? effect : 0;
+    depth += effect;
+  }
+  // A frame returns with nothing else on its stack: some instructions leave their operands there.
+  for (; depth > 1; --depth) {
+    emit(bytes, SWAP, 2);
+    emit(bytes, POP_TOP, 0);
   }
   emit(bytes, RETURN_VALUE, 0);
   emit(bytes, RESUME, 0);  // never reached: what stands before it belongs to an incomplete frame
