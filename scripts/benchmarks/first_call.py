@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import tagalong
+from tagalong import _core
 from benchmarks.measure import Figure, without_collector
 
 TITLE = "first call, recording and synthesis included, against the same call of an untraced function"
@@ -28,6 +29,45 @@ def chain(operations: int) -> str:
 def sums(operations: int) -> str:
     """Source of a function of so many additions of floats: four instructions each."""
     return "\n".join(["def f(x, y):", *["    x = x + y"] * operations, "    return x"])
+
+
+class Holder:
+    """Has an attribute to look up."""
+
+    items = tuple(range(100))
+
+
+def lookups(operations: int) -> str:
+    """Source of a function of so many lines with a global, a method, a call, an attribute and an item."""
+    return "\n".join(
+        ["import math", "def f(x, y):", *["    v = math.sin(x) + y.items[1]"] * operations, "    return v"]
+    )
+
+
+def instruction_costs(source: str, arguments: tuple[Any, ...], rounds: int) -> tuple[float, float, float]:
+    """Medians in ns for one instruction: what recording adds to eager execution, synthesis, and eager execution."""
+    function = fresh(source)
+    count = instructions(source)
+
+    def take_turns() -> tuple[list[float], list[float], list[float]]:
+        recorded, synthesis, eager = [], [], []
+        for _ in range(rounds):
+            start = time.perf_counter()
+            function(*arguments)
+            eager.append(time.perf_counter() - start)
+            core = _core.record(function, arguments, {})
+            if core.stop_reason is not None:
+                raise RuntimeError(f"not recorded to its end:\n{core.explain()}")
+            recorded.append(core.recording_seconds - eager[-1])
+            synthesis.append(core.synthesis_seconds)
+        return recorded, synthesis, eager
+
+    recorded, synthesis, eager = without_collector(take_turns)
+    return (
+        statistics.median(recorded) / count * 1e9,
+        statistics.median(synthesis) / count * 1e9,
+        statistics.median(eager) / count * 1e9,
+    )
 
 
 def fresh(source: str) -> FunctionType:
@@ -69,14 +109,12 @@ def figures(rounds: int) -> list[Figure]:
     beside = f"{traced / 1e3:.1f} us, untraced {plain / 1e3:.1f} us"
     found = [Figure("20 array operations: above eager", (traced - plain) / 1e6, "ms", beside, bar=1.0)]
 
-    # The slope between a short and a long function leaves out what is paid once for each recording.
-    short, long = sums(50), sums(450)
-    short_traced, short_plain = first_calls(short, (1.0, 2.0), 2 * rounds)
-    long_traced, long_plain = first_calls(long, (1.0, 2.0), 2 * rounds)
-    count = instructions(long) - instructions(short)
-    extra = (long_traced - short_traced - (long_plain - short_plain)) / count
-    beside = f"{count} instructions more: {(long_traced - short_traced) / 1e3:.1f} us more"
-    found.append(
-        Figure("one recorded instruction, with its part of the synthesis", extra, "ns", beside, bar=100.0)
-    )
+    for name, source, arguments in (
+        ("sums of floats", sums(200), (1.0, 2.0)),
+        ("array operations", chain(100), arrays),
+        ("calls and attributes", lookups(50), (1.0, Holder())),
+    ):
+        recorded, synthesis, eager = instruction_costs(source, arguments, 3 * rounds)
+        beside = f"eager {eager:.0f} ns, synthesis {synthesis:.0f} ns more"
+        found.append(Figure(f"one recorded instruction, {name}", recorded, "ns", beside, bar=100.0))
     return found
