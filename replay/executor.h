@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "replay/array/ufunc_site.h"
@@ -115,6 +116,8 @@ class Executor {
   std::vector<std::int32_t> registers_used_;
   std::vector<LoweredSnapshot> snapshots_;
   std::vector<PyObject*> constants_;      // borrowed from the graph's nodes; first registers
+  // Slot and register of the root's locals at its return, without those that still hold what they held at entry.
+  std::vector<std::pair<std::int32_t, std::int32_t>> returned_locals_;
   std::vector<std::int32_t> frame_functions_;  // register of each frame's function
   std::vector<std::int32_t> frame_instances_;
   std::int32_t constant_count_ = 0;       // registers below are not owned

@@ -50,32 +50,11 @@ Outcome Executor::run(Run& run) const {
   return Interpreter(*this, run, registers).execute();
 }
 
-Outcome Interpreter::execute() {
-  for (const Step& step : executor_.steps_) {
-    // A trace or profile function that was installed meanwhile wants to see the original instructions.
-    const bool steps_aside = step.can_leave && interp::is_watched(run_.thread);
-    const Answer answer = steps_aside ? Answer::kLeave : execute_step(step);
-    if (answer != Answer::kNext) [[unlikely]] {
-      return finish(step, answer);
-    }
-    const std::int32_t* drops = executor_.registers_used_.data() + step.operands + step.operand_count + step.result_count;
-    for (std::uint16_t index = 0; index < step.drop_count; ++index) {
-      PyObject* dropped = registers_[drops[index]];
-      registers_[drops[index]] = nullptr;
-      Py_XDECREF(dropped);
-    }
-  }
-  TAGALONG_CHECK(false, "graph {} has no end", executor_.graph_.name);
-  return Outcome::kMiss;
-}
-
 Outcome Interpreter::finish(const Step& step, Answer answer) {
   const int own_frames = run_.root != nullptr ? 1 : 0;
   switch (answer) {
     case Answer::kReturned: {
-      if (step.snapshot != kNoSnapshot) {
-        return_locals(executor_.snapshots_[static_cast<std::size_t>(step.snapshot)]);
-      }
+      return_locals();
       const std::int32_t place = executor_.registers_used_[step.operands];
       PyObject* result = registers_[place];
       if (place < executor_.constant_count_) {
@@ -107,7 +86,32 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
   return leave(step, answer == Answer::kRaised);
 }
 
-Interpreter::Answer Interpreter::execute_step(const Step& step) {
+inline Interpreter::Answer Interpreter::execute_guard(const Step& step, PyObject* value) {
+  const auto answer = [](bool holds) { return holds ? Answer::kNext : Answer::kGuardFailed; };
+  switch (step.op) {
+    case Op::guard_is:
+      return answer(value == step.object);
+    case Op::guard_is_not:
+      return answer(value != step.object);
+    case Op::guard_function:
+      return answer(function_matches(value, step.object));
+    case Op::guard_class:
+      return answer(value == step.object && interp::type_version(reinterpret_cast<PyTypeObject*>(value)) ==
+                                                static_cast<unsigned>(step.immediate));
+    case Op::guard_tuple:
+      return answer(value != nullptr && PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) == step.immediate);
+    case Op::guard_empty:
+      return answer(value != nullptr && PyDict_CheckExact(value) && PyDict_GET_SIZE(value) == 0);
+    case Op::guard_bound_function:
+      return answer(value != nullptr && PyMethod_Check(value) &&
+                    function_matches(PyMethod_GET_FUNCTION(value), step.object));
+    default:
+      return answer(value != nullptr && reinterpret_cast<PyObject*>(Py_TYPE(value)) == step.object &&
+                    interp::type_version(Py_TYPE(value)) == static_cast<unsigned>(step.immediate));
+  }
+}
+
+inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
   const std::int32_t* operands = executor_.registers_used_.data() + step.operands;
   const auto operand = [&](int index) { return registers_[operands[index]]; };
   switch (step.op) {
@@ -208,29 +212,23 @@ Interpreter::Answer Interpreter::execute_step(const Step& step) {
   }
 }
 
-Interpreter::Answer Interpreter::execute_guard(const Step& step, PyObject* value) {
-  const auto answer = [](bool holds) { return holds ? Answer::kNext : Answer::kGuardFailed; };
-  switch (step.op) {
-    case Op::guard_is:
-      return answer(value == step.object);
-    case Op::guard_is_not:
-      return answer(value != step.object);
-    case Op::guard_function:
-      return answer(function_matches(value, step.object));
-    case Op::guard_class:
-      return answer(value == step.object && interp::type_version(reinterpret_cast<PyTypeObject*>(value)) ==
-                                                static_cast<unsigned>(step.immediate));
-    case Op::guard_tuple:
-      return answer(value != nullptr && PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) == step.immediate);
-    case Op::guard_empty:
-      return answer(value != nullptr && PyDict_CheckExact(value) && PyDict_GET_SIZE(value) == 0);
-    case Op::guard_bound_function:
-      return answer(value != nullptr && PyMethod_Check(value) &&
-                    function_matches(PyMethod_GET_FUNCTION(value), step.object));
-    default:
-      return answer(value != nullptr && reinterpret_cast<PyObject*>(Py_TYPE(value)) == step.object &&
-                    interp::type_version(Py_TYPE(value)) == static_cast<unsigned>(step.immediate));
+Outcome Interpreter::execute() {
+  for (const Step& step : executor_.steps_) {
+    // A trace or profile function that was installed meanwhile wants to see the original instructions.
+    const bool steps_aside = step.can_leave && interp::is_watched(run_.thread);
+    const Answer answer = steps_aside ? Answer::kLeave : execute_step(step);
+    if (answer != Answer::kNext) [[unlikely]] {
+      return finish(step, answer);
+    }
+    const std::int32_t* drops = executor_.registers_used_.data() + step.operands + step.operand_count + step.result_count;
+    for (std::uint16_t index = 0; index < step.drop_count; ++index) {
+      PyObject* dropped = registers_[drops[index]];
+      registers_[drops[index]] = nullptr;
+      Py_XDECREF(dropped);
+    }
   }
+  TAGALONG_CHECK(false, "graph {} has no end", executor_.graph_.name);
+  return Outcome::kMiss;
 }
 
 Interpreter::Answer Interpreter::execute_number(const Step& step, PyObject* const* operands) {

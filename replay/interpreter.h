@@ -18,13 +18,14 @@ class Interpreter {
   enum class Answer : std::uint8_t { kNext, kRaised, kGuardFailed, kAgain, kReturned, kLeave };
   // kAgain: the unusual happened before any effect; the original instruction is executed instead.
 
-  Answer execute_step(const Step& step);
+  // The one dispatch: part of the loop.
+  [[gnu::always_inline]] Answer execute_step(const Step& step);
+  [[gnu::always_inline]] Answer execute_guard(const Step& step, PyObject* value);
   Answer execute_number(const Step& step, PyObject* const* operands);
   Answer execute_container(const Step& step, const std::int32_t* operands);
   Answer execute_name(const Step& step, const std::int32_t* operands);
   Answer execute_cell_or_function(const Step& step, const std::int32_t* operands);
   Answer execute_rare(const Step& step, const std::int32_t* operands);
-  Answer execute_guard(const Step& step, PyObject* value);
   Answer execute_array(const Step& step, const std::int32_t* operands);
   Answer execute_array_eagerly(const Step& step, const std::int32_t* operands);
   array::Outcome call_ufunc(const Step& step, const std::int32_t* operands, Ref* result);
@@ -57,7 +58,7 @@ class Interpreter {
   void write_locals(interp::Frame* frame, const LoweredSnapshot& state);
   void sync_local(const Step& step);
   void leave_frame(std::int32_t number);
-  void return_locals(const LoweredSnapshot& snapshot);
+  void return_locals();
   void clear_registers();
   void pop_frames(int keep);
   void pop_frame();

@@ -88,6 +88,12 @@ class Lowering {
     if (!node.info().is_invisible() && node.op != Op::leave_frame && !node.info().is_terminator()) {
       in_entry_check_ = false;
     }
+    if (node.op == Op::param) {
+      params_[static_cast<std::int32_t>(node.immediate)] = graph_.nodes[number].first_result;
+    }
+    if (node.op == Op::return_value && node.snapshot != kNoSnapshot) {
+      lower_return(graph_.snapshots[index(node.snapshot)]);
+    }
     if (node.snapshot != kNoSnapshot) {
       lower_snapshot(node.snapshot);
       step.snapshot = node.snapshot;
@@ -103,6 +109,24 @@ class Lowering {
       executor_.registers_used_.push_back(place);
     }
     executor_.steps_.push_back(std::move(step));
+  }
+
+  void lower_return(const Snapshot& state) {
+    for (std::size_t slot = 0; slot < state.locals.size(); ++slot) {
+      const Value value = state.locals[slot];
+      const auto param = params_.find(static_cast<std::int32_t>(slot));
+      if (param == params_.end() ? value == kNoValue && !was_bound(slot) : param->second == value) {
+        continue;
+      }
+      executor_.returned_locals_.emplace_back(static_cast<std::int32_t>(slot), value == kNoValue ? -1 : register_of(value));
+    }
+  }
+
+  // Whether any earlier state has the slot bound: a real frame may then hold a value there.
+  [[nodiscard]] bool was_bound(std::size_t slot) const {
+    return std::any_of(graph_.snapshots.begin(), graph_.snapshots.end(), [slot](const Snapshot& state) {
+      return state.frame == 0 && slot < state.locals.size() && state.locals[slot] != kNoValue;
+    });
   }
 
   void lower_drop(const Node& node) {
@@ -211,6 +235,7 @@ class Lowering {
   Executor& executor_;
   const Graph& graph_;
   std::vector<std::int32_t> registers_;
+  std::map<std::int32_t, Value> params_;
   std::vector<bool> owned_, lowered_;
   std::vector<std::int32_t> free_;
   std::map<std::tuple<int, int, std::vector<Value>>, std::int32_t> keys_;

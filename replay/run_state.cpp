@@ -88,10 +88,19 @@ void Interpreter::clear_registers() {
   }
 }
 
-// The root frame returns: its locals die in the order of their slots. A real frame gets them and dies with them.
-void Interpreter::return_locals(const LoweredSnapshot& snapshot) {
-  if (run_.depth > 0) {
-    write_locals(run_.frames[0], snapshot);
+// The root frame returns: its locals die in the order of their slots, with the real frame if there is one.
+void Interpreter::return_locals() {
+  if (run_.depth == 0) {
+    return;
+  }
+  PyObject** slots = interp::locals_of(run_.frames[0]);
+  for (const auto& [slot, place] : executor_.returned_locals_) {
+    PyObject* value = place < 0 ? nullptr : registers_[place];
+    PyObject* old = slots[slot];
+    if (old != value) {
+      slots[slot] = Py_XNewRef(value);
+      Py_XDECREF(old);
+    }
   }
 }
 

@@ -55,8 +55,8 @@ struct DepthGuard {
 bool try_executors(PyThreadState* thread, Frame* frame, CodeRecord& record, PyObject** result) {
   const DepthGuard depth;
   for (std::size_t index = 0; index < record.executors.size(); ++index) {
-    // The run keeps its executor: what it calls may discard it.
-    const std::shared_ptr<const replay::Executor> executor = record.executors[index];
+    // The caller keeps the anchor, the anchor its record, and a record lets go of no executor before its end.
+    const replay::Executor* executor = record.executors[index].get();
     replay::Run run;
     run.thread = thread;
     run.root = frame;
