@@ -117,7 +117,7 @@ Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
       }
       return target;
     default:
-      find_special(target, end, target.function);
+      find_special(target, end, callee);
       if (target.returns == ReturnKind::kOperator && mentions_not_implemented(target.function)) {
         target.form = CallForm::kNone;
       }
@@ -159,11 +159,18 @@ void Session::find_call(CallTarget& target, PyObject* const* operands, int /*cou
 }
 
 // Special methods: the function found on the type of an operand, called with the operands.
-void Session::find_special(CallTarget& target, PyObject* const* end, PyObject* function) const {
+void Session::find_special(CallTarget& target, PyObject* const* end, interp::Frame* callee) const {
   const Instruction& instruction = instruction_at(current_);
+  PyObject* function = target.function;
+  // The operands may be gone when the callee is something else, a finaliser of one of them or a trace function: none is
+  // looked at before the callee's `self` shows that the instruction still has it.
+  PyObject* self = interp::slot_count(interp::code_of(callee)) > 0 ? interp::locals_of(callee)[0] : nullptr;
   const auto is_method = [&](PyObject* object, const char* method) {
-    return method != nullptr && look_up(Py_TYPE(object), method) == function && has_version(Py_TYPE(object));
+    return method != nullptr && object == self && look_up(Py_TYPE(object), method) == function && has_version(Py_TYPE(object));
   };
+  if (self == nullptr) {
+    return;
+  }
   switch (instruction.opcode) {
     case op::kBINARY_SUBSCR:
       target.operands = 2;
@@ -189,9 +196,10 @@ void Session::find_special(CallTarget& target, PyObject* const* end, PyObject* f
     }
     case op::kBEFORE_WITH:
       target.operands = 1;
-      target.exit_function = look_up(Py_TYPE(end[-1]), "__exit__");
-      if (is_method(end[-1], "__enter__") && target.exit_function != nullptr && PyFunction_Check(target.exit_function)) {
-        target.form = CallForm::kEnter;
+      if (is_method(end[-1], "__enter__")) {
+        target.exit_function = look_up(Py_TYPE(end[-1]), "__exit__");
+        const bool is_plain = target.exit_function != nullptr && PyFunction_Check(target.exit_function);
+        target.form = is_plain ? CallForm::kEnter : CallForm::kNone;
       }
       return;
     case op::kBINARY_OP:
@@ -200,11 +208,15 @@ void Session::find_special(CallTarget& target, PyObject* const* end, PyObject* f
     default:
       return;
   }
+  const auto argument = static_cast<int>(instruction.arg);
+  const bool is_compare = instruction.opcode == op::kCOMPARE_OP;
+  const bool is_reflected = !is_compare && is_method(end[-1], replay::operator_method(OperatorKind::kReflected, argument));
+  if (self != end[-2] && !is_reflected) {
+    return;
+  }
   // The second operand's method goes first where its type is a subclass of the first's: not followed here.
   PyTypeObject* left = Py_TYPE(end[-2]);
   PyTypeObject* right = Py_TYPE(end[-1]);
-  const auto argument = static_cast<int>(instruction.arg);
-  const bool is_compare = instruction.opcode == op::kCOMPARE_OP;
   const OperatorKind kind = is_compare ? OperatorKind::kCompare : OperatorKind::kBinary;
   target.operands = 2;
   target.returns = ReturnKind::kOperator;
@@ -226,8 +238,7 @@ void Session::find_special(CallTarget& target, PyObject* const* end, PyObject* f
   if (is_method(end[-2], replay::operator_method(kind, asked)) && has_version(right)) {
     target.form = CallForm::kSpecial;
     target.operation = replay::operator_number(kind, argument);
-  } else if (!is_compare && (left == &PyLong_Type || left == &PyFloat_Type) &&
-             is_method(end[-1], replay::operator_method(OperatorKind::kReflected, argument))) {
+  } else if (is_reflected && (left == &PyLong_Type || left == &PyFloat_Type)) {
     target.form = CallForm::kReflected;
     target.operation = replay::operator_number(OperatorKind::kReflected, argument);
   }

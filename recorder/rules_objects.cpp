@@ -10,9 +10,9 @@ using replay::kNoSnapshot;
 using replay::kNoValue;
 
 // KW_NAMES, PRECALL and CALL are one: whoever goes on there goes on at the first of them.
-int Session::call_start() const {
-  int start = current_;
-  if (instruction_at(current_).opcode == op::kCALL && start > 0 && instruction_at(start - 1).opcode == op::kPRECALL) {
+int Session::call_start(int instruction) const {
+  int start = instruction;
+  if (instruction_at(start).opcode == op::kCALL && start > 0 && instruction_at(start - 1).opcode == op::kPRECALL) {
     --start;
     if (start > 0 && instruction_at(start - 1).opcode == op::kKW_NAMES) {
       --start;
@@ -53,20 +53,17 @@ void Session::call(const Instruction& instruction) {
   PyObject* keywords = keyword_names();
   const SnapshotId here = snapshot_at(call_start(), top().stack);
   std::vector<Value>& stack = top().stack;
-  const std::vector<Value> values(stack.end() - operands, stack.end());
+  std::vector<Value> values(stack.end() - operands, stack.end());
   stack.resize(stack.size() - static_cast<std::size_t>(operands));
   state_changed_ = true;
   const bool is_ufunc_call = top().calls_ufunc && keywords == nullptr;
   const Value result = is_ufunc_call
-                           ? emit(Op::array_call, values, here)
-                           : emit(Op::call, values, here, 0, Ref::create(keywords == nullptr ? Py_None : keywords));
+                           ? emit(Op::array_call, std::move(values), here)
+                           : emit(Op::call, std::move(values), here, 0, Ref::create(keywords == nullptr ? Py_None : keywords));
   hold(result);
   push(result);
   note(result, live_stack(0));
-  for (const Value value : values) {
-    release(value);
-  }
-  flush_drops();
+  release_operands();
 }
 
 void Session::call_ex(const Instruction& instruction) {

@@ -189,7 +189,10 @@ void Session::check_shadow() {
     const Facts& known = facts_[static_cast<std::size_t>(frame.stack[index])];
     TAGALONG_CHECK((base[index] == nullptr) == known.is_null, "stack slot {} before instruction {} of {}", index, current_,
                    graph_.name);
-    TAGALONG_CHECK(base[index] == nullptr || known.seen == nullptr || Py_TYPE(base[index]) == known.seen,
+    // An assignment to __class__ leaves a heap type, or a module's, behind.
+    const bool may_change = base[index] != nullptr && (PyType_HasFeature(Py_TYPE(base[index]), Py_TPFLAGS_HEAPTYPE) != 0 ||
+                                                       PyModule_Check(base[index]));
+    TAGALONG_CHECK(base[index] == nullptr || known.seen == nullptr || may_change || Py_TYPE(base[index]) == known.seen,
                    "stack slot {} before instruction {} of {} is a {}, recorded as {}", index, current_, graph_.name,
                    Py_TYPE(base[index])->tp_name, known.seen->tp_name);
   }
@@ -217,7 +220,7 @@ void Session::stop(Stop reason) {
   }
   drops_.clear();
   state_changed_ = true;
-  const SnapshotId here = snapshot_at(top().next, top().stack);
+  const SnapshotId here = snapshot_at(call_start(top().next), top().stack);
   emit(Op::leave, {}, here);
   for (const auto& code : codes_) {
     leave_at_next_hook(*code);

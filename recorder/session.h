@@ -126,7 +126,7 @@ class Session : public std::enable_shared_from_this<Session> {
   struct CallTarget;
   CallTarget find_target(int instruction, interp::Frame* callee);
   void find_call(CallTarget& target, PyObject* const* operands, int count, PyObject* function) const;
-  void find_special(CallTarget& target, PyObject* const* top, PyObject* function) const;
+  void find_special(CallTarget& target, PyObject* const* top, interp::Frame* callee) const;
   bool try_inline(interp::Frame* callee);
   void hand_over_arguments(interp::Frame* callee);
   void inline_call(interp::Frame* callee, const CallTarget& target);
@@ -147,6 +147,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void push(Value value);           // takes over one holder
   void hold(Value value) { ++facts(value).holders; }
   void release(Value value);        // may be the last holder: dropped at the end of the rule
+  void release_operands();
   void flush_drops();
   Facts& facts(Value value) { return facts_[static_cast<std::size_t>(value)]; }
   void bind_local(int slot, Value value);
@@ -228,7 +229,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void settle_none(const Instruction& instruction, bool taken);
   void settle_truth(const Instruction& instruction, bool taken);
   void finish_inlined();
-  [[nodiscard]] int call_start() const;
+  [[nodiscard]] int call_start() const { return call_start(current_); }
+  [[nodiscard]] int call_start(int instruction) const;
   [[nodiscard]] PyObject* keyword_names() const;
   void count_back_edge(int target);
 
