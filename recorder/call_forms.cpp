@@ -49,8 +49,8 @@ bool is_plain_class(PyObject* object, PyObject* init) {
 
 PyObject* property_part(PyTypeObject* type, PyObject* name, const char* part) {
   PyObject* descriptor = _PyType_Lookup(type, name);
-  if (descriptor == nullptr || Py_TYPE(descriptor) != &PyProperty_Type || type->tp_getattro != PyObject_GenericGetAttr ||
-      !has_version(type)) {
+  if (descriptor == nullptr || Py_TYPE(descriptor) != &PyProperty_Type ||
+      type->tp_getattro != PyObject_GenericGetAttr || !has_version(type)) {
     return nullptr;
   }
   const Ref function = Ref::steal(PyObject_GetAttrString(descriptor, part));
@@ -60,7 +60,8 @@ PyObject* property_part(PyTypeObject* type, PyObject* name, const char* part) {
   return function.get();  // the property keeps it alive
 }
 
-// An operator method that says NotImplemented leads on to other methods; one that mentions it is left to the interpreter.
+// An operator method that says NotImplemented leads on to other methods; one that mentions it is left to the
+// interpreter.
 bool mentions_not_implemented(PyObject* function) {
   PyObject* names = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function))->co_names;
   for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(names); ++index) {
@@ -89,7 +90,8 @@ Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
       target.operands = has_keywords ? 4 : 3;
       PyObject* callable = end[1 - target.operands];
       PyObject* arguments = end[2 - target.operands];
-      if (!PyTuple_CheckExact(arguments) || (has_keywords && (!PyDict_CheckExact(end[-1]) || PyDict_GET_SIZE(end[-1]) != 0))) {
+      if (!PyTuple_CheckExact(arguments) ||
+          (has_keywords && (!PyDict_CheckExact(end[-1]) || PyDict_GET_SIZE(end[-1]) != 0))) {
         return target;
       }
       if (callable == target.function) {
@@ -152,7 +154,8 @@ void Session::find_call(CallTarget& target, PyObject* const* operands, int /*cou
     target.returns = ReturnKind::kNone;
   } else if (is_partial_of(callable, function)) {
     target.form = CallForm::kPartial;
-  } else if (!PyType_Check(callable) && look_up(Py_TYPE(callable), "__call__") == function && has_version(Py_TYPE(callable))) {
+  } else if (!PyType_Check(callable) && look_up(Py_TYPE(callable), "__call__") == function &&
+             has_version(Py_TYPE(callable))) {
     target.form = CallForm::kCallable;
   }
   target.object = callable;
@@ -166,7 +169,8 @@ void Session::find_special(CallTarget& target, PyObject* const* end, interp::Fra
   // looked at before the callee's `self` shows that the instruction still has it.
   PyObject* self = interp::slot_count(interp::code_of(callee)) > 0 ? interp::locals_of(callee)[0] : nullptr;
   const auto is_method = [&](PyObject* object, const char* method) {
-    return method != nullptr && object == self && look_up(Py_TYPE(object), method) == function && has_version(Py_TYPE(object));
+    return method != nullptr && object == self && look_up(Py_TYPE(object), method) == function &&
+           has_version(Py_TYPE(object));
   };
   if (self == nullptr) {
     return;
@@ -210,7 +214,8 @@ void Session::find_special(CallTarget& target, PyObject* const* end, interp::Fra
   }
   const auto argument = static_cast<int>(instruction.arg);
   const bool is_compare = instruction.opcode == op::kCOMPARE_OP;
-  const bool is_reflected = !is_compare && is_method(end[-1], replay::operator_method(OperatorKind::kReflected, argument));
+  const bool is_reflected =
+      !is_compare && is_method(end[-1], replay::operator_method(OperatorKind::kReflected, argument));
   if (self != end[-2] && !is_reflected) {
     return;
   }
@@ -229,8 +234,7 @@ void Session::find_special(CallTarget& target, PyObject* const* end, interp::Fra
   }
   // x += y without __iadd__ is x + y.
   const bool is_in_place = !is_compare && argument >= NB_INPLACE_ADD;
-  const bool falls_back =
-      is_in_place && look_up(left, replay::operator_method(kind, argument)) == nullptr;
+  const bool falls_back = is_in_place && look_up(left, replay::operator_method(kind, argument)) == nullptr;
   const int asked = falls_back ? argument - NB_INPLACE_ADD : argument;
   if (is_in_place && !falls_back) {
     return;  // __iadd__, then __add__: two methods in a row are left to the interpreter

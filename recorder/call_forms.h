@@ -26,13 +26,13 @@ enum class CallForm : std::uint8_t {
 
 struct Session::CallTarget {
   CallForm form = CallForm::kNone;
-  int operands = 0;                    // values on the caller's stack that belong to the call
+  int operands = 0;  // values on the caller's stack that belong to the call
   replay::ReturnKind returns = replay::ReturnKind::kPlain;
-  int operation = 0;                   // kOperator
-  PyObject* function = nullptr;        // borrowed: the callee
-  PyObject* object = nullptr;          // borrowed: class, partial object or type that is guarded
-  PyObject* exit_function = nullptr;   // borrowed: kEnter
-  std::vector<int> order;              // kSpecial: which operand is which argument, from the bottom of the operands
+  int operation = 0;                  // kOperator
+  PyObject* function = nullptr;       // borrowed: the callee
+  PyObject* object = nullptr;         // borrowed: class, partial object or type that is guarded
+  PyObject* exit_function = nullptr;  // borrowed: kEnter
+  std::vector<int> order;             // kSpecial: which operand is which argument, from the bottom of the operands
 };
 
 }  // namespace tagalong::recorder

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "recorder/call_forms.h"
-#include "rewriter/interp/dicts.h"
 #include "rewriter/interp/code_link.h"
+#include "rewriter/interp/dicts.h"
 #include "rewriter/interp/errors.h"
 
 namespace tagalong::recorder {
@@ -64,8 +64,8 @@ bool Session::try_inline(interp::Frame* callee) {
   }
 }
 
-// Without the hook a call moves its arguments into the callee's frame; with it they stay on the caller's stack, too, and
-// would live longer than in eager execution. So the caller's stack gets others for them.
+// Without the hook a call moves its arguments into the callee's frame; with it they stay on the caller's stack, too,
+// and would live longer than in eager execution. So the caller's stack gets others for them.
 void Session::hand_over_arguments(interp::Frame* callee) {
   const ShadowFrame& caller = top();
   const auto unit = static_cast<std::size_t>(interp::unit_of(caller.live));
@@ -106,7 +106,8 @@ std::vector<Value> Session::take_operands(ShadowFrame& callee, const CallTarget&
   PyObject* const* live = interp::stack_base(top().live) + stack.size() - target.operands;
   const Ref code = Ref::create(reinterpret_cast<PyObject*>(callee.code->decoded->shape->code.get()));
   const auto guard_version = [&](Value value, PyTypeObject* type) {
-    emit(Op::guard_type_version, {value}, here, interp::type_version(type), Ref::create(reinterpret_cast<PyObject*>(type)));
+    emit(Op::guard_type_version, {value}, here, interp::type_version(type),
+         Ref::create(reinterpret_cast<PyObject*>(type)));
   };
   const auto take_method = [&](Value method) {
     emit(Op::guard_bound_function, {method}, here, 0, code);
@@ -337,11 +338,10 @@ void Session::bind_arguments(ShadowFrame& callee, PyCodeObject* code, const std:
     if (slot(index) != kNoValue) {
       continue;
     }
-    const Value value =
-        index < code->co_argcount
-            ? emit(Op::function_default, {callee.function}, here, -(code->co_argcount - index))
-            : emit(Op::function_kwdefault, {callee.function}, here, 0,
-                   Ref::create(PyTuple_GET_ITEM(code->co_localsplusnames, index)));
+    const Value value = index < code->co_argcount
+                            ? emit(Op::function_default, {callee.function}, here, -(code->co_argcount - index))
+                            : emit(Op::function_kwdefault, {callee.function}, here, 0,
+                                   Ref::create(PyTuple_GET_ITEM(code->co_localsplusnames, index)));
     hold(value);
     slot(index) = value;
   }

@@ -28,14 +28,13 @@ Additions add_pad_and_handler(Assembly& assembly, int first, std::uint32_t hook_
   assembly.instructions.push_back({op::kPOP_TOP});
   assembly.instructions.push_back({op::kJUMP_BACKWARD, 0, first});
   additions.handler = assembly.size();
-  for (const Instruction& instruction :
-       std::array<Instruction, 7>{{{op::kPUSH_NULL},
-                                   {op::kLOAD_CONST, hook_constant},
-                                   {op::kLOAD_CONST, key_constant},
-                                   {op::kPRECALL, 1},
-                                   {op::kCALL, 1},
-                                   {op::kPOP_TOP},
-                                   {op::kRERAISE, 1}}}) {
+  for (const Instruction& instruction : std::array<Instruction, 7>{{{op::kPUSH_NULL},
+                                                                    {op::kLOAD_CONST, hook_constant},
+                                                                    {op::kLOAD_CONST, key_constant},
+                                                                    {op::kPRECALL, 1},
+                                                                    {op::kCALL, 1},
+                                                                    {op::kPOP_TOP},
+                                                                    {op::kRERAISE, 1}}}) {
     assembly.instructions.push_back(instruction);
   }
   std::vector<ExceptionRange> ranges;
@@ -94,8 +93,12 @@ std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
 
   rewriter::HookPlan plan;
   plan.callable = hook;
-  plan.before = [&](int index) { return index < count && wants_before(assembly.instructions[static_cast<std::size_t>(index)].opcode); };
-  plan.after = [&](int index) { return index < count && wants_after(assembly.instructions[static_cast<std::size_t>(index)].opcode); };
+  plan.before = [&](int index) {
+    return index < count && wants_before(assembly.instructions[static_cast<std::size_t>(index)].opcode);
+  };
+  plan.after = [&](int index) {
+    return index < count && wants_after(assembly.instructions[static_cast<std::size_t>(index)].opcode);
+  };
   rewriter::Instrumented instrumented = rewriter::instrument(assembly, plan);
 
   if (!interp::set_original(instrumented.code.get(), decoded->shape->code.get())) {
@@ -107,7 +110,9 @@ std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
   for (int index = 0; index < count; ++index) {
     const int caches = rewriter::info(assembly.instructions[static_cast<std::size_t>(index)].opcode).caches;
     for (int unit = 0; unit <= caches; ++unit) {
-      recording->instruction_at[static_cast<std::size_t>(instrumented.offsets[static_cast<std::size_t>(index)] + unit)] = index;
+      recording
+          ->instruction_at[static_cast<std::size_t>(instrumented.offsets[static_cast<std::size_t>(index)] + unit)] =
+          index;
     }
   }
   recording->code = std::move(instrumented.code);

@@ -14,8 +14,7 @@ struct RuleTable {
   };
   static constexpr std::array<Row, 256> make() {
     std::array<Row, 256> rows{};
-#define TAGALONG_RULE(name, time, method) \
-  rows.at(rewriter::op::k##name) = {When::time, &Session::method};
+#define TAGALONG_RULE(name, time, method) rows.at(rewriter::op::k##name) = {When::time, &Session::method};
 #include "recorder/rules.inc"
 #undef TAGALONG_RULE
     return rows;

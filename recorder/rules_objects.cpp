@@ -57,9 +57,9 @@ void Session::call(const Instruction& instruction) {
   stack.resize(stack.size() - static_cast<std::size_t>(operands));
   state_changed_ = true;
   const bool is_ufunc_call = top().calls_ufunc && keywords == nullptr;
-  const Value result = is_ufunc_call
-                           ? emit(Op::array_call, std::move(values), here)
-                           : emit(Op::call, std::move(values), here, 0, Ref::create(keywords == nullptr ? Py_None : keywords));
+  const Value result =
+      is_ufunc_call ? emit(Op::array_call, std::move(values), here)
+                    : emit(Op::call, std::move(values), here, 0, Ref::create(keywords == nullptr ? Py_None : keywords));
   hold(result);
   push(result);
   note(result, live_stack(0));

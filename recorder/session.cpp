@@ -85,10 +85,11 @@ RecordingCode& Session::recording_code(std::shared_ptr<const DecodedCode> decode
 void Session::start_root(interp::Frame* frame, std::shared_ptr<const DecodedCode> decoded) {
   PyCodeObject* code = decoded->shape->code.get();
   const Ref name = Ref::create(code->co_qualname);
-  constexpr std::size_t kExpected = 256;
-  graph_.nodes.reserve(kExpected);
-  graph_.snapshots.reserve(kExpected);
-  facts_.reserve(kExpected);
+  // A straight run through the function makes about so much.
+  const auto expected = static_cast<std::size_t>(decoded->assembly.size());
+  graph_.nodes.reserve(2 * expected);
+  graph_.snapshots.reserve(expected);
+  facts_.reserve(2 * expected);
   graph_.name = PyUnicode_AsUTF8(name.get());
   graph_.frames.push_back({Ref::create(reinterpret_cast<PyObject*>(code))});
   shapes_.push_back(decoded->shape);
@@ -168,8 +169,9 @@ void Session::after(interp::Frame* frame, int instruction) {
   }
   if (!finished_) {
     top().next = instruction + 1;
-    TAGALONG_CHECK(static_cast<int>(top().stack.size()) == depth, "after instruction {} the shadow stack has {} values, not {}",
-                   instruction, top().stack.size(), depth);
+    TAGALONG_CHECK(static_cast<int>(top().stack.size()) == depth,
+                   "after instruction {} the shadow stack has {} values, not {}", instruction, top().stack.size(),
+                   depth);
   }
 }
 
@@ -187,19 +189,20 @@ void Session::check_shadow() {
   PyObject** base = interp::stack_base(frame.live);
   for (std::size_t index = 0; index < depth; ++index) {
     const Facts& known = facts_[static_cast<std::size_t>(frame.stack[index])];
-    TAGALONG_CHECK((base[index] == nullptr) == known.is_null, "stack slot {} before instruction {} of {}", index, current_,
-                   graph_.name);
+    TAGALONG_CHECK((base[index] == nullptr) == known.is_null, "stack slot {} before instruction {} of {}", index,
+                   current_, graph_.name);
     // An assignment to __class__ leaves a heap type, or a module's, behind.
-    const bool may_change = base[index] != nullptr && (PyType_HasFeature(Py_TYPE(base[index]), Py_TPFLAGS_HEAPTYPE) != 0 ||
-                                                       PyModule_Check(base[index]));
+    const bool may_change =
+        base[index] != nullptr &&
+        (PyType_HasFeature(Py_TYPE(base[index]), Py_TPFLAGS_HEAPTYPE) != 0 || PyModule_Check(base[index]));
     TAGALONG_CHECK(base[index] == nullptr || known.seen == nullptr || may_change || Py_TYPE(base[index]) == known.seen,
                    "stack slot {} before instruction {} of {} is a {}, recorded as {}", index, current_, graph_.name,
                    Py_TYPE(base[index])->tp_name, known.seen->tp_name);
   }
   PyObject** slots = interp::locals_of(frame.live);
   for (std::size_t slot = 0; slot < frame.locals.size(); ++slot) {
-    TAGALONG_CHECK((slots[slot] == nullptr) == (frame.locals[slot] == replay::kNoValue), "local slot {} before instruction {} of {}",
-                   slot, current_, graph_.name);
+    TAGALONG_CHECK((slots[slot] == nullptr) == (frame.locals[slot] == replay::kNoValue),
+                   "local slot {} before instruction {} of {}", slot, current_, graph_.name);
   }
 }
 

@@ -41,8 +41,8 @@ struct Recorded {
   Stop stop = Stop::kNone;
   int stop_line = 0;
   CodeRef recording_code;  // of the root
-  double seconds = 0;  // from the root frame's first instruction to the end of the trace
-  bool useful = true;  // false: the trace ends before it did anything
+  double seconds = 0;      // from the root frame's first instruction to the end of the trace
+  bool useful = true;      // false: the trace ends before it did anything
 };
 
 class Sink {
@@ -96,22 +96,22 @@ class Session : public std::enable_shared_from_this<Session> {
   struct ShadowFrame {
     interp::Frame* live = nullptr;
     RecordingCode* code = nullptr;
-    std::int32_t number = 0;               // in Graph::frames
+    std::int32_t number = 0;  // in Graph::frames
     Value function = replay::kNoValue;
     SnapshotId parent = replay::kNoSnapshot;  // the callers' state during this call
     std::vector<Value> locals, stack;
-    int next = 0;                          // instruction that the shadow state stands before
-    int pending = -1;                      // a branch or FOR_ITER whose outcome is not known yet
-    Value call_result = replay::kNoValue;  // of an inlined call that has returned
+    int next = 0;                                               // instruction that the shadow state stands before
+    int pending = -1;                                           // a branch or FOR_ITER whose outcome is not known yet
+    Value call_result = replay::kNoValue;                       // of an inlined call that has returned
     replay::ReturnKind call_kind = replay::ReturnKind::kPlain;  // of that call
     int call_pops = 0;
     int call_instruction = 0;
     replay::ReturnKind return_kind = replay::ReturnKind::kPlain;  // of this frame to its caller
     int pops = 0;
     Value instance = replay::kNoValue;
-    Ref number_object;                     // `number`, made when first needed
-    bool calls_ufunc = false;              // the CALL under way
-    bool is_null_first = false;            // its first callable slot is NULL
+    Ref number_object;           // `number`, made when first needed
+    bool calls_ufunc = false;    // the CALL under way
+    bool is_null_first = false;  // its first callable slot is NULL
     std::unordered_map<int, int> back_edges;
   };
 
@@ -144,20 +144,20 @@ class Session : public std::enable_shared_from_this<Session> {
     return frames_.back().code->decoded->assembly.instructions[static_cast<std::size_t>(index)];
   }
   Value pop();
-  void push(Value value);           // takes over one holder
+  void push(Value value);  // takes over one holder
   void hold(Value value) { ++facts(value).holders; }
-  void release(Value value);        // may be the last holder: dropped at the end of the rule
+  void release(Value value);  // may be the last holder: dropped at the end of the rule
   void release_operands();
   void flush_drops();
   Facts& facts(Value value) { return facts_[static_cast<std::size_t>(value)]; }
   void bind_local(int slot, Value value);
-  SnapshotId snapshot();            // the state before the current instruction
+  SnapshotId snapshot();  // the state before the current instruction
   SnapshotId snapshot_at(int instruction, const std::vector<Value>& stack);
 
   Value emit(Op op, std::vector<Value> operands, SnapshotId here, std::int64_t immediate = 0, Ref object = {});
   Value constant(PyObject* object);
   Value null_value();
-  void produce(Op op, int pops, std::int64_t immediate = 0, Ref object = {});     // operands popped, one result pushed
+  void produce(Op op, int pops, std::int64_t immediate = 0, Ref object = {});  // operands popped, one result pushed
   void produce_keeping(Op op, int peeks, std::int64_t immediate = 0, Ref object = {});
   void consume(Op op, int pops, const std::vector<int>& order, Ref object = {});  // operands popped, no result
   void guard_exact(Value value, PyTypeObject* type, SnapshotId here);
@@ -252,8 +252,8 @@ class Session : public std::enable_shared_from_this<Session> {
   int cached_instruction_ = -1;
   std::size_t cached_frame_ = 0;
   bool state_changed_ = true;
-  bool entry_open_ = true;         // nothing visible has been recorded yet
-  bool waiting_ = false;           // an opaque call is under way
+  bool entry_open_ = true;  // nothing visible has been recorded yet
+  bool waiting_ = false;    // an opaque call is under way
   bool finished_ = false;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::shared_ptr<Session> outer_;  // the session that waits while this one records

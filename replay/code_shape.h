@@ -10,10 +10,10 @@
 namespace tagalong::replay {
 
 struct CodeShape {
-  CodeRef code;            // original code object
+  CodeRef code;             // original code object
   std::vector<int> units;   // code unit of instruction i
   std::vector<int> starts;  // where to go on in order to execute it: its first EXTENDED_ARG; one more entry: the end
-  std::vector<int> depths; // stack depth before instruction i; -1: unreachable
+  std::vector<int> depths;  // stack depth before instruction i; -1: unreachable
 };
 
 // Where the instructions at `units` begin, EXTENDED_ARG included, and the end of the code. Throws PythonError.

@@ -31,9 +31,9 @@ enum class Outcome : std::uint8_t {
 // Where and how the root frame goes on after a side exit.
 struct Landing {
   int instruction = 0;
-  bool raise = false;               // as if `instruction` had raised
-  std::vector<PyObject*> stack;     // owned; null is the interpreter's NULL
-  Ref type, value, traceback;       // of the exception to raise
+  bool raise = false;            // as if `instruction` had raised
+  std::vector<PyObject*> stack;  // owned; null is the interpreter's NULL
+  Ref type, value, traceback;    // of the exception to raise
 };
 
 struct Step {
@@ -43,14 +43,14 @@ struct Step {
   std::uint16_t operand_count = 0;
   std::uint16_t drop_count = 0;
   std::uint16_t result_count = 0;
-  std::int32_t result = -1;         // register
+  std::int32_t result = -1;  // register
   std::int32_t immediate = 0;
-  std::uint32_t operands = 0;       // index into Executor::registers_used_: operands, further results, drops
+  std::uint32_t operands = 0;  // index into Executor::registers_used_: operands, further results, drops
   SnapshotId snapshot = kNoSnapshot;
-  std::uint32_t temporaries = 0;    // as the array kernels take them (array/ufunc_site.h)
-  PyObject* object = nullptr;       // borrowed from Executor::objects_
+  std::uint32_t temporaries = 0;  // as the array kernels take them (array/ufunc_site.h)
+  PyObject* object = nullptr;     // borrowed from Executor::objects_
   std::int32_t line = 0;
-  std::int32_t node = 0;            // in the graph, for people
+  std::int32_t node = 0;  // in the graph, for people
   // What the step has learned; never an assumption, always checked.
   mutable std::uint64_t version1 = 0, version2 = 0;
   mutable PyObject* key = nullptr;     // borrowed: valid while the versions are
@@ -63,9 +63,9 @@ struct Step {
 struct LoweredSnapshot {
   std::int32_t frame = 0;
   std::int32_t instruction = 0;
-  std::int32_t key = 0;                   // equal keys: equal contents of all local slots
-  std::vector<SnapshotId> chain;          // from the root to this one
-  std::vector<std::int32_t> locals;       // registers, -1: unbound
+  std::int32_t key = 0;              // equal keys: equal contents of all local slots
+  std::vector<SnapshotId> chain;     // from the root to this one
+  std::vector<std::int32_t> locals;  // registers, -1: unbound
   std::vector<std::int32_t> stack;
 };
 
@@ -73,13 +73,13 @@ class Executor;
 
 struct Run {
   PyThreadState* thread = nullptr;
-  interp::Frame* root = nullptr;          // entered from a frame: that frame
-  PyObject* function = nullptr;           // the root's function
-  PyObject* const* slots = nullptr;       // contents of its local slots
+  interp::Frame* root = nullptr;                 // entered from a frame: that frame
+  PyObject* function = nullptr;                  // the root's function
+  PyObject* const* slots = nullptr;              // contents of its local slots
   const std::vector<int>* root_units = nullptr;  // code unit of instruction i in the code that the root frame runs
-  std::unique_ptr<Landing> landing;       // kLeft, entered from a frame
+  std::unique_ptr<Landing> landing;              // kLeft, entered from a frame
   Ref result;
-  const Step* failed = nullptr;           // the guard that did not hold
+  const Step* failed = nullptr;  // the guard that did not hold
   Ref failed_value;
   // --- the executor's own
   PyObject** registers = nullptr;
@@ -115,12 +115,12 @@ class Executor {
   std::vector<Step> steps_;
   std::vector<std::int32_t> registers_used_;
   std::vector<LoweredSnapshot> snapshots_;
-  std::vector<PyObject*> constants_;      // borrowed from the graph's nodes; first registers
+  std::vector<PyObject*> constants_;  // borrowed from the graph's nodes; first registers
   // Slot and register of the root's locals at its return, without those that still hold what they held at entry.
   std::vector<std::pair<std::int32_t, std::int32_t>> returned_locals_;
   std::vector<std::int32_t> frame_functions_;  // register of each frame's function
   std::vector<std::int32_t> frame_instances_;
-  std::int32_t constant_count_ = 0;       // registers below are not owned
+  std::int32_t constant_count_ = 0;  // registers below are not owned
   std::int32_t register_count_ = 0;
 };
 

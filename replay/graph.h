@@ -1,6 +1,7 @@
 // A graph: one recorded path as a list of nodes in program order, in SSA form, with the snapshots its nodes may leave
-// through. Values are Python objects (or null); value `v` is defined by exactly one node before its first use. The graph
-// owns every object it names. It refuses nothing by itself: verify() (replay/verifier.h) says what is wrong with one.
+// through. Values are Python objects (or null); value `v` is defined by exactly one node before its first use. The
+// graph owns every object it names. It refuses nothing by itself: verify() (replay/verifier.h) says what is wrong with
+// one.
 //
 //   Graph graph; Value x = graph.add(Op::param, {}, 0); graph.add(Op::return_value, {x});
 #pragma once
@@ -23,26 +24,26 @@ inline constexpr SnapshotId kNoSnapshot = -1;
 
 // What happens to the value that an inlined frame returns, in the place of the C code that called it.
 enum class ReturnKind : std::uint8_t {
-  kPlain,       // it is the result of the instruction
-  kNone,        // it must be None and is dropped, the result is the object under construction (__init__)
-  kDiscard,     // it is dropped, the instruction has no result (__setitem__, a property's setter)
-  kOperator,    // NotImplemented: the other operand is asked; otherwise it is the result
-  kAttribute,   // it is the result; an AttributeError is told object and name (a property's getter)
+  kPlain,      // it is the result of the instruction
+  kNone,       // it must be None and is dropped, the result is the object under construction (__init__)
+  kDiscard,    // it is dropped, the instruction has no result (__setitem__, a property's setter)
+  kOperator,   // NotImplemented: the other operand is asked; otherwise it is the result
+  kAttribute,  // it is the result; an AttributeError is told object and name (a property's getter)
 };
 
 // How graph text names them.
 inline constexpr std::array<std::string_view, 5> kReturnKindNames = {"result", "none", "nothing", "operator",
-                                                                      "attribute"};
+                                                                     "attribute"};
 
 // A frame that takes part in the trace: number 0 is the root, the others were inlined.
 struct FrameInfo {
-  Ref code;                 // original code object
+  Ref code;  // original code object
   Value function = kNoValue;
-  std::int32_t parent = -1; // frame number of the caller
+  std::int32_t parent = -1;  // frame number of the caller
   ReturnKind return_kind = ReturnKind::kPlain;
-  Value instance = kNoValue;  // kNone: the object under construction
-  std::int32_t pops = 0;      // operands that the caller's instruction still holds on its stack during the call
-  std::int32_t operation = 0; // kOperator: which (operations.h); kAttribute: its index in the caller's co_names
+  Value instance = kNoValue;   // kNone: the object under construction
+  std::int32_t pops = 0;       // operands that the caller's instruction still holds on its stack during the call
+  std::int32_t operation = 0;  // kOperator: which (operations.h); kAttribute: its index in the caller's co_names
 };
 
 // The state of one frame before instruction `instruction` (index in the decoded original code). Where it is somebody's

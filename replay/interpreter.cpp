@@ -27,7 +27,8 @@ array::UnaryOperator unary_operator(int opcode) {
 
 Outcome Executor::run(Run& run) const {
   constexpr std::int32_t kOnStack = 256;
-  std::array<PyObject*, kOnStack> small;  // NOLINT(cppcoreguidelines-pro-type-member-init): only the used part is filled
+  std::array<PyObject*, kOnStack>
+      small;  // NOLINT(cppcoreguidelines-pro-type-member-init): only the used part is filled
   std::vector<PyObject*> large;
   PyObject** registers = small.data();
   if (register_count_ > kOnStack) {
@@ -220,7 +221,8 @@ Outcome Interpreter::execute() {
     if (answer != Answer::kNext) [[unlikely]] {
       return finish(step, answer);
     }
-    const std::int32_t* drops = executor_.registers_used_.data() + step.operands + step.operand_count + step.result_count;
+    const std::int32_t* drops =
+        executor_.registers_used_.data() + step.operands + step.operand_count + step.result_count;
     for (std::uint16_t index = 0; index < step.drop_count; ++index) {
       PyObject* dropped = registers_[drops[index]];
       registers_[drops[index]] = nullptr;
@@ -486,7 +488,8 @@ Interpreter::Answer Interpreter::execute_name(const Step& step, const std::int32
   }
   switch (step.op) {
     case Op::store_global:
-      return check(PyDict_SetItem(reinterpret_cast<PyFunctionObject*>(operand(0))->func_globals, step.object, operand(1)));
+      return check(
+          PyDict_SetItem(reinterpret_cast<PyFunctionObject*>(operand(0))->func_globals, step.object, operand(1)));
     case Op::load_attr:
       return store(step, PyObject_GetAttr(operand(0), step.object));
     case Op::store_attr:
@@ -570,8 +573,9 @@ Interpreter::Answer Interpreter::execute_cell_or_function(const Step& step, cons
       return store(step, Py_NewRef(PyTuple_GET_ITEM(operand(0), step.immediate)));
     case Op::new_instance: {
       const Ref none = Ref::steal(PyTuple_New(0));
-      return store(step, none ? PyBaseObject_Type.tp_new(reinterpret_cast<PyTypeObject*>(operand(0)), none.get(), nullptr)
-                              : nullptr);
+      return store(
+          step,
+          none ? PyBaseObject_Type.tp_new(reinterpret_cast<PyTypeObject*>(operand(0)), none.get(), nullptr) : nullptr);
     }
     default: {
       if (!sync(step)) {

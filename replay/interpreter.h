@@ -38,11 +38,13 @@ class Interpreter {
 
   // Everything that looks at frames now sees what eager execution shows.
   bool sync(const Step& step) {
-    return step.snapshot == kNoSnapshot || materialise(executor_.snapshots_[static_cast<std::size_t>(step.snapshot)], true);
+    return step.snapshot == kNoSnapshot ||
+           materialise(executor_.snapshots_[static_cast<std::size_t>(step.snapshot)], true);
   }
   // Only the location: for C code that may warn or raise but does not run Python code.
   bool locate(const Step& step) {
-    return step.snapshot == kNoSnapshot || materialise(executor_.snapshots_[static_cast<std::size_t>(step.snapshot)], false);
+    return step.snapshot == kNoSnapshot ||
+           materialise(executor_.snapshots_[static_cast<std::size_t>(step.snapshot)], false);
   }
   Answer store(const Step& step, PyObject* result) {
     if (result == nullptr) {

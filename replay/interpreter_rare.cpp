@@ -56,8 +56,8 @@ PyObject* build_string(const Items& items) {
 // What a thunk for a step looks like.
 struct ThunkForm {
   std::vector<interp::Instruction> instructions;
-  std::vector<int> order;          // operand of the step for each operand of the thunk
-  bool needs_function = false;     // the first operand of the step is the function whose globals are meant
+  std::vector<int> order;       // operand of the step for each operand of the thunk
+  bool needs_function = false;  // the first operand of the step is the function whose globals are meant
   bool needs_name = false;
 };
 
@@ -181,8 +181,7 @@ Interpreter::Answer Interpreter::unpack(const Step& step, const std::int32_t* op
   PyObject* value = registers_[operands[0]];
   const std::int32_t* results = operands + step.operand_count;
   const bool is_tuple = PyTuple_CheckExact(value);
-  if (step.op == Op::unpack_sequence && (is_tuple || PyList_CheckExact(value)) &&
-      Py_SIZE(value) == step.result_count) {
+  if (step.op == Op::unpack_sequence && (is_tuple || PyList_CheckExact(value)) && Py_SIZE(value) == step.result_count) {
     PyObject** items = is_tuple ? &PyTuple_GET_ITEM(value, 0) : reinterpret_cast<PyListObject*>(value)->ob_item;
     for (int index = 0; index < step.result_count; ++index) {
       registers_[results[index]] = Py_NewRef(items[index]);

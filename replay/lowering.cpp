@@ -25,7 +25,8 @@ class Lowering {
       lower(index);
     }
     for (const FrameInfo& frame : graph_.frames) {
-      executor_.frame_functions_.push_back(frame.function == kNoValue ? function_register_ : fixed_register(frame.function));
+      executor_.frame_functions_.push_back(frame.function == kNoValue ? function_register_
+                                                                      : fixed_register(frame.function));
       executor_.frame_instances_.push_back(frame.instance == kNoValue ? -1 : fixed_register(frame.instance));
     }
     executor_.register_count_ = next_register_;
@@ -118,7 +119,8 @@ class Lowering {
       if (param == params_.end() ? value == kNoValue && !was_bound(slot) : param->second == value) {
         continue;
       }
-      executor_.returned_locals_.emplace_back(static_cast<std::int32_t>(slot), value == kNoValue ? -1 : register_of(value));
+      executor_.returned_locals_.emplace_back(static_cast<std::int32_t>(slot),
+                                              value == kNoValue ? -1 : register_of(value));
     }
   }
 

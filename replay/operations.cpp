@@ -17,19 +17,32 @@ using BinaryFunction = PyObject* (*)(PyObject*, PyObject*);
 
 // In the order of CPython's NB_ constants.
 constexpr std::array<BinaryFunction, NB_INPLACE_XOR + 1> kBinary = {
-    PyNumber_Add,          PyNumber_And,
-    PyNumber_FloorDivide,  PyNumber_Lshift,
-    PyNumber_MatrixMultiply, PyNumber_Multiply,
-    PyNumber_Remainder,    PyNumber_Or,
-    power,                 PyNumber_Rshift,
-    PyNumber_Subtract,     PyNumber_TrueDivide,
-    PyNumber_Xor,          PyNumber_InPlaceAdd,
-    PyNumber_InPlaceAnd,   PyNumber_InPlaceFloorDivide,
-    PyNumber_InPlaceLshift, PyNumber_InPlaceMatrixMultiply,
-    PyNumber_InPlaceMultiply, PyNumber_InPlaceRemainder,
-    PyNumber_InPlaceOr,    in_place_power,
-    PyNumber_InPlaceRshift, PyNumber_InPlaceSubtract,
-    PyNumber_InPlaceTrueDivide, PyNumber_InPlaceXor,
+    PyNumber_Add,
+    PyNumber_And,
+    PyNumber_FloorDivide,
+    PyNumber_Lshift,
+    PyNumber_MatrixMultiply,
+    PyNumber_Multiply,
+    PyNumber_Remainder,
+    PyNumber_Or,
+    power,
+    PyNumber_Rshift,
+    PyNumber_Subtract,
+    PyNumber_TrueDivide,
+    PyNumber_Xor,
+    PyNumber_InPlaceAdd,
+    PyNumber_InPlaceAnd,
+    PyNumber_InPlaceFloorDivide,
+    PyNumber_InPlaceLshift,
+    PyNumber_InPlaceMatrixMultiply,
+    PyNumber_InPlaceMultiply,
+    PyNumber_InPlaceRemainder,
+    PyNumber_InPlaceOr,
+    in_place_power,
+    PyNumber_InPlaceRshift,
+    PyNumber_InPlaceSubtract,
+    PyNumber_InPlaceTrueDivide,
+    PyNumber_InPlaceXor,
 };
 
 }  // namespace
@@ -316,8 +329,7 @@ bool function_matches(PyObject* value, PyObject* code) {
     return false;
   }
   PyObject* own = PyFunction_GET_CODE(value);
-  return own == code ||
-         reinterpret_cast<PyObject*>(interp::original_of(reinterpret_cast<PyCodeObject*>(own))) == code;
+  return own == code || reinterpret_cast<PyObject*>(interp::original_of(reinterpret_cast<PyCodeObject*>(own))) == code;
 }
 
 }  // namespace tagalong::replay

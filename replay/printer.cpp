@@ -242,7 +242,8 @@ bool same_node(const Node& left, const Node& right) {
 
 bool same_frame(const FrameInfo& left, const FrameInfo& right) {
   return left.function == right.function && left.parent == right.parent && left.return_kind == right.return_kind &&
-         left.instance == right.instance && left.pops == right.pops && left.operation == right.operation && same_object(left.code, right.code);
+         left.instance == right.instance && left.pops == right.pops && left.operation == right.operation &&
+         same_object(left.code, right.code);
 }
 
 }  // namespace

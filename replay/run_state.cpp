@@ -130,7 +130,8 @@ void complete_attribute_error(PyObject* object, PyObject* name) {
   PyErr_Fetch(&type, &value, &traceback);
   PyErr_NormalizeException(&type, &value, &traceback);
   const auto* error = reinterpret_cast<PyAttributeErrorObject*>(value);
-  if (PyErr_GivenExceptionMatches(value, PyExc_AttributeError) != 0 && error->name == nullptr && error->obj == nullptr) {
+  if (PyErr_GivenExceptionMatches(value, PyExc_AttributeError) != 0 && error->name == nullptr &&
+      error->obj == nullptr) {
     if (PyObject_SetAttrString(value, "name", name) != 0 || PyObject_SetAttrString(value, "obj", object) != 0) {
       PyErr_Clear();
     }
@@ -146,7 +147,8 @@ PyObject* finish_return(const FrameInfo& frame, PyObject* result, PyObject* inst
     complete_attribute_error(caller_top[-1], name);
     return nullptr;
   }
-  if (result == nullptr || kind == ReturnKind::kPlain || kind == ReturnKind::kAttribute || kind == ReturnKind::kDiscard) {
+  if (result == nullptr || kind == ReturnKind::kPlain || kind == ReturnKind::kAttribute ||
+      kind == ReturnKind::kDiscard) {
     return result;
   }
   if (kind == ReturnKind::kOperator) {

@@ -19,9 +19,8 @@ std::string CodeRecord::name() const {
 }
 
 bool CodeRecord::wants_recording(PyThreadState* thread) const {
-  return std::find(recording.begin(), recording.end(), thread) == recording.end() &&
-         decoded_->refusal == nullptr && failures < options().retries &&
-         static_cast<int>(executors.size()) < options().entries_per_anchor;
+  return std::find(recording.begin(), recording.end(), thread) == recording.end() && decoded_->refusal == nullptr &&
+         failures < options().retries && static_cast<int>(executors.size()) < options().entries_per_anchor;
 }
 
 void CodeRecord::finished(recorder::Recorded recorded) {
@@ -47,8 +46,8 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   }
   auto executor = replay::Executor::lower(std::move(recorded.graph), std::move(recorded.shapes));
   if (is_logged(Topic::kRecord)) {
-    log(Topic::kRecord, fmt::format("{}: {} nodes, {}", name(), executor->graph().nodes.size(),
-                                    recorder::stop_text(recorded.stop)));
+    log(Topic::kRecord,
+        fmt::format("{}: {} nodes, {}", name(), executor->graph().nodes.size(), recorder::stop_text(recorded.stop)));
   }
   if (is_logged(Topic::kGraph)) {
     log(Topic::kGraph, replay::print(executor->graph()));
@@ -83,8 +82,8 @@ bool CodeRecord::may_inline(PyCodeObject* code) {
 
 std::string CodeRecord::explain() const {
   const char* file = PyUnicode_AsUTF8(decoded_->shape->code->co_filename);
-  std::string text = fmt::format("{} ({}:{})\n", name(), file == nullptr ? "?" : file,
-                                 decoded_->shape->code->co_firstlineno);
+  std::string text =
+      fmt::format("{} ({}:{})\n", name(), file == nullptr ? "?" : file, decoded_->shape->code->co_firstlineno);
   text += fmt::format("  {} recorded, {} hits, {} misses, {} exits, {} graphs\n", counters.records, counters.hits,
                       counters.misses, counters.exits, executors.size());
   if (decoded_->refusal != nullptr) {

@@ -29,16 +29,16 @@ class CodeRecord : public recorder::Sink {
   [[nodiscard]] std::string explain() const;
 
   // --- filled in by whoever makes the replay code (replay_code.cpp)
-  Ref replay_code;                      // weak reference: it owns the anchor that owns this
-  std::vector<int> units;               // of the original instructions in the replay code
+  Ref replay_code;         // weak reference: it owns the anchor that owns this
+  std::vector<int> units;  // of the original instructions in the replay code
   std::vector<int> starts;
-  std::vector<int> pads;                // where to land with an empty stack
+  std::vector<int> pads;  // where to land with an empty stack
 
   std::vector<std::shared_ptr<const replay::Executor>> executors;  // most recent hit first
   Counters counters;
-  int failures = 0;                     // recordings in vain, in a row
+  int failures = 0;  // recordings in vain, in a row
   bool keeps_recording_code = false;
-  CodeRef recording_code;               // of the last recording, if kept
+  CodeRef recording_code;                 // of the last recording, if kept
   std::vector<PyThreadState*> recording;  // threads in which a recording of this code is under way
   double last_recording_seconds = 0;
   double last_synthesis_seconds = 0;

@@ -60,7 +60,9 @@ void count_stop(Counters& counters, recorder::Stop stop) {
 
 void start_events() { g_events.emplace(); }
 
-std::vector<std::string> stop_events() { return std::exchange(g_events, std::nullopt).value_or(std::vector<std::string>{}); }
+std::vector<std::string> stop_events() {
+  return std::exchange(g_events, std::nullopt).value_or(std::vector<std::string>{});
+}
 
 void set_log(const std::vector<std::string>& topics) {
   g_topics = 0;

@@ -46,7 +46,8 @@ PyObject* graph_call(PyObject* self, PyObject* const* arguments, std::size_t fla
   const Ref keep = Ref::create(self);
   std::vector<PyObject*> locals(static_cast<std::size_t>(data.executor->root_shape().code->co_nlocalsplus));
   for (std::size_t index = 0; index < data.slots.size(); ++index) {
-    locals[static_cast<std::size_t>(data.slots[index])] = PyTuple_GET_ITEM(arguments[0], static_cast<Py_ssize_t>(index));
+    locals[static_cast<std::size_t>(data.slots[index])] =
+        PyTuple_GET_ITEM(arguments[0], static_cast<Py_ssize_t>(index));
   }
   const std::uint64_t exits = data.executor->exits;
   replay::Run run;
@@ -115,11 +116,11 @@ Ref make_graph_object(std::shared_ptr<const replay::Executor> executor, const Re
 }
 
 PyObject* guard_failed_type() {
-  static PyObject* type = PyErr_NewExceptionWithDoc(
-      "tagalong.GuardFailed",
-      "A guard of a recording does not hold for these arguments.\n\n"
-      "Attributes: `guard`, the guard as text; `value`, the value that it was asked about.",
-      PyExc_Exception, nullptr);
+  static PyObject* type =
+      PyErr_NewExceptionWithDoc("tagalong.GuardFailed",
+                                "A guard of a recording does not hold for these arguments.\n\n"
+                                "Attributes: `guard`, the guard as text; `value`, the value that it was asked about.",
+                                PyExc_Exception, nullptr);
   return type;
 }
 

@@ -25,8 +25,7 @@ PyObject* handle_main(PyThreadState* thread, interp::Frame* frame, int throw_fla
   }
   const Ref callback = std::exchange(callback_slot(), Ref());
   interp::release_hook();
-  const Ref code = Ref::steal(
-      PyObject_CallOneArg(callback.get(), reinterpret_cast<PyObject*>(interp::code_of(frame))));
+  const Ref code = Ref::steal(PyObject_CallOneArg(callback.get(), reinterpret_cast<PyObject*>(interp::code_of(frame))));
   if (!code) {
     return nullptr;
   }

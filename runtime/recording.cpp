@@ -65,7 +65,8 @@ Recording::Recording(const Ref& function, const Ref& args, const Ref& kwargs) {
     Py_XDECREF(parts[2]);
   }
   if (!anchor) {
-    stop = std::string_view(decoded_->refusal) == "generator" ? recorder::Stop::k_generator : recorder::Stop::k_namespace;
+    stop =
+        std::string_view(decoded_->refusal) == "generator" ? recorder::Stop::k_generator : recorder::Stop::k_namespace;
     count_stop(*counters_, stop);
     return;
   }

@@ -29,18 +29,18 @@ std::vector<Instruction> entry_stub(Assembly& assembly, const Ref& anchor) {
   return {
       {op::kLOAD_CONST, anchor_constant},  // 0: has the anchor an item?
       {op::kFOR_ITER, 0, kNoItem},
-      {op::kSWAP, 2},                      // 2: yes: it is the result
+      {op::kSWAP, 2},  // 2: yes: it is the result
       {op::kPOP_TOP},
       {op::kRETURN_VALUE},
-      {op::kLOAD_CONST, iterator},         // 5: no: is a landing pending?
+      {op::kLOAD_CONST, iterator},  // 5: no: is a landing pending?
       {op::kFOR_ITER, 0, kOriginal},
-      {op::kPOP_TOP},                      // 7: yes: the function changes this frame while it waits
+      {op::kPOP_TOP},  // 7: yes: the function changes this frame while it waits
       {op::kPOP_TOP},
       {op::kPUSH_NULL},
       {op::kLOAD_CONST, function},
       {op::kPRECALL, 0},
       {op::kCALL, 0},
-      {op::kRETURN_VALUE},                 // never reached
+      {op::kRETURN_VALUE},  // never reached
   };
 }
 
@@ -69,7 +69,8 @@ CodeRef build(std::shared_ptr<const recorder::DecodedCode> decoded, Ref* anchor_
   std::vector<Instruction> stub = entry_stub(assembly, anchor);
   const int first = decoded->first;
   const rewriter::Edited edited = rewriter::insert(
-      assembly, {{.before = first, .code = std::move(stub), .follows = rewriter::Follows::kNone, .jumps_see_it = false}});
+      assembly,
+      {{.before = first, .code = std::move(stub), .follows = rewriter::Follows::kNone, .jumps_see_it = false}});
   rewriter::EncodeOptions options;
   options.stack_size = assembly.stack_size + kHookStack;
   const rewriter::Encoded encoded = rewriter::encode(edited.assembly, options);
@@ -78,7 +79,8 @@ CodeRef build(std::shared_ptr<const recorder::DecodedCode> decoded, Ref* anchor_
     const auto place = static_cast<std::size_t>(edited.index[index]);
     record.units.push_back(encoded.offsets[place]);
     record.starts.push_back(starts[place]);
-    record.pads.push_back(pads[index] < 0 ? -1 : starts[static_cast<std::size_t>(edited.index[static_cast<std::size_t>(pads[index])])]);
+    record.pads.push_back(
+        pads[index] < 0 ? -1 : starts[static_cast<std::size_t>(edited.index[static_cast<std::size_t>(pads[index])])]);
   }
   record.replay_code = Ref::steal(PyWeakref_NewRef(reinterpret_cast<PyObject*>(encoded.code.get()), nullptr));
   if (!record.replay_code) {
@@ -131,9 +133,10 @@ CodeRef graph_code(const recorder::DecodedCode& decoded, const Ref& graph, const
   stub.push_back({op::kRETURN_VALUE});
   // In front of RESUME: this frame only hands its arguments over, nobody sees it; the graph makes the frame that
   // tracebacks and callees show.
-  const rewriter::Edited edited = rewriter::insert(
-      assembly,
-      {{.before = decoded.first - 1, .code = std::move(stub), .follows = rewriter::Follows::kNone, .jumps_see_it = false}});
+  const rewriter::Edited edited = rewriter::insert(assembly, {{.before = decoded.first - 1,
+                                                               .code = std::move(stub),
+                                                               .follows = rewriter::Follows::kNone,
+                                                               .jumps_see_it = false}});
   rewriter::EncodeOptions options;
   options.stack_size = assembly.stack_size + static_cast<int>(slots.size()) + kHookStack;
   CodeRef result = rewriter::encode(edited.assembly, options).code;

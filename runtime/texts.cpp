@@ -14,8 +14,8 @@ std::vector<std::string> guard_texts(const replay::Executor& executor) {
   std::vector<std::string> texts;
   for (const replay::Step& step : executor.steps()) {
     if (replay::info(step.op).is_guard()) {
-      texts.push_back(fmt::format("{}{}", step_text(executor, step),
-                                  step.in_entry_check ? " (entry check)" : " (side exit)"));
+      texts.push_back(
+          fmt::format("{}{}", step_text(executor, step), step.in_entry_check ? " (entry check)" : " (side exit)"));
     }
   }
   return texts;

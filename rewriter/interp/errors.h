@@ -29,9 +29,9 @@ class InternalError : public std::logic_error {
 }  // namespace tagalong
 
 // TAGALONG_CHECK(depth >= 0, "depth {} at {}", depth, where)
-#define TAGALONG_CHECK(condition, ...)                                                       \
-  do {                                                                                       \
-    if (!(condition)) {                                                                      \
-      ::tagalong::fail_check(__FILE__, __LINE__, #condition, ::fmt::format(__VA_ARGS__));    \
-    }                                                                                        \
+#define TAGALONG_CHECK(condition, ...)                                                    \
+  do {                                                                                    \
+    if (!(condition)) {                                                                   \
+      ::tagalong::fail_check(__FILE__, __LINE__, #condition, ::fmt::format(__VA_ARGS__)); \
+    }                                                                                     \
   } while (false)

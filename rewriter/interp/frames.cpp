@@ -115,7 +115,8 @@ Frame* push_frame(PyThreadState* thread, PyFunctionObject* function, PyCodeObjec
   frame->stacktop = code->co_nlocalsplus;
   frame->is_entry = false;
   frame->owner = FRAME_OWNED_BY_THREAD;
-  std::memset(static_cast<void*>(frame->localsplus), 0, sizeof(PyObject*) * static_cast<std::size_t>(code->co_nlocalsplus));
+  std::memset(static_cast<void*>(frame->localsplus), 0,
+              sizeof(PyObject*) * static_cast<std::size_t>(code->co_nlocalsplus));
   set_current_frame(thread, frame);
   return frame;
 }

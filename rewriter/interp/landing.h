@@ -9,8 +9,9 @@
 
 namespace tagalong::interp {
 
-// Changes `frame` (see redirect; only if `can_land`, otherwise its caller would not notice) and returns a new reference to push on its stack, or null with an exception set: the
-// frame then behaves as if its redirected instruction had raised. `argument` is null for functions without one.
+// Changes `frame` (see redirect; only if `can_land`, otherwise its caller would not notice) and returns a new reference
+// to push on its stack, or null with an exception set: the frame then behaves as if its redirected instruction had
+// raised. `argument` is null for functions without one.
 using LandFunction = PyObject* (*)(PyThreadState* thread, Frame* frame, PyObject* argument, bool can_land);
 
 // The Python function to be called from bytecode with no or one argument. Null with an exception set.

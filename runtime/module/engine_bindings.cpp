@@ -178,9 +178,7 @@ void install_main_hook(const py::object& callback) { runtime::install_main_hook(
 
 // --- one recorded run
 
-py::object optional(const Ref& object) {
-  return object ? owned(object) : py::object();
-}
+py::object optional(const Ref& object) { return object ? owned(object) : py::object(); }
 
 py::object recording_result(const Recording& recording) { return optional(recording.result); }
 py::object recording_exception(const Recording& recording) { return optional(recording.exception); }

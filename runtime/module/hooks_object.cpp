@@ -12,7 +12,8 @@ namespace tagalong {
 namespace {
 
 struct Hooks {
-  PyObject_HEAD vectorcallfunc vectorcall;
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
   PyObject* before;
   PyObject* after;
   long long calls;

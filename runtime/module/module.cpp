@@ -1,7 +1,7 @@
 // tagalong._core: everything that C++ gives to the Python package.
-#include "runtime/module/exports.h"
-
 #include <boost/python.hpp>
+
+#include "runtime/module/exports.h"
 
 BOOST_PYTHON_MODULE(_core) {
   tagalong::export_rewriter();
