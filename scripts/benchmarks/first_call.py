@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 import tagalong
-from tagalong import _core
 from benchmarks.measure import Figure, without_collector
+from tagalong import _core
 
 TITLE = "first call, recording and synthesis included, against the same call of an untraced function"
 
