@@ -7,8 +7,6 @@
 namespace tagalong::recorder {
 
 namespace op = rewriter::op;
-using replay::kNoSnapshot;
-using replay::kNoValue;
 
 void Session::branch(const Instruction& /*instruction*/) {
   if (is_before_) {

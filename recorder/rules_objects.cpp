@@ -6,7 +6,6 @@
 namespace tagalong::recorder {
 
 namespace op = rewriter::op;
-using replay::kNoSnapshot;
 using replay::kNoValue;
 
 // KW_NAMES, PRECALL and CALL are one: whoever goes on there goes on at the first of them.

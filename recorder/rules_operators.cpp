@@ -1,14 +1,10 @@
 // Rules: operators, items, attributes.
 #include <opcode.h>
 
-#include <cstring>
-
 #include "recorder/facts.h"
 #include "recorder/session.h"
 
 namespace tagalong::recorder {
-
-using replay::kNoSnapshot;
 
 void Session::unary(const Instruction& instruction) {
   if (is_before_) {

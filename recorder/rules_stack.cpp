@@ -6,7 +6,6 @@
 
 namespace tagalong::recorder {
 
-using replay::kNoSnapshot;
 using replay::kNoValue;
 
 // Rules that fire after their instruction; debug builds have hooks before them, too, only for the shadow check.
