@@ -23,8 +23,9 @@ constexpr int kRecursiveLimit = 3;  // frames of one code object in a trace
 bool Session::try_inline(interp::Frame* callee) {
   PyCodeObject* code = interp::original_of(interp::code_of(callee));
   const auto depth = static_cast<int>(frames_.size());
-  // A trace function is called in between, by no instruction of the caller's.
-  if (depth > limits_.inline_depth || thread_->tracing != 0 || !sink_.may_inline(code)) {
+  // A trace function is called in between, by no instruction of the caller's; others are to see the original code.
+  const bool is_watched = thread_->tracing != 0 || interp::is_watched(thread_);
+  if (depth > limits_.inline_depth || is_watched || !sink_.may_inline(code)) {
     return false;
   }
   int same = 0;

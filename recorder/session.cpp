@@ -122,6 +122,10 @@ bool Session::enter(interp::Frame* frame, int instruction) {
     stop(Stop::k_exception);
     return false;
   }
+  if (interp::is_watched(thread_)) {
+    stop(Stop::k_watched);  // whoever watches wants to see the original code
+    return false;
+  }
   if (static_cast<int>(graph_.nodes.size()) > limits_.nodes) {
     stop(Stop::k_node_limit);
     return false;

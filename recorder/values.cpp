@@ -31,9 +31,18 @@ void Session::release(Value value) {
   }
 }
 
+// The operands of the node made last leave the stack.
+void Session::release_operands() {
+  for (const Value operand : graph_.nodes.back().operands) {
+    release(operand);
+  }
+  flush_drops();
+}
+
 void Session::flush_drops() {
   if (!drops_.empty()) {
-    emit(Op::drop, std::exchange(drops_, {}), kNoSnapshot);
+    emit(Op::drop, drops_, kNoSnapshot);
+    drops_.clear();
   }
 }
 
@@ -138,14 +147,11 @@ void Session::produce(Op op, int pops, std::int64_t immediate, Ref object) {
   std::vector<Value> operands(stack.end() - pops, stack.end());
   stack.resize(stack.size() - static_cast<std::size_t>(pops));
   state_changed_ = true;
-  const Value result = emit(op, operands, here, immediate, std::move(object));
+  const Value result = emit(op, std::move(operands), here, immediate, std::move(object));
   hold(result);
   push(result);
   note(result, live_stack(0));
-  for (const Value operand : operands) {
-    release(operand);
-  }
-  flush_drops();
+  release_operands();
 }
 
 void Session::produce_keeping(Op op, int peeks, std::int64_t immediate, Ref object) {

@@ -98,7 +98,7 @@ class Lowering {
     if (node.snapshot != kNoSnapshot) {
       lower_snapshot(node.snapshot);
       step.snapshot = node.snapshot;
-      step.can_leave = !node.info().is_guard() && !node.info().is_terminator() && !node.info().is_invisible();
+      step.can_leave = stands_before_itself(node) && !node.info().is_terminator() && !node.info().is_invisible();
     }
     step.result_count = static_cast<std::uint16_t>(node.result_count);
     for (std::int32_t result = 0; result < node.result_count; ++result) {
@@ -110,6 +110,19 @@ class Lowering {
       executor_.registers_used_.push_back(place);
     }
     executor_.steps_.push_back(std::move(step));
+  }
+
+  // Whether the node's snapshot is the state before it. Guards on the outcome of a branch stand at the other outcome.
+  static bool stands_before_itself(const Node& node) {
+    switch (node.op) {
+      case Op::guard_function:
+      case Op::guard_bound_function:
+      case Op::guard_class:
+      case Op::guard_type_version:
+        return true;
+      default:
+        return !node.info().is_guard();
+    }
   }
 
   void lower_return(const Snapshot& state) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rewriter/interp/eval_hook.h"
@@ -18,11 +19,48 @@ struct Lander {
   LandFunction land;
 };
 
+// The end of a landing function's frame is no event for those who watch the thread: until it is over, the thread's trace
+// and profile functions are replaced by some that pass on everything else.
+struct Hidden {
+  const PyCodeObject* code = nullptr;
+  Py_tracefunc trace = nullptr;
+  Py_tracefunc profile = nullptr;
+};
+thread_local Hidden t_hidden;
+
+template <Py_tracefunc Hidden::*kept, Py_tracefunc PyThreadState::*place>
+int watch(PyObject* object, PyFrameObject* frame, int event, PyObject* argument) {
+  if (code_of(frame->f_frame) != t_hidden.code) {
+    return (t_hidden.*kept)(object, frame, event, argument);
+  }
+  if (event == PyTrace_RETURN) {
+    thread_state()->*place = t_hidden.*kept;
+  }
+  return 0;
+}
+
+template <Py_tracefunc Hidden::*kept, Py_tracefunc PyThreadState::*place>
+void hide(PyThreadState* thread) {
+  constexpr Py_tracefunc kWatch = watch<kept, place>;
+  if (thread->*place != nullptr && thread->*place != kWatch) {
+    t_hidden.*kept = std::exchange(thread->*place, kWatch);
+  }
+}
+
+void hide_from_watchers(PyThreadState* thread, Frame* frame) {
+  if (is_watched(thread) && thread->tracing == 0) {
+    t_hidden.code = code_of(frame);
+    hide<&Hidden::trace, &PyThreadState::c_tracefunc>(thread);
+    hide<&Hidden::profile, &PyThreadState::c_profilefunc>(thread);
+  }
+}
+
 PyObject* lander_call(PyObject* self, PyObject* const* arguments, std::size_t count, PyObject* /*names*/) {
   PyThreadState* thread = thread_state();
   restore_hook(thread);
   // The current frame is the landing function's own; the frame to change waits below it.
   Frame* own = current_frame(thread);
+  hide_from_watchers(thread, own);
   Frame* frame = caller_of(own);
   PyObject* argument = PyVectorcall_NARGS(count) > 0 ? arguments[0] : nullptr;
   return reinterpret_cast<Lander*>(self)->land(thread, frame, argument, !is_entry(own));
