@@ -171,6 +171,7 @@ void Session::consume(Op op, int pops, const std::vector<int>& order, Ref object
   stack.resize(stack.size() - static_cast<std::size_t>(pops));
   state_changed_ = true;
   std::vector<Value> operands;
+  operands.reserve(order.size());
   for (const int place : order) {
     operands.push_back(popped[static_cast<std::size_t>(place)]);
   }

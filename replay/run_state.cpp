@@ -143,6 +143,8 @@ void complete_attribute_error(PyObject* object, PyObject* name) {
 PyObject* finish_return(const FrameInfo& frame, PyObject* result, PyObject* instance, PyObject* const* caller_top,
                         PyObject* name) {
   const ReturnKind kind = frame.return_kind;
+  TAGALONG_CHECK(kind == ReturnKind::kPlain || caller_top != nullptr, "the root frame returns as {}",
+                 static_cast<int>(kind));
   if (kind == ReturnKind::kAttribute && result == nullptr) {
     complete_attribute_error(caller_top[-1], name);
     return nullptr;
