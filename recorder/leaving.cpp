@@ -49,10 +49,14 @@ std::vector<bool> regular_places(const DecodedCode& decoded) {
   return regular;
 }
 
-PyObject* leave(PyThreadState* /*thread*/, interp::Frame* frame, PyObject* argument, bool can_land) {
+PyObject* leave(PyThreadState* thread, interp::Frame* frame, PyObject* argument, bool can_land) {
   const long key = argument == nullptr ? kUnwound : PyLong_AsLong(argument);
   PyCodeObject* original = interp::original_of(interp::code_of(frame));
   if (key == kUnwound || !can_land || original == interp::code_of(frame)) {
+    Py_RETURN_NONE;
+  }
+  // A traceback names the instruction of a frame by its offset, which means nothing in other code.
+  if (interp::is_held(frame) && !interp::is_watched(thread)) {
     Py_RETURN_NONE;
   }
   // Frames of one recording leave one after the other, so the last code is often the next.

@@ -34,6 +34,9 @@ inline bool is_watched(PyThreadState* thread) { return thread->cframe->use_traci
 // How many more Python calls the recursion limit allows.
 inline int recursion_left(PyThreadState* thread) { return thread->recursion_remaining; }
 
+// Whether something besides the frame itself has its frame object: a traceback, or whoever asked for it.
+inline bool is_held(const Frame* frame) { return frame->frame_obj != nullptr && Py_REFCNT(frame->frame_obj) > 1; }
+
 // The code unit that the frame is executing (or that comes just before the one it goes on with).
 inline int unit_of(const Frame* frame) {
   return static_cast<int>(frame->prev_instr - reinterpret_cast<_Py_CODEUNIT*>(frame->f_code->co_code_adaptive));

@@ -45,3 +45,69 @@ def f(x):
     c = [Noisy(5)] < [Noisy(6)] if x else None
     del b
     return a, list(log)
+
+
+# program: trace_function_installed_in_the_middle
+# note: whoever starts to watch sees the rest in the original code, callees with all their events
+# f() => record stop:watched, hit exit
+import sys
+
+
+def callee(x):
+    y = x + 1
+    return y
+
+
+def f():
+    events = []
+
+    def watch(frame, event, arg):
+        events.append((frame.f_code.co_name, event, frame.f_lineno))
+        return watch
+
+    sys.settrace(watch)
+    callee(1)
+    sys.settrace(None)
+    return events
+
+
+# program: profile_function_installed_in_the_middle
+# note: how control gets back to the original code is no event
+# f() => record stop:watched, hit exit
+import sys
+
+
+def callee(x):
+    try:
+        return x.missing
+    except AttributeError:
+        return 3
+
+
+def f():
+    events = []
+
+    def watch(frame, event, arg):
+        events.append((frame.f_code.co_name, event, frame.f_lineno))
+
+    sys.setprofile(watch)
+    callee(1)
+    sys.setprofile(None)
+    return events
+
+
+# program: traceback_of_a_frame_that_stopped_recording
+# note: the instruction that a traceback names is looked up in the code of the frame, which stays what it was
+# f(0) => record stop:exception, hit exit
+import traceback
+
+
+def f(x):
+    items = [x]
+    try:
+        1 / x
+    except ZeroDivisionError as error:
+        exc = error
+    y = x + 1
+    y = y + 1
+    return [(entry.lineno, entry.colno, entry.end_colno, entry.name) for entry in traceback.extract_tb(exc.__traceback__)]
