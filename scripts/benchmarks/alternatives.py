@@ -249,12 +249,13 @@ def distance(result: Any, eager: Any) -> str:
 
 @dataclass
 class Line:
-    """One peer at one program and size. Times are of one call, in ns."""
+    """One peer at one program and size. Times are of one call, in ns; `cpu_ratio` is by CPU time, not the clock."""
 
     peer: str
     first: float
     call: float
     ratio: float
+    cpu_ratio: float
     distance: str
     note: str = ""
 
@@ -265,23 +266,27 @@ def timed(function: Function, arguments: tuple[Any, ...]) -> tuple[float, Any]:
     return time.perf_counter_ns() - start, result
 
 
-def batch(function: Function, arguments: tuple[Any, ...], calls: int) -> float:
-    """Time of one call, in ns, out of so many. The result is dropped at once, as in a program that goes on."""
-    start = time.perf_counter_ns()
+def batch(function: Function, arguments: tuple[Any, ...], calls: int) -> tuple[float, float]:
+    """Time of one call out of so many, in ns: by the clock, and of the processor, which other programs disturb less.
+
+    The result is dropped at once, as in a program that goes on.
+    """
+    start, cpu_start = time.perf_counter_ns(), time.process_time_ns()
     for _ in range(calls):
         function(*arguments)
-    return (time.perf_counter_ns() - start) / calls
+    cpu_end, end = time.process_time_ns(), time.perf_counter_ns()
+    return (end - start) / calls, (cpu_end - cpu_start) / calls
 
 
-def in_turn(runs: list[tuple[Function, tuple[Any, ...]]], rounds: int) -> list[list[float]]:
+def in_turn(runs: list[tuple[Function, tuple[Any, ...]]], rounds: int) -> list[list[tuple[float, float]]]:
     """Times of each in `rounds` rounds. Who goes first moves on from round to round."""
     calls = []
     for function, arguments in runs:
-        for _ in range(5):  # tagalong records more than once where calls differ
-            once = batch(function, arguments, 1)
+        # tagalong records more than once where calls differ.
+        once = min(batch(function, arguments, 1)[0] for _ in range(5))
         calls.append(max(1, int(ROUND_SECONDS * 1e9 / max(once, 100.0))))
         batch(function, arguments, calls[-1])
-    times: list[list[float]] = [[] for _ in runs]
+    times: list[list[tuple[float, float]]] = [[] for _ in runs]
     for number in range(rounds):
         for turn in range(len(runs)):
             index = (turn + number) % len(runs)
@@ -295,7 +300,7 @@ def measure(program: Program, size: int, modules: dict[str, Any], rounds: int) -
     eager = program.copy()
     first, expected = timed(eager, arguments)
     runs: list[tuple[Function, tuple[Any, ...]]] = [(eager, arguments)]
-    lines = [Line("eager", first, 0.0, 1.0, "")]
+    lines = [Line("eager", first, 0.0, 1.0, 1.0, "")]
     for peer in PEERS:
         if peer.package not in modules:
             continue
@@ -309,11 +314,13 @@ def measure(program: Program, size: int, modules: dict[str, Any], rounds: int) -
         first, _ = timed(function, given)
         result = function(*given)  # the second call: what is compared is a replay, not the recording
         runs.append((function, given))
-        lines.append(Line(peer.name, made + first, 0.0, 0.0, distance(result, expected)))
+        lines.append(Line(peer.name, made + first, 0.0, 0.0, 0.0, distance(result, expected)))
     times = without_collector(lambda: in_turn(runs, rounds))
     for line, (function, _), mine in zip(lines, runs, times, strict=True):
-        line.call = statistics.median(mine)
-        line.ratio = statistics.median(a / b for a, b in zip(times[0], mine, strict=True))
+        line.call = statistics.median(clock for clock, _ in mine)
+        both = list(zip(times[0], mine, strict=True))
+        line.ratio = statistics.median(one[0] / two[0] for one, two in both)
+        line.cpu_ratio = statistics.median(one[1] / two[1] for one, two in both)
         if line.peer == "tagalong":
             line.note = checked(program, function, arguments)
     return lines
@@ -348,7 +355,8 @@ def heading(modules: dict[str, Any], missing: dict[str, str], rounds: int) -> li
         f"CPython {platform.python_version()}, NumPy {np.__version__}, {', '.join(versions)}",
         f"{os.cpu_count()} cores, one thread each; medians of {rounds} interleaved rounds; "
         f"load average at the start {os.getloadavg()[0]:.1f}",
-        "ratio: time of eager NumPy (or plain CPython) / time of the peer, so that above 1 is faster",
+        "ratio: time of eager NumPy (or plain CPython) / time of the peer, so that above 1 is faster; "
+        "first by the clock, then by CPU time",
     ]
     return lines + [f"skipped: {name} ({why})" for name, why in missing.items()]
 
@@ -356,7 +364,8 @@ def heading(modules: dict[str, Any], missing: dict[str, str], rounds: int) -> li
 def as_text(program: Program, size: int, lines: list[Line]) -> list[str]:
     found = [f"\n{program.name}" + (f", {size} elements" if program.arrays else "")]
     for line in lines:
-        text = f"  {line.peer:16} {line.ratio:7.2f} x  {duration(line.call):>8}  first call {duration(line.first):>8}"
+        ratios = f"{line.ratio:7.2f} x  {line.cpu_ratio:7.2f} x cpu"
+        text = f"  {line.peer:16} {ratios}  {duration(line.call):>8}  first call {duration(line.first):>8}"
         found.append(f"{text}  {line.distance}{'  ' + line.note if line.note else ''}".rstrip())
     return found
 
@@ -368,7 +377,9 @@ def as_markdown(program: Program, size: int, lines: list[Line]) -> list[str]:
     for peer in PEERS:
         line = by_name.get(peer.name)
         cells.append(
-            f"{line.ratio:.2f} ({duration(line.first)}; {line.distance})" if line is not None else "–"
+            f"{line.ratio:.2f}, {line.cpu_ratio:.2f} ({duration(line.first)}; {line.distance})"
+            if line is not None
+            else "–"
         )
     return [f"| {' | '.join(cells)} |"]
 
@@ -381,7 +392,7 @@ def main() -> int:
     modules, missing = installed(PEERS)
     print("\n".join(heading(modules, missing, arguments.rounds)))
     if arguments.markdown:
-        names = " | ".join(f"{peer.name}: ratio (first call; distance)" for peer in PEERS)
+        names = " | ".join(f"{peer.name}: ratio, by CPU time (first call; distance)" for peer in PEERS)
         print(f"\n| program | elements | eager | {names} |\n|---|---|---|{'---|' * len(PEERS)}")
     for program in PROGRAMS:
         for size in program.sizes:
