@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
 PROGRAMS = ("photograph", "pricing", "terrain", "walk")
 # The function whose code objects, graph and guards are shown, and the arguments of the recorded call.
-SHOWN = ("pricing.py:normal_pdf", "np.linspace(-2.0, 2.0, 9)")
+SHOWN = ("pricing.py:ewma_step", "0.04, 0.01, 0.94")
 
 
 @dataclass(frozen=True)
