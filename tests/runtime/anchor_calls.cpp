@@ -173,6 +173,39 @@ def watched():
   BOOST_TEST(traced.call("watched()") == expected);
 }
 
+// Landing goes through a Python function of ours, whose return a profile function must not be told of.
+BOOST_AUTO_TEST_CASE(a_profile_function_sees_the_events_of_eager_execution) {
+  const Traced traced(R"(
+import sys
+seen = []
+def profiler(frame, event, argument): seen.append((event, frame.f_code.co_name))
+def g(x): return x
+def start(on):
+    if on:
+        sys.setprofile(profiler)
+def f(on):
+    start(on)
+    a = g(1)
+    sys.setprofile(None)
+    return a
+def eager(on):
+    start(on)
+    a = g(1)
+    sys.setprofile(None)
+    return a
+def events(call):
+    seen.clear()
+    call(1)
+    return [event for event, name in seen], [name for event, name in seen[:3]]
+)",
+                      "f");
+  const std::string expected = traced.show("events(eager)");
+  BOOST_TEST(expected.starts_with("(['return', 'call', 'return', 'c_call'], ['start', 'g', 'g'])"));
+  BOOST_TEST(traced.call("events(f)").starts_with(expected + ": record"));
+  BOOST_TEST(traced.call("events(f)").starts_with(expected + ": hit exit"));
+  BOOST_TEST(traced.call("events(f)").starts_with(expected + ": hit exit"));
+}
+
 BOOST_AUTO_TEST_CASE(what_an_executor_calls_may_discard_it) {
   const Traced traced(R"(
 def f(x, action):
