@@ -39,6 +39,7 @@ void emit(std::string& code, int opcode, int argument) {
 
 std::vector<Instruction> load_operands(int count) {
   std::vector<Instruction> loads;
+  loads.reserve(static_cast<std::size_t>(count));
   for (int index = 0; index < count; ++index) {
     loads.push_back({LOAD_FAST, index});
   }
