@@ -93,6 +93,10 @@ PyObject* anchor_next(PyObject* self) {
     return nullptr;
   }
   Frame* frame = interp::current_frame(thread);
+  // In code that was made of replay code (code.replace()) the offsets may be others.
+  if (PyWeakref_GET_OBJECT(record.replay_code.get()) != reinterpret_cast<PyObject*>(interp::code_of(frame))) {
+    return nullptr;
+  }
   PyObject* result = nullptr;
   if (!record.executors.empty()) {
     // The run may free the code object that owns the anchor.

@@ -111,3 +111,20 @@ def f(x):
     y = x + 1
     y = y + 1
     return [(entry.lineno, entry.colno, entry.end_colno, entry.name) for entry in traceback.extract_tb(exc.__traceback__)]
+
+
+# program: code_made_of_replay_code
+# note: the anchor is in a code object that is not its own, with other offsets: that one is not traced
+# trace: f
+# made(3) => none, none
+# f(3) => record, hit
+# made(4) => none
+def f(x):
+    def inner(y):
+        return x + y
+    return inner(x) * 2
+
+
+trace(f)
+code = f.__code__
+made = type(f)(code.replace(co_code=bytes([9, 0, 9, 0]) + code.co_code, co_linetable=b""), globals())
