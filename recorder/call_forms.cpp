@@ -88,6 +88,9 @@ Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
     case op::kCALL_FUNCTION_EX: {
       const bool has_keywords = (instruction.arg & 1U) != 0;
       target.operands = has_keywords ? 4 : 3;
+      if (end[-target.operands] != nullptr) {
+        return target;  // the call is over, as in find_call
+      }
       PyObject* callable = end[1 - target.operands];
       PyObject* arguments = end[2 - target.operands];
       if (!PyTuple_CheckExact(arguments) ||
@@ -106,6 +109,7 @@ Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
       target.operands = 1;
       if (property_part(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)), "fget") == target.function) {
         target.form = CallForm::kProperty;
+        target.object = _PyType_Lookup(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)));
         target.returns = ReturnKind::kAttribute;
         target.operation = static_cast<int>(instruction.arg);
       }
@@ -115,6 +119,7 @@ Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
       if (Py_TYPE(end[-1])->tp_setattro == PyObject_GenericSetAttr &&
           property_part(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)), "fset") == target.function) {
         target.form = CallForm::kSetter;
+        target.object = _PyType_Lookup(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)));
         target.returns = ReturnKind::kDiscard;
       }
       return target;
@@ -139,6 +144,10 @@ void Session::find_call(CallTarget& target, PyObject* const* operands, int /*cou
     } else if (PyMethod_Check(operands[0]) && PyMethod_GET_FUNCTION(operands[0]) == function) {
       target.form = CallForm::kBoundFirst;
     }
+    return;
+  }
+  // A signal handler that runs right after the call, when the result lies where the NULL was and the operands are gone.
+  if (operands[0] != nullptr && operands[0] != function) {
     return;
   }
   if (second_facts.seen == &PyMethod_Type) {

@@ -30,7 +30,7 @@ struct Session::CallTarget {
   replay::ReturnKind returns = replay::ReturnKind::kPlain;
   int operation = 0;                  // kOperator
   PyObject* function = nullptr;       // borrowed: the callee
-  PyObject* object = nullptr;         // borrowed: class, partial object or type that is guarded
+  PyObject* object = nullptr;         // borrowed: class, partial object, property that is guarded
   PyObject* exit_function = nullptr;  // borrowed: kEnter
   std::vector<int> order;             // kSpecial: which operand is which argument, from the bottom of the operands
 };

@@ -110,6 +110,13 @@ std::vector<Value> Session::take_operands(ShadowFrame& callee, const CallTarget&
     emit(Op::guard_type_version, {value}, here, interp::type_version(type),
          Ref::create(reinterpret_cast<PyObject*>(type)));
   };
+  const auto guard_member = [&](Value value, const char* member, PyObject* expected) {
+    Ref pair = Ref::steal(Py_BuildValue("(sO)", member, expected));
+    if (!pair) {
+      throw PythonError();
+    }
+    emit(Op::guard_member, {value}, here, 0, std::move(pair));
+  };
   const auto take_method = [&](Value method) {
     emit(Op::guard_bound_function, {method}, here, 0, code);
     callee.function = emit(Op::method_function, {method}, kNoSnapshot);
@@ -166,6 +173,8 @@ std::vector<Value> Session::take_operands(ShadowFrame& callee, const CallTarget&
         throw PythonError();
       }
       emit(Op::guard_empty, {constant(keywords.get())}, here);
+      guard_member(operands[1], "func", target.function);
+      guard_member(operands[1], "args", bound.get());
       callee.function = guarded_function(target, here);
       for (Py_ssize_t index = PyTuple_GET_SIZE(bound.get()); index > 0; --index) {
         arguments.insert(arguments.begin(), constant(PyTuple_GET_ITEM(bound.get(), index - 1)));
@@ -194,6 +203,7 @@ std::vector<Value> Session::take_operands(ShadowFrame& callee, const CallTarget&
     case CallForm::kProperty:
     case CallForm::kSetter:
       guard_version(operands.back(), Py_TYPE(live[target.operands - 1]));
+      guard_member(constant(target.object), target.form == CallForm::kSetter ? "fset" : "fget", target.function);
       callee.function = guarded_function(target, here);
       if (target.form == CallForm::kSetter) {
         return {operands[1], operands[0]};  // on the stack: value, owner

@@ -99,6 +99,14 @@ inline Interpreter::Answer Interpreter::execute_guard(const Step& step, PyObject
     case Op::guard_class:
       return answer(value == step.object && interp::type_version(reinterpret_cast<PyTypeObject*>(value)) ==
                                                 static_cast<unsigned>(step.immediate));
+    case Op::guard_member: {
+      // Members of C types: reading them runs nobody's code.
+      const Ref member = Ref::steal(PyObject_GetAttr(value, PyTuple_GET_ITEM(step.object, 0)));
+      if (!member) {
+        PyErr_Clear();
+      }
+      return answer(member.get() == PyTuple_GET_ITEM(step.object, 1));
+    }
     case Op::guard_tuple:
       return answer(value != nullptr && PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) == step.immediate);
     case Op::guard_empty:
@@ -152,6 +160,7 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::guard_bound_function:
     case Op::guard_type_version:
     case Op::guard_class:
+    case Op::guard_member:
     case Op::guard_tuple:
     case Op::guard_empty:
       return execute_guard(step, operand(0));

@@ -263,6 +263,7 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, in
       attribute = PyTuple_GET_ITEM(caller->co_names, returned->operation);
     }
     result = finish_return(*returned, result, instances[level].get(), caller_top, attribute);
+    instances[level] = Ref();  // its receiver is the only one who holds it now
   }
   if (first_real == 0) {
     run_.result = Ref::steal(result);

@@ -166,6 +166,8 @@ PyObject* start_frame(PyThreadState* thread, Frame* frame) {
 
 void redirect(Frame* frame, PyCodeObject* code, int unit, int depth) {
   if (frame->f_code != code) {
+    TAGALONG_CHECK(code->co_nlocalsplus == frame->f_code->co_nlocalsplus, "{} slots instead of {}",
+                   code->co_nlocalsplus, frame->f_code->co_nlocalsplus);
     Py_INCREF(code);
     PyCodeObject* old = frame->f_code;
     frame->f_code = code;

@@ -19,8 +19,8 @@ struct Lander {
   LandFunction land;
 };
 
-// The end of a landing function's frame is no event for those who watch the thread: until it is over, the thread's trace
-// and profile functions are replaced by some that pass on everything else.
+// The end of a landing function's frame is no event for those who watch the thread: until it is over, the thread's
+// trace and profile functions are replaced by some that pass on everything else.
 struct Hidden {
   const PyCodeObject* code = nullptr;
   Py_tracefunc trace = nullptr;

@@ -128,3 +128,30 @@ def f(x):
 trace(f)
 code = f.__code__
 made = type(f)(code.replace(co_code=bytes([9, 0, 9, 0]) + code.co_code, co_linetable=b""), globals())
+
+
+# program: property_and_partial_that_change_inside
+# note: neither changes a type's version, so their parts are guarded themselves
+# f(P(1), part) => record, hit
+# do change()
+# f(P(1), part) => miss record, hit
+import functools
+
+
+class P:
+    def __init__(self, v):
+        self.v = v
+
+    q = property(lambda self: self.v)
+
+
+part = functools.partial(lambda a, b: (a, b), 1)
+
+
+def change():
+    P.__dict__["q"].__init__(lambda self: self.v + 10)
+    part.__setstate__((lambda a, b: (b, a, "new"), (7,), {}, {}))
+
+
+def f(p, g):
+    return p.q, g(2)
