@@ -1,6 +1,7 @@
 """Runs one of CPython's own test modules several times with all its functions traced.
 
-    python traced_modules_runner.py MODULE {traced|plain} [--rounds N] [--also MODULE]... [--only TEST]... [--out FILE]
+    python traced_modules_runner.py MODULE {traced|plain} [--rounds N] [--also MODULE]...
+        [--only TEST]... [--skip TEST]... [--out FILE]
 
 All functions of the test module are replay code: the first call of each is recorded, later ones replay. So are the
 functions of the modules named by `--also`, in place: their classes and functions stay the objects they are. Callees
@@ -14,13 +15,11 @@ import importlib.util
 import json
 import os
 import sys
-import types
 import unittest
+from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
-
-GIVEN_UP = {"skip", "expected failure"}
 
 
 class Verdicts(unittest.TestResult):
@@ -68,7 +67,11 @@ class Verdicts(unittest.TestResult):
         self._note(test, "unexpected success")
 
 
-def load(name: str, change: Any) -> ModuleType:
+def _unchanged(code: CodeType) -> CodeType:
+    return code
+
+
+def load(name: str, change: Callable[[CodeType], CodeType]) -> ModuleType:
     """Import a module by hand, from changed code."""
     spec = importlib.util.find_spec(name)
     assert spec is not None and spec.origin is not None
@@ -137,7 +140,7 @@ def main() -> int:
     support.use_resources = []
     support.verbose = 0
     traced = arguments.mode == "traced"
-    change: Any = lambda code: code  # noqa: E731
+    change: Callable[[CodeType], CodeType] = _unchanged
     if traced:
         from tagalong import _core
 
@@ -146,10 +149,7 @@ def main() -> int:
         for name in arguments.also:
             trace_in_place(importlib.import_module(name))
 
-    def change_and_check(code: CodeType) -> CodeType:
-        return change(code)
-
-    module = load(arguments.module, change_and_check)
+    module = load(arguments.module, change)
     rounds: list[dict[str, str]] = []
     texts: list[dict[str, str]] = []
     for number in range(arguments.rounds):
@@ -181,5 +181,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    assert types
     sys.exit(main())

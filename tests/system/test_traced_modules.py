@@ -1,0 +1,92 @@
+"""CPython's own tests come out the same when all their functions, and those of the module they test, are traced.
+
+Each suite runs three times in one process: functions that are called once per run are recorded in the first and
+replayed in the others.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+RUNNER = Path(__file__).with_name("traced_modules_runner.py")
+
+# Test module: the library modules that are traced along with it, and how many hits there are at least.
+MODULES: dict[str, tuple[list[str], int]] = {
+    "builtin": ([], 1_000),
+    "code": ([], 1_000),
+    "collections": (["collections", "collections.abc"], 100_000),
+    "contextlib": (["contextlib"], 10_000),
+    "coroutines": ([], 200),
+    "dataclasses": (["dataclasses"], 10_000),
+    "descr": ([], 10_000),
+    "enum": (["enum"], 100_000),
+    "except_star": ([], 500),
+    "exceptions": ([], 200),
+    "extcall": ([], 2),
+    "functools": (["functools"], 10_000),
+    "fractions": (["fractions"], 1_000),
+    "generators": ([], 500),
+    "json": (["json.decoder", "json.encoder", "json.scanner"], 100),
+    "patma": ([], 500),
+    "re": (["re", "re._compiler", "re._parser"], 100_000),
+    "scope": ([], 200),
+    "super": ([], 50),
+    "sys_setprofile": ([], 200),
+    "sys_settrace": ([], 10_000),
+    "traceback": (["traceback"], 10_000),
+    "with": ([], 200),
+}
+
+# What is bound to differ, or is known to: everything else must not.
+DIFFERENT = {
+    "test_code.CoExtra.test_free_different_thread": "code objects live as long as a graph that inlined them",
+    "test_coroutines.CoroutineTest.test_for_2": "counts the references to a constant, which a graph has, too",
+    "test_sys_settrace.SkipLineEventsTraceTestCase.test_09_settrace_and_raise": (
+        "known defect: an inlined frame that becomes real to raise in is entered again for a trace function"
+    ),
+}
+
+
+def run(module: str, mode: str, rounds: int, also: list[str]) -> dict[str, Any]:
+    """The summary of one run in a process of its own."""
+    command = [sys.executable, str(RUNNER), f"test.test_{module}", mode, "--rounds", str(rounds)]
+    done = subprocess.run(
+        [*command, *(f"--also={name}" for name in also)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    lines = [line for line in done.stdout.splitlines() if line.startswith("SUMMARY ")]
+    assert done.returncode == 0 and lines, (
+        f"exit code {done.returncode}\n{done.stdout[-500:]}\n{done.stderr[-4000:]}"
+    )
+    return json.loads(lines[-1].removeprefix("SUMMARY "))
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_verdicts_are_those_of_plain_python(module: str) -> None:
+    also, least_hits = MODULES[module]
+    plain = run(module, "plain", 2, [])
+    traced = run(module, "traced", 3, also)
+    stats = traced["stats"]
+    print(f"test_{module}: {len(traced['rounds'][0])} tests, {stats}")
+    assert stats["records"] > 0
+    assert stats["hits"] >= least_hits
+    assert "internal" not in stats["stops"]
+    different = {}
+    for number, verdicts in enumerate(traced["rounds"]):
+        expected = plain["rounds"][min(number, 1)]
+        assert len(verdicts) > 0
+        assert verdicts.keys() == expected.keys()
+        for name, verdict in verdicts.items():
+            if verdict != expected[name] and name.removeprefix("test.") not in DIFFERENT:
+                text = traced["texts"][number].get(name, "")
+                different.setdefault(
+                    name, f"{name}, round {number}: {expected[name]}, traced {verdict}\n{text}"
+                )
+    assert not different, "\n".join(different.values())
