@@ -30,8 +30,13 @@ PyObject* Session::keyword_names() const {
 
 void Session::finish_inlined() {
   const Value result = std::exchange(top().call_result, kNoValue);
-  for (int pops = top().call_pops; pops > 0; --pops) {
-    release(pop());
+  // The interpreter drops operands from the first to the last.
+  std::vector<Value>& stack = top().stack;
+  const std::vector<Value> popped(stack.end() - top().call_pops, stack.end());
+  stack.resize(stack.size() - popped.size());
+  state_changed_ = true;
+  for (const Value value : popped) {
+    release(value);
   }
   if (top().call_kind == replay::ReturnKind::kDiscard) {
     release(result);

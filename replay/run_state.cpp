@@ -1,5 +1,6 @@
 // Making the virtual frames of a run real: for code that may look at them, and for good at a side exit.
 #include <algorithm>
+#include <vector>
 
 #include "replay/interpreter.h"
 #include "replay/operations.h"
@@ -231,8 +232,9 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, in
       raise = result == nullptr;
       if (!raise) {
         PyObject** base = interp::stack_base(run_.frames[level]);
-        for (int pops = returned->pops; pops > 0; --pops) {
-          Py_XDECREF(base[--depth]);
+        depth -= returned->pops;
+        for (int index = 0; index < returned->pops; ++index) {
+          Py_XDECREF(base[depth + index]);
         }
         if (returned->return_kind == ReturnKind::kDiscard) {
           Py_DECREF(result);
@@ -276,9 +278,10 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, in
   if (innermost > 0) {
     landing.raise = result == nullptr;
     if (result != nullptr) {
-      for (int pops = returned->pops; pops > 0; --pops) {
-        Py_XDECREF(landing.stack.back());  // one may be the NULL of the calling convention
-        landing.stack.pop_back();
+      const std::vector<PyObject*> popped(landing.stack.end() - returned->pops, landing.stack.end());
+      landing.stack.resize(landing.stack.size() - popped.size());
+      for (PyObject* operand : popped) {
+        Py_XDECREF(operand);  // one may be the NULL of the calling convention
       }
       if (returned->return_kind == ReturnKind::kDiscard) {
         Py_DECREF(result);

@@ -155,3 +155,24 @@ def change():
 
 def f(p, g):
     return p.q, g(2)
+
+
+# program: operands_of_an_inlined_method_die_in_order
+# f(0) => record, hit
+log = []
+
+
+class Noisy:
+    def __init__(self, name): self.name = name
+    def __add__(self, other): return 1
+    def __call__(self, a, b): return 2
+    def __getitem__(self, key): return 3
+    def __del__(self): log.append(self.name)
+
+
+def f(x):
+    log.clear()
+    Noisy(1) + Noisy(2)
+    Noisy(3)(Noisy(4), Noisy(5))
+    Noisy(6)[Noisy(7)]
+    return list(log)
