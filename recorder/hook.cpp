@@ -22,7 +22,7 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
     Py_RETURN_NONE;
   }
   const long key = PyLong_AsLong(arguments[0]);
-  interp::Frame* frame = interp::current_frame(interp::thread_state());
+  interp::Frame* frame = interp::current_frame(session->thread());
   try {
     if (key == kUnwound) {
       session->unwound(frame);
@@ -37,7 +37,9 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
   } catch (const std::exception&) {
     session->stop(Stop::k_internal);
   }
-  Session::reap();
+  if (reinterpret_cast<Hook*>(self)->session == nullptr) {
+    Session::reap();  // it has just finished
+  }
   Py_RETURN_NONE;
 }
 

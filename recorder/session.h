@@ -74,6 +74,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void after(interp::Frame* frame, int instruction);
   void unwound(interp::Frame* frame);
 
+  [[nodiscard]] PyThreadState* thread() const { return thread_; }
+
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session();

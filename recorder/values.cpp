@@ -77,14 +77,18 @@ SnapshotId Session::snapshot() {
 
 SnapshotId Session::snapshot_at(int instruction, const std::vector<Value>& stack) {
   const ShadowFrame& frame = top();
-  replay::Snapshot state{frame.number, instruction, frame.parent, frame.locals, stack};
+  replay::Snapshot& state = graph_.snapshots.emplace_back();
+  state.frame = frame.number;
+  state.instruction = instruction;
+  state.parent = frame.parent;
+  state.locals = frame.locals;
+  state.stack = stack;
   // A frame cannot be landed in with NULL on top of its stack: PUSH_NULL is done again instead.
   if (frame.number == 0 && !stack.empty() && facts(stack.back()).is_null && instruction > 0 &&
       instruction_at(instruction - 1).opcode == rewriter::op::kPUSH_NULL) {
     --state.instruction;
     state.stack.pop_back();
   }
-  graph_.snapshots.push_back(std::move(state));
   return static_cast<SnapshotId>(graph_.snapshots.size() - 1);
 }
 
@@ -95,7 +99,9 @@ Value Session::emit(Op op, std::vector<Value> operands, SnapshotId here, std::in
   }
   const Value first = graph_.add(op, std::move(operands), immediate, std::move(object), here,
                                  instruction_at(std::max(current_, 0)).position.line);
-  facts_.resize(static_cast<std::size_t>(graph_.value_count));
+  if (first != kNoValue) {
+    facts_.resize(static_cast<std::size_t>(graph_.value_count));
+  }
   return first;
 }
 

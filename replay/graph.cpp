@@ -8,7 +8,7 @@ Value Graph::add(Op op, std::vector<Value> operands, std::int64_t immediate, Ref
                  std::int32_t line) {
   const OpInfo& row = info(op);
   const std::int32_t results = row.results == kVariadic ? static_cast<std::int32_t>(immediate) : row.results;
-  Node node;
+  Node& node = nodes.emplace_back();
   node.op = op;
   node.immediate = immediate;
   node.object = std::move(object);
@@ -20,8 +20,7 @@ Value Graph::add(Op op, std::vector<Value> operands, std::int64_t immediate, Ref
     node.first_result = value_count;
     value_count += results;
   }
-  nodes.push_back(std::move(node));
-  return nodes.back().first_result;
+  return node.first_result;
 }
 
 }  // namespace tagalong::replay
