@@ -392,12 +392,13 @@ void Session::run_prologue(ShadowFrame& callee) {
 }
 
 void Session::return_from_inlined(Value value) {
+  const SnapshotId at_return = snapshot_at(current_, top().stack);
   ShadowFrame callee = std::move(frames_.back());
   if (callee.return_kind == replay::ReturnKind::kNone) {
     release(value);
     value = callee.instance;  // its holder goes to the caller
   }
-  emit(Op::leave_frame, {}, kNoSnapshot, callee.number);
+  emit(Op::leave_frame, {}, at_return, callee.number);
   for (const Value local : callee.locals) {
     if (local != kNoValue) {
       release(local);

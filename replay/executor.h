@@ -100,6 +100,8 @@ class Executor {
   [[nodiscard]] const Graph& graph() const { return graph_; }
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
   [[nodiscard]] const CodeShape& root_shape() const { return *shapes_.front(); }
+  // Index of the RETURN_VALUE that ends the trace, -1 if it ends otherwise.
+  [[nodiscard]] int return_instruction() const;
   // Steps that are guards of the entry check.
   [[nodiscard]] std::vector<std::size_t> entry_guards() const;
 

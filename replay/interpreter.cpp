@@ -137,7 +137,7 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
       sync_local(step);
       return Answer::kNext;
     case Op::leave_frame:
-      leave_frame(step.immediate);
+      leave_frame(step);
       return Answer::kNext;
     case Op::array_binary:
     case Op::array_unary:

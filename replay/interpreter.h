@@ -59,7 +59,7 @@ class Interpreter {
   [[nodiscard]] int unit_of(const LoweredSnapshot& state) const;
   void write_locals(interp::Frame* frame, const LoweredSnapshot& state);
   void sync_local(const Step& step);
-  void leave_frame(std::int32_t number);
+  void leave_frame(const Step& step);
   void return_locals();
   void clear_registers();
   void pop_frames(int keep);

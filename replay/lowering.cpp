@@ -268,6 +268,12 @@ std::shared_ptr<Executor> Executor::lower(Graph graph, std::vector<CodeShapeRef>
   return executor;
 }
 
+int Executor::return_instruction() const {
+  const Step& last = steps_.back();
+  const bool returns = last.op == Op::return_value && last.snapshot != kNoSnapshot;
+  return returns ? snapshots_[static_cast<std::size_t>(last.snapshot)].instruction : -1;
+}
+
 std::vector<std::size_t> Executor::entry_guards() const {
   std::vector<std::size_t> guards;
   for (std::size_t index = 0; index < steps_.size() && steps_[index].in_entry_check; ++index) {

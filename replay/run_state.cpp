@@ -76,8 +76,15 @@ void Interpreter::sync_local(const Step& step) {
   }
 }
 
-void Interpreter::leave_frame(std::int32_t number) {
-  if (run_.depth > 0 && run_.frame_numbers[run_.depth - 1] == number) {
+void Interpreter::leave_frame(const Step& step) {
+  if (run_.depth > 0 && run_.frame_numbers[run_.depth - 1] == step.immediate) {
+    interp::Frame* frame = run_.frames[run_.depth - 1];
+    if (step.snapshot != kNoSnapshot && interp::is_held(frame)) {
+      // Somebody will look at it after its return.
+      const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)];
+      write_locals(frame, state);
+      interp::set_location(frame, unit_of(state));
+    }
     run_.synced_key = -1;
     pop_frame();
   }

@@ -72,6 +72,13 @@ bool try_executors(PyThreadState* thread, Frame* frame, CodeRecord& record, PyOb
       if (index != 0 && index < record.executors.size()) {
         std::swap(record.executors[0], record.executors[index]);
       }
+      if (interp::is_held(frame) && executor->return_instruction() >= 0) {
+        // Whoever holds the frame shall find it at its own return, not at the stub's.
+        t_pending.kind = Pending::Kind::kLand;
+        t_pending.landing.instruction = executor->return_instruction();
+        t_pending.landing.stack.push_back(run.result.release());
+        return false;
+      }
       *result = run.result.release();
       return true;
     }

@@ -176,3 +176,27 @@ def f(x):
     Noisy(3)(Noisy(4), Noisy(5))
     Noisy(6)[Noisy(7)]
     return list(log)
+
+
+# program: frames_that_outlive_their_calls
+# f(1) => record, hit
+# f(2) => hit
+import sys
+
+
+def inner():
+    frame = sys._getframe()
+    x = 5
+    return frame
+
+
+def own(a):
+    frame = sys._getframe()
+    b = a + 1
+    return frame
+
+
+def f(a):
+    frame = inner()
+    again = own(a)
+    return sorted(frame.f_locals), frame.f_lineno, sorted(again.f_locals), again.f_lineno
