@@ -59,7 +59,7 @@ std::vector<int> add_pads(Assembly& assembly, const std::vector<int>& depths) {
   return pads;
 }
 
-CodeRef build(std::shared_ptr<const recorder::DecodedCode> decoded, Ref* anchor_out) {
+CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* anchor_out) {
   auto owned = std::make_unique<CodeRecord>(decoded);
   CodeRecord& record = *owned;
   Ref anchor = make_anchor(std::move(owned));
@@ -103,18 +103,18 @@ CodeRef replay_code_of(PyCodeObject* code) {
       return CodeRef::create(reinterpret_cast<PyCodeObject*>(replay));
     }
   }
-  std::shared_ptr<const recorder::DecodedCode> decoded = recorder::DecodedCode::make(original);
+  const std::shared_ptr<const recorder::DecodedCode> decoded = recorder::DecodedCode::make(original);
   if (decoded->refusal != nullptr) {
     return CodeRef::create(original);
   }
   Ref anchor;
-  CodeRef replay = build(std::move(decoded), &anchor);
+  CodeRef replay = build(decoded, &anchor);
   register_anchor(original, anchor.get());
   return replay;
 }
 
-CodeRef private_replay_code(std::shared_ptr<const recorder::DecodedCode> decoded, Ref* anchor) {
-  return build(std::move(decoded), anchor);
+CodeRef private_replay_code(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* anchor) {
+  return build(decoded, anchor);
 }
 
 CodeRef graph_code(const recorder::DecodedCode& decoded, const Ref& graph, const std::vector<int>& slots) {

@@ -13,7 +13,7 @@ namespace tagalong::runtime {
 // PythonError. Refused code (generators, module bodies) is given back as it is.
 CodeRef replay_code_of(PyCodeObject* code);
 // The same, not shared: for one recording. `anchor` gets the new anchor.
-CodeRef private_replay_code(std::shared_ptr<const recorder::DecodedCode> decoded, Ref* anchor);
+CodeRef private_replay_code(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* anchor);
 
 // Code that calls `graph` with the tuple of the contents of these local slots.
 CodeRef graph_code(const recorder::DecodedCode& decoded, const Ref& graph, const std::vector<int>& slots);

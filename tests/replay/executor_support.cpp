@@ -9,8 +9,6 @@
 
 namespace tagalong::replay {
 
-using testing::checked;
-
 CodeShapeRef shape_of(PyCodeObject* code) {
   const rewriter::Assembly assembly = rewriter::decode(code);
   auto shape = std::make_shared<CodeShape>();
