@@ -23,6 +23,20 @@ array::UnaryOperator unary_operator(int opcode) {
   }
 }
 
+// Operands whose operations run no code of anybody's, so that nobody looks at the frame meanwhile.
+bool is_quiet_number(PyObject* object) {
+  return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object);
+}
+
+bool are_quiet_numbers(PyObject* left, PyObject* right) {
+  return is_quiet_number(left) && (right == nullptr || is_quiet_number(right));
+}
+
+bool is_quiet_iterator(PyObject* object) {
+  const PyTypeObject* type = Py_TYPE(object);
+  return type == &PyRangeIter_Type || type == &PyListIter_Type || type == &PyTupleIter_Type;
+}
+
 }  // namespace
 
 Outcome Executor::run(Run& run) const {
@@ -167,7 +181,7 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::call:
       return call_step(step, operands);
     case Op::for_iter: {
-      if (!sync(step)) {
+      if (!is_quiet_iterator(operand(0)) && !sync(step)) {
         return Answer::kRaised;
       }
       PyObject* item = next_item(operand(0));
@@ -275,7 +289,7 @@ Interpreter::Answer Interpreter::execute_number(const Step& step, PyObject* cons
   if ((step.op == Op::to_bool || step.op == Op::unary_not) && (PyBool_Check(left) || left == Py_None)) {
     return truth((left == Py_True) == (step.op == Op::to_bool));
   }
-  if (!sync(step)) {
+  if (!are_quiet_numbers(left, right) && !sync(step)) {
     return Answer::kRaised;
   }
   switch (step.op) {

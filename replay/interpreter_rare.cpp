@@ -206,6 +206,11 @@ Interpreter::Answer Interpreter::execute_container(const Step& step, const std::
       return check(PyList_Append(operand(0), operand(1)));
     case Op::list_to_tuple:
       return store(step, PyList_AsTuple(operand(0)));
+    case Op::binary_subscr:
+      if ((PyList_CheckExact(operand(0)) || PyTuple_CheckExact(operand(0))) && PyLong_CheckExact(operand(1))) {
+        return store(step, PyObject_GetItem(operand(0), operand(1)));  // runs no code, so no sync
+      }
+      break;
     default:
       break;
   }
