@@ -101,9 +101,9 @@ Value Session::guarded_function(const CallTarget& target, SnapshotId here) {
 
 // Guards that this call reaches this function, and the arguments in order. Plain calls take the operands off the
 // caller's stack, where C code is in between they stay there until it returns (FrameInfo::pops).
-std::vector<Value> Session::take_operands(ShadowFrame& callee, const CallTarget& target, SnapshotId here) {
-  std::vector<Value>& stack = top().stack;
-  const std::vector<Value> operands(stack.end() - target.operands, stack.end());
+Values Session::take_operands(ShadowFrame& callee, const CallTarget& target, SnapshotId here) {
+  Values& stack = top().stack;
+  const Values operands(stack.end() - target.operands, stack.end());
   PyObject* const* live = interp::stack_base(top().live) + stack.size() - target.operands;
   const Ref code = Ref::create(reinterpret_cast<PyObject*>(callee.code->decoded->shape->code.get()));
   const auto guard_version = [&](Value value, PyTypeObject* type) {
@@ -122,7 +122,7 @@ std::vector<Value> Session::take_operands(ShadowFrame& callee, const CallTarget&
     callee.function = emit(Op::method_function, {method}, kNoSnapshot);
     return emit(Op::method_self, {method}, kNoSnapshot);
   };
-  std::vector<Value> arguments(operands.begin() + std::min<std::ptrdiff_t>(2, target.operands), operands.end());
+  Values arguments(operands.begin() + std::min<std::ptrdiff_t>(2, target.operands), operands.end());
   if (target.form >= CallForm::kFunction && target.form <= CallForm::kPartial && target.form != CallForm::kMethodPair &&
       target.form != CallForm::kBoundFirst && operands[0] != null_value()) {
     emit(Op::guard_null, {operands[0]}, here);
@@ -229,7 +229,7 @@ std::vector<Value> Session::take_operands(ShadowFrame& callee, const CallTarget&
       return {operands[0]};
     }
     default: {
-      std::vector<Value> ordered;
+      Values ordered;
       for (const int place : target.order) {
         ordered.push_back(operands[static_cast<std::size_t>(place)]);
       }
@@ -260,7 +260,7 @@ void Session::inline_call(interp::Frame* callee, const CallTarget& target) {
   frame.number = static_cast<std::int32_t>(graph_.frames.size());
   frame.return_kind = target.returns;
   const bool is_call = instruction_at(current_).opcode == op::kCALL;
-  const std::vector<Value> arguments = take_operands(frame, target, here);
+  const Values arguments = take_operands(frame, target, here);
   // A plain call moves its operands into the callee; elsewhere the callee has them in addition.
   const bool takes_over = frame.pops == 0 && target.form != CallForm::kEnter;
   if (!takes_over) {
@@ -271,7 +271,7 @@ void Session::inline_call(interp::Frame* callee, const CallTarget& target) {
   }
   bind_arguments(frame, code, arguments, is_call ? keyword_names() : nullptr, here);
 
-  std::vector<Value>& stack = top().stack;
+  Values& stack = top().stack;
   if (takes_over) {
     stack.resize(stack.size() - static_cast<std::size_t>(target.operands));
   }
@@ -296,14 +296,14 @@ void Session::inline_call(interp::Frame* callee, const CallTarget& target) {
   run_prologue(top());
 }
 
-void Session::bind_arguments(ShadowFrame& callee, PyCodeObject* code, const std::vector<Value>& positional,
-                             PyObject* keyword_names, SnapshotId here) {
+void Session::bind_arguments(ShadowFrame& callee, PyCodeObject* code, const Values& positional, PyObject* keyword_names,
+                             SnapshotId here) {
   const int named = code->co_argcount + code->co_kwonlyargcount;
   const auto keyword_count = keyword_names == nullptr ? 0 : static_cast<std::size_t>(PyTuple_GET_SIZE(keyword_names));
   const std::size_t positional_count = positional.size() - keyword_count;
   callee.locals.assign(static_cast<std::size_t>(code->co_nlocalsplus), kNoValue);
   const auto slot = [&callee](int index) -> Value& { return callee.locals[static_cast<std::size_t>(index)]; };
-  std::vector<Value> extra;
+  Values extra;
   for (std::size_t index = 0; index < positional_count; ++index) {
     if (static_cast<int>(index) < code->co_argcount) {
       slot(static_cast<int>(index)) = positional[index];
@@ -311,8 +311,8 @@ void Session::bind_arguments(ShadowFrame& callee, PyCodeObject* code, const std:
       extra.push_back(positional[index]);
     }
   }
-  std::vector<Value> pairs;
-  std::vector<Value> extra_keywords;
+  Values pairs;
+  Values extra_keywords;
   for (std::size_t index = 0; index < keyword_count; ++index) {
     PyObject* keyword = PyTuple_GET_ITEM(keyword_names, static_cast<Py_ssize_t>(index));
     const Value value = positional[positional_count + index];
@@ -330,7 +330,7 @@ void Session::bind_arguments(ShadowFrame& callee, PyCodeObject* code, const std:
       extra_keywords.push_back(value);
     }
   }
-  const auto make = [&](Op operation, std::vector<Value> operands, const std::vector<Value>& consumed) {
+  const auto make = [&](Op operation, Values operands, const Values& consumed) {
     const Value result = emit(operation, std::move(operands), here);
     hold(result);
     for (const Value value : consumed) {

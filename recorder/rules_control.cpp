@@ -45,7 +45,7 @@ void Session::settle(int instruction, bool is_after) {
 
 void Session::settle_iteration(const Instruction& instruction, bool exhausted) {
   const SnapshotId here = snapshot();
-  std::vector<Value> other = top().stack;
+  Values other = top().stack;
   const Value iterator = other.back();
   const Value item = emit(Op::for_iter, {iterator}, here);
   if (exhausted) {
@@ -84,7 +84,7 @@ void Session::settle_truth(const Instruction& instruction, bool taken) {
     hold(truth);
   }
   // The guard's other outcome goes on at the other successor: the truth is not asked for again.
-  std::vector<Value> other = top().stack;
+  Values other = top().stack;
   if (!keeps_when_taken || taken) {
     other.pop_back();
   }

@@ -31,8 +31,8 @@ PyObject* Session::keyword_names() const {
 void Session::finish_inlined() {
   const Value result = std::exchange(top().call_result, kNoValue);
   // The interpreter drops operands from the first to the last.
-  std::vector<Value>& stack = top().stack;
-  const std::vector<Value> popped(stack.end() - top().call_pops, stack.end());
+  Values& stack = top().stack;
+  const Values popped(stack.end() - top().call_pops, stack.end());
   stack.resize(stack.size() - popped.size());
   state_changed_ = true;
   for (const Value value : popped) {
@@ -56,8 +56,8 @@ void Session::call(const Instruction& instruction) {
   }
   PyObject* keywords = keyword_names();
   const SnapshotId here = snapshot_at(call_start(), top().stack);
-  std::vector<Value>& stack = top().stack;
-  std::vector<Value> values(stack.end() - operands, stack.end());
+  Values& stack = top().stack;
+  Values values(stack.end() - operands, stack.end());
   stack.resize(stack.size() - static_cast<std::size_t>(operands));
   state_changed_ = true;
   const bool is_ufunc_call = top().calls_ufunc && keywords == nullptr;
@@ -93,10 +93,10 @@ void Session::make_function(const Instruction& instruction) {
   }
   const SnapshotId here = snapshot();
   const Value code = pop();
-  std::vector<Value>& stack = top().stack;
-  const std::vector<Value> values(stack.end() - extras, stack.end());
+  Values& stack = top().stack;
+  const Values values(stack.end() - extras, stack.end());
   stack.resize(stack.size() - static_cast<std::size_t>(extras));
-  std::vector<Value> operands = {top().function, code};
+  Values operands = {top().function, code};
   operands.insert(operands.end(), values.begin(), values.end());
   const Value result = emit(Op::make_function, operands, here, instruction.arg);
   hold(result);
@@ -149,7 +149,7 @@ void Session::add_to_container(const Instruction& instruction) {
   if (instruction.opcode == op::kMAP_ADD) {
     key = pop();
   }
-  const std::vector<Value>& stack = top().stack;
+  const Values& stack = top().stack;
   const Value container = stack[stack.size() - instruction.arg];
   switch (instruction.opcode) {
     case op::kLIST_APPEND:

@@ -62,7 +62,7 @@ void Session::binary(const Instruction& instruction) {
   if (is_before_) {
     return;
   }
-  const std::vector<Value>& stack = top().stack;
+  const Values& stack = top().stack;
   const Value left = stack[stack.size() - 2];
   const Value right = stack.back();
   const bool is_float = known_number(left) == &PyFloat_Type || known_number(right) == &PyFloat_Type;
@@ -79,7 +79,7 @@ void Session::compare(const Instruction& instruction) {
   if (is_before_) {
     return;
   }
-  const std::vector<Value>& stack = top().stack;
+  const Values& stack = top().stack;
   const Value left = stack[stack.size() - 2];
   const Value right = stack.back();
   const bool is_float = known_number(left) == &PyFloat_Type || known_number(right) == &PyFloat_Type;

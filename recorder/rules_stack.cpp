@@ -29,7 +29,7 @@ void Session::push_null(const Instruction& /*instruction*/) {
 
 void Session::copy(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
-  const std::vector<Value>& stack = top().stack;
+  const Values& stack = top().stack;
   const Value value = stack[stack.size() - instruction.arg];
   hold(value);
   push(value);
@@ -37,7 +37,7 @@ void Session::copy(const Instruction& instruction) {
 
 void Session::swap(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
-  std::vector<Value>& stack = top().stack;
+  Values& stack = top().stack;
   std::swap(stack.back(), stack[stack.size() - instruction.arg]);
   state_changed_ = true;
 }

@@ -56,6 +56,7 @@ class Sink {
 using replay::Op;
 using replay::SnapshotId;
 using replay::Value;
+using replay::Values;
 
 class Session : public std::enable_shared_from_this<Session> {
  public:
@@ -101,7 +102,7 @@ class Session : public std::enable_shared_from_this<Session> {
     std::int32_t number = 0;  // in Graph::frames
     Value function = replay::kNoValue;
     SnapshotId parent = replay::kNoSnapshot;  // the callers' state during this call
-    std::vector<Value> locals, stack;
+    Values locals, stack;
     int next = 0;                                               // instruction that the shadow state stands before
     int pending = -1;                                           // a branch or FOR_ITER whose outcome is not known yet
     Value call_result = replay::kNoValue;                       // of an inlined call that has returned
@@ -132,10 +133,10 @@ class Session : public std::enable_shared_from_this<Session> {
   bool try_inline(interp::Frame* callee);
   void hand_over_arguments(interp::Frame* callee);
   void inline_call(interp::Frame* callee, const CallTarget& target);
-  std::vector<Value> take_operands(ShadowFrame& callee, const CallTarget& target, SnapshotId here);
+  Values take_operands(ShadowFrame& callee, const CallTarget& target, SnapshotId here);
   Value guarded_function(const CallTarget& target, SnapshotId here);
-  void bind_arguments(ShadowFrame& callee, PyCodeObject* code, const std::vector<Value>& positional,
-                      PyObject* keyword_names, SnapshotId here);
+  void bind_arguments(ShadowFrame& callee, PyCodeObject* code, const Values& positional, PyObject* keyword_names,
+                      SnapshotId here);
   void run_prologue(ShadowFrame& callee);
   bool check_result(Value value);
   void return_from_inlined(Value value);
@@ -154,9 +155,9 @@ class Session : public std::enable_shared_from_this<Session> {
   Facts& facts(Value value) { return facts_[static_cast<std::size_t>(value)]; }
   void bind_local(int slot, Value value);
   SnapshotId snapshot();  // the state before the current instruction
-  SnapshotId snapshot_at(int instruction, const std::vector<Value>& stack);
+  SnapshotId snapshot_at(int instruction, const Values& stack);
 
-  Value emit(Op op, std::vector<Value> operands, SnapshotId here, std::int64_t immediate = 0, Ref object = {});
+  Value emit(Op op, Values operands, SnapshotId here, std::int64_t immediate = 0, Ref object = {});
   Value constant(PyObject* object);
   Value null_value();
   void produce(Op op, int pops, std::int64_t immediate = 0, Ref object = {});  // operands popped, one result pushed
@@ -244,7 +245,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::vector<std::unique_ptr<RecordingCode>> codes_;
   std::vector<ShadowFrame> frames_;
   std::vector<Facts> facts_;
-  std::vector<Value> drops_;
+  Values drops_;
   std::unordered_map<PyObject*, Value> constants_;
   Ref hook_;
   PyObject** live_top_ = nullptr;  // end of the real stack at the current hook

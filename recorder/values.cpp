@@ -11,7 +11,7 @@ using replay::kNoSnapshot;
 using replay::kNoValue;
 
 Value Session::pop() {
-  std::vector<Value>& stack = top().stack;
+  Values& stack = top().stack;
   TAGALONG_CHECK(!stack.empty(), "the shadow stack is empty before instruction {}", current_);
   const Value value = stack.back();
   stack.pop_back();
@@ -75,7 +75,7 @@ SnapshotId Session::snapshot() {
   return cached_snapshot_;
 }
 
-SnapshotId Session::snapshot_at(int instruction, const std::vector<Value>& stack) {
+SnapshotId Session::snapshot_at(int instruction, const Values& stack) {
   const ShadowFrame& frame = top();
   replay::Snapshot& state = graph_.snapshots.emplace_back();
   state.frame = frame.number;
@@ -92,7 +92,7 @@ SnapshotId Session::snapshot_at(int instruction, const std::vector<Value>& stack
   return static_cast<SnapshotId>(graph_.snapshots.size() - 1);
 }
 
-Value Session::emit(Op op, std::vector<Value> operands, SnapshotId here, std::int64_t immediate, Ref object) {
+Value Session::emit(Op op, Values operands, SnapshotId here, std::int64_t immediate, Ref object) {
   const replay::OpInfo& row = replay::info(op);
   if (!row.is_invisible() && op != Op::drop && op != Op::leave_frame) {
     entry_open_ = false;
@@ -149,8 +149,8 @@ PyObject* Session::name(int index) const {
 
 void Session::produce(Op op, int pops, std::int64_t immediate, Ref object) {
   const SnapshotId here = replay::info(op).needs_snapshot() ? snapshot() : kNoSnapshot;
-  std::vector<Value>& stack = top().stack;
-  std::vector<Value> operands(stack.end() - pops, stack.end());
+  Values& stack = top().stack;
+  Values operands(stack.end() - pops, stack.end());
   stack.resize(stack.size() - static_cast<std::size_t>(pops));
   state_changed_ = true;
   const Value result = emit(op, std::move(operands), here, immediate, std::move(object));
@@ -162,8 +162,8 @@ void Session::produce(Op op, int pops, std::int64_t immediate, Ref object) {
 
 void Session::produce_keeping(Op op, int peeks, std::int64_t immediate, Ref object) {
   const SnapshotId here = replay::info(op).needs_snapshot() ? snapshot() : kNoSnapshot;
-  const std::vector<Value>& stack = top().stack;
-  std::vector<Value> operands(stack.end() - peeks, stack.end());
+  const Values& stack = top().stack;
+  Values operands(stack.end() - peeks, stack.end());
   const Value result = emit(op, std::move(operands), here, immediate, std::move(object));
   hold(result);
   push(result);
@@ -172,11 +172,11 @@ void Session::produce_keeping(Op op, int peeks, std::int64_t immediate, Ref obje
 
 void Session::consume(Op op, int pops, const std::vector<int>& order, Ref object) {
   const SnapshotId here = snapshot();
-  std::vector<Value>& stack = top().stack;
-  const std::vector<Value> popped(stack.end() - pops, stack.end());
+  Values& stack = top().stack;
+  const Values popped(stack.end() - pops, stack.end());
   stack.resize(stack.size() - static_cast<std::size_t>(pops));
   state_changed_ = true;
-  std::vector<Value> operands;
+  Values operands;
   operands.reserve(order.size());
   for (const int place : order) {
     operands.push_back(popped[static_cast<std::size_t>(place)]);

@@ -4,8 +4,7 @@
 
 namespace tagalong::replay {
 
-Value Graph::add(Op op, std::vector<Value> operands, std::int64_t immediate, Ref object, SnapshotId snapshot,
-                 std::int32_t line) {
+Value Graph::add(Op op, Values operands, std::int64_t immediate, Ref object, SnapshotId snapshot, std::int32_t line) {
   const OpInfo& row = info(op);
   const std::int32_t results = row.results == kVariadic ? static_cast<std::int32_t>(immediate) : row.results;
   Node& node = nodes.emplace_back();

@@ -6,7 +6,9 @@
 //   Graph graph; Value x = graph.add(Op::param, {}, 0); graph.add(Op::return_value, {x});
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -21,6 +23,18 @@ using Value = std::int32_t;       // number of a value; kNoValue: an unbound slo
 using SnapshotId = std::int32_t;  // index into Graph::snapshots; kNoSnapshot: none
 inline constexpr Value kNoValue = -1;
 inline constexpr SnapshotId kNoSnapshot = -1;
+
+// Mostly a handful, so they are kept in place: recording makes many of these.
+using Values = boost::container::small_vector<Value, 6>;
+
+// Removes the values for which the condition holds; how many those were.
+template <class Condition>
+std::size_t remove_values(Values& values, Condition condition) {
+  const auto end = std::remove_if(values.begin(), values.end(), condition);
+  const auto count = static_cast<std::size_t>(values.end() - end);
+  values.erase(end, values.end());
+  return count;
+}
 
 // What happens to the value that an inlined frame returns, in the place of the C code that called it.
 enum class ReturnKind : std::uint8_t {
@@ -52,8 +66,8 @@ struct Snapshot {
   std::int32_t frame = 0;
   std::int32_t instruction = 0;
   SnapshotId parent = kNoSnapshot;
-  std::vector<Value> locals;  // one per slot of localsplus
-  std::vector<Value> stack;
+  Values locals;  // one per slot of localsplus
+  Values stack;
   bool operator==(const Snapshot&) const = default;
 };
 
@@ -61,7 +75,7 @@ struct Node {
   Op op = Op::null;
   std::int64_t immediate = 0;
   Ref object;
-  std::vector<Value> operands;
+  Values operands;
   Value first_result = kNoValue;
   std::int32_t result_count = 0;
   SnapshotId snapshot = kNoSnapshot;
@@ -78,8 +92,8 @@ struct Graph {
   std::string name;  // qualified name of the root function
 
   // Appends a node; returns its first result (kNoValue if it has none).
-  Value add(Op op, std::vector<Value> operands, std::int64_t immediate = 0, Ref object = {},
-            SnapshotId snapshot = kNoSnapshot, std::int32_t line = 0);
+  Value add(Op op, Values operands, std::int64_t immediate = 0, Ref object = {}, SnapshotId snapshot = kNoSnapshot,
+            std::int32_t line = 0);
 };
 
 }  // namespace tagalong::replay

@@ -253,8 +253,8 @@ class Lowering {
   std::map<std::int32_t, Value> params_;
   std::vector<bool> owned_, lowered_;
   std::vector<std::int32_t> free_;
-  std::map<std::tuple<int, int, std::vector<Value>>, std::int32_t> keys_;
-  std::tuple<int, int, std::vector<Value>> last_key_{-2, -2, {}};
+  std::map<std::tuple<int, int, Values>, std::int32_t> keys_;
+  std::tuple<int, int, Values> last_key_{-2, -2, {}};
   std::int32_t last_number_ = -1;
   std::int32_t next_register_ = 0;
   bool in_entry_check_ = true;

@@ -116,8 +116,8 @@ class Parser {
     }
     return number;
   }
-  std::vector<Value> values() {
-    std::vector<Value> list;
+  Values values() {
+    Values list;
     expect("[");
     if (accept("]")) {
       return list;

@@ -196,7 +196,7 @@ class Printer {
 
   void value(Value value) { value == kNoValue ? out_.push_back('-') : put("%{}", value); }
 
-  void values(const std::vector<Value>& values) {
+  void values(const Values& values) {
     out_ += '[';
     for (std::size_t i = 0; i < values.size(); ++i) {
       out_ += i == 0 ? "" : ", ";

@@ -53,7 +53,7 @@ class Compactor {
       set(value, values_[static_cast<std::size_t>(value)]);
     }
   }
-  void renumber(std::vector<Value>& values) {
+  void renumber(Values& values) {
     for (Value& value : values) {
       renumber(value);
     }
@@ -81,7 +81,7 @@ class Compactor {
   }
 
   Graph& graph_;
-  std::vector<Value> values_;          // new numbers
+  Values values_;                      // new numbers
   std::vector<SnapshotId> snapshots_;  // new numbers
   std::vector<Snapshot> kept_;
   Value next_ = 0;

@@ -56,7 +56,7 @@ class Merger {
     }
     for (Node& node : graph_.nodes) {
       if (node.op == Op::drop) {
-        std::erase_if(node.operands, [this](Value value) { return stays_[at(value)]; });
+        remove_values(node.operands, [this](Value value) { return stays_[at(value)]; });
       }
     }
     keep_last_drops(graph_);
@@ -87,7 +87,7 @@ class Merger {
       }
     }
   }
-  void see(const std::vector<Value>& values) {
+  void see(const Values& values) {
     for (const Value value : values) {
       if (value != kNoValue) {
         seen_[at(value)] = true;
@@ -100,7 +100,7 @@ class Merger {
       value = now_[at(value)];
     }
   }
-  void replace(std::vector<Value>& values) const {
+  void replace(Values& values) const {
     for (Value& value : values) {
       replace(value);
     }
@@ -128,7 +128,7 @@ class Merger {
   }
 
   Graph& graph_;
-  std::vector<Value> now_;   // the value that stands for a value
+  Values now_;               // the value that stands for a value
   std::vector<bool> seen_;   // used by what may see which object it is
   std::vector<bool> stays_;  // never dropped, or stands for a value that is not
   Facts facts_;

@@ -137,7 +137,7 @@ class DeadNodes {
       live_[at(value)] = true;
     }
   }
-  void use(const std::vector<Value>& values) {
+  void use(const Values& values) {
     for (const Value value : values) {
       use(value);
     }
@@ -166,7 +166,7 @@ class DeadNodes {
     }
     for (Node& node : graph_.nodes) {
       if (node.op == Op::drop) {
-        std::vector<Value> drops;
+        Values drops;
         for (const Value value : node.operands) {
           if (!moves(value)) {
             drop(value, drops);
@@ -192,13 +192,13 @@ class DeadNodes {
   }
 
   // In the place of a value that is gone: what its node held, the last first, as tuples and lists do.
-  void drop(Value value, std::vector<Value>& drops) {
+  void drop(Value value, Values& drops) {
     const Node* maker = maker_[at(value)];
     if (maker == nullptr) {
       drops.push_back(value);
       return;
     }
-    std::vector<Value> held;
+    Values held;
     for (const Value each : maker->operands) {
       if (holder_[at(each)] == value && moves(each)) {
         holder_[at(each)] = kNoValue;  // once, even if it was there twice
@@ -213,7 +213,7 @@ class DeadNodes {
   std::vector<bool> inert_;                  // dropping runs nothing, wherever
   std::vector<Moment> dropped_at_;           // kEnd: never dropped
   std::vector<Moment> held_until_;           // a value was kept alive by removed nodes up to then
-  std::vector<Value> holder_;                // the removed value that did so
+  Values holder_;                            // the removed value that did so
   std::vector<std::size_t> place_of_;        // the node of a moment
   std::vector<const Node*> maker_;           // the node that made a value, for those that are gone
   std::vector<bool> seen_;                   // snapshots

@@ -23,7 +23,7 @@ class Drops {
       Node& node = graph_.nodes[place];
       use_snapshot(node.snapshot);
       if (node.op == Op::drop) {
-        changed_ = std::erase_if(node.operands, [this](Value value) { return !drops(value); }) != 0 || changed_;
+        changed_ = remove_values(node.operands, [this](Value value) { return !drops(value); }) != 0 || changed_;
       } else {
         use(node.operands);
       }
@@ -38,7 +38,7 @@ class Drops {
       needed_[static_cast<std::size_t>(value)] = true;
     }
   }
-  void use(const std::vector<Value>& values) {
+  void use(const Values& values) {
     for (const Value value : values) {
       use(value);
     }

@@ -30,7 +30,7 @@ class Fold {
       if (node.op == Op::drop) {
         // A constant may get uses behind the drop, which does nothing for it.
         const auto is_needless = [this](Value value) { return gone_[at(value)] || is_constant_[at(value)]; };
-        changed_ = std::erase_if(node.operands, is_needless) != 0 || changed_;
+        changed_ = remove_values(node.operands, is_needless) != 0 || changed_;
         if (node.operands.empty()) {
           continue;
         }
@@ -62,7 +62,7 @@ class Fold {
     }
     changed_ = changed_ || value != before;
   }
-  void replace(std::vector<Value>& values) {
+  void replace(Values& values) {
     for (Value& value : values) {
       replace(value);
     }
@@ -203,7 +203,7 @@ class Fold {
   }
 
   Graph& graph_;
-  std::vector<Value> now_;          // the constant that a value was folded into, or itself
+  Values now_;                      // the constant that a value was folded into, or itself
   std::vector<PyObject*> objects_;  // the object that a value is known to be; a node of the graph owns it
   std::vector<bool> is_constant_;   // values that constant nodes define
   std::vector<bool> gone_;          // values that nothing defines any more

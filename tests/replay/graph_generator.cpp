@@ -58,7 +58,7 @@ class Generator {
   struct Inlined {
     std::int32_t frame;
     SnapshotId caller;
-    std::vector<Value> pinned;  // what the snapshots of the frame need
+    Values pinned;  // what the snapshots of the frame need
   };
 
   std::size_t below(std::size_t bound) { return std::uniform_int_distribution<std::size_t>(0, bound - 1)(random_); }
@@ -75,7 +75,7 @@ class Generator {
 
   // A value of the kind; there is always one, made if need be.
   Value some(Kind kind) {
-    std::vector<Value> fitting;
+    Values fitting;
     for (const Live& each : live_) {
       if (each.kind == kind) {
         fitting.push_back(each.value);
@@ -106,7 +106,7 @@ class Generator {
     return define(Op::constant, {}, kind, 0, fitting[below(fitting.size())]);
   }
 
-  Value define(Op op, std::vector<Value> operands, Kind kind, std::int64_t immediate = 0, Ref object = {},
+  Value define(Op op, Values operands, Kind kind, std::int64_t immediate = 0, Ref object = {},
                SnapshotId snapshot = kNoSnapshot) {
     const Value first =
         graph_.add(op, std::move(operands), immediate, std::move(object), snapshot, static_cast<int>(below(3)));
@@ -168,7 +168,7 @@ class Generator {
     });
   }
   void drop() {
-    std::vector<Value> values;
+    Values values;
     for (std::size_t count = 1 + below(3); count > 0 && live_.size() > 6; --count) {
       const std::size_t place = live_.size() - 1 - below(std::min<std::size_t>(live_.size(), 10));
       if (live_[place].kind != Kind::kFunction && !is_pinned(live_[place].value)) {

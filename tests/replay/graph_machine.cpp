@@ -202,7 +202,7 @@ PyObject* make_machine() {
 
 class Builder {
  public:
-  static Ref numbers(const std::vector<Value>& values) {
+  static Ref numbers(const Values& values) {
     Ref list = Ref::steal(PyList_New(0));
     for (const Value value : values) {
       append(list, Ref::steal(PyLong_FromLong(value)));
@@ -219,7 +219,7 @@ class Builder {
 Ref nodes_of(const Graph& graph) {
   Ref list = Ref::steal(PyList_New(0));
   for (const Node& node : graph.nodes) {
-    std::vector<Value> results(static_cast<std::size_t>(node.result_count));
+    Values results(static_cast<std::size_t>(node.result_count));
     std::iota(results.begin(), results.end(), node.first_result);
     const Ref operands = Builder::numbers(node.operands);
     const Ref defined = Builder::numbers(results);

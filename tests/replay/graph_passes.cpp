@@ -309,7 +309,7 @@ snapshot 1: frame 0, instruction 2, locals [], stack [%3, %4]
     guard_is_not{None} %1 @1
     drop %1
     return_value %2)");
-  BOOST_TEST((graph.snapshots[1].stack == std::vector<Value>{1, 2}));
+  BOOST_TEST((graph.snapshots[1].stack == Values{1, 2}));
 }
 
 BOOST_AUTO_TEST_CASE(merge_keeps_the_last_drop) {
