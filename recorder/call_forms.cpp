@@ -82,7 +82,7 @@ Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
   switch (instruction.opcode) {
     case op::kCALL: {
       target.operands = static_cast<int>(instruction.arg) + 2;
-      find_call(target, end - target.operands, target.operands, target.function);
+      find_call(target, end - target.operands, target.function);
       return target;
     }
     case op::kCALL_FUNCTION_EX: {
@@ -132,7 +132,7 @@ Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
   }
 }
 
-void Session::find_call(CallTarget& target, PyObject* const* operands, int /*count*/, PyObject* function) const {
+void Session::find_call(CallTarget& target, PyObject* const* operands, PyObject* function) const {
   const ShadowFrame& caller = frames_.back();
   const Value first = caller.stack[caller.stack.size() - static_cast<std::size_t>(target.operands)];
   const Value second = caller.stack[caller.stack.size() - static_cast<std::size_t>(target.operands) + 1];

@@ -25,7 +25,7 @@ bool Session::try_inline(interp::Frame* callee) {
   const auto depth = static_cast<int>(frames_.size());
   // A trace function is called in between, by no instruction of the caller's; others are to see the original code.
   const bool is_watched = thread_->tracing != 0 || interp::is_watched(thread_);
-  if (depth > limits_.inline_depth || is_watched || !sink_.may_inline(code)) {
+  if (depth >= replay::kMaxFrames || depth > limits_.inline_depth || is_watched || !sink_.may_inline(code)) {
     return false;
   }
   int same = 0;

@@ -7,22 +7,11 @@
 namespace tagalong::recorder {
 namespace {
 
-namespace op = rewriter::op;
-
 // The instruction that a hook stands before, as a place to go on at: KW_NAMES, PRECALL and CALL are one.
 std::size_t place_of(const DecodedCode& decoded, long key) {
-  auto place = static_cast<std::size_t>(key >> 1);
-  if ((key & 1) != 0) {
-    return place + 1;
-  }
-  const auto opcode_at = [&](std::size_t index) { return decoded.assembly.instructions[index].opcode; };
-  if (opcode_at(place) == op::kCALL && place > 0 && opcode_at(place - 1) == op::kPRECALL) {
-    --place;
-    if (place > 0 && opcode_at(place - 1) == op::kKW_NAMES) {
-      --place;
-    }
-  }
-  return place;
+  const auto instruction = static_cast<int>(key >> 1);
+  const bool is_after = (key & 1) != 0;
+  return static_cast<std::size_t>(is_after ? instruction + 1 : decoded.call_start(instruction));
 }
 
 // Instructions that are reached without an exception. Elsewhere the stack may hold the offset of a raising instruction,

@@ -63,6 +63,18 @@ const char* refusal_of(const PyCodeObject* code) {
 
 }  // namespace
 
+int DecodedCode::call_start(int instruction) const {
+  const auto opcode_at = [this](int index) { return assembly.instructions[static_cast<std::size_t>(index)].opcode; };
+  int start = instruction;
+  if (opcode_at(start) == op::kCALL && start > 0 && opcode_at(start - 1) == op::kPRECALL) {
+    --start;
+    if (start > 0 && opcode_at(start - 1) == op::kKW_NAMES) {
+      --start;
+    }
+  }
+  return start;
+}
+
 std::shared_ptr<const DecodedCode> DecodedCode::make(PyCodeObject* code) {
   auto decoded = std::make_shared<DecodedCode>();
   decoded->assembly = rewriter::decode(code);

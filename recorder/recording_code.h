@@ -18,6 +18,9 @@ struct DecodedCode {
   // Why frames of this code cannot be recorded; null: they can.
   const char* refusal = nullptr;
 
+  // KW_NAMES, PRECALL and CALL are one: whoever goes on at a CALL goes on at the first of them.
+  [[nodiscard]] int call_start(int instruction) const;
+
   static std::shared_ptr<const DecodedCode> make(PyCodeObject* code);  // throws RewriteError, PythonError
 };
 

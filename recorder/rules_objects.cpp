@@ -8,17 +8,7 @@ namespace tagalong::recorder {
 namespace op = rewriter::op;
 using replay::kNoValue;
 
-// KW_NAMES, PRECALL and CALL are one: whoever goes on there goes on at the first of them.
-int Session::call_start(int instruction) const {
-  int start = instruction;
-  if (instruction_at(start).opcode == op::kCALL && start > 0 && instruction_at(start - 1).opcode == op::kPRECALL) {
-    --start;
-    if (start > 0 && instruction_at(start - 1).opcode == op::kKW_NAMES) {
-      --start;
-    }
-  }
-  return start;
-}
+int Session::call_start(int instruction) const { return frames_.back().code->decoded->call_start(instruction); }
 
 PyObject* Session::keyword_names() const {
   const int start = call_start();

@@ -128,7 +128,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Inlining: which call is this (call_forms.cpp), and what does it become (inline.cpp)?
   struct CallTarget;
   CallTarget find_target(int instruction, interp::Frame* callee);
-  void find_call(CallTarget& target, PyObject* const* operands, int count, PyObject* function) const;
+  void find_call(CallTarget& target, PyObject* const* operands, PyObject* function) const;
   void find_special(CallTarget& target, PyObject* const* top, interp::Frame* callee) const;
   bool try_inline(interp::Frame* callee);
   void hand_over_arguments(interp::Frame* callee);

@@ -18,8 +18,6 @@
 
 namespace tagalong::replay {
 
-inline constexpr int kMaxFrames = 24;  // nesting of inlined frames, the root included
-
 enum class Outcome : std::uint8_t {
   kReturned,  // Run::result
   kMiss,      // the entry check does not hold; nothing has happened

@@ -23,6 +23,7 @@ using Value = std::int32_t;       // number of a value; kNoValue: an unbound slo
 using SnapshotId = std::int32_t;  // index into Graph::snapshots; kNoSnapshot: none
 inline constexpr Value kNoValue = -1;
 inline constexpr SnapshotId kNoSnapshot = -1;
+inline constexpr int kMaxFrames = 24;  // nesting of inlined frames, the root included
 
 // Mostly a handful, so they are kept in place: recording makes many of these.
 using Values = boost::container::small_vector<Value, 6>;

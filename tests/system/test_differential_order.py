@@ -50,3 +50,28 @@ def test_traces_that_end_anywhere(topic: str) -> None:
     events = check("--limits", topic)
     assert events["stop:node_limit"] > 0
     assert events["exit"] > 0
+
+
+def test_nesting_deeper_than_frames_of_a_run() -> None:
+    """The limit `inline_depth` may be set beyond what one run can hold; the rest are opaque calls."""
+    source = "def f0(x): return [x]\n" + "".join(f"def f{i}(x): return f{i - 1}(x)\n" for i in range(1, 61))
+    program = f"""
+import tagalong
+names = {{}}
+exec({source!r}, names)
+f = tagalong.trace(names["f60"])
+tagalong._core.set_option("inline_depth", 1000)
+with tagalong.testing.events() as events:
+    assert [f(i) for i in range(3)] == [[0], [1], [2]]
+assert events == ["record", "hit", "hit"], events
+"""
+    environment = os.environ | {"PYTHONPATH": str(Path(tagalong.__file__).parent.parent)}
+    result = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
