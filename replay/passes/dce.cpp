@@ -7,6 +7,7 @@
 
 #include "replay/operators.h"
 #include "replay/passes/facts.h"
+#include "replay/passes/used_values.h"
 
 namespace tagalong::replay {
 namespace {
@@ -26,12 +27,11 @@ class DeadNodes {
  public:
   explicit DeadNodes(Graph& graph)
       : graph_(graph),
-        live_(static_cast<std::size_t>(graph.value_count), false),
-        inert_(live_.size(), false),
-        dropped_at_(live_.size(), kEnd),
-        held_until_(live_.size(), kNever),
-        holder_(live_.size(), kNoValue),
-        seen_(graph.snapshots.size(), false),
+        live_(graph),
+        inert_(static_cast<std::size_t>(graph.value_count), false),
+        dropped_at_(inert_.size(), kEnd),
+        held_until_(inert_.size(), kNever),
+        holder_(inert_.size(), kNoValue),
         disturbances_(graph.nodes.size() + 1, 0),
         dead_(graph.nodes.size(), false) {}
 
@@ -91,9 +91,9 @@ class DeadNodes {
       }
       return;
     }
-    use_snapshot(node.snapshot);
+    live_.add_snapshot(node.snapshot);
     if (node.op != Op::drop) {
-      use(node.operands);
+      live_.add(node.operands);
     }
   }
 
@@ -103,8 +103,8 @@ class DeadNodes {
       return false;
     }
     for (std::int32_t i = 0; i < node.result_count; ++i) {
-      const std::size_t result = at(node.first_result + i);
-      if (live_[result] || ((node.op == Op::param || node.op == Op::function) && dropped_at_[result] != kEnd)) {
+      const Value result = node.first_result + i;
+      if (live_[result] || ((node.op == Op::param || node.op == Op::function) && dropped_at_[at(result)] != kEnd)) {
         return false;
       }
     }
@@ -132,32 +132,9 @@ class DeadNodes {
     return disturbances_[end] != disturbances_[place];
   }
 
-  void use(Value value) {
-    if (value != kNoValue) {
-      live_[at(value)] = true;
-    }
-  }
-  void use(const Values& values) {
-    for (const Value value : values) {
-      use(value);
-    }
-  }
-  void use_snapshot(SnapshotId id) {
-    while (id != kNoSnapshot && !seen_[static_cast<std::size_t>(id)]) {
-      seen_[static_cast<std::size_t>(id)] = true;
-      const Snapshot& snapshot = graph_.snapshots[static_cast<std::size_t>(id)];
-      const FrameInfo& frame = graph_.frames[static_cast<std::size_t>(snapshot.frame)];
-      use(snapshot.locals);
-      use(snapshot.stack);
-      use(frame.function);
-      use(frame.instance);
-      id = snapshot.parent;
-    }
-  }
-
   void rewrite() {
-    std::vector<bool> gone(live_.size(), false);
-    maker_.assign(live_.size(), nullptr);
+    std::vector<bool> gone(inert_.size(), false);
+    maker_.assign(inert_.size(), nullptr);
     for (std::size_t place = 0; place < graph_.nodes.size(); ++place) {
       for (std::int32_t i = 0; dead_[place] && i < graph_.nodes[place].result_count; ++i) {
         maker_[at(graph_.nodes[place].first_result + i)] = &graph_.nodes[place];
@@ -209,14 +186,13 @@ class DeadNodes {
   }
 
   Graph& graph_;
-  std::vector<bool> live_;                   // used by what stays, not counting drops
+  UsedValues live_;                          // used by what stays, not counting drops
   std::vector<bool> inert_;                  // dropping runs nothing, wherever
   std::vector<Moment> dropped_at_;           // kEnd: never dropped
   std::vector<Moment> held_until_;           // a value was kept alive by removed nodes up to then
   Values holder_;                            // the removed value that did so
   std::vector<std::size_t> place_of_;        // the node of a moment
   std::vector<const Node*> maker_;           // the node that made a value, for those that are gone
-  std::vector<bool> seen_;                   // snapshots
   std::vector<std::uint32_t> disturbances_;  // how many before a place
   std::vector<bool> dead_;                   // nodes
 };

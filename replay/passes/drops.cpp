@@ -2,16 +2,15 @@
 
 #include <vector>
 
+#include "replay/passes/used_values.h"
+
 namespace tagalong::replay {
 namespace {
 
 class Drops {
  public:
   explicit Drops(Graph& graph)
-      : graph_(graph),
-        needed_(static_cast<std::size_t>(graph.value_count), false),
-        owned_(needed_.size(), true),
-        seen_(graph.snapshots.size(), false) {}
+      : graph_(graph), needed_(graph), owned_(static_cast<std::size_t>(graph.value_count), true) {}
 
   bool run() {
     for (const Node& node : graph_.nodes) {
@@ -21,11 +20,11 @@ class Drops {
     }
     for (std::size_t place = graph_.nodes.size(); place-- > 0;) {
       Node& node = graph_.nodes[place];
-      use_snapshot(node.snapshot);
+      needed_.add_snapshot(node.snapshot);
       if (node.op == Op::drop) {
         changed_ = remove_values(node.operands, [this](Value value) { return !drops(value); }) != 0 || changed_;
       } else {
-        use(node.operands);
+        needed_.add(node.operands);
       }
     }
     const auto is_nothing = [](const Node& node) { return node.op == Op::drop && node.operands.empty(); };
@@ -33,40 +32,16 @@ class Drops {
   }
 
  private:
-  void use(Value value) {
-    if (value != kNoValue) {
-      needed_[static_cast<std::size_t>(value)] = true;
-    }
-  }
-  void use(const Values& values) {
-    for (const Value value : values) {
-      use(value);
-    }
-  }
-  void use_snapshot(SnapshotId id) {
-    while (id != kNoSnapshot && !seen_[static_cast<std::size_t>(id)]) {
-      seen_[static_cast<std::size_t>(id)] = true;
-      const Snapshot& snapshot = graph_.snapshots[static_cast<std::size_t>(id)];
-      const FrameInfo& frame = graph_.frames[static_cast<std::size_t>(snapshot.frame)];
-      use(snapshot.locals);
-      use(snapshot.stack);
-      use(frame.function);
-      use(frame.instance);
-      id = snapshot.parent;
-    }
-  }
   // Whether this drop, met on the way back, is the value's last one and behind its uses; from here on it is a use.
   bool drops(Value value) {
-    const auto index = static_cast<std::size_t>(value);
-    const bool last = !needed_[index] && owned_[index];
-    needed_[index] = true;
+    const bool last = !needed_[value] && owned_[static_cast<std::size_t>(value)];
+    needed_.add(value);
     return last;
   }
 
   Graph& graph_;
-  std::vector<bool> needed_;  // later in the graph
-  std::vector<bool> owned_;   // by the run, not by the graph
-  std::vector<bool> seen_;    // snapshots
+  UsedValues needed_;        // later in the graph
+  std::vector<bool> owned_;  // by the run, not by the graph
   bool changed_ = false;
 };
 
