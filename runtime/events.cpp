@@ -39,8 +39,10 @@ void count(Counters& counters, Event event) {
   };
   switch (event) {
     case Event::kRecord:
+      totals().functions_recorded += counters.records == 0 ? 1 : 0;
       return bump(&Counters::records, "record");
     case Event::kHit:
+      totals().functions_replayed += counters.hits == 0 ? 1 : 0;
       return bump(&Counters::hits, "hit");
     case Event::kMiss:
       return bump(&Counters::misses, "miss");

@@ -19,6 +19,9 @@ struct Counters {
   std::uint64_t invalidations = 0;
   std::uint64_t retired = 0;
   std::array<std::uint64_t, 32> stops{};  // by recorder::Stop
+  // In the totals only: how many functions were recorded at least once, and replayed at least once.
+  std::uint64_t functions_recorded = 0;
+  std::uint64_t functions_replayed = 0;
 };
 
 Counters& totals();

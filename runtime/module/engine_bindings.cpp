@@ -15,6 +15,7 @@
 #include "runtime/options.h"
 #include "runtime/recording.h"
 #include "runtime/replay_code.h"
+#include "runtime/stress.h"
 #include "runtime/texts.h"
 
 namespace tagalong {
@@ -96,6 +97,22 @@ py::object wrap_module_code(const py::object& code) {
   return guarded([&] { return as_object(runtime::wrap_nested(code_of(code))); });
 }
 
+std::vector<std::string> strings(const py::object& list) {
+  std::vector<std::string> result;
+  for (py::ssize_t index = 0; index < py::len(list); ++index) {
+    result.push_back(py::extract<std::string>(list[index]));
+  }
+  return result;
+}
+
+void start_stress(const py::object& excluded) {
+  guarded([&] { return runtime::start_stress(strings(excluded)), 0; });
+}
+
+void adopt_function(const py::object& function) {
+  guarded([&] { return runtime::adopt_function(reinterpret_cast<PyObject*>(function_of(function))), 0; });
+}
+
 py::dict counters_dict(const Counters& counters) {
   py::dict result;
   result["records"] = counters.records;
@@ -147,19 +164,16 @@ std::string explain(const py::object& function) {
   return text;
 }
 
+// (recorded, replayed): functions, that is code objects, not calls
+py::tuple functions_seen() {
+  return py::make_tuple(runtime::totals().functions_recorded, runtime::totals().functions_replayed);
+}
+
 void set_option(const std::string& name, long value) {
   if (!runtime::set_option(name, value)) {
     PyErr_Format(PyExc_ValueError, "there is no option %s", name.c_str());
     py::throw_error_already_set();
   }
-}
-
-std::vector<std::string> strings(const py::object& list) {
-  std::vector<std::string> result;
-  for (py::ssize_t index = 0; index < py::len(list); ++index) {
-    result.push_back(py::extract<std::string>(list[index]));
-  }
-  return result;
 }
 
 void set_log(const py::object& topics) { runtime::set_log(strings(topics)); }
@@ -244,6 +258,9 @@ void export_engine() {
   py::def("events_start", runtime::start_events);
   py::def("events_stop", events_stop);
   py::def("install_main_hook", install_main_hook);
+  py::def("start_stress", start_stress);
+  py::def("adopt_function", adopt_function);
+  py::def("functions_seen", functions_seen);
 }
 
 }  // namespace tagalong

@@ -1,4 +1,4 @@
-"""Imported at the interpreter's start when the variable TAGALONG asks for it: see `tagalong_autostart.pth` beside it.
+"""Imported at the start of the interpreter when TAGALONG or TAGALONG_STRESS is set: see `tagalong_autostart.pth`.
 
 It stands beside the package, not in it, so that what goes wrong while the package is imported has somebody to say it
 in one line. A bad option ends the process; an interpreter that tagalong does not support runs the program as it is.

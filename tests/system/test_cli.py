@@ -35,7 +35,7 @@ def test_run_gives_output_and_exit_code_of_the_program(run_python: RunPython, pr
 
 
 def test_run_traces(run_python: RunPython, program: str) -> None:
-    done = run_python("-m", "tagalong", "run", "--report=1", "--stress=1", program, "3", "--flag")
+    done = run_python("-m", "tagalong", "run", "--report=1", "--limits=nodes=3000", program, "3", "--flag")
     assert (done.stdout, done.returncode) == (OUTPUT, 3)
     assert "records 1, hits 3," in done.stderr
 

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import atexit
 import dataclasses
+import gc
+import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader, SourcelessFileLoader
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 
 from tagalong import _core
 from tagalong._face import explain, stats
-from tagalong._select import Selection, main_name
+from tagalong._select import Selection, main_name, our_paths
 from tagalong.options import Mode, Settings
 
 Change = Callable[[CodeType], CodeType]
@@ -86,14 +89,42 @@ def _change_module(mode: Mode) -> Change:
 
 def start(settings: Settings) -> None:
     """Makes the process trace what `settings` select, from now on. Does nothing when the mode is off."""
-    if settings.mode is Mode.OFF:
+    if settings.stress:
+        stress()
+    elif settings.mode is Mode.OFF:
         return
-    selection = Selection(settings)
-    finder = Finder(selection, _change_module(settings.mode))
-    sys.meta_path.insert(0, finder)
-    _core.install_main_hook(_change_main(finder, selection))
+    else:
+        selection = Selection(settings)
+        finder = Finder(selection, _change_module(settings.mode))
+        sys.meta_path.insert(0, finder)
+        _core.install_main_hook(_change_main(finder, selection))
     if settings.report:
         atexit.register(report)
+    if settings.summary:
+        atexit.register(summarise, settings.summary)
+
+
+def stress() -> None:
+    """Traces all functions that there are, and all that will be made."""
+    _core.start_stress([*our_paths(), os.path.dirname(os.path.dirname(__file__)) + "/_tagalong_"])  # noqa: PTH120
+    for found in gc.get_objects():
+        if type(found) is FunctionType:
+            _core.adopt_function(found)
+
+
+def summarise(file: str) -> None:
+    """Appends one line of JSON about this process to a file."""
+    counts = dataclasses.asdict(stats())
+    recorded, replayed = _core.functions_seen()
+    line = {
+        "process": os.getpid(),
+        "arguments": sys.orig_argv,
+        "functions_recorded": recorded,
+        "functions_replayed": replayed,
+        **counts,
+    }
+    with open(file, "ab", buffering=0) as stream:  # noqa: PTH123 - pathlib is slow to load
+        stream.write(json.dumps(line).encode() + b"\n")
 
 
 def report() -> None:

@@ -22,6 +22,11 @@ def foreign_folders() -> tuple[str, ...]:
     return tuple(dict.fromkeys(both))
 
 
+def our_paths() -> tuple[str, ...]:
+    """Beginnings of the file names of tagalong's own code, which is never traced."""
+    return tuple(dict.fromkeys((os.path.dirname(__file__) + os.sep, OURS)))  # noqa: PTH120
+
+
 def opaque_paths() -> tuple[str, ...]:
     """Beginnings of the file names of code that is called by a recording, never made part of it."""
     return (*foreign_folders(), OURS, "<frozen ")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tagalong import _core
-from tagalong._select import opaque_paths
+from tagalong._select import opaque_paths, our_paths
 from tagalong.options import Settings
 
 
@@ -13,5 +13,5 @@ def apply(settings: Settings) -> None:
         _core.set_option(name, value)
     _core.set_option("threads", settings.threads)
     _core.set_option("stress", int(settings.stress))
-    _core.set_opaque_paths(list(opaque_paths()))
+    _core.set_opaque_paths(list(our_paths() if settings.stress else opaque_paths()))
     _core.set_log(list(settings.log))

@@ -76,6 +76,13 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _file(text: str) -> str:
+    # Processes that inherit it may be in other folders.
+    if text and (not os.path.isabs(text) or text.endswith(os.sep)):  # noqa: PTH117 - pathlib is slow to load
+        raise ValueError
+    return text
+
+
 def _limits(text: str) -> dict[str, int]:
     limits = {name: default for name, (default, _) in LIMITS.items()}
     for part in filter(None, (part.strip() for part in text.split(","))):
@@ -201,9 +208,22 @@ TABLE: tuple[Option, ...] = (
         parse=_switch,
         default="0",
         allowed="0, 1",
-        help="1: record everything at the first call and replay at the second, whether it pays or not (for tests)",
+        help="1: trace every Python function of the process, the standard library's and installed packages' too: "
+        "recorded at the first call, replayed from the second, whether it pays or not (for tests)",
         examples=(("0", False), ("1", True)),
         refused=("on",),
+    ),
+    Option(
+        name="summary",
+        variable="TAGALONG_SUMMARY",
+        flag="--summary",
+        parse=_file,
+        default="",
+        allowed="the absolute name of a file",
+        help="file to which each traced process appends one line of JSON at its end: what was recorded, replayed and "
+        "given up",
+        examples=(("", ""), ("/tmp/counts.jsonl", "/tmp/counts.jsonl")),
+        refused=("counts.jsonl", "/tmp/"),
     ),
 )
 
@@ -222,6 +242,7 @@ class Settings:
     threads: int
     limits: dict[str, int]
     stress: bool
+    summary: str
 
 
 if [field.name for field in fields(Settings)] != [option.name for option in TABLE]:

@@ -1,0 +1,136 @@
+#include "runtime/stress.h"
+
+#include <string_view>
+#include <utility>
+
+#include "rewriter/code.h"
+#include "rewriter/interp/code_link.h"
+#include "rewriter/interp/errors.h"
+#include "runtime/replay_code.h"
+
+namespace tagalong::runtime {
+namespace {
+
+std::vector<std::string>& excluded_paths() {
+  static auto* paths = new std::vector<std::string>();
+  return *paths;
+}
+
+bool is_excluded(const PyCodeObject* code) {
+  const char* file = PyUnicode_AsUTF8(code->co_filename);
+  if (file == nullptr) {
+    PyErr_Clear();  // a name with surrogates: not ours
+    return false;
+  }
+  const std::string_view path(file);
+  for (const std::string& prefix : excluded_paths()) {
+    if (path.starts_with(prefix)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The compiler nests code as deep as it nests blocks; code made by hand may be nested deeper than our stack.
+constexpr int kMaxNesting = 100;
+
+bool adopt_constants(PyCodeObject* code, int depth);
+
+// What functions of this code are to be made from.
+CodeRef adopted(PyCodeObject* code, int depth) {
+  PyCodeObject* original = interp::original_of(code);
+  if (original != code || is_excluded(code)) {
+    return CodeRef::create(code);
+  }
+  adopt_constants(code, depth);
+  try {
+    return replay_code_of(code);
+  } catch (const rewriter::RewriteError&) {  // damaged code runs as it is, as far as it gets
+    return CodeRef::create(code);
+  }
+}
+
+// Exchanges the code objects among the constants, in place: whoever has the code object has that very object later on.
+bool adopt_constants(PyCodeObject* code, int depth) {
+  PyObject* constants = code->co_consts;
+  const Py_ssize_t count = PyTuple_GET_SIZE(constants);
+  if (depth >= kMaxNesting || interp::original_constants(code) != constants) {
+    return false;
+  }
+  Ref exchanged;
+  for (Py_ssize_t index = 0; index < count; ++index) {
+    PyObject* constant = PyTuple_GET_ITEM(constants, index);
+    if (!PyCode_Check(constant)) {
+      continue;
+    }
+    CodeRef replay = adopted(reinterpret_cast<PyCodeObject*>(constant), depth + 1);
+    if (reinterpret_cast<PyObject*>(replay.get()) == constant) {
+      continue;
+    }
+    if (!exchanged) {
+      exchanged = Ref::steal(PyTuple_New(count));
+      if (!exchanged) {
+        throw PythonError();
+      }
+      for (Py_ssize_t other = 0; other < count; ++other) {
+        PyTuple_SET_ITEM(exchanged.get(), other, Ref::create(PyTuple_GET_ITEM(constants, other)).release());
+      }
+    }
+    PyTuple_SET_ITEM(exchanged.get(), index, reinterpret_cast<PyObject*>(replay.release()));
+    Py_DECREF(constant);
+  }
+  // Building replay code allocates, so a collection may have come here before us.
+  if (exchanged && code->co_consts == constants && !interp::exchange_constants(code, exchanged.get())) {
+    throw PythonError();
+  }
+  return static_cast<bool>(exchanged);
+}
+
+// A failure here must not become one of the program: its code then runs as it is.
+void adopt_quietly(PyCodeObject* code) {
+  try {
+    if (!is_excluded(code)) {
+      adopt_constants(code, 0);
+    }
+  } catch (const PythonError&) {
+    PyErr_Clear();
+  } catch (const std::exception& error) {
+    PyErr_WarnFormat(PyExc_RuntimeWarning, 1, "tagalong: %s", error.what());
+  }
+}
+
+// Every use of exec(), every import, script, -c and -m raises "exec" with the code object. All events come here, so the
+// name is looked at first.
+int audit(const char* event, PyObject* arguments, void* /*data*/) {
+  if (std::string_view(event) != "exec") {
+    return 0;
+  }
+  if (Py_IsInitialized() == 0 || PyThreadState_GetInterpreter(PyThreadState_Get()) != PyInterpreterState_Main()) {
+    return 0;
+  }
+  if (PyTuple_Check(arguments) && PyTuple_GET_SIZE(arguments) == 1 && PyCode_Check(PyTuple_GET_ITEM(arguments, 0))) {
+    adopt_quietly(reinterpret_cast<PyCodeObject*>(PyTuple_GET_ITEM(arguments, 0)));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void start_stress(std::vector<std::string> excluded) {
+  static bool started = false;
+  excluded_paths() = std::move(excluded);
+  if (!std::exchange(started, true) && PySys_AddAuditHook(audit, nullptr) != 0) {
+    throw PythonError();
+  }
+}
+
+void adopt_function(PyObject* function) {
+  auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function));
+  const CodeRef replay = adopted(code, 0);
+  if (replay.get() != code &&
+      PyObject_SetAttrString(function, "__code__", reinterpret_cast<PyObject*>(replay.get())) != 0) {
+    throw PythonError();
+  }
+}
+
+}  // namespace tagalong::runtime
