@@ -6,6 +6,7 @@
 #include "rewriter/instrument.h"
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
+#include "rewriter/unit_map.h"
 
 namespace tagalong::recorder {
 namespace {
@@ -26,7 +27,7 @@ Additions add_pad_and_handler(Assembly& assembly, int first, std::uint32_t hook_
   Additions additions;
   additions.pad = assembly.size();
   assembly.instructions.push_back({op::kPOP_TOP});
-  assembly.instructions.push_back({op::kJUMP_BACKWARD, 0, first});
+  assembly.instructions.push_back({op::kJUMP_BACKWARD_NO_INTERRUPT, 0, first});
   additions.handler = assembly.size();
   for (const Instruction& instruction : std::array<Instruction, 7>{{{op::kPUSH_NULL},
                                                                     {op::kLOAD_CONST, hook_constant},
@@ -113,7 +114,17 @@ std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
   };
   rewriter::Instrumented instrumented = rewriter::instrument(assembly, plan);
 
-  if (!interp::set_original(instrumented.code.get(), decoded->shape->code.get())) {
+  std::vector<std::pair<int, int>> exceptions;
+  for (int index = 0; index < count; ++index) {
+    exceptions.emplace_back(instrumented.before_hook_offsets[static_cast<std::size_t>(index)], index);
+  }
+  exceptions.emplace_back(instrumented.offsets[static_cast<std::size_t>(additions.pad)], decoded->first);
+  interp::UnitMap units = rewriter::unit_map(instrumented.code.get(), {.original = decoded->assembly,
+                                                                       .from = decoded->shape->units,
+                                                                       .starts = decoded->shape->starts,
+                                                                       .to = instrumented.offsets,
+                                                                       .exceptions = std::move(exceptions)});
+  if (!interp::set_original(instrumented.code.get(), decoded->shape->code.get(), std::move(units))) {
     throw PythonError();
   }
   recording->callable_constant = instrumented.callable_constant_index;

@@ -5,6 +5,7 @@
 #include "rewriter/edit.h"
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
+#include "rewriter/unit_map.h"
 #include "runtime/anchor.h"
 
 namespace tagalong::runtime {
@@ -53,10 +54,24 @@ std::vector<int> add_pads(Assembly& assembly, const std::vector<int>& depths) {
     if (depths[static_cast<std::size_t>(index)] == 0) {
       pads[static_cast<std::size_t>(index)] = assembly.size();
       assembly.instructions.push_back({op::kPOP_TOP});
-      assembly.instructions.push_back({op::kJUMP_BACKWARD, 0, index});
+      // A signal is served where eager execution would look for one, not here.
+      assembly.instructions.push_back({op::kJUMP_BACKWARD_NO_INTERRUPT, 0, index});
     }
   }
   return pads;
+}
+
+// The code made of the original's instructions, which are now at these units, is shown as the original.
+void link(const CodeRef& code, const recorder::DecodedCode& decoded, const std::vector<int>& units,
+          std::vector<std::pair<int, int>> exceptions) {
+  interp::UnitMap map = rewriter::unit_map(code.get(), {.original = decoded.assembly,
+                                                        .from = decoded.shape->units,
+                                                        .starts = decoded.shape->starts,
+                                                        .to = units,
+                                                        .exceptions = std::move(exceptions)});
+  if (!interp::set_original(code.get(), decoded.shape->code.get(), std::move(map))) {
+    throw PythonError();
+  }
 }
 
 CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* anchor_out) {
@@ -86,9 +101,11 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
   if (!record.replay_code) {
     throw PythonError();
   }
-  if (!interp::set_original(encoded.code.get(), decoded->shape->code.get())) {
-    throw PythonError();
+  std::vector<std::pair<int, int>> pad_places;
+  for (std::size_t index = 0; index < count; ++index) {
+    pad_places.emplace_back(record.pads[index], static_cast<int>(index));
   }
+  link(encoded.code, *decoded, record.units, std::move(pad_places));
   *anchor_out = std::move(anchor);
   return encoded.code;
 }
@@ -139,11 +156,14 @@ CodeRef graph_code(const recorder::DecodedCode& decoded, const Ref& graph, const
                                                                .jumps_see_it = false}});
   rewriter::EncodeOptions options;
   options.stack_size = assembly.stack_size + static_cast<int>(slots.size()) + kHookStack;
-  CodeRef result = rewriter::encode(edited.assembly, options).code;
-  if (!interp::set_original(result.get(), decoded.shape->code.get())) {
-    throw PythonError();
+  const rewriter::Encoded encoded = rewriter::encode(edited.assembly, options);
+  std::vector<int> units;
+  units.reserve(edited.index.size());
+  for (const int index : edited.index) {
+    units.push_back(encoded.offsets[static_cast<std::size_t>(index)]);
   }
-  return result;
+  link(encoded.code, decoded, units, {});
+  return encoded.code;
 }
 
 CodeRef wrap_nested(PyCodeObject* code) {
@@ -157,7 +177,14 @@ CodeRef wrap_nested(PyCodeObject* code) {
       constant = Ref::create(reinterpret_cast<PyObject*>(replay.get()));
     }
   }
-  return changed ? rewriter::encode(assembly).code : CodeRef::create(code);
+  if (!changed) {
+    return CodeRef::create(code);
+  }
+  CodeRef wrapped = rewriter::encode(assembly).code;
+  if (!interp::set_shown(wrapped.get(), interp::shown_of(code))) {
+    throw PythonError();
+  }
+  return wrapped;
 }
 
 }  // namespace tagalong::runtime

@@ -1,62 +1,157 @@
 #include "rewriter/interp/code_link.h"
 
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <utility>
+
 namespace tagalong::interp {
 namespace {
 
-void free_link(void* original) { Py_XDECREF(static_cast<PyObject*>(original)); }
+constexpr int kUnit = static_cast<int>(sizeof(_Py_CODEUNIT));
+// Offsets that programs make up themselves and that no unit of derived code stands for are kept above this one. (Those
+// that are above it themselves are not worth a thought.)
+constexpr int kForeign = 1 << 30;
+
+struct CodeLink {
+  CodeRef original;  // empty: the code object itself
+  CodeRef shown;     // the same
+  UnitMap units;
+  Ref constants;  // the tuple it was compiled with, if another one has taken its place
+};
+
+void free_link(void* link) { delete static_cast<CodeLink*>(link); }
 
 Py_ssize_t link_index() {
   static const Py_ssize_t index = _PyEval_RequestCodeExtraIndex(free_link);
   return index;
 }
 
-Py_ssize_t constants_index() {
-  static const Py_ssize_t index = _PyEval_RequestCodeExtraIndex(free_link);
-  return index;
-}
-
-PyObject* extra(PyCodeObject* code, Py_ssize_t index) {
-  void* object = nullptr;
-  if (_PyCode_GetExtra(reinterpret_cast<PyObject*>(code), index, &object) != 0) {
+CodeLink* link_of(PyCodeObject* code) {
+  if (code->co_extra == nullptr) {
+    return nullptr;
+  }
+  void* link = nullptr;
+  if (_PyCode_GetExtra(reinterpret_cast<PyObject*>(code), link_index(), &link) != 0) {
     PyErr_Clear();
     return nullptr;
   }
-  return static_cast<PyObject*>(object);
+  return static_cast<CodeLink*>(link);
+}
+
+bool set_link(PyCodeObject* code, CodeLink link) {
+  std::unique_ptr<CodeLink> owned(new (std::nothrow) CodeLink(std::move(link)));
+  if (owned == nullptr) {
+    PyErr_NoMemory();
+    return false;
+  }
+  if (_PyCode_SetExtra(reinterpret_cast<PyObject*>(code), link_index(), owned.get()) != 0) {
+    return false;
+  }
+  static_cast<void>(owned.release());
+  return true;
 }
 
 }  // namespace
 
-bool set_original(PyCodeObject* derived, PyCodeObject* original) {
-  Py_INCREF(original);
-  if (_PyCode_SetExtra(reinterpret_cast<PyObject*>(derived), link_index(), original) != 0) {
-    Py_DECREF(original);
-    return false;
+int UnitMap::original(int unit) const {
+  if (unit < 0 || static_cast<std::size_t>(unit) >= entries_.size()) {
+    return unit;
   }
-  return true;
+  const std::int32_t entry = entries_[static_cast<std::size_t>(unit)];
+  return entry < 0 ? -1 - entry : entry;
 }
 
+bool UnitMap::is_own(int unit) const {
+  return unit < 0 || static_cast<std::size_t>(unit) >= entries_.size() || entries_[static_cast<std::size_t>(unit)] >= 0;
+}
+
+int UnitMap::derived(int original) const {
+  if (entries_.empty()) {
+    return original;
+  }
+  const auto found = std::find(entries_.begin(), entries_.end(), original);
+  return found == entries_.end() ? -1 : static_cast<int>(found - entries_.begin());
+}
+
+bool set_original(PyCodeObject* derived, PyCodeObject* original, UnitMap units) {
+  return set_link(derived, {CodeRef::create(original), CodeRef::create(shown_of(original)), std::move(units), {}});
+}
+
+bool set_shown(PyCodeObject* code, PyCodeObject* shown) { return set_link(code, {{}, CodeRef::create(shown), {}, {}}); }
+
 PyCodeObject* original_of(PyCodeObject* code) {
-  PyObject* original = extra(code, link_index());
-  return original == nullptr ? code : reinterpret_cast<PyCodeObject*>(original);
+  const CodeLink* link = link_of(code);
+  return link == nullptr || !link->original ? code : link->original.get();
+}
+
+PyCodeObject* shown_of(PyCodeObject* code) {
+  const CodeLink* link = link_of(code);
+  return link == nullptr || !link->shown ? code : link->shown.get();
 }
 
 bool exchange_constants(PyCodeObject* code, PyObject* constants) {
-  if (extra(code, constants_index()) == nullptr) {
-    // Takes over the code object's own reference: frames that run now still read their constants from that tuple.
-    if (_PyCode_SetExtra(reinterpret_cast<PyObject*>(code), constants_index(), code->co_consts) != 0) {
+  CodeLink* link = link_of(code);
+  if (link == nullptr) {
+    if (!set_link(code, {})) {
       return false;
     }
-  } else {
-    Py_DECREF(code->co_consts);
+    link = link_of(code);
   }
-  Py_INCREF(constants);
-  code->co_consts = constants;
+  if (!link->constants) {
+    // Takes over the code object's own reference: frames that run now still read their constants from that tuple.
+    link->constants = Ref::steal(code->co_consts);
+    code->co_consts = Py_NewRef(constants);
+  }
   return true;
 }
 
 PyObject* original_constants(PyCodeObject* code) {
-  PyObject* constants = extra(code, constants_index());
-  return constants == nullptr ? code->co_consts : constants;
+  const CodeLink* link = link_of(code);
+  return link == nullptr || !link->constants ? code->co_consts : link->constants.get();
+}
+
+OriginalConstants::OriginalConstants(PyObject* object) {
+  if (!PyCode_Check(object)) {
+    return;
+  }
+  auto* code = reinterpret_cast<PyCodeObject*>(object);
+  PyObject* original = original_constants(code);
+  if (original != code->co_consts) {
+    code_ = CodeRef::create(code);
+    exchanged_ = std::exchange(code->co_consts, original);
+  }
+}
+
+OriginalConstants::~OriginalConstants() {
+  if (code_) {
+    code_->co_consts = exchanged_;
+  }
+}
+
+bool is_shown_unit(PyCodeObject* code, int unit) {
+  const CodeLink* link = link_of(code);
+  return link == nullptr || link->units.is_own(unit);
+}
+
+int shown_offset(PyCodeObject* code, int offset) {
+  const CodeLink* link = link_of(code);
+  if (link == nullptr || offset < 0) {
+    return offset;
+  }
+  return offset >= kForeign ? offset - kForeign : link->units.original(offset / kUnit) * kUnit + offset % kUnit;
+}
+
+int real_offset(PyCodeObject* code, int shown) {
+  const CodeLink* link = link_of(code);
+  if (link == nullptr || shown < 0) {
+    return shown;
+  }
+  const int unit = link->units.derived(shown / kUnit);
+  if (unit >= 0) {
+    return unit * kUnit + shown % kUnit;
+  }
+  return shown < kForeign ? shown + kForeign : shown;
 }
 
 }  // namespace tagalong::interp

@@ -1,15 +1,57 @@
 // Code objects that we derive from an original remember it (in CPython's co_extra), so that a function is recognised
-// whichever of its code objects is installed. A derived code object owns its original.
+// whichever of its code objects is installed, and so that Python programs are shown what they know (black_box.h). A
+// derived code object owns what it refers to.
+//
+// Two relations, which differ for modules whose functions are traced from the start:
+//   - the original is what a derived code object was made of, with the constants that we want it to have;
+//   - the shown code is what the compiler made: the only code object that a program ever sees.
 #pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "rewriter/interp/ref.h"
 
 namespace tagalong::interp {
 
+// For each code unit of derived code the unit of the original that it stands for. What has been added (a hook, a stub)
+// stands for the instruction it belongs to and is marked.
+class UnitMap {
+ public:
+  UnitMap() = default;  // the same units
+  explicit UnitMap(std::size_t size) : entries_(size, added(0)) {}
+
+  void set_own(int unit, int original) { entries_[static_cast<std::size_t>(unit)] = original; }
+  void set_added(int unit, int original) { entries_[static_cast<std::size_t>(unit)] = added(original); }
+
+  // The unit of the original; units outside of the code are their own.
+  [[nodiscard]] int original(int unit) const;
+  [[nodiscard]] bool is_own(int unit) const;
+  // The unit of an original's instruction in derived code, -1 if there is none.
+  [[nodiscard]] int derived(int original) const;
+
+ private:
+  static std::int32_t added(int original) { return -1 - original; }
+
+  std::vector<std::int32_t> entries_;  // added units: -1 - original
+};
+
 // False with an exception set when there is no memory.
-bool set_original(PyCodeObject* derived, PyCodeObject* original);
+bool set_original(PyCodeObject* derived, PyCodeObject* original, UnitMap units);
+// `code` is `shown` with other constants.
+bool set_shown(PyCodeObject* code, PyCodeObject* shown);
+
 // The original of a derived code object, the code object itself otherwise.
 PyCodeObject* original_of(PyCodeObject* code);
+// What programs see of this code object.
+PyCodeObject* shown_of(PyCodeObject* code);
+// Offsets in bytes (f_lasti, tb_lasti): of a place in `code` as programs see it, and back. Those that are no place in
+// the code at all come back as they were.
+int shown_offset(PyCodeObject* code, int offset);
+int real_offset(PyCodeObject* code, int shown);
+// Whether programs know the code unit: false for hooks and stubs.
+bool is_shown_unit(PyCodeObject* code, int unit);
 
 // Gives a code object another tuple of constants, of the same length, in place: functions that its instructions make
 // from then on are made from the code objects in there. The tuple it was compiled with lives as long as the code does.
@@ -17,5 +59,22 @@ PyCodeObject* original_of(PyCodeObject* code);
 bool exchange_constants(PyCodeObject* code, PyObject* constants);
 // The tuple the code was compiled with; borrowed.
 PyObject* original_constants(PyCodeObject* code);
+
+// As long as this lives, the code object (if it is one) has the constants it was compiled with, for C code that reads
+// them. Each of these lives within the one before.
+class OriginalConstants {
+ public:
+  explicit OriginalConstants(PyObject* object);
+  OriginalConstants(OriginalConstants&& other) noexcept
+      : code_(std::move(other.code_)), exchanged_(std::exchange(other.exchanged_, nullptr)) {}
+  OriginalConstants(const OriginalConstants&) = delete;
+  OriginalConstants& operator=(const OriginalConstants&) = delete;
+  OriginalConstants& operator=(OriginalConstants&&) = delete;
+  ~OriginalConstants();
+
+ private:
+  CodeRef code_;
+  PyObject* exchanged_ = nullptr;
+};
 
 }  // namespace tagalong::interp

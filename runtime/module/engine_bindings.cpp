@@ -5,6 +5,7 @@
 
 #include "replay/printer.h"
 #include "rewriter/code.h"
+#include "rewriter/interp/black_box.h"
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
 #include "runtime/anchor.h"
@@ -86,8 +87,10 @@ bool is_traced(const py::object& function) {
 }
 
 py::object original_code(const py::object& code_or_function) {
-  return as_object(CodeRef::create(interp::original_of(code_of(code_or_function))));
+  return as_object(CodeRef::create(interp::shown_of(code_of(code_or_function))));
 }
+
+py::object installed_code(const py::object& function) { return as_object(CodeRef::create(code_of(function))); }
 
 py::object wrap_code(const py::object& code) {
   return guarded([&] { return as_object(runtime::replay_code_of(runtime::wrap_nested(code_of(code)).get())); });
@@ -196,7 +199,9 @@ py::object optional(const Ref& object) { return object ? owned(object) : py::obj
 
 py::object recording_result(const Recording& recording) { return optional(recording.result); }
 py::object recording_exception(const Recording& recording) { return optional(recording.exception); }
-py::object recording_original(const Recording& recording) { return as_object(recording.original_code); }
+py::object recording_original(const Recording& recording) {
+  return as_object(CodeRef::create(interp::shown_of(recording.original_code.get())));
+}
 py::object recording_recording(const Recording& recording) { return as_object(recording.recording_code); }
 py::object recording_replay(const Recording& recording) { return as_object(recording.replay_code); }
 py::object recording_stop(const Recording& recording) {
@@ -229,6 +234,7 @@ py::object record(const py::object& function, const py::tuple& args, const py::d
 }  // namespace
 
 void export_engine() {
+  interp::show_originals();
   py::scope().attr("GuardFailed") = py::object(py::handle<>(py::borrowed(runtime::guard_failed_type())));
   py::class_<Recording, boost::shared_ptr<Recording>, boost::noncopyable>("RecordingCore", py::no_init)
       .add_property("result", recording_result)
@@ -248,6 +254,7 @@ void export_engine() {
   py::def("untrace", untrace);
   py::def("is_traced", is_traced);
   py::def("original_code", original_code);
+  py::def("installed_code", installed_code);
   py::def("wrap_code", wrap_code);
   py::def("wrap_module_code", wrap_module_code);
   py::def("stats", stats, (py::arg("func") = py::object()));

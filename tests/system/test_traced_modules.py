@@ -20,15 +20,19 @@ MODULES: dict[str, tuple[list[str], int]] = {
     "code": ([], 1_000),
     "collections": (["collections", "collections.abc"], 100_000),
     "contextlib": (["contextlib"], 10_000),
+    "compile": ([], 10_000),
     "coroutines": ([], 200),
     "dataclasses": (["dataclasses"], 10_000),
     "descr": ([], 10_000),
+    "dis": ([], 5_000),
     "enum": (["enum"], 100_000),
     "except_star": ([], 500),
     "exceptions": ([], 200),
     "extcall": ([], 2),
     "functools": (["functools"], 10_000),
     "fractions": (["fractions"], 1_000),
+    "frame": ([], 20),
+    "funcattrs": ([], 50),
     "generators": ([], 500),
     "json": (["json.decoder", "json.encoder", "json.scanner"], 100),
     "patma": ([], 500),
@@ -45,6 +49,14 @@ MODULES: dict[str, tuple[list[str], int]] = {
 DIFFERENT = {
     "test_code.CoExtra.test_free_different_thread": "code objects live as long as a graph that inlined them",
     "test_coroutines.CoroutineTest.test_for_2": "counts the references to a constant, which a graph has, too",
+    **dict.fromkeys(
+        (
+            f"test_dis.{case}.test_{name}"
+            for case in ("DisTests", "DisWithFileTests")
+            for name in ("loop_quicken", "show_caches", "super_instructions")
+        ),
+        "shows how far the interpreter has specialised code that it does not run any more",
+    ),
     "test_sys_settrace.SkipLineEventsTraceTestCase.test_09_settrace_and_raise": (
         "known defect: an inlined frame that becomes real to raise in is entered again for a trace function"
     ),

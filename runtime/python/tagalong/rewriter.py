@@ -8,7 +8,8 @@
     seen = []
     f.__code__ = rewriter.instrument(f, before=seen.append)     # called with the index of each instruction
 
-Everything here takes a code object or a function. Malformed code is refused with a `RewriteError`.
+Everything here takes a code object or a function; of a function, the code that is installed, which is not what
+`__code__` shows if it is traced. Malformed code is refused with a `RewriteError`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +28,11 @@ Code = CodeType | FunctionType | MethodType
 def _code(source: Code) -> CodeType:
     if isinstance(source, CodeType):
         return source
+    function = getattr(source, "__func__", source)
+    if isinstance(function, FunctionType):
+        return _core.installed_code(
+            function
+        )  # what runs; `__code__` shows what the program would run without us
     code = getattr(source, "__code__", None)
     if not isinstance(code, CodeType):
         raise TypeError(f"a code object or a function is needed, not {type(source).__name__}")

@@ -1,0 +1,269 @@
+#include "rewriter/interp/black_box.h"
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rewriter/interp/code_link.h"
+#include "rewriter/interp/errors.h"
+#include "rewriter/interp/frames.h"
+
+namespace tagalong::interp {
+namespace {
+
+// What stood in the places that have been changed.
+struct Inherited {
+  getter function_code = nullptr;
+  getter frame_code = nullptr;
+  getter frame_lasti = nullptr;
+  descrgetfunc member = nullptr;
+  newfunc traceback = nullptr;
+  PyCFunction settrace = nullptr;
+  hashfunc code_hash = nullptr;
+  richcmpfunc code_compare = nullptr;
+  _PyCFunctionFastWithKeywords code_replace = nullptr;
+  _PyCFunctionFast marshal_dumps = nullptr;
+  _PyCFunctionFast marshal_dump = nullptr;
+};
+Inherited g_inherited;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+// The descriptors of members whose values are shown differently; borrowed from static types.
+struct Members {
+  PyObject* generator_code = nullptr;
+  PyObject* coroutine_code = nullptr;
+  PyObject* async_generator_code = nullptr;
+  PyObject* traceback_lasti = nullptr;
+  PyObject* code_constants = nullptr;
+};
+Members g_members;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+// Takes over the reference to what may be a code object.
+PyObject* shown(PyObject* object) {
+  if (object == nullptr || !PyCode_Check(object)) {
+    return object;
+  }
+  auto* code = reinterpret_cast<PyCodeObject*>(object);
+  PyCodeObject* original = shown_of(code);
+  if (original != code) {
+    Py_INCREF(original);
+    Py_DECREF(object);
+  }
+  return reinterpret_cast<PyObject*>(original);
+}
+
+PyObject* function_code(PyObject* self, void* closure) { return shown(g_inherited.function_code(self, closure)); }
+
+PyObject* frame_code(PyObject* self, void* closure) { return shown(g_inherited.frame_code(self, closure)); }
+
+PyObject* frame_lasti(PyObject* self, void* closure) {
+  Frame* frame = reinterpret_cast<PyFrameObject*>(self)->f_frame;
+  PyCodeObject* code = code_of(frame);
+  if (shown_of(code) == code) {
+    return g_inherited.frame_lasti(self, closure);
+  }
+  const int unit = unit_of(frame);
+  return PyLong_FromLong(unit < 0 ? -1 : shown_offset(code, unit * static_cast<int>(sizeof(_Py_CODEUNIT))));
+}
+
+PyObject* traceback_lasti(PyObject* object) {
+  const auto* traceback = reinterpret_cast<PyTracebackObject*>(object);
+  return PyLong_FromLong(shown_offset(code_of(traceback->tb_frame->f_frame), traceback->tb_lasti));
+}
+
+PyObject* code_constants(PyObject* object) {
+  auto* code = reinterpret_cast<PyCodeObject*>(object);
+  // Derived code that somebody has got from our own tools is shown as it is.
+  return Py_NewRef(original_of(code) == code ? original_constants(shown_of(code)) : code->co_consts);
+}
+
+PyObject* member(PyObject* descriptor, PyObject* object, PyObject* type) {
+  PyObject* value = g_inherited.member(descriptor, object, type);
+  if (value == nullptr || object == nullptr) {
+    return value;
+  }
+  if (descriptor == g_members.generator_code || descriptor == g_members.coroutine_code ||
+      descriptor == g_members.async_generator_code) {
+    return shown(value);
+  }
+  if (descriptor == g_members.traceback_lasti) {
+    Py_DECREF(value);
+    return traceback_lasti(object);
+  }
+  if (descriptor == g_members.code_constants) {
+    Py_DECREF(value);
+    return code_constants(object);
+  }
+  return value;
+}
+
+// types.TracebackType(next, frame, lasti, lineno): the caller's offset is one of the code that programs see.
+PyObject* new_traceback(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  PyObject* object = g_inherited.traceback(type, args, kwargs);
+  if (object != nullptr) {
+    auto* traceback = reinterpret_cast<PyTracebackObject*>(object);
+    traceback->tb_lasti = real_offset(code_of(traceback->tb_frame->f_frame), traceback->tb_lasti);
+  }
+  return object;
+}
+
+Py_hash_t hash_code(PyObject* self) {
+  const OriginalConstants constants(self);
+  return g_inherited.code_hash(self);
+}
+
+PyObject* compare_code(PyObject* left, PyObject* right, int operation) {
+  const OriginalConstants of_left(left);
+  const OriginalConstants of_right(right);
+  return g_inherited.code_compare(left, right, operation);
+}
+
+PyObject* replace_code(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+  const OriginalConstants constants(self);
+  return g_inherited.code_replace(self, arguments, count, names);
+}
+
+// marshal reads what it finds in the fields of code objects, down to any depth.
+void restore_constants(PyObject* object, std::vector<OriginalConstants>& restored, int depth) {
+  constexpr int kMarshalDepth = 2000;  // it refuses what is deeper
+  if (depth > kMarshalDepth) {
+    return;
+  }
+  if (PyCode_Check(object)) {
+    restored.emplace_back(object);
+    restore_constants(original_constants(reinterpret_cast<PyCodeObject*>(object)), restored, depth + 1);
+  } else if (PyTuple_CheckExact(object) || PyList_CheckExact(object)) {
+    for (Py_ssize_t index = 0; index < PySequence_Fast_GET_SIZE(object); ++index) {
+      restore_constants(PySequence_Fast_GET_ITEM(object, index), restored, depth + 1);
+    }
+  } else if (PyDict_CheckExact(object)) {
+    Py_ssize_t position = 0;
+    PyObject* key = nullptr;
+    PyObject* value = nullptr;
+    while (PyDict_Next(object, &position, &key, &value) != 0) {
+      restore_constants(key, restored, depth + 1);
+      restore_constants(value, restored, depth + 1);
+    }
+  }
+}
+
+template <_PyCFunctionFast Inherited::*inherited>
+PyObject* marshal_code(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  std::vector<OriginalConstants> restored;
+  if (count > 0) {
+    restore_constants(arguments[0], restored, 0);
+  }
+  PyObject* result = (g_inherited.*inherited)(module, arguments, count);
+  while (!restored.empty()) {
+    restored.pop_back();
+  }
+  return result;
+}
+
+// The trace function that sys.settrace() installs, for all threads the same.
+Py_tracefunc g_trampoline = nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+int filtered_trace(PyObject* object, PyFrameObject* frame, int event, PyObject* argument) {
+  if (event == PyTrace_OPCODE && !is_shown_unit(code_of(frame->f_frame), unit_of(frame->f_frame))) {
+    return 0;
+  }
+  return g_trampoline(object, frame, event, argument);
+}
+
+PyObject* settrace(PyObject* module, PyObject* function) {
+  PyObject* result = g_inherited.settrace(module, function);
+  PyThreadState* thread = thread_state();
+  if (result != nullptr && function != Py_None && thread->c_tracefunc != nullptr &&
+      thread->c_tracefunc != filtered_trace) {
+    g_trampoline = thread->c_tracefunc;
+    thread->c_tracefunc = filtered_trace;
+  }
+  return result;
+}
+
+// A builtin function or method stays the object it is: its definition gets another C function of the same kind.
+template <class Function>
+Function replace_method(PyMethodDef* method, int flags, Function replacement) {
+  TAGALONG_CHECK(method != nullptr && method->ml_flags == flags, "{} has flags {}",
+                 method == nullptr ? "a method" : method->ml_name, method == nullptr ? 0 : method->ml_flags);
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-cstyle-cast,bugprone-casting-through-void)
+  return reinterpret_cast<Function>(reinterpret_cast<void*>(
+      std::exchange(method->ml_meth, reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(replacement)))));
+}
+
+PyMethodDef* definition_of(const char* module_name, const char* name) {
+  const Ref module = Ref::steal(PyImport_ImportModule(module_name));
+  const Ref function = module ? Ref::steal(PyObject_GetAttrString(module.get(), name)) : Ref();
+  if (!function) {
+    throw PythonError();
+  }
+  return PyCFunction_CheckExact(function.get()) ? reinterpret_cast<PyCFunctionObject*>(function.get())->m_ml : nullptr;
+}
+
+PyMethodDef* definition_of(PyTypeObject& type, std::string_view name) {
+  PyMethodDef* method = type.tp_methods;
+  while (method->ml_name != nullptr && method->ml_name != name) {
+    ++method;
+  }
+  return method->ml_name == nullptr ? nullptr : method;
+}
+
+// A slot of a type, and the copy of it that the type's `__name__` method has.
+template <class Function>
+Function replace_slot(PyTypeObject& type, Function& slot, const char* name, Function replacement) {
+  PyObject* wrapper = PyDict_GetItemString(type.tp_dict, name);
+  if (wrapper != nullptr && Py_IS_TYPE(wrapper, &PyWrapperDescr_Type)) {
+    reinterpret_cast<PyWrapperDescrObject*>(wrapper)->d_wrapped = reinterpret_cast<void*>(replacement);
+  }
+  return std::exchange(slot, replacement);
+}
+
+getter replace_getter(PyTypeObject& type, std::string_view name, getter replacement) {
+  for (PyGetSetDef* entry = type.tp_getset; entry != nullptr && entry->name != nullptr; ++entry) {
+    if (entry->name == name) {
+      const getter old = entry->get;
+      entry->get = replacement;
+      return old;
+    }
+  }
+  TAGALONG_CHECK(false, "{} has no attribute {}", type.tp_name, name);
+}
+
+PyObject* member_of(PyTypeObject& type, const char* name) {
+  PyObject* descriptor = PyDict_GetItemString(type.tp_dict, name);
+  TAGALONG_CHECK(descriptor != nullptr && Py_IS_TYPE(descriptor, &PyMemberDescr_Type), "{}.{} is no member",
+                 type.tp_name, name);
+  return descriptor;
+}
+
+}  // namespace
+
+void show_originals() {
+  if (g_inherited.member != nullptr) {
+    return;
+  }
+  g_members = {member_of(PyGen_Type, "gi_code"), member_of(PyCoro_Type, "cr_code"),
+               member_of(PyAsyncGen_Type, "ag_code"), member_of(PyTraceBack_Type, "tb_lasti"),
+               member_of(PyCode_Type, "co_consts")};
+  g_inherited.function_code = replace_getter(PyFunction_Type, "__code__", function_code);
+  g_inherited.frame_code = replace_getter(PyFrame_Type, "f_code", frame_code);
+  g_inherited.frame_lasti = replace_getter(PyFrame_Type, "f_lasti", frame_lasti);
+  g_inherited.traceback = std::exchange(PyTraceBack_Type.tp_new, new_traceback);
+  PyTypeObject& member_type = PyMemberDescr_Type;
+  g_inherited.member = replace_slot(member_type, member_type.tp_descr_get, "__get__", member);
+  PyTypeObject& code_type = PyCode_Type;
+  g_inherited.code_hash = replace_slot(code_type, code_type.tp_hash, "__hash__", hash_code);
+  g_inherited.code_compare = std::exchange(code_type.tp_richcompare, compare_code);
+  for (const char* name : {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}) {
+    richcmpfunc slot = compare_code;
+    replace_slot(code_type, slot, name, compare_code);
+  }
+  g_inherited.code_replace =
+      replace_method(definition_of(code_type, "replace"), METH_FASTCALL | METH_KEYWORDS, replace_code);
+  g_inherited.settrace = replace_method(definition_of("sys", "settrace"), METH_O, settrace);
+  g_inherited.marshal_dumps =
+      replace_method(definition_of("marshal", "dumps"), METH_FASTCALL, marshal_code<&Inherited::marshal_dumps>);
+  g_inherited.marshal_dump =
+      replace_method(definition_of("marshal", "dump"), METH_FASTCALL, marshal_code<&Inherited::marshal_dump>);
+}
+
+}  // namespace tagalong::interp
