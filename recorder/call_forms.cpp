@@ -60,18 +60,6 @@ PyObject* property_part(PyTypeObject* type, PyObject* name, const char* part) {
   return function.get();  // the property keeps it alive
 }
 
-// An operator method that says NotImplemented leads on to other methods; one that mentions it is left to the
-// interpreter.
-bool mentions_not_implemented(PyObject* function) {
-  PyObject* names = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function))->co_names;
-  for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(names); ++index) {
-    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, index), "NotImplemented") == 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
@@ -125,9 +113,6 @@ Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
       return target;
     default:
       find_special(target, end, callee);
-      if (target.returns == ReturnKind::kOperator && mentions_not_implemented(target.function)) {
-        target.form = CallForm::kNone;
-      }
       return target;
   }
 }

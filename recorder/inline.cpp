@@ -39,7 +39,8 @@ bool Session::try_inline(interp::Frame* callee) {
   const auto unit = static_cast<std::size_t>(interp::unit_of(caller));
   const std::vector<int>& map = top().code->instruction_at;
   const int instruction = unit < map.size() ? map[unit] : -1;
-  if (instruction < 0 || top().pending >= 0 || top().call_result != kNoValue) {
+  if (instruction < 0 || top().pending >= 0 || top().call_result != kNoValue || top().raising.instruction >= 0 ||
+      top().declined != kNotDeclined) {
     return false;
   }
   try {
@@ -259,6 +260,7 @@ void Session::inline_call(interp::Frame* callee, const CallTarget& target) {
   frame.next = recording->decoded->first;
   frame.number = static_cast<std::int32_t>(graph_.frames.size());
   frame.return_kind = target.returns;
+  frame.operation = target.operation;
   const bool is_call = instruction_at(current_).opcode == op::kCALL;
   const Values arguments = take_operands(frame, target, here);
   // A plain call moves its operands into the callee; elsewhere the callee has them in addition.
@@ -398,18 +400,22 @@ void Session::return_from_inlined(Value value) {
     release(value);
     value = callee.instance;  // its holder goes to the caller
   }
-  emit(Op::leave_frame, {}, at_return, callee.number);
+  leave_inlined(callee, at_return);
+  flush_drops();
+  frames_.pop_back();
+  top().call_result = value;
+  current_ = top().next;
+  state_changed_ = true;
+}
+
+void Session::leave_inlined(ShadowFrame& callee, SnapshotId at) {
+  emit(Op::leave_frame, {}, at, callee.number);
   for (const Value local : callee.locals) {
     if (local != kNoValue) {
       release(local);
     }
   }
   release(callee.function);
-  flush_drops();
-  frames_.pop_back();
-  top().call_result = value;
-  current_ = top().next;
-  state_changed_ = true;
 }
 
 }  // namespace tagalong::recorder

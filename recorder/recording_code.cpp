@@ -1,5 +1,6 @@
 #include "recorder/recording_code.h"
 
+#include <algorithm>
 #include <array>
 
 #include "recorder/rule_table.h"
@@ -64,6 +65,14 @@ const char* refusal_of(const PyCodeObject* code) {
 
 }  // namespace
 
+const rewriter::ExceptionRange* DecodedCode::range_of(int instruction) const {
+  const auto covers = [instruction](const ExceptionRange& range) {
+    return range.start <= instruction && instruction < range.end;
+  };
+  const auto found = std::find_if(assembly.ranges.begin(), assembly.ranges.end(), covers);
+  return found == assembly.ranges.end() ? nullptr : &*found;
+}
+
 int DecodedCode::call_start(int instruction) const {
   const auto opcode_at = [this](int index) { return assembly.instructions[static_cast<std::size_t>(index)].opcode; };
   int start = instruction;
@@ -81,6 +90,10 @@ std::shared_ptr<const DecodedCode> DecodedCode::make(PyCodeObject* code) {
   decoded->assembly = rewriter::decode(code);
   decoded->refusal = refusal_of(code);
   decoded->first = rewriter::first_resume(decoded->assembly) + 1;
+  decoded->is_handler.assign(decoded->assembly.instructions.size(), false);
+  for (const ExceptionRange& range : decoded->assembly.ranges) {
+    decoded->is_handler[static_cast<std::size_t>(range.target)] = true;
+  }
   auto shape = std::make_shared<replay::CodeShape>();
   shape->code = CodeRef::create(code);
   shape->depths = rewriter::stack_depths(decoded->assembly);
@@ -107,7 +120,8 @@ std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
   rewriter::HookPlan plan;
   plan.callable = hook;
   plan.before = [&](int index) {
-    return index < count && wants_before(assembly.instructions[static_cast<std::size_t>(index)].opcode);
+    return index < count && (decoded->is_handler[static_cast<std::size_t>(index)] ||
+                             wants_before(assembly.instructions[static_cast<std::size_t>(index)].opcode));
   };
   plan.after = [&](int index) {
     return index < count && wants_after(assembly.instructions[static_cast<std::size_t>(index)].opcode);

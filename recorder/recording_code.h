@@ -14,10 +14,13 @@ namespace tagalong::recorder {
 struct DecodedCode {
   replay::CodeShapeRef shape;
   rewriter::Assembly assembly;
-  int first = 0;  // first instruction behind RESUME
+  int first = 0;                 // first instruction behind RESUME
+  std::vector<bool> is_handler;  // by instruction: exceptions lead there
   // Why frames of this code cannot be recorded; null: they can.
   const char* refusal = nullptr;
 
+  // Where an exception raised by the instruction goes; null: out of the frame.
+  [[nodiscard]] const rewriter::ExceptionRange* range_of(int instruction) const;
   // KW_NAMES, PRECALL and CALL are one: whoever goes on at a CALL goes on at the first of them.
   [[nodiscard]] int call_start(int instruction) const;
 

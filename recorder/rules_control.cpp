@@ -129,34 +129,31 @@ void Session::count_back_edge(int target) {
 void Session::return_value(const Instruction& /*instruction*/) {
   if (frames_.size() == 1) {
     return_from_root(pop());
-  } else if (check_result(top().stack.back())) {
-    return_from_inlined(pop());
+    return;
   }
-}
-
-// What the C code between caller and callee would refuse or treat specially is guarded against, or ends the trace here.
-bool Session::check_result(Value value) {
+  // What the C code between caller and callee would refuse or treat specially is guarded against, or followed.
   PyObject* object = live_stack(0);
-  const Facts& known = facts(value);
+  const Value value = top().stack.back();
+  const bool is_known = facts(value).exact != nullptr;
   if (top().return_kind == replay::ReturnKind::kOperator) {
     if (object == Py_NotImplemented) {
-      stop(Stop::k_not_implemented);
-      return false;
+      emit(Op::guard_is, {value}, snapshot(), 0, Ref::create(Py_NotImplemented));
+      decline_operator();
+      return;
     }
-    if (known.exact == nullptr) {
+    if (!is_known) {
       emit(Op::guard_is_not, {value}, snapshot(), 0, Ref::create(Py_NotImplemented));
     }
   } else if (top().return_kind == replay::ReturnKind::kNone) {
     if (object != Py_None) {
-      stop(Stop::k_exception);
-      return false;
+      emit(Op::guard_is_not, {value}, snapshot(), 0, Ref::create(Py_None));
+      refuse_init_result();
+      return;
     }
     emit(Op::guard_is, {value}, snapshot(), 0, Ref::create(Py_None));
   }
-  return true;
+  return_from_inlined(pop());
 }
-
-void Session::raised(const Instruction& /*instruction*/) { stop(Stop::k_exception); }
 
 void Session::generator(const Instruction& /*instruction*/) { stop(Stop::k_generator); }
 

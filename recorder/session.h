@@ -96,6 +96,18 @@ class Session : public std::enable_shared_from_this<Session> {
     bool counted = true;            // false: constants and the like, which nobody drops
   };
 
+  // An instruction that has raised, from when that is known to its handler or the end of its frame.
+  struct Raising {
+    int instruction = -1;            // -1: none
+    int shown = -1;                  // where the frame is seen to be: what RERAISE raises was raised elsewhere
+    Value lasti = replay::kNoValue;  // the place of `shown` as a value, if it is one already
+    bool adds_entry = true;          // to the traceback
+    bool is_emitted = false;         // its operation is in the graph
+    bool is_landing = false;         // it is not, the interpreter executes the instruction: a re-raise out of the root
+    SnapshotId here = replay::kNoSnapshot;  // the state before it, where it is_landing
+  };
+
+  static constexpr std::int32_t kNotDeclined = -1;
   struct ShadowFrame {
     interp::Frame* live = nullptr;
     RecordingCode* code = nullptr;
@@ -115,6 +127,9 @@ class Session : public std::enable_shared_from_this<Session> {
     Ref number_object;           // `number`, made when first needed
     bool calls_ufunc = false;    // the CALL under way
     bool is_null_first = false;  // its first callable slot is NULL
+    Raising raising;
+    std::int32_t declined = kNotDeclined;  // the operation whose inlined method has answered NotImplemented
+    std::int32_t operation = 0;            // of this frame, if it is such a method
     std::unordered_map<int, int> back_edges;
   };
 
@@ -123,7 +138,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void start_root(interp::Frame* frame, std::shared_ptr<const DecodedCode> decoded);
   void finish(Recorded recorded);
   void return_from_root(Value value);
-  bool enter(interp::Frame* frame, int instruction);  // false: not for this session
+  [[nodiscard]] bool is_mine(interp::Frame* frame) const;
+  bool may_go_on();
 
   // Inlining: which call is this (call_forms.cpp), and what does it become (inline.cpp)?
   struct CallTarget;
@@ -138,8 +154,25 @@ class Session : public std::enable_shared_from_this<Session> {
   void bind_arguments(ShadowFrame& callee, PyCodeObject* code, const Values& positional, PyObject* keyword_names,
                       SnapshotId here);
   void run_prologue(ShadowFrame& callee);
-  bool check_result(Value value);
   void return_from_inlined(Value value);
+  void leave_inlined(ShadowFrame& callee, SnapshotId at);
+
+  // Exceptions (exceptions.cpp)
+  bool catch_exception(interp::Frame* frame, int handler);
+  bool find_raising(interp::Frame* frame, int unit);
+  void emit_raising(bool leaves_root);
+  void raise_statement(const Instruction& instruction, bool leaves_root);
+  void reraise_statement(const Instruction& instruction, bool leaves_root);
+  void raise_in_branch(const Instruction& instruction);
+  void raise_by_rule(const Instruction& instruction);
+  void expect_raise(SnapshotId otherwise);
+  void drop_stack(std::size_t depth);
+  void unwind_inlined();
+  void unwind_root();
+  void raise_in_caller();
+  void refuse_init_result();
+  void decline_operator();
+  void finish_declined();
 
   // The shadow state
   ShadowFrame& top() { return frames_.back(); }
@@ -156,6 +189,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void bind_local(int slot, Value value);
   SnapshotId snapshot();  // the state before the current instruction
   SnapshotId snapshot_at(int instruction, const Values& stack);
+  SnapshotId state_at(int instruction, const Values& stack);  // the same, not as a place to land at
 
   Value emit(Op op, Values operands, SnapshotId here, std::int64_t immediate = 0, Ref object = {});
   Value constant(PyObject* object);
@@ -222,7 +256,13 @@ class Session : public std::enable_shared_from_this<Session> {
   void jump_backward(const Instruction&);
   void branch(const Instruction&);
   void return_value(const Instruction&);
-  void raised(const Instruction&);
+  void raise(const Instruction&);
+  void push_exc_info(const Instruction&);
+  void pop_except(const Instruction&);
+  void check_exc_match(const Instruction&);
+  void check_eg_match(const Instruction&);
+  void with_except_start(const Instruction&);
+  void prep_reraise_star(const Instruction&);
   void generator(const Instruction&);
   void namespace_frame(const Instruction&);
 
@@ -247,10 +287,12 @@ class Session : public std::enable_shared_from_this<Session> {
   std::vector<Facts> facts_;
   Values drops_;
   std::unordered_map<PyObject*, Value> constants_;
+  std::unordered_map<Value, int> lasti_of_;  // the instruction that a value of `lasti` stands for
   Ref hook_;
   PyObject** live_top_ = nullptr;  // end of the real stack at the current hook
   int current_ = 0;                // instruction whose rule runs
   bool is_before_ = false;
+  bool has_raised_ = false;  // the rule that runs is of an instruction that gave no result
   SnapshotId cached_snapshot_ = replay::kNoSnapshot;
   int cached_instruction_ = -1;
   std::size_t cached_frame_ = 0;

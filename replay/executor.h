@@ -37,7 +37,8 @@ struct Landing {
 struct Step {
   Op op = Op::null;
   bool in_entry_check = false;
-  bool can_leave = false;  // its snapshot is the state before it: the original instructions may go on here instead
+  bool expects_raise = false;  // an exception is what was recorded: the next steps go on with it
+  bool can_leave = false;      // its snapshot is the state before it: the original instructions may go on here instead
   std::uint16_t operand_count = 0;
   std::uint16_t drop_count = 0;
   std::uint16_t result_count = 0;
@@ -77,6 +78,7 @@ struct Run {
   const std::vector<int>* root_units = nullptr;  // code unit of instruction i in the code that the root frame runs
   std::unique_ptr<Landing> landing;              // kLeft, entered from a frame
   Ref result;
+  bool is_complete = false;      // kLeft, and that is how the trace ends
   const Step* failed = nullptr;  // the guard that did not hold
   Ref failed_value;
   // --- the executor's own
@@ -86,6 +88,9 @@ struct Run {
   std::int32_t frame_numbers[kMaxFrames];
   int depth = 0;
   std::int32_t synced_key = -1;
+  // Called as a function: what was being handled at entry, once a handler of the graph has changed it.
+  bool handles = false;
+  Ref handled_at_entry;
 };
 
 class Executor {

@@ -22,4 +22,21 @@ Value Graph::add(Op op, Values operands, std::int64_t immediate, Ref object, Sna
   return node.first_result;
 }
 
+bool is_expected_to_raise(const std::vector<Node>& nodes, std::size_t place) {
+  if (!nodes[place].info().may_raise) {
+    return false;
+  }
+  // In between stand only guards on what it has not returned, and drops of its operands.
+  for (++place; place < nodes.size(); ++place) {
+    const Op op = nodes[place].op;
+    if (op == Op::guard_raised) {
+      return true;
+    }
+    if (op != Op::drop && op != Op::guard_is_not && op != Op::guard_null && op != Op::constant && op != Op::null) {
+      return false;
+    }
+  }
+  return false;
+}
+
 }  // namespace tagalong::replay

@@ -97,4 +97,7 @@ struct Graph {
             std::int32_t line = 0);
 };
 
+// Whether the graph goes on with an exception that the node has raised; then its results are no values.
+[[nodiscard]] bool is_expected_to_raise(const std::vector<Node>& nodes, std::size_t place);
+
 }  // namespace tagalong::replay

@@ -8,6 +8,7 @@
 
 #include "replay/operations.h"
 #include "rewriter/interp/dicts.h"
+#include "rewriter/interp/exceptions.h"
 
 namespace tagalong::replay {
 namespace {
@@ -87,7 +88,12 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
       if (step.in_entry_check || run_.root == nullptr) {
         ++step.failures;
         run_.failed = &step;
-        run_.failed_value = Ref::create(registers_[executor_.registers_used_[step.operands]]);
+        if (step.operand_count != 0) {
+          run_.failed_value = Ref::create(registers_[executor_.registers_used_[step.operands]]);
+        }
+        if (run_.handles) {
+          interp::set_handled(run_.thread, std::move(run_.handled_at_entry));
+        }
         clear_registers();
         pop_frames(own_frames);
         return run_.root == nullptr ? Outcome::kGuard : Outcome::kMiss;
@@ -97,7 +103,8 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
     default:
       break;
   }
-  ++executor_.exits;
+  run_.is_complete = step.op == Op::raise_out || step.op == Op::reraise_out;
+  ++(run_.is_complete ? executor_.hits : executor_.exits);
   return leave(step, answer == Answer::kRaised);
 }
 
@@ -144,7 +151,10 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::return_value:
       return Answer::kReturned;
     case Op::leave:
+    case Op::reraise_out:
       return Answer::kLeave;
+    case Op::raise_out:
+      return Answer::kRaised;
     case Op::drop:
       return Answer::kNext;
     case Op::sync_local:
@@ -166,6 +176,14 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
       return reinterpret_cast<PyObject*>(Py_TYPE(operand(0))) == step.object ? Answer::kNext : Answer::kGuardFailed;
     case Op::guard_not_null:
       return operand(0) != nullptr ? Answer::kNext : Answer::kGuardFailed;
+    case Op::guard_raised:
+      return PyErr_Occurred() != nullptr ? Answer::kNext : Answer::kGuardFailed;
+    case Op::guard_no_stop_iteration:
+      if (PyErr_ExceptionMatches(PyExc_StopIteration) == 0) {
+        return Answer::kNext;
+      }
+      PyErr_Clear();
+      return Answer::kGuardFailed;
     case Op::guard_null:
       return operand(0) == nullptr ? Answer::kNext : Answer::kGuardFailed;
     case Op::guard_is:
@@ -231,6 +249,26 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
       const std::array<PyObject*, 2> values = {operand(0), step.operand_count > 1 ? operand(1) : nullptr};
       return execute_number(step, values.data());
     }
+    case Op::unbound_local:
+    case Op::raise:
+    case Op::reraise:
+    case Op::raise_init_result:
+    case Op::handled_exception:
+    case Op::traceback_entry:
+    case Op::complete_attribute_error:
+    case Op::end_iteration:
+    case Op::lasti:
+    case Op::catch_exception:
+    case Op::push_exc_info:
+    case Op::pop_except:
+    case Op::check_exc_match:
+    case Op::check_eg_match:
+    case Op::prep_reraise_star:
+    case Op::exception_class:
+    case Op::exception_traceback:
+    case Op::with_except_start:
+    case Op::finish_operator:
+      return execute_exception(step, operands);
     default:
       return execute_container(step, operands);
   }
@@ -242,7 +280,9 @@ Outcome Interpreter::execute() {
     const bool steps_aside = step.can_leave && interp::is_watched(run_.thread);
     const Answer answer = steps_aside ? Answer::kLeave : execute_step(step);
     if (answer != Answer::kNext) [[unlikely]] {
-      return finish(step, answer);
+      if (answer != Answer::kRaised || !step.expects_raise) {
+        return finish(step, answer);
+      }
     }
     const std::int32_t* drops =
         executor_.registers_used_.data() + step.operands + step.operand_count + step.result_count;
@@ -262,7 +302,7 @@ Interpreter::Answer Interpreter::execute_number(const Step& step, PyObject* cons
   const auto truth = [&](bool value) { return store(step, Py_NewRef(value ? Py_True : Py_False)); };
   // Exact numbers run no code of anybody's; when one raises, the original instruction raises again.
   const auto exact = [&](PyObject* result) {
-    if (result == nullptr) {
+    if (result == nullptr && !step.expects_raise) {
       PyErr_Clear();
       return Answer::kAgain;
     }
@@ -468,7 +508,7 @@ Interpreter::Answer Interpreter::execute_name(const Step& step, const std::int32
       }
       if (value == nullptr) {
         PyErr_Clear();
-        return Answer::kAgain;
+        return step.expects_raise ? thunk(step, operands) : Answer::kAgain;
       }
       step.key = globals;
       step.version1 = interp::dict_version(globals);
@@ -538,7 +578,7 @@ Interpreter::Answer Interpreter::execute_cell_or_function(const Step& step, cons
       return store(step, PyCell_New(operand(0)));
     case Op::cell_get: {
       PyObject* content = PyCell_GET(operand(0));
-      return content == nullptr ? Answer::kAgain : store(step, Py_NewRef(content));
+      return content == nullptr ? empty_cell(step) : store(step, Py_NewRef(content));
     }
     case Op::cell_set: {
       PyObject* old = PyCell_GET(operand(0));
@@ -552,7 +592,7 @@ Interpreter::Answer Interpreter::execute_cell_or_function(const Step& step, cons
     case Op::cell_delete: {
       PyObject* old = PyCell_GET(operand(0));
       if (old == nullptr) {
-        return Answer::kAgain;
+        return empty_cell(step);
       }
       if (!sync(step)) {
         return Answer::kRaised;

@@ -6,6 +6,9 @@
 
 namespace tagalong::replay {
 
+// What getattr() adds to an AttributeError under way.
+void complete_attribute_error(PyObject* object, PyObject* name);
+
 class Interpreter {
  public:
   Interpreter(const Executor& executor, Run& run, PyObject** registers)
@@ -33,6 +36,9 @@ class Interpreter {
   PyObject* call_exact(const Step& step, const std::int32_t* operands, PyFunctionObject* function);
   Answer unpack(const Step& step, const std::int32_t* operands);
   Answer thunk(const Step& step, const std::int32_t* operands);
+  Answer execute_exception(const Step& step, const std::int32_t* operands);
+  static Answer empty_cell(const Step& step);
+  Answer push_exc_info(const Step& step, const std::int32_t* operands);
 
   Outcome finish(const Step& step, Answer answer);
 

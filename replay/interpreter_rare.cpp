@@ -89,6 +89,14 @@ ThunkForm form_of(const Step& step) {
       return {{{LOAD_BUILD_CLASS, 0}}, {}, true, false};
     case Op::delete_global:
       return {{{LOAD_FAST, 0}, {DELETE_GLOBAL, 0}}, {0}, true, true};
+    case Op::load_global:
+      return {{{LOAD_GLOBAL, 0}}, {}, true, true};
+    case Op::raise:
+      return plain(step, RAISE_VARARGS, step.operand_count);
+    case Op::check_exc_match:
+      return plain(step, CHECK_EXC_MATCH, 0);
+    case Op::prep_reraise_star:
+      return plain(step, PREP_RERAISE_STAR, 0);
     case Op::dict_merge:
       return {{{LOAD_FAST, 0}, {LOAD_FAST, 0}, {LOAD_FAST, 1}, {LOAD_FAST, 2}, {DICT_MERGE, 1}}, {2, 0, 1}};
     case Op::dict_update:
@@ -99,8 +107,9 @@ ThunkForm form_of(const Step& step) {
       return plain(step, LIST_EXTEND, 1);
     case Op::build_const_key_map:
       return plain(step, BUILD_CONST_KEY_MAP, step.operand_count - 1);
-    case Op::before_with: {
-      ThunkForm form = plain(step, BEFORE_WITH, 0);
+    case Op::before_with:
+    case Op::check_eg_match: {
+      ThunkForm form = plain(step, step.op == Op::before_with ? BEFORE_WITH : CHECK_EG_MATCH, 0);
       form.instructions.push_back({BUILD_TUPLE, 2});
       return form;
     }
@@ -166,6 +175,7 @@ Interpreter::Answer Interpreter::thunk(const Step& step, const std::int32_t* ope
       }
       return Answer::kNext;
     case Op::before_with:
+    case Op::check_eg_match:
       registers_[results[0]] = Py_NewRef(PyTuple_GET_ITEM(result.get(), 0));
       registers_[results[1]] = Py_NewRef(PyTuple_GET_ITEM(result.get(), 1));
       return Answer::kNext;

@@ -98,7 +98,8 @@ class Lowering {
     if (node.snapshot != kNoSnapshot) {
       lower_snapshot(node.snapshot);
       step.snapshot = node.snapshot;
-      step.can_leave = stands_before_itself(node) && !node.info().is_terminator() && !node.info().is_invisible();
+      step.can_leave =
+          !is_raising_ && stands_before_itself(node) && !node.info().is_terminator() && !node.info().is_invisible();
     }
     step.result_count = static_cast<std::uint16_t>(node.result_count);
     for (std::int32_t result = 0; result < node.result_count; ++result) {
@@ -109,7 +110,26 @@ class Lowering {
       }
       executor_.registers_used_.push_back(place);
     }
+    follow_exception(step);
     executor_.steps_.push_back(std::move(step));
+  }
+
+  // While an exception is under way nothing can leave to the original instructions.
+  void follow_exception(Step& step) {
+    if (step.op == Op::guard_raised) {
+      auto raising = executor_.steps_.rbegin();
+      while (raising != executor_.steps_.rend() && info(raising->op).is_guard()) {
+        ++raising;
+      }
+      TAGALONG_CHECK(raising != executor_.steps_.rend(), "nothing can have raised at node {}", step.node);
+      raising->expects_raise = true;
+      is_raising_ = true;
+    } else if (always_raises(step.op)) {
+      step.expects_raise = true;
+      is_raising_ = true;
+    } else if (step.op == Op::catch_exception || step.op == Op::end_iteration) {
+      is_raising_ = false;
+    }
   }
 
   // Whether the node's snapshot is the state before it. Guards on the outcome of a branch stand at the other outcome.
@@ -120,6 +140,8 @@ class Lowering {
       case Op::guard_class:
       case Op::guard_type_version:
         return true;
+      case Op::finish_operator:  // the instruction has begun before
+        return false;
       default:
         return !node.info().is_guard();
     }
@@ -258,6 +280,7 @@ class Lowering {
   std::int32_t last_number_ = -1;
   std::int32_t next_register_ = 0;
   bool in_entry_check_ = true;
+  bool is_raising_ = false;
 };
 
 std::shared_ptr<Executor> Executor::lower(Graph graph, std::vector<CodeShapeRef> shapes) {

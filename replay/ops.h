@@ -68,6 +68,11 @@ inline constexpr std::array kOps = {
 
 inline constexpr std::size_t kOpCount = detail::kOps.size();
 
+// Operations after which an exception is under way, whatever they do. (After others one is if guard_raised says so.)
+[[nodiscard]] constexpr bool always_raises(Op op) {
+  return op == Op::raise || op == Op::reraise || op == Op::raise_init_result || op == Op::unbound_local;
+}
+
 [[nodiscard]] constexpr const OpInfo& info(Op op) { return detail::kOps.at(static_cast<std::size_t>(op)); }
 [[nodiscard]] std::optional<Op> op_named(std::string_view name);
 

@@ -127,26 +127,6 @@ void Interpreter::pop_frame() {
 
 namespace {
 
-// What getattr() adds to an AttributeError that a getter raised.
-void complete_attribute_error(PyObject* object, PyObject* name) {
-  if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) {
-    return;
-  }
-  PyObject* type = nullptr;
-  PyObject* value = nullptr;
-  PyObject* traceback = nullptr;
-  PyErr_Fetch(&type, &value, &traceback);
-  PyErr_NormalizeException(&type, &value, &traceback);
-  const auto* error = reinterpret_cast<PyAttributeErrorObject*>(value);
-  if (PyErr_GivenExceptionMatches(value, PyExc_AttributeError) != 0 && error->name == nullptr &&
-      error->obj == nullptr) {
-    if (PyObject_SetAttrString(value, "name", name) != 0 || PyObject_SetAttrString(value, "obj", object) != 0) {
-      PyErr_Clear();
-    }
-  }
-  PyErr_Restore(type, value, traceback);
-}
-
 // What C code does with the result of the Python function that it called (ReturnKind).
 PyObject* finish_return(const FrameInfo& frame, PyObject* result, PyObject* instance, PyObject* const* caller_top,
                         PyObject* name) {
@@ -189,7 +169,9 @@ Outcome Interpreter::leave(const Step& step, bool raise) {
     traceback = Ref::steal(parts[2]);
   }
   const LoweredSnapshot& inner = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)];
-  ++step.failures;
+  if (!run_.is_complete) {
+    ++step.failures;
+  }
   if (!materialise(inner, true)) {
     Py_FatalError("tagalong: no memory to leave a trace");
   }

@@ -82,7 +82,9 @@ bool try_executors(PyThreadState* thread, Frame* frame, CodeRecord& record, PyOb
       *result = run.result.release();
       return true;
     }
-    count(record.counters, Event::kExit);
+    if (!run.is_complete) {
+      count(record.counters, Event::kExit);
+    }
     t_pending.kind = Pending::Kind::kLand;
     t_pending.landing = std::move(*run.landing);
     return false;

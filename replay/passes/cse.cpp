@@ -35,9 +35,11 @@ class Merger {
     look_ahead();
     std::vector<Node> nodes = std::exchange(graph_.nodes, {});
     graph_.nodes.reserve(nodes.size());
-    for (Node& node : nodes) {
+    for (std::size_t place = 0; place < nodes.size(); ++place) {
+      Node& node = nodes[place];
       replace(node.operands);
-      if (!merged(node)) {
+      // What has raised has no result for another to be.
+      if (is_expected_to_raise(nodes, place) || !merged(node)) {
         facts_.learn(node);
         epoch_ += facts_.disturbs(node) ? 1 : 0;
         graph_.nodes.push_back(std::move(node));

@@ -26,7 +26,8 @@ class Fold {
   bool run() {
     std::vector<Node> nodes = std::exchange(graph_.nodes, {});
     graph_.nodes.reserve(nodes.size() + 8);
-    for (Node& node : nodes) {
+    for (std::size_t place = 0; place < nodes.size(); ++place) {
+      Node& node = nodes[place];
       if (node.op == Op::drop) {
         // A constant may get uses behind the drop, which does nothing for it.
         const auto is_needless = [this](Value value) { return gone_[at(value)] || is_constant_[at(value)]; };
@@ -38,7 +39,11 @@ class Fold {
         replace(node.operands);
       }
       replace_in_snapshot(node.snapshot);
-      rewrite(node);
+      if (is_expected_to_raise(nodes, place)) {
+        keep(node);
+      } else {
+        rewrite(node);
+      }
     }
     for (std::size_t frame = 0; frame < graph_.frames.size(); ++frame) {
       finish_frame(frame);

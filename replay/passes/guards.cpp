@@ -22,7 +22,7 @@ class Guards {
     const std::size_t before = nodes.size();
     graph_.nodes.reserve(before);
     for (Node& node : nodes) {
-      if (node.info().is_guard() && is_known(node)) {
+      if (node.info().is_guard() && !node.operands.empty() && is_known(node)) {
         continue;
       }
       facts_.learn(node);

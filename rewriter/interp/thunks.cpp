@@ -16,6 +16,8 @@ int cache_count(int opcode) {
       return 4;
     case UNPACK_SEQUENCE:
       return 1;
+    case LOAD_GLOBAL:
+      return 5;
     default:
       return 0;
   }

@@ -100,8 +100,8 @@ def f(x):
 
 
 # program: argument_deleted
-# f(1) => record stop:exception
-# f(2) => hit exit
+# f(1) => record
+# f(2) => hit
 def f(x):
     y = x + 1
     del x

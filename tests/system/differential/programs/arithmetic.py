@@ -262,7 +262,7 @@ def f(a, b):
 # program: unused_results_still_raise
 # f(6, 3) => record, hit
 # f(6, 0) => hit exit
-# f(6.0, 0.0) => miss record stop:exception
+# f(6.0, 0.0) => miss record
 # f(8, 2) => hit
 def f(a, b):
     a // b

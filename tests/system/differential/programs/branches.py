@@ -174,7 +174,7 @@ def f(s):
 
 # program: assert_statement
 # f(3) => record, hit
-# f(-3) => miss record stop:exception
+# f(-3) => miss record
 # f(4) => hit
 def f(x):
     assert x > 0, f"bad {x}"

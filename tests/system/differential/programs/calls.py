@@ -117,8 +117,8 @@ def f(x, y):
 
 # program: wrong_arguments
 # note: the callee cannot be entered; the error is the caller's
-# f(1) => record stop:exception
-# f(2) => hit exit
+# f(1) => record
+# f(2) => hit
 def g(a, b):
     return a + b
 

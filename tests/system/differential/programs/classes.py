@@ -152,7 +152,7 @@ def f(n):
 # program: operators_in_python
 # f(V(1, 2), V(3, 4)) => record, hit
 # f(V(5, 6), V(7, 8)) => hit
-# f(V(1, 2), 5) => hit exit
+# f(V(1, 2), 5) => miss record
 class V:
     def __init__(self, x, y):
         self.x, self.y = x, y
@@ -307,8 +307,8 @@ def f(o):
 
 
 # program: slots
-# f(S(1)) => record stop:exception, hit exit
-# f(S("x")) => hit exit
+# f(S(1)) => record, hit
+# f(S("x")) => hit
 class S:
     __slots__ = ("a", "b")
 
@@ -445,8 +445,8 @@ def f(n):
 
 
 # program: init_returns_value
-# f(1) => record stop:exception
-# f(2) => hit exit
+# f(1) => record
+# f(2) => hit
 class Bad:
     def __init__(self, n):
         self.n = n
@@ -462,7 +462,7 @@ def f(n):
 
 # program: init_raises
 # f(1) => record, hit
-# f(-1) => miss record stop:exception
+# f(-1) => miss record
 # f(2) => hit
 class Picky:
     def __init__(self, n):
@@ -512,8 +512,8 @@ def f(n):
 
 
 # program: frozen_dataclass
-# f(1) => record stop:exception
-# f(2) => hit exit
+# f(1) => record
+# f(2) => hit
 from dataclasses import dataclass
 
 
@@ -710,7 +710,7 @@ def f(p):
 
 
 # program: bad_protocol_results
-# f("len") => record stop:exception
+# f("len") => record
 # f("bool") => hit exit
 # f("hash") => hit exit
 # f("iter") => hit exit

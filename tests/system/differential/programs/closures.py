@@ -111,8 +111,8 @@ f, setter = make(10)
 
 
 # program: deleted_cell
-# f(3) => record stop:exception
-# f(4) => hit exit
+# f(3) => record
+# f(4) => hit
 def f(x):
     def inner():
         return x
@@ -128,7 +128,7 @@ def f(x):
 
 # program: cell_not_yet_bound
 # f(True) => record, hit
-# f(False) => miss record stop:exception
+# f(False) => miss record
 def f(flag):
     def inner():
         return late

@@ -91,7 +91,7 @@ def f(items):
 
 # program: async_comprehension_body
 # note: the coroutine's body is opaque
-# f([1, 2]) => record stop:exception, hit exit
+# f([1, 2]) => record, hit
 def f(items):
     async def numbers():
         for item in items:

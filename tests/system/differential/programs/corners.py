@@ -308,7 +308,7 @@ def f(x):
 
 # program: try_del_unbound
 # f(True) => record, hit
-# f(False) => miss record stop:exception
+# f(False) => miss record
 def f(flag):
     if flag:
         y = 1

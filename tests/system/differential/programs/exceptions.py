@@ -4,16 +4,16 @@
 
 
 # program: raise_uncaught
-# f(1) => record stop:exception
-# f(2) => hit exit
+# f(1) => record
+# f(2) => hit
 def f(x):
     y = x + 1
     raise ValueError("bad", y)
 
 
 # program: raise_caught_in_root
-# f(1) => record stop:exception
-# f(2) => hit exit
+# f(1) => record
+# f(2) => hit
 def f(x):
     try:
         raise KeyError(x)
@@ -290,10 +290,10 @@ def f(x):
 
 
 # program: handlers_in_order
-# f(ValueError("v")) => record stop:exception
-# f(KeyError("k")) => record stop:exception
-# f(OSError(2, "o")) => record stop:exception
-# f(SystemExit(3)) => record stop:exception
+# f(ValueError("v")) => record
+# f(KeyError("k")) => hit exit
+# f(OSError(2, "o")) => hit exit
+# f(SystemExit(3)) => hit exit
 def f(error):
     try:
         raise error
@@ -340,9 +340,9 @@ def f(x):
 
 
 # program: nested_try_in_handler
-# f({}, {}) => record stop:exception
-# f({1: 2}, {}) => record
-# f({1: 2}, {1: 3}) => hit
+# f({}, {}) => record
+# f({1: 2}, {}) => hit exit
+# f({1: 2}, {1: 3}) => hit exit
 def f(a, b):
     try:
         return a[1]
@@ -467,8 +467,8 @@ def f(a, b, c):
 
 # program: custom_exception
 # f(3) => record, hit
-# f(-3) => miss record stop:exception
-# f(-4) => hit exit
+# f(-3) => miss record
+# f(-4) => hit
 class Custom(Exception):
     def __init__(self, code, *, why):
         super().__init__(code)
@@ -485,23 +485,23 @@ def f(x):
 
 
 # program: raise_class_and_instance
-# f(ValueError) => record stop:exception
-# f(ValueError("x")) => record stop:exception
-# f(5) => record stop:exception
+# f(ValueError) => record
+# f(ValueError("x")) => hit
+# f(5) => hit
 def f(what):
     raise what
 
 
 # program: bare_raise_without_exception
-# f() => record stop:exception
-# f() => record stop:exception
+# f() => record
+# f() => hit
 def f():
     raise
 
 
 # program: unbound_local
 # f(True) => record, hit
-# f(False) => miss record stop:exception
+# f(False) => miss record
 # f(True) => hit
 def f(flag):
     if flag:
@@ -510,10 +510,10 @@ def f(flag):
 
 
 # program: unknown_global
-# f(1) => record stop:exception
-# f(1) => hit exit
+# f(1) => record
+# f(1) => hit
 # do missing = 5
-# f(1) => hit exit
+# f(1) => miss record
 def f(x):
     y = x + 1
     return missing + y
@@ -592,15 +592,15 @@ def f(x):
 # program: exception_at_each_kind_of_instruction
 # note: one instruction kind each, the line of each is in its traceback; after four recordings that ended before
 # note: they did anything the function is left alone
-# f(0, []) => record stop:exception
-# f(1, []) => record stop:exception
-# f(2, []) => record stop:exception
-# f(3, []) => record stop:exception
-# f(4, []) => none
-# f(5, []) => none
-# f(6, []) => none
-# f(7, []) => none
-# f(8, []) => none
+# f(0, []) => record
+# f(1, []) => miss record
+# f(2, []) => miss record
+# f(3, []) => miss record
+# f(4, []) => miss record
+# f(5, []) => miss record
+# f(6, []) => miss record
+# f(7, []) => miss record
+# f(8, []) => miss
 def f(kind, x):
     if kind == 0:
         x.missing
@@ -798,7 +798,7 @@ def f(x):
 
 
 # program: generator_exit_and_runtime_error
-# f([1]) => record stop:exception, hit exit
+# f([1]) => record, hit
 # f([]) => hit exit
 def gen(x):
     yield x[0]

@@ -5,7 +5,7 @@
 
 # program: raising_call_with_keywords
 # note: the trace ends before the call; the original instructions go on at KW_NAMES, not behind it
-# f() => record stop:exception, hit exit
+# f() => record, hit
 def f():
     try:
         return list((), sequence=())
@@ -15,7 +15,7 @@ def f():
 
 # program: raising_builtin_call_with_keywords_in_callee
 # trace: f
-# f([3, 1]) => record stop:exception, hit exit
+# f([3, 1]) => record, hit
 def g(x):
     return sorted(x, key=None, revers=True)
 
@@ -98,7 +98,7 @@ def f():
 
 # program: traceback_of_a_frame_that_stopped_recording
 # note: the instruction that a traceback names is looked up in the code of the frame, which stays what it was
-# f(0) => record stop:exception, hit exit
+# f(0) => record, hit
 import traceback
 
 

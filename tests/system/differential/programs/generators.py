@@ -133,8 +133,8 @@ def f(n):
 
 
 # program: coroutine_driven_by_hand
-# f(3) => record stop:exception, hit exit
-# f("x") => hit exit
+# f(3) => record, hit
+# f("x") => hit
 class Later:
     def __await__(self):
         got = yield "waiting"
@@ -175,8 +175,8 @@ def f(x):
 
 
 # program: async_generators_and_with
-# f([1, 2]) => record stop:exception, hit exit
-# f([3]) => hit exit
+# f([1, 2]) => record, hit
+# f([3]) => hit
 class Manager:
     async def __aenter__(self):
         print("aenter")

@@ -177,7 +177,7 @@ def f(items):
 
 
 # program: with_exit_raises
-# f([1]) => record stop:exception
+# f([1]) => record
 # f([]) => hit exit
 class Manager:
     def __enter__(self):
@@ -193,8 +193,8 @@ def f(x):
 
 
 # program: with_not_a_manager
-# f([]) => record stop:exception
-# f(5) => record stop:exception
+# f([]) => record
+# f(5) => hit
 def f(x):
     with x as y:
         return y

@@ -401,9 +401,8 @@ f, outside = make()
 
 
 # program: cl2_delete_of_captured_name
-# note: the read of the empty cell raises, which ends the recording
-# f(1) => record stop:exception
-# f(2) => hit exit
+# f(1) => record
+# f(2) => hit
 def f(x):
     def get():
         return x
@@ -438,8 +437,8 @@ def f(x):
 
 
 # program: cl2_unbound_cells
-# f(0) => record stop:exception
-# f(1) => hit exit
+# f(0) => record
+# f(1) => hit
 def f(n):
     def get():
         return late
