@@ -58,9 +58,7 @@ class Verdicts(unittest.TestResult):
 
     def stopTest(self, test: unittest.TestCase) -> None:
         super().stopTest(test)
-        self._log(
-            round=self._round, end=test.id(), seconds=round(time.perf_counter() - self._start, 4)
-        )
+        self._log(round=self._round, end=test.id(), seconds=round(time.perf_counter() - self._start, 4))
         # Nothing of a failed test shall live on because we know about it.
         for kept in (self.failures, self.errors, self.skipped, self.expectedFailures):
             kept.clear()

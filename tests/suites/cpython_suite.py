@@ -202,7 +202,12 @@ def compare(module: str, arguments: argparse.Namespace) -> Comparison:
     outcome, found = runs[-1]
     unsteady = {test: text for test, text in runs[0][1].items() if test not in found}
     result = Comparison(module, plain, outcome, found, unsteady, counts)
-    details = {"module": module, "stress": dataclasses.asdict(outcome), "differences": found, "counts": dict(counts)}
+    details = {
+        "module": module,
+        "stress": dataclasses.asdict(outcome),
+        "differences": found,
+        "counts": dict(counts),
+    }
     (arguments.cache / f"{module}.stress.json").write_text(json.dumps(details, indent=1))
     return result
 
@@ -252,11 +257,19 @@ def parse(argv: list[str] | None) -> argparse.Namespace:
         description="Run CPython's own tests plain and under stress (TAGALONG_STRESS=1) and compare the verdicts.",
     )
     parser.add_argument("modules", nargs="*", help="such as test_json (default: all)")
-    parser.add_argument("--representative", action="store_true", help="the modules of representative.txt only")
+    parser.add_argument(
+        "--representative", action="store_true", help="the modules of representative.txt only"
+    )
     parser.add_argument("--jobs", type=int, default=2, help="modules at the same time")
-    parser.add_argument("--timeout", type=float, help=f"seconds for a module (default: {FACTOR} x plain + {GRACE})")
-    parser.add_argument("--rounds", type=int, default=2, help="how often each test runs in its process (default: 2)")
-    parser.add_argument("--only", action="append", default=[], metavar="PART", help="tests with PART in their ids")
+    parser.add_argument(
+        "--timeout", type=float, help=f"seconds for a module (default: {FACTOR} x plain + {GRACE})"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=2, help="how often each test runs in its process (default: 2)"
+    )
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="PART", help="tests with PART in their ids"
+    )
     parser.add_argument("--plain-only", action="store_true", help="fill the cache of plain runs")
     parser.add_argument("--python", default=str(ROOT / ".venv/bin/python"), help=argparse.SUPPRESS)
     parser.add_argument("--cache", type=Path, default=ROOT / "build/suites", help="folder of results")
@@ -285,7 +298,9 @@ def main(argv: list[str] | None = None) -> int:
     arguments.cache = arguments.cache.resolve()
     arguments.cache.mkdir(parents=True, exist_ok=True)
     arguments.known = table("cpython_differences.txt")
-    version = subprocess.run([arguments.python, "-VV"], capture_output=True, text=True, check=True, timeout=60)
+    version = subprocess.run(
+        [arguments.python, "-VV"], capture_output=True, text=True, check=True, timeout=60
+    )
     arguments.version = version.stdout.strip()
     modules = chosen(arguments)
     if not modules:
@@ -294,10 +309,14 @@ def main(argv: list[str] | None = None) -> int:
     results: list[Comparison] = []
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         if arguments.plain_only:
-            for module, outcome in zip(modules, pool.map(lambda name: plain_outcome(name, arguments), modules)):
+            for module, outcome in zip(
+                modules, pool.map(lambda name: plain_outcome(name, arguments), modules)
+            ):
                 print(f"{module}: {outcome.seconds:.1f} s {outcome.ending}", flush=True)
             return 0
-        for task in concurrent.futures.as_completed([pool.submit(compare, name, arguments) for name in modules]):
+        for task in concurrent.futures.as_completed(
+            [pool.submit(compare, name, arguments) for name in modules]
+        ):
             result = task.result()
             results.append(result)
             lines, good = report(result, arguments.known)
@@ -306,7 +325,9 @@ def main(argv: list[str] | None = None) -> int:
     total: collections.Counter[str] = sum((result.counts for result in results), collections.Counter())
     tests = sum(len({key.partition(" ")[2] for key in result.plain.verdicts}) for result in results)
     different = sum(len(result.differences) for result in results)
-    print(f"total: {len(results)} modules, {tests} tests, {different} differ, {bad} modules not as they should be")
+    print(
+        f"total: {len(results)} modules, {tests} tests, {different} differ, {bad} modules not as they should be"
+    )
     print(", ".join(f"{name} {number}" for name, number in sorted(total.items())))
     same = missing_differences(results, arguments.known)
     for test in same:
