@@ -98,8 +98,11 @@ Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
       if (property_part(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)), "fget") == target.function) {
         target.form = CallForm::kProperty;
         target.object = _PyType_Lookup(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)));
-        target.returns = ReturnKind::kAttribute;
-        target.operation = static_cast<int>(instruction.arg);
+        // LOAD_METHOD looks up by itself what getattr() would.
+        if (instruction.opcode == op::kLOAD_ATTR) {
+          target.returns = ReturnKind::kAttribute;
+          target.operation = static_cast<int>(instruction.arg);
+        }
       }
       return target;
     case op::kSTORE_ATTR:
@@ -109,6 +112,12 @@ Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
         target.form = CallForm::kSetter;
         target.object = _PyType_Lookup(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)));
         target.returns = ReturnKind::kDiscard;
+      }
+      return target;
+    case op::kWITH_EXCEPT_START:
+      target.operands = 4;
+      if (PyMethod_Check(end[-4]) && PyMethod_GET_FUNCTION(end[-4]) == target.function) {
+        target.form = CallForm::kExit;
       }
       return target;
     default:
@@ -199,6 +208,12 @@ void Session::find_special(CallTarget& target, PyObject* const* end, interp::Fra
         const bool is_plain = target.exit_function != nullptr && PyFunction_Check(target.exit_function);
         target.form = is_plain ? CallForm::kEnter : CallForm::kNone;
       }
+      return;
+    case op::kFOR_ITER:
+      target.operands = 1;
+      target.returns = ReturnKind::kIteration;
+      target.operation = instruction.target;
+      target.form = is_method(end[-1], "__next__") ? CallForm::kNext : CallForm::kNone;
       return;
     case op::kBINARY_OP:
     case op::kCOMPARE_OP:

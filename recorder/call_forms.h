@@ -22,6 +22,8 @@ enum class CallForm : std::uint8_t {
   kSpecial,      // a special method of the first operand with all operands in order
   kReflected,    // __radd__ and the like of the second operand
   kEnter,        // BEFORE_WITH
+  kExit,         // WITH_EXCEPT_START
+  kNext,         // FOR_ITER
 };
 
 struct Session::CallTarget {

@@ -95,6 +95,11 @@ void Session::drop_stack(std::size_t depth) {
 void Session::emit_raising(bool leaves_root) {
   Raising& raising = top().raising;
   current_ = raising.instruction;
+  if (raising.may_end_loop) {
+    Values stack = top().stack;
+    stack.pop_back();
+    emit(Op::guard_no_stop_iteration, {}, snapshot_at(instruction_at(current_).target, stack));
+  }
   if (raising.is_emitted) {
     return;
   }
@@ -143,6 +148,19 @@ void Session::raise_by_rule(const Instruction& instruction) {
 }
 
 void Session::expect_raise(SnapshotId otherwise) { emit(Op::guard_raised, {}, otherwise); }
+
+// A recorded __next__ has raised and the loop is over, as a hook that is not the handler's shows.
+void Session::end_iteration() {
+  if (!top().raising.may_end_loop) {
+    return;
+  }
+  current_ = top().raising.instruction;
+  emit(Op::end_iteration, {}, state_at(current_, top().stack));
+  top().raising = {};
+  release(pop());
+  flush_drops();
+  top().next = instruction_at(current_).target;
+}
 
 // Where a branch goes is decided after its operation: one more guard for each way that it has not gone.
 void Session::raise_in_branch(const Instruction& instruction) {
@@ -279,6 +297,7 @@ void Session::unwind_inlined() {
          Ref::create(name(static_cast<int>(instruction_at(current_).arg))));
   }
   raise_in_caller();
+  top().raising.may_end_loop = callee.return_kind == replay::ReturnKind::kIteration;
 }
 
 // The exception comes out of the instruction that has called, whose operands die from the first to the last.

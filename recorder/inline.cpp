@@ -39,8 +39,10 @@ bool Session::try_inline(interp::Frame* callee) {
   const auto unit = static_cast<std::size_t>(interp::unit_of(caller));
   const std::vector<int>& map = top().code->instruction_at;
   const int instruction = unit < map.size() ? map[unit] : -1;
-  if (instruction < 0 || top().pending >= 0 || top().call_result != kNoValue || top().raising.instruction >= 0 ||
-      top().declined != kNotDeclined) {
+  const bool is_iteration =
+      instruction >= 0 && top().pending == instruction && instruction_at(instruction).opcode == op::kFOR_ITER;
+  if (instruction < 0 || (top().pending >= 0 && !is_iteration) || top().call_result != kNoValue ||
+      top().raising.instruction >= 0 || top().declined != kNotDeclined) {
     return false;
   }
   try {
@@ -229,6 +231,20 @@ Values Session::take_operands(ShadowFrame& callee, const CallTarget& target, Sna
       callee.pops = 0;
       return {operands[0]};
     }
+    case CallForm::kExit: {
+      const Value exception = operands[3];
+      const Value self = take_method(operands[0]);
+      const Value type = emit(Op::exception_class, {exception}, kNoSnapshot);
+      const Value traceback = emit(Op::exception_traceback, {exception}, kNoSnapshot);
+      callee.pops = 0;
+      return {self, type, exception, traceback};
+    }
+    case CallForm::kNext:
+      guard_version(operands[0], Py_TYPE(live[0]));
+      callee.function = guarded_function(target, here);
+      callee.pops = 0;
+      top().pending = -1;
+      return {operands[0]};
     default: {
       Values ordered;
       for (const int place : target.order) {
@@ -264,7 +280,7 @@ void Session::inline_call(interp::Frame* callee, const CallTarget& target) {
   const bool is_call = instruction_at(current_).opcode == op::kCALL;
   const Values arguments = take_operands(frame, target, here);
   // A plain call moves its operands into the callee; elsewhere the callee has them in addition.
-  const bool takes_over = frame.pops == 0 && target.form != CallForm::kEnter;
+  const bool takes_over = frame.pops == 0 && target.form < CallForm::kEnter;
   if (!takes_over) {
     for (const Value argument : arguments) {
       hold(argument);

@@ -137,6 +137,7 @@ void Session::before(interp::Frame* frame, int instruction) {
   if (top().code->decoded->is_handler[static_cast<std::size_t>(instruction)] && !catch_exception(frame, instruction)) {
     return;
   }
+  end_iteration();
   current_ = instruction;
   if (!may_go_on()) {
     return;
@@ -157,6 +158,7 @@ void Session::after(interp::Frame* frame, int instruction) {
   if (!is_mine(frame)) {
     return;
   }
+  end_iteration();
   current_ = instruction;
   if (!may_go_on()) {
     return;

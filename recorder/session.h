@@ -103,6 +103,7 @@ class Session : public std::enable_shared_from_this<Session> {
     Value lasti = replay::kNoValue;  // the place of `shown` as a value, if it is one already
     bool adds_entry = true;          // to the traceback
     bool is_emitted = false;         // its operation is in the graph
+    bool may_end_loop = false;       // __next__ has raised it
     bool is_landing = false;         // it is not, the interpreter executes the instruction: a re-raise out of the root
     SnapshotId here = replay::kNoSnapshot;  // the state before it, where it is_landing
   };
@@ -166,6 +167,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void raise_in_branch(const Instruction& instruction);
   void raise_by_rule(const Instruction& instruction);
   void expect_raise(SnapshotId otherwise);
+  void end_iteration();
   void drop_stack(std::size_t depth);
   void unwind_inlined();
   void unwind_root();

@@ -44,11 +44,12 @@ enum class ReturnKind : std::uint8_t {
   kDiscard,    // it is dropped, the instruction has no result (__setitem__, a property's setter)
   kOperator,   // NotImplemented: the other operand is asked; otherwise it is the result
   kAttribute,  // it is the result; an AttributeError is told object and name (a property's getter)
+  kIteration,  // it is the next item; StopIteration ends the loop (__next__)
 };
 
 // How graph text names them.
-inline constexpr std::array<std::string_view, 5> kReturnKindNames = {"result", "none", "nothing", "operator",
-                                                                     "attribute"};
+inline constexpr std::array<std::string_view, 6> kReturnKindNames = {"result",   "none",      "nothing",
+                                                                     "operator", "attribute", "iteration"};
 
 // A frame that takes part in the trace: number 0 is the root, the others were inlined.
 struct FrameInfo {
@@ -56,9 +57,10 @@ struct FrameInfo {
   Value function = kNoValue;
   std::int32_t parent = -1;  // frame number of the caller
   ReturnKind return_kind = ReturnKind::kPlain;
-  Value instance = kNoValue;   // kNone: the object under construction
-  std::int32_t pops = 0;       // operands that the caller's instruction still holds on its stack during the call
-  std::int32_t operation = 0;  // kOperator: which (operations.h); kAttribute: its index in the caller's co_names
+  Value instance = kNoValue;  // kNone: the object under construction
+  std::int32_t pops = 0;      // operands that the caller's instruction still holds on its stack during the call
+  // kOperator: which (operations.h); kAttribute: its index in the caller's co_names; kIteration: where the loop ends
+  std::int32_t operation = 0;
 };
 
 // The state of one frame before instruction `instruction` (index in the decoded original code). Where it is somebody's

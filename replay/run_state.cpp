@@ -138,7 +138,7 @@ PyObject* finish_return(const FrameInfo& frame, PyObject* result, PyObject* inst
     return nullptr;
   }
   if (result == nullptr || kind == ReturnKind::kPlain || kind == ReturnKind::kAttribute ||
-      kind == ReturnKind::kDiscard) {
+      kind == ReturnKind::kDiscard || kind == ReturnKind::kIteration) {
     return result;
   }
   if (kind == ReturnKind::kOperator) {
@@ -155,6 +155,16 @@ PyObject* finish_return(const FrameInfo& frame, PyObject* result, PyObject* inst
   }
   Py_DECREF(result);
   return Py_NewRef(instance);
+}
+
+// Whether FOR_ITER takes the exception that __next__ has raised for the end of its loop; then it is gone.
+bool ends_loop(const FrameInfo& returned, PyObject* result) {
+  if (returned.return_kind != ReturnKind::kIteration || result != nullptr ||
+      PyErr_ExceptionMatches(PyExc_StopIteration) == 0) {
+    return false;
+  }
+  PyErr_Clear();
+  return true;
 }
 
 }  // namespace
@@ -218,8 +228,12 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, in
     auto depth = static_cast<int>(state.stack.size());
     int unit = shape.starts[instruction];
     if (level != innermost) {
-      raise = result == nullptr;
-      if (!raise) {
+      const bool is_end = ends_loop(*returned, result);
+      raise = result == nullptr && !is_end;
+      if (is_end) {
+        Py_DECREF(interp::stack_base(run_.frames[level])[--depth]);  // the iterator
+        unit = shape.starts[static_cast<std::size_t>(returned->operation)];
+      } else if (!raise) {
         PyObject** base = interp::stack_base(run_.frames[level]);
         depth -= returned->pops;
         for (int index = 0; index < returned->pops; ++index) {
@@ -265,8 +279,13 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, in
   landing.instruction = root.instruction;
   landing.raise = raise;
   if (innermost > 0) {
-    landing.raise = result == nullptr;
-    if (result != nullptr) {
+    const bool is_end = ends_loop(*returned, result);
+    landing.raise = result == nullptr && !is_end;
+    if (is_end) {
+      const Ref iterator = Ref::steal(landing.stack.back());
+      landing.stack.pop_back();
+      landing.instruction = returned->operation;
+    } else if (result != nullptr) {
       const std::vector<PyObject*> popped(landing.stack.end() - returned->pops, landing.stack.end());
       landing.stack.resize(landing.stack.size() - popped.size());
       for (PyObject* operand : popped) {

@@ -106,34 +106,47 @@ BOOST_AUTO_TEST_CASE(a_recording_stops_at_its_limits) {
   BOOST_TEST(recorder.graph().nodes.size() < 35U);
 }
 
-// The handler runs in the original instructions, behind the end of the trace.
-BOOST_AUTO_TEST_CASE(a_recording_stops_at_an_exception) {
+BOOST_AUTO_TEST_CASE(an_exception_is_recorded_into_its_handler) {
   Recorder recorder(
       "def f(x):\n    try:\n        return x.missing\n    except AttributeError:\n        return 'caught'\n");
   BOOST_TEST(recorder.record("f", "(1,)") == "returned 'caught'");
-  BOOST_TEST(recorder.stop() == "exception");
-  BOOST_TEST(recorder.stop_line() == 3);
-  BOOST_TEST(recorder.count(Op::leave) == 1);
-  BOOST_TEST(recorder.count(Op::return_value) == 0);
+  BOOST_TEST(recorder.stop() == "none");
+  BOOST_TEST(recorder.count(Op::guard_raised) == 1);
+  BOOST_TEST(recorder.count(Op::traceback_entry) == 1);
+  BOOST_TEST(recorder.count(Op::catch_exception) == 1);
+  BOOST_TEST(recorder.count(Op::push_exc_info) == 1);
+  BOOST_TEST(recorder.count(Op::pop_except) == 1);
+  BOOST_TEST(recorder.count(Op::return_value) == 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_recording_stops_when_its_root_unwinds) {
+BOOST_AUTO_TEST_CASE(an_exception_that_leaves_the_root_ends_the_trace) {
   Recorder recorder("def f(x):\n    y = [x]\n    y.append(x)\n    raise KeyError(x)\n");
   BOOST_TEST(recorder.record("f", "(1,)") == "raised KeyError(1)");
-  BOOST_TEST(recorder.stop() == "exception");
-  BOOST_TEST(recorder.is_useful());
+  BOOST_TEST(recorder.stop() == "none");
+  BOOST_TEST(recorder.count(Op::raise) == 1);
+  // The interpreter makes the traceback's entry for the root frame.
+  BOOST_TEST(recorder.count(Op::traceback_entry) == 0);
+  BOOST_TEST((recorder.graph().nodes.back().op == Op::raise_out));
 }
 
-BOOST_AUTO_TEST_CASE(a_recording_stops_when_a_callee_unwinds_into_its_caller) {
+BOOST_AUTO_TEST_CASE(an_exception_unwinds_a_recorded_callee_into_its_caller) {
   Recorder recorder(
       "def g(x):\n    return x.missing\n"
       "def f(x):\n    y = [x]\n    try:\n        return g(x)\n    except AttributeError:\n        return y\n");
   BOOST_TEST(recorder.record("f", "(1,)") == "returned [1]");
-  BOOST_TEST(recorder.stop() == "exception");
-  BOOST_TEST(recorder.stop_line() == 2);
-  // The trace ends inside of the callee: the interpreter raises there again.
-  const replay::Graph& graph = recorder.graph();
-  BOOST_TEST(graph.snapshots[static_cast<std::size_t>(graph.nodes.back().snapshot)].frame == 1);
+  BOOST_TEST(recorder.stop() == "none");
+  BOOST_TEST(recorder.count(Op::traceback_entry) == 2);
+  BOOST_TEST(recorder.count(Op::leave_frame) == 1);
+  BOOST_TEST(recorder.count(Op::return_value) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_raised_again_gets_no_second_entry) {
+  Recorder recorder("def f(x):\n    try:\n        return x.missing\n    finally:\n        x = [x]\n");
+  BOOST_TEST(recorder.record("f", "(1,)").starts_with("raised AttributeError"));
+  BOOST_TEST(recorder.stop() == "none");
+  BOOST_TEST(recorder.count(Op::traceback_entry) == 1);
+  BOOST_TEST(recorder.count(Op::reraise) == 1);  // into the clean-up of the handler, from there out of the root
+  BOOST_TEST((recorder.graph().nodes.back().op == Op::reraise_out));
 }
 
 BOOST_AUTO_TEST_CASE(a_generator_is_not_recorded_but_run) {
@@ -144,9 +157,10 @@ BOOST_AUTO_TEST_CASE(a_generator_is_not_recorded_but_run) {
 }
 
 BOOST_AUTO_TEST_CASE(a_recording_that_only_read_its_arguments_is_not_useful) {
-  Recorder recorder("def f(x):\n    y = x\n    raise y\n");
-  BOOST_TEST(recorder.record("f", "(KeyError(1),)") == "raised KeyError(1)");
-  BOOST_TEST(recorder.stop() == "exception");
+  Recorder recorder("def f(x):\n    y = x\n    return [y]\n");
+  recorder.limits.nodes = 1;
+  BOOST_TEST(recorder.record("f", "(1,)") == "returned [1]");
+  BOOST_TEST(recorder.stop() == "node_limit");
   BOOST_TEST(!recorder.is_useful());
 }
 

@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(a_recording_keeps_the_exception_of_its_run) {
   BOOST_TEST(!recording.result);
   BOOST_TEST(testing::repr(recording.exception.get()) ==
              R"(AttributeError("'int' object has no attribute 'missing'"))");
-  BOOST_TEST((recording.stop == recorder::Stop::k_exception));
+  BOOST_TEST((recording.stop == recorder::Stop::kNone));
 }
 
 BOOST_AUTO_TEST_CASE(references_are_back_where_they_were) {
