@@ -60,7 +60,7 @@ bool Session::catch_exception(interp::Frame* frame, int handler) {
   const rewriter::ExceptionRange* range = top().code->decoded->range_of(raising.instruction);
   TAGALONG_CHECK(range != nullptr && range->target == handler, "instruction {} of {} has raised, caught at {}",
                  raising.instruction, graph_.name, handler);
-  const SnapshotId here = state_at(raising.shown, {});
+  const SnapshotId here = snapshot_at(raising.shown, {});
   if (raising.adds_entry) {
     emit(Op::traceback_entry, {}, here);
   }
@@ -267,7 +267,7 @@ void Session::unwind_root() {
   if (raising.is_landing) {
     emit(Op::reraise_out, {}, raising.here);
   } else {
-    emit(Op::raise_out, {}, state_at(raising.instruction, top().stack));
+    emit(Op::raise_out, {}, snapshot_at(raising.instruction, top().stack));
   }
   finish({});
 }
@@ -275,7 +275,7 @@ void Session::unwind_root() {
 void Session::unwind_inlined() {
   emit_raising(false);
   const Raising raising = top().raising;
-  const SnapshotId here = state_at(raising.shown, {});
+  const SnapshotId here = snapshot_at(raising.shown, {});
   if (raising.adds_entry) {
     emit(Op::traceback_entry, {}, here);
   }
@@ -350,7 +350,7 @@ void Session::finish_declined() {
   const std::int32_t operation = std::exchange(top().declined, kNotDeclined);
   current_ = top().call_instruction;
   Values& stack = top().stack;
-  const SnapshotId here = state_at(current_, stack);
+  const SnapshotId here = snapshot_at(current_, stack);
   const Values operands(stack.end() - 2, stack.end());
   stack.resize(stack.size() - 2);
   state_changed_ = true;

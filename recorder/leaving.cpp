@@ -68,9 +68,12 @@ PyObject* leave(PyThreadState* thread, interp::Frame* frame, PyObject* argument,
   const std::shared_ptr<const DecodedCode> here = decoded;
   const std::size_t place = place_of(*here, key);
   const int depth = here->shape->depths[place];
-  PyObject* top = depth > 0 ? interp::stack_base(frame)[depth - 1] : nullptr;
-  if (top == nullptr || !regular[place]) {
+  if (depth == 0 || !regular[place]) {
     Py_RETURN_NONE;  // the landing pushes a value: it waits for a hook with one on the stack
+  }
+  PyObject* top = interp::stack_base(frame)[depth - 1];
+  if (top == nullptr) {
+    top = Py_NewRef(interp::landing_null());
   }
   interp::redirect(frame, original, here->shape->starts[place], depth - 1);
   decoded.reset();

@@ -191,7 +191,6 @@ class Session : public std::enable_shared_from_this<Session> {
   void bind_local(int slot, Value value);
   SnapshotId snapshot();  // the state before the current instruction
   SnapshotId snapshot_at(int instruction, const Values& stack);
-  SnapshotId state_at(int instruction, const Values& stack);  // the same, not as a place to land at
 
   Value emit(Op op, Values operands, SnapshotId here, std::int64_t immediate = 0, Ref object = {});
   Value constant(PyObject* object);

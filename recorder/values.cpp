@@ -75,7 +75,7 @@ SnapshotId Session::snapshot() {
   return cached_snapshot_;
 }
 
-SnapshotId Session::state_at(int instruction, const Values& stack) {
+SnapshotId Session::snapshot_at(int instruction, const Values& stack) {
   const ShadowFrame& frame = top();
   replay::Snapshot& state = graph_.snapshots.emplace_back();
   state.frame = frame.number;
@@ -84,18 +84,6 @@ SnapshotId Session::state_at(int instruction, const Values& stack) {
   state.locals = frame.locals;
   state.stack = stack;
   return static_cast<SnapshotId>(graph_.snapshots.size() - 1);
-}
-
-SnapshotId Session::snapshot_at(int instruction, const Values& stack) {
-  const SnapshotId id = state_at(instruction, stack);
-  replay::Snapshot& state = graph_.snapshots.back();
-  // A frame cannot be landed in with NULL on top of its stack: PUSH_NULL is done again instead.
-  if (state.frame == 0 && !stack.empty() && facts(stack.back()).is_null && instruction > 0 &&
-      instruction_at(instruction - 1).opcode == rewriter::op::kPUSH_NULL) {
-    --state.instruction;
-    state.stack.pop_back();
-  }
-  return id;
 }
 
 Value Session::emit(Op op, Values operands, SnapshotId here, std::int64_t immediate, Ref object) {

@@ -158,7 +158,7 @@ PyObject* land_at(Frame* frame, const CodeRecord& record, replay::Landing landin
   PyObject* top = nullptr;
   if (!landing.raise && depth > 0) {
     --depth;
-    top = landing.stack.back();
+    top = landing.stack.back() != nullptr ? landing.stack.back() : Py_NewRef(interp::landing_null());
   }
   for (int index = 0; index < depth; ++index) {
     base[index] = landing.stack[static_cast<std::size_t>(index)];
@@ -173,7 +173,6 @@ PyObject* land_at(Frame* frame, const CodeRecord& record, replay::Landing landin
     interp::redirect(frame, code, record.starts[instruction], depth);
     return top;
   }
-  TAGALONG_CHECK(landing.stack.empty(), "landing with NULL on top of {} values", landing.stack.size());
   interp::redirect(frame, code, record.pads[instruction], 0);
   Py_RETURN_NONE;
 }

@@ -102,6 +102,13 @@ std::string landing_bytecode(bool takes_argument) {
   }
   emit(PRECALL, takes_argument ? 1 : 0, kPrecallCaches);
   emit(CALL, takes_argument ? 1 : 0, kCallCaches);
+  emit(COPY, 1, 0);
+  emit(LOAD_CONST, 1, 0);
+  emit(IS_OP, 0, 0);
+  emit(POP_JUMP_FORWARD_IF_TRUE, 1, 0);
+  emit(RETURN_VALUE, 0, 0);
+  emit(POP_TOP, 0, 0);
+  emit(PUSH_NULL, 0, 0);
   emit(RETURN_VALUE, 0, 0);
   emit(RESUME, 0, 0);
   emit(RETURN_VALUE, 0, 0);
@@ -110,9 +117,14 @@ std::string landing_bytecode(bool takes_argument) {
 
 }  // namespace
 
+PyObject* landing_null() {
+  static PyObject* object = PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
+  return object;
+}
+
 Ref make_landing_function(const char* name, LandFunction land, bool takes_argument) {
   PyTypeObject* type = lander_type();
-  if (type == nullptr) {
+  if (type == nullptr || landing_null() == nullptr) {
     return {};
   }
   Ref lander = Ref::steal(type->tp_alloc(type, 0));
@@ -127,7 +139,7 @@ Ref make_landing_function(const char* name, LandFunction land, bool takes_argume
   const Ref code_bytes = Ref::steal(PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
   const Ref empty_bytes = Ref::steal(PyBytes_FromStringAndSize("", 0));
   const Ref empty_tuple = Ref::steal(PyTuple_New(0));
-  const Ref constants = Ref::steal(PyTuple_Pack(1, lander.get()));
+  const Ref constants = Ref::steal(PyTuple_Pack(2, lander.get(), landing_null()));
   const Ref text = Ref::steal(PyUnicode_FromString(name));
   const Ref file = Ref::steal(PyUnicode_FromString("<tagalong>"));
   const Ref variables = takes_argument ? Ref::steal(Py_BuildValue("(s)", "index")) : empty_tuple;

@@ -14,6 +14,9 @@ namespace tagalong::interp {
 // raised. `argument` is null for functions without one.
 using LandFunction = PyObject* (*)(PyThreadState* thread, Frame* frame, PyObject* argument, bool can_land);
 
+// What a LandFunction returns (borrowed here) to push NULL, of the calling convention, instead of an object.
+PyObject* landing_null();
+
 // The Python function to be called from bytecode with no or one argument. Null with an exception set.
 Ref make_landing_function(const char* name, LandFunction land, bool takes_argument);
 

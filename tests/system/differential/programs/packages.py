@@ -1,0 +1,23 @@
+"""What the test suites of NumPy and of other packages found (scripts/package-suites)."""
+# fmt: off
+# ruff: noqa: E402, E501, E702, E704, E722, F401, F811, F821, F842, I001, PTH118
+
+
+# program: branch_with_null_on_the_stack
+# note: the callable is an expression with a branch, so a side exit lands with the NULL of the calling convention on top
+# f(True, 1) => record, hit
+# f(False, 2) => hit exit, hit exit
+log = []
+
+
+def f(flag, x):
+    log.append(x)
+    return (str if flag else float)(x), [x, (repr if not flag else abs)(x)]
+
+
+# program: branch_with_null_below_the_condition
+# f([1], 1) => record, hit
+# f([], 2) => hit exit, hit exit
+# f((), 2) => hit exit, hit exit
+def f(flag, x):
+    return 1 + ((lambda a: a + 1) if flag and x else abs)(x)
