@@ -155,7 +155,7 @@ void Session::end_iteration() {
     return;
   }
   current_ = top().raising.instruction;
-  emit(Op::end_iteration, {}, state_at(current_, top().stack));
+  emit(Op::end_iteration, {}, snapshot_at(current_, top().stack));
   top().raising = {};
   release(pop());
   flush_drops();
