@@ -149,7 +149,8 @@ void Session::find_call(CallTarget& target, PyObject* const* operands, PyObject*
     target.form = operands[0] == function ? CallForm::kBoundMethod : CallForm::kNone;
     return;
   }
-  PyObject* callable = operands[1];
+  // A partial puts its own first argument into the slot while it calls.
+  PyObject* callable = caller.callable;
   if (callable == function) {
     target.form = CallForm::kFunction;
   } else if (is_plain_class(callable, function)) {

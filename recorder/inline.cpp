@@ -175,6 +175,7 @@ Values Session::take_operands(ShadowFrame& callee, const CallTarget& target, Sna
       if (!keywords || !bound) {
         throw PythonError();
       }
+      guard_member(operands[1], "keywords", keywords.get());
       emit(Op::guard_empty, {constant(keywords.get())}, here);
       guard_member(operands[1], "func", target.function);
       guard_member(operands[1], "args", bound.get());

@@ -41,7 +41,8 @@ void Session::call(const Instruction& instruction) {
   const int operands = static_cast<int>(instruction.arg) + 2;
   if (is_before_) {
     top().is_null_first = live_stack(operands - 1) == nullptr;
-    top().calls_ufunc = top().is_null_first && is_ufunc(live_stack(operands - 2));
+    top().callable = live_stack(operands - 2);
+    top().calls_ufunc = top().is_null_first && is_ufunc(top().callable);
     return;
   }
   PyObject* keywords = keyword_names();

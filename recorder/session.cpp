@@ -47,8 +47,8 @@ void Session::reap() { t_finished.reset(); }
 
 bool Session::is_recording() { return t_session != nullptr && !t_session->waiting_; }
 
-Session::Session(PyThreadState* thread, Sink& sink, const Limits& limits)
-    : thread_(thread), sink_(sink), limits_(limits), outer_(t_session) {
+Session::Session(PyThreadState* thread, Sink& sink, const Limits& limits, Ref sink_owner)
+    : thread_(thread), sink_(sink), sink_owner_(std::move(sink_owner)), limits_(limits), outer_(t_session) {
   hook_ = make_hook(this);
   if (!hook_) {
     throw PythonError();
@@ -62,8 +62,9 @@ Session::~Session() {
 }
 
 const RecordingCode& Session::start(PyThreadState* thread, interp::Frame* frame,
-                                    std::shared_ptr<const DecodedCode> decoded, Sink& sink, const Limits& limits) {
-  std::shared_ptr<Session> session(new Session(thread, sink, limits));
+                                    std::shared_ptr<const DecodedCode> decoded, Sink& sink, const Limits& limits,
+                                    Ref sink_owner) {
+  std::shared_ptr<Session> session(new Session(thread, sink, limits, std::move(sink_owner)));
   session->start_root(frame, std::move(decoded));
   t_session = session;
   session->started_ = std::chrono::steady_clock::now();

@@ -61,9 +61,11 @@ using replay::Values;
 class Session : public std::enable_shared_from_this<Session> {
  public:
   // The frame stands behind its RESUME with an empty stack. Returns the recording code it has to go on with; the
-  // session lives until it is finished. Throws RewriteError or PythonError before anything has changed.
+  // session lives until it is finished and keeps `sink_owner`, the object that the sink belongs to: the program may let
+  // go of the code that it records. Throws RewriteError or PythonError before anything has changed.
   static const RecordingCode& start(PyThreadState* thread, interp::Frame* frame,
-                                    std::shared_ptr<const DecodedCode> decoded, Sink& sink, const Limits& limits);
+                                    std::shared_ptr<const DecodedCode> decoded, Sink& sink, const Limits& limits,
+                                    Ref sink_owner = {});
   // Whether this thread is recording right now (and not waiting for an opaque call).
   static bool is_recording();
 
@@ -125,16 +127,17 @@ class Session : public std::enable_shared_from_this<Session> {
     replay::ReturnKind return_kind = replay::ReturnKind::kPlain;  // of this frame to its caller
     int pops = 0;
     Value instance = replay::kNoValue;
-    Ref number_object;           // `number`, made when first needed
-    bool calls_ufunc = false;    // the CALL under way
-    bool is_null_first = false;  // its first callable slot is NULL
+    Ref number_object;             // `number`, made when first needed
+    bool calls_ufunc = false;      // the CALL under way
+    bool is_null_first = false;    // its first callable slot is NULL
+    PyObject* callable = nullptr;  // the content of its second one; borrowed from the real stack
     Raising raising;
     std::int32_t declined = kNotDeclined;  // the operation whose inlined method has answered NotImplemented
     std::int32_t operation = 0;            // of this frame, if it is such a method
     std::unordered_map<int, int> back_edges;
   };
 
-  Session(PyThreadState* thread, Sink& sink, const Limits& limits);
+  Session(PyThreadState* thread, Sink& sink, const Limits& limits, Ref sink_owner);
   RecordingCode& recording_code(std::shared_ptr<const DecodedCode> decoded);
   void start_root(interp::Frame* frame, std::shared_ptr<const DecodedCode> decoded);
   void finish(Recorded recorded);
@@ -280,6 +283,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   PyThreadState* thread_;
   Sink& sink_;
+  Ref sink_owner_;
   Limits limits_;
   replay::Graph graph_;
   std::vector<replay::CodeShapeRef> shapes_;

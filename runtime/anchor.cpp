@@ -133,11 +133,12 @@ PyObject* landing_next(PyObject* /*self*/) {
   Py_RETURN_NONE;
 }
 
-PyObject* start_recording(PyThreadState* thread, Frame* frame, CodeRecord& record) {
+PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor) {
+  CodeRecord& record = *record_of(anchor.get());
   const auto first = static_cast<std::size_t>(record.decoded().first);
   try {
     const recorder::RecordingCode& recording =
-        recorder::Session::start(thread, frame, record.decoded_ref(), record, options().recording);
+        recorder::Session::start(thread, frame, record.decoded_ref(), record, options().recording, anchor);
     record.recording.push_back(thread);
     interp::redirect(frame, recording.code.get(), recording.start_pad, 0);
   } catch (const PythonError&) {
@@ -183,7 +184,7 @@ PyObject* land(PyThreadState* thread, Frame* frame, PyObject* /*argument*/, bool
   CodeRecord& record = *record_of(pending.anchor.get());
   TAGALONG_CHECK(pending.frame == frame, "landing in {} instead of {}", fmt::ptr(frame), fmt::ptr(pending.frame));
   if (pending.kind == Pending::Kind::kRecord) {
-    return start_recording(thread, frame, record);
+    return start_recording(thread, frame, pending.anchor);
   }
   return land_at(frame, record, std::move(pending.landing));
 }

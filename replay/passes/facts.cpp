@@ -115,7 +115,10 @@ bool Facts::disturbs(const Node& node) const {
   if (node.op == Op::drop) {
     return !std::all_of(node.operands.begin(), node.operands.end(), [this](Value value) { return is_inert(value); });
   }
-  return node.info().effect == Effect::kWrites || node.info().effect == Effect::kOpaque;
+  // A new object may be what the garbage collector was waiting for, with its finalisers and callbacks; strings are none
+  // of its business.
+  return node.info().effect == Effect::kWrites || node.info().effect == Effect::kOpaque ||
+         (node.info().effect == Effect::kFresh && node.op != Op::build_string);
 }
 
 }  // namespace tagalong::replay
