@@ -626,7 +626,7 @@ def f(x, text):
 # program: own_code_replaced_and_put_back
 # f(1, "pass") => record, hit
 # f(2, "code = f.__code__; f.__code__ = (lambda x, text: 0).__code__; f.__code__ = code") => hit
-# f(3, "pass") => hit
+# f(3, "pass") => none
 def f(x, text):
     exec(text, globals())
     return [x, text]
@@ -1339,8 +1339,8 @@ def f(n):
 
 
 # program: recursion_from_comparison
-# f(Node(3)) => record, hit hit hit hit
-# f(Node(1)) => hit hit
+# f(Node(3)) => record, hit exit hit
+# f(Node(1)) => hit exit
 class Node:
     def __init__(self, n):
         self.n = n
