@@ -2,6 +2,7 @@
 
 #include <opcode.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "rewriter/interp/dicts.h"
@@ -126,6 +127,13 @@ Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
   }
 }
 
+// Whether a call in this trace gave the value: then the next run gets another object.
+bool Session::is_made_here(Value value) const {
+  return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [value](const replay::Node& node) {
+    return node.first_result == value && node.result_count == 1 && (node.op == Op::call || node.op == Op::call_ex);
+  });
+}
+
 void Session::find_call(CallTarget& target, PyObject* const* operands, PyObject* function) const {
   const ShadowFrame& caller = frames_.back();
   const Value first = caller.stack[caller.stack.size() - static_cast<std::size_t>(target.operands)];
@@ -156,7 +164,7 @@ void Session::find_call(CallTarget& target, PyObject* const* operands, PyObject*
   } else if (is_plain_class(callable, function)) {
     target.form = CallForm::kClass;
     target.returns = ReturnKind::kNone;
-  } else if (is_partial_of(callable, function)) {
+  } else if (is_partial_of(callable, function) && !is_made_here(second)) {
     target.form = CallForm::kPartial;
   } else if (!PyType_Check(callable) && look_up(Py_TYPE(callable), "__call__") == function &&
              has_version(Py_TYPE(callable))) {

@@ -149,6 +149,7 @@ class Session : public std::enable_shared_from_this<Session> {
   struct CallTarget;
   CallTarget find_target(int instruction, interp::Frame* callee);
   void find_call(CallTarget& target, PyObject* const* operands, PyObject* function) const;
+  [[nodiscard]] bool is_made_here(Value value) const;
   void find_special(CallTarget& target, PyObject* const* top, interp::Frame* callee) const;
   bool try_inline(interp::Frame* callee);
   void hand_over_arguments(interp::Frame* callee);

@@ -736,8 +736,8 @@ def f(x):
 
 
 # program: partial_changes_in_the_middle
-# f(1, {}) => record, hit exit
-# f(2, {"k": 2}) => hit exit
+# f(1, {}) => record, hit
+# f(2, {"k": 2}) => hit
 from functools import partial
 
 
