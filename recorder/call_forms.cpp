@@ -24,11 +24,23 @@ PyObject* look_up(PyTypeObject* type, const char* name) {
 
 bool has_version(PyTypeObject* type) { return interp::type_version(type) != 0; }
 
-bool is_partial(PyObject* object) { return std::string_view(Py_TYPE(object)->tp_name) == "functools.partial"; }
+bool is_partial_type(const PyTypeObject* type) { return std::string_view(type->tp_name) == "functools.partial"; }
+
+// What the callee, which has not started yet, got as its first argument.
+PyObject* first_argument(interp::Frame* callee) {
+  const PyCodeObject* code = interp::code_of(callee);
+  PyObject** slots = interp::locals_of(callee);
+  if (code->co_argcount != 0) {
+    return slots[0];
+  }
+  PyObject* rest = (code->co_flags & CO_VARARGS) != 0 ? slots[code->co_kwonlyargcount] : nullptr;
+  return rest != nullptr && PyTuple_CheckExact(rest) && PyTuple_GET_SIZE(rest) > 0 ? PyTuple_GET_ITEM(rest, 0)
+                                                                                   : nullptr;
+}
 
 // partial(function, *args) without keywords, which could change.
 bool is_partial_of(PyObject* object, PyObject* function) {
-  if (!is_partial(object)) {
+  if (!is_partial_type(Py_TYPE(object))) {
     return false;
   }
   const Ref inner = Ref::steal(PyObject_GetAttrString(object, "func"));
@@ -71,7 +83,7 @@ Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
   switch (instruction.opcode) {
     case op::kCALL: {
       target.operands = static_cast<int>(instruction.arg) + 2;
-      find_call(target, end - target.operands, target.function);
+      find_call(target, end - target.operands, callee);
       return target;
     }
     case op::kCALL_FUNCTION_EX: {
@@ -134,7 +146,9 @@ bool Session::is_made_here(Value value) const {
   });
 }
 
-void Session::find_call(CallTarget& target, PyObject* const* operands, PyObject* function) const {
+void Session::find_call(CallTarget& target, PyObject* const* operands, interp::Frame* callee) const {
+  PyObject* function = target.function;
+  PyObject* self = first_argument(callee);
   const ShadowFrame& caller = frames_.back();
   const Value first = caller.stack[caller.stack.size() - static_cast<std::size_t>(target.operands)];
   const Value second = caller.stack[caller.stack.size() - static_cast<std::size_t>(target.operands) + 1];
@@ -143,7 +157,7 @@ void Session::find_call(CallTarget& target, PyObject* const* operands, PyObject*
   if (!first_facts.is_null) {
     if (operands[0] == function && first_facts.seen == &PyFunction_Type) {
       target.form = CallForm::kMethodPair;
-    } else if (PyMethod_Check(operands[0]) && PyMethod_GET_FUNCTION(operands[0]) == function) {
+    } else if (first_facts.seen == &PyMethod_Type && PyMethod_GET_FUNCTION(operands[0]) == function) {
       target.form = CallForm::kBoundFirst;
     }
     return;
@@ -157,18 +171,25 @@ void Session::find_call(CallTarget& target, PyObject* const* operands, PyObject*
     target.form = operands[0] == function ? CallForm::kBoundMethod : CallForm::kNone;
     return;
   }
-  // A partial puts its own first argument into the slot while it calls.
+  // When the callee is something else, a finaliser or what the garbage collector calls back, the operands may be gone:
+  // none is looked at before the callee's `self` shows that the call still has it.
+  // (A partial puts its own first argument into the slot while it calls.)
   PyObject* callable = caller.callable;
   if (callable == function) {
     target.form = CallForm::kFunction;
-  } else if (is_plain_class(callable, function)) {
-    target.form = CallForm::kClass;
-    target.returns = ReturnKind::kNone;
-  } else if (is_partial_of(callable, function) && !is_made_here(second)) {
+  } else if (self != nullptr && reinterpret_cast<PyObject*>(Py_TYPE(self)) == callable) {
+    if (is_plain_class(callable, function)) {
+      target.form = CallForm::kClass;
+      target.returns = ReturnKind::kNone;
+    }
+  } else if (self != nullptr && self == callable) {
+    if (!PyType_Check(callable) && look_up(Py_TYPE(callable), "__call__") == function &&
+        has_version(Py_TYPE(callable))) {
+      target.form = CallForm::kCallable;
+    }
+  } else if (second_facts.seen != nullptr && is_partial_type(second_facts.seen) && is_partial_of(callable, function) &&
+             !is_made_here(second)) {
     target.form = CallForm::kPartial;
-  } else if (!PyType_Check(callable) && look_up(Py_TYPE(callable), "__call__") == function &&
-             has_version(Py_TYPE(callable))) {
-    target.form = CallForm::kCallable;
   }
   target.object = callable;
 }

@@ -111,6 +111,10 @@ void Session::emit_raising(bool leaves_root) {
     case op::kRAISE_VARARGS:
       raise_statement(instruction, leaves_root);
       return;
+    case op::kEND_ASYNC_FOR:
+      guard_stop_async_iteration(false);
+      reraise_statement(instruction, leaves_root);
+      return;
     case op::kRERAISE:
       reraise_statement(instruction, leaves_root);
       return;
@@ -177,6 +181,20 @@ void Session::raise_in_branch(const Instruction& instruction) {
     stack.pop_back();
     expect_raise(snapshot_at(instruction.target, stack));
     release(item);
+    return;
+  }
+  if (instruction.opcode == op::kSEND) {
+    const Value yielded = emit(Op::send, {stack[stack.size() - 2], value}, here);
+    const Value returned = yielded + 1;
+    hold(yielded);
+    hold(returned);
+    stack.back() = yielded;
+    emit(Op::guard_null, {yielded}, snapshot_at(current_ + 1, stack));
+    stack.pop_back();
+    stack.back() = returned;
+    expect_raise(snapshot_at(instruction.target, stack));
+    release(yielded);
+    release(returned);
     return;
   }
   const bool jumps_if_true = instruction.opcode == op::kPOP_JUMP_FORWARD_IF_TRUE ||

@@ -1,5 +1,9 @@
 #include "recorder/leaving.h"
 
+#include <array>
+#include <memory>
+#include <utility>
+
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/landing.h"
@@ -14,28 +18,28 @@ std::size_t place_of(const DecodedCode& decoded, long key) {
   return static_cast<std::size_t>(is_after ? instruction + 1 : decoded.call_start(instruction));
 }
 
-// Instructions that are reached without an exception. Elsewhere the stack may hold the offset of a raising instruction,
-// which means nothing in other code.
-std::vector<bool> regular_places(const DecodedCode& decoded) {
-  const auto& instructions = decoded.assembly.instructions;
-  std::vector<bool> regular(instructions.size() + 1, false);
-  std::vector<std::size_t> open = {static_cast<std::size_t>(decoded.first)};
-  while (!open.empty()) {
-    std::size_t place = open.back();
-    open.pop_back();
-    while (place < instructions.size() && !regular[place]) {
-      regular[place] = true;
-      const rewriter::OpcodeInfo& info = rewriter::info(instructions[place].opcode);
-      if (info.jumps()) {
-        open.push_back(static_cast<std::size_t>(instructions[place].target));
-      }
-      if (!info.falls_through()) {
-        break;
-      }
-      ++place;
+constexpr const char* kHomeName = "tagalong.home";
+
+void free_home(PyObject* capsule) { delete static_cast<HomeRef*>(PyCapsule_GetPointer(capsule, kHomeName)); }
+
+HomeRef home_of(PyCodeObject* code) {
+  for (Py_ssize_t index = PyTuple_GET_SIZE(code->co_consts); index > 0; --index) {
+    PyObject* constant = PyTuple_GET_ITEM(code->co_consts, index - 1);
+    if (PyCapsule_IsValid(constant, kHomeName) != 0) {
+      return *static_cast<HomeRef*>(PyCapsule_GetPointer(constant, kHomeName));
     }
   }
-  return regular;
+  return nullptr;
+}
+
+// Lands in the frame's home; false: the frame stays where it is.
+bool go_home(interp::Frame* frame, const Home& home, std::size_t place, int depth) {
+  PyObject* code = PyWeakref_GetObject(home.code.get());
+  if (code == Py_None || !interp::has_room(frame, reinterpret_cast<PyCodeObject*>(code))) {
+    return false;
+  }
+  interp::redirect(frame, reinterpret_cast<PyCodeObject*>(code), home.starts[place], depth);
+  return true;
 }
 
 PyObject* leave(PyThreadState* thread, interp::Frame* frame, PyObject* argument, bool can_land) {
@@ -50,16 +54,14 @@ PyObject* leave(PyThreadState* thread, interp::Frame* frame, PyObject* argument,
   }
   // Frames of one recording leave one after the other, so the last code is often the next.
   // Never freed by the thread's end, when there may be no interpreter any more.
-  struct Last {
-    std::shared_ptr<const DecodedCode> decoded;
-    std::vector<bool> regular;
-  };
-  thread_local Last* const last = new Last;
-  auto& [decoded, regular] = *last;
+  thread_local auto* const last = new std::shared_ptr<const DecodedCode>;
+  std::shared_ptr<const DecodedCode>& decoded = *last;
+  const HomeRef home = home_of(interp::code_of(frame));
   try {
-    if (decoded == nullptr || decoded->shape->code.get() != original) {
+    if (home != nullptr) {
+      decoded = home->decoded;
+    } else if (decoded == nullptr || decoded->shape->code.get() != original) {
       decoded = DecodedCode::make(original);
-      regular = regular_places(*decoded);
     }
   } catch (const std::exception&) {
     PyErr_Clear();
@@ -68,27 +70,70 @@ PyObject* leave(PyThreadState* thread, interp::Frame* frame, PyObject* argument,
   const std::shared_ptr<const DecodedCode> here = decoded;
   const std::size_t place = place_of(*here, key);
   const int depth = here->shape->depths[place];
-  if (depth == 0 || !regular[place]) {
+  if (depth == 0 || !here->regular[place]) {
     Py_RETURN_NONE;  // the landing pushes a value: it waits for a hook with one on the stack
   }
   PyObject* top = interp::stack_base(frame)[depth - 1];
+  if (home == nullptr) {
+    interp::redirect(frame, original, here->shape->starts[place], depth - 1);
+  } else if (!go_home(frame, *home, place, depth - 1)) {
+    Py_RETURN_NONE;
+  }
   if (top == nullptr) {
     top = Py_NewRef(interp::landing_null());
   }
-  interp::redirect(frame, original, here->shape->starts[place], depth - 1);
   decoded.reset();
   return top;
 }
 
+PyObject* departure_next(PyObject* /*self*/) {
+  interp::expect_landing(interp::thread_state());
+  Py_RETURN_NONE;
+}
+
+PyTypeObject* departure_type() {
+  static PyTypeObject* type = [] {
+    static std::array<PyType_Slot, 3> slots = {{
+        {Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
+        {Py_tp_iternext, reinterpret_cast<void*>(departure_next)},
+        {0, nullptr},
+    }};
+    static PyType_Spec spec = {"tagalong._core.Departure", sizeof(PyObject), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
+    return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  }();
+  return type;
+}
+
 }  // namespace
 
-void leave_at_next_hook(const RecordingCode& recording) {
+Ref departure_iterator() {
+  PyTypeObject* type = departure_type();
+  static PyObject* object = type == nullptr ? nullptr : type->tp_alloc(type, 0);
+  return Ref::create(object);
+}
+
+Ref leaving_function() {
   static PyObject* function = interp::make_landing_function("leave", leave, true).release();
-  if (function == nullptr) {
+  return Ref::create(function);
+}
+
+Ref home_constant(HomeRef home) {
+  auto content = std::make_unique<HomeRef>(std::move(home));
+  Ref capsule = Ref::steal(PyCapsule_New(content.get(), kHomeName, free_home));
+  if (capsule) {
+    content.release();  // NOLINT(bugprone-unused-return-value): the capsule's now
+  }
+  return capsule;
+}
+
+void leave_at_next_hook(const RecordingCode& recording) {
+  const Ref function = leaving_function();
+  if (!function) {
     PyErr_Clear();  // no memory: the frames go on with idle hooks
     return;
   }
-  interp::replace_constant(recording.code.get(), recording.callable_constant, Ref::create(function));
+  interp::replace_constant(recording.code.get(), recording.callable_constant, function);
 }
 
 }  // namespace tagalong::recorder

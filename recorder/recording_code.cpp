@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "recorder/leaving.h"
 #include "recorder/rule_table.h"
 #include "rewriter/instrument.h"
 #include "rewriter/interp/code_link.h"
@@ -17,19 +18,19 @@ using rewriter::Assembly;
 using rewriter::ExceptionRange;
 using rewriter::Instruction;
 
-// Behind the original instructions stand the pad where a landing starts the recording, and the handler that tells the
+// Behind the original instructions stand the pads where a landing starts the recording, and the handler that tells the
 // session when an exception leaves the frame.
-struct Additions {
-  int pad = 0;
-  int handler = 0;
-};
-
-Additions add_pad_and_handler(Assembly& assembly, int first, std::uint32_t hook_constant, std::uint32_t key_constant) {
-  Additions additions;
-  additions.pad = assembly.size();
-  assembly.instructions.push_back({op::kPOP_TOP});
-  assembly.instructions.push_back({op::kJUMP_BACKWARD_NO_INTERRUPT, 0, first});
-  additions.handler = assembly.size();
+std::vector<int> add_pads_and_handler(Assembly& assembly, const DecodedCode& decoded, std::uint32_t hook_constant,
+                                      std::uint32_t key_constant) {
+  const int end = assembly.size();
+  std::vector<int> pads;
+  for (const DecodedCode::Entry& entry : decoded.entries) {
+    pads.push_back(assembly.size());
+    // In front of the jump, which may have an EXTENDED_ARG.
+    assembly.instructions.push_back({entry.depth == 0 ? op::kPOP_TOP : op::kNOP});
+    assembly.instructions.push_back({op::kJUMP_BACKWARD_NO_INTERRUPT, 0, entry.first});
+  }
+  const int handler = assembly.size();
   for (const Instruction& instruction : std::array<Instruction, 7>{{{op::kPUSH_NULL},
                                                                     {op::kLOAD_CONST, hook_constant},
                                                                     {op::kLOAD_CONST, key_constant},
@@ -40,25 +41,111 @@ Additions add_pad_and_handler(Assembly& assembly, int first, std::uint32_t hook_
     assembly.instructions.push_back(instruction);
   }
   std::vector<ExceptionRange> ranges;
-  int covered = first;
+  int covered = decoded.first;
   for (const ExceptionRange& range : assembly.ranges) {
     if (range.start > covered) {
-      ranges.push_back({covered, range.start, additions.handler, 0, true});
+      ranges.push_back({covered, range.start, handler, 0, true});
     }
     ranges.push_back(range);
     covered = std::max(covered, range.end);
   }
-  if (covered < additions.pad) {
-    ranges.push_back({covered, additions.pad, additions.handler, 0, true});
+  if (covered < end) {
+    ranges.push_back({covered, end, handler, 0, true});
   }
   assembly.ranges = std::move(ranges);
-  return additions;
+  return pads;
 }
 
-const char* refusal_of(const PyCodeObject* code) {
-  if ((code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE)) != 0) {
-    return "generator";
+std::vector<bool> regular_places(const DecodedCode& decoded) {
+  const auto& instructions = decoded.assembly.instructions;
+  std::vector<bool> regular(instructions.size() + 1, false);
+  std::vector<std::size_t> open = {static_cast<std::size_t>(decoded.first)};
+  while (!open.empty()) {
+    std::size_t place = open.back();
+    open.pop_back();
+    while (place < instructions.size() && !regular[place]) {
+      regular[place] = true;
+      const rewriter::OpcodeInfo& info = rewriter::info(instructions[place].opcode);
+      if (info.jumps()) {
+        open.push_back(static_cast<std::size_t>(instructions[place].target));
+      }
+      if (!info.falls_through()) {
+        break;
+      }
+      ++place;
+    }
   }
+  return regular;
+}
+
+std::vector<DecodedCode::Entry> entries_of(const DecodedCode& decoded) {
+  std::vector<DecodedCode::Entry> entries = {{decoded.first - 1, decoded.first, 0}};
+  const auto& instructions = decoded.assembly.instructions;
+  for (int index = decoded.first + 1; decoded.is_generator && index + 1 < decoded.assembly.size(); ++index) {
+    const auto place = static_cast<std::size_t>(index);
+    if (instructions[place].opcode != op::kRESUME || instructions[place - 1].opcode != op::kYIELD_VALUE ||
+        !decoded.regular[place]) {
+      continue;
+    }
+    DecodedCode::Entry entry{index, index + 1, decoded.shape->depths[place + 1]};
+    constexpr unsigned kDelegates = 2;
+    if ((instructions[place].arg & 3U) >= kDelegates) {
+      const Instruction& back = instructions[place + 1];
+      if (back.opcode != op::kJUMP_BACKWARD_NO_INTERRUPT || back.target != index - 2 ||
+          instructions[place - 2].opcode != op::kSEND) {
+        continue;
+      }
+      entry.first = back.target;
+    }
+    if (entry.depth > 0) {
+      entries.push_back(entry);
+    }
+  }
+  return entries;
+}
+
+// What stands in front of each yield of a generator's recording code: a landing at that yield in the frame's home.
+class Departures {
+ public:
+  Departures(Assembly& assembly, const HomeRef& home) : keys_(assembly.instructions.size()) {
+    iterator_ = add(assembly, departure_iterator());
+    function_ = add(assembly, leaving_function());
+    add(assembly, home_constant(home));
+    for (std::size_t index = 0; index < keys_.size(); ++index) {
+      if (assembly.instructions[index].opcode == op::kYIELD_VALUE) {
+        keys_[index] = add(assembly, Ref::steal(PyLong_FromLong(2 * static_cast<long>(index))));
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<Instruction> code(int yield) const {
+    constexpr std::int32_t kNoDeparture = 10;
+    return {{op::kLOAD_CONST, iterator_},
+            {op::kFOR_ITER, 0, kNoDeparture},
+            {op::kPOP_TOP},
+            {op::kPOP_TOP},
+            {op::kPUSH_NULL},
+            {op::kLOAD_CONST, function_},
+            {op::kLOAD_CONST, keys_[static_cast<std::size_t>(yield)]},
+            {op::kPRECALL, 1},
+            {op::kCALL, 1},
+            {op::kPOP_TOP}};
+  }
+
+ private:
+  static std::uint32_t add(Assembly& assembly, const Ref& object) {
+    if (!object) {
+      throw PythonError();
+    }
+    return static_cast<std::uint32_t>(rewriter::add_constant(assembly, object));
+  }
+
+  std::uint32_t iterator_ = 0;
+  std::uint32_t function_ = 0;
+  std::vector<std::uint32_t> keys_;
+};
+
+const char* refusal_of(const PyCodeObject* code) {
   constexpr int kFunction = CO_OPTIMIZED | CO_NEWLOCALS;
   return (code->co_flags & kFunction) == kFunction ? nullptr : "namespace";
 }
@@ -102,10 +189,15 @@ std::shared_ptr<const DecodedCode> DecodedCode::make(PyCodeObject* code) {
   shape->units = rewriter::encode(decoded->assembly, options).offsets;
   shape->starts = replay::starts_of(code, shape->units);
   decoded->shape = std::move(shape);
+  constexpr int kSuspends = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE;
+  decoded->is_generator = (code->co_flags & kSuspends) != 0;
+  decoded->regular = regular_places(*decoded);
+  decoded->entries = entries_of(*decoded);
   return decoded;
 }
 
-std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const DecodedCode> decoded, const Ref& hook) {
+std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const DecodedCode> decoded, const Ref& hook,
+                                                   const HomeRef& home) {
   auto recording = std::make_unique<RecordingCode>();
   Assembly assembly = decoded->assembly;
   const int count = assembly.size();
@@ -115,7 +207,7 @@ std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
   }
   const auto hook_constant = static_cast<std::uint32_t>(rewriter::add_constant(assembly, hook));
   const auto key_constant = static_cast<std::uint32_t>(rewriter::add_constant(assembly, key));
-  const Additions additions = add_pad_and_handler(assembly, decoded->first, hook_constant, key_constant);
+  const std::vector<int> pads = add_pads_and_handler(assembly, *decoded, hook_constant, key_constant);
 
   rewriter::HookPlan plan;
   plan.callable = hook;
@@ -126,13 +218,18 @@ std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
   plan.after = [&](int index) {
     return index < count && wants_after(assembly.instructions[static_cast<std::size_t>(index)].opcode);
   };
+  if (home != nullptr) {
+    plan.departure = [departures = Departures(assembly, home)](int yield) { return departures.code(yield); };
+  }
   rewriter::Instrumented instrumented = rewriter::instrument(assembly, plan);
 
   std::vector<std::pair<int, int>> exceptions;
   for (int index = 0; index < count; ++index) {
     exceptions.emplace_back(instrumented.before_hook_offsets[static_cast<std::size_t>(index)], index);
   }
-  exceptions.emplace_back(instrumented.offsets[static_cast<std::size_t>(additions.pad)], decoded->first);
+  for (std::size_t entry = 0; entry < pads.size(); ++entry) {
+    exceptions.emplace_back(instrumented.offsets[static_cast<std::size_t>(pads[entry])], decoded->entries[entry].first);
+  }
   interp::UnitMap units = rewriter::unit_map(instrumented.code.get(), {.original = decoded->assembly,
                                                                        .from = decoded->shape->units,
                                                                        .starts = decoded->shape->starts,
@@ -142,7 +239,9 @@ std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
     throw PythonError();
   }
   recording->callable_constant = instrumented.callable_constant_index;
-  recording->start_pad = instrumented.offsets[static_cast<std::size_t>(additions.pad)];
+  for (const int pad : pads) {
+    recording->start_pads.push_back(instrumented.offsets[static_cast<std::size_t>(pad)]);
+  }
   recording->instruction_at.assign(static_cast<std::size_t>(Py_SIZE(instrumented.code.get())), -1);
   for (int index = 0; index < count; ++index) {
     const int caches = rewriter::info(assembly.instructions[static_cast<std::size_t>(index)].opcode).caches;
@@ -151,6 +250,9 @@ std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
           ->instruction_at[static_cast<std::size_t>(instrumented.offsets[static_cast<std::size_t>(index)] + unit)] =
           index;
     }
+  }
+  for (const auto& [unit, send] : instrumented.send_copies) {
+    recording->instruction_at[static_cast<std::size_t>(unit)] = send;
   }
   recording->code = std::move(instrumented.code);
   recording->decoded = std::move(decoded);

@@ -14,8 +14,20 @@ namespace tagalong::recorder {
 struct DecodedCode {
   replay::CodeShapeRef shape;
   rewriter::Assembly assembly;
-  int first = 0;                 // first instruction behind RESUME
+  int first = 0;                 // first instruction behind the first RESUME
   std::vector<bool> is_handler;  // by instruction: exceptions lead there
+  // Places where a recording may start, and executors are attached: behind the RESUME of a call, then, in generators
+  // and coroutines, behind the RESUME of each yield (unless only an exception leads there).
+  struct Entry {
+    int resume = 0;
+    int first = 0;  // instruction that is executed next: behind a delegating yield the SEND that it goes back to
+    int depth = 0;  // of the stack: behind a yield the value that was sent lies on top
+  };
+  std::vector<Entry> entries;
+  // Instructions that are reached without an exception. Elsewhere the stack may hold the offset of a raising
+  // instruction, which means nothing in other code.
+  std::vector<bool> regular;
+  bool is_generator = false;  // or coroutine, or asynchronous generator: calls make an object, frames suspend
   // Why frames of this code cannot be recorded; null: they can.
   const char* refusal = nullptr;
 
@@ -27,16 +39,25 @@ struct DecodedCode {
   static std::shared_ptr<const DecodedCode> make(PyCodeObject* code);  // throws RewriteError, PythonError
 };
 
+// Where suspended frames of a generator's recording code belong: the code they came from.
+struct Home {
+  Ref code;                 // weak reference: that code may own the recording code
+  std::vector<int> starts;  // of the original instructions in it
+  std::shared_ptr<const DecodedCode> decoded;
+};
+using HomeRef = std::shared_ptr<const Home>;
+
 struct RecordingCode {
   std::shared_ptr<const DecodedCode> decoded;
   CodeRef code;
   std::vector<int> instruction_at;  // original instruction at a code unit, -1: a hook
-  int start_pad = 0;                // code unit where a landing starts the recording (one value on the stack)
+  std::vector<int> start_pads;      // by entry: code unit where a landing starts the recording (its value on the stack)
   int callable_constant = -1;       // index of the hook object among the constants
 
   // `hook` is called with 2 * instruction (before) or 2 * instruction + 1 (after), kUnwound when an exception leaves
-  // the frame.
-  static std::unique_ptr<RecordingCode> make(std::shared_ptr<const DecodedCode> decoded, const Ref& hook);
+  // the frame. With a home, yields go there (leaving.h).
+  static std::unique_ptr<RecordingCode> make(std::shared_ptr<const DecodedCode> decoded, const Ref& hook,
+                                             const HomeRef& home);
 };
 
 inline constexpr long kUnwound = -1;

@@ -19,12 +19,18 @@ void Session::settle(int instruction, bool is_after) {
     return;
   }
   const int place = std::exchange(top().pending, -1);
-  const bool taken = !is_after || instruction != place;
-  current_ = place;
   const Instruction& branch = instruction_at(place);
+  // What a SEND was given goes to the yield behind it, which has its hook in front.
+  const bool goes_on =
+      branch.opcode == op::kSEND ? !is_after && instruction == place + 1 : is_after && instruction == place;
+  const bool taken = !goes_on;
+  current_ = place;
   switch (branch.opcode) {
     case op::kFOR_ITER:
       settle_iteration(branch, taken);
+      break;
+    case op::kSEND:
+      settle_send(branch, taken);
       break;
     case op::kPOP_JUMP_FORWARD_IF_NONE:
     case op::kPOP_JUMP_FORWARD_IF_NOT_NONE:
@@ -154,8 +160,6 @@ void Session::return_value(const Instruction& /*instruction*/) {
   }
   return_from_inlined(pop());
 }
-
-void Session::generator(const Instruction& /*instruction*/) { stop(Stop::k_generator); }
 
 void Session::namespace_frame(const Instruction& /*instruction*/) { stop(Stop::k_namespace); }
 

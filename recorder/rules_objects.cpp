@@ -241,12 +241,15 @@ void Session::match_class(const Instruction& instruction) {
 }
 
 void Session::before_with(const Instruction& /*instruction*/) {
-  if (is_before_) {
-    return;
+  if (!is_before_) {
+    enter_manager(Op::before_with);
   }
+}
+
+void Session::enter_manager(Op op) {
   const SnapshotId here = snapshot();
   const Value manager = pop();
-  const Value first = emit(Op::before_with, {manager}, here);
+  const Value first = emit(op, {manager}, here);
   for (int index = 0; index < 2; ++index) {
     hold(first + index);
     push(first + index);

@@ -61,11 +61,10 @@ Session::~Session() {
   }
 }
 
-const RecordingCode& Session::start(PyThreadState* thread, interp::Frame* frame,
-                                    std::shared_ptr<const DecodedCode> decoded, Sink& sink, const Limits& limits,
-                                    Ref sink_owner) {
-  std::shared_ptr<Session> session(new Session(thread, sink, limits, std::move(sink_owner)));
-  session->start_root(frame, std::move(decoded));
+const RecordingCode& Session::start(PyThreadState* thread, interp::Frame* frame, const Start& start, Sink& sink,
+                                    const Limits& limits) {
+  std::shared_ptr<Session> session(new Session(thread, sink, limits, start.sink_owner));
+  session->start_root(frame, start);
   t_session = session;
   session->started_ = std::chrono::steady_clock::now();
   interp::set_frame_handler(handle_frame);
@@ -73,17 +72,20 @@ const RecordingCode& Session::start(PyThreadState* thread, interp::Frame* frame,
   return *session->codes_.front();
 }
 
-RecordingCode& Session::recording_code(std::shared_ptr<const DecodedCode> decoded) {
+RecordingCode& Session::recording_code(std::shared_ptr<const DecodedCode> decoded, const HomeRef& home) {
   for (const auto& code : codes_) {
     if (code->decoded->shape->code.get() == decoded->shape->code.get()) {
       return *code;
     }
   }
-  codes_.push_back(RecordingCode::make(std::move(decoded), hook_));
+  codes_.push_back(RecordingCode::make(std::move(decoded), hook_, home));
   return *codes_.back();
 }
 
-void Session::start_root(interp::Frame* frame, std::shared_ptr<const DecodedCode> decoded) {
+void Session::start_root(interp::Frame* frame, const Start& start) {
+  const std::shared_ptr<const DecodedCode>& decoded = start.decoded;
+  const DecodedCode::Entry entry = decoded->entries[static_cast<std::size_t>(start.entry)];
+  entry_ = start.entry;
   PyCodeObject* code = decoded->shape->code.get();
   const Ref name = Ref::create(code->co_qualname);
   // A straight run through the function makes about so much.
@@ -96,8 +98,8 @@ void Session::start_root(interp::Frame* frame, std::shared_ptr<const DecodedCode
   shapes_.push_back(decoded->shape);
   ShadowFrame root;
   root.live = frame;
-  root.next = decoded->first;
-  root.code = &recording_code(std::move(decoded));
+  root.next = entry.first;
+  root.code = &recording_code(decoded, start.home);
   frames_.push_back(std::move(root));
   const Value function = emit(Op::function, {}, replay::kNoSnapshot);
   facts(function).counted = false;
@@ -112,6 +114,34 @@ void Session::start_root(interp::Frame* frame, std::shared_ptr<const DecodedCode
       top().locals[static_cast<std::size_t>(slot)] = value;
     }
   }
+  start_root_stack(entry.depth);
+  if (instruction_at(entry.first).opcode == rewriter::op::kSEND) {
+    top().pending = entry.first;  // entered behind its hook
+  }
+}
+
+// What lies on the stack of a suspended frame is an input like its locals: their slots lie side by side.
+void Session::start_root_stack(int depth) {
+  root_stack_ = depth;
+  current_ = top().next;
+  const auto locals = static_cast<int>(top().locals.size());
+  for (int place = 0; place < depth; ++place) {
+    PyObject* object = interp::stack_base(top().live)[place];
+    const Value value = emit(Op::param, {}, replay::kNoSnapshot, locals + place);
+    facts(value).on_root_stack = true;
+    note(value, object);
+    hold(value);
+    push(value);
+  }
+  if (depth > 0 && interp::stack_base(top().live)[depth - 1] == Py_None) {
+    // Nothing was sent, as mostly: the trace is for that.
+    emit(Op::guard_is, {top().stack.back()}, snapshot(), 0, Ref::create(Py_None));
+    const Value none = constant(Py_None);
+    hold(none);
+    top().stack.back() = none;
+    state_changed_ = true;
+  }
+  current_ = 0;
 }
 
 bool Session::is_mine(interp::Frame* frame) const { return !finished_ && !waiting_ && frames_.back().live == frame; }
@@ -232,7 +262,8 @@ void Session::stop(Stop reason) {
   // way (a defect of the recorder has shown itself) there is no state to leave at.
   recorded.useful = false;
   for (const replay::Node& node : graph_.nodes) {
-    recorded.useful = recorded.useful || (!node.info().is_pure() && node.op != Op::drop) || node.info().may_raise;
+    recorded.useful = recorded.useful || (!node.info().is_pure() && node.op != Op::drop && node.op != Op::take_stack) ||
+                      node.info().may_raise;
   }
   recorded.useful = recorded.useful && top().raising.instruction < 0;
   drops_.clear();
@@ -252,6 +283,7 @@ void Session::return_from_root(Value value) {
 
 void Session::finish(Recorded recorded) {
   finished_ = true;
+  recorded.entry = entry_;
   recorded.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
   interp::release_hook();
   detach_hook(hook_);

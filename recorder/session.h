@@ -40,6 +40,7 @@ struct Recorded {
   std::vector<replay::CodeShapeRef> shapes;
   Stop stop = Stop::kNone;
   int stop_line = 0;
+  int entry = 0;           // DecodedCode::entries: where the trace starts
   CodeRef recording_code;  // of the root
   double seconds = 0;      // from the root frame's first instruction to the end of the trace
   bool useful = true;      // false: the trace ends before it did anything
@@ -60,12 +61,17 @@ using replay::Values;
 
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  // The frame stands behind its RESUME with an empty stack. Returns the recording code it has to go on with; the
-  // session lives until it is finished and keeps `sink_owner`, the object that the sink belongs to: the program may let
-  // go of the code that it records. Throws RewriteError or PythonError before anything has changed.
-  static const RecordingCode& start(PyThreadState* thread, interp::Frame* frame,
-                                    std::shared_ptr<const DecodedCode> decoded, Sink& sink, const Limits& limits,
-                                    Ref sink_owner = {});
+  // Where a recording starts: the frame stands behind the RESUME of this entry. A generator's frame has a home.
+  struct Start {
+    std::shared_ptr<const DecodedCode> decoded;
+    int entry = 0;
+    HomeRef home;
+    Ref sink_owner;  // the object that the sink belongs to: the program may let go of the code that it records
+  };
+  // Returns the recording code that the frame has to go on with; the session lives until it is finished. Throws
+  // RewriteError or PythonError before anything has changed.
+  static const RecordingCode& start(PyThreadState* thread, interp::Frame* frame, const Start& start, Sink& sink,
+                                    const Limits& limits);
   // Whether this thread is recording right now (and not waiting for an opaque call).
   static bool is_recording();
 
@@ -96,6 +102,7 @@ class Session : public std::enable_shared_from_this<Session> {
     std::int32_t holders = 0;       // places of shadow frames that hold the value
     bool is_null = false;           // when recorded
     bool counted = true;            // false: constants and the like, which nobody drops
+    bool on_root_stack = false;     // at entry
   };
 
   // An instruction that has raised, from when that is known to its handler or the end of its frame.
@@ -138,8 +145,10 @@ class Session : public std::enable_shared_from_this<Session> {
   };
 
   Session(PyThreadState* thread, Sink& sink, const Limits& limits, Ref sink_owner);
-  RecordingCode& recording_code(std::shared_ptr<const DecodedCode> decoded);
-  void start_root(interp::Frame* frame, std::shared_ptr<const DecodedCode> decoded);
+  RecordingCode& recording_code(std::shared_ptr<const DecodedCode> decoded, const HomeRef& home = {});
+  void start_root(interp::Frame* frame, const Start& start);
+  void start_root_stack(int depth);
+  void take_root_stack();
   void finish(Recorded recorded);
   void return_from_root(Value value);
   [[nodiscard]] bool is_mine(interp::Frame* frame) const;
@@ -148,7 +157,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Inlining: which call is this (call_forms.cpp), and what does it become (inline.cpp)?
   struct CallTarget;
   CallTarget find_target(int instruction, interp::Frame* callee);
-  void find_call(CallTarget& target, PyObject* const* operands, PyObject* function) const;
+  void find_call(CallTarget& target, PyObject* const* operands, interp::Frame* callee) const;
   [[nodiscard]] bool is_made_here(Value value) const;
   void find_special(CallTarget& target, PyObject* const* top, interp::Frame* callee) const;
   bool try_inline(interp::Frame* callee);
@@ -258,6 +267,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void match_keys(const Instruction&);
   void match_class(const Instruction&);
   void before_with(const Instruction&);
+  void enter_manager(Op op);
   void jump_backward(const Instruction&);
   void branch(const Instruction&);
   void return_value(const Instruction&);
@@ -268,12 +278,21 @@ class Session : public std::enable_shared_from_this<Session> {
   void check_eg_match(const Instruction&);
   void with_except_start(const Instruction&);
   void prep_reraise_star(const Instruction&);
-  void generator(const Instruction&);
+  void get_awaitable(const Instruction&);
+  void get_yield_from_iter(const Instruction&);
+  void get_aiter(const Instruction&);
+  void get_anext(const Instruction&);
+  void before_async_with(const Instruction&);
+  void end_async_for(const Instruction&);
+  void guard_stop_async_iteration(bool matches);
+  void async_gen_wrap(const Instruction&);
+  void yield_value(const Instruction&);
   void namespace_frame(const Instruction&);
 
   // The outcome of a branch is known at the next hook (control.cpp).
   void settle(int instruction, bool is_after);
   void settle_iteration(const Instruction& instruction, bool exhausted);
+  void settle_send(const Instruction& instruction, bool returned);
   void settle_none(const Instruction& instruction, bool taken);
   void settle_truth(const Instruction& instruction, bool taken);
   void finish_inlined();
@@ -303,6 +322,8 @@ class Session : public std::enable_shared_from_this<Session> {
   int cached_instruction_ = -1;
   std::size_t cached_frame_ = 0;
   bool state_changed_ = true;
+  int entry_ = 0;
+  int root_stack_ = 0;      // values on the root frame's stack that no node has taken yet
   bool entry_open_ = true;  // nothing visible has been recorded yet
   bool waiting_ = false;    // an opaque call is under way
   bool finished_ = false;

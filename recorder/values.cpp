@@ -39,8 +39,19 @@ void Session::release_operands() {
   flush_drops();
 }
 
+// From here on the graph alone holds what the root frame's stack held at entry.
+void Session::take_root_stack() {
+  if (root_stack_ != 0) {
+    const int depth = std::exchange(root_stack_, 0);
+    emit(Op::take_stack, {}, kNoSnapshot, depth);
+  }
+}
+
 void Session::flush_drops() {
   if (!drops_.empty()) {
+    if (std::any_of(drops_.begin(), drops_.end(), [this](Value value) { return facts(value).on_root_stack; })) {
+      take_root_stack();
+    }
     emit(Op::drop, drops_, kNoSnapshot);
     drops_.clear();
   }
@@ -89,6 +100,7 @@ SnapshotId Session::snapshot_at(int instruction, const Values& stack) {
 Value Session::emit(Op op, Values operands, SnapshotId here, std::int64_t immediate, Ref object) {
   const replay::OpInfo& row = replay::info(op);
   if (!row.is_invisible() && op != Op::drop && op != Op::leave_frame) {
+    take_root_stack();
     entry_open_ = false;
   }
   const Value first = graph_.add(op, std::move(operands), immediate, std::move(object), here,

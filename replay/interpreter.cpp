@@ -103,7 +103,7 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
     default:
       break;
   }
-  run_.is_complete = step.op == Op::raise_out || step.op == Op::reraise_out;
+  run_.is_complete = step.op == Op::raise_out || step.op == Op::reraise_out || step.op == Op::yield_value;
   ++(run_.is_complete ? executor_.hits : executor_.exits);
   return leave(step, answer == Answer::kRaised);
 }
@@ -155,6 +155,14 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
       return Answer::kLeave;
     case Op::raise_out:
       return Answer::kRaised;
+    case Op::yield_value:
+      return Answer::kLeave;
+    case Op::take_stack:
+      take_stack(step.immediate);
+      return Answer::kNext;
+    case Op::send:
+    case Op::get_yield_from_iter:
+      return execute_generator(step, operands);
     case Op::drop:
       return Answer::kNext;
     case Op::sync_local:

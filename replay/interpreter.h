@@ -29,6 +29,7 @@ class Interpreter {
   Answer execute_name(const Step& step, const std::int32_t* operands);
   Answer execute_cell_or_function(const Step& step, const std::int32_t* operands);
   Answer execute_rare(const Step& step, const std::int32_t* operands);
+  Answer execute_generator(const Step& step, const std::int32_t* operands);
   Answer execute_array(const Step& step, const std::int32_t* operands);
   Answer execute_array_eagerly(const Step& step, const std::int32_t* operands);
   array::Outcome call_ufunc(const Step& step, const std::int32_t* operands, Ref* result);
@@ -67,6 +68,7 @@ class Interpreter {
   void sync_local(const Step& step);
   void leave_frame(const Step& step);
   void return_locals();
+  void take_stack(std::int32_t depth);
   void clear_registers();
   void pop_frames(int keep);
   void pop_frame();

@@ -71,9 +71,29 @@ ThunkForm plain(const Step& step, int opcode, int argument) {
   return form;
 }
 
+// Instructions with two results.
+int pair_opcode(Op op) {
+  switch (op) {
+    case Op::before_with:
+      return BEFORE_WITH;
+    case Op::before_async_with:
+      return BEFORE_ASYNC_WITH;
+    default:
+      return CHECK_EG_MATCH;
+  }
+}
+
 ThunkForm form_of(const Step& step) {
   constexpr int kAfterShift = 8;
   switch (step.op) {
+    case Op::get_awaitable:
+      return plain(step, GET_AWAITABLE, step.immediate);
+    case Op::get_aiter:
+      return plain(step, GET_AITER, 0);
+    case Op::get_anext:
+      return plain(step, GET_ANEXT, 0);
+    case Op::async_gen_wrap:
+      return plain(step, ASYNC_GEN_WRAP, 0);
     case Op::match_keys:
       return plain(step, MATCH_KEYS, 0);
     case Op::match_class:
@@ -108,8 +128,9 @@ ThunkForm form_of(const Step& step) {
     case Op::build_const_key_map:
       return plain(step, BUILD_CONST_KEY_MAP, step.operand_count - 1);
     case Op::before_with:
+    case Op::before_async_with:
     case Op::check_eg_match: {
-      ThunkForm form = plain(step, step.op == Op::before_with ? BEFORE_WITH : CHECK_EG_MATCH, 0);
+      ThunkForm form = plain(step, pair_opcode(step.op), 0);
       form.instructions.push_back({BUILD_TUPLE, 2});
       return form;
     }
@@ -175,6 +196,7 @@ Interpreter::Answer Interpreter::thunk(const Step& step, const std::int32_t* ope
       }
       return Answer::kNext;
     case Op::before_with:
+    case Op::before_async_with:
     case Op::check_eg_match:
       registers_[results[0]] = Py_NewRef(PyTuple_GET_ITEM(result.get(), 0));
       registers_[results[1]] = Py_NewRef(PyTuple_GET_ITEM(result.get(), 1));
@@ -185,6 +207,30 @@ Interpreter::Answer Interpreter::thunk(const Step& step, const std::int32_t* ope
       }
       return Answer::kNext;
   }
+}
+
+Interpreter::Answer Interpreter::execute_generator(const Step& step, const std::int32_t* operands) {
+  PyObject* receiver = registers_[operands[0]];
+  if (step.op == Op::get_yield_from_iter) {
+    if (PyCoro_CheckExact(receiver)) {
+      return step.immediate != 0 ? store(step, Py_NewRef(receiver)) : Answer::kAgain;
+    }
+    if (PyGen_CheckExact(receiver)) {
+      return store(step, Py_NewRef(receiver));
+    }
+    return sync(step) ? store(step, PyObject_GetIter(receiver)) : Answer::kRaised;
+  }
+  if (!sync(step)) {
+    return Answer::kRaised;
+  }
+  PyObject* value = nullptr;
+  const PySendResult status = PyIter_Send(receiver, registers_[operands[1]], &value);
+  if (status == PYGEN_ERROR) {
+    return Answer::kRaised;
+  }
+  const std::int32_t* results = operands + step.operand_count;
+  registers_[results[status == PYGEN_NEXT ? 0 : 1]] = value;
+  return Answer::kNext;
 }
 
 Interpreter::Answer Interpreter::unpack(const Step& step, const std::int32_t* operands) {

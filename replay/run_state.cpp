@@ -112,6 +112,14 @@ void Interpreter::return_locals() {
   }
 }
 
+// The registers have what the suspended frame's stack held: a value must not live longer because it lay there.
+void Interpreter::take_stack(std::int32_t depth) {
+  PyObject** base = interp::stack_base(run_.frames[0]);
+  for (std::int32_t place = 0; place < depth; ++place) {
+    Py_CLEAR(base[place]);
+  }
+}
+
 // Frames that nobody needs any more (the run ends regularly, or a call-like run raised).
 void Interpreter::pop_frames(int keep) {
   while (run_.depth > keep) {

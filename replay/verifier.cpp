@@ -26,7 +26,7 @@ class Verifier {
       node(graph_.nodes[static_cast<std::size_t>(place_)]);
     }
     if (graph_.nodes.empty() || !graph_.nodes.back().info().is_terminator()) {
-      problems_.emplace_back("the graph does not end in return_value or leave");
+      problems_.emplace_back("the graph does not end in return_value, yield_value or leave");
     }
     return std::move(problems_);
   }

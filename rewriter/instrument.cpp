@@ -31,13 +31,22 @@ class Instrumenter {
   Instrumented run() {
     for (int i = 0; i < size_; ++i) {
       put_before_hook(i);
+      put_departure(i);
       if (closes_send_loop(i)) {
-        layout_.go_straight(i);
+        if (send_copy(at(i).target) >= 0 && !is(i - 1, op::kRESUME)) {
+          entering_.push_back(i);
+        } else {
+          layout_.go_straight(i);
+        }
       }
       layout_.append(i);
       put_after_hooks(i);
     }
     Edited edited = layout_.finish();
+    for (const int jump : entering_) {
+      const int place = edited.index[static_cast<std::size_t>(jump)];
+      edited.assembly.instructions[static_cast<std::size_t>(place)].target = send_copy(at(jump).target);
+    }
     edited.assembly.constants.reserve(extra_constants_);
     edited.assembly.constants.push_back(plan_.callable);
     for (const int key : keys_) {
@@ -51,6 +60,9 @@ class Instrumenter {
     result_.offsets = offsets_of(edited.index, encoded);
     result_.before_hook_offsets = offsets_of(before_, encoded);
     result_.after_hook_offsets = offsets_of(after_, encoded);
+    for (const auto& [copy, send] : copies_) {
+      result_.send_copies.emplace_back(encoded.offsets[static_cast<std::size_t>(copy)], send);
+    }
     result_.callable_constant_index = static_cast<int>(callable_);
     return std::move(result_);
   }
@@ -113,6 +125,53 @@ class Instrumenter {
     if (info(at(index).opcode).jumps() && at(index).target == index) {
       layout_.go_straight(index);  // an empty endless loop gives no line events either
     }
+  }
+
+  void put_departure(int index) {
+    if (!plan_.departure || !may_have_hook(index)) {
+      return;
+    }
+    if (is(index, op::kYIELD_VALUE) && !is(index - 1, op::kSEND)) {
+      add_departure(index, index);
+    } else if (is_send_loop(index)) {
+      layout_.label(index);
+      copies_.emplace_back(layout_.here(), index);
+      Instruction send = at(index);
+      send.target = original_label(send.target);
+      layout_.add(send, index);
+      const int yield = index + 1;
+      if (plan_.before && plan_.before(yield)) {
+        before_[static_cast<std::size_t>(yield)] = put_hook(2 * yield, index, depth(yield));
+      }
+      add_departure(yield, index);
+      layout_.add({.opcode = op::kJUMP_FORWARD, .target = original_label(yield), .position = at(index).position},
+                  index);
+    }
+  }
+
+  // Where the copy of this SEND is, -1: there is none.
+  [[nodiscard]] int send_copy(int send) const {
+    const auto copy =
+        std::find_if(copies_.begin(), copies_.end(), [send](const auto& pair) { return pair.second == send; });
+    return copy == copies_.end() ? -1 : copy->first;
+  }
+
+  void add_departure(int yield, int owner) {
+    const int base = layout_.here();
+    for (Instruction instruction : plan_.departure(yield)) {
+      instruction.position = at(yield).position;
+      if (instruction.target >= 0) {
+        instruction.target += base;
+      }
+      layout_.add(instruction, owner);
+    }
+    deepest_ = std::max(deepest_, depth(yield) + kHookSlots);
+  }
+
+  // SEND, YIELD_VALUE, RESUME and the jump back.
+  [[nodiscard]] bool is_send_loop(int index) const {
+    return is(index, op::kSEND) && is(index + 1, op::kYIELD_VALUE) && is(index + 2, op::kRESUME) &&
+           is(index + 3, op::kJUMP_BACKWARD_NO_INTERRUPT) && at(index + 3).target == index;
   }
 
   void put_after_hooks(int index) {
@@ -182,7 +241,9 @@ class Instrumenter {
   Layout layout_;
   std::size_t extra_constants_;
   std::size_t callable_ = 0;
-  std::vector<int> keys_;  // of the constants behind the callable
+  std::vector<int> keys_;                    // of the constants behind the callable
+  std::vector<std::pair<int, int>> copies_;  // of SENDs: index in the result, and of the original
+  std::vector<int> entering_;                // jumps to them
   std::vector<int> before_;
   std::vector<int> after_;
   int deepest_ = 0;

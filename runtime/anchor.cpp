@@ -1,5 +1,6 @@
 #include "runtime/anchor.h"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 #include <utility>
@@ -18,8 +19,11 @@ using interp::Frame;
 
 struct Anchor {
   PyObject_HEAD
-  CodeRecord* record;
+  std::shared_ptr<CodeRecord>* record;
+  std::size_t entry;
 };
+
+Anchor& anchor_at(PyObject* object) { return *reinterpret_cast<Anchor*>(object); }
 
 // By original code; used under the GIL. The entry goes with the anchor.
 std::unordered_map<PyCodeObject*, PyObject*>& anchors() {
@@ -52,11 +56,12 @@ struct DepthGuard {
 };
 
 // True: `result` is the call's; false: a landing is pending or nothing has happened.
-bool try_executors(PyThreadState* thread, Frame* frame, CodeRecord& record, PyObject** result) {
+bool try_executors(PyThreadState* thread, Frame* frame, CodeRecord& record, std::size_t entry, PyObject** result) {
   const DepthGuard depth;
-  for (std::size_t index = 0; index < record.executors.size(); ++index) {
+  auto& executors = record.entries[entry].executors;
+  for (std::size_t index = 0; index < executors.size(); ++index) {
     // The caller keeps the anchor, the anchor its record, and a record lets go of no executor before its end.
-    const replay::Executor* executor = record.executors[index].get();
+    const replay::Executor* executor = executors[index].get();
     replay::Run run;
     run.thread = thread;
     run.root = frame;
@@ -68,11 +73,11 @@ bool try_executors(PyThreadState* thread, Frame* frame, CodeRecord& record, PyOb
       continue;
     }
     count(record.counters, Event::kHit);
+    if (outcome != replay::Outcome::kLeft && index != 0 && index < executors.size()) {
+      std::swap(executors[0], executors[index]);
+    }
     if (outcome == replay::Outcome::kReturned) {
-      if (index != 0 && index < record.executors.size()) {
-        std::swap(record.executors[0], record.executors[index]);
-      }
-      if (interp::is_held(frame) && executor->return_instruction() >= 0) {
+      if (entry != 0 || (interp::is_held(frame) && executor->return_instruction() >= 0)) {
         // Whoever holds the frame shall find it at its own return, not at the stub's.
         t_pending.kind = Pending::Kind::kLand;
         t_pending.landing.instruction = executor->return_instruction();
@@ -89,15 +94,22 @@ bool try_executors(PyThreadState* thread, Frame* frame, CodeRecord& record, PyOb
     t_pending.landing = std::move(*run.landing);
     return false;
   }
-  if (!record.executors.empty()) {
+  if (!executors.empty()) {
     count(record.counters, Event::kMiss);
   }
   return false;
 }
 
+// A generator's frame must have room for the hooks; and a traceback that names an instruction of its present code must
+// not find it in other code.
+bool can_record(Frame* frame, std::size_t entry) {
+  return interp::has_room(frame, interp::code_of(frame)) && (entry == 0 || !interp::is_held(frame));
+}
+
 PyObject* anchor_next(PyObject* self) {
   PyThreadState* thread = interp::thread_state();
-  CodeRecord& record = *reinterpret_cast<Anchor*>(self)->record;
+  CodeRecord& record = **anchor_at(self).record;
+  const std::size_t entry = anchor_at(self).entry;
   if (steps_aside(thread)) {
     return nullptr;
   }
@@ -107,22 +119,26 @@ PyObject* anchor_next(PyObject* self) {
     return nullptr;
   }
   PyObject* result = nullptr;
-  if (!record.executors.empty()) {
+  if (!record.entries[entry].executors.empty()) {
     // The run may free the code object that owns the anchor.
     const Ref keep = Ref::create(self);
-    if (try_executors(thread, frame, record, &result)) {
+    if (try_executors(thread, frame, record, entry, &result)) {
       return result;
     }
   }
   if (t_pending.kind != Pending::Kind::kLand) {
-    if (!record.wants_recording(thread)) {
+    if (!record.wants_recording(thread, entry) || !can_record(frame, entry)) {
       return nullptr;
     }
     t_pending.kind = Pending::Kind::kRecord;
   }
   t_pending.frame = frame;
   t_pending.anchor = Ref::create(self);
-  return nullptr;
+  if (entry == 0) {
+    return nullptr;
+  }
+  interp::expect_landing(thread);
+  Py_RETURN_NONE;
 }
 
 PyObject* landing_next(PyObject* /*self*/) {
@@ -135,21 +151,24 @@ PyObject* landing_next(PyObject* /*self*/) {
 
 PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor) {
   CodeRecord& record = *record_of(anchor.get());
-  const auto first = static_cast<std::size_t>(record.decoded().first);
+  const std::size_t entry = anchor_at(anchor.get()).entry;
+  const recorder::DecodedCode::Entry& place = record.decoded().entries[entry];
+  // The landing pushes the value that lies on top, or one that the pad takes away.
+  PyObject* top = place.depth > 0 ? interp::stack_base(frame)[place.depth - 1] : Py_NewRef(Py_None);
+  const int depth = std::max(place.depth - 1, 0);
+  const auto first = static_cast<std::size_t>(place.first);
   try {
+    const recorder::Session::Start start{record.decoded_ref(), static_cast<int>(entry), record.home, anchor};
     const recorder::RecordingCode& recording =
-        recorder::Session::start(thread, frame, record.decoded_ref(), record, options().recording, anchor);
+        recorder::Session::start(thread, frame, start, record, options().recording);
     record.recording.push_back(thread);
-    interp::redirect(frame, recording.code.get(), recording.start_pad, 0);
-  } catch (const PythonError&) {
-    PyErr_Clear();
-    ++record.failures;
-    interp::redirect(frame, interp::code_of(frame), record.pads[first], 0);
+    interp::redirect(frame, recording.code.get(), recording.start_pads[entry], depth);
   } catch (const std::exception&) {
-    ++record.failures;
-    interp::redirect(frame, interp::code_of(frame), record.pads[first], 0);
+    PyErr_Clear();
+    ++record.entries[entry].failures;
+    interp::redirect(frame, interp::code_of(frame), place.depth > 0 ? record.starts[first] : record.pads[first], depth);
   }
-  Py_RETURN_NONE;
+  return top;
 }
 
 PyObject* land_at(Frame* frame, const CodeRecord& record, replay::Landing landing) {
@@ -190,8 +209,8 @@ PyObject* land(PyThreadState* thread, Frame* frame, PyObject* /*argument*/, bool
 }
 
 void anchor_dealloc(PyObject* self) {
-  CodeRecord* record = reinterpret_cast<Anchor*>(self)->record;
-  const auto entry = anchors().find(record->decoded().shape->code.get());
+  std::shared_ptr<CodeRecord>* record = anchor_at(self).record;
+  const auto entry = anchors().find((*record)->decoded().shape->code.get());
   if (entry != anchors().end() && entry->second == self) {
     anchors().erase(entry);
   }
@@ -229,17 +248,18 @@ PyTypeObject* anchor_type() {
 
 }  // namespace
 
-Ref make_anchor(std::unique_ptr<CodeRecord> record) {
+Ref make_anchor(std::shared_ptr<CodeRecord> record, std::size_t entry) {
   PyTypeObject* type = anchor_type();
   Ref anchor = type == nullptr ? Ref() : Ref::steal(type->tp_alloc(type, 0));
   if (!anchor) {
     throw PythonError();
   }
-  reinterpret_cast<Anchor*>(anchor.get())->record = record.release();
+  anchor_at(anchor.get()).record = new std::shared_ptr<CodeRecord>(std::move(record));
+  anchor_at(anchor.get()).entry = entry;
   return anchor;
 }
 
-CodeRecord* record_of(PyObject* anchor) { return reinterpret_cast<Anchor*>(anchor)->record; }
+CodeRecord* record_of(PyObject* anchor) { return anchor_at(anchor).record->get(); }
 
 Ref landing_iterator() {
   static PyTypeObject* type =

@@ -1,6 +1,7 @@
 // Anchors: the objects in replay code through which the interpreter reaches us. An anchor is an iterator that the entry
 // stub asks for one item: an item is the result of the call; no item means that the call goes on in the frame, and if
-// a landing is pending, through the landing function. The anchor owns the code record.
+// a landing is pending, through the landing function. Behind a yield an item says that a landing is pending. The
+// anchors of a code object own the code record together.
 #pragma once
 
 #include <memory>
@@ -9,7 +10,7 @@
 
 namespace tagalong::runtime {
 
-Ref make_anchor(std::unique_ptr<CodeRecord> record);  // throws PythonError
+Ref make_anchor(std::shared_ptr<CodeRecord> record, std::size_t entry);  // throws PythonError
 CodeRecord* record_of(PyObject* anchor);
 // The iterator that has an item exactly when a landing is pending for this thread, and the function that lands.
 Ref landing_iterator();

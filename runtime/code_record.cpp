@@ -18,13 +18,23 @@ std::string CodeRecord::name() const {
   return text == nullptr ? "?" : text;
 }
 
-bool CodeRecord::wants_recording(PyThreadState* thread) const {
+bool CodeRecord::wants_recording(PyThreadState* thread, std::size_t entry) const {
   return std::find(recording.begin(), recording.end(), thread) == recording.end() && decoded_->refusal == nullptr &&
-         failures < options().retries && static_cast<int>(executors.size()) < options().entries_per_anchor;
+         entries[entry].failures < options().retries &&
+         static_cast<int>(entries[entry].executors.size()) < options().entries_per_anchor;
+}
+
+std::size_t CodeRecord::executor_count() const {
+  std::size_t number = 0;
+  for (const Entry& entry : entries) {
+    number += entry.executors.size();
+  }
+  return number;
 }
 
 void CodeRecord::finished(recorder::Recorded recorded) {
   std::erase(recording, interp::thread_state());
+  Entry& entry = entries[static_cast<std::size_t>(recorded.entry)];
   if (keeps_recording_code) {
     recording_code = recorded.recording_code;
   }
@@ -35,11 +45,11 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   const auto start = std::chrono::steady_clock::now();
   last_stop_line = recorded.stop_line;
   if (recorded.stop == recorder::Stop::k_internal || !recorded.useful) {
-    ++failures;
+    ++entry.failures;
     return;
   }
   replay::optimise(recorded.graph);
-  for (const auto& known : executors) {
+  for (const auto& known : entry.executors) {
     if (replay::same_graph(known->graph(), recorded.graph)) {
       return;  // another thread was faster
     }
@@ -57,8 +67,8 @@ void CodeRecord::finished(recorder::Recorded recorded) {
       log(Topic::kGuards, fmt::format("{}: {}", name(), guard));
     }
   }
-  failures = recorded.stop == recorder::Stop::kNone ? 0 : failures + 1;
-  executors.insert(executors.begin(), std::move(executor));
+  entry.failures = recorded.stop == recorder::Stop::kNone ? 0 : entry.failures + 1;
+  entry.executors.insert(entry.executors.begin(), std::move(executor));
   last_synthesis_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
@@ -85,7 +95,7 @@ std::string CodeRecord::explain() const {
   std::string text =
       fmt::format("{} ({}:{})\n", name(), file == nullptr ? "?" : file, decoded_->shape->code->co_firstlineno);
   text += fmt::format("  {} recorded, {} hits, {} misses, {} exits, {} graphs\n", counters.records, counters.hits,
-                      counters.misses, counters.exits, executors.size());
+                      counters.misses, counters.exits, executor_count());
   if (decoded_->refusal != nullptr) {
     text += fmt::format("  not recorded: {}\n", decoded_->refusal);
   }
@@ -93,21 +103,32 @@ std::string CodeRecord::explain() const {
     text += fmt::format("  the last recording stopped in line {}: {} ({})\n", last_stop_line,
                         recorder::stop_text(last_stop), recorder::stop_name(last_stop));
   }
-  if (failures >= options().retries) {
-    text += fmt::format("  given up after {} recordings in vain or in part (limit `retries`)\n", failures);
+  for (std::size_t index = 0; index < entries.size(); ++index) {
+    explain_entry(index, text);
   }
-  if (static_cast<int>(executors.size()) >= options().entries_per_anchor) {
+  return text;
+}
+
+void CodeRecord::explain_entry(std::size_t index, std::string& text) const {
+  const Entry& entry = entries[index];
+  const auto resume = static_cast<std::size_t>(decoded_->entries[index].resume);
+  if (index != 0 && (!entry.executors.empty() || entry.failures != 0)) {
+    text += fmt::format("  after the yield in line {}:\n", decoded_->assembly.instructions[resume].position.line);
+  }
+  if (entry.failures >= options().retries) {
+    text += fmt::format("  given up after {} recordings in vain or in part (limit `retries`)\n", entry.failures);
+  }
+  if (static_cast<int>(entry.executors.size()) >= options().entries_per_anchor) {
     text += fmt::format("  no more graphs: the limit `entries_per_anchor` is reached\n");
   }
-  for (std::size_t index = 0; index < executors.size(); ++index) {
-    const replay::Executor& executor = *executors[index];
-    text += fmt::format("  graph {}: {} nodes, {} hits, {} exits\n", index + 1, executor.graph().nodes.size(),
+  for (std::size_t number = 0; number < entry.executors.size(); ++number) {
+    const replay::Executor& executor = *entry.executors[number];
+    text += fmt::format("  graph {}: {} nodes, {} hits, {} exits\n", number + 1, executor.graph().nodes.size(),
                         executor.hits, executor.exits);
     for (const std::string& line : failure_texts(executor)) {
       text += "    " + line + "\n";
     }
   }
-  return text;
 }
 
 }  // namespace tagalong::runtime

@@ -12,31 +12,39 @@
 
 namespace tagalong::runtime {
 
+// A place where executors are attached: the start of a call, and behind each yield of a generator or coroutine.
+struct Entry {
+  std::vector<std::shared_ptr<const replay::Executor>> executors;  // most recent hit first
+  int failures = 0;                                                // recordings in vain, in a row
+};
+
 class CodeRecord : public recorder::Sink {
  public:
-  explicit CodeRecord(std::shared_ptr<const recorder::DecodedCode> decoded) : decoded_(std::move(decoded)) {}
+  explicit CodeRecord(std::shared_ptr<const recorder::DecodedCode> decoded)
+      : entries(decoded->entries.size()), decoded_(std::move(decoded)) {}
 
   [[nodiscard]] const recorder::DecodedCode& decoded() const { return *decoded_; }
   [[nodiscard]] std::shared_ptr<const recorder::DecodedCode> decoded_ref() const { return decoded_; }
   [[nodiscard]] std::string name() const;
 
-  // Worth recording the call that starts now?
-  [[nodiscard]] bool wants_recording(PyThreadState* thread) const;
+  // Worth recording what starts now at this entry?
+  [[nodiscard]] bool wants_recording(PyThreadState* thread, std::size_t entry) const;
 
   void finished(recorder::Recorded recorded) override;
   bool may_inline(PyCodeObject* code) override;
 
   [[nodiscard]] std::string explain() const;
+  [[nodiscard]] std::size_t executor_count() const;
 
   // --- filled in by whoever makes the replay code (replay_code.cpp)
   Ref replay_code;         // weak reference: it owns the anchor that owns this
   std::vector<int> units;  // of the original instructions in the replay code
   std::vector<int> starts;
-  std::vector<int> pads;  // where to land with an empty stack
+  std::vector<int> pads;   // where to land with an empty stack
+  recorder::HomeRef home;  // of generators
 
-  std::vector<std::shared_ptr<const replay::Executor>> executors;  // most recent hit first
+  std::vector<Entry> entries;  // as in DecodedCode
   Counters counters;
-  int failures = 0;  // recordings in vain, in a row
   bool keeps_recording_code = false;
   CodeRef recording_code;                 // of the last recording, if kept
   std::vector<PyThreadState*> recording;  // threads in which a recording of this code is under way
@@ -46,6 +54,8 @@ class CodeRecord : public recorder::Sink {
   int last_stop_line = 0;
 
  private:
+  void explain_entry(std::size_t index, std::string& text) const;
+
   std::shared_ptr<const recorder::DecodedCode> decoded_;
 };
 

@@ -65,8 +65,7 @@ Recording::Recording(const Ref& function, const Ref& args, const Ref& kwargs) {
     Py_XDECREF(parts[2]);
   }
   if (!anchor) {
-    stop =
-        std::string_view(decoded_->refusal) == "generator" ? recorder::Stop::k_generator : recorder::Stop::k_namespace;
+    stop = recorder::Stop::k_namespace;
     count_stop(*counters_, stop);
     return;
   }
@@ -78,8 +77,8 @@ Recording::Recording(const Ref& function, const Ref& args, const Ref& kwargs) {
   if (record.recording_code) {
     recording_code = record.recording_code;
   }
-  if (!record.executors.empty()) {
-    executor_ = record.executors.front();
+  if (!record.entries.front().executors.empty()) {
+    executor_ = record.entries.front().executors.front();
     make_replay_code(function);
   }
 }

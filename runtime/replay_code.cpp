@@ -18,10 +18,12 @@ using rewriter::Instruction;
 // Recording code runs in the same frames and needs this much more stack for its hooks.
 constexpr int kHookStack = 6;
 
+std::uint32_t constant_of(Assembly& assembly, const Ref& object) {
+  return static_cast<std::uint32_t>(rewriter::add_constant(assembly, object));
+}
+
 std::vector<Instruction> entry_stub(Assembly& assembly, const Ref& anchor) {
-  const auto constant = [&assembly](const Ref& object) {
-    return static_cast<std::uint32_t>(rewriter::add_constant(assembly, object));
-  };
+  const auto constant = [&assembly](const Ref& object) { return constant_of(assembly, object); };
   const std::uint32_t anchor_constant = constant(anchor);
   const std::uint32_t iterator = constant(landing_iterator());
   const std::uint32_t function = constant(landing_function());
@@ -43,6 +45,27 @@ std::vector<Instruction> entry_stub(Assembly& assembly, const Ref& anchor) {
       {op::kCALL, 0},
       {op::kRETURN_VALUE},  // never reached
   };
+}
+
+// Behind the RESUME of a yield everything is a landing: an item says that one is pending. The stub has the position of
+// the yield, so that a trace function is not told of the same line again behind it.
+std::vector<Instruction> resume_stub(Assembly& assembly, const Ref& anchor, const rewriter::Position& position) {
+  constexpr std::int32_t kOriginal = 9;
+  std::vector<Instruction> stub = {
+      {op::kLOAD_CONST, constant_of(assembly, anchor)},
+      {op::kFOR_ITER, 0, kOriginal},
+      {op::kPOP_TOP},
+      {op::kPOP_TOP},
+      {op::kPUSH_NULL},
+      {op::kLOAD_CONST, constant_of(assembly, landing_function())},
+      {op::kPRECALL, 0},
+      {op::kCALL, 0},
+      {op::kRETURN_VALUE},  // never reached
+  };
+  for (Instruction& instruction : stub) {
+    instruction.position = position;
+  }
+  return stub;
 }
 
 // Behind the original instructions: for each that has nothing on the stack, the place to land there (a landing pushes
@@ -75,17 +98,23 @@ void link(const CodeRef& code, const recorder::DecodedCode& decoded, const std::
 }
 
 CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* anchor_out) {
-  auto owned = std::make_unique<CodeRecord>(decoded);
+  const auto owned = std::make_shared<CodeRecord>(decoded);
   CodeRecord& record = *owned;
-  Ref anchor = make_anchor(std::move(owned));
+  Ref anchor = make_anchor(owned, 0);
   Assembly assembly = decoded->assembly;
   const auto count = static_cast<std::size_t>(assembly.size());
   const std::vector<int> pads = add_pads(assembly, decoded->shape->depths);
-  std::vector<Instruction> stub = entry_stub(assembly, anchor);
-  const int first = decoded->first;
-  const rewriter::Edited edited = rewriter::insert(
-      assembly,
-      {{.before = first, .code = std::move(stub), .follows = rewriter::Follows::kNone, .jumps_see_it = false}});
+  std::vector<rewriter::Insertion> stubs;
+  for (std::size_t index = 0; index < decoded->entries.size(); ++index) {
+    const int resume = decoded->entries[index].resume;
+    stubs.push_back({.before = resume + 1,
+                     .code = index == 0 ? entry_stub(assembly, anchor)
+                                        : resume_stub(assembly, make_anchor(owned, index),
+                                                      assembly.instructions[static_cast<std::size_t>(resume)].position),
+                     .follows = rewriter::Follows::kNone,
+                     .jumps_see_it = false});
+  }
+  const rewriter::Edited edited = rewriter::insert(assembly, stubs);
   rewriter::EncodeOptions options;
   options.stack_size = assembly.stack_size + kHookStack;
   const rewriter::Encoded encoded = rewriter::encode(edited.assembly, options);
@@ -106,6 +135,9 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
     pad_places.emplace_back(record.pads[index], static_cast<int>(index));
   }
   link(encoded.code, *decoded, record.units, std::move(pad_places));
+  if (decoded->is_generator) {
+    record.home = std::make_shared<recorder::Home>(recorder::Home{record.replay_code, record.starts, decoded});
+  }
   *anchor_out = std::move(anchor);
   return encoded.code;
 }

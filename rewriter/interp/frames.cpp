@@ -177,6 +177,13 @@ void redirect(Frame* frame, PyCodeObject* code, int unit, int depth) {
   frame->stacktop = code->co_nlocalsplus + depth;
 }
 
+bool has_room(Frame* frame, const PyCodeObject* code) {
+  if (frame->owner != FRAME_OWNED_BY_GENERATOR) {
+    return code->co_stacksize <= frame->f_code->co_stacksize;
+  }
+  return code->co_nlocalsplus + code->co_stacksize <= Py_SIZE(_PyFrame_GetGenerator(frame));
+}
+
 void replace_constant(PyCodeObject* code, int index, const Ref& object) {
   PyObject* old = PyTuple_GET_ITEM(code->co_consts, index);
   PyTuple_SET_ITEM(code->co_consts, index, Py_NewRef(object.get()));

@@ -77,6 +77,10 @@ inline bool is_entry(const Frame* frame) { return frame->is_entry; }
 // Puts another object in the place of a constant of code that we made; running frames see it at their next LOAD_CONST.
 void replace_constant(PyCodeObject* code, int index, const Ref& object);
 
+// Whether the frame has as many slots as this code needs. Frames of calls may be exchanged; that of a generator lies in
+// the generator's object, as large as the function's code wanted it when it was called.
+bool has_room(Frame* frame, const PyCodeObject* code);
+
 // Exchanges the code of a frame that has not started, making room for a larger stack; false if there is none.
 bool exchange_code(PyThreadState* thread, Frame* frame, PyCodeObject* code);
 

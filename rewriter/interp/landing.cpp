@@ -1,12 +1,10 @@
 #include "rewriter/interp/landing.h"
 
 #include <opcode.h>
-#include <structmember.h>
 
 #include <array>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "rewriter/interp/eval_hook.h"
 
@@ -15,8 +13,8 @@ namespace {
 
 struct Lander {
   PyObject_HEAD
-  vectorcallfunc vectorcall;
   LandFunction land;
+  bool takes_argument;
 };
 
 // The end of a landing function's frame is no event for those who watch the thread: until it is over, the thread's
@@ -55,63 +53,51 @@ void hide_from_watchers(PyThreadState* thread, Frame* frame) {
   }
 }
 
-PyObject* lander_call(PyObject* self, PyObject* const* arguments, std::size_t count, PyObject* /*names*/) {
+PyObject* lander_land(PyObject* self) {
   PyThreadState* thread = thread_state();
   restore_hook(thread);
   // The current frame is the landing function's own; the frame to change waits below it.
   Frame* own = current_frame(thread);
   hide_from_watchers(thread, own);
   Frame* frame = caller_of(own);
-  PyObject* argument = PyVectorcall_NARGS(count) > 0 ? arguments[0] : nullptr;
-  return reinterpret_cast<Lander*>(self)->land(thread, frame, argument, !is_entry(own));
+  const auto* lander = reinterpret_cast<Lander*>(self);
+  PyObject* argument = lander->takes_argument ? locals_of(own)[0] : nullptr;
+  return lander->land(thread, frame, argument, !is_entry(own));
 }
 
 PyTypeObject* lander_type() {
   static PyTypeObject* type = [] {
-    static std::array<PyMemberDef, 2> members{{
-        {"__vectorcalloffset__", T_PYSSIZET, offsetof(Lander, vectorcall), READONLY, nullptr},
-        {nullptr, 0, 0, 0, nullptr},
-    }};
-    static std::array<PyType_Slot, 3> slots = {{
-        {Py_tp_members, members.data()},
-        {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    static std::array<PyType_Slot, 2> slots = {{
+        {Py_nb_negative, reinterpret_cast<void*>(lander_land)},
         {0, nullptr},
     }};
     static PyType_Spec spec = {"tagalong._core.Lander", sizeof(Lander), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                               slots.data()};
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
     return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   }();
   return type;
 }
 
-// The C call stands before RESUME, so the frame stays incomplete while it runs.
-std::string landing_bytecode(bool takes_argument) {
+// C is reached before RESUME, so the frame stays incomplete meanwhile; and by an operator, because after a call the
+// interpreter would look at signals, which in a generator that delegates is not yet its turn.
+std::string landing_bytecode() {
   std::string code;
-  const auto emit = [&code](int opcode, int argument, int caches) {
+  const auto emit = [&code](int opcode, int argument) {
     code.push_back(static_cast<char>(opcode));
     code.push_back(static_cast<char>(argument));
-    code.append(static_cast<std::size_t>(caches) * 2, '\0');
   };
-  constexpr int kPrecallCaches = 1;
-  constexpr int kCallCaches = 4;
-  emit(PUSH_NULL, 0, 0);
-  emit(LOAD_CONST, 0, 0);
-  if (takes_argument) {
-    emit(LOAD_FAST, 0, 0);
-  }
-  emit(PRECALL, takes_argument ? 1 : 0, kPrecallCaches);
-  emit(CALL, takes_argument ? 1 : 0, kCallCaches);
-  emit(COPY, 1, 0);
-  emit(LOAD_CONST, 1, 0);
-  emit(IS_OP, 0, 0);
-  emit(POP_JUMP_FORWARD_IF_TRUE, 1, 0);
-  emit(RETURN_VALUE, 0, 0);
-  emit(POP_TOP, 0, 0);
-  emit(PUSH_NULL, 0, 0);
-  emit(RETURN_VALUE, 0, 0);
-  emit(RESUME, 0, 0);
-  emit(RETURN_VALUE, 0, 0);
+  emit(LOAD_CONST, 0);
+  emit(UNARY_NEGATIVE, 0);
+  emit(COPY, 1);
+  emit(LOAD_CONST, 1);
+  emit(IS_OP, 0);
+  emit(POP_JUMP_FORWARD_IF_TRUE, 1);
+  emit(RETURN_VALUE, 0);
+  emit(POP_TOP, 0);
+  emit(PUSH_NULL, 0);
+  emit(RETURN_VALUE, 0);
+  emit(RESUME, 0);
+  emit(RETURN_VALUE, 0);
   return code;
 }
 
@@ -132,10 +118,10 @@ Ref make_landing_function(const char* name, LandFunction land, bool takes_argume
     return {};
   }
   auto* object = reinterpret_cast<Lander*>(lander.get());
-  object->vectorcall = lander_call;
   object->land = land;
+  object->takes_argument = takes_argument;
 
-  const std::string bytes = landing_bytecode(takes_argument);
+  const std::string bytes = landing_bytecode();
   const Ref code_bytes = Ref::steal(PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
   const Ref empty_bytes = Ref::steal(PyBytes_FromStringAndSize("", 0));
   const Ref empty_tuple = Ref::steal(PyTuple_New(0));

@@ -143,12 +143,7 @@ py::dict stats(const py::object& function) {
   if (PyObject* anchor = runtime::anchor_of(code)) {
     return counters_dict(runtime::record_of(anchor)->counters);
   }
-  Counters none;
-  constexpr int kGenerators = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
-  if ((code->co_flags & kGenerators) != 0) {
-    none.stops.at(static_cast<std::size_t>(recorder::Stop::k_generator)) = 1;
-  }
-  return counters_dict(none);
+  return counters_dict(Counters{});
 }
 
 std::string explain(const py::object& function) {

@@ -22,9 +22,9 @@ std::string Recorder::record(const std::string& function, const std::string& arg
   for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(tuple.get()); ++index) {
     interp::locals_of(frame)[index] = Py_NewRef(PyTuple_GET_ITEM(tuple.get(), index));
   }
-  const RecordingCode& recording = Session::start(thread, frame, DecodedCode::make(code), *this, limits);
+  const RecordingCode& recording = Session::start(thread, frame, {DecodedCode::make(code)}, *this, limits);
   BOOST_TEST(Session::is_recording());
-  const int pad = recording.start_pad;
+  const int pad = recording.start_pads.front();
   BOOST_REQUIRE(interp::exchange_code(thread, frame, recording.code.get()));
   // The pad takes the value that a landing pushes off the stack.
   *interp::stack_base(frame) = Py_NewRef(Py_None);

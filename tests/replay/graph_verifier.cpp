@@ -93,10 +93,10 @@ BOOST_AUTO_TEST_CASE(frames) {
 }
 
 BOOST_AUTO_TEST_CASE(terminators) {
-  check("", {"the graph does not end in return_value or leave"}, "");
+  check("", {"the graph does not end in return_value, yield_value or leave"}, "");
   check("%0 = param[0]\nreturn_value %0\nreturn_value %0", {"node 1 (return_value %0): a terminator before the end"},
         "");
-  check("%0 = param[0]", {"the graph does not end in return_value or leave"}, "");
+  check("%0 = param[0]", {"the graph does not end in return_value, yield_value or leave"}, "");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,4 +1,4 @@
-"""Generators, coroutines and asynchronous generators: their bodies are opaque, their consumers are traced."""
+"""Generators, coroutines and asynchronous generators: in programs that trace their consumers, and in some that trace both."""
 # fmt: off
 # ruff: noqa: E402, E501, E702, E704, E722, F401, F811, F821, F842, I001, PTH118
 
@@ -104,9 +104,9 @@ def f(items):
 
 
 # program: traced_generator_function
-# note: the body of a generator is not recorded: trace() itself counts the stop, calls show nothing
 # f(3) => none
-# list(f(2)) => none
+# list(f(2)) => record record hit exit, hit hit hit exit
+# list(f(0)) => hit exit
 def f(n):
     for i in range(n):
         yield i * 2
