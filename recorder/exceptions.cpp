@@ -19,15 +19,33 @@ using replay::kNoValue;
 
 void Session::raise(const Instruction& /*instruction*/) { top().raising.instruction = current_; }
 
+// The first instruction that has not told of its end.
+int Session::unfinished_instruction() const {
+  int instruction = frames_.back().next;
+  while (rule_time(instruction_at(instruction).opcode) == When::kNone) {
+    const bool jumps = instruction_at(instruction).opcode == op::kJUMP_FORWARD;
+    instruction = jumps ? instruction_at(instruction).target : instruction + 1;
+  }
+  return instruction;
+}
+
 // Which instruction of the top frame has raised; false: none, the exception came from outside, and the trace has ended.
-bool Session::find_raising(interp::Frame* /*frame*/, int unit) {
+// `unit` is the place in recording code, kUnknownUnit: not known.
+bool Session::find_raising(int unit) {
   Raising& raising = top().raising;
   if (raising.instruction >= 0) {
     return true;
   }
   const std::vector<int>& map = top().code->instruction_at;
-  const int instruction =
-      unit >= 0 && static_cast<std::size_t>(unit) < map.size() ? map[static_cast<std::size_t>(unit)] : -1;
+  int instruction = -1;
+  if (unit == kUnknownUnit) {
+    instruction = unfinished_instruction();
+  } else if (unit >= 0 && static_cast<std::size_t>(unit) < map.size()) {
+    instruction = map[static_cast<std::size_t>(unit)];
+  }
+  if (instruction >= 0 && instruction_at(instruction).opcode == op::kPRECALL) {
+    ++instruction;  // a specialised one makes the call
+  }
   const bool has_returned = top().call_result != kNoValue;  // C code raises no more after a recorded call
   const auto cannot_raise = [this](int index) {
     const std::uint8_t opcode = instruction_at(index).opcode;
@@ -47,12 +65,14 @@ bool Session::find_raising(interp::Frame* /*frame*/, int unit) {
 // In front of the first instruction of a handler, with the exception on top of the stack.
 bool Session::catch_exception(interp::Frame* frame, int handler) {
   PyObject* exception = live_stack(0);
-  int unit = -1;
+  int unit = kUnknownUnit;
   const Ref traceback = Ref::steal(PyException_GetTraceback(exception));
-  if (traceback) {
-    unit = reinterpret_cast<PyTracebackObject*>(traceback.get())->tb_lasti / static_cast<int>(sizeof(_Py_CODEUNIT));
+  const auto* entry = reinterpret_cast<PyTracebackObject*>(traceback.get());
+  // An exception of the raised exception's class, as it was made, has no entry for this frame.
+  if (traceback && PyTraceBack_Check(traceback.get()) && entry->tb_frame->f_frame == frame) {
+    unit = entry->tb_lasti / static_cast<int>(sizeof(_Py_CODEUNIT));
   }
-  if (!find_raising(frame, unit)) {
+  if (!find_raising(unit)) {
     return false;
   }
   emit_raising(false);
@@ -269,7 +289,7 @@ void Session::unwound(interp::Frame* frame) {
     return;
   }
   PyObject** base = interp::stack_base(frame);  // holds the place that raised, and the exception
-  if (!find_raising(frame, static_cast<int>(PyLong_AsLong(base[0])))) {
+  if (!find_raising(static_cast<int>(PyLong_AsLong(base[0])))) {
     return;
   }
   if (frames_.size() == 1) {

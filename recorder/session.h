@@ -173,7 +173,9 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // Exceptions (exceptions.cpp)
   bool catch_exception(interp::Frame* frame, int handler);
-  bool find_raising(interp::Frame* frame, int unit);
+  static constexpr int kUnknownUnit = -2;
+  [[nodiscard]] int unfinished_instruction() const;
+  bool find_raising(int unit);
   void emit_raising(bool leaves_root);
   void raise_statement(const Instruction& instruction, bool leaves_root);
   void reraise_statement(const Instruction& instruction, bool leaves_root);

@@ -1862,3 +1862,49 @@ def f(x):
     except ZeroDivisionError:
         log.append("handler")
     return log
+
+
+# program: raising_specialised_call
+# note: a specialised PRECALL makes the call and raises by itself
+# f([""] * 20 + [5]) => record, hit
+# f([""] * 20 + [7]) => hit
+def f(items):
+    n = 0
+    try:
+        for x in items:
+            n += len(x)
+    except TypeError as error:
+        return n, error
+
+
+# program: raising_specialised_call_in_callee
+# f([""] * 20 + [5]) => record, hit
+def g(x):
+    return len(x)
+
+
+def f(items):
+    n = 0
+    for x in items:
+        n += g(x)
+    return n
+
+
+# program: raising_c_code_makes_the_exception_later
+# note: C code names the class, the handler's arrival makes the instance, which fails
+# f(Bad) => record, hit
+class Bad(Exception):
+    def __init__(self):
+        raise RuntimeError("cannot be made")
+
+
+def f(kind):
+    def generator():
+        yield 1
+
+    g = generator()
+    next(g)
+    try:
+        g.throw(kind)
+    except RuntimeError as error:
+        return error
