@@ -38,6 +38,7 @@ struct Step {
   Op op = Op::null;
   bool in_entry_check = false;
   bool expects_raise = false;  // an exception is what was recorded: the next steps go on with it
+  bool serves = false;         // behind it eager execution looks for signals and for others who want the GIL
   bool can_leave = false;      // its snapshot is the state before it: the original instructions may go on here instead
   std::uint16_t operand_count = 0;
   std::uint16_t drop_count = 0;

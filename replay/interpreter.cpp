@@ -207,6 +207,10 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::call:
       return call_step(step, operands);
     case Op::for_iter: {
+      // Eager execution would have looked at the jump back.
+      if (requested_ && !serve(step)) [[unlikely]] {
+        return Answer::kRaised;
+      }
       if (!is_quiet_iterator(operand(0)) && !sync(step)) {
         return Answer::kRaised;
       }
@@ -298,6 +302,9 @@ Outcome Interpreter::execute() {
       PyObject* dropped = registers_[drops[index]];
       registers_[drops[index]] = nullptr;
       Py_XDECREF(dropped);
+    }
+    if (step.serves && answer == Answer::kNext && requested_ && !serve(step)) [[unlikely]] {
+      return finish(step, Answer::kRaised);
     }
   }
   TAGALONG_CHECK(false, "graph {} has no end", executor_.graph_.name);

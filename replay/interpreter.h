@@ -3,6 +3,7 @@
 
 #include "replay/executor.h"
 #include "rewriter/interp/errors.h"
+#include "rewriter/interp/requests.h"
 
 namespace tagalong::replay {
 
@@ -12,7 +13,7 @@ void complete_attribute_error(PyObject* object, PyObject* name);
 class Interpreter {
  public:
   Interpreter(const Executor& executor, Run& run, PyObject** registers)
-      : executor_(executor), run_(run), registers_(registers) {}
+      : executor_(executor), run_(run), registers_(registers), requested_(run.thread) {}
 
   Outcome execute();
 
@@ -53,6 +54,8 @@ class Interpreter {
     return step.snapshot == kNoSnapshot ||
            materialise(executor_.snapshots_[static_cast<std::size_t>(step.snapshot)], false);
   }
+  // Signals, pending calls, other threads: whatever they do, they see the frames.
+  bool serve(const Step& step) { return sync(step) && interp::serve_requests(); }
   Answer store(const Step& step, PyObject* result) {
     if (result == nullptr) {
       return Answer::kRaised;
@@ -78,6 +81,7 @@ class Interpreter {
   const Executor& executor_;
   Run& run_;
   PyObject** registers_;
+  const interp::RequestFlag requested_;
 };
 
 }  // namespace tagalong::replay

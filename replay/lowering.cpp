@@ -85,6 +85,7 @@ class Lowering {
     for (const Value operand : node.operands) {
       executor_.registers_used_.push_back(register_of(operand));
     }
+    step.serves = node.op == Op::call || node.op == Op::call_ex || node.op == Op::array_call;
     step.in_entry_check = in_entry_check_;
     if (!node.info().is_invisible() && node.op != Op::leave_frame && !node.info().is_terminator()) {
       in_entry_check_ = false;

@@ -77,8 +77,9 @@ bool try_executors(PyThreadState* thread, Frame* frame, CodeRecord& record, std:
       std::swap(executors[0], executors[index]);
     }
     if (outcome == replay::Outcome::kReturned) {
-      if (entry != 0 || (interp::is_held(frame) && executor->return_instruction() >= 0)) {
-        // Whoever holds the frame shall find it at its own return, not at the stub's.
+      const bool is_shown = interp::is_held(frame) || interp::is_watched(thread);
+      if (entry != 0 || (is_shown && executor->return_instruction() >= 0)) {
+        // Whoever holds the frame or watches shall find it at its own return, not at the stub's.
         t_pending.kind = Pending::Kind::kLand;
         t_pending.landing.instruction = executor->return_instruction();
         t_pending.landing.stack.push_back(run.result.release());

@@ -29,8 +29,12 @@ inline PyFunctionObject* function_of(Frame* frame) { return frame->f_func; }
 inline int slot_count(const PyCodeObject* code) { return code->co_nlocalsplus; }
 inline PyObject** stack_base(Frame* frame) { return frame->localsplus + frame->f_code->co_nlocalsplus; }
 
-// Whether a trace or profile function watches this thread: recording and replay step aside then.
-inline bool is_watched(PyThreadState* thread) { return thread->cframe->use_tracing != 0; }
+// Not 0 while tracemalloc is on (interp/requests.cpp).
+extern const int* const kTraceMalloc;
+
+// Whether a trace or profile function watches this thread, or somebody notes where memory is allocated: recording and
+// replay step aside then.
+inline bool is_watched(PyThreadState* thread) { return thread->cframe->use_tracing != 0 || *kTraceMalloc != 0; }
 // How many more Python calls the recursion limit allows.
 inline int recursion_left(PyThreadState* thread) { return thread->recursion_remaining; }
 

@@ -793,8 +793,8 @@ seen = []
 
 
 # program: tracemalloc_names_the_lines
-# f(1) => record, hit
-# f(2) => hit
+# f(1) => record stop:watched, hit exit
+# f(2) => hit exit
 import tracemalloc
 
 

@@ -1,0 +1,26 @@
+// What the interpreter does between instructions when somebody asks for it: signal handlers, pending calls, exceptions
+// sent by other threads, handing over the GIL. Bytecode looks after calls and jumps back; so does whoever runs in place
+// of bytecode.
+//
+//   const RequestFlag requested(thread);
+//   if (requested && !serve_requests()) { ... the exception is set ... }
+#pragma once
+
+#include "rewriter/interp/frames.h"
+
+namespace tagalong::interp {
+
+// The interpreter's "eval breaker".
+class RequestFlag {
+ public:
+  explicit RequestFlag(PyThreadState* thread);
+  explicit operator bool() const { return __atomic_load_n(flag_, __ATOMIC_RELAXED) != 0; }
+
+ private:
+  const int* flag_;
+};
+
+// Serves what is requested, as if the current frame had just finished an instruction. False with an exception set.
+bool serve_requests();
+
+}  // namespace tagalong::interp
