@@ -3,7 +3,8 @@
 A topic file is Python source in sections. A section is one program; it opens with a header of comment lines:
 
     # program: add                          its name
-    # trace: f, C.method                    what is traced (default: f)
+    # trace: f, C.method                    what is traced (default: f); `all`: every function of the section
+    # limits: nodes=5, unroll=2             engine options while it runs
     # note: why something is as it is       any number of these
     # f(1, 2) => record, hit                a step called twice: the events of the first call, the events of the second
     # f(1.0, 2) => miss record, hit
@@ -44,6 +45,12 @@ class Program:
     source: str
     traced: tuple[str, ...]
     steps: tuple[Step, ...]
+    limits: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def traces_all(self) -> bool:
+        """Every function is traced, nested ones too, as in an unmodified program."""
+        return self.traced == ("all",)
 
 
 class ProgramError(Exception):
@@ -71,12 +78,16 @@ def _parse(path: Path, lines: list[str], start: int, end: int) -> Program:
     name = lines[start].removeprefix("# program: ")
     traced: tuple[str, ...] = ("f",)
     steps = []
+    limits: list[tuple[str, int]] = []
     body = start + 1
     while body < end and lines[body].startswith("#"):
         text, number = lines[body].removeprefix("# "), body + 1
         body += 1
         if text.startswith("trace:"):
             traced = tuple(part.strip() for part in text.removeprefix("trace:").split(",") if part.strip())
+        elif text.startswith("limits:"):
+            pairs = [part.strip().split("=") for part in text.removeprefix("limits:").split(",")]
+            limits = [(option, int(number)) for option, number in pairs]
         elif text.startswith("do "):
             steps.append(Step(text.removeprefix("do "), number, None))
         elif " => " in text:
@@ -87,7 +98,7 @@ def _parse(path: Path, lines: list[str], start: int, end: int) -> Program:
     source = "\n" * body + "\n".join(lines[body:end]) + "\n"
     if not any(step.events for step in steps):
         raise ProgramError(f"{path.name}:{start + 1}: {name} asserts no event")
-    return Program(name, path, start + 1, source, traced, tuple(steps))
+    return Program(name, path, start + 1, source, traced, tuple(steps), tuple(limits))
 
 
 def _parse_events(text: str, where: str) -> tuple[tuple[str, ...], ...]:

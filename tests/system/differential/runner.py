@@ -20,6 +20,8 @@ from .observe import Describer, without_addresses
 from .program import Program, Step
 
 Trace = Callable[[Any], Any]
+# What the engine starts with, of what programs change.
+LIMITS = {"nodes": 4000, "unroll": 64, "inline_depth": 8, "entries_per_anchor": 8, "retries": 4, "stress": 0}
 Events = Callable[[], contextlib.AbstractContextManager[list[str]]]
 
 
@@ -44,23 +46,30 @@ class Seen:
 
 
 def run(
-    program: Program, trace: Trace | None = None, events: Events | None = None, order: Random | None = None
+    program: Program,
+    trace: Trace | None = None,
+    events: Events | None = None,
+    order: Random | None = None,
+    code: types.CodeType | None = None,
 ) -> list[Seen]:
     """Runs all steps; eagerly without `trace`. `events` gives the context manager that lists the events.
 
     With `order` every function of the program is traced, not only the named ones, and the calls between two statements
     come in random order, some of them several times: other calls are recorded than those that a person thought of.
-    Events are not expected.
+    Events are not expected. `code` is the compiled source, if the caller has it; it must not have run before.
     """
-    code = compile(program.source, str(program.path), "exec")
+    code = code or compile(program.source, str(program.path), "exec")
     module = types.ModuleType("program")
     names = module.__dict__
     names["trace"] = trace or (lambda function: function)
-    with _untouched_builtins(), _no_collection(), _importable(module):
-        exec(code, names)
-        functions = (
-            {name: eval(name, names) for name in program.traced} if order is None else _functions(names)
-        )
+    with _untouched_builtins(), _no_collection(), _importable(module), _limited(program, trace is not None):
+        exec(_traced_code(code) if trace and program.traces_all else code, names)
+        if program.traces_all:
+            functions = {}
+        else:
+            functions = (
+                {name: eval(name, names) for name in program.traced} if order is None else _functions(names)
+            )
         for expression, function in functions.items() if trace else ():
             assert trace(function) is function, f"trace({expression}) gave another object"
         performed = [(step, expected) for step in program.steps for expected in step.events or (None,)]
@@ -74,6 +83,29 @@ def run(
         with _captured(Seen("the namespace goes away")):
             names.clear()
         return [*seen, end]
+
+
+def _traced_code(code: types.CodeType) -> types.CodeType:
+    from tagalong import _core
+
+    return _core.wrap_module_code(code)
+
+
+@contextlib.contextmanager
+def _limited(program: Program, traced: bool) -> Iterator[None]:
+    """The program's options in force; the engine's own ones behind it."""
+    if not (program.limits and traced):
+        yield
+        return
+    from tagalong import _core
+
+    for name, value in program.limits:
+        _core.set_option(name, value)
+    try:
+        yield
+    finally:
+        for name, _ in program.limits:
+            _core.set_option(name, LIMITS[name])
 
 
 def _shuffled(steps: tuple[Step, ...], order: Random) -> Iterator[Step]:

@@ -1,0 +1,164 @@
+"""Classes: attributes, methods, properties, operators, inheritance; each is a kind of its own."""
+
+from __future__ import annotations
+
+from .definitions import Signature, add_row, body, function_scope
+from .engine import Generator, expressions
+
+expressions("aname", "1 x\n1 y\n1 z")
+
+# Members that need no more than what every class here has: x and y (int), z (float).
+# `ROWS:` lines say what else can be said about instances ({0} stands for the class).
+MEMBERS = (
+    ("add", "def __add__(self, other):\n    if not isinstance(other, (Base, int)):\n        return NotImplemented\n"
+     "    return type(self)(self.x + int(getattr(other, 'x', other)), $int)", [("{0}", "($C + $C)"), ("{0}", "($C + $int)")]),
+    ("radd", "def __radd__(self, other):\n    return type(self)($int, self.y)", [("{0}", "($int + $C)"), ("{0}", "($float + $C)")]),
+    ("sub", "def __sub__(self, other):\n    return $int", [("int", "($C - $int)"), ("int", "($C - $C)")]),
+    ("rsub", "def __rsub__(self, other):\n    return NotImplemented if other == 3 else $int", [("int", "($int - $C)")]),
+    ("iadd", "def __iadd__(self, other):\n    self.x += 1\n    return self", []),
+    ("neg", "def __neg__(self):\n    return type(self)(-self.x, self.y)", [("{0}", "-$C")]),
+    ("lt", "def __lt__(self, other):\n    return NotImplemented if not isinstance(other, Base) else self.x < other.x",
+     [("bool", "($C < $C)")]),
+    ("eq", "def __eq__(self, other):\n    return isinstance(other, Base) and self.x == other.x\n__hash__ = None",
+     [("bool", "($C == $C)"), ("bool", "($C != $int)")]),
+    ("len", "def __len__(self):\n    return abs($int) % 7", [("int", "len($C)")]),
+    ("bool", "def __bool__(self):\n    return $bool", [("bool", "(not $C)"), ("int", "(1 if $C else 2)")]),
+    ("call", "def __call__(self, p, q=2):\n    self.y = $int\n    return p + q", [("int", "$C($int)"), ("int", "$C($int, q=$int)")]),
+    ("getitem", "def __getitem__(self, key):\n    if isinstance(key, int) and key > 6:\n        raise IndexError(key)\n"
+     "    return $int", [("int", "$C[$n]"), ("ints", "list($C)[:3]")]),
+    ("setitem", "def __setitem__(self, key, value):\n    print('set', key)\n    self.x = $int", []),
+    ("contains", "def __contains__(self, key):\n    return $bool", [("bool", "($int in $C)")]),
+    ("iter", "def __iter__(self):\n    return iter([self.x, $int])", [("ints", "[*$C]"), ("int", "sum($C)")]),
+    ("enter", "def __enter__(self):\n    return self.x\ndef __exit__(self, kind, value, tb):\n    self.x += 1\n    return $bool", []),
+    ("getattr", "def __getattr__(self, name):\n    if name.startswith('__'):\n        raise AttributeError(name)\n"
+     "    return len(name)", [("int", "$C.absent")]),
+    ("del", "def __del__(self):\n    print('gone', self.__dict__.get('x'))", []),
+    ("int", "def __int__(self):\n    return $int\n__index__ = __int__", [("int", "int($C)"), ("int", "[1, 2][$C % 2]")]),
+    ("matmul", "def __matmul__(self, other):\n    return other", [("float", "($C @ $float)")]),
+    ("prop", "@property\ndef half(self):\n    return $float\n@half.setter\ndef half(self, value):\n    self.z = value",
+     [("float", "$C.half")]),
+    ("cached", "@functools.cached_property\ndef once(self):\n    print('once')\n    return $int", [("int", "$C.once")]),
+    ("static", "@staticmethod\ndef plain(p, q=1):\n    return p - q", [("int", "{0}.plain($int)"), ("int", "$C.plain($int, $int)")]),
+    ("classm", "@classmethod\ndef make(cls, p):\n    cls.made += 1\n    return cls(p, cls.made)", [("{0}", "{0}.make($int)")]),
+    ("setattr", "def __setattr__(self, name, value):\n    if name == 'z':\n        value = value or 1.0\n"
+     "    object.__setattr__(self, name, value)", []),
+    ("getattribute", "def __getattribute__(self, name):\n    if name == 'y':\n        return 7\n"
+     "    return object.__getattribute__(self, name)", []),
+    ("format", "def __format__(self, spec):\n    return spec + str(self.x)", [("str", "f'{{$v_C:ab}}'")]),
+)  # fmt: skip
+
+BASE = """
+class Base:
+    made = 0
+    shared = 3
+    def __init__(self, x=1, y=2):
+        self.x, self.y, self.z = x, y, 1.5
+    def __repr__(self):
+        return f'{type(self).__name__}({self.x})'
+    def base(self, p):
+        return self.x + p
+"""
+
+
+def begin_classes(g: Generator) -> None:
+    """The class that all others have as a base."""
+    for text in BASE.strip("\n").splitlines():
+        g.emit(text)
+    _rows(g, "Base", "CBase")
+    add_row(g.rows, "int", "$CBase.base($int)", cost=3)
+    g.classes.append("CBase")
+
+
+def _rows(g: Generator, name: str, kind: str) -> None:
+    add_row(g.rows, kind, f"{name}($int, $int)", 2, cost=4)
+    add_row(g.rows, kind, f"{name}(y=$int)", cost=4)
+    for attribute, what in (("x", "int"), ("y", "int"), ("z", "float"), ("shared", "int"), ("made", "int")):
+        add_row(g.rows, what, f"$v_{kind}.{attribute}", 2 if attribute in "xyz" else 0.5)
+        add_row(g.rows, what, f"${kind}.{attribute}", 0.5, cost=4)
+    add_row(g.rows, "str", f"repr(${kind})", cost=4)
+    add_row(g.rows, "bool", f"isinstance(${kind}, {name})")
+    add_row(g.rows, "int", f"getattr(${kind}, '$aname', $int)")
+
+
+def define_class(g: Generator) -> None:
+    """One class, at the top of the program."""
+    name = f"K{g.number()}"
+    kind = f"C{name}"
+    base = g.random.choice(g.classes)
+    base_name = base.removeprefix("C")
+    g.emit(f"class {name}({base_name}):")
+    g.indent += 1
+    g.in_class += 1
+    g.emit(f"shared = {g.literal('int')}")
+    rows: list[tuple[str, str]] = []
+    if g.chance(0.15):
+        g.emit(f"__slots__ = ({g.pick(repr('w'), repr('v'))},)")
+    if g.chance(0.4):
+        signature = "self, x=1, y=2"
+        g.emit(f"def __init__({signature}):")
+        with function_scope(g, "method", "none", {"x": "int", "y": "int"}):
+            g.emit(g.pick("super().__init__(x, y)", f"{base_name}.__init__(self, x, y)"))
+            _self_rows(g)
+            for _ in range(g.random.randrange(2)):
+                g.statement()
+            if g.chance(0.5):
+                g.line("self.x = $int")
+    chosen = g.random.sample(MEMBERS, 1 + int(g.random.random() * 4))
+    for _, text, more in chosen:
+        rows += more
+        with function_scope(g, "method", "int", {}):
+            g.indent -= 1
+            _self_rows(g)
+            for line in text.splitlines():
+                indent = (len(line) - len(line.lstrip())) // 4
+                g.indent += indent
+                g.line(line.strip())
+                g.indent -= indent
+            g.indent += 1
+    cost = 0
+    for _ in range(g.random.randrange(3)):
+        cost = _method(g, kind, name, base_name)
+    g.in_class -= 1
+    g.indent -= 1
+    g.classes.append(kind)
+    _rows(g, name, kind)
+    for what, template in rows:
+        template = template.replace("{0}", name).replace("$C", f"${kind}").replace("$v_C", f"$v_{kind}")
+        add_row(g.rows, what.format(kind), template, 1, cost=5 + cost)
+    add_row(g.rows, base, f"${kind}", 0.5)
+
+
+def _self_rows(g: Generator) -> None:
+    rows = g.scope.rows
+    for attribute, what in (("x", "int"), ("y", "int"), ("z", "float"), ("shared", "int")):
+        add_row(rows, what, f"self.{attribute}")
+    add_row(rows, "str", "type(self).__name__", 0.3)
+    add_row(rows, "bool", "hasattr(self, '$aname')", 0.3)
+
+
+def _method(g: Generator, kind: str, name: str, base: str) -> int:
+    label = g.pick("m", "n", "o")
+    signature = Signature(g, first="self", plain=g.chance(0.6))
+    result = g.pick("int", "int", "float", "pair")
+    g.cost = 0
+    g.emit(f"def {label}{name}({signature.text}):" if g.chance(0.4) else f"def {label}({signature.text}):")
+    own = g.lines[-1].split("(")[0].split()[-1]
+    with function_scope(g, "function", result, signature.kinds):
+        _self_rows(g)
+        if g.chance(0.3):
+            add_row(g.scope.rows, "int", "super().base($int)", cost=3)
+        if g.chance(0.2):
+            g.line("__class__.made = $int")
+        if g.chance(0.4):
+            g.line("self.$aname = $int")
+        body(g, g.random.randrange(3))
+    if own == label:  # others override it: called by a name that only this signature has
+        g.emit(f"{own}{name} = {own}")
+        own = f"{own}{name}"
+    cost = g.cost + 3
+    g.cost = 0
+    for call in signature.calls:
+        add_row(g.rows, result, f"${kind}.{own}({call})", 2 / len(signature.calls), cost=cost)
+    if g.chance(0.2):
+        add_row(g.rows, result, f"{name}.{own}(${kind}, {signature.calls[0]})", 0.3, cost=cost)
+    return cost
