@@ -82,7 +82,7 @@ def change_in_callback(g: Generator) -> None:
         "{x:none}sorted($ints, key=lambda k: ($v_ints.clear(), k)[1])",
         "{x:none}$=ints = [($v_ints.pop() if $v_ints else 0) for _ in range(3)]",
         "opaque($v_ints.clear)",
-        "opaque($v_ints.extend, [1, 2])\ndel $v_ints[12:]",
+        "opaque($v_ints.extend, [1, 2])\ndel $0[12:]",
         "opaque($v_map.update, $map)",
         "opaque($v_map.clear)",
         "LOG.sort(key=lambda k: str(type(k)))",

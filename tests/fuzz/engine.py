@@ -14,6 +14,7 @@ In a statement template, line by line:
 
     $=int         a variable to assign to: one that is there, or a new one, which is known from the next line on
     $new_int      a new variable; `$1`, `$2`, ... name the new variables of the template again
+    $0            the last variable that the template itself has named by `$v_...` or `$m_...`
     $block        a line of its own: nested statements; what they define is forgotten behind the template
 
 A kind is a word; `tables` say which expressions there are for it.
@@ -199,6 +200,7 @@ class Generator:
         self.cost = 0  # statements that the function under construction can execute
         self.budget = 400
         self.news: list[str] = []
+        self.target = ""  # the variable that the statement is about: `$0`
         self.pending: dict[str, str] = {}
         self.bound: list[dict[str, str]] = []  # names of comprehensions and lambdas around
         self.serial = 0
@@ -411,6 +413,8 @@ class Generator:
                     if not choices:
                         raise NotHere
                     found.append(self.random.choice(choices))
+                    if self.depth == 1:
+                        self.target = found[-1]
                 elif what == "own":
                     scope = self.scope
                     own = [n for n, k in scope.variables.items() if k == text and n not in scope.fixed]
@@ -419,6 +423,8 @@ class Generator:
                     found.append(self.random.choice(own))
                 elif what == "mutated":
                     found.append(self.mutated(text))
+                    if self.depth == 1:
+                        self.target = found[-1]
                 elif what == "literal":
                     found.append(self.literal(text))
                 elif what == "outer":
@@ -434,6 +440,8 @@ class Generator:
                     self.pending[name] = text
                     self.news.append(name)
                     found.append(name)
+                elif what == "again" and text == "0":
+                    found.append(self.target)
                 elif what == "again":
                     found.append(self.news[int(text) - 1])
             return "".join(found)
