@@ -38,18 +38,15 @@ PyObject* first_argument(interp::Frame* callee) {
                                                                                    : nullptr;
 }
 
-// partial(function, *args) without keywords, which could change.
-bool is_partial_of(PyObject* object, PyObject* function) {
-  if (!is_partial_type(Py_TYPE(object))) {
-    return false;
-  }
+// The function of partial(function, *args) without keywords, which could change; borrowed from the partial.
+PyObject* function_of_partial(PyObject* object) {
   const Ref inner = Ref::steal(PyObject_GetAttrString(object, "func"));
   const Ref keywords = Ref::steal(PyObject_GetAttrString(object, "keywords"));
   if (!inner || !keywords) {
     PyErr_Clear();
-    return false;
+    return nullptr;
   }
-  return inner.get() == function && PyDict_CheckExact(keywords.get()) && PyDict_GET_SIZE(keywords.get()) == 0;
+  return PyDict_CheckExact(keywords.get()) && PyDict_GET_SIZE(keywords.get()) == 0 ? inner.get() : nullptr;
 }
 
 bool is_plain_class(PyObject* object, PyObject* init) {
@@ -75,6 +72,16 @@ PyObject* property_part(PyTypeObject* type, PyObject* name, const char* part) {
 
 }  // namespace
 
+// Where a call is over, by an exception or a result, its operands may be dead while a finaliser of one of them, or of
+// what lies below them, starts. So find_target() compares addresses, and looks into an operand only where the callee
+// shows that it is alive. A method and a partial do not show in the callee: what they call is noted before the call.
+void Session::note_callee(PyObject* callable) {
+  top().callable = callable;
+  top().called = PyMethod_Check(callable)             ? PyMethod_GET_FUNCTION(callable)
+                 : is_partial_type(Py_TYPE(callable)) ? function_of_partial(callable)
+                                                      : nullptr;
+}
+
 Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
   CallTarget target;
   target.function = reinterpret_cast<PyObject*>(interp::function_of(callee));
@@ -93,6 +100,9 @@ Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
         return target;  // the call is over, as in find_call
       }
       PyObject* callable = end[1 - target.operands];
+      if (callable != target.function && target.function != top().called) {
+        return target;
+      }
       PyObject* arguments = end[2 - target.operands];
       if (!PyTuple_CheckExact(arguments) ||
           (has_keywords && (!PyDict_CheckExact(end[-1]) || PyDict_GET_SIZE(end[-1]) != 0))) {
@@ -108,7 +118,8 @@ Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
     case op::kLOAD_ATTR:
     case op::kLOAD_METHOD:
       target.operands = 1;
-      if (property_part(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)), "fget") == target.function) {
+      if (end[-1] == first_argument(callee) &&
+          property_part(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)), "fget") == target.function) {
         target.form = CallForm::kProperty;
         target.object = _PyType_Lookup(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)));
         // LOAD_METHOD looks up by itself what getattr() would.
@@ -120,7 +131,7 @@ Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
       return target;
     case op::kSTORE_ATTR:
       target.operands = 2;
-      if (Py_TYPE(end[-1])->tp_setattro == PyObject_GenericSetAttr &&
+      if (end[-1] == first_argument(callee) && Py_TYPE(end[-1])->tp_setattro == PyObject_GenericSetAttr &&
           property_part(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)), "fset") == target.function) {
         target.form = CallForm::kSetter;
         target.object = _PyType_Lookup(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)));
@@ -157,7 +168,7 @@ void Session::find_call(CallTarget& target, PyObject* const* operands, interp::F
   if (!first_facts.is_null) {
     if (operands[0] == function && first_facts.seen == &PyFunction_Type) {
       target.form = CallForm::kMethodPair;
-    } else if (first_facts.seen == &PyMethod_Type && PyMethod_GET_FUNCTION(operands[0]) == function) {
+    } else if (first_facts.seen == &PyMethod_Type && caller.called == function) {
       target.form = CallForm::kBoundFirst;
     }
     return;
@@ -187,8 +198,7 @@ void Session::find_call(CallTarget& target, PyObject* const* operands, interp::F
         has_version(Py_TYPE(callable))) {
       target.form = CallForm::kCallable;
     }
-  } else if (second_facts.seen != nullptr && is_partial_type(second_facts.seen) && is_partial_of(callable, function) &&
-             !is_made_here(second)) {
+  } else if (caller.called == function && !is_made_here(second)) {
     target.form = CallForm::kPartial;
   }
   target.object = callable;

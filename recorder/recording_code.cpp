@@ -187,6 +187,7 @@ std::shared_ptr<const DecodedCode> DecodedCode::make(PyCodeObject* code) {
   rewriter::EncodeOptions options;
   options.stack_size = decoded->assembly.stack_size;
   shape->units = rewriter::encode(decoded->assembly, options).offsets;
+  shape->shown = replay::shown_units(decoded->assembly, shape->units);
   shape->starts = replay::starts_of(code, shape->units);
   decoded->shape = std::move(shape);
   constexpr int kSuspends = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE;

@@ -41,8 +41,9 @@ void Session::call(const Instruction& instruction) {
   const int operands = static_cast<int>(instruction.arg) + 2;
   if (is_before_) {
     top().is_null_first = live_stack(operands - 1) == nullptr;
-    top().callable = live_stack(operands - 2);
-    top().calls_ufunc = top().is_null_first && is_ufunc(top().callable);
+    PyObject* callable = live_stack(operands - (top().is_null_first ? 2 : 1));
+    top().calls_ufunc = top().is_null_first && is_ufunc(callable);
+    note_callee(callable);
     return;
   }
   PyObject* keywords = keyword_names();
@@ -62,10 +63,11 @@ void Session::call(const Instruction& instruction) {
 }
 
 void Session::call_ex(const Instruction& instruction) {
+  const int operands = (instruction.arg & 1U) != 0 ? 3 : 2;
   if (is_before_) {
+    note_callee(live_stack(operands - 1));
     return;
   }
-  const int operands = (instruction.arg & 1U) != 0 ? 3 : 2;
   produce(Op::call_ex, operands);
   // Under the operands lies the NULL of the calling convention.
   const Value result = pop();

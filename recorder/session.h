@@ -137,7 +137,8 @@ class Session : public std::enable_shared_from_this<Session> {
     Ref number_object;             // `number`, made when first needed
     bool calls_ufunc = false;      // the CALL under way
     bool is_null_first = false;    // its first callable slot is NULL
-    PyObject* callable = nullptr;  // the content of its second one; borrowed from the real stack
+    PyObject* callable = nullptr;  // that is called: alive while the call lasts
+    PyObject* called = nullptr;    // what it calls if it is a method or a partial; to compare with, not to look into
     Raising raising;
     std::int32_t declined = kNotDeclined;  // the operation whose inlined method has answered NotImplemented
     std::int32_t operation = 0;            // of this frame, if it is such a method
@@ -157,6 +158,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Inlining: which call is this (call_forms.cpp), and what does it become (inline.cpp)?
   struct CallTarget;
   CallTarget find_target(int instruction, interp::Frame* callee);
+  void note_callee(PyObject* callable);
   void find_call(CallTarget& target, PyObject* const* operands, interp::Frame* callee) const;
   [[nodiscard]] bool is_made_here(Value value) const;
   void find_special(CallTarget& target, PyObject* const* top, interp::Frame* callee) const;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "rewriter/code.h"
 #include "rewriter/interp/ref.h"
 
 namespace tagalong::replay {
@@ -12,12 +13,17 @@ namespace tagalong::replay {
 struct CodeShape {
   CodeRef code;             // original code object
   std::vector<int> units;   // code unit of instruction i
+  std::vector<int> shown;   // the same for whoever looks at the frame: in front of a CALL it is the CALL
   std::vector<int> starts;  // where to go on in order to execute it: its first EXTENDED_ARG; one more entry: the end
   std::vector<int> depths;  // stack depth before instruction i; -1: unreachable
 };
 
 // Where the instructions at `units` begin, EXTENDED_ARG included, and the end of the code. Throws PythonError.
 std::vector<int> starts_of(PyCodeObject* code, const std::vector<int>& units);
+
+// `units` as they are shown: a snapshot before a call stands at KW_NAMES or PRECALL, but during the call, and when it
+// raises, the interpreter is at the CALL, whose position is another.
+std::vector<int> shown_units(const rewriter::Assembly& assembly, const std::vector<int>& units);
 
 using CodeShapeRef = std::shared_ptr<const CodeShape>;
 

@@ -76,7 +76,7 @@ struct Run {
   interp::Frame* root = nullptr;                 // entered from a frame: that frame
   PyObject* function = nullptr;                  // the root's function
   PyObject* const* slots = nullptr;              // contents of its local slots
-  const std::vector<int>* root_units = nullptr;  // code unit of instruction i in the code that the root frame runs
+  const std::vector<int>* root_units = nullptr;  // CodeShape::shown of the code that the root frame runs
   std::unique_ptr<Landing> landing;              // kLeft, entered from a frame
   Ref result;
   bool is_complete = false;      // kLeft, and that is how the trace ends

@@ -43,7 +43,7 @@ int Interpreter::unit_of(const LoweredSnapshot& state) const {
   if (state.frame == 0 && run_.root_units != nullptr) {
     return (*run_.root_units)[instruction];
   }
-  return executor_.shapes_[static_cast<std::size_t>(state.frame)]->units[instruction];
+  return executor_.shapes_[static_cast<std::size_t>(state.frame)]->shown[instruction];
 }
 
 void Interpreter::write_locals(interp::Frame* frame, const LoweredSnapshot& state) {
@@ -256,7 +256,7 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, in
       }
     }
     if (raise) {
-      unit = shape.units[instruction];
+      unit = shape.shown[instruction];
     }
     interp::leave_recursion(run_.thread);  // the interpreter counts it now
     result = interp::run_frame(run_.thread, run_.frames[level], unit, depth, raise);

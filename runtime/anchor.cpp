@@ -67,7 +67,7 @@ bool try_executors(PyThreadState* thread, Frame* frame, CodeRecord& record, std:
     run.root = frame;
     run.function = reinterpret_cast<PyObject*>(interp::function_of(frame));
     run.slots = interp::locals_of(frame);
-    run.root_units = &record.units;
+    run.root_units = &record.shown;
     const replay::Outcome outcome = executor->run(run);
     if (outcome == replay::Outcome::kMiss) {
       continue;
@@ -186,7 +186,7 @@ PyObject* land_at(Frame* frame, const CodeRecord& record, replay::Landing landin
   }
   PyCodeObject* code = interp::code_of(frame);
   if (landing.raise) {
-    interp::redirect(frame, code, record.units[instruction] + 1, depth);
+    interp::redirect(frame, code, record.shown[instruction] + 1, depth);
     PyErr_Restore(landing.type.release(), landing.value.release(), landing.traceback.release());
     return nullptr;
   }

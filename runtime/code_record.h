@@ -39,6 +39,7 @@ class CodeRecord : public recorder::Sink {
   // --- filled in by whoever makes the replay code (replay_code.cpp)
   Ref replay_code;         // weak reference: it owns the anchor that owns this
   std::vector<int> units;  // of the original instructions in the replay code
+  std::vector<int> shown;  // replay::CodeShape::shown of it
   std::vector<int> starts;
   std::vector<int> pads;   // where to land with an empty stack
   recorder::HomeRef home;  // of generators

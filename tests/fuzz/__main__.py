@@ -27,7 +27,9 @@ def parsed(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--finds", type=int, default=20, help="give up after so many")
     parser.add_argument("--no-shrink", action="store_true", help="only say what differs")
     parser.add_argument("--shrink-time", type=float, default=60.0, help="seconds for shrinking one program")
-    parser.add_argument("--show", action="store_true", help="print the program of the seed and what comes of it")
+    parser.add_argument(
+        "--show", action="store_true", help="print the program of the seed and what comes of it"
+    )
     return parser.parse_args(words)
 
 
@@ -78,7 +80,9 @@ def show(arguments: argparse.Namespace, off: frozenset[str]) -> int:
 
 def report(result: pool.Result, arguments: argparse.Namespace, off: frozenset[str]) -> None:
     """Prints a find, as small as it gets."""
-    print(f"==== seed {result.seed}: {result.status}, limits {result.limits}\n{result.text[:2500]}", flush=True)
+    print(
+        f"==== seed {result.seed}: {result.status}, limits {result.limits}\n{result.text[:2500]}", flush=True
+    )
     text = result.text
     if not arguments.no_shrink:
         generated = generate(result.seed, arguments.size, off)

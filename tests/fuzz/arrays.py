@@ -27,7 +27,9 @@ def _arr(random: Random) -> str:
 
 @literal("iarr")
 def _iarr(random: Random) -> str:
-    return random.choice(("np.arange(4)", "np.array([3, -1, 0, 7])", "np.zeros(4, int)", "np.arange(12)[::3]"))
+    return random.choice(
+        ("np.arange(4)", "np.array([3, -1, 0, 7])", "np.zeros(4, int)", "np.arange(12)[::3]")
+    )
 
 
 @literal("barr")
@@ -48,7 +50,12 @@ def _u1arr(random: Random) -> str:
 @literal("mat")
 def _mat(random: Random) -> str:
     return random.choice(
-        ("np.arange(12.0).reshape(3, 4)", "np.ones((3, 4))", "np.arange(24.0).reshape(6, 4)[::2]", "np.eye(3, 4)")
+        (
+            "np.arange(12.0).reshape(3, 4)",
+            "np.ones((3, 4))",
+            "np.arange(24.0).reshape(6, 4)[::2]",
+            "np.eye(3, 4)",
+        )
     )
 
 
@@ -68,8 +75,12 @@ def _index(random: Random) -> str:
 
 
 expressions("index", "4 $l_index\n1 $n % 4\n1 $n:\n0.5 $barr")
-expressions("ufunc1", "2 np.abs\n2 np.negative\n1 np.sqrt\n1 np.exp\n1 np.sin\n1 np.floor\n1 np.square\n1 np.sign")
-expressions("ufunc2", "2 np.add\n2 np.multiply\n1 np.subtract\n1 np.maximum\n1 np.fmin\n1 np.hypot\n1 np.arctan2")
+expressions(
+    "ufunc1", "2 np.abs\n2 np.negative\n1 np.sqrt\n1 np.exp\n1 np.sin\n1 np.floor\n1 np.square\n1 np.sign"
+)
+expressions(
+    "ufunc2", "2 np.add\n2 np.multiply\n1 np.subtract\n1 np.maximum\n1 np.fmin\n1 np.hypot\n1 np.arctan2"
+)
 
 expressions(
     "arr",
@@ -151,7 +162,9 @@ expressions(
     1 np.logical_xor($barr, $barr)
     """,
 )
-expressions("f4arr", "3 ($f4arr + $f4arr)\n2 ($f4arr * 2)\n2 ($f4arr - 1.5)\n1 $arr.astype('f4')\n1 np.sqrt($f4arr)")
+expressions(
+    "f4arr", "3 ($f4arr + $f4arr)\n2 ($f4arr * 2)\n2 ($f4arr - 1.5)\n1 $arr.astype('f4')\n1 np.sqrt($f4arr)"
+)
 expressions("u1arr", "3 ($u1arr + $u1arr)\n2 ($u1arr * 2)\n1 $u1arr[::-1]\n1! ($u1arr + 300)\n1 ~$u1arr")
 expressions(
     "mat",
@@ -191,7 +204,8 @@ expressions(
     """,
 )
 expressions(
-    "npi", "2 ($npi + $npi)\n1 ($npi * 3)\n2 $iarr[$n % 4]\n1 $iarr.sum()\n1 $iarr.argmax()\n1 ($npi // $nz)\n1 -$npi"
+    "npi",
+    "2 ($npi + $npi)\n1 ($npi * 3)\n2 $iarr[$n % 4]\n1 $iarr.sum()\n1 $iarr.argmax()\n1 ($npi // $nz)\n1 -$npi",
 )
 
 A = {"feature": "arrays"}

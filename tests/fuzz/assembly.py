@@ -12,7 +12,17 @@ from .engine import Generator
 from .prelude import prelude_for
 from .suspended import define_coroutine, define_generator
 
-FEATURES = ("arrays", "async", "classes", "disturb", "exceptions", "frames", "generators", "identity", "lifetimes")
+FEATURES = (
+    "arrays",
+    "async",
+    "classes",
+    "disturb",
+    "exceptions",
+    "frames",
+    "generators",
+    "identity",
+    "lifetimes",
+)
 
 
 @dataclass(frozen=True)
@@ -93,7 +103,9 @@ def _calls(g: Generator, signatures: list[tuple[str, Signature]]) -> list[Call]:
                 kind = g.module.variables[target]
                 value = g.literal(kind if kind != "any1" else "ints")
                 calls.append(Call(f"{target} = {value}", 1, is_statement=True))
-            calls.append(Call(f"{name}({_filled(g, form, wild=0.0 if number == 0 else 0.3)})", 2 + (number == 0)))
+            calls.append(
+                Call(f"{name}({_filled(g, form, wild=0.0 if number == 0 else 0.3)})", 2 + (number == 0))
+            )
     return calls
 
 

@@ -9,43 +9,105 @@ expressions("aname", "1 x\n1 y\n1 z")
 
 # Members that need no more than what every class here has: x and y (int), z (float).
 # `ROWS:` lines say what else can be said about instances ({0} stands for the class).
-MEMBERS = (
-    ("add", "def __add__(self, other):\n    if not isinstance(other, (Base, int)):\n        return NotImplemented\n"
-     "    return type(self)(self.x + int(getattr(other, 'x', other)), $int)", [("{0}", "($C + $C)"), ("{0}", "($C + $int)")]),
-    ("radd", "def __radd__(self, other):\n    return type(self)($int, self.y)", [("{0}", "($int + $C)"), ("{0}", "($float + $C)")]),
+MEMBERS: tuple[tuple[str, str, list[tuple[str, str]]], ...] = (
+    (
+        "add",
+        "def __add__(self, other):\n    if not isinstance(other, (Base, int)):\n        return NotImplemented\n"
+        "    return type(self)(self.x + int(getattr(other, 'x', other)), $int)",
+        [("{0}", "($C + $C)"), ("{0}", "($C + $int)")],
+    ),
+    (
+        "radd",
+        "def __radd__(self, other):\n    return type(self)($int, self.y)",
+        [("{0}", "($int + $C)"), ("{0}", "($float + $C)")],
+    ),
     ("sub", "def __sub__(self, other):\n    return $int", [("int", "($C - $int)"), ("int", "($C - $C)")]),
-    ("rsub", "def __rsub__(self, other):\n    return NotImplemented if other == 3 else $int", [("int", "($int - $C)")]),
+    (
+        "rsub",
+        "def __rsub__(self, other):\n    return NotImplemented if other == 3 else $int",
+        [("int", "($int - $C)")],
+    ),
     ("iadd", "def __iadd__(self, other):\n    self.x += 1\n    return self", []),
     ("neg", "def __neg__(self):\n    return type(self)(-self.x, self.y)", [("{0}", "-$C")]),
-    ("lt", "def __lt__(self, other):\n    return NotImplemented if not isinstance(other, Base) else self.x < other.x",
-     [("bool", "($C < $C)")]),
-    ("eq", "def __eq__(self, other):\n    return isinstance(other, Base) and self.x == other.x\n__hash__ = None",
-     [("bool", "($C == $C)"), ("bool", "($C != $int)")]),
+    (
+        "lt",
+        "def __lt__(self, other):\n    return NotImplemented if not isinstance(other, Base) else self.x < other.x",
+        [("bool", "($C < $C)")],
+    ),
+    (
+        "eq",
+        "def __eq__(self, other):\n    return isinstance(other, Base) and self.x == other.x\n__hash__ = None",
+        [("bool", "($C == $C)"), ("bool", "($C != $int)")],
+    ),
     ("len", "def __len__(self):\n    return abs($int) % 7", [("int", "len($C)")]),
     ("bool", "def __bool__(self):\n    return $bool", [("bool", "(not $C)"), ("int", "(1 if $C else 2)")]),
-    ("call", "def __call__(self, p, q=2):\n    self.y = $int\n    return p + q", [("int", "$C($int)"), ("int", "$C($int, q=$int)")]),
-    ("getitem", "def __getitem__(self, key):\n    if isinstance(key, int) and key > 6:\n        raise IndexError(key)\n"
-     "    return $int", [("int", "$C[$n]"), ("ints", "list($C)[:3]")]),
+    (
+        "call",
+        "def __call__(self, p, q=2):\n    self.y = $int\n    return p + q",
+        [("int", "$C($int)"), ("int", "$C($int, q=$int)")],
+    ),
+    (
+        "getitem",
+        "def __getitem__(self, key):\n    if isinstance(key, int) and key > 6:\n        raise IndexError(key)\n"
+        "    return $int",
+        [("int", "$C[$n]"), ("ints", "list($C)[:3]")],
+    ),
     ("setitem", "def __setitem__(self, key, value):\n    print('set', key)\n    self.x = $int", []),
     ("contains", "def __contains__(self, key):\n    return $bool", [("bool", "($int in $C)")]),
     ("iter", "def __iter__(self):\n    return iter([self.x, $int])", [("ints", "[*$C]"), ("int", "sum($C)")]),
-    ("enter", "def __enter__(self):\n    return self.x\ndef __exit__(self, kind, value, tb):\n    self.x += 1\n    return $bool", []),
-    ("getattr", "def __getattr__(self, name):\n    if name.startswith('__'):\n        raise AttributeError(name)\n"
-     "    return len(name)", [("int", "$C.absent")]),
+    (
+        "enter",
+        "def __enter__(self):\n    return self.x\ndef __exit__(self, kind, value, tb):\n    self.x += 1\n"
+        "    return $bool",
+        [],
+    ),
+    (
+        "getattr",
+        "def __getattr__(self, name):\n    if name.startswith('__'):\n        raise AttributeError(name)\n"
+        "    return len(name)",
+        [("int", "$C.absent")],
+    ),
     ("del", "def __del__(self):\n    print('gone', self.__dict__.get('x'))", []),
-    ("int", "def __int__(self):\n    return $int\n__index__ = __int__", [("int", "int($C)"), ("int", "[1, 2][$C % 2]")]),
+    (
+        "int",
+        "def __int__(self):\n    return $int\n__index__ = __int__",
+        [("int", "int($C)"), ("int", "[1, 2][$C % 2]")],
+    ),
     ("matmul", "def __matmul__(self, other):\n    return other", [("float", "($C @ $float)")]),
-    ("prop", "@property\ndef half(self):\n    return $float\n@half.setter\ndef half(self, value):\n    self.z = value",
-     [("float", "$C.half")]),
-    ("cached", "@functools.cached_property\ndef once(self):\n    print('once')\n    return $int", [("int", "$C.once")]),
-    ("static", "@staticmethod\ndef plain(p, q=1):\n    return p - q", [("int", "{0}.plain($int)"), ("int", "$C.plain($int, $int)")]),
-    ("classm", "@classmethod\ndef make(cls, p):\n    cls.made += 1\n    return cls(p, cls.made)", [("{0}", "{0}.make($int)")]),
-    ("setattr", "def __setattr__(self, name, value):\n    if name == 'z':\n        value = value or 1.0\n"
-     "    object.__setattr__(self, name, value)", []),
-    ("getattribute", "def __getattribute__(self, name):\n    if name == 'y':\n        return 7\n"
-     "    return object.__getattribute__(self, name)", []),
+    (
+        "prop",
+        "@property\ndef half(self):\n    return $float\n@half.setter\ndef half(self, value):\n    self.z = value",
+        [("float", "$C.half")],
+    ),
+    (
+        "cached",
+        "@functools.cached_property\ndef once(self):\n    print('once')\n    return $int",
+        [("int", "$C.once")],
+    ),
+    (
+        "static",
+        "@staticmethod\ndef plain(p, q=1):\n    return p - q",
+        [("int", "{0}.plain($int)"), ("int", "$C.plain($int, $int)")],
+    ),
+    (
+        "classm",
+        "@classmethod\ndef make(cls, p):\n    cls.made += 1\n    return cls(p, cls.made)",
+        [("{0}", "{0}.make($int)")],
+    ),
+    (
+        "setattr",
+        "def __setattr__(self, name, value):\n    if name == 'z':\n        value = value or 1.0\n"
+        "    object.__setattr__(self, name, value)",
+        [],
+    ),
+    (
+        "getattribute",
+        "def __getattribute__(self, name):\n    if name == 'y':\n        return 7\n"
+        "    return object.__getattribute__(self, name)",
+        [],
+    ),
     ("format", "def __format__(self, spec):\n    return spec + str(self.x)", [("str", "f'{{$v_C:ab}}'")]),
-)  # fmt: skip
+)
 
 BASE = """
 class Base:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from .engine import DATA, Generator, NotHere, Row, Scope, Table, _parsed, statement_builder
 
-PARAMETERS = ["int"] * 8 + ["float"] * 4 + ["ints", "ints", "str", "bool", "pair", "map", "arr", "arr", "any1", "fn", "mat"]
+PARAMETERS = (
+    ["int"] * 8
+    + ["float"] * 4
+    + ["ints", "ints", "str", "bool", "pair", "map", "arr", "arr", "any1", "fn", "mat"]
+)
 RESULTS = ["int"] * 5 + ["float"] * 3 + ["ints", "pair", "bool", "str", "mixed", "arr", "map"]
 
 

@@ -138,9 +138,7 @@ def statement(
     weight: float, text: str, *, feature: str = "", risky: bool = False, needs: str = "", keeps: bool = False
 ) -> None:
     """Adds a statement template."""
-    STATEMENTS.add(
-        Row(weight, text.strip("\n"), feature=feature, risky=risky, needs=needs, keeps=keeps)
-    )
+    STATEMENTS.add(Row(weight, text.strip("\n"), feature=feature, risky=risky, needs=needs, keeps=keeps))
 
 
 def statement_builder(weight: float, *, feature: str = "", risky: bool = False, needs: str = "") -> Callable:
@@ -247,9 +245,7 @@ class Generator:
 
     def assignable(self, kind: str) -> str:
         scope = self.scope
-        own = [
-            name for name, k in scope.variables.items() if k == kind and name not in scope.fixed
-        ]
+        own = [name for name, k in scope.variables.items() if k == kind and name not in scope.fixed]
         choice = self.random.random()
         if own and choice < 0.55:
             return self.random.choice(own)
@@ -259,7 +255,10 @@ class Generator:
                 names = [
                     n
                     for n, k in outer.variables.items()
-                    if k == kind and n not in outer.fixed and n not in scope.variables and n not in outer.globals
+                    if k == kind
+                    and n not in outer.fixed
+                    and n not in scope.variables
+                    and n not in outer.globals
                 ]
                 if names:
                     name = self.random.choice(names)

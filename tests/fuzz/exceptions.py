@@ -5,18 +5,28 @@ from __future__ import annotations
 from .engine import statement
 
 E = {"feature": "exceptions"}
-statement(9, "try:\n    $block\nexcept $etype as $new_exc:\n    print(type($1).__name__, $1)\n    $block", **E)
-statement(4, "try:\n    $block\nexcept $etype:\n    $block", **E)
-statement(3, "try:\n    $block\nexcept $etype:\n    $block\nexcept $etype as $new_exc:\n    print($1.args)\n    $block", **E)
 statement(
-    3, "try:\n    $block\nexcept $etype:\n    $block\nelse:\n    $block\nfinally:\n    print('fin')\n    $block", **E
+    9, "try:\n    $block\nexcept $etype as $new_exc:\n    print(type($1).__name__, $1)\n    $block", **E
+)
+statement(4, "try:\n    $block\nexcept $etype:\n    $block", **E)
+statement(
+    3,
+    "try:\n    $block\nexcept $etype:\n    $block\nexcept $etype as $new_exc:\n    print($1.args)\n    $block",
+    **E,
+)
+statement(
+    3,
+    "try:\n    $block\nexcept $etype:\n    $block\nelse:\n    $block\nfinally:\n    print('fin')\n    $block",
+    **E,
 )
 statement(4, "try:\n    $block\nfinally:\n    $block", **E)
 statement(2, "try:\n    $block\nexcept:\n    print(sys.exc_info()[0].__name__)\n    $block", **E)
 statement(
     2, "try:\n    $block\nexcept Exception as $new_exc:\n    print(lines($1))\n    $block\n    raise", **E
 )
-statement(2, "try:\n    $block\nexcept $etype as $new_exc:\n    print(shown($1))\n    LOG.append(lines($1))", **E)
+statement(
+    2, "try:\n    $block\nexcept $etype as $new_exc:\n    print(shown($1))\n    LOG.append(lines($1))", **E
+)
 statement(2, "try:\n    $block\nexcept $etype as $new_exc:\n    raise $exc from $1", **E)
 statement(1, "try:\n    $block\nexcept $etype as $new_exc:\n    raise $exc", **E)
 statement(1, "try:\n    $block\nexcept $etype as $new_exc:\n    $1.add_note($str)\n    raise", **E)
@@ -34,8 +44,8 @@ statement(
 )
 statement(
     1,
-    "try:\n    raise ExceptionGroup('g', [$exc, $exc])\nexcept* $etypes as $new_exc:\n    print(shown($1))\n    $block\n"
-    "except* Exception:\n    $block",
+    "try:\n    raise ExceptionGroup('g', [$exc, $exc])\nexcept* $etypes as $new_exc:\n    print(shown($1))\n"
+    "    $block\nexcept* Exception:\n    $block",
     **E,
 )
 statement(1, "try:\n    $block\nexcept* $etypes as $new_exc:\n    print(len($1.exceptions))\n    $block", **E)

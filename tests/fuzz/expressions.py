@@ -1,7 +1,7 @@
 """Templates of expressions, by the kind of their value.
 
-`ints` is a list of int, `map` a dict from str to int, `table` a dict from int to list, `pair` a tuple of two int, `mixed`
-a tuple of anything, `fn` a function from int to int, `iter` an iterator of int.
+`ints` is a list of int, `map` a dict from str to int, `table` a dict from int to list, `pair` a tuple of two int,
+`mixed` a tuple of anything, `fn` a function from int to int, `iter` an iterator of int.
 """
 
 from __future__ import annotations
@@ -11,7 +11,20 @@ from random import Random
 from .engine import expressions, literal
 
 BIG = (2**30, 2**31 - 1, 2**62, 2**63, 2**64 + 1, 10**25, -(2**63), -(2**30), -(10**20))
-FLOATS = ("0.0", "-0.0", "1.0", "1.5", "-2.25", "0.1", "1e16", "1e308", "5e-324", "float('inf')", "3.75", "100.5")
+FLOATS = (
+    "0.0",
+    "-0.0",
+    "1.0",
+    "1.5",
+    "-2.25",
+    "0.1",
+    "1e16",
+    "1e308",
+    "5e-324",
+    "float('inf')",
+    "3.75",
+    "100.5",
+)
 WORDS = ("a", "b", "ab", "", "xyz", "k", "Hello", "é", "7", "a b", "-12", "zz")
 
 
@@ -108,7 +121,11 @@ def _map(random: Random) -> str:
 
 @literal("table")
 def _table(random: Random) -> str:
-    return "{" + ", ".join(f"{random.randrange(4)}: {_ints(random)}" for _ in range(random.randrange(0, 3))) + "}"
+    return (
+        "{"
+        + ", ".join(f"{random.randrange(4)}: {_ints(random)}" for _ in range(random.randrange(0, 3)))
+        + "}"
+    )
 
 
 @literal("set")
@@ -355,7 +372,9 @@ expressions(
 )
 expressions("str", "2 f'{$v_int}'\n1 f'<{$v_float:.3e}>{$v_str!r:>6}'\n1 f'{$v_int:{$v_int % 7}d}|'")
 expressions("str", "1 f'{$v_ints}{$v_bool!s}'\n1 f'{$v_int=}'\n1! f'{$v_str:d}'")
-expressions("str", "1@frames sys._getframe().f_code.co_name\n0.5@frames ','.join(sorted(locals()))", needs="plain")
+expressions(
+    "str", "1@frames sys._getframe().f_code.co_name\n0.5@frames ','.join(sorted(locals()))", needs="plain"
+)
 expressions("str", "0.5@frames ','.join(e.name for e in traceback.extract_stack(limit=2))", needs="plain")
 
 expressions(
@@ -527,7 +546,9 @@ expressions(
     1 zip_sum($ints, $pair)
     """,
 )
-expressions("exc", "2 ValueError($any)\n1 KeyError($str)\n1 IndexError($int, $any)\n1 MyError($int)\n1 SubError($any)")
+expressions(
+    "exc", "2 ValueError($any)\n1 KeyError($str)\n1 IndexError($int, $any)\n1 MyError($int)\n1 SubError($any)"
+)
 expressions("exc", "1 TypeError()\n0.5 StopIteration($int)\n1 ZeroDivisionError($str)\n0.5 OSError($n, $str)")
 expressions(
     "etype",
@@ -543,4 +564,7 @@ def _level(random: Random) -> str:
     return random.choice(("1", "2", "3"))
 
 
-expressions("int", "0.6@identity leaf_a($int)\n0.6@identity leaf_b($int)\n0.4@identity leaf_c()\n0.2@identity leaf_a()")
+expressions(
+    "int",
+    "0.6@identity leaf_a($int)\n0.6@identity leaf_b($int)\n0.4@identity leaf_c()\n0.2@identity leaf_a()",
+)

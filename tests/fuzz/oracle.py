@@ -1,7 +1,7 @@
 """One program, eagerly and traced; what a caller can see of each of its calls must be the same.
 
-All functions of the program are traced, nested ones too, as under `TAGALONG=1`. Some programs run under small limits, so
-that recordings are cut, loops are left and callees are opaque at places of all kinds.
+All functions of the program are traced, nested ones too, as under `TAGALONG=1`. Some programs run under small limits,
+so that recordings are cut, loops are left and callees are opaque at places of all kinds.
 """
 
 from __future__ import annotations

@@ -158,7 +158,9 @@ def run_all(
                 start()
 
 
-def _ended(child: Batch, batch: list[int], at: dict, backlog: list[list[int]], kill: bool) -> Iterator[Result]:
+def _ended(
+    child: Batch, batch: list[int], at: dict, backlog: list[list[int]], kill: bool
+) -> Iterator[Result]:
     status, text = child.end(kill)
     if not batch:
         if status != 0:
@@ -169,7 +171,9 @@ def _ended(child: Batch, batch: list[int], at: dict, backlog: list[list[int]], k
     if batch:
         backlog.append(batch)
     what = "hang" if kill else "crash"
-    yield Result(seed, what, f"{what} (status {status}) in phase {at['phase']}\n{text}", limits=oracle.limits_of(seed))
+    yield Result(
+        seed, what, f"{what} (status {status}) in phase {at['phase']}\n{text}", limits=oracle.limits_of(seed)
+    )
 
 
 def _result(message: dict) -> Result:

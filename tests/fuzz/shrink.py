@@ -12,6 +12,10 @@ from .assembly import Call, Generated
 from .oracle import Limits, as_program, compiled, traced
 
 Test = Callable[[Generated, Limits], bool]
+_OPTIONAL = (
+    *("orelse", "finalbody", "handlers", "cases", "decorator_list", "bases", "keywords", "args", "elts"),
+    *("defaults", "kw_defaults", "items", "targets", "generators", "ifs", "names", "ops", "values"),
+)
 _BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
@@ -170,8 +174,7 @@ def _inner_lists(node: ast.AST) -> Iterator[list]:
 
 def _removals(node: ast.AST) -> list[Callable[[], None]]:
     found: list[Callable[[], None]] = []
-    for name in ("orelse", "finalbody", "handlers", "cases", "decorator_list", "bases", "keywords", "args", "elts",
-                 "defaults", "kw_defaults", "items", "targets", "generators", "ifs", "names", "ops", "values"):  # fmt: skip
+    for name in _OPTIONAL:
         value = getattr(node, name, None)
         if isinstance(value, list) and value:
             if name in ("orelse", "finalbody"):
@@ -193,7 +196,9 @@ def _simpler(tree: ast.Module) -> Iterator[Callable[[], None]]:
         for name, value in ast.iter_fields(parent):
             values = value if isinstance(value, list) else [value]
             for index, node in enumerate(values):
-                if not isinstance(node, ast.expr) or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+                if not isinstance(node, ast.expr) or not isinstance(
+                    getattr(node, "ctx", ast.Load()), ast.Load
+                ):
                     continue
 
                 def put(new: ast.AST, name: str = name, value: object = value, index: int = index) -> None:
@@ -212,7 +217,9 @@ def _simpler(tree: ast.Module) -> Iterator[Callable[[], None]]:
                         yield lambda put=put, inner=inner: put(inner)
 
 
-def shrunk(generated: Generated, result: pool.Result, seconds: float) -> tuple[Generated, Limits, pool.Result]:
+def shrunk(
+    generated: Generated, result: pool.Result, seconds: float
+) -> tuple[Generated, Limits, pool.Result]:
     """The smallest program found in that time, and what comes of it."""
     status = result.status
     last = result

@@ -101,7 +101,10 @@ statement(1, "for $new_float in map(float, $ints[:4]):\n    $block")
 statement(4, "$new_int = 0\nwhile $1 < $l_n:\n    $1 += 1\n    $block")
 statement(3, "$new_int = $n\nwhile $1 > 0 and $bool:\n    $1 -= 1\n    $block\nelse:\n    $block")
 statement(2, "$new_int = 0\nwhile True:\n    $1 += 1\n    if $1 > $l_n:\n        break\n    $block")
-statement(1, "$new_int = 0\n$new_ints = $ints[:6]\nwhile $2 and $1 < 6:\n    $1 += 1\n    $=int = $2.pop()\n    $block")
+statement(
+    1,
+    "$new_int = 0\n$new_ints = $ints[:6]\nwhile $2 and $1 < 6:\n    $1 += 1\n    $=int = $2.pop()\n    $block",
+)
 statement(5, "if $bool:\n    break", needs="loop")
 statement(4, "if $bool:\n    continue", needs="loop")
 statement(1, "if $int > $int:\n    $block\n    break", needs="loop")
@@ -126,8 +129,10 @@ statement(
 )
 statement(
     2,
-    "match $mixed:\n    case ():\n        $block\n    case (int(), *$new_mixed):\n        print($1)\n        $block\n"
-    "    case ($new_any1, str() | None as $new_any1):\n        print($2, $3)\n    case [$new_any1, *_]:\n        $block",
+    "match $mixed:\n    case ():\n        $block\n"
+    "    case (int(), *$new_mixed):\n        print($1)\n        $block\n"
+    "    case ($new_any1, str() | None as $new_any1):\n        print($2, $3)\n"
+    "    case [$new_any1, *_]:\n        $block",
 )
 statement(
     1,
@@ -137,9 +142,12 @@ statement(
 statement(
     1,
     "match Point($int, $any):\n    case Point(0, $new_any1):\n        print($1)\n        $block\n"
-    "    case Point(x=$new_int, y=[1, *_]):\n        $block\n    case Point(x=$new_int):\n        print($3)\n        $block",
+    "    case Point(x=$new_int, y=[1, *_]):\n        $block\n"
+    "    case Point(x=$new_int):\n        print($3)\n        $block",
 )
-statement(1, "match $any:\n    case int() | float():\n        $block\n    case str() | bytes():\n        $block")
+statement(
+    1, "match $any:\n    case int() | float():\n        $block\n    case str() | bytes():\n        $block"
+)
 
 # --- the rest
 statement(1, "del $a_int", needs="function")

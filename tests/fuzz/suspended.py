@@ -15,7 +15,10 @@ statement(2, "yield from $ints", needs="generator", **G)
 statement(2, "yield from $iter", needs="generator", **G)
 statement(3, "try:\n    yield $int\n    $block\nfinally:\n    print('closing', $int)", needs="generator", **G)
 statement(
-    2, "try:\n    yield $int\nexcept $etype1 as $new_exc:\n    print('thrown', $1)\n    yield $int", needs="generator", **G
+    2,
+    "try:\n    yield $int\nexcept $etype1 as $new_exc:\n    print('thrown', $1)\n    yield $int",
+    needs="generator",
+    **G,
 )
 statement(1, "with Guarded($int, $bool):\n    yield $int\n    $block", needs="generator", **G)
 statement(3, "print(drive($iter, $int, $exc, 'close'))", needs="function", **G)
@@ -70,7 +73,14 @@ def define_coroutine(g: Generator) -> None:
     for call in signature.calls:
         weight = 1 / len(signature.calls)
         if streaming:
-            add_row(g.rows, "awaitable", f"sum([x async for x in {name}({call})])", weight, cost=cost, needs="await")
+            add_row(
+                g.rows,
+                "awaitable",
+                f"sum([x async for x in {name}({call})])",
+                weight,
+                cost=cost,
+                needs="await",
+            )
         else:
             add_row(g.rows, "awaitable", f"(await {name}({call}))", weight, cost=cost, needs="await")
             add_row(g.rows, "int", f"run({name}({call}))", weight, cost=cost)

@@ -200,3 +200,54 @@ def f(a):
     frame = inner()
     again = own(a)
     return sorted(frame.f_locals), frame.f_lineno, sorted(again.f_locals), again.f_lineno
+
+
+# program: exception_in_a_call_with_keywords_stands_at_the_call
+# note: the trace's snapshot stands at KW_NAMES, whose position is that of the method's name
+# f([3, 1]) => record, hit
+# f([[3], [1]]) => hit exit, hit exit
+# f(None) => miss record, hit
+def f(p):
+    p.sort(key=lambda q: -q)
+
+
+# program: finaliser_while_a_failed_call_is_unwound
+# note: the operands of the call that has raised are dead by then; nobody may look whether it is the call's callee
+# trace: all
+# f(1) => record, hit
+# g(2) => record, hit
+# h(3) => record, hit
+import functools
+
+
+class Loud:
+    def __init__(self, n): self.n = n
+    def __del__(self): print('del', self.n)
+    def __call__(self, x): raise KeyError(x)
+    def read(self): raise AttributeError('no')
+    value = property(read)
+
+
+def f(x):
+    try:
+        return Loud(x) + [].index()
+    except TypeError as error:
+        return str(error)
+
+
+def g(x):
+    try:
+        return Loud(x) + functools.partial(int, 'x')()
+    except ValueError as error:
+        return str(error)
+
+
+def h(x):
+    try:
+        return Loud(x), Loud(x + 1)(x)
+    except KeyError:
+        pass
+    try:
+        return Loud(x), Loud(x + 2).value
+    except AttributeError:
+        return x
