@@ -92,7 +92,8 @@ def function_scope(g: Generator, what: str, result: str, kinds: dict[str, str]) 
         level=outer.level + 1,
         multiplier=outer.multiplier if outer is not g.module else 1,
     )
-    inner.variables.update({n: k for n, k in kinds.items()})
+    inner.variables.update(kinds)
+    inner.own.update(kinds)
     inner.fixed.update(n for n, k in kinds.items() if k == "self")
     bound, g.bound = g.bound, []
     blocks, g.blocks = g.blocks, max(0, g.blocks - 1)

@@ -179,6 +179,7 @@ class Scope:
     multiplier: int = 1
     level: int = 0
     rows: dict[str, Table] = field(default_factory=dict)
+    own: set[str] = field(default_factory=set)  # every name that has been local here
 
 
 class Generator:
@@ -255,10 +256,7 @@ class Generator:
                 names = [
                     n
                     for n, k in outer.variables.items()
-                    if k == kind
-                    and n not in outer.fixed
-                    and n not in scope.variables
-                    and n not in outer.globals
+                    if k == kind and n not in outer.fixed and n not in scope.own and n not in outer.globals
                 ]
                 if names:
                     name = self.random.choice(names)
@@ -278,6 +276,7 @@ class Generator:
         """A variable that is there and that the scope may assign to."""
         scope = self.scope
         names = [n for n in self.visible(kind) if n not in scope.fixed]
+        names = [n for n in names if n in scope.variables or n not in scope.own]
         names = [n for n in names if not any(n in bound for bound in self.bound)]
         if not names or scope.what == "module":
             raise NotHere
@@ -461,6 +460,7 @@ class Generator:
             text = self.expand(_cached(template))
             self.emit(text)
             self.scope.variables.update(self.pending)
+            self.scope.own.update(self.pending)
             self.cost += self.scope.multiplier
         finally:
             self.pending = pending

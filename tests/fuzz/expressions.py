@@ -229,7 +229,7 @@ expressions(
     0.7 int($barr.sum())
     0.5 operator.add($int, $int)
     0.5 math.gcd($int, $int)
-    0.5 [$int for _ in 'ab'][1]
+    0.5 {x:none}[$int for _ in 'ab'][1]
     0.5 ($ints.index($int) if $int in $ints else -1)
     0.5! $ints.index($int)
     """,
@@ -438,7 +438,7 @@ expressions(
     1 $arr.tolist()
     1 $floats[$slice]
     1 sorted([$float, $float, 1.0])
-    1 [float(q) for q in $pair]
+    1 {x:none}[float(q) for q in $pair]
     """,
 )
 expressions(
@@ -530,7 +530,7 @@ expressions(
     1 {x:int}(lambda {x}, *a, **k: ({x}, a, k)[0])
     1 ($int).__add__
     1 Adder($int)
-    1 functools.lru_cache(lambda q: q - $int)
+    1 {x:none}functools.lru_cache(lambda q: q - $int)
     """,
 )
 expressions(

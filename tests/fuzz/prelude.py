@@ -40,7 +40,7 @@ class Adder:
 """,
     "Count": """
 class Count:
-    def __init__(self, n): self.n = n
+    def __init__(self, n): self.n = n if n in range(9) else 2
     def __iter__(self): return self
     def __next__(self):
         self.n -= 1

@@ -25,6 +25,7 @@ statement(3, "print(drive($iter, $int, $exc, 'close'))", needs="function", **G)
 statement(2, "print(drive($iter, $sent, $sent, $sent, $sent))", needs="function", **G)
 statement(2, "for $new_int in $iter:\n    $block\n    if $bool:\n        break", needs="function", **G)
 statement(1, "$=iter = $iter\n$=int = next($v_iter, 0) + next($v_iter, 1)", **G)
+INSIDE = {"x": "none"}  # no walrus in what a comprehension goes over
 expressions("sent", "3 $int\n2 None\n2 $exc\n1 'close'\n1 $str")
 
 statement(10, "$=int = await Pause($int)", needs="await", **A)
@@ -51,7 +52,7 @@ def define_generator(g: Generator) -> None:
         add_row(g.rows, "int", f"sum({name}({call}))", weight, cost=cost)
         add_row(g.rows, "ints", f"list({name}({call}))[:8]", weight, cost=cost)
         add_row(g.rows, "int", f"next({name}({call}))", 0.5 * weight, cost=cost)
-        add_row(g.rows, "ints", f"[x + 1 for x in {name}({call})][:8]", 0.5 * weight, cost=cost)
+        add_row(g.rows, "ints", f"[x + 1 for x in {name}({call})][:8]", 0.5 * weight, cost=cost, bind=INSIDE)
 
 
 def define_coroutine(g: Generator) -> None:
@@ -79,6 +80,7 @@ def define_coroutine(g: Generator) -> None:
                 f"sum([x async for x in {name}({call})])",
                 weight,
                 cost=cost,
+                bind=INSIDE,
                 needs="await",
             )
         else:

@@ -206,7 +206,7 @@ def f(a):
 # note: the trace's snapshot stands at KW_NAMES, whose position is that of the method's name
 # f([3, 1]) => record, hit
 # f([[3], [1]]) => hit exit, hit exit
-# f(None) => miss record, hit
+# f(None) => hit exit, hit exit
 def f(p):
     p.sort(key=lambda q: -q)
 
@@ -214,9 +214,9 @@ def f(p):
 # program: finaliser_while_a_failed_call_is_unwound
 # note: the operands of the call that has raised are dead by then; nobody may look whether it is the call's callee
 # trace: all
-# f(1) => record, hit
-# g(2) => record, hit
-# h(3) => record, hit
+# f(1) => record record, hit hit
+# g(2) => hit record, hit hit
+# h(3) => hit hit hit hit record, hit hit hit hit hit
 import functools
 
 
