@@ -1511,8 +1511,8 @@ def f(a, text):
 
 # program: enter_and_exit_replaced_inside_the_block
 # f("pass") => record, hit
-# f("M.__exit__ = lambda self, *a: log.append('other exit')") => hit
-# f("M.__enter__ = lambda self: log.append('other enter')") => hit
+# f("M.__exit__ = lambda self, *a: log.append('other exit')") => hit exit
+# f("M.__enter__ = lambda self: log.append('other enter')") => hit exit
 # f("del M.__exit__") => hit exit
 log = []
 
