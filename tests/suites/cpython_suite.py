@@ -92,41 +92,52 @@ def describe_exit(code: int | None) -> str:
     return f"exit code {code}"
 
 
+def environment_of_suites(variables: dict[str, str]) -> dict[str, str]:
+    """The environment of a run: nothing of ours but `variables`, and the same everywhere."""
+    kept = {name: text for name, text in os.environ.items() if not name.startswith(("TAGALONG", "PYTHON"))}
+    return kept | {"PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "TZ": "UTC"} | variables
+
+
+def run_process(
+    command: list[str], folder: Path, events: Path, variables: dict[str, str], timeout: float, output: Path
+) -> Outcome:
+    """Runs a command that leaves events in a file; whatever it has started goes with it."""
+    start = time.monotonic()
+    code: int | None = None
+    with output.open("wb") as out, subprocess.Popen(
+        command, cwd=folder, env=environment_of_suites(variables), stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+        start_new_session=True,
+    ) as process:  # fmt: skip
+        try:
+            code = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGABRT)  # faulthandler says where it stands
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                pass
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    seconds = time.monotonic() - start
+    verdicts, texts, running, slowest = read_events(events)
+    ending = ""
+    if code != 0 or running:
+        ending = f"{describe_exit(code)} in {running or 'the end'}"
+    return Outcome(verdicts, texts, round(seconds, 2), ending, slowest)
+
+
 def run_module(module: str, python: str, variables: dict[str, str], timeout: float, arguments: argparse.Namespace,
                output: Path) -> Outcome:  # fmt: skip
     """Runs one module in a process of its own, in an empty folder."""
-    kept = {name: text for name, text in os.environ.items() if not name.startswith(("TAGALONG", "PYTHON"))}
-    environment = kept | {"PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "TZ": "UTC"} | variables
     with tempfile.TemporaryDirectory(prefix="suite-", ignore_cleanup_errors=True) as folder:
         events = Path(folder, "events")
         inner = Path(folder, "tests")
         inner.mkdir()
         command = [python, "-X", "faulthandler", str(RUNNER), module, str(events)]
         command += [f"--rounds={arguments.rounds}", *(f"--only={part}" for part in arguments.only)]
-        start = time.monotonic()
-        code: int | None = None
-        with output.open("wb") as out, subprocess.Popen(
-            command, cwd=inner, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
-            start_new_session=True,
-        ) as process:  # fmt: skip
-            try:
-                code = process.wait(timeout)
-            except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGABRT)  # faulthandler says where it stands
-                try:
-                    process.wait(10)
-                except subprocess.TimeoutExpired:
-                    pass
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        seconds = time.monotonic() - start
-        verdicts, texts, running, slowest = read_events(events)
-        ending = ""
-        if code != 0 or running:
-            ending = f"{describe_exit(code)} in {running or 'the end'}"
-        return Outcome(verdicts, texts, round(seconds, 2), ending, slowest)
+        return run_process(command, inner, events, variables, timeout, output)
 
 
 def plain_outcome(module: str, arguments: argparse.Namespace) -> Outcome:
