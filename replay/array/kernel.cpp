@@ -297,6 +297,12 @@ const Kernel& kernel_for(const Numpy& np, PyObject* ufunc, OperandCodes codes) {
   kernel->ufunc = Ref::create(ufunc);
   kernel->usable = fill(np, ufunc, codes, kernel.get());
   PyErr_Clear();
+  if (!kernel->usable) {
+    // Programs make ufuncs of Python functions (np.frompyfunc), and those must be able to die. If another one gets the
+    // same address, it is taken for unusable: a fallback, which is always right.
+    kernel->ufunc = Ref();
+    kernel->capsule = Ref();
+  }
   // Resolving runs Python code of NumPy's, so another thread may have come here first; the first one stays.
   return *kernels.try_emplace(key, std::move(kernel)).first->second;
 }

@@ -51,7 +51,7 @@ struct Kernel {
   void* auxdata = nullptr;
   PyObject* out_descr = nullptr;  // borrowed from Numpy
   std::string name;
-  Ref ufunc;
+  Ref ufunc;  // kept alive if usable
   Ref capsule;
 };
 

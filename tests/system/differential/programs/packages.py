@@ -21,3 +21,23 @@ def f(flag, x):
 # f((), 2) => hit exit, hit exit
 def f(flag, x):
     return 1 + ((lambda a: a + 1) if flag and x else abs)(x)
+
+
+# program: ufuncs_made_by_the_program_die
+# note: a table of the process must not keep a ufunc, and the function in it, that it can do nothing with
+# f(3) => record, hit
+import sys
+import numpy as np
+
+
+def one(x):
+    return 1
+
+
+def f(n):
+    before = sys.getrefcount(one)
+    for _ in range(n):
+        made = np.frompyfunc(one, 1, 1)
+        result = made(np.arange(3))
+    made = None
+    return sys.getrefcount(one) - before, result
