@@ -113,6 +113,7 @@ class Verifier {
   void node(const Node& node) {
     counts(node);
     immediates(node);
+    exception(node);
     for (const Value operand : node.operands) {
       use(operand, "operand");
     }
@@ -160,6 +161,46 @@ class Verifier {
         problem("frame {} has returned before", node.immediate);
       }
     }
+  }
+
+  // From the node that has raised to the handler, or out of the graph, stands nothing that does not belong there.
+  void exception(const Node& node) {
+    if (node.op == Op::guard_raised && !(place_ > 0 && can_have_raised())) {
+      problem("nothing before it may raise");
+    }
+    if (is_raising_ && !is_on_the_way(node.op)) {
+      problem("an exception is under way");
+    } else if (!is_raising_ && needs_exception(node.op)) {
+      problem("no exception is under way");
+    }
+    if (node.op == Op::guard_raised || always_raises(node.op)) {
+      is_raising_ = true;
+    } else if (node.op == Op::catch_exception || node.op == Op::end_iteration) {
+      is_raising_ = false;
+    }
+  }
+
+  [[nodiscard]] bool can_have_raised() const {
+    for (std::int32_t place = place_ - 1; place >= 0; --place) {
+      if (is_expected_to_raise(graph_.nodes, static_cast<std::size_t>(place))) {
+        return true;
+      }
+      const Node& before = graph_.nodes[static_cast<std::size_t>(place)];
+      if (before.info().may_raise || !(before.info().is_guard() || before.op == Op::drop || before.info().is_pure())) {
+        return false;
+      }
+    }
+    return false;
+  }
+
+  static bool needs_exception(Op op) {
+    return op == Op::traceback_entry || op == Op::complete_attribute_error || op == Op::guard_no_stop_iteration ||
+           op == Op::end_iteration || op == Op::catch_exception || op == Op::raise_out;
+  }
+
+  static bool is_on_the_way(Op op) {
+    return needs_exception(op) || op == Op::drop || op == Op::leave_frame || op == Op::lasti || op == Op::constant ||
+           op == Op::null;
   }
 
   void use(Value value, const char* what) {
@@ -245,6 +286,7 @@ class Verifier {
   std::vector<bool> whole_;            // snapshots whose parents are in order
   std::unordered_map<std::int64_t, std::int32_t> params_;
   std::int32_t place_ = 0;
+  bool is_raising_ = false;
   std::vector<std::string> problems_;
 };
 

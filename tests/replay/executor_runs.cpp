@@ -100,6 +100,51 @@ BOOST_AUTO_TEST_CASE(an_exception_of_an_inlined_frame_reaches_the_handler_of_its
   BOOST_TEST(run.call("('text',)") == "returned ['text', [('f', 15), ('g', 10)]]");
 }
 
+// The same with the exception and its handler in the graph.
+BOOST_AUTO_TEST_CASE(an_exception_of_an_inlined_frame_is_handled_in_the_graph) {
+  GraphRun run(std::string(kTracebackSource) + kHandled, R"(graph 'f'
+frame 0: <#0 code f>, function %0
+frame 1: <#1 code g>, function %3, parent 0
+%0 = function
+%1 = param[0]
+%2 = null
+%3 = load_global{'g'} %0 @0
+guard_function{<#1 code g>} %3 @1
+%4 = constant{1}
+%5 = binary_op[+] %1, %4 @3
+guard_raised @5
+drop %5
+traceback_entry @6
+leave_frame[1] @6
+drop %3
+traceback_entry @2
+%6 = catch_exception @2
+%7 = push_exc_info %6
+%8 = load_global{'lines'} %0 @7
+%9 = call{None} %2, %8, %6 @7
+drop %8
+pop_except %7
+drop %6, %7
+%10 = build_list %1, %9
+drop %9
+return_value %10 @4
+snapshot 0: frame 0, instruction $f.LOAD_GLOBAL, locals [%1, -, -], stack []
+snapshot 1: frame 0, instruction $f.PRECALL, locals [%1, -, -], stack [%2, %3, %1]
+snapshot 2: frame 0, instruction $f.CALL, locals [%1, -, -], stack []
+snapshot 3: frame 1, instruction $g.BINARY_OP, parent 2, locals [%1, -], stack [%1, %4]
+snapshot 4: frame 0, instruction $f.RETURN_VALUE, locals [%1, -, -], stack []
+snapshot 5: frame 1, instruction $g.STORE_FAST, parent 2, locals [%1, -], stack [%5]
+snapshot 6: frame 1, instruction $g.BINARY_OP, parent 2, locals [%1, -], stack []
+snapshot 7: frame 0, instruction $f.PUSH_EXC_INFO, locals [%1, -, -], stack [%6]
+)");
+  BOOST_TEST(run.call("('text',)") == run.eager("('text',)"));
+  BOOST_TEST(run.call("('text',)") == "returned ['text', [('f', 15), ('g', 10)]]");
+  BOOST_TEST(run.executor->hits == 2U);
+  BOOST_TEST(run.executor->exits == 0U);
+  BOOST_TEST(run.call("(1,)") == "guard guard_raised");
+  BOOST_TEST((PyErr_GetHandledException() == nullptr));
+}
+
 BOOST_AUTO_TEST_CASE(another_function_than_the_inlined_one_does_not_pass) {
   GraphRun run(std::string(kTracebackSource) + kHandled, kHandledGraph);
   run.names.run("g = lambda a: a * 2");

@@ -206,6 +206,23 @@ BOOST_AUTO_TEST_CASE(merge_pure_nodes) {
     return_value %8)");
 }
 
+// The first one has no result; whether the second one has is another question.
+BOOST_AUTO_TEST_CASE(merge_and_fold_leave_what_has_raised) {
+  constexpr const char* kRaises = R"(
+    %0 = param[0]
+    %1 = int_binary[//] %0, %0 @0
+    guard_raised @0
+    drop %1
+    %2 = catch_exception @0
+    drop %2
+    %3 = int_binary[//] %0, %0 @0
+    return_value %3)";
+  unchanged(merge_common, kRaises);
+  unchanged(fold, kRaises);
+  unchanged(drop_known_guards, kRaises);
+  unchanged(remove_dead, kRaises);
+}
+
 BOOST_AUTO_TEST_CASE(merge_numbers_that_nobody_compares) {
   // %3, in a snapshot, and %4, in a tuple, may be compared by identity; %1 and %2 are only added to.
   const Graph graph = check(merge_common, R"(

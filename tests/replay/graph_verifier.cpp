@@ -99,6 +99,21 @@ BOOST_AUTO_TEST_CASE(terminators) {
   check("%0 = param[0]", {"the graph does not end in return_value, yield_value or leave"}, "");
 }
 
+BOOST_AUTO_TEST_CASE(exceptions_under_way) {
+  const std::string params = "%0 = param[0]\n%1 = param[1]\n";
+  check(params + "%2 = binary_op[+] %0, %1 @0\nguard_raised @0\ntraceback_entry @0\n%3 = catch_exception @0\nleave @0",
+        {});
+  check(params + "raise %0 @0\ndrop %1\nraise_out @0", {});
+  check(params + "%2 = is_op[is] %0, %1\nguard_raised @0\nraise_out @0",
+        {"node 3 (guard_raised @0): nothing before it may raise"});
+  check(params + "raise %0 @0\n%2 = to_bool %1 @0\nraise_out @0",
+        {"node 3 (%2 = to_bool %1 @0): an exception is under way"});
+  check(params + "raise %0 @0\nreturn_value %1", {"node 3 (return_value %1): an exception is under way"});
+  check(params + "raise_out @0", {"node 2 (raise_out @0): no exception is under way"});
+  check(params + "raise %0 @0\n%2 = catch_exception @0\ntraceback_entry @0\nleave @0",
+        {"node 4 (traceback_entry @0): no exception is under way"});
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace tagalong::replay
