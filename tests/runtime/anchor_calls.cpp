@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_CASE(the_first_call_is_recorded_and_the_next_ones_hit) {
   BOOST_TEST(traced.call("f(1)") == "2: record");
   BOOST_TEST(traced.call("f(2)") == "3: hit");
   BOOST_TEST(traced.call("f(-1)") == "0: hit");
-  BOOST_TEST(traced.record("f").executors.size() == 1U);
+  BOOST_TEST(traced.record("f").entries.front().executors.size() == 1U);
   BOOST_TEST(traced.record("f").counters.hits == 2U);
 }
 
@@ -25,11 +25,11 @@ BOOST_AUTO_TEST_CASE(a_miss_records_another_graph_and_the_last_hit_is_tried_firs
   const Traced traced("def f(x):\n    return x + 1\n", "f");
   BOOST_TEST(traced.call("f(1)") == "2: record");
   BOOST_TEST(traced.call("f(1.5)") == "2.5: miss record");
-  const auto newest = traced.record("f").executors.front();
+  const auto newest = traced.record("f").entries.front().executors.front();
   BOOST_TEST(traced.call("f(2)") == "3: hit");
-  BOOST_TEST((traced.record("f").executors.back() == newest));
+  BOOST_TEST((traced.record("f").entries.front().executors.back() == newest));
   BOOST_TEST(traced.call("f(2.5)") == "3.5: hit");
-  BOOST_TEST((traced.record("f").executors.front() == newest));
+  BOOST_TEST((traced.record("f").entries.front().executors.front() == newest));
 }
 
 // Everything before the exit has happened once, everything behind it in the interpreter.

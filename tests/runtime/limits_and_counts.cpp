@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(an_anchor_keeps_no_more_graphs_than_allowed) {
   BOOST_TEST(traced.call("f(1.5)") == "3.0: miss record");
   BOOST_TEST(traced.call("f('a')") == "'aa': miss");
   BOOST_TEST(traced.call("f('a')") == "'aa': miss");
-  BOOST_TEST(traced.record("f").executors.size() == 2U);
+  BOOST_TEST(traced.record("f").entries.front().executors.size() == 2U);
   BOOST_TEST(traced.record("f").explain().find("`entries_per_anchor` is reached") != std::string::npos);
 }
 
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(a_graph_has_no_more_nodes_than_allowed) {
   const Traced traced("def f(n):\n    total = 0\n    for k in range(n):\n        total += k\n    return total\n", "f");
   BOOST_TEST(traced.call("f(50)") == "1225: record stop:node_limit");
   BOOST_TEST(traced.call("f(50)") == "1225: hit exit");
-  BOOST_TEST(traced.record("f").executors.front()->graph().nodes.size() < 40U);
+  BOOST_TEST(traced.record("f").entries.front().executors.front()->graph().nodes.size() < 40U);
 }
 
 BOOST_AUTO_TEST_CASE(a_loop_is_unrolled_no_further_than_allowed) {
