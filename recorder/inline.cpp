@@ -120,6 +120,14 @@ Values Session::take_operands(ShadowFrame& callee, const CallTarget& target, Sna
     }
     emit(Op::guard_member, {value}, here, 0, std::move(pair));
   };
+  const auto guard_accessor = [&](Value owner) {
+    Ref pair = Ref::steal(
+        PyTuple_Pack(2, name(static_cast<int>(instruction_at(current_).arg)), static_cast<PyObject*>(target.function)));
+    if (!pair) {
+      throw PythonError();
+    }
+    emit(Op::guard_accessor, {owner}, here, target.form == CallForm::kSetter ? 1 : 0, std::move(pair));
+  };
   const auto take_method = [&](Value method) {
     emit(Op::guard_bound_function, {method}, here, 0, code);
     callee.function = emit(Op::method_function, {method}, kNoSnapshot);
@@ -170,20 +178,34 @@ Values Session::take_operands(ShadowFrame& callee, const CallTarget& target, Sna
       return arguments;
     case CallForm::kPartial: {
       emit(Op::guard_is, {operands[1]}, here, 0, Ref::create(target.object));
-      const Ref keywords = Ref::steal(PyObject_GetAttrString(target.object, "keywords"));
       const Ref bound = Ref::steal(PyObject_GetAttrString(target.object, "args"));
-      if (!keywords || !bound) {
+      if (!bound) {
         throw PythonError();
       }
-      guard_member(operands[1], "keywords", keywords.get());
-      emit(Op::guard_empty, {constant(keywords.get())}, here);
+      const auto member = [&](const char* name) {
+        Ref text = Ref::steal(PyUnicode_InternFromString(name));
+        if (!text) {
+          throw PythonError();
+        }
+        const Value value = emit(Op::member, {operands[1]}, here, 0, std::move(text));
+        hold(value);
+        return value;
+      };
+      const Value keywords = member("keywords");
+      emit(Op::guard_empty, {keywords}, here);
       guard_member(operands[1], "func", target.function);
-      guard_member(operands[1], "args", bound.get());
       callee.function = guarded_function(target, here);
-      for (Py_ssize_t index = PyTuple_GET_SIZE(bound.get()); index > 0; --index) {
-        arguments.insert(arguments.begin(), constant(PyTuple_GET_ITEM(bound.get(), index - 1)));
+      const Value items = member("args");
+      const Py_ssize_t count = PyTuple_GET_SIZE(bound.get());
+      emit(Op::guard_tuple, {items}, here, count);
+      Values all;
+      for (Py_ssize_t index = 0; index < count; ++index) {
+        all.push_back(emit(Op::tuple_item, {items}, kNoSnapshot, index));
       }
-      return arguments;
+      release(keywords);
+      release(items);
+      all.insert(all.end(), arguments.begin(), arguments.end());
+      return all;
     }
     case CallForm::kSpread:
     case CallForm::kSpreadBound: {
@@ -207,7 +229,7 @@ Values Session::take_operands(ShadowFrame& callee, const CallTarget& target, Sna
     case CallForm::kProperty:
     case CallForm::kSetter:
       guard_version(operands.back(), Py_TYPE(live[target.operands - 1]));
-      guard_member(constant(target.object), target.form == CallForm::kSetter ? "fset" : "fget", target.function);
+      guard_accessor(operands.back());
       callee.function = guarded_function(target, here);
       if (target.form == CallForm::kSetter) {
         return {operands[1], operands[0]};  // on the stack: value, owner

@@ -182,7 +182,8 @@ std::shared_ptr<const DecodedCode> DecodedCode::make(PyCodeObject* code) {
     decoded->is_handler[static_cast<std::size_t>(range.target)] = true;
   }
   auto shape = std::make_shared<replay::CodeShape>();
-  shape->code = CodeRef::create(code);
+  decoded->code = CodeRef::create(code);
+  shape->code = replay::BorrowedCode(code);
   shape->depths = rewriter::stack_depths(decoded->assembly);
   rewriter::EncodeOptions options;
   options.stack_size = decoded->assembly.stack_size;

@@ -12,6 +12,7 @@ namespace tagalong::recorder {
 
 // An original code object, taken apart once.
 struct DecodedCode {
+  CodeRef code;
   replay::CodeShapeRef shape;
   rewriter::Assembly assembly;
   int first = 0;                 // first instruction behind the first RESUME

@@ -10,8 +10,20 @@
 
 namespace tagalong::replay {
 
+// Not owned; read like a CodeRef.
+class BorrowedCode {
+ public:
+  BorrowedCode() = default;
+  explicit BorrowedCode(PyCodeObject* code) : code_(code) {}
+  [[nodiscard]] PyCodeObject* get() const { return code_; }
+  PyCodeObject* operator->() const { return code_; }
+
+ private:
+  PyCodeObject* code_ = nullptr;
+};
+
 struct CodeShape {
-  CodeRef code;             // original code object
+  BorrowedCode code;        // original code object; whoever uses the shape keeps it alive
   std::vector<int> units;   // code unit of instruction i
   std::vector<int> shown;   // the same for whoever looks at the frame: in front of a CALL it is the CALL
   std::vector<int> starts;  // where to go on in order to execute it: its first EXTENDED_ARG; one more entry: the end

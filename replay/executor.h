@@ -1,4 +1,6 @@
-// An executor: a graph lowered to steps over a small register file. It owns the objects the graph names. It is entered
+// An executor: a graph lowered to steps over a small register file. It owns the constants of the code it was made from;
+// what else the graph names (classes, functions, code, modules, ...) is the program's, and its death is the executor's.
+// It is entered
 // in two ways: from the entry stub of a frame that runs replay code (the frame is the root frame), or as a call with
 // the contents of the root's local slots (the root frame exists only where somebody could look).
 //
@@ -15,6 +17,7 @@
 #include "replay/code_shape.h"
 #include "replay/graph.h"
 #include "rewriter/interp/frames.h"
+#include "rewriter/interp/watch.h"
 
 namespace tagalong::replay {
 
@@ -94,8 +97,23 @@ struct Run {
   Ref handled_at_entry;
 };
 
-class Executor {
+// Whoever keeps executors for later calls.
+class Keeper {
  public:
+  // A guard of the executor can never hold again. Must run no code of the program's, so it does not free the executor.
+  virtual void executor_died(const Executor& executor) = 0;
+
+ protected:
+  ~Keeper() = default;
+};
+
+class Executor final : public interp::Watcher {
+ public:
+  Executor() = default;
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+  ~Executor();
+
   // Lowers a verified graph. `shapes[i]` belongs to `graph.frames[i]`.
   static std::shared_ptr<Executor> lower(Graph graph, std::vector<CodeShapeRef> shapes);
 
@@ -109,10 +127,17 @@ class Executor {
   // Steps that are guards of the entry check.
   [[nodiscard]] std::vector<std::size_t> entry_guards() const;
 
+  // Whether an object is gone without which the graph cannot be run to its end.
+  [[nodiscard]] bool is_dead() const { return is_dead_; }
+  [[nodiscard]] bool is_running() const { return running_ != 0; }
+  void object_died(PyObject* object) override;
+
   mutable std::uint64_t hits = 0;
   mutable std::uint64_t exits = 0;
+  Keeper* keeper = nullptr;  // is told when it dies
 
  private:
+  class Hold;
   friend class Lowering;
   friend class Interpreter;
 
@@ -126,6 +151,11 @@ class Executor {
   std::vector<std::pair<std::int32_t, std::int32_t>> returned_locals_;
   std::vector<std::int32_t> frame_functions_;  // register of each frame's function
   std::vector<std::int32_t> frame_instances_;
+  std::vector<Ref> watches_;     // of the objects that it does not own
+  std::vector<PyObject*> held_;  // those of them that a run keeps alive: constants, code of inlined frames
+  bool is_dead_ = false;
+  const Step* dead_step_ = nullptr;  // the guard that can never hold again; null: it is a constant that is gone
+  mutable int running_ = 0;          // runs under way
   std::int32_t constant_count_ = 0;  // registers below are not owned
   std::int32_t register_count_ = 0;
 };

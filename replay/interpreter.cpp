@@ -40,7 +40,43 @@ bool is_quiet_iterator(PyObject* object) {
 
 }  // namespace
 
+// A run keeps alive what its registers and frames stand for.
+class Executor::Hold {
+ public:
+  explicit Hold(const Executor& executor) : executor_(executor) {
+    is_complete_ = !executor.is_dead_;
+    for (std::size_t index = 0; is_complete_ && index < executor.held_.size(); ++index) {
+      PyObject* object = executor.held_[index];
+      is_complete_ = Py_REFCNT(object) > 0;  // otherwise it is dying, and we shall be told in a moment
+      if (is_complete_) {
+        Py_INCREF(object);
+        ++count_;
+      }
+    }
+    ++executor.running_;
+  }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+  ~Hold() {
+    for (std::size_t index = 0; index < count_; ++index) {
+      Py_DECREF(executor_.held_[index]);
+    }
+    --executor_.running_;
+  }
+  [[nodiscard]] bool is_complete() const { return is_complete_; }
+
+ private:
+  const Executor& executor_;
+  std::size_t count_ = 0;
+  bool is_complete_ = false;
+};
+
 Outcome Executor::run(Run& run) const {
+  const Hold hold(*this);
+  if (!hold.is_complete()) [[unlikely]] {
+    run.failed = dead_step_ != nullptr ? dead_step_ : steps_.data();
+    return run.root == nullptr ? Outcome::kGuard : Outcome::kMiss;
+  }
   constexpr std::int32_t kOnStack = 256;
   std::array<PyObject*, kOnStack>
       small;  // NOLINT(cppcoreguidelines-pro-type-member-init): only the used part is filled
@@ -122,12 +158,14 @@ inline Interpreter::Answer Interpreter::execute_guard(const Step& step, PyObject
                                                 static_cast<unsigned>(step.immediate));
     case Op::guard_member: {
       // Members of C types: reading them runs nobody's code.
-      const Ref member = Ref::steal(PyObject_GetAttr(value, PyTuple_GET_ITEM(step.object, 0)));
+      const Ref member = Ref::steal(PyObject_GetAttr(value, step.helper.get()));
       if (!member) {
         PyErr_Clear();
       }
-      return answer(member.get() == PyTuple_GET_ITEM(step.object, 1));
+      return answer(member.get() == step.object);
     }
+    case Op::guard_accessor:
+      return answer(accessor_is(value, step.helper.get(), step.immediate != 0, step.object));
     case Op::guard_tuple:
       return answer(value != nullptr && PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) == step.immediate);
     case Op::guard_empty:
@@ -201,6 +239,7 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::guard_type_version:
     case Op::guard_class:
     case Op::guard_member:
+    case Op::guard_accessor:
     case Op::guard_tuple:
     case Op::guard_empty:
       return execute_guard(step, operand(0));
@@ -224,6 +263,7 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::load_global:
     case Op::store_global:
     case Op::load_attr:
+    case Op::member:
     case Op::load_module_attr:
     case Op::store_attr:
     case Op::delete_attr:
@@ -568,6 +608,7 @@ Interpreter::Answer Interpreter::execute_name(const Step& step, const std::int32
     case Op::store_global:
       return check(
           PyDict_SetItem(reinterpret_cast<PyFunctionObject*>(operand(0))->func_globals, step.object, operand(1)));
+    case Op::member:
     case Op::load_attr:
       return store(step, PyObject_GetAttr(operand(0), step.object));
     case Op::store_attr:

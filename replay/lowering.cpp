@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "replay/executor.h"
@@ -30,6 +31,7 @@ class Lowering {
       executor_.frame_instances_.push_back(frame.instance == kNoValue ? -1 : fixed_register(frame.instance));
     }
     executor_.register_count_ = next_register_;
+    let_go();
   }
 
  private:
@@ -80,6 +82,10 @@ class Lowering {
     step.line = node.line;
     step.immediate = static_cast<std::int32_t>(node.immediate);
     step.object = node.object.get();
+    if (node.op == Op::guard_member || node.op == Op::guard_accessor) {
+      step.helper = Ref::create(PyTuple_GET_ITEM(node.object.get(), 0));
+      step.object = PyTuple_GET_ITEM(node.object.get(), 1);
+    }
     step.operands = static_cast<std::uint32_t>(executor_.registers_used_.size());
     step.operand_count = static_cast<std::uint16_t>(node.operands.size());
     for (const Value operand : node.operands) {
@@ -264,6 +270,50 @@ class Lowering {
   // The register of a value that stays alive as long as anything refers to its frame.
   std::int32_t fixed_register(Value value) { return register_of(value); }
 
+  // From here on the program's objects are not kept alive by the graph. The code of the root and what it holds is: who
+  // keeps the executor keeps that, too.
+  void let_go() {
+    PyObject* root = graph_.frames.empty() ? nullptr : graph_.frames.front().code.get();
+    for (Node& node : executor_.graph_.nodes) {
+      const bool is_guard = node.info().is_guard();
+      if (!node.object || !(is_guard || node.op == Op::constant) || node.object.get() == root) {
+        continue;
+      }
+      if (is_guard && PyTuple_CheckExact(node.object.get())) {
+        Ref expected = let_go(Ref::create(PyTuple_GET_ITEM(node.object.get(), 1)), false);
+        node.object = Ref::steal(PyTuple_Pack(2, PyTuple_GET_ITEM(node.object.get(), 0), expected.get()));
+        if (!node.object) {
+          throw PythonError();
+        }
+      } else if (is_guard || !PyCode_Check(node.object.get())) {
+        node.object = let_go(node.object, !is_guard);
+      }
+    }
+    for (FrameInfo& frame : executor_.graph_.frames) {
+      if (frame.code && frame.code.get() != root) {
+        frame.code = let_go(frame.code, true);
+      }
+    }
+  }
+
+  // The watch that takes the object's place in the graph; the object itself if it cannot be watched.
+  Ref let_go(const Ref& object, bool is_needed) {
+    if (!interp::is_watchable(object.get())) {
+      return object;
+    }
+    Ref watch = interp::watch(object.get(), &executor_);
+    if (!watch) {
+      throw PythonError();
+    }
+    if (is_needed && std::ranges::find(executor_.held_, object.get()) == executor_.held_.end()) {
+      executor_.held_.push_back(object.get());
+    }
+    if (watches_.insert(watch.get()).second) {
+      executor_.watches_.push_back(watch);
+    }
+    return watch;
+  }
+
   template <class Number>
   static std::size_t index(Number number) {
     return static_cast<std::size_t>(number);
@@ -281,6 +331,7 @@ class Lowering {
   std::int32_t last_number_ = -1;
   std::int32_t next_register_ = 0;
   bool in_entry_check_ = true;
+  std::unordered_set<PyObject*> watches_;
   bool is_raising_ = false;
 };
 
@@ -290,6 +341,26 @@ std::shared_ptr<Executor> Executor::lower(Graph graph, std::vector<CodeShapeRef>
   executor->shapes_ = std::move(shapes);
   Lowering(*executor).run();
   return executor;
+}
+
+Executor::~Executor() {
+  for (const Ref& watch : watches_) {
+    interp::unwatch(watch.get(), this);
+  }
+}
+
+void Executor::object_died(PyObject* object) {
+  // A run that is under way comes to its guard and leaves; whatever gets the address next is not taken for the object.
+  static PyObject* const nothing = _PyObject_New(&PyBaseObject_Type);
+  for (Step& step : steps_) {
+    if (step.object == object) {
+      step.object = nothing;
+      dead_step_ = &step;
+    }
+  }
+  if (!std::exchange(is_dead_, true) && keeper != nullptr) {
+    keeper->executor_died(*this);
+  }
 }
 
 int Executor::return_instruction() const {

@@ -324,6 +324,20 @@ PyObject* finish_operator(int operation, PyObject* left, PyObject* right) {
   return nullptr;
 }
 
+bool accessor_is(PyObject* object, PyObject* name, bool sets, PyObject* function) {
+  static PyObject* const getter = PyUnicode_InternFromString("fget");
+  static PyObject* const setter = PyUnicode_InternFromString("fset");
+  PyObject* property = object == nullptr ? nullptr : _PyType_Lookup(Py_TYPE(object), name);
+  if (property == nullptr || Py_TYPE(property) != &PyProperty_Type) {
+    return false;
+  }
+  const Ref member = Ref::steal(PyObject_GetAttr(property, sets ? setter : getter));
+  if (!member) {
+    PyErr_Clear();
+  }
+  return member.get() == function;
+}
+
 bool function_matches(PyObject* value, PyObject* code) {
   if (value == nullptr || !PyFunction_Check(value)) {
     return false;

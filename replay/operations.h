@@ -22,6 +22,9 @@ PyObject* call(PyObject* const* operands, Py_ssize_t count, PyObject* keywords);
 
 PyObject* make_function(int flags, PyObject* const* operands);
 
+// Whether the property of this name that the object's type has gets (or sets) with this function. Runs nobody's code.
+bool accessor_is(PyObject* object, PyObject* name, bool sets, PyObject* function);
+
 // FOR_ITER: null without an exception when exhausted.
 PyObject* next_item(PyObject* iterator);
 

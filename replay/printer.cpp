@@ -12,6 +12,7 @@
 #include "replay/literals.h"
 #include "replay/operators.h"
 #include "rewriter/interp/errors.h"
+#include "rewriter/interp/watch.h"
 
 namespace tagalong::replay {
 namespace {
@@ -205,8 +206,11 @@ class Printer {
     out_ += ']';
   }
 
-  void object(PyObject* object) {
-    if (auto text = literal(object)) {
+  void object(PyObject* named) {
+    PyObject* object = interp::watched(named);
+    if (object == nullptr) {
+      out_ += "<dead>";
+    } else if (auto text = literal(object)) {
       out_ += *text;
     } else if (auto type = builtin_type(object)) {
       out_ += *type;
@@ -226,12 +230,17 @@ class Printer {
   std::unordered_map<PyObject*, std::size_t> numbers_;
 };
 
-bool same_object(const Ref& left, const Ref& right) {
-  if (left.get() == right.get()) {
-    return true;
+bool same_object(const Ref& left_name, const Ref& right_name) {
+  PyObject* left = interp::watched(left_name.get());
+  PyObject* right = interp::watched(right_name.get());
+  if (left == right) {
+    return left != nullptr || (!left_name && !right_name);
   }
-  const auto text = literal(left.get());
-  return text && text == literal(right.get());
+  if (left == nullptr || right == nullptr) {
+    return false;
+  }
+  const auto text = literal(left);
+  return text && text == literal(right);
 }
 
 bool same_node(const Node& left, const Node& right) {

@@ -60,7 +60,7 @@ bool try_executors(PyThreadState* thread, Frame* frame, CodeRecord& record, std:
   const DepthGuard depth;
   auto& executors = record.entries[entry].executors;
   for (std::size_t index = 0; index < executors.size(); ++index) {
-    // The caller keeps the anchor, the anchor its record, and a record lets go of no executor before its end.
+    // The caller keeps the anchor, the anchor its record, and a record lets go of no executor that is running.
     const replay::Executor* executor = executors[index].get();
     replay::Run run;
     run.thread = thread;
@@ -114,6 +114,7 @@ PyObject* anchor_next(PyObject* self) {
   if (steps_aside(thread)) {
     return nullptr;
   }
+  CodeRecord::bury_the_dead();
   Frame* frame = interp::current_frame(thread);
   // In code that was made of replay code (code.replace()) the offsets may be others.
   if (PyWeakref_GET_OBJECT(record.replay_code.get()) != reinterpret_cast<PyObject*>(interp::code_of(frame))) {

@@ -20,7 +20,7 @@ std::string CodeRecord::name() const {
 
 bool CodeRecord::wants_recording(PyThreadState* thread, std::size_t entry) const {
   return std::find(recording.begin(), recording.end(), thread) == recording.end() && decoded_->refusal == nullptr &&
-         entries[entry].failures < options().retries &&
+         entries[entry].failures < options().retries && entries[entry].short_lived < options().retries &&
          static_cast<int>(entries[entry].executors.size()) < options().entries_per_anchor;
 }
 
@@ -55,6 +55,10 @@ void CodeRecord::finished(recorder::Recorded recorded) {
     }
   }
   auto executor = replay::Executor::lower(std::move(recorded.graph), std::move(recorded.shapes));
+  if (executor->is_dead()) {
+    ++entry.short_lived;
+    return;
+  }
   if (is_logged(Topic::kRecord)) {
     log(Topic::kRecord,
         fmt::format("{}: {} nodes, {}", name(), executor->graph().nodes.size(), recorder::stop_text(recorded.stop)));
@@ -68,8 +72,58 @@ void CodeRecord::finished(recorder::Recorded recorded) {
     }
   }
   entry.failures = recorded.stop == recorder::Stop::kNone ? 0 : entry.failures + 1;
+  executor->keeper = this;
   entry.executors.insert(entry.executors.begin(), std::move(executor));
   last_synthesis_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+namespace {
+
+// An executor that has run so often was worth its recording.
+constexpr std::uint64_t kOfUse = 8;
+
+// Executors that died while something was being destroyed: freeing them destroys more. Used under the GIL.
+std::vector<std::shared_ptr<replay::Executor>>& graveyard() {
+  static auto* dead = new std::vector<std::shared_ptr<replay::Executor>>();
+  return *dead;
+}
+
+}  // namespace
+
+CodeRecord::~CodeRecord() {
+  for (const Entry& entry : entries) {
+    for (const auto& executor : entry.executors) {
+      executor->keeper = nullptr;
+    }
+  }
+}
+
+void CodeRecord::executor_died(const replay::Executor& executor) {
+  ++counters.invalidations;
+  ++totals().invalidations;
+  for (Entry& entry : entries) {
+    const auto found =
+        std::ranges::find_if(entry.executors, [&](const auto& candidate) { return candidate.get() == &executor; });
+    if (found != entry.executors.end()) {
+      entry.short_lived += executor.hits + executor.exits < kOfUse ? 1 : 0;
+      (*found)->keeper = nullptr;
+      graveyard().push_back(std::move(*found));
+      entry.executors.erase(found);
+      has_dead_ = true;
+      return;
+    }
+  }
+}
+
+void CodeRecord::bury() {
+  has_dead_ = false;
+  auto dead = std::exchange(graveyard(), {});
+  for (auto& executor : dead) {
+    if (executor->is_running()) {
+      graveyard().push_back(std::move(executor));
+      has_dead_ = true;
+    }
+  }
 }
 
 bool CodeRecord::may_inline(PyCodeObject* code) {
@@ -117,6 +171,10 @@ void CodeRecord::explain_entry(std::size_t index, std::string& text) const {
   }
   if (entry.failures >= options().retries) {
     text += fmt::format("  given up after {} recordings in vain or in part (limit `retries`)\n", entry.failures);
+  }
+  if (entry.short_lived >= options().retries) {
+    text += fmt::format("  given up after {} graphs whose classes or functions soon died (limit `retries`)\n",
+                        entry.short_lived);
   }
   if (static_cast<int>(entry.executors.size()) >= options().entries_per_anchor) {
     text += fmt::format("  no more graphs: the limit `entries_per_anchor` is reached\n");

@@ -14,14 +14,18 @@ namespace tagalong::runtime {
 
 // A place where executors are attached: the start of a call, and behind each yield of a generator or coroutine.
 struct Entry {
-  std::vector<std::shared_ptr<const replay::Executor>> executors;  // most recent hit first
-  int failures = 0;                                                // recordings in vain, in a row
+  std::vector<std::shared_ptr<replay::Executor>> executors;  // most recent hit first
+  int failures = 0;                                          // recordings in vain, in a row
+  int short_lived = 0;  // executors that an object's death has ended before they were of use
 };
 
-class CodeRecord : public recorder::Sink {
+class CodeRecord : public recorder::Sink, public replay::Keeper {
  public:
   explicit CodeRecord(std::shared_ptr<const recorder::DecodedCode> decoded)
       : entries(decoded->entries.size()), decoded_(std::move(decoded)) {}
+  CodeRecord(const CodeRecord&) = delete;
+  CodeRecord& operator=(const CodeRecord&) = delete;
+  ~CodeRecord();
 
   [[nodiscard]] const recorder::DecodedCode& decoded() const { return *decoded_; }
   [[nodiscard]] std::shared_ptr<const recorder::DecodedCode> decoded_ref() const { return decoded_; }
@@ -32,6 +36,14 @@ class CodeRecord : public recorder::Sink {
 
   void finished(recorder::Recorded recorded) override;
   bool may_inline(PyCodeObject* code) override;
+  // It is taken out at once, or when its run is over.
+  void executor_died(const replay::Executor& executor) override;
+  // Frees executors that have died, of all records; from a place where it does no harm that destructors run.
+  static void bury_the_dead() {
+    if (has_dead_) [[unlikely]] {
+      bury();
+    }
+  }
 
   [[nodiscard]] std::string explain() const;
   [[nodiscard]] std::size_t executor_count() const;
@@ -56,6 +68,8 @@ class CodeRecord : public recorder::Sink {
 
  private:
   void explain_entry(std::size_t index, std::string& text) const;
+  static void bury();
+  static inline bool has_dead_ = false;
 
   std::shared_ptr<const recorder::DecodedCode> decoded_;
 };

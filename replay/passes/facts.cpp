@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "replay/operators.h"
+#include "rewriter/interp/watch.h"
 
 namespace tagalong::replay {
 namespace {
@@ -84,7 +85,8 @@ void Facts::learn(const Node& node) {
       return;
     case Op::guard_is: {
       const PyTypeObject* type = Py_TYPE(node.object.get());
-      at(node.operands[0]) = {is_lasting(type) ? type : nullptr, true};
+      // What can be watched is not held by the graph (Executor), so dropping it may be its end.
+      at(node.operands[0]) = {is_lasting(type) ? type : nullptr, !interp::is_watchable(node.object.get())};
       return;
     }
     case Op::guard_type:

@@ -7,6 +7,7 @@
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/frames.h"
+#include "rewriter/interp/watch.h"
 
 namespace tagalong::interp {
 namespace {
@@ -24,6 +25,8 @@ struct Inherited {
   _PyCFunctionFastWithKeywords code_replace = nullptr;
   _PyCFunctionFast marshal_dumps = nullptr;
   _PyCFunctionFast marshal_dump = nullptr;
+  PyCFunction weak_count = nullptr;
+  PyCFunction weak_list = nullptr;
 };
 Inherited g_inherited;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
@@ -159,6 +162,24 @@ PyObject* marshal_code(PyObject* module, PyObject* const* arguments, Py_ssize_t 
   return result;
 }
 
+// weakref.getweakrefcount() and getweakrefs(): without ours.
+PyObject* weak_count(PyObject* module, PyObject* object) {
+  const Ref count = Ref::steal(g_inherited.weak_count(module, object));
+  const Py_ssize_t number = count ? PyLong_AsSsize_t(count.get()) : -1;
+  return number < 0 ? nullptr : PyLong_FromSsize_t(number - (watch_of(object) != nullptr ? 1 : 0));
+}
+
+PyObject* weak_list(PyObject* module, PyObject* object) {
+  PyObject* list = g_inherited.weak_list(module, object);
+  PyObject* watch = watch_of(object);
+  for (Py_ssize_t index = 0; list != nullptr && watch != nullptr && index < PyList_GET_SIZE(list); ++index) {
+    if (PyList_GET_ITEM(list, index) == watch) {
+      PyList_SetSlice(list, index, index + 1, nullptr);
+    }
+  }
+  return list;
+}
+
 // The trace function that sys.settrace() installs, for all threads the same.
 Py_tracefunc g_trampoline = nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
@@ -260,6 +281,8 @@ void show_originals() {
   g_inherited.code_replace =
       replace_method(definition_of(code_type, "replace"), METH_FASTCALL | METH_KEYWORDS, replace_code);
   g_inherited.settrace = replace_method(definition_of("sys", "settrace"), METH_O, settrace);
+  g_inherited.weak_count = replace_method(definition_of("_weakref", "getweakrefcount"), METH_O, weak_count);
+  g_inherited.weak_list = replace_method(definition_of("_weakref", "getweakrefs"), METH_O, weak_list);
   g_inherited.marshal_dumps =
       replace_method(definition_of("marshal", "dumps"), METH_FASTCALL, marshal_code<&Inherited::marshal_dumps>);
   g_inherited.marshal_dump =

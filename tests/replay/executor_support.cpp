@@ -12,7 +12,7 @@ namespace tagalong::replay {
 CodeShapeRef shape_of(PyCodeObject* code) {
   const rewriter::Assembly assembly = rewriter::decode(code);
   auto shape = std::make_shared<CodeShape>();
-  shape->code = CodeRef::create(code);
+  shape->code = BorrowedCode(code);
   shape->depths = rewriter::stack_depths(assembly);
   shape->units = rewriter::encode(assembly).offsets;
   shape->shown = shown_units(assembly, shape->units);

@@ -34,6 +34,7 @@ MODULES: dict[str, tuple[list[str], int]] = {
     "frame": ([], 20),
     "funcattrs": ([], 50),
     "generators": ([], 500),
+    "inspect.test_inspect": (["inspect"], 10_000),
     "json": (["json.decoder", "json.encoder", "json.scanner"], 100),
     "patma": ([], 500),
     "re": (["re", "re._compiler", "re._parser"], 100_000),

@@ -146,6 +146,7 @@ class P:
 
 
 part = functools.partial(lambda a, b: (a, b), 1)
+kept = [P.__dict__["q"].fget, part.func]  # if they died, their graph would, too
 
 
 def change():

@@ -470,7 +470,8 @@ def f(x, text):
 # program: new_and_init_replaced
 # f(1, "pass") => record, hit
 # f(1, "C.__init__ = lambda self, x: setattr(self, 'x', 'other init')") => hit exit
-# f(1, "C.__new__ = staticmethod(lambda cls, *a: 'made by new')") => miss record
+# note: a graph ends with the function that it is about
+# f(1, "C.__new__ = staticmethod(lambda cls, *a: 'made by new')") => record
 # f(1, "pass") => miss record
 class C:
     def __init__(self, x):
@@ -528,7 +529,7 @@ def f(a, d):
 # program: property_replaced_in_the_middle
 # f(A(), "pass") => record, hit
 # f(A(), "A.p = property(lambda self: 'other')") => hit exit
-# f(A(), "A.p = 5") => miss record
+# f(A(), "A.p = 5") => record
 calls = []
 
 
@@ -546,8 +547,9 @@ def f(a, text):
 
 
 # program: property_getter_replaces_itself
+# note: the graph dies with the second getter, while it runs
 # f(A()) => record, hit exit
-# f(A()) => hit exit
+# f(A()) => record
 class A:
     @property
     def p(self):
