@@ -200,7 +200,7 @@ class Verifier {
 
   static bool is_on_the_way(Op op) {
     return needs_exception(op) || op == Op::drop || op == Op::leave_frame || op == Op::lasti || op == Op::constant ||
-           op == Op::null;
+           op == Op::null || op == Op::take_stack;
   }
 
   void use(Value value, const char* what) {
