@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import sys
 from collections.abc import Callable
@@ -111,6 +112,70 @@ def test_trace_call_discard_does_not_grow() -> None:
     assert events.count("record") >= 2
     assert events.count("exit") >= 1
     assert_no_growth(one_round)
+
+
+def yielding(n: Any, into: list[Any]) -> Any:
+    try:
+        for i in range(n):
+            got = yield [i, into]
+            into.append(got)
+        result = yield from iter([n])
+    except ValueError as error:
+        yield error
+    finally:
+        into.append("finally")
+    return result
+
+
+async def awaiting(n: Any, into: list[Any]) -> Any:
+    async def inner(x: Any) -> Any:
+        into.append(x)
+        return await asyncio.sleep(0, [x])
+
+    return [await inner(i) for i in range(n)]
+
+
+def test_generators_do_not_grow() -> None:
+    # run to the end, recorded and replayed; left half way, closed, thrown into, collected in a cycle
+    def one_round(i: int) -> None:
+        g = tagalong.trace(fresh(yielding))
+        assert [x if x == 2 else x[0] for x in g(2, [])] == [0, 1, 2]
+        assert [x if x == 3 else x[0] for x in g(3, [])] == [0, 1, 2, 3]
+        suspended = g(3, [])
+        next(suspended)
+        suspended.send([i])
+        thrown = g(3, [])
+        next(thrown)
+        assert isinstance(thrown.throw(ValueError("v")), ValueError)
+        cycle: list[Any] = []
+        cycle.append(g(3, cycle))
+        next(cycle[0])
+        cycle[0].send(cycle)
+
+    with tagalong.testing.events() as events:
+        one_round(1)
+    assert events.count("record") >= 3
+    assert events.count("hit") >= 8
+    assert_no_growth(one_round, 4000)
+
+
+def test_coroutines_do_not_grow() -> None:
+    loop = asyncio.new_event_loop()
+
+    def one_round(i: int) -> None:
+        f = tagalong.trace(fresh(awaiting))
+        assert loop.run_until_complete(f(2, [])) == [[0], [1]]
+        assert loop.run_until_complete(f(3, [])) == [[0], [1], [2]]
+        f(3, []).close()
+
+    with tagalong.testing.events() as events:
+        one_round(1)
+    assert events.count("record") >= 2
+    assert events.count("hit") >= 2
+    try:
+        assert_no_growth(one_round, 2000)
+    finally:
+        loop.close()
 
 
 def test_untrace_does_not_grow() -> None:
