@@ -114,9 +114,28 @@ void Session::start_root(interp::Frame* frame, const Start& start) {
       top().locals[static_cast<std::size_t>(slot)] = value;
     }
   }
+  if (entry.depth > 0) {
+    guard_bound_locals();
+  }
   start_root_stack(entry.depth);
   if (instruction_at(entry.first).opcode == rewriter::op::kSEND) {
     top().pending = entry.first;  // entered behind its hook
+  }
+}
+
+// The arguments of a call are bound; what else is bound in a suspended frame depends on the way it came.
+void Session::guard_bound_locals() {
+  current_ = top().next;
+  const SnapshotId here = snapshot();
+  for (std::size_t slot = 0; slot < top().locals.size(); ++slot) {
+    const Value known = top().locals[slot];
+    if (known != replay::kNoValue) {
+      emit(Op::guard_not_null, {known}, here);
+    } else {
+      const Value value = emit(Op::param, {}, replay::kNoSnapshot, static_cast<std::int64_t>(slot));
+      facts(value).is_null = true;
+      emit(Op::guard_null, {value}, here);
+    }
   }
 }
 

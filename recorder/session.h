@@ -148,6 +148,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Session(PyThreadState* thread, Sink& sink, const Limits& limits, Ref sink_owner);
   RecordingCode& recording_code(std::shared_ptr<const DecodedCode> decoded, const HomeRef& home = {});
   void start_root(interp::Frame* frame, const Start& start);
+  void guard_bound_locals();
   void start_root_stack(int depth);
   void take_root_stack();
   void finish(Recorded recorded);

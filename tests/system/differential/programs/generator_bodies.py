@@ -1336,3 +1336,36 @@ def f(n):
     except StopIteration as stop:
         out.append(stop.value)
     return out, it.cr_frame, it.cr_running
+
+
+# program: locals_bound_on_one_way_only
+# trace: g, h
+# f(True) => record record record record record record record, hit hit hit hit hit hit hit
+# f(False) => miss record miss record hit hit miss record miss record record, hit hit hit hit hit hit hit
+# f(True) => hit hit hit hit hit hit hit, hit hit hit hit hit hit hit
+def g(bound):
+    if bound:
+        x = "x"
+    yield 1
+    try:
+        yield x
+    except NameError as error:
+        yield str(error)
+    x = 2
+    yield x
+    del x
+    yield "deleted"
+
+
+def h(bound):
+    if not bound:
+        x = "x"
+    yield 1
+    try:
+        yield x
+    except NameError as error:
+        yield str(error)
+
+
+def f(bound):
+    return list(g(bound)), list(h(bound))
