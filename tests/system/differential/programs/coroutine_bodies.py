@@ -204,7 +204,7 @@ def f():
 # program: async_with
 # trace: work, Manager.__aenter__, Manager.__aexit__
 # f(1) => record record record hit record hit record record record hit record hit record, hit hit hit hit hit hit hit hit hit hit hit hit hit
-# f(0) => hit hit hit hit hit hit hit exit hit hit hit hit hit, hit hit hit hit hit hit hit exit hit hit hit hit hit
+# f(0) => hit hit hit hit hit hit hit exit hit hit hit miss hit record, hit hit hit hit hit hit hit exit hit hit hit hit hit
 # f("a") => hit hit hit hit hit hit hit exit hit hit hit hit, hit hit hit hit hit hit hit exit hit hit hit hit
 import types
 
@@ -356,7 +356,7 @@ def f(x):
 
 # program: async_generator_by_hand
 # trace: gen
-# f(3) => record record hit hit exit, hit hit hit hit exit
+# f(3) => record record miss record hit exit, hit hit hit hit exit
 # f(2) => hit hit hit exit, hit hit hit exit
 async def gen(n):
     for i in range(n):
@@ -414,7 +414,7 @@ def f(kind):
 
 # program: async_generator_awaits
 # trace: gen, main
-# f(2) => record record record record record record hit hit hit exit hit exit, hit hit hit hit hit hit hit hit hit exit hit exit
+# f(2) => record record record record record record miss miss record record hit exit hit exit, hit hit hit hit hit hit hit hit hit exit hit exit
 # f(3) => hit hit hit hit hit hit hit hit hit hit hit hit hit exit hit exit, hit hit hit hit hit hit hit hit hit hit hit hit hit exit hit exit
 import types
 

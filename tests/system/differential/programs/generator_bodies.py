@@ -1031,7 +1031,7 @@ def f(items):
 # program: match_in_a_body
 # trace: g
 # f([1, (2, 3), {"k": 4}, "x"]) => record record record record record, hit hit hit hit hit
-# f([{"k": 1}]) => hit exit hit exit, hit exit hit exit
+# f([{"k": 1}]) => hit exit miss record, hit exit hit
 def g(items):
     for item in items:
         match item:
@@ -1220,8 +1220,8 @@ def f(n):
 
 # program: watched_generators
 # trace: g
-# f(2) => record record hit exit hit hit hit hit exit, hit hit hit exit hit hit hit hit exit
-# f(2) => hit hit hit exit hit hit hit hit exit, hit hit hit exit hit hit hit hit exit
+# f(2) => record record miss record hit hit hit hit, hit hit hit hit hit hit hit
+# f(2) => hit hit hit hit hit hit hit, hit hit hit hit hit hit hit
 import sys
 
 
