@@ -140,9 +140,7 @@ Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
       return target;
     case op::kWITH_EXCEPT_START:
       target.operands = 4;
-      if (PyMethod_Check(end[-4]) && PyMethod_GET_FUNCTION(end[-4]) == target.function) {
-        target.form = CallForm::kExit;
-      }
+      target.form = top().called == target.function ? CallForm::kExit : CallForm::kNone;
       return target;
     default:
       find_special(target, end, callee);

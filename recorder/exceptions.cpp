@@ -458,10 +458,11 @@ void Session::check_eg_match(const Instruction& /*instruction*/) {
 }
 
 void Session::with_except_start(const Instruction& /*instruction*/) {
+  constexpr std::size_t kExit = 4;  // from the top: exception, the one before, place that raised, __exit__
   if (is_before_) {
+    note_callee(live_stack(kExit - 1));
     return;
   }
-  constexpr std::size_t kExit = 4;  // from the top: exception, the one before, place that raised, __exit__
   const Values& stack = top().stack;
   const Value result = emit(Op::with_except_start, {stack[stack.size() - kExit], stack.back()}, snapshot());
   hold(result);

@@ -1908,3 +1908,380 @@ def f(kind):
         g.throw(kind)
     except RuntimeError as error:
         return error
+
+
+# program: raising_with_exit_raises_and_operands_die
+# f(0) => record, hit
+class Noisy:
+    def __init__(self, name):
+        self.name = name
+
+    def __del__(self):
+        print("del", self.name)
+
+
+class Bad:
+    def __enter__(self):
+        return Noisy("entered")
+
+    def __exit__(self, *what):
+        local = Noisy("local of exit")
+        raise RuntimeError("exit") from what[1]
+
+    def __del__(self):
+        print("del manager")
+
+
+def g(x):
+    for item in [Noisy("item")]:
+        with Bad() as entered:
+            1 // x
+
+
+def f(x):
+    try:
+        g(x)
+    except RuntimeError as error:
+        kept = error
+    print("handled")
+    result = kept.__cause__ is kept.__context__
+    kept = None
+    return result
+
+
+# program: raising_call_whose_operands_die
+# f(len) => record, hit
+class Noisy:
+    def __init__(self, name):
+        self.name = name
+
+    def __del__(self):
+        print("del", self.name)
+
+    def __call__(self, a):
+        raise LookupError(a.name)
+
+
+def f(function):
+    out = []
+    try:
+        [Noisy("below"), function(Noisy("a"), Noisy("b"))]
+    except TypeError as error:
+        out.append(str(error))
+    try:
+        [Noisy("below"), Noisy("callable")(Noisy("c"))]
+    except LookupError as error:
+        out.append(str(error))
+    try:
+        (lambda: 1)(Noisy("d"))
+    except TypeError as error:
+        out.append(str(error)[-40:])
+    try:
+        int(*[Noisy("e"), Noisy("f")])
+    except TypeError as error:
+        out.append(str(error))
+    return out
+
+
+# program: raising_recursion_error
+# f(1) => record, hit
+# f(2) => hit
+def down(n):
+    return down(n + 1)
+
+
+def f(x):
+    try:
+        down(0)
+    except RecursionError as error:
+        return x, str(error)[:40]
+
+
+# program: raising_recursion_error_through_finally
+# f(1) => record, hit
+def down(n):
+    try:
+        return down(n + 1)
+    finally:
+        n = None
+
+
+def f(x):
+    try:
+        down(0)
+    except RecursionError as error:
+        return x, str(error)[:40]
+
+
+# program: raising_signal_handler
+# note: the handler runs behind the call and raises there
+# f(True) => record, hit
+# f(False) => hit exit
+import signal
+
+
+class Signal(Exception):
+    pass
+
+
+def handler(number, frame):
+    raise Signal(number)
+
+
+def f(really):
+    old = signal.signal(signal.SIGUSR1, handler)
+    try:
+        if really.real:
+            signal.raise_signal(signal.SIGUSR1)
+        return "no signal"
+    except Signal as error:
+        return error
+    finally:
+        signal.signal(signal.SIGUSR1, old)
+
+
+# program: raising_trace_function_sees_exceptions
+# note: whoever watches sees the original instructions
+# f(0, []) => record stop:watched, hit exit, hit exit
+import sys
+
+
+def g(x):
+    return 1 // x
+
+
+def f(x, log):
+    def watch(frame, event, argument):
+        if frame.f_code.co_name in ("g", "watched"):
+            log.append((frame.f_code.co_name, event, frame.f_lineno))
+        return watch
+
+    def watched():
+        try:
+            return g(x)
+        except ZeroDivisionError:
+            return "caught"
+
+    sys.settrace(watch)
+    try:
+        result = watched()
+    finally:
+        sys.settrace(None)
+    return result
+
+
+# program: raising_profile_function_installed_in_handler
+# f(0) => record stop:watched, hit exit
+import sys
+
+
+def g(x):
+    return 1 // x
+
+
+def f(x):
+    log = []
+
+    def profile(frame, event, argument):
+        if event != "c_call" and event != "c_return" and event != "c_exception":
+            log.append((frame.f_code.co_name, event))
+
+    try:
+        g(x)
+    except ZeroDivisionError:
+        sys.setprofile(profile)
+        try:
+            g(x)
+        except ZeroDivisionError as error:
+            kept = str(error), sys.exception() is error, error.__context__ is not None
+        sys.setprofile(None)
+        return kept, log
+
+
+# program: raising_generator_in_handler
+# f(0) => record, hit
+import sys
+
+
+def numbers():
+    yield sys.exception()
+    try:
+        raise KeyError("inside")
+    except KeyError:
+        yield sys.exception()
+    yield sys.exception()
+
+
+def f(x):
+    try:
+        1 // x
+    except ZeroDivisionError:
+        return list(numbers()), sys.exception()
+
+
+# program: raising_into_a_generator
+# trace: f, g
+# f(0) => record record, hit hit
+def g(log):
+    try:
+        yield 1
+    except ValueError as error:
+        log.append(error)
+        yield 2
+    finally:
+        log.append("finally")
+
+
+def f(x):
+    log = []
+    it = g(log)
+    out = [next(it), it.throw(ValueError("thrown"))]
+    try:
+        next(it)
+    except StopIteration as error:
+        out.append(error.value)
+    return out, log
+
+
+# program: raising_contextmanagers_nested
+# f(0) => record, hit
+# f(1) => hit exit
+from contextlib import ExitStack, contextmanager
+
+
+@contextmanager
+def section(name):
+    print("enter", name)
+    try:
+        yield name
+    except ZeroDivisionError as error:
+        print("in", name, error.__traceback__.tb_next is not None)
+        raise LookupError(name) from error
+    finally:
+        print("exit", name)
+
+
+def f(x):
+    try:
+        with ExitStack() as stack:
+            stack.enter_context(section("a"))
+            with section("b"):
+                1 // x
+    except LookupError as error:
+        return error
+    return "fine"
+
+
+# program: raising_dunder_methods_called_by_c
+# f(C()) => record, hit
+class C:
+    def __len__(self):
+        raise ValueError("len")
+
+    def __contains__(self, item):
+        raise KeyError(item)
+
+    def __iter__(self):
+        raise TypeError("not today")
+
+    def __hash__(self):
+        raise OverflowError("hash")
+
+    def __eq__(self, other):
+        raise ArithmeticError("eq")
+
+    def __format__(self, spec):
+        raise LookupError(spec)
+
+    def __getattr__(self, name):
+        raise AttributeError("no " + name)
+
+    def __delitem__(self, key):
+        raise IndexError(key)
+
+    def __call__(self, *args):
+        raise EOFError(args)
+
+
+def f(c):
+    out = []
+    for step in range(10):
+        try:
+            if step == 0:
+                len(c)
+            elif step == 1:
+                1 in c
+            elif step == 2:
+                for _ in c:
+                    pass
+            elif step == 3:
+                {c: 1}
+            elif step == 4:
+                c == 1
+            elif step == 5:
+                f"{c:spec}"
+            elif step == 6:
+                c.missing
+            elif step == 7:
+                del c["k"]
+            elif step == 8:
+                c(1, 2)
+            else:
+                a, *b = c
+        except Exception as error:
+            out.append(error)
+    return out
+
+
+# program: raising_class_body
+# f(0) => record, hit
+def f(x):
+    try:
+        class C:
+            y = 1 // x
+    except ZeroDivisionError as error:
+        return error
+
+
+# program: raising_deep_handlers_in_loop_with_else
+# f([0, 1, "a", None]) => record, hit
+def f(items):
+    log = []
+    for x in items:
+        try:
+            try:
+                y = 10 // x
+            except ZeroDivisionError as zero:
+                log.append("zero")
+                raise ValueError(x) from zero
+            except TypeError:
+                log.append("type")
+                if x is None:
+                    continue
+            else:
+                log.append(y)
+            finally:
+                log.append("finally")
+        except ValueError as error:
+            log.append(error.__cause__.args)
+        else:
+            log.append("else")
+    else:
+        log.append("loop else")
+    return log
+
+
+# program: raising_return_in_handler_of_callee_in_loop
+# f([[], [1], []]) => record, hit
+# f([[1], [1], []]) => hit exit
+def first(items):
+    try:
+        return items[0]
+    except IndexError:
+        return "empty"
+    finally:
+        items.append("seen")
+
+
+def f(lists):
+    return [first(x) for x in lists]
