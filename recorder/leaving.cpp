@@ -49,7 +49,7 @@ PyObject* leave(PyThreadState* thread, interp::Frame* frame, PyObject* argument,
     Py_RETURN_NONE;
   }
   // A traceback names the instruction of a frame by its offset, which means nothing in other code.
-  if (interp::is_held(frame) && !interp::is_watched(thread)) {
+  if (interp::is_held(frame) && !interp::has_watcher(thread)) {
     Py_RETURN_NONE;
   }
   // Frames of one recording leave one after the other, so the last code is often the next.

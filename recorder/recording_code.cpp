@@ -165,9 +165,9 @@ int DecodedCode::call_start(int instruction) const {
   int start = instruction;
   if (opcode_at(start) == op::kCALL && start > 0 && opcode_at(start - 1) == op::kPRECALL) {
     --start;
-    if (start > 0 && opcode_at(start - 1) == op::kKW_NAMES) {
-      --start;
-    }
+  }
+  if (opcode_at(start) == op::kPRECALL && start > 0 && opcode_at(start - 1) == op::kKW_NAMES) {
+    --start;
   }
   return start;
 }

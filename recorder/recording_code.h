@@ -34,7 +34,7 @@ struct DecodedCode {
 
   // Where an exception raised by the instruction goes; null: out of the frame.
   [[nodiscard]] const rewriter::ExceptionRange* range_of(int instruction) const;
-  // KW_NAMES, PRECALL and CALL are one: whoever goes on at a CALL goes on at the first of them.
+  // KW_NAMES, PRECALL and CALL are one: whoever goes on at one of them goes on at the first.
   [[nodiscard]] int call_start(int instruction) const;
 
   static std::shared_ptr<const DecodedCode> make(PyCodeObject* code);  // throws RewriteError, PythonError

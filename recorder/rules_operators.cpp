@@ -129,20 +129,20 @@ void Session::delete_subscr(const Instruction& /*instruction*/) {
 namespace {
 
 // Whether the name is found in the module's own dict, where nothing of the user's runs.
-bool is_plain_module_attribute(PyObject* module, PyObject* text) {
-  return module != nullptr && PyDict_GetItemWithError(PyModule_GetDict(module), text) != nullptr &&
+bool is_plain_module_attribute(PyObject* owner, PyObject* text) {
+  return PyModule_CheckExact(owner) && PyDict_GetItemWithError(PyModule_GetDict(owner), text) != nullptr &&
          _PyType_Lookup(&PyModule_Type, text) == nullptr;
 }
 
 }  // namespace
 
 void Session::load_attr(const Instruction& instruction) {
+  PyObject* text = name(static_cast<int>(instruction.arg));
   if (is_before_) {
+    top().plain_attribute = is_plain_module_attribute(live_stack(0), text);
     return;
   }
-  PyObject* text = name(static_cast<int>(instruction.arg));
-  const bool is_plain = is_plain_module_attribute(facts(top().stack.back()).module.get(), text);
-  produce(is_plain ? Op::load_module_attr : Op::load_attr, 1, 0, Ref::create(text));
+  produce(top().plain_attribute ? Op::load_module_attr : Op::load_attr, 1, 0, Ref::create(text));
 }
 
 void Session::store_attr(const Instruction& instruction) {
@@ -158,15 +158,16 @@ void Session::delete_attr(const Instruction& instruction) {
 }
 
 void Session::load_method(const Instruction& instruction) {
+  PyObject* text = name(static_cast<int>(instruction.arg));
   if (is_before_) {
+    top().plain_attribute = is_plain_module_attribute(live_stack(0), text);
     return;
   }
-  PyObject* text = name(static_cast<int>(instruction.arg));
   const Value owner = top().stack.back();
-  const bool is_plain = is_plain_module_attribute(facts(owner).module.get(), text);
   const SnapshotId here = snapshot();
   pop();
-  const Value first = emit(is_plain ? Op::load_module_method : Op::load_method, {owner}, here, 0, Ref::create(text));
+  const Value first =
+      emit(top().plain_attribute ? Op::load_module_method : Op::load_method, {owner}, here, 0, Ref::create(text));
   for (int index = 0; index < 2; ++index) {
     hold(first + index);
     push(first + index);

@@ -98,7 +98,6 @@ class Session : public std::enable_shared_from_this<Session> {
   struct Facts {
     PyTypeObject* exact = nullptr;  // established by a guard or by what made the value
     PyTypeObject* seen = nullptr;   // when recorded; only a hint
-    Ref module;                     // the module itself, if it was one
     std::int32_t holders = 0;       // places of shadow frames that hold the value
     bool is_null = false;           // when recorded
     bool counted = true;            // false: constants and the like, which nobody drops
@@ -139,6 +138,7 @@ class Session : public std::enable_shared_from_this<Session> {
     bool is_null_first = false;    // its first callable slot is NULL
     PyObject* callable = nullptr;  // that is called: alive while the call lasts
     PyObject* called = nullptr;    // what it calls if it is a method or a partial; to compare with, not to look into
+    bool plain_attribute = false;  // the LOAD_ATTR or LOAD_METHOD under way finds its name in a module's own dict
     Raising raising;
     std::int32_t declined = kNotDeclined;  // the operation whose inlined method has answered NotImplemented
     std::int32_t operation = 0;            // of this frame, if it is such a method

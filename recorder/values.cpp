@@ -144,9 +144,6 @@ void Session::note(Value value, PyObject* object) {
   known.is_null = object == nullptr;
   if (object != nullptr) {
     known.seen = Py_TYPE(object);
-    if (PyModule_CheckExact(object)) {
-      known.module = Ref::create(object);
-    }
   }
 }
 

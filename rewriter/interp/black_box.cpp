@@ -27,6 +27,8 @@ struct Inherited {
   _PyCFunctionFast marshal_dump = nullptr;
   PyCFunction weak_count = nullptr;
   PyCFunction weak_list = nullptr;
+  PyCFunction referrers = nullptr;
+  PyCFunction referents = nullptr;
 };
 Inherited g_inherited;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
@@ -180,6 +182,53 @@ PyObject* weak_list(PyObject* module, PyObject* object) {
   return list;
 }
 
+// gc.get_referents(): code objects as programs know them.
+PyObject* referents(PyObject* module, PyObject* arguments) {
+  PyObject* result = g_inherited.referents(module, arguments);
+  for (Py_ssize_t index = 0; result != nullptr && index < PyList_GET_SIZE(result); ++index) {
+    PyList_SET_ITEM(result, index, shown(PyList_GET_ITEM(result, index)));
+  }
+  return result;
+}
+
+// For a visitproc: whether an object refers to one of the wanted ones, or to code that is shown as one of them.
+int refers(PyObject* visited, void* wanted) {
+  PyObject* seen =
+      PyCode_Check(visited) ? reinterpret_cast<PyObject*>(shown_of(reinterpret_cast<PyCodeObject*>(visited))) : visited;
+  auto* tuple = static_cast<PyObject*>(wanted);
+  for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(tuple); ++index) {
+    if (PyTuple_GET_ITEM(tuple, index) == seen) {
+      return 1;
+    }
+  }
+  return 0;
+}
+
+// gc.get_referrers(): what refers to installed code refers, to programs, to the code that they know.
+PyObject* referrers(PyObject* module, PyObject* arguments) {
+  bool has_code = false;
+  for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(arguments); ++index) {
+    has_code = has_code || PyCode_Check(PyTuple_GET_ITEM(arguments, index));
+  }
+  Ref result = Ref::steal(g_inherited.referrers(module, arguments));
+  if (!has_code || !result) {
+    return result.release();
+  }
+  const Ref objects = Ref::steal(PyObject_CallMethod(module, "get_objects", nullptr));
+  if (!objects) {
+    return nullptr;
+  }
+  result = Ref::steal(PyList_New(0));
+  for (Py_ssize_t index = 0; result && index < PyList_GET_SIZE(objects.get()); ++index) {
+    PyObject* object = PyList_GET_ITEM(objects.get(), index);
+    const traverseproc traverse = Py_TYPE(object)->tp_traverse;
+    if (object != arguments && traverse(object, refers, arguments) != 0 && PyList_Append(result.get(), object) != 0) {
+      return nullptr;
+    }
+  }
+  return result.release();
+}
+
 // The trace function that sys.settrace() installs, for all threads the same.
 Py_tracefunc g_trampoline = nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
@@ -283,6 +332,8 @@ void show_originals() {
   g_inherited.settrace = replace_method(definition_of("sys", "settrace"), METH_O, settrace);
   g_inherited.weak_count = replace_method(definition_of("_weakref", "getweakrefcount"), METH_O, weak_count);
   g_inherited.weak_list = replace_method(definition_of("_weakref", "getweakrefs"), METH_O, weak_list);
+  g_inherited.referents = replace_method(definition_of("gc", "get_referents"), METH_VARARGS, referents);
+  g_inherited.referrers = replace_method(definition_of("gc", "get_referrers"), METH_VARARGS, referrers);
   g_inherited.marshal_dumps =
       replace_method(definition_of("marshal", "dumps"), METH_FASTCALL, marshal_code<&Inherited::marshal_dumps>);
   g_inherited.marshal_dump =

@@ -32,9 +32,10 @@ inline PyObject** stack_base(Frame* frame) { return frame->localsplus + frame->f
 // Not 0 while tracemalloc is on (interp/requests.cpp).
 extern const int* const kTraceMalloc;
 
-// Whether a trace or profile function watches this thread, or somebody notes where memory is allocated: recording and
-// replay step aside then.
-inline bool is_watched(PyThreadState* thread) { return thread->cframe->use_tracing != 0 || *kTraceMalloc != 0; }
+// Whether a trace or profile function watches this thread.
+inline bool has_watcher(PyThreadState* thread) { return thread->cframe->use_tracing != 0; }
+// The same, or somebody notes where memory is allocated: recording and replay step aside then.
+inline bool is_watched(PyThreadState* thread) { return has_watcher(thread) || *kTraceMalloc != 0; }
 // How many more Python calls the recursion limit allows.
 inline int recursion_left(PyThreadState* thread) { return thread->recursion_remaining; }
 

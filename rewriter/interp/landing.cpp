@@ -46,7 +46,7 @@ void hide(PyThreadState* thread) {
 }
 
 void hide_from_watchers(PyThreadState* thread, Frame* frame) {
-  if (is_watched(thread) && thread->tracing == 0) {
+  if (has_watcher(thread) && thread->tracing == 0) {
     t_hidden.code = code_of(frame);
     hide<&Hidden::trace, &PyThreadState::c_tracefunc>(thread);
     hide<&Hidden::profile, &PyThreadState::c_profilefunc>(thread);
