@@ -79,11 +79,19 @@ void Interpreter::sync_local(const Step& step) {
 void Interpreter::leave_frame(const Step& step) {
   if (run_.depth > 0 && run_.frame_numbers[run_.depth - 1] == step.immediate) {
     interp::Frame* frame = run_.frames[run_.depth - 1];
-    if (step.snapshot != kNoSnapshot && interp::is_held(frame)) {
+    if (step.snapshot != kNoSnapshot && (interp::is_held(frame) || interp::has_locals_dict(frame))) {
       // Somebody will look at it after its return.
       const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)];
       write_locals(frame, state);
       interp::set_location(frame, unit_of(state));
+    }
+    if (interp::has_locals_dict(frame)) {
+      // The slots die before the dict: what the frame holds is given up by the registers first.
+      const std::int32_t* drops =
+          executor_.registers_used_.data() + step.operands + step.operand_count + step.result_count;
+      for (std::uint16_t index = 0; index < step.drop_count; ++index) {
+        Py_CLEAR(registers_[drops[index]]);
+      }
     }
     run_.synced_key = -1;
     pop_frame();

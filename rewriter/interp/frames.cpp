@@ -1,6 +1,8 @@
 #include "rewriter/interp/frames.h"
 
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "rewriter/interp/errors.h"
 
@@ -94,6 +96,51 @@ void hand_over(PyThreadState* thread, PyFrameObject* object, Frame* frame) {
   }
 }
 
+// A frame that is entered with an exception is a call to those who watch the thread, as for generator.throw(). Where
+// the frame has been running all along, it is none: the first event is kept from them.
+class HiddenCall {
+ public:
+  explicit HiddenCall(PyThreadState* thread) : thread_(thread), outer_(std::exchange(t_hidden, this)) {
+    hide(trace_, thread->c_tracefunc, watch<&HiddenCall::trace_, &PyThreadState::c_tracefunc>);
+    hide(profile_, thread->c_profilefunc, watch<&HiddenCall::profile_, &PyThreadState::c_profilefunc>);
+  }
+  HiddenCall(const HiddenCall&) = delete;
+  HiddenCall& operator=(const HiddenCall&) = delete;
+  ~HiddenCall() {
+    // Unless the interpreter has had a reason to report nothing, this has been done.
+    restore(trace_, thread_->c_tracefunc, watch<&HiddenCall::trace_, &PyThreadState::c_tracefunc>);
+    restore(profile_, thread_->c_profilefunc, watch<&HiddenCall::profile_, &PyThreadState::c_profilefunc>);
+    t_hidden = outer_;
+  }
+
+ private:
+  static void hide(Py_tracefunc& kept, Py_tracefunc& place, Py_tracefunc ours) {
+    if (place != nullptr) {
+      kept = std::exchange(place, ours);
+    }
+  }
+  static void restore(Py_tracefunc& kept, Py_tracefunc& place, Py_tracefunc ours) {
+    if (kept != nullptr && place == ours) {
+      place = kept;
+    }
+    kept = nullptr;
+  }
+  template <Py_tracefunc HiddenCall::*kept, Py_tracefunc PyThreadState::*place>
+  static int watch(PyObject* object, PyFrameObject* frame, int event, PyObject* argument) {
+    HiddenCall& self = *t_hidden;
+    const Py_tracefunc inner = self.*kept;
+    restore(self.*kept, self.thread_->*place, watch<kept, place>);
+    return event == PyTrace_CALL ? 0 : inner(object, frame, event, argument);
+  }
+
+  static thread_local HiddenCall* t_hidden;
+  PyThreadState* thread_;
+  HiddenCall* outer_;
+  Py_tracefunc trace_ = nullptr;
+  Py_tracefunc profile_ = nullptr;
+};
+thread_local HiddenCall* HiddenCall::t_hidden = nullptr;
+
 }  // namespace
 
 Frame* push_frame(PyThreadState* thread, PyFunctionObject* function, PyCodeObject* code) {
@@ -151,6 +198,10 @@ PyObject* run_frame(PyThreadState* thread, Frame* frame, int unit, int depth, bo
   frame->prev_instr = units_of(frame->f_code) + unit - (raise ? 0 : 1);
   frame->stacktop = frame->f_code->co_nlocalsplus + depth;
   set_current_frame(thread, previous);
+  std::optional<HiddenCall> hidden;
+  if (raise && is_watched(thread) && thread->tracing == 0) {
+    hidden.emplace(thread);
+  }
   PyObject* result = _PyEval_EvalFrameDefault(thread, frame, raise ? 1 : 0);
   set_current_frame(thread, frame);
   return result;

@@ -42,6 +42,9 @@ inline int recursion_left(PyThreadState* thread) { return thread->recursion_rema
 // Whether something besides the frame itself has its frame object: a traceback, or whoever asked for it.
 inline bool is_held(const Frame* frame) { return frame->frame_obj != nullptr && Py_REFCNT(frame->frame_obj) > 1; }
 
+// Whether somebody has asked for the frame's locals() as a dict.
+inline bool has_locals_dict(const Frame* frame) { return frame->f_locals != nullptr; }
+
 // The code unit that the frame is executing (or that comes just before the one it goes on with).
 inline int unit_of(const Frame* frame) {
   return static_cast<int>(frame->prev_instr - reinterpret_cast<_Py_CODEUNIT*>(frame->f_code->co_code_adaptive));

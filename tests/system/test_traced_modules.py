@@ -58,9 +58,6 @@ DIFFERENT = {
         ),
         "shows how far the interpreter has specialised code that it does not run any more",
     ),
-    "test_sys_settrace.SkipLineEventsTraceTestCase.test_09_settrace_and_raise": (
-        "known defect: an inlined frame that becomes real to raise in is entered again for a trace function"
-    ),
 }
 
 

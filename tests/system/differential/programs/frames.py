@@ -329,3 +329,36 @@ def g():
 
 def f(x):
     return depth(), g()
+
+
+# program: trace_function_set_in_a_callee_that_raises
+# note: the callee's frame has been running all along: no event says that it is called
+# f(1) => record, hit
+# f(2) => hit exit, hit exit
+import sys
+
+events = []
+
+
+def watch(frame, event, argument):
+    events.append((event, frame.f_code.co_name, frame.f_lineno))
+    return watch
+
+
+functions = {1: None, 2: watch}
+
+
+def g(x):
+    sys.settrace(functions[x])
+    raise ValueError(x)
+
+
+def f(x):
+    events.clear()
+    try:
+        g(x)
+    except ValueError as error:
+        caught = str(error)
+    finally:
+        sys.settrace(None)
+    return caught, list(events)

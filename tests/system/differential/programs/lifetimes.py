@@ -362,3 +362,64 @@ def f(x):
     a = L(4)
     log.append("end")
     return list(log)
+
+
+# program: locals_of_an_inlined_frame_die_in_order
+# note: slots first, then the dict that locals() made
+# f(1) => record, hit
+# f(2) => hit, hit
+log = []
+
+
+class L:
+    def __init__(self, n):
+        self.n = n
+
+    def __del__(self):
+        log.append(self.n)
+
+
+def g(x):
+    p = L(1)
+    b = L(2)
+    locals()
+    p = L(3)
+    c = L(4)
+    return x
+
+
+def f(x):
+    log.clear()
+    g(x)
+    log.append("between")
+    g(x)
+    return list(log)
+
+
+# program: locals_of_a_frame_die_in_order
+# f(1) => record, hit
+# seen() => none
+log = []
+
+
+class L:
+    def __init__(self, n):
+        self.n = n
+
+    def __del__(self):
+        log.append(self.n)
+
+
+def seen():
+    return log
+
+
+def f(x):
+    log.clear()
+    p = L(1)
+    b = L(2)
+    locals()
+    p = L(3)
+    del b
+    b = L(4)
+    return x
