@@ -101,6 +101,7 @@ class Place:
     def prepare(self, names: list[str]) -> None:
         """Makes what is missing; asks the package index for nothing that is there."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / "pytest.ini").write_text("[pytest]\n")  # found before ours, which is further up
         if not self.python.exists():
             say("making the virtual environment")
             run_quietly(sys._base_executable, "-m", "venv", self.folder / "venv")  # type: ignore[attr-defined]
@@ -157,8 +158,7 @@ class Place:
         for file in sorted(inside.rglob("test_*.py")):
             module = str(file.relative_to(inside))
             if not module.startswith(package.left_out or ("/",)):
-                # No configuration file of ours, which pytest would look for upwards from here.
-                own = (str(file), "-c", os.devnull, f"--rootdir={self.site}", *package.arguments)
+                own = (str(file), f"--rootdir={self.site}", *package.arguments)
                 groups.append(Group(f"{name}/{module}", package, folder, own))
         return groups
 

@@ -10,6 +10,7 @@ import collections
 import json
 import os
 import random
+import sys
 from typing import Any
 
 import pytest
@@ -67,6 +68,8 @@ class Verdicts:
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """A test begins. Tests with the same id are told apart by their order."""
         random.seed(20)
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed(20)
         self._worst, self._text = "ok", ""
         self._log(round=self._seen[nodeid], start=nodeid)
 
