@@ -188,6 +188,8 @@ py::list events_stop() {
 
 void install_main_hook(const py::object& callback) { runtime::install_main_hook(Ref::create(callback.ptr())); }
 
+bool in_main_interpreter() { return PyInterpreterState_Get() == PyInterpreterState_Main(); }
+
 // --- one recorded run
 
 py::object optional(const Ref& object) { return object ? owned(object) : py::object(); }
@@ -260,6 +262,7 @@ void export_engine() {
   py::def("events_start", runtime::start_events);
   py::def("events_stop", events_stop);
   py::def("install_main_hook", install_main_hook);
+  py::def("in_main_interpreter", in_main_interpreter);
   py::def("start_stress", start_stress);
   py::def("adopt_function", adopt_function);
   py::def("functions_seen", functions_seen);

@@ -18,7 +18,8 @@ def _start() -> None:
         # SystemExit here would be reported as a failure of the interpreter's own; nothing of the program has begun.
         os._exit(2)
     except ImportError as error:
-        print(f"tagalong: not tracing: {error}", file=sys.stderr)
+        if error.name != "tagalong":  # a sub-interpreter says nothing: the program did not ask for it
+            print(f"tagalong: not tracing: {error}", file=sys.stderr)
     else:
         _activate.start(settings)
 

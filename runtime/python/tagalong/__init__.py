@@ -22,6 +22,12 @@ if _sys.implementation.name != "cpython" or _sys.version_info[:2] != (3, 11):
         f"{_sys.version_info.major}.{_sys.version_info.minor}"
     )
 
+from tagalong import _core as _core
+
+if not _core.in_main_interpreter():
+    # Code objects carry what is known of them at a place that each interpreter numbers for itself.
+    raise ImportError("tagalong works in the main interpreter; this is a sub-interpreter", name="tagalong")
+
 from tagalong import options, rewriter, testing
 from tagalong._core import GuardFailed
 from tagalong._face import Recording, Stats, explain, record, replay, stats, trace, untrace

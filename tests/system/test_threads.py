@@ -1,0 +1,257 @@
+"""Threads, forks, sub-interpreters, the end of the process: what happens to recordings and replays under way."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tagalong
+
+STRESS = Path(__file__).parent.parent / "stress"
+
+
+def run(*words: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    """Python with these words, and the package."""
+    environment = os.environ | {"PYTHONPATH": str(Path(tagalong.__file__).parent.parent)}
+    command = [sys.executable, "-X", "faulthandler", *words]
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=timeout, check=False
+    )
+
+
+@pytest.mark.timeout(120)
+def test_eight_threads_for_a_while() -> None:
+    """The same for ten minutes: `scripts/threads`."""
+    result = run(str(STRESS / "threads.py"), "--seconds", "20", "--seed", "7", timeout=110)
+    assert result.returncode == 0, f"{result.returncode}\n{result.stdout}\n{result.stderr[-4000:]}"
+    numbers = [int(word) for word in result.stdout.replace(",", " ").split() if word.isdigit()]
+    calls, changes, threads, recorded, hits = numbers[:5]
+    assert calls > 1000
+    assert changes > 100
+    assert threads == 8
+    assert recorded > 100
+    assert hits > recorded
+
+
+DAEMONS = """
+import sys, threading, time
+import tagalong
+
+def nap(x):
+    time.sleep(0.0001)
+    return [x]
+
+class Slow:
+    def __del__(self):
+        time.sleep(0)
+
+def work(x):
+    a, s = [x], Slow()
+    b = nap(x)
+    for i in range(5):
+        time.sleep(0)
+    return a, b, sorted([3, 2, 1], key=lambda v: (time.sleep(0), v))
+
+tagalong.trace(work)
+def loop():
+    i = 0
+    while True:
+        work(i)
+        i += 1
+        if i % 20 == 0:
+            tagalong.untrace(work)
+            tagalong.trace(work)
+
+sys.setswitchinterval(1e-5)
+for _ in range(6):
+    threading.Thread(target=loop, daemon=True).start()
+time.sleep(0.1)
+while tagalong.stats().hits < 50:
+    time.sleep(0.01)
+print("end")
+"""
+
+
+def test_daemon_threads_when_the_process_ends() -> None:
+    """They stop wherever they are: in recordings, in replays."""
+    for _ in range(8):
+        result = run("-c", DAEMONS)
+        assert (result.returncode, result.stdout, result.stderr) == (0, "end\n", "")
+
+
+FORK = """
+import os, threading, time
+import tagalong
+import tagalong.testing
+
+def split(x):
+    pid = os.fork()
+    if pid == 0:
+        return "child"
+    assert os.waitpid(pid, 0)[1] == 0
+    return "parent"
+
+def f(x):
+    a = [x]
+    who = split(x)
+    a.append(x + 1)
+    return who, a
+
+def other(x):
+    time.sleep(0.001)
+    return [x]
+
+tagalong.trace(f)
+stop = []
+def loop():
+    while not stop:
+        tagalong.untrace(other)
+        tagalong.trace(other)
+        other(1)
+
+threads = [threading.Thread(target=loop) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for i in range(6):
+    who, a = f(i)
+    assert a == [i, i + 1]
+    if who == "child":
+        with tagalong.testing.events() as events:
+            assert f.__name__ == "f" and split.__name__ == "split"
+            g = tagalong.trace(lambda x: [x, len([x])])
+            assert [g(1), g(2)] == [[1, 1], [2, 1]]
+            assert other(5) == [5]
+        os._exit(0 if events[:2] == ["record", "hit"] else 1)
+stop.append(True)
+for thread in threads:
+    thread.join()
+stats = tagalong.stats(f)
+print(stats.records, stats.hits)
+"""
+
+
+def test_fork_in_the_middle() -> None:
+    """Of a recording and of replays, while other threads record: the child goes on, and can record."""
+    result = run("-c", FORK)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "1 5\n", "")
+
+
+SUB_INTERPRETER = """
+import _xxsubinterpreters as interpreters
+import tagalong
+import tagalong.testing
+
+@tagalong.trace
+def f(x):
+    return [x, len([x])]
+
+f(1)
+other = interpreters.create()
+with tagalong.testing.events() as events:
+    try:
+        interpreters.run_string(other, "import tagalong")
+    except interpreters.RunFailedError as error:
+        print(error)
+    interpreters.run_string(other, "assert [abs(x) for x in (-1, 2)] == [1, 2]")
+    f(2)
+    interpreters.destroy(other)
+    f(3)
+print(events)
+"""
+
+
+def test_sub_interpreters_are_refused() -> None:
+    result = run("-c", SUB_INTERPRETER)
+    text = "tagalong works in the main interpreter; this is a sub-interpreter"
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == f"<class 'ImportError'>: {text}\n['hit', 'hit']\n"
+
+
+ENDS_IN_THE_MIDDLE = """
+import _thread, threading
+import tagalong
+import tagalong.testing
+
+def leave(x):
+    list(map(lambda v: _thread.exit() if v else None, [x]))
+    return [x]
+
+def f(x):
+    a = leave(x)
+    return a, x
+
+tagalong.trace(f)
+with tagalong.testing.events() as events:
+    for x in (1, 0, 0, 1, 1, 0):
+        thread = threading.Thread(target=f, args=(x,))
+        thread.start()
+        thread.join()
+    assert f(0) == ([0], 0)
+assert events[0] == "record" and "hit" in events, events
+print("end")
+"""
+
+
+def test_threads_that_end_in_the_middle() -> None:
+    """Of a recording, and of a replay: the thread goes, the function is as before."""
+    result = run("-c", ENDS_IN_THE_MIDDLE)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "end\n", "")
+
+
+INTERRUPTED = """
+import signal, sys
+import tagalong
+
+def g(x):
+    return [x, x + 1]
+
+def f(n):
+    total = 0
+    for i in range(n):
+        try:
+            total += g(i)[1] if i % 2 else -i
+        except TimeoutError:
+            total += 0
+    return total
+
+expected = {n: f(n) for n in range(60)}
+tagalong.trace(f)
+caught = 0
+
+def handler(number, frame):
+    global caught
+    if frame.f_code.co_name in ("f", "g"):
+        caught += 1
+        raise TimeoutError
+
+def call(n):
+    try:
+        f(n)
+    except TimeoutError:
+        pass
+
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.0003, 0.0003)
+rounds = 0
+while caught < 400:
+    rounds += 1
+    if rounds % 50 == 0:
+        tagalong.untrace(f)
+        tagalong.trace(f)
+    call(rounds % 60)
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert all(f(n) == expected[n] for n in range(60))
+stats = tagalong.stats()
+assert stats.hits > 100 and stats.records > 10
+print(stats.stops.get("internal", 0))
+"""
+
+
+def test_a_signal_handler_that_raises_anywhere() -> None:
+    """In recordings, replays, side exits: no crash, and right results afterwards."""
+    result = run("-c", INTERRUPTED)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0\n", "")
