@@ -52,7 +52,7 @@ bool Session::try_inline(interp::Frame* callee) {
       return false;
     }
     std::shared_ptr<const DecodedCode> decoded = DecodedCode::make(code);
-    if (decoded->refusal != nullptr || decoded->is_generator) {
+    if (decoded->is_namespace || decoded->is_generator) {
       return false;
     }
     RecordingCode& recording = recording_code(std::move(decoded));

@@ -145,12 +145,12 @@ class Departures {
   std::vector<std::uint32_t> keys_;
 };
 
-const char* refusal_of(const PyCodeObject* code) {
-  constexpr int kFunction = CO_OPTIMIZED | CO_NEWLOCALS;
-  return (code->co_flags & kFunction) == kFunction ? nullptr : "namespace";
-}
-
 }  // namespace
+
+bool is_namespace(const PyCodeObject* code) {
+  constexpr int kFunction = CO_OPTIMIZED | CO_NEWLOCALS;
+  return (code->co_flags & kFunction) != kFunction;
+}
 
 const rewriter::ExceptionRange* DecodedCode::range_of(int instruction) const {
   const auto covers = [instruction](const ExceptionRange& range) {
@@ -175,7 +175,7 @@ int DecodedCode::call_start(int instruction) const {
 std::shared_ptr<const DecodedCode> DecodedCode::make(PyCodeObject* code) {
   auto decoded = std::make_shared<DecodedCode>();
   decoded->assembly = rewriter::decode(code);
-  decoded->refusal = refusal_of(code);
+  decoded->is_namespace = recorder::is_namespace(code);
   decoded->first = rewriter::first_resume(decoded->assembly) + 1;
   decoded->is_handler.assign(decoded->assembly.instructions.size(), false);
   for (const ExceptionRange& range : decoded->assembly.ranges) {

@@ -29,8 +29,7 @@ struct DecodedCode {
   // instruction, which means nothing in other code.
   std::vector<bool> regular;
   bool is_generator = false;  // or coroutine, or asynchronous generator: calls make an object, frames suspend
-  // Why frames of this code cannot be recorded; null: they can.
-  const char* refusal = nullptr;
+  bool is_namespace = false;  // the variables of its frames live in a mapping: modules and class bodies
 
   // Where an exception raised by the instruction goes; null: out of the frame.
   [[nodiscard]] const rewriter::ExceptionRange* range_of(int instruction) const;
@@ -39,6 +38,9 @@ struct DecodedCode {
 
   static std::shared_ptr<const DecodedCode> make(PyCodeObject* code);  // throws RewriteError, PythonError
 };
+
+// Whether frames of this code keep their variables in a mapping.
+bool is_namespace(const PyCodeObject* code);
 
 // Where suspended frames of a generator's recording code belong: the code they came from.
 struct Home {

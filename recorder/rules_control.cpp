@@ -161,6 +161,4 @@ void Session::return_value(const Instruction& /*instruction*/) {
   return_from_inlined(pop());
 }
 
-void Session::namespace_frame(const Instruction& /*instruction*/) { stop(Stop::k_namespace); }
-
 }  // namespace tagalong::recorder

@@ -213,6 +213,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Value emit(Op op, Values operands, SnapshotId here, std::int64_t immediate = 0, Ref object = {});
   Value constant(PyObject* object);
   Value null_value();
+  Value names_value();  // the mapping that holds the variables of the root frame
   void produce(Op op, int pops, std::int64_t immediate = 0, Ref object = {});  // operands popped, one result pushed
   void produce_keeping(Op op, int peeks, std::int64_t immediate = 0, Ref object = {});
   void consume(Op op, int pops, const std::vector<int>& order, Ref object = {});  // operands popped, no result
@@ -292,7 +293,12 @@ class Session : public std::enable_shared_from_this<Session> {
   void guard_stop_async_iteration(bool matches);
   void async_gen_wrap(const Instruction&);
   void yield_value(const Instruction&);
-  void namespace_frame(const Instruction&);
+  void load_name(const Instruction&);
+  void store_name(const Instruction&);
+  void delete_name(const Instruction&);
+  void load_classderef(const Instruction&);
+  void use_value_and_names(const Instruction&);
+  void setup_annotations(const Instruction&);
 
   // The outcome of a branch is known at the next hook (control.cpp).
   void settle(int instruction, bool is_after);
@@ -318,6 +324,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Values drops_;
   std::unordered_map<PyObject*, Value> constants_;
   std::unordered_map<Value, int> lasti_of_;  // the instruction that a value of `lasti` stands for
+  Value names_ = replay::kNoValue;
   Ref hook_;
   PyObject** live_top_ = nullptr;  // end of the real stack at the current hook
   int current_ = 0;                // instruction whose rule runs

@@ -79,6 +79,7 @@ struct Run {
   interp::Frame* root = nullptr;                 // entered from a frame: that frame
   PyObject* function = nullptr;                  // the root's function
   PyObject* const* slots = nullptr;              // contents of its local slots
+  PyObject* names = nullptr;                     // the mapping of its variables, if they live in one
   const std::vector<int>* root_units = nullptr;  // CodeShape::shown of the code that the root frame runs
   std::unique_ptr<Landing> landing;              // kLeft, entered from a frame
   Ref result;

@@ -186,6 +186,9 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::param:
       registers_[step.result] = Py_XNewRef(run_.slots[step.immediate]);
       return Answer::kNext;
+    case Op::names:
+      registers_[step.result] = Py_NewRef(run_.names);
+      return Answer::kNext;
     case Op::return_value:
       return Answer::kReturned;
     case Op::leave:
@@ -245,6 +248,15 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
       return execute_guard(step, operand(0));
     case Op::call:
       return call_step(step, operands);
+    case Op::load_name:
+    case Op::store_name:
+    case Op::delete_name:
+    case Op::import_star:
+    case Op::print_expr:
+    case Op::setup_annotations:
+      return execute_names(step, operands);
+    case Op::load_classderef:
+      return load_classderef(step, operands);
     case Op::for_iter: {
       // Eager execution would have looked at the jump back.
       if (requested_ && !serve(step)) [[unlikely]] {

@@ -29,6 +29,8 @@ class Interpreter {
   Answer execute_container(const Step& step, const std::int32_t* operands);
   Answer execute_name(const Step& step, const std::int32_t* operands);
   Answer execute_cell_or_function(const Step& step, const std::int32_t* operands);
+  Answer execute_names(const Step& step, const std::int32_t* operands);
+  Answer load_classderef(const Step& step, const std::int32_t* operands);
   Answer execute_rare(const Step& step, const std::int32_t* operands);
   Answer execute_generator(const Step& step, const std::int32_t* operands);
   Answer execute_array(const Step& step, const std::int32_t* operands);

@@ -19,6 +19,9 @@ bool Interpreter::materialise(const LoweredSnapshot& snapshot, bool with_locals)
       if (frame == nullptr) {
         return false;
       }
+      if (level == 0) {
+        interp::set_names(frame, run_.names);
+      }
       interp::enter_recursion(run_.thread);
       run_.frames[level] = frame;
       run_.frame_numbers[level] = state.frame;

@@ -67,6 +67,7 @@ bool try_executors(PyThreadState* thread, Frame* frame, CodeRecord& record, std:
     run.root = frame;
     run.function = reinterpret_cast<PyObject*>(interp::function_of(frame));
     run.slots = interp::locals_of(frame);
+    run.names = interp::names_of(frame);
     run.root_units = &record.shown;
     const replay::Outcome outcome = executor->run(run);
     if (outcome == replay::Outcome::kMiss) {

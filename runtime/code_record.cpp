@@ -19,7 +19,7 @@ std::string CodeRecord::name() const {
 }
 
 bool CodeRecord::wants_recording(PyThreadState* thread, std::size_t entry) const {
-  return std::find(recording.begin(), recording.end(), thread) == recording.end() && decoded_->refusal == nullptr &&
+  return std::find(recording.begin(), recording.end(), thread) == recording.end() &&
          entries[entry].failures < options().retries && entries[entry].short_lived < options().retries &&
          static_cast<int>(entries[entry].executors.size()) < options().entries_per_anchor;
 }
@@ -150,9 +150,6 @@ std::string CodeRecord::explain() const {
       fmt::format("{} ({}:{})\n", name(), file == nullptr ? "?" : file, decoded_->shape->code->co_firstlineno);
   text += fmt::format("  {} recorded, {} hits, {} misses, {} exits, {} graphs\n", counters.records, counters.hits,
                       counters.misses, counters.exits, executor_count());
-  if (decoded_->refusal != nullptr) {
-    text += fmt::format("  not recorded: {}\n", decoded_->refusal);
-  }
   if (last_stop != recorder::Stop::kNone) {
     text += fmt::format("  the last recording stopped in line {}: {} ({})\n", last_stop_line,
                         recorder::stop_text(last_stop), recorder::stop_name(last_stop));

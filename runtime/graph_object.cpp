@@ -54,6 +54,7 @@ PyObject* graph_call(PyObject* self, PyObject* const* arguments, std::size_t fla
   run.thread = interp::thread_state();
   run.function = data.function.get();
   run.slots = locals.data();
+  run.names = interp::names_of(interp::current_frame(run.thread));  // of the frame that hands over the arguments
   const replay::Outcome outcome = data.executor->run(run);
   if (outcome == replay::Outcome::kGuard) {
     count(*data.counters, Event::kMiss);

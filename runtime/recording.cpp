@@ -43,14 +43,11 @@ Recording::Recording(const Ref& function, const Ref& args, const Ref& kwargs) {
   replay_code = original_code;
   decoded_ = recorder::DecodedCode::make(original);
   Ref anchor;
-  Ref runner = function;
-  if (decoded_->refusal == nullptr) {
-    const CodeRef code = private_replay_code(decoded_, &anchor);
-    record_of(anchor.get())->keeps_recording_code = true;
-    runner = function_with_code(function.get(), code.get());
-    if (!runner) {
-      throw PythonError();
-    }
+  const CodeRef code = private_replay_code(decoded_, &anchor);
+  record_of(anchor.get())->keeps_recording_code = true;
+  const Ref runner = function_with_code(function.get(), code.get());
+  if (!runner) {
+    throw PythonError();
   }
   result = Ref::steal(PyObject_Call(runner.get(), args.get(), kwargs.get()));
   if (!result) {
@@ -63,11 +60,6 @@ Recording::Recording(const Ref& function, const Ref& args, const Ref& kwargs) {
     exception = Ref::steal(parts[1]);
     Py_XDECREF(parts[0]);
     Py_XDECREF(parts[2]);
-  }
-  if (!anchor) {
-    stop = recorder::Stop::k_namespace;
-    count_stop(*counters_, stop);
-    return;
   }
   CodeRecord& record = *record_of(anchor.get());
   stop = record.last_stop;

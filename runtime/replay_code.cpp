@@ -154,9 +154,6 @@ CodeRef replay_code_of(PyCodeObject* code) {
     }
   }
   const std::shared_ptr<const recorder::DecodedCode> decoded = recorder::DecodedCode::make(original);
-  if (decoded->refusal != nullptr) {
-    return CodeRef::create(original);
-  }
   Ref anchor;
   CodeRef replay = build(decoded, &anchor);
   register_anchor(original, anchor.get());
@@ -205,7 +202,8 @@ CodeRef wrap_nested(PyCodeObject* code) {
   for (Ref& constant : assembly.constants) {
     if (PyCode_Check(constant.get())) {
       const CodeRef inner = wrap_nested(reinterpret_cast<PyCodeObject*>(constant.get()));
-      const CodeRef replay = replay_code_of(inner.get());
+      // Bodies of classes run once; they are recorded only for those who ask for it.
+      const CodeRef replay = recorder::is_namespace(inner.get()) ? inner : replay_code_of(inner.get());
       changed = changed || reinterpret_cast<PyObject*>(replay.get()) != constant.get();
       constant = Ref::create(reinterpret_cast<PyObject*>(replay.get()));
     }

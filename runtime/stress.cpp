@@ -43,6 +43,9 @@ CodeRef adopted(PyCodeObject* code, int depth) {
     return CodeRef::create(code);
   }
   adopt_constants(code, depth);
+  if (recorder::is_namespace(code)) {
+    return CodeRef::create(code);  // not a function's
+  }
   try {
     return replay_code_of(code);
   } catch (const rewriter::RewriteError&) {  // damaged code runs as it is, as far as it gets

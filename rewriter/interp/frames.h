@@ -26,6 +26,9 @@ inline Frame* caller_of(Frame* frame) { return frame->previous; }
 inline PyObject** locals_of(Frame* frame) { return frame->localsplus; }
 inline PyCodeObject* code_of(Frame* frame) { return frame->f_code; }
 inline PyFunctionObject* function_of(Frame* frame) { return frame->f_func; }
+// The mapping that holds the frame's variables, if its code keeps them in one; borrowed.
+inline PyObject* names_of(const Frame* frame) { return frame->f_locals; }
+inline void set_names(Frame* frame, PyObject* mapping) { frame->f_locals = Py_XNewRef(mapping); }
 inline int slot_count(const PyCodeObject* code) { return code->co_nlocalsplus; }
 inline PyObject** stack_base(Frame* frame) { return frame->localsplus + frame->f_code->co_nlocalsplus; }
 

@@ -5,6 +5,8 @@
 #include <array>
 #include <string>
 
+#include "rewriter/interp/frames.h"
+
 namespace tagalong::interp {
 namespace {
 
@@ -48,7 +50,9 @@ std::vector<Instruction> load_operands(int count) {
   return loads;
 }
 
-CodeRef make_thunk(int operands, const std::vector<Instruction>& instructions, PyObject* names) {
+namespace {
+
+CodeRef make(int operands, const std::vector<Instruction>& instructions, PyObject* names, int flags) {
   std::string bytes;
   int growth = 0;
   int depth = 0;
@@ -84,9 +88,36 @@ CodeRef make_thunk(int operands, const std::vector<Instruction>& instructions, P
   }
   constexpr int kSpare = 4;
   return CodeRef::steal(PyCode_NewWithPosOnlyArgs(
-      operands, operands, 0, operands, growth + kSpare, CO_OPTIMIZED | CO_NEWLOCALS, code_bytes.get(),
-      empty_tuple.get(), names == nullptr ? empty_tuple.get() : names, variables.get(), empty_tuple.get(),
-      empty_tuple.get(), text.get(), text.get(), text.get(), 1, empty_bytes.get(), empty_bytes.get()));
+      operands, operands, 0, operands, growth + kSpare, flags, code_bytes.get(), empty_tuple.get(),
+      names == nullptr ? empty_tuple.get() : names, variables.get(), empty_tuple.get(), empty_tuple.get(), text.get(),
+      text.get(), text.get(), 1, empty_bytes.get(), empty_bytes.get()));
+}
+
+}  // namespace
+
+CodeRef make_thunk(int operands, const std::vector<Instruction>& instructions, PyObject* names) {
+  return make(operands, instructions, names, CO_OPTIMIZED | CO_NEWLOCALS);
+}
+
+CodeRef make_namespace_thunk(const std::vector<Instruction>& instructions, PyObject* names) {
+  return make(0, instructions, names, 0);
+}
+
+PyObject* run_namespace_thunk(PyCodeObject* thunk, PyFunctionObject* function, PyObject* mapping,
+                              PyObject* const* operands, int count) {
+  PyThreadState* thread = thread_state();
+  Frame* frame = push_frame(thread, function, thunk);
+  if (frame == nullptr) {
+    return nullptr;
+  }
+  set_names(frame, mapping);
+  PyObject** base = stack_base(frame);
+  for (int index = 0; index < count; ++index) {
+    base[index] = Py_NewRef(operands[index]);
+  }
+  PyObject* result = run_frame(thread, frame, 0, count, false);
+  pop_frame(thread, frame);
+  return result;
 }
 
 }  // namespace tagalong::interp

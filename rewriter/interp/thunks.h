@@ -20,6 +20,11 @@ struct Instruction {
 // A code object that takes `operands` positional arguments, executes the instructions and returns the top of the stack.
 // `names` is its co_names, or null. Null with an exception set.
 CodeRef make_thunk(int operands, const std::vector<Instruction>& instructions, PyObject* names);
+// The same for instructions that use the mapping of a frame's variables: the operands lie on the stack.
+CodeRef make_namespace_thunk(const std::vector<Instruction>& instructions, PyObject* names);
+// Runs such a thunk with the globals and builtins of a function. A new reference, or null with an exception set.
+PyObject* run_namespace_thunk(PyCodeObject* thunk, PyFunctionObject* function, PyObject* mapping,
+                              PyObject* const* operands, int count);
 
 // LOAD_FAST of each operand, in order.
 std::vector<Instruction> load_operands(int count);

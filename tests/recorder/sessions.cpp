@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(code_that_is_no_function_is_refused) {
   const testing::Namespace names("def g():\n    yield 1\n");
   BOOST_TEST(DecodedCode::make(names.code("g").get())->is_generator);
   const Ref module = names("compile('x = 1', 'm', 'exec')");
-  BOOST_TEST(std::string(DecodedCode::make(reinterpret_cast<PyCodeObject*>(module.get()))->refusal) == "namespace");
+  BOOST_TEST(DecodedCode::make(reinterpret_cast<PyCodeObject*>(module.get()))->is_namespace);
 }
 
 BOOST_AUTO_TEST_CASE(what_python_code_called_by_c_code_does_is_not_recorded) {

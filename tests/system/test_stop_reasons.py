@@ -1,0 +1,63 @@
+"""The whole differential suite: why recordings end before the function does.
+
+Limits, and `watched` where a program asks for it, are all that there may be. What is still open stands in STILL_OPEN,
+which only ever gets shorter.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import tagalong
+
+HERE = Path(__file__).parent
+PROGRAMS = sorted((HERE / "differential" / "programs").glob("*.py"))
+
+LIMITS = {"unroll_limit", "node_limit"}
+# Programs that install trace or profile functions, or start tracemalloc, in the middle of a call.
+WATCHED = {"frame_views", "found"}
+# An exception that comes from outside (a signal handler, another thread, the recursion limit) while recording.
+OUTSIDE = {"interrupted"}
+STILL_OPEN = {"not_implemented"}
+
+
+def stops(topic: str) -> Counter[str]:
+    """How often recordings of the topic's programs ended for each reason."""
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(
+            [str(Path(tagalong.__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
+        )
+    }
+    command = [sys.executable, "-X", "faulthandler", "-m", "differential", "--here", topic]
+    result = subprocess.run(
+        command, cwd=HERE, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert result.returncode == 0, f"{result.returncode}\n{result.stdout[-4000:]}\n{result.stderr[-2000:]}"
+    events = ast.literal_eval(result.stdout.splitlines()[-1].removeprefix("events: "))
+    assert events["record"] > 0
+    assert events["hit"] > 0
+    return Counter({name.removeprefix("stop:"): n for name, n in events.items() if name.startswith("stop:")})
+
+
+@pytest.mark.parametrize("topic", [path.stem for path in PROGRAMS])
+def test_only_limits_end_a_recording(topic: str) -> None:
+    allowed = LIMITS | STILL_OPEN
+    if topic in WATCHED:
+        allowed.add("watched")
+    assert set(stops(topic)) <= allowed
+
+
+def test_every_reason_is_known() -> None:
+    """A reason that nobody expects any more is one that can go."""
+    table = (HERE.parent.parent / "recorder" / "stops.inc").read_text()
+    names = {
+        line.split("(")[1].split(",")[0] for line in table.splitlines() if line.startswith("TAGALONG_STOP")
+    }
+    assert names == LIMITS | OUTSIDE | STILL_OPEN | {"watched", "internal"}
