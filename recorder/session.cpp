@@ -56,6 +56,9 @@ Session::Session(PyThreadState* thread, Sink& sink, const Limits& limits, Ref si
 }
 
 Session::~Session() {
+  for (const auto& [object, watch] : watches_) {
+    interp::unwatch(watch.get(), this);
+  }
   if (hook_) {
     detach_hook(hook_);
   }
@@ -309,6 +312,8 @@ void Session::finish(Recorded recorded) {
   const std::shared_ptr<Session> self = shared_from_this();
   t_session = std::exchange(outer_, nullptr);
   t_finished = self;
+  take_back();
+  recorded.has_lost = has_lost_;
   recorded.graph = std::move(graph_);
   recorded.shapes = std::move(shapes_);
   recorded.recording_code = codes_.front()->code;

@@ -15,6 +15,7 @@
 #include "recorder/recording_code.h"
 #include "replay/graph.h"
 #include "rewriter/interp/frames.h"
+#include "rewriter/interp/watch.h"
 
 namespace tagalong::recorder {
 
@@ -44,6 +45,7 @@ struct Recorded {
   CodeRef recording_code;  // of the root
   double seconds = 0;      // from the root frame's first instruction to the end of the trace
   bool useful = true;      // false: the trace ends before it did anything
+  bool has_lost = false;   // an object that a guard is about has died meanwhile: nobody can use the graph
 };
 
 class Sink {
@@ -59,7 +61,7 @@ using replay::SnapshotId;
 using replay::Value;
 using replay::Values;
 
-class Session : public std::enable_shared_from_this<Session> {
+class Session : public std::enable_shared_from_this<Session>, private interp::Watcher {
  public:
   // Where a recording starts: the frame stands behind the RESUME of this entry. A generator's frame has a home.
   struct Start {
@@ -152,6 +154,11 @@ class Session : public std::enable_shared_from_this<Session> {
   void start_root_stack(int depth);
   void take_root_stack();
   void finish(Recorded recorded);
+  // While it records, the graph keeps the program's objects no more alive than an executor does.
+  Ref let_go(Op op, Ref object);
+  Ref watched(PyObject* object);
+  void take_back();
+  void object_died(PyObject* object) override;
   void return_from_root(Value value);
   [[nodiscard]] bool is_mine(interp::Frame* frame) const;
   bool may_go_on();
@@ -323,6 +330,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::vector<Facts> facts_;
   Values drops_;
   std::unordered_map<PyObject*, Value> constants_;
+  std::unordered_map<PyObject*, Ref> watches_;
+  bool has_lost_ = false;
   std::unordered_map<Value, int> lasti_of_;  // the instruction that a value of `lasti` stands for
   Value names_ = replay::kNoValue;
   Ref hook_;

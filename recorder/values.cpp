@@ -103,12 +103,77 @@ Value Session::emit(Op op, Values operands, SnapshotId here, std::int64_t immedi
     take_root_stack();
     entry_open_ = false;
   }
-  const Value first = graph_.add(op, std::move(operands), immediate, std::move(object), here,
+  const Value first = graph_.add(op, std::move(operands), immediate, let_go(op, std::move(object)), here,
                                  instruction_at(std::max(current_, 0)).position.line);
   if (first != kNoValue) {
     facts_.resize(static_cast<std::size_t>(graph_.value_count));
   }
   return first;
+}
+
+Ref Session::let_go(Op op, Ref object) {
+  const bool is_guard = replay::info(op).is_guard();
+  if (!object || !(is_guard || op == Op::constant)) {
+    return object;
+  }
+  if (is_guard && PyTuple_CheckExact(object.get())) {
+    const Ref expected = watched(PyTuple_GET_ITEM(object.get(), 1));
+    object = Ref::steal(PyTuple_Pack(2, PyTuple_GET_ITEM(object.get(), 0), expected.get()));
+    if (!object) {
+      throw PythonError();
+    }
+    return object;
+  }
+  // Code among the constants is the recorded code's own.
+  return is_guard || !PyCode_Check(object.get()) ? watched(object.get()) : object;
+}
+
+// What stands for the object in the graph while it is recorded.
+Ref Session::watched(PyObject* object) {
+  if (!interp::is_watchable(object)) {
+    return Ref::create(object);
+  }
+  const auto known = watches_.find(object);
+  if (known != watches_.end()) {
+    return known->second;
+  }
+  Ref watch = interp::watch(object, this);
+  if (!watch) {
+    throw PythonError();
+  }
+  watches_.emplace(object, watch);
+  return watch;
+}
+
+// The end of the recording: the objects themselves are in the graph again, unless one of them is gone.
+void Session::take_back() {
+  for (replay::Node& node : graph_.nodes) {
+    const bool is_guard = node.info().is_guard();
+    if (!node.object || has_lost_) {
+      continue;
+    }
+    if (is_guard && PyTuple_CheckExact(node.object.get())) {
+      PyObject* expected = interp::watched(PyTuple_GET_ITEM(node.object.get(), 1));
+      has_lost_ = expected == nullptr;
+      if (!has_lost_) {
+        node.object = Ref::steal(PyTuple_Pack(2, PyTuple_GET_ITEM(node.object.get(), 0), expected));
+        has_lost_ = !node.object;
+        if (has_lost_) {
+          PyErr_Clear();  // no memory: then there is no graph either
+        }
+      }
+    } else if (is_guard || node.op == Op::constant) {
+      PyObject* object = interp::watched(node.object.get());
+      has_lost_ = object == nullptr;
+      node.object = Ref::create(object);
+    }
+  }
+}
+
+void Session::object_died(PyObject* object) {
+  has_lost_ = true;
+  watches_.erase(object);
+  constants_.erase(object);
 }
 
 Value Session::constant(PyObject* object) {

@@ -48,6 +48,10 @@ void CodeRecord::finished(recorder::Recorded recorded) {
     ++entry.failures;
     return;
   }
+  if (recorded.has_lost) {
+    ++entry.short_lived;
+    return;
+  }
   replay::optimise(recorded.graph);
   for (const auto& known : entry.executors) {
     if (replay::same_graph(known->graph(), recorded.graph)) {

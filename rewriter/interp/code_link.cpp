@@ -39,16 +39,29 @@ CodeLink* link_of(PyCodeObject* code) {
   return static_cast<CodeLink*>(link);
 }
 
+// What co_extra points to.
+struct CodeExtra {
+  Py_ssize_t size;
+};
+
+Py_ssize_t extra_size(const PyCodeObject* code) {
+  return code->co_extra == nullptr ? 0 : static_cast<const CodeExtra*>(code->co_extra)->size;
+}
+
 bool set_link(PyCodeObject* code, CodeLink link) {
   std::unique_ptr<CodeLink> owned(new (std::nothrow) CodeLink(std::move(link)));
   if (owned == nullptr) {
     PyErr_NoMemory();
     return false;
   }
+  const Py_ssize_t size = extra_size(code);
   if (_PyCode_SetExtra(reinterpret_cast<PyObject*>(code), link_index(), owned.get()) != 0) {
     return false;
   }
   static_cast<void>(owned.release());
+  // There is now room for everybody's extras, and when the code object dies, everybody's function is called, with a
+  // null where there is none: for code that only we know of.
+  static_cast<CodeExtra*>(code->co_extra)->size = std::max(size, link_index() + 1);
   return true;
 }
 

@@ -423,3 +423,52 @@ def f(x):
     del b
     b = L(4)
     return x
+
+
+# program: a_class_dies_while_it_is_recorded
+# note: as early as in eager execution; and while a graph runs that has a guard on it
+# f(1) => record
+# do make()
+# f(1) => record
+# do keep()
+# f(2) => record
+# f(2) => hit, hit
+# do kept.clear()
+# f(2) => hit exit
+# do make()
+# f(3) => record
+import gc
+import weakref
+
+
+def make():
+    global C, reference
+
+    class C:
+        def __init__(self, x):
+            self.x = x
+
+    reference = weakref.ref(C)
+
+
+make()
+kept = []
+
+
+def keep():
+    make()
+    kept.append(C)
+
+
+def f(x):
+    global C
+    c = C(x)
+    n = c.x
+    D = C
+    del c, C
+    gc.collect()
+    if kept:
+        C = D
+    del D
+    gc.collect()
+    return n, reference() is None
