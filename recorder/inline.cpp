@@ -47,6 +47,9 @@ bool Session::try_inline(interp::Frame* callee) {
   }
   try {
     current_ = instruction;
+    if (is_iteration && try_inline_generator(callee, instruction)) {
+      return true;
+    }
     const CallTarget target = find_target(instruction, callee);
     if (target.form == CallForm::kNone) {
       return false;

@@ -38,7 +38,7 @@ bool go_home(interp::Frame* frame, const Home& home, std::size_t place, int dept
   if (code == Py_None || !interp::has_room(frame, reinterpret_cast<PyCodeObject*>(code))) {
     return false;
   }
-  interp::redirect(frame, reinterpret_cast<PyCodeObject*>(code), home.starts[place], depth);
+  interp::redirect(frame, reinterpret_cast<PyCodeObject*>(code), home.shape->starts[place], depth);
   return true;
 }
 

@@ -44,8 +44,8 @@ bool is_namespace(const PyCodeObject* code);
 
 // Where suspended frames of a generator's recording code belong: the code they came from.
 struct Home {
-  Ref code;                 // weak reference: that code may own the recording code
-  std::vector<int> starts;  // of the original instructions in it
+  Ref code;                    // weak reference: that code may own the recording code
+  replay::CodeShapeRef shape;  // of the original instructions in it
   std::shared_ptr<const DecodedCode> decoded;
 };
 using HomeRef = std::shared_ptr<const Home>;

@@ -137,6 +137,10 @@ void Session::return_value(const Instruction& /*instruction*/) {
     return_from_root(pop());
     return;
   }
+  if (top().is_generator) {
+    return_to_consumer();
+    return;
+  }
   // What the C code between caller and callee would refuse or treat specially is guarded against, or followed.
   PyObject* object = live_stack(0);
   const Value value = top().stack.back();

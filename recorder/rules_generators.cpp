@@ -7,6 +7,9 @@
 namespace tagalong::recorder {
 
 void Session::yield_value(const Instruction& /*instruction*/) {
+  if (frames_.size() > 1) {
+    return yield_to_consumer();
+  }
   emit(Op::yield_value, {top().stack.back()}, snapshot_at(current_, top().stack));
   finish({});
 }

@@ -288,6 +288,11 @@ void Session::stop(Stop reason) {
                       node.info().may_raise;
   }
   recorded.useful = recorded.useful && top().raising.instruction < 0;
+  end(std::move(recorded));
+}
+
+// The trace ends before the instruction that comes next.
+void Session::end(Recorded recorded) {
   drops_.clear();
   state_changed_ = true;
   const SnapshotId here = snapshot_at(call_start(top().next), top().stack);

@@ -54,6 +54,8 @@ class Sink {
   virtual void finished(Recorded recorded) = 0;
   // Whether calls of this code may be recorded into the caller's graph.
   virtual bool may_inline(PyCodeObject* code) = 0;
+  // What is known of code that a suspended generator's frame runs; null: not ours.
+  virtual HomeRef home_of(PyCodeObject* code) = 0;
 };
 
 using replay::Op;
@@ -134,6 +136,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
     int call_instruction = 0;
     replay::ReturnKind return_kind = replay::ReturnKind::kPlain;  // of this frame to its caller
     int pops = 0;
+    bool is_generator = false;  // inlined: resumed by its consumer, suspended at a yield
     Value instance = replay::kNoValue;
     Ref number_object;             // `number`, made when first needed
     bool calls_ufunc = false;      // the CALL under way
@@ -153,6 +156,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void guard_bound_locals();
   void start_root_stack(int depth);
   void take_root_stack();
+  void end(Recorded recorded);
   void finish(Recorded recorded);
   // While it records, the graph keeps the program's objects no more alive than an executor does.
   Ref let_go(Op op, Ref object);
@@ -296,6 +300,13 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void get_aiter(const Instruction&);
   void get_anext(const Instruction&);
   void before_async_with(const Instruction&);
+  bool try_inline_generator(interp::Frame* callee, int instruction);
+  void enter_generator(interp::Frame* callee, const Home& home, int entry);
+  void let_go_of_generator(const ShadowFrame& generator);
+  void yield_to_consumer();
+  void return_to_consumer();
+  [[nodiscard]] bool leaves_generator() const;
+  void end_before_raise();
   void end_async_for(const Instruction&);
   void guard_stop_async_iteration(bool matches);
   void async_gen_wrap(const Instruction&);

@@ -28,6 +28,7 @@ struct CodeShape {
   std::vector<int> shown;   // the same for whoever looks at the frame: in front of a CALL it is the CALL
   std::vector<int> starts;  // where to go on in order to execute it: its first EXTENDED_ARG; one more entry: the end
   std::vector<int> depths;  // stack depth before instruction i; -1: unreachable
+  std::vector<int> pads;    // where to land with an empty stack (the place takes a value away), -1: nowhere; or empty
 };
 
 // Where the instructions at `units` begin, EXTENDED_ARG included, and the end of the code. Throws PythonError.

@@ -166,6 +166,8 @@ inline Interpreter::Answer Interpreter::execute_guard(const Step& step, PyObject
     }
     case Op::guard_accessor:
       return answer(accessor_is(value, step.helper.get(), step.immediate != 0, step.object));
+    case Op::guard_generator:
+      return answer(generator_matches(value, step));
     case Op::guard_tuple:
       return answer(value != nullptr && PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) == step.immediate);
     case Op::guard_empty:
@@ -201,6 +203,10 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::take_stack:
       take_stack(step.immediate);
       return Answer::kNext;
+    case Op::enter_generator:
+    case Op::leave_generator:
+    case Op::finish_generator:
+      return execute_inlined_generator(step, operands);
     case Op::send:
     case Op::get_yield_from_iter:
       return execute_generator(step, operands);
@@ -245,6 +251,7 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::guard_accessor:
     case Op::guard_tuple:
     case Op::guard_empty:
+    case Op::guard_generator:
       return execute_guard(step, operand(0));
     case Op::call:
       return call_step(step, operands);

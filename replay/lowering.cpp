@@ -276,7 +276,8 @@ class Lowering {
     PyObject* root = graph_.frames.empty() ? nullptr : graph_.frames.front().code.get();
     for (Node& node : executor_.graph_.nodes) {
       const bool is_guard = node.info().is_guard();
-      if (!node.object || !(is_guard || node.op == Op::constant) || node.object.get() == root) {
+      if (!node.object || !(is_guard || node.op == Op::constant) || node.object.get() == root ||
+          node.op == Op::guard_generator) {  // that refers weakly by itself
         continue;
       }
       if (is_guard && PyTuple_CheckExact(node.object.get())) {

@@ -4,6 +4,7 @@
 
 #include "replay/interpreter.h"
 #include "replay/operations.h"
+#include "rewriter/interp/generators.h"
 
 namespace tagalong::replay {
 
@@ -157,7 +158,7 @@ PyObject* finish_return(const FrameInfo& frame, PyObject* result, PyObject* inst
     return nullptr;
   }
   if (result == nullptr || kind == ReturnKind::kPlain || kind == ReturnKind::kAttribute ||
-      kind == ReturnKind::kDiscard || kind == ReturnKind::kIteration) {
+      kind == ReturnKind::kDiscard || kind == ReturnKind::kIteration || kind == ReturnKind::kGenerator) {
     return result;
   }
   if (kind == ReturnKind::kOperator) {
@@ -178,6 +179,9 @@ PyObject* finish_return(const FrameInfo& frame, PyObject* result, PyObject* inst
 
 // Whether FOR_ITER takes the exception that __next__ has raised for the end of its loop; then it is gone.
 bool ends_loop(const FrameInfo& returned, PyObject* result) {
+  if (returned.return_kind == ReturnKind::kGenerator) {
+    return result == nullptr && PyErr_Occurred() == nullptr;
+  }
   if (returned.return_kind != ReturnKind::kIteration || result != nullptr ||
       PyErr_ExceptionMatches(PyExc_StopIteration) == 0) {
     return false;
@@ -234,6 +238,24 @@ Outcome Interpreter::leave(const Step& step, bool raise) {
   return run_frames(inner, instances, first_real, raise);
 }
 
+// What is sent to go on is pushed on the stack: the topmost value, or one that a pad takes away.
+PyObject* Interpreter::continue_generator(int level, const CodeShape& shape, int unit, int depth, bool raise) {
+  interp::Frame* frame = run_.frames[level];
+  if (!raise) {
+    auto instruction =
+        static_cast<std::size_t>(std::find(shape.starts.begin(), shape.starts.end(), unit) - shape.starts.begin());
+    while (depth > 0 && interp::stack_base(frame)[depth - 1] == nullptr) {
+      --depth;  // PUSH_NULL is done again
+      --instruction;
+    }
+    unit = depth > 0 ? shape.starts[instruction] : shape.pads[instruction];
+  }
+  interp::leave_recursion(run_.thread);
+  --run_.depth;
+  run_.synced_key = -1;
+  return interp::continue_generator(run_.thread, frame, unit, depth, raise);
+}
+
 // From the innermost frame outwards every frame runs to its end in the interpreter and gives its caller the result.
 Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, int first_real, bool raise) {
   PyObject* result = nullptr;
@@ -269,11 +291,16 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, in
     if (raise) {
       unit = shape.shown[instruction];
     }
-    interp::leave_recursion(run_.thread);  // the interpreter counts it now
-    result = interp::run_frame(run_.thread, run_.frames[level], unit, depth, raise);
-    interp::enter_recursion(run_.thread);
-    pop_frame();
-    returned = &executor_.graph_.frames[number];
+    const FrameInfo& info = executor_.graph_.frames[number];
+    if (info.return_kind == ReturnKind::kGenerator) {
+      result = continue_generator(level, shape, unit, depth, raise);
+    } else {
+      interp::leave_recursion(run_.thread);  // the interpreter counts it now
+      result = interp::run_frame(run_.thread, run_.frames[level], unit, depth, raise);
+      interp::enter_recursion(run_.thread);
+      pop_frame();
+    }
+    returned = &info;
     PyObject* const* caller_top = nullptr;
     if (level > first_real) {
       const auto& caller = executor_.snapshots_[static_cast<std::size_t>(inner.chain[level - 1])];

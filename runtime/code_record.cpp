@@ -8,6 +8,7 @@
 
 #include "replay/passes/optimise.h"
 #include "replay/printer.h"
+#include "runtime/anchor.h"
 #include "runtime/options.h"
 #include "runtime/texts.h"
 
@@ -128,6 +129,13 @@ void CodeRecord::bury() {
       has_dead_ = true;
     }
   }
+}
+
+recorder::HomeRef CodeRecord::home_of(PyCodeObject* code) {
+  PyObject* anchor = anchor_of(code);
+  const recorder::HomeRef home = anchor == nullptr ? nullptr : record_of(anchor)->home;
+  const bool is_its = home != nullptr && PyWeakref_GET_OBJECT(home->code.get()) == reinterpret_cast<PyObject*>(code);
+  return is_its ? home : nullptr;
 }
 
 bool CodeRecord::may_inline(PyCodeObject* code) {

@@ -36,6 +36,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
 
   void finished(recorder::Recorded recorded) override;
   bool may_inline(PyCodeObject* code) override;
+  recorder::HomeRef home_of(PyCodeObject* code) override;
   // It is taken out at once, or when its run is over.
   void executor_died(const replay::Executor& executor) override;
   // Frees executors that have died, of all records; from a place where it does no harm that destructors run.

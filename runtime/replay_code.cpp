@@ -137,7 +137,13 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
   }
   link(encoded.code, *decoded, record.units, std::move(pad_places));
   if (decoded->is_generator) {
-    record.home = std::make_shared<recorder::Home>(recorder::Home{record.replay_code, record.starts, decoded});
+    auto shape = std::make_shared<replay::CodeShape>(*decoded->shape);
+    shape->units = record.units;
+    shape->shown = record.shown;
+    shape->starts = record.starts;
+    shape->starts.push_back(static_cast<int>(Py_SIZE(encoded.code.get())));
+    shape->pads = record.pads;
+    record.home = std::make_shared<recorder::Home>(recorder::Home{record.replay_code, std::move(shape), decoded});
   }
   *anchor_out = std::move(anchor);
   return encoded.code;

@@ -32,6 +32,7 @@ class Recorder : public testing::Namespace, public Sink {
 
   void finished(Recorded recorded) override;
   bool may_inline(PyCodeObject* code) override;
+  HomeRef home_of(PyCodeObject* /*code*/) override { return nullptr; }
 
   Limits limits;
   std::string opaque;  // name of a function that may not be recorded into its callers

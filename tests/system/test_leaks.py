@@ -127,6 +127,22 @@ def yielding(n: Any, into: list[Any]) -> Any:
     return result
 
 
+def counting(n: Any, into: list[Any]) -> Any:
+    for i in range(n):
+        into.append([i])
+        yield into
+        if into[-1] is None:
+            raise ValueError
+
+
+def consuming(n: Any, into: list[Any], made: Any) -> Any:
+    for x in made(n, into):
+        if len(x) == 5:
+            return x
+        x.append([n])
+    return len(into)
+
+
 async def awaiting(n: Any, into: list[Any]) -> Any:
     async def inner(x: Any) -> Any:
         into.append(x)
@@ -157,6 +173,28 @@ def test_generators_do_not_grow() -> None:
     assert events.count("record") >= 3
     assert events.count("hit") >= 8
     assert_no_growth(one_round, 4000)
+
+
+def test_consumed_generators_do_not_grow() -> None:
+    # recorded into the consumer: to the end, left half way, more rounds than recorded, an exception out of the body
+    class Odd(list[Any]):
+        def append(self, item: Any) -> None:
+            super().append(None if len(self) == 1 else item)
+
+    def one_round(i: int) -> None:
+        made, f = tagalong.trace(fresh(counting)), tagalong.trace(fresh(consuming))
+        assert f(2, [], made) == 4
+        assert f(2, [], made) == 4
+        assert len(f(3, [], made)) == 5
+        assert f(1, [], made) == 2
+        with pytest.raises(ValueError):
+            f(2, Odd(), made)
+
+    with tagalong.testing.events() as events:
+        one_round(1)
+    assert events[:2] == ["record", "hit"]
+    assert events.count("exit") >= 2
+    assert_no_growth(one_round, 2000)
 
 
 def test_coroutines_do_not_grow() -> None:

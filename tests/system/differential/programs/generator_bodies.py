@@ -483,8 +483,8 @@ def f(n):
 
 # program: call_stack_in_a_body
 # trace: g, h, stack
-# f(2) => record record record record record hit exit hit exit hit hit record hit exit hit exit, hit hit hit hit hit hit exit hit exit hit hit hit hit exit hit exit
-# f(2) => hit hit hit hit hit hit exit hit exit hit hit hit hit exit hit exit, hit hit hit hit hit hit exit hit exit hit hit hit hit exit hit exit
+# f(2) => record record record record record hit exit hit exit hit record hit exit, hit hit hit hit hit hit exit hit exit hit hit hit exit
+# f(2) => hit hit hit hit hit hit exit hit exit hit hit hit exit, hit hit hit hit hit hit exit hit exit hit hit hit exit
 import sys
 
 
@@ -561,8 +561,8 @@ def f(depth):
 
 # program: permutations
 # trace: permute
-# f([1, 2, 3]) => record hit exit hit exit record hit exit record hit exit hit exit hit exit hit hit exit hit exit hit hit exit hit exit hit hit exit hit exit hit hit exit hit exit hit exit hit hit exit hit exit hit hit exit hit exit hit hit exit hit exit hit hit exit hit exit, hit exit hit hit hit exit hit exit hit hit exit hit exit hit hit exit hit exit hit hit exit hit exit hit exit hit hit exit hit exit hit hit exit hit exit hit hit exit hit exit hit hit exit hit exit hit exit hit hit exit hit exit hit hit exit hit exit hit hit exit hit exit hit hit exit hit exit
-# f("ab") => hit exit hit hit exit hit exit hit hit exit hit exit hit exit hit exit hit hit exit, hit exit hit hit exit hit exit hit hit exit hit exit hit exit hit exit hit hit exit
+# f([1, 2, 3]) => record hit exit record hit exit record hit exit hit exit hit exit hit hit hit exit hit hit exit hit exit hit exit hit hit hit exit hit hit exit, hit hit exit hit hit hit exit hit hit exit hit exit hit exit hit hit hit exit hit hit exit hit exit hit exit hit hit hit exit hit hit exit
+# f("ab") => hit exit miss record hit exit, hit exit hit hit exit
 def permute(items):
     items = list(items)
     if len(items) <= 1:
@@ -579,8 +579,8 @@ def f(items):
 
 # program: infinite
 # trace: count, primes
-# f(5) => record record record record hit hit exit hit hit hit exit hit hit hit exit hit hit hit, hit hit hit hit hit hit exit hit hit hit exit hit hit hit exit hit hit hit
-# f(6) => hit hit hit hit hit hit exit hit hit hit exit hit hit hit exit hit hit hit hit hit exit hit, hit hit hit hit hit hit exit hit hit hit exit hit hit hit exit hit hit hit hit hit exit hit
+# f(5) => record record hit exit record hit exit hit hit exit hit hit hit, hit hit hit exit hit hit exit hit hit exit hit hit hit
+# f(6) => hit hit hit exit hit hit exit hit hit exit hit hit hit hit exit hit, hit hit hit exit hit hit exit hit hit exit hit hit hit hit exit hit
 def count(start):
     while True:
         yield start
@@ -624,8 +624,8 @@ def f(n):
 
 # program: generator_methods
 # trace: Box.__iter__, Box.pairs, Box.all
-# f([1, 2]) => record record hit exit hit record hit record hit exit hit exit hit record hit record hit exit hit exit hit hit hit hit exit hit exit hit hit hit hit hit exit, hit hit hit exit hit hit hit hit hit exit hit exit hit hit hit hit hit exit hit exit hit hit hit hit exit hit exit hit hit hit hit hit exit
-# f(["a"]) => hit hit exit hit hit hit exit hit exit hit hit hit exit hit exit hit hit hit hit exit hit exit hit hit hit exit, hit hit exit hit hit hit exit hit exit hit hit hit exit hit exit hit hit hit hit exit hit exit hit hit hit exit
+# f([1, 2]) => record record hit exit record record hit exit hit record hit record hit exit hit exit hit hit hit hit exit hit exit hit hit hit hit hit exit, hit hit hit exit hit hit hit exit hit hit hit hit hit exit hit exit hit hit hit hit exit hit exit hit hit hit hit hit exit
+# f(["a"]) => hit hit exit hit hit exit hit hit hit exit hit exit hit hit hit hit exit hit exit hit hit hit exit, hit hit exit hit hit exit hit hit hit exit hit exit hit hit hit hit exit hit exit hit hit hit exit
 class Box:
     def __init__(self, items):
         self.items = items
@@ -659,8 +659,8 @@ def f(items):
 
 # program: super_in_a_generator
 # trace: A.run, B.run
-# f(2) => record record record record record hit exit hit exit, hit hit hit hit hit hit exit hit exit
-# f(1) => hit hit hit hit exit hit exit, hit hit hit hit exit hit exit
+# f(2) => record record record hit exit, hit hit hit hit exit
+# f(1) => hit hit hit exit, hit hit hit exit
 class A:
     def run(self, n):
         for i in range(n):
@@ -680,8 +680,8 @@ def f(n):
 
 # program: closures_in_bodies
 # trace: g, f
-# f(2) => record record record hit hit exit record record, hit hit hit hit hit exit hit hit
-# f(3) => hit hit hit hit hit hit hit exit hit exit hit, hit hit hit hit hit hit hit exit hit exit hit
+# f(2) => record, hit
+# f(3) => hit exit record record record, hit exit hit hit hit
 def g(n):
     total = 0
 

@@ -1,0 +1,190 @@
+// A `for` over a generator whose code is known: what its body does up to the next yield goes into the consumer's graph,
+// as the frame of a callee. The frame is the generator's own: it is resumed and suspended, not made and removed.
+#include <utility>
+
+#include "recorder/session.h"
+#include "rewriter/interp/errors.h"
+#include "rewriter/interp/generators.h"
+
+namespace tagalong::recorder {
+
+namespace op = rewriter::op;
+using replay::kNoSnapshot;
+using replay::kNoValue;
+
+namespace {
+
+// Where the frame is suspended: one of its code's entries, -1: elsewhere.
+int entry_of(const Home& home, interp::Frame* frame) {
+  const auto& units = home.shape->units;
+  const auto& instructions = home.decoded->assembly.instructions;
+  const int unit = interp::unit_of(frame);
+  for (std::size_t number = 0; number < home.decoded->entries.size(); ++number) {
+    const auto resume = static_cast<std::size_t>(home.decoded->entries[number].resume);
+    // RETURN_GENERATOR, POP_TOP, RESUME; or YIELD_VALUE, RESUME.
+    const std::size_t last = number == 0 ? resume - 2 : resume - 1;
+    const std::uint8_t expected = number == 0 ? op::kRETURN_GENERATOR : op::kYIELD_VALUE;
+    if (last < resume && instructions[last].opcode == expected && units[last] == unit) {
+      return static_cast<int>(number);
+    }
+  }
+  return -1;
+}
+
+// What guard_generator compares: the code that the frame runs, and which of its local slots are bound.
+Ref guard_object(const Home& home, interp::Frame* frame) {
+  const int count = interp::slot_count(interp::code_of(frame));
+  Ref bound = Ref::steal(PyBytes_FromStringAndSize(nullptr, count));
+  if (!bound) {
+    throw PythonError();
+  }
+  for (int slot = 0; slot < count; ++slot) {
+    PyBytes_AS_STRING(bound.get())[slot] = interp::locals_of(frame)[slot] != nullptr ? 1 : 0;
+  }
+  Ref pair = Ref::steal(PyTuple_Pack(2, home.code.get(), bound.get()));
+  if (!pair) {
+    throw PythonError();
+  }
+  return pair;
+}
+
+}  // namespace
+
+bool Session::try_inline_generator(interp::Frame* callee, int instruction) {
+  const auto place =
+      static_cast<std::size_t>(top().code->decoded->shape->depths[static_cast<std::size_t>(instruction)]);
+  if (place == 0 || !interp::is_frame_of(interp::stack_base(top().live)[place - 1], callee)) {
+    return false;
+  }
+  PyCodeObject* code = interp::code_of(callee);
+  const HomeRef home = sink_.home_of(code);
+  if (home == nullptr || !interp::has_room(callee, code) || interp::is_held(callee)) {
+    return false;
+  }
+  const int entry = entry_of(*home, callee);
+  if (entry < 0) {
+    return false;
+  }
+  const RecordingCode& recording = recording_code(home->decoded, home);
+  if (!interp::has_room(callee, recording.code.get())) {
+    return false;
+  }
+  enter_generator(callee, *home, entry);
+  const int depth = home->decoded->entries[static_cast<std::size_t>(entry)].depth;
+  // A generator that has not started has been sent a None, too; the pad takes it away.
+  interp::redirect(callee, recording.code.get(), recording.start_pads[static_cast<std::size_t>(entry)],
+                   std::max(depth, 1));
+  return true;
+}
+
+void Session::enter_generator(interp::Frame* callee, const Home& home, int entry) {
+  const DecodedCode::Entry place = home.decoded->entries[static_cast<std::size_t>(entry)];
+  const SnapshotId here = snapshot();
+  const Value iterator = top().stack.back();
+  ShadowFrame frame;
+  frame.live = callee;
+  frame.is_generator = true;
+  frame.code = &recording_code(home.decoded, {});
+  frame.number = static_cast<std::int32_t>(graph_.frames.size());
+  frame.next = place.first;
+  frame.return_kind = replay::ReturnKind::kGenerator;
+  frame.operation = instruction_at(current_).target;
+  frame.parent = here;
+  emit(Op::guard_generator, {iterator}, here, interp::unit_of(callee), guard_object(home, callee));
+  const int slots = interp::slot_count(interp::code_of(callee));
+  const int waiting = std::max(place.depth - 1, 0);
+  Ref number = Ref::steal(PyLong_FromLong(frame.number));
+  if (!number) {
+    throw PythonError();
+  }
+  const Value first = emit(Op::enter_generator, {iterator}, here, 1 + slots + waiting, std::move(number));
+  frame.function = first;
+  hold(first);
+  note(first, reinterpret_cast<PyObject*>(interp::function_of(callee)));
+  for (int slot = 0; slot < slots + waiting; ++slot) {
+    PyObject* object = interp::locals_of(callee)[slot];
+    const Value value = first + 1 + slot;
+    note(value, object);
+    if (slot >= slots) {
+      hold(value);
+      frame.stack.push_back(value);
+    } else if (object != nullptr) {
+      hold(value);
+      frame.locals.push_back(value);
+    } else {
+      frame.locals.push_back(kNoValue);
+    }
+  }
+  if (place.depth > 0) {
+    const Value sent = constant(Py_None);
+    hold(sent);
+    frame.stack.push_back(sent);
+  }
+  ShadowFrame& caller = top();
+  caller.pending = -1;
+  caller.next = current_;
+  caller.call_kind = replay::ReturnKind::kGenerator;
+  caller.call_pops = 0;
+  caller.call_instruction = current_;
+  graph_.frames.push_back({Ref::create(reinterpret_cast<PyObject*>(home.decoded->shape->code.get())), frame.function,
+                           caller.number, replay::ReturnKind::kGenerator, kNoValue, 0, frame.operation});
+  shapes_.push_back(home.shape);
+  frames_.push_back(std::move(frame));
+  if (instruction_at(place.first).opcode == op::kSEND) {
+    top().pending = place.first;  // entered behind its hook
+  }
+  current_ = place.first;
+  state_changed_ = true;
+}
+
+// The generator's own frame has the values from here on.
+void Session::let_go_of_generator(const ShadowFrame& generator) {
+  for (const Value value : generator.stack) {
+    release(value);
+  }
+  for (const Value local : generator.locals) {
+    if (local != kNoValue) {
+      release(local);
+    }
+  }
+  release(generator.function);
+  flush_drops();
+  frames_.pop_back();
+  state_changed_ = true;
+}
+
+void Session::yield_to_consumer() {
+  const SnapshotId at_yield = snapshot_at(current_, top().stack);
+  const Value value = pop();
+  emit(Op::leave_generator, {value}, at_yield, top().number);
+  const ShadowFrame generator = std::move(frames_.back());
+  let_go_of_generator(generator);
+  top().call_result = value;
+  current_ = top().next;
+}
+
+void Session::return_to_consumer() {
+  const SnapshotId at_return = snapshot_at(current_, top().stack);
+  emit(Op::finish_generator, {top().stack.back()}, at_return, top().number);
+  const ShadowFrame generator = std::move(frames_.back());
+  let_go_of_generator(generator);
+  release(pop());  // the iterator
+  top().next = current_ = generator.operation;
+  flush_drops();
+}
+
+// Whether the exception that leaves the top frame gets out of a generator that was inlined.
+bool Session::leaves_generator() const {
+  for (std::size_t index = frames_.size() - 1; index > 0; --index) {
+    if (frames_[index].is_generator) {
+      return true;
+    }
+    const ShadowFrame& caller = frames_[index - 1];
+    if (caller.code->decoded->range_of(caller.call_instruction) != nullptr) {
+      return false;
+    }
+  }
+  return false;
+}
+
+}  // namespace tagalong::recorder
