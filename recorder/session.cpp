@@ -12,10 +12,24 @@
 namespace tagalong::recorder {
 namespace {
 
+// A daemon thread may be ended in the middle of a recording, when the interpreter goes; it holds no GIL then, so what
+// the session owns is let alone.
+struct SessionSlot {
+  std::shared_ptr<Session> session;
+  SessionSlot() = default;
+  SessionSlot(const SessionSlot&) = delete;
+  SessionSlot& operator=(const SessionSlot&) = delete;
+  ~SessionSlot() {
+    if (session != nullptr) {
+      static_cast<void>(new std::shared_ptr<Session>(std::move(session)));  // NOLINT(cppcoreguidelines-owning-memory)
+    }
+  }
+};
+
 // Kept alive by whoever is inside one of its methods; finish() only lets go of it.
-thread_local std::shared_ptr<Session> t_session;
+thread_local SessionSlot t_session_slot;
 // A session that has finished stays until whoever called it is done with it: reap().
-thread_local std::shared_ptr<Session> t_finished;
+thread_local SessionSlot t_finished_slot;
 
 }  // namespace
 
@@ -43,12 +57,16 @@ const char* stop_text(Stop stop) {
   }
 }
 
-void Session::reap() { t_finished.reset(); }
+void Session::reap() { t_finished_slot.session.reset(); }
 
-bool Session::is_recording() { return t_session != nullptr && !t_session->waiting_; }
+bool Session::is_recording() { return t_session_slot.session != nullptr && !t_session_slot.session->waiting_; }
 
 Session::Session(PyThreadState* thread, Sink& sink, const Limits& limits, Ref sink_owner)
-    : thread_(thread), sink_(sink), sink_owner_(std::move(sink_owner)), limits_(limits), outer_(t_session) {
+    : thread_(thread),
+      sink_(sink),
+      sink_owner_(std::move(sink_owner)),
+      limits_(limits),
+      outer_(t_session_slot.session) {
   hook_ = make_hook(this);
   if (!hook_) {
     throw PythonError();
@@ -68,7 +86,7 @@ const RecordingCode& Session::start(PyThreadState* thread, interp::Frame* frame,
                                     const Limits& limits) {
   std::shared_ptr<Session> session(new Session(thread, sink, limits, start.sink_owner));
   session->start_root(frame, start);
-  t_session = session;
+  t_session_slot.session = session;
   session->started_ = std::chrono::steady_clock::now();
   interp::set_frame_handler(handle_frame);
   interp::acquire_hook();
@@ -315,8 +333,8 @@ void Session::finish(Recorded recorded) {
   interp::release_hook();
   detach_hook(hook_);
   const std::shared_ptr<Session> self = shared_from_this();
-  t_session = std::exchange(outer_, nullptr);
-  t_finished = self;
+  t_session_slot.session = std::exchange(outer_, nullptr);
+  t_finished_slot.session = self;
   take_back();
   recorded.has_lost = has_lost_;
   recorded.graph = std::move(graph_);
@@ -326,7 +344,7 @@ void Session::finish(Recorded recorded) {
 }
 
 PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_flag) {
-  const std::shared_ptr<Session> session = t_session;
+  const std::shared_ptr<Session> session = t_session_slot.session;
   if (session == nullptr || session->waiting_ || throw_flag != 0 || thread != session->thread_) {
     return interp::evaluate(thread, frame, throw_flag);
   }
@@ -334,7 +352,7 @@ PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_fl
       session->try_inline(frame)) {
     PyObject* result = interp::evaluate(thread, frame, throw_flag);
     // The session may be gone by now; if it is not, the callee has returned to the shadow of its caller, or raised.
-    if (result == nullptr && t_session == session && !session->waiting_ && !session->finished_ &&
+    if (result == nullptr && t_session_slot.session == session && !session->waiting_ && !session->finished_ &&
         session->frames_.back().live == frame) {
       session->stop(Stop::k_interrupted);  // before its first hook
     }
