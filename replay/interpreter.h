@@ -79,6 +79,7 @@ class Interpreter {
   void return_locals();
   void take_stack(std::int32_t depth);
   void clear_registers();
+  [[nodiscard]] int recursion_levels(int level) const;
   void pop_frames(int keep);
   void pop_frame();
   Outcome leave(const Step& step, bool raise);

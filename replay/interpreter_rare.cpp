@@ -182,7 +182,9 @@ Interpreter::Answer Interpreter::thunk(const Step& step, const std::int32_t* ope
   for (const int index : form.order) {
     arguments.push_back(registers_[operands[index]]);
   }
+  interp::leave_recursion(run_.thread);  // its frame does not count: nobody sees it
   Ref result = Ref::steal(PyObject_Vectorcall(function.get(), arguments.data(), arguments.size(), nullptr));
+  interp::enter_recursion(run_.thread);
   if (!result) {
     return Answer::kRaised;
   }

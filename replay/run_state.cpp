@@ -23,9 +23,9 @@ bool Interpreter::materialise(const LoweredSnapshot& snapshot, bool with_locals)
       if (level == 0) {
         interp::set_names(frame, run_.names);
       }
-      interp::enter_recursion(run_.thread);
       run_.frames[level] = frame;
       run_.frame_numbers[level] = state.frame;
+      interp::enter_recursion(run_.thread, recursion_levels(level));
       run_.depth = level + 1;
       run_.synced_key = -1;
     }
@@ -40,6 +40,12 @@ bool Interpreter::materialise(const LoweredSnapshot& snapshot, bool with_locals)
     }
   }
   return true;
+}
+
+// Calling a class counts towards the recursion limit, and its __init__ once more.
+int Interpreter::recursion_levels(int level) const {
+  const auto number = static_cast<std::size_t>(run_.frame_numbers[level]);
+  return executor_.graph_.frames[number].return_kind == ReturnKind::kNone ? 2 : 1;
 }
 
 int Interpreter::unit_of(const LoweredSnapshot& state) const {
@@ -141,7 +147,7 @@ void Interpreter::pop_frames(int keep) {
 
 void Interpreter::pop_frame() {
   --run_.depth;
-  interp::leave_recursion(run_.thread);
+  interp::leave_recursion(run_.thread, recursion_levels(run_.depth));
   interp::pop_frame(run_.thread, run_.frames[run_.depth]);
 }
 

@@ -27,6 +27,7 @@ struct Inherited {
   _PyCFunctionFast marshal_dump = nullptr;
   PyCFunction weak_count = nullptr;
   PyCFunction weak_list = nullptr;
+  PyCFunction frame_size = nullptr;
   PyCFunction referrers = nullptr;
   PyCFunction referents = nullptr;
 };
@@ -68,6 +69,15 @@ PyObject* frame_lasti(PyObject* self, void* closure) {
   }
   const int unit = unit_of(frame);
   return PyLong_FromLong(unit < 0 ? -1 : shown_offset(code, unit * static_cast<int>(sizeof(_Py_CODEUNIT))));
+}
+
+// frame.__sizeof__(): derived code may need a larger stack.
+PyObject* frame_size(PyObject* self, PyObject* arguments) {
+  const Ref size = Ref::steal(g_inherited.frame_size(self, arguments));
+  PyCodeObject* code = code_of(reinterpret_cast<PyFrameObject*>(self)->f_frame);
+  const int more = code->co_stacksize - shown_of(code)->co_stacksize;
+  const Py_ssize_t number = size ? PyLong_AsSsize_t(size.get()) : -1;
+  return number < 0 ? nullptr : PyLong_FromSsize_t(number - more * static_cast<Py_ssize_t>(sizeof(PyObject*)));
 }
 
 PyObject* traceback_lasti(PyObject* object) {
@@ -332,6 +342,7 @@ void show_originals() {
   g_inherited.settrace = replace_method(definition_of("sys", "settrace"), METH_O, settrace);
   g_inherited.weak_count = replace_method(definition_of("_weakref", "getweakrefcount"), METH_O, weak_count);
   g_inherited.weak_list = replace_method(definition_of("_weakref", "getweakrefs"), METH_O, weak_list);
+  g_inherited.frame_size = replace_method(definition_of(PyFrame_Type, "__sizeof__"), METH_NOARGS, frame_size);
   g_inherited.referents = replace_method(definition_of("gc", "get_referents"), METH_VARARGS, referents);
   g_inherited.referrers = replace_method(definition_of("gc", "get_referrers"), METH_VARARGS, referrers);
   g_inherited.marshal_dumps =

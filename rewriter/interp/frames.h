@@ -59,8 +59,8 @@ inline void set_location(Frame* frame, int unit) {
 }
 
 // Counts a frame of ours towards the recursion limit while it is real.
-inline void enter_recursion(PyThreadState* thread) { --thread->recursion_remaining; }
-inline void leave_recursion(PyThreadState* thread) { ++thread->recursion_remaining; }
+inline void enter_recursion(PyThreadState* thread, int levels = 1) { thread->recursion_remaining -= levels; }
+inline void leave_recursion(PyThreadState* thread, int levels = 1) { thread->recursion_remaining += levels; }
 
 // --- frames of our own, for inlined callees that must be real
 

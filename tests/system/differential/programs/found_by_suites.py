@@ -52,3 +52,44 @@ def g(): return 1
 
 def f(x):
     return [r is g for r in gc.get_referrers(g.__code__) if callable(r)], g.__code__ in gc.get_referents(g)
+
+
+# program: depth_towards_the_recursion_limit
+# f(1) => record, hit
+from _testinternalcapi import get_recursion_depth as depth
+
+
+class Everywhere:
+    def __init__(self): self.depth = depth()
+    def __enter__(self): return depth()
+    def __exit__(self, *error): return None
+    def __add__(self, other): return depth()
+    def __iter__(self): return self
+    def __next__(self): return depth()
+    def __getitem__(self, key): return depth()
+    @property
+    def value(self): return depth()
+
+
+def inner(x): return depth()
+
+
+def f(x):
+    base = depth()
+    it = Everywhere()
+    with it as entered:
+        pass
+    return [n - base for n in (it.depth, entered, it + x, next(it), it[x], it.value, inner(x))]
+
+
+# program: size_of_a_frame
+# f(1) => record, hit
+import sys
+
+
+def g(x):
+    return sys.getsizeof(sys._getframe())
+
+
+def f(x):
+    return g(x), sys.getsizeof(sys._getframe())
