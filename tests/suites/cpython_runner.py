@@ -1,6 +1,6 @@
 """Runs one module of CPython's own tests in this process, some rounds, and leaves the verdict of each test in a file.
 
-    python cpython_runner.py MODULE FILE [--rounds N] [--only PART]...
+    python cpython_runner.py MODULE FILE [--rounds N] [--only PART]... [--without TEST]...
 
 One line of JSON per event, so that something is left of a run that crashes: {"round", "start"} when a test begins,
 {"round", "test", "verdict", "text"} when it has a verdict other than "ok" ("text": the traceback), {"round", "end",
@@ -100,8 +100,9 @@ def cases_of(suite: Any) -> list[unittest.TestCase]:
     return [case for item in suite for case in cases_of(item)]
 
 
-def run_round(module: Any, log: Log, number: int, only: list[str]) -> None:
-    """Runs all tests of the module once."""
+def run_round(module: Any, log: Log, number: int, only: list[str], without: list[str]) -> None:
+    """Runs all tests of the module once: those with a part of `only` in their ids, if there is one, but not those whose
+    ids begin with one of `without`."""
     from test import support
 
     random.seed(20)
@@ -112,6 +113,10 @@ def run_round(module: Any, log: Log, number: int, only: list[str]) -> None:
     if only:
         suite = unittest.TestSuite(
             case for case in cases_of(suite) if any(part in case.id() for part in only)
+        )
+    if without:
+        suite = unittest.TestSuite(
+            case for case in cases_of(suite) if not case.id().startswith(tuple(without))
         )
     suite.run(Verdicts(log, number))
     gc.collect()
@@ -125,6 +130,7 @@ def main() -> int:
     parser.add_argument("file")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--without", action="append", default=[])
     arguments = parser.parse_args()
     log = Log(os.path.abspath(arguments.file))  # noqa: PTH100
 
@@ -141,7 +147,7 @@ def main() -> int:
         log(round=0, test=arguments.module, verdict="skip", text=str(reason))
     else:
         for number in range(arguments.rounds):
-            run_round(module, log, number, arguments.only)
+            run_round(module, log, number, arguments.only, arguments.without)
     log(done=arguments.rounds)
     return 0
 

@@ -137,13 +137,14 @@ def run_module(module: str, python: str, variables: dict[str, str], timeout: flo
         inner.mkdir()
         command = [python, "-X", "faulthandler", str(RUNNER), module, str(events)]
         command += [f"--rounds={arguments.rounds}", *(f"--only={part}" for part in arguments.only)]
+        command += [f"--without={name}" for name in arguments.without if name.startswith(f"{module}.")]
         return run_process(command, inner, events, variables, timeout, output)
 
 
 def plain_outcome(module: str, arguments: argparse.Namespace) -> Outcome:
     """The plain run, from the cache if it has been made by the same interpreter."""
     cached = arguments.cache / f"{module}.{arguments.rounds}.json"
-    key = f"{arguments.version} {RUNNER.stat().st_mtime_ns}"
+    key = f"{arguments.version} {RUNNER.stat().st_mtime_ns} {arguments.without}"
     if cached.exists() and not arguments.only:
         known = json.loads(cached.read_text())
         if known.pop("key") == key:
@@ -291,9 +292,10 @@ def chosen(arguments: argparse.Namespace) -> list[str]:
     """The modules to run."""
     skipped = table("cpython_skipped.txt")
     everything = modules_of(arguments.python)
-    for module in skipped:
-        if module not in everything:
-            raise SystemExit(f"cpython_skipped.txt: there is no {module}")
+    for name in skipped:
+        if not any(name == module or name.startswith(f"{module}.") for module in everything):
+            raise SystemExit(f"cpython_skipped.txt: there is no {name}")
+    arguments.without = [name for name in skipped if name not in everything]
     if arguments.modules:
         wanted = [name if name.startswith("test.") else f"test.{name}" for name in arguments.modules]
         packages = tuple(f"{name}." for name in wanted)
