@@ -40,7 +40,7 @@ class Package:
 
     version: str
     needs: tuple[str, ...] = ()  # what its tests import besides
-    tests: str = "tests"  # the folder of the tests in the source distribution; "": in the installed package
+    tests: str = "tests"  # their folder in the source distribution; "": in the installed package
     arguments: tuple[str, ...] = ()  # more arguments for pytest
     by_module: bool = False  # one process for each test module
     left_out: tuple[str, ...] = ()  # folders or modules with nothing to show here
@@ -52,7 +52,9 @@ PACKAGES: dict[str, Package] = {
     "click": Package("8.5.1"),
     "jinja2": Package("3.1.6", ("trio",)),
     "more-itertools": Package("11.2.1"),
-    "mpmath": Package("1.4.1", ("pexpect",), "", by_module=True),
+    "mpmath": Package(
+        "1.4.1", ("pexpect", "pytest-timeout"), "mpmath/tests", ("-o", "addopts="), by_module=True
+    ),
     "networkx": Package("3.6.1", (), "", by_module=True),
     # What numpy.test() runs. f2py and distutils call compilers, typing calls mypy.
     "numpy": Package(
@@ -150,17 +152,22 @@ class Place:
         """The processes that run the tests of a package."""
         package = PACKAGES[name]
         if package.tests:
-            return [Group(name, package, self.source(name), (package.tests, *package.arguments))]
-        inside = self.site / name
-        folder = self.folder / "empty"
-        folder.mkdir(exist_ok=True)
-        groups: list[Group] = []
-        for file in sorted(inside.rglob("test_*.py")):
-            module = str(file.relative_to(inside))
-            if not module.startswith(package.left_out or ("/",)):
-                own = (str(file), f"--rootdir={self.site}", *package.arguments)
-                groups.append(Group(f"{name}/{module}", package, folder, own))
-        return groups
+            top = folder = self.source(name)
+            own: tuple[str, ...] = package.arguments
+        else:
+            # Where nothing can be imported by being beside the tests.
+            top, folder = self.site, self.folder / "empty"
+            folder.mkdir(exist_ok=True)
+            own = (f"--rootdir={top}", *package.arguments)
+        inside = top / (package.tests or name)
+        if not package.by_module:
+            return [Group(name, package, folder, (str(inside), *own))]
+        files = [(file, str(file.relative_to(inside))) for file in sorted(inside.rglob("test_*.py"))]
+        return [
+            Group(f"{name}/{module}", package, folder, (str(file), *own))
+            for file, module in files
+            if not module.startswith(package.left_out or ("/",))
+        ]
 
 
 def run_group(group: Group, place: Place, variables: dict[str, str], timeout: float, output: Path) -> Outcome:
