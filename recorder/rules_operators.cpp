@@ -173,6 +173,14 @@ void Session::load_method(const Instruction& instruction) {
     push(first + index);
     note(first + index, live_stack(1 - index));
   }
+  if (!has_raised_ && live_stack(1) != nullptr) {
+    // `self` is the owner, not one more value: who counts its references (`array.resize()`) finds those of the program.
+    emit(Op::guard_not_null, {first}, snapshot_at(current_ + 1, top().stack));
+    release(pop());
+    push(owner);
+    flush_drops();
+    return;
+  }
   release(owner);
   flush_drops();
 }

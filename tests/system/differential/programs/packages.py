@@ -41,3 +41,47 @@ def f(n):
         result = made(np.arange(3))
     made = None
     return sys.getrefcount(one) - before, result
+
+
+# program: self_of_a_method_is_no_reference_more
+# note: ndarray.resize refuses where more than the name and the call refer to the array
+# f(4) => record, hit
+import numpy as np
+
+
+def inner(n):
+    x = np.zeros(n)
+    x.resize((2, 3))
+    return x.shape
+
+
+def f(n):
+    x = np.zeros(n)
+    x.resize((5, 5))
+    y = [x]
+    try:
+        x.resize(3)
+    except ValueError:
+        y.append(inner(n))
+    return x.shape, len(y), y[1:]
+
+
+# program: method_that_becomes_an_attribute
+# note: the form of the method is guarded: behind the look-up the exit has both values on its stack
+# f(A()) => record, hit
+# f(B()) => hit exit, hit exit
+class A:
+    def __getattr__(self, name): raise AttributeError(name)
+    def m(self, x): return 'A', x
+
+
+class B:
+    def __init__(self): self.m = lambda x: ('B', x)
+
+
+log = []
+
+
+def f(a):
+    log.append(len(log))
+    return a.m(2), log[-1] >= 0
