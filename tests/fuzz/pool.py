@@ -137,6 +137,8 @@ def run_all(
         start()
     while running:
         for key, _ in selector.select(timeout=1.0):
+            if key.fd not in running:
+                continue
             child, batch, at = running[key.fd]
             messages, ended = child.read()
             for message in messages:
@@ -150,8 +152,11 @@ def run_all(
                 selector.unregister(key.fd)
                 del running[key.fd]
                 start()
+        waiting = {
+            key.fd for key, _ in selector.select(timeout=0)
+        }  # the caller may have been busy with a result
         for fd, (child, batch, at) in list(running.items()):
-            if time.monotonic() - child.heard > SILENCE:
+            if fd not in waiting and time.monotonic() - child.heard > SILENCE:
                 selector.unregister(fd)
                 del running[fd]
                 yield from _ended(child, batch, at, backlog, kill=True)

@@ -252,3 +252,36 @@ def h(x):
         return Loud(x), Loud(x + 2).value
     except AttributeError:
         return x
+
+
+# program: generator_goes_on_with_other_locals_bound
+# note: which locals are bound where it goes on depends on the way it has come
+# trace: all
+# f(1) => record record record, hit hit hit
+# f(0) => miss record miss record hit exit, hit hit hit exit
+# f(1) => hit hit hit, hit hit hit
+# h(0) => record record record, hit hit hit
+# h(1) => miss record hit hit, hit hit hit
+def g(n):
+    if n:
+        x = 1
+    yield 1
+    print(x)
+
+
+def f(n):
+    try:
+        return list(g(n))
+    except UnboundLocalError as error:
+        return str(error)
+
+
+def k(n):
+    if n:
+        x = 1
+    yield 1
+    print(locals())
+
+
+def h(n):
+    return list(k(n))

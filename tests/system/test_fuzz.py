@@ -1,0 +1,95 @@
+"""A representative part of the random programs (tests/fuzz): fixed seeds, eagerly and traced."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import tagalong
+
+ROOT = Path(__file__).resolve().parents[2]
+COUNT = 500
+
+
+def run_fuzz(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The generator's command line against the package under test."""
+    package = str(Path(tagalong.__file__).parents[1])
+    path = os.pathsep.join((package, str(ROOT / "tests"), str(ROOT / "tests" / "system")))
+    kept = {name: text for name, text in os.environ.items() if not name.startswith(("TAGALONG", "PYTHON"))}
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "fuzz", *arguments],
+        env=kept | {"PYTHONPATH": path, "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+
+
+def test_random_programs_do_the_same_traced() -> None:
+    result = run_fuzz("--count", str(COUNT), "--seed", "1", "--no-shrink", "--finds", "3", "--time", "100")
+    assert result.returncode == 0, f"{result.stdout[-6000:]}\n{result.stderr[-2000:]}"
+    programs = int(re.search(r"^(\d+) programs in", result.stdout, re.M)[1])
+    recorded, hits, exits, with_record, with_hit = map(
+        int,
+        re.search(
+            r"functions recorded (\d+), hits (\d+), misses \d+, exits (\d+); "
+            r"programs that recorded (\d+), that hit (\d+)",
+            result.stdout,
+        ).groups(),
+    )
+    assert programs >= 0.9 * COUNT
+    # Not a test if little of it was traced.
+    assert with_record >= 0.97 * programs
+    assert with_hit >= 0.97 * programs
+    assert recorded >= 3 * programs
+    assert hits >= 20 * programs
+    assert exits >= 2 * programs
+
+
+def test_a_seed_is_a_program() -> None:
+    one, two, other = (run_fuzz("--show", "--seed", seed) for seed in ("7", "7", "8"))
+    assert one.stdout == two.stdout
+    assert one.stdout != other.stdout
+    assert "same" in one.stdout.splitlines()
+
+
+def test_what_is_found_is_shrunk_and_paste_ready(tmp_path: Path) -> None:
+    """With a traced run that lies on purpose."""
+    script = tmp_path / "lie.py"
+    script.write_text(
+        "from fuzz import oracle, pool, shrink\n"
+        "from fuzz.assembly import generate\n"
+        "pool.ready()\n"
+        "honest = oracle.traced\n"
+        "def lying(program, code):\n"
+        "    seen = honest(program, code)\n"
+        "    if 'while' in program.source:\n"
+        "        seen[0].output += 'lie'\n"
+        "    return seen\n"
+        "oracle.traced = lying\n"
+        "generated = next(g for g in map(generate, range(1, 99)) if 'while' in g.source)\n"
+        "result = pool.outcome_of(generated, ())\n"
+        "assert result.status == 'differs', result\n"
+        "small = shrink.shrunk(generated, result, 60.0)\n"
+        "print(shrink.paste_ready(*small))\n"
+    )
+    package = str(Path(tagalong.__file__).parents[1])
+    path = os.pathsep.join((package, str(ROOT / "tests"), str(ROOT / "tests" / "system")))
+    result = subprocess.run(
+        [sys.executable, "-W", "ignore", str(script)],
+        env=os.environ | {"PYTHONPATH": path, "PYTHONHASHSEED": "0"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    source = [line for line in result.stdout.splitlines() if line and not line.startswith("#")]
+    assert any("while" in line for line in source)
+    assert len(source) <= 6, result.stdout
+    assert result.stdout.startswith("# program: fuzz_")
+    assert "# trace: all" in result.stdout
