@@ -141,7 +141,6 @@ void Session::emit_raising(bool leaves_root) {
     case op::kLOAD_FAST:
     case op::kDELETE_FAST: {
       PyObject* names = top().code->decoded->shape->code->co_localsplusnames;
-      settle_binding(top().locals[instruction.arg]);
       emit(Op::unbound_local, {}, snapshot(), 0, Ref::create(PyTuple_GET_ITEM(names, instruction.arg)));
       return;
     }

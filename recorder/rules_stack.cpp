@@ -59,8 +59,7 @@ void Session::load_assertion_error(const Instruction& /*instruction*/) {
 void Session::load_fast(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
   const Value value = top().locals[instruction.arg];
-  TAGALONG_CHECK(!is_unbound(value), "local {} has no value", instruction.arg);
-  settle_binding(value);
+  TAGALONG_CHECK(value != kNoValue, "local {} has no value", instruction.arg);
   hold(value);
   push(value);
 }
@@ -74,7 +73,6 @@ void Session::store_fast(const Instruction& instruction) {
 
 void Session::delete_fast(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
-  settle_binding(top().locals[instruction.arg]);
   bind_local(static_cast<int>(instruction.arg), kNoValue);
   flush_drops();
 }

@@ -128,12 +128,9 @@ void Session::start_root(interp::Frame* frame, const Start& start) {
   top().locals.assign(static_cast<std::size_t>(code->co_nlocalsplus), replay::kNoValue);
   for (int slot = 0; slot < code->co_nlocalsplus; ++slot) {
     PyObject* object = interp::locals_of(frame)[slot];
-    // At its start a function has its arguments and nothing else; which locals it has where it goes on depends on the
-    // way it has come. There an unbound one is an input, too: whatever is in the slot next time stays there.
-    if (object != nullptr || entry_ != 0) {
+    if (object != nullptr) {
       const Value value = emit(Op::param, {}, replay::kNoSnapshot, slot);
       note(value, object);
-      facts(value).may_be_unbound = entry_ != 0;
       hold(value);
       top().locals[static_cast<std::size_t>(slot)] = value;
     }
@@ -283,7 +280,7 @@ void Session::check_shadow() {
   }
   PyObject** slots = interp::locals_of(frame.live);
   for (std::size_t slot = 0; slot < frame.locals.size(); ++slot) {
-    TAGALONG_CHECK((slots[slot] == nullptr) == is_unbound(frame.locals[slot]),
+    TAGALONG_CHECK((slots[slot] == nullptr) == (frame.locals[slot] == replay::kNoValue),
                    "local slot {} before instruction {} of {}", slot, current_, graph_.name);
   }
 }

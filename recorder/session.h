@@ -106,7 +106,6 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
     bool is_null = false;           // when recorded
     bool counted = true;            // false: constants and the like, which nobody drops
     bool on_root_stack = false;     // at entry
-    bool may_be_unbound = false;    // a local where the function goes on; nothing has shown yet which it is
   };
 
   // An instruction that has raised, from when that is known to its handler or the end of its frame.
@@ -156,8 +155,6 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void start_root(interp::Frame* frame, const Start& start);
   void guard_bound_locals();
   void start_root_stack(int depth);
-  [[nodiscard]] bool is_unbound(Value local) const;
-  void settle_binding(Value local);
   void take_root_stack();
   void end(Recorded recorded);
   void finish(Recorded recorded);

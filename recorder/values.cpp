@@ -75,18 +75,6 @@ void Session::bind_local(int slot, Value value) {
   release(old);
 }
 
-bool Session::is_unbound(Value local) const {
-  return local == kNoValue || facts_[static_cast<std::size_t>(local)].is_null;
-}
-
-// The instruction depends on whether the local has a value.
-void Session::settle_binding(Value local) {
-  if (local != kNoValue && facts(local).may_be_unbound) {
-    emit(facts(local).is_null ? Op::guard_null : Op::guard_not_null, {local}, snapshot());
-    facts(local).may_be_unbound = false;
-  }
-}
-
 SnapshotId Session::snapshot() {
   if (!state_changed_ && cached_instruction_ == current_ && cached_frame_ == frames_.size()) {
     return cached_snapshot_;

@@ -261,7 +261,7 @@ def h(x):
 # f(0) => miss record miss record hit exit, hit hit hit exit
 # f(1) => hit hit hit, hit hit hit
 # h(0) => record record record, hit hit hit
-# h(1) => miss record hit hit, hit hit hit
+# h(1) => miss record miss record hit, hit hit hit
 def g(n):
     if n:
         x = 1
