@@ -109,3 +109,19 @@ def change_function(g: Generator) -> None:
         "print(leaf_a($int), leaf_b($int), leaf_c($int))",
     )
     g.line(g.random.choice(forms))
+
+
+W = {"feature": "disturb", "needs": "function"}
+statement(0.7, "gc.collect()", **W)
+statement(
+    0.7,
+    "try:\n    for $new_key in $v_map:\n        $v_map[str($int)] = 1\nexcept RuntimeError as $new_exc:\n    print($2)",
+    **W,
+)
+statement(0.7, "sys.setprofile(lambda *a: None)\n$=int = $int\nsys.setprofile(None)", **W)
+statement(0.7, "sys.settrace(lambda *a: None)\n$=int = $int\nsys.settrace(None)", **W)
+statement(0.7, "print(sorted(sys._getframe(1).f_locals)[:3], sys._getframe().f_back.f_lineno)", **W)
+statement(0.5, "$new_CLoud = Loud($int)\n$1.me = $1\n$1 = None\ngc.collect()", **L)
+statement(0.5, "{x:none}$=int = [Loud(q) for q in $pair][0].n", **L)
+statement(0.5, "try:\n    Loud($int), $int // 0\nexcept ZeroDivisionError:\n    print('caught')", **L)
+statement(0.5, "try:\n    Loud($int).get($int)\nexcept TypeError:\n    print('caught')", **L)

@@ -315,6 +315,8 @@ class Generator:
 
     def expr(self, kind: str) -> str:
         """An expression whose value is of that kind, as long as nobody disturbs."""
+        if kind == "result":
+            kind = self.scope.result
         if kind == "any":
             kind = self.random.choice(DATA)
         elif kind == "hash":

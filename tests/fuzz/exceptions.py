@@ -65,3 +65,32 @@ statement(1, "$=any1 = $any < $any", needs="try")
 statement(1, "$=any1 = ($any).missing", needs="try")
 statement(1, "$=any1 = missing_name", needs="try")
 statement(1, "$=any1 = $v_any1", needs="try")
+
+# --- leaving blocks in every way
+statement(1.5, "try:\n    $block\nfinally:\n    if $bool:\n        break", needs="loop", **E)
+statement(1, "try:\n    $block\nfinally:\n    if $bool:\n        continue", needs="loop", **E)
+statement(1, "try:\n    if $bool:\n        continue\n    $block\nfinally:\n    $block", needs="loop", **E)
+statement(1, "with Guarded($int, $bool):\n    if $bool:\n        break\n    $block", needs="loop", **E)
+statement(
+    1, "with Guarded($int, $bool):\n    if $bool:\n        return $result\n    $block", needs="return", **E
+)
+statement(1, "try:\n    return $result\nfinally:\n    $block", needs="return", **E)
+statement(0.5, "try:\n    $block\nfinally:\n    return $result", needs="return", **E)
+statement(
+    1, "try:\n    return $result\nexcept $etype as $new_exc:\n    print($1)\n    $block", needs="return", **E
+)
+statement(
+    1,
+    "for $new_int in $ints[:4]:\n    try:\n        $block\n    except $etype:\n        continue\n    $block",
+    **E,
+)
+statement(1, "with raising($exc):\n    $block", needs="try", **E)
+statement(
+    1,
+    "try:\n    with raising($exc):\n        $block\nexcept Exception as $new_exc:\n    print(shown($1))",
+    **E,
+)
+statement(1, "for $new_any1 in $mixed:\n    try:\n        print($1 + $int)\n        $block\n"
+          "    except TypeError as $new_exc:\n        print($2)", **E)  # fmt: skip
+statement(1, "for $new_int in [1, 2.5, True, 'w', $int]:\n    try:\n        $block\n    except Exception as $new_exc:\n"
+          "        print(type($2).__name__, lines($2))", **E)  # fmt: skip

@@ -568,3 +568,25 @@ expressions(
     "int",
     "0.6@identity leaf_a($int)\n0.6@identity leaf_b($int)\n0.4@identity leaf_c()\n0.2@identity leaf_a()",
 )
+
+# Values that are like the kind, but of another type: guards fail in the middle of what has been recorded.
+expressions("int", "0.5 $bool\n0.3 $npi\n0.2@classes Whole($int)\n0.4 int($int != $int)")
+expressions("float", "0.6 $int\n0.4 $npf\n0.3 (1 if $bool else 2.5)")
+expressions("ints", "0.4 [$int, $float]\n0.3 list($floats)\n0.3 [$bool, $npi, $int]\n0.3 list($iarr)")
+expressions(
+    "int",
+    "0.7 {x:int}sum([{x} + $int for {x} in [1, True, $int]])\n0.3 {x:int}[{x} * 2 for {x} in [1, 2.5, $int]][$n % 2]",
+)
+expressions("str", "0.3@classes Word($str)\n0.4 f'{$v_mixed!r:.20}'\n0.4 repr($mixed)\n0.3 str($pair)")
+expressions("pair", "0.6@classes Two($int, $int)\n0.3 $v_mixed[:2]\n0.3 ($int, $float)")
+expressions(
+    "int", "0.4@classes Two($int, $int).b\n0.3@classes Colour.RED.value\n0.3@classes Held($int).value"
+)
+expressions(
+    "int",
+    "0.3@classes Colour($n % 2 + 1).value\n0.3@classes Ordered($int).twice\n0.3@classes Left($int).who($int)",
+)
+expressions(
+    "bool", "0.3@classes (Colour.RED is Colour($n % 2 + 1))\n0.4@classes Ordered($int) < Ordered($int)"
+)
+expressions("int", "0.4@disturb {x:none}opaque(lambda: $int)\n0.3@frames {x:none}caller_locals(lambda: $int)")

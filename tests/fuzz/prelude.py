@@ -8,8 +8,10 @@ _WORD = re.compile(r"[A-Za-z_]\w+")
 IMPORTS = (
     "asyncio",
     "builtins",
+    "collections",
     "contextlib",
     "dataclasses",
+    "enum",
     "functools",
     "gc",
     "itertools",
@@ -54,6 +56,57 @@ class Point:
     x: int
     y: object = None
 """,
+    "Whole": """
+class Whole(int):
+    def __add__(self, other): return Whole(int(self) + 1) if isinstance(other, int) else NotImplemented
+""",
+    "Word": """
+class Word(str):
+    def upper(self): return 'UP'
+""",
+    "Two": """
+Two = collections.namedtuple('Two', 'a b')
+""",
+    "Colour": """
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = 2
+""",
+    "Held": """
+class Limit:
+    def __set_name__(self, owner, name): self.name = '_' + name
+    def __get__(self, obj, owner): return self if obj is None else getattr(obj, self.name, 0)
+    def __set__(self, obj, value): setattr(obj, self.name, min(value, 50))
+class Held:
+    value = Limit()
+    def __init__(self, n): self.value = n
+""",
+    "Ordered": """
+@functools.total_ordering
+class Ordered:
+    __slots__ = ('n',)
+    def __init__(self, n): self.n = n
+    def __lt__(self, other): return self.n < other.n
+    def __eq__(self, other): return self.n == other.n
+    @property
+    def twice(self): return self.n + self.n
+""",
+    "Left": """
+class Top:
+    def __init__(self, n): self.n = n
+    def who(self, p): return p
+class Right(Top):
+    def who(self, p): return super().who(p) + 1
+class Middle(Top):
+    def who(self, p): return super().who(p) * 2 % 1009
+class Left(Middle, Right):
+    def __init_subclass__(cls): cls.made = 0
+    def who(self, p): return super().who(p) - self.n
+""",
+    "caller_locals": """
+def caller_locals(function):
+    return len(sys._getframe(1).f_locals) + int(bool(function()))
+""",
     "Guarded": """
 class Guarded:
     def __init__(self, n, swallows): self.n, self.swallows = n, swallows
@@ -63,6 +116,13 @@ class Guarded:
     def __exit__(self, kind, value, tb):
         print('exit', self.n, kind and kind.__name__)
         return self.swallows and kind is not None and issubclass(kind, Exception)
+""",
+    "raising": """
+class raising:
+    def __init__(self, error): self.error = error
+    def __enter__(self): return self
+    def __exit__(self, kind, value, tb):
+        raise self.error
 """,
     "managed": """
 @contextlib.contextmanager
