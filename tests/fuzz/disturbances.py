@@ -118,8 +118,8 @@ statement(
     "try:\n    for $new_key in $v_map:\n        $v_map[str($int)] = 1\nexcept RuntimeError as $new_exc:\n    print($2)",
     **W,
 )
-statement(0.7, "sys.setprofile(lambda *a: None)\n$=int = $int\nsys.setprofile(None)", **W)
-statement(0.7, "sys.settrace(lambda *a: None)\n$=int = $int\nsys.settrace(None)", **W)
+statement(0.7, "sys.setprofile(lambda *a: None)\ntry:\n    $block\nfinally:\n    sys.setprofile(None)", **W)
+statement(0.7, "sys.settrace(lambda *a: None)\ntry:\n    $block\nfinally:\n    sys.settrace(None)", **W)
 statement(0.7, "print(sorted(sys._getframe(1).f_locals)[:3], sys._getframe().f_back.f_lineno)", **W)
 statement(0.5, "$new_CLoud = Loud($int)\n$1.me = $1\n$1 = None\ngc.collect()", **L)
 statement(0.5, "{x:none}$=int = [Loud(q) for q in $pair][0].n", **L)
