@@ -172,6 +172,18 @@ int DecodedCode::call_start(int instruction) const {
   return start;
 }
 
+std::vector<int> shown_units(const Assembly& assembly, const std::vector<int>& units) {
+  std::vector<int> shown = units;
+  for (std::size_t index = assembly.instructions.size(); index-- > 1;) {
+    const int before = assembly.instructions[index - 1].opcode;
+    const int opcode = assembly.instructions[index].opcode;
+    if ((before == op::kPRECALL && opcode == op::kCALL) || (before == op::kKW_NAMES && opcode == op::kPRECALL)) {
+      shown[index - 1] = shown[index];
+    }
+  }
+  return shown;
+}
+
 std::shared_ptr<const DecodedCode> DecodedCode::make(PyCodeObject* code) {
   auto decoded = std::make_shared<DecodedCode>();
   decoded->assembly = rewriter::decode(code);
@@ -188,7 +200,7 @@ std::shared_ptr<const DecodedCode> DecodedCode::make(PyCodeObject* code) {
   rewriter::EncodeOptions options;
   options.stack_size = decoded->assembly.stack_size;
   shape->units = rewriter::encode(decoded->assembly, options).offsets;
-  shape->shown = replay::shown_units(decoded->assembly, shape->units);
+  shape->shown = shown_units(decoded->assembly, shape->units);
   shape->starts = replay::starts_of(code, shape->units);
   decoded->shape = std::move(shape);
   constexpr int kSuspends = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE;

@@ -65,4 +65,8 @@ struct RecordingCode {
 
 inline constexpr long kUnwound = -1;
 
+// `units` as they are shown: a snapshot before a call stands at KW_NAMES or PRECALL, but during the call, and when it
+// raises, the interpreter is at the CALL, whose position is another.
+std::vector<int> shown_units(const rewriter::Assembly& assembly, const std::vector<int>& units);
+
 }  // namespace tagalong::recorder

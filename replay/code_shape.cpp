@@ -25,16 +25,4 @@ std::vector<int> starts_of(PyCodeObject* code, const std::vector<int>& units) {
   return starts;
 }
 
-std::vector<int> shown_units(const rewriter::Assembly& assembly, const std::vector<int>& units) {
-  std::vector<int> shown = units;
-  for (std::size_t index = assembly.instructions.size(); index-- > 1;) {
-    const int before = assembly.instructions[index - 1].opcode;
-    const int opcode = assembly.instructions[index].opcode;
-    if ((before == PRECALL && opcode == CALL) || (before == KW_NAMES && opcode == PRECALL)) {
-      shown[index - 1] = shown[index];
-    }
-  }
-  return shown;
-}
-
 }  // namespace tagalong::replay

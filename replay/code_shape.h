@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "rewriter/code.h"
 #include "rewriter/interp/ref.h"
 
 namespace tagalong::replay {
@@ -33,10 +32,6 @@ struct CodeShape {
 
 // Where the instructions at `units` begin, EXTENDED_ARG included, and the end of the code. Throws PythonError.
 std::vector<int> starts_of(PyCodeObject* code, const std::vector<int>& units);
-
-// `units` as they are shown: a snapshot before a call stands at KW_NAMES or PRECALL, but during the call, and when it
-// raises, the interpreter is at the CALL, whose position is another.
-std::vector<int> shown_units(const rewriter::Assembly& assembly, const std::vector<int>& units);
 
 using CodeShapeRef = std::shared_ptr<const CodeShape>;
 

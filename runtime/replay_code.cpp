@@ -126,7 +126,7 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
     record.pads.push_back(
         pads[index] < 0 ? -1 : starts[static_cast<std::size_t>(edited.index[static_cast<std::size_t>(pads[index])])]);
   }
-  record.shown = replay::shown_units(decoded->assembly, record.units);
+  record.shown = recorder::shown_units(decoded->assembly, record.units);
   record.replay_code = Ref::steal(PyWeakref_NewRef(reinterpret_cast<PyObject*>(encoded.code.get()), nullptr));
   if (!record.replay_code) {
     throw PythonError();

@@ -15,7 +15,7 @@ CodeShapeRef shape_of(PyCodeObject* code) {
   shape->code = BorrowedCode(code);
   shape->depths = rewriter::stack_depths(assembly);
   shape->units = rewriter::encode(assembly).offsets;
-  shape->shown = shown_units(assembly, shape->units);
+  shape->shown = shape->units;
   shape->starts = starts_of(code, shape->units);
   return shape;
 }
