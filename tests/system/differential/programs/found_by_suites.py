@@ -1,6 +1,6 @@
 """What CPython's own tests under stress have found."""
 # fmt: off
-# ruff: noqa: E402, E501, E702, E704, E722, F401, F811, F821, F842, I001, PTH118
+# ruff: noqa: E402, E501, E702, E704, E722, F401, F811, F821, F842, I001, PTH116, PTH118
 
 
 # program: the_specialised_call_that_raises
