@@ -269,14 +269,14 @@ expressions(
     1! $floats[$int]
     1 round($float, $n)
     1 math.copysign($float, $float)
-    1 math.sin($float) if $float == 0.5 else $float
+    1 (math.sin($float) if $float == 0.5 else $float)
     1 float($npf)
     1 float($arr.sum())
     1 float($arr[$n % 4])
     1 $arr.tolist()[1]
     0.7 {x:float}sum([$float for {x} in $^floats], 0.0)
     0.7 {x:float}(lambda {x}: $float)($^float)
-    0.5 math.fsum([$float, $float]) if $bool else $float
+    0.5 (math.fsum([$float, $float]) if $bool else $float)
     0.5! float($str)
     0.5 complex($float, $int).imag
     """,
