@@ -238,6 +238,7 @@ std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
   rewriter::Instrumented instrumented = rewriter::instrument(assembly, plan);
 
   std::vector<std::pair<int, int>> exceptions;
+  exceptions.reserve(static_cast<std::size_t>(count) + pads.size());
   for (int index = 0; index < count; ++index) {
     exceptions.emplace_back(instrumented.before_hook_offsets[static_cast<std::size_t>(index)], index);
   }

@@ -25,7 +25,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
       : entries(decoded->entries.size()), decoded_(std::move(decoded)) {}
   CodeRecord(const CodeRecord&) = delete;
   CodeRecord& operator=(const CodeRecord&) = delete;
-  ~CodeRecord();
+  ~CodeRecord() override;
 
   [[nodiscard]] const recorder::DecodedCode& decoded() const { return *decoded_; }
   [[nodiscard]] std::shared_ptr<const recorder::DecodedCode> decoded_ref() const { return decoded_; }

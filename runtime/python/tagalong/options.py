@@ -222,8 +222,8 @@ TABLE: tuple[Option, ...] = (
         allowed="the absolute name of a file",
         help="file to which each traced process appends one line of JSON at its end: what was recorded, replayed and "
         "given up",
-        examples=(("", ""), ("/tmp/counts.jsonl", "/tmp/counts.jsonl")),
-        refused=("counts.jsonl", "/tmp/"),
+        examples=(("", ""), ("/var/counts.jsonl", "/var/counts.jsonl")),
+        refused=("counts.jsonl", "/var/"),
     ),
 )
 
