@@ -6,6 +6,7 @@
 
 #include "recorder/session.h"
 #include "rewriter/interp/errors.h"
+#include "rewriter/interp/requests.h"
 
 namespace tagalong::recorder {
 namespace {
@@ -37,8 +38,16 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
   } catch (const std::exception&) {
     session->stop(Stop::k_internal);
   }
-  if (reinterpret_cast<Hook*>(self)->session == nullptr) {
+  session = reinterpret_cast<Hook*>(self)->session;
+  const bool is_polite = session == nullptr || key == kUnwound ||
+                         session->is_polite_place(frame, static_cast<int>(key >> 1), (key & 1) != 0);
+  if (session == nullptr) {
     Session::reap();  // it has just finished
+  }
+  if (is_polite) {
+    interp::resume_requests();
+  } else {
+    interp::postpone_requests(interp::thread_state());
   }
   Py_RETURN_NONE;
 }

@@ -8,6 +8,7 @@
 #include "recorder/rule_table.h"
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/eval_hook.h"
+#include "rewriter/interp/requests.h"
 
 namespace tagalong::recorder {
 namespace {
@@ -199,6 +200,15 @@ bool Session::may_go_on() {
   return true;
 }
 
+bool Session::is_polite_place(const interp::Frame* frame, int instruction, bool is_after) const {
+  if (finished_ || waiting_ || frames_.back().live != frame) {
+    return true;
+  }
+  const auto opcode = instruction_at(instruction).opcode;
+  return is_after ? opcode == rewriter::op::kCALL || opcode == rewriter::op::kCALL_FUNCTION_EX
+                  : opcode == rewriter::op::kJUMP_BACKWARD;
+}
+
 void Session::before(interp::Frame* frame, int instruction) {
   if (!is_mine(frame)) {
     return;
@@ -344,6 +354,7 @@ void Session::finish(Recorded recorded) {
 }
 
 PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_flag) {
+  interp::resume_requests();
   const std::shared_ptr<Session> session = t_session_slot.session;
   if (session == nullptr || session->waiting_ || throw_flag != 0 || thread != session->thread_) {
     return interp::evaluate(thread, frame, throw_flag);

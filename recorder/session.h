@@ -87,6 +87,9 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void after(interp::Frame* frame, int instruction);
   void unwound(interp::Frame* frame);
 
+  // Whether eager execution looks for signals and other threads where this hook stands.
+  [[nodiscard]] bool is_polite_place(const interp::Frame* frame, int instruction, bool is_after) const;
+
   [[nodiscard]] PyThreadState* thread() const { return thread_; }
 
   Session(const Session&) = delete;

@@ -29,6 +29,27 @@ const int* const kTraceMalloc = &_Py_tracemalloc_config.tracing;
 
 RequestFlag::RequestFlag(PyThreadState* thread) : flag_(&thread->interp->ceval.eval_breaker._value) {}
 
+namespace {
+
+bool g_postponed = false;  // under the GIL
+
+}  // namespace
+
+void postpone_requests(PyThreadState* thread) {
+  int* flag = &thread->interp->ceval.eval_breaker._value;
+  if (__atomic_load_n(flag, __ATOMIC_RELAXED) != 0) {
+    __atomic_store_n(flag, 0, __ATOMIC_RELAXED);
+    g_postponed = true;
+  }
+}
+
+void resume_requests() {
+  if (g_postponed) {
+    g_postponed = false;
+    PyEval_RestoreThread(PyEval_SaveThread());  // whoever takes the GIL finds out what is requested
+  }
+}
+
 bool serve_requests() {
   static PyObject* server = nullptr;
   if (server == nullptr) {

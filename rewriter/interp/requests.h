@@ -23,4 +23,9 @@ class RequestFlag {
 // Serves what is requested, as if the current frame had just finished an instruction. False with an exception set.
 bool serve_requests();
 
+// For code that runs between two instructions by means of a call, behind which the interpreter would serve where it
+// never does: what is requested waits until it is resumed, in this thread or any other.
+void postpone_requests(PyThreadState* thread);
+void resume_requests();
+
 }  // namespace tagalong::interp

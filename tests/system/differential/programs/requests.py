@@ -397,3 +397,38 @@ def f(a, x):
             y = 2
         log.extend([y])
     return list(log)
+
+
+# program: signal_waits_for_the_next_call
+# note: +a asks for the handler; eager execution looks for it behind calls and at jumps back, nowhere else
+# f(Asks(), 1) => record, hit
+# f(Asks(), 2) => hit
+import signal
+from _thread import interrupt_main
+from functools import partial
+
+value = "start"
+
+
+def handler(number, frame):
+    global value
+    value = "changed"
+
+
+signal.signal(signal.SIGUSR1, handler)
+
+
+class Asks:
+    __pos__ = staticmethod(partial(interrupt_main, signal.SIGUSR1))
+
+
+def f(a, x):
+    global value
+    value = "start"
+    +a
+    b = value
+    y = x + 1
+    c = value
+    z = divmod(x, 2)
+    d = value
+    return b, y, c, z, d
