@@ -61,11 +61,12 @@ BOOST_AUTO_TEST_CASE(an_instruction_that_ends_or_jumps_has_its_hook_before) {
   }
 }
 
-// An instruction without hooks must not change what the shadow state shows.
+// An instruction without hooks must not change what the shadow state shows. RETURN_GENERATOR comes before the RESUME at
+// which the recording of a generator starts, and the interpreter's own POP_TOP behind it takes its value away.
 BOOST_AUTO_TEST_CASE(an_instruction_without_hooks_leaves_the_stack_alone) {
   for (const std::string& name : opcodes_at(When::kNone)) {
     const std::uint8_t opcode = *rewriter::opcode_by_name(name);
-    if (rewriter::info(opcode).flow == rewriter::Flow::kImplied) {
+    if (rewriter::info(opcode).flow == rewriter::Flow::kImplied || opcode == rewriter::op::kRETURN_GENERATOR) {
       continue;
     }
     const auto edge =
