@@ -39,7 +39,8 @@ bool Session::find_raising(int unit) {
   const std::vector<int>& map = top().code->instruction_at;
   int instruction = -1;
   if (unit == kUnknownUnit) {
-    instruction = unfinished_instruction();
+    // An open branch may have raised itself, or something behind it.
+    instruction = top().pending < 0 ? unfinished_instruction() : -1;
   } else if (unit >= 0 && static_cast<std::size_t>(unit) < map.size()) {
     instruction = map[static_cast<std::size_t>(unit)];
   }
@@ -62,6 +63,16 @@ bool Session::find_raising(int unit) {
   return true;
 }
 
+// The hook behind a branch fires where it is not taken. So one that is open when another instruction raises was taken,
+// and no hook has come since. False: that was one round of a loop too many.
+bool Session::settle_before_raising() {
+  const int raising = top().raising.instruction;
+  if (top().pending >= 0 && top().pending != raising) {
+    settle(raising, false);
+  }
+  return !finished_;
+}
+
 // In front of the first instruction of a handler, with the exception on top of the stack.
 bool Session::catch_exception(interp::Frame* frame, int handler) {
   PyObject* exception = live_stack(0);
@@ -72,7 +83,7 @@ bool Session::catch_exception(interp::Frame* frame, int handler) {
   if (traceback && PyTraceBack_Check(traceback.get()) && entry->tb_frame->f_frame == frame) {
     unit = entry->tb_lasti / static_cast<int>(sizeof(_Py_CODEUNIT));
   }
-  if (!find_raising(unit)) {
+  if (!find_raising(unit) || !settle_before_raising()) {
     return false;
   }
   emit_raising(false);
@@ -289,7 +300,7 @@ void Session::unwound(interp::Frame* frame) {
     return;
   }
   PyObject** base = interp::stack_base(frame);  // holds the place that raised, and the exception
-  if (!find_raising(static_cast<int>(PyLong_AsLong(base[0])))) {
+  if (!find_raising(static_cast<int>(PyLong_AsLong(base[0]))) || !settle_before_raising()) {
     return;
   }
   if (!top().raising.is_emitted && leaves_generator()) {

@@ -22,7 +22,9 @@ struct SessionSlot {
   SessionSlot& operator=(const SessionSlot&) = delete;
   ~SessionSlot() {
     if (session != nullptr) {
-      static_cast<void>(new std::shared_ptr<Session>(std::move(session)));  // NOLINT(cppcoreguidelines-owning-memory)
+      // Out of memory ends the process, as it would anywhere in a destructor.
+      static_cast<void>(
+          new std::shared_ptr<Session>(std::move(session)));  // NOLINT(bugprone-unhandled-exception-at-new)
     }
   }
 };

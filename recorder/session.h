@@ -193,6 +193,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   static constexpr int kUnknownUnit = -2;
   [[nodiscard]] int unfinished_instruction() const;
   bool find_raising(int unit);
+  bool settle_before_raising();
   void emit_raising(bool leaves_root);
   void raise_statement(const Instruction& instruction, bool leaves_root);
   void reraise_statement(const Instruction& instruction, bool leaves_root);
