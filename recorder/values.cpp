@@ -212,7 +212,9 @@ void Session::note(Value value, PyObject* object) {
   }
 }
 
-PyObject* Session::live_stack(int from_top) const { return live_top_[-1 - from_top]; }
+PyObject* Session::live_stack(int from_top) const {
+  return has_raised_ ? nullptr : live_top_[-1 - from_top];  // what an instruction that raised has left means nothing
+}
 
 PyObject* Session::name(int index) const {
   return frames_.back().code->decoded->assembly.names[static_cast<std::size_t>(index)].get();
