@@ -365,11 +365,14 @@ PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_fl
       session->try_inline(frame)) {
     PyObject* result = interp::evaluate(thread, frame, throw_flag);
     // The session may be gone by now; if it is not, the callee has returned to the shadow of its caller, or raised.
+    PyObject* raised[3] = {};
+    PyErr_Fetch(&raised[0], &raised[1], &raised[2]);  // what follows may run Python code, or clear errors of its own
     if (result == nullptr && t_session_slot.session == session && !session->waiting_ && !session->finished_ &&
         session->frames_.back().live == frame) {
       session->stop(Stop::k_interrupted);  // before its first hook
     }
     Session::reap();  // `session` keeps it for the rest of this function
+    PyErr_Restore(raised[0], raised[1], raised[2]);
     return result;
   }
   if (!session->finished_) {

@@ -30,6 +30,8 @@ def runs(program: Program, arguments: argparse.Namespace) -> Iterator[Run]:
     import tagalong.testing
     from tagalong import _core
 
+    if program.only_as_written and (arguments.shuffled is not None or arguments.limits):
+        return
     trace, events = tagalong.trace, tagalong.testing.events
     if arguments.shuffled is not None:
         key = f"{program.name}{arguments.shuffled}"

@@ -5,6 +5,7 @@ A topic file is Python source in sections. A section is one program; it opens wi
     # program: add                          its name
     # trace: f, C.method                    what is traced (default: f); `all`: every function of the section
     # limits: nodes=5, unroll=2             engine options while it runs
+    # only as written: the reason           never shuffled, nor with recordings cut short
     # note: why something is as it is       any number of these
     # f(1, 2) => record, hit                a step called twice: the events of the first call, the events of the second
     # f(1.0, 2) => miss record, hit
@@ -46,6 +47,7 @@ class Program:
     traced: tuple[str, ...]
     steps: tuple[Step, ...]
     limits: tuple[tuple[str, int], ...] = ()
+    only_as_written: bool = False
 
     @property
     def traces_all(self) -> bool:
@@ -79,6 +81,7 @@ def _parse(path: Path, lines: list[str], start: int, end: int) -> Program:
     traced: tuple[str, ...] = ("f",)
     steps = []
     limits: list[tuple[str, int]] = []
+    only_as_written = False
     body = start + 1
     while body < end and lines[body].startswith("#"):
         text, number = lines[body].removeprefix("# "), body + 1
@@ -88,6 +91,8 @@ def _parse(path: Path, lines: list[str], start: int, end: int) -> Program:
         elif text.startswith("limits:"):
             pairs = [part.strip().split("=") for part in text.removeprefix("limits:").split(",")]
             limits = [(option, int(number)) for option, number in pairs]
+        elif text.startswith("only as written:"):
+            only_as_written = True
         elif text.startswith("do "):
             steps.append(Step(text.removeprefix("do "), number, None))
         elif " => " in text:
@@ -98,7 +103,7 @@ def _parse(path: Path, lines: list[str], start: int, end: int) -> Program:
     source = "\n" * body + "\n".join(lines[body:end]) + "\n"
     if not any(step.events for step in steps):
         raise ProgramError(f"{path.name}:{start + 1}: {name} asserts no event")
-    return Program(name, path, start + 1, source, traced, tuple(steps), tuple(limits))
+    return Program(name, path, start + 1, source, traced, tuple(steps), tuple(limits), only_as_written)
 
 
 def _parse_events(text: str, where: str) -> tuple[tuple[str, ...], ...]:

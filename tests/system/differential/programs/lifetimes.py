@@ -279,6 +279,7 @@ def f(n):
 
 
 # program: numbers_of_references_at_rest
+# only as written: replay code of Thing.m refers to its original code, so tracing it, too, is seen
 # f(1) => record, hit
 # counts() => none
 import sys

@@ -400,6 +400,7 @@ def f(a, x):
 
 
 # program: signal_waits_for_the_next_call
+# only as written: a recording that ends in the middle lands by a call, behind which the handler runs
 # note: +a asks for the handler; eager execution looks for it behind calls and at jumps back, nowhere else
 # f(Asks(), 1) => record, hit
 # f(Asks(), 2) => hit
