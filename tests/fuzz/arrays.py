@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from random import Random
 
-from .engine import expressions, literal, statement
+from .engine import expressions, literal, statement, statements
 
 
 @literal("arr")
@@ -209,53 +209,37 @@ expressions(
 )
 
 A = {"feature": "arrays"}
-statement(2, "$m_arr += $arr", **A)
-statement(1, "$m_arr *= $float", **A)
-statement(1, "$m_arr -= $v_arr", **A)
-statement(1, "$m_iarr += $n", **A)
-statement(0.5, "$m_iarr += $arr", risky=True, **A)
-statement(1, "$m_u1arr += $u1arr", **A)
-statement(1, "$=u1arr = $u1arr", **A)
-statement(2, "$v_arr[$n % 4] = $float", **A)
-statement(1, "$v_arr[$slice] = $float", **A)
-statement(1, "$v_arr[$v_barr] = $float", **A)
-statement(1, "$v_arr[1:] += $v_arr[:-1]", **A)
-statement(1, "$v_mat[$n % 3] = $arr", **A)
-statement(1, "$v_mat[:, $n % 4] *= $float", **A)
-statement(0.5, "$m_mat += $mat.T", risky=True, **A)
-statement(1, "$=arr = $v_mat[$n % 3]", **A)
-statement(1, "$=arr = $v_arr[::-1]", **A)
-statement(1, "$=arr = $v_arr", **A)
-statement(1, "np.add($arr, $arr, out=$v_arr)", **A)
-statement(0.7, "$ufunc1($arr, out=$v_arr, where=$barr)", **A)
-statement(0.7, "$v_arr.sort()", **A)
-statement(0.7, "$v_arr.flags.writeable = $bool", risky=True, **A)
-statement(
-    1,
+statements(
     """
-with np.errstate(all='$l_errstate'):
-    $block
-""",
+    2 $m_arr += $arr
+    1 $m_arr *= $float
+    1 $m_arr -= $v_arr
+    1 $m_iarr += $n
+    0.5! $m_iarr += $arr
+    1 $m_u1arr += $u1arr
+    1 $=u1arr = $u1arr
+    2 $v_arr[$n % 4] = $float
+    1 $v_arr[$slice] = $float
+    1 $v_arr[$v_barr] = $float
+    1 $v_arr[1:] += $v_arr[:-1]
+    1 $v_mat[$n % 3] = $arr
+    1 $v_mat[:, $n % 4] *= $float
+    0.5! $m_mat += $mat.T
+    1 $=arr = $v_mat[$n % 3]
+    1 $=arr = $v_arr[::-1]
+    1 $=arr = $v_arr
+    1 np.add($arr, $arr, out=$v_arr)
+    0.7 $ufunc1($arr, out=$v_arr, where=$barr)
+    0.7 $v_arr.sort()
+    0.7! $v_arr.flags.writeable = $bool
+    0.7 print($arr)
+    0.5! print($mat[$index])
+    """,
     **A,
 )
-statement(
-    1,
-    """
-for $new_npf in $arr:
-    $block
-""",
-    **A,
-)
-statement(
-    0.7,
-    """
-for $new_arr in $mat:
-    $block
-""",
-    **A,
-)
-statement(0.7, "print($arr)", **A)
-statement(0.5, "print($mat[$index])", risky=True, **A)
+statement(1, "with np.errstate(all='$l_errstate'):\n    $block", **A)
+statement(1, "for $new_npf in $arr:\n    $block", **A)
+statement(0.7, "for $new_arr in $mat:\n    $block", **A)
 
 
 @literal("errstate")

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from .definitions import Signature, add_row, body, function_scope
-from .engine import Generator, expressions
+from .engine import Generator, expressions, statement_builder
 
 expressions("aname", "1 x\n1 y\n1 z")
+
+expressions("length", "6 $n\n1 $int\n0.5 $bool\n0.3 2.5\n0.3 'x'")
+expressions("truth", "6 $bool\n0.5 $int\n0.3 None\n0.5 (self.x > 2)")
+expressions("equal", "4 $bool\n2 NotImplemented\n1 $any\n2 (self.x == getattr(other, 'x', other))")
+SIZED = [
+    ("int", "(1 if $C else 2)"),
+    ("bool", "(not $C)"),
+    ("bool", "bool($C)"),
+    ("bool", "bool($C and $int)"),
+]
+GONE_OVER = [("ints", "[*$C][:6]"), ("int", "sum($C)"), ("bool", "($int in $C)"), ("ints", "list($C)[:6]")]
 
 # Members that need no more than what every class here has: x and y (int), z (float).
 # `ROWS:` lines say what else can be said about instances ({0} stands for the class).
@@ -40,7 +51,13 @@ MEMBERS: tuple[tuple[str, str, list[tuple[str, str]]], ...] = (
         [("bool", "($C == $C)"), ("bool", "($C != $int)")],
     ),
     ("len", "def __len__(self):\n    return abs($int) % 7", [("int", "len($C)")]),
+    ("loud len", "def __len__(self):\n    print('len', self.x)\n    self.x += 1\n    return $length", SIZED),
     ("bool", "def __bool__(self):\n    return $bool", [("bool", "(not $C)"), ("int", "(1 if $C else 2)")]),
+    (
+        "loud bool",
+        "def __bool__(self):\n    print('bool', self.x)\n    self.x += 1\n    return $truth",
+        SIZED,
+    ),
     (
         "call",
         "def __call__(self, p, q=2):\n    self.y = $int\n    return p + q",
@@ -54,6 +71,39 @@ MEMBERS: tuple[tuple[str, str, list[tuple[str, str]]], ...] = (
     ),
     ("setitem", "def __setitem__(self, key, value):\n    print('set', key)\n    self.x = $int", []),
     ("contains", "def __contains__(self, key):\n    return $bool", [("bool", "($int in $C)")]),
+    (
+        "loud contains",
+        "def __contains__(self, key):\n    print('contains', key)\n    self.y = $int\n    return $any",
+        [("bool", "($int in $C)"), ("bool", "($any not in $C)")],
+    ),
+    (
+        "generating",
+        "def __iter__(self):\n    print('iter', self.x)\n    yield $int\n    yield from $ints\n    self.x = $int",
+        GONE_OVER,
+    ),
+    (
+        "counting",
+        "def __iter__(self):\n    self.y = 0\n    return self\ndef __next__(self):\n    self.y += 1\n"
+        "    if self.y > $n:\n        raise StopIteration\n    return $int",
+        GONE_OVER,
+    ),
+    ("delegating", "def __iter__(self):\n    print('iter')\n    return $iter", GONE_OVER),
+    (
+        "hash",
+        "def __eq__(self, other):\n    print('eq')\n    return $equal\ndef __hash__(self):\n    print('hash')\n"
+        "    return self.x if isinstance(self.x, int) else 5",
+        [
+            ("bool", "($C == $object)"),
+            ("bool", "({$C: 1}.get($C) is None)"),
+            ("bool", "($C in [$object, 1])"),
+        ],
+    ),
+    (
+        "order",
+        "def __lt__(self, other):\n    print('lt')\n    return $equal\ndef __ge__(self, other):\n"
+        "    print('ge')\n    return NotImplemented",
+        [("bool", "bool($C < $C)"), ("int", "len(sorted([$C, $C, $C]))"), ("int", "max([$C, $C]).y")],
+    ),
     ("iter", "def __iter__(self):\n    return iter([self.x, $int])", [("ints", "[*$C]"), ("int", "sum($C)")]),
     (
         "enter",
@@ -108,6 +158,89 @@ MEMBERS: tuple[tuple[str, str, list[tuple[str, str]]], ...] = (
     ),
     ("format", "def __format__(self, spec):\n    return spec + str(self.x)", [("str", "f'{{$v_C:ab}}'")]),
 )
+
+OPERATORS = (
+    ("add", "+"),
+    ("sub", "-"),
+    ("mul", "*"),
+    ("truediv", "/"),
+    ("floordiv", "//"),
+    ("mod", "%"),
+    ("lshift", "<<"),
+    ("rshift", ">>"),
+    ("and", "&"),
+    ("or", "|"),
+    ("xor", "^"),
+    ("matmul", "@"),
+)
+COMPARISONS = ("<", "<=", "==", "!=", ">", ">=")
+ANSWERS = (
+    "return NotImplemented",
+    "return NotImplemented if isinstance(other, (int, float)) else $int",
+    "return NotImplemented if type(self) is type(other) else self",
+    "return $int",
+    "return $any",
+    "self.x += 1\nreturn $int",
+    "return type(self)($int, self.y)",
+    "return getattr(other, 'x', $int)",
+    "if $bool:\n    raise $exc\nreturn NotImplemented",
+)
+
+
+def _operator(g: Generator) -> tuple[str, list[tuple[str, str]]]:
+    """An operator and its reflection, in one class or distributed over several."""
+    name, sign = g.random.choice(OPERATORS)
+    text = []
+    forms = g.random.sample([f"__{name}__", f"__r{name}__", f"__i{name}__"], 1 + g.random.randrange(2))
+    for form in forms:
+        head = f"def {form}(self, other):\nprint('{form}', type(other).__name__)\n" if g.chance(0.7) else ""
+        head = head or f"def {form}(self, other):\n"
+        text.append((head + g.random.choice(ANSWERS)).replace("\n", "\n    "))
+    return "\n".join(text), [("any1", f"($C {sign} $int)"), ("any1", f"($object {sign} $C)")]
+
+
+@statement_builder(8, feature="classes")
+def operate(g: Generator) -> None:
+    """Operators, truth and containment between instances of any classes and plain data."""
+    sign = g.random.choice(OPERATORS)[1]
+    compare = g.random.choice(COMPARISONS)
+    form = g.pick(
+        f"print(($object {sign} $object) is None)",
+        f"$=any1 = $object {sign} $any",
+        f"$=any1 = $any {sign} $object",
+        f"$=any1 = $object {sign} $object",
+        f"$=any1 = $int {sign} $object",
+        f"$=any1 = $object {compare} $object",
+        f"$=any1 = $any {compare} $object",
+        f"$=any1 = $object\n$v_any1 {sign}= $any",
+        f"$=any1 = $int\n$v_any1 {sign}= $object",
+        f"if $object {compare} $object:\n    $block",
+        "if $object:\n    $block\nelse:\n    $block",
+        "while $object:\n    $block\n    break",
+        "$=any1 = $object and $int or $object",
+        "print(not $object, bool($object))",
+        "print($any in $object)",
+        "if $object in $object:\n    $block",
+        "print(len($object))",
+        "for $new_any1 in itertools.islice($object, 4):\n    $block",
+        "for $new_any1 in $object:\n    print(type($1).__name__)\n    break",
+        "print(list(itertools.islice($object, 3)))",
+        "$=any1, *_ = itertools.islice($object, 4)",
+        "assert $object, 'nothing'",
+        "{x:none}print([1 for q in (1, 2) if $object])",
+        "print(any([$object, $object]), all([$object, 1]))",
+        "print($object == $object, $object != $any)",
+    )
+    if g.scope.trying and g.chance(0.5):
+        g.template(form)
+        return
+    lines = "\n".join("    " + line for line in form.split("\n"))
+    g.template(
+        f"try:\n{lines}\nexcept Exception as $new_exc:\n    print(type($LAST).__name__, $LAST)".replace(
+            "$LAST", f"${form.count('$new_') + 1}"
+        )
+    )
+
 
 BASE = """
 class Base:
@@ -166,7 +299,9 @@ def define_class(g: Generator) -> None:
             if g.chance(0.5):
                 g.line("self.x = $int")
     chosen = g.random.sample(MEMBERS, 1 + int(g.random.random() * 4))
-    for _, text, more in chosen:
+    bodies = [(text, more) for _, text, more in chosen]
+    bodies += [_operator(g) for _ in range(int(g.random.random() * 3))]
+    for text, more in bodies:
         rows += more
         with function_scope(g, "method", "int", {}):
             g.indent -= 1

@@ -2,7 +2,7 @@
 
 A template is source text with holes. In an expression template:
 
-    $int          an expression of that kind
+    $int          an expression of that kind (`any`: of plain data, `object`: of a class of the program)
     $v_int        a variable of that kind (the row does not apply where there is none)
     $a_int        a local variable that may be assigned to (the same)
     $m_int        a variable of that kind, declared nonlocal or global where it has to be to be assigned to (the same)
@@ -139,6 +139,13 @@ def statement(
 ) -> None:
     """Adds a statement template."""
     STATEMENTS.add(Row(weight, text.strip("\n"), feature=feature, risky=risky, needs=needs, keeps=keeps))
+
+
+def statements(text: str, *, feature: str = "", needs: str = "") -> None:
+    """Adds statement templates of one line each: weight, then the template; `!` behind the weight: risky."""
+    for line in filter(str.strip, text.splitlines()):
+        head, _, template = line.strip().partition(" ")
+        statement(float(head.rstrip("!")), template, feature=feature, risky="!" in head, needs=needs)
 
 
 def statement_builder(weight: float, *, feature: str = "", risky: bool = False, needs: str = "") -> Callable:
@@ -321,6 +328,10 @@ class Generator:
             kind = self.random.choice(DATA)
         elif kind == "hash":
             kind = self.random.choice(HASHABLE)
+        elif kind == "object":
+            if not self.classes:
+                raise NotHere
+            kind = self.random.choice(self.classes)
         random = self.random
         if self.depth >= MAX_DEPTH or random.random() < 0.15 + 0.2 * self.depth:
             try:
@@ -513,6 +524,10 @@ class Generator:
                 scope.variables, scope.fixed, self.bound = known, fixed, bound
             finally:
                 self.news = news
+
+    def template(self, text: str) -> None:
+        """Statements of a template, for those who write statements themselves."""
+        self._template(Row(1, text))
 
     def _template(self, row: Row) -> None:
         news, self.news = self.news, []

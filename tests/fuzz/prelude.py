@@ -181,6 +181,74 @@ def scaled(by):
         return wrapper
     return decorate
 """,
+    "told": """
+def told(x):
+    print('told', x)
+    return x
+""",
+    "shifty": """
+def shifty(x):
+    return x if x % 3 else x + 0.5
+""",
+    "picky": """
+def picky(x):
+    if x in (4, 7, 3):
+        raise ValueError(x)
+    return x
+""",
+    "Noted": """
+class Noted:
+    def __init__(self, n): self.n = n if n in range(9) else 2
+    def __iter__(self):
+        print('iter', self.n)
+        try:
+            for k in range(self.n):
+                yield k
+        finally:
+            print('over', self.n)
+    def __len__(self):
+        print('len')
+        return self.n
+    def __bool__(self):
+        print('bool')
+        return self.n > 1
+    def __contains__(self, key):
+        print('contains', key)
+        return key == self.n
+""",
+    "Hint": """
+class Hint:
+    def __init__(self, items, hint): self.items, self.hint = iter(items), hint
+    def __iter__(self): return self
+    def __next__(self): return next(self.items)
+    def __length_hint__(self):
+        print('hint')
+        return self.hint
+""",
+    "both": """
+def both(*args, **kwargs):
+    print('both', args, sorted(kwargs))
+    return len(args)
+""",
+    "asked": """
+def asked(it, *sends):
+    for value in sends:
+        try:
+            if value == 'close':
+                print('closed', it.close())
+            elif isinstance(value, BaseException):
+                print('threw', it.throw(value))
+            elif value is None:
+                print('next', next(it))
+            else:
+                print('sent', it.send(value))
+        except StopIteration as stop:
+            print('stop', stop.value)
+            return stop.value
+        except Exception as error:
+            print(type(error).__name__, error, lines(error))
+    return None
+""",
     "drive": """
 def drive(it, *sends):
     got = []
@@ -212,10 +280,55 @@ def run(coroutine):
     steps = 0
     try:
         while True:
-            coroutine.send(None if steps % 2 else steps)
+            coroutine.send(steps if steps % 2 else None)
             steps += 1
     except StopIteration as stop:
         return stop.value
+""",
+    "Relay": """
+class Relay:
+    def __init__(self, inner): self.inner = inner
+    def __await__(self):
+        try:
+            return (yield from self.inner.__await__())
+        finally:
+            print('relayed')
+""",
+    "paused": """
+@types.coroutine
+def paused(n):
+    got = yield n
+    print('paused', n, got)
+    return n if got is None else got
+""",
+    "Stream": """
+class Stream:
+    def __init__(self, n): self.n = n if n in range(9) else 2
+    def __aiter__(self): return self
+    async def __anext__(self):
+        self.n -= 1
+        if self.n < 0:
+            raise StopAsyncIteration
+        await Pause(self.n)
+        return self.n
+""",
+    "broken": """
+def broken(coroutine, at, error):
+    steps = 0
+    try:
+        while True:
+            if steps == at:
+                coroutine.close() if error is None else coroutine.throw(error)
+            else:
+                coroutine.send(None)
+            steps += 1
+            if steps > 40:
+                break
+    except StopIteration as stop:
+        print('stop', stop.value)
+    except Exception as error:
+        print(type(error).__name__, error, lines(error))
+    return steps
 """,
     "AsyncGuarded": """
 class AsyncGuarded:
