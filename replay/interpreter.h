@@ -35,7 +35,7 @@ class Interpreter {
   Answer execute_inlined_generator(const Step& step, const std::int32_t* operands);
   [[nodiscard]] static bool generator_matches(PyObject* value, const Step& step);
   void leave_generator(const Step& step, bool finishes);
-  PyObject* continue_generator(int level, const CodeShape& shape, int unit, int depth, bool raise);
+  PyObject* continue_generator(int level, int unit, int depth, bool raise);
   Answer execute_generator(const Step& step, const std::int32_t* operands);
   Answer execute_array(const Step& step, const std::int32_t* operands);
   Answer execute_array_eagerly(const Step& step, const std::int32_t* operands);

@@ -1,5 +1,4 @@
 // Making the virtual frames of a run real: for code that may look at them, and for good at a side exit.
-#include <algorithm>
 #include <vector>
 
 #include "replay/interpreter.h"
@@ -244,22 +243,11 @@ Outcome Interpreter::leave(const Step& step, bool raise) {
   return run_frames(inner, instances, first_real, raise);
 }
 
-// What is sent to go on is pushed on the stack: the topmost value, or one that a pad takes away.
-PyObject* Interpreter::continue_generator(int level, const CodeShape& shape, int unit, int depth, bool raise) {
-  interp::Frame* frame = run_.frames[level];
-  if (!raise) {
-    auto instruction =
-        static_cast<std::size_t>(std::find(shape.starts.begin(), shape.starts.end(), unit) - shape.starts.begin());
-    while (depth > 0 && interp::stack_base(frame)[depth - 1] == nullptr) {
-      --depth;  // PUSH_NULL is done again
-      --instruction;
-    }
-    unit = depth > 0 ? shape.starts[instruction] : shape.pads[instruction];
-  }
-  interp::leave_recursion(run_.thread);
+PyObject* Interpreter::continue_generator(int level, int unit, int depth, bool raise) {
+  interp::leave_recursion(run_.thread);  // the interpreter counts it now
   --run_.depth;
   run_.synced_key = -1;
-  return interp::continue_generator(run_.thread, frame, unit, depth, raise);
+  return interp::continue_generator(run_.thread, run_.frames[level], unit, depth, raise);
 }
 
 // From the innermost frame outwards every frame runs to its end in the interpreter and gives its caller the result.
@@ -299,7 +287,7 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, in
     }
     const FrameInfo& info = executor_.graph_.frames[number];
     if (info.return_kind == ReturnKind::kGenerator) {
-      result = continue_generator(level, shape, unit, depth, raise);
+      result = continue_generator(level, unit, depth, raise);
     } else {
       interp::leave_recursion(run_.thread);  // the interpreter counts it now
       result = interp::run_frame(run_.thread, run_.frames[level], unit, depth, raise);

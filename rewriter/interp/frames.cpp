@@ -168,18 +168,13 @@ Frame* push_frame(PyThreadState* thread, PyFunctionObject* function, PyCodeObjec
   return frame;
 }
 
-void pop_frame(PyThreadState* thread, Frame* frame) {
-  TAGALONG_CHECK(current_frame(thread) == frame, "popping {} while {} is current", fmt::ptr(frame),
-                 fmt::ptr(current_frame(thread)));
-  // The slots die in order while the frame is no longer current, as after a return.
-  set_current_frame(thread, frame->previous);
+void clear_frame(PyThreadState* thread, Frame* frame) {
   PyFrameObject* object = frame->frame_obj;
   if (object != nullptr) {
     frame->frame_obj = nullptr;
     if (Py_REFCNT(object) > 1) {
       hand_over(thread, object, frame);
       Py_DECREF(object);
-      release(thread, frame);
       return;
     }
     Py_DECREF(object);
@@ -190,6 +185,14 @@ void pop_frame(PyThreadState* thread, Frame* frame) {
   Py_XDECREF(frame->f_locals);
   Py_DECREF(frame->f_func);
   Py_DECREF(frame->f_code);
+}
+
+void pop_frame(PyThreadState* thread, Frame* frame) {
+  TAGALONG_CHECK(current_frame(thread) == frame, "popping {} while {} is current", fmt::ptr(frame),
+                 fmt::ptr(current_frame(thread)));
+  // The slots die in order while the frame is no longer current, as after a return.
+  set_current_frame(thread, frame->previous);
+  clear_frame(thread, frame);
   release(thread, frame);
 }
 

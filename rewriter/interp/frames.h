@@ -69,6 +69,8 @@ inline void leave_recursion(PyThreadState* thread, int levels = 1) { thread->rec
 Frame* push_frame(PyThreadState* thread, PyFunctionObject* function, PyCodeObject* code);
 // Removes the current frame, which push_frame made; a frame object that somebody holds takes its content over.
 void pop_frame(PyThreadState* thread, Frame* frame);
+// What an unlinked frame holds dies, or is handed over to a frame object that somebody holds.
+void clear_frame(PyThreadState* thread, Frame* frame);
 // Runs a pushed frame whose arguments are in their slots from its first instruction; as run_frame.
 PyObject* start_frame(PyThreadState* thread, Frame* frame);
 // Lets the interpreter run a pushed frame to its end, from `unit` on with `depth` values on its stack; with `raise`,

@@ -1,6 +1,5 @@
 #include "rewriter/interp/generators.h"
 
-#include <array>
 #include <utility>
 
 #include "rewriter/interp/ref.h"
@@ -40,37 +39,27 @@ void suspend_generator(PyThreadState* thread, Frame* frame, int depth) {
   frame->previous = nullptr;
 }
 
+// What PyIter_Send does, except that everything the frame needs lies on its stack already and is its own: an argument
+// would be held by whoever sends it, and live longer than in a frame that was never left.
 PyObject* continue_generator(PyThreadState* thread, Frame* frame, int unit, int depth, bool raise) {
-  const Ref generator = Ref::create(reinterpret_cast<PyObject*>(_PyFrame_GetGenerator(frame)));
-  if (raise) {
-    std::array<PyObject*, 3> parts{};
-    PyErr_Fetch(&parts[0], &parts[1], &parts[2]);
-    PyErr_NormalizeException(&parts[0], &parts[1], &parts[2]);
-    set_location(frame, unit);
-    suspend_generator(thread, frame, depth);
-    PyObject* result = PyObject_CallMethod(generator.get(), "throw", "OOO", parts[0], parts[1],
-                                           parts[2] == nullptr ? Py_None : parts[2]);
-    for (PyObject* part : parts) {
-      Py_XDECREF(part);
-    }
-    if (result == nullptr && PyErr_ExceptionMatches(PyExc_StopIteration) != 0) {
-      PyErr_Clear();  // it has caught the exception and returned
-    }
+  PyGenObject* generator = _PyFrame_GetGenerator(frame);
+  const Ref held = Ref::create(reinterpret_cast<PyObject*>(generator));
+  PyObject* result = run_frame(thread, frame, unit, depth, raise);
+  set_current_frame(thread, frame->previous);
+  frame->previous = nullptr;
+  thread->exc_info = std::exchange(generator->gi_exc_state.previous_item, nullptr);
+  if (generator->gi_frame_state == FRAME_SUSPENDED) {
     return result;
   }
-  // What is sent is pushed.
-  PyObject* top = depth > 0 ? stack_base(frame)[depth - 1] : Py_None;
-  set_location(frame, unit - 1);
-  suspend_generator(thread, frame, depth > 0 ? depth - 1 : 0);
-  PyObject* result = nullptr;
-  const PySendResult status = PyIter_Send(generator.get(), top, &result);
-  if (depth > 0) {
-    Py_DECREF(top);
+  generator->gi_frame_state = FRAME_COMPLETED;
+  if (result == nullptr && PyErr_ExceptionMatches(PyExc_StopIteration) != 0) {
+    _PyErr_FormatFromCause(PyExc_RuntimeError, "generator raised StopIteration");
   }
-  if (status == PYGEN_RETURN) {
-    Py_CLEAR(result);
-  }
-  return result;
+  Py_CLEAR(result);
+  Py_CLEAR(generator->gi_exc_state.exc_value);
+  generator->gi_frame_state = FRAME_CLEARED;
+  clear_frame(thread, frame);
+  return nullptr;
 }
 
 }  // namespace tagalong::interp

@@ -16,9 +16,9 @@ void enter_generator(PyThreadState* thread, Frame* frame);
 // The current frame is suspended again, with `depth` values on its stack.
 void suspend_generator(PyThreadState* thread, Frame* frame, int depth);
 
-// The current frame goes on in the interpreter at `unit`, with `depth` values on its stack (one of them at least, the
-// topmost not NULL; or a pad at `unit`, which takes a value away); with `raise`, as if the instruction at `unit` had
-// raised the exception that is set. What it yields; null without an exception when it has returned.
+// The current frame goes on in the interpreter at `unit`, with `depth` values on its stack; with `raise`, as if the
+// instruction at `unit` had raised the exception that is set. What it yields; null without an exception when it has
+// returned.
 PyObject* continue_generator(PyThreadState* thread, Frame* frame, int unit, int depth, bool raise);
 
 }  // namespace tagalong::interp
