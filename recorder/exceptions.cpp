@@ -19,16 +19,6 @@ using replay::kNoValue;
 
 void Session::raise(const Instruction& /*instruction*/) { top().raising.instruction = current_; }
 
-// The first instruction that has not told of its end.
-int Session::unfinished_instruction() const {
-  int instruction = frames_.back().next;
-  while (rule_time(instruction_at(instruction).opcode) == When::kNone) {
-    const bool jumps = instruction_at(instruction).opcode == op::kJUMP_FORWARD;
-    instruction = jumps ? instruction_at(instruction).target : instruction + 1;
-  }
-  return instruction;
-}
-
 // Which instruction of the top frame has raised; false: none, the exception came from outside, and the trace has ended.
 // `unit` is the place in recording code, kUnknownUnit: not known.
 bool Session::find_raising(int unit) {
@@ -40,7 +30,7 @@ bool Session::find_raising(int unit) {
   int instruction = -1;
   if (unit == kUnknownUnit) {
     // An open branch may have raised itself, or something behind it.
-    instruction = top().pending < 0 ? unfinished_instruction() : -1;
+    instruction = top().pending < 0 ? catch_up(-1) : -1;
   } else if (unit >= 0 && static_cast<std::size_t>(unit) < map.size()) {
     instruction = map[static_cast<std::size_t>(unit)];
   }
@@ -54,6 +44,9 @@ bool Session::find_raising(int unit) {
   };
   if (instruction < 0 || has_returned || cannot_raise(instruction)) {
     if (instruction >= 0 && !has_returned) {
+      if (top().pending < 0 && rule_time(instruction_at(instruction).opcode) == When::kNone) {
+        catch_up(instruction);
+      }
       top().next = instruction;
     }
     stop(Stop::k_interrupted);
@@ -63,12 +56,15 @@ bool Session::find_raising(int unit) {
   return true;
 }
 
-// The hook behind a branch fires where it is not taken. So one that is open when another instruction raises was taken,
-// and no hook has come since. False: that was one round of a loop too many.
+// What has happened since the last hook. False: that was one round of a loop too many.
 bool Session::settle_before_raising() {
+  if (top().raising.is_emitted) {
+    return true;
+  }
   const int raising = top().raising.instruction;
-  if (top().pending >= 0 && top().pending != raising) {
-    settle(raising, false);
+  if (come_to(raising) && rule_time(instruction_at(raising).opcode) == When::kLater) {
+    // Of a specialised pair of instructions the interpreter names the first.
+    top().raising.instruction = catch_up(-1);
   }
   return !finished_;
 }

@@ -41,11 +41,14 @@ bool Session::try_inline(interp::Frame* callee) {
   const int instruction = unit < map.size() ? map[unit] : -1;
   const bool is_iteration =
       instruction >= 0 && top().pending == instruction && instruction_at(instruction).opcode == op::kFOR_ITER;
-  if (instruction < 0 || (top().pending >= 0 && !is_iteration) || top().call_result != kNoValue ||
+  if (instruction < 0 || (top().pending == instruction && !is_iteration) || top().call_result != kNoValue ||
       top().raising.instruction >= 0 || top().declined != kNotDeclined) {
     return false;
   }
   try {
+    if (!is_iteration && !come_to(instruction)) {
+      return false;
+    }
     current_ = instruction;
     if (is_iteration && try_inline_generator(callee, instruction)) {
       return true;
@@ -374,8 +377,8 @@ void Session::bind_arguments(ShadowFrame& callee, PyCodeObject* code, const Valu
       extra_keywords.push_back(value);
     }
   }
-  const auto make = [&](Op operation, Values operands, const Values& consumed) {
-    const Value result = emit(operation, std::move(operands), here);
+  const auto make = [&](Op operation, const Values& operands, const Values& consumed) {
+    const Value result = emit(operation, operands, here);
     hold(result);
     for (const Value value : consumed) {
       release(value);

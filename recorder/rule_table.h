@@ -9,7 +9,7 @@ namespace tagalong::recorder {
 
 class Session;
 
-enum class When : std::uint8_t { kMissing, kNone, kBefore, kAfter, kBoth };
+enum class When : std::uint8_t { kMissing, kNone, kLater, kBefore, kAfter, kBoth };
 
 When rule_time(std::uint8_t opcode);  // kMissing: no row (a test sees to it that there is none such)
 bool wants_before(std::uint8_t opcode);

@@ -124,7 +124,12 @@ Value Session::truth_of(Value value, SnapshotId here) {
   return truth;
 }
 
-void Session::jump_backward(const Instruction& instruction) { count_back_edge(instruction.target); }
+void Session::jump_backward(const Instruction& instruction) {
+  count_back_edge(instruction.target);
+  if (!finished_) {
+    top().next = instruction.target;
+  }
+}
 
 void Session::count_back_edge(int target) {
   if (++top().back_edges[target] > limits_.unroll) {

@@ -49,13 +49,13 @@ void Session::call(const Instruction& instruction) {
   PyObject* keywords = keyword_names();
   const SnapshotId here = snapshot_at(call_start(), top().stack);
   Values& stack = top().stack;
-  Values values(stack.end() - operands, stack.end());
-  stack.resize(stack.size() - static_cast<std::size_t>(operands));
-  state_changed_ = true;
+  const Value* end = stack.data() + stack.size();
+  const ValueView values(end - operands, end);
   const bool is_ufunc_call = top().calls_ufunc && keywords == nullptr;
-  const Value result =
-      is_ufunc_call ? emit(Op::array_call, std::move(values), here)
-                    : emit(Op::call, std::move(values), here, 0, Ref::create(keywords == nullptr ? Py_None : keywords));
+  const Value result = is_ufunc_call
+                           ? emit(Op::array_call, values, here)
+                           : emit(Op::call, values, here, 0, Ref::create(keywords == nullptr ? Py_None : keywords));
+  stack.resize(stack.size() - static_cast<std::size_t>(operands));
   hold(result);
   push(result);
   note(result, live_stack(0));

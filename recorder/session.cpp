@@ -225,12 +225,13 @@ void Session::before(interp::Frame* frame, int instruction) {
   if (!may_go_on()) {
     return;
   }
-  is_before_ = true;
   settle(instruction, false);
   if (finished_) {
     return;
   }
-  top().next = instruction;
+  catch_up(instruction);
+  current_ = top().next = instruction;
+  is_before_ = true;
 #ifdef TAGALONG_CHECKS
   check_shadow();
 #endif
@@ -246,14 +247,15 @@ void Session::after(interp::Frame* frame, int instruction) {
   if (!may_go_on()) {
     return;
   }
-  is_before_ = false;
   const int depth = top().code->decoded->shape->depths[static_cast<std::size_t>(instruction) + 1];
   live_top_ = interp::stack_base(frame) + depth;
-  settle(instruction, true);
-  if (finished_) {
+  if (top().pending == instruction) {
+    settle(instruction, true);
+  } else if (!come_to(instruction)) {
     return;
   }
-  top().next = instruction;
+  current_ = top().next = instruction;
+  is_before_ = false;
   if (top().call_result != replay::kNoValue) {
     finish_inlined();
     if (depth > 0) {
@@ -375,9 +377,15 @@ PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_fl
     PyErr_Restore(raised[0], raised[1], raised[2]);
     return result;
   }
-  if (!session->finished_) {
-    session->hand_over_arguments(frame);
+  if (session->finished_) {  // just now, so nobody waits
+    PyObject* result = interp::evaluate(thread, frame, throw_flag);
+    PyObject* raised[3] = {};
+    PyErr_Fetch(&raised[0], &raised[1], &raised[2]);
+    Session::reap();
+    PyErr_Restore(raised[0], raised[1], raised[2]);
+    return result;
   }
+  session->hand_over_arguments(frame);
   // An opaque call: it runs as if nobody recorded, without the hook.
   session->waiting_ = true;
   interp::release_hook();

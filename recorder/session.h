@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -62,6 +63,21 @@ using replay::Op;
 using replay::SnapshotId;
 using replay::Value;
 using replay::Values;
+
+// Values in a row that somebody else keeps, to be copied at once.
+class ValueView {
+ public:
+  ValueView() = default;
+  ValueView(const Values& values) : begin_(values.data()), end_(begin_ + values.size()) {}
+  ValueView(std::initializer_list<Value> values) : ValueView(values.begin(), values.end()) {}
+  ValueView(const Value* begin, const Value* end) : begin_(begin), end_(end) {}
+  [[nodiscard]] const Value* begin() const { return begin_; }
+  [[nodiscard]] const Value* end() const { return end_; }
+
+ private:
+  const Value* begin_ = nullptr;
+  const Value* end_ = nullptr;
+};
 
 class Session : public std::enable_shared_from_this<Session>, private interp::Watcher {
  public:
@@ -191,7 +207,6 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   // Exceptions (exceptions.cpp)
   bool catch_exception(interp::Frame* frame, int handler);
   static constexpr int kUnknownUnit = -2;
-  [[nodiscard]] int unfinished_instruction() const;
   bool find_raising(int unit);
   bool settle_before_raising();
   void emit_raising(bool leaves_root);
@@ -214,6 +229,11 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   [[nodiscard]] const Instruction& instruction_at(int index) const {
     return frames_.back().code->decoded->assembly.instructions[static_cast<std::size_t>(index)];
   }
+  // Runs the rules of the instructions without hooks that come next, up to `instruction` (-1: all of them), and gives
+  // the place where that ends: one that raises, or has hooks, is not passed.
+  int catch_up(int instruction);
+  // The same, where an open branch in front of it must have been taken. False: the recording has ended with that.
+  bool come_to(int instruction);
   Value pop();
   void push(Value value);  // takes over one holder
   void hold(Value value) { ++facts(value).holders; }
@@ -225,7 +245,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   SnapshotId snapshot();  // the state before the current instruction
   SnapshotId snapshot_at(int instruction, const Values& stack);
 
-  Value emit(Op op, Values operands, SnapshotId here, std::int64_t immediate = 0, Ref object = {});
+  Value emit(Op op, ValueView operands, SnapshotId here, std::int64_t immediate = 0, Ref object = {});
   Value constant(PyObject* object);
   Value null_value();
   Value names_value();  // the mapping that holds the variables of the root frame

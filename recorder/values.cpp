@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "recorder/rule_table.h"
 #include "recorder/session.h"
 #include "rewriter/interp/errors.h"
 
@@ -9,6 +10,37 @@ namespace tagalong::recorder {
 
 using replay::kNoSnapshot;
 using replay::kNoValue;
+
+int Session::catch_up(int instruction) {
+  int place = top().next;
+  while (place != instruction) {
+    const Instruction& passed = instruction_at(place);
+    const When when = rule_time(passed.opcode);
+    const bool is_unbound = passed.opcode == rewriter::op::kLOAD_FAST && top().locals[passed.arg] == kNoValue;
+    if ((when != When::kLater && when != When::kNone) || is_unbound) {
+      break;
+    }
+    if (when == When::kLater) {
+      current_ = place;
+      is_before_ = false;
+      run_rule(*this, passed);
+    }
+    place = passed.opcode == rewriter::op::kJUMP_FORWARD ? passed.target : place + 1;
+    top().next = place;
+  }
+  return place;
+}
+
+// The hook behind a branch fires where it is not taken. So one that is open at another instruction was taken.
+bool Session::come_to(int instruction) {
+  if (top().pending >= 0 && top().pending != instruction) {
+    settle(instruction, false);
+  }
+  if (!finished_ && top().pending < 0) {
+    catch_up(instruction);
+  }
+  return !finished_;
+}
 
 Value Session::pop() {
   Values& stack = top().stack;
@@ -97,14 +129,18 @@ SnapshotId Session::snapshot_at(int instruction, const Values& stack) {
   return static_cast<SnapshotId>(graph_.snapshots.size() - 1);
 }
 
-Value Session::emit(Op op, Values operands, SnapshotId here, std::int64_t immediate, Ref object) {
+Value Session::emit(Op op, ValueView operands, SnapshotId here, std::int64_t immediate, Ref object) {
   const replay::OpInfo& row = replay::info(op);
   if (!row.is_invisible() && op != Op::drop && op != Op::leave_frame) {
     take_root_stack();
     entry_open_ = false;
   }
-  const Value first = graph_.add(op, std::move(operands), immediate, let_go(op, std::move(object)), here,
-                                 instruction_at(std::max(current_, 0)).position.line);
+  if (object && (row.is_guard() || op == Op::constant)) {
+    object = let_go(op, std::move(object));
+  }
+  const Value first =
+      graph_.add(op, {}, immediate, std::move(object), here, instruction_at(std::max(current_, 0)).position.line);
+  graph_.nodes.back().operands.assign(operands.begin(), operands.end());
   if (first != kNoValue) {
     facts_.resize(static_cast<std::size_t>(graph_.value_count));
   }
@@ -113,9 +149,6 @@ Value Session::emit(Op op, Values operands, SnapshotId here, std::int64_t immedi
 
 Ref Session::let_go(Op op, Ref object) {
   const bool is_guard = replay::info(op).is_guard();
-  if (!object || !(is_guard || op == Op::constant)) {
-    return object;
-  }
   if (is_guard && PyTuple_CheckExact(object.get())) {
     const Ref expected = watched(PyTuple_GET_ITEM(object.get(), 1));
     object = Ref::steal(PyTuple_Pack(2, PyTuple_GET_ITEM(object.get(), 0), expected.get()));
@@ -223,10 +256,9 @@ PyObject* Session::name(int index) const {
 void Session::produce(Op op, int pops, std::int64_t immediate, Ref object) {
   const SnapshotId here = replay::info(op).needs_snapshot() ? snapshot() : kNoSnapshot;
   Values& stack = top().stack;
-  Values operands(stack.end() - pops, stack.end());
+  const Value* end = stack.data() + stack.size();
+  const Value result = emit(op, {end - pops, end}, here, immediate, std::move(object));
   stack.resize(stack.size() - static_cast<std::size_t>(pops));
-  state_changed_ = true;
-  const Value result = emit(op, std::move(operands), here, immediate, std::move(object));
   hold(result);
   push(result);
   note(result, live_stack(0));
@@ -236,8 +268,8 @@ void Session::produce(Op op, int pops, std::int64_t immediate, Ref object) {
 void Session::produce_keeping(Op op, int peeks, std::int64_t immediate, Ref object) {
   const SnapshotId here = replay::info(op).needs_snapshot() ? snapshot() : kNoSnapshot;
   const Values& stack = top().stack;
-  Values operands(stack.end() - peeks, stack.end());
-  const Value result = emit(op, std::move(operands), here, immediate, std::move(object));
+  const Value* end = stack.data() + stack.size();
+  const Value result = emit(op, {end - peeks, end}, here, immediate, std::move(object));
   hold(result);
   push(result);
   note(result, live_stack(0));
@@ -254,7 +286,7 @@ void Session::consume(Op op, int pops, const std::vector<int>& order, Ref object
   for (const int place : order) {
     operands.push_back(popped[static_cast<std::size_t>(place)]);
   }
-  emit(op, std::move(operands), here, 0, std::move(object));
+  emit(op, operands, here, 0, std::move(object));
   for (const Value value : popped) {
     release(value);
   }

@@ -7,6 +7,7 @@
 //   Run run{...}; switch (executor->run(run)) { case Outcome::kReturned: return run.result.release(); ... }
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -66,10 +67,11 @@ struct Step {
 struct LoweredSnapshot {
   std::int32_t frame = 0;
   std::int32_t instruction = 0;
-  std::int32_t key = 0;              // equal keys: equal contents of all local slots
-  std::vector<SnapshotId> chain;     // from the root to this one
-  std::vector<std::int32_t> locals;  // registers, -1: unbound
-  std::vector<std::int32_t> stack;
+  std::int32_t key = 0;  // equal keys: equal contents of all local slots
+  // Mostly a handful; there are as many snapshots as instructions.
+  boost::container::small_vector<SnapshotId, 4> chain;     // from the root to this one
+  boost::container::small_vector<std::int32_t, 6> locals;  // registers, -1: unbound
+  boost::container::small_vector<std::int32_t, 6> stack;
 };
 
 class Executor;

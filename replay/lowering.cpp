@@ -2,7 +2,6 @@
 // terms of registers, drops merged into the step before them.
 #include <algorithm>
 #include <map>
-#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -22,6 +21,9 @@ class Lowering {
     assign_constants();
     executor_.snapshots_.resize(graph_.snapshots.size());
     lowered_.assign(graph_.snapshots.size(), false);
+    last_states_.resize(graph_.frames.size());
+    executor_.steps_.reserve(graph_.nodes.size());
+    executor_.registers_used_.reserve(3 * graph_.nodes.size());
     for (std::size_t index = 0; index < graph_.nodes.size(); ++index) {
       lower(index);
     }
@@ -237,19 +239,24 @@ class Lowering {
     }
     target.chain.push_back(id);
     TAGALONG_CHECK(target.chain.size() <= kMaxFrames, "{} nested frames", target.chain.size());
+    target.locals.reserve(source.locals.size());
+    target.stack.reserve(source.stack.size());
     for (const Value value : source.locals) {
       target.locals.push_back(value == kNoValue ? -1 : register_of(value));
     }
     for (const Value value : source.stack) {
       target.stack.push_back(register_of(value));
     }
-    // Two snapshots have the same key only if all their values are the same, so comparing values, not registers.
-    auto key = std::make_tuple(parent_key, source.frame, source.locals);
-    if (!(last_key_ == key)) {
-      last_number_ = keys_.emplace(key, static_cast<std::int32_t>(keys_.size())).first->second;
-      last_key_ = std::move(key);
+    // Two snapshots have the same key only if all their values are the same, so comparing values, not registers. That
+    // of the same frame before this one is the only one that mostly is.
+    LastState& last = last_states_[index(source.frame)];
+    if (last.snapshot == kNoSnapshot || last.parent_key != parent_key ||
+        graph_.snapshots[index(last.snapshot)].locals != source.locals) {
+      last.key = next_key_++;
     }
-    target.key = last_number_;
+    last.parent_key = parent_key;
+    last.snapshot = id;
+    target.key = last.key;
   }
 
   std::int32_t allocate() {
@@ -327,9 +334,13 @@ class Lowering {
   std::map<std::int32_t, Value> params_;
   std::vector<bool> owned_, lowered_;
   std::vector<std::int32_t> free_;
-  std::map<std::tuple<int, int, Values>, std::int32_t> keys_;
-  std::tuple<int, int, Values> last_key_{-2, -2, {}};
-  std::int32_t last_number_ = -1;
+  struct LastState {
+    SnapshotId snapshot = kNoSnapshot;
+    std::int32_t parent_key = -1;
+    std::int32_t key = -1;
+  };
+  std::vector<LastState> last_states_;  // by frame
+  std::int32_t next_key_ = 0;
   std::int32_t next_register_ = 0;
   bool in_entry_check_ = true;
   std::unordered_set<PyObject*> watches_;

@@ -33,8 +33,7 @@ class Merger {
 
   bool run() {
     look_ahead();
-    std::vector<Node> nodes = std::exchange(graph_.nodes, {});
-    graph_.nodes.reserve(nodes.size());
+    std::vector<Node>& nodes = graph_.nodes;
     for (std::size_t place = 0; place < nodes.size(); ++place) {
       Node& node = nodes[place];
       replace(node.operands);
@@ -42,9 +41,13 @@ class Merger {
       if (is_expected_to_raise(nodes, place) || !merged(node)) {
         facts_.learn(node);
         epoch_ += facts_.disturbs(node) ? 1 : 0;
-        graph_.nodes.push_back(std::move(node));
+        if (kept_ != place) {
+          nodes[kept_] = std::move(node);
+        }
+        ++kept_;
       }
     }
+    nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(kept_), nodes.end());
     if (!changed_) {
       return false;
     }
@@ -114,7 +117,7 @@ class Merger {
     if ((!row.is_pure() && !reads) || row.is_guard() || node.result_count == 0) {
       return false;
     }
-    const Node* twin = table_.find_or_add(graph_.nodes, node, reads ? epoch_ : 0);
+    const Node* twin = table_.find_or_add(graph_.nodes, kept_, node, reads ? epoch_ : 0);
     if (twin == nullptr || (makes_number(node) && seen_[at(node.first_result)] && seen_[at(twin->first_result)])) {
       return false;
     }
@@ -135,6 +138,7 @@ class Merger {
   std::vector<bool> stays_;  // never dropped, or stands for a value that is not
   Facts facts_;
   NodeTable table_;
+  std::size_t kept_ = 0;     // nodes that stay, the first ones
   std::uint32_t epoch_ = 1;  // counts the nodes after which reads may differ; 0: pure nodes
   bool changed_ = false;
 };

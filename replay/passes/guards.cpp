@@ -18,21 +18,28 @@ class Guards {
         versioned_(static_cast<std::size_t>(graph.value_count)) {}
 
   bool run() {
-    std::vector<Node> nodes = std::exchange(graph_.nodes, {});
-    const std::size_t before = nodes.size();
-    graph_.nodes.reserve(before);
-    for (Node& node : nodes) {
+    const std::size_t before = graph_.nodes.size();
+    for (std::size_t place = 0; place < before; ++place) {
+      Node& node = graph_.nodes[place];
       if (node.info().is_guard() && !node.operands.empty() && is_known(node)) {
         continue;
       }
       facts_.learn(node);
       epoch_ += facts_.disturbs(node) ? 1 : 0;
-      graph_.nodes.push_back(std::move(node));
+      keep(place);
     }
-    return graph_.nodes.size() != before;
+    graph_.nodes.erase(graph_.nodes.begin() + static_cast<std::ptrdiff_t>(kept_), graph_.nodes.end());
+    return kept_ != before;
   }
 
  private:
+  void keep(std::size_t place) {
+    if (kept_ != place) {
+      graph_.nodes[kept_] = std::move(graph_.nodes[place]);
+    }
+    ++kept_;
+  }
+
   bool is_known(const Node& node) {
     const Value value = node.operands[0];
     auto& [versioned_type, versioned_epoch] = versioned_[static_cast<std::size_t>(value)];
@@ -64,7 +71,7 @@ class Guards {
       default:
         break;
     }
-    return table_.find_or_add(graph_.nodes, node, lasts ? 0 : epoch_) != nullptr;
+    return table_.find_or_add(graph_.nodes, kept_, node, lasts ? 0 : epoch_) != nullptr;
   }
 
   Graph& graph_;
@@ -73,6 +80,7 @@ class Guards {
   // Per value the type of its last guard_type_version, and when that was.
   std::vector<std::pair<const PyTypeObject*, std::uint32_t>> versioned_;
   std::uint32_t epoch_ = 1;
+  std::size_t kept_ = 0;  // nodes that stay, the first ones
 };
 
 }  // namespace

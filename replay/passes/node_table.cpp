@@ -25,7 +25,8 @@ bool says_the_same(const Node& left, const Node& right) {
 
 NodeTable::NodeTable(std::size_t nodes) : entries_(std::bit_ceil(2 * nodes + 1)), mask_(entries_.size() - 1) {}
 
-const Node* NodeTable::find_or_add(const std::vector<Node>& kept, const Node& node, std::uint32_t epoch) {
+const Node* NodeTable::find_or_add(const std::vector<Node>& kept, std::size_t count, const Node& node,
+                                   std::uint32_t epoch) {
   const std::size_t hash = hash_of(node, epoch);
   std::size_t slot = hash & mask_;
   for (; entries_[slot].place != kFree; slot = (slot + 1) & mask_) {
@@ -34,7 +35,7 @@ const Node* NodeTable::find_or_add(const std::vector<Node>& kept, const Node& no
       return &kept[entry.place];
     }
   }
-  entries_[slot] = {static_cast<std::uint32_t>(kept.size()), epoch, hash};
+  entries_[slot] = {static_cast<std::uint32_t>(count), epoch, hash};
   return nullptr;
 }
 

@@ -3,7 +3,7 @@
 // more than the number of nodes it was made for.
 //
 //   NodeTable table(graph.nodes.size());
-//   if (const Node* twin = table.find_or_add(kept, node, epoch)) ...  // else: node goes to kept.size()
+//   if (const Node* twin = table.find_or_add(kept, count, node, epoch)) ...  // else: kept[count++] = node
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,10 @@ class NodeTable {
  public:
   explicit NodeTable(std::size_t nodes);
 
-  // The earlier node, or null; then the node is remembered as the one that the caller appends to `kept` next.
-  [[nodiscard]] const Node* find_or_add(const std::vector<Node>& kept, const Node& node, std::uint32_t epoch);
+  // The earlier node among the first `count` of `kept`, or null; then the node is remembered as the one that the caller
+  // puts in the place `count`.
+  [[nodiscard]] const Node* find_or_add(const std::vector<Node>& kept, std::size_t count, const Node& node,
+                                        std::uint32_t epoch);
 
  private:
   struct Entry {

@@ -20,7 +20,7 @@ namespace {
 
 // Merging shows constants to folding, folding shows dead nodes, dead nodes take drops with them that stood between two
 // reads. So the passes go round; three rounds do for nearly all graphs, the limit is against surprises.
-constexpr int kMaxRounds = 8;
+constexpr std::size_t kMaxRounds = 8;
 
 constexpr std::array kPasses = {
     Pass{"cse", merge_common},         Pass{"fold", fold},
@@ -60,12 +60,10 @@ std::span<const Pass> passes() { return kPasses; }
 
 void optimise(Graph& graph) {
   const PendingError pending;
-  bool changed = true;
-  for (int round = 0; changed && round < kMaxRounds; ++round) {
-    changed = false;
-    for (const Pass& pass : passes().first(kRepeated)) {
-      changed = run(pass, graph) || changed;
-    }
+  // Until all of them in turn have found nothing to do.
+  std::size_t idle = 0;
+  for (std::size_t turn = 0; idle < kRepeated && turn < kMaxRounds * kRepeated; ++turn) {
+    idle = run(kPasses.at(turn % kRepeated), graph) ? 0 : idle + 1;
   }
   run(kPasses.back(), graph);
 }

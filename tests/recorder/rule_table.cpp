@@ -86,9 +86,19 @@ BOOST_AUTO_TEST_CASE(hooks_are_where_the_rows_say) {
     if (when == When::kBefore || when == When::kBoth) {
       BOOST_TEST(wants_before(number));
     }
+    if (when == When::kNone || when == When::kLater) {
+      BOOST_TEST(!wants_after(number));
+    }
     if (when == When::kNone) {
       BOOST_TEST(!wants_before(number));
     }
+  }
+}
+
+// What the next hook finds done must be straight ahead.
+BOOST_AUTO_TEST_CASE(an_instruction_whose_rule_runs_later_goes_straight_on) {
+  for (const std::string& name : opcodes_at(When::kLater)) {
+    BOOST_TEST((rewriter::info(*rewriter::opcode_by_name(name)).flow == rewriter::Flow::kNext), name);
   }
 }
 
