@@ -11,6 +11,16 @@ namespace tagalong::recorder {
 using replay::kNoSnapshot;
 using replay::kNoValue;
 
+namespace {
+
+// Fills an empty one; most have no more than a few values.
+void fill(Values& values, ValueView with) {
+  values.resize(static_cast<std::size_t>(with.end() - with.begin()), boost::container::default_init);
+  std::copy(with.begin(), with.end(), values.data());
+}
+
+}  // namespace
+
 int Session::catch_up(int instruction) {
   int place = top().next;
   while (place != instruction) {
@@ -124,8 +134,8 @@ SnapshotId Session::snapshot_at(int instruction, const Values& stack) {
   state.frame = frame.number;
   state.instruction = instruction;
   state.parent = frame.parent;
-  state.locals = frame.locals;
-  state.stack = stack;
+  fill(state.locals, frame.locals);
+  fill(state.stack, stack);
   return static_cast<SnapshotId>(graph_.snapshots.size() - 1);
 }
 
@@ -138,13 +148,24 @@ Value Session::emit(Op op, ValueView operands, SnapshotId here, std::int64_t imm
   if (object && (row.is_guard() || op == Op::constant)) {
     object = let_go(op, std::move(object));
   }
-  const Value first =
-      graph_.add(op, {}, immediate, std::move(object), here, instruction_at(std::max(current_, 0)).position.line);
-  graph_.nodes.back().operands.assign(operands.begin(), operands.end());
-  if (first != kNoValue) {
-    facts_.resize(static_cast<std::size_t>(graph_.value_count));
+  // As Graph::add() does, without carrying the operands about: this is done for every instruction.
+  replay::Node& node = graph_.nodes.emplace_back();
+  node.op = op;
+  node.immediate = immediate;
+  node.object = std::move(object);
+  fill(node.operands, operands);
+  node.snapshot = here;
+  node.line = instruction_at(std::max(current_, 0)).position.line;
+  node.result_count = row.results == replay::kVariadic ? static_cast<std::int32_t>(immediate) : row.results;
+  if (node.result_count == 0) {
+    return kNoValue;
   }
-  return first;
+  node.first_result = graph_.value_count;
+  graph_.value_count += node.result_count;
+  for (std::int32_t result = 0; result < node.result_count; ++result) {
+    facts_.emplace_back();
+  }
+  return node.first_result;
 }
 
 Ref Session::let_go(Op op, Ref object) {
