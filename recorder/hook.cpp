@@ -6,6 +6,7 @@
 
 #include "recorder/session.h"
 #include "rewriter/interp/errors.h"
+#include "rewriter/interp/once.h"
 #include "rewriter/interp/requests.h"
 
 namespace tagalong::recorder {
@@ -20,10 +21,14 @@ struct Hook {
 PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t count, PyObject* /*names*/) {
   Session* session = reinterpret_cast<Hook*>(self)->session;
   if (session == nullptr || PyVectorcall_NARGS(count) != 1) {
+    Session::resume(interp::thread_state());
     Py_RETURN_NONE;
   }
   const long key = PyLong_AsLong(arguments[0]);
   interp::Frame* frame = interp::current_frame(session->thread());
+  // Asked first: the session may be over afterwards.
+  const bool is_polite = !Session::resume(session->thread()) && key != kUnwound &&
+                         session->is_polite_place(frame, static_cast<int>(key >> 1), (key & 1) != 0);
   try {
     if (key == kUnwound) {
       session->unwound(frame);
@@ -38,24 +43,20 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
   } catch (const std::exception&) {
     session->stop(Stop::k_internal);
   }
-  session = reinterpret_cast<Hook*>(self)->session;
-  const bool is_polite = session == nullptr || key == kUnwound ||
-                         session->is_polite_place(frame, static_cast<int>(key >> 1), (key & 1) != 0);
-  if (session == nullptr) {
+  if (reinterpret_cast<Hook*>(self)->session == nullptr) {
     Session::reap();  // it has just finished
   }
   if (is_polite) {
-    interp::resume_requests();
-  } else {
-    interp::postpone_requests(interp::thread_state());
+    Py_RETURN_NONE;
   }
-  Py_RETURN_NONE;
+  return interp::impolite_result(interp::thread_state());
 }
 
 PyObject* hook_repr(PyObject* /*self*/) { return PyUnicode_FromString("<recorder>"); }
 
 PyTypeObject* hook_type() {
-  static PyTypeObject* type = [] {
+  static PyTypeObject* type = nullptr;
+  return interp::once(type, [] {
     static std::array<PyMemberDef, 2> members{{
         {"__vectorcalloffset__", T_PYSSIZET, offsetof(Hook, vectorcall), READONLY, nullptr},
         {nullptr, 0, 0, 0, nullptr},
@@ -70,8 +71,7 @@ PyTypeObject* hook_type() {
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                slots.data()};
     return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  }();
-  return type;
+  });
 }
 
 }  // namespace

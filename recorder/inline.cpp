@@ -76,13 +76,15 @@ bool Session::try_inline(interp::Frame* callee) {
 
 // Without the hook a call moves its arguments into the callee's frame; with it they stay on the caller's stack, too,
 // and would live longer than in eager execution. So the caller's stack gets others for them.
-void Session::hand_over_arguments(interp::Frame* callee) {
+// The arguments of a CALL that is under way, if the function is called directly, or by a method: then the interpreter
+// would run it without a C call.
+std::optional<std::span<PyObject*>> Session::direct_arguments(interp::Frame* callee) {
   const ShadowFrame& caller = top();
   const auto unit = static_cast<std::size_t>(interp::unit_of(caller.live));
   const std::vector<int>& map = caller.code->instruction_at;
   const int instruction = unit < map.size() && caller.live == interp::current_frame(thread_) ? map[unit] : -1;
   if (instruction < 0 || instruction_at(instruction).opcode != op::kCALL) {
-    return;
+    return std::nullopt;
   }
   const auto arguments = static_cast<int>(instruction_at(instruction).arg);
   const int depth = caller.code->decoded->shape->depths[static_cast<std::size_t>(instruction)];
@@ -91,10 +93,14 @@ void Session::hand_over_arguments(interp::Frame* callee) {
   // Either (function, self, arguments) or (null, function, arguments): only a direct call takes its arguments over.
   const int first = slots[0] == function ? 1 : 2;
   if (slots[0] != function && (slots[0] != nullptr || slots[1] != function)) {
-    return;
+    return std::nullopt;
   }
-  for (int index = first; index < arguments + 2; ++index) {
-    PyObject* old = std::exchange(slots[index], Py_NewRef(Py_None));
+  return std::span(slots + first, slots + arguments + 2);
+}
+
+void Session::hand_over_arguments(interp::Frame* callee) {
+  for (PyObject*& slot : direct_arguments(callee).value_or(std::span<PyObject*>())) {
+    PyObject* old = std::exchange(slot, Py_NewRef(Py_None));
     Py_DECREF(old);
   }
 }

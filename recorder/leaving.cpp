@@ -4,9 +4,12 @@
 #include <memory>
 #include <utility>
 
+#include "recorder/session.h"
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/landing.h"
+#include "rewriter/interp/once.h"
+#include "rewriter/interp/requests.h"
 
 namespace tagalong::recorder {
 namespace {
@@ -42,14 +45,23 @@ bool go_home(interp::Frame* frame, const Home& home, std::size_t place, int dept
   return true;
 }
 
+// The frame goes on where it is. Behind a call that was not inlined the interpreter looks for requests.
+PyObject* stay(PyThreadState* thread, bool is_polite) {
+  if (is_polite) {
+    Py_RETURN_NONE;
+  }
+  return interp::impolite_result(thread);
+}
+
 PyObject* leave(PyThreadState* thread, interp::Frame* frame, PyObject* argument, bool can_land) {
   const long key = argument == nullptr ? kUnwound : PyLong_AsLong(argument);
   PyCodeObject* original = interp::original_of(interp::code_of(frame));
-  if (key == kUnwound || !can_land || original == interp::code_of(frame)) {
-    Py_RETURN_NONE;
+  const bool has_waited = Session::resume(thread);
+  if (key == kUnwound || original == interp::code_of(frame)) {
+    return stay(thread, can_land);
   }
   // A traceback names the instruction of a frame by its offset, which means nothing in other code.
-  if (interp::is_held(frame) && !interp::has_watcher(thread)) {
+  if (can_land && interp::is_held(frame) && !interp::has_watcher(thread)) {
     Py_RETURN_NONE;
   }
   // Frames of one recording leave one after the other, so the last code is often the next.
@@ -65,9 +77,12 @@ PyObject* leave(PyThreadState* thread, interp::Frame* frame, PyObject* argument,
     }
   } catch (const std::exception&) {
     PyErr_Clear();
-    Py_RETURN_NONE;
+    return stay(thread, can_land);
   }
   const std::shared_ptr<const DecodedCode> here = decoded;
+  if (!can_land) {
+    return stay(thread, !has_waited && here->is_polite(static_cast<int>(key >> 1), (key & 1) != 0));
+  }
   const std::size_t place = place_of(*here, key);
   const int depth = here->shape->depths[place];
   if (depth == 0 || !here->regular[place]) {
@@ -92,7 +107,8 @@ PyObject* departure_next(PyObject* /*self*/) {
 }
 
 PyTypeObject* departure_type() {
-  static PyTypeObject* type = [] {
+  static PyTypeObject* type = nullptr;
+  return interp::once(type, [] {
     static std::array<PyType_Slot, 3> slots = {{
         {Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
         {Py_tp_iternext, reinterpret_cast<void*>(departure_next)},
@@ -101,21 +117,23 @@ PyTypeObject* departure_type() {
     static PyType_Spec spec = {"tagalong._core.Departure", sizeof(PyObject), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
     return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  }();
-  return type;
+  });
 }
 
 }  // namespace
 
 Ref departure_iterator() {
-  PyTypeObject* type = departure_type();
-  static PyObject* object = type == nullptr ? nullptr : type->tp_alloc(type, 0);
-  return Ref::create(object);
+  static PyObject* object = nullptr;
+  return Ref::create(interp::once(object, [] {
+    PyTypeObject* type = departure_type();
+    return type == nullptr ? nullptr : type->tp_alloc(type, 0);
+  }));
 }
 
 Ref leaving_function() {
-  static PyObject* function = interp::make_landing_function("leave", leave, true).release();
-  return Ref::create(function);
+  static PyObject* function = nullptr;
+  return Ref::create(
+      interp::once(function, [] { return interp::make_landing_function("leave", leave, true).release(); }));
 }
 
 Ref home_constant(HomeRef home) {

@@ -172,6 +172,11 @@ int DecodedCode::call_start(int instruction) const {
   return start;
 }
 
+bool DecodedCode::is_polite(int instruction, bool is_after) const {
+  const auto opcode = assembly.instructions[static_cast<std::size_t>(instruction)].opcode;
+  return is_after ? opcode == op::kCALL || opcode == op::kCALL_FUNCTION_EX : opcode == op::kJUMP_BACKWARD;
+}
+
 std::vector<int> shown_units(const Assembly& assembly, const std::vector<int>& units) {
   std::vector<int> shown = units;
   for (std::size_t index = assembly.instructions.size(); index-- > 1;) {

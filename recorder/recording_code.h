@@ -35,6 +35,8 @@ struct DecodedCode {
   [[nodiscard]] const rewriter::ExceptionRange* range_of(int instruction) const;
   // KW_NAMES, PRECALL and CALL are one: whoever goes on at one of them goes on at the first.
   [[nodiscard]] int call_start(int instruction) const;
+  // Whether the interpreter looks for signals and other threads where this hook stands, without hooks.
+  [[nodiscard]] bool is_polite(int instruction, bool is_after) const;
 
   static std::shared_ptr<const DecodedCode> make(PyCodeObject* code);  // throws RewriteError, PythonError
 };

@@ -202,13 +202,26 @@ bool Session::may_go_on() {
   return true;
 }
 
-bool Session::is_polite_place(const interp::Frame* frame, int instruction, bool is_after) const {
-  if (finished_ || waiting_ || frames_.back().live != frame) {
-    return true;
+namespace {
+bool g_has_postponed = false;  // under the GIL, which nobody gives up in between
+}  // namespace
+
+void Session::postpone(PyThreadState* thread) {
+  g_has_postponed = interp::postpone_requests(thread) || g_has_postponed;
+}
+
+bool Session::resume(PyThreadState* thread) {
+  if (!g_has_postponed) {
+    return false;
   }
-  const auto opcode = instruction_at(instruction).opcode;
-  return is_after ? opcode == rewriter::op::kCALL || opcode == rewriter::op::kCALL_FUNCTION_EX
-                  : opcode == rewriter::op::kJUMP_BACKWARD;
+  g_has_postponed = false;
+  interp::resume_requests(thread);
+  return true;
+}
+
+bool Session::is_polite_place(const interp::Frame* frame, int instruction, bool is_after) const {
+  return finished_ || waiting_ || frames_.back().live != frame ||
+         frames_.back().code->decoded->is_polite(instruction, is_after);
 }
 
 void Session::before(interp::Frame* frame, int instruction) {
@@ -358,14 +371,17 @@ void Session::finish(Recorded recorded) {
 }
 
 PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_flag) {
-  interp::resume_requests();
   const std::shared_ptr<Session> session = t_session_slot.session;
   if (session == nullptr || session->waiting_ || throw_flag != 0 || thread != session->thread_) {
     return interp::evaluate(thread, frame, throw_flag);
   }
+  const bool is_direct = !session->finished_ && session->direct_arguments(frame).has_value();
   if (!session->finished_ && session->frames_.back().live == interp::current_frame(thread) &&
       session->try_inline(frame)) {
     PyObject* result = interp::evaluate(thread, frame, throw_flag);
+    if (result != nullptr && is_direct) {
+      Session::postpone(thread);
+    }
     // The session may be gone by now; if it is not, the callee has returned to the shadow of its caller, or raised.
     PyObject* raised[3] = {};
     PyErr_Fetch(&raised[0], &raised[1], &raised[2]);  // what follows may run Python code, or clear errors of its own
@@ -392,6 +408,9 @@ PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_fl
   PyObject* result = interp::evaluate(thread, frame, throw_flag);
   session->waiting_ = false;
   interp::acquire_hook();
+  if (result != nullptr && is_direct) {
+    Session::postpone(thread);
+  }
   return result;
 }
 

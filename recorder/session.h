@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -103,6 +105,11 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void after(interp::Frame* frame, int instruction);
   void unwound(interp::Frame* frame);
 
+  // An inlined call has returned: what is requested must wait until the caller's hook comes to it. `resume` gives it
+  // back to the interpreter; true if there was something.
+  static void postpone(PyThreadState* thread);
+  static bool resume(PyThreadState* thread);
+
   // Whether eager execution looks for signals and other threads where this hook stands.
   [[nodiscard]] bool is_polite_place(const interp::Frame* frame, int instruction, bool is_after) const;
 
@@ -194,6 +201,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   [[nodiscard]] bool is_made_here(Value value) const;
   void find_special(CallTarget& target, PyObject* const* top, interp::Frame* callee) const;
   bool try_inline(interp::Frame* callee);
+  [[nodiscard]] std::optional<std::span<PyObject*>> direct_arguments(interp::Frame* callee);
   void hand_over_arguments(interp::Frame* callee);
   void inline_call(interp::Frame* callee, const CallTarget& target);
   Values take_operands(ShadowFrame& callee, const CallTarget& target, SnapshotId here);

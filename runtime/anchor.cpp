@@ -10,6 +10,7 @@
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/eval_hook.h"
 #include "rewriter/interp/landing.h"
+#include "rewriter/interp/once.h"
 #include "runtime/options.h"
 
 namespace tagalong::runtime {
@@ -244,9 +245,10 @@ PyTypeObject* make_type(const char* name, int size, iternextfunc next, reprfunc 
 }
 
 PyTypeObject* anchor_type() {
-  static PyTypeObject* type =
-      make_type("tagalong._core.Anchor", sizeof(Anchor), anchor_next, anchor_repr, anchor_dealloc);
-  return type;
+  static PyTypeObject* type = nullptr;
+  return interp::once(type, [] {
+    return make_type("tagalong._core.Anchor", sizeof(Anchor), anchor_next, anchor_repr, anchor_dealloc);
+  });
 }
 
 }  // namespace
@@ -265,9 +267,11 @@ Ref make_anchor(std::shared_ptr<CodeRecord> record, std::size_t entry) {
 CodeRecord* record_of(PyObject* anchor) { return anchor_at(anchor).record->get(); }
 
 Ref landing_iterator() {
-  static PyTypeObject* type =
-      make_type("tagalong._core.Landing", sizeof(PyObject), landing_next, landing_repr, nullptr);
-  static PyObject* object = type == nullptr ? nullptr : type->tp_alloc(type, 0);
+  static PyObject* object = nullptr;
+  interp::once(object, [] {
+    PyTypeObject* type = make_type("tagalong._core.Landing", sizeof(PyObject), landing_next, landing_repr, nullptr);
+    return type == nullptr ? nullptr : type->tp_alloc(type, 0);
+  });
   if (object == nullptr) {
     throw PythonError();
   }
@@ -275,7 +279,8 @@ Ref landing_iterator() {
 }
 
 Ref landing_function() {
-  static PyObject* function = interp::make_landing_function("land", land, false).release();
+  static PyObject* function = nullptr;
+  interp::once(function, [] { return interp::make_landing_function("land", land, false).release(); });
   if (function == nullptr) {
     throw PythonError();
   }
@@ -289,7 +294,7 @@ PyObject* anchor_of(PyCodeObject* code) {
   return entry == anchors().end() ? nullptr : entry->second;
 }
 
-void for_each_record(void (*visit)(const CodeRecord& record, void* context), void* context) {
+void for_each_record(void (*visit)(CodeRecord& record, void* context), void* context) {
   for (const auto& [code, anchor] : anchors()) {
     visit(*record_of(anchor), context);
   }

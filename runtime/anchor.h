@@ -20,6 +20,6 @@ Ref landing_function();
 void register_anchor(PyCodeObject* original, PyObject* anchor);
 // The anchor of this code object (original or replay code), if it has one; borrowed.
 PyObject* anchor_of(PyCodeObject* code);
-void for_each_record(void (*visit)(const CodeRecord& record, void* context), void* context);
+void for_each_record(void (*visit)(CodeRecord& record, void* context), void* context);
 
 }  // namespace tagalong::runtime

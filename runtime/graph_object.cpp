@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "rewriter/interp/errors.h"
+#include "rewriter/interp/once.h"
 #include "runtime/texts.h"
 
 namespace tagalong::runtime {
@@ -81,7 +82,8 @@ PyObject* graph_repr(PyObject* self) {
 }
 
 PyTypeObject* graph_type() {
-  static PyTypeObject* type = [] {
+  static PyTypeObject* type = nullptr;
+  return interp::once(type, [] {
     static std::array<PyMemberDef, 2> members{{
         {"__vectorcalloffset__", T_PYSSIZET, offsetof(GraphObject, vectorcall), READONLY, nullptr},
         {nullptr, 0, 0, 0, nullptr},
@@ -97,8 +99,7 @@ PyTypeObject* graph_type() {
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                slots.data()};
     return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  }();
-  return type;
+  });
 }
 
 }  // namespace
@@ -117,12 +118,14 @@ Ref make_graph_object(std::shared_ptr<const replay::Executor> executor, const Re
 }
 
 PyObject* guard_failed_type() {
-  static PyObject* type =
-      PyErr_NewExceptionWithDoc("tagalong.GuardFailed",
-                                "A guard of a recording does not hold for these arguments.\n\n"
-                                "Attributes: `guard`, the guard as text; `value`, the value that it was asked about.",
-                                PyExc_Exception, nullptr);
-  return type;
+  static PyObject* type = nullptr;
+  return interp::once(type, [] {
+    return PyErr_NewExceptionWithDoc(
+        "tagalong.GuardFailed",
+        "A guard of a recording does not hold for these arguments.\n\n"
+        "Attributes: `guard`, the guard as text; `value`, the value that it was asked about.",
+        PyExc_Exception, nullptr);
+  });
 }
 
 }  // namespace tagalong::runtime

@@ -13,6 +13,16 @@
 
 namespace tagalong::runtime {
 
+namespace {
+
+// No exception of C++'s comes out of it. A thread that the interpreter's end ends in there must not get any further: to
+// those who called us it would look like one (interp/ending.h).
+PyObject* call_program(PyObject* function, PyObject* args, PyObject* kwargs) noexcept {
+  return PyObject_Call(function, args, kwargs);
+}
+
+}  // namespace
+
 Ref function_with_code(PyObject* function, PyCodeObject* code) {
   const auto* source = reinterpret_cast<PyFunctionObject*>(function);
   Ref copy = Ref::steal(PyFunction_New(reinterpret_cast<PyObject*>(code), source->func_globals));
@@ -49,7 +59,7 @@ Recording::Recording(const Ref& function, const Ref& args, const Ref& kwargs) {
   if (!runner) {
     throw PythonError();
   }
-  result = Ref::steal(PyObject_Call(runner.get(), args.get(), kwargs.get()));
+  result = Ref::steal(call_program(runner.get(), args.get(), kwargs.get()));
   if (!result) {
     PyObject* parts[3] = {};
     PyErr_Fetch(&parts[0], &parts[1], &parts[2]);
@@ -95,7 +105,7 @@ PyObject* Recording::replay(PyObject* args, PyObject* kwargs) const {
     PyErr_Format(PyExc_RuntimeError, "nothing to replay: %s", recorder::stop_text(stop));
     return nullptr;
   }
-  return PyObject_Call(replay_function_.get(), args, kwargs);
+  return call_program(replay_function_.get(), args, kwargs);
 }
 
 std::string Recording::explain() const {

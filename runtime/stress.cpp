@@ -6,6 +6,7 @@
 #include "rewriter/code.h"
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
+#include "rewriter/interp/new_functions.h"
 #include "runtime/replay_code.h"
 
 namespace tagalong::runtime {
@@ -90,16 +91,31 @@ bool adopt_constants(PyCodeObject* code, int depth) {
 }
 
 // A failure here must not become one of the program: its code then runs as it is.
-void adopt_quietly(PyCodeObject* code) {
+template <class Adopt>
+void quietly(const Adopt& adopt) {
   try {
-    if (!is_excluded(code)) {
-      adopt_constants(code, 0);
-    }
+    adopt();
   } catch (const PythonError&) {
     PyErr_Clear();
   } catch (const std::exception& error) {
-    PyErr_WarnFormat(PyExc_RuntimeWarning, 1, "tagalong: %s", error.what());
+    if (PyErr_WarnFormat(PyExc_RuntimeWarning, 1, "tagalong: %s", error.what()) != 0) {
+      PyErr_Clear();
+    }
   }
+}
+
+void adopt_module(PyCodeObject* code) {
+  quietly([code] {
+    if (!is_excluded(code)) {
+      adopt_constants(code, 0);
+    }
+  });
+}
+
+CodeRef code_of_new_function(PyCodeObject* code) {
+  CodeRef result = CodeRef::create(code);
+  quietly([code, &result] { result = adopted(code, 0); });
+  return result;
 }
 
 // Every use of exec(), every import, script, -c and -m raises "exec" with the code object. All events come here, so the
@@ -112,7 +128,7 @@ int audit(const char* event, PyObject* arguments, void* /*data*/) {
     return 0;
   }
   if (PyTuple_Check(arguments) && PyTuple_GET_SIZE(arguments) == 1 && PyCode_Check(PyTuple_GET_ITEM(arguments, 0))) {
-    adopt_quietly(reinterpret_cast<PyCodeObject*>(PyTuple_GET_ITEM(arguments, 0)));
+    adopt_module(reinterpret_cast<PyCodeObject*>(PyTuple_GET_ITEM(arguments, 0)));
   }
   return 0;
 }
@@ -125,6 +141,7 @@ void start_stress(std::vector<std::string> excluded) {
   if (!std::exchange(started, true) && PySys_AddAuditHook(audit, nullptr) != 0) {
     throw PythonError();
   }
+  interp::watch_new_functions(code_of_new_function);
 }
 
 void adopt_function(PyObject* function) {

@@ -28,6 +28,9 @@ struct Inherited {
   PyCFunction weak_count = nullptr;
   PyCFunction weak_list = nullptr;
   PyCFunction frame_size = nullptr;
+  PyCFunction generator_size = nullptr;
+  PyCFunction coroutine_size = nullptr;
+  PyCFunction async_generator_size = nullptr;
   PyCFunction referrers = nullptr;
   PyCFunction referents = nullptr;
 };
@@ -71,13 +74,23 @@ PyObject* frame_lasti(PyObject* self, void* closure) {
   return PyLong_FromLong(unit < 0 ? -1 : shown_offset(code, unit * static_cast<int>(sizeof(_Py_CODEUNIT))));
 }
 
-// frame.__sizeof__(): derived code may need a larger stack.
-PyObject* frame_size(PyObject* self, PyObject* arguments) {
-  const Ref size = Ref::steal(g_inherited.frame_size(self, arguments));
-  PyCodeObject* code = code_of(reinterpret_cast<PyFrameObject*>(self)->f_frame);
+// What the size says of derived code, which may need a larger stack, is said of the code that programs know. Takes over
+// the reference.
+PyObject* shown_size(PyObject* size, PyCodeObject* code) {
+  const Ref owned = Ref::steal(size);
   const int more = code->co_stacksize - shown_of(code)->co_stacksize;
-  const Py_ssize_t number = size ? PyLong_AsSsize_t(size.get()) : -1;
+  const Py_ssize_t number = owned ? PyLong_AsSsize_t(owned.get()) : -1;
   return number < 0 ? nullptr : PyLong_FromSsize_t(number - more * static_cast<Py_ssize_t>(sizeof(PyObject*)));
+}
+
+PyObject* frame_size(PyObject* self, PyObject* arguments) {
+  return shown_size(g_inherited.frame_size(self, arguments), code_of(reinterpret_cast<PyFrameObject*>(self)->f_frame));
+}
+
+// Of generators, coroutines and asynchronous generators, which begin alike.
+template <PyCFunction Inherited::*inherited>
+PyObject* generator_size(PyObject* self, PyObject* arguments) {
+  return shown_size((g_inherited.*inherited)(self, arguments), reinterpret_cast<PyGenObject*>(self)->gi_code);
 }
 
 PyObject* traceback_lasti(PyObject* object) {
@@ -343,6 +356,12 @@ void show_originals() {
   g_inherited.weak_count = replace_method(definition_of("_weakref", "getweakrefcount"), METH_O, weak_count);
   g_inherited.weak_list = replace_method(definition_of("_weakref", "getweakrefs"), METH_O, weak_list);
   g_inherited.frame_size = replace_method(definition_of(PyFrame_Type, "__sizeof__"), METH_NOARGS, frame_size);
+  g_inherited.generator_size =
+      replace_method(definition_of(PyGen_Type, "__sizeof__"), METH_NOARGS, generator_size<&Inherited::generator_size>);
+  g_inherited.coroutine_size =
+      replace_method(definition_of(PyCoro_Type, "__sizeof__"), METH_NOARGS, generator_size<&Inherited::coroutine_size>);
+  g_inherited.async_generator_size = replace_method(definition_of(PyAsyncGen_Type, "__sizeof__"), METH_NOARGS,
+                                                    generator_size<&Inherited::async_generator_size>);
   g_inherited.referents = replace_method(definition_of("gc", "get_referents"), METH_VARARGS, referents);
   g_inherited.referrers = replace_method(definition_of("gc", "get_referrers"), METH_VARARGS, referrers);
   g_inherited.marshal_dumps =

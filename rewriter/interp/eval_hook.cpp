@@ -6,6 +6,7 @@ namespace {
 FrameHandler g_handler = nullptr;
 int g_users = 0;
 bool g_suspended = false;
+thread_local int t_users = 0;  // of them, in this thread
 
 PyObject* hook(PyThreadState* thread, Frame* frame, int throw_flag) {
   if (g_handler == nullptr) {
@@ -33,15 +34,22 @@ PyObject* evaluate(PyThreadState* thread, Frame* frame, int throw_flag) {
 }
 
 void acquire_hook() {
+  ++t_users;
   if (++g_users == 1) {
     apply(thread_state());
   }
 }
 
 void release_hook() {
+  --t_users;
   if (--g_users == 0) {
     apply(thread_state());
   }
+}
+
+void forget_other_threads() {
+  g_users = t_users;
+  apply(thread_state());
 }
 
 bool foreign_hook(PyThreadState* thread) {

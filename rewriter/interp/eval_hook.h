@@ -18,6 +18,9 @@ void release_hook();  // one user less: removed with the last
 // Whether somebody else's hook is installed: then frames are theirs and we step aside.
 bool foreign_hook(PyThreadState* thread);
 
+// In the child of a fork: of the users only those of this thread are left.
+void forget_other_threads();
+
 void suspend_hook(PyThreadState* thread);  // for a landing
 void restore_hook(PyThreadState* thread);
 

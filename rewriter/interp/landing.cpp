@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rewriter/interp/eval_hook.h"
+#include "rewriter/interp/once.h"
 
 namespace tagalong::interp {
 namespace {
@@ -66,7 +67,8 @@ PyObject* lander_land(PyObject* self) {
 }
 
 PyTypeObject* lander_type() {
-  static PyTypeObject* type = [] {
+  static PyTypeObject* type = nullptr;
+  return once(type, [] {
     static std::array<PyType_Slot, 2> slots = {{
         {Py_nb_negative, reinterpret_cast<void*>(lander_land)},
         {0, nullptr},
@@ -74,8 +76,7 @@ PyTypeObject* lander_type() {
     static PyType_Spec spec = {"tagalong._core.Lander", sizeof(Lander), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
     return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  }();
-  return type;
+  });
 }
 
 // C is reached before RESUME, so the frame stays incomplete meanwhile; and by an operator, because after a call the
@@ -104,8 +105,8 @@ std::string landing_bytecode() {
 }  // namespace
 
 PyObject* landing_null() {
-  static PyObject* object = PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
-  return object;
+  static PyObject* object = nullptr;
+  return once(object, [] { return PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type)); });
 }
 
 Ref make_landing_function(const char* name, LandFunction land, bool takes_argument) {

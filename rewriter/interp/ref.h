@@ -10,6 +10,8 @@
 
 #include <utility>
 
+#include "rewriter/interp/ending.h"
+
 namespace tagalong {
 
 class Borrowed {
@@ -33,7 +35,7 @@ class RefTo {
     std::swap(object_, other.object_);
     return *this;
   }
-  ~RefTo() { Py_XDECREF(as_object(object_)); }
+  ~RefTo() { interp::give_back(as_object(object_)); }
 
   // Takes over a reference the caller owns (the result of most C API calls); null stays null.
   [[nodiscard]] static RefTo steal(T* object) {

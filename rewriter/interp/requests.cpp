@@ -10,6 +10,7 @@
 
 #include <array>
 
+#include "rewriter/interp/once.h"
 #include "rewriter/interp/thunks.h"
 
 namespace tagalong::interp {
@@ -31,32 +32,51 @@ RequestFlag::RequestFlag(PyThreadState* thread) : flag_(&thread->interp->ceval.e
 
 namespace {
 
-bool g_postponed = false;  // under the GIL
+int* flag_of(PyThreadState* thread) { return &thread->interp->ceval.eval_breaker._value; }
+
+void free_postponement(PyObject* self) {
+  resume_requests(PyThreadState_Get());
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyTypeObject* postponement_type() {
+  static PyTypeObject* type = nullptr;
+  return once(type, [] {
+    static std::array<PyType_Slot, 2> slots = {{
+        {Py_tp_dealloc, reinterpret_cast<void*>(free_postponement)},
+        {0, nullptr},
+    }};
+    static PyType_Spec spec = {"tagalong._core.Postponement", sizeof(PyObject), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
+    return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  });
+}
 
 }  // namespace
 
-void postpone_requests(PyThreadState* thread) {
-  int* flag = &thread->interp->ceval.eval_breaker._value;
-  if (__atomic_load_n(flag, __ATOMIC_RELAXED) != 0) {
-    __atomic_store_n(flag, 0, __ATOMIC_RELAXED);
-    g_postponed = true;
-  }
-}
+bool postpone_requests(PyThreadState* thread) { return __atomic_exchange_n(flag_of(thread), 0, __ATOMIC_RELAXED) != 0; }
 
-void resume_requests() {
-  if (g_postponed) {
-    g_postponed = false;
-    PyEval_RestoreThread(PyEval_SaveThread());  // whoever takes the GIL finds out what is requested
+// If somebody has been served meanwhile, because of a request that came in between, the interpreter looks once in vain.
+void resume_requests(PyThreadState* thread) { __atomic_store_n(flag_of(thread), 1, __ATOMIC_RELAXED); }
+
+PyObject* impolite_result(PyThreadState* thread) {
+  if (__atomic_load_n(flag_of(thread), __ATOMIC_RELAXED) == 0) {
+    Py_RETURN_NONE;
   }
+  PyTypeObject* type = postponement_type();
+  PyObject* result = type == nullptr ? nullptr : type->tp_alloc(type, 0);
+  if (result != nullptr) {
+    postpone_requests(thread);
+  }
+  return result;
 }
 
 bool serve_requests() {
   static PyObject* server = nullptr;
-  if (server == nullptr) {
-    server = make_server();
-    if (server == nullptr) {
-      return false;
-    }
+  if (once(server, make_server) == nullptr) {
+    return false;
   }
   const std::array<PyObject*, 1> arguments = {Py_None};
   const Ref done = Ref::steal(PyObject_Vectorcall(server, arguments.data(), arguments.size(), nullptr));

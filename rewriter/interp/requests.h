@@ -24,8 +24,13 @@ class RequestFlag {
 bool serve_requests();
 
 // For code that runs between two instructions by means of a call, behind which the interpreter would serve where it
-// never does: what is requested waits until it is resumed, in this thread or any other.
-void postpone_requests(PyThreadState* thread);
-void resume_requests();
+// never does: the result that such a call has to give. What is requested waits until that is thrown away, which is the
+// next thing that happens to it. Null with an exception set.
+PyObject* impolite_result(PyThreadState* thread);
+
+// The same where the result is somebody else's: in front of the interpreter's look, and behind it in the same thread.
+// True if there was something to postpone.
+bool postpone_requests(PyThreadState* thread);
+void resume_requests(PyThreadState* thread);
 
 }  // namespace tagalong::interp

@@ -14,6 +14,7 @@
 #include "runtime/main_hook.h"
 #include "runtime/module/exports.h"
 #include "runtime/options.h"
+#include "runtime/process.h"
 #include "runtime/recording.h"
 #include "runtime/replay_code.h"
 #include "runtime/stress.h"
@@ -153,7 +154,7 @@ std::string explain(const py::object& function) {
   }
   std::string text;
   runtime::for_each_record(
-      [](const runtime::CodeRecord& record, void* context) {
+      [](runtime::CodeRecord& record, void* context) {
         if (record.counters.records + record.counters.hits + record.counters.misses != 0) {
           *static_cast<std::string*>(context) += record.explain();
         }
@@ -232,6 +233,7 @@ py::object record(const py::object& function, const py::tuple& args, const py::d
 
 void export_engine() {
   interp::show_originals();
+  runtime::watch_process();
   py::scope().attr("GuardFailed") = py::object(py::handle<>(py::borrowed(runtime::guard_failed_type())));
   py::class_<Recording, boost::shared_ptr<Recording>, boost::noncopyable>("RecordingCore", py::no_init)
       .add_property("result", recording_result)

@@ -1,7 +1,8 @@
-"""What the whole-system tests share. They run against the installed package, as a user has it."""
+"""What the whole-system tests share. They run against the package that pytest finds: mostly the installed one."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -20,10 +21,17 @@ def root() -> Path:
     return ROOT
 
 
+def package_folder() -> str:
+    """Where the package is, which need not be imported."""
+    spec = importlib.util.find_spec("tagalong")
+    assert spec is not None and spec.origin is not None
+    return str(Path(spec.origin).parent.parent)
+
+
 def clean_environment(**variables: str) -> dict[str, str]:
-    """The environment without anything for us or for the interpreter, and with `variables`."""
+    """The environment without anything for us or for the interpreter but the package, and with `variables`."""
     kept = {name: text for name, text in os.environ.items() if not name.startswith(("TAGALONG", "PYTHON"))}
-    return kept | variables
+    return kept | {"PYTHONPATH": package_folder()} | variables
 
 
 @pytest.fixture

@@ -470,3 +470,28 @@ def test_nested_code_in_stress_mode(tmp_path: Path) -> None:
         check=False,
     )
     assert int(done.stdout) > 1, done.stderr
+
+
+def test_generators_are_as_large_as_in_eager_execution() -> None:
+    """Their frames have room for the hooks of recording code."""
+
+    def numbers(n: int) -> Iterator[int]:
+        yield from range(n)
+
+    async def waits(n: int) -> int:
+        return n
+
+    async def gives(n: int) -> Any:
+        yield n
+
+    for plain in (numbers, waits, gives):
+        function: Any = plain
+        traced: Any = tagalong.trace(twin(function))
+        one, other = function(3), traced(3)
+        assert sys.getsizeof(one) == sys.getsizeof(other)
+        if plain is waits:
+            one.close(), other.close()
+        if plain is numbers:
+            assert list(one) == list(other) == [0, 1, 2]
+        assert sys.getsizeof(one) == sys.getsizeof(other)
+    assert sys.getsizeof([1, 2]) == sys.getsizeof([None] * 2)

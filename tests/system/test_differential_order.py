@@ -6,40 +6,21 @@ that the runs are equal, and that there were recordings and replays at all.
 
 from __future__ import annotations
 
-import ast
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-import tagalong
+from subprocesses import differential, run
 
 HERE = Path(__file__).parent
 TOPICS = sorted(path.stem for path in (HERE / "differential" / "programs").glob("*.py"))
-
-
-def check(*words: str) -> dict[str, int]:
-    """Runs `python -m differential`; the number of times that each event happened."""
-    package = Path(tagalong.__file__).parent.parent
-    command = [sys.executable, "-X", "faulthandler", "-m", "differential", "--here", *words]
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")])
-    }
-    result = subprocess.run(
-        command, cwd=HERE, env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert result.returncode == 0, f"{result.returncode}\n{result.stdout[-6000:]}\n{result.stderr[-2000:]}"
-    counts = result.stdout.splitlines()[-1].removeprefix("events: ")
-    return dict(ast.literal_eval(counts))
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("topic", TOPICS)
 def test_calls_in_random_order(topic: str, seed: int) -> None:
     """Other calls recorded first, and all functions of the programs traced: callees and methods, too."""
-    events = check("--shuffled", str(seed), topic)
+    events = differential("--shuffled", str(seed), topic)
     assert events["record"] > 0
     assert events["hit"] > events["record"]
 
@@ -47,7 +28,7 @@ def test_calls_in_random_order(topic: str, seed: int) -> None:
 @pytest.mark.parametrize("topic", TOPICS)
 def test_traces_that_end_anywhere(topic: str) -> None:
     """A recording that stops at some node in the middle makes a trace that lands there, in whatever frame that is."""
-    events = check("--limits", topic)
+    events = differential("--limits", topic)
     assert events["stop:node_limit"] > 0
     assert events["exit"] > 0
 
@@ -65,13 +46,5 @@ with tagalong.testing.events() as events:
     assert [f(i) for i in range(3)] == [[0], [1], [2]]
 assert events == ["record", "hit", "hit"], events
 """
-    environment = os.environ | {"PYTHONPATH": str(Path(tagalong.__file__).parent.parent)}
-    result = subprocess.run(
-        [sys.executable, "-c", program],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    result = run("-c", program)
     assert result.returncode == 0, result.stderr

@@ -1,12 +1,11 @@
 """CPython's own tests of the language pass with every code object of the test module instrumented with empty hooks."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from subprocesses import summary
 
 RUNNER = Path(__file__).with_name("rewriter_language_runner.py")
 
@@ -35,18 +34,7 @@ OWN_BYTES = {
 
 def run(module: str, mode: str, *tests: str) -> dict[str, Any]:
     """The summary of one run in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, str(RUNNER), f"test.test_{module}", mode, *tests],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    lines = [line for line in done.stdout.splitlines() if line.startswith("SUMMARY ")]
-    assert done.returncode == 0 and lines, (
-        f"exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
-    )
-    return json.loads(lines[-1].removeprefix("SUMMARY "))
+    return summary(RUNNER, f"test.test_{module}", mode, *tests, timeout=240)
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -5,16 +5,12 @@ Limits, and `watched` where a program asks for it, are all that there may be.
 
 from __future__ import annotations
 
-import ast
-import os
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-import tagalong
+from subprocesses import differential
 
 HERE = Path(__file__).parent
 PROGRAMS = sorted((HERE / "differential" / "programs").glob("*.py"))
@@ -28,17 +24,7 @@ OUTSIDE = {"interrupted"}
 
 def stops(topic: str) -> Counter[str]:
     """How often recordings of the topic's programs ended for each reason."""
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join(
-            [str(Path(tagalong.__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
-        )
-    }
-    command = [sys.executable, "-X", "faulthandler", "-m", "differential", "--here", topic]
-    result = subprocess.run(
-        command, cwd=HERE, env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert result.returncode == 0, f"{result.returncode}\n{result.stdout[-4000:]}\n{result.stderr[-2000:]}"
-    events = ast.literal_eval(result.stdout.splitlines()[-1].removeprefix("events: "))
+    events = differential(topic)
     assert events["record"] > 0
     assert events["hit"] > 0
     return Counter({name.removeprefix("stop:"): n for name, n in events.items() if name.startswith("stop:")})

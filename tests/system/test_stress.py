@@ -35,6 +35,10 @@ WAYS = {
     "standard library": "from bisect import bisect\nimport textwrap\ng = textwrap.indent\n"
     "for _ in range(3): g('a', 'b')",
     "there before us": "import os\ng = os.fsencode\nfor _ in range(3): g('x')",
+    "type of functions": "import types\ndef f(x): return x + 1\ng = types.FunctionType(f.__code__.replace(), {})\n"
+    "for _ in range(3): g(1)",
+    "code out of a module": "import types\ncode = compile('def g(x): return x + 1', 'c', 'exec')\n"
+    "g = types.FunctionType(code.co_consts[0], {})\nassert g.__code__ is code.co_consts[0]\nfor _ in range(3): g(1)",
     "frozen": "import importlib._bootstrap as b\ng = b._verbose_message\nfor _ in range(3): g('x')",
 }
 

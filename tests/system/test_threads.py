@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-import tagalong
+from subprocesses import run
 
 STRESS = Path(__file__).parent.parent / "stress"
-
-
-def run(*words: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
-    """Python with these words, and the package."""
-    environment = os.environ | {"PYTHONPATH": str(Path(tagalong.__file__).parent.parent)}
-    command = [sys.executable, "-X", "faulthandler", *words]
-    return subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=timeout, check=False
-    )
 
 
 @pytest.mark.timeout(120)
@@ -138,6 +126,123 @@ def test_fork_in_the_middle() -> None:
     """Of a recording and of replays, while other threads record: the child goes on, and can record."""
     result = run("-c", FORK)
     assert (result.returncode, result.stdout, result.stderr) == (0, "1 5\n", "")
+
+
+FORK_WHILE_OTHERS_RECORD = """
+import ctypes, os, sys, threading
+import tagalong
+import tagalong.testing
+
+api = ctypes.pythonapi
+api.PyInterpreterState_Get.restype = ctypes.c_void_p
+api._PyInterpreterState_GetEvalFrameFunc.restype = ctypes.c_void_p
+default = ctypes.cast(api._PyEval_EvalFrameDefault, ctypes.c_void_p).value
+
+def is_hooked():
+    return api._PyInterpreterState_GetEvalFrameFunc(ctypes.c_void_p(api.PyInterpreterState_Get())) != default
+
+def work(x):
+    total = 0
+    for i in range(60):
+        total += abs(i - x)
+    return total
+
+def child():
+    assert not is_hooked()
+    tagalong.untrace(work)
+    tagalong.trace(work)
+
+    def again():
+        with tagalong.testing.events() as events:
+            found.append([work(3), work(3)])
+        found.append(events)
+
+    found = []
+    again()
+    thread = threading.Thread(target=again)  # it may get the place in memory of one that is gone
+    thread.start()
+    thread.join()
+    assert found[0] == found[2] == [expected, expected], found
+    assert found[1] == ["record", "hit"] and found[3] == ["hit", "hit"], found
+    assert not is_hooked()
+
+expected = work(3)
+stop = []
+def loop():
+    while not stop:
+        work(3)
+        tagalong.untrace(work)
+        tagalong.trace(work)
+
+tagalong.trace(work)
+sys.setswitchinterval(1e-6)
+threads = [threading.Thread(target=loop, daemon=True) for _ in range(4)]
+for thread in threads:
+    thread.start()
+hooked = rounds = 0
+while hooked < 8 and rounds < 2000:
+    rounds += 1
+    busy = is_hooked()
+    hooked += busy
+    if busy or rounds % 50 == 0:
+        pid = os.fork()
+        if pid == 0:
+            stop.append(True)
+            code = 1
+            try:
+                child()
+                code = 0
+            finally:
+                if code:
+                    import traceback
+                    traceback.print_exc()
+                os._exit(code)
+        assert os.waitpid(pid, 0)[1] == 0
+stop.append(True)
+for thread in threads:
+    thread.join()
+assert hooked, "nobody recorded at any fork"
+print("end")
+"""
+
+
+def test_fork_while_other_threads_record() -> None:
+    """In the child nobody does: no hook is left behind, and what they recorded can be recorded anew."""
+    result = run("-c", FORK_WHILE_OTHERS_RECORD)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "end\n", "")
+
+
+POOLS = """
+import multiprocessing, sys
+import tagalong
+
+def work(x):
+    total = x
+    for i in range(3):
+        total += abs(i - x)
+    return total
+
+def counted(x):
+    return work(x), tagalong.stats().hits
+
+if __name__ == "__main__":
+    assert [work(x) for x in range(4)] == [3, 3, 5, 9]
+    for method in ("fork", "spawn", "forkserver"):
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            found = pool.map(counted, range(8), chunksize=4)
+        assert [result for result, _ in found] == [3, 3, 5, 9, 13, 17, 21, 25], found
+        if method == "fork":  # the others start anew, as the environment says
+            assert found[3][1] > 0 and found[7][1] > 0, found
+    print("end")
+"""
+
+
+def test_pools_of_processes(tmp_path: Path) -> None:
+    """Processes that a traced program forks or starts work, and those that are forked replay."""
+    program = tmp_path / "program.py"
+    program.write_text(POOLS)
+    result = run("-m", "tagalong", "run", str(program))
+    assert (result.returncode, result.stdout, result.stderr) == (0, "end\n", "")
 
 
 SUB_INTERPRETER = """

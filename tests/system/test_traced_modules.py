@@ -4,13 +4,12 @@ Each suite runs three times in one process: functions that are called once per r
 replayed in the others.
 """
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from subprocesses import summary
 
 RUNNER = Path(__file__).with_name("traced_modules_runner.py")
 
@@ -64,19 +63,8 @@ DIFFERENT = {
 
 def run(module: str, mode: str, rounds: int, also: list[str]) -> dict[str, Any]:
     """The summary of one run in a process of its own."""
-    command = [sys.executable, str(RUNNER), f"test.test_{module}", mode, "--rounds", str(rounds)]
-    done = subprocess.run(
-        [*command, *(f"--also={name}" for name in also)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    lines = [line for line in done.stdout.splitlines() if line.startswith("SUMMARY ")]
-    assert done.returncode == 0 and lines, (
-        f"exit code {done.returncode}\n{done.stdout[-500:]}\n{done.stderr[-4000:]}"
-    )
-    return json.loads(lines[-1].removeprefix("SUMMARY "))
+    words = [f"test.test_{module}", mode, "--rounds", str(rounds), *(f"--also={name}" for name in also)]
+    return summary(RUNNER, *words)
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -400,7 +400,6 @@ def f(a, x):
 
 
 # program: signal_waits_for_the_next_call
-# only as written: a recording that ends in the middle lands by a call, behind which the handler runs
 # note: +a asks for the handler; eager execution looks for it behind calls and at jumps back, nowhere else
 # f(Asks(), 1) => record, hit
 # f(Asks(), 2) => hit
@@ -433,3 +432,84 @@ def f(a, x):
     z = divmod(x, 2)
     d = value
     return b, y, c, z, d
+
+
+# program: signal_waits_behind_the_return
+# trace: g
+# note: +a is the last thing that g does; its caller looks for signals at its next call
+# f(Asks(), 1) => record
+# f(Asks(), 2) => hit
+import signal
+from _thread import interrupt_main
+from functools import partial
+
+value = "start"
+
+
+def handler(number, frame):
+    global value
+    value = "changed", frame.f_code.co_name
+
+
+signal.signal(signal.SIGUSR1, handler)
+
+
+class Asks:
+    __pos__ = staticmethod(partial(interrupt_main, signal.SIGUSR1))
+
+
+def g(a, x):
+    y = x + 1
+    +a
+    return y
+
+
+def f(a, x):
+    global value
+    value = "start"
+    y = g(a, x)
+    b = value
+    z = divmod(x, 2)
+    c = value
+    return y, b, z, c
+
+
+# program: signal_waits_while_an_exception_leaves
+# trace: g
+# note: +a stands in front of a bare name that does not exist: no call, no jump back
+# f(Asks()) => record
+# f(Asks()) => hit
+import signal
+from _thread import interrupt_main
+from functools import partial
+
+value = "start"
+
+
+def handler(number, frame):
+    global value
+    value = "changed", frame.f_code.co_name
+
+
+signal.signal(signal.SIGUSR1, handler)
+
+
+class Asks:
+    __pos__ = staticmethod(partial(interrupt_main, signal.SIGUSR1))
+
+
+def g(a):
+    +a
+    return missing
+
+
+def f(a):
+    global value
+    value = "start"
+    try:
+        g(a)
+    except NameError:
+        b = value
+    z = divmod(7, 2)
+    c = value
+    return b, z, c

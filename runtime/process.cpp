@@ -1,0 +1,58 @@
+#include "runtime/process.h"
+
+#include <Python.h>
+
+#include "rewriter/interp/ending.h"
+#include "rewriter/interp/errors.h"
+#include "rewriter/interp/eval_hook.h"
+#include "runtime/anchor.h"
+
+namespace tagalong::runtime {
+namespace {
+
+// Recordings that were under way in other threads are nobody's now. What they own stays where it is: frames that will
+// never run refer to it.
+PyObject* after_fork(PyObject* /*module*/, PyObject* /*unused*/) {
+  interp::forget_other_threads();
+  for_each_record(
+      [](CodeRecord& record, void* thread) {
+        std::erase_if(record.recording, [thread](const PyThreadState* other) { return other != thread; });
+      },
+      interp::thread_state());
+  Py_RETURN_NONE;
+}
+
+PyObject* at_exit(PyObject* /*module*/, PyObject* /*unused*/) {
+  interp::begin_ending();
+  Py_RETURN_NONE;
+}
+
+Ref function(PyMethodDef& definition) {
+  Ref object = Ref::steal(PyCFunction_New(&definition, nullptr));
+  if (!object) {
+    throw PythonError();
+  }
+  return object;
+}
+
+}  // namespace
+
+void watch_process() {
+  static PyMethodDef after_fork_definition = {"after_fork", after_fork, METH_NOARGS, nullptr};
+  static PyMethodDef at_exit_definition = {"at_exit", at_exit, METH_NOARGS, nullptr};
+  const Ref os = Ref::steal(PyImport_ImportModule("os"));
+  const Ref method = os ? Ref::steal(PyObject_GetAttrString(os.get(), "register_at_fork")) : Ref();
+  const Ref nothing = Ref::steal(PyTuple_New(0));
+  const Ref words = Ref::steal(Py_BuildValue("{sO}", "after_in_child", function(after_fork_definition).get()));
+  const Ref forks =
+      method && nothing && words ? Ref::steal(PyObject_Call(method.get(), nothing.get(), words.get())) : Ref();
+  const Ref atexit = forks ? Ref::steal(PyImport_ImportModule("atexit")) : Ref();
+  const Ref ends =
+      atexit ? Ref::steal(PyObject_CallMethod(atexit.get(), "register", "O", function(at_exit_definition).get()))
+             : Ref();
+  if (!ends) {
+    throw PythonError();
+  }
+}
+
+}  // namespace tagalong::runtime

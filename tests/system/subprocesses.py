@@ -1,0 +1,49 @@
+"""Programs of the tests that run in processes of their own, with the package that the tests run with."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import tagalong
+
+HERE = Path(__file__).parent
+
+
+def run(*words: str, timeout: float = 60, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Python with these words; what it writes comes back as text."""
+    package = Path(tagalong.__file__).parent.parent
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")])
+    }
+    return subprocess.run(
+        [sys.executable, "-X", "faulthandler", *words],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+        **options,
+    )
+
+
+def summary(runner: Path, *words: str, timeout: float = 120) -> dict[str, Any]:
+    """What a runner of a suite has to say: JSON behind the word SUMMARY."""
+    done = run(str(runner), *words, timeout=timeout)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("SUMMARY ")]
+    assert done.returncode == 0 and lines, (
+        f"exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    )
+    return json.loads(lines[-1].removeprefix("SUMMARY "))
+
+
+def differential(*words: str) -> dict[str, int]:
+    """Runs `python -m differential`, which must find no difference; the number of times that each event happened."""
+    result = run("-m", "differential", "--here", *words, timeout=120, cwd=HERE)
+    assert result.returncode == 0, f"{result.returncode}\n{result.stdout[-6000:]}\n{result.stderr[-2000:]}"
+    return dict(ast.literal_eval(result.stdout.splitlines()[-1].removeprefix("events: ")))
