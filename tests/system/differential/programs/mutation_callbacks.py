@@ -444,13 +444,12 @@ def f(a):
 
 
 # program: collector_runs_while_containers_are_made
-# note: it comes to life in allocations, and runs code then
+# note: it comes to life in allocations, and runs code then; containers that are kept for reuse are none
 # f(1) => record, hit
 # f(2) => hit
 import gc
 
 value = "start"
-gc.collect()
 
 
 def collected(phase, info):
@@ -461,6 +460,7 @@ def collected(phase, info):
 def f(x):
     global value
     value = "start"
+    gc.collect()
     gc.callbacks.append(collected)
     old = gc.get_threshold()
     gc.set_threshold(1)
