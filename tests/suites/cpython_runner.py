@@ -4,7 +4,7 @@
 
 One line of JSON per event, so that something is left of a run that crashes: {"round", "start"} when a test begins,
 {"round", "test", "verdict", "text"} when it has a verdict other than "ok" ("text": the traceback), {"round", "end",
-"seconds"} when it ends, {"done": rounds} at the end of everything.
+"seconds"} when it ends, {"done": rounds, "cpu": seconds} at the end of everything.
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ import random
 import sys
 import time
 import unittest
+from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+from unittest_verdicts import VerdictResult, cases_of, id_of  # noqa: E402
+
+del sys.path[0]
 
 # Tests replace functions of `os` for a while.
 _open, _write, _close, _process = os.open, os.write, os.close, os.getpid
@@ -41,7 +47,7 @@ class Log:
             _close(file)
 
 
-class Verdicts(unittest.TestResult):
+class Verdicts(VerdictResult):
     """Writes the verdict of each test to the log. What a test prints is kept from the terminal."""
 
     def __init__(self, log: Log, number: int) -> None:
@@ -51,53 +57,20 @@ class Verdicts(unittest.TestResult):
         self._round = number
         self._start = 0.0
 
-    def startTest(self, test: unittest.TestCase) -> None:
-        self._log(round=self._round, start=test.id())
+    def begun(self, test: str) -> None:
+        self._log(round=self._round, start=test)
         self._start = time.perf_counter()
-        super().startTest(test)
+
+    def noted(self, test: str, verdict: str, text: str) -> None:
+        self._log(round=self._round, test=test, verdict=verdict, text=text[-4000:])
 
     def stopTest(self, test: unittest.TestCase) -> None:
         super().stopTest(test)
-        self._log(round=self._round, end=test.id(), seconds=round(time.perf_counter() - self._start, 4))
+        seconds = round(time.perf_counter() - self._start, 4)
+        self._log(round=self._round, end=id_of(test), seconds=seconds)
         # Nothing of a failed test shall live on because we know about it.
         for kept in (self.failures, self.errors, self.skipped, self.expectedFailures):
             kept.clear()
-
-    def _note(self, test: Any, verdict: str, error: Any = None) -> None:
-        test = getattr(test, "test_case", test)  # a subtest counts for its test
-        text = ""
-        if error is not None:
-            try:
-                text = self._exc_info_to_string(error, test)  # type: ignore[attr-defined]
-            except Exception as problem:
-                text = f"{error[0]!r} (cannot be shown: {problem!r})"
-        self._log(round=self._round, test=test.id(), verdict=verdict, text=text[-4000:])
-
-    def addError(self, test: Any, err: Any) -> None:
-        self._note(test, "error", err)
-
-    def addFailure(self, test: Any, err: Any) -> None:
-        self._note(test, "failure", err)
-
-    def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
-        if err is not None:
-            self._note(test, "failure" if issubclass(err[0], test.failureException) else "error", err)
-
-    def addSkip(self, test: Any, reason: str) -> None:
-        self._note(test, "skip")
-
-    def addExpectedFailure(self, test: Any, err: Any) -> None:
-        self._note(test, "expected failure")
-
-    def addUnexpectedSuccess(self, test: Any) -> None:
-        self._note(test, "unexpected success")
-
-
-def cases_of(suite: Any) -> list[unittest.TestCase]:
-    """All single tests of a suite."""
-    if not isinstance(suite, unittest.TestSuite):
-        return [suite]
-    return [case for item in suite for case in cases_of(item)]
 
 
 def run_round(module: Any, log: Log, number: int, only: list[str], without: list[str]) -> None:
@@ -112,11 +85,11 @@ def run_round(module: Any, log: Log, number: int, only: list[str], without: list
         log(round=number, test="loading", verdict="error", text=str(error)[-4000:])
     if only:
         suite = unittest.TestSuite(
-            case for case in cases_of(suite) if any(part in case.id() for part in only)
+            case for case in cases_of(suite) if any(part in id_of(case) for part in only)
         )
     if without:
         suite = unittest.TestSuite(
-            case for case in cases_of(suite) if not case.id().startswith(tuple(without))
+            case for case in cases_of(suite) if not id_of(case).startswith(tuple(without))
         )
     suite.run(Verdicts(log, number))
     gc.collect()
@@ -148,7 +121,7 @@ def main() -> int:
     else:
         for number in range(arguments.rounds):
             run_round(module, log, number, arguments.only, arguments.without)
-    log(done=arguments.rounds)
+    log(done=arguments.rounds, cpu=round(sum(os.times()[:4]), 2))
     return 0
 
 

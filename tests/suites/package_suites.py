@@ -6,10 +6,8 @@ See `scripts/package-suites`. The packages come with their tests, from the sourc
 from __future__ import annotations
 
 import argparse
-import collections
-import concurrent.futures
 import dataclasses
-import json
+import functools
 import os
 import subprocess
 import sys
@@ -17,20 +15,12 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from cpython_suite import (
-    Comparison,
-    Outcome,
-    add_up,
-    differences_of,
-    missing_differences,
-    report,
-    run_process,
-    table,
-)
+import under_test
+from comparison import Comparer, Outcome, Unit, add_arguments, in_order, run_all, run_process, table
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-FACTOR, GRACE = 15, 120  # under stress: so many times the time of the plain run, and so many seconds more
+FACTOR, GRACE = 15, 120
 PLAIN_TIMEOUT = 900.0
 
 
@@ -94,19 +84,16 @@ def run_quietly(*command: str | Path) -> None:
 class Place:
     """The folder with the virtual environment of the suites and the unpacked source distributions."""
 
-    def __init__(self, folder: Path, tagalong: Path) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.python = folder / "venv/bin/python"
         self.site = folder / "venv/lib/python3.11/site-packages"
-        self._tagalong = tagalong
 
     def prepare(self, names: list[str]) -> None:
         """Makes what is missing; asks the package index for nothing that is there."""
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "pytest.ini").write_text("[pytest]\n")  # found before ours, which is further up
-        if not self.python.exists():
-            say("making the virtual environment")
-            run_quietly(sys._base_executable, "-m", "venv", self.folder / "venv")  # type: ignore[attr-defined]
+        under_test.make_venv(self.folder / "venv")
         wanted = [*TOOLS]
         for name in names:
             package = PACKAGES[name]
@@ -121,16 +108,7 @@ class Place:
                 self.python, "-m", "pip", "install", "--disable-pip-version-check", *sorted(set(wanted))
             )
             stamp.write_text("\n".join(sorted(installed | set(wanted))))
-        # The package under test is the one that .venv has, or the one that was asked for.
-        self._link(self._tagalong, self.site / "tagalong")
-        for beside in ("_tagalong_autostart.py", "tagalong_autostart.pth"):
-            sources = [self._tagalong.parent / beside, ROOT / "runtime/python" / beside]
-            self._link(next(source for source in sources if source.exists()), self.site / beside)
-
-    @staticmethod
-    def _link(source: Path, link: Path) -> None:
-        link.unlink(missing_ok=True)
-        link.symlink_to(source)
+        under_test.link(self.folder / "venv")
 
     def _unpack(self, name: str, package: Package) -> None:
         if self.source(name).exists():
@@ -191,42 +169,6 @@ def run_group(group: Group, place: Place, variables: dict[str, str], timeout: fl
     return outcome
 
 
-def plain_outcome(group: Group, place: Place) -> Outcome:
-    """The plain run, made once."""
-    cached = place.folder / "results" / f"{group.name.replace('/', '.')}.plain.json"
-    if cached.exists():
-        return Outcome(**json.loads(cached.read_text()))
-    outcome = run_group(group, place, {}, PLAIN_TIMEOUT, cached.with_suffix(".txt"))
-    cached.write_text(json.dumps(dataclasses.asdict(outcome)))
-    return outcome
-
-
-def compare(group: Group, place: Place, known: dict[str, str], timeout: float | None) -> Comparison:
-    """Runs a group both ways. Differences of verdicts must show twice, a crash counts at once."""
-    plain = plain_outcome(group, place)
-    limit = timeout or FACTOR * plain.seconds + GRACE
-    results = place.folder / "results"
-    name = group.name.replace("/", ".")
-    counts: collections.Counter[str] = collections.Counter()
-    runs: list[tuple[Outcome, dict[str, str]]] = []
-    for attempt in range(2):
-        summary = results / f"{name}.counts"
-        summary.unlink(missing_ok=True)
-        variables = {"TAGALONG_STRESS": "1", "TAGALONG_SUMMARY": str(summary)}
-        outcome = run_group(group, place, variables, limit, results / f"{name}.stress.{attempt}.txt")
-        counts.update(add_up(summary))
-        summary.unlink(missing_ok=True)
-        runs.append((outcome, differences_of(plain, outcome)))
-        if plain.ending or outcome.ending or not runs[-1][1].keys() - known.keys():
-            break
-    outcome, found = runs[-1]
-    unsteady = {test: text for test, text in runs[0][1].items() if test not in found}
-    (results / f"{name}.stress.json").write_text(
-        json.dumps({"texts": outcome.texts, "differences": found}, indent=1)
-    )
-    return Comparison(group.name, plain, outcome, found, unsteady, counts)
-
-
 def parse(argv: list[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
@@ -234,15 +176,11 @@ def parse(argv: list[str] | None) -> argparse.Namespace:
         description="Run the test suites of packages plain and under stress and compare the verdicts.",
     )
     parser.add_argument("names", nargs="*", help=f"of {', '.join(PACKAGES)} (default: all); or numpy/PART")
-    parser.add_argument("--jobs", type=int, default=2, help="processes at the same time (default: 2)")
-    parser.add_argument(
-        "--timeout", type=float, help=f"seconds of a process (default: {FACTOR} x plain + {GRACE})"
-    )
     parser.add_argument(
         "--representative", action="store_true", help="the groups of package_representative.txt"
     )
     parser.add_argument("--folder", type=Path, default=ROOT / "build/suites/packages", help=argparse.SUPPRESS)
-    parser.add_argument("--tagalong", type=Path, help=argparse.SUPPRESS)
+    add_arguments(parser, FACTOR, GRACE)
     return parser.parse_args(argv)
 
 
@@ -263,33 +201,22 @@ def chosen(place: Place, arguments: argparse.Namespace) -> list[Group]:
 def main(argv: list[str] | None = None) -> int:
     """Runs, compares, prints; the exit code is 0 when there is nothing but the known differences."""
     arguments = parse(argv)
-    known = table("package_differences.txt")
-    installed = ROOT / ".venv/lib/python3.11/site-packages/tagalong"
-    place = Place(arguments.folder.resolve(), (arguments.tagalong or installed).resolve())
+    place = Place(arguments.folder.resolve())
     groups = chosen(place, arguments)
-    (place.folder / "results").mkdir(exist_ok=True)
-    bad = 0
-    results: list[Comparison] = []
-    totals: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        tasks = [pool.submit(compare, group, place, known, arguments.timeout) for group in groups]
-        for task in concurrent.futures.as_completed(tasks):
-            result = task.result()
-            results.append(result)
-            lines, good = report(result, known)
-            bad += not good or bool(result.plain.ending)
-            print("\n".join(lines), flush=True)
-            total = totals[result.module.partition("/")[0]]
-            total.update(result.counts)
-            total["tests"] += len({key.partition(" ")[2] for key in result.plain.verdicts})
-            total["differ"] += len(result.differences)
-    for name, total in sorted(totals.items()):
-        print(f"{name}: " + ", ".join(f"{what} {number}" for what, number in sorted(total.items())))
-    same = missing_differences(results, known)
-    for test in same:
-        print(f"package_differences.txt: {test} does not differ any more")
-    print(f"total: {len(results)} processes, {bad} not as they should be")
-    return int(bool(bad or same or not results))
+    results = place.folder / "results"
+    results.mkdir(exist_ok=True)
+    units = [
+        Unit(
+            group.name,
+            functools.partial(run_group, group, place),
+            f"{group.package.version} {group.package.rounds} {group.arguments}",
+        )
+        for group in groups
+    ]
+    units = in_order(units, table("package_long.txt"), arguments.shard)
+    known = table("package_differences.txt")
+    comparer = Comparer(results, known, FACTOR, GRACE, PLAIN_TIMEOUT, arguments)
+    return run_all(units, comparer, "package_differences.txt")
 
 
 if __name__ == "__main__":

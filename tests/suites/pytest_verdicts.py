@@ -100,7 +100,7 @@ class Verdicts:
 
     def pytest_sessionfinish(self) -> None:
         """The end, to tell it from a crash."""
-        self._log(done=self._rounds)
+        self._log(done=self._rounds, cpu=round(sum(os.times()[:4]), 2))
 
 
 def pytest_configure(config: pytest.Config) -> None:
