@@ -163,7 +163,8 @@ def child():
     thread.start()
     thread.join()
     assert found[0] == found[2] == [expected, expected], found
-    assert found[1] == ["record", "hit"] and found[3] == ["hit", "hit"], found
+    # Frames of threads that are gone may hold the replay code, with what they had recorded.
+    assert found[1] in (["record", "hit"], ["hit", "hit"]) and found[3] == ["hit", "hit"], found
     assert not is_hooked()
 
 expected = work(3)
