@@ -1,28 +1,18 @@
 #include "recorder/call_forms.h"
 
-#include <opcode.h>
-
 #include <algorithm>
 #include <string_view>
 
-#include "rewriter/interp/dicts.h"
+#include "replay/overloads.h"
 #include "rewriter/interp/errors.h"
 
 namespace tagalong::recorder {
 
 namespace op = rewriter::op;
-using replay::OperatorKind;
 using replay::ReturnKind;
+using replay::SlotCheck;
 
 namespace {
-
-// The attribute of a type along its MRO, borrowed; looking it up gives the type a version tag if it can have one.
-PyObject* look_up(PyTypeObject* type, const char* name) {
-  const Ref text = Ref::steal(PyUnicode_InternFromString(name));
-  return text ? _PyType_Lookup(type, text.get()) : nullptr;
-}
-
-bool has_version(PyTypeObject* type) { return interp::type_version(type) != 0; }
 
 bool is_partial_type(const PyTypeObject* type) { return std::string_view(type->tp_name) == "functools.partial"; }
 
@@ -38,7 +28,7 @@ PyObject* first_argument(interp::Frame* callee) {
                                                                                    : nullptr;
 }
 
-// The function of partial(function, *args) without keywords, which could change; borrowed from the partial.
+// The function of a partial whose keywords are plain; borrowed from the partial.
 PyObject* function_of_partial(PyObject* object) {
   const Ref inner = Ref::steal(PyObject_GetAttrString(object, "func"));
   const Ref keywords = Ref::steal(PyObject_GetAttrString(object, "keywords"));
@@ -46,21 +36,14 @@ PyObject* function_of_partial(PyObject* object) {
     PyErr_Clear();
     return nullptr;
   }
-  return PyDict_CheckExact(keywords.get()) && PyDict_GET_SIZE(keywords.get()) == 0 ? inner.get() : nullptr;
-}
-
-bool is_plain_class(PyObject* object, PyObject* init) {
-  if (!PyType_Check(object) || Py_TYPE(object) != &PyType_Type) {
-    return false;
-  }
-  auto* type = reinterpret_cast<PyTypeObject*>(object);
-  return type->tp_new == PyBaseObject_Type.tp_new && look_up(type, "__init__") == init && has_version(type);
+  return names_in(keywords.get()) ? inner.get() : nullptr;
 }
 
 PyObject* property_part(PyTypeObject* type, PyObject* name, const char* part) {
   PyObject* descriptor = _PyType_Lookup(type, name);
+  const bool reads = std::string_view(part) == "fget";
   if (descriptor == nullptr || Py_TYPE(descriptor) != &PyProperty_Type ||
-      type->tp_getattro != PyObject_GenericGetAttr || !has_version(type)) {
+      (reads && type->tp_getattro != PyObject_GenericGetAttr) || !has_version(type)) {
     return nullptr;
   }
   const Ref function = Ref::steal(PyObject_GetAttrString(descriptor, part));
@@ -71,6 +54,18 @@ PyObject* property_part(PyTypeObject* type, PyObject* name, const char* part) {
 }
 
 }  // namespace
+
+bool is_plain_class(PyObject* object, PyObject* init) {
+  // A metaclass without a call of its own makes instances as `type` does.
+  if (!PyType_Check(object) || Py_TYPE(object)->tp_call != PyType_Type.tp_call) {
+    return false;
+  }
+  auto* type = reinterpret_cast<PyTypeObject*>(object);
+  PyTypeObject* metaclass = Py_TYPE(object);
+  look_up(metaclass, "__call__");
+  return type->tp_new == PyBaseObject_Type.tp_new && look_up(type, "__init__") == init && has_version(type) &&
+         (metaclass == &PyType_Type || has_version(metaclass));
+}
 
 // Where a call is over, by an exception or a result, its operands may be dead while a finaliser of one of them, or of
 // what lies below them, starts. So find_target() compares addresses, and looks into an operand only where the callee
@@ -99,20 +94,7 @@ Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
       if (end[-target.operands] != nullptr) {
         return target;  // the call is over, as in find_call
       }
-      PyObject* callable = end[1 - target.operands];
-      if (callable != target.function && target.function != top().called) {
-        return target;
-      }
-      PyObject* arguments = end[2 - target.operands];
-      if (!PyTuple_CheckExact(arguments) ||
-          (has_keywords && (!PyDict_CheckExact(end[-1]) || PyDict_GET_SIZE(end[-1]) != 0))) {
-        return target;
-      }
-      if (callable == target.function) {
-        target.form = CallForm::kSpread;
-      } else if (PyMethod_Check(callable) && PyMethod_GET_FUNCTION(callable) == target.function) {
-        target.form = CallForm::kSpreadBound;
-      }
+      find_spread(target, end - target.operands, callee);
       return target;
     }
     case op::kLOAD_ATTR:
@@ -127,7 +109,9 @@ Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
           target.returns = ReturnKind::kAttribute;
           target.operation = static_cast<int>(instruction.arg);
         }
+        return target;
       }
+      find_attribute(target, end, callee);
       return target;
     case op::kSTORE_ATTR:
       target.operands = 2;
@@ -136,7 +120,19 @@ Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
         target.form = CallForm::kSetter;
         target.object = _PyType_Lookup(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)));
         target.returns = ReturnKind::kDiscard;
+        return target;
       }
+      find_attribute(target, end, callee);
+      return target;
+    case op::kDELETE_ATTR:
+      target.operands = 1;
+      if (end[-1] == first_argument(callee) && Py_TYPE(end[-1])->tp_setattro == PyObject_GenericSetAttr &&
+          property_part(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)), "fdel") == target.function) {
+        target.form = CallForm::kSetter;
+        target.returns = ReturnKind::kDiscard;
+        return target;
+      }
+      find_attribute(target, end, callee);
       return target;
     case op::kWITH_EXCEPT_START:
       target.operands = 4;
@@ -148,11 +144,32 @@ Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
   }
 }
 
+bool Session::is_result_of(Value value, Op op) const {
+  return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [value, op](const replay::Node& node) {
+    return node.first_result == value && node.result_count == 1 && node.op == op;
+  });
+}
+
 // Whether a call in this trace gave the value: then the next run gets another object.
 bool Session::is_made_here(Value value) const {
-  return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [value](const replay::Node& node) {
-    return node.first_result == value && node.result_count == 1 && (node.op == Op::call || node.op == Op::call_ex);
-  });
+  return is_result_of(value, Op::call) || is_result_of(value, Op::call_ex);
+}
+
+// Whether the type that would be guarded has been made in this trace: the next run has another one.
+bool Session::is_about_made_class(const CallTarget& target, interp::Frame* callee) const {
+  const bool is_by_code = (target.form >= CallForm::kFunction && target.form <= CallForm::kBoundFirst) ||
+                          (target.form >= CallForm::kPartial && target.form <= CallForm::kSpreadBound) ||
+                          target.form == CallForm::kExit;
+  const auto is_made = [this](PyTypeObject* type) {
+    return std::ranges::find(made_classes_, reinterpret_cast<PyObject*>(type)) != made_classes_.end();
+  };
+  if (made_classes_.empty() || is_by_code) {
+    return false;
+  }
+  PyObject* const* slots = interp::locals_of(callee);
+  const int operands = std::min(interp::code_of(callee)->co_argcount, 2);
+  return std::any_of(slots, slots + operands,
+                     [&](PyObject* operand) { return operand != nullptr && is_made(Py_TYPE(operand)); });
 }
 
 void Session::find_call(CallTarget& target, PyObject* const* operands, interp::Frame* callee) const {
@@ -197,7 +214,20 @@ void Session::find_call(CallTarget& target, PyObject* const* operands, interp::F
       target.form = CallForm::kCallable;
     }
   } else if (caller.called == function && !is_made_here(second)) {
-    target.form = CallForm::kPartial;
+    const Ref given = Ref::steal(PyObject_GetAttrString(callable, "keywords"));
+    Ref names = given ? names_in(given.get()) : Ref();
+    const bool has_names = names && PyTuple_GET_SIZE(names.get()) != 0;
+    // Names from both are more than is followed.
+    target.form = names && !(has_names && keyword_names() != nullptr) ? CallForm::kPartial : CallForm::kNone;
+    if (has_names) {
+      // The first call with names changes what the partial shows of itself.
+      const Ref shown = Ref::steal(PyObject_GetAttrString(callable, "__vectorcalloffset__"));
+      static PyObject* const zero = PyLong_FromLong(0);
+      target.form = shown.get() == zero ? target.form : CallForm::kNone;
+      target.keywords = std::move(names);
+    }
+  } else if (target.operands == 3 && keyword_names() == nullptr && self != nullptr && self == operands[2]) {
+    find_builtin(target, callable, self);
   }
   target.object = callable;
 }
@@ -239,10 +269,43 @@ void Session::find_special(CallTarget& target, PyObject* const* end, interp::Fra
       target.form = is_method(end[-1], method) ? CallForm::kSpecial : CallForm::kNone;
       return;
     }
-    case op::kBEFORE_WITH:
+    case op::kDELETE_SUBSCR:
+      target.operands = 2;
+      target.order = {0, 1};
+      target.returns = ReturnKind::kDiscard;
+      target.form = is_method(end[-2], "__delitem__") ? CallForm::kSpecial : CallForm::kNone;
+      return;
+    case op::kCONTAINS_OP:
+      target.operands = 2;
+      target.order = {1, 0};
+      target.returns = ReturnKind::kChecked;
+      target.operation = static_cast<int>(instruction.arg == 0 ? SlotCheck::kAnyTruth : SlotCheck::kAnyNot);
+      target.form = is_method(end[-1], "__contains__") ? CallForm::kSpecial : CallForm::kNone;
+      return;
+    case op::kGET_ITER:
       target.operands = 1;
-      if (is_method(end[-1], "__enter__")) {
-        target.exit_function = look_up(Py_TYPE(end[-1]), "__exit__");
+      target.order = {0};
+      target.returns = ReturnKind::kChecked;
+      target.operation = static_cast<int>(SlotCheck::kIterator);
+      target.form = is_method(end[-1], "__iter__") ? CallForm::kSpecial : CallForm::kNone;
+      return;
+    case op::kFORMAT_VALUE:
+      find_format(target, end, self);
+      return;
+    case op::kUNARY_NOT:
+    case op::kPOP_JUMP_FORWARD_IF_FALSE:
+    case op::kPOP_JUMP_FORWARD_IF_TRUE:
+    case op::kPOP_JUMP_BACKWARD_IF_FALSE:
+    case op::kPOP_JUMP_BACKWARD_IF_TRUE:
+    case op::kJUMP_IF_FALSE_OR_POP:
+    case op::kJUMP_IF_TRUE_OR_POP:
+      find_truth(target, end[-1], self);
+      return;
+    case op::kBEFORE_WITH:
+      // The place of the manager has the bound __exit__ by now.
+      target.operands = 1;
+      if (is_method(frames_.back().callable, "__enter__")) {
+        target.exit_function = look_up(Py_TYPE(self), "__exit__");
         const bool is_plain = target.exit_function != nullptr && PyFunction_Check(target.exit_function);
         target.form = is_plain ? CallForm::kEnter : CallForm::kNone;
       }
@@ -255,43 +318,10 @@ void Session::find_special(CallTarget& target, PyObject* const* end, interp::Fra
       return;
     case op::kBINARY_OP:
     case op::kCOMPARE_OP:
-      break;
+      find_operator(target, end, self);
+      return;
     default:
       return;
-  }
-  const auto argument = static_cast<int>(instruction.arg);
-  const bool is_compare = instruction.opcode == op::kCOMPARE_OP;
-  const bool is_reflected =
-      !is_compare && is_method(end[-1], replay::operator_method(OperatorKind::kReflected, argument));
-  if (self != end[-2] && !is_reflected) {
-    return;
-  }
-  // The second operand's method goes first where its type is a subclass of the first's: not followed here.
-  PyTypeObject* left = Py_TYPE(end[-2]);
-  PyTypeObject* right = Py_TYPE(end[-1]);
-  const OperatorKind kind = is_compare ? OperatorKind::kCompare : OperatorKind::kBinary;
-  target.operands = 2;
-  target.returns = ReturnKind::kOperator;
-  target.order = {0, 1};
-  if (left != right && PyType_IsSubtype(right, left) != 0) {
-    return;
-  }
-  if (!has_version(right)) {
-    look_up(right, "__class__");
-  }
-  // x += y without __iadd__ is x + y.
-  const bool is_in_place = !is_compare && argument >= NB_INPLACE_ADD;
-  const bool falls_back = is_in_place && look_up(left, replay::operator_method(kind, argument)) == nullptr;
-  const int asked = falls_back ? argument - NB_INPLACE_ADD : argument;
-  if (is_in_place && !falls_back) {
-    return;  // __iadd__, then __add__: two methods in a row are left to the interpreter
-  }
-  if (is_method(end[-2], replay::operator_method(kind, asked)) && has_version(right)) {
-    target.form = CallForm::kSpecial;
-    target.operation = replay::operator_number(kind, argument);
-  } else if (is_reflected && (left == &PyLong_Type || left == &PyFloat_Type)) {
-    target.form = CallForm::kReflected;
-    target.operation = replay::operator_number(OperatorKind::kReflected, argument);
   }
 }
 

@@ -171,6 +171,9 @@ void Session::raise_by_rule(const Instruction& instruction) {
   has_raised_ = true;
   if (top().declined != kNotDeclined) {
     finish_declined();
+  } else if (top().checked != kNoValue) {
+    top().call_result = take_checked();
+    finish_inlined();
   } else {
     run_rule(*this, instruction);
   }
@@ -229,8 +232,13 @@ void Session::raise_in_branch(const Instruction& instruction) {
                              instruction.opcode == op::kJUMP_IF_TRUE_OR_POP;
   const bool keeps_when_taken =
       instruction.opcode == op::kJUMP_IF_TRUE_OR_POP || instruction.opcode == op::kJUMP_IF_FALSE_OR_POP;
-  const Value truth = emit(Op::to_bool, {value}, here);
-  hold(truth);
+  Value truth = kNoValue;
+  if (top().checked != kNoValue) {
+    truth = take_checked();
+  } else {
+    truth = emit(Op::to_bool, {value}, here);
+    hold(truth);
+  }
   Values popped = stack;
   popped.pop_back();
   const SnapshotId taken = snapshot_at(instruction.target, keeps_when_taken ? stack : popped);
@@ -403,6 +411,7 @@ void Session::decline_operator() {
 
 void Session::finish_declined() {
   const std::int32_t operation = std::exchange(top().declined, kNotDeclined);
+  top().next_method = nullptr;
   current_ = top().call_instruction;
   Values& stack = top().stack;
   const SnapshotId here = snapshot_at(current_, stack);

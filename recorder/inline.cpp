@@ -18,6 +18,9 @@ namespace {
 
 constexpr int kRecursiveLimit = 3;  // frames of one code object in a trace
 
+// Which function of a property the instruction calls.
+int accessor_part(std::uint8_t opcode) { return opcode == op::kSTORE_ATTR ? 1 : opcode == op::kDELETE_ATTR ? 2 : 0; }
+
 }  // namespace
 
 bool Session::try_inline(interp::Frame* callee) {
@@ -41,8 +44,8 @@ bool Session::try_inline(interp::Frame* callee) {
   const int instruction = unit < map.size() ? map[unit] : -1;
   const bool is_iteration =
       instruction >= 0 && top().pending == instruction && instruction_at(instruction).opcode == op::kFOR_ITER;
-  if (instruction < 0 || (top().pending == instruction && !is_iteration) || top().call_result != kNoValue ||
-      top().raising.instruction >= 0 || top().declined != kNotDeclined) {
+  if (instruction < 0 || (!is_iteration && !may_ask(instruction)) ||
+      (is_iteration && (top().call_result != kNoValue || top().raising.instruction >= 0))) {
     return false;
   }
   try {
@@ -54,7 +57,7 @@ bool Session::try_inline(interp::Frame* callee) {
       return true;
     }
     const CallTarget target = find_target(instruction, callee);
-    if (target.form == CallForm::kNone) {
+    if (target.form == CallForm::kNone || is_about_made_class(target, callee)) {
       return false;
     }
     std::shared_ptr<const DecodedCode> decoded = DecodedCode::make(code);
@@ -138,12 +141,25 @@ Values Session::take_operands(ShadowFrame& callee, const CallTarget& target, Sna
     if (!pair) {
       throw PythonError();
     }
-    emit(Op::guard_accessor, {owner}, here, target.form == CallForm::kSetter ? 1 : 0, std::move(pair));
+    emit(Op::guard_accessor, {owner}, here, accessor_part(instruction_at(current_).opcode), std::move(pair));
   };
   const auto take_method = [&](Value method) {
     emit(Op::guard_bound_function, {method}, here, 0, code);
     callee.function = emit(Op::method_function, {method}, kNoSnapshot);
     return emit(Op::method_self, {method}, kNoSnapshot);
+  };
+  // An object of the class that is called; its metaclass calls as `type` does.
+  const auto make_instance = [&]() {
+    auto* type = reinterpret_cast<PyTypeObject*>(target.object);
+    if (Py_TYPE(type) != &PyType_Type) {
+      guard_version(operands[1], Py_TYPE(type));
+    }
+    emit(Op::guard_class, {operands[1]}, here, interp::type_version(type), Ref::create(target.object));
+    callee.function = guarded_function(target, here);
+    callee.instance = emit(Op::new_instance, {operands[1]}, here);
+    hold(callee.instance);
+    facts(callee.instance).seen = type;
+    return callee.instance;
   };
   Values arguments(operands.begin() + std::min<std::ptrdiff_t>(2, target.operands), operands.end());
   if (target.form >= CallForm::kFunction && target.form <= CallForm::kPartial && target.form != CallForm::kMethodPair &&
@@ -175,13 +191,7 @@ Values Session::take_operands(ShadowFrame& callee, const CallTarget& target, Sna
       arguments.insert(arguments.begin(), take_method(operands[0]));
       return arguments;
     case CallForm::kClass:
-      emit(Op::guard_class, {operands[1]}, here, interp::type_version(reinterpret_cast<PyTypeObject*>(target.object)),
-           Ref::create(target.object));
-      callee.function = guarded_function(target, here);
-      callee.instance = emit(Op::new_instance, {operands[1]}, here);
-      hold(callee.instance);
-      facts(callee.instance).seen = reinterpret_cast<PyTypeObject*>(target.object);
-      arguments.insert(arguments.begin(), callee.instance);
+      arguments.insert(arguments.begin(), make_instance());
       return arguments;
     case CallForm::kCallable:
       guard_version(operands[1], Py_TYPE(target.object));
@@ -204,7 +214,14 @@ Values Session::take_operands(ShadowFrame& callee, const CallTarget& target, Sna
         return value;
       };
       const Value keywords = member("keywords");
-      emit(Op::guard_empty, {keywords}, here);
+      Values named;
+      if (target.keywords) {
+        const Ref zero = Ref::steal(PyLong_FromLong(0));
+        guard_member(operands[1], "__vectorcalloffset__", zero.get());
+        named = spread_keywords(keywords, target.keywords.get(), here);
+      } else {
+        emit(Op::guard_empty, {keywords}, here);
+      }
       guard_member(operands[1], "func", target.function);
       callee.function = guarded_function(target, here);
       const Value items = member("args");
@@ -217,25 +234,38 @@ Values Session::take_operands(ShadowFrame& callee, const CallTarget& target, Sna
       release(keywords);
       release(items);
       all.insert(all.end(), arguments.begin(), arguments.end());
+      all.insert(all.end(), named.begin(), named.end());
       return all;
     }
     case CallForm::kSpread:
-    case CallForm::kSpreadBound: {
+    case CallForm::kSpreadBound:
+    case CallForm::kSpreadClass:
+    case CallForm::kSpreadCallable: {
       PyObject* items = live[2];
       arguments.clear();
       emit(Op::guard_tuple, {operands[2]}, here, PyTuple_GET_SIZE(items));
-      if (target.operands > 3) {
+      Values named;
+      if (target.keywords && PyTuple_GET_SIZE(target.keywords.get()) != 0) {
+        named = spread_keywords(operands[3], target.keywords.get(), here);
+      } else if (target.operands > 3) {
         emit(Op::guard_empty, {operands[3]}, here);
       }
       if (target.form == CallForm::kSpread) {
         callee.function = operands[1];
         emit(Op::guard_function, {callee.function}, here, 0, code);
-      } else {
+      } else if (target.form == CallForm::kSpreadBound) {
         arguments.push_back(take_method(operands[1]));
+      } else if (target.form == CallForm::kSpreadClass) {
+        arguments.push_back(make_instance());
+      } else {
+        guard_version(operands[1], Py_TYPE(target.object));
+        callee.function = guarded_function(target, here);
+        arguments.push_back(operands[1]);
       }
       for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(items); ++index) {
         arguments.push_back(emit(Op::tuple_item, {operands[2]}, kNoSnapshot, index));
       }
+      arguments.insert(arguments.end(), named.begin(), named.end());
       return arguments;
     }
     case CallForm::kProperty:
@@ -243,7 +273,7 @@ Values Session::take_operands(ShadowFrame& callee, const CallTarget& target, Sna
       guard_version(operands.back(), Py_TYPE(live[target.operands - 1]));
       guard_accessor(operands.back());
       callee.function = guarded_function(target, here);
-      if (target.form == CallForm::kSetter) {
+      if (instruction_at(current_).opcode == op::kSTORE_ATTR) {
         return {operands[1], operands[0]};  // on the stack: value, owner
       }
       if (instruction_at(current_).opcode == op::kLOAD_METHOD) {
@@ -251,13 +281,17 @@ Values Session::take_operands(ShadowFrame& callee, const CallTarget& target, Sna
         stack.insert(stack.end() - 1, null_value());
       }
       return {operands[0]};
-    case CallForm::kReflected:
-      guard_version(operands[0], Py_TYPE(live[0]));
-      guard_version(operands[1], Py_TYPE(live[1]));
+    case CallForm::kHook:
+    case CallForm::kDescriptor:
+      return take_hook_operands(callee, target, here);
+    case CallForm::kBuiltin:
+      emit(Op::guard_null, {operands[0]}, here);
+      emit(Op::guard_is, {operands[1]}, here, 0, Ref::create(target.object));
+      guard_version(operands[2], Py_TYPE(live[2]));
       callee.function = guarded_function(target, here);
-      return {operands[1], operands[0]};
+      return {operands[2]};
     case CallForm::kEnter: {
-      guard_version(operands[0], Py_TYPE(live[0]));
+      guard_version(operands[0], Py_TYPE(top().callable));
       callee.function = guarded_function(target, here);
       const Value exit = emit(Op::bind_method, {constant(target.exit_function), operands[0]}, kNoSnapshot);
       hold(exit);
@@ -269,7 +303,7 @@ Values Session::take_operands(ShadowFrame& callee, const CallTarget& target, Sna
     case CallForm::kExit: {
       const Value exception = operands[3];
       const Value self = take_method(operands[0]);
-      const Value type = emit(Op::exception_class, {exception}, kNoSnapshot);
+      const Value type = emit(Op::class_of, {exception}, kNoSnapshot);
       const Value traceback = emit(Op::exception_traceback, {exception}, kNoSnapshot);
       callee.pops = 0;
       return {self, type, exception, traceback};
@@ -285,11 +319,18 @@ Values Session::take_operands(ShadowFrame& callee, const CallTarget& target, Sna
       for (const int place : target.order) {
         ordered.push_back(operands[static_cast<std::size_t>(place)]);
       }
+      if (target.is_guarded) {
+        callee.function = constant(target.function);
+        return ordered;
+      }
       guard_version(ordered[0], Py_TYPE(live[target.order[0]]));
       if (target.returns == replay::ReturnKind::kOperator) {
         guard_version(ordered[1], Py_TYPE(live[target.order[1]]));
       }
       callee.function = guarded_function(target, here);
+      if (target.object != nullptr) {
+        ordered.push_back(constant(target.object));
+      }
       return ordered;
     }
   }
@@ -322,7 +363,10 @@ void Session::inline_call(interp::Frame* callee, const CallTarget& target) {
     }
     hold(frame.function);
   }
-  bind_arguments(frame, code, arguments, is_call ? keyword_names() : nullptr, here);
+  PyObject* given = target.keywords ? target.keywords.get() : is_call ? keyword_names() : nullptr;
+  bind_arguments(frame, code, arguments, given, here);
+  top().declined = kNotDeclined;
+  top().next_method = nullptr;
 
   Values& stack = top().stack;
   if (takes_over) {

@@ -2,11 +2,13 @@
 #include <utility>
 
 #include "recorder/session.h"
+#include "replay/overloads.h"
 #include "rewriter/interp/errors.h"
 
 namespace tagalong::recorder {
 
 namespace op = rewriter::op;
+using replay::SlotCheck;
 
 void Session::branch(const Instruction& /*instruction*/) {
   if (is_before_) {
@@ -85,8 +87,9 @@ void Session::settle_truth(const Instruction& instruction, bool taken) {
   const bool keeps_when_taken =
       instruction.opcode == op::kJUMP_IF_TRUE_OR_POP || instruction.opcode == op::kJUMP_IF_FALSE_OR_POP;
   const Value value = top().stack.back();
-  const Value truth = truth_of(value, snapshot());
-  if (truth != value) {
+  const bool is_asked = top().checked != replay::kNoValue;
+  const Value truth = is_asked ? take_checked() : truth_of(value, snapshot());
+  if (truth != value && !is_asked) {
     hold(truth);
   }
   // The guard's other outcome goes on at the other successor: the truth is not asked for again.
@@ -153,12 +156,24 @@ void Session::return_value(const Instruction& /*instruction*/) {
   if (top().return_kind == replay::ReturnKind::kOperator) {
     if (object == Py_NotImplemented) {
       emit(Op::guard_is, {value}, snapshot(), 0, Ref::create(Py_NotImplemented));
+      guard_next_attempt();
       decline_operator();
       return;
     }
     if (!is_known) {
       emit(Op::guard_is_not, {value}, snapshot(), 0, Ref::create(Py_NotImplemented));
     }
+    if (replay::Operator::of(top().operation).negates) {
+      return_checked(static_cast<int>(SlotCheck::kAnyNot));
+      return;
+    }
+  } else if (top().return_kind == replay::ReturnKind::kChecked) {
+    return_checked(top().operation);
+    return;
+  } else if (top().return_kind == replay::ReturnKind::kBranch) {
+    const bool by_length = replay::Branch::of(top().operation).by_length;
+    return_checked(static_cast<int>(by_length ? SlotCheck::kLengthTruth : SlotCheck::kTruth));
+    return;
   } else if (top().return_kind == replay::ReturnKind::kNone) {
     if (object != Py_None) {
       emit(Op::guard_is_not, {value}, snapshot(), 0, Ref::create(Py_None));

@@ -52,6 +52,9 @@ void Session::call(const Instruction& instruction) {
   const Value* end = stack.data() + stack.size();
   const ValueView values(end - operands, end);
   const bool is_ufunc_call = top().calls_ufunc && keywords == nullptr;
+  if (!has_raised_ && PyType_Check(live_stack(0)) && is_result_of(values.begin()[1], Op::load_build_class)) {
+    made_classes_.push_back(live_stack(0));
+  }
   const Value result = is_ufunc_call
                            ? emit(Op::array_call, values, here)
                            : emit(Op::call, values, here, 0, Ref::create(keywords == nullptr ? Py_None : keywords));
@@ -243,7 +246,9 @@ void Session::match_class(const Instruction& instruction) {
 }
 
 void Session::before_with(const Instruction& /*instruction*/) {
-  if (!is_before_) {
+  if (is_before_) {
+    top().callable = live_stack(0);
+  } else {
     enter_manager(Op::before_with);
   }
 }

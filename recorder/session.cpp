@@ -235,11 +235,13 @@ void Session::before(interp::Frame* frame, int instruction) {
   }
   end_iteration();
   current_ = instruction;
-  if (!may_go_on()) {
+  // A branch that has asked its value cannot be begun anew: it is settled before the recording may end.
+  const bool is_asked = top().checked != replay::kNoValue && top().pending >= 0;
+  if (!is_asked && !may_go_on()) {
     return;
   }
   settle(instruction, false);
-  if (finished_) {
+  if (finished_ || (is_asked && !may_go_on())) {
     return;
   }
   catch_up(instruction);
@@ -257,7 +259,8 @@ void Session::after(interp::Frame* frame, int instruction) {
   }
   end_iteration();
   current_ = instruction;
-  if (!may_go_on()) {
+  const bool is_asked = top().checked != replay::kNoValue && top().pending >= 0;
+  if (!is_asked && !may_go_on()) {
     return;
   }
   const int depth = top().code->decoded->shape->depths[static_cast<std::size_t>(instruction) + 1];
@@ -267,8 +270,14 @@ void Session::after(interp::Frame* frame, int instruction) {
   } else if (!come_to(instruction)) {
     return;
   }
+  if (finished_ || (is_asked && !may_go_on())) {
+    return;
+  }
   current_ = top().next = instruction;
   is_before_ = false;
+  if (top().checked != replay::kNoValue) {
+    top().call_result = take_checked();
+  }
   if (top().call_result != replay::kNoValue) {
     finish_inlined();
     if (depth > 0) {
@@ -316,6 +325,10 @@ void Session::stop(Stop reason) {
   if (finished_) {
     return;
   }
+  const bool is_between = top().checked != replay::kNoValue && top().pending >= 0;  // no state to leave at
+  if (top().checked != replay::kNoValue && !is_between) {
+    top().call_result = take_checked();
+  }
   if (top().call_result != replay::kNoValue) {
     finish_inlined();  // the callee has returned: the trace ends behind the call
   } else if (top().declined != kNotDeclined) {
@@ -332,7 +345,7 @@ void Session::stop(Stop reason) {
     recorded.useful = recorded.useful || (!node.info().is_pure() && node.op != Op::drop && node.op != Op::take_stack) ||
                       node.info().may_raise;
   }
-  recorded.useful = recorded.useful && top().raising.instruction < 0;
+  recorded.useful = recorded.useful && top().raising.instruction < 0 && !is_between;
   end(std::move(recorded));
 }
 

@@ -172,7 +172,11 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
     bool plain_attribute = false;  // the LOAD_ATTR or LOAD_METHOD under way finds its name in a module's own dict
     Raising raising;
     std::int32_t declined = kNotDeclined;  // the operation whose inlined method has answered NotImplemented
-    std::int32_t operation = 0;            // of this frame, if it is such a method
+    std::int32_t operation = 0;            // of this frame: FrameInfo::operation
+    PyObject* next_method = nullptr;       // that the operator asks then, as guards have established; to compare with
+    int next_attempt = 0;                  // its place in the order of attempts
+    Value checked = replay::kNoValue;      // what an inlined special method has returned, before its slot looks at it
+    int check = 0;                         // replay::SlotCheck
     std::unordered_map<int, int> back_edges;
   };
 
@@ -198,8 +202,23 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   CallTarget find_target(int instruction, interp::Frame* callee);
   void note_callee(PyObject* callable);
   void find_call(CallTarget& target, PyObject* const* operands, interp::Frame* callee) const;
+  [[nodiscard]] bool is_result_of(Value value, Op op) const;
   [[nodiscard]] bool is_made_here(Value value) const;
   void find_special(CallTarget& target, PyObject* const* top, interp::Frame* callee) const;
+  // What classes overload (overloads.cpp)
+  void find_operator(CallTarget& target, PyObject* const* end, PyObject* self) const;
+  void find_truth(CallTarget& target, PyObject* operand, PyObject* self) const;
+  void find_format(CallTarget& target, PyObject* const* end, PyObject* self) const;
+  void find_builtin(CallTarget& target, PyObject* callable, PyObject* self) const;
+  void find_attribute(CallTarget& target, PyObject* const* end, interp::Frame* callee) const;
+  void find_spread(CallTarget& target, PyObject* const* operands, interp::Frame* callee) const;
+  [[nodiscard]] bool may_ask(int instruction) const;
+  [[nodiscard]] bool is_about_made_class(const CallTarget& target, interp::Frame* callee) const;
+  Values take_hook_operands(ShadowFrame& callee, const CallTarget& target, SnapshotId here);
+  Values spread_keywords(Value keywords, PyObject* names, SnapshotId here);
+  void guard_next_attempt();
+  void return_checked(int check);
+  Value take_checked();
   bool try_inline(interp::Frame* callee);
   [[nodiscard]] std::optional<std::span<PyObject*>> direct_arguments(interp::Frame* callee);
   void hand_over_arguments(interp::Frame* callee);
@@ -374,6 +393,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   Values drops_;
   std::unordered_map<PyObject*, Value> constants_;
   std::unordered_map<PyObject*, Ref> watches_;
+  std::vector<PyObject*> made_classes_;  // by class statements of this trace; to compare with
   bool has_lost_ = false;
   std::unordered_map<Value, int> lasti_of_;  // the instruction that a value of `lasti` stands for
   Value names_ = replay::kNoValue;

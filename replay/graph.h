@@ -46,11 +46,13 @@ enum class ReturnKind : std::uint8_t {
   kAttribute,  // it is the result; an AttributeError is told object and name (a property's getter)
   kIteration,  // it is the next item; StopIteration ends the loop (__next__)
   kGenerator,  // what it yields is the next item, its return ends the loop (a generator's frame)
+  kChecked,    // a slot makes the instruction's result of it (__len__, __contains__)
+  kBranch,     // its truth decides where a conditional jump goes (__bool__, __len__)
 };
 
 // How graph text names them.
-inline constexpr std::array<std::string_view, 7> kReturnKindNames = {"result",    "none",      "nothing",  "operator",
-                                                                     "attribute", "iteration", "generator"};
+inline constexpr std::array<std::string_view, 9> kReturnKindNames = {
+    "result", "none", "nothing", "operator", "attribute", "iteration", "generator", "checked", "branch"};
 
 // A frame that takes part in the trace: number 0 is the root, the others were inlined.
 struct FrameInfo {
@@ -60,8 +62,8 @@ struct FrameInfo {
   ReturnKind return_kind = ReturnKind::kPlain;
   Value instance = kNoValue;  // kNone: the object under construction
   std::int32_t pops = 0;      // operands that the caller's instruction still holds on its stack during the call
-  // kOperator: which (operations.h); kAttribute: its index in the caller's co_names; kIteration, kGenerator: where the
-  // loop ends
+  // kOperator, kBranch: Operator, Branch (overloads.h); kChecked: SlotCheck; kAttribute: its index in the caller's
+  // co_names; kIteration, kGenerator: where the loop ends
   std::int32_t operation = 0;
 };
 

@@ -165,7 +165,11 @@ inline Interpreter::Answer Interpreter::execute_guard(const Step& step, PyObject
       return answer(member.get() == step.object);
     }
     case Op::guard_accessor:
-      return answer(accessor_is(value, step.helper.get(), step.immediate != 0, step.object));
+      return answer(accessor_is(value, step.helper.get(), step.immediate, step.object));
+    case Op::guard_no_attribute:
+      return answer(value != nullptr && !has_own_attribute(value, step.object));
+    case Op::guard_keywords:
+      return answer(has_keywords(value, step.object));
     case Op::guard_generator:
       return answer(generator_matches(value, step));
     case Op::guard_tuple:
@@ -249,6 +253,8 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::guard_class:
     case Op::guard_member:
     case Op::guard_accessor:
+    case Op::guard_no_attribute:
+    case Op::guard_keywords:
     case Op::guard_tuple:
     case Op::guard_empty:
     case Op::guard_generator:
@@ -302,6 +308,8 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::bind_method:
     case Op::new_instance:
     case Op::tuple_item:
+    case Op::dict_item:
+    case Op::class_attribute:
     case Op::call_ex:
       return execute_cell_or_function(step, operands);
     case Op::unary_op:
@@ -335,10 +343,11 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::check_exc_match:
     case Op::check_eg_match:
     case Op::prep_reraise_star:
-    case Op::exception_class:
+    case Op::class_of:
     case Op::exception_traceback:
     case Op::with_except_start:
     case Op::finish_operator:
+    case Op::finish_slot:
       return execute_exception(step, operands);
     default:
       return execute_container(step, operands);
@@ -707,6 +716,10 @@ Interpreter::Answer Interpreter::execute_cell_or_function(const Step& step, cons
       return store(step, Py_NewRef(PyMethod_GET_SELF(operand(0))));
     case Op::bind_method:
       return store(step, PyMethod_New(operand(0), operand(1)));
+    case Op::dict_item:
+      return store(step, Py_XNewRef(PyDict_GetItemWithError(operand(0), step.object)));
+    case Op::class_attribute:
+      return store(step, Py_XNewRef(_PyType_Lookup(Py_TYPE(operand(0)), step.object)));
     case Op::tuple_item:
       return store(step, Py_NewRef(PyTuple_GET_ITEM(operand(0), step.immediate)));
     case Op::new_instance: {

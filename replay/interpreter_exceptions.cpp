@@ -3,6 +3,7 @@
 
 #include "replay/interpreter.h"
 #include "replay/operations.h"
+#include "replay/overloads.h"
 #include "rewriter/interp/exceptions.h"
 
 namespace tagalong::replay {
@@ -155,7 +156,7 @@ Interpreter::Answer Interpreter::execute_exception(const Step& step, const std::
         return store(step, Py_NewRef(matches ? Py_True : Py_False));
       }
       return thunk(step, operands);
-    case Op::exception_class:
+    case Op::class_of:
       return store(step, Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(operand(0)))));
     case Op::exception_traceback:
       return store(step, traceback_of(operand(0)).release());
@@ -163,6 +164,8 @@ Interpreter::Answer Interpreter::execute_exception(const Step& step, const std::
       return sync(step) ? store(step, call_exit(operand(0), operand(1))) : Answer::kRaised;
     case Op::finish_operator:
       return sync(step) ? store(step, finish_operator(step.immediate, operand(0), operand(1))) : Answer::kRaised;
+    case Op::finish_slot:
+      return sync(step) ? store(step, finish_slot(step.immediate, operand(0))) : Answer::kRaised;
     default:
       return thunk(step, operands);  // raise, check_eg_match, prep_reraise_star
   }

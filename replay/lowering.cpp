@@ -84,7 +84,7 @@ class Lowering {
     step.line = node.line;
     step.immediate = static_cast<std::int32_t>(node.immediate);
     step.object = node.object.get();
-    if (node.op == Op::guard_member || node.op == Op::guard_accessor) {
+    if (node.op == Op::guard_member || node.op == Op::guard_accessor || node.op == Op::guard_keywords) {
       step.helper = Ref::create(PyTuple_GET_ITEM(node.object.get(), 0));
       step.object = PyTuple_GET_ITEM(node.object.get(), 1);
     }
@@ -150,6 +150,7 @@ class Lowering {
       case Op::guard_type_version:
         return true;
       case Op::finish_operator:  // the instruction has begun before
+      case Op::finish_slot:
         return false;
       default:
         return !node.info().is_guard();

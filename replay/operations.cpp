@@ -207,135 +207,46 @@ bool number_truth(PyObject* value) {
   return Py_SIZE(value) != 0;
 }
 
-namespace {
-
-struct OperatorNames {
-  const char* symbol;
-  const char* method;
-  const char* reflected;
-  const char* in_place;
-};
-
-// In the order of CPython's NB_ constants.
-constexpr int kOperators = NB_INPLACE_ADD;
-constexpr std::array<OperatorNames, kOperators> kOperatorNames = {{
-    {"+", "__add__", "__radd__", "__iadd__"},
-    {"&", "__and__", "__rand__", "__iand__"},
-    {"//", "__floordiv__", "__rfloordiv__", "__ifloordiv__"},
-    {"<<", "__lshift__", "__rlshift__", "__ilshift__"},
-    {"@", "__matmul__", "__rmatmul__", "__imatmul__"},
-    {"*", "__mul__", "__rmul__", "__imul__"},
-    {"%", "__mod__", "__rmod__", "__imod__"},
-    {"|", "__or__", "__ror__", "__ior__"},
-    {"** or pow()", "__pow__", "__rpow__", "__ipow__"},
-    {">>", "__rshift__", "__rrshift__", "__irshift__"},
-    {"-", "__sub__", "__rsub__", "__isub__"},
-    {"/", "__truediv__", "__rtruediv__", "__itruediv__"},
-    {"^", "__xor__", "__rxor__", "__ixor__"},
-}};
-
-struct ComparisonNames {
-  const char* symbol;
-  const char* method;
-  int swapped;
-};
-
-constexpr std::array<ComparisonNames, Py_GE + 1> kComparisonNames = {{
-    {"<", "__lt__", Py_GT},
-    {"<=", "__le__", Py_GE},
-    {"==", "__eq__", Py_EQ},
-    {"!=", "__ne__", Py_NE},
-    {">", "__gt__", Py_LT},
-    {">=", "__ge__", Py_LE},
-}};
-
-constexpr int kNumberShift = 8;
-
-// The answer of one operand's special method for the other; NotImplemented if it has none.
-PyObject* ask(PyObject* object, const char* method, PyObject* other) {
-  const Ref name = Ref::steal(PyUnicode_InternFromString(method));
-  if (!name) {
-    return nullptr;
-  }
-  const Ref attribute = Ref::create(_PyType_Lookup(Py_TYPE(object), name.get()));
-  if (!attribute) {
-    return Py_NewRef(Py_NotImplemented);
-  }
-  descrgetfunc bind = Py_TYPE(attribute.get())->tp_descr_get;
-  const Ref bound = bind == nullptr
-                        ? attribute
-                        : Ref::steal(bind(attribute.get(), object, reinterpret_cast<PyObject*>(Py_TYPE(object))));
-  return bound ? PyObject_CallOneArg(bound.get(), other) : nullptr;
-}
-
-PyObject* finish_comparison(int argument, PyObject* left, PyObject* right) {
-  const ComparisonNames& names = kComparisonNames.at(static_cast<std::size_t>(argument));
-  richcmpfunc compare = Py_TYPE(right)->tp_richcompare;
-  Ref answer = Ref::create(Py_NotImplemented);
-  if (compare != nullptr) {
-    answer = Ref::steal(compare(right, left, names.swapped));
-  }
-  if (!answer || answer.get() != Py_NotImplemented) {
-    return answer.release();
-  }
-  if (argument == Py_EQ || argument == Py_NE) {
-    return Py_NewRef((left == right) == (argument == Py_EQ) ? Py_True : Py_False);
-  }
-  PyErr_Format(PyExc_TypeError, "'%s' not supported between instances of '%.100s' and '%.100s'", names.symbol,
-               Py_TYPE(left)->tp_name, Py_TYPE(right)->tp_name);
-  return nullptr;
-}
-
-}  // namespace
-
-int operator_number(OperatorKind kind, int argument) { return (static_cast<int>(kind) << kNumberShift) | argument; }
-
-const char* operator_method(OperatorKind kind, int argument) {
-  if (kind == OperatorKind::kCompare) {
-    return kComparisonNames.at(static_cast<std::size_t>(argument)).method;
-  }
-  const bool is_in_place = argument >= NB_INPLACE_ADD;
-  const OperatorNames& names = kOperatorNames.at(static_cast<std::size_t>(argument % kOperators));
-  if (kind == OperatorKind::kReflected) {
-    return names.reflected;
-  }
-  return is_in_place ? names.in_place : names.method;
-}
-
-PyObject* finish_operator(int operation, PyObject* left, PyObject* right) {
-  const auto kind = static_cast<OperatorKind>(operation >> kNumberShift);
-  const int argument = operation & ((1 << kNumberShift) - 1);
-  if (kind == OperatorKind::kCompare) {
-    return finish_comparison(argument, left, right);
-  }
-  const bool is_in_place = argument >= NB_INPLACE_ADD;
-  const OperatorNames& names = kOperatorNames.at(static_cast<std::size_t>(argument % kOperators));
-  Ref answer = Ref::create(Py_NotImplemented);
-  // The reflected method of another type; the same type has been asked.
-  if (kind == OperatorKind::kBinary && Py_TYPE(left) != Py_TYPE(right)) {
-    answer = Ref::steal(ask(right, names.reflected, left));
-  }
-  if (!answer || answer.get() != Py_NotImplemented) {
-    return answer.release();
-  }
-  PyErr_Format(PyExc_TypeError, "unsupported operand type(s) for %s%s: '%.100s' and '%.100s'",
-               is_in_place && argument % kOperators == NB_POWER ? "**" : names.symbol, is_in_place ? "=" : "",
-               Py_TYPE(left)->tp_name, Py_TYPE(right)->tp_name);
-  return nullptr;
-}
-
-bool accessor_is(PyObject* object, PyObject* name, bool sets, PyObject* function) {
-  static PyObject* const getter = PyUnicode_InternFromString("fget");
-  static PyObject* const setter = PyUnicode_InternFromString("fset");
+bool accessor_is(PyObject* object, PyObject* name, int part, PyObject* function) {
+  static const std::array<PyObject*, 3> parts = {PyUnicode_InternFromString("fget"), PyUnicode_InternFromString("fset"),
+                                                 PyUnicode_InternFromString("fdel")};
   PyObject* property = object == nullptr ? nullptr : _PyType_Lookup(Py_TYPE(object), name);
   if (property == nullptr || Py_TYPE(property) != &PyProperty_Type) {
     return false;
   }
-  const Ref member = Ref::steal(PyObject_GetAttr(property, sets ? setter : getter));
+  const Ref member = Ref::steal(PyObject_GetAttr(property, parts.at(static_cast<std::size_t>(part))));
   if (!member) {
     PyErr_Clear();
   }
   return member.get() == function;
+}
+
+bool has_own_attribute(PyObject* object, PyObject* name) {
+  if (_PyType_Lookup(Py_TYPE(object), name) == nullptr) {
+    const Ref own = Ref::steal(_PyObject_GenericGetAttrWithDict(object, name, nullptr, 1));
+    PyErr_Clear();
+    return static_cast<bool>(own);
+  }
+  PyObject** dict = _PyObject_GetDictPtr(object);
+  const bool has = dict != nullptr && *dict != nullptr && PyDict_GetItemWithError(*dict, name) != nullptr;
+  PyErr_Clear();
+  return has;
+}
+
+bool has_keywords(PyObject* object, PyObject* names) {
+  if (object == nullptr || !PyDict_CheckExact(object) || PyDict_GET_SIZE(object) != PyTuple_GET_SIZE(names)) {
+    return false;
+  }
+  Py_ssize_t place = 0;
+  PyObject* key = nullptr;
+  PyObject* value = nullptr;
+  for (Py_ssize_t index = 0; PyDict_Next(object, &place, &key, &value) != 0; ++index) {
+    PyObject* name = PyTuple_GET_ITEM(names, index);
+    if (key != name && (!PyUnicode_CheckExact(key) || PyUnicode_Compare(key, name) != 0)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool function_matches(PyObject* value, PyObject* code) {

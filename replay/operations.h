@@ -22,8 +22,15 @@ PyObject* call(PyObject* const* operands, Py_ssize_t count, PyObject* keywords);
 
 PyObject* make_function(int flags, PyObject* const* operands);
 
-// Whether the property of this name that the object's type has gets (or sets) with this function. Runs nobody's code.
-bool accessor_is(PyObject* object, PyObject* name, bool sets, PyObject* function);
+// Whether the property of this name that the object's type has gets (1: sets, 2: deletes) with this function. Runs
+// nobody's code.
+bool accessor_is(PyObject* object, PyObject* name, int part, PyObject* function);
+
+// Whether the object itself has an attribute by this name; one that its type has does not count.
+bool has_own_attribute(PyObject* object, PyObject* name);
+
+// Whether the object is a dict with exactly these keys, in this order.
+bool has_keywords(PyObject* object, PyObject* names);
 
 // FOR_ITER: null without an exception when exhausted.
 PyObject* next_item(PyObject* iterator);
@@ -37,14 +44,6 @@ PyObject* float_compare(int argument, PyObject* left, PyObject* right);
 PyObject* float_binary(int argument, PyObject* left, PyObject* right);
 // Truth of an exact bool, int, float, str or None.
 bool number_truth(PyObject* value);
-
-// The rest of a binary or comparison operator after the first operand's method has answered NotImplemented, for two
-// operands of which at least one is an instance of a class made by Python code. `operation` as operator_number() gives.
-PyObject* finish_operator(int operation, PyObject* left, PyObject* right);
-enum class OperatorKind : std::uint8_t { kBinary, kReflected, kCompare };
-int operator_number(OperatorKind kind, int argument);
-// Name of the special method: "__add__", "__radd__", "__iadd__", "__lt__".
-const char* operator_method(OperatorKind kind, int argument);
 
 // What guard_function checks: the code (original or derived from it) and the shape of the defaults.
 bool function_matches(PyObject* value, PyObject* code);

@@ -3,6 +3,7 @@
 
 #include "replay/interpreter.h"
 #include "replay/operations.h"
+#include "replay/overloads.h"
 #include "rewriter/interp/generators.h"
 
 namespace tagalong::replay {
@@ -41,10 +42,20 @@ bool Interpreter::materialise(const LoweredSnapshot& snapshot, bool with_locals)
   return true;
 }
 
-// Calling a class counts towards the recursion limit, and its __init__ once more.
+// Calling a class counts towards the recursion limit, and its __init__ once more; comparisons and builtins count, too.
 int Interpreter::recursion_levels(int level) const {
-  const auto number = static_cast<std::size_t>(run_.frame_numbers[level]);
-  return executor_.graph_.frames[number].return_kind == ReturnKind::kNone ? 2 : 1;
+  constexpr int kBuiltinOperands = 3;  // NULL, the builtin, the object
+  const FrameInfo& frame = executor_.graph_.frames[static_cast<std::size_t>(run_.frame_numbers[level])];
+  switch (frame.return_kind) {
+    case ReturnKind::kNone:
+      return 2;
+    case ReturnKind::kOperator:
+      return Operator::of(frame.operation).kind == OperatorKind::kCompare ? 2 : 1;
+    case ReturnKind::kChecked:
+      return 1 + levels_of(frame.operation, frame.pops == kBuiltinOperands);
+    default:
+      return 1;
+  }
 }
 
 int Interpreter::unit_of(const LoweredSnapshot& state) const {
@@ -166,21 +177,39 @@ PyObject* finish_return(const FrameInfo& frame, PyObject* result, PyObject* inst
       kind == ReturnKind::kDiscard || kind == ReturnKind::kIteration || kind == ReturnKind::kGenerator) {
     return result;
   }
+  const Ref owned = Ref::steal(result);
   if (kind == ReturnKind::kOperator) {
-    if (result != Py_NotImplemented) {
-      return result;
+    if (result == Py_NotImplemented) {
+      return finish_operator(frame.operation, caller_top[-2], caller_top[-1]);
     }
-    Py_DECREF(result);
-    return finish_operator(frame.operation, caller_top[-2], caller_top[-1]);
+    return Operator::of(frame.operation).negates ? finish_slot(static_cast<int>(SlotCheck::kAnyNot), result)
+                                                 : Py_NewRef(result);
+  }
+  if (kind == ReturnKind::kChecked) {
+    return finish_slot(frame.operation, result);
+  }
+  if (kind == ReturnKind::kBranch) {
+    return finish_slot(
+        static_cast<int>(Branch::of(frame.operation).by_length ? SlotCheck::kLengthTruth : SlotCheck::kTruth), result);
   }
   if (result != Py_None) {
     PyErr_Format(PyExc_TypeError, "__init__() should return None, not '%.200s'", Py_TYPE(result)->tp_name);
-    Py_DECREF(result);
     return nullptr;
   }
-  Py_DECREF(result);
   return Py_NewRef(instance);
 }
+
+// Where a conditional jump goes that has asked __bool__ or __len__.
+struct BranchEnd {
+  BranchEnd(const FrameInfo& returned, int instruction, PyObject* truth) {
+    const Branch branch = Branch::of(returned.operation);
+    const bool is_taken = (truth == Py_True) == branch.jumps_if_true;
+    next = is_taken ? branch.target : instruction + 1;
+    keeps = is_taken && branch.keeps_when_taken;
+  }
+  int next;
+  bool keeps;  // the value stays on the stack
+};
 
 // Whether FOR_ITER takes the exception that __next__ has raised for the end of its loop; then it is gone.
 bool ends_loop(const FrameInfo& returned, PyObject* result) {
@@ -268,6 +297,13 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, in
       if (is_end) {
         Py_DECREF(interp::stack_base(run_.frames[level])[--depth]);  // the iterator
         unit = shape.starts[static_cast<std::size_t>(returned->operation)];
+      } else if (!raise && returned->return_kind == ReturnKind::kBranch) {
+        const BranchEnd end(*returned, state.instruction, result);
+        Py_DECREF(result);
+        if (!end.keeps) {
+          Py_DECREF(interp::stack_base(run_.frames[level])[--depth]);
+        }
+        unit = shape.starts[static_cast<std::size_t>(end.next)];
       } else if (!raise) {
         PyObject** base = interp::stack_base(run_.frames[level]);
         depth -= returned->pops;
@@ -325,6 +361,14 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, in
       const Ref iterator = Ref::steal(landing.stack.back());
       landing.stack.pop_back();
       landing.instruction = returned->operation;
+    } else if (result != nullptr && returned->return_kind == ReturnKind::kBranch) {
+      const BranchEnd end(*returned, root.instruction, result);
+      Py_DECREF(result);
+      landing.instruction = end.next;
+      if (!end.keeps) {
+        const Ref value = Ref::steal(landing.stack.back());
+        landing.stack.pop_back();
+      }
     } else if (result != nullptr) {
       const std::vector<PyObject*> popped(landing.stack.end() - returned->pops, landing.stack.end());
       landing.stack.resize(landing.stack.size() - popped.size());

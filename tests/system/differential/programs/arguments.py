@@ -57,8 +57,8 @@ def f(a, /, b, *args, k, m=9, **kwargs):
 
 # program: args_passed_on
 # f(1, 2, x=3) => record, hit
-# f(1, 2, 3, 4) => hit
-# f() => hit
+# f(1, 2, 3, 4) => hit exit
+# f() => hit exit
 def g(*args, **kwargs):
     return len(args), args, kwargs
 

@@ -224,7 +224,7 @@ def f(args, kwargs):
 
 # program: call_with_many_stars
 # f([1], [2], {"x": 3}, {"y": 4}) => record, hit
-# f([], [], {}, {}) => hit
+# f([], [], {}, {}) => hit exit
 # f([1], [2], {"x": 3}, {"x": 4}) => hit exit
 def g(*args, **kwargs):
     return args, kwargs
@@ -237,7 +237,7 @@ def f(a, b, c, d):
 # program: partial_of_python_function
 # f(3) => record, hit
 # f(4) => hit
-# f(2.5) => hit
+# f(2.5) => miss record, hit
 from functools import partial
 
 

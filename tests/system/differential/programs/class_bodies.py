@@ -4,8 +4,8 @@
 
 
 # program: class_made_in_a_function
-# f(1) => record, hit exit
-# f("x") => hit exit
+# f(1) => record, hit
+# f("x") => hit
 def f(x):
     y = [x]
 
@@ -86,8 +86,8 @@ def shielded(bound):
 
 
 # program: super_in_local_classes
-# f(1) => record, hit exit
-# f(2.5) => hit exit
+# f(1) => record, hit
+# f(2.5) => hit
 def f(x):
     class A:
         def m(self):
@@ -195,8 +195,8 @@ def f(x):
 
 
 # program: dataclasses_enums_and_named_tuples_inside
-# f(1) => record, hit exit
-# f(7) => hit exit
+# f(1) => record, hit
+# f(7) => hit
 from collections import namedtuple
 from dataclasses import dataclass, field
 from enum import Enum, IntFlag, auto

@@ -192,8 +192,8 @@ def f(a, b):
 # program: reflected_operators
 # f(1, R()) => record, hit
 # f([1], R()) => miss record
-# f(1, 2) => hit
-# f("x", R()) => hit
+# f(1, 2) => miss record, hit
+# f("x", R()) => miss record, hit
 class R:
     def __radd__(self, o):
         return ("radd", o)

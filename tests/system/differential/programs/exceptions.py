@@ -625,7 +625,7 @@ def f(kind, x):
 # program: exception_at_each_kind_after_recording
 # note: as above, but the instruction has been recorded and raises at replay
 # f(Safe()) => record, hit
-# f(Fails("attr")) => hit exit
+# f(Fails("attr")) => miss record
 # f(Fails("item")) => hit exit
 # f(Fails("call")) => hit exit
 # f(Fails("neg")) => hit exit

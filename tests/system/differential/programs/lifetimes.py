@@ -118,12 +118,45 @@ references = []
 
 
 def f(n):
+    def init(self, x):
+        self.x = x
+
+    C = type("C", (), {"__init__": init})
+    references.append(weakref.ref(C))
+    return C(n).x
+
+
+def run(n):
+    return [(f(i), gc.collect())[0] for i in range(n)]
+
+
+def alive():
+    return sum(reference() is not None for reference in references)
+
+
+# program: a_class_statement_per_call
+# note: nothing is guarded about a class that the trace itself has made
+# run(6) => record hit hit hit exit hit exit hit exit, hit hit hit hit exit hit exit hit exit
+# alive() => none
+import gc
+import weakref
+
+references = []
+
+
+def f(n):
     class C:
         def __init__(self, x):
             self.x = x
 
+        def __add__(self, other):
+            return self.x + other
+
+        def __bool__(self):
+            return self.x > 2
+
     references.append(weakref.ref(C))
-    return C(n).x
+    return C(n) + 1 if C(n) else C(n).x
 
 
 def run(n):

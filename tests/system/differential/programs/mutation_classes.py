@@ -27,8 +27,8 @@ def f(a, text):
 # f(A(), "pass") => record, hit
 # f(A(), "A.__getattribute__ = loud") => hit exit
 # f(A(), "pass") => miss record
-# f(A(), "del A.__getattribute__") => hit
-# f(A(), "pass") => hit
+# f(A(), "del A.__getattribute__") => hit exit
+# f(A(), "pass") => miss record, hit
 def loud(self, name):
     return ("loud", name)
 
@@ -188,9 +188,9 @@ def f(x, kind):
 # program: metaclass_changes
 # f(1) => record, hit
 # do C.__class__ = Meta
-# f(2) => hit exit
+# f(2) => miss record
 # do C.__class__ = Plain
-# f(3) => hit
+# f(3) => hit exit
 class Meta(type):
     def __call__(cls, *args):
         return ("from the metaclass", args)
@@ -214,7 +214,7 @@ def f(x):
 # f(1, "pass") => record, hit
 # f(2, "C.__class__ = Meta") => hit exit
 # do C.__class__ = Plain
-# f(3, "pass") => hit
+# f(3, "pass") => miss record, hit
 class Meta(type):
     def __call__(cls, *args):
         return ("from the metaclass", args)
@@ -408,8 +408,8 @@ def f(a, text):
 # program: enter_and_exit_replaced_inside_the_block
 # f("pass") => record, hit
 # f("M.__exit__ = lambda self, *a: log.append('other exit')") => hit exit
-# f("M.__enter__ = lambda self: log.append('other enter')") => hit exit
-# f("del M.__exit__") => hit exit
+# f("M.__enter__ = lambda self: log.append('other enter')") => record
+# f("del M.__exit__") => record
 log = []
 
 

@@ -125,7 +125,7 @@ def f(x=[], y=1):
 # do p.__setstate__((g, (7,), {}, {}))
 # f(3) => hit
 # do p.keywords["k"] = "in place"
-# f(4) => hit
+# f(4) => miss record, hit
 from functools import partial
 
 
