@@ -209,8 +209,7 @@ void Session::find_call(CallTarget& target, PyObject* const* operands, interp::F
       target.returns = ReturnKind::kNone;
     }
   } else if (self != nullptr && self == callable) {
-    if (!PyType_Check(callable) && look_up(Py_TYPE(callable), "__call__") == function &&
-        has_version(Py_TYPE(callable))) {
+    if (look_up(Py_TYPE(callable), "__call__") == function && has_version(Py_TYPE(callable))) {
       target.form = CallForm::kCallable;
     }
   } else if (caller.called == function && !is_made_here(second)) {

@@ -316,8 +316,7 @@ void Session::find_spread(CallTarget& target, PyObject* const* operands, interp:
   } else if (target.function == caller.called) {
     form = PyMethod_Check(callable) ? CallForm::kSpreadBound : CallForm::kNone;
   } else if (self != nullptr && self == callable) {
-    const bool is_callable = !PyType_Check(self) && is_method(self, "__call__", target.function);
-    form = is_callable ? CallForm::kSpreadCallable : CallForm::kNone;
+    form = is_method(self, "__call__", target.function) ? CallForm::kSpreadCallable : CallForm::kNone;
   } else if (self != nullptr && reinterpret_cast<PyObject*>(Py_TYPE(self)) == callable) {
     form = is_plain_class(callable, target.function) ? CallForm::kSpreadClass : CallForm::kNone;
   }

@@ -137,6 +137,10 @@ FORMS = {
         "__init__",
         "import abc\nclass A(abc.ABC):\n    def __init__(self, x=1): self.x = x\ndef f(a): return A(2).x",
     ),
+    "metaclass called": (
+        "__call__",
+        "class M(type):\n    def __call__(cls, *args): return args\nclass B(metaclass=M): pass\ndef f(a): return B(2)",
+    ),
     "decorator": (
         "wrapper g",
         "import functools\ndef twice(function):\n    @functools.wraps(function)\n"

@@ -114,6 +114,86 @@ def test_trace_call_discard_does_not_grow() -> None:
     assert_no_growth(one_round)
 
 
+class Overloading:
+    """Asked by operators, branches, attributes and builtins; refuses what it is told to."""
+
+    def __init__(self, *args: Any, **refused: Any) -> None:
+        object.__setattr__(self, "refused", refused)
+
+    def __bool__(self) -> Any:
+        return self.refused.get("bool", True)
+
+    def __len__(self) -> Any:
+        return self.refused.get("len", 3)
+
+    def __contains__(self, item: Any) -> Any:
+        return [item]
+
+    def __iter__(self) -> Any:
+        return iter([self])
+
+    def __radd__(self, other: Any) -> Any:
+        return NotImplemented if "radd" in self.refused else [other]
+
+    def __eq__(self, other: object) -> Any:
+        return NotImplemented if other is None else [other]
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "bad":
+            raise AttributeError(name)
+        return [name, self]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise KeyError(name)
+
+    def __format__(self, spec: str) -> Any:
+        return spec + "x"
+
+
+def overloads(token: Any, given: tuple[Any, ...], refused: dict[str, Any]) -> list[Any]:
+    a = Overloading(*given, **refused)
+    found: list[Any] = []
+    for item in Overloading():
+        found.append([token in item, item != token, 2.5 == item, f"{item:5}", item.foo, bool(item)])
+    try:
+        found.append(1 if a else 2)
+    except TypeError:
+        found.append(token)
+    try:
+        found.append(len(a))
+    except ValueError:
+        found.append(token)
+    try:
+        found.append(token + a)
+    except TypeError:
+        found.append(token)
+    try:
+        found.append(a.bad)
+    except AttributeError:
+        found.append(token)
+    try:
+        a.foo = token
+    except KeyError:
+        found.append(token)
+    return found
+
+
+def test_hits_of_special_methods_do_not_grow() -> None:
+    # answers that are taken, that are refused (so an exception in the graph), and a side exit in each second call
+    f = tagalong.trace(fresh(overloads))
+    token = object()
+
+    def one_round(i: int) -> None:
+        f(token, (i, token), {"bool": 3, "len": -1, "radd": True})
+        f(token, (i, token), {"bool": False, "len": 5 + i, "sub": token})
+
+    one_round(0)
+    before = sys.getrefcount(token)
+    assert_no_growth(one_round, 3_000)
+    assert sys.getrefcount(token) == before
+    assert tagalong.stats(f).hits > 3_000
+
+
 def yielding(n: Any, into: list[Any]) -> Any:
     try:
         for i in range(n):

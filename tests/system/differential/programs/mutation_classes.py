@@ -190,7 +190,7 @@ def f(x, kind):
 # do C.__class__ = Meta
 # f(2) => miss record
 # do C.__class__ = Plain
-# f(3) => hit exit
+# f(3) => miss record
 class Meta(type):
     def __call__(cls, *args):
         return ("from the metaclass", args)

@@ -1435,3 +1435,27 @@ def f(a, b):
     if a < b and 3 < b and d != 5 and a:
         return abs(-d).n, (c ** 2).n, 7 > a
     return d.n
+
+
+# program: metaclass_that_is_called
+# f(1) => record, hit
+# f(2) => hit
+# f(-1) => hit exit
+# do M.__call__ = lambda cls, *args: "changed"
+# f(1) => record, hit
+class M(type):
+    def __call__(cls, *args):
+        if args[0] < 0:
+            return NotImplemented
+        return super().__call__(*args)
+
+
+class A(metaclass=M):
+    def __init__(self, x):
+        self.x = x
+
+
+def f(n):
+    t = (n,)
+    a, b = A(n), A(*t)
+    return getattr(a, "x", a), getattr(b, "x", b)
