@@ -5,6 +5,7 @@
 #include <array>
 
 #include "recorder/session.h"
+#include "rewriter/hook_key.h"
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/once.h"
 #include "rewriter/interp/requests.h"
@@ -24,7 +25,7 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
     Session::resume(interp::thread_state());
     Py_RETURN_NONE;
   }
-  const long key = PyLong_AsLong(arguments[0]);
+  const long key = rewriter::hook_key_of(arguments[0]);
   interp::Frame* frame = interp::current_frame(session->thread());
   // Asked first: the session may be over afterwards.
   const bool is_polite = !Session::resume(session->thread()) && key != kUnwound &&

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "recorder/session.h"
+#include "rewriter/hook_key.h"
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/landing.h"
@@ -54,7 +55,7 @@ PyObject* stay(PyThreadState* thread, bool is_polite) {
 }
 
 PyObject* leave(PyThreadState* thread, interp::Frame* frame, PyObject* argument, bool can_land) {
-  const long key = argument == nullptr ? kUnwound : PyLong_AsLong(argument);
+  const long key = argument == nullptr ? kUnwound : rewriter::hook_key_of(argument);
   PyCodeObject* original = interp::original_of(interp::code_of(frame));
   const bool has_waited = Session::resume(thread);
   if (key == kUnwound || original == interp::code_of(frame)) {

@@ -5,6 +5,7 @@
 
 #include "recorder/leaving.h"
 #include "recorder/rule_table.h"
+#include "rewriter/hook_key.h"
 #include "rewriter/instrument.h"
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
@@ -113,7 +114,7 @@ class Departures {
     add(assembly, home_constant(home));
     for (std::size_t index = 0; index < keys_.size(); ++index) {
       if (assembly.instructions[index].opcode == op::kYIELD_VALUE) {
-        keys_[index] = add(assembly, Ref::steal(PyLong_FromLong(2 * static_cast<long>(index))));
+        keys_[index] = add(assembly, rewriter::hook_key(2 * static_cast<int>(index)));
       }
     }
   }
@@ -220,10 +221,7 @@ std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
   auto recording = std::make_unique<RecordingCode>();
   Assembly assembly = decoded->assembly;
   const int count = assembly.size();
-  const Ref key = Ref::steal(PyLong_FromLong(kUnwound));
-  if (!key) {
-    throw PythonError();
-  }
+  const Ref key = rewriter::hook_key(kUnwound);
   const auto hook_constant = static_cast<std::uint32_t>(rewriter::add_constant(assembly, hook));
   const auto key_constant = static_cast<std::uint32_t>(rewriter::add_constant(assembly, key));
   const std::vector<int> pads = add_pads_and_handler(assembly, *decoded, hook_constant, key_constant);

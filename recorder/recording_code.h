@@ -65,7 +65,7 @@ struct RecordingCode {
                                              const HomeRef& home);
 };
 
-inline constexpr long kUnwound = -1;
+inline constexpr int kUnwound = -1;
 
 // `units` as they are shown: a snapshot before a call stands at KW_NAMES or PRECALL, but during the call, and when it
 // raises, the interpreter is at the CALL, whose position is another.

@@ -164,12 +164,12 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
     int pops = 0;
     bool is_generator = false;  // inlined: resumed by its consumer, suspended at a yield
     Value instance = replay::kNoValue;
-    Ref number_object;             // `number`, made when first needed
-    bool calls_ufunc = false;      // the CALL under way
-    bool is_null_first = false;    // its first callable slot is NULL
-    PyObject* callable = nullptr;  // that is called: alive while the call lasts
-    PyObject* called = nullptr;    // what it calls if it is a method or a partial; to compare with, not to look into
-    bool plain_attribute = false;  // the LOAD_ATTR or LOAD_METHOD under way finds its name in a module's own dict
+    interp::KeptRef number_object;  // `number`, made when first needed
+    bool calls_ufunc = false;       // the CALL under way
+    bool is_null_first = false;     // its first callable slot is NULL
+    PyObject* callable = nullptr;   // that is called: alive while the call lasts
+    PyObject* called = nullptr;     // what it calls if it is a method or a partial; to compare with, not to look into
+    bool plain_attribute = false;   // the LOAD_ATTR or LOAD_METHOD under way finds its name in a module's own dict
     Raising raising;
     std::int32_t declined = kNotDeclined;  // the operation whose inlined method has answered NotImplemented
     std::int32_t operation = 0;            // of this frame: FrameInfo::operation

@@ -106,7 +106,7 @@ void Session::bind_local(int slot, Value value) {
   if (old == kNoValue) {
     return;
   }
-  Ref& number = top().number_object;
+  interp::KeptRef& number = top().number_object;
   if (!number) {
     number = Ref::steal(PyLong_FromLong(top().number));
     if (!number) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "replay/ops.h"
+#include "rewriter/interp/kept_ref.h"
 #include "rewriter/interp/ref.h"
 
 namespace tagalong::replay {
@@ -81,7 +82,7 @@ struct Snapshot {
 struct Node {
   Op op = Op::null;
   std::int64_t immediate = 0;
-  Ref object;
+  interp::KeptRef object;
   Values operands;
   Value first_result = kNoValue;
   std::int32_t result_count = 0;

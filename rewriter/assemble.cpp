@@ -417,7 +417,7 @@ class Maker {
     }
     Assembly assembly;
     assembly.origin = interp::make_empty_code(fields);
-    assembly.constants = text.constants;
+    assembly.constants.assign(text.constants.begin(), text.constants.end());
     assembly.names = text.names;
     assembly.instructions = text.instructions;
     assembly.stack_size = text.stack;

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "rewriter/interp/kept_ref.h"
 #include "rewriter/interp/ref.h"
 #include "rewriter/versions/opcodes.h"
 
@@ -72,7 +73,7 @@ struct ExceptionRange {
 struct Assembly {
   std::vector<Instruction> instructions;
   std::vector<ExceptionRange> ranges;  // in order, without overlap
-  std::vector<Ref> constants;
+  std::vector<interp::KeptRef> constants;
   std::vector<Ref> names;
   CodeRef origin;      // supplies all other fields
   int stack_size = 0;  // the origin's; encode() never goes below

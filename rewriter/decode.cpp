@@ -20,12 +20,13 @@ Bytes bytes_of(PyObject* object, const char* what) {
           static_cast<std::size_t>(PyBytes_GET_SIZE(object))};
 }
 
-std::vector<Ref> items_of(PyObject* tuple, const char* what) {
+template <class Reference>
+std::vector<Reference> items_of(PyObject* tuple, const char* what) {
   if (tuple == nullptr || PyTuple_Check(tuple) == 0) {
     refuse("{} is not a tuple", what);
   }
   const Py_ssize_t size = PyTuple_GET_SIZE(tuple);
-  std::vector<Ref> items;
+  std::vector<Reference> items;
   items.reserve(static_cast<std::size_t>(size));
   for (Py_ssize_t i = 0; i < size; ++i) {
     items.push_back(Ref::create(PyTuple_GET_ITEM(tuple, i)));
@@ -57,8 +58,8 @@ class Decoder {
     if (assembly_.stack_size < 0 || assembly_.stack_size > interp::stack_size_limit(code_)) {
       refuse("the stack size {} is out of range", assembly_.stack_size);
     }
-    assembly_.constants = items_of(code_->co_consts, "co_consts");
-    assembly_.names = items_of(code_->co_names, "co_names");
+    assembly_.constants = items_of<interp::KeptRef>(code_->co_consts, "co_consts");
+    assembly_.names = items_of<Ref>(code_->co_names, "co_names");
     assembly_.instructions.reserve(units_.size());
     read_instructions();
     index_of_unit_[units_.size()] = assembly_.size();
@@ -190,9 +191,10 @@ Assembly decode(PyCodeObject* code) { return Decoder(code).run(); }
 
 namespace {
 
-int index_of(std::vector<Ref>& objects, const Ref& object) {
+template <class Reference>
+int index_of(std::vector<Reference>& objects, const Ref& object) {
   const auto found =
-      std::find_if(objects.begin(), objects.end(), [&](const Ref& r) { return r.get() == object.get(); });
+      std::find_if(objects.begin(), objects.end(), [&](const Reference& r) { return r.get() == object.get(); });
   if (found == objects.end()) {
     objects.push_back(object);
     return static_cast<int>(objects.size()) - 1;

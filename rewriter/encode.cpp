@@ -26,10 +26,11 @@ bool same_bytes(PyObject* object, Bytes bytes) {
 }
 
 // The original tuple if it holds these very objects.
-Ref tuple_from(const std::vector<Ref>& items, PyObject* original) {
+template <class Reference>
+Ref tuple_from(const std::vector<Reference>& items, PyObject* original) {
   const bool same = static_cast<std::size_t>(PyTuple_GET_SIZE(original)) == items.size() &&
                     std::equal(items.begin(), items.end(), &PyTuple_GET_ITEM(original, 0),
-                               [](const Ref& ref, PyObject* object) { return ref.get() == object; });
+                               [](const Reference& ref, PyObject* object) { return ref.get() == object; });
   if (same) {
     return Ref::create(original);
   }

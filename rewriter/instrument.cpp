@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rewriter/edit.h"
+#include "rewriter/hook_key.h"
 #include "rewriter/interp/errors.h"
 
 namespace tagalong::rewriter {
@@ -50,10 +51,7 @@ class Instrumenter {
     edited.assembly.constants.reserve(extra_constants_);
     edited.assembly.constants.push_back(plan_.callable);
     for (const int key : keys_) {
-      edited.assembly.constants.push_back(Ref::steal(PyLong_FromLong(key)));
-      if (!edited.assembly.constants.back()) {
-        throw PythonError();
-      }
+      edited.assembly.constants.push_back(hook_key(key));
     }
     const Encoded encoded = encode(edited.assembly, {.stack_size = deepest_});
     result_.code = encoded.code;

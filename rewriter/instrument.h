@@ -2,8 +2,8 @@
 //
 //   PUSH_NULL; LOAD_CONST callable; LOAD_CONST key; PRECALL 1; CALL 1; POP_TOP
 //
-// where key is 2 * index in front of and 2 * index + 1 behind the original instruction `index`. The callable sees the
-// stack as the instruction sees it (or leaves it), with three slots more.
+// where key stands for 2 * index in front of and 2 * index + 1 behind the original instruction `index` (hook_key.h).
+// The callable sees the stack as the instruction sees it (or leaves it), with three slots more.
 //
 // Not every place can have a hook; where the plan asks for one that cannot be, there is none:
 //  - nowhere in front of the first RESUME: the frame is not complete; and nowhere that control never reaches;

@@ -205,7 +205,7 @@ CodeRef graph_code(const recorder::DecodedCode& decoded, const Ref& graph, const
 CodeRef wrap_nested(PyCodeObject* code) {
   Assembly assembly = rewriter::decode(code);
   bool changed = false;
-  for (Ref& constant : assembly.constants) {
+  for (interp::KeptRef& constant : assembly.constants) {
     if (PyCode_Check(constant.get())) {
       const CodeRef inner = wrap_nested(reinterpret_cast<PyCodeObject*>(constant.get()));
       // Bodies of classes run once; they are recorded only for those who ask for it.

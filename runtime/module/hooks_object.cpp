@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 
+#include "rewriter/hook_key.h"
 #include "rewriter/interp/errors.h"
 
 namespace tagalong {
@@ -26,8 +27,8 @@ PyObject* call_hook(PyObject* self, PyObject* const* arguments, std::size_t coun
     PyErr_SetString(PyExc_TypeError, "a hook takes one integer");
     return nullptr;
   }
-  const long key = PyLong_AsLong(arguments[0]);
-  if (key == -1 && PyErr_Occurred() != nullptr) {
+  const long key = rewriter::hook_key_of(arguments[0]);
+  if (PyErr_Occurred() != nullptr) {
     return nullptr;
   }
   ++hooks(self)->calls;

@@ -21,50 +21,29 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+from unittest_verdicts import VerdictResult, cases_of, id_of  # noqa: E402
 
-class Verdicts(unittest.TestResult):
+del sys.path[0]
+
+
+class Verdicts(VerdictResult):
     """Keeps one verdict per test, and the text of the first failure."""
 
-    def __init__(self, progress: Any) -> None:
+    def __init__(self, progress: Callable[[str], None]) -> None:
         super().__init__()
         self.verdicts: dict[str, str] = {}
         self.texts: dict[str, str] = {}
         self._progress = progress
 
-    def startTest(self, test: unittest.TestCase) -> None:
-        super().startTest(test)
-        self.verdicts[test.id()] = "ok"
-        self._progress(test.id())
+    def begun(self, test: str) -> None:
+        self.verdicts[test] = "ok"
+        self._progress(test)
 
-    def _note(self, test: Any, verdict: str, err: Any = None) -> None:
-        # A subtest counts for its test.
-        test = getattr(test, "test_case", test)
-        self.verdicts[test.id()] = verdict
-        if err is not None:
-            try:
-                text = self._exc_info_to_string(err, test)
-            except Exception as error:
-                text = f"{err[0]!r} (cannot be shown: {error!r})"
-            self.texts.setdefault(test.id(), text)
-
-    def addError(self, test: Any, err: Any) -> None:
-        self._note(test, "error", err)
-
-    def addFailure(self, test: Any, err: Any) -> None:
-        self._note(test, "failure", err)
-
-    def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
-        if err is not None:
-            self._note(test, "failure" if issubclass(err[0], test.failureException) else "error", err)
-
-    def addSkip(self, test: Any, reason: str) -> None:
-        self._note(test, "skip")
-
-    def addExpectedFailure(self, test: Any, err: Any) -> None:
-        self._note(test, "expected failure")
-
-    def addUnexpectedSuccess(self, test: Any) -> None:
-        self._note(test, "unexpected success")
+    def noted(self, test: str, verdict: str, text: str) -> None:
+        self.verdicts[test] = verdict
+        if text:
+            self.texts.setdefault(test, text)
 
 
 def _unchanged(code: CodeType) -> CodeType:
@@ -112,14 +91,6 @@ def trace_in_place(module: ModuleType) -> int:
     return len(seen)
 
 
-def cases_of(suite: unittest.TestSuite) -> list[unittest.TestCase]:
-    """All single tests of a suite."""
-    cases: list[unittest.TestCase] = []
-    for item in suite:
-        cases.extend(cases_of(item) if isinstance(item, unittest.TestSuite) else [item])
-    return cases
-
-
 def main() -> int:
     """Run the module's tests and print what happened."""
     parser = argparse.ArgumentParser()
@@ -160,8 +131,8 @@ def main() -> int:
                 [
                     case
                     for case in cases
-                    if (not arguments.only or any(part in case.id() for part in arguments.only))
-                    and not any(part in case.id() for part in arguments.skip)
+                    if (not arguments.only or any(part in id_of(case) for part in arguments.only))
+                    and not any(part in id_of(case) for part in arguments.skip)
                 ]
             )
 

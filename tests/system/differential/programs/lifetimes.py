@@ -506,3 +506,30 @@ def f(x):
     del D
     gc.collect()
     return n, reference() is None
+
+
+# program: permanent_objects_in_graphs
+# note: a graph names them as often as it likes; who counts the references to a small number sees none of that
+# do counted = counts()
+# f(1) => record, hit, hit
+# f(2) => hit exit
+# do print({n: new - old for n, new, old in zip(NUMBERS, counts(), counted) if new != old}); del counted
+import sys
+
+NUMBERS = range(-5, 257)
+
+
+def g(x):
+    return None if x else 211
+
+
+def counts():
+    return [sys.getrefcount(n) for n in NUMBERS]
+
+
+def f(x):
+    n = 211
+    m = [g(x), n - 214, True, None, 211]
+    for i in (1, 2):
+        m.append(g(0) if i == x else None)
+    return str(m)
