@@ -307,21 +307,11 @@ void Session::unwound(interp::Frame* frame) {
   if (!find_raising(static_cast<int>(PyLong_AsLong(base[0]))) || !settle_before_raising()) {
     return;
   }
-  if (!top().raising.is_emitted && leaves_generator()) {
-    end_before_raise();
-  } else if (frames_.size() == 1) {
+  if (frames_.size() == 1) {
     unwind_root();
   } else {
     unwind_inlined();
   }
-}
-
-// An exception out of an inlined generator: the trace ends where the interpreter raises it.
-void Session::end_before_raise() {
-  const int instruction = top().raising.instruction;
-  top().raising = {};
-  top().next = instruction;
-  end({});
 }
 
 void Session::unwind_root() {

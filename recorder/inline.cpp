@@ -41,10 +41,14 @@ bool Session::try_inline(interp::Frame* callee) {
   const interp::Frame* caller = top().live;
   const auto unit = static_cast<std::size_t>(interp::unit_of(caller));
   const std::vector<int>& map = top().code->instruction_at;
-  const int instruction = unit < map.size() ? map[unit] : -1;
+  int instruction = unit < map.size() ? map[unit] : -1;
+  // A specialised PRECALL makes the call, of something written in C.
+  const bool is_specialised = instruction >= 0 && instruction_at(instruction).opcode == op::kPRECALL;
+  instruction += is_specialised ? 1 : 0;
   const bool is_iteration =
-      instruction >= 0 && top().pending == instruction && instruction_at(instruction).opcode == op::kFOR_ITER;
-  if (instruction < 0 || (!is_iteration && !may_ask(instruction)) ||
+      instruction >= 0 && top().pending == instruction &&
+      (instruction_at(instruction).opcode == op::kFOR_ITER || instruction_at(instruction).opcode == op::kSEND);
+  if (instruction < 0 || instruction == top().answered || (!is_iteration && !may_ask(instruction)) ||
       (is_iteration && (top().call_result != kNoValue || top().raising.instruction >= 0))) {
     return false;
   }
@@ -53,8 +57,11 @@ bool Session::try_inline(interp::Frame* callee) {
       return false;
     }
     current_ = instruction;
-    if (is_iteration && try_inline_generator(callee, instruction)) {
+    if (try_inline_generator(callee, instruction)) {
       return true;
+    }
+    if (is_specialised) {
+      return false;
     }
     const CallTarget target = find_target(instruction, callee);
     if (target.form == CallForm::kNone || is_about_made_class(target, callee)) {
@@ -504,7 +511,7 @@ void Session::return_from_inlined(Value value) {
 }
 
 void Session::leave_inlined(ShadowFrame& callee, SnapshotId at) {
-  emit(Op::leave_frame, {}, at, callee.number);
+  emit(callee.is_generator ? Op::fail_generator : Op::leave_frame, {}, at, callee.number);
   for (const Value local : callee.locals) {
     if (local != kNoValue) {
       release(local);

@@ -1,5 +1,7 @@
-// A `for` over a generator whose code is known: what its body does up to the next yield goes into the consumer's graph,
-// as the frame of a callee. The frame is the generator's own: it is resumed and suspended, not made and removed.
+// A generator or coroutine whose code is known is resumed by a `for`, by `yield from`, `await` or send()
+// (delegation.cpp): what its body does up to the next yield goes into the consumer's graph, as the frame of a callee.
+// The frame is the generator's own: it is resumed and suspended, not made and removed.
+#include <cstring>
 #include <utility>
 
 #include "recorder/session.h"
@@ -30,8 +32,11 @@ int entry_of(const Home& home, interp::Frame* frame) {
   return -1;
 }
 
-// What guard_generator compares: the code that the frame runs, and which of its local slots are bound.
-Ref guard_object(const Home& home, interp::Frame* frame) {
+}  // namespace
+
+// What guard_generator compares: the code that the frame runs, and which of its local slots are bound. Equal ones are
+// one object, which keeps them close together where the graph runs.
+Ref Session::guard_object(const Home& home, interp::Frame* frame) {
   const int count = interp::slot_count(interp::code_of(frame));
   Ref bound = Ref::steal(PyBytes_FromStringAndSize(nullptr, count));
   if (!bound) {
@@ -40,19 +45,24 @@ Ref guard_object(const Home& home, interp::Frame* frame) {
   for (int slot = 0; slot < count; ++slot) {
     PyBytes_AS_STRING(bound.get())[slot] = interp::locals_of(frame)[slot] != nullptr ? 1 : 0;
   }
+  for (const Ref& known : generator_guards_) {
+    PyObject* other = PyTuple_GET_ITEM(known.get(), 1);
+    if (PyTuple_GET_ITEM(known.get(), 0) == home.code.get() && PyBytes_GET_SIZE(other) == count &&
+        std::memcmp(PyBytes_AS_STRING(other), PyBytes_AS_STRING(bound.get()), static_cast<std::size_t>(count)) == 0) {
+      return known;
+    }
+  }
   Ref pair = Ref::steal(PyTuple_Pack(2, home.code.get(), bound.get()));
   if (!pair) {
     throw PythonError();
   }
+  generator_guards_.push_back(pair);
   return pair;
 }
 
-}  // namespace
-
 bool Session::try_inline_generator(interp::Frame* callee, int instruction) {
-  const auto place =
-      static_cast<std::size_t>(top().code->decoded->shape->depths[static_cast<std::size_t>(instruction)]);
-  if (place == 0 || !interp::is_frame_of(interp::stack_base(top().live)[place - 1], callee)) {
+  const Resumption resumption = find_resumption(callee, instruction);
+  if (resumption.place == 0) {
     return false;
   }
   PyCodeObject* code = interp::code_of(callee);
@@ -68,7 +78,7 @@ bool Session::try_inline_generator(interp::Frame* callee, int instruction) {
   if (!interp::has_room(callee, recording.code.get())) {
     return false;
   }
-  enter_generator(callee, *home, entry);
+  enter_generator(callee, *home, entry, resumption);
   const int depth = home->decoded->entries[static_cast<std::size_t>(entry)].depth;
   // A generator that has not started has been sent a None, too; the pad takes it away.
   interp::redirect(callee, recording.code.get(), recording.start_pads[static_cast<std::size_t>(entry)],
@@ -76,27 +86,28 @@ bool Session::try_inline_generator(interp::Frame* callee, int instruction) {
   return true;
 }
 
-void Session::enter_generator(interp::Frame* callee, const Home& home, int entry) {
+void Session::enter_generator(interp::Frame* callee, const Home& home, int entry, const Resumption& resumption) {
   const DecodedCode::Entry place = home.decoded->entries[static_cast<std::size_t>(entry)];
-  const SnapshotId here = snapshot();
-  const Value iterator = top().stack.back();
+  const SnapshotId guarded = call_start() == current_ ? snapshot() : snapshot_at(call_start(), top().stack);
+  const Value iterator = top().stack[top().stack.size() - static_cast<std::size_t>(resumption.place)];
+  const Value sent = guard_resumption(resumption, entry, guarded);
+  emit(Op::guard_generator, {iterator}, guarded, interp::unit_of(callee), guard_object(home, callee));
   ShadowFrame frame;
   frame.live = callee;
   frame.is_generator = true;
   frame.code = &recording_code(home.decoded, {});
   frame.number = static_cast<std::int32_t>(graph_.frames.size());
   frame.next = place.first;
-  frame.return_kind = replay::ReturnKind::kGenerator;
-  frame.operation = instruction_at(current_).target;
-  frame.parent = here;
-  emit(Op::guard_generator, {iterator}, here, interp::unit_of(callee), guard_object(home, callee));
+  frame.return_kind = resumption.kind;
+  frame.operation = resumption.kind == replay::ReturnKind::kSend ? 0 : instruction_at(current_).target;
+  frame.parent = snapshot();
   const int slots = interp::slot_count(interp::code_of(callee));
   const int waiting = std::max(place.depth - 1, 0);
   Ref number = Ref::steal(PyLong_FromLong(frame.number));
   if (!number) {
     throw PythonError();
   }
-  const Value first = emit(Op::enter_generator, {iterator}, here, 1 + slots + waiting, std::move(number));
+  const Value first = emit(Op::enter_generator, {iterator}, guarded, 1 + slots + waiting, std::move(number));
   frame.function = first;
   hold(first);
   note(first, reinterpret_cast<PyObject*>(interp::function_of(callee)));
@@ -115,18 +126,17 @@ void Session::enter_generator(interp::Frame* callee, const Home& home, int entry
     }
   }
   if (place.depth > 0) {
-    const Value sent = constant(Py_None);
     hold(sent);
     frame.stack.push_back(sent);
   }
   ShadowFrame& caller = top();
   caller.pending = -1;
-  caller.next = current_;
-  caller.call_kind = replay::ReturnKind::kGenerator;
-  caller.call_pops = 0;
+  caller.next = call_start();
+  caller.call_kind = resumption.kind;
+  caller.call_pops = resumption.pops;
   caller.call_instruction = current_;
   graph_.frames.push_back({Ref::create(reinterpret_cast<PyObject*>(home.decoded->shape->code.get())), frame.function,
-                           caller.number, replay::ReturnKind::kGenerator, kNoValue, 0, frame.operation});
+                           caller.number, resumption.kind, kNoValue, resumption.pops, frame.operation});
   shapes_.push_back(home.shape);
   frames_.push_back(std::move(frame));
   if (instruction_at(place.first).opcode == op::kSEND) {
@@ -160,30 +170,6 @@ void Session::yield_to_consumer() {
   let_go_of_generator(generator);
   top().call_result = value;
   current_ = top().next;
-}
-
-void Session::return_to_consumer() {
-  const SnapshotId at_return = snapshot_at(current_, top().stack);
-  emit(Op::finish_generator, {top().stack.back()}, at_return, top().number);
-  const ShadowFrame generator = std::move(frames_.back());
-  let_go_of_generator(generator);
-  release(pop());  // the iterator
-  top().next = current_ = generator.operation;
-  flush_drops();
-}
-
-// Whether the exception that leaves the top frame gets out of a generator that was inlined.
-bool Session::leaves_generator() const {
-  for (std::size_t index = frames_.size() - 1; index > 0; --index) {
-    if (frames_[index].is_generator) {
-      return true;
-    }
-    const ShadowFrame& caller = frames_[index - 1];
-    if (caller.code->decoded->range_of(caller.call_instruction) != nullptr) {
-      return false;
-    }
-  }
-  return false;
 }
 
 }  // namespace tagalong::recorder

@@ -240,6 +240,8 @@ void Session::before(interp::Frame* frame, int instruction) {
   if (!is_asked && !may_go_on()) {
     return;
   }
+  finish_delegation();
+  top().answered = -1;
   settle(instruction, false);
   if (finished_ || (is_asked && !may_go_on())) {
     return;
@@ -258,6 +260,7 @@ void Session::after(interp::Frame* frame, int instruction) {
     return;
   }
   end_iteration();
+  top().answered = -1;
   current_ = instruction;
   const bool is_asked = top().checked != replay::kNoValue && top().pending >= 0;
   if (!is_asked && !may_go_on()) {

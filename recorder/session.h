@@ -160,6 +160,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
     replay::ReturnKind call_kind = replay::ReturnKind::kPlain;  // of that call
     int call_pops = 0;
     int call_instruction = 0;
+    int answered = -1;  // a resumption that is over, up to the next hook: who dies with it may run code
     replay::ReturnKind return_kind = replay::ReturnKind::kPlain;  // of this frame to its caller
     int pops = 0;
     bool is_generator = false;  // inlined: resumed by its consumer, suspended at a yield
@@ -351,13 +352,21 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void get_aiter(const Instruction&);
   void get_anext(const Instruction&);
   void before_async_with(const Instruction&);
+  // How the instruction under way resumes a generator (delegation.cpp).
+  struct Resumption {
+    replay::ReturnKind kind = replay::ReturnKind::kPlain;
+    int place = 0;  // of the generator on the caller's stack, from the top; 0: it resumes none
+    int pops = 0;   // operands that die when the generator has answered
+  };
+  Resumption find_resumption(interp::Frame* callee, int instruction);
+  Ref guard_object(const Home& home, interp::Frame* frame);
+  Value guard_resumption(const Resumption& resumption, int entry, SnapshotId here);
+  void finish_delegation();
   bool try_inline_generator(interp::Frame* callee, int instruction);
-  void enter_generator(interp::Frame* callee, const Home& home, int entry);
+  void enter_generator(interp::Frame* callee, const Home& home, int entry, const Resumption& resumption);
   void let_go_of_generator(const ShadowFrame& generator);
   void yield_to_consumer();
   void return_to_consumer();
-  [[nodiscard]] bool leaves_generator() const;
-  void end_before_raise();
   void end_async_for(const Instruction&);
   void guard_stop_async_iteration(bool matches);
   void async_gen_wrap(const Instruction&);
@@ -395,6 +404,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   std::unordered_map<PyObject*, Ref> watches_;
   std::vector<PyObject*> made_classes_;  // by class statements of this trace; to compare with
   bool has_lost_ = false;
+  std::vector<Ref> generator_guards_;
   std::unordered_map<Value, int> lasti_of_;  // the instruction that a value of `lasti` stands for
   Value names_ = replay::kNoValue;
   Ref hook_;

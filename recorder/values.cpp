@@ -170,6 +170,9 @@ Value Session::emit(Op op, ValueView operands, SnapshotId here, std::int64_t imm
 
 Ref Session::let_go(Op op, Ref object) {
   const bool is_guard = replay::info(op).is_guard();
+  if (op == Op::guard_generator) {
+    return object;  // that refers weakly by itself
+  }
   if (is_guard && PyTuple_CheckExact(object.get())) {
     const Ref expected = watched(PyTuple_GET_ITEM(object.get(), 1));
     object = Ref::steal(PyTuple_Pack(2, PyTuple_GET_ITEM(object.get(), 0), expected.get()));
@@ -203,7 +206,7 @@ Ref Session::watched(PyObject* object) {
 void Session::take_back() {
   for (replay::Node& node : graph_.nodes) {
     const bool is_guard = node.info().is_guard();
-    if (!node.object || has_lost_) {
+    if (!node.object || has_lost_ || node.op == Op::guard_generator) {
       continue;
     }
     if (is_guard && PyTuple_CheckExact(node.object.get())) {

@@ -93,8 +93,8 @@ struct Run {
   // Valid up to `depth`; not initialised, entering is on the hot path.
   interp::Frame* frames[kMaxFrames];
   std::int32_t frame_numbers[kMaxFrames];
+  std::int32_t synced_keys[kMaxFrames];  // LoweredSnapshot::key of the locals that the real frame has, -1: unknown
   int depth = 0;
-  std::int32_t synced_key = -1;
   // Called as a function: what was being handled at entry, once a handler of the graph has changed it.
   bool handles = false;
   Ref handled_at_entry;

@@ -46,14 +46,19 @@ enum class ReturnKind : std::uint8_t {
   kOperator,   // NotImplemented: the other operand is asked; otherwise it is the result
   kAttribute,  // it is the result; an AttributeError is told object and name (a property's getter)
   kIteration,  // it is the next item; StopIteration ends the loop (__next__)
-  kGenerator,  // what it yields is the next item, its return ends the loop (a generator's frame)
   kChecked,    // a slot makes the instruction's result of it (__len__, __contains__)
   kBranch,     // its truth decides where a conditional jump goes (__bool__, __len__)
+  // Frames of generators and coroutines:
+  kGenerator,   // what it yields is the next item, its return ends the loop
+  kDelegation,  // what it yields goes on to the caller's yield, what it returns is the result (SEND)
+  kSend,        // what it yields is the result, its return is a StopIteration (a call of send())
 };
+constexpr bool is_resumption(ReturnKind kind) { return kind >= ReturnKind::kGenerator; }
 
 // How graph text names them.
-inline constexpr std::array<std::string_view, 9> kReturnKindNames = {
-    "result", "none", "nothing", "operator", "attribute", "iteration", "generator", "checked", "branch"};
+inline constexpr std::array<std::string_view, 11> kReturnKindNames = {"result",    "none",       "nothing", "operator",
+                                                                      "attribute", "iteration",  "checked", "branch",
+                                                                      "generator", "delegation", "send"};
 
 // A frame that takes part in the trace: number 0 is the root, the others were inlined.
 struct FrameInfo {
@@ -64,7 +69,7 @@ struct FrameInfo {
   Value instance = kNoValue;  // kNone: the object under construction
   std::int32_t pops = 0;      // operands that the caller's instruction still holds on its stack during the call
   // kOperator, kBranch: Operator, Branch (overloads.h); kChecked: SlotCheck; kAttribute: its index in the caller's
-  // co_names; kIteration, kGenerator: where the loop ends
+  // co_names; kIteration, kGenerator, kDelegation: where the loop ends
   std::int32_t operation = 0;
 };
 

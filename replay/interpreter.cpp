@@ -97,6 +97,7 @@ Outcome Executor::run(Run& run) const {
   if (run.root != nullptr) {
     run.frames[0] = run.root;
     run.frame_numbers[0] = 0;
+    run.synced_keys[0] = -1;
     run.depth = 1;
   }
   return Interpreter(*this, run, registers).execute();
@@ -130,8 +131,8 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
         if (run_.handles) {
           interp::set_handled(run_.thread, std::move(run_.handled_at_entry));
         }
+        pop_frames(own_frames);  // first: the registers keep the generators whose frames are among them
         clear_registers();
-        pop_frames(own_frames);
         return run_.root == nullptr ? Outcome::kGuard : Outcome::kMiss;
       }
       run_.failed = &step;
@@ -210,9 +211,12 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::enter_generator:
     case Op::leave_generator:
     case Op::finish_generator:
+    case Op::fail_generator:
+    case Op::raise_stop_iteration:
       return execute_inlined_generator(step, operands);
     case Op::send:
     case Op::get_yield_from_iter:
+    case Op::get_awaitable:
       return execute_generator(step, operands);
     case Op::drop:
       return Answer::kNext;

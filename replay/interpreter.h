@@ -34,8 +34,7 @@ class Interpreter {
   Answer execute_rare(const Step& step, const std::int32_t* operands);
   Answer execute_inlined_generator(const Step& step, const std::int32_t* operands);
   [[nodiscard]] static bool generator_matches(PyObject* value, const Step& step);
-  void leave_generator(const Step& step, bool finishes);
-  PyObject* continue_generator(int level, int unit, int depth, bool raise);
+  void leave_generator(const Step& step);
   Answer execute_generator(const Step& step, const std::int32_t* operands);
   Answer execute_array(const Step& step, const std::int32_t* operands);
   Answer execute_array_eagerly(const Step& step, const std::int32_t* operands);
@@ -84,6 +83,14 @@ class Interpreter {
   void pop_frame();
   Outcome leave(const Step& step, bool raise);
   Outcome run_frames(const LoweredSnapshot& inner, Ref* instances, int first_real, bool raise);
+  // What a frame that went on in the interpreter has given to its caller.
+  struct Given {
+    const FrameInfo* frame = nullptr;
+    PyObject* result = nullptr;  // owned; null: an exception is set
+    bool has_ended = false;      // a generator's return
+  };
+  static int take_result(const Given& given, int instruction, PyObject** stack, int& depth);
+  void continue_generator(Given& given, interp::Frame* frame, int unit, int depth, bool raise);
 
   const Executor& executor_;
   Run& run_;

@@ -23,20 +23,29 @@ bool Interpreter::generator_matches(PyObject* value, const Step& step) {
 }
 
 Interpreter::Answer Interpreter::execute_inlined_generator(const Step& step, const std::int32_t* operands) {
+  if (step.op == Op::raise_stop_iteration) {
+    interp::raise_stop_iteration(registers_[operands[0]]);
+    return Answer::kRaised;
+  }
   if (step.op != Op::enter_generator) {
-    leave_generator(step, step.op == Op::finish_generator);
+    leave_generator(step);
     return Answer::kNext;
   }
-  if (!sync(step)) {
+  // Nobody looks before a step inside that syncs: the callers need only be there.
+  const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)];
+  if (run_.depth < static_cast<int>(state.chain.size()) && !materialise(state, false)) {
     return Answer::kRaised;
   }
   interp::Frame* frame = interp::suspended_frame(registers_[operands[0]]);
   interp::enter_generator(run_.thread, frame);
   interp::enter_recursion(run_.thread);
   run_.frames[run_.depth] = frame;
-  run_.frame_numbers[run_.depth] = static_cast<std::int32_t>(PyLong_AsLong(step.object));
+  if (step.version1 == 0) {
+    step.version1 = PyLong_AsUnsignedLong(step.object);
+  }
+  run_.frame_numbers[run_.depth] = static_cast<std::int32_t>(step.version1);
+  run_.synced_keys[run_.depth] = -1;
   ++run_.depth;
-  run_.synced_key = -1;
   // The frame keeps its locals, too, as those that are made real do; what lies on its stack is the graph's.
   const std::int32_t* results = operands + step.operand_count;
   registers_[results[0]] = Py_NewRef(reinterpret_cast<PyObject*>(interp::function_of(frame)));
@@ -51,29 +60,27 @@ Interpreter::Answer Interpreter::execute_inlined_generator(const Step& step, con
   return Answer::kNext;
 }
 
-void Interpreter::leave_generator(const Step& step, bool finishes) {
+void Interpreter::leave_generator(const Step& step) {
   const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)];
-  materialise(state, true);
-  interp::Frame* frame = run_.frames[run_.depth - 1];
-  const auto depth = static_cast<int>(state.stack.size()) - 1;  // without what is yielded or returned
+  const bool ends = step.op != Op::leave_generator;
+  if (ends) {
+    materialise(state, true);  // what dies now may look at the frames
+  }
+  --run_.depth;
+  interp::leave_recursion(run_.thread);
+  interp::Frame* frame = run_.frames[run_.depth];
+  if (ends) {
+    interp::end_generator(run_.thread, frame);
+    return;
+  }
+  interp::set_location(frame, unit_of(state));
+  write_locals(frame, state);
+  const auto depth = static_cast<int>(state.stack.size()) - 1;  // without what is yielded
   PyObject** base = interp::stack_base(frame);
   for (int place = 0; place < depth; ++place) {
     base[place] = Py_XNewRef(registers_[state.stack[static_cast<std::size_t>(place)]]);
   }
-  --run_.depth;
-  run_.synced_key = -1;
-  interp::leave_recursion(run_.thread);
-  if (!finishes) {
-    interp::suspend_generator(run_.thread, frame, depth);
-    return;
-  }
-  // The interpreter returns from it: with a None in the place of the value, which no `for` looks at.
-  const CodeShape& shape = *executor_.shapes_[static_cast<std::size_t>(state.frame)];
-  base[depth] = Py_NewRef(Py_None);
-  PyObject* item = interp::continue_generator(
-      run_.thread, frame, shape.starts[static_cast<std::size_t>(state.instruction)], depth + 1, false);
-  TAGALONG_CHECK(item == nullptr && PyErr_Occurred() == nullptr, "a generator of {} did not return",
-                 executor_.graph_.name);
+  interp::suspend_generator(run_.thread, frame, depth);
 }
 
 }  // namespace tagalong::replay

@@ -5,6 +5,7 @@
 
 #include "replay/interpreter.h"
 #include "replay/operations.h"
+#include "rewriter/interp/generators.h"
 #include "rewriter/interp/thunks.h"
 
 namespace tagalong::replay {
@@ -221,6 +222,11 @@ Interpreter::Answer Interpreter::execute_generator(const Step& step, const std::
       return store(step, Py_NewRef(receiver));
     }
     return sync(step) ? store(step, PyObject_GetIter(receiver)) : Answer::kRaised;
+  }
+  if (step.op == Op::get_awaitable) {
+    interp::Frame* frame = PyCoro_CheckExact(receiver) ? interp::suspended_frame(receiver) : nullptr;
+    const bool is_new = frame != nullptr && interp::has_not_started(frame);  // so nobody awaits it already
+    return is_new ? store(step, Py_NewRef(receiver)) : thunk(step, operands);
   }
   if (!sync(step)) {
     return Answer::kRaised;

@@ -70,7 +70,8 @@ inline constexpr std::size_t kOpCount = detail::kOps.size();
 
 // Operations after which an exception is under way, whatever they do. (After others one is if guard_raised says so.)
 [[nodiscard]] constexpr bool always_raises(Op op) {
-  return op == Op::raise || op == Op::reraise || op == Op::raise_init_result || op == Op::unbound_local;
+  return op == Op::raise || op == Op::reraise || op == Op::raise_init_result || op == Op::unbound_local ||
+         op == Op::raise_stop_iteration;
 }
 
 [[nodiscard]] constexpr const OpInfo& info(Op op) { return detail::kOps.at(static_cast<std::size_t>(op)); }

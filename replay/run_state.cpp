@@ -27,16 +27,17 @@ bool Interpreter::materialise(const LoweredSnapshot& snapshot, bool with_locals)
       run_.frame_numbers[level] = state.frame;
       interp::enter_recursion(run_.thread, recursion_levels(level));
       run_.depth = level + 1;
-      run_.synced_key = -1;
+      run_.synced_keys[level] = -1;
     }
     TAGALONG_CHECK(run_.frame_numbers[level] == state.frame, "level {} is frame {}, not {}", level,
                    run_.frame_numbers[level], state.frame);
     interp::set_location(run_.frames[level], unit_of(state));
   }
-  if (with_locals && run_.synced_key != snapshot.key) {
-    run_.synced_key = snapshot.key;
-    for (int level = 0; level < nesting; ++level) {
-      write_locals(run_.frames[level], executor_.snapshots_[static_cast<std::size_t>(snapshot.chain[level])]);
+  for (int level = 0; with_locals && level < nesting; ++level) {
+    const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(snapshot.chain[level])];
+    if (run_.synced_keys[level] != state.key) {
+      run_.synced_keys[level] = state.key;
+      write_locals(run_.frames[level], state);
     }
   }
   return true;
@@ -88,7 +89,7 @@ void Interpreter::sync_local(const Step& step) {
       PyObject* old = slots[step.immediate];
       if (old != value) {
         slots[step.immediate] = Py_XNewRef(value);
-        run_.synced_key = -1;
+        run_.synced_keys[level] = -1;
         Py_XDECREF(old);
       }
       return;
@@ -113,7 +114,6 @@ void Interpreter::leave_frame(const Step& step) {
         Py_CLEAR(registers_[drops[index]]);
       }
     }
-    run_.synced_key = -1;
     pop_frame();
   }
 }
@@ -158,7 +158,13 @@ void Interpreter::pop_frames(int keep) {
 void Interpreter::pop_frame() {
   --run_.depth;
   interp::leave_recursion(run_.thread, recursion_levels(run_.depth));
-  interp::pop_frame(run_.thread, run_.frames[run_.depth]);
+  interp::Frame* frame = run_.frames[run_.depth];
+  const auto number = static_cast<std::size_t>(run_.frame_numbers[run_.depth]);
+  if (is_resumption(executor_.graph_.frames[number].return_kind)) {
+    interp::end_generator(run_.thread, frame);
+  } else {
+    interp::pop_frame(run_.thread, frame);
+  }
 }
 
 namespace {
@@ -174,7 +180,7 @@ PyObject* finish_return(const FrameInfo& frame, PyObject* result, PyObject* inst
     return nullptr;
   }
   if (result == nullptr || kind == ReturnKind::kPlain || kind == ReturnKind::kAttribute ||
-      kind == ReturnKind::kDiscard || kind == ReturnKind::kIteration || kind == ReturnKind::kGenerator) {
+      kind == ReturnKind::kDiscard || kind == ReturnKind::kIteration || is_resumption(kind)) {
     return result;
   }
   const Ref owned = Ref::steal(result);
@@ -213,9 +219,6 @@ struct BranchEnd {
 
 // Whether FOR_ITER takes the exception that __next__ has raised for the end of its loop; then it is gone.
 bool ends_loop(const FrameInfo& returned, PyObject* result) {
-  if (returned.return_kind == ReturnKind::kGenerator) {
-    return result == nullptr && PyErr_Occurred() == nullptr;
-  }
   if (returned.return_kind != ReturnKind::kIteration || result != nullptr ||
       PyErr_ExceptionMatches(PyExc_StopIteration) == 0) {
     return false;
@@ -225,6 +228,48 @@ bool ends_loop(const FrameInfo& returned, PyObject* result) {
 }
 
 }  // namespace
+
+// What the caller's instruction does with what the frame that it has called or resumed has given: with its stack, of
+// `depth` values and room for one more. Where it goes on; -1: it raises the exception that is set.
+int Interpreter::take_result(const Given& given, int instruction, PyObject** stack, int& depth) {
+  const FrameInfo& returned = *given.frame;
+  const auto pop = [&](int count) {
+    for (int place = depth - count; place < depth; ++place) {
+      Py_XDECREF(stack[place]);  // one may be the NULL of the calling convention
+    }
+    depth -= count;
+  };
+  if (given.has_ended || ends_loop(returned, given.result)) {
+    if (returned.return_kind == ReturnKind::kDelegation) {
+      pop(1);  // what was sent
+      pop(1);
+      stack[depth++] = given.result;
+    } else {
+      Py_XDECREF(given.result);
+      pop(1);  // the iterator
+    }
+    return returned.operation;
+  }
+  if (given.result != nullptr && returned.return_kind == ReturnKind::kBranch) {
+    const BranchEnd end(returned, instruction, given.result);
+    Py_DECREF(given.result);
+    pop(end.keeps ? 0 : 1);
+    return end.next;
+  }
+  if (given.result == nullptr) {
+    if (is_resumption(returned.return_kind)) {
+      pop(returned.pops);
+    }
+    return -1;
+  }
+  pop(returned.pops);
+  if (returned.return_kind == ReturnKind::kDiscard) {
+    Py_DECREF(given.result);
+  } else {
+    stack[depth++] = given.result;
+  }
+  return instruction + 1;
+}
 
 Outcome Interpreter::leave(const Step& step, bool raise) {
   Ref type, value, traceback;
@@ -272,65 +317,34 @@ Outcome Interpreter::leave(const Step& step, bool raise) {
   return run_frames(inner, instances, first_real, raise);
 }
 
-PyObject* Interpreter::continue_generator(int level, int unit, int depth, bool raise) {
-  interp::leave_recursion(run_.thread);  // the interpreter counts it now
-  --run_.depth;
-  run_.synced_key = -1;
-  return interp::continue_generator(run_.thread, run_.frames[level], unit, depth, raise);
-}
-
-// From the innermost frame outwards every frame runs to its end in the interpreter and gives its caller the result.
+// From the innermost frame outwards every frame runs to its end (or yield) in the interpreter and gives its caller the
+// result.
 Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, int first_real, bool raise) {
-  PyObject* result = nullptr;
-  const FrameInfo* returned = nullptr;  // the frame that has given `result`
+  Given given;
   const int innermost = run_.depth - 1;
   for (int level = innermost; level >= first_real; --level) {
     const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(inner.chain[level])];
     const auto number = static_cast<std::size_t>(state.frame);
     const CodeShape& shape = *executor_.shapes_[number];
-    const auto instruction = static_cast<std::size_t>(state.instruction);
+    int instruction = state.instruction;
     auto depth = static_cast<int>(state.stack.size());
-    int unit = shape.starts[instruction];
     if (level != innermost) {
-      const bool is_end = ends_loop(*returned, result);
-      raise = result == nullptr && !is_end;
-      if (is_end) {
-        Py_DECREF(interp::stack_base(run_.frames[level])[--depth]);  // the iterator
-        unit = shape.starts[static_cast<std::size_t>(returned->operation)];
-      } else if (!raise && returned->return_kind == ReturnKind::kBranch) {
-        const BranchEnd end(*returned, state.instruction, result);
-        Py_DECREF(result);
-        if (!end.keeps) {
-          Py_DECREF(interp::stack_base(run_.frames[level])[--depth]);
-        }
-        unit = shape.starts[static_cast<std::size_t>(end.next)];
-      } else if (!raise) {
-        PyObject** base = interp::stack_base(run_.frames[level]);
-        depth -= returned->pops;
-        for (int index = 0; index < returned->pops; ++index) {
-          Py_XDECREF(base[depth + index]);
-        }
-        if (returned->return_kind == ReturnKind::kDiscard) {
-          Py_DECREF(result);
-        } else {
-          base[depth++] = result;
-        }
-        unit = shape.starts[instruction + 1];
-      }
+      instruction = take_result(given, state.instruction, interp::stack_base(run_.frames[level]), depth);
+      raise = instruction < 0;
     }
-    if (raise) {
-      unit = shape.shown[instruction];
-    }
+    const int unit = raise ? shape.shown[static_cast<std::size_t>(state.instruction)]
+                           : shape.starts[static_cast<std::size_t>(instruction)];
     const FrameInfo& info = executor_.graph_.frames[number];
-    if (info.return_kind == ReturnKind::kGenerator) {
-      result = continue_generator(level, unit, depth, raise);
+    given = {&info};
+    interp::leave_recursion(run_.thread);  // the interpreter counts it now
+    if (is_resumption(info.return_kind)) {
+      --run_.depth;
+      continue_generator(given, run_.frames[level], unit, depth, raise);
     } else {
-      interp::leave_recursion(run_.thread);  // the interpreter counts it now
-      result = interp::run_frame(run_.thread, run_.frames[level], unit, depth, raise);
+      given.result = interp::run_frame(run_.thread, run_.frames[level], unit, depth, raise);
       interp::enter_recursion(run_.thread);
       pop_frame();
     }
-    returned = &info;
     PyObject* const* caller_top = nullptr;
     if (level > first_real) {
       const auto& caller = executor_.snapshots_[static_cast<std::size_t>(inner.chain[level - 1])];
@@ -339,49 +353,28 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, in
       caller_top = run_.landing->stack.data() + run_.landing->stack.size();
     }
     PyObject* attribute = nullptr;
-    if (returned->return_kind == ReturnKind::kAttribute) {
-      const PyCodeObject* caller = executor_.shapes_[static_cast<std::size_t>(returned->parent)]->code.get();
-      attribute = PyTuple_GET_ITEM(caller->co_names, returned->operation);
+    if (info.return_kind == ReturnKind::kAttribute) {
+      const PyCodeObject* caller = executor_.shapes_[static_cast<std::size_t>(info.parent)]->code.get();
+      attribute = PyTuple_GET_ITEM(caller->co_names, info.operation);
     }
-    result = finish_return(*returned, result, instances[level].get(), caller_top, attribute);
+    given.result = finish_return(info, given.result, instances[level].get(), caller_top, attribute);
     instances[level] = Ref();  // its receiver is the only one who holds it now
   }
   if (first_real == 0) {
-    run_.result = Ref::steal(result);
-    return result != nullptr ? Outcome::kReturned : Outcome::kRaised;
+    run_.result = Ref::steal(given.result);
+    return given.result != nullptr ? Outcome::kReturned : Outcome::kRaised;
   }
   Landing& landing = *run_.landing;
   const LoweredSnapshot& root = executor_.snapshots_[static_cast<std::size_t>(inner.chain.front())];
   landing.instruction = root.instruction;
   landing.raise = raise;
   if (innermost > 0) {
-    const bool is_end = ends_loop(*returned, result);
-    landing.raise = result == nullptr && !is_end;
-    if (is_end) {
-      const Ref iterator = Ref::steal(landing.stack.back());
-      landing.stack.pop_back();
-      landing.instruction = returned->operation;
-    } else if (result != nullptr && returned->return_kind == ReturnKind::kBranch) {
-      const BranchEnd end(*returned, root.instruction, result);
-      Py_DECREF(result);
-      landing.instruction = end.next;
-      if (!end.keeps) {
-        const Ref value = Ref::steal(landing.stack.back());
-        landing.stack.pop_back();
-      }
-    } else if (result != nullptr) {
-      const std::vector<PyObject*> popped(landing.stack.end() - returned->pops, landing.stack.end());
-      landing.stack.resize(landing.stack.size() - popped.size());
-      for (PyObject* operand : popped) {
-        Py_XDECREF(operand);  // one may be the NULL of the calling convention
-      }
-      if (returned->return_kind == ReturnKind::kDiscard) {
-        Py_DECREF(result);
-      } else {
-        landing.stack.push_back(result);
-      }
-      ++landing.instruction;
-    }
+    auto depth = static_cast<int>(landing.stack.size());
+    landing.stack.push_back(nullptr);
+    const int next = take_result(given, root.instruction, landing.stack.data(), depth);
+    landing.stack.resize(static_cast<std::size_t>(depth));
+    landing.raise = next < 0;
+    landing.instruction = landing.raise ? root.instruction : next;
   }
   if (landing.raise) {
     PyObject* parts[3] = {};
@@ -391,6 +384,17 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, in
     landing.traceback = Ref::steal(parts[2]);
   }
   return Outcome::kLeft;
+}
+
+// A generator's frame goes on as after send() or throw().
+void Interpreter::continue_generator(Given& given, interp::Frame* frame, int unit, int depth, bool raise) {
+  const PySendResult status = interp::continue_generator(run_.thread, frame, unit, depth, raise, &given.result);
+  given.has_ended = status == PYGEN_RETURN;
+  if (given.has_ended && given.frame->return_kind == ReturnKind::kSend) {
+    given.has_ended = false;
+    interp::raise_stop_iteration(Ref::steal(given.result).get());
+    given.result = nullptr;
+  }
 }
 
 }  // namespace tagalong::replay

@@ -195,7 +195,7 @@ class Verifier {
 
   static bool needs_exception(Op op) {
     return op == Op::traceback_entry || op == Op::complete_attribute_error || op == Op::guard_no_stop_iteration ||
-           op == Op::end_iteration || op == Op::catch_exception || op == Op::raise_out;
+           op == Op::end_iteration || op == Op::fail_generator || op == Op::catch_exception || op == Op::raise_out;
   }
 
   static bool is_on_the_way(Op op) {

@@ -1,22 +1,47 @@
 #include "rewriter/interp/generators.h"
 
-#include <utility>
+#include <array>
 
 #include "rewriter/interp/ref.h"
 
 namespace tagalong::interp {
 
+namespace {
+
+bool is_generator(PyObject* object) { return PyGen_CheckExact(object) || PyCoro_CheckExact(object); }
+
+// What a generator must not let out is the cause of what it does.
+void convert_stop_iteration(PyObject* generator) {
+  if (PyErr_ExceptionMatches(PyExc_StopIteration) != 0) {
+    const bool is_coroutine = PyCoro_CheckExact(generator);
+    _PyErr_FormatFromCause(PyExc_RuntimeError, "%s",
+                           is_coroutine ? "coroutine raised StopIteration" : "generator raised StopIteration");
+  }
+}
+
+// The frame is nobody's callee any more.
+void unlink(PyThreadState* thread, Frame* frame) {
+  PyGenObject* generator = _PyFrame_GetGenerator(frame);
+  thread->exc_info = generator->gi_exc_state.previous_item;
+  generator->gi_exc_state.previous_item = nullptr;
+  set_current_frame(thread, frame->previous);
+  frame->previous = nullptr;
+}
+
+}  // namespace
+
 Frame* suspended_frame(PyObject* object) {
-  if (object == nullptr || !PyGen_CheckExact(object)) {
+  if (object == nullptr || !is_generator(object)) {
     return nullptr;
   }
   auto* generator = reinterpret_cast<PyGenObject*>(object);
   return generator->gi_frame_state < FRAME_EXECUTING ? reinterpret_cast<Frame*>(generator->gi_iframe) : nullptr;
 }
 
-bool is_frame_of(PyObject* object, const Frame* frame) {
-  return object != nullptr && PyGen_CheckExact(object) &&
-         reinterpret_cast<const Frame*>(reinterpret_cast<PyGenObject*>(object)->gi_iframe) == frame;
+PyObject* generator_of(Frame* frame) {
+  PyObject* object =
+      frame->owner == FRAME_OWNED_BY_GENERATOR ? reinterpret_cast<PyObject*>(_PyFrame_GetGenerator(frame)) : nullptr;
+  return object != nullptr && is_generator(object) ? object : nullptr;
 }
 
 void enter_generator(PyThreadState* thread, Frame* frame) {
@@ -30,36 +55,52 @@ void enter_generator(PyThreadState* thread, Frame* frame) {
 }
 
 void suspend_generator(PyThreadState* thread, Frame* frame, int depth) {
-  PyGenObject* generator = _PyFrame_GetGenerator(frame);
   frame->stacktop = frame->f_code->co_nlocalsplus + depth;
-  generator->gi_frame_state = FRAME_SUSPENDED;
-  thread->exc_info = generator->gi_exc_state.previous_item;
-  generator->gi_exc_state.previous_item = nullptr;
-  set_current_frame(thread, frame->previous);
-  frame->previous = nullptr;
+  _PyFrame_GetGenerator(frame)->gi_frame_state = FRAME_SUSPENDED;
+  unlink(thread, frame);
 }
 
-// What PyIter_Send does, except that everything the frame needs lies on its stack already and is its own: an argument
-// would be held by whoever sends it, and live longer than in a frame that was never left.
-PyObject* continue_generator(PyThreadState* thread, Frame* frame, int unit, int depth, bool raise) {
+void end_generator(PyThreadState* thread, Frame* frame) {
   PyGenObject* generator = _PyFrame_GetGenerator(frame);
-  const Ref held = Ref::create(reinterpret_cast<PyObject*>(generator));
-  PyObject* result = run_frame(thread, frame, unit, depth, raise);
-  set_current_frame(thread, frame->previous);
-  frame->previous = nullptr;
-  thread->exc_info = std::exchange(generator->gi_exc_state.previous_item, nullptr);
-  if (generator->gi_frame_state == FRAME_SUSPENDED) {
-    return result;
-  }
+  const Ref keep = Ref::create(reinterpret_cast<PyObject*>(generator));
   generator->gi_frame_state = FRAME_COMPLETED;
-  if (result == nullptr && PyErr_ExceptionMatches(PyExc_StopIteration) != 0) {
-    _PyErr_FormatFromCause(PyExc_RuntimeError, "generator raised StopIteration");
+  unlink(thread, frame);
+  std::array<PyObject*, 3> raised{};
+  const bool has_raised = PyErr_Occurred() != nullptr;
+  if (has_raised) {
+    convert_stop_iteration(keep.get());
+    PyErr_Fetch(&raised[0], &raised[1], &raised[2]);
   }
-  Py_CLEAR(result);
   Py_CLEAR(generator->gi_exc_state.exc_value);
   generator->gi_frame_state = FRAME_CLEARED;
+  if (frame->stacktop < 0) {
+    frame->stacktop = frame->f_code->co_nlocalsplus;
+  }
   clear_frame(thread, frame);
-  return nullptr;
+  if (has_raised) {
+    PyErr_Restore(raised[0], raised[1], raised[2]);
+  }
+}
+
+void raise_stop_iteration(PyObject* value) {
+  if (value == Py_None) {
+    PyErr_SetNone(PyExc_StopIteration);
+  } else {
+    _PyGen_SetStopIterationValue(value);
+  }
+}
+
+PySendResult continue_generator(PyThreadState* thread, Frame* frame, int unit, int depth, bool raise,
+                                PyObject** result) {
+  PyGenObject* generator = _PyFrame_GetGenerator(frame);
+  const Ref keep = Ref::create(reinterpret_cast<PyObject*>(generator));
+  *result = run_frame(thread, frame, unit, depth, raise);
+  if (*result != nullptr && generator->gi_frame_state == FRAME_SUSPENDED) {
+    unlink(thread, frame);
+    return PYGEN_NEXT;
+  }
+  end_generator(thread, frame);
+  return *result != nullptr ? PYGEN_RETURN : PYGEN_ERROR;
 }
 
 }  // namespace tagalong::interp

@@ -5,20 +5,26 @@
 
 namespace tagalong::interp {
 
-// The frame of an exact generator that is suspended or has not started; null: it is something else.
+// The frame of an exact generator or coroutine that is suspended or has not started; null: it is something else.
 Frame* suspended_frame(PyObject* object);
-// Whether the object is an exact generator and this is its frame.
-bool is_frame_of(PyObject* object, const Frame* frame);
+// The exact generator or coroutine that the frame lies in; borrowed, null: none.
+PyObject* generator_of(Frame* frame);
 inline bool has_not_started(Frame* frame) { return _PyFrame_GetGenerator(frame)->gi_frame_state == FRAME_CREATED; }
 
 // A suspended frame becomes the current one, as when somebody asks for the next item; nothing runs.
 void enter_generator(PyThreadState* thread, Frame* frame);
 // The current frame is suspended again, with `depth` values on its stack.
 void suspend_generator(PyThreadState* thread, Frame* frame, int depth);
+// The current frame has returned, or raised the exception that is set (a StopIteration becomes a RuntimeError): its
+// generator is exhausted. Nothing is on its stack.
+void end_generator(PyThreadState* thread, Frame* frame);
+
+// The StopIteration that send() raises for the value that a generator has returned.
+void raise_stop_iteration(PyObject* value);
 
 // The current frame goes on in the interpreter at `unit`, with `depth` values on its stack; with `raise`, as if the
-// instruction at `unit` had raised the exception that is set. What it yields; null without an exception when it has
-// returned.
-PyObject* continue_generator(PyThreadState* thread, Frame* frame, int unit, int depth, bool raise);
+// instruction at `unit` had just raised the exception that is set. `result`: what it yields or returns.
+PySendResult continue_generator(PyThreadState* thread, Frame* frame, int unit, int depth, bool raise,
+                                PyObject** result);
 
 }  // namespace tagalong::interp

@@ -109,6 +109,9 @@ BOOST_AUTO_TEST_CASE(exceptions_under_way) {
   check(params + "raise %0 @0\n%2 = to_bool %1 @0\nraise_out @0",
         {"node 3 (%2 = to_bool %1 @0): an exception is under way"});
   check(params + "raise %0 @0\nreturn_value %1", {"node 3 (return_value %1): an exception is under way"});
+  check(params + "raise_stop_iteration %0\ndrop %1\nraise_out @0", {});
+  check(params + "raise %0 @0\nfail_generator[1] @0\nraise_out @0", {});
+  check(params + "fail_generator[1] @0\nreturn_value %1", {"node 2 (fail_generator[1] @0): no exception is under way"});
   check(params + "raise_out @0", {"node 2 (raise_out @0): no exception is under way"});
   check(params + "raise %0 @0\n%2 = catch_exception @0\ntraceback_entry @0\nleave @0",
         {"node 4 (traceback_entry @0): no exception is under way"});

@@ -5,8 +5,8 @@
 
 # program: await_by_hand
 # trace: work, Later.__await__
-# f(3) => record record record hit record hit record, hit hit hit hit hit hit hit
-# f("x") => hit hit hit hit hit hit hit, hit hit hit hit hit hit hit
+# f(3) => record record record, hit hit hit
+# f("x") => hit hit hit, hit hit hit
 class Later:
     def __init__(self, name):
         self.name = name
@@ -34,8 +34,8 @@ def f(x):
 
 # program: awaiting_nested_coroutines
 # trace: work, inner
-# f(2) => record record record miss record record record record, hit hit hit hit hit hit hit hit hit hit hit
-# f(3) => hit hit hit hit hit hit hit hit hit hit hit hit hit, hit hit hit hit hit hit hit hit hit hit hit hit hit
+# f(2) => record record record, hit hit hit
+# f(3) => record hit exit record hit exit hit hit, hit hit exit hit hit exit hit hit
 class Later:
     def __await__(self):
         return (yield "later")
@@ -117,8 +117,8 @@ def f(x):
 
 # program: awaited_twice
 # trace: work, main
-# f(1) => record record, hit hit
-# f(2) => hit hit, hit hit
+# f(1) => record, hit
+# f(2) => hit, hit
 async def work(x):
     return x
 
@@ -203,9 +203,9 @@ def f():
 
 # program: async_with
 # trace: work, Manager.__aenter__, Manager.__aexit__
-# f(1) => record record record hit record hit record record record hit record hit record, hit hit hit hit hit hit hit hit hit hit hit hit hit
-# f(0) => hit hit hit hit hit hit hit exit hit hit hit miss hit record, hit hit hit hit hit hit hit exit hit hit hit hit hit
-# f("a") => hit hit hit hit hit hit hit exit hit hit hit hit, hit hit hit hit hit hit hit exit hit hit hit hit
+# f(1) => record record record record record, hit hit hit hit hit
+# f(0) => hit hit hit exit record record hit miss record, hit hit hit exit hit hit hit hit
+# f("a") => hit hit hit exit hit hit hit hit, hit hit hit exit hit hit hit hit
 import types
 
 
@@ -251,9 +251,9 @@ def f(x):
 
 # program: async_for
 # trace: work, Counter.__anext__
-# f(3) => record hit hit hit exit hit hit record, hit hit hit hit exit hit hit hit
-# f(2) => hit hit hit exit hit exit hit hit, hit hit hit exit hit exit hit hit
-# f(0) => hit exit hit exit hit exit, hit exit hit exit hit exit
+# f(3) => record, hit
+# f(2) => hit exit record hit, hit exit hit hit
+# f(0) => hit exit hit exit, hit exit hit exit
 class Counter:
     def __init__(self, n):
         self.n = n
@@ -479,8 +479,8 @@ def f(n):
 
 # program: asyncio_sleep_and_gather
 # trace: one, main
-# f(3) => record record record record hit exit hit exit hit hit hit hit hit hit hit exit hit exit hit exit record, hit hit hit hit hit exit hit exit hit hit hit hit hit hit hit exit hit exit hit exit hit
-# f(4) => hit hit hit hit hit exit hit exit hit hit hit hit hit hit hit exit hit exit hit exit hit, hit hit hit hit hit exit hit exit hit hit hit hit hit hit hit exit hit exit hit exit hit
+# f(3) => record record hit exit record hit hit record hit hit hit exit hit exit hit exit record, hit hit hit exit hit hit hit hit hit hit hit exit hit exit hit exit hit
+# f(4) => hit hit hit exit hit hit hit hit hit hit hit exit hit exit hit exit hit, hit hit hit exit hit hit hit hit hit hit hit exit hit exit hit exit hit
 import asyncio
 
 
@@ -565,8 +565,8 @@ def f(how):
 
 # program: asyncio_timeouts_and_groups
 # trace: work, main
-# f(2) => record record hit hit record hit hit hit record hit record, hit hit hit hit hit hit hit hit hit hit hit
-# f(3) => hit exit hit hit hit hit hit hit hit hit exit hit hit hit, hit exit hit hit hit hit hit hit hit hit exit hit hit hit
+# f(2) => record record hit hit record hit hit record record, hit hit hit hit hit hit hit hit hit
+# f(3) => hit exit hit hit hit hit hit hit hit hit exit hit hit, hit exit hit hit hit hit hit hit hit hit exit hit hit
 import asyncio
 
 
@@ -664,8 +664,8 @@ def f(x):
 
 # program: exceptions_through_awaits
 # trace: main, middle, inner
-# f(1) => record record record, hit hit hit
-# f(0) => hit exit hit exit hit exit, hit exit hit exit hit exit
+# f(1) => record, hit
+# f(0) => hit exit, hit exit
 async def inner(x):
     return 1 // x
 
@@ -717,8 +717,8 @@ def f(x):
 
 # program: stack_in_coroutines
 # trace: main, inner, stack
-# f(1) => record record record record record, hit hit hit hit hit
-# f(2) => hit hit hit hit hit, hit hit hit hit hit
+# f(1) => record record record, hit hit hit
+# f(2) => hit hit hit, hit hit hit
 import sys
 import types
 

@@ -311,9 +311,9 @@ def f(n):
 
 # program: delegation
 # trace: g, h
-# f([1, 2]) => record record record record hit exit hit exit record hit exit record, hit hit hit hit hit exit hit exit hit hit exit hit
-# f([3]) => hit hit hit exit hit exit hit exit hit, hit hit hit exit hit exit hit exit hit
-# f([]) => hit exit hit exit hit, hit exit hit exit hit
+# f([1, 2]) => record record hit exit record hit exit record, hit hit hit exit hit hit exit hit
+# f([3]) => hit hit exit hit exit hit, hit hit exit hit exit hit
+# f([]) => hit exit hit, hit exit hit
 def h(items):
     total = 0
     for x in items:
@@ -334,7 +334,7 @@ def f(items):
 
 # program: delegation_of_send_and_throw
 # trace: g, h
-# f() => record record record record hit hit record record, hit hit hit hit hit hit hit hit
+# f() => record record hit record record, hit hit hit hit hit
 def h():
     got = []
     while True:
@@ -401,8 +401,8 @@ def f(items):
 
 # program: closing_while_delegating
 # trace: g, h
-# f(1) => record record, hit hit
-# f(2) => hit hit record record, hit hit hit hit
+# f(1) => record, hit
+# f(2) => hit record, hit hit
 def h(n):
     try:
         for i in range(9):
@@ -428,8 +428,8 @@ def f(n):
 
 # program: yieldfrom_and_states
 # trace: g, h
-# f(2) => record record record record record hit exit hit exit record, hit hit hit hit hit hit exit hit exit hit
-# f(3) => hit hit hit hit hit hit hit hit exit hit exit hit, hit hit hit hit hit hit hit hit exit hit exit hit
+# f(2) => record record record hit exit record, hit hit hit hit exit hit
+# f(3) => hit hit hit hit hit exit hit, hit hit hit hit hit exit hit
 import inspect
 
 

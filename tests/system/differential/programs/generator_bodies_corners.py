@@ -27,8 +27,8 @@ def f(n):
 
 # program: call_stack_in_a_body
 # trace: g, h, stack
-# f(2) => record record record record record hit exit hit exit hit record hit exit, hit hit hit hit hit hit exit hit exit hit hit hit exit
-# f(2) => hit hit hit hit hit hit exit hit exit hit hit hit exit, hit hit hit hit hit hit exit hit exit hit hit hit exit
+# f(2) => record record record hit exit record record hit exit, hit hit hit hit exit hit hit hit exit
+# f(2) => hit hit hit hit exit hit hit hit exit, hit hit hit hit exit hit hit hit exit
 import sys
 
 
@@ -241,8 +241,8 @@ def f(n):
 
 # program: deep_delegation
 # trace: g
-# f(3) => record record, miss record hit hit hit record hit hit hit
-# f(12) => hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit, hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit hit
+# f(3) => record record, miss record hit record hit
+# f(12) => hit hit hit hit hit hit hit hit hit hit, hit hit hit hit hit hit hit hit hit hit
 def g(n):
     if n:
         x = yield from g(n - 1)
@@ -264,7 +264,7 @@ def f(n):
 # program: recursion_error_in_generators
 # trace: g
 # do deep = f(0)
-# f(990) => hit hit hit hit hit hit hit hit hit hit miss record hit exit hit exit hit exit, hit hit hit hit hit hit hit hit hit hit hit hit exit hit exit hit exit
+# f(990) => hit hit hit hit hit hit exit hit exit, hit hit hit hit hit hit exit hit exit
 import sys
 
 
@@ -483,8 +483,8 @@ def f():
 
 # program: generator_coroutines_by_decorator
 # trace: g, h
-# f(2) => record record record record hit exit hit exit hit hit exit record, hit hit hit hit hit exit hit exit hit hit exit hit
-# f(3) => hit hit hit hit hit hit hit exit hit exit hit hit exit hit, hit hit hit hit hit hit hit exit hit exit hit hit exit hit
+# f(2) => record record hit exit record record, hit hit hit exit hit hit
+# f(3) => hit hit hit hit exit hit hit, hit hit hit hit exit hit hit
 import types
 
 

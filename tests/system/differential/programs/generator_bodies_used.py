@@ -5,8 +5,8 @@
 
 # program: trees
 # trace: walk
-# f(3) => record hit record hit hit record hit hit hit hit hit exit hit exit hit hit hit hit exit hit exit hit exit hit hit hit hit hit hit hit exit hit exit hit hit hit hit exit hit exit hit exit hit exit hit hit hit hit hit hit hit hit hit exit hit exit hit hit hit hit exit hit exit hit exit hit hit hit hit hit hit hit exit hit exit hit hit hit hit exit hit exit hit exit hit exit, hit hit hit hit hit hit hit hit hit hit hit exit hit exit hit hit hit hit exit hit exit hit exit hit hit hit hit hit hit hit exit hit exit hit hit hit hit exit hit exit hit exit hit exit hit hit hit hit hit hit hit hit hit exit hit exit hit hit hit hit exit hit exit hit exit hit hit hit hit hit hit hit exit hit exit hit hit hit hit exit hit exit hit exit hit exit
-# f(2) => hit hit hit hit hit hit hit exit hit exit hit hit hit exit hit exit hit exit hit hit hit hit hit exit hit exit hit hit hit exit hit exit hit exit, hit hit hit hit hit hit hit exit hit exit hit hit hit exit hit exit hit exit hit hit hit hit hit exit hit exit hit hit hit exit hit exit hit exit
+# f(3) => record record record miss hit record hit exit hit hit exit hit exit hit hit exit hit hit hit exit hit hit exit hit exit hit exit hit hit hit hit hit exit hit hit exit hit exit hit hit exit hit hit hit exit hit hit exit hit exit hit exit, hit hit hit hit hit hit exit hit hit exit hit exit hit hit exit hit hit hit exit hit hit exit hit exit hit exit hit hit hit hit hit exit hit hit exit hit exit hit hit exit hit hit hit exit hit hit exit hit exit hit exit
+# f(2) => hit hit hit hit hit exit hit exit hit hit hit hit exit hit exit, hit hit hit hit hit exit hit exit hit hit hit hit exit hit exit
 class Node:
     def __init__(self, depth, name):
         self.name = name
@@ -88,8 +88,8 @@ def f(n):
 
 # program: generator_methods
 # trace: Box.__iter__, Box.pairs, Box.all
-# f([1, 2]) => record record hit exit record record hit exit hit record hit record hit exit hit exit hit hit hit hit exit hit exit hit hit hit hit hit exit, hit hit hit exit hit hit hit exit hit hit hit hit hit exit hit exit hit hit hit hit exit hit exit hit hit hit hit hit exit
-# f(["a"]) => hit hit exit hit hit exit hit hit hit exit hit exit hit hit hit hit exit hit exit hit hit hit exit, hit hit exit hit hit exit hit hit hit exit hit exit hit hit hit hit exit hit exit hit hit hit exit
+# f([1, 2]) => record record hit exit record record hit exit record record hit exit hit hit hit exit hit hit hit hit hit exit, hit hit hit exit hit hit hit exit hit hit hit exit hit hit hit exit hit hit hit hit hit exit
+# f(["a"]) => hit hit exit hit hit exit hit hit exit hit hit hit exit hit hit hit exit, hit hit exit hit hit exit hit hit exit hit hit hit exit hit hit hit exit
 class Box:
     def __init__(self, items):
         self.items = items

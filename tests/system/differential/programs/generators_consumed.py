@@ -132,7 +132,7 @@ def f(items):
 
 # program: body_raises_when_recorded
 # trace: f, g
-# f([1, 0]) => record, hit exit
+# f([1, 0]) => record, hit
 # f([1, 2]) => hit exit record, hit exit hit
 def g(items):
     for x in items:
@@ -201,7 +201,7 @@ def f(items):
 
 # program: callee_of_the_body_raises_when_recorded
 # trace: f, g, inverse
-# f([1, 0]) => record, hit exit
+# f([1, 0]) => record, hit
 # f([1, 2]) => hit exit record, hit exit hit
 def inverse(x):
     return 6 // x
@@ -327,8 +327,8 @@ def f(n):
 
 # program: resumed_by_others_in_between
 # trace: f, g
-# f(3) => record miss record record, hit hit hit
-# f(4) => hit hit exit hit exit hit, hit hit exit hit exit hit
+# f(3) => record, hit
+# f(4) => hit exit record, hit exit hit
 def g(n):
     for i in range(n):
         got = yield i
@@ -561,8 +561,8 @@ def f(n):
 
 # program: delegating_generators_consumed
 # trace: f, g, h
-# f(2) => record record hit exit record, hit hit hit exit hit
-# f(3) => hit hit hit hit exit hit exit record record, hit hit hit hit exit hit exit hit hit
+# f(2) => record, hit
+# f(3) => hit exit record record, hit exit hit hit
 def h(n):
     for i in range(n):
         yield i
