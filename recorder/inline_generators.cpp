@@ -7,6 +7,7 @@
 #include "recorder/session.h"
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/generators.h"
+#include "rewriter/interp/requests.h"
 
 namespace tagalong::recorder {
 
@@ -71,7 +72,8 @@ bool Session::try_inline_generator(interp::Frame* callee, int instruction) {
     return false;
   }
   const int entry = entry_of(*home, callee);
-  if (entry < 0) {
+  // What waits to be run is run at the generator's RESUME, which a recorded body begins behind.
+  if (entry < 0 || interp::is_anything_to_run(thread())) {
     return false;
   }
   const RecordingCode& recording = recording_code(home->decoded, home);

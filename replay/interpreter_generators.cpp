@@ -7,6 +7,10 @@ namespace tagalong::replay {
 
 bool Interpreter::generator_matches(PyObject* value, const Step& step) {
   constexpr int kSpareRecursion = 40;
+  // Eager execution looks when the generator has begun to run, inside of it.
+  if (interp::is_anything_to_run(interp::thread_state())) {
+    return false;
+  }
   interp::Frame* frame = interp::suspended_frame(value);
   if (frame == nullptr || interp::unit_of(frame) != step.immediate ||
       PyWeakref_GET_OBJECT(PyTuple_GET_ITEM(step.object, 0)) != reinterpret_cast<PyObject*>(interp::code_of(frame)) ||

@@ -5,6 +5,7 @@
 #define Py_BUILD_CORE 1  // NOLINT: what the headers ask for
 #include <internal/pycore_interp.h>
 #include <internal/pycore_pymem.h>
+#include <internal/pycore_runtime.h>
 #undef Py_BUILD_CORE
 #include <opcode.h>
 
@@ -71,6 +72,12 @@ PyObject* impolite_result(PyThreadState* thread) {
     postpone_requests(thread);
   }
   return result;
+}
+
+bool is_anything_to_run(PyThreadState* thread) {
+  const auto is_set = [](const _Py_atomic_int& flag) { return __atomic_load_n(&flag._value, __ATOMIC_RELAXED) != 0; };
+  const auto& pending = thread->interp->ceval.pending;
+  return is_set(_PyRuntime.ceval.signals_pending) || is_set(pending.calls_to_do) || pending.async_exc != 0;
 }
 
 bool serve_requests() {

@@ -20,6 +20,10 @@ class RequestFlag {
   const int* flag_;
 };
 
+// Whether what is requested is more than the GIL: a signal, a pending call or an exception from another thread. It
+// matters to a program at which instruction these are served.
+bool is_anything_to_run(PyThreadState* thread);
+
 // Serves what is requested, as if the current frame had just finished an instruction. False with an exception set.
 bool serve_requests();
 

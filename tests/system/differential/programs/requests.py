@@ -513,3 +513,39 @@ def f(a):
     z = divmod(7, 2)
     c = value
     return b, z, c
+
+
+# program: signal_waits_for_the_generator_that_is_delegated_to
+# trace: outer, inner
+# f(True) => record record, hit hit
+# f(True) => hit hit
+import signal
+import _testcapi
+
+
+def handler(number, frame):
+    raise KeyboardInterrupt(frame.f_code.co_name)
+
+
+signal.signal(signal.SIGINT, handler)
+
+
+def inner():
+    try:
+        yield 1
+    except KeyboardInterrupt as error:
+        return "caught", error.args
+    return "missed"
+
+
+def outer():
+    return (yield from inner())
+
+
+def f(x):
+    generator = outer()
+    generator.send(None)
+    try:
+        _testcapi.raise_SIGINT_then_send_None(generator)
+    except StopIteration as stop:
+        return stop.value
