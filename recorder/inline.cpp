@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "recorder/call_forms.h"
+#include "replay/binding.h"
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/dicts.h"
 #include "rewriter/interp/errors.h"
@@ -112,6 +113,27 @@ void Session::hand_over_arguments(interp::Frame* callee) {
   for (PyObject*& slot : direct_arguments(callee).value_or(std::span<PyObject*>())) {
     PyObject* old = std::exchange(slot, Py_NewRef(Py_None));
     Py_DECREF(old);
+  }
+}
+
+// The operands of a CALL that is about to start, of which the callable is known.
+void Session::note_refused(PyObject* callable, int operands) {
+  refused_.clear();
+  const bool is_method = top().is_null_first && PyMethod_Check(callable);
+  auto* function = is_method ? PyMethod_GET_FUNCTION(callable) : callable;
+  if (!PyFunction_Check(function)) {
+    return;
+  }
+  const bool has_self = is_method || !top().is_null_first;
+  PyObject** first = live_top_ - operands + (has_self ? 1 : 2);
+  PyObject* keywords = keyword_names();
+  const auto count = static_cast<int>(live_top_ - first);
+  const int named = keywords == nullptr ? 0 : static_cast<int>(PyTuple_GET_SIZE(keywords));
+  for (const int number :
+       replay::refused_arguments(reinterpret_cast<PyFunctionObject*>(function), count - named, keywords)) {
+    if (number != 0 || !is_method) {  // a method keeps its self until the call takes it apart
+      refused_.push_back(first + number);
+    }
   }
 }
 

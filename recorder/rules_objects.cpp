@@ -44,6 +44,7 @@ void Session::call(const Instruction& instruction) {
     PyObject* callable = live_stack(operands - (top().is_null_first ? 2 : 1));
     top().calls_ufunc = top().is_null_first && is_ufunc(callable);
     note_callee(callable);
+    note_refused(callable, operands);
     return;
   }
   PyObject* keywords = keyword_names();

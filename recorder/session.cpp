@@ -253,6 +253,7 @@ void Session::before(interp::Frame* frame, int instruction) {
   check_shadow();
 #endif
   run_rule(*this, instruction_at(instruction));
+  give_up_refused();
 }
 
 void Session::after(interp::Frame* frame, int instruction) {
@@ -384,6 +385,24 @@ void Session::finish(Recorded recorded) {
   recorded.shapes = std::move(shapes_);
   recorded.recording_code = codes_.front()->code;
   sink_.finished(std::move(recorded));
+}
+
+// With the hook installed a call keeps its arguments on the caller's stack. Where the function does not take them, it
+// has no frame that could give them up, so that is done in front of the call: its exception tells nothing of them.
+void Session::give_up_refused() {
+  if (refused_.empty() || finished_) {
+    return;
+  }
+  const std::shared_ptr<Session> kept = t_session_slot.session;
+  const std::vector<PyObject**> places = std::exchange(refused_, {});
+  waiting_ = true;
+  interp::release_hook();
+  for (PyObject** place : places) {
+    PyObject* old = std::exchange(*place, Py_NewRef(Py_None));
+    Py_DECREF(old);
+  }
+  waiting_ = false;
+  interp::acquire_hook();
 }
 
 PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_flag) {

@@ -202,6 +202,8 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   struct CallTarget;
   CallTarget find_target(int instruction, interp::Frame* callee);
   void note_callee(PyObject* callable);
+  void note_refused(PyObject* callable, int operands);
+  void give_up_refused();
   void find_call(CallTarget& target, PyObject* const* operands, interp::Frame* callee) const;
   [[nodiscard]] bool is_result_of(Value value, Op op) const;
   [[nodiscard]] bool is_made_here(Value value) const;
@@ -409,7 +411,9 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   Value names_ = replay::kNoValue;
   Ref hook_;
   PyObject** live_top_ = nullptr;  // end of the real stack at the current hook
-  int current_ = 0;                // instruction whose rule runs
+  std::vector<PyObject**>
+      refused_;      // places there of arguments that the call does not take, in the order of their death
+  int current_ = 0;  // instruction whose rule runs
   bool is_before_ = false;
   bool has_raised_ = false;  // the rule that runs is of an instruction that gave no result
   SnapshotId cached_snapshot_ = replay::kNoSnapshot;

@@ -6,6 +6,7 @@
 #include <array>
 #include <vector>
 
+#include "replay/binding.h"
 #include "replay/operations.h"
 #include "rewriter/interp/dicts.h"
 #include "rewriter/interp/exceptions.h"
@@ -543,7 +544,41 @@ Interpreter::Answer Interpreter::call_step(const Step& step, const std::int32_t*
       return store(step, call_exact(step, operands, function));
     }
   }
-  return store(step, replay::call(arguments, step.operand_count, keywords));
+  PyObject* result = replay::call(arguments, step.operand_count, keywords);
+  if (result == nullptr && step.drop_count != 0 && run_.thread->curexc_traceback == nullptr) {
+    give_up_refused(step, operands, keywords);
+  }
+  return store(step, result);
+}
+
+// Whether the step's operand in this register is given up by the step, and is in no other of its operands.
+bool Interpreter::dies_here(const Step& step, std::int32_t place) const {
+  const std::int32_t* operands = executor_.registers_used_.data() + step.operands;
+  const std::int32_t* drops = operands + step.operand_count + step.result_count;
+  return std::find(drops, drops + step.drop_count, place) != drops + step.drop_count &&
+         std::count(operands, operands + step.operand_count, place) == 1;
+}
+
+// A Python function has not taken its arguments: no frame of it has started. The other drops follow in their order.
+void Interpreter::give_up_refused(const Step& step, const std::int32_t* operands, PyObject* keywords) {
+  const bool is_pair = registers_[operands[0]] != nullptr;
+  PyObject* callable = registers_[operands[is_pair ? 0 : 1]];
+  const bool is_method = !is_pair && PyMethod_Check(callable);  // which is where its self comes from
+  if (is_method) {
+    callable = PyMethod_GET_FUNCTION(callable);
+  }
+  if (!PyFunction_Check(callable)) {
+    return;
+  }
+  const int first = is_pair || is_method ? 1 : 2;
+  const int named = keywords == nullptr ? 0 : static_cast<int>(PyTuple_GET_SIZE(keywords));
+  const auto* function = reinterpret_cast<PyFunctionObject*>(callable);
+  for (const int number : refused_arguments(function, step.operand_count - first - named, keywords)) {
+    const std::int32_t place = operands[first + number];
+    if (dies_here(step, place)) {
+      Py_CLEAR(registers_[place]);
+    }
+  }
 }
 
 // Arguments that die with the call are the callee's alone, as in eager execution: it may drop them while it runs.
@@ -553,14 +588,11 @@ PyObject* Interpreter::call_exact(const Step& step, const std::int32_t* operands
   if (frame == nullptr) {
     return nullptr;
   }
-  const std::int32_t* drops = operands + step.operand_count + step.result_count;
   const int first = registers_[operands[0]] != nullptr ? 1 : 2;
   for (int index = first; index < step.operand_count; ++index) {
     const std::int32_t place = operands[index];
     PyObject* argument = registers_[place];
-    const bool dies = std::find(drops, drops + step.drop_count, place) != drops + step.drop_count &&
-                      std::count(operands, operands + step.operand_count, place) == 1;
-    if (dies) {
+    if (dies_here(step, place)) {
       registers_[place] = nullptr;
     } else {
       Py_INCREF(argument);

@@ -41,6 +41,8 @@ class Interpreter {
   array::Outcome call_ufunc(const Step& step, const std::int32_t* operands, Ref* result);
   Answer call_step(const Step& step, const std::int32_t* operands);
   PyObject* call_exact(const Step& step, const std::int32_t* operands, PyFunctionObject* function);
+  void give_up_refused(const Step& step, const std::int32_t* operands, PyObject* keywords);
+  [[nodiscard]] bool dies_here(const Step& step, std::int32_t place) const;
   Answer unpack(const Step& step, const std::int32_t* operands);
   Answer thunk(const Step& step, const std::int32_t* operands);
   Answer execute_exception(const Step& step, const std::int32_t* operands);
@@ -78,6 +80,7 @@ class Interpreter {
   void return_locals();
   void take_stack(std::int32_t depth);
   void clear_registers();
+  void drop_operands(const Step& step, const LoweredSnapshot& inner);
   [[nodiscard]] int recursion_levels(int level) const;
   void pop_frames(int keep);
   void pop_frame();

@@ -1,4 +1,5 @@
 // Making the virtual frames of a run real: for code that may look at them, and for good at a side exit.
+#include <algorithm>
 #include <vector>
 
 #include "replay/interpreter.h"
@@ -271,6 +272,27 @@ int Interpreter::take_result(const Given& given, int instruction, PyObject** sta
   return instruction + 1;
 }
 
+// An instruction gives up its operands before its exception leaves it, in the same order as after a success; unwinding
+// would do it from the last to the first.
+void Interpreter::drop_operands(const Step& step, const LoweredSnapshot& inner) {
+  const std::int32_t* operands = executor_.registers_used_.data() + step.operands;
+  const std::int32_t* operands_end = operands + step.operand_count;
+  const std::int32_t* drops = operands_end + step.result_count;
+  for (const std::int32_t* drop = drops; drop != drops + step.drop_count; ++drop) {
+    auto others = -std::count(operands, operands_end, *drop);
+    if (others == 0) {
+      continue;  // something below the operands, which dies with the stack
+    }
+    for (const SnapshotId id : inner.chain) {
+      const auto& stack = executor_.snapshots_[static_cast<std::size_t>(id)].stack;
+      others += std::count(stack.begin(), stack.end(), *drop);
+    }
+    if (others <= 0) {
+      Py_CLEAR(registers_[*drop]);
+    }
+  }
+}
+
 Outcome Interpreter::leave(const Step& step, bool raise) {
   Ref type, value, traceback;
   if (raise) {
@@ -286,6 +308,9 @@ Outcome Interpreter::leave(const Step& step, bool raise) {
   }
   if (!materialise(inner, true)) {
     Py_FatalError("tagalong: no memory to leave a trace");
+  }
+  if (raise && step.can_leave) {
+    drop_operands(step, inner);
   }
   if (run_.root != nullptr) {
     run_.landing = std::make_unique<Landing>();

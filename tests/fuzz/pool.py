@@ -22,7 +22,8 @@ from . import oracle
 from .assembly import Generated, generate
 
 BATCH = 100
-SILENCE = 15.0  # seconds without a word from a batch
+SILENCE = 15.0  # seconds of its own without a word from a batch
+WAITING = 20  # how many times as long it may take on a busy machine
 
 
 @dataclass
@@ -51,7 +52,20 @@ class Batch:
         os.close(write)
         self.fd = read
         self.rest = b""
-        self.heard = time.monotonic()
+        self._hear()
+
+    def _hear(self) -> None:
+        self.heard, self.used = time.monotonic(), self._seconds()
+
+    def _seconds(self) -> float:
+        """Time that the process has had so far."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def is_silent(self, seconds: float) -> bool:
+        """Whether it has said nothing for so long, in time of its own; or for far too long by the clock."""
+        waited = time.monotonic() - self.heard
+        return waited > WAITING * seconds or (waited > seconds and self._seconds() - self.used > seconds)
 
     def _child(self, work: Callable[[Callable[[dict], None]], None], write: int) -> None:
         status = 1
@@ -75,7 +89,7 @@ class Batch:
     def read(self) -> tuple[list[dict], bool]:
         """Messages that have come in, and whether that was the end."""
         data = os.read(self.fd, 1 << 16)
-        self.heard = time.monotonic()
+        self._hear()
         *lines, self.rest = (self.rest + data).split(b"\n")
         return [json.loads(line) for line in lines], not data
 
@@ -156,7 +170,7 @@ def run_all(
             key.fd for key, _ in selector.select(timeout=0)
         }  # the caller may have been busy with a result
         for fd, (child, batch, at) in list(running.items()):
-            if fd not in waiting and time.monotonic() - child.heard > SILENCE:
+            if fd not in waiting and child.is_silent(SILENCE):
                 selector.unregister(fd)
                 del running[fd]
                 yield from _ended(child, batch, at, backlog, kill=True)
@@ -206,9 +220,9 @@ def outcome_of(generated: Generated, limits: oracle.Limits, seconds: float = 5.0
     child = Batch(work)
     selector = selectors.DefaultSelector()
     selector.register(child.fd, selectors.EVENT_READ)
-    result, phase, ended, late = None, "start", False, time.monotonic() + seconds
-    while not ended and time.monotonic() < late:
-        if selector.select(timeout=late - time.monotonic()):
+    result, phase, ended = None, "start", False
+    while not ended and not child.is_silent(seconds):
+        if selector.select(timeout=1.0):
             messages, ended = child.read()
             for message in messages:
                 phase = message.get("phase", phase)

@@ -77,3 +77,112 @@ items = []
 def f(n):
     items[:] = range(n)
     return [x + x for x in (x + x for x in (items.pop() for _ in range(3) if items))]
+
+
+# program: arguments_that_a_call_does_not_take
+# note: the interpreter gives up surplus arguments first, then those it has bound, in the order of the parameters
+# trace: f, calls
+# f(0) => record, hit
+# f(1) => miss record, hit
+# f(2) => miss record, hit
+# f(3) => miss record, hit
+# f(4) => miss record, hit
+# f(5) => miss record, hit
+# f(6) => miss record, hit
+# f(7) => miss record, hit
+# f(8) => miss record, miss hit
+class Loud:
+    def __init__(self, n): self.n = n
+    def __del__(self): print("del", self.n)
+    def get(self): pass
+
+
+def two(a, b): pass
+def keyword(a, *, b): pass
+def every(a, *rest, b, **named): pass
+def positional(a, b, /, c=1): pass
+
+
+def calls(n):
+    if n == 0:
+        Loud(1).get(Loud(2), Loud(3))
+    if n == 1:
+        two(Loud(1))
+    if n == 2:
+        two(Loud(1), Loud(2), Loud(3))
+    if n == 3:
+        two(Loud(1), b=Loud(2), c=Loud(3), a=Loud(4))
+    if n == 4:
+        two(b=Loud(1), a=Loud(2), c=Loud(3))
+    if n == 5:
+        two(Loud(1), Loud(2), Loud(3), a=Loud(4))
+    if n == 6:
+        every(Loud(1), Loud(2), Loud(3), c=Loud(4), d=Loud(5))
+    if n == 7:
+        keyword(b=Loud(1))
+    if n == 8:
+        positional(Loud(1), b=Loud(2), c=Loud(3))
+
+
+def f(n):
+    try:
+        calls(n)
+    except TypeError as error:
+        print(error)
+
+
+# program: call_that_no_longer_takes_its_arguments
+# note: the exception was not recorded: the operands die with the instruction, not when the stack is unwound
+# trace: f
+# f(one) => record, hit
+# f(two) => hit exit, hit exit
+# f(three) => hit exit, hit exit
+class Loud:
+    def __init__(self, n): self.n = n
+    def __del__(self): print("del", self.n)
+
+
+class Callable:
+    def __init__(self, ends): self.ends = ends
+    def __call__(self, *arguments):
+        if self.ends:
+            raise ValueError("ends")
+
+
+def taking(a, b, c): print("taken")
+def not_taking(a, b): pass
+
+
+one, two, three = taking, not_taking, max
+
+
+def f(call):
+    try:
+        call(Loud(1), Loud(2), Loud(3))
+    except TypeError as error:
+        print(type(error).__name__)
+
+
+# program: operands_of_an_operation_that_raises_unexpectedly
+# trace: f
+# f(1, lambda x: 0) => record, hit
+# f(1, None) => hit exit, hit exit
+# f(1, lambda x: x.n // 0) => hit exit, hit exit
+# f(2, lambda x: 0) => hit exit, hit exit
+class Loud:
+    def __init__(self, n): self.n = n
+    def __del__(self): print("del", self.n)
+    def __lt__(self, other):
+        return self.n < other.n // (2 - self.n)
+
+
+def f(n, key):
+    try:
+        max(Loud(n), Loud(2), Loud(3), key=key)
+        print("between")
+        Loud(n) < Loud(5)
+        print("behind")
+        [Loud(6)].insert(Loud(7).n, Loud(8))
+        divmod(Loud(9).n, Loud(0).n * (1 if key is None else n) - n * (n - 1) + 1)
+    except Exception as error:
+        print(type(error).__name__, error.__traceback__.tb_lineno)
