@@ -112,6 +112,16 @@ void Session::return_to_consumer() {
       release(value);
       raise_in_caller();
       return;
+    case ReturnKind::kConsumer:
+      if (top().consuming.consumer == replay::Consumer::kNext) {
+        abandon_consumer();
+        emit(Op::raise_stop_iteration, {value}, kNoSnapshot);
+        release(value);
+        raise_in_caller();
+        return;
+      }
+      release(value);
+      return end_consumer();
     default:
       release(value);
       release(pop());  // the iterator

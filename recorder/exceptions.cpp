@@ -71,6 +71,10 @@ bool Session::settle_before_raising() {
 
 // In front of the first instruction of a handler, with the exception on top of the stack.
 bool Session::catch_exception(interp::Frame* frame, int handler) {
+  if (has_consumed()) {
+    end_consumption();
+    return false;
+  }
   PyObject* exception = live_stack(0);
   int unit = kUnknownUnit;
   const Ref traceback = Ref::steal(PyException_GetTraceback(exception));
@@ -303,6 +307,9 @@ void Session::unwound(interp::Frame* frame) {
   if (!is_mine(frame)) {
     return;
   }
+  if (has_consumed()) {
+    return end_consumption();
+  }
   PyObject** base = interp::stack_base(frame);  // holds the place that raised, and the exception
   if (!find_raising(static_cast<int>(PyLong_AsLong(base[0]))) || !settle_before_raising()) {
     return;
@@ -348,6 +355,9 @@ void Session::unwind_inlined() {
   if (callee.return_kind == replay::ReturnKind::kAttribute) {
     emit(Op::complete_attribute_error, {caller.stack.back()}, kNoSnapshot, 0,
          Ref::create(name(static_cast<int>(instruction_at(current_).arg))));
+  }
+  if (callee.return_kind == replay::ReturnKind::kConsumer) {
+    abandon_consumer();
   }
   raise_in_caller();
   top().raising.may_end_loop = callee.return_kind == replay::ReturnKind::kIteration;

@@ -54,11 +54,20 @@ bool Session::try_inline(interp::Frame* callee) {
     return false;
   }
   try {
+    if (is_consumed(callee)) {
+      return consume_more(callee);
+    }
+    if (top().consuming.consumer != replay::Consumer::kNone) {
+      return false;  // called by the consumer
+    }
     if (!is_iteration && !come_to(instruction)) {
       return false;
     }
     current_ = instruction;
     if (try_inline_generator(callee, instruction)) {
+      return true;
+    }
+    if (try_consume(callee, instruction)) {
       return true;
     }
     if (is_specialised) {

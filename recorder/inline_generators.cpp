@@ -68,32 +68,44 @@ bool Session::try_inline_generator(interp::Frame* callee, int instruction) {
   }
   PyCodeObject* code = interp::code_of(callee);
   const HomeRef home = sink_.home_of(code);
-  if (home == nullptr || !interp::has_room(callee, code) || interp::is_held(callee)) {
+  const int entry = home == nullptr ? -1 : find_entry(callee, home);
+  if (entry < 0) {
     return false;
+  }
+  enter_generator(callee, *home, entry, resumption);
+  return true;
+}
+
+// Where a generator of this home goes on, if it can be followed from there: one of its code's entries, or -1.
+int Session::find_entry(interp::Frame* callee, const HomeRef& home) {
+  const PyCodeObject* code = interp::code_of(callee);
+  if (!interp::has_room(callee, code) || interp::is_held(callee)) {
+    return -1;
   }
   const int entry = entry_of(*home, callee);
   // What waits to be run is run at the generator's RESUME, which a recorded body begins behind.
   if (entry < 0 || interp::is_anything_to_run(thread())) {
-    return false;
+    return -1;
   }
-  const RecordingCode& recording = recording_code(home->decoded, home);
-  if (!interp::has_room(callee, recording.code.get())) {
-    return false;
-  }
-  enter_generator(callee, *home, entry, resumption);
-  const int depth = home->decoded->entries[static_cast<std::size_t>(entry)].depth;
-  // A generator that has not started has been sent a None, too; the pad takes it away.
-  interp::redirect(callee, recording.code.get(), recording.start_pads[static_cast<std::size_t>(entry)],
-                   std::max(depth, 1));
-  return true;
+  return interp::has_room(callee, recording_code(home->decoded, home).code.get()) ? entry : -1;
+}
+
+void Session::guard_generator(interp::Frame* callee, const Home& home, Value generator, SnapshotId here) {
+  emit(Op::guard_generator, {generator}, here, interp::unit_of(callee), guard_object(home, callee));
 }
 
 void Session::enter_generator(interp::Frame* callee, const Home& home, int entry, const Resumption& resumption) {
   const DecodedCode::Entry place = home.decoded->entries[static_cast<std::size_t>(entry)];
-  const SnapshotId guarded = call_start() == current_ ? snapshot() : snapshot_at(call_start(), top().stack);
-  const Value iterator = top().stack[top().stack.size() - static_cast<std::size_t>(resumption.place)];
-  const Value sent = guard_resumption(resumption, entry, guarded);
-  emit(Op::guard_generator, {iterator}, guarded, interp::unit_of(callee), guard_object(home, callee));
+  const bool consumes = resumption.kind == replay::ReturnKind::kConsumer;
+  SnapshotId guarded = resumption.here;
+  Value iterator = resumption.generator;
+  Value sent = constant(Py_None);
+  if (!consumes) {
+    guarded = call_start() == current_ ? snapshot() : snapshot_at(call_start(), top().stack);
+    iterator = top().stack[top().stack.size() - static_cast<std::size_t>(resumption.place)];
+    sent = guard_resumption(resumption, entry, guarded);
+    guard_generator(callee, home, iterator, guarded);
+  }
   ShadowFrame frame;
   frame.live = callee;
   frame.is_generator = true;
@@ -101,8 +113,8 @@ void Session::enter_generator(interp::Frame* callee, const Home& home, int entry
   frame.number = static_cast<std::int32_t>(graph_.frames.size());
   frame.next = place.first;
   frame.return_kind = resumption.kind;
-  frame.operation = resumption.kind == replay::ReturnKind::kSend ? 0 : instruction_at(current_).target;
-  frame.parent = snapshot();
+  frame.operation = resumption.kind == replay::ReturnKind::kSend || consumes ? 0 : instruction_at(current_).target;
+  frame.parent = consumes ? resumption.here : snapshot();
   const int slots = interp::slot_count(interp::code_of(callee));
   const int waiting = std::max(place.depth - 1, 0);
   Ref number = Ref::steal(PyLong_FromLong(frame.number));
@@ -146,6 +158,10 @@ void Session::enter_generator(interp::Frame* callee, const Home& home, int entry
   }
   current_ = place.first;
   state_changed_ = true;
+  // A generator that has not started has been sent a None, too; the pad takes it away.
+  const RecordingCode& recording = recording_code(home.decoded, {});
+  interp::redirect(callee, recording.code.get(), recording.start_pads[static_cast<std::size_t>(entry)],
+                   std::max(place.depth, 1));
 }
 
 // The generator's own frame has the values from here on.
@@ -166,10 +182,14 @@ void Session::let_go_of_generator(const ShadowFrame& generator) {
 
 void Session::yield_to_consumer() {
   const SnapshotId at_yield = snapshot_at(current_, top().stack);
+  PyObject* object = live_stack(0);
   const Value value = pop();
   emit(Op::leave_generator, {value}, at_yield, top().number);
   const ShadowFrame generator = std::move(frames_.back());
   let_go_of_generator(generator);
+  if (generator.return_kind == replay::ReturnKind::kConsumer) {
+    return have_item(value, object);
+  }
   top().call_result = value;
   current_ = top().next;
 }

@@ -320,11 +320,16 @@ void Session::find_spread(CallTarget& target, PyObject* const* operands, interp:
   } else if (self != nullptr && reinterpret_cast<PyObject*>(Py_TYPE(self)) == callable) {
     form = is_plain_class(callable, target.function) ? CallForm::kSpreadClass : CallForm::kNone;
   }
-  if (form == CallForm::kNone || !PyTuple_CheckExact(operands[2])) {
+  // Of arguments that are no tuple the instruction has made one, and what has lain here may be dead.
+  const std::size_t first = caller.stack.size() - static_cast<std::size_t>(target.operands);
+  const auto has_seen = [&](std::size_t place, const PyTypeObject* type) {
+    return facts_[static_cast<std::size_t>(caller.stack[first + place])].seen == type;
+  };
+  if (form == CallForm::kNone || !has_seen(2, &PyTuple_Type)) {
     return;
   }
   if (target.operands > 3) {
-    target.keywords = names_in(operands[3]);
+    target.keywords = has_seen(3, &PyDict_Type) ? names_in(operands[3]) : Ref();
     if (!target.keywords) {
       return;
     }

@@ -33,6 +33,10 @@ void Session::finish_inlined() {
   } else {
     push(result);
   }
+  const Consumption consuming = std::exchange(top().consuming, {});
+  for (auto value = consuming.unpacked.rbegin(); value != consuming.unpacked.rend(); ++value) {
+    push(*value);
+  }
   top().next = top().call_instruction + 1;
   flush_drops();
 }
@@ -70,6 +74,9 @@ void Session::call_ex(const Instruction& instruction) {
   const int operands = (instruction.arg & 1U) != 0 ? 3 : 2;
   if (is_before_) {
     note_callee(live_stack(operands - 1));
+    for (int place = 0; place < operands - 1; ++place) {
+      note(top().stack[top().stack.size() - static_cast<std::size_t>(place) - 1], live_stack(place));
+    }
     return;
   }
   produce(Op::call_ex, operands);

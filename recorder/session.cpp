@@ -269,6 +269,10 @@ void Session::after(interp::Frame* frame, int instruction) {
   }
   const int depth = top().code->decoded->shape->depths[static_cast<std::size_t>(instruction) + 1];
   live_top_ = interp::stack_base(frame) + depth;
+  settle_item(false);
+  if (finished_) {
+    return;
+  }
   if (top().pending == instruction) {
     settle(instruction, true);
   } else if (!come_to(instruction)) {
@@ -357,7 +361,8 @@ void Session::stop(Stop reason) {
 void Session::end(Recorded recorded) {
   drops_.clear();
   state_changed_ = true;
-  const SnapshotId here = snapshot_at(call_start(top().next), top().stack);
+  const bool consumes = top().consuming.consumer != replay::Consumer::kNone;
+  const SnapshotId here = consumes ? consumer_snapshot() : snapshot_at(call_start(top().next), top().stack);
   emit(Op::leave, {}, here);
   for (const auto& code : codes_) {
     leave_at_next_hook(*code);
@@ -427,6 +432,10 @@ PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_fl
     Session::reap();  // `session` keeps it for the rest of this function
     PyErr_Restore(raised[0], raised[1], raised[2]);
     return result;
+  }
+  if (!session->finished_ && session->frames_.back().live == interp::current_frame(thread) &&
+      session->is_consumed(frame)) {
+    session->end_consumption();  // the generator cannot be followed to where it goes on
   }
   if (session->finished_) {  // just now, so nobody waits
     PyObject* result = interp::evaluate(thread, frame, throw_flag);

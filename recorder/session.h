@@ -146,6 +146,22 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
     SnapshotId here = replay::kNoSnapshot;  // the state before it, where it is_landing
   };
 
+  // C code that works for the instruction under way with the items of a generator (consumers.cpp).
+  struct Consumption {
+    replay::Consumer consumer = replay::Consumer::kNone;
+    const void* generator = nullptr;  // to compare with
+    int instruction = 0;
+    std::size_t base = 0;  // the state of the consumer lies on the shadow stack from here on
+    int items = 0;
+    bool has_item = false;  // on top; what has become of it is not known yet
+    bool is_pair = false;   // a tuple of two
+    bool has_start = false;
+    int pops = 0;
+    int results = 0;
+    bool is_over = false;  // the instruction has its result
+    Values unpacked;       // or these, the first first
+  };
+
   static constexpr std::int32_t kNotDeclined = -1;
   struct ShadowFrame {
     interp::Frame* live = nullptr;
@@ -179,6 +195,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
     Value checked = replay::kNoValue;      // what an inlined special method has returned, before its slot looks at it
     int check = 0;                         // replay::SlotCheck
     std::unordered_map<int, int> back_edges;
+    Consumption consuming;
   };
 
   Session(PyThreadState* thread, Sink& sink, const Limits& limits, Ref sink_owner);
@@ -357,18 +374,49 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   // How the instruction under way resumes a generator (delegation.cpp).
   struct Resumption {
     replay::ReturnKind kind = replay::ReturnKind::kPlain;
-    int place = 0;  // of the generator on the caller's stack, from the top; 0: it resumes none
-    int pops = 0;   // operands that die when the generator has answered
+    int place = 0;                          // of the generator on the caller's stack, from the top; 0: it resumes none
+    int pops = 0;                           // operands that die when the generator has answered
+    Value generator = replay::kNoValue;     // kConsumer: it is guarded already,
+    SnapshotId here = replay::kNoSnapshot;  // in this state of the caller
   };
   Resumption find_resumption(interp::Frame* callee, int instruction);
   Ref guard_object(const Home& home, interp::Frame* frame);
   Value guard_resumption(const Resumption& resumption, int entry, SnapshotId here);
   void finish_delegation();
   bool try_inline_generator(interp::Frame* callee, int instruction);
+  int find_entry(interp::Frame* callee, const HomeRef& home);
+  void guard_generator(interp::Frame* callee, const Home& home, Value generator, SnapshotId here);
   void enter_generator(interp::Frame* callee, const Home& home, int entry, const Resumption& resumption);
   void let_go_of_generator(const ShadowFrame& generator);
   void yield_to_consumer();
   void return_to_consumer();
+
+  // Consumers (consumers.cpp)
+  struct ConsumerForm;
+  [[nodiscard]] bool is_consumed(interp::Frame* callee) const;
+  [[nodiscard]] ConsumerForm find_consumer(int number, interp::Frame* callee) const;
+  bool try_consume(interp::Frame* callee, int instruction);
+  bool consume_more(interp::Frame* callee);
+  void guard_consumer(const ConsumerForm& form, SnapshotId here);
+  void begin_consumer(const ConsumerForm& form, SnapshotId here);
+  SnapshotId consumer_snapshot();
+  void have_item(Value value, PyObject* object);
+  void settle_item(bool asks_for_more);
+  void add_item(Value& total, Value item, SnapshotId here);
+  void decide(Value item, SnapshotId here, bool asks_for_more);
+  Value compare_item(Value item, SnapshotId here);
+  void end_consumer();
+  void sort_items(SnapshotId here);
+  void deliver(Value result);
+  void abandon_consumer();
+  void end_consumption();
+  // Whether the instruction under way has a consumer, or had one.
+  [[nodiscard]] bool has_consumed() const {
+    const Consumption& consuming = frames_.back().consuming;
+    return consuming.consumer != replay::Consumer::kNone || consuming.is_over;
+  }
+
+  void end_before_raise();
   void end_async_for(const Instruction&);
   void guard_stop_async_iteration(bool matches);
   void async_gen_wrap(const Instruction&);

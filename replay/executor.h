@@ -72,6 +72,9 @@ struct LoweredSnapshot {
   boost::container::small_vector<SnapshotId, 4> chain;     // from the root to this one
   boost::container::small_vector<std::int32_t, 6> locals;  // registers, -1: unbound
   boost::container::small_vector<std::int32_t, 6> stack;
+  Consuming consuming;
+  // Without the state of a consumer, which is C code's.
+  [[nodiscard]] std::size_t depth() const { return stack.size() - static_cast<std::size_t>(consuming.values); }
 };
 
 class Executor;

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "replay/consumers.h"
 #include "replay/ops.h"
 #include "rewriter/interp/kept_ref.h"
 #include "rewriter/interp/ref.h"
@@ -51,14 +52,15 @@ enum class ReturnKind : std::uint8_t {
   // Frames of generators and coroutines:
   kGenerator,   // what it yields is the next item, its return ends the loop
   kDelegation,  // what it yields goes on to the caller's yield, what it returns is the result (SEND)
+  kConsumer,    // what it yields is the next item of the consumer that the caller's snapshot names (consumers.h)
   kSend,        // what it yields is the result, its return is a StopIteration (a call of send())
 };
 constexpr bool is_resumption(ReturnKind kind) { return kind >= ReturnKind::kGenerator; }
 
 // How graph text names them.
-inline constexpr std::array<std::string_view, 11> kReturnKindNames = {"result",    "none",       "nothing", "operator",
-                                                                      "attribute", "iteration",  "checked", "branch",
-                                                                      "generator", "delegation", "send"};
+inline constexpr std::array<std::string_view, 12> kReturnKindNames = {"result",    "none",       "nothing",  "operator",
+                                                                      "attribute", "iteration",  "checked",  "branch",
+                                                                      "generator", "delegation", "consumer", "send"};
 
 // A frame that takes part in the trace: number 0 is the root, the others were inlined.
 struct FrameInfo {
@@ -81,6 +83,7 @@ struct Snapshot {
   SnapshotId parent = kNoSnapshot;
   Values locals;  // one per slot of localsplus
   Values stack;
+  Consuming consuming;  // `instruction` has begun: a consumer's state lies on top of the stack
   bool operator==(const Snapshot&) const = default;
 };
 

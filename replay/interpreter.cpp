@@ -215,6 +215,11 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::fail_generator:
     case Op::raise_stop_iteration:
       return execute_inlined_generator(step, operands);
+    case Op::begin_extend:
+    case Op::end_extend:
+    case Op::better:
+    case Op::better_by_key:
+      return execute_consumer(step, operands);
     case Op::send:
     case Op::get_yield_from_iter:
     case Op::get_awaitable:

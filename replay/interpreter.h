@@ -35,6 +35,8 @@ class Interpreter {
   Answer execute_inlined_generator(const Step& step, const std::int32_t* operands);
   [[nodiscard]] static bool generator_matches(PyObject* value, const Step& step);
   void leave_generator(const Step& step);
+  Answer execute_consumer(const Step& step, const std::int32_t* operands);
+  void keep_consumed(const LoweredSnapshot& state, std::vector<Ref>* kept) const;
   Answer execute_generator(const Step& step, const std::int32_t* operands);
   Answer execute_array(const Step& step, const std::int32_t* operands);
   Answer execute_array_eagerly(const Step& step, const std::int32_t* operands);
@@ -85,7 +87,12 @@ class Interpreter {
   void pop_frames(int keep);
   void pop_frame();
   Outcome leave(const Step& step, bool raise);
-  Outcome run_frames(const LoweredSnapshot& inner, Ref* instances, int first_real, bool raise);
+  // What a frame of a run that leaves needs besides its slots.
+  struct Kept {
+    Ref instance;               // the object under construction
+    std::vector<Ref> consumed;  // the state of a consumer
+  };
+  Outcome run_frames(const LoweredSnapshot& inner, Kept* kept, int first_real, bool raise);
   // What a frame that went on in the interpreter has given to its caller.
   struct Given {
     const FrameInfo* frame = nullptr;
@@ -93,6 +100,8 @@ class Interpreter {
     bool has_ended = false;      // a generator's return
   };
   static int take_result(const Given& given, int instruction, PyObject** stack, int& depth);
+  static int take_consumed(const Consuming& consuming, Kept& kept, const Given& given, int instruction,
+                           PyObject** stack, int& depth);
   void continue_generator(Given& given, interp::Frame* frame, int unit, int depth, bool raise);
 
   const Executor& executor_;

@@ -151,6 +151,7 @@ class Lowering {
         return true;
       case Op::finish_operator:  // the instruction has begun before
       case Op::finish_slot:
+      case Op::better_by_key:  // the key function has been called
         return false;
       default:
         return !node.info().is_guard();
@@ -232,6 +233,7 @@ class Lowering {
     LoweredSnapshot& target = executor_.snapshots_[index(id)];
     target.frame = source.frame;
     target.instruction = source.instruction;
+    target.consuming = source.consuming;
     int parent_key = -1;
     if (source.parent != kNoSnapshot) {
       const LoweredSnapshot& parent = executor_.snapshots_[index(source.parent)];

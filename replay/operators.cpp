@@ -73,6 +73,8 @@ std::span<const Operator> operators_of(Op op) {
     case Op::int_compare:
     case Op::float_compare:
     case Op::array_compare:
+    case Op::better:
+    case Op::better_by_key:
       return kCompare;
     case Op::is_op:
       return kIs;

@@ -281,7 +281,37 @@ class Parser {
     expect(",");
     keyword("stack");
     snapshot.stack = values();
+    if (accept(",")) {
+      snapshot.consuming = consuming();
+    }
     graph_.snapshots.push_back(std::move(snapshot));
+  }
+
+  Consuming consuming() {
+    Consuming state;
+    skip_blanks();
+    const std::size_t start = position_;
+    const auto name = std::find(kConsumerNames.begin() + 1, kConsumerNames.end(), word());
+    if (name == kConsumerNames.end()) {
+      fail_at("expected the name of a consumer", start);
+    }
+    state.consumer = static_cast<Consumer>(name - kConsumerNames.begin());
+    keyword("values");
+    state.values = integer<std::int32_t>();
+    expect(",");
+    keyword("items");
+    state.items = integer<std::int32_t>();
+    expect(",");
+    keyword("pops");
+    state.pops = integer<std::int32_t>();
+    expect(",");
+    keyword("results");
+    state.results = integer<std::int32_t>();
+    if (accept(",")) {
+      keyword("next");
+      state.has_item = true;
+    }
+    return state;
   }
 
   void results(Node& node) {

@@ -192,7 +192,16 @@ class Printer {
     values(each.locals);
     out_ += ", stack ";
     values(each.stack);
+    if (each.consuming) {
+      consuming(each.consuming);
+    }
     out_ += '\n';
+  }
+
+  void consuming(const Consuming& state) {
+    put(", {} values {}, items {}, pops {}, results {}", kConsumerNames.at(static_cast<std::size_t>(state.consumer)),
+        state.values, state.items, state.pops, state.results);
+    out_ += state.has_item ? ", next" : "";
   }
 
   void value(Value value) { value == kNoValue ? out_.push_back('-') : put("%{}", value); }

@@ -317,34 +317,37 @@ Outcome Interpreter::leave(const Step& step, bool raise) {
   }
   const int first_real = run_.root != nullptr ? 1 : 0;  // the root frame of a stub is not ours to run
   const auto nesting = static_cast<int>(inner.chain.size());
-  Ref instances[kMaxFrames];
+  std::vector<Kept> kept(static_cast<std::size_t>(nesting));
   for (int level = 0; level < nesting; ++level) {
     const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(inner.chain[level])];
     if (level < first_real) {
-      for (const std::int32_t place : state.stack) {
-        run_.landing->stack.push_back(Py_XNewRef(registers_[place]));
+      for (std::size_t depth = 0; depth < state.depth(); ++depth) {
+        run_.landing->stack.push_back(Py_XNewRef(registers_[state.stack[depth]]));
       }
     } else {
       PyObject** base = interp::stack_base(run_.frames[level]);
-      for (std::size_t depth = 0; depth < state.stack.size(); ++depth) {
+      for (std::size_t depth = 0; depth < state.depth(); ++depth) {
         base[depth] = Py_XNewRef(registers_[state.stack[depth]]);
       }
     }
     const std::int32_t instance = executor_.frame_instances_[static_cast<std::size_t>(state.frame)];
     if (instance >= 0) {
-      instances[level] = Ref::create(registers_[instance]);
+      kept[static_cast<std::size_t>(level)].instance = Ref::create(registers_[instance]);
+    }
+    if (level + 1 < nesting || !raise) {
+      keep_consumed(state, &kept[static_cast<std::size_t>(level)].consumed);
     }
   }
   clear_registers();
   if (raise) {
     PyErr_Restore(type.release(), value.release(), traceback.release());
   }
-  return run_frames(inner, instances, first_real, raise);
+  return run_frames(inner, kept.data(), first_real, raise);
 }
 
 // From the innermost frame outwards every frame runs to its end (or yield) in the interpreter and gives its caller the
 // result.
-Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, int first_real, bool raise) {
+Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Kept* kept, int first_real, bool raise) {
   Given given;
   const int innermost = run_.depth - 1;
   for (int level = innermost; level >= first_real; --level) {
@@ -352,9 +355,13 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, in
     const auto number = static_cast<std::size_t>(state.frame);
     const CodeShape& shape = *executor_.shapes_[number];
     int instruction = state.instruction;
-    auto depth = static_cast<int>(state.stack.size());
-    if (level != innermost) {
-      instruction = take_result(given, state.instruction, interp::stack_base(run_.frames[level]), depth);
+    auto depth = static_cast<int>(state.depth());
+    PyObject** stack = interp::stack_base(run_.frames[level]);
+    if (state.consuming && !(level == innermost && raise)) {
+      instruction = take_consumed(state.consuming, kept[level], given, state.instruction, stack, depth);
+      raise = instruction < 0;
+    } else if (level != innermost) {
+      instruction = take_result(given, state.instruction, stack, depth);
       raise = instruction < 0;
     }
     const int unit = raise ? shape.shown[static_cast<std::size_t>(state.instruction)]
@@ -373,7 +380,7 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, in
     PyObject* const* caller_top = nullptr;
     if (level > first_real) {
       const auto& caller = executor_.snapshots_[static_cast<std::size_t>(inner.chain[level - 1])];
-      caller_top = interp::stack_base(run_.frames[level - 1]) + caller.stack.size();
+      caller_top = interp::stack_base(run_.frames[level - 1]) + caller.depth();
     } else if (level > 0) {
       caller_top = run_.landing->stack.data() + run_.landing->stack.size();
     }
@@ -382,8 +389,8 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, in
       const PyCodeObject* caller = executor_.shapes_[static_cast<std::size_t>(info.parent)]->code.get();
       attribute = PyTuple_GET_ITEM(caller->co_names, info.operation);
     }
-    given.result = finish_return(info, given.result, instances[level].get(), caller_top, attribute);
-    instances[level] = Ref();  // its receiver is the only one who holds it now
+    given.result = finish_return(info, given.result, kept[level].instance.get(), caller_top, attribute);
+    kept[level].instance = Ref();  // its receiver is the only one who holds it now
   }
   if (first_real == 0) {
     run_.result = Ref::steal(given.result);
@@ -393,10 +400,12 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Ref* instances, in
   const LoweredSnapshot& root = executor_.snapshots_[static_cast<std::size_t>(inner.chain.front())];
   landing.instruction = root.instruction;
   landing.raise = raise;
-  if (innermost > 0) {
+  if (innermost > 0 || (root.consuming && !raise)) {
     auto depth = static_cast<int>(landing.stack.size());
-    landing.stack.push_back(nullptr);
-    const int next = take_result(given, root.instruction, landing.stack.data(), depth);
+    landing.stack.resize(landing.stack.size() + static_cast<std::size_t>(std::max(1, root.consuming.results)));
+    const int next = root.consuming
+                         ? take_consumed(root.consuming, kept[0], given, root.instruction, landing.stack.data(), depth)
+                         : take_result(given, root.instruction, landing.stack.data(), depth);
     landing.stack.resize(static_cast<std::size_t>(depth));
     landing.raise = next < 0;
     landing.instruction = landing.raise ? root.instruction : next;

@@ -81,6 +81,13 @@ class Verifier {
       if (snapshot.instruction < 0) {
         problem_of("snapshot", i, "instruction {}", snapshot.instruction);
       }
+      const Consuming& consuming = snapshot.consuming;
+      const bool is_whole =
+          consuming.pops >= 0 && consuming.results >= 0 && consuming.values > (consuming.has_item ? 1 : 0);
+      if (consuming && (!is_whole || std::cmp_less(snapshot.stack.size(), consuming.values + consuming.pops))) {
+        problem_of("snapshot", i, "the stack has {} values, {} of them of a consumer with {} operands",
+                   snapshot.stack.size(), consuming.values, consuming.pops);
+      }
       const auto [known, is_first] = locals.try_emplace(snapshot.frame, snapshot.locals.size());
       if (!is_first && known->second != snapshot.locals.size()) {
         problem_of("snapshot", i, "{} locals, another snapshot of frame {} has {}", snapshot.locals.size(),

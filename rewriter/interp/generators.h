@@ -2,6 +2,7 @@
 #pragma once
 
 #include "rewriter/interp/frames.h"
+#include "rewriter/interp/ref.h"
 
 namespace tagalong::interp {
 
@@ -9,6 +10,10 @@ namespace tagalong::interp {
 Frame* suspended_frame(PyObject* object);
 // The exact generator or coroutine that the frame lies in; borrowed, null: none.
 PyObject* generator_of(Frame* frame);
+// Whether the frame belongs to this generator, of which only the address is looked at.
+inline bool is_of_generator(Frame* frame, const void* generator) {
+  return frame->owner == FRAME_OWNED_BY_GENERATOR && _PyFrame_GetGenerator(frame) == generator;
+}
 inline bool has_not_started(Frame* frame) { return _PyFrame_GetGenerator(frame)->gi_frame_state == FRAME_CREATED; }
 
 // A suspended frame becomes the current one, as when somebody asks for the next item; nothing runs.

@@ -579,9 +579,9 @@ def f(n):
 
 # program: inner_kept_and_resumed_by_others
 # trace: f, outer, inner
-# f(5) => record hit hit exit record, hit hit hit exit hit
-# f(5) => hit hit hit exit hit, hit hit hit exit hit
-# f(4) => hit hit hit exit record, hit hit hit exit hit
+# f(5) => record, hit
+# f(5) => hit, hit
+# f(4) => hit exit record, hit exit hit
 def inner(n):
     for i in range(n):
         yield i

@@ -262,6 +262,9 @@ def h(x):
 # f(1) => hit hit hit, hit hit hit
 # h(0) => record record record, hit hit hit
 # h(1) => miss record miss record hit, hit hit hit
+import collections
+
+
 def g(n):
     if n:
         x = 1
@@ -271,7 +274,7 @@ def g(n):
 
 def f(n):
     try:
-        return list(g(n))
+        return list(collections.deque(g(n)))
     except UnboundLocalError as error:
         return str(error)
 
@@ -284,4 +287,4 @@ def k(n):
 
 
 def h(n):
-    return list(k(n))
+    return list(collections.deque(k(n)))

@@ -216,8 +216,8 @@ def f(n):
 
 # program: exception_info_belongs_to_the_generator
 # trace: g, f
-# f(2) => record record record, hit hit hit
-# f(3) => hit hit hit, hit hit hit
+# f(2) => record, hit
+# f(3) => hit, hit
 import sys
 
 

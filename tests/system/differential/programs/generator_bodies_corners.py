@@ -291,8 +291,8 @@ def f(start):
 
 # program: arguments_are_generators
 # trace: g, total
-# f(3) => record record hit hit exit hit hit hit hit exit hit hit hit hit exit record, hit hit hit hit exit hit hit hit hit exit hit hit hit hit exit hit
-# f(4) => hit hit hit hit hit exit hit hit hit hit hit exit hit hit hit hit hit exit hit, hit hit hit hit hit exit hit hit hit hit hit exit hit hit hit hit hit exit hit
+# f(3) => record record hit hit exit hit hit hit hit exit record, hit hit hit hit exit hit hit hit hit exit hit
+# f(4) => hit exit hit exit hit hit hit hit hit exit hit hit hit hit hit exit, hit exit hit exit hit hit hit hit hit exit hit hit hit hit hit exit
 def g(n):
     for i in range(n):
         yield i
@@ -327,8 +327,8 @@ def f(n):
 
 # program: unpacking_generators
 # trace: g, f
-# f(2) => record record hit exit hit hit hit exit record, hit hit hit exit hit hit hit exit hit
-# f(3) => hit hit hit hit exit hit hit hit hit exit, hit hit hit hit exit hit hit hit hit exit
+# f(2) => record record hit exit record, hit hit hit exit hit
+# f(3) => hit exit hit hit hit hit exit, hit exit hit hit hit hit exit
 def g(n):
     for i in range(n):
         print("give", i)

@@ -456,7 +456,7 @@ def f(x):
 
 # program: raising_into_a_generator
 # trace: f, g
-# f(0) => record record, hit hit
+# f(0) => record, hit
 def g(log):
     try:
         yield 1

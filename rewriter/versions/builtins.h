@@ -1,0 +1,11 @@
+// What builtin functions do differently from version to version, where somebody does their work instead of them.
+#pragma once
+
+#include <Python.h>
+
+namespace tagalong::rewriter {
+
+// sum() adds floats with a compensation, so that its additions are not those of the operator.
+inline constexpr bool kSumCompensates = PY_VERSION_HEX >= 0x030C0000;
+
+}  // namespace tagalong::rewriter
