@@ -697,3 +697,84 @@ def f(n):
     it = g(n)
     next(it)
     return list(it), list(it), sum(it)
+
+
+# program: sum_of_nothing_makes_a_number
+# trace: all
+# f([1], 10**6) => record, hit
+# f([], 10**6) => hit exit, hit exit
+# f([], 1.5) => hit exit record, hit exit hit
+# f([], 10**30) => hit exit, hit exit
+def f(data, start):
+    total = sum((x for x in data), start)
+    return total, total is start
+
+
+# program: unpacked_items_die_from_the_last
+# trace: all
+# f(2) => record hit record, hit hit hit
+# f(3) => record hit hit hit hit exit, hit hit hit hit hit exit
+# f(1) => hit hit exit, hit hit exit
+died = []
+
+
+class Item:
+    def __init__(self, name):
+        self.name = name
+
+    def __del__(self):
+        died.append(self.name)
+
+
+def g(n):
+    for i in range(n):
+        yield Item(i)
+
+
+def f(n):
+    del died[:]
+    try:
+        a, b = g(n)
+        names = a.name, b.name
+        del a, b
+    except ValueError as error:
+        names = str(error)
+    return names, died[:]
+
+
+# program: key_function_takes_an_item
+# trace: all
+# f([1, 2, 3, 4]) => record, record hit hit exit record record hit hit hit exit
+# f([1, 2, 3, 4, 5, 6]) => hit hit hit hit exit hit hit hit hit hit hit hit exit, hit hit hit hit exit hit hit hit hit hit hit hit exit
+# f([1, 2, 3]) => hit hit exit hit exit hit hit hit hit exit, hit hit exit hit exit hit hit hit hit exit
+# f([]) => hit exit hit exit, hit exit hit exit
+from functools import partial
+
+
+def f(data):
+    it = (x for x in data)
+    first = min(it, key=partial(next, it), default=None)
+    it = (x for x in data)
+    return first, max(it, key=partial(next, it), default=None), list(it)
+
+
+# program: arguments_from_a_generator
+# trace: all
+# f([1, 2, 3]) => record record hit hit exit record hit hit hit hit exit record hit hit hit hit exit hit hit record, hit hit hit hit exit hit hit hit hit hit exit hit hit hit hit hit exit hit hit hit
+# f([4, 5, 6]) => hit hit hit hit exit hit hit hit hit hit exit hit hit hit hit hit exit hit hit hit, hit hit hit hit exit hit hit hit hit hit exit hit hit hit hit hit exit hit hit hit
+# f([1, 2]) => hit hit hit exit hit hit hit hit exit hit hit hit hit exit hit hit hit, hit hit hit exit hit hit hit hit exit hit hit hit hit exit hit hit hit
+def g(data):
+    for x in data:
+        yield x
+
+
+def h(*rest, **named):
+    return rest, named
+
+
+def k(a, b, c=3):
+    return a, b, c
+
+
+def f(data):
+    return h(*g(data)), k(*g(data)), h(*g(data), **{"a": 1}), h(*[1], **{"a": 2})
