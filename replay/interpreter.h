@@ -36,6 +36,7 @@ class Interpreter {
   [[nodiscard]] static bool generator_matches(PyObject* value, const Step& step);
   void leave_generator(const Step& step);
   Answer execute_consumer(const Step& step, const std::int32_t* operands);
+  static void give_up_consumed(const LoweredSnapshot& state, PyObject** top);
   void keep_consumed(const LoweredSnapshot& state, std::vector<Ref>* kept) const;
   Answer execute_generator(const Step& step, const std::int32_t* operands);
   Answer execute_array(const Step& step, const std::int32_t* operands);

@@ -35,6 +35,14 @@ void Interpreter::keep_consumed(const LoweredSnapshot& state, std::vector<Ref>* 
   }
 }
 
+// A consumer has raised: its operands below `top` die with its instruction, from the first; unwinding would begin with
+// the last.
+void Interpreter::give_up_consumed(const LoweredSnapshot& state, PyObject** top) {
+  for (PyObject** operand = top - state.consuming.pops; operand != top; ++operand) {
+    Py_CLEAR(*operand);
+  }
+}
+
 // The consumer of a snapshot does the rest, with what the frame above has given, if there is one, and its results take
 // the place of its operands. As take_result().
 int Interpreter::take_consumed(const Consuming& consuming, Kept& kept, const Given& given, int instruction,

@@ -340,6 +340,10 @@ Outcome Interpreter::leave(const Step& step, bool raise) {
   }
   clear_registers();
   if (raise) {
+    const int depth = static_cast<int>(inner.depth());
+    give_up_consumed(
+        inner,
+        (nesting > first_real ? interp::stack_base(run_.frames[nesting - 1]) : run_.landing->stack.data()) + depth);
     PyErr_Restore(type.release(), value.release(), traceback.release());
   }
   return run_frames(inner, kept.data(), first_real, raise);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import gc
+import itertools
 import json
 import os
 import selectors
@@ -141,7 +142,7 @@ def run_all(
     backlog: list[list[int]] = []
 
     def start() -> None:
-        batch = backlog.pop() if backlog else [seed for seed, _ in zip(seeds, range(BATCH), strict=False)]
+        batch = backlog.pop() if backlog else list(itertools.islice(seeds, BATCH))
         if batch and (until is None or time.monotonic() < until):
             child = Batch(lambda say: judge_seeds(batch, size, off, say))
             running[child.fd] = (child, batch, {"seed": batch[0], "phase": "start"})

@@ -261,7 +261,7 @@ def nested_generator(g: Generator) -> None:
         "$=ints = [*{}][:8]",
         "$=iter = {}",
         "asked({}, None, $sent, $sent, $sent)",
-        "print(tuple(q for q in {}))",
+        "{x:none}print(tuple(q for q in {}))",  # no walrus there, as above
         "$=int, *$=ints = $int, *{}",
     )
     g.template(form.replace("{}", f"{name}({call})"))

@@ -186,3 +186,41 @@ def f(n, key):
         divmod(Loud(9).n, Loud(0).n * (1 if key is None else n) - n * (n - 1) + 1)
     except Exception as error:
         print(type(error).__name__, error.__traceback__.tb_lineno)
+
+
+# program: consumer_that_raises_unexpectedly
+# note: the exception was not recorded: the operands of the builtin's call die with it, the generator before the others
+# trace: fmin, fsum, g
+# fmin([1, 2]) => record, hit
+# fmin([1, "a"]) => hit exit, hit exit
+# fmin([]) => hit exit, hit exit
+# fsum([1, 2]) => record record hit exit record, hit hit hit exit hit
+# fsum([1, "a"]) => hit hit hit exit, hit hit hit exit
+# fsum([1, Loud(5), "a"]) => hit hit hit hit exit, hit hit hit hit exit
+class Loud:
+    def __init__(self, n): self.n = n
+    def __del__(self): print("del", self.n)
+    def __radd__(self, other): return self
+    def __add__(self, other): return 1 if type(other) is int else NotImplemented
+
+
+def g(items):
+    try:
+        for item in items:
+            yield item
+    finally:
+        print("over", len(items))
+
+
+def fmin(items):
+    try:
+        return min(g(items), default=Loud(99))
+    except TypeError as error:
+        print(error)
+
+
+def fsum(items):
+    try:
+        return sum(g(items), Loud(98))
+    except TypeError as error:
+        print(error)
