@@ -575,7 +575,7 @@ void Session::sort_items(SnapshotId here) {
     throw PythonError();
   }
   const bool has_keywords = PyTuple_GET_SIZE(keywords.get()) != 0;
-  const Value none = emit(Op::call, std::move(operands), here, 0, has_keywords ? keywords : Ref::create(Py_None));
+  const Value none = emit(Op::call, operands, here, 0, has_keywords ? keywords : Ref::create(Py_None));
   hold(none);
   release(none);
   flush_drops();

@@ -37,7 +37,9 @@ PyObject* sum_of_nothing(PyObject* start) {
 }
 
 PyObject* sort(const Ref& list, const Ref& key, const Ref& reverse) {
-  const Ref method = Ref::steal(PyObject_GetAttrString(list.get(), "sort"));
+  // Looked up under one name object: types keep each one that they have been asked about.
+  static PyObject* const name = PyUnicode_InternFromString("sort");
+  const Ref method = name != nullptr ? Ref::steal(PyObject_GetAttr(list.get(), name)) : Ref();
   const Ref none = Ref::steal(PyTuple_New(0));
   const Ref keywords = Ref::steal(PyDict_New());
   if (!method || !none || !keywords || (key && PyDict_SetItemString(keywords.get(), "key", key.get()) != 0) ||
