@@ -70,6 +70,7 @@ using replay::Values;
 class ValueView {
  public:
   ValueView() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): values in either form are given as they are.
   ValueView(const Values& values) : begin_(values.data()), end_(begin_ + values.size()) {}
   ValueView(std::initializer_list<Value> values) : ValueView(values.begin(), values.end()) {}
   ValueView(const Value* begin, const Value* end) : begin_(begin), end_(end) {}
