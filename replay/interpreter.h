@@ -103,7 +103,7 @@ class Interpreter {
   static int take_result(const Given& given, int instruction, PyObject** stack, int& depth);
   static int take_consumed(const Consuming& consuming, Kept& kept, const Given& given, int instruction,
                            PyObject** stack, int& depth);
-  void continue_generator(Given& given, interp::Frame* frame, int unit, int depth, bool raise);
+  void continue_generator(Given& given, interp::Frame* frame, int unit, int depth, bool raise) const;
 
   const Executor& executor_;
   Run& run_;

@@ -425,7 +425,7 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Kept* kept, int fi
 }
 
 // A generator's frame goes on as after send() or throw().
-void Interpreter::continue_generator(Given& given, interp::Frame* frame, int unit, int depth, bool raise) {
+void Interpreter::continue_generator(Given& given, interp::Frame* frame, int unit, int depth, bool raise) const {
   const PySendResult status = interp::continue_generator(run_.thread, frame, unit, depth, raise, &given.result);
   given.has_ended = status == PYGEN_RETURN;
   if (given.has_ended && given.frame->return_kind == ReturnKind::kSend) {

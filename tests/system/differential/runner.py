@@ -62,6 +62,8 @@ def run(
     module = types.ModuleType("program")
     names = module.__dict__
     names["trace"] = trace or (lambda function: function)
+    if trace:
+        trace(_nothing)()  # frees graphs that died with the functions of an earlier run, outside of this one
     with _untouched_builtins(), _no_collection(), _importable(module), _limited(program, trace is not None):
         exec(_traced_code(code) if trace and program.traces_all else code, names)
         if program.traces_all:
@@ -83,6 +85,10 @@ def run(
         with _captured(Seen("the namespace goes away")):
             names.clear()
         return [*seen, end]
+
+
+def _nothing() -> None:
+    pass
 
 
 def _traced_code(code: types.CodeType) -> types.CodeType:
