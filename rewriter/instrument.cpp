@@ -49,9 +49,9 @@ class Instrumenter {
       edited.assembly.instructions[static_cast<std::size_t>(place)].target = send_copy(at(jump).target);
     }
     edited.assembly.constants.reserve(extra_constants_);
-    edited.assembly.constants.push_back(plan_.callable);
+    edited.assembly.constants.emplace_back(plan_.callable);
     for (const int key : keys_) {
-      edited.assembly.constants.push_back(hook_key(key));
+      edited.assembly.constants.emplace_back(hook_key(key));
     }
     const Encoded encoded = encode(edited.assembly, {.stack_size = deepest_});
     result_.code = encoded.code;
