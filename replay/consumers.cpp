@@ -64,7 +64,7 @@ class Rest {
         case Given::kError:
           return nullptr;
         case Given::kEnd:
-          return end(std::move(value));
+          return end(value);
         case Given::kItem:
           if (!take(std::move(value)) || is_done_) {
             return result_.release();
@@ -162,7 +162,7 @@ class Rest {
     return better >= 0;
   }
 
-  PyObject* end(Ref returned) {
+  PyObject* end(const Ref& returned) {
     switch (consumer_) {
       case Consumer::kSum:
         return items_ == 0 ? sum_of_nothing(state_[1].get()) : state_[1].release();
