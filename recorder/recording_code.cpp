@@ -217,7 +217,7 @@ std::shared_ptr<const DecodedCode> DecodedCode::make(PyCodeObject* code) {
 }
 
 std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const DecodedCode> decoded, const Ref& hook,
-                                                   const HomeRef& home) {
+                                                   const HomeRef& home, bool has_every_hook) {
   auto recording = std::make_unique<RecordingCode>();
   Assembly assembly = decoded->assembly;
   const int count = assembly.size();
@@ -233,7 +233,11 @@ std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
                              wants_before(assembly.instructions[static_cast<std::size_t>(index)].opcode));
   };
   plan.after = [&](int index) {
-    return index < count && wants_after(assembly.instructions[static_cast<std::size_t>(index)].opcode);
+    if (index >= count) {
+      return false;
+    }
+    const std::uint8_t opcode = assembly.instructions[static_cast<std::size_t>(index)].opcode;
+    return wants_after(opcode) || (has_every_hook && rule_time(opcode) == When::kLater);
   };
   if (home != nullptr) {
     plan.departure = [departures = Departures(assembly, home)](int yield) { return departures.code(yield); };

@@ -60,9 +60,10 @@ struct RecordingCode {
   int callable_constant = -1;       // index of the hook object among the constants
 
   // `hook` is called with 2 * instruction (before) or 2 * instruction + 1 (after), kUnwound when an exception leaves
-  // the frame. With a home, yields go there (leaving.h).
+  // the frame. With a home, yields go there (leaving.h). Without `has_every_hook`
+  // instructions that only move values have none.
   static std::unique_ptr<RecordingCode> make(std::shared_ptr<const DecodedCode> decoded, const Ref& hook,
-                                             const HomeRef& home);
+                                             const HomeRef& home, bool has_every_hook);
 };
 
 inline constexpr int kUnwound = -1;

@@ -88,6 +88,7 @@ Session::~Session() {
 const RecordingCode& Session::start(PyThreadState* thread, interp::Frame* frame, const Start& start, Sink& sink,
                                     const Limits& limits) {
   std::shared_ptr<Session> session(new Session(thread, sink, limits, start.sink_owner));
+  session->has_every_hook_ = start.has_every_hook;
   session->start_root(frame, start);
   t_session_slot.session = session;
   session->started_ = std::chrono::steady_clock::now();
@@ -102,7 +103,7 @@ RecordingCode& Session::recording_code(std::shared_ptr<const DecodedCode> decode
       return *code;
     }
   }
-  codes_.push_back(RecordingCode::make(std::move(decoded), hook_, home));
+  codes_.push_back(RecordingCode::make(std::move(decoded), hook_, home, has_every_hook_));
   return *codes_.back();
 }
 

@@ -90,6 +90,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
     int entry = 0;
     HomeRef home;
     Ref sink_owner;  // the object that the sink belongs to: the program may let go of the code that it records
+    bool has_every_hook = false;  // also where a later hook would do: somebody wants to see the recording code
   };
   // Returns the recording code that the frame has to go on with; the session lives until it is finished. Throws
   // RewriteError or PythonError before anything has changed.
@@ -445,6 +446,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   Sink& sink_;
   Ref sink_owner_;
   Limits limits_;
+  bool has_every_hook_ = false;
   replay::Graph graph_;
   std::vector<replay::CodeShapeRef> shapes_;
   std::vector<std::unique_ptr<RecordingCode>> codes_;

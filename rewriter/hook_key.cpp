@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "rewriter/interp/errors.h"
+#include "rewriter/interp/ints.h"
 
 namespace tagalong::rewriter {
 
@@ -11,11 +11,7 @@ Ref hook_key(int number) {
   static auto* made = new std::vector<Ref>();
   const auto place = static_cast<std::size_t>(number + 1);
   while (made->size() <= place) {
-    Ref key = Ref::steal(PyLong_FromLong(kHookKeyBase - 1 + static_cast<long>(made->size())));
-    if (!key) {
-      throw PythonError();
-    }
-    made->push_back(key);
+    made->push_back(interp::uncommon_int(static_cast<long>(made->size()) - 1));
   }
   return (*made)[place];
 }

@@ -162,7 +162,8 @@ PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor
   const int depth = std::max(place.depth - 1, 0);
   const auto first = static_cast<std::size_t>(place.first);
   try {
-    const recorder::Session::Start start{record.decoded_ref(), static_cast<int>(entry), record.home, anchor};
+    const recorder::Session::Start start{record.decoded_ref(), static_cast<int>(entry), record.home, anchor,
+                                         record.keeps_recording_code && options().every_hook};
     const recorder::RecordingCode& recording =
         recorder::Session::start(thread, frame, start, record, options().recording);
     record.recording.push_back(thread);

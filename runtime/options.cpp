@@ -30,6 +30,10 @@ bool set_option(std::string_view name, long value) {
     all.stress = value != 0;
     return true;
   }
+  if (name == "every_hook") {
+    all.every_hook = value != 0;
+    return true;
+  }
   return name == "threads";  // for the array regions to come
 }
 

@@ -15,6 +15,7 @@ struct Options {
   int retries = 4;          // recordings in vain before an anchor gives up
   int executor_depth = 48;  // executors inside executors, by C stack
   bool stress = false;
+  bool every_hook = true;  // `record()` has hooks around each instruction, not only where traced functions have them
   std::vector<std::string> opaque_paths;  // code from files below these is not recorded into its callers
 };
 
