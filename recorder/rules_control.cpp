@@ -8,6 +8,7 @@
 namespace tagalong::recorder {
 
 namespace op = rewriter::op;
+using replay::kNoSnapshot;
 using replay::SlotCheck;
 
 void Session::branch(const Instruction& /*instruction*/) {
@@ -55,10 +56,19 @@ void Session::settle_iteration(const Instruction& instruction, bool exhausted) {
   const SnapshotId here = snapshot();
   Values other = top().stack;
   const Value iterator = other.back();
-  const Value item = emit(Op::for_iter, {iterator}, here);
+  const bool is_range = is_in_loop() && may_be_exact(iterator, &PyRangeIter_Type);
+  if (is_range) {
+    guard_exact(iterator, &PyRangeIter_Type, here);
+  }
+  const Value item = is_range ? emit(Op::range_next, {iterator}, kNoSnapshot) : emit(Op::for_iter, {iterator}, here);
+  if (is_range) {
+    facts(item).exact = &PyLong_Type;
+  }
   if (exhausted) {
     other.push_back(item);
     emit(Op::guard_null, {item}, snapshot_at(current_ + 1, other));
+    std::erase_if(open_loops_,
+                  [this](const OpenLoop& loop) { return loop.frame == top().number && loop.target == current_; });
     release(pop());
     flush_drops();
     return;
@@ -114,7 +124,7 @@ Value Session::truth_of(Value value, SnapshotId here) {
            type == Py_TYPE(Py_None);
   };
   PyTypeObject* seen = facts(value).seen;
-  if (facts(value).exact == nullptr && entry_open_ && is_simple(seen)) {
+  if (facts(value).exact == nullptr && (entry_open_ || is_in_loop()) && is_simple(seen) && !facts(value).is_big) {
     guard_exact(value, seen, here);
   }
   PyTypeObject* exact = facts(value).exact;
@@ -135,7 +145,11 @@ void Session::jump_backward(const Instruction& instruction) {
 }
 
 void Session::count_back_edge(int target) {
-  if (++top().back_edges[target] > limits_.unroll) {
+  const int rounds = ++top().back_edges[target];
+  if (limits_.loops != 0 && go_round(target)) {
+    return;
+  }
+  if (rounds > limits_.unroll) {
     stop(Stop::k_unroll_limit);
   }
 }

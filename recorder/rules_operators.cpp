@@ -10,7 +10,15 @@ void Session::unary(const Instruction& instruction) {
   if (is_before_) {
     return;
   }
-  const bool is_array = is_array_type(facts(top().stack.back()).seen);
+  const Value value = top().stack.back();
+  if (is_in_loop() && instruction.opcode == UNARY_NEGATIVE && known_number(value) != nullptr && !is_big_result()) {
+    PyTypeObject* type = known_number(value);
+    guard_exact(value, type, snapshot());
+    produce(Op::unary_op, 1, instruction.opcode);
+    facts(top().stack.back()).exact = type;
+    return;
+  }
+  const bool is_array = is_array_type(facts(value).seen);
   produce(is_array ? Op::array_unary : Op::unary_op, 1, instruction.opcode);
 }
 
@@ -54,6 +62,12 @@ bool is_closed(std::uint32_t argument, bool is_float) {
   }
 }
 
+// Those that stay among ints, or raise.
+bool is_shift(std::uint32_t argument) {
+  return argument == NB_LSHIFT || argument == NB_INPLACE_LSHIFT || argument == NB_RSHIFT ||
+         argument == NB_INPLACE_RSHIFT;
+}
+
 bool is_true_divide(std::uint32_t argument) { return argument == NB_TRUE_DIVIDE || argument == NB_INPLACE_TRUE_DIVIDE; }
 
 }  // namespace
@@ -66,7 +80,9 @@ void Session::binary(const Instruction& instruction) {
   const Value left = stack[stack.size() - 2];
   const Value right = stack.back();
   const bool is_float = known_number(left) == &PyFloat_Type || known_number(right) == &PyFloat_Type;
-  if (is_closed(instruction.arg, is_float) && establish_numbers(left, right, snapshot())) {
+  // In a loop ints are such of 64 bits: what goes beyond would leave in each round.
+  const bool is_apt = is_closed(instruction.arg, is_float) || (is_in_loop() && !is_float && is_shift(instruction.arg));
+  if (is_apt && !(is_in_loop() && is_big_result()) && establish_numbers(left, right, snapshot())) {
     produce(is_float ? Op::float_binary : Op::int_binary, 2, instruction.arg);
     facts(top().stack.back()).exact = is_float || is_true_divide(instruction.arg) ? &PyFloat_Type : &PyLong_Type;
     return;
@@ -108,15 +124,49 @@ void Session::contains(const Instruction& instruction) {
   facts(top().stack.back()).exact = &PyBool_Type;
 }
 
+// Whether the instruction has given an int beyond 64 bits.
+bool Session::is_big_result() const {
+  PyObject* result = live_stack(0);
+  int overflow = 0;
+  if (result != nullptr && PyLong_CheckExact(result)) {
+    static_cast<void>(PyLong_AsLongLongAndOverflow(result, &overflow));
+  }
+  return overflow != 0;
+}
+
+// In a loop: whether container[key] is an item of a list or tuple by number; guarded then.
+bool Session::establish_item(Value container, Value key, bool stores) {
+  if (!is_in_loop() || has_raised_ || !may_be_exact(key, &PyLong_Type)) {
+    return false;
+  }
+  PyTypeObject* type = nullptr;
+  if (may_be_exact(container, &PyList_Type)) {
+    type = &PyList_Type;
+  } else if (!stores && may_be_exact(container, &PyTuple_Type)) {
+    type = &PyTuple_Type;
+  }
+  if (type == nullptr) {
+    return false;
+  }
+  guard_exact(container, type, snapshot());
+  guard_exact(key, &PyLong_Type, snapshot());
+  return true;
+}
+
 void Session::binary_subscr(const Instruction& /*instruction*/) {
   if (!is_before_) {
-    produce(Op::binary_subscr, 2);
+    const Values& stack = top().stack;
+    const bool is_item = establish_item(stack[stack.size() - 2], stack.back(), false);
+    produce(is_item ? Op::sequence_item : Op::binary_subscr, 2);
   }
 }
 
 void Session::store_subscr(const Instruction& /*instruction*/) {
   if (!is_before_) {
-    consume(Op::store_subscr, 3, {1, 2, 0}, {});  // on the stack: value, container, key
+    const Values& stack = top().stack;
+    const bool is_item = establish_item(stack[stack.size() - 2], stack.back(), true);
+    // on the stack: value, container, key
+    consume(is_item ? Op::list_store : Op::store_subscr, 3, {1, 2, 0}, {});
   }
 }
 

@@ -377,6 +377,7 @@ void Session::return_from_root(Value value) {
 }
 
 void Session::finish(Recorded recorded) {
+  guard_loops();
   finished_ = true;
   recorded.entry = entry_;
   recorded.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();

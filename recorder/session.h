@@ -36,6 +36,7 @@ struct Limits {
   int nodes = 4000;
   int unroll = 64;
   int inline_depth = 8;
+  int loops = 0;  // 1: a jump back closes the trace
 };
 
 // What comes out of a session.
@@ -128,12 +129,14 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   using Instruction = rewriter::Instruction;
 
   struct Facts {
-    PyTypeObject* exact = nullptr;  // established by a guard or by what made the value
-    PyTypeObject* seen = nullptr;   // when recorded; only a hint
-    std::int32_t holders = 0;       // places of shadow frames that hold the value
-    bool is_null = false;           // when recorded
-    bool counted = true;            // false: constants and the like, which nobody drops
-    bool on_root_stack = false;     // at entry
+    PyTypeObject* exact = nullptr;    // established by a guard or by what made the value
+    PyTypeObject* seen = nullptr;     // when recorded; only a hint
+    PyTypeObject* assumed = nullptr;  // of a loop's parameter: exact, as soon as something relies on it
+    std::int32_t holders = 0;         // places of shadow frames that hold the value
+    bool is_null = false;             // when recorded
+    bool is_big = false;              // an int beyond 64 bits when recorded
+    bool counted = true;              // false: constants and the like, which nobody drops
+    bool on_root_stack = false;       // at entry
   };
 
   // An instruction that has raised, from when that is known to its handler or the end of its frame.
@@ -198,6 +201,19 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
     int check = 0;                         // replay::SlotCheck
     std::unordered_map<int, int> back_edges;
     Consumption consuming;
+  };
+
+  // A jump back has been seen, the next one to the same header may close the loop (loops.cpp).
+  struct OpenLoop {
+    std::int32_t frame = 0;  // its number
+    int target = 0;
+    std::size_t node = 0;            // in the graph
+    std::int64_t number = 0;         // among loop nodes, from 1
+    Value first = replay::kNoValue;  // parameter
+    Values initial;
+    std::vector<PyTypeObject*> known;  // of what types they are for sure, there
+    SnapshotId header = replay::kNoSnapshot;
+    std::vector<bool> shape;  // of the frame's slots
   };
 
   Session(PyThreadState* thread, Sink& sink, const Limits& limits, Ref sink_owner);
@@ -441,6 +457,20 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   [[nodiscard]] int call_start(int instruction) const;
   [[nodiscard]] PyObject* keyword_names() const;
   void count_back_edge(int target);
+  bool go_round(int target);
+  void open_loop(int target);
+  bool close_loop(const OpenLoop& loop, SnapshotId here);
+  void pass_on_assumptions(std::size_t from);
+  void guard_loops();
+  bool settle_types(const OpenLoop& loop, const Values& next);
+  Values carried_values(std::vector<Value*>* places);
+  std::vector<bool> slot_shape();
+  // Numbers are worth a guard also where something has been seen already.
+  [[nodiscard]] bool is_in_loop() const { return !loops_.empty(); }
+  // Whether the value may be taken for an exact one of this type, at the price of a guard.
+  [[nodiscard]] bool is_big_result() const;
+  bool establish_item(Value container, Value key, bool stores);
+  [[nodiscard]] bool may_be_exact(Value value, PyTypeObject* type) const;
 
   PyThreadState* thread_;
   Sink& sink_;
@@ -471,6 +501,8 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   int cached_instruction_ = -1;
   std::size_t cached_frame_ = 0;
   bool state_changed_ = true;
+  std::vector<OpenLoop> open_loops_;
+  std::vector<OpenLoop> loops_;  // all that have ever been opened, in the order of their nodes
   int entry_ = 0;
   int root_stack_ = 0;      // values on the root frame's stack that no node has taken yet
   bool entry_open_ = true;  // nothing visible has been recorded yet

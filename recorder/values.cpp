@@ -266,6 +266,11 @@ void Session::note(Value value, PyObject* object) {
   known.is_null = object == nullptr;
   if (object != nullptr) {
     known.seen = Py_TYPE(object);
+    if (limits_.loops != 0 && PyLong_CheckExact(object)) {
+      int overflow = 0;
+      static_cast<void>(PyLong_AsLongLongAndOverflow(object, &overflow));
+      known.is_big = overflow != 0;
+    }
   }
 }
 
@@ -318,6 +323,9 @@ void Session::consume(Op op, int pops, const std::vector<int>& order, Ref object
 }
 
 void Session::guard_exact(Value value, PyTypeObject* type, SnapshotId here) {
+  if (facts(value).exact != type && facts(value).assumed == type) {
+    facts(value).exact = type;  // guarded in front of the loop
+  }
   if (facts(value).exact != type) {
     emit(Op::guard_type, {value}, here, 0, Ref::create(reinterpret_cast<PyObject*>(type)));
     facts(value).exact = type;
@@ -327,8 +335,16 @@ void Session::guard_exact(Value value, PyTypeObject* type, SnapshotId here) {
 // The exact type int or float of a value, if that is established or may still be put into the entry check.
 PyTypeObject* Session::known_number(Value value) const {
   const Facts& known = facts_[static_cast<std::size_t>(value)];
-  PyTypeObject* type = known.exact != nullptr ? known.exact : (entry_open_ ? known.seen : nullptr);
+  PyTypeObject* type = known.exact != nullptr ? known.exact : (entry_open_ || is_in_loop() ? known.seen : nullptr);
+  if (is_in_loop() && known.is_big) {
+    return nullptr;
+  }
   return type == &PyLong_Type || type == &PyFloat_Type ? type : nullptr;
+}
+
+bool Session::may_be_exact(Value value, PyTypeObject* type) const {
+  const Facts& known = facts_[static_cast<std::size_t>(value)];
+  return known.exact == type || (known.exact == nullptr && known.seen == type && !known.is_big);
 }
 
 bool Session::establish_numbers(Value left, Value right, SnapshotId here) {

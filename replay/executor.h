@@ -17,6 +17,7 @@
 #include "replay/array/ufunc_site.h"
 #include "replay/code_shape.h"
 #include "replay/graph.h"
+#include "replay/loop_program.h"
 #include "rewriter/interp/frames.h"
 #include "rewriter/interp/watch.h"
 
@@ -43,6 +44,7 @@ struct Step {
   bool in_entry_check = false;
   bool expects_raise = false;  // an exception is what was recorded: the next steps go on with it
   bool serves = false;         // behind it eager execution looks for signals and for others who want the GIL
+  bool in_loop = false;        // of the loop that closes the trace: leaves, whoever has entered
   bool can_leave = false;      // its snapshot is the state before it: the original instructions may go on here instead
   std::uint16_t operand_count = 0;
   std::uint16_t drop_count = 0;
@@ -157,6 +159,7 @@ class Executor final : public interp::Watcher {
   std::vector<std::pair<std::int32_t, std::int32_t>> returned_locals_;
   std::vector<std::int32_t> frame_functions_;  // register of each frame's function
   std::vector<std::int32_t> frame_instances_;
+  LoopProgram loop_;             // what follows the loop node that the trace goes back to
   std::vector<Ref> watches_;     // of the objects that it does not own
   std::vector<PyObject*> held_;  // those of them that a run keeps alive: constants, code of inlined frames
   bool is_dead_ = false;

@@ -10,6 +10,7 @@
 #include "replay/operations.h"
 #include "rewriter/interp/dicts.h"
 #include "rewriter/interp/exceptions.h"
+#include "rewriter/interp/iterators.h"
 
 namespace tagalong::replay {
 namespace {
@@ -123,7 +124,7 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
       return Outcome::kReturned;
     }
     case Answer::kGuardFailed:
-      if (step.in_entry_check || run_.root == nullptr) {
+      if (step.in_entry_check || (run_.root == nullptr && !step.in_loop)) {
         ++step.failures;
         run_.failed = &step;
         if (step.operand_count != 0) {
@@ -295,6 +296,20 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
       registers_[step.result] = item;
       return Answer::kNext;
     }
+    case Op::loop:
+      return go_round(step, operands);
+    case Op::range_next: {
+      std::int64_t item = 0;
+      if (interp::next_of_range(operand(0), &item)) {
+        return store(step, PyLong_FromLongLong(item));
+      }
+      registers_[step.result] = nullptr;
+      return Answer::kNext;
+    }
+    case Op::sequence_item:
+      return execute_item(step, operand(0), operand(1), nullptr);
+    case Op::list_store:
+      return execute_item(step, operand(0), operand(1), operand(2));
     case Op::load_global:
     case Op::store_global:
     case Op::load_attr:
@@ -364,25 +379,34 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
   }
 }
 
+inline Interpreter::Answer Interpreter::perform(const Step& step) {
+  // A trace or profile function that was installed meanwhile wants to see the original instructions.
+  const bool steps_aside = step.can_leave && interp::is_watched(run_.thread);
+  const Answer answer = steps_aside ? Answer::kLeave : execute_step(step);
+  if (answer != Answer::kNext) [[unlikely]] {
+    if (answer != Answer::kRaised || !step.expects_raise) {
+      return answer;
+    }
+  }
+  const std::int32_t* drops = executor_.registers_used_.data() + step.operands + step.operand_count + step.result_count;
+  for (std::uint16_t index = 0; index < step.drop_count; ++index) {
+    PyObject* dropped = registers_[drops[index]];
+    registers_[drops[index]] = nullptr;
+    Py_XDECREF(dropped);
+  }
+  if (step.serves && answer == Answer::kNext && requested_ && !serve(step)) [[unlikely]] {
+    return Answer::kRaised;
+  }
+  return Answer::kNext;
+}
+
+Interpreter::Answer Interpreter::perform_in_loop(const Step& step) { return perform(step); }
+
 Outcome Interpreter::execute() {
   for (const Step& step : executor_.steps_) {
-    // A trace or profile function that was installed meanwhile wants to see the original instructions.
-    const bool steps_aside = step.can_leave && interp::is_watched(run_.thread);
-    const Answer answer = steps_aside ? Answer::kLeave : execute_step(step);
+    const Answer answer = perform(step);
     if (answer != Answer::kNext) [[unlikely]] {
-      if (answer != Answer::kRaised || !step.expects_raise) {
-        return finish(step, answer);
-      }
-    }
-    const std::int32_t* drops =
-        executor_.registers_used_.data() + step.operands + step.operand_count + step.result_count;
-    for (std::uint16_t index = 0; index < step.drop_count; ++index) {
-      PyObject* dropped = registers_[drops[index]];
-      registers_[drops[index]] = nullptr;
-      Py_XDECREF(dropped);
-    }
-    if (step.serves && answer == Answer::kNext && requested_ && !serve(step)) [[unlikely]] {
-      return finish(step, Answer::kRaised);
+      return answer == Answer::kLoop ? run_loop(step) : finish(step, answer);
     }
   }
   TAGALONG_CHECK(false, "graph {} has no end", executor_.graph_.name);

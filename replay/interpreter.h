@@ -19,9 +19,23 @@ class Interpreter {
 
  private:
   // The answer of one step.
-  enum class Answer : std::uint8_t { kNext, kRaised, kGuardFailed, kAgain, kReturned, kLeave };
+  enum class Answer : std::uint8_t { kNext, kRaised, kGuardFailed, kAgain, kReturned, kLeave, kLoop };
   // kAgain: the unusual happened before any effect; the original instruction is executed instead.
+  // kLoop: the rest of the trace goes round.
 
+  // A step with what belongs to it: who watches, what dies with it, who waits.
+  [[gnu::always_inline]] Answer perform(const Step& step);
+  Answer perform_in_loop(const Step& step);
+  Outcome run_loop(const Step& header);
+  bool enter_loop();
+  void begin_round(const Step& header);
+  PyObject* box(std::int32_t place);
+  bool box_all(const LoweredSnapshot& state);
+  bool sync_raw(const Step& step, std::int32_t place);
+  void show(const std::vector<LoopProgram::Slot>& slots);
+  void show_dying(const Step& step, const std::vector<LoopProgram::Slot>& slots);
+  Answer go_round(const Step& step, const std::int32_t* operands);
+  Answer execute_item(const Step& step, PyObject* container, PyObject* key, PyObject* value);
   // The one dispatch: part of the loop.
   [[gnu::always_inline]] Answer execute_step(const Step& step);
   [[gnu::always_inline]] Answer execute_guard(const Step& step, PyObject* value);
@@ -108,6 +122,7 @@ class Interpreter {
   const Executor& executor_;
   Run& run_;
   PyObject** registers_;
+  RawNumber* raw_ = nullptr;  // numbers beside the registers, while a loop runs
   const interp::RequestFlag requested_;
 };
 

@@ -77,6 +77,9 @@ void Interpreter::leave_generator(const Step& step) {
     interp::end_generator(run_.thread, frame);
     return;
   }
+  if (!box_all(state)) {
+    Py_FatalError("tagalong: no memory for the locals of a generator");
+  }
   interp::set_location(frame, unit_of(state));
   write_locals(frame, state);
   const auto depth = static_cast<int>(state.stack.size()) - 1;  // without what is yielded

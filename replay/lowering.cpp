@@ -7,16 +7,20 @@
 #include <utility>
 
 #include "replay/executor.h"
+#include "replay/loop_lowering.h"
 #include "rewriter/interp/errors.h"
 
 namespace tagalong::replay {
 
 class Lowering {
  public:
-  explicit Lowering(Executor& executor) : executor_(executor), graph_(executor.graph_) {}
+  explicit Lowering(Executor& executor)
+      : executor_(executor),
+        graph_(executor.graph_),
+        registers_(static_cast<std::size_t>(graph_.value_count), -1),
+        loops_(graph_, executor.loop_, executor.steps_, registers_, next_register_) {}
 
   void run() {
-    registers_.assign(static_cast<std::size_t>(graph_.value_count), -1);
     owned_.assign(static_cast<std::size_t>(graph_.value_count), true);
     assign_constants();
     executor_.snapshots_.resize(graph_.snapshots.size());
@@ -26,6 +30,7 @@ class Lowering {
     executor_.registers_used_.reserve(3 * graph_.nodes.size());
     for (std::size_t index = 0; index < graph_.nodes.size(); ++index) {
       lower(index);
+      loops_.learn(graph_.nodes[index]);
     }
     for (const FrameInfo& frame : graph_.frames) {
       executor_.frame_functions_.push_back(frame.function == kNoValue ? function_register_
@@ -33,6 +38,10 @@ class Lowering {
       executor_.frame_instances_.push_back(frame.instance == kNoValue ? -1 : fixed_register(frame.instance));
     }
     executor_.register_count_ = next_register_;
+    if (loops_.is_closed()) {
+      executor_.loop_.kinds.resize(static_cast<std::size_t>(next_register_), Raw::kNone);
+      executor_.loop_.unboxed.resize(graph_.snapshots.size());
+    }
     let_go();
   }
 
@@ -112,7 +121,10 @@ class Lowering {
     }
     step.result_count = static_cast<std::uint16_t>(node.result_count);
     for (std::int32_t result = 0; result < node.result_count; ++result) {
-      const std::int32_t place = allocate();
+      std::int32_t place = loops_.place_of_result(number, node.first_result + result);
+      if (place < 0) {
+        place = allocate();
+      }
       registers_[index(node.first_result + result)] = place;
       if (result == 0) {
         step.result = place;
@@ -120,7 +132,9 @@ class Lowering {
       executor_.registers_used_.push_back(place);
     }
     follow_exception(step);
+    step.in_loop = loops_.is_inside() || loops_.is_header(number);
     executor_.steps_.push_back(std::move(step));
+    loops_.emit(number, executor_.steps_.size() - 1);
   }
 
   // While an exception is under way nothing can leave to the original instructions.
@@ -191,6 +205,15 @@ class Lowering {
         continue;
       }
       const std::int32_t place = register_of(value);
+      if (loops_.is_inside()) {
+        const LoopLowering::Drop way = loops_.drop(value);
+        if (way == LoopLowering::Drop::kFree) {
+          free_.push_back(place);
+        }
+        if (way != LoopLowering::Drop::kStep) {
+          continue;
+        }
+      }
       executor_.registers_used_.push_back(place);
       ++step.drop_count;
       mark_temporary(step, value);
@@ -249,6 +272,9 @@ class Lowering {
     }
     for (const Value value : source.stack) {
       target.stack.push_back(register_of(value));
+    }
+    if (loops_.is_inside()) {
+      loops_.note_snapshot(id);
     }
     // Two snapshots have the same key only if all their values are the same, so comparing values, not registers. That
     // of the same frame before this one is the only one that mostly is.
@@ -333,7 +359,9 @@ class Lowering {
   static constexpr std::int32_t function_register_ = 1;
   Executor& executor_;
   const Graph& graph_;
+  std::int32_t next_register_ = 0;
   std::vector<std::int32_t> registers_;
+  LoopLowering loops_;
   std::map<std::int32_t, Value> params_;
   std::vector<bool> owned_, lowered_;
   std::vector<std::int32_t> free_;
@@ -344,7 +372,6 @@ class Lowering {
   };
   std::vector<LastState> last_states_;  // by frame
   std::int32_t next_key_ = 0;
-  std::int32_t next_register_ = 0;
   bool in_entry_check_ = true;
   std::unordered_set<PyObject*> watches_;
   bool is_raising_ = false;

@@ -11,6 +11,11 @@ namespace tagalong::replay {
 
 bool Interpreter::materialise(const LoweredSnapshot& snapshot, bool with_locals) {
   const auto nesting = static_cast<int>(snapshot.chain.size());
+  for (int level = 0; with_locals && raw_ != nullptr && level < nesting; ++level) {
+    if (!box_all(executor_.snapshots_[static_cast<std::size_t>(snapshot.chain[level])])) {
+      return false;
+    }
+  }
   for (int level = 0; level < nesting; ++level) {
     const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(snapshot.chain[level])];
     const auto number = static_cast<std::size_t>(state.frame);
@@ -104,6 +109,9 @@ void Interpreter::leave_frame(const Step& step) {
     if (step.snapshot != kNoSnapshot && (interp::is_held(frame) || interp::has_locals_dict(frame))) {
       // Somebody will look at it after its return.
       const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)];
+      if (!box_all(state)) {
+        Py_FatalError("tagalong: no memory for the locals of a frame");
+      }
       write_locals(frame, state);
       interp::set_location(frame, unit_of(state));
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -131,6 +132,11 @@ class Verifier {
     if (node.op == Op::drop) {
       drop(node);
     }
+    if (node.op == Op::loop) {
+      loop(node);
+    } else if (node.op == Op::jump_back) {
+      jump_back(node);
+    }
     for (std::int32_t i = 0; i < node.result_count; ++i) {
       define(node.first_result + i);
     }
@@ -166,6 +172,43 @@ class Verifier {
         problem("there is no inlined frame {}", node.immediate);
       } else if (std::exchange(left_[static_cast<std::size_t>(node.immediate)], place_) != kNowhere) {
         problem("frame {} has returned before", node.immediate);
+      }
+    }
+  }
+
+  void loop(const Node& node) {
+    loops_.push_back(place_);
+    if (std::cmp_not_equal(node.operands.size(), node.result_count)) {
+      problem("{} operands, {} results", node.operands.size(), node.result_count);
+    }
+    const char* letters = node.object && PyUnicode_Check(node.object.get()) ? PyUnicode_AsUTF8(node.object.get()) : "";
+    if (std::string_view(letters).size() != node.operands.size() ||
+        std::string_view(letters).find_first_not_of("ifbo") != std::string_view::npos) {
+      problem("not a letter of i, f, b, o for each operand");
+    }
+  }
+
+  // What is from before the loop lasts as long as the loop does.
+  void jump_back(const Node& node) {
+    if (node.immediate < 1 || std::cmp_greater(node.immediate, loops_.size())) {
+      problem("there is no loop number {}", node.immediate);
+      return;
+    }
+    const std::int32_t header = loops_[static_cast<std::size_t>(node.immediate - 1)];
+    const Node& loop = graph_.nodes[static_cast<std::size_t>(header)];
+    if (std::cmp_not_equal(node.operands.size(), loop.result_count)) {
+      problem("{} operands, the loop has {} results", node.operands.size(), loop.result_count);
+    }
+    for (std::size_t value = 0; value < dropped_.size(); ++value) {
+      // What dies with the header itself is dropped right behind it.
+      if (dropped_[value] > header + 1 && defined_[value] < header && defined_[value] != kNowhere) {
+        problem("%{} is from before the loop and dropped in it, at node {}", value, dropped_[value]);
+      }
+    }
+    for (std::int32_t place = header + 1; place < place_; ++place) {
+      const Node& each = graph_.nodes[static_cast<std::size_t>(place)];
+      if (each.op == Op::take_stack || each.op == Op::param) {
+        problem("node {} is of the entry, and in the loop", place);
       }
     }
   }
@@ -294,6 +337,7 @@ class Verifier {
   std::unordered_map<std::int64_t, std::int32_t> params_;
   std::int32_t place_ = 0;
   bool is_raising_ = false;
+  std::vector<std::int32_t> loops_;  // their nodes
   std::vector<std::string> problems_;
 };
 

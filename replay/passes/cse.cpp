@@ -41,6 +41,7 @@ class Merger {
       if (is_expected_to_raise(nodes, place) || !merged(node)) {
         facts_.learn(node);
         epoch_ += facts_.disturbs(node) ? 1 : 0;
+        pure_epoch_ -= node.op == Op::loop ? 1 : 0;
         if (kept_ != place) {
           nodes[kept_] = std::move(node);
         }
@@ -117,7 +118,7 @@ class Merger {
     if ((!row.is_pure() && !reads) || row.is_guard() || node.result_count == 0) {
       return false;
     }
-    const Node* twin = table_.find_or_add(graph_.nodes, kept_, node, reads ? epoch_ : 0);
+    const Node* twin = table_.find_or_add(graph_.nodes, kept_, node, reads ? epoch_ : pure_epoch_);
     if (twin == nullptr || (makes_number(node) && seen_[at(node.first_result)] && seen_[at(twin->first_result)])) {
       return false;
     }
@@ -139,7 +140,9 @@ class Merger {
   Facts facts_;
   NodeTable table_;
   std::size_t kept_ = 0;     // nodes that stay, the first ones
-  std::uint32_t epoch_ = 1;  // counts the nodes after which reads may differ; 0: pure nodes
+  std::uint32_t epoch_ = 1;  // counts the nodes after which reads may differ
+  // Of pure nodes. A new one in each loop: what a round makes and drops is not what was made before it.
+  std::uint32_t pure_epoch_ = UINT32_MAX;
   bool changed_ = false;
 };
 

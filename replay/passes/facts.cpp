@@ -103,8 +103,27 @@ void Facts::learn(const Node& node) {
     default:
       break;
   }
-  if (node.result_count == 1) {
+  if (node.op == Op::loop) {
+    learn_loop(node);
+  } else if (node.result_count == 1) {
     at(node.first_result) = {result_type(node), node.op == Op::constant || node.op == Op::null};
+  }
+}
+
+// What the recorder has made sure of on both ways to the header.
+void Facts::learn_loop(const Node& node) {
+  const char* letters = PyUnicode_AsUTF8(node.object.get());
+  for (std::int32_t index = 0; index < node.result_count; ++index) {
+    const char letter = letters[index];
+    const PyTypeObject* type = nullptr;
+    if (letter == 'i') {
+      type = &PyLong_Type;
+    } else if (letter == 'f') {
+      type = &PyFloat_Type;
+    } else if (letter == 'b') {
+      type = &PyBool_Type;
+    }
+    at(node.first_result + index) = {type, false};
   }
 }
 

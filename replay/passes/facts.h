@@ -36,6 +36,7 @@ class Facts {
   };
   [[nodiscard]] const Fact& at(Value value) const { return values_[static_cast<std::size_t>(value)]; }
   [[nodiscard]] Fact& at(Value value) { return values_[static_cast<std::size_t>(value)]; }
+  void learn_loop(const Node& node);
   [[nodiscard]] const PyTypeObject* result_type(const Node& node) const;
   [[nodiscard]] const PyTypeObject* number_type(const Node& node) const;
 

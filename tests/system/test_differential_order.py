@@ -33,6 +33,17 @@ def test_traces_that_end_anywhere(topic: str) -> None:
     assert events["exit"] > 0
 
 
+@pytest.mark.parametrize(
+    "words", [("--loops",), ("--loops", "--shuffled", "3")], ids=["as-written", "shuffled"]
+)
+@pytest.mark.parametrize("topic", TOPICS)
+def test_traces_closed_by_jumps_back(topic: str, words: tuple[str, ...]) -> None:
+    """Where a loop goes round twice in a recording, the trace ends there and the executor goes on with the rounds."""
+    events = differential(*words, topic)
+    assert events["record"] > 0
+    assert events["hit"] > 0
+
+
 def test_nesting_deeper_than_frames_of_a_run() -> None:
     """The limit `inline_depth` may be set beyond what one run can hold; the rest are opaque calls."""
     source = "def f0(x): return [x]\n" + "".join(f"def f{i}(x): return f{i - 1}(x)\n" for i in range(1, 61))

@@ -1,10 +1,13 @@
-"""`python -m differential [--eager | --shuffled SEED | --limits] [--here] [program or topic ...]`: what differs.
+"""`python -m differential [--eager | --shuffled SEED | --limits | --loops] [--here] [name ...]`: what differs.
+
+Names are those of programs or topics.
 
 Every program runs in a process of its own, so that a crash is told as a crash; `--here` runs all in this one.
 
 --eager     compares two eager runs, which shows programs that do not behave the same twice
 --shuffled  all functions of the program traced, calls in random order; events are not compared
 --limits    the graph limited to so few nodes that the recording stops in the middle, six times; events are not compared
+--loops     jumps back close traces, with --shuffled or without; events are not compared
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from collections.abc import Iterator
 from random import Random
 
 from .program import Program, load
-from .runner import Seen, differences, run
+from .runner import LIMITS, Seen, differences, run
 
 Run = tuple[str, list[Seen], list[Seen]]
 
@@ -30,9 +33,12 @@ def runs(program: Program, arguments: argparse.Namespace) -> Iterator[Run]:
     import tagalong.testing
     from tagalong import _core
 
-    if program.only_as_written and (arguments.shuffled is not None or arguments.limits):
+    if program.only_as_written and (arguments.shuffled is not None or arguments.limits or arguments.loops):
         return
     trace, events = tagalong.trace, tagalong.testing.events
+    if arguments.loops:
+        LIMITS["loops"] = 1
+        _core.set_option("loops", 1)
     if arguments.shuffled is not None:
         key = f"{program.name}{arguments.shuffled}"
         eager, again = run(program, order=Random(key)), run(program, order=Random(key))
@@ -46,6 +52,8 @@ def runs(program: Program, arguments: argparse.Namespace) -> Iterator[Run]:
         for limit in limits if not differences(eager, again) else []:
             _core.set_option("nodes", limit)
             yield f"at most {limit} nodes", eager, _without_events(run(program, trace, events))
+    elif arguments.loops:
+        yield "with loops", run(program), _without_events(run(program, trace, events))
     else:
         yield "as written", run(program), run(program, trace, events)
 
@@ -94,6 +102,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--eager", action="store_true")
     parser.add_argument("--shuffled", type=int, metavar="SEED")
     parser.add_argument("--limits", action="store_true")
+    parser.add_argument("--loops", action="store_true")
     parser.add_argument("--here", action="store_true")
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_args(words)

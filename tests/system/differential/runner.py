@@ -21,7 +21,15 @@ from .program import Program, Step
 
 Trace = Callable[[Any], Any]
 # What the engine starts with, of what programs change.
-LIMITS = {"nodes": 4000, "unroll": 64, "inline_depth": 8, "entries_per_anchor": 8, "retries": 4, "stress": 0}
+LIMITS = {
+    "nodes": 4000,
+    "unroll": 64,
+    "loops": 0,
+    "inline_depth": 8,
+    "entries_per_anchor": 8,
+    "retries": 4,
+    "stress": 0,
+}
 Events = Callable[[], contextlib.AbstractContextManager[list[str]]]
 
 

@@ -1,0 +1,233 @@
+// A jump back closes the trace: one round has been peeled, the next one is the body of the loop.
+//
+// At the first jump back to a header the values of the frame's slots become parameters of a `loop` node; what is known
+// of their types is an assumption, from which the body may take what it likes (Facts::assumed). At the next jump back
+// to the same header those that it took are guarded, once in front of the loop and, where the body does not vouch for
+// them, in front of the jump. If that cannot be, a loop is opened anew there; a loop node that no jump goes back to
+// only hands its values on.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "recorder/leaving.h"
+#include "recorder/session.h"
+#include "rewriter/interp/errors.h"
+
+namespace tagalong::recorder {
+
+namespace op = rewriter::op;
+using replay::kNoSnapshot;
+using replay::kNoValue;
+
+namespace {
+
+constexpr int kOpenings = 4;  // of one header in one frame, before its rounds are only written out
+
+char letter_of(const PyTypeObject* type) {
+  if (type == &PyLong_Type) {
+    return 'i';
+  }
+  if (type == &PyFloat_Type) {
+    return 'f';
+  }
+  return type == &PyBool_Type ? 'b' : 'o';
+}
+
+}  // namespace
+
+// The values of the frame's slots in order, the stack behind the locals; `places` gets where they are.
+Values Session::carried_values(std::vector<Value*>* places) {
+  Values values;
+  ShadowFrame& frame = top();
+  for (Values* slots : {&frame.locals, &frame.stack}) {
+    for (Value& value : *slots) {
+      if (value != kNoValue && !facts(value).is_null) {
+        values.push_back(value);
+        places->push_back(&value);
+      }
+    }
+  }
+  return values;
+}
+
+// Which slots have a value: the same at each jump back.
+std::vector<bool> Session::slot_shape() {
+  std::vector<bool> shape;
+  for (const Values* slots : {&top().locals, &top().stack}) {
+    for (const Value value : *slots) {
+      shape.push_back(value != kNoValue && !facts(value).is_null);
+    }
+  }
+  return shape;
+}
+
+// A jump back to `target`: true if it has ended the trace.
+bool Session::go_round(int target) {
+  const bool is_jump = instruction_at(current_).opcode == op::kJUMP_BACKWARD;
+  if (instruction_at(current_).opcode == op::kJUMP_BACKWARD_NO_INTERRUPT) {
+    return false;
+  }
+  flush_drops();
+  const auto open = std::ranges::find_if(
+      open_loops_, [&](const OpenLoop& loop) { return loop.frame == top().number && loop.target == target; });
+  if (open != open_loops_.end()) {
+    const OpenLoop loop = *open;
+    open_loops_.erase(open);
+    if (loop.shape == slot_shape() && close_loop(loop, snapshot_at(is_jump ? current_ : target, top().stack))) {
+      return true;
+    }
+  }
+  if (top().back_edges[target] <= kOpenings) {
+    open_loop(target);
+  }
+  return false;
+}
+
+void Session::open_loop(int target) {
+  std::vector<Value*> places;
+  OpenLoop loop;
+  loop.frame = top().number;
+  loop.target = target;
+  loop.shape = slot_shape();
+  loop.initial = carried_values(&places);
+  loop.header = snapshot_at(target, top().stack);
+  const auto count = static_cast<std::int64_t>(places.size());
+  if (count == 0) {
+    return;
+  }
+  Ref letters = Ref::steal(PyUnicode_FromString(std::string(places.size(), 'o').c_str()));
+  if (!letters) {
+    throw PythonError();
+  }
+  loop.first = emit(Op::loop, loop.initial, loop.header, count, std::move(letters));
+  loop.node = graph_.nodes.size() - 1;
+  loop.number = static_cast<std::int64_t>(loops_.size()) + 1;
+  for (std::size_t index = 0; index < places.size(); ++index) {
+    const Value parameter = loop.first + static_cast<Value>(index);
+    const Value value = *places[index];
+    const Facts known = facts(value);
+    loop.known.push_back(known.exact);
+    PyTypeObject* type = known.exact != nullptr ? known.exact : known.seen;
+    const bool lasts = type != nullptr && PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE) != 0 &&
+                       PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) == 0 && !known.is_big;
+    facts(parameter).seen = known.seen;
+    facts(parameter).is_big = known.is_big;
+    facts(parameter).assumed = lasts ? type : nullptr;
+    if (const auto place = lasti_of_.find(value); place != lasti_of_.end()) {
+      lasti_of_.emplace(parameter, place->second);
+    }
+    hold(parameter);
+    *places[index] = parameter;
+  }
+  state_changed_ = true;
+  for (const Value value : loop.initial) {
+    release(value);
+  }
+  flush_drops();
+  loops_.push_back(loop);
+  open_loops_.push_back(std::move(loop));
+}
+
+// Which parameters the body needs to be of their types, and those that follow from them; false: a round changes a type.
+bool Session::settle_types(const OpenLoop& loop, const Values& next) {
+  const auto is_parameter = [&](Value value) {
+    return value >= loop.first && value < loop.first + static_cast<Value>(loop.initial.size());
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t index = 0; index < next.size(); ++index) {
+      const Value parameter = loop.first + static_cast<Value>(index);
+      const Value value = next[index];
+      PyTypeObject* assumed = facts(parameter).assumed;
+      if (assumed == nullptr || value == parameter) {
+        continue;
+      }
+      if (facts(parameter).exact == nullptr) {
+        // A number that nobody in the body needs as one is still cheaper without an object.
+        if (letter_of(assumed) != 'o' && facts(value).exact == assumed && !facts(value).is_big) {
+          facts(parameter).exact = assumed;
+          changed = true;
+        }
+        continue;
+      }
+      if (facts(value).exact == assumed) {
+        continue;
+      }
+      if (is_parameter(value) && facts(value).assumed == assumed) {
+        facts(value).exact = assumed;
+        changed = true;
+      } else if (facts(value).exact != nullptr || facts(value).seen != assumed || facts(value).is_big) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// What a loop's parameter is relied on to be, the value that it starts with has to be; that may be the parameter of an
+// earlier loop, on which it is relied now.
+void Session::pass_on_assumptions(std::size_t from) {
+  for (std::size_t place = loops_.size(); place-- > from;) {
+    const OpenLoop& loop = loops_[place];
+    for (std::size_t index = 0; index < loop.initial.size(); ++index) {
+      const Facts known = facts(loop.first + static_cast<Value>(index));
+      Facts& initial = facts(loop.initial[index]);
+      if (known.exact != nullptr && initial.exact == nullptr && initial.assumed == known.exact) {
+        initial.exact = known.exact;
+      }
+    }
+  }
+}
+
+// The guards for what loops rely on, in front of them; known only now.
+void Session::guard_loops() {
+  pass_on_assumptions(0);
+  for (std::size_t place = loops_.size(); place-- > 0;) {
+    const OpenLoop& loop = loops_[place];
+    std::ptrdiff_t guards = 0;
+    for (std::size_t index = 0; index < loop.initial.size(); ++index) {
+      PyTypeObject* exact = facts(loop.first + static_cast<Value>(index)).exact;
+      // What is known by now may have been learned behind the loop, from a guard that stands there. What the
+      // parameter of an earlier loop is, has been guarded in front of that.
+      const Facts& initial = facts(loop.initial[index]);
+      const bool is_guarded = initial.exact == exact && initial.assumed == exact;
+      if (exact != nullptr && loop.known[index] != exact && !is_guarded) {
+        emit(Op::guard_type, {loop.initial[index]}, loop.header, 0, Ref::create(reinterpret_cast<PyObject*>(exact)));
+        graph_.nodes.back().line = graph_.nodes[loop.node].line;
+        ++guards;
+      }
+    }
+    const auto node = graph_.nodes.begin() + static_cast<std::ptrdiff_t>(loop.node);
+    std::rotate(node, graph_.nodes.end() - guards, graph_.nodes.end());
+  }
+}
+
+bool Session::close_loop(const OpenLoop& loop, SnapshotId here) {
+  std::vector<Value*> places;
+  const Values next = carried_values(&places);
+  pass_on_assumptions(static_cast<std::size_t>(loop.number));
+  if (!settle_types(loop, next)) {
+    return false;
+  }
+  std::string letters;
+  for (std::size_t index = 0; index < next.size(); ++index) {
+    PyTypeObject* exact = facts(loop.first + static_cast<Value>(index)).exact;
+    letters.push_back(letter_of(exact));
+    if (exact != nullptr && facts(next[index]).exact != exact) {
+      emit(Op::guard_type, {next[index]}, here, 0, Ref::create(reinterpret_cast<PyObject*>(exact)));
+      facts(next[index]).exact = exact;
+    }
+  }
+  graph_.nodes[loop.node].object = Ref::steal(PyUnicode_FromString(letters.c_str()));
+  if (!graph_.nodes[loop.node].object) {
+    throw PythonError();
+  }
+  emit(Op::jump_back, next, here, loop.number);
+  for (const auto& code : codes_) {
+    leave_at_next_hook(*code);
+  }
+  finish({});
+  return true;
+}
+
+}  // namespace tagalong::recorder

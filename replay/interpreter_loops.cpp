@@ -1,0 +1,553 @@
+// A loop that closes a trace: its operations run round after round, numbers without objects, until one of them leaves.
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "replay/interpreter.h"
+#include "rewriter/interp/exact_numbers.h"
+#include "rewriter/interp/iterators.h"
+
+namespace tagalong::replay {
+namespace {
+
+constexpr std::int64_t kDigit = std::int64_t{1} << 30;         // ints below it have one digit
+constexpr std::int64_t kExactInFloat = std::int64_t{1} << 53;  // ints up to it are floats without rounding
+constexpr std::int64_t kBits = 64;
+
+bool is_plain_number(PyObject* object) {
+  return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object);
+}
+
+// False: not an exact number of this kind, or one that does not fit.
+bool unbox(PyObject* object, Raw kind, RawNumber* number) {
+  switch (kind) {
+    case Raw::kInt:
+      return PyLong_CheckExact(object) && interp::int64_of(object, &number->i);
+    case Raw::kFloat:
+      if (!PyFloat_CheckExact(object)) {
+        return false;
+      }
+      number->d = PyFloat_AS_DOUBLE(object);
+      return true;
+    case Raw::kBool:
+      number->i = object == Py_True ? 1 : 0;
+      return object == Py_True || object == Py_False;
+    default:
+      return true;
+  }
+}
+
+bool fits_digit(std::int64_t number) { return -kDigit < number && number < kDigit; }
+bool fits_float(std::int64_t number) { return -kExactInFloat <= number && number <= kExactInFloat; }
+std::uint64_t magnitude(std::int64_t number) {
+  return number < 0 ? 0 - static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number);
+}
+
+// Rounds towards minus infinity, as Python does; the caller has looked for what does not go.
+std::int64_t floor_divide(std::int64_t left, std::int64_t right) {
+  const std::int64_t quotient = left / right;
+  return quotient - ((left % right != 0 && (left < 0) != (right < 0)) ? 1 : 0);
+}
+
+std::int64_t floor_remainder(std::int64_t left, std::int64_t right) {
+  const std::int64_t remainder = left % right;
+  return remainder + ((remainder != 0 && (remainder < 0) != (right < 0)) ? right : 0);
+}
+
+bool shift_left(std::int64_t left, std::int64_t right, std::int64_t* result) {
+  if (right < 0 || (right >= kBits - 1 && left != 0)) {
+    return false;
+  }
+  const auto shifted = left == 0 ? 0 : static_cast<std::int64_t>(static_cast<std::uint64_t>(left) << right);
+  *result = shifted;
+  return left == 0 || (shifted >> right) == left;
+}
+
+// Large ints are divided by CPython, which rounds once.
+bool true_divide(std::int64_t left, std::int64_t right, double* result) {
+  if (right == 0) {
+    return false;
+  }
+  if (fits_float(left) && fits_float(right)) {
+    *result = static_cast<double>(left) / static_cast<double>(right);
+    return true;
+  }
+  const Ref dividend = Ref::steal(PyLong_FromLongLong(left));
+  const Ref divisor = Ref::steal(PyLong_FromLongLong(right));
+  const Ref quotient = dividend && divisor ? Ref::steal(PyNumber_TrueDivide(dividend.get(), divisor.get())) : Ref();
+  if (!quotient) {
+    PyErr_Clear();
+    return false;
+  }
+  *result = PyFloat_AS_DOUBLE(quotient.get());
+  return true;
+}
+
+// The place of an index in a list or tuple, negative if there is none.
+Py_ssize_t place_in(PyObject* container, std::int64_t index) {
+  const Py_ssize_t size = Py_SIZE(container);
+  const std::int64_t place = index < 0 ? index + size : index;
+  return place < 0 || place >= size ? -1 : static_cast<Py_ssize_t>(place);
+}
+
+PyObject** items_of(PyObject* container) {
+  return PyList_CheckExact(container) ? reinterpret_cast<PyListObject*>(container)->ob_item
+                                      : reinterpret_cast<PyTupleObject*>(container)->ob_item;
+}
+
+}  // namespace
+
+// The object of a number that somebody is going to see: the same one from now on.
+PyObject* Interpreter::box(std::int32_t place) {
+  if (registers_[place] == nullptr) {
+    const RawNumber number = raw_[place];
+    switch (executor_.loop_.kinds[static_cast<std::size_t>(place)]) {
+      case Raw::kInt:
+        registers_[place] = PyLong_FromLongLong(number.i);
+        break;
+      case Raw::kFloat:
+        registers_[place] = PyFloat_FromDouble(number.d);
+        break;
+      case Raw::kBool:
+        registers_[place] = Py_NewRef(number.i != 0 ? Py_True : Py_False);
+        break;
+      default:
+        break;
+    }
+  }
+  return registers_[place];
+}
+
+bool Interpreter::box_all(const LoweredSnapshot& state) {
+  if (raw_ != nullptr) {
+    const auto number = static_cast<std::size_t>(&state - executor_.snapshots_.data());
+    for (const std::int32_t place : executor_.loop_.unboxed[number]) {
+      if (box(place) == nullptr) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// What a real frame holds may die: then it shows the number now. Where it holds a number, it may be an older one.
+bool Interpreter::sync_raw(const Step& step, std::int32_t place) {
+  const auto number = static_cast<std::int32_t>(PyLong_AsLong(step.object));
+  for (int level = 0; level < run_.depth; ++level) {
+    if (run_.frame_numbers[level] == number) {
+      PyObject* old = interp::locals_of(run_.frames[level])[step.immediate];
+      if (old != nullptr && !is_plain_number(old)) {
+        if (box(place) == nullptr) {
+          return false;
+        }
+        sync_local(step);
+      }
+      break;
+    }
+  }
+  return true;
+}
+
+// Somebody may look who is not told of by a step: the slots that are behind get what they have to show.
+void Interpreter::show(const std::vector<LoopProgram::Slot>& slots) {
+  for (int level = 0; level < run_.depth; ++level) {
+    if (run_.frame_numbers[level] != executor_.loop_.frame) {
+      continue;
+    }
+    for (const auto& [slot, place] : slots) {
+      PyObject* value = box(place);
+      if (value == nullptr && executor_.loop_.kinds[static_cast<std::size_t>(place)] != Raw::kNone) {
+        Py_FatalError("tagalong: no memory for a local of a frame");
+      }
+      PyObject*& there = interp::locals_of(run_.frames[level])[slot];
+      if (there != value) {
+        PyObject* old = std::exchange(there, Py_XNewRef(value));
+        run_.synced_keys[level] = -1;
+        Py_XDECREF(old);
+      }
+    }
+    return;
+  }
+}
+
+// Called in front of the step, which may hold the last but one reference by then.
+void Interpreter::show_dying(const Step& step, const std::vector<LoopProgram::Slot>& slots) {
+  const std::int32_t* drops = executor_.registers_used_.data() + step.operands + step.operand_count + step.result_count;
+  for (std::uint16_t index = 0; index < step.drop_count; ++index) {
+    PyObject* object = registers_[drops[index]];
+    if (object != nullptr && Py_REFCNT(object) <= 2 && !is_plain_number(object)) {
+      show(slots);
+      return;
+    }
+  }
+}
+
+// A loop that the trace does not go back to: each result is one more reference.
+Interpreter::Answer Interpreter::go_round(const Step& step, const std::int32_t* operands) {
+  if (step.in_loop) {
+    return Answer::kLoop;
+  }
+  for (std::uint16_t index = 0; index < step.operand_count; ++index) {
+    registers_[operands[step.operand_count + index]] = Py_NewRef(registers_[operands[index]]);
+  }
+  return Answer::kNext;
+}
+
+Interpreter::Answer Interpreter::execute_item(const Step& step, PyObject* container, PyObject* key, PyObject* value) {
+  const bool is_exact =
+      (PyList_CheckExact(container) || (value == nullptr && PyTuple_CheckExact(container))) && PyLong_CheckExact(key);
+  if (!is_exact) {
+    return Answer::kAgain;
+  }
+  if (value == nullptr) {
+    PyObject* item = PyObject_GetItem(container, key);
+    if (item == nullptr) {
+      PyErr_Clear();
+      return Answer::kAgain;
+    }
+    return store(step, item);
+  }
+  if (!sync(step)) {
+    return Answer::kRaised;
+  }
+  return check(PyObject_SetItem(container, key, value));
+}
+
+bool Interpreter::enter_loop() {
+  const LoopProgram& program = executor_.loop_;
+  for (const LoopProgram::Entry& entry : program.invariants) {
+    if (!unbox(registers_[entry.from], entry.raw, &raw_[entry.to])) {
+      return false;
+    }
+  }
+  for (const LoopProgram::Entry& entry : program.parameters) {
+    if (!unbox(registers_[entry.from], entry.raw, &raw_[entry.to])) {
+      return false;
+    }
+  }
+  for (const LoopProgram::Entry& entry : program.parameters) {
+    registers_[entry.to] = Py_NewRef(registers_[entry.from]);
+  }
+  return true;
+}
+
+// The values of the frame that goes round are others now, under the same names; those of its callers stay.
+inline void Interpreter::begin_round(const Step& header) {
+  const auto level = executor_.snapshots_[static_cast<std::size_t>(header.snapshot)].chain.size() - 1;
+  if (std::cmp_less(level, run_.depth)) {
+    run_.synced_keys[level] = -1;
+  }
+}
+
+Outcome Interpreter::run_loop(const Step& header) {
+  constexpr std::size_t kOnStack = 256;
+  std::array<RawNumber, kOnStack> small;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled where it is used
+  std::vector<RawNumber> large;
+  raw_ = small.data();
+  if (static_cast<std::size_t>(executor_.register_count_) > kOnStack) {
+    large.resize(static_cast<std::size_t>(executor_.register_count_));
+    raw_ = large.data();
+  }
+  if (!enter_loop()) {
+    raw_ = nullptr;  // nothing has been made yet
+    return finish(header, Answer::kGuardFailed);
+  }
+  const std::int32_t* drops =
+      executor_.registers_used_.data() + header.operands + header.operand_count + header.result_count;
+  for (std::uint16_t index = 0; index < header.drop_count; ++index) {
+    Py_CLEAR(registers_[drops[index]]);
+  }
+  begin_round(header);
+  PyObject** const objects = registers_;
+  RawNumber* const raw = raw_;
+  const LoopOp* const first = executor_.loop_.ops.data();
+  const Step* const steps = executor_.steps_.data();
+  const LoopOp* op = first;
+#define TAGALONG_ARITHMETIC(code, builtin)                                  \
+  case LoopCode::code: {                                                    \
+    std::int64_t result = 0;                                                \
+    if (builtin(raw[op->left].i, raw[op->right].i, &result)) [[unlikely]] { \
+      return finish(steps[op->step], Answer::kAgain);                       \
+    }                                                                       \
+    raw[op->result].i = result;                                             \
+    break;                                                                  \
+  }
+#define TAGALONG_BITS(code, operation)                              \
+  case LoopCode::code:                                              \
+    raw[op->result].i = raw[op->left].i operation raw[op->right].i; \
+    break;
+#define TAGALONG_FLOAT(code, operation)                             \
+  case LoopCode::code:                                              \
+    raw[op->result].d = raw[op->left].d operation raw[op->right].d; \
+    break;
+#define TAGALONG_COMPARE(name, member, operation)                                                 \
+  case LoopCode::k##name:                                                                         \
+    raw[op->result].i = raw[op->left].member operation raw[op->right].member ? 1 : 0;             \
+    break;                                                                                        \
+  case LoopCode::kGuard##name:                                                                    \
+    if ((raw[op->left].member operation raw[op->right].member) != (op->flag != 0)) [[unlikely]] { \
+      return finish(steps[op->step], Answer::kGuardFailed);                                       \
+    }                                                                                             \
+    break;
+  for (;; ++op) {
+    switch (op->code) {
+      case LoopCode::kStep: {
+        const Step& step = steps[op->step];
+        const Answer answer = perform_in_loop(step);
+        if (answer != Answer::kNext) [[unlikely]] {
+          return finish(step, answer);
+        }
+        break;
+      }
+      case LoopCode::kLeaveIfWatched:
+        if (interp::is_watched(run_.thread)) [[unlikely]] {
+          return finish(steps[op->step], Answer::kLeave);
+        }
+        break;
+      case LoopCode::kBox:
+        if (objects[op->left] == nullptr && box(op->left) == nullptr) [[unlikely]] {
+          return finish(steps[op->step], Answer::kRaised);
+        }
+        break;
+      case LoopCode::kClear: {
+        PyObject* object = objects[op->left];
+        if (object != nullptr) {
+          objects[op->left] = nullptr;
+          Py_DECREF(object);
+        }
+        break;
+      }
+      case LoopCode::kClearShown: {
+        PyObject* object = objects[op->left];
+        if (object != nullptr) {
+          if (Py_REFCNT(object) == 1 && !is_plain_number(object)) {
+            show(executor_.loop_.shown[static_cast<std::size_t>(op->right)]);
+          }
+          objects[op->left] = nullptr;
+          Py_DECREF(object);
+        }
+        break;
+      }
+      case LoopCode::kShowDying:
+        show_dying(steps[op->step], executor_.loop_.shown[static_cast<std::size_t>(op->right)]);
+        break;
+      case LoopCode::kMove: {
+        PyObject* old = objects[op->result];
+        raw[op->result] = raw[op->left];
+        objects[op->result] = objects[op->left];
+        objects[op->left] = nullptr;
+        Py_XDECREF(old);
+        break;
+      }
+      case LoopCode::kShare: {
+        PyObject* old = objects[op->result];
+        raw[op->result] = raw[op->left];
+        objects[op->result] = Py_XNewRef(objects[op->left]);
+        Py_XDECREF(old);
+        break;
+      }
+      case LoopCode::kSyncRaw:
+        if (!sync_raw(steps[op->step], op->left)) [[unlikely]] {
+          Py_FatalError("tagalong: no memory for a local of a frame");
+        }
+        break;
+      case LoopCode::kUnboxInt:
+        if (!PyLong_CheckExact(objects[op->left]) || !interp::int64_of(objects[op->left], &raw[op->left].i))
+            [[unlikely]] {
+          return finish(steps[op->step], op->is_guard ? Answer::kGuardFailed : Answer::kAgain);
+        }
+        break;
+      case LoopCode::kUnboxFloat:
+        if (!PyFloat_CheckExact(objects[op->left])) [[unlikely]] {
+          return finish(steps[op->step], op->is_guard ? Answer::kGuardFailed : Answer::kAgain);
+        }
+        raw[op->left].d = PyFloat_AS_DOUBLE(objects[op->left]);
+        break;
+      case LoopCode::kUnboxBool:
+        if (!unbox(objects[op->left], Raw::kBool, &raw[op->left])) [[unlikely]] {
+          return finish(steps[op->step], op->is_guard ? Answer::kGuardFailed : Answer::kAgain);
+        }
+        break;
+        TAGALONG_ARITHMETIC(kAddInt, __builtin_add_overflow)
+        TAGALONG_ARITHMETIC(kSubtractInt, __builtin_sub_overflow)
+        TAGALONG_ARITHMETIC(kMultiplyInt, __builtin_mul_overflow)
+        TAGALONG_BITS(kAndInt, &)
+        TAGALONG_BITS(kOrInt, |)
+        TAGALONG_BITS(kXorInt, ^)
+      case LoopCode::kFloorDivideInt: {
+        const std::int64_t left = raw[op->left].i;
+        const std::int64_t right = raw[op->right].i;
+        if (right == 0 || (right == -1 && left == INT64_MIN)) [[unlikely]] {
+          return finish(steps[op->step], Answer::kAgain);
+        }
+        raw[op->result].i = floor_divide(left, right);
+        break;
+      }
+      case LoopCode::kRemainderInt: {
+        const std::int64_t left = raw[op->left].i;
+        const std::int64_t right = raw[op->right].i;
+        if (right == 0 || right == -1) [[unlikely]] {
+          if (right == 0) {
+            return finish(steps[op->step], Answer::kAgain);
+          }
+          raw[op->result].i = 0;
+          break;
+        }
+        const std::int64_t result = floor_remainder(left, right);
+        // CPython gives the left operand itself, if that is the result and not both have a single digit.
+        if (op->flag != 0 && result == left && magnitude(left) < magnitude(right) &&
+            !(fits_digit(left) && fits_digit(right))) {
+          if (box(op->left) == nullptr) {
+            return finish(steps[op->step], Answer::kRaised);
+          }
+          objects[op->result] = Py_NewRef(objects[op->left]);
+        }
+        raw[op->result].i = result;
+        break;
+      }
+      case LoopCode::kTrueDivideInt:
+        if (!true_divide(raw[op->left].i, raw[op->right].i, &raw[op->result].d)) [[unlikely]] {
+          return finish(steps[op->step], Answer::kAgain);
+        }
+        break;
+      case LoopCode::kShiftLeftInt: {
+        std::int64_t result = 0;
+        if (!shift_left(raw[op->left].i, raw[op->right].i, &result)) [[unlikely]] {
+          return finish(steps[op->step], Answer::kAgain);
+        }
+        raw[op->result].i = result;
+        break;
+      }
+      case LoopCode::kShiftRightInt: {
+        const std::int64_t by = raw[op->right].i;
+        if (by < 0) [[unlikely]] {
+          return finish(steps[op->step], Answer::kAgain);
+        }
+        raw[op->result].i = raw[op->left].i >> (by < kBits ? by : kBits - 1);
+        break;
+      }
+      case LoopCode::kNegateInt:
+        if (raw[op->left].i == INT64_MIN) [[unlikely]] {
+          return finish(steps[op->step], Answer::kAgain);
+        }
+        raw[op->result].i = -raw[op->left].i;
+        break;
+        TAGALONG_FLOAT(kAddFloat, +)
+        TAGALONG_FLOAT(kSubtractFloat, -)
+        TAGALONG_FLOAT(kMultiplyFloat, *)
+      case LoopCode::kDivideFloat:
+        if (raw[op->right].d == 0.0) [[unlikely]] {
+          return finish(steps[op->step], Answer::kAgain);
+        }
+        raw[op->result].d = raw[op->left].d / raw[op->right].d;
+        break;
+      case LoopCode::kNegateFloat:
+        raw[op->result].d = -raw[op->left].d;
+        break;
+      case LoopCode::kFloatOfInt:
+        raw[op->result].d = static_cast<double>(raw[op->left].i);
+        break;
+        TAGALONG_COMPARE(LessInt, i, <)
+        TAGALONG_COMPARE(LessEqualInt, i, <=)
+        TAGALONG_COMPARE(EqualInt, i, ==)
+        TAGALONG_COMPARE(NotEqualInt, i, !=)
+        TAGALONG_COMPARE(GreaterInt, i, >)
+        TAGALONG_COMPARE(GreaterEqualInt, i, >=)
+        TAGALONG_COMPARE(LessFloat, d, <)
+        TAGALONG_COMPARE(LessEqualFloat, d, <=)
+        TAGALONG_COMPARE(EqualFloat, d, ==)
+        TAGALONG_COMPARE(NotEqualFloat, d, !=)
+        TAGALONG_COMPARE(GreaterFloat, d, >)
+        TAGALONG_COMPARE(GreaterEqualFloat, d, >=)
+      case LoopCode::kTruthInt:
+        raw[op->result].i = raw[op->left].i != 0 ? 1 : 0;
+        break;
+      case LoopCode::kTruthFloat:
+        raw[op->result].i = raw[op->left].d != 0.0 ? 1 : 0;
+        break;
+      case LoopCode::kNotBool:
+        raw[op->result].i = raw[op->left].i != 0 ? 0 : 1;
+        break;
+      case LoopCode::kGuardBool:
+        if ((raw[op->left].i != 0) != (op->flag != 0)) [[unlikely]] {
+          return finish(steps[op->step], Answer::kGuardFailed);
+        }
+        break;
+      case LoopCode::kRangeNext:
+        if (!interp::next_of_range(objects[op->left], &raw[op->result].i)) [[unlikely]] {
+          return finish(steps[op->step], Answer::kGuardFailed);
+        }
+        break;
+      case LoopCode::kForIter: {
+        PyObject* iterator = objects[op->left];
+        if (interp::is_sequence_iterator(iterator)) {
+          objects[op->result] = interp::next_of_sequence(iterator);
+        } else if (const Answer answer = perform_in_loop(steps[op->right]); answer != Answer::kNext) [[unlikely]] {
+          return finish(steps[op->right], answer);
+        }
+        if (objects[op->result] == nullptr) [[unlikely]] {
+          return finish(steps[op->step], Answer::kGuardFailed);
+        }
+        break;
+      }
+      case LoopCode::kItem: {
+        PyObject* container = objects[op->left];
+        const Py_ssize_t place = place_in(container, raw[op->right].i);
+        if (place < 0) [[unlikely]] {
+          return finish(steps[op->step], Answer::kAgain);
+        }
+        objects[op->result] = Py_NewRef(items_of(container)[place]);
+        break;
+      }
+      case LoopCode::kStoreItem: {
+        PyObject* container = objects[op->left];
+        Py_ssize_t place = place_in(container, raw[op->right].i);
+        if (place < 0) [[unlikely]] {
+          return finish(steps[op->step], Answer::kAgain);
+        }
+        PyObject* old = items_of(container)[place];
+        if (Py_REFCNT(old) == 1 && !is_plain_number(old)) {
+          if (!sync(steps[op->step])) [[unlikely]] {
+            return finish(steps[op->step], Answer::kRaised);
+          }
+          place = place_in(container, raw[op->right].i);
+          if (place < 0) [[unlikely]] {
+            return finish(steps[op->step], Answer::kAgain);
+          }
+          old = items_of(container)[place];
+        }
+        items_of(container)[place] = Py_NewRef(objects[op->result]);
+        Py_DECREF(old);
+        break;
+      }
+      case LoopCode::kServe:
+        if (requested_ && !serve(steps[op->step])) [[unlikely]] {
+          return finish(steps[op->step], Answer::kRaised);
+        }
+        if (interp::is_watched(run_.thread)) [[unlikely]] {
+          return finish(steps[op->step], Answer::kLeave);
+        }
+        begin_round(header);
+        break;
+      case LoopCode::kServeAndJump:
+        if (requested_ && !serve(steps[op->step])) [[unlikely]] {
+          return finish(steps[op->step], Answer::kRaised);
+        }
+        if (interp::is_watched(run_.thread)) [[unlikely]] {
+          return finish(steps[op->step], Answer::kLeave);
+        }
+        begin_round(header);
+        op = first - 1;
+        break;
+      case LoopCode::kJump:
+        op = first - 1;
+        break;
+    }
+  }
+#undef TAGALONG_ARITHMETIC
+#undef TAGALONG_BITS
+#undef TAGALONG_FLOAT
+#undef TAGALONG_COMPARE
+}
+
+}  // namespace tagalong::replay

@@ -1,0 +1,685 @@
+#include "replay/loop_lowering.h"
+
+#include <opcode.h>
+
+#include <algorithm>
+
+namespace tagalong::replay {
+namespace {
+
+Raw raw_of(char letter) {
+  switch (letter) {
+    case 'i':
+      return Raw::kInt;
+    case 'f':
+      return Raw::kFloat;
+    case 'b':
+      return Raw::kBool;
+    default:
+      return Raw::kNone;
+  }
+}
+
+Raw raw_of(const PyTypeObject* type) {
+  if (type == &PyLong_Type) {
+    return Raw::kInt;
+  }
+  if (type == &PyFloat_Type) {
+    return Raw::kFloat;
+  }
+  return type == &PyBool_Type ? Raw::kBool : Raw::kNone;
+}
+
+LoopCode unboxing(Raw raw) {
+  switch (raw) {
+    case Raw::kInt:
+      return LoopCode::kUnboxInt;
+    case Raw::kFloat:
+      return LoopCode::kUnboxFloat;
+    default:
+      return LoopCode::kUnboxBool;
+  }
+}
+
+LoopCode shifted(LoopCode code, std::int64_t by) { return static_cast<LoopCode>(static_cast<std::int64_t>(code) + by); }
+
+bool is_comparison(LoopCode code) { return code >= LoopCode::kLessInt && code <= LoopCode::kGreaterEqualFloat; }
+
+bool fits(PyObject* object) {
+  int overflow = 0;
+  static_cast<void>(PyLong_AsLongLongAndOverflow(object, &overflow));
+  return overflow == 0;
+}
+
+}  // namespace
+
+LoopLowering::LoopLowering(const Graph& graph, LoopProgram& program, const std::vector<Step>& steps,
+                           const std::vector<std::int32_t>& registers, std::int32_t& next_register)
+    : graph_(graph), program_(program), steps_(steps), registers_(registers), next_register_(next_register) {
+  if (graph.nodes.empty() || graph.nodes.back().op != Op::jump_back) {
+    return;
+  }
+  std::int64_t left = graph.nodes.back().immediate;
+  for (std::size_t number = 0; number < graph.nodes.size() && !closed_; ++number) {
+    if (node(number).op == Op::loop && --left == 0) {
+      closed_ = true;
+      header_ = number;
+      first_ = node(number).first_result;
+      letters_ = PyUnicode_AsUTF8(node(number).object.get());
+    }
+  }
+  if (!closed_) {
+    return;
+  }
+  facts_.emplace(graph);
+  const auto values = static_cast<std::size_t>(graph.value_count);
+  defined_at_.assign(values, 0);
+  last_use_.assign(values, 0);
+  uses_.assign(values, 0);
+  handed_.assign(values, 0);
+  parameter_of_.assign(values, -1);
+  raw_.assign(values, Raw::kNone);
+  born_raw_.assign(values, false);
+  boxed_.assign(values, false);
+  dropped_.assign(values, false);
+  replaced_.assign(values, false);
+  count_uses();
+}
+
+void LoopLowering::use(const Values& values, std::size_t number) {
+  for (const Value value : values) {
+    if (value != kNoValue) {
+      ++uses_[at(value)];
+      last_use_[at(value)] = number;
+    }
+  }
+}
+
+// The slots of the frame that goes round hold the parameters.
+void LoopLowering::bind_parameters() {
+  const Snapshot& state = graph_.snapshots[static_cast<std::size_t>(node(header_).snapshot)];
+  frame_ = state.frame;
+  Value parameter = first_;
+  for (std::size_t slot = 0; slot < state.locals.size(); ++slot) {
+    if (state.locals[slot] != kNoValue) {
+      behind_[static_cast<std::int64_t>(slot)] = parameter++;
+    }
+  }
+}
+
+void LoopLowering::count_uses() {
+  Facts facts(graph_);
+  for (std::size_t number = 0; number < graph_.nodes.size(); ++number) {
+    const Node& each = node(number);
+    for (std::int32_t index = 0; index < each.result_count; ++index) {
+      defined_at_[at(each.first_result + index)] = number;
+    }
+    facts.learn(each);
+    if (number == header_) {
+      bind_parameters();
+    } else if (number > header_ && each.op == Op::sync_local && PyLong_AsLong(each.object.get()) == frame_) {
+      behind_[each.immediate] = each.operands[0];
+    }
+    if (each.op == Op::drop) {
+      // Whose end runs code may look at the slots.
+      for (const auto& [slot, value] : behind_) {
+        last_use_[at(value)] = facts.disturbs(each) ? number : last_use_[at(value)];
+      }
+      continue;
+    }
+    use(each.operands, number);
+    for (SnapshotId id = each.snapshot; id != kNoSnapshot; id = graph_.snapshots[static_cast<std::size_t>(id)].parent) {
+      use(graph_.snapshots[static_cast<std::size_t>(id)].locals, number);
+      use(graph_.snapshots[static_cast<std::size_t>(id)].stack, number);
+    }
+  }
+  const Values& handed = graph_.nodes.back().operands;
+  for (std::size_t index = 0; index < handed.size(); ++index) {
+    ++handed_[at(handed[index])];
+    parameter_of_[at(handed[index])] = static_cast<std::int32_t>(index);
+  }
+}
+
+// --- what can be a number
+
+Raw LoopLowering::available(Value value) const {
+  if (raw_[at(value)] != Raw::kNone) {
+    return raw_[at(value)];
+  }
+  const Node& maker = node(defined_at_[at(value)]);
+  if (maker.op == Op::constant && PyLong_CheckExact(maker.object.get()) && !fits(maker.object.get())) {
+    return Raw::kNone;
+  }
+  return raw_of(facts_->type(value));
+}
+
+std::optional<LoopLowering::Plan> LoopLowering::plan_int(std::int64_t argument) {
+  switch (argument % NB_INPLACE_ADD) {
+    case NB_ADD:
+      return Plan{LoopCode::kAddInt, Raw::kInt};
+    case NB_SUBTRACT:
+      return Plan{LoopCode::kSubtractInt, Raw::kInt};
+    case NB_MULTIPLY:
+      return Plan{LoopCode::kMultiplyInt, Raw::kInt};
+    case NB_FLOOR_DIVIDE:
+      return Plan{LoopCode::kFloorDivideInt, Raw::kInt};
+    case NB_REMAINDER:
+      return Plan{LoopCode::kRemainderInt, Raw::kInt};
+    case NB_TRUE_DIVIDE:
+      return Plan{LoopCode::kTrueDivideInt, Raw::kFloat};
+    case NB_AND:
+      return Plan{LoopCode::kAndInt, Raw::kInt};
+    case NB_OR:
+      return Plan{LoopCode::kOrInt, Raw::kInt};
+    case NB_XOR:
+      return Plan{LoopCode::kXorInt, Raw::kInt};
+    case NB_LSHIFT:
+      return Plan{LoopCode::kShiftLeftInt, Raw::kInt};
+    case NB_RSHIFT:
+      return Plan{LoopCode::kShiftRightInt, Raw::kInt};
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<LoopLowering::Plan> LoopLowering::plan_float(std::int64_t argument) {
+  switch (argument % NB_INPLACE_ADD) {
+    case NB_ADD:
+      return Plan{LoopCode::kAddFloat, Raw::kFloat};
+    case NB_SUBTRACT:
+      return Plan{LoopCode::kSubtractFloat, Raw::kFloat};
+    case NB_MULTIPLY:
+      return Plan{LoopCode::kMultiplyFloat, Raw::kFloat};
+    case NB_TRUE_DIVIDE:
+      return Plan{LoopCode::kDivideFloat, Raw::kFloat};
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
+  const Node& each = node(number);
+  if (is_expected_to_raise(graph_.nodes, number)) {
+    return std::nullopt;
+  }
+  const auto is = [&](std::size_t operand, Raw raw) { return available(each.operands[operand]) == raw; };
+  // Without a snapshot nothing can leave, so the number must be there.
+  const auto is_there = [&](std::size_t operand) {
+    const Value value = each.operands[operand];
+    return raw_[at(value)] != Raw::kNone || !is_within(value);
+  };
+  switch (each.op) {
+    case Op::int_binary:
+      return is(0, Raw::kInt) && is(1, Raw::kInt) ? plan_int(each.immediate) : std::nullopt;
+    case Op::float_binary: {
+      const auto is_number = [&](std::size_t operand) { return is(operand, Raw::kInt) || is(operand, Raw::kFloat); };
+      return is_number(0) && is_number(1) ? plan_float(each.immediate) : std::nullopt;
+    }
+    case Op::int_compare:
+      return is(0, Raw::kInt) && is(1, Raw::kInt) && is_there(0) && is_there(1)
+                 ? std::optional(Plan{shifted(LoopCode::kLessInt, each.immediate), Raw::kBool})
+                 : std::nullopt;
+    case Op::float_compare:
+      return is(0, Raw::kFloat) && is(1, Raw::kFloat) && is_there(0) && is_there(1)
+                 ? std::optional(Plan{shifted(LoopCode::kLessFloat, each.immediate), Raw::kBool})
+                 : std::nullopt;
+    case Op::number_truth:
+      if ((!is(0, Raw::kInt) && !is(0, Raw::kFloat)) || !is_there(0)) {
+        return std::nullopt;
+      }
+      return Plan{is(0, Raw::kInt) ? LoopCode::kTruthInt : LoopCode::kTruthFloat, Raw::kBool};
+    case Op::bool_not:
+      return is(0, Raw::kBool) && is_there(0) ? std::optional(Plan{LoopCode::kNotBool, Raw::kBool}) : std::nullopt;
+    case Op::unary_op:
+      if (each.immediate == UNARY_NEGATIVE && (is(0, Raw::kInt) || is(0, Raw::kFloat))) {
+        const bool is_int = is(0, Raw::kInt);
+        return Plan{is_int ? LoopCode::kNegateInt : LoopCode::kNegateFloat, is_int ? Raw::kInt : Raw::kFloat};
+      }
+      return std::nullopt;
+    case Op::range_next:
+      return is_fused(number) ? std::optional(Plan{LoopCode::kRangeNext, Raw::kInt}) : std::nullopt;
+    case Op::for_iter:
+      return is_fused(number) ? std::optional(Plan{LoopCode::kForIter, Raw::kNone}) : std::nullopt;
+    case Op::sequence_item:
+      return is(1, Raw::kInt) ? std::optional(Plan{LoopCode::kItem, Raw::kNone}) : std::nullopt;
+    case Op::list_store:
+      return is(1, Raw::kInt) ? std::optional(Plan{LoopCode::kStoreItem, Raw::kNone}) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Whether the next node is the guard on this one's result, and nobody else looks at a comparison's.
+bool LoopLowering::is_fused(std::size_t number) const {
+  const Node& each = node(number);
+  const Node& next = node(number + 1);
+  if (next.operands.empty() || next.operands[0] != each.first_result) {
+    return false;
+  }
+  if (each.op == Op::range_next || each.op == Op::for_iter) {
+    return next.op == Op::guard_not_null;
+  }
+  return (next.op == Op::guard_true || next.op == Op::guard_false) && uses_[at(each.first_result)] == 1;
+}
+
+// --- registers
+
+std::int32_t LoopLowering::new_place(Raw raw) {
+  const std::int32_t place = next_register_++;
+  program_.kinds.resize(static_cast<std::size_t>(next_register_), Raw::kNone);
+  program_.kinds[static_cast<std::size_t>(place)] = raw;
+  return place;
+}
+
+// A number that becomes a parameter's next value is computed in the parameter's register, if nobody looks at the old
+// one any more.
+std::int32_t LoopLowering::coalesced(std::size_t number, Value result, Raw raw) const {
+  const std::int32_t index = parameter_of_[at(result)];
+  if (index < 0 || handed_[at(result)] != 1 || raw_of(letters_[static_cast<std::size_t>(index)]) != raw) {
+    return -1;
+  }
+  const Value parameter = first_ + index;
+  const std::size_t defined = number + (node(number).op == Op::range_next ? 1 : 0);
+  // The remainder may be its left operand, whose object is then the result's.
+  const bool keeps_object =
+      node(number).op == Op::int_binary && node(number).immediate % NB_INPLACE_ADD == NB_REMAINDER;
+  const bool is_free = handed_[at(parameter)] == 0 && last_use_[at(parameter)] <= defined && !keeps_object;
+  return is_free ? place(parameter) : -1;
+}
+
+std::int32_t LoopLowering::place_of_result(std::size_t number, Value result) {
+  if (is_header(number)) {
+    const Raw raw = raw_of(letters_[static_cast<std::size_t>(result - first_)]);
+    raw_[at(result)] = raw;
+    born_raw_[at(result)] = raw != Raw::kNone;
+    boxed_[at(result)] = true;  // by whatever was handed over
+    return new_place(raw);
+  }
+  if (!inside_) {
+    return -1;
+  }
+  plan_ = plan(number);
+  if (!plan_ || plan_->result == Raw::kNone) {
+    return -1;
+  }
+  born_raw_[at(result)] = true;
+  raw_[at(result)] = plan_->result;
+  const std::int32_t same = coalesced(number, result, plan_->result);
+  if (same >= 0) {
+    replaced_[at(first_ + parameter_of_[at(result)])] = true;
+    return same;
+  }
+  return new_place(plan_->result);
+}
+
+// --- operations
+
+LoopOp& LoopLowering::push(LoopCode code, std::size_t step, std::int32_t left, std::int32_t right,
+                           std::int32_t result) {
+  LoopOp& op = program_.ops.emplace_back();
+  op.code = code;
+  op.step = static_cast<std::uint32_t>(step);
+  op.left = left;
+  op.right = right;
+  op.result = result;
+  return op;
+}
+
+// The register that has the value's number.
+std::int32_t LoopLowering::raw(Value value, std::size_t step) {
+  if (raw_[at(value)] == Raw::kNone) {
+    const Raw wanted = available(value);
+    raw_[at(value)] = wanted;
+    if (is_within(value)) {
+      push(unboxing(wanted), step, place(value));
+    } else {
+      program_.invariants.push_back({place(value), place(value), wanted});
+    }
+  }
+  return place(value);
+}
+
+void LoopLowering::box(Value value, std::size_t step) {
+  if (born_raw_[at(value)]) {
+    push(LoopCode::kBox, step, place(value));
+    boxed_[at(value)] = true;
+  }
+}
+
+// The step may show its snapshot to somebody and go on.
+void LoopLowering::may_be_boxed(SnapshotId id) {
+  const auto mark = [this](const Values& values) {
+    for (const Value value : values) {
+      if (value != kNoValue && born_raw_[at(value)]) {
+        boxed_[at(value)] = true;
+      }
+    }
+  };
+  for (; id != kNoSnapshot; id = graph_.snapshots[static_cast<std::size_t>(id)].parent) {
+    mark(graph_.snapshots[static_cast<std::size_t>(id)].locals);
+    mark(graph_.snapshots[static_cast<std::size_t>(id)].stack);
+  }
+}
+
+void LoopLowering::note_snapshot(SnapshotId id) {
+  const auto number = static_cast<std::size_t>(id);
+  program_.unboxed.resize(graph_.snapshots.size());
+  const Snapshot& state = graph_.snapshots[number];
+  for (const Values* values : {&state.locals, &state.stack}) {
+    for (const Value value : *values) {
+      if (value != kNoValue && kind(place(value)) != Raw::kNone) {
+        program_.unboxed[number].push_back(place(value));
+      }
+    }
+  }
+}
+
+void LoopLowering::enter() {
+  inside_ = true;
+  const Node& header = node(header_);
+  for (std::size_t index = 0; index < letters_.size(); ++index) {
+    program_.parameters.push_back(
+        {place(header.operands[index]), place(first_ + static_cast<Value>(index)), raw_of(letters_[index])});
+  }
+  behind_.clear();
+  bind_parameters();
+  program_.frame = frame_;
+  for (const auto& [slot, value] : behind_) {
+    slots_[slot] = letters_[static_cast<std::size_t>(value - first_)] != 'o';
+  }
+}
+
+void LoopLowering::emit(std::size_t number, std::size_t step) {
+  const Node& each = node(number);
+  if (is_header(number)) {
+    enter();
+    return;
+  }
+  if (!inside_) {
+    return;
+  }
+  if (fused_ != 0 && number == fused_) {
+    LoopOp& op = program_.ops[fused_op_];
+    op.step = static_cast<std::uint32_t>(step);
+    op.is_guard = true;
+    op.flag = each.op == Op::guard_true ? 1 : 0;
+    return;
+  }
+  if (each.result_count != 1) {
+    plan_ = plan(number);
+  }
+  if (plan_) {
+    emit_planned(number, step);
+    plan_.reset();
+    return;
+  }
+  switch (each.op) {
+    case Op::jump_back:
+      emit_jump(each, step);
+      return;
+    case Op::sync_local:
+      if (emit_sync(number, step)) {
+        return;
+      }
+      break;
+    default:
+      if (emit_guard(each, step)) {
+        return;
+      }
+      break;
+  }
+  emit_step(each, step);
+}
+
+void LoopLowering::emit_planned(std::size_t number, std::size_t step) {
+  const Node& each = node(number);
+  const Plan chosen = *plan_;
+  const bool leaves = each.snapshot != kNoSnapshot;
+  if (after_opaque_ && leaves) {
+    push(LoopCode::kLeaveIfWatched, step);
+    after_opaque_ = false;
+  }
+  const std::int32_t result = each.result_count == 1 ? place(each.first_result) : -1;
+  if (chosen.code == LoopCode::kRangeNext) {
+    push(chosen.code, step, place(each.operands[0]), -1, result);
+    fused_ = number + 1;
+    fused_op_ = program_.ops.size() - 1;
+  } else if (chosen.code == LoopCode::kForIter) {
+    may_be_boxed(each.snapshot);
+    push(chosen.code, step, place(each.operands[0]), static_cast<std::int32_t>(step), result);
+    fused_ = number + 1;
+    fused_op_ = program_.ops.size() - 1;
+    after_opaque_ = true;
+  } else if (chosen.code == LoopCode::kItem) {
+    const std::int32_t key = raw(each.operands[1], step);
+    push(chosen.code, step, place(each.operands[0]), key, result);
+  } else if (chosen.code == LoopCode::kStoreItem) {
+    const std::int32_t key = raw(each.operands[1], step);
+    box(each.operands[2], step);
+    may_be_boxed(each.snapshot);
+    push(chosen.code, step, place(each.operands[0]), key, place(each.operands[2]));
+  } else {
+    std::int32_t operands[2] = {-1, -1};
+    for (std::size_t index = 0; index < each.operands.size(); ++index) {
+      const Value value = each.operands[index];
+      operands[index] = raw(value, step);
+      if (each.op == Op::float_binary && raw_[at(value)] == Raw::kInt) {
+        const std::int32_t converted = new_place(Raw::kNone);
+        push(LoopCode::kFloatOfInt, step, operands[index], -1, converted);
+        operands[index] = converted;
+      }
+    }
+    const bool fuses = is_comparison(chosen.code) && is_fused(number);
+    const LoopCode code = fuses ? shifted(chosen.code, static_cast<std::int64_t>(LoopCode::kGuardLessInt) -
+                                                           static_cast<std::int64_t>(LoopCode::kLessInt))
+                                : chosen.code;
+    LoopOp& op = push(code, step, operands[0], operands[1], result);
+    if (code == LoopCode::kRemainderInt && last_use_[at(each.operands[0])] > number) {
+      op.flag = 1;  // the result may be the left operand itself
+      boxed_[at(each.operands[0])] = true;
+      boxed_[at(each.first_result)] = true;
+    }
+    if (fuses) {
+      fused_ = number + 1;
+      fused_op_ = program_.ops.size() - 1;
+    }
+  }
+  const std::int32_t index = each.result_count == 1 ? parameter_of_[at(each.first_result)] : -1;
+  if (index >= 0 && chosen.result != Raw::kNone && replaced_[at(first_ + index)] && place(first_ + index) == result &&
+      !dropped_[at(first_ + index)]) {
+    push(LoopCode::kClear, step, result);  // the parameter's old object
+  }
+}
+
+bool LoopLowering::emit_guard(const Node& each, std::size_t step) {
+  if (each.operands.empty()) {
+    return false;
+  }
+  const Value value = each.operands[0];
+  if (each.op == Op::guard_type) {
+    const Raw wanted = raw_of(reinterpret_cast<PyTypeObject*>(each.object.get()));
+    if (wanted == Raw::kNone) {
+      return false;
+    }
+    if (raw_[at(value)] == wanted && is_within(value)) {
+      return true;
+    }
+    if (raw_[at(value)] != Raw::kNone || !is_within(value)) {
+      return false;
+    }
+    raw_[at(value)] = wanted;
+    push(unboxing(wanted), step, place(value)).is_guard = true;
+    return true;
+  }
+  if ((each.op == Op::guard_true || each.op == Op::guard_false) && raw_[at(value)] == Raw::kBool) {
+    LoopOp& op = push(LoopCode::kGuardBool, step, place(value));
+    op.is_guard = true;
+    op.flag = each.op == Op::guard_true ? 1 : 0;
+    return true;
+  }
+  return false;
+}
+
+// Whether a guard finds the value to be a number before anybody can look: as an item that is bound to the variable of
+// its loop, where it is used. If it is something else the guard leaves, with all slots as they have to be.
+bool LoopLowering::is_soon_inert(std::size_t number, Value value) const {
+  for (++number; number < graph_.nodes.size(); ++number) {
+    const Node& next = node(number);
+    if (next.op == Op::guard_type && next.operands[0] == value) {
+      return raw_of(reinterpret_cast<PyTypeObject*>(next.object.get())) != Raw::kNone;
+    }
+    const bool is_quiet = next.info().is_guard() || next.info().is_pure() || next.op == Op::sync_local ||
+                          (next.op == Op::drop && !facts_->disturbs(next));
+    if (!is_quiet || is_expected_to_raise(graph_.nodes, number)) {
+      return false;
+    }
+  }
+  return false;
+}
+
+// A real frame's slot may go on showing an older number until somebody looks.
+bool LoopLowering::emit_sync(std::size_t number, std::size_t step) {
+  const Node& each = node(number);
+  const auto frame = static_cast<std::int32_t>(PyLong_AsLong(each.object.get()));
+  const Value value = each.operands[0];
+  if (frame == frame_) {
+    bool& inert = slots_[each.immediate];
+    const bool was_inert = inert;
+    inert = born_raw_[at(value)] || facts_->is_inert(value) || is_soon_inert(number, value);
+    behind_[each.immediate] = value;
+    if (was_inert && inert) {
+      return true;
+    }
+    if (!born_raw_[at(value)]) {
+      behind_.erase(each.immediate);
+    }
+  }
+  if (!born_raw_[at(value)]) {
+    return false;
+  }
+  push(LoopCode::kSyncRaw, step, place(value));
+  boxed_[at(value)] = true;
+  return true;
+}
+
+void LoopLowering::emit_step(const Node& each, std::size_t step) {
+  for (const Value value : each.operands) {
+    box(value, step);
+  }
+  const bool stays = !each.info().is_guard();
+  if (stays) {
+    may_be_boxed(each.snapshot);
+  }
+  after_opaque_ = after_opaque_ || each.info().effect == Effect::kOpaque;
+  push(LoopCode::kStep, step);
+}
+
+// The slots that may be behind, as they have to be seen from here.
+std::int32_t LoopLowering::shown() {
+  std::vector<LoopProgram::Slot>& slots = program_.shown.emplace_back();
+  for (const auto& [slot, value] : behind_) {
+    slots.push_back({slot, place(value)});
+    boxed_[at(value)] = boxed_[at(value)] || born_raw_[at(value)];
+  }
+  return static_cast<std::int32_t>(program_.shown.size()) - 1;
+}
+
+void LoopLowering::clear(Value value) {
+  const bool is_noticed = !facts_->is_inert(value) && !behind_.empty();
+  push(is_noticed ? LoopCode::kClearShown : LoopCode::kClear, steps_.size() - 1, place(value),
+       is_noticed ? shown() : -1);
+}
+
+LoopLowering::Drop LoopLowering::drop(Value value) {
+  dropped_[at(value)] = true;
+  if (program_.ops.empty() && steps_.back().op == Op::loop && !is_within(value)) {
+    return Drop::kStep;
+  }
+  if (born_raw_[at(value)]) {
+    if (!replaced_[at(value)] && boxed_[at(value)]) {
+      push(LoopCode::kClear, steps_.size() - 1, place(value));
+    }  // A register that has the next value by now was cleared then.
+    return Drop::kDone;
+  }
+  const bool by_step = !program_.ops.empty() && program_.ops.back().code == LoopCode::kStep &&
+                       program_.ops.back().step + 1 == steps_.size();
+  if (is_parameter(value)) {
+    clear(value);
+    return Drop::kDone;
+  }
+  if (!by_step) {
+    clear(value);
+    return Drop::kFree;
+  }
+  if (!facts_->is_inert(value) && !behind_.empty()) {
+    const LoopOp last = program_.ops.back();
+    program_.ops.pop_back();
+    if (program_.ops.empty() || program_.ops.back().code != LoopCode::kShowDying ||
+        program_.ops.back().step != last.step) {
+      push(LoopCode::kShowDying, last.step, -1, shown());
+    }
+    program_.ops.push_back(last);
+  }
+  return Drop::kStep;
+}
+
+void LoopLowering::emit_jump(const Node& each, std::size_t step) {
+  may_be_boxed(each.snapshot);
+  push(LoopCode::kServe, step);
+  Values handed = each.operands;
+  std::vector<std::int32_t> sources;
+  const auto goes_to_itself = [&](std::size_t index) { return handed[index] == first_ + static_cast<Value>(index); };
+  for (std::size_t index = 0; index < handed.size(); ++index) {
+    const Value value = handed[index];
+    if (goes_to_itself(index)) {
+      continue;
+    }
+    if (letters_[index] == 'o' || handed_[at(value)] > 1) {
+      box(value, step);
+    }
+    if (letters_[index] != 'o') {
+      raw(value, step);
+    }
+  }
+  std::vector<std::int32_t> left(handed_);
+  // What is read from a parameter's register is read before it is written.
+  for (std::size_t index = 0; index < handed.size(); ++index) {
+    std::int32_t source = place(handed[index]);
+    if (!goes_to_itself(index) && is_parameter(handed[index])) {
+      const bool stays = goes_to_itself(static_cast<std::size_t>(handed[index] - first_));
+      const std::int32_t scratch = new_place(Raw::kNone);
+      const bool is_last = --left[at(handed[index])] == 0 && !stays;
+      push(is_last ? LoopCode::kMove : LoopCode::kShare, step, source, -1, scratch);
+      source = scratch;
+    }
+    sources.push_back(source);
+  }
+  for (std::size_t index = 0; index < handed.size(); ++index) {
+    const std::int32_t target = place(first_ + static_cast<Value>(index));
+    const Value value = handed[index];
+    if (goes_to_itself(index) || sources[index] == target) {
+      continue;
+    }
+    const bool is_ours = is_parameter(value) || (is_within(value) && --left[at(value)] == 0);
+    push(is_ours ? LoopCode::kMove : LoopCode::kShare, step, sources[index], -1, target);
+  }
+  // What the round has made and neither dropped nor handed over.
+  for (std::size_t number = header_ + 1; number < graph_.nodes.size(); ++number) {
+    const Node& maker = node(number);
+    const bool is_owned = maker.op != Op::constant && maker.op != Op::null && maker.op != Op::function;
+    for (std::int32_t index = 0; is_owned && index < maker.result_count; ++index) {
+      const Value value = maker.first_result + index;
+      const bool has_object = !born_raw_[at(value)] || boxed_[at(value)];
+      if (!dropped_[at(value)] && handed_[at(value)] == 0 && has_object) {
+        push(LoopCode::kClear, step, place(value));
+      }
+    }
+  }
+  if (program_.ops.back().code == LoopCode::kServe) {
+    program_.ops.back().code = LoopCode::kServeAndJump;
+  } else {
+    push(LoopCode::kJump, step);
+  }
+}
+
+}  // namespace tagalong::replay

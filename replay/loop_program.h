@@ -1,0 +1,118 @@
+// The body of a loop as small operations over registers that may hold numbers without objects. A register has two
+// parts: the object (as in the rest of an executor) and the raw number. A number that was made raw gets its object
+// ("box") where somebody can see it, once: the object part is null until then. Belongs to an executor; Interpreter runs
+// it.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "replay/graph.h"
+
+namespace tagalong::replay {
+
+// What a register holds besides, or in place of, an object.
+enum class Raw : std::uint8_t { kNone, kInt, kFloat, kBool };
+
+union RawNumber {
+  std::int64_t i;  // kInt; kBool: 0 or 1
+  double d;        // kFloat
+};
+
+enum class LoopCode : std::uint8_t {
+  kStep,  // the step itself, as outside of loops
+  kLeaveIfWatched,
+  kBox,         // the object of `left`
+  kClear,       // gives up the object of `left`, if there is one
+  kClearShown,  // the same where that may run code, which finds the slots `shown[right]`
+  kShowDying,   // the same for what the step gives up, which comes next
+  kMove,        // `result` takes over object and number of `left`
+  kShare,       // `result` gets the same object and number as `left`
+  kSyncRaw,     // sync_local of a number
+  kUnboxInt,
+  kUnboxFloat,
+  kUnboxBool,  // the number of the object in `left`; fails as `fails` says
+  kAddInt,
+  kSubtractInt,
+  kMultiplyInt,
+  kFloorDivideInt,
+  kRemainderInt,
+  kTrueDivideInt,
+  kAndInt,
+  kOrInt,
+  kXorInt,
+  kShiftLeftInt,
+  kShiftRightInt,
+  kNegateInt,
+  kAddFloat,
+  kSubtractFloat,
+  kMultiplyFloat,
+  kDivideFloat,
+  kNegateFloat,
+  kFloatOfInt,
+  kLessInt,
+  kLessEqualInt,
+  kEqualInt,
+  kNotEqualInt,
+  kGreaterInt,
+  kGreaterEqualInt,  // as Py_LT ... Py_GE
+  kLessFloat,
+  kLessEqualFloat,
+  kEqualFloat,
+  kNotEqualFloat,
+  kGreaterFloat,
+  kGreaterEqualFloat,
+  kTruthInt,
+  kTruthFloat,
+  kNotBool,
+  kGuardBool,  // the number of `left` is `flag`
+  kGuardLessInt,
+  kGuardLessEqualInt,
+  kGuardEqualInt,
+  kGuardNotEqualInt,
+  kGuardGreaterInt,
+  kGuardGreaterEqualInt,
+  kGuardLessFloat,
+  kGuardLessEqualFloat,
+  kGuardEqualFloat,
+  kGuardNotEqualFloat,
+  kGuardGreaterFloat,
+  kGuardGreaterEqualFloat,
+  kRangeNext,  // next int of the iterator `left`; a guard that there is one
+  kForIter,    // next item of any iterator (step `right`); a guard that there is one
+  kItem,       // container `left` [raw `right`]
+  kStoreItem,  // list `left` [raw `right`] = object `result`
+  kServe,      // signals, pending calls, other threads, as at each jump back
+  kJump,       // back to the first operation
+  kServeAndJump,
+};
+
+struct LoopOp {
+  LoopCode code = LoopCode::kStep;
+  std::uint8_t flag = 0;
+  bool is_guard = false;  // fails as a guard; otherwise the original instruction is executed
+  std::int32_t result = -1, left = -1, right = -1;
+  std::uint32_t step = 0;  // index into Executor::steps_: what leaves, and where to
+};
+
+struct LoopProgram {
+  struct Entry {
+    std::int32_t from = 0, to = 0;  // registers
+    Raw raw = Raw::kNone;
+  };
+  struct Slot {
+    std::int64_t slot = 0;
+    std::int32_t place = -1;  // register
+  };
+  std::vector<LoopOp> ops;
+  std::vector<Entry> parameters;  // filled at entry from what the operands of the loop node are
+  std::vector<Entry> invariants;  // numbers of objects from before the loop (from == to)
+  std::vector<Raw> kinds;         // by register: of those that may be without an object
+  // By snapshot: registers that may hold a number without an object. Empty, like all of this, where nothing goes round.
+  std::vector<std::vector<std::int32_t>> unboxed;
+  std::int32_t frame = 0;  // that goes round
+  std::vector<std::vector<Slot>> shown;
+};
+
+}  // namespace tagalong::replay

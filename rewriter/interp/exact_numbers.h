@@ -1,0 +1,33 @@
+// Exact ints as numbers of 64 bits, read where they keep their digits.
+//
+//   if (PyLong_CheckExact(object) && int64_of(object, &number)) ...
+#pragma once
+
+#include <Python.h>
+
+#include <cstdint>
+
+namespace tagalong::interp {
+
+// False: it does not fit.
+inline bool int64_of(PyObject* object, std::int64_t* number) {
+  const auto* digits = reinterpret_cast<PyLongObject*>(object)->ob_digit;
+  switch (Py_SIZE(object)) {
+    case 0:
+      *number = 0;
+      return true;
+    case 1:
+      *number = digits[0];
+      return true;
+    case -1:
+      *number = -static_cast<std::int64_t>(digits[0]);
+      return true;
+    default: {
+      int overflow = 0;
+      *number = PyLong_AsLongLongAndOverflow(object, &overflow);
+      return overflow == 0;
+    }
+  }
+}
+
+}  // namespace tagalong::interp

@@ -1,0 +1,51 @@
+// Iterators of the interpreter's own types, advanced in place.
+//
+//   if (Py_TYPE(iterator) == &PyRangeIter_Type && next_of_range(iterator, &item)) ...
+#pragma once
+
+#include <Python.h>
+
+#include <cstdint>
+
+namespace tagalong::interp {
+
+// As rangeobject.c has it in 3.11 (3.12 counts `len` down and has no `index`); a range beyond long has another type.
+struct RangeIterator {
+  PyObject ob_base;
+  long index, start, step, len;
+};
+
+// False when exhausted; the iterator stays as it is then.
+inline bool next_of_range(PyObject* iterator, std::int64_t* item) {
+  auto* range = reinterpret_cast<RangeIterator*>(iterator);
+  if (range->index >= range->len) {
+    return false;
+  }
+  *item = static_cast<long>(static_cast<unsigned long>(range->start) +
+                            static_cast<unsigned long>(range->index++) * static_cast<unsigned long>(range->step));
+  return true;
+}
+
+// As listobject.c and tupleobject.c have them.
+struct SequenceIterator {
+  PyObject ob_base;
+  Py_ssize_t index;
+  PyObject* sequence;  // null when exhausted
+};
+
+inline bool is_sequence_iterator(PyObject* iterator) {
+  return Py_TYPE(iterator) == &PyListIter_Type || Py_TYPE(iterator) == &PyTupleIter_Type;
+}
+
+// The next item of a list's or a tuple's iterator, a new reference; null: exhausted, which its own function notes.
+inline PyObject* next_of_sequence(PyObject* iterator) {
+  auto* state = reinterpret_cast<SequenceIterator*>(iterator);
+  PyObject* sequence = state->sequence;
+  if (sequence == nullptr || state->index >= Py_SIZE(sequence)) {
+    return Py_TYPE(iterator)->tp_iternext(iterator);
+  }
+  const Py_ssize_t index = state->index++;
+  return Py_NewRef(PyList_Check(sequence) ? PyList_GET_ITEM(sequence, index) : PyTuple_GET_ITEM(sequence, index));
+}
+
+}  // namespace tagalong::interp

@@ -1,0 +1,147 @@
+"""Manners of a loop that goes round in an executor: signals, other threads, exceptions sent to it, who watches."""
+
+from __future__ import annotations
+
+import pytest
+
+from subprocesses import run
+
+HEAD = """
+import ctypes, signal, sys, threading, time
+import tagalong
+import tagalong.testing
+from tagalong import _core
+_core.set_option("loops", 1)
+
+def f(n):
+    total = 0
+    half = 0.5
+    for i in range(n):
+        total += i & 7
+        half = half * 0.5 + i
+    return total, half
+
+def g(x, n):
+    return x + f(n)[0]
+
+eager = {n: f(n) for n in (40, 1000, 3_000_000)}
+tagalong.trace(f)
+tagalong.trace(g)
+with tagalong.testing.events() as events:
+    for _ in range(3):
+        assert f(40) == eager[40], f(40)
+        assert g(1, 40) == 1 + eager[40][0]
+assert "exit" in events, events
+"""
+
+INTERRUPT = """
+class Stop(Exception):
+    pass
+
+seen = []
+def handler(number, frame):
+    seen.append((frame.f_code.co_name, frame.f_lineno, frame.f_locals["i"], frame.f_locals["total"]))
+    raise Stop
+
+signal.signal(signal.SIGALRM, handler)
+totals = {}
+for call in (lambda: f(10**12), lambda: g(1, 10**12)):
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    start = time.monotonic()
+    try:
+        call()
+    except Stop as error:
+        entry = error.__traceback__
+        while entry.tb_frame.f_code is not f.__code__:
+            entry = entry.tb_next
+        names = entry.tb_frame.f_locals
+        assert time.monotonic() - start < 5
+    else:
+        raise AssertionError("nobody has been stopped")
+    name, line, i, total = seen.pop()
+    assert name == "f" and i > 1000, (name, i)
+    assert total == sum(k & 7 for k in range(i % 8 + 1)) + i // 8 * 28 == names["total"], (total, i, names)
+    assert line - f.__code__.co_firstlineno in (3, 4, 5), line
+assert f(1000) == eager[1000]
+print("fine")
+"""
+
+THREADS = """
+sys.setswitchinterval(0.001)
+ticks, results, ready = [], [], threading.Event()
+def tick():
+    ready.wait()
+    while len(results) < 3:
+        ticks.append(time.monotonic())
+        time.sleep(0.0005)
+def work():
+    ready.wait()
+    for _ in range(3):
+        results.append(f(3_000_000) == eager[3_000_000])
+threads = [threading.Thread(target=tick), threading.Thread(target=work), threading.Thread(target=work)]
+for thread in threads:
+    thread.start()
+ready.set()
+for thread in threads:
+    thread.join()
+assert results == [True] * 6, results
+assert len(ticks) > 3, len(ticks)
+
+class Sent(Exception):
+    pass
+outcome = []
+def endless():
+    try:
+        f(10**12)
+    except Sent as error:
+        outcome.append(error.__traceback__.tb_next.tb_frame.f_code.co_name)
+thread = threading.Thread(target=endless)
+thread.start()
+time.sleep(0.05)
+ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(Sent))
+thread.join(20)
+assert outcome == ["f"], outcome
+print("fine")
+"""
+
+WATCHED = """
+lines = []
+def watch(frame, event, argument):
+    if frame.f_code is f.__code__:
+        lines.append(event)
+        if len(lines) > 50:
+            sys.settrace(None)
+            frame.f_trace = None
+            return None
+    return watch
+def handler(number, frame):
+    frame.f_trace = watch
+    sys.settrace(watch)
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.01)
+assert f(3_000_000) == eager[3_000_000]
+assert len(lines) > 50, lines
+
+# Whoever looks at the frames of all threads finds the numbers of one moment.
+states = []
+def look():
+    while len(states) < 20:
+        for frame in sys._current_frames().values():
+            if frame.f_code is f.__code__:
+                names = frame.f_locals
+                states.append(("i" in names, names.get("total")))
+        time.sleep(0.001)
+thread = threading.Thread(target=look)
+thread.start()
+while thread.is_alive():
+    assert f(3_000_000) == eager[3_000_000]
+thread.join()
+assert any(total for _, total in states), states
+print("fine")
+"""
+
+
+@pytest.mark.parametrize("program", [INTERRUPT, THREADS, WATCHED], ids=["interrupt", "threads", "watched"])
+def test_manners(program: str) -> None:
+    result = run("-c", HEAD + program)
+    assert result.stdout == "fine\n", f"{result.returncode}\n{result.stdout}\n{result.stderr[-4000:]}"
