@@ -16,7 +16,6 @@
 namespace tagalong::recorder {
 
 namespace op = rewriter::op;
-using replay::kNoSnapshot;
 using replay::kNoValue;
 
 namespace {

@@ -1,4 +1,6 @@
 // Rules: calls, functions, containers, imports, matching, with.
+#include <ranges>
+
 #include "recorder/facts.h"
 #include "recorder/session.h"
 #include "rewriter/interp/errors.h"
@@ -34,8 +36,8 @@ void Session::finish_inlined() {
     push(result);
   }
   const Consumption consuming = std::exchange(top().consuming, {});
-  for (auto value = consuming.unpacked.rbegin(); value != consuming.unpacked.rend(); ++value) {
-    push(*value);
+  for (const Value value : std::views::reverse(consuming.unpacked)) {
+    push(value);
   }
   top().next = top().call_instruction + 1;
   flush_drops();

@@ -51,7 +51,7 @@ class Binding {
 
  private:
   bool bind_keyword(PyObject* keyword, int number) {
-    for (std::size_t slot = static_cast<std::size_t>(code_->co_posonlyargcount); slot < slots_.size(); ++slot) {
+    for (auto slot = static_cast<std::size_t>(code_->co_posonlyargcount); slot < slots_.size(); ++slot) {
       if (PyUnicode_Compare(PyTuple_GET_ITEM(code_->co_localsplusnames, static_cast<Py_ssize_t>(slot)), keyword) == 0) {
         if (slots_[slot] != kUnbound) {
           return false;

@@ -99,7 +99,11 @@ statement(2, "for $new_int in itertools.islice($iter, 4):\n    $block")
 statement(2, "for $new_int in Count($n):\n    $block")
 statement(1, "for $new_float in map(float, $ints[:4]):\n    $block")
 statement(4, "$new_int = 0\nwhile $1 < $l_n:\n    $1 += 1\n    $block")
-statement(3, "$new_int = $n\nwhile $1 > 0 and $bool:\n    $1 -= 1\n    $block\nelse:\n    $block")
+# No walrus in the condition: it would bind the counter.
+statement(
+    3,
+    "$new_int = $n\nwhile $1 > 0 and ($v_int < $l_int or $v_ints):\n    $1 -= 1\n    $block\nelse:\n    $block",
+)
 statement(2, "$new_int = 0\nwhile True:\n    $1 += 1\n    if $1 > $l_n:\n        break\n    $block")
 statement(
     1,
