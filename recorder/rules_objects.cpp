@@ -1,5 +1,5 @@
 // Rules: calls, functions, containers, imports, matching, with.
-#include <ranges>
+#include <algorithm>
 
 #include "recorder/facts.h"
 #include "recorder/session.h"
@@ -36,9 +36,7 @@ void Session::finish_inlined() {
     push(result);
   }
   const Consumption consuming = std::exchange(top().consuming, {});
-  for (const Value value : std::views::reverse(consuming.unpacked)) {
-    push(value);
-  }
+  std::for_each(consuming.unpacked.rbegin(), consuming.unpacked.rend(), [this](Value value) { push(value); });
   top().next = top().call_instruction + 1;
   flush_drops();
 }
