@@ -9,6 +9,7 @@
 
 #include "recorder/rule_table.h"
 #include "recorder/session.h"
+#include "recorder/truth_jump.h"
 #include "rewriter/interp/errors.h"
 
 namespace tagalong::recorder {
@@ -231,11 +232,7 @@ void Session::raise_in_branch(const Instruction& instruction) {
     release(returned);
     return;
   }
-  const bool jumps_if_true = instruction.opcode == op::kPOP_JUMP_FORWARD_IF_TRUE ||
-                             instruction.opcode == op::kPOP_JUMP_BACKWARD_IF_TRUE ||
-                             instruction.opcode == op::kJUMP_IF_TRUE_OR_POP;
-  const bool keeps_when_taken =
-      instruction.opcode == op::kJUMP_IF_TRUE_OR_POP || instruction.opcode == op::kJUMP_IF_FALSE_OR_POP;
+  const auto [jumps_if_true, keeps_when_taken] = truth_jump(instruction.opcode).value_or(TruthJump());
   Value truth = kNoValue;
   if (top().checked != kNoValue) {
     truth = take_checked();

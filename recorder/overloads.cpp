@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "recorder/call_forms.h"
+#include "recorder/truth_jump.h"
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
 
@@ -33,20 +34,6 @@ bool is_method(PyObject* object, const char* method, PyObject* function) {
 // Whether the class has what every object has by this name.
 bool is_default(PyTypeObject* type, const char* method) {
   return look_up(type, method) == look_up(&PyBaseObject_Type, method);
-}
-
-bool is_truth_branch(std::uint8_t opcode) {
-  switch (opcode) {
-    case op::kPOP_JUMP_FORWARD_IF_FALSE:
-    case op::kPOP_JUMP_FORWARD_IF_TRUE:
-    case op::kPOP_JUMP_BACKWARD_IF_FALSE:
-    case op::kPOP_JUMP_BACKWARD_IF_TRUE:
-    case op::kJUMP_IF_FALSE_OR_POP:
-    case op::kJUMP_IF_TRUE_OR_POP:
-      return true;
-    default:
-      return false;
-  }
 }
 
 struct Builtin {
@@ -103,7 +90,7 @@ Ref names_in(PyObject* keywords) {
 // Whether a Python function that starts now may have been called by the instruction, of which a part is done already.
 bool Session::may_ask(int instruction) const {
   const ShadowFrame& frame = frames_.back();
-  if (frame.pending == instruction && !is_truth_branch(instruction_at(instruction).opcode)) {
+  if (frame.pending == instruction && !truth_jump(instruction_at(instruction).opcode)) {
     return false;
   }
   // A branch that is open elsewhere was taken, and is settled in a moment.
@@ -172,13 +159,11 @@ void Session::find_truth(CallTarget& target, PyObject* operand, PyObject* self) 
     target.operation = static_cast<int>(by_length ? SlotCheck::kLengthNot : SlotCheck::kNot);
     return;
   }
+  const TruthJump jump = truth_jump(instruction.opcode).value_or(TruthJump());
   replay::Branch branch;
   branch.target = instruction.target;
-  branch.jumps_if_true = instruction.opcode == op::kPOP_JUMP_FORWARD_IF_TRUE ||
-                         instruction.opcode == op::kPOP_JUMP_BACKWARD_IF_TRUE ||
-                         instruction.opcode == op::kJUMP_IF_TRUE_OR_POP;
-  branch.keeps_when_taken =
-      instruction.opcode == op::kJUMP_IF_TRUE_OR_POP || instruction.opcode == op::kJUMP_IF_FALSE_OR_POP;
+  branch.jumps_if_true = jump.if_true;
+  branch.keeps_when_taken = jump.keeps_when_taken;
   branch.by_length = by_length;
   target.returns = ReturnKind::kBranch;
   target.operation = branch.number();

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "recorder/session.h"
+#include "recorder/truth_jump.h"
 #include "replay/overloads.h"
 #include "rewriter/interp/errors.h"
 
@@ -91,11 +92,7 @@ void Session::settle_none(const Instruction& instruction, bool taken) {
 }
 
 void Session::settle_truth(const Instruction& instruction, bool taken) {
-  const bool jumps_if_true = instruction.opcode == op::kPOP_JUMP_FORWARD_IF_TRUE ||
-                             instruction.opcode == op::kPOP_JUMP_BACKWARD_IF_TRUE ||
-                             instruction.opcode == op::kJUMP_IF_TRUE_OR_POP;
-  const bool keeps_when_taken =
-      instruction.opcode == op::kJUMP_IF_TRUE_OR_POP || instruction.opcode == op::kJUMP_IF_FALSE_OR_POP;
+  const auto [jumps_if_true, keeps_when_taken] = truth_jump(instruction.opcode).value_or(TruthJump());
   const Value value = top().stack.back();
   const bool is_asked = top().checked != replay::kNoValue;
   const Value truth = is_asked ? take_checked() : truth_of(value, snapshot());
