@@ -40,11 +40,17 @@ class Totals:
         self.start = time.monotonic()
         self.statuses: Counter[str] = Counter()
         self.events: Counter[str] = Counter()
+        self.skipped: Counter[str] = Counter()
+        self.excused: Counter[str] = Counter()
         self.calls = self.raised = self.recorded = self.hit = 0
 
     def add(self, result: pool.Result) -> None:
         self.statuses[result.status] += 1
         self.events += result.events
+        if result.status == "skipped":
+            self.skipped[result.text] += 1
+        if result.excused:
+            self.excused[result.excused] += 1
         self.calls += result.calls
         self.raised += result.raised
         self.recorded += result.events["record"] > 0
@@ -62,6 +68,7 @@ class Totals:
             f"functions recorded {self.events['record']}, hits {self.events['hit']}, misses {self.events['miss']}, "
             f"exits {self.events['exit']}; programs that recorded {self.recorded}, that hit {self.hit}",
             f"stops: {stops}",
+            f"skipped: {dict(self.skipped)}; same as eager execution in one of its two ways: {dict(self.excused)}",
         ]
 
 

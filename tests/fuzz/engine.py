@@ -388,6 +388,8 @@ class Generator:
             return scope.what in ("generator", "asyncgen") and not self.bound
         if needs == "generator":
             return scope.what == "generator" and not self.bound
+        if needs == "last":  # where a generator may return
+            return scope.what == "generator" and not self.bound and not scope.no_jump
         if needs == "await":
             return scope.what in ("coroutine", "asyncgen") and not self.bound
         if needs == "try":

@@ -268,7 +268,8 @@ expressions(
     2 ($floats or [$float])[-1]
     1! $floats[$int]
     1 round($float, $n)
-    1 math.copysign($float, $float)
+    1 math.copysign($float, $l_float)
+    0.3 math.copysign($float, $int)
     1 (math.sin($float) if $float == 0.5 else $float)
     1 float($npf)
     1 float($arr.sum())

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import gc
 import marshal
+import sys
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
+
+from differential.observe import Floats
 from differential.program import Program, Step
 from differential.runner import Seen, differences, run
 
@@ -33,6 +37,7 @@ class Verdict:
     calls: int = 0
     raised: int = 0
     skipped: str = ""
+    excused: str = ""  # what differs that eager execution itself does in two ways
 
 
 def limits_of(seed: int) -> Limits:
@@ -94,23 +99,49 @@ def traced(program: Program, code: bytes) -> list[Seen]:
     return _without_events(run(program, lambda function: function, events, code=marshal.loads(code)))
 
 
-def _comparable(value: Any) -> Any:
-    """Where an unbound local was read, CPython itself names the first half of a superinstruction: without that."""
-    if isinstance(value, tuple | list):
-        if len(value) > 4 and value[0] == "UnboundLocalError":
-            return value[:3]
-        return tuple(map(_comparable, value))
-    return value
+def cold(program: Program, code: bytes) -> list[Seen]:
+    """What it does eagerly with general instructions only: under a trace function no specialised one is used."""
+    _collect(program)
+    sys.settrace(lambda *_: None)
+    try:
+        return _without_events(run(program, code=marshal.loads(code)))
+    finally:
+        sys.settrace(None)
 
 
-def _compared(one: list[Seen], two: list[Seen]) -> list[str]:
-    found = differences(one, two)
-    if found and any("UnboundLocalError" in str((seen.outcome, seen.names)) for seen in one):
-        for seen in (*one, *two):
-            seen.outcome, seen.names = _comparable(seen.outcome), _comparable(seen.names)
-            seen.arguments = _comparable(seen.arguments)
-        found = differences(one, two)
-    return found
+def _unsigned(value: Any) -> Any:
+    """The description with every NaN the same.
+
+    Which operand's sign and payload the NaN of two NaNs has is the C compiler's choice, another one in `float_mul` than
+    in the interpreter's specialised instruction for the same multiplication.
+    """
+    if isinstance(value, Floats):
+        numbers = np.frombuffer(value, value.code).copy()
+        numbers[np.isnan(numbers)] = np.nan
+        return numbers.tobytes()
+    return tuple(map(_unsigned, value)) if isinstance(value, tuple | list) else value
+
+
+def _without_signs(seen: Seen) -> Seen:
+    names = ("outcome", "names", "arguments")
+    return replace(seen, **{name: _unsigned(getattr(seen, name)) for name in names})
+
+
+def _excused(program: Program, code: bytes, plain: list[Seen], other: list[Seen]) -> tuple[list[str], str]:
+    """What is different all the same, and the excuse for the rest.
+
+    The order in which operands die and the place that an unbound local is reported at change eagerly, too, when an
+    instruction has become a specialised one. So each step may be as it is with those or without.
+    """
+    plain, other = ([_without_signs(one) for one in seen] for seen in (plain, other))
+    if not differences(plain, other):
+        return [], "sign of nan"
+    general = [_without_signs(one) for one in cold(program, code)]
+    found: list[str] = []
+    for warm, alternative, one in zip(plain, general, other, strict=True):
+        if differences([alternative], [one]):
+            found += differences([warm], [one])
+    return found, "" if found else "specialised instruction"
 
 
 def too_deep(seen: list[Seen]) -> bool:
@@ -134,9 +165,11 @@ def judge(generated: Generated, limits: Limits, note: Any = lambda phase: None) 
     calls = [one for one in plain if isinstance(one.outcome, tuple)]
     verdict.calls = len(calls)
     verdict.raised = sum(one.outcome[0] == "raised" for one in calls)
-    verdict.found = _compared(plain, other)
+    verdict.found = differences(plain, other)
     if verdict.found:
         note("again")
-        if _compared(eager(program, code), eager(program, code)):
+        if differences(eager(program, code), eager(program, code)):
             verdict.skipped, verdict.found = "not the same twice", []
+        else:
+            verdict.found, verdict.excused = _excused(program, code, plain, other)
     return verdict

@@ -38,6 +38,7 @@ class Result:
     calls: int = 0
     raised: int = 0
     limits: oracle.Limits = ()
+    excused: str = ""
 
 
 class Batch:
@@ -106,6 +107,11 @@ class Batch:
         return os.waitstatus_to_exitcode(status), text
 
 
+def _message(verdict: oracle.Verdict) -> dict:
+    return {"done": verdict.seed, "found": verdict.found[:4], "events": verdict.events, "calls": verdict.calls,
+            "raised": verdict.raised, "skipped": verdict.skipped, "excused": verdict.excused}  # fmt: skip
+
+
 def judge_seeds(seeds: list[int], size: int, off: frozenset[str], say: Callable[[dict], None]) -> None:
     """In the child: the programs of some seeds, one after the other."""
     for number, seed in enumerate(seeds):
@@ -114,8 +120,7 @@ def judge_seeds(seeds: list[int], size: int, off: frozenset[str], say: Callable[
         verdict = oracle.judge(
             generated, oracle.limits_of(seed), lambda phase, seed=seed: say({"seed": seed, "phase": phase})
         )
-        say({"done": seed, "found": verdict.found[:4], "events": verdict.events, "calls": verdict.calls,
-             "raised": verdict.raised, "skipped": verdict.skipped})  # fmt: skip
+        say(_message(verdict))
         if number % 25 == 24:
             gc.collect()
 
@@ -190,10 +195,15 @@ def _ended(
     batch.remove(seed)
     if batch:
         backlog.append(batch)
-    what = "hang" if kill else "crash"
-    yield Result(
-        seed, what, f"{what} (status {status}) in phase {at['phase']}\n{text}", limits=oracle.limits_of(seed)
-    )
+    yield _broken(seed, kill, status, at["phase"], text, oracle.limits_of(seed))
+
+
+def _broken(seed: int, hangs: bool, status: int, phase: str, text: str, limits: oracle.Limits) -> Result:
+    """The result of a program that has not come to its end."""
+    if hangs and phase == "eager":
+        return Result(seed, "skipped", "too long eagerly", limits=limits)
+    what = "hang" if hangs else "crash"
+    return Result(seed, what, f"{what} (status {status}) in phase {phase}\n{text}", limits=limits)
 
 
 def _result(message: dict) -> Result:
@@ -207,6 +217,7 @@ def _result(message: dict) -> Result:
         message["calls"],
         message["raised"],
         oracle.limits_of(seed),
+        message["excused"],
     )
 
 
@@ -215,8 +226,7 @@ def outcome_of(generated: Generated, limits: oracle.Limits, seconds: float = 5.0
 
     def work(say: Callable[[dict], None]) -> None:
         verdict = oracle.judge(generated, limits, lambda phase: say({"phase": phase}))
-        say({"done": generated.seed, "found": verdict.found[:4], "events": verdict.events, "calls": verdict.calls,
-             "raised": verdict.raised, "skipped": verdict.skipped})  # fmt: skip
+        say(_message(verdict))
 
     child = Batch(work)
     selector = selectors.DefaultSelector()
@@ -232,8 +242,7 @@ def outcome_of(generated: Generated, limits: oracle.Limits, seconds: float = 5.0
     status, text = child.end(kill=not ended)
     if result is not None and status == 0:
         return result
-    what = "crash" if ended else "hang"
-    return Result(generated.seed, what, f"{what} (status {status}) in phase {phase}\n{text}", limits=limits)
+    return _broken(generated.seed, not ended, status, phase, text, limits)
 
 
 def kept(folder: Path, name: str, text: str) -> None:

@@ -52,7 +52,7 @@ statement(
 )
 statement(2, "try:\n    yield from $gen\nfinally:\n    print('from over', $int)", needs="generator", **G)
 statement(1, "for $new_int in $gen:\n    yield $1\n    $block", needs="generator", **G)
-statement(1, "if $bool:\n    return $int", needs="generator", **G)
+statement(1, "if $bool:\n    return $int", needs="last", **G)
 statement(3, "try:\n    yield $int\n    $block\nfinally:\n    print('closing', $int)", needs="generator", **G)
 statement(
     2,

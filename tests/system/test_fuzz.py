@@ -43,6 +43,7 @@ def test_random_programs_do_the_same_traced() -> None:
         ).groups(),
     )
     assert programs >= 0.9 * COUNT
+    assert "too long eagerly" not in result.stdout
     # Not a test if little of it was traced.
     assert with_record >= 0.97 * programs
     assert with_hit >= 0.97 * programs
@@ -94,3 +95,42 @@ def test_what_is_found_is_shrunk_and_paste_ready(tmp_path: Path) -> None:
     assert len(source) <= 6, result.stdout
     assert result.stdout.startswith("# program: fuzz_")
     assert "# trace: all" in result.stdout
+
+
+def test_what_eager_execution_does_in_two_ways_is_counted(tmp_path: Path) -> None:
+    """Operands that die in another order once the call is specialised; the sign of a NaN; neither hides a lie."""
+    script = tmp_path / "excused.py"
+    script.write_text(
+        "from fuzz import oracle, pool\n"
+        "from fuzz.assembly import Call, Generated\n"
+        "pool.ready()\n"
+        "dying = ('class K:\\n    def __init__(self, n): self.n = n\\n    def __del__(self): print(self.n)\\n'\n"
+        "         'def f():\\n    {K(1): 1}.get(K(0))\\n')\n"
+        "nan = 'def f():\\n    return float(\"nan\")\\n'\n"
+        "honest = oracle.traced\n"
+        "def signed(program, code):\n"
+        "    seen = honest(program, code)\n"
+        "    kind, number = seen[0].outcome[1]\n"
+        "    seen[0].outcome = ('returned', (kind, type(number).of(number[:-1] + b'\\xff', number.code)))\n"
+        "    return seen\n"
+        "def lying(program, code):\n"
+        "    seen = honest(program, code)\n"
+        "    seen[9].output += 'lie'\n"
+        "    return seen\n"
+        "for source, oracle.traced in ((dying, honest), (dying, lying), (nan, signed), (nan, lying)):\n"
+        "    verdict = oracle.judge(Generated(1, source, (Call('f()', 12),)), ())\n"
+        "    print(verdict.excused or '-', len(verdict.found))\n"
+    )
+    package = str(Path(tagalong.__file__).parents[1])
+    path = os.pathsep.join((package, str(ROOT / "tests"), str(ROOT / "tests" / "system")))
+    result = subprocess.run(
+        [sys.executable, str(script)],
+        env=os.environ | {"PYTHONPATH": path, "PYTHONHASHSEED": "0"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.stdout.splitlines() == ["specialised instruction 0", "- 1", "sign of nan 0", "- 1"], (
+        result.stderr
+    )

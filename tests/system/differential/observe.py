@@ -19,6 +19,26 @@ _NAMED = (types.BuiltinFunctionType, types.WrapperDescriptorType, types.MethodDe
 _SKIPPED_GLOBALS = {"__builtins__", "__warningregistry__", "trace"}
 
 
+class Floats(bytes):
+    """The memory of floating point numbers. Equal where the bytes are; the type says how to read them."""
+
+    code: str  # of the dtype that they have
+
+    @classmethod
+    def of(cls, data: bytes, code: str) -> Floats:
+        """The numbers in the data; of complex ones both parts."""
+        made = cls(data)
+        made.code = code
+        return made
+
+
+def _memory(data: bytes, dtype: np.dtype) -> bytes:
+    if dtype.kind not in "fc":
+        return data
+    size = dtype.itemsize // (2 if dtype.kind == "c" else 1)
+    return Floats.of(data, f"{dtype.str[0]}f{size}")
+
+
 def without_addresses(text: str) -> str:
     """The text with every memory address replaced by `0x…`."""
     return _ADDRESS.sub("0x…", text)
@@ -39,12 +59,16 @@ class Describer:
         if kind in _ATOMS:
             return (kind.__name__, value)
         if kind is float:
-            return ("float", struct.pack("d", value))
+            return ("float", Floats.of(struct.pack("d", value), "d"))
         if kind is complex:
-            return ("complex", struct.pack("dd", value.real, value.imag))
+            return ("complex", Floats.of(struct.pack("dd", value.real, value.imag), "d"))
         if isinstance(value, np.generic) and not isinstance(value, np.object_):
             padded = value.dtype.char in "gG"
-            return (kind.__name__, str(value.dtype), repr(value) if padded else value.tobytes())
+            return (
+                kind.__name__,
+                str(value.dtype),
+                repr(value) if padded else _memory(value.tobytes(), value.dtype),
+            )
         if id(value) in self._met:
             return ("met", self._met[id(value)])
         self._met[id(value)] = len(self._met)
@@ -119,7 +143,7 @@ class Describer:
         elif value.dtype.char in "gG":  # the padding of these is never written
             content = [repr(item) for item in np.asarray(value).ravel()]
         else:
-            content = np.asarray(value).tobytes()
+            content = _memory(np.asarray(value).tobytes(), value.dtype)
         base = None if value.base is None else self.describe(value.base)
         return (str(value.dtype), value.shape, value.strides, flags, content, base, self._attributes(value))
 
