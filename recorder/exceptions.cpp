@@ -363,6 +363,9 @@ void Session::unwind_inlined() {
 // The exception comes out of the instruction that has called, whose operands die from the first to the last.
 void Session::raise_in_caller() {
   ShadowFrame& caller = top();
+  caller.raising.instruction = current_;
+  caller.raising.shown = current_;
+  caller.raising.is_emitted = true;
   const Values popped(caller.stack.end() - caller.call_pops, caller.stack.end());
   caller.stack.resize(caller.stack.size() - popped.size());
   state_changed_ = true;
@@ -370,9 +373,6 @@ void Session::raise_in_caller() {
     release(value);
   }
   flush_drops();
-  caller.raising.instruction = current_;
-  caller.raising.shown = current_;
-  caller.raising.is_emitted = true;
 }
 
 // __init__ has returned something.
@@ -381,7 +381,7 @@ void Session::refuse_init_result() {
   const SnapshotId at_return = snapshot_at(current_, top().stack);
   ShadowFrame callee = std::move(frames_.back());
   leave_inlined(callee, at_return);
-  flush_drops();
+  flush_drops(callee.parent);
   frames_.pop_back();
   state_changed_ = true;
   current_ = top().call_instruction;
@@ -399,7 +399,7 @@ void Session::decline_operator() {
   ShadowFrame callee = std::move(frames_.back());
   leave_inlined(callee, at_return);
   release(value);
-  flush_drops();
+  flush_drops(callee.parent);
   frames_.pop_back();
   state_changed_ = true;
   current_ = top().next = top().call_instruction;

@@ -534,7 +534,7 @@ void Session::return_from_inlined(Value value) {
     value = callee.instance;  // its holder goes to the caller
   }
   leave_inlined(callee, at_return);
-  flush_drops();
+  flush_drops(callee.parent);
   frames_.pop_back();
   top().call_result = value;
   current_ = top().next;

@@ -175,7 +175,7 @@ void Session::let_go_of_generator(const ShadowFrame& generator) {
     }
   }
   release(generator.function);
-  flush_drops();
+  flush_drops(generator.parent);
   frames_.pop_back();
   state_changed_ = true;
 }

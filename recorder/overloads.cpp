@@ -427,7 +427,7 @@ void Session::return_checked(int check) {
   const SnapshotId at_return = snapshot_at(current_, top().stack);
   ShadowFrame callee = std::move(frames_.back());
   leave_inlined(callee, at_return);
-  flush_drops();
+  flush_drops(callee.parent);
   frames_.pop_back();
   top().checked = value;
   top().check = check;

@@ -304,7 +304,8 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void hold(Value value) { ++facts(value).holders; }
   void release(Value value);  // may be the last holder: dropped at the end of the rule
   void release_operands();
-  void flush_drops();
+  void flush_drops(SnapshotId at = replay::kNoSnapshot);
+  SnapshotId position();
   Facts& facts(Value value) { return facts_[static_cast<std::size_t>(value)]; }
   void bind_local(int slot, Value value);
   SnapshotId snapshot();  // the state before the current instruction
@@ -501,6 +502,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   int cached_instruction_ = -1;
   std::size_t cached_frame_ = 0;
   bool state_changed_ = true;
+  bool is_position_known_ = false;  // the cached snapshot has the locals of now, and nothing that was dropped
   std::vector<OpenLoop> open_loops_;
   std::vector<OpenLoop> loops_;  // all that have ever been opened, in the order of their nodes
   int entry_ = 0;

@@ -89,20 +89,36 @@ void Session::take_root_stack() {
   }
 }
 
-void Session::flush_drops() {
+void Session::flush_drops(SnapshotId at) {
   if (!drops_.empty()) {
     if (std::any_of(drops_.begin(), drops_.end(), [this](Value value) { return facts(value).on_root_stack; })) {
       take_root_stack();
     }
-    emit(Op::drop, drops_, kNoSnapshot);
+    emit(Op::drop, drops_, at == kNoSnapshot ? position() : at);
     drops_.clear();
+    is_position_known_ = false;  // what the last state has on its stack may be gone
   }
+}
+
+// The frames as a finaliser sees them: where they are and their locals. What lies on a stack nobody can see.
+SnapshotId Session::position() {
+  if (has_raised_ || top().raising.instruction >= 0) {
+    return kNoSnapshot;  // the frames are real where an exception is under way
+  }
+  if (is_position_known_ && cached_instruction_ == current_) {
+    const replay::Snapshot& last = graph_.snapshots[static_cast<std::size_t>(cached_snapshot_)];
+    if (last.frame == top().number && last.parent == top().parent) {
+      return cached_snapshot_;
+    }
+  }
+  return snapshot_at(current_, {});
 }
 
 void Session::bind_local(int slot, Value value) {
   Value& place = top().locals[static_cast<std::size_t>(slot)];
   const Value old = std::exchange(place, value);
   state_changed_ = true;
+  is_position_known_ = false;
   if (old == kNoValue) {
     return;
   }
@@ -125,6 +141,7 @@ SnapshotId Session::snapshot() {
   cached_instruction_ = current_;
   cached_frame_ = frames_.size();
   state_changed_ = false;
+  is_position_known_ = true;
   return cached_snapshot_;
 }
 

@@ -391,6 +391,9 @@ inline Interpreter::Answer Interpreter::perform(const Step& step) {
   const std::int32_t* drops = executor_.registers_used_.data() + step.operands + step.operand_count + step.result_count;
   for (std::uint16_t index = 0; index < step.drop_count; ++index) {
     PyObject* dropped = registers_[drops[index]];
+    if (step.shown != kNoSnapshot && dropped != nullptr && Py_REFCNT(dropped) == 1) [[unlikely]] {
+      show(step.shown, dropped);
+    }
     registers_[drops[index]] = nullptr;
     Py_XDECREF(dropped);
   }

@@ -92,6 +92,7 @@ class Interpreter {
   bool materialise(const LoweredSnapshot& snapshot, bool with_locals);
   [[nodiscard]] int unit_of(const LoweredSnapshot& state) const;
   void write_locals(interp::Frame* frame, const LoweredSnapshot& state);
+  void show(SnapshotId id, PyObject* dying);
   void sync_local(const Step& step);
   void leave_frame(const Step& step);
   void return_locals();

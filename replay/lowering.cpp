@@ -191,14 +191,24 @@ class Lowering {
     });
   }
 
+  // Merged into the step before it, unless a finaliser is to see another state of the frames than for what that drops.
   void lower_drop(const Node& node) {
-    if (executor_.steps_.empty()) {
+    const bool is_shown = node.snapshot != kNoSnapshot && !in_entry_check_ && !loops_.is_inside();
+    if (is_shown) {
+      lower_snapshot(node.snapshot);
+    }
+    if (executor_.steps_.empty() ||
+        (is_shown && executor_.steps_.back().shown != kNoSnapshot && executor_.steps_.back().shown != node.snapshot)) {
       Step step;
       step.op = Op::drop;
       step.in_entry_check = in_entry_check_;
+      step.operands = static_cast<std::uint32_t>(executor_.registers_used_.size());
       executor_.steps_.push_back(std::move(step));
     }
     Step& step = executor_.steps_.back();
+    if (is_shown) {
+      step.shown = node.snapshot;
+    }
     // Drops are the last of a step's registers; nothing was appended since.
     for (const Value value : node.operands) {
       if (!owned_[index(value)]) {

@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "replay/array/numpy_abi.h"
 #include "replay/interpreter.h"
 #include "replay/operations.h"
 #include "replay/overloads.h"
+#include "replay/passes/facts.h"
 #include "rewriter/interp/generators.h"
 
 namespace tagalong::replay {
@@ -47,6 +49,34 @@ bool Interpreter::materialise(const LoweredSnapshot& snapshot, bool with_locals)
     }
   }
   return true;
+}
+
+namespace {
+
+// Such as the intermediate results of arithmetic.
+bool dies_alone(PyObject* object) {
+  if (is_plain(Py_TYPE(object))) {
+    return true;
+  }
+  const array::Numpy* np = array::numpy_if_ready();
+  if (np == nullptr || Py_TYPE(object) != np->array_type) {
+    return false;
+  }
+  const array::ArrayFields& fields = *array::as_array(object);
+  const auto number = static_cast<unsigned>(reinterpret_cast<const array::DescrFields*>(fields.descr)->type_num);
+  return fields.base == nullptr && fields.weakreflist == nullptr && array::is_handled(number);
+}
+
+}  // namespace
+
+// The object is about to die. Its finaliser, or that of what it holds, may look at the frames.
+void Interpreter::show(SnapshotId id, PyObject* dying) {
+  if (dies_alone(dying) || PyErr_Occurred() != nullptr) {
+    return;
+  }
+  if (!materialise(executor_.snapshots_[static_cast<std::size_t>(id)], true)) {
+    PyErr_Clear();  // no memory: who looks sees the frames as they were shown last
+  }
 }
 
 // Calling a class counts towards the recursion limit, and its __init__ once more; comparisons and builtins count, too.

@@ -76,6 +76,12 @@ class DeadNodes {
     for (Value value = 0; value < graph_.value_count; ++value) {
       inert_[at(value)] = facts.is_inert(value);
     }
+    for (Node& node : graph_.nodes) {
+      if (node.op == Op::drop &&
+          std::ranges::all_of(node.operands, [this](Value value) { return inert_[at(value)]; })) {
+        node.snapshot = kNoSnapshot;  // nobody can look
+      }
+    }
   }
 
   void visit(std::size_t place) {

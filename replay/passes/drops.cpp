@@ -20,12 +20,12 @@ class Drops {
     }
     for (std::size_t place = graph_.nodes.size(); place-- > 0;) {
       Node& node = graph_.nodes[place];
-      needed_.add_snapshot(node.snapshot);
-      if (node.op == Op::drop) {
+      if (node.op == Op::drop) {  // its snapshot is the state in which it happens, so no later use
         changed_ = remove_values(node.operands, [this](Value value) { return !drops(value); }) != 0 || changed_;
       } else {
         needed_.add(node.operands);
       }
+      needed_.add_snapshot(node.snapshot);
     }
     const auto is_nothing = [](const Node& node) { return node.op == Op::drop && node.operands.empty(); };
     return std::erase_if(graph_.nodes, is_nothing) != 0 || changed_;

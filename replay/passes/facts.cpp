@@ -6,15 +6,11 @@
 #include "rewriter/interp/watch.h"
 
 namespace tagalong::replay {
-namespace {
 
-// Freed without running anything: no references to other objects, no weak references to it.
 bool is_plain(const PyTypeObject* type) {
   return type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type || type == &PyUnicode_Type ||
          type == &PyComplex_Type || type == &PyBytes_Type || type == Py_TYPE(Py_None);
 }
-
-}  // namespace
 
 bool is_lasting(const PyTypeObject* type) {
   // Only mutable types can be left by assigning to __class__, with one exception: modules.

@@ -17,6 +17,9 @@ namespace tagalong::replay {
 // An instance of this very type stays one for all its life.
 [[nodiscard]] bool is_lasting(const PyTypeObject* type);
 
+// Instances are freed without running anything: no references to other objects, no weak references to them.
+[[nodiscard]] bool is_plain(const PyTypeObject* type);
+
 class Facts {
  public:
   explicit Facts(const Graph& graph) : values_(static_cast<std::size_t>(graph.value_count)) {}

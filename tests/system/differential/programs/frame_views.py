@@ -936,3 +936,121 @@ def who():
 def f(x):
     a = 1
     return who(), (lambda p, q: who())(1, 2)
+
+
+# program: a_finaliser_looks_at_the_frames
+# trace: rebound, deleted, popped, returned, called, in_rounds
+# note: where an object dies with its last name, by a pop or as an operand, the frame is at that instruction
+# rebound(3) => record, hit, hit
+# deleted(3) => record, hit, hit
+# popped(3) => record, hit, hit
+# returned(3) => record, hit, hit
+# called(3) => record, hit, hit
+# in_rounds(3) => record, hit, hit
+import sys
+
+seen = []
+
+
+class Watcher:
+    def __init__(self, n):
+        self.n = n
+
+    def __del__(self):
+        frame = sys._getframe(1)
+        code = frame.f_code
+        seen.append((self.n, code.co_name, frame.f_lineno - code.co_firstlineno, sorted(frame.f_locals)))
+
+
+class Passer:
+    def __init__(self, n):
+        self.watcher = Watcher(n)
+
+    def __eq__(self, other):
+        self.watcher = None
+        here = 1
+        return here == 1
+
+
+def told(result):
+    found = list(seen)
+    seen.clear()
+    return result, found
+
+
+def rebound(n):
+    a = Watcher(n)
+    b = n + 1
+    a = [Watcher(b)]
+    a = 5
+    c = 7
+    return told(b + c)
+
+
+def deleted(n):
+    a = Watcher(n)
+    b = n + 1
+    del a
+    c = 3
+    return told(b + c)
+
+
+def popped(n):
+    x = n
+    Watcher(n)
+    y = n
+    Watcher(n + 1).n
+    z = Watcher(n + 2).n + 1
+    [Watcher(n + 3), 1]
+    (Watcher(n + 4), 1)[1]
+    if Watcher(n + 5):
+        w = 2
+    Passer(n + 6) == Passer(n + 7)
+    return told(x + y + z)
+
+
+def returned(n):
+    def inner(m):
+        a = [Watcher(m)]
+        b = m
+        return b
+
+    q = inner(n)
+    r = inner(n + 1) + inner(n + 2)
+    return told(q + r)
+
+
+def called(n):
+    q = rebound(n)
+    r = deleted(n)
+    return q, r, popped(n)
+
+
+def in_rounds(n):
+    o = None
+    k = 0
+    for i in range(n):
+        o = Watcher(i)
+        k = i
+    o = None
+    return told(k)
+
+
+# program: where_an_unclosed_file_is_reported
+# f() => record, hit, hit
+import warnings
+
+
+def opened():
+    return open("/dev/null")  # noqa: PTH123
+
+
+def f():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        opened()
+        handle = opened()
+        handle = 2
+        other = opened()
+        del other
+    return [(str(each.message)[:8], each.lineno) for each in caught], handle
