@@ -298,6 +298,8 @@ def run_all(units: list[Unit], comparer: Comparer, file: str) -> int:
     arguments = comparer.arguments
     bad = 0
     results: list[Comparison] = []
+    # A shell's background jobs ignore it, and so would the tests that interrupt themselves.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         if arguments.plain_only:
             for unit, outcome in zip(units, pool.map(comparer.plain, units)):
