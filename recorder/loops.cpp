@@ -67,6 +67,11 @@ bool Session::go_round(int target) {
     return false;
   }
   flush_drops();
+  const bool is_linked = frames_.size() == 1 && header_ != target &&
+                         (place_ == DecodedCode::Place::kHeader || place_ == DecodedCode::Place::kExit);
+  if (is_linked && link(target)) {
+    return true;
+  }
   const auto open = std::ranges::find_if(
       open_loops_, [&](const OpenLoop& loop) { return loop.frame == top().number && loop.target == target; });
   if (open != open_loops_.end()) {
@@ -78,8 +83,25 @@ bool Session::go_round(int target) {
   }
   if (top().back_edges[target] <= kOpenings) {
     open_loop(target);
+  } else if (header_ == target && frames_.size() == 1) {
+    return link(target);
   }
   return false;
+}
+
+// A trace that starts inside of a call does not write out the rounds of other loops: it ends where their executors go
+// on. False: none will ever be there.
+bool Session::link(int target) {
+  const bool is_jump = instruction_at(current_).opcode == op::kJUMP_BACKWARD;
+  if (!top().code->decoded->regular[static_cast<std::size_t>(current_)]) {
+    return false;
+  }
+  emit(Op::link, {}, snapshot_at(is_jump ? current_ : target, top().stack));
+  for (const auto& code : codes_) {
+    leave_at_next_hook(*code);
+  }
+  finish({});
+  return true;
 }
 
 void Session::open_loop(int target) {
@@ -98,6 +120,7 @@ void Session::open_loop(int target) {
   if (!letters) {
     throw PythonError();
   }
+  loop.guards = graph_.nodes.size();
   loop.first = emit(Op::loop, loop.initial, loop.header, count, std::move(letters));
   loop.node = graph_.nodes.size() - 1;
   loop.number = static_cast<std::int64_t>(loops_.size()) + 1;
@@ -196,7 +219,9 @@ void Session::guard_loops() {
         ++guards;
       }
     }
-    const auto node = graph_.nodes.begin() + static_cast<std::ptrdiff_t>(loop.node);
+    // What a run has taken from the frame's stack it has to put back where a guard fails; so they stand in front of
+    // that.
+    const auto node = graph_.nodes.begin() + static_cast<std::ptrdiff_t>(loop.guards);
     std::rotate(node, graph_.nodes.end() - guards, graph_.nodes.end());
   }
 }

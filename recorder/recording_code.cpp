@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "recorder/leaving.h"
 #include "recorder/rule_table.h"
@@ -21,11 +22,12 @@ using rewriter::Instruction;
 
 // Behind the original instructions stand the pads where a landing starts the recording, and the handler that tells the
 // session when an exception leaves the frame.
-std::vector<int> add_pads_and_handler(Assembly& assembly, const DecodedCode& decoded, std::uint32_t hook_constant,
+std::vector<int> add_pads_and_handler(Assembly& assembly, const DecodedCode& decoded,
+                                      const std::vector<DecodedCode::Entry>& starts, std::uint32_t hook_constant,
                                       std::uint32_t key_constant) {
   const int end = assembly.size();
   std::vector<int> pads;
-  for (const DecodedCode::Entry& entry : decoded.entries) {
+  for (const DecodedCode::Entry& entry : starts) {
     pads.push_back(assembly.size());
     // In front of the jump, which may have an EXTENDED_ARG.
     assembly.instructions.push_back({entry.depth == 0 ? op::kPOP_TOP : op::kNOP});
@@ -88,7 +90,7 @@ std::vector<DecodedCode::Entry> entries_of(const DecodedCode& decoded) {
         !decoded.regular[place]) {
       continue;
     }
-    DecodedCode::Entry entry{index, index + 1, decoded.shape->depths[place + 1]};
+    DecodedCode::Entry entry{index, index + 1, decoded.shape->depths[place + 1], DecodedCode::Place::kYield};
     constexpr unsigned kDelegates = 2;
     if ((instructions[place].arg & 3U) >= kDelegates) {
       const Instruction& back = instructions[place + 1];
@@ -103,6 +105,23 @@ std::vector<DecodedCode::Entry> entries_of(const DecodedCode& decoded) {
     }
   }
   return entries;
+}
+
+// Loops that are reached without an exception, by their headers.
+void add_headers(DecodedCode& decoded) {
+  std::map<int, int> last_jumps;
+  for (int index = decoded.first; index < decoded.assembly.size(); ++index) {
+    const Instruction& instruction = decoded.assembly.instructions[static_cast<std::size_t>(index)];
+    const bool jumps_back = rewriter::info(instruction.opcode).jumps() && instruction.target <= index &&
+                            instruction.opcode != op::kJUMP_BACKWARD_NO_INTERRUPT;
+    if (jumps_back && decoded.regular[static_cast<std::size_t>(index)]) {
+      last_jumps[instruction.target] = index;
+    }
+  }
+  for (const auto& [header, jump] : last_jumps) {
+    decoded.entries.push_back(
+        {jump, header, decoded.shape->depths[static_cast<std::size_t>(header)], DecodedCode::Place::kHeader});
+  }
 }
 
 // What stands in front of each yield of a generator's recording code: a landing at that yield in the frame's home.
@@ -190,7 +209,7 @@ std::vector<int> shown_units(const Assembly& assembly, const std::vector<int>& u
   return shown;
 }
 
-std::shared_ptr<const DecodedCode> DecodedCode::make(PyCodeObject* code) {
+std::shared_ptr<const DecodedCode> DecodedCode::make(PyCodeObject* code, bool with_headers) {
   auto decoded = std::make_shared<DecodedCode>();
   decoded->assembly = rewriter::decode(code);
   decoded->is_namespace = recorder::is_namespace(code);
@@ -213,18 +232,26 @@ std::shared_ptr<const DecodedCode> DecodedCode::make(PyCodeObject* code) {
   decoded->is_generator = (code->co_flags & kSuspends) != 0;
   decoded->regular = regular_places(*decoded);
   decoded->entries = entries_of(*decoded);
+  if (with_headers && !decoded->is_generator) {
+    add_headers(*decoded);
+  }
   return decoded;
 }
 
 std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const DecodedCode> decoded, const Ref& hook,
-                                                   const HomeRef& home, bool has_every_hook) {
+                                                   const HomeRef& home, bool has_every_hook,
+                                                   const DecodedCode::Entry* elsewhere) {
   auto recording = std::make_unique<RecordingCode>();
   Assembly assembly = decoded->assembly;
   const int count = assembly.size();
   const Ref key = rewriter::hook_key(kUnwound);
   const auto hook_constant = static_cast<std::uint32_t>(rewriter::add_constant(assembly, hook));
   const auto key_constant = static_cast<std::uint32_t>(rewriter::add_constant(assembly, key));
-  const std::vector<int> pads = add_pads_and_handler(assembly, *decoded, hook_constant, key_constant);
+  std::vector<DecodedCode::Entry> starts = decoded->entries;
+  if (elsewhere != nullptr) {
+    starts.push_back(*elsewhere);
+  }
+  const std::vector<int> pads = add_pads_and_handler(assembly, *decoded, starts, hook_constant, key_constant);
 
   rewriter::HookPlan plan;
   plan.callable = hook;
@@ -241,6 +268,9 @@ std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
   };
   if (home != nullptr) {
     plan.departure = [departures = Departures(assembly, home)](int yield) { return departures.code(yield); };
+    if (PyObject* code = PyWeakref_GetObject(home->code.get()); code != Py_None && !decoded->is_generator) {
+      plan.stack_size = reinterpret_cast<PyCodeObject*>(code)->co_stacksize;  // the frame goes there again
+    }
   }
   rewriter::Instrumented instrumented = rewriter::instrument(assembly, plan);
 
@@ -250,7 +280,7 @@ std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
     exceptions.emplace_back(instrumented.before_hook_offsets[static_cast<std::size_t>(index)], index);
   }
   for (std::size_t entry = 0; entry < pads.size(); ++entry) {
-    exceptions.emplace_back(instrumented.offsets[static_cast<std::size_t>(pads[entry])], decoded->entries[entry].first);
+    exceptions.emplace_back(instrumented.offsets[static_cast<std::size_t>(pads[entry])], starts[entry].first);
   }
   interp::UnitMap units = rewriter::unit_map(instrumented.code.get(), {.original = decoded->assembly,
                                                                        .from = decoded->shape->units,
@@ -264,6 +294,7 @@ std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
   for (const int pad : pads) {
     recording->start_pads.push_back(instrumented.offsets[static_cast<std::size_t>(pad)]);
   }
+  recording->start_pad = recording->start_pads.back();
   recording->instruction_at.assign(static_cast<std::size_t>(Py_SIZE(instrumented.code.get())), -1);
   for (int index = 0; index < count; ++index) {
     const int caches = rewriter::info(assembly.instructions[static_cast<std::size_t>(index)].opcode).caches;

@@ -2,6 +2,7 @@
 // recording: the hook object in it belongs to that recording's session.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -18,11 +19,14 @@ struct DecodedCode {
   int first = 0;                 // first instruction behind the first RESUME
   std::vector<bool> is_handler;  // by instruction: exceptions lead there
   // Places where a recording may start, and executors are attached: behind the RESUME of a call, then, in generators
-  // and coroutines, behind the RESUME of each yield (unless only an exception leads there).
+  // and coroutines, behind the RESUME of each yield (unless only an exception leads there); in other code, if it is to
+  // have them, headers of loops. The runtime adds places where side exits land.
+  enum class Place : std::uint8_t { kCall, kYield, kHeader, kExit };
   struct Entry {
-    int resume = 0;
-    int first = 0;  // instruction that is executed next: behind a delegating yield the SEND that it goes back to
-    int depth = 0;  // of the stack: behind a yield the value that was sent lies on top
+    int resume = 0;  // kHeader: the last jump back
+    int first = 0;   // instruction that is executed next: behind a delegating yield the SEND that it goes back to
+    int depth = 0;   // of the stack: behind a yield the value that was sent lies on top
+    Place place = Place::kCall;
   };
   std::vector<Entry> entries;
   // Instructions that are reached without an exception. Elsewhere the stack may hold the offset of a raising
@@ -38,7 +42,8 @@ struct DecodedCode {
   // Whether the interpreter looks for signals and other threads where this hook stands, without hooks.
   [[nodiscard]] bool is_polite(int instruction, bool is_after) const;
 
-  static std::shared_ptr<const DecodedCode> make(PyCodeObject* code);  // throws RewriteError, PythonError
+  // Throws RewriteError, PythonError.
+  static std::shared_ptr<const DecodedCode> make(PyCodeObject* code, bool with_headers = false);
 };
 
 // Whether frames of this code keep their variables in a mapping.
@@ -57,13 +62,15 @@ struct RecordingCode {
   CodeRef code;
   std::vector<int> instruction_at;  // original instruction at a code unit, -1: a hook
   std::vector<int> start_pads;      // by entry: code unit where a landing starts the recording (its value on the stack)
+  int start_pad = -1;               // of a start elsewhere
   int callable_constant = -1;       // index of the hook object among the constants
 
   // `hook` is called with 2 * instruction (before) or 2 * instruction + 1 (after), kUnwound when an exception leaves
   // the frame. With a home, yields go there (leaving.h). Without `has_every_hook`
-  // instructions that only move values have none.
+  // instructions that only move values have none. `elsewhere` is a start that is none of the code's entries.
   static std::unique_ptr<RecordingCode> make(std::shared_ptr<const DecodedCode> decoded, const Ref& hook,
-                                             const HomeRef& home, bool has_every_hook);
+                                             const HomeRef& home, bool has_every_hook,
+                                             const DecodedCode::Entry* elsewhere = nullptr);
 };
 
 inline constexpr int kUnwound = -1;

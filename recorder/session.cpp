@@ -97,20 +97,23 @@ const RecordingCode& Session::start(PyThreadState* thread, interp::Frame* frame,
   return *session->codes_.front();
 }
 
-RecordingCode& Session::recording_code(std::shared_ptr<const DecodedCode> decoded, const HomeRef& home) {
+RecordingCode& Session::recording_code(std::shared_ptr<const DecodedCode> decoded, const HomeRef& home,
+                                       const DecodedCode::Entry* elsewhere) {
   for (const auto& code : codes_) {
     if (code->decoded->shape->code.get() == decoded->shape->code.get()) {
       return *code;
     }
   }
-  codes_.push_back(RecordingCode::make(std::move(decoded), hook_, home, has_every_hook_));
+  codes_.push_back(RecordingCode::make(std::move(decoded), hook_, home, has_every_hook_, elsewhere));
   return *codes_.back();
 }
 
 void Session::start_root(interp::Frame* frame, const Start& start) {
   const std::shared_ptr<const DecodedCode>& decoded = start.decoded;
-  const DecodedCode::Entry entry = decoded->entries[static_cast<std::size_t>(start.entry)];
+  const DecodedCode::Entry entry =
+      start.elsewhere ? *start.elsewhere : decoded->entries[static_cast<std::size_t>(start.entry)];
   entry_ = start.entry;
+  place_ = entry.place;
   PyCodeObject* code = decoded->shape->code.get();
   const Ref name = Ref::create(code->co_qualname);
   // A straight run through the function makes about so much.
@@ -124,7 +127,7 @@ void Session::start_root(interp::Frame* frame, const Start& start) {
   ShadowFrame root;
   root.live = frame;
   root.next = entry.first;
-  root.code = &recording_code(decoded, start.home);
+  root.code = &recording_code(decoded, start.home, start.elsewhere ? &entry : nullptr);
   frames_.push_back(std::move(root));
   const Value function = emit(Op::function, {}, replay::kNoSnapshot);
   facts(function).counted = false;
@@ -139,16 +142,22 @@ void Session::start_root(interp::Frame* frame, const Start& start) {
       top().locals[static_cast<std::size_t>(slot)] = value;
     }
   }
-  if (entry.depth > 0) {
+  if (entry.place != DecodedCode::Place::kCall) {
     guard_bound_locals();
   }
-  start_root_stack(entry.depth);
+  start_root_stack(entry);
   if (instruction_at(entry.first).opcode == rewriter::op::kSEND) {
     top().pending = entry.first;  // entered behind its hook
   }
+  if (entry.place == DecodedCode::Place::kHeader) {
+    header_ = entry.first;
+    current_ = entry.first;
+    open_loop(entry.first);
+    current_ = 0;
+  }
 }
 
-// The arguments of a call are bound; what else is bound in a suspended frame depends on the way it came.
+// The arguments of a call are bound; what else is bound in a frame that is under way depends on how it came there.
 void Session::guard_bound_locals() {
   current_ = top().next;
   const SnapshotId here = snapshot();
@@ -164,10 +173,12 @@ void Session::guard_bound_locals() {
   }
 }
 
-// What lies on the stack of a suspended frame is an input like its locals: their slots lie side by side.
-void Session::start_root_stack(int depth) {
+// What lies on the stack of a frame that is under way is an input like its locals: their slots lie side by side.
+void Session::start_root_stack(const DecodedCode::Entry& entry) {
+  const int depth = entry.depth;
   root_stack_ = depth;
   current_ = top().next;
+  const bool is_resumed = entry.place == DecodedCode::Place::kYield;
   const auto locals = static_cast<int>(top().locals.size());
   for (int place = 0; place < depth; ++place) {
     PyObject* object = interp::stack_base(top().live)[place];
@@ -176,8 +187,19 @@ void Session::start_root_stack(int depth) {
     note(value, object);
     hold(value);
     push(value);
+    if (is_resumed) {
+      continue;
+    }
+    if (object != nullptr) {
+      emit(Op::guard_not_null, {value}, snapshot());
+    } else {
+      emit(Op::guard_null, {value}, snapshot());
+      facts(value).counted = false;
+      top().stack.back() = null_value();
+      state_changed_ = true;
+    }
   }
-  if (depth > 0 && interp::stack_base(top().live)[depth - 1] == Py_None) {
+  if (is_resumed && interp::stack_base(top().live)[depth - 1] == Py_None) {
     // Nothing was sent, as mostly: the trace is for that.
     emit(Op::guard_is, {top().stack.back()}, snapshot(), 0, Ref::create(Py_None));
     const Value none = constant(Py_None);

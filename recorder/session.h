@@ -85,13 +85,15 @@ class ValueView {
 
 class Session : public std::enable_shared_from_this<Session>, private interp::Watcher {
  public:
-  // Where a recording starts: the frame stands behind the RESUME of this entry. A generator's frame has a home.
+  // Where a recording starts: the frame stands behind the RESUME of this entry, or at the place that is none of the
+  // code's entries. A generator's frame has a home.
   struct Start {
     std::shared_ptr<const DecodedCode> decoded;
     int entry = 0;
     HomeRef home;
     Ref sink_owner;  // the object that the sink belongs to: the program may let go of the code that it records
     bool has_every_hook = false;  // also where a later hook would do: somebody wants to see the recording code
+    std::optional<DecodedCode::Entry> elsewhere = std::nullopt;
   };
   // Returns the recording code that the frame has to go on with; the session lives until it is finished. Throws
   // RewriteError or PythonError before anything has changed.
@@ -208,6 +210,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
     std::int32_t frame = 0;  // its number
     int target = 0;
     std::size_t node = 0;            // in the graph
+    std::size_t guards = 0;          // where those go that stand in front of it
     std::int64_t number = 0;         // among loop nodes, from 1
     Value first = replay::kNoValue;  // parameter
     Values initial;
@@ -217,10 +220,11 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   };
 
   Session(PyThreadState* thread, Sink& sink, const Limits& limits, Ref sink_owner);
-  RecordingCode& recording_code(std::shared_ptr<const DecodedCode> decoded, const HomeRef& home = {});
+  RecordingCode& recording_code(std::shared_ptr<const DecodedCode> decoded, const HomeRef& home = {},
+                                const DecodedCode::Entry* elsewhere = nullptr);
   void start_root(interp::Frame* frame, const Start& start);
   void guard_bound_locals();
-  void start_root_stack(int depth);
+  void start_root_stack(const DecodedCode::Entry& entry);
   void take_root_stack();
   void end(Recorded recorded);
   void finish(Recorded recorded);
@@ -459,6 +463,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   [[nodiscard]] PyObject* keyword_names() const;
   void count_back_edge(int target);
   bool go_round(int target);
+  bool link(int target);
   void open_loop(int target);
   bool close_loop(const OpenLoop& loop, SnapshotId here);
   void pass_on_assumptions(std::size_t from);
@@ -506,6 +511,8 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   std::vector<OpenLoop> open_loops_;
   std::vector<OpenLoop> loops_;  // all that have ever been opened, in the order of their nodes
   int entry_ = 0;
+  DecodedCode::Place place_ = DecodedCode::Place::kCall;
+  int header_ = -1;         // of the loop where the trace starts
   int root_stack_ = 0;      // values on the root frame's stack that no node has taken yet
   bool entry_open_ = true;  // nothing visible has been recorded yet
   bool waiting_ = false;    // an opaque call is under way

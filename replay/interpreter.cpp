@@ -142,7 +142,8 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
     default:
       break;
   }
-  run_.is_complete = step.op == Op::raise_out || step.op == Op::reraise_out || step.op == Op::yield_value;
+  run_.is_complete =
+      step.op == Op::raise_out || step.op == Op::reraise_out || step.op == Op::yield_value || step.op == Op::link;
   ++(run_.is_complete ? executor_.hits : executor_.exits);
   return leave(step, answer == Answer::kRaised);
 }
@@ -201,6 +202,7 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::return_value:
       return Answer::kReturned;
     case Op::leave:
+    case Op::link:
     case Op::reraise_out:
       return Answer::kLeave;
     case Op::raise_out:

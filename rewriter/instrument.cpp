@@ -23,7 +23,7 @@ class Instrumenter {
         layout_(assembly, assembly.instructions.size() * (1 + 2 * kHookLength)),
         extra_constants_(assembly.constants.size()) {
     result_.depths = stack_depths(assembly);
-    deepest_ = largest_depth(assembly, result_.depths);
+    deepest_ = std::max(largest_depth(assembly, result_.depths), plan.stack_size);
     before_.assign(assembly.instructions.size(), -1);
     after_.assign(assembly.instructions.size(), -1);
     callable_ = extra_constants_++;

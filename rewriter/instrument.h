@@ -44,6 +44,7 @@ struct HookPlan {
   std::function<bool(int)> after;
   // For a YIELD_VALUE: the code of its departure, targets as in inserted code (edit.h). It uses up to three slots.
   std::function<std::vector<Instruction>(int)> departure;
+  int stack_size = 0;  // at least
 };
 
 struct Instrumented {

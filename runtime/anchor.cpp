@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "recorder/recording_code.h"
 #include "rewriter/interp/code_link.h"
@@ -11,6 +13,7 @@
 #include "rewriter/interp/eval_hook.h"
 #include "rewriter/interp/landing.h"
 #include "rewriter/interp/once.h"
+#include "rewriter/interp/requests.h"
 #include "runtime/options.h"
 
 namespace tagalong::runtime {
@@ -37,6 +40,7 @@ struct Pending {
   enum class Kind : std::uint8_t { kNone, kRecord, kLand } kind = Kind::kNone;
   Frame* frame = nullptr;
   Ref anchor;
+  std::size_t entry = 0;  // kRecord: where; the landing has its stack
   replay::Landing landing;
 };
 thread_local Pending t_pending;
@@ -56,10 +60,22 @@ struct DepthGuard {
   ~DepthGuard() { --t_depth; }
 };
 
-// True: `result` is the call's; false: a landing is pending or nothing has happened.
-bool try_executors(PyThreadState* thread, Frame* frame, CodeRecord& record, std::size_t entry, PyObject** result) {
+// A generator's frame must have room for the hooks; and a traceback that names an instruction of its present code must
+// not find it in other code.
+bool can_record(Frame* frame, std::size_t entry) {
+  return interp::has_room(frame, interp::code_of(frame)) && (entry == 0 || !interp::is_held(frame));
+}
+
+// What has become of a frame that wanted to go on with executors.
+enum class Tried : std::uint8_t { kMissed, kReturned, kLanding };
+
+// With executors of one entry. A side exit in front of the first instruction has done nothing: as a miss it leaves the
+// frame as it was, and the next executor may try. So whatever is stitched to what, each run completes an instruction,
+// or the interpreter does.
+Tried try_executors(PyThreadState* thread, Frame* frame, CodeRecord& record, Entry& place, Event event,
+                    replay::Landing* landing, Ref* result) {
   const DepthGuard depth;
-  auto& executors = record.entries[entry].executors;
+  auto& executors = place.executors;
   for (std::size_t index = 0; index < executors.size(); ++index) {
     // The caller keeps the anchor, the anchor its record, and a record lets go of no executor that is running.
     const replay::Executor* executor = executors[index].get();
@@ -74,40 +90,111 @@ bool try_executors(PyThreadState* thread, Frame* frame, CodeRecord& record, std:
     if (outcome == replay::Outcome::kMiss) {
       continue;
     }
-    count(record.counters, Event::kHit);
+    count(record.counters, event);
     if (outcome != replay::Outcome::kLeft && index != 0 && index < executors.size()) {
       std::swap(executors[0], executors[index]);
     }
     if (outcome == replay::Outcome::kReturned) {
-      const bool is_shown = interp::is_held(frame) || interp::is_watched(thread);
-      if (entry != 0 || (is_shown && executor->return_instruction() >= 0)) {
-        // Whoever holds the frame or watches shall find it at its own return, not at the stub's.
-        t_pending.kind = Pending::Kind::kLand;
-        t_pending.landing.instruction = executor->return_instruction();
-        t_pending.landing.stack.push_back(run.result.release());
-        return false;
-      }
-      *result = run.result.release();
-      return true;
+      landing->instruction = executor->return_instruction();
+      *result = std::move(run.result);
+      return Tried::kReturned;
     }
     if (!run.is_complete) {
       count(record.counters, Event::kExit);
     }
-    t_pending.kind = Pending::Kind::kLand;
-    t_pending.landing = std::move(*run.landing);
-    return false;
+    const bool is_idle = record.is_stitched() && !run.landing->raise && run.landing->instruction == place.place.first;
+    if (!is_idle) {
+      *landing = std::move(*run.landing);
+      return Tried::kLanding;
+    }
+    std::copy(run.landing->stack.begin(), run.landing->stack.end(), interp::stack_base(frame));
   }
   if (!executors.empty()) {
     count(record.counters, Event::kMiss);
   }
-  return false;
+  return Tried::kMissed;
 }
 
-// A generator's frame must have room for the hooks; and a traceback that names an instruction of its present code must
-// not find it in other code.
-bool can_record(Frame* frame, std::size_t entry) {
-  return interp::has_room(frame, interp::code_of(frame)) && (entry == 0 || !interp::is_held(frame));
-}
+// One run from a stub: executors one after the other, as long as each leaves where others are attached. Meanwhile the
+// stack of the frame is as each of them finds it, so the anchor, which lies on it, is kept aside.
+class Chain {
+ public:
+  Chain(PyThreadState* thread, Frame* frame, PyObject* anchor, std::size_t entry)
+      : thread_(thread),
+        frame_(frame),
+        anchor_(anchor),
+        record_(*record_of(anchor)),
+        entry_(entry),
+        requested_(thread) {}
+
+  // True: `result` is the call's; false: a landing is pending or nothing has happened.
+  bool run(Ref* result) {
+    const std::size_t start = entry_;
+    Entry& place = record_.entries[start];
+    Tried tried = try_executors(thread_, frame_, record_, place, Event::kHit, &landing_, result);
+    Pending::Kind kind = Pending::Kind::kLand;
+    while (tried == Tried::kLanding && record_.is_stitched() && go_on(result, &tried, &kind)) {
+    }
+    interp::stack_base(frame_)[place.place.depth] = anchor_;
+    if (tried == Tried::kMissed) {
+      return false;
+    }
+    if (tried == Tried::kReturned) {
+      const bool is_shown = interp::is_held(frame_) || interp::is_watched(thread_);
+      if (start == 0 && (!is_shown || landing_.instruction < 0)) {
+        return true;
+      }
+      // Whoever holds the frame or watches shall find it at its own return, not at the stub's.
+      landing_.stack.push_back(result->release());
+    }
+    t_pending.kind = kind;
+    t_pending.entry = entry_;
+    t_pending.landing = std::move(landing_);
+    return false;
+  }
+
+ private:
+  // From the landing that is pending to the executors that go on there. False: the interpreter goes on, or a recording.
+  bool go_on(Ref* result, Tried* tried, Pending::Kind* kind) {
+    if (landing_.raise || requested_ || steps_aside(thread_)) {
+      return false;
+    }
+    const auto& instruction = record_.decoded().assembly.instructions[static_cast<std::size_t>(landing_.instruction)];
+    const bool is_jump = instruction.opcode == rewriter::op::kJUMP_BACKWARD;
+    const int next = is_jump ? instruction.target : landing_.instruction;
+    const std::optional<std::size_t> entry = record_.entry_at(next, landing_.stack.size());
+    if (!entry) {
+      return false;
+    }
+    Entry& place = record_.entries[*entry];
+    if (!place.executors.empty()) {
+      PyObject** base = interp::stack_base(frame_);
+      std::copy(landing_.stack.begin(), landing_.stack.end(), base);
+      landing_.stack.clear();
+      *tried = try_executors(thread_, frame_, record_, place, Event::kStitch, &landing_, result);
+      if (*tried != Tried::kMissed) {
+        return true;
+      }
+      landing_.stack.assign(base, base + place.place.depth);
+      landing_.instruction = next;
+      *tried = Tried::kLanding;
+    }
+    if (record_.is_hot(thread_, *entry) && can_record(frame_, *entry)) {
+      landing_.instruction = next;
+      *kind = Pending::Kind::kRecord;
+      entry_ = *entry;
+    }
+    return false;
+  }
+
+  PyThreadState* thread_;
+  Frame* frame_;
+  PyObject* anchor_;
+  CodeRecord& record_;
+  std::size_t entry_;
+  replay::Landing landing_;
+  const interp::RequestFlag requested_;
+};
 
 PyObject* anchor_next(PyObject* self) {
   PyThreadState* thread = interp::thread_state();
@@ -122,22 +209,27 @@ PyObject* anchor_next(PyObject* self) {
   if (PyWeakref_GET_OBJECT(record.replay_code.get()) != reinterpret_cast<PyObject*>(interp::code_of(frame))) {
     return nullptr;
   }
-  PyObject* result = nullptr;
+  // The run may free the code object that owns the anchor.
+  Ref keep = Ref::create(self);
+  t_pending.entry = entry;
   if (!record.entries[entry].executors.empty()) {
-    // The run may free the code object that owns the anchor.
-    const Ref keep = Ref::create(self);
-    if (try_executors(thread, frame, record, entry, &result)) {
-      return result;
+    Ref result;
+    if (Chain(thread, frame, self, entry).run(&result)) {
+      return result.release();
     }
   }
-  if (t_pending.kind != Pending::Kind::kLand) {
-    if (!record.wants_recording(thread, entry) || !can_record(frame, entry)) {
+  if (t_pending.kind == Pending::Kind::kNone) {
+    const bool is_header = record.entries[entry].place.place == recorder::DecodedCode::Place::kHeader;
+    const bool is_wanted = is_header ? record.is_hot(thread, entry) : record.wants_recording(thread, entry);
+    if (!is_wanted || !can_record(frame, entry)) {
       return nullptr;
     }
     t_pending.kind = Pending::Kind::kRecord;
+    PyObject** base = interp::stack_base(frame);
+    t_pending.landing.stack.assign(base, base + record.entries[entry].place.depth);
   }
   t_pending.frame = frame;
-  t_pending.anchor = Ref::create(self);
+  t_pending.anchor = std::move(keep);
   if (entry == 0) {
     return nullptr;
   }
@@ -153,21 +245,29 @@ PyObject* landing_next(PyObject* /*self*/) {
   Py_RETURN_NONE;
 }
 
-PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor) {
+PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor, std::size_t entry,
+                          const std::vector<PyObject*>& stack) {
   CodeRecord& record = *record_of(anchor.get());
-  const std::size_t entry = anchor_at(anchor.get()).entry;
-  const recorder::DecodedCode::Entry& place = record.decoded().entries[entry];
+  const recorder::DecodedCode::Entry place = record.entries[entry].place;
+  std::copy(stack.begin(), stack.end(), interp::stack_base(frame));
   // The landing pushes the value that lies on top, or one that the pad takes away.
-  PyObject* top = place.depth > 0 ? interp::stack_base(frame)[place.depth - 1] : Py_NewRef(Py_None);
+  PyObject* top = place.depth > 0 ? stack.back() : Py_NewRef(Py_None);
+  if (top == nullptr) {
+    top = Py_NewRef(interp::landing_null());
+  }
   const int depth = std::max(place.depth - 1, 0);
   const auto first = static_cast<std::size_t>(place.first);
   try {
-    const recorder::Session::Start start{record.decoded_ref(), static_cast<int>(entry), record.home, anchor,
-                                         record.keeps_recording_code && options().every_hook};
+    recorder::Session::Start start{record.decoded_ref(), static_cast<int>(entry), record.home, anchor,
+                                   record.keeps_recording_code && options().every_hook};
+    const bool is_known = entry < record.decoded().entries.size();
+    if (!is_known) {
+      start.elsewhere = place;
+    }
     const recorder::RecordingCode& recording =
         recorder::Session::start(thread, frame, start, record, options().recording);
     record.recording.push_back(thread);
-    interp::redirect(frame, recording.code.get(), recording.start_pads[entry], depth);
+    interp::redirect(frame, recording.code.get(), is_known ? recording.start_pads[entry] : recording.start_pad, depth);
   } catch (const std::exception&) {
     PyErr_Clear();
     ++record.entries[entry].failures;
@@ -208,7 +308,7 @@ PyObject* land(PyThreadState* thread, Frame* frame, PyObject* /*argument*/, bool
   CodeRecord& record = *record_of(pending.anchor.get());
   TAGALONG_CHECK(pending.frame == frame, "landing in {} instead of {}", fmt::ptr(frame), fmt::ptr(pending.frame));
   if (pending.kind == Pending::Kind::kRecord) {
-    return start_recording(thread, frame, pending.anchor);
+    return start_recording(thread, frame, pending.anchor, pending.entry, pending.landing.stack);
   }
   return land_at(frame, record, std::move(pending.landing));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string_view>
+#include <utility>
 
 #include "replay/passes/optimise.h"
 #include "replay/printer.h"
@@ -13,6 +14,18 @@
 #include "runtime/texts.h"
 
 namespace tagalong::runtime {
+
+using recorder::DecodedCode;
+
+CodeRecord::CodeRecord(std::shared_ptr<const recorder::DecodedCode> decoded) : decoded_(std::move(decoded)) {
+  for (const DecodedCode::Entry& place : decoded_->entries) {
+    if (place.place == DecodedCode::Place::kHeader) {
+      is_stitched_ = true;
+      entry_at_.emplace(place.first, entries.size());
+    }
+    entries.emplace_back().place = place;
+  }
+}
 
 std::string CodeRecord::name() const {
   const char* text = PyUnicode_AsUTF8(decoded_->shape->code->co_qualname);
@@ -23,6 +36,45 @@ bool CodeRecord::wants_recording(PyThreadState* thread, std::size_t entry) const
   return std::find(recording.begin(), recording.end(), thread) == recording.end() &&
          entries[entry].failures < options().retries && entries[entry].short_lived < options().retries &&
          static_cast<int>(entries[entry].executors.size()) < options().entries_per_anchor;
+}
+
+bool CodeRecord::is_hot(PyThreadState* thread, std::size_t entry) {
+  constexpr int kMostPatience = 8;  // doublings
+  Entry& place = entries[entry];
+  if (++place.heat < options().heat << std::min(place.failures, kMostPatience)) {
+    return false;
+  }
+  place.heat = 0;
+  return wants_recording(thread, entry) && std::cmp_less(executor_count(), options().executors);
+}
+
+std::optional<std::size_t> CodeRecord::entry_at(int instruction, std::size_t depth) {
+  const auto place = static_cast<std::size_t>(instruction);
+  if (!is_stitched_ || !decoded_->regular[place] || std::cmp_not_equal(decoded_->shape->depths[place], depth)) {
+    return std::nullopt;
+  }
+  const auto [known, is_new] = entry_at_.emplace(instruction, entries.size());
+  if (is_new) {
+    entries.emplace_back().place = {instruction, instruction, static_cast<int>(depth), DecodedCode::Place::kExit};
+  }
+  return known->second;
+}
+
+// A trace from the header of a loop that does not come back to it stands for the loop's end, which comes but once.
+bool CodeRecord::is_of_use(const recorder::Recorded& recorded) const {
+  const recorder::DecodedCode::Entry& place = entries[static_cast<std::size_t>(recorded.entry)].place;
+  if (recorded.stop == recorder::Stop::k_internal || !recorded.useful) {
+    return false;
+  }
+  if (place.place != DecodedCode::Place::kHeader) {
+    return true;
+  }
+  const replay::Node& last = recorded.graph.nodes.back();
+  if (last.op == replay::Op::link) {
+    const int end = recorded.graph.snapshots[static_cast<std::size_t>(last.snapshot)].instruction;
+    return place.first <= end && end <= place.resume;
+  }
+  return last.op == replay::Op::jump_back || last.op == replay::Op::leave;
 }
 
 std::size_t CodeRecord::executor_count() const {
@@ -39,13 +91,13 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   if (keeps_recording_code) {
     recording_code = recorded.recording_code;
   }
-  count(counters, Event::kRecord);
+  count(counters, entry.place.place == DecodedCode::Place::kExit ? Event::kBridge : Event::kRecord);
   count_stop(counters, recorded.stop);
   last_stop = recorded.stop;
   last_recording_seconds = recorded.seconds;
   const auto start = std::chrono::steady_clock::now();
   last_stop_line = recorded.stop_line;
-  if (recorded.stop == recorder::Stop::k_internal || !recorded.useful) {
+  if (!is_of_use(recorded)) {
     ++entry.failures;
     return;
   }
@@ -169,14 +221,32 @@ std::string CodeRecord::explain() const {
   for (std::size_t index = 0; index < entries.size(); ++index) {
     explain_entry(index, text);
   }
+  if (std::cmp_greater_equal(executor_count(), options().executors)) {
+    text += fmt::format("  no more graphs of loops and exits: the limit `executors` is reached\n");
+  }
   return text;
 }
 
 void CodeRecord::explain_entry(std::size_t index, std::string& text) const {
   const Entry& entry = entries[index];
-  const auto resume = static_cast<std::size_t>(decoded_->entries[index].resume);
-  if (index != 0 && (!entry.executors.empty() || entry.failures != 0)) {
-    text += fmt::format("  after the yield in line {}:\n", decoded_->assembly.instructions[resume].position.line);
+  if (entry.place.place != DecodedCode::Place::kCall && entry.executors.empty() && entry.failures == 0) {
+    return;
+  }
+  const auto line_of = [this](int instruction) {
+    return decoded_->assembly.instructions[static_cast<std::size_t>(instruction)].position.line;
+  };
+  switch (entry.place.place) {
+    case DecodedCode::Place::kCall:
+      break;
+    case DecodedCode::Place::kYield:
+      text += fmt::format("  after the yield in line {}:\n", line_of(entry.place.resume));
+      break;
+    case DecodedCode::Place::kHeader:
+      text += fmt::format("  at the loop of line {}:\n", line_of(entry.place.first));
+      break;
+    case DecodedCode::Place::kExit:
+      text += fmt::format("  after exits to line {}:\n", line_of(entry.place.first));
+      break;
   }
   if (entry.failures >= options().retries) {
     text += fmt::format("  given up after {} recordings in vain or in part (limit `retries`)\n", entry.failures);

@@ -2,8 +2,11 @@
 // recordings. Owned by the anchor in the replay code, so it lives as long as that code object.
 #pragma once
 
+#include <deque>
 #include <memory>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "recorder/session.h"
@@ -12,17 +15,19 @@
 
 namespace tagalong::runtime {
 
-// A place where executors are attached: the start of a call, and behind each yield of a generator or coroutine.
+// A place where executors are attached: the start of a call, behind each yield of a generator or coroutine, headers of
+// loops, and where side exits land.
 struct Entry {
+  recorder::DecodedCode::Entry place;
   std::vector<std::shared_ptr<replay::Executor>> executors;  // most recent hit first
   int failures = 0;                                          // recordings in vain, in a row
   int short_lived = 0;  // executors that an object's death has ended before they were of use
+  int heat = 0;         // how often somebody has come here since the last recording, who went on as written
 };
 
 class CodeRecord : public recorder::Sink, public replay::Keeper {
  public:
-  explicit CodeRecord(std::shared_ptr<const recorder::DecodedCode> decoded)
-      : entries(decoded->entries.size()), decoded_(std::move(decoded)) {}
+  explicit CodeRecord(std::shared_ptr<const recorder::DecodedCode> decoded);
   CodeRecord(const CodeRecord&) = delete;
   CodeRecord& operator=(const CodeRecord&) = delete;
   ~CodeRecord() override;
@@ -33,6 +38,12 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
 
   // Worth recording what starts now at this entry?
   [[nodiscard]] bool wants_recording(PyThreadState* thread, std::size_t entry) const;
+  // The same where it is not a call or a resumption that starts, but a round or what follows a side exit: counts, too.
+  bool is_hot(PyThreadState* thread, std::size_t entry);
+  // The entry where a frame goes on with this instruction and a stack of this depth; null: there can be none.
+  [[nodiscard]] std::optional<std::size_t> entry_at(int instruction, std::size_t depth);
+  // Whether what leaves an executor may go on in another one.
+  [[nodiscard]] bool is_stitched() const { return is_stitched_; }
 
   void finished(recorder::Recorded recorded) override;
   bool may_inline(PyCodeObject* code) override;
@@ -57,7 +68,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   std::vector<int> pads;   // where to land with an empty stack
   recorder::HomeRef home;  // of generators
 
-  std::vector<Entry> entries;  // as in DecodedCode
+  std::deque<Entry> entries;  // as in DecodedCode, then those of side exits
   Counters counters;
   bool keeps_recording_code = false;
   CodeRef recording_code;                 // of the last recording, if kept
@@ -72,7 +83,11 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   static void bury();
   static inline bool has_dead_ = false;
 
+  [[nodiscard]] bool is_of_use(const recorder::Recorded& recorded) const;
+
   std::shared_ptr<const recorder::DecodedCode> decoded_;
+  bool is_stitched_ = false;
+  std::unordered_map<int, std::size_t> entry_at_;  // by instruction
 };
 
 }  // namespace tagalong::runtime

@@ -44,6 +44,10 @@ void count(Counters& counters, Event event) {
     case Event::kHit:
       totals().functions_replayed += counters.hits == 0 ? 1 : 0;
       return bump(&Counters::hits, "hit");
+    case Event::kBridge:
+      return bump(&Counters::bridges, "bridge");
+    case Event::kStitch:
+      return bump(&Counters::hits, "stitch");
     case Event::kMiss:
       return bump(&Counters::misses, "miss");
     case Event::kExit:

@@ -12,13 +12,15 @@ Options& options() {
 
 bool set_option(std::string_view name, long value) {
   Options& all = options();
-  const std::array<std::pair<std::string_view, int*>, 7> numbers = {{
+  const std::array<std::pair<std::string_view, int*>, 9> numbers = {{
       {"nodes", &all.recording.nodes},
       {"unroll", &all.recording.unroll},
       {"loops", &all.recording.loops},
       {"inline_depth", &all.recording.inline_depth},
       {"entries_per_anchor", &all.entries_per_anchor},
       {"retries", &all.retries},
+      {"heat", &all.heat},
+      {"executors", &all.executors},
       {"executor_depth", &all.executor_depth},
   }};
   for (const auto& [known, place] : numbers) {

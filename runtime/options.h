@@ -12,6 +12,8 @@ namespace tagalong::runtime {
 struct Options {
   recorder::Limits recording;
   int entries_per_anchor = 8;
+  int heat = 16;            // rounds of a loop, or landings of side exits, before a place is worth a recording
+  int executors = 200;      // of one code object, bridges included
   int retries = 4;          // recordings in vain before an anchor gives up
   int executor_depth = 48;  // executors inside executors, by C stack
   bool stress = false;

@@ -1,5 +1,6 @@
 #include "runtime/replay_code.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "rewriter/edit.h"
@@ -7,11 +8,13 @@
 #include "rewriter/interp/errors.h"
 #include "rewriter/unit_map.h"
 #include "runtime/anchor.h"
+#include "runtime/options.h"
 
 namespace tagalong::runtime {
 namespace {
 
 namespace op = rewriter::op;
+using recorder::DecodedCode;
 using rewriter::Assembly;
 using rewriter::Instruction;
 
@@ -47,9 +50,10 @@ std::vector<Instruction> entry_stub(Assembly& assembly, const Ref& anchor) {
   };
 }
 
-// Behind the RESUME of a yield everything is a landing: an item says that one is pending. The stub has the position of
-// the yield, so that a trace function is not told of the same line again behind it.
-std::vector<Instruction> resume_stub(Assembly& assembly, const Ref& anchor, const rewriter::Position& position) {
+// Behind the RESUME of a yield, and at the header of a loop, everything is a landing: an item says that one is pending.
+// The stub has the position of the yield, or of the header, so that a trace function is not told of the same line again
+// behind it.
+std::vector<Instruction> landing_stub(Assembly& assembly, const Ref& anchor, const rewriter::Position& position) {
   constexpr std::int32_t kOriginal = 9;
   std::vector<Instruction> stub = {
       {op::kLOAD_CONST, constant_of(assembly, anchor)},
@@ -97,6 +101,25 @@ void link(const CodeRef& code, const recorder::DecodedCode& decoded, const std::
   }
 }
 
+std::vector<rewriter::Insertion> stubs_of(Assembly& assembly, const DecodedCode& decoded,
+                                          const std::shared_ptr<CodeRecord>& record, const Ref& anchor) {
+  std::vector<rewriter::Insertion> stubs;
+  for (std::size_t index = 0; index < decoded.entries.size(); ++index) {
+    const DecodedCode::Entry& entry = decoded.entries[index];
+    const bool is_header = entry.place == DecodedCode::Place::kHeader;
+    const auto shown = static_cast<std::size_t>(is_header ? entry.first : entry.resume);
+    stubs.push_back(
+        {.before = is_header ? entry.first : entry.resume + 1,
+         .code = index == 0 ? entry_stub(assembly, anchor)
+                            : landing_stub(assembly, make_anchor(record, index), assembly.instructions[shown].position),
+         .follows = rewriter::Follows::kNone,
+         .jumps_see_it = is_header});
+  }
+  // In the order of the code; what jumps see comes last.
+  std::ranges::stable_sort(stubs, {}, &rewriter::Insertion::before);
+  return stubs;
+}
+
 CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* anchor_out) {
   const auto owned = std::make_shared<CodeRecord>(decoded);
   CodeRecord& record = *owned;
@@ -104,17 +127,14 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
   Assembly assembly = decoded->assembly;
   const auto count = static_cast<std::size_t>(assembly.size());
   const std::vector<int> pads = add_pads(assembly, decoded->shape->depths);
-  std::vector<rewriter::Insertion> stubs;
-  for (std::size_t index = 0; index < decoded->entries.size(); ++index) {
-    const int resume = decoded->entries[index].resume;
-    stubs.push_back({.before = resume + 1,
-                     .code = index == 0 ? entry_stub(assembly, anchor)
-                                        : resume_stub(assembly, make_anchor(owned, index),
-                                                      assembly.instructions[static_cast<std::size_t>(resume)].position),
-                     .follows = rewriter::Follows::kNone,
-                     .jumps_see_it = false});
+  rewriter::Edited edited = rewriter::insert(assembly, stubs_of(assembly, *decoded, owned, anchor));
+  for (const DecodedCode::Entry& entry : decoded->entries) {
+    const int pad = entry.place == DecodedCode::Place::kHeader ? pads[static_cast<std::size_t>(entry.first)] : -1;
+    if (pad >= 0) {  // who lands at a header shall not come to its stub again
+      const auto jump = static_cast<std::size_t>(edited.index[static_cast<std::size_t>(pad)]) + 1;
+      edited.assembly.instructions[jump].target = edited.index[static_cast<std::size_t>(entry.first)];
+    }
   }
-  const rewriter::Edited edited = rewriter::insert(assembly, stubs);
   rewriter::EncodeOptions options;
   options.stack_size = assembly.stack_size + kHookStack;
   const rewriter::Encoded encoded = rewriter::encode(edited.assembly, options);
@@ -136,7 +156,8 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
     pad_places.emplace_back(record.pads[index], static_cast<int>(index));
   }
   link(encoded.code, *decoded, record.units, std::move(pad_places));
-  if (decoded->is_generator) {
+  const bool has_headers = decoded->entries.back().place == DecodedCode::Place::kHeader;
+  if (decoded->is_generator || has_headers) {
     auto shape = std::make_shared<replay::CodeShape>(*decoded->shape);
     shape->units = record.units;
     shape->shown = record.shown;
@@ -159,7 +180,7 @@ CodeRef replay_code_of(PyCodeObject* code) {
       return CodeRef::create(reinterpret_cast<PyCodeObject*>(replay));
     }
   }
-  const std::shared_ptr<const recorder::DecodedCode> decoded = recorder::DecodedCode::make(original);
+  const std::shared_ptr<const DecodedCode> decoded = DecodedCode::make(original, options().recording.loops != 0);
   Ref anchor;
   CodeRef replay = build(decoded, &anchor);
   register_anchor(original, anchor.get());

@@ -7,7 +7,8 @@ Every program runs in a process of its own, so that a crash is told as a crash; 
 --eager     compares two eager runs, which shows programs that do not behave the same twice
 --shuffled  all functions of the program traced, calls in random order; events are not compared
 --limits    the graph limited to so few nodes that the recording stops in the middle, six times; events are not compared
---loops     jumps back close traces, with --shuffled or without; events are not compared
+--loops     jumps back close traces, which are entered and stitched early, with --shuffled or without; events are not
+            compared
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ def runs(program: Program, arguments: argparse.Namespace) -> Iterator[Run]:
         return
     trace, events = tagalong.trace, tagalong.testing.events
     if arguments.loops:
-        LIMITS["loops"] = 1
-        _core.set_option("loops", 1)
+        for name, value in (("loops", 1), ("heat", 2)):
+            LIMITS[name] = value
+            _core.set_option(name, value)
     if arguments.shuffled is not None:
         key = f"{program.name}{arguments.shuffled}"
         eager, again = run(program, order=Random(key)), run(program, order=Random(key))

@@ -12,7 +12,8 @@ A topic file is Python source in sections. A section is one program; it opens wi
     # do other = [1]                        a step without events: a statement in the program's namespace
 
 and goes on with its source. The source is compiled with the line numbers of the topic file. `trace` is a name that
-every program may use as a decorator; it does nothing in eager runs. `none` stands for a call without any event.
+every program may use as a decorator; it does nothing in eager runs. `none` stands for a call without any event,
+`(exit stitch)*3` for the events three times in a row.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _HEADER = re.compile(r"# program: (\w+)$")
-_EVENT = re.compile(r"record|hit|miss|exit|none|stop:\w+")
+_EVENT = re.compile(r"record|bridge|hit|stitch|miss|exit|none|stop:\w+")
+_REPEATED = re.compile(r"\(([^()]*)\)\*(\d+)")
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -109,7 +111,7 @@ def _parse(path: Path, lines: list[str], start: int, end: int) -> Program:
 def _parse_events(text: str, where: str) -> tuple[tuple[str, ...], ...]:
     calls = []
     for call in text.split(","):
-        events = call.split()
+        events = _REPEATED.sub(lambda found: f"{found[1]} " * int(found[2]), call).split()
         if not events or not all(_EVENT.fullmatch(event) for event in events):
             raise ProgramError(f"{where}: no events: {text}")
         calls.append(tuple(event for event in events if event != "none"))

@@ -25,6 +25,8 @@ LIMITS = {
     "nodes": 4000,
     "unroll": 64,
     "loops": 0,
+    "heat": 16,
+    "executors": 200,
     "inline_depth": 8,
     "entries_per_anchor": 8,
     "retries": 4,

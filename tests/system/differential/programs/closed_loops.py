@@ -44,8 +44,8 @@ def f(n):
 # limits: loops=1
 # note: beyond 64 bits the original instructions go on
 # f(10) => record, hit exit
-# f(40) => hit exit
-# f(100) => hit exit
+# f(40) => hit exit record hit exit
+# f(100) => (hit exit)*2
 def f(n):
     product = 1
     for i in range(1, n):
@@ -297,7 +297,7 @@ def f(items, n):
 # program: closed_stores
 # limits: loops=1
 # f(6) => record, hit exit
-# f(30) => hit exit
+# f(30) => hit exit record hit exit
 def f(n):
     items = [0] * n
     for i in range(n):
@@ -312,7 +312,7 @@ def f(n):
 # note: the item that was there dies when it is replaced, with the frame as it is then
 # do log = []
 # f(5) => record, hit exit
-# f(9) => hit exit
+# f(9) => hit exit record hit exit
 # do print(log)
 import sys
 class Dying:
@@ -429,8 +429,8 @@ def f(n):
 # program: closed_nested
 # limits: loops=1
 # note: the inner loop closes the trace, the rest of the outer one goes on as written
-# f(5) => record, hit exit
-# f(2) => hit exit
+# f(5) => record record (hit exit)*2, (hit exit)*5 record
+# f(2) => (hit exit)*2
 def f(n):
     total = 0
     for i in range(n):
@@ -442,7 +442,7 @@ def f(n):
 # program: closed_nested_short
 # limits: loops=1
 # note: inner loops of one round never close: the outer one does
-# f(6) => record, hit exit
+# f(6) => record, hit exit record
 def f(n):
     total = 0
     for i in range(n):
@@ -531,7 +531,7 @@ def f(items):
 
 # program: closed_int_operators
 # limits: loops=1
-# f(20, 3) => record, hit exit
+# f(20, 3) => record record hit exit, hit exit
 # f(20, -3) => hit exit
 # f(20, 0) => hit exit
 def f(n, by):
