@@ -24,16 +24,20 @@ void Session::raise(const Instruction& /*instruction*/) { top().raising.instruct
 // `unit` is the place in recording code, kUnknownUnit: not known.
 bool Session::find_raising(int unit) {
   Raising& raising = top().raising;
+  const std::vector<int>& map = top().code->instruction_at;
+  int instruction = -1;
+  if (unit >= 0 && static_cast<std::size_t>(unit) < map.size()) {
+    instruction = map[static_cast<std::size_t>(unit)];
+  }
+  if (instruction >= 0 && instruction != raising.instruction) {
+    end_iteration();  // what has raised stands behind the loop, and has no hook
+  }
   if (raising.instruction >= 0) {
     return true;
   }
-  const std::vector<int>& map = top().code->instruction_at;
-  int instruction = -1;
   if (unit == kUnknownUnit) {
     // An open branch may have raised itself, or something behind it.
     instruction = top().pending < 0 ? catch_up(-1) : -1;
-  } else if (unit >= 0 && static_cast<std::size_t>(unit) < map.size()) {
-    instruction = map[static_cast<std::size_t>(unit)];
   }
   if (instruction >= 0 && instruction_at(instruction).opcode == op::kPRECALL) {
     ++instruction;  // a specialised one makes the call
@@ -188,7 +192,8 @@ void Session::raise_by_rule(const Instruction& instruction) {
 
 void Session::expect_raise(SnapshotId otherwise) { emit(Op::guard_raised, {}, otherwise); }
 
-// A recorded __next__ has raised and the loop is over, as a hook that is not the handler's shows.
+// A recorded __next__ has raised and the loop is over, as a hook that is not the handler's shows, or an exception of
+// another instruction.
 void Session::end_iteration() {
   if (!top().raising.may_end_loop) {
     return;

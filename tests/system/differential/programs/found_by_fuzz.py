@@ -224,3 +224,57 @@ def fsum(items):
         return sum(g(items), Loud(98))
     except TypeError as error:
         print(error)
+
+
+# program: unbound_local_behind_a_loop_that_next_ends
+# note: between the StopIteration of a recorded __next__ and the exception of a read or del there is no hook
+# trace: read, delete, leave, inner
+# read(2) => record, hit
+# read(9) => miss record, hit
+# delete(2) => record, hit
+# leave(2) => record, hit
+# inner(2) => record, hit
+class Count:
+    def __init__(self, n): self.n = n
+    def __iter__(self): return self
+    def __next__(self):
+        self.n -= 1
+        if self.n < 0:
+            raise StopIteration
+        return self.n
+
+
+def read(n):
+    if n > 5:
+        e = 1
+    for i in Count(n):
+        pass
+    try:
+        return e
+    except NameError as x:
+        return str(x)
+
+
+def delete(n):
+    try:
+        for i in Count(n):
+            pass
+        del e
+        e = n
+    except NameError as x:
+        print(x, x.__traceback__.tb_lineno)
+
+
+def leave(n):
+    if n > 5:
+        e = 1
+    for i in Count(n):
+        pass
+    return e
+
+
+def inner(n):
+    try:
+        leave(n)
+    except NameError as x:
+        print(x, x.__traceback__.tb_next.tb_lineno)
