@@ -11,7 +11,7 @@ import numpy as np
 
 import tagalong
 
-MODULES = ("call_overhead", "first_call", "chains", "replays", "loops")
+MODULES = ("call_overhead", "first_call", "chains", "replays", "loops", "interpreters")
 
 
 def main() -> int:
