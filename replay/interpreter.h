@@ -32,8 +32,6 @@ class Interpreter {
   PyObject* box(std::int32_t place);
   bool box_all(const LoweredSnapshot& state);
   bool sync_raw(const Step& step, std::int32_t place);
-  void show(const std::vector<LoopProgram::Slot>& slots);
-  void show_dying(const Step& step, const std::vector<LoopProgram::Slot>& slots);
   Answer go_round(const Step& step, const std::int32_t* operands);
   Answer execute_item(const Step& step, PyObject* container, PyObject* key, PyObject* value);
   // The one dispatch: part of the loop.

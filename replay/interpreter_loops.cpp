@@ -148,40 +148,6 @@ bool Interpreter::sync_raw(const Step& step, std::int32_t place) {
   return true;
 }
 
-// Somebody may look who is not told of by a step: the slots that are behind get what they have to show.
-void Interpreter::show(const std::vector<LoopProgram::Slot>& slots) {
-  for (int level = 0; level < run_.depth; ++level) {
-    if (run_.frame_numbers[level] != executor_.loop_.frame) {
-      continue;
-    }
-    for (const auto& [slot, place] : slots) {
-      PyObject* value = box(place);
-      if (value == nullptr && executor_.loop_.kinds[static_cast<std::size_t>(place)] != Raw::kNone) {
-        Py_FatalError("tagalong: no memory for a local of a frame");
-      }
-      PyObject*& there = interp::locals_of(run_.frames[level])[slot];
-      if (there != value) {
-        PyObject* old = std::exchange(there, Py_XNewRef(value));
-        run_.synced_keys[level] = -1;
-        Py_XDECREF(old);
-      }
-    }
-    return;
-  }
-}
-
-// Called in front of the step, which may hold the last but one reference by then.
-void Interpreter::show_dying(const Step& step, const std::vector<LoopProgram::Slot>& slots) {
-  const std::int32_t* drops = executor_.registers_used_.data() + step.operands + step.operand_count + step.result_count;
-  for (std::uint16_t index = 0; index < step.drop_count; ++index) {
-    PyObject* object = registers_[drops[index]];
-    if (object != nullptr && Py_REFCNT(object) <= 2 && !is_plain_number(object)) {
-      show(slots);
-      return;
-    }
-  }
-}
-
 // A loop that the trace does not go back to: each result is one more reference.
 Interpreter::Answer Interpreter::go_round(const Step& step, const std::int32_t* operands) {
   if (step.in_loop) {
@@ -320,17 +286,14 @@ Outcome Interpreter::run_loop(const Step& header) {
       case LoopCode::kClearShown: {
         PyObject* object = objects[op->left];
         if (object != nullptr) {
-          if (Py_REFCNT(object) == 1 && !is_plain_number(object)) {
-            show(executor_.loop_.shown[static_cast<std::size_t>(op->right)]);
+          if (Py_REFCNT(object) == 1) {
+            show(op->right, object);
           }
           objects[op->left] = nullptr;
           Py_DECREF(object);
         }
         break;
       }
-      case LoopCode::kShowDying:
-        show_dying(steps[op->step], executor_.loop_.shown[static_cast<std::size_t>(op->right)]);
-        break;
       case LoopCode::kMove: {
         PyObject* old = objects[op->result];
         raw[op->result] = raw[op->left];

@@ -102,7 +102,7 @@ void LoopLowering::bind_parameters() {
   Value parameter = first_;
   for (std::size_t slot = 0; slot < state.locals.size(); ++slot) {
     if (state.locals[slot] != kNoValue) {
-      behind_[static_cast<std::int64_t>(slot)] = parameter++;
+      slots_[static_cast<std::int64_t>(slot)] = letters_[static_cast<std::size_t>(parameter++ - first_)] != 'o';
     }
   }
 }
@@ -115,19 +115,9 @@ void LoopLowering::count_uses() {
       defined_at_[at(each.first_result + index)] = number;
     }
     facts.learn(each);
-    if (number == header_) {
-      bind_parameters();
-    } else if (number > header_ && each.op == Op::sync_local && PyLong_AsLong(each.object.get()) == frame_) {
-      behind_[each.immediate] = each.operands[0];
+    if (each.op != Op::drop) {
+      use(each.operands, number);
     }
-    if (each.op == Op::drop) {
-      // Whose end runs code may look at the slots.
-      for (const auto& [slot, value] : behind_) {
-        last_use_[at(value)] = facts.disturbs(each) ? number : last_use_[at(value)];
-      }
-      continue;
-    }
-    use(each.operands, number);
     for (SnapshotId id = each.snapshot; id != kNoSnapshot; id = graph_.snapshots[static_cast<std::size_t>(id)].parent) {
       use(graph_.snapshots[static_cast<std::size_t>(id)].locals, number);
       use(graph_.snapshots[static_cast<std::size_t>(id)].stack, number);
@@ -381,12 +371,7 @@ void LoopLowering::enter() {
     program_.parameters.push_back(
         {place(header.operands[index]), place(first_ + static_cast<Value>(index)), raw_of(letters_[index])});
   }
-  behind_.clear();
   bind_parameters();
-  program_.frame = frame_;
-  for (const auto& [slot, value] : behind_) {
-    slots_[slot] = letters_[static_cast<std::size_t>(value - first_)] != 'o';
-  }
 }
 
 void LoopLowering::emit(std::size_t number, std::size_t step) {
@@ -546,12 +531,8 @@ bool LoopLowering::emit_sync(std::size_t number, std::size_t step) {
     bool& inert = slots_[each.immediate];
     const bool was_inert = inert;
     inert = born_raw_[at(value)] || facts_->is_inert(value) || is_soon_inert(number, value);
-    behind_[each.immediate] = value;
     if (was_inert && inert) {
       return true;
-    }
-    if (!born_raw_[at(value)]) {
-      behind_.erase(each.immediate);
     }
   }
   if (!born_raw_[at(value)]) {
@@ -574,23 +555,16 @@ void LoopLowering::emit_step(const Node& each, std::size_t step) {
   push(LoopCode::kStep, step);
 }
 
-// The slots that may be behind, as they have to be seen from here.
-std::int32_t LoopLowering::shown() {
-  std::vector<LoopProgram::Slot>& slots = program_.shown.emplace_back();
-  for (const auto& [slot, value] : behind_) {
-    slots.push_back({slot, place(value)});
-    boxed_[at(value)] = boxed_[at(value)] || born_raw_[at(value)];
+void LoopLowering::clear(Value value, SnapshotId shown) {
+  if (shown == kNoSnapshot || facts_->is_inert(value)) {
+    push(LoopCode::kClear, steps_.size() - 1, place(value));
+  } else {
+    may_be_boxed(shown);
+    push(LoopCode::kClearShown, steps_.size() - 1, place(value), shown);
   }
-  return static_cast<std::int32_t>(program_.shown.size()) - 1;
 }
 
-void LoopLowering::clear(Value value) {
-  const bool is_noticed = !facts_->is_inert(value) && !behind_.empty();
-  push(is_noticed ? LoopCode::kClearShown : LoopCode::kClear, steps_.size() - 1, place(value),
-       is_noticed ? shown() : -1);
-}
-
-LoopLowering::Drop LoopLowering::drop(Value value) {
+LoopLowering::Drop LoopLowering::drop(Value value, SnapshotId shown) {
   dropped_[at(value)] = true;
   if (program_.ops.empty() && steps_.back().op == Op::loop && !is_within(value)) {
     return Drop::kStep;
@@ -602,24 +576,17 @@ LoopLowering::Drop LoopLowering::drop(Value value) {
     return Drop::kDone;
   }
   const bool by_step = !program_.ops.empty() && program_.ops.back().code == LoopCode::kStep &&
-                       program_.ops.back().step + 1 == steps_.size();
+                       program_.ops.back().step + 1 == steps_.size() &&
+                       (shown == kNoSnapshot || steps_.back().shown == kNoSnapshot || steps_.back().shown == shown);
   if (is_parameter(value)) {
-    clear(value);
+    clear(value, shown);
     return Drop::kDone;
   }
   if (!by_step) {
-    clear(value);
+    clear(value, shown);
     return Drop::kFree;
   }
-  if (!facts_->is_inert(value) && !behind_.empty()) {
-    const LoopOp last = program_.ops.back();
-    program_.ops.pop_back();
-    if (program_.ops.empty() || program_.ops.back().code != LoopCode::kShowDying ||
-        program_.ops.back().step != last.step) {
-      push(LoopCode::kShowDying, last.step, -1, shown());
-    }
-    program_.ops.push_back(last);
-  }
+  may_be_boxed(shown);
   return Drop::kStep;
 }
 

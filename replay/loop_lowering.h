@@ -33,7 +33,7 @@ class LoopLowering {
   void emit(std::size_t number, std::size_t step);
   // kStep: the last step does it; kDone: nothing more to do; kFree: the register may have another value.
   enum class Drop : std::uint8_t { kStep, kDone, kFree };
-  Drop drop(Value value);
+  Drop drop(Value value, SnapshotId shown);
   // A snapshot is used for the first time.
   void note_snapshot(SnapshotId id);
   void learn(const Node& node) {
@@ -84,8 +84,7 @@ class LoopLowering {
   void emit_step(const Node& node, std::size_t step);
   void emit_jump(const Node& node, std::size_t step);
   void may_be_boxed(SnapshotId id);
-  std::int32_t shown();
-  void clear(Value value);
+  void clear(Value value, SnapshotId shown);
 
   const Graph& graph_;
   LoopProgram& program_;
@@ -107,8 +106,6 @@ class LoopLowering {
   bool after_opaque_ = false;
   std::unordered_map<std::int64_t, bool> slots_;  // of the loop's frame: whether what they hold dies unnoticed
   std::int32_t frame_ = 0;
-  // What the slots of the loop's frame have to show, where the real ones may be behind.
-  std::map<std::int64_t, Value> behind_;
 };
 
 }  // namespace tagalong::replay

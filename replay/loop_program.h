@@ -25,8 +25,7 @@ enum class LoopCode : std::uint8_t {
   kLeaveIfWatched,
   kBox,         // the object of `left`
   kClear,       // gives up the object of `left`, if there is one
-  kClearShown,  // the same where that may run code, which finds the slots `shown[right]`
-  kShowDying,   // the same for what the step gives up, which comes next
+  kClearShown,  // the same where that may run code, which finds the frames as in snapshot `right`
   kMove,        // `result` takes over object and number of `left`
   kShare,       // `result` gets the same object and number as `left`
   kSyncRaw,     // sync_local of a number
@@ -101,18 +100,12 @@ struct LoopProgram {
     std::int32_t from = 0, to = 0;  // registers
     Raw raw = Raw::kNone;
   };
-  struct Slot {
-    std::int64_t slot = 0;
-    std::int32_t place = -1;  // register
-  };
   std::vector<LoopOp> ops;
   std::vector<Entry> parameters;  // filled at entry from what the operands of the loop node are
   std::vector<Entry> invariants;  // numbers of objects from before the loop (from == to)
   std::vector<Raw> kinds;         // by register: of those that may be without an object
   // By snapshot: registers that may hold a number without an object. Empty, like all of this, where nothing goes round.
   std::vector<std::vector<std::int32_t>> unboxed;
-  std::int32_t frame = 0;  // that goes round
-  std::vector<std::vector<Slot>> shown;
 };
 
 }  // namespace tagalong::replay

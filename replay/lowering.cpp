@@ -193,12 +193,11 @@ class Lowering {
 
   // Merged into the step before it, unless a finaliser is to see another state of the frames than for what that drops.
   void lower_drop(const Node& node) {
-    const bool is_shown = node.snapshot != kNoSnapshot && !in_entry_check_ && !loops_.is_inside();
-    if (is_shown) {
-      lower_snapshot(node.snapshot);
-    }
-    if (executor_.steps_.empty() ||
-        (is_shown && executor_.steps_.back().shown != kNoSnapshot && executor_.steps_.back().shown != node.snapshot)) {
+    const SnapshotId shown = in_entry_check_ ? kNoSnapshot : node.snapshot;
+    lower_snapshot(shown);
+    const bool is_other = shown != kNoSnapshot && !executor_.steps_.empty() &&
+                          executor_.steps_.back().shown != kNoSnapshot && executor_.steps_.back().shown != shown;
+    if (executor_.steps_.empty() || (is_other && !loops_.is_inside())) {
       Step step;
       step.op = Op::drop;
       step.in_entry_check = in_entry_check_;
@@ -206,9 +205,6 @@ class Lowering {
       executor_.steps_.push_back(std::move(step));
     }
     Step& step = executor_.steps_.back();
-    if (is_shown) {
-      step.shown = node.snapshot;
-    }
     // Drops are the last of a step's registers; nothing was appended since.
     for (const Value value : node.operands) {
       if (!owned_[index(value)]) {
@@ -216,7 +212,7 @@ class Lowering {
       }
       const std::int32_t place = register_of(value);
       if (loops_.is_inside()) {
-        const LoopLowering::Drop way = loops_.drop(value);
+        const LoopLowering::Drop way = loops_.drop(value, shown);
         if (way == LoopLowering::Drop::kFree) {
           free_.push_back(place);
         }
@@ -224,6 +220,7 @@ class Lowering {
           continue;
         }
       }
+      step.shown = shown != kNoSnapshot ? shown : step.shown;
       executor_.registers_used_.push_back(place);
       ++step.drop_count;
       mark_temporary(step, value);

@@ -15,6 +15,7 @@
 #include "rewriter/interp/once.h"
 #include "rewriter/interp/requests.h"
 #include "runtime/options.h"
+#include "runtime/worth.h"
 
 namespace tagalong::runtime {
 namespace {
@@ -91,6 +92,7 @@ Tried try_executors(PyThreadState* thread, Frame* frame, CodeRecord& record, Ent
       continue;
     }
     count(record.counters, event);
+    record.weigh(worth_of_run(outcome, run.is_complete, executor->worth));
     if (outcome != replay::Outcome::kLeft && index != 0 && index < executors.size()) {
       std::swap(executors[0], executors[index]);
     }
@@ -111,6 +113,7 @@ Tried try_executors(PyThreadState* thread, Frame* frame, CodeRecord& record, Ent
   }
   if (!executors.empty()) {
     count(record.counters, Event::kMiss);
+    record.weigh(kMissWorth);
   }
   return Tried::kMissed;
 }
@@ -133,7 +136,7 @@ class Chain {
     Entry& place = record_.entries[start];
     Tried tried = try_executors(thread_, frame_, record_, place, Event::kHit, &landing_, result);
     Pending::Kind kind = Pending::Kind::kLand;
-    while (tried == Tried::kLanding && record_.is_stitched() && go_on(result, &tried, &kind)) {
+    while (tried == Tried::kLanding && record_.is_stitched() && !record_.is_retired() && go_on(result, &tried, &kind)) {
     }
     interp::stack_base(frame_)[place.place.depth] = anchor_;
     if (tried == Tried::kMissed) {
@@ -200,7 +203,7 @@ PyObject* anchor_next(PyObject* self) {
   PyThreadState* thread = interp::thread_state();
   CodeRecord& record = **anchor_at(self).record;
   const std::size_t entry = anchor_at(self).entry;
-  if (steps_aside(thread)) {
+  if (steps_aside(thread) || record.is_retired()) {
     return nullptr;
   }
   CodeRecord::bury_the_dead();
@@ -221,7 +224,7 @@ PyObject* anchor_next(PyObject* self) {
   if (t_pending.kind == Pending::Kind::kNone) {
     const bool is_header = record.entries[entry].place.place == recorder::DecodedCode::Place::kHeader;
     const bool is_wanted = is_header ? record.is_hot(thread, entry) : record.wants_recording(thread, entry);
-    if (!is_wanted || !can_record(frame, entry)) {
+    if (record.is_retired() || !is_wanted || !can_record(frame, entry)) {
       return nullptr;
     }
     t_pending.kind = Pending::Kind::kRecord;

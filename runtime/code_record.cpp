@@ -4,14 +4,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <climits>
 #include <string_view>
 #include <utility>
 
 #include "replay/passes/optimise.h"
 #include "replay/printer.h"
+#include "rewriter/interp/code_object.h"
 #include "runtime/anchor.h"
 #include "runtime/options.h"
 #include "runtime/texts.h"
+#include "runtime/worth.h"
 
 namespace tagalong::runtime {
 
@@ -106,6 +109,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
     return;
   }
   replay::optimise(recorded.graph);
+  const int worth = worth_of(recorded.graph);
   for (const auto& known : entry.executors) {
     if (replay::same_graph(known->graph(), recorded.graph)) {
       return;  // another thread was faster
@@ -130,6 +134,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   }
   entry.failures = recorded.stop == recorder::Stop::kNone ? 0 : entry.failures + 1;
   executor->keeper = this;
+  executor->worth = worth;
   entry.executors.insert(entry.executors.begin(), std::move(executor));
   last_synthesis_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -169,6 +174,46 @@ void CodeRecord::executor_died(const replay::Executor& executor) {
       has_dead_ = true;
       return;
     }
+  }
+}
+
+int CodeRecord::limit_of_runs() { return options().retire_after > 0 ? options().retire_after : INT_MAX; }
+
+// From inside a run or behind it: executors that are running are freed when they have ended.
+void CodeRecord::judge() {
+  const long balance = std::exchange(balance_, 0);
+  weighed_ = 0;
+  PyObject* code = PyWeakref_GET_OBJECT(replay_code.get());
+  if (balance >= 0 || options().stress || is_retired_ || code == Py_None) {
+    return;
+  }
+  for (Entry& entry : entries) {
+    entry.first_unit = interp::code_units(reinterpret_cast<PyCodeObject*>(code))[static_cast<std::size_t>(entry.stub)];
+    if (!interp::jump_over(reinterpret_cast<PyCodeObject*>(code), entry.stub, entry.original)) {
+      continue;
+    }
+    for (auto& executor : entry.executors) {
+      executor->keeper = nullptr;
+      graveyard().push_back(std::move(executor));
+    }
+    entry.executors.clear();
+    has_dead_ = true;
+  }
+  is_retired_ = true;
+  lost_ = -balance / options().retire_after;
+  count(counters, Event::kRetire);
+  if (is_logged(Topic::kCache)) {
+    log(Topic::kCache, fmt::format("{}: retired, a replay costs about {} ns more", name(), lost_));
+  }
+}
+
+void CodeRecord::revive() {
+  PyObject* code = PyWeakref_GET_OBJECT(replay_code.get());
+  if (!std::exchange(is_retired_, false) || code == Py_None) {
+    return;
+  }
+  for (Entry& entry : entries) {
+    interp::put_back(reinterpret_cast<PyCodeObject*>(code), entry.stub, entry.first_unit);
   }
 }
 
@@ -217,6 +262,9 @@ std::string CodeRecord::explain() const {
   if (last_stop != recorder::Stop::kNone) {
     text += fmt::format("  the last recording stopped in line {}: {} ({})\n", last_stop_line,
                         recorder::stop_text(last_stop), recorder::stop_name(last_stop));
+  }
+  if (is_retired_) {
+    text += fmt::format("  retired: a replay took about {} ns longer than the original instructions\n", lost_);
   }
   for (std::size_t index = 0; index < entries.size(); ++index) {
     explain_entry(index, text);

@@ -23,6 +23,10 @@ struct Entry {
   int failures = 0;                                          // recordings in vain, in a row
   int short_lived = 0;  // executors that an object's death has ended before they were of use
   int heat = 0;         // how often somebody has come here since the last recording, who went on as written
+  // Of the replay code: where the stub begins, where the original goes on, and what stands there when it is in use.
+  int stub = 0;
+  int original = 0;
+  std::uint16_t first_unit = 0;
 };
 
 class CodeRecord : public recorder::Sink, public replay::Keeper {
@@ -57,6 +61,17 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
     }
   }
 
+  // What a run has been worth, in ns against the original instructions. After `retire_after` of them that were worth
+  // less than nothing together, the original instructions run as if there were no stub.
+  void weigh(int worth) {
+    balance_ += worth;
+    if (++weighed_ >= limit_of_runs()) [[unlikely]] {
+      judge();
+    }
+  }
+  [[nodiscard]] bool is_retired() const { return is_retired_; }
+  void revive();
+
   [[nodiscard]] std::string explain() const;
   [[nodiscard]] std::size_t executor_count() const;
 
@@ -79,6 +94,8 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   int last_stop_line = 0;
 
  private:
+  static int limit_of_runs();
+  void judge();
   void explain_entry(std::size_t index, std::string& text) const;
   static void bury();
   static inline bool has_dead_ = false;
@@ -88,6 +105,10 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   std::shared_ptr<const recorder::DecodedCode> decoded_;
   bool is_stitched_ = false;
   std::unordered_map<int, std::size_t> entry_at_;  // by instruction
+  long balance_ = 0;                               // of the runs that are weighed now
+  int weighed_ = 0;
+  bool is_retired_ = false;
+  long lost_ = 0;  // in a run, when it was retired
 };
 
 }  // namespace tagalong::runtime

@@ -52,6 +52,8 @@ void count(Counters& counters, Event event) {
       return bump(&Counters::misses, "miss");
     case Event::kExit:
       return bump(&Counters::exits, "exit");
+    case Event::kRetire:
+      return bump(&Counters::retired, "retire");
   }
 }
 

@@ -26,7 +26,7 @@ struct Counters {
 
 Counters& totals();
 
-enum class Event : std::uint8_t { kRecord, kBridge, kHit, kStitch, kMiss, kExit };
+enum class Event : std::uint8_t { kRecord, kBridge, kHit, kStitch, kMiss, kExit, kRetire };
 void count(Counters& counters, Event event);
 void count_stop(Counters& counters, recorder::Stop stop);
 

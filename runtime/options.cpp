@@ -12,7 +12,7 @@ Options& options() {
 
 bool set_option(std::string_view name, long value) {
   Options& all = options();
-  const std::array<std::pair<std::string_view, int*>, 9> numbers = {{
+  const std::array<std::pair<std::string_view, int*>, 10> numbers = {{
       {"nodes", &all.recording.nodes},
       {"unroll", &all.recording.unroll},
       {"loops", &all.recording.loops},
@@ -22,6 +22,7 @@ bool set_option(std::string_view name, long value) {
       {"heat", &all.heat},
       {"executors", &all.executors},
       {"executor_depth", &all.executor_depth},
+      {"retire_after", &all.retire_after},
   }};
   for (const auto& [known, place] : numbers) {
     if (known == name) {

@@ -15,6 +15,7 @@ struct Options {
   int heat = 16;            // rounds of a loop, or landings of side exits, before a place is worth a recording
   int executors = 200;      // of one code object, bridges included
   int retries = 4;          // recordings in vain before an anchor gives up
+  int retire_after = 32;    // runs that together were worth less than nothing; 0: never
   int executor_depth = 48;  // executors inside executors, by C stack
   bool stress = false;
   bool every_hook = true;  // `record()` has hooks around each instruction, not only where traced functions have them

@@ -50,14 +50,15 @@ std::vector<Instruction> entry_stub(Assembly& assembly, const Ref& anchor) {
   };
 }
 
+constexpr std::int32_t kLandingStub = 9;  // instructions
+
 // Behind the RESUME of a yield, and at the header of a loop, everything is a landing: an item says that one is pending.
 // The stub has the position of the yield, or of the header, so that a trace function is not told of the same line again
 // behind it.
 std::vector<Instruction> landing_stub(Assembly& assembly, const Ref& anchor, const rewriter::Position& position) {
-  constexpr std::int32_t kOriginal = 9;
   std::vector<Instruction> stub = {
       {op::kLOAD_CONST, constant_of(assembly, anchor)},
-      {op::kFOR_ITER, 0, kOriginal},
+      {op::kFOR_ITER, 0, kLandingStub},
       {op::kPOP_TOP},
       {op::kPOP_TOP},
       {op::kPUSH_NULL},
@@ -145,6 +146,15 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
     record.starts.push_back(starts[place]);
     record.pads.push_back(
         pads[index] < 0 ? -1 : starts[static_cast<std::size_t>(edited.index[static_cast<std::size_t>(pads[index])])]);
+  }
+  for (std::size_t index = 0; index < decoded->entries.size(); ++index) {
+    const DecodedCode::Entry& place = decoded->entries[index];
+    const bool is_header = place.place == DecodedCode::Place::kHeader;
+    const int stub = is_header ? edited.index[static_cast<std::size_t>(place.first)] - kLandingStub
+                               : edited.index[static_cast<std::size_t>(place.resume)] + 1;
+    record.entries[index].stub = starts[static_cast<std::size_t>(stub)];
+    record.entries[index].original =
+        record.starts[static_cast<std::size_t>(is_header ? place.first : place.resume + 1)];
   }
   record.shown = recorder::shown_units(decoded->assembly, record.units);
   record.replay_code = Ref::steal(PyWeakref_NewRef(reinterpret_cast<PyObject*>(encoded.code.get()), nullptr));

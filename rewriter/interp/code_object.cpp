@@ -8,7 +8,10 @@ extern "C" {
 #include <internal/pycore_code.h>
 }
 
+#include <opcode.h>
+
 #include <climits>
+#include <cstdint>
 #include <string>
 
 namespace tagalong::interp {
@@ -16,6 +19,17 @@ namespace tagalong::interp {
 std::span<const std::uint16_t> code_units(PyCodeObject* code) {
   return {_PyCode_CODE(code), static_cast<std::size_t>(Py_SIZE(code))};
 }
+
+bool jump_over(PyCodeObject* code, int from, int to) {
+  const int distance = to - from - 1;
+  if (distance < 0 || distance > UINT8_MAX) {
+    return false;
+  }
+  put_back(code, from, _Py_MAKECODEUNIT(JUMP_FORWARD, distance));
+  return true;
+}
+
+void put_back(PyCodeObject* code, int unit, std::uint16_t content) { _PyCode_CODE(code)[unit] = content; }
 
 CodeRef make_code(PyCodeObject* original, const CodeParts& parts) {
   _PyCodeConstructor constructor{};

@@ -14,6 +14,11 @@ namespace tagalong::interp {
 // end of its buffer where the inline caches of the last instruction are missing.
 std::span<const std::uint16_t> code_units(PyCodeObject* code);
 
+// From now on whoever comes to code unit `from` goes on at `to`, a little further on, as if nothing lay between. False:
+// it is too far.
+bool jump_over(PyCodeObject* code, int from, int to);
+void put_back(PyCodeObject* code, int unit, std::uint16_t content);
+
 // What a rewritten code object takes from its assembly; everything else comes from the original.
 struct CodeParts {
   Ref code;             // bytes

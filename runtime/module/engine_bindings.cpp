@@ -71,7 +71,11 @@ void set_code(const py::object& function, const CodeRef& code) {
 py::object trace(const py::object& function) {
   return guarded([&] {
     auto* code = reinterpret_cast<PyCodeObject*>(function_of(function)->func_code);
-    set_code(function, runtime::replay_code_of(code));
+    const CodeRef replay = runtime::replay_code_of(code);
+    set_code(function, replay);
+    if (PyObject* anchor = runtime::anchor_of(replay.get())) {
+      runtime::record_of(anchor)->revive();
+    }
     return function;
   });
 }

@@ -20,6 +20,7 @@ from types import FunctionType
 from typing import Any
 
 import tagalong
+from tagalong import _core
 
 SCALES: tuple[Any, ...] = (2, 3.5, 10**20, True)
 LABELS = ("one", "two", "three")
@@ -398,6 +399,7 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=8)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
+    _core.set_option("retire_after", 200)  # now and then: tracing anew takes it back
     for function in TRACED:
         tagalong.trace(function)
     stop = threading.Event()

@@ -41,6 +41,10 @@ LIMITS: dict[str, tuple[int, str]] = {
     "entries_per_anchor": (8, "graphs kept for one place in the code"),
     "retries": (4, "recordings given up at one place before it is left alone"),
     "executor_depth": (48, "executors running inside each other on one thread"),
+    "retire_after": (
+        32,
+        "runs of a function that together did not pay, after which it runs as written again",
+    ),
 }
 
 

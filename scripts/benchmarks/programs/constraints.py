@@ -1,6 +1,8 @@
-"""Values that follow from others over one-way constraints, kept up to date in order of their depth: classes and lists."""
+"""Values that follow from others over one-way constraints, kept up to date in order of their depth."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 SIZE = 300
 KIND = "objects"
@@ -24,7 +26,7 @@ class Constraint:
     def depth(self):
         deepest = 0
         for variable in self.inputs:
-            if variable.depth > deepest:
+            if variable.depth > deepest:  # noqa: PLR1730 - as people write it
                 deepest = variable.depth
         return deepest + 1
 
@@ -110,7 +112,7 @@ class Planner:
 def chain(size):
     planner = Planner()
     variables = [Variable(f"v{number}", number) for number in range(size)]
-    for before, after in zip(variables, variables[1:], strict=False):
+    for before, after in pairwise(variables):
         planner.add(Equal(1, after, before))
     total = 0
     for value in range(8):

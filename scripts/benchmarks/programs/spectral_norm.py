@@ -1,4 +1,4 @@
-"""The spectral norm of a matrix that is given by a formula: nested float loops over lists and calls of a small function."""
+"""The spectral norm of a matrix that is given by a formula: nested loops, calls of a small function."""
 
 from __future__ import annotations
 

@@ -31,6 +31,7 @@ LIMITS = {
     "entries_per_anchor": 8,
     "retries": 4,
     "stress": 0,
+    "retire_after": 0,  # what does not pay is compared, too
 }
 Events = Callable[[], contextlib.AbstractContextManager[list[str]]]
 
@@ -110,12 +111,12 @@ def _traced_code(code: types.CodeType) -> types.CodeType:
 @contextlib.contextmanager
 def _limited(program: Program, traced: bool) -> Iterator[None]:
     """The program's options in force; the engine's own ones behind it."""
-    if not (program.limits and traced):
+    if not traced:
         yield
         return
     from tagalong import _core
 
-    for name, value in program.limits:
+    for name, value in (("retire_after", LIMITS["retire_after"]), *program.limits):
         _core.set_option(name, value)
     try:
         yield

@@ -1,0 +1,110 @@
+"""Functions whose replays do not pay run as written again: at plain speed, with the same results, wherever they are."""
+# fmt: off
+# ruff: noqa: E402, F811, I001
+
+# program: a_function_that_does_not_pay
+# limits: retire_after=3
+# f("a") => record, hit, hit, hit retire, none, none
+# f(2) => none
+import sys
+
+
+def f(x):
+    frame = sys._getframe()
+    return x * 2, frame.f_lineno - frame.f_code.co_firstlineno
+
+
+# program: what_pays_stays
+# limits: retire_after=3
+# f(a, b).tolist() => record, hit, hit, hit, hit, hit, hit, hit, hit
+import numpy as np
+
+a = np.arange(5.0)
+b = np.ones(5)
+
+
+def f(x, y):
+    return x * y + x - y / 2
+
+
+# program: exits_do_not_pay
+# limits: retire_after=2
+# f([1], 0) => record, hit
+# f([1], 9) => hit retire exit, none
+# f([1], 0) => none
+
+
+def f(x, limit):
+    x = x * 2
+    if len(x) > limit:
+        return x[0]
+    return x[1]
+
+
+# program: misses_do_not_pay
+# limits: retire_after=3, entries_per_anchor=1
+# f(1) => record
+# f(1.5) => miss, miss, miss retire, none
+# f(1) => none
+
+
+def f(x):
+    return x + x
+
+
+# program: a_generator_that_does_not_pay
+# limits: retire_after=6
+# list(g(3)) => record record hit hit exit, hit hit hit hit retire exit, none
+# other() => none
+# trace: g
+
+
+def g(n):
+    for i in range(n):
+        yield i * 2
+
+
+def other():
+    it = g(2)
+    return next(it), next(it), next(it, None)
+
+
+# program: retired_while_it_runs
+# note: calls of the same function are under way, in graphs and outside of them
+# limits: retire_after=4
+# fact(6) => record, miss record hit, hit hit retire, none
+# fact(3) => none
+# trace: fact
+
+
+def fact(n):
+    if n < 2:
+        return 1
+    return n * fact(n - 1)
+
+
+# program: retired_in_an_opaque_call
+# limits: retire_after=2, inline_depth=1
+# f(3, g) => record hit hit retire record, hit, hit retire, none
+# trace: f, g
+
+
+def g(n):
+    return n + 1
+
+
+def f(n, call):
+    return sorted([n, 1, 2], key=call), n
+
+
+# program: an_exception_of_a_retired_function
+# limits: retire_after=2
+# f({}, "a") => record, hit, hit retire, none
+# f({"a": 3}, "a") => none
+
+
+def f(d, k):
+    try:
+        return d[k]
+    except KeyError as e:
+        return repr(e), e.__traceback__.tb_lineno
