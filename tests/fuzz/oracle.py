@@ -102,11 +102,14 @@ def traced(program: Program, code: bytes) -> list[Seen]:
 def cold(program: Program, code: bytes) -> list[Seen]:
     """What it does eagerly with general instructions only: under a trace function no specialised one is used."""
     _collect(program)
-    sys.settrace(lambda *_: None)
+    settrace = sys.settrace
+    settrace(lambda *_: None)
+    sys.settrace = id  # type: ignore[assignment]  # programs have trace functions that do nothing, too
     try:
         return _without_events(run(program, code=marshal.loads(code)))
     finally:
-        sys.settrace(None)
+        sys.settrace = settrace
+        settrace(None)
 
 
 def _unsigned(value: Any) -> Any:
