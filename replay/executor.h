@@ -82,6 +82,12 @@ struct LoweredSnapshot {
 
 class Executor;
 
+// Estimated, in ns against the original instructions (runtime/worth.h).
+struct Worth {
+  int straight = 0;  // entering, and what is outside of the loop
+  int round = 0;     // of the loop that closes the trace
+};
+
 struct Run {
   PyThreadState* thread = nullptr;
   interp::Frame* root = nullptr;                 // entered from a frame: that frame
@@ -92,6 +98,7 @@ struct Run {
   std::unique_ptr<Landing> landing;              // kLeft, entered from a frame
   Ref result;
   bool is_complete = false;      // kLeft, and that is how the trace ends
+  std::int64_t rounds = 0;       // of the loop that closes the trace, as many as were begun
   const Step* failed = nullptr;  // the guard that did not hold
   Ref failed_value;
   // --- the executor's own
@@ -130,6 +137,8 @@ class Executor final : public interp::Watcher {
 
   [[nodiscard]] const Graph& graph() const { return graph_; }
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
+  // Empty where nothing goes round.
+  [[nodiscard]] const LoopProgram& loop() const { return loop_; }
   [[nodiscard]] const CodeShape& root_shape() const { return *shapes_.front(); }
   // Index of the RETURN_VALUE that ends the trace, -1 if it ends otherwise.
   [[nodiscard]] int return_instruction() const;
@@ -141,7 +150,7 @@ class Executor final : public interp::Watcher {
   [[nodiscard]] bool is_running() const { return running_ != 0; }
   void object_died(PyObject* object) override;
 
-  int worth = 0;  // of a run to the end, in ns against the original instructions
+  Worth worth;
   mutable std::uint64_t hits = 0;
   mutable std::uint64_t exits = 0;
   Keeper* keeper = nullptr;  // is told when it dies

@@ -93,6 +93,7 @@ class Interpreter {
   void show(SnapshotId id, PyObject* dying);
   void sync_local(const Step& step);
   void leave_frame(const Step& step);
+  void give_up_locals(const Step& step, const LoweredSnapshot& state);
   void return_locals();
   void take_stack(std::int32_t depth);
   void clear_registers();

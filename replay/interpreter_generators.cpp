@@ -74,6 +74,9 @@ void Interpreter::leave_generator(const Step& step) {
   interp::leave_recursion(run_.thread);
   interp::Frame* frame = run_.frames[run_.depth];
   if (ends) {
+    if (interp::has_locals_dict(frame)) {
+      give_up_locals(step, state);
+    }
     interp::end_generator(run_.thread, frame);
     return;
   }

@@ -199,6 +199,7 @@ bool Interpreter::enter_loop() {
 
 // The values of the frame that goes round are others now, under the same names; those of its callers stay.
 inline void Interpreter::begin_round(const Step& header) {
+  ++run_.rounds;
   const auto level = executor_.snapshots_[static_cast<std::size_t>(header.snapshot)].chain.size() - 1;
   if (std::cmp_less(level, run_.depth)) {
     run_.synced_keys[level] = -1;

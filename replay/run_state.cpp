@@ -145,15 +145,20 @@ void Interpreter::leave_frame(const Step& step) {
       write_locals(frame, state);
       interp::set_location(frame, unit_of(state));
     }
-    if (interp::has_locals_dict(frame)) {
-      // The slots die before the dict: what the frame holds is given up by the registers first.
-      const std::int32_t* drops =
-          executor_.registers_used_.data() + step.operands + step.operand_count + step.result_count;
-      for (std::uint16_t index = 0; index < step.drop_count; ++index) {
-        Py_CLEAR(registers_[drops[index]]);
-      }
+    if (step.snapshot != kNoSnapshot && interp::has_locals_dict(frame)) {
+      give_up_locals(step, executor_.snapshots_[static_cast<std::size_t>(step.snapshot)]);
     }
     pop_frame();
+  }
+}
+
+// The slots of a frame die before its dict: what it holds, and what dies with it, is given up by the registers first.
+void Interpreter::give_up_locals(const Step& step, const LoweredSnapshot& state) {
+  const std::int32_t* drops = executor_.registers_used_.data() + step.operands + step.operand_count + step.result_count;
+  for (const std::int32_t place : state.locals) {
+    if (std::find(drops, drops + step.drop_count, place) != drops + step.drop_count) {
+      Py_CLEAR(registers_[place]);
+    }
   }
 }
 

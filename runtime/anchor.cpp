@@ -92,7 +92,7 @@ Tried try_executors(PyThreadState* thread, Frame* frame, CodeRecord& record, Ent
       continue;
     }
     count(record.counters, event);
-    record.weigh(worth_of_run(outcome, run.is_complete, executor->worth));
+    record.weigh(worth_of(run, outcome, executor->worth));
     if (outcome != replay::Outcome::kLeft && index != 0 && index < executors.size()) {
       std::swap(executors[0], executors[index]);
     }

@@ -109,7 +109,6 @@ void CodeRecord::finished(recorder::Recorded recorded) {
     return;
   }
   replay::optimise(recorded.graph);
-  const int worth = worth_of(recorded.graph);
   for (const auto& known : entry.executors) {
     if (replay::same_graph(known->graph(), recorded.graph)) {
       return;  // another thread was faster
@@ -134,7 +133,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   }
   entry.failures = recorded.stop == recorder::Stop::kNone ? 0 : entry.failures + 1;
   executor->keeper = this;
-  executor->worth = worth;
+  executor->worth = worth_of(*executor);
   entry.executors.insert(entry.executors.begin(), std::move(executor));
   last_synthesis_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -189,7 +188,7 @@ void CodeRecord::judge() {
   }
   for (Entry& entry : entries) {
     entry.first_unit = interp::code_units(reinterpret_cast<PyCodeObject*>(code))[static_cast<std::size_t>(entry.stub)];
-    if (!interp::jump_over(reinterpret_cast<PyCodeObject*>(code), entry.stub, entry.original)) {
+    if (!interp::jump_over(reinterpret_cast<PyCodeObject*>(code), entry.stub, entry.original, entry.before)) {
       continue;
     }
     for (auto& executor : entry.executors) {

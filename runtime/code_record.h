@@ -25,6 +25,7 @@ struct Entry {
   int heat = 0;         // how often somebody has come here since the last recording, who went on as written
   // Of the replay code: where the stub begins, where the original goes on, and what stands there when it is in use.
   int stub = 0;
+  int before = 0;  // the instruction in front of it
   int original = 0;
   std::uint16_t first_unit = 0;
 };

@@ -153,6 +153,7 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
     const int stub = is_header ? edited.index[static_cast<std::size_t>(place.first)] - kLandingStub
                                : edited.index[static_cast<std::size_t>(place.resume)] + 1;
     record.entries[index].stub = starts[static_cast<std::size_t>(stub)];
+    record.entries[index].before = encoded.offsets[static_cast<std::size_t>(stub - 1)];
     record.entries[index].original =
         record.starts[static_cast<std::size_t>(is_header ? place.first : place.resume + 1)];
   }

@@ -1,15 +1,22 @@
 #include "runtime/worth.h"
 
+#include <algorithm>
+#include <cstdint>
+
 namespace tagalong::runtime {
 namespace {
 
+using replay::LoopCode;
 using replay::Op;
 
 constexpr int kEntry = -60;
+constexpr int kExit = -120;    // the rest of the call is no faster, and somebody has to find the way there
+constexpr int kLanding = -60;  // a trace that ends at a yield, or goes on as written
 constexpr int kGuard = -4;
 constexpr int kOperation = -12;
 constexpr int kArrayOperation = 200;  // of small arrays; large ones gain more
-constexpr int kClosedLoop = 10'000;   // rounds without objects for numbers
+constexpr int kRawOperation = 5;      // on numbers without objects
+constexpr int kBoxing = -15;
 
 int worth_of(const replay::Node& node) {
   switch (node.op) {
@@ -20,27 +27,69 @@ int worth_of(const replay::Node& node) {
     case Op::drop:
     case Op::sync_local:
     case Op::leave_frame:
+    case Op::loop:
       return 0;
     case Op::array_binary:
     case Op::array_unary:
     case Op::array_compare:
     case Op::array_call:
       return kArrayOperation;
-    case Op::jump_back:
-      return kClosedLoop;
     default:
       return node.info().is_guard() ? kGuard : kOperation;
   }
 }
 
+int worth_of(const replay::LoopOp& operation, const replay::Executor& executor) {
+  switch (operation.code) {
+    case LoopCode::kStep: {
+      const int worth =
+          worth_of(executor.graph().nodes[static_cast<std::size_t>(executor.steps()[operation.step].node)]);
+      return worth > 0 ? worth : worth + kRawOperation;  // no worse than outside of loops, and without its dispatch
+    }
+    case LoopCode::kBox:
+      return kBoxing;
+    case LoopCode::kClear:
+    case LoopCode::kClearShown:
+    case LoopCode::kMove:
+    case LoopCode::kShare:
+    case LoopCode::kSyncRaw:
+    case LoopCode::kLeaveIfWatched:
+      return 0;
+    default:
+      return kRawOperation;
+  }
+}
+
 }  // namespace
 
-int worth_of(const replay::Graph& graph) {
-  int worth = kEntry;
-  for (const replay::Node& node : graph.nodes) {
-    worth += worth_of(node);
+replay::Worth worth_of(const replay::Executor& executor) {
+  const replay::Graph& graph = executor.graph();
+  replay::Worth worth{.straight = kEntry};
+  std::size_t end = graph.nodes.size();
+  if (!executor.loop().ops.empty()) {
+    // What goes round stands behind the loop's header.
+    std::int64_t number = graph.nodes.back().immediate;
+    for (end = 0; end < graph.nodes.size() && number > 0; ++end) {
+      number -= graph.nodes[end].op == Op::loop ? 1 : 0;
+    }
+    for (const replay::LoopOp& operation : executor.loop().ops) {
+      worth.round += worth_of(operation, executor);
+    }
+  }
+  for (std::size_t place = 0; place < end; ++place) {
+    worth.straight += worth_of(graph.nodes[place]);
   }
   return worth;
+}
+
+int worth_of(const replay::Run& run, replay::Outcome outcome, const replay::Worth& worth) {
+  constexpr std::int64_t kMost = 1'000'000;
+  const auto rounds = static_cast<int>(std::min(run.rounds, kMost));
+  int total = worth.straight + (rounds * std::clamp(worth.round, -1000, 1000));
+  if (outcome == replay::Outcome::kLeft) {
+    total += run.is_complete ? kLanding : kExit;
+  }
+  return total;
 }
 
 }  // namespace tagalong::runtime

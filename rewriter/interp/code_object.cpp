@@ -20,10 +20,14 @@ std::span<const std::uint16_t> code_units(PyCodeObject* code) {
   return {_PyCode_CODE(code), static_cast<std::size_t>(Py_SIZE(code))};
 }
 
-bool jump_over(PyCodeObject* code, int from, int to) {
+bool jump_over(PyCodeObject* code, int from, int to, int before) {
   const int distance = to - from - 1;
   if (distance < 0 || distance > UINT8_MAX) {
     return false;
+  }
+  const _Py_CODEUNIT in_front = _PyCode_CODE(code)[before];
+  if (before + 1 == from && _Py_OPCODE(in_front) == LOAD_FAST__LOAD_CONST) {
+    put_back(code, before, _Py_MAKECODEUNIT(LOAD_FAST, _Py_OPARG(in_front)));
   }
   put_back(code, from, _Py_MAKECODEUNIT(JUMP_FORWARD, distance));
   return true;

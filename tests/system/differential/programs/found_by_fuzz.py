@@ -278,3 +278,33 @@ def inner(n):
         leave(n)
     except NameError as x:
         print(x, x.__traceback__.tb_next.tb_lineno)
+
+
+# program: a_generator_that_has_asked_for_its_locals_ends
+# note: the locals die before the dict of them, which holds them too
+# f() => record, hit, hit
+# trace: f
+
+
+class Loud:
+    def __init__(self, n):
+        self.n = n
+
+    def __del__(self):
+        print(self.n)
+
+
+def two():
+    yield 1
+    yield 2
+
+
+def gen():
+    yield 10
+    for i in two():
+        m = (Loud(len(locals())),)
+
+
+def f():
+    for x in gen():
+        pass
