@@ -58,7 +58,8 @@ bool dies_alone(PyObject* object) {
   if (is_plain(Py_TYPE(object))) {
     return true;
   }
-  const array::Numpy* np = array::numpy_if_ready();
+  // Where no array has been met yet nobody looks for NumPy: the interpreter may be about to end.
+  const array::Numpy* np = array::detail::ready_numpy;
   if (np == nullptr || Py_TYPE(object) != np->array_type) {
     return false;
   }

@@ -220,7 +220,7 @@ const Numpy* ready_numpy = nullptr;
 
 const Numpy* find_numpy() {
   static bool refused = false;
-  if (refused || PyErr_Occurred() != nullptr) {
+  if (refused || PyErr_Occurred() != nullptr || _Py_IsFinalizing() != 0) {  // then there may be no modules any more
     return nullptr;
   }
   PyObject* module = imported("numpy");

@@ -6,9 +6,14 @@ import unittest
 from typing import Any
 
 
+def test_of(test: Any) -> Any:
+    """The test that a subtest belongs to; any other test is itself, whatever it has under the name `test_case`."""
+    return test.test_case if isinstance(test, unittest.case._SubTest) else test
+
+
 def id_of(test: Any) -> str:
     """The id of a test. A subtest counts for its test; some tests keep a thing of their own under the name `id`."""
-    test = getattr(test, "test_case", test)
+    test = test_of(test)
     return str(type(test).id(test))
 
 
@@ -29,7 +34,7 @@ class VerdictResult(unittest.TestResult):
         text = ""
         if error is not None:
             try:
-                text = self._exc_info_to_string(error, getattr(test, "test_case", test))  # type: ignore[attr-defined]
+                text = self._exc_info_to_string(error, test_of(test))  # type: ignore[attr-defined]
             except Exception as problem:
                 text = f"{error[0]!r} (cannot be shown: {problem!r})"
         self.noted(id_of(test), verdict, text)
