@@ -10,6 +10,7 @@ import sys
 import numpy as np
 
 import tagalong
+from tagalong import _core
 
 MODULES = ("call_overhead", "first_call", "chains", "replays", "loops", "interpreters")
 
@@ -31,6 +32,7 @@ def main() -> int:
     print(
         f"tagalong {tagalong.__version__}, CPython {platform.python_version()}, NumPy {np.__version__}; medians"
     )
+    _core.set_option("retire_after", 0)  # what does not pay is measured, too
     missed = 0
     for name in arguments.names or MODULES:
         module = importlib.import_module(f"benchmarks.{name}")
