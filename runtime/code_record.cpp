@@ -136,6 +136,19 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   executor->worth = worth_of(*executor);
   entry.executors.insert(entry.executors.begin(), std::move(executor));
   last_synthesis_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (options().retire_after > 0 && records_in_vain()) {
+    balance_ = std::min(balance_, -1L);
+    judge();
+  }
+}
+
+// One more way through the function, and none of them pays: a recording costs as much as many calls.
+bool CodeRecord::records_in_vain() const {
+  constexpr std::size_t kWays = 3;
+  const auto pays = [](const auto& executor) { return executor->worth.straight >= 0 || executor->worth.round > 0; };
+  return executor_count() >= kWays && std::ranges::none_of(entries, [&pays](const Entry& entry) {
+           return std::ranges::any_of(entry.executors, pays);
+         });
 }
 
 namespace {
@@ -181,7 +194,7 @@ int CodeRecord::limit_of_runs() { return options().retire_after > 0 ? options().
 // From inside a run or behind it: executors that are running are freed when they have ended.
 void CodeRecord::judge() {
   const long balance = std::exchange(balance_, 0);
-  weighed_ = 0;
+  const int runs = std::exchange(weighed_, 0);
   PyObject* code = PyWeakref_GET_OBJECT(replay_code.get());
   if (balance >= 0 || options().stress || is_retired_ || code == Py_None) {
     return;
@@ -199,7 +212,7 @@ void CodeRecord::judge() {
     has_dead_ = true;
   }
   is_retired_ = true;
-  lost_ = -balance / options().retire_after;
+  lost_ = -balance / std::max(runs, 1);
   count(counters, Event::kRetire);
   if (is_logged(Topic::kCache)) {
     log(Topic::kCache, fmt::format("{}: retired, a replay costs about {} ns more", name(), lost_));

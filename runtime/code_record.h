@@ -97,6 +97,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
  private:
   static int limit_of_runs();
   void judge();
+  [[nodiscard]] bool records_in_vain() const;
   void explain_entry(std::size_t index, std::string& text) const;
   static void bury();
   static inline bool has_dead_ = false;

@@ -14,7 +14,6 @@ An unmodified program is traced by `TAGALONG=1 python script.py`. See `tagalong.
 """
 
 import sys as _sys
-import typing as _typing
 
 if _sys.implementation.name != "cpython" or _sys.version_info[:2] != (3, 11):
     raise ImportError(
@@ -28,22 +27,40 @@ if not _core.in_main_interpreter():
     # Code objects carry what is known of them at a place that each interpreter numbers for itself.
     raise ImportError("tagalong works in the main interpreter; this is a sub-interpreter", name="tagalong")
 
-from tagalong import options, rewriter, testing
+from tagalong import options
 from tagalong._core import GuardFailed
-from tagalong._face import Recording, Stats, explain, record, replay, stats, trace, untrace
 from tagalong._start import apply as _apply
 from tagalong.options import OptionError
 
-if _typing.TYPE_CHECKING:
+TYPE_CHECKING = False  # as typing has it
+if TYPE_CHECKING:
+    from tagalong import rewriter, testing
     from tagalong._compare import Comparison, compare
+    from tagalong._face import Recording, Stats, explain, record, replay, stats, trace, untrace
+
+# What an unmodified program that is traced does not need is loaded when somebody asks for it; _compare brings NumPy.
+_LATER = {
+    **dict.fromkeys(("Comparison", "compare"), "_compare"),
+    **dict.fromkeys(
+        ("Recording", "Stats", "explain", "record", "replay", "stats", "trace", "untrace"), "_face"
+    ),
+}
 
 
 def __getattr__(name: str) -> object:
-    if name in ("Comparison", "compare"):  # they bring NumPy along, which a traced program may not need
-        from tagalong import _compare
+    from importlib import import_module
 
-        return getattr(_compare, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in ("rewriter", "testing"):
+        return import_module(f"tagalong.{name}")
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"tagalong.{_LATER[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 __version__ = "0.1.0"

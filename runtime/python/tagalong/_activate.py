@@ -8,21 +8,21 @@ module's code is changed when its frame starts.
 from __future__ import annotations
 
 import atexit
-import dataclasses
 import gc
-import json
 import os
 import sys
-from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader, SourcelessFileLoader
 from types import CodeType, FunctionType, ModuleType
 
 from tagalong import _core
-from tagalong._face import explain, stats
 from tagalong._select import Selection, main_name, our_paths
 from tagalong.options import Mode, Settings
 
-Change = Callable[[CodeType], CodeType]
+TYPE_CHECKING = False  # as in options.py
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Change = Callable[[CodeType], CodeType]
 
 
 class Finder:
@@ -114,7 +114,9 @@ def stress() -> None:
 
 def summarise(file: str) -> None:
     """Appends one line of JSON about this process to a file."""
-    counts = dataclasses.asdict(stats())
+    import json
+
+    counts = _core.stats(None)
     recorded, replayed = _core.functions_seen()
     line = {
         "process": os.getpid(),
@@ -129,12 +131,12 @@ def summarise(file: str) -> None:
 
 def report() -> None:
     """Writes what was recorded, replayed and given up to the standard error stream."""
-    counts = dataclasses.asdict(stats())
+    counts = _core.stats(None)
     stops = counts.pop("stops")
     line = ", ".join(f"{name} {number}" for name, number in counts.items())
     print(f"tagalong: {line}", file=sys.stderr)
     for reason, number in sorted(stops.items(), key=lambda stop: (-stop[1], stop[0])):
         print(f"tagalong: stopped {number} times: {reason}", file=sys.stderr)
-    text = explain()
+    text = _core.explain(None)
     if text:
         print(text, file=sys.stderr)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import fnmatch
 import os
 import site
 import sys
-import sysconfig
 
-from tagalong.options import Settings
+TYPE_CHECKING = False  # as in options.py
+if TYPE_CHECKING:
+    from tagalong.options import Settings
 
 OURS = os.path.realpath(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 - pathlib is slow to load
 
 
 def foreign_folders() -> tuple[str, ...]:
     """The folders of the standard library and of installed packages, as written and with symbolic links resolved."""
-    paths = sysconfig.get_paths()
-    folders = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    # What sysconfig calls stdlib, platstdlib, purelib and platlib; it takes longer to load than all of this.
+    library = f"lib/python{sys.version_info.major}.{sys.version_info.minor}"
+    folders = [
+        f"{prefix}/{library}"
+        for prefix in (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)
+    ]
     folders += [os.path.dirname(os.__file__), site.getusersitepackages(), *site.getsitepackages()]  # noqa: PTH120
     both = [form(folder) + os.sep for folder in folders for form in (os.path.abspath, os.path.realpath)]
     return tuple(dict.fromkeys(both))
@@ -34,6 +38,10 @@ def opaque_paths() -> tuple[str, ...]:
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
     """Whether the module `name` or a package it is in fits one of the patterns."""
+    if not patterns:
+        return False
+    import fnmatch  # loaded by now: see Selection
+
     parts = name.split(".")
     parents = [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
     return any(fnmatch.fnmatchcase(parent, pattern) for parent in parents for pattern in patterns)
@@ -46,10 +54,12 @@ class Selection:
         self._include = settings.include
         self._exclude = settings.exclude
         self._foreign = foreign_folders()
+        if self._include or self._exclude:
+            import fnmatch  # noqa: F401 - here, not when a finder asks about it
 
     def wants(self, name: str, file: str | None) -> bool:
         """Whether the module `name`, whose source is `file` (None or "<…>" for source without a file), is traced."""
-        if _matches(name, ("tagalong",)):
+        if name == "tagalong" or name.startswith("tagalong."):
             return False
         if _matches(name, self._exclude):
             return False

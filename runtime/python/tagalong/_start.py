@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from tagalong import _core
 from tagalong._select import opaque_paths, our_paths
-from tagalong.options import Settings
+
+TYPE_CHECKING = False  # as in options.py
+if TYPE_CHECKING:
+    from tagalong.options import Settings
 
 
 def apply(settings: Settings) -> None:

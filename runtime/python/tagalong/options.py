@@ -8,27 +8,32 @@ variable, the value and what is allowed.
 
 from __future__ import annotations
 
-import enum
 import os
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as typing has it, which takes longer to load than all of this
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
 
 class OptionError(ValueError):
     """A value that an option does not allow."""
 
 
-class Mode(enum.Enum):
-    """What happens to the program's own functions."""
+class Mode(str):
+    """What happens to the program's own functions: `Mode.OFF`, `Mode.TRACE` or `Mode.COMPARE`."""
 
-    OFF = "0"
-    TRACE = "1"
-    COMPARE = "compare"
+    __slots__ = ()
+    OFF: Mode
+    TRACE: Mode
+    COMPARE: Mode
+
+    def __repr__(self) -> str:
+        return f"Mode({str(self)!r})"
+
+
+Mode.OFF, Mode.TRACE, Mode.COMPARE = MODES = (Mode("0"), Mode("1"), Mode("compare"))
 
 
 LOG_TOPICS = ("record", "graph", "guards", "replay", "exits", "cache")
@@ -55,11 +60,18 @@ def _switch(text: str) -> bool:
 
 
 def _mode(text: str) -> Mode:
-    return Mode(text)
+    for mode in MODES:
+        if text == mode:
+            return mode
+    raise ValueError
 
 
 def _patterns(text: str) -> tuple[str, ...]:
     patterns = tuple(part.strip() for part in text.split(",") if part.strip())
+    if not patterns:
+        return ()
+    import re
+
     for pattern in patterns:
         if not re.fullmatch(r"[\w.*?\[\]!-]+", pattern):
             raise ValueError
@@ -74,8 +86,12 @@ def _topics(text: str) -> tuple[str, ...]:
     return LOG_TOPICS if "all" in names else tuple(name for name in LOG_TOPICS if name in names)
 
 
+def _is_number(text: str, digits: int) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= digits
+
+
 def _count(text: str) -> int:
-    if not re.fullmatch(r"\d{1,4}", text):
+    if not _is_number(text, 4):
         raise ValueError
     return int(text)
 
@@ -91,13 +107,12 @@ def _limits(text: str) -> dict[str, int]:
     limits = {name: default for name, (default, _) in LIMITS.items()}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, equals, number = part.partition("=")
-        if not equals or name not in LIMITS or not re.fullmatch(r"\d{1,9}", number) or int(number) < 1:
+        if not equals or name not in LIMITS or not _is_number(number, 9) or int(number) < 1:
             raise ValueError
         limits[name] = int(number)
     return limits
 
 
-@dataclass(frozen=True)
 class Option:
     """One row: everything about one option.
 
@@ -105,15 +120,30 @@ class Option:
     other; `examples` are pairs of a text and its value, `refused` texts that must raise: the tests read them.
     """
 
-    name: str
-    variable: str
-    flag: str
-    parse: Callable[[str], Any]
-    default: str
-    allowed: str
-    help: str
-    examples: tuple[tuple[str, Any], ...]
-    refused: tuple[str, ...]
+    __slots__ = ("allowed", "default", "examples", "flag", "help", "name", "parse", "refused", "variable")
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        variable: str,
+        flag: str,
+        parse: Callable[[str], Any],
+        default: str,
+        allowed: str,
+        help: str,
+        examples: tuple[tuple[str, Any], ...],
+        refused: tuple[str, ...],
+    ) -> None:
+        self.name = name
+        self.variable = variable
+        self.flag = flag
+        self.parse = parse
+        self.default = default
+        self.allowed = allowed
+        self.help = help
+        self.examples = examples
+        self.refused = refused
 
     def read(self, text: str, origin: str) -> Any:
         """The value that `text` stands for; `origin` (a variable or a flag) is named in the error."""
@@ -234,9 +264,8 @@ TABLE: tuple[Option, ...] = (
 BY_NAME = {option.name: option for option in TABLE}
 
 
-@dataclass(frozen=True)
 class Settings:
-    """The value of every option; the fields are the names of the table's rows, in its order."""
+    """The value of every option; the attributes are the names of the table's rows, in its order."""
 
     mode: Mode
     include: tuple[str, ...]
@@ -248,9 +277,22 @@ class Settings:
     stress: bool
     summary: str
 
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        """Takes exactly one value for each row."""
+        for option in TABLE:
+            setattr(self, option.name, values[option.name])
 
-if [field.name for field in fields(Settings)] != [option.name for option in TABLE]:
-    raise AssertionError("the fields of Settings are not the rows of the options table")
+    def __eq__(self, other: object) -> bool:
+        return vars(self) == vars(other) if isinstance(other, Settings) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Settings({vars(self)!r})"
+
+
+if [*Settings.__annotations__] != [option.name for option in TABLE]:
+    raise AssertionError("the attributes of Settings are not the rows of the options table")
 
 
 def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
@@ -268,7 +310,7 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
     for option in TABLE:
         text = environment.get(option.variable, option.default)
         values[option.name] = option.read(option.default if text == "" else text, option.variable)
-    return Settings(**values)
+    return Settings(values)
 
 
 def add_arguments(parser: argparse.ArgumentParser, names: tuple[str, ...] | None = None) -> None:

@@ -108,3 +108,16 @@ def f(d, k):
         return d[k]
     except KeyError as e:
         return repr(e), e.__traceback__.tb_lineno
+
+
+# program: many_ways_that_do_not_pay
+# limits: retire_after=1000
+# f(1) => record, hit
+# f(1.5) => miss record, hit
+# f("a") => miss record retire, none
+# f(1) => none
+# trace: f
+
+
+def f(x):
+    return x + x
