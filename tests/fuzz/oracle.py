@@ -149,9 +149,22 @@ def _excused(program: Program, code: bytes, plain: list[Seen], other: list[Seen]
     general = [_without_signs(one) for one in cold(program, code)]
     found: list[str] = []
     for warm, alternative, one in zip(plain, general, other, strict=True):
-        if differences([alternative], [one]):
-            found += differences([warm], [one])
+        if not differences([alternative], [one]) or _is_mixture(warm, alternative, one):
+            continue
+        found += differences([warm], [one])
     return found, "" if found else "specialised instruction"
+
+
+def _is_mixture(warm: Seen, alternative: Seen, one: Seen) -> bool:
+    """Where eager execution tells two stories of one step, and a part of it is as in each: nothing but their order."""
+    told = [
+        replace(seen, output="\n".join(sorted(seen.output.splitlines()))) for seen in (warm, alternative, one)
+    ]
+    return (
+        warm.output != alternative.output
+        and not differences(told[:1], told[1:2])
+        and not differences(told[:1], told[2:])
+    )
 
 
 def too_deep(seen: list[Seen]) -> bool:
