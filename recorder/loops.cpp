@@ -161,7 +161,14 @@ bool Session::settle_types(const OpenLoop& loop, const Values& next) {
       const Value parameter = loop.first + static_cast<Value>(index);
       const Value value = next[index];
       PyTypeObject* assumed = facts(parameter).assumed;
-      if (assumed == nullptr || value == parameter) {
+      if (assumed == nullptr) {
+        continue;
+      }
+      if (value == parameter) {
+        // Numbers that go through pass from trace to trace without objects.
+        if (header_ == loop.target && loop.frame == 0 && letter_of(assumed) != 'o') {
+          facts(parameter).exact = assumed;
+        }
         continue;
       }
       if (facts(parameter).exact == nullptr) {
@@ -198,6 +205,28 @@ void Session::pass_on_assumptions(std::size_t from) {
         initial.exact = known.exact;
       }
     }
+  }
+}
+
+// A trace that begins with a loop node, but does not come back to it, still takes its numbers as they are.
+void Session::settle_entry() {
+  const bool begins_with_loop = place_ == DecodedCode::Place::kHeader || place_ == DecodedCode::Place::kExit;
+  if (!begins_with_loop || loops_.empty() || graph_.nodes.back().op == Op::jump_back) {
+    return;
+  }
+  pass_on_assumptions(0);
+  const OpenLoop& entry = loops_.front();
+  std::string letters;
+  for (std::size_t index = 0; index < entry.initial.size(); ++index) {
+    Facts& known = facts(entry.first + static_cast<Value>(index));
+    if (known.exact == nullptr && letter_of(known.assumed) != 'o') {
+      known.exact = known.assumed;
+    }
+    letters.push_back(letter_of(known.exact));
+  }
+  graph_.nodes[entry.node].object = Ref::steal(PyUnicode_FromString(letters.c_str()));
+  if (!graph_.nodes[entry.node].object) {
+    throw PythonError();
   }
 }
 

@@ -151,6 +151,8 @@ void Session::start_root(interp::Frame* frame, const Start& start) {
   }
   if (entry.place == DecodedCode::Place::kHeader) {
     header_ = entry.first;
+  }
+  if (entry.place == DecodedCode::Place::kHeader || entry.place == DecodedCode::Place::kExit) {
     current_ = entry.first;
     open_loop(entry.first);
     current_ = 0;
@@ -399,6 +401,7 @@ void Session::return_from_root(Value value) {
 }
 
 void Session::finish(Recorded recorded) {
+  settle_entry();
   guard_loops();
   finished_ = true;
   recorded.entry = entry_;

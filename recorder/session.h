@@ -468,6 +468,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   bool close_loop(const OpenLoop& loop, SnapshotId here);
   void pass_on_assumptions(std::size_t from);
   void guard_loops();
+  void settle_entry();
   bool settle_types(const OpenLoop& loop, const Values& next);
   Values carried_values(std::vector<Value*>* places);
   std::vector<bool> slot_shape();

@@ -29,6 +29,7 @@ enum class Outcome : std::uint8_t {
   kLeft,      // Run::landing says where the root frame goes on
   kRaised,    // called as a function: the exception is set
   kGuard,     // called as a function: guard Run::failed does not hold
+  kStitched,  // inside of a run: Run::visit goes on
 };
 
 // Where and how the root frame goes on after a side exit.
@@ -39,12 +40,34 @@ struct Landing {
   Ref type, value, traceback;    // of the exception to raise
 };
 
+// Executors at one place of a code object, most recent hit first.
+class Executor;
+struct Run;
+struct Attached {
+  std::vector<std::shared_ptr<Executor>> executors;
+};
+
+// Whoever knows what is attached where, so that a run may go on in another executor without landing.
+class Stitcher {
+ public:
+  // The place where a frame goes on that would land at this instruction; null: nothing will ever be there. It lasts as
+  // long as any executor of this code.
+  virtual Attached* attached(int instruction, std::size_t depth) = 0;
+  // A run has left `from`, by its end or by a side exit, and goes on in another one.
+  virtual void stitched(const Run& run, const Executor& from, bool is_complete) = 0;
+
+ protected:
+  ~Stitcher() = default;
+};
+struct Visit;
+
 struct Step {
   Op op = Op::null;
   bool in_entry_check = false;
   bool expects_raise = false;  // an exception is what was recorded: the next steps go on with it
   bool serves = false;         // behind it eager execution looks for signals and for others who want the GIL
   bool in_loop = false;        // of the loop that closes the trace: leaves, whoever has entered
+  bool is_header = false;      // of that loop
   bool can_leave = false;      // its snapshot is the state before it: the original instructions may go on here instead
   std::uint16_t operand_count = 0;
   std::uint16_t drop_count = 0;
@@ -54,8 +77,10 @@ struct Step {
   std::uint32_t operands = 0;  // index into Executor::registers_used_: operands, further results, drops
   SnapshotId snapshot = kNoSnapshot;
   SnapshotId shown = kNoSnapshot;  // what a finaliser of what it drops sees of the frames
-  std::uint32_t temporaries = 0;   // as the array kernels take them (array/ufunc_site.h)
-  PyObject* object = nullptr;      // borrowed from Executor::objects_
+  std::uint32_t live = 0;          // index into Executor::live_, in a loop: registers that may hold an object here
+  std::uint32_t live_count = 0;
+  std::uint32_t temporaries = 0;  // as the array kernels take them (array/ufunc_site.h)
+  PyObject* object = nullptr;     // borrowed from Executor::objects_
   std::int32_t line = 0;
   std::int32_t node = 0;  // in the graph, for people
   // What the step has learned; never an assumption, always checked.
@@ -65,12 +90,16 @@ struct Step {
   mutable Ref helper;
   mutable std::uint32_t failures = 0;  // misses and side exits here
   mutable std::unique_ptr<array::UfuncSite> site;
+  mutable Attached* target = nullptr;  // where it leaves, once looked up
+  mutable std::vector<Transfer> transfers;
 };
 
 struct LoweredSnapshot {
   std::int32_t frame = 0;
   std::int32_t instruction = 0;
-  std::int32_t key = 0;  // equal keys: equal contents of all local slots
+  std::int32_t key = 0;     // equal keys: equal contents of all local slots
+  bool has_shared = false;  // one register is in two places
+  bool is_start = false;    // nothing has happened yet, if it is where the executor was entered
   // Mostly a handful; there are as many snapshots as instructions.
   boost::container::small_vector<SnapshotId, 4> chain;     // from the root to this one
   boost::container::small_vector<std::int32_t, 6> locals;  // registers, -1: unbound
@@ -79,8 +108,6 @@ struct LoweredSnapshot {
   // Without the state of a consumer, which is C code's.
   [[nodiscard]] std::size_t depth() const { return stack.size() - static_cast<std::size_t>(consuming.values); }
 };
-
-class Executor;
 
 // Estimated, in ns against the original instructions (runtime/worth.h).
 struct Worth {
@@ -101,7 +128,13 @@ struct Run {
   std::int64_t rounds = 0;       // of the loop that closes the trace, as many as were begun
   const Step* failed = nullptr;  // the guard that did not hold
   Ref failed_value;
+  Stitcher* stitcher = nullptr;     // entered from a frame: if it may go on in other executors
+  const Executor* last = nullptr;   // in which the run has ended
+  bool is_idle = false;             // kLeft, where it was entered, and nothing has happened since
+  const Attached* place = nullptr;  // where that was attached; null: the first one
   // --- the executor's own
+  std::vector<std::shared_ptr<Visit>> visits;  // executors stitched to the first one
+  Visit* visit = nullptr;
   PyObject** registers = nullptr;
   // Valid up to `depth`; not initialised, entering is on the hot path.
   interp::Frame* frames[kMaxFrames];
@@ -151,6 +184,8 @@ class Executor final : public interp::Watcher {
   void object_died(PyObject* object) override;
 
   Worth worth;
+  int entry_instruction = -1;                   // where a frame stands that enters it
+  const std::uint64_t serial = ++last_serial_;  // of no other one, also when it is gone
   mutable std::uint64_t hits = 0;
   mutable std::uint64_t exits = 0;
   Keeper* keeper = nullptr;  // is told when it dies
@@ -159,18 +194,22 @@ class Executor final : public interp::Watcher {
   class Hold;
   friend class Lowering;
   friend class Interpreter;
+  friend struct Visit;
+  static inline std::uint64_t last_serial_ = 0;  // used under the GIL
 
   Graph graph_;
   std::vector<CodeShapeRef> shapes_;
   std::vector<Step> steps_;
   std::vector<std::int32_t> registers_used_;
+  std::vector<std::int32_t> live_;
   std::vector<LoweredSnapshot> snapshots_;
   std::vector<PyObject*> constants_;  // borrowed from the graph's nodes; first registers
   // Slot and register of the root's locals at its return, without those that still hold what they held at entry.
   std::vector<std::pair<std::int32_t, std::int32_t>> returned_locals_;
   std::vector<std::int32_t> frame_functions_;  // register of each frame's function
   std::vector<std::int32_t> frame_instances_;
-  LoopProgram loop_;             // what follows the loop node that the trace goes back to
+  LoopProgram loop_;  // what follows the loop node that the trace goes back to, or begins with
+  DirectEntry direct_;
   std::vector<Ref> watches_;     // of the objects that it does not own
   std::vector<PyObject*> held_;  // those of them that a run keeps alive: constants, code of inlined frames
   bool is_dead_ = false;

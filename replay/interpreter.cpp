@@ -8,6 +8,7 @@
 
 #include "replay/binding.h"
 #include "replay/operations.h"
+#include "replay/stitching.h"
 #include "rewriter/interp/dicts.h"
 #include "rewriter/interp/exceptions.h"
 #include "rewriter/interp/iterators.h"
@@ -42,39 +43,8 @@ bool is_quiet_iterator(PyObject* object) {
 
 }  // namespace
 
-// A run keeps alive what its registers and frames stand for.
-class Executor::Hold {
- public:
-  explicit Hold(const Executor& executor) : executor_(executor) {
-    is_complete_ = !executor.is_dead_;
-    for (std::size_t index = 0; is_complete_ && index < executor.held_.size(); ++index) {
-      PyObject* object = executor.held_[index];
-      is_complete_ = Py_REFCNT(object) > 0;  // otherwise it is dying, and we shall be told in a moment
-      if (is_complete_) {
-        Py_INCREF(object);
-        ++count_;
-      }
-    }
-    ++executor.running_;
-  }
-  Hold(const Hold&) = delete;
-  Hold& operator=(const Hold&) = delete;
-  ~Hold() {
-    for (std::size_t index = 0; index < count_; ++index) {
-      Py_DECREF(executor_.held_[index]);
-    }
-    --executor_.running_;
-  }
-  [[nodiscard]] bool is_complete() const { return is_complete_; }
-
- private:
-  const Executor& executor_;
-  std::size_t count_ = 0;
-  bool is_complete_ = false;
-};
-
 Outcome Executor::run(Run& run) const {
-  const Hold hold(*this);
+  const Executor::Hold hold(*this);
   if (!hold.is_complete()) [[unlikely]] {
     run.failed = dead_step_ != nullptr ? dead_step_ : steps_.data();
     return run.root == nullptr ? Outcome::kGuard : Outcome::kMiss;
@@ -102,7 +72,13 @@ Outcome Executor::run(Run& run) const {
     run.synced_keys[0] = -1;
     run.depth = 1;
   }
-  return Interpreter(*this, run, registers).execute();
+  run.last = this;
+  Outcome outcome = Interpreter(*this, run, registers).execute();
+  while (outcome == Outcome::kStitched) {
+    run.last = run.visit->executor;
+    outcome = Interpreter(*run.last, run, run.visit->registers.data()).resume(run.visit->raw.data());
+  }
+  return outcome;
 }
 
 Outcome Interpreter::finish(const Step& step, Answer answer) {
@@ -142,9 +118,14 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
     default:
       break;
   }
+  if (answer != Answer::kRaised && stitch(step)) {
+    return Outcome::kStitched;
+  }
   run_.is_complete =
       step.op == Op::raise_out || step.op == Op::reraise_out || step.op == Op::yield_value || step.op == Op::link;
   ++(run_.is_complete ? executor_.hits : executor_.exits);
+  run_.is_idle = answer != Answer::kRaised && step.snapshot != kNoSnapshot &&
+                 is_idle(executor_.snapshots_[static_cast<std::size_t>(step.snapshot)]);
   return leave(step, answer == Answer::kRaised);
 }
 

@@ -16,6 +16,8 @@ class Interpreter {
       : executor_(executor), run_(run), registers_(registers), requested_(run.thread) {}
 
   Outcome execute();
+  // The same behind the header, whose parameters are in their registers.
+  Outcome resume(RawNumber* raw);
 
  private:
   // The answer of one step.
@@ -27,6 +29,21 @@ class Interpreter {
   [[gnu::always_inline]] Answer perform(const Step& step);
   Answer perform_in_loop(const Step& step);
   Outcome run_loop(const Step& header);
+  Outcome go_on(const Step& header);
+  [[nodiscard]] Raw kind_of(std::int32_t place) const { return executor_.loop_.kinds[static_cast<std::size_t>(place)]; }
+  [[nodiscard]] static std::int32_t place_of(const LoweredSnapshot& state, std::int32_t slot) {
+    const auto place = static_cast<std::size_t>(slot);
+    return place < state.locals.size() ? state.locals[place] : state.stack[place - state.locals.size()];
+  }
+  bool stitch(const Step& step);
+  Transfer& transfer_to(const Step& step, const Executor& next) const;
+  void plan(Transfer& transfer, const LoweredSnapshot& state) const;
+  [[nodiscard]] bool fits(const Transfer& transfer) const;
+  [[nodiscard]] Visit* visit_of(Transfer& transfer);
+  bool hand_over(Transfer& transfer, const Step& step);
+  [[nodiscard]] bool is_idle(const LoweredSnapshot& state) const {
+    return state.is_start && state.instruction == executor_.entry_instruction;
+  }
   bool enter_loop();
   void begin_round(const Step& header);
   PyObject* box(std::int32_t place);

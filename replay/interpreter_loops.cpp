@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "replay/interpreter.h"
+#include "replay/stitching.h"
 #include "rewriter/interp/exact_numbers.h"
 #include "rewriter/interp/iterators.h"
 
@@ -16,25 +17,6 @@ constexpr std::int64_t kBits = 64;
 
 bool is_plain_number(PyObject* object) {
   return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object);
-}
-
-// False: not an exact number of this kind, or one that does not fit.
-bool unbox(PyObject* object, Raw kind, RawNumber* number) {
-  switch (kind) {
-    case Raw::kInt:
-      return PyLong_CheckExact(object) && interp::int64_of(object, &number->i);
-    case Raw::kFloat:
-      if (!PyFloat_CheckExact(object)) {
-        return false;
-      }
-      number->d = PyFloat_AS_DOUBLE(object);
-      return true;
-    case Raw::kBool:
-      number->i = object == Py_True ? 1 : 0;
-      return object == Py_True || object == Py_False;
-    default:
-      return true;
-  }
 }
 
 bool fits_digit(std::int64_t number) { return -kDigit < number && number < kDigit; }
@@ -97,6 +79,24 @@ PyObject** items_of(PyObject* container) {
 
 }  // namespace
 
+bool unbox(PyObject* object, Raw kind, RawNumber* number) {
+  switch (kind) {
+    case Raw::kInt:
+      return PyLong_CheckExact(object) && interp::int64_of(object, &number->i);
+    case Raw::kFloat:
+      if (!PyFloat_CheckExact(object)) {
+        return false;
+      }
+      number->d = PyFloat_AS_DOUBLE(object);
+      return true;
+    case Raw::kBool:
+      number->i = object == Py_True ? 1 : 0;
+      return object == Py_True || object == Py_False;
+    default:
+      return true;
+  }
+}
+
 // The object of a number that somebody is going to see: the same one from now on.
 PyObject* Interpreter::box(std::int32_t place) {
   if (registers_[place] == nullptr) {
@@ -150,7 +150,7 @@ bool Interpreter::sync_raw(const Step& step, std::int32_t place) {
 
 // A loop that the trace does not go back to: each result is one more reference.
 Interpreter::Answer Interpreter::go_round(const Step& step, const std::int32_t* operands) {
-  if (step.in_loop) {
+  if (step.is_header) {
     return Answer::kLoop;
   }
   for (std::uint16_t index = 0; index < step.operand_count; ++index) {
@@ -224,6 +224,15 @@ Outcome Interpreter::run_loop(const Step& header) {
   for (std::uint16_t index = 0; index < header.drop_count; ++index) {
     Py_CLEAR(registers_[drops[index]]);
   }
+  return go_on(header);
+}
+
+Outcome Interpreter::resume(RawNumber* raw) {
+  raw_ = raw;
+  return go_on(executor_.steps_[executor_.direct_.header]);
+}
+
+Outcome Interpreter::go_on(const Step& header) {
   begin_round(header);
   PyObject** const objects = registers_;
   RawNumber* const raw = raw_;

@@ -56,13 +56,15 @@ bool fits(PyObject* object) {
 LoopLowering::LoopLowering(const Graph& graph, LoopProgram& program, const std::vector<Step>& steps,
                            const std::vector<std::int32_t>& registers, std::int32_t& next_register)
     : graph_(graph), program_(program), steps_(steps), registers_(registers), next_register_(next_register) {
-  if (graph.nodes.empty() || graph.nodes.back().op != Op::jump_back) {
+  if (graph.nodes.empty()) {
     return;
   }
-  std::int64_t left = graph.nodes.back().immediate;
+  // Without a jump back: the loop that the graph begins with.
+  goes_round_ = graph.nodes.back().op == Op::jump_back;
+  std::int64_t left = goes_round_ ? graph.nodes.back().immediate : 1;
   for (std::size_t number = 0; number < graph.nodes.size() && !closed_; ++number) {
     if (node(number).op == Op::loop && --left == 0) {
-      closed_ = true;
+      closed_ = goes_round_ || is_entry(number);
       header_ = number;
       first_ = node(number).first_result;
       letters_ = PyUnicode_AsUTF8(node(number).object.get());
@@ -84,6 +86,51 @@ LoopLowering::LoopLowering(const Graph& graph, LoopProgram& program, const std::
   dropped_.assign(values, false);
   replaced_.assign(values, false);
   count_uses();
+}
+
+bool LoopLowering::is_entry(std::size_t header) const {
+  return std::all_of(
+      graph_.nodes.begin(), graph_.nodes.begin() + static_cast<std::ptrdiff_t>(header), [](const Node& each) {
+        return each.info().is_guard() || each.op == Op::param || each.op == Op::constant || each.op == Op::null ||
+               each.op == Op::function || each.op == Op::take_stack || each.op == Op::drop;
+      });
+}
+
+DirectEntry LoopLowering::direct_entry(std::int32_t constants) const {
+  DirectEntry entry;
+  if (!closed_ || !is_entry(header_)) {
+    return entry;
+  }
+  const Snapshot& state = graph_.snapshots[static_cast<std::size_t>(node(header_).snapshot)];
+  entry.bound.assign(state.locals.size() + state.stack.size(), false);
+  std::unordered_map<Value, std::int32_t> slots;
+  std::vector<std::pair<std::int32_t, PyObject*>> types;
+  for (std::size_t number = 0; number < header_; ++number) {
+    const Node& each = node(number);
+    if (each.op == Op::param) {
+      slots.emplace(each.first_result, static_cast<std::int32_t>(each.immediate));
+    } else if (each.op == Op::guard_type && slots.contains(each.operands[0])) {
+      types.emplace_back(slots[each.operands[0]], each.object.get());
+    } else if (each.info().is_guard() && each.op != Op::guard_null && each.op != Op::guard_not_null) {
+      return entry;
+    }
+  }
+  for (std::size_t index = 0; index < letters_.size(); ++index) {
+    const auto slot = slots.find(node(header_).operands[index]);
+    if (slot == slots.end() || static_cast<std::size_t>(slot->second) >= entry.bound.size()) {
+      return entry;
+    }
+    const Raw raw = raw_of(letters_[index]);
+    entry.bound[static_cast<std::size_t>(slot->second)] = true;
+    entry.parameters.push_back({slot->second, place(first_ + static_cast<Value>(index)), raw});
+    if (raw != Raw::kNone) {  // which says the same as the guard
+      std::erase_if(types, [&](const auto& guard) { return guard.first == slot->second; });
+    }
+  }
+  entry.types = std::move(types);
+  entry.is_possible =
+      std::ranges::all_of(program_.invariants, [&](const auto& number) { return number.from < constants; });
+  return entry;
 }
 
 void LoopLowering::use(const Values& values, std::size_t number) {
@@ -123,7 +170,7 @@ void LoopLowering::count_uses() {
       use(graph_.snapshots[static_cast<std::size_t>(id)].stack, number);
     }
   }
-  const Values& handed = graph_.nodes.back().operands;
+  const Values handed = goes_round_ ? graph_.nodes.back().operands : Values();
   for (std::size_t index = 0; index < handed.size(); ++index) {
     ++handed_[at(handed[index])];
     parameter_of_[at(handed[index])] = static_cast<std::int32_t>(index);

@@ -26,6 +26,8 @@ class LoopLowering {
   [[nodiscard]] bool is_header(std::size_t number) const { return closed_ && number == header_; }
   [[nodiscard]] bool is_inside() const { return inside_; }
   [[nodiscard]] bool is_closed() const { return closed_; }
+  // At the end, and before the graph lets go of its objects; registers below `constants` are constants.
+  [[nodiscard]] DirectEntry direct_entry(std::int32_t constants) const;
 
   // The register of a result, -1: one like any other. Called for each result before emit().
   std::int32_t place_of_result(std::size_t number, Value result);
@@ -62,6 +64,7 @@ class LoopLowering {
     const std::size_t number = defined_at_[at(value)];
     return number >= header_ && node(number).op != Op::constant && node(number).op != Op::null;
   }
+  [[nodiscard]] bool is_entry(std::size_t header) const;
   void count_uses();
   void bind_parameters();
   void use(const Values& values, std::size_t number);
@@ -92,7 +95,7 @@ class LoopLowering {
   const std::vector<std::int32_t>& registers_;
   std::int32_t& next_register_;
   std::optional<Facts> facts_;  // of a graph that goes round
-  bool closed_ = false, inside_ = false;
+  bool goes_round_ = false, closed_ = false, inside_ = false;
   std::size_t header_ = 0;
   Value first_ = kNoValue;
   std::string letters_;

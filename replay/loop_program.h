@@ -108,4 +108,40 @@ struct LoopProgram {
   std::vector<std::vector<std::int32_t>> unboxed;
 };
 
+class Executor;
+
+// What it takes to go from a step that leaves to an executor that goes on there, by registers of the two.
+struct Transfer {
+  struct Move {
+    std::int32_t from = 0, to = 0;
+    Raw raw = Raw::kNone;       // how the next one wants it
+    bool is_converted = false;  // it is an object here and a number there, or the other way round
+    bool stays = false;         // the object is not ours to give
+  };
+  const Executor* next = nullptr;
+  std::uint64_t serial = 0;  // of that
+  bool is_possible = false;
+  std::vector<Move> moves;
+  std::vector<std::pair<std::int32_t, PyObject*>> types;  // by register; of objects
+  std::vector<std::int32_t> objects;                      // registers that must not be empty
+  std::vector<std::int32_t> empty;                        // that must be
+  std::vector<std::int32_t> unbound;                      // locals
+  std::size_t visit = 0;                                  // where the run has it, most of the time
+};
+
+// How an executor is entered with the registers of another one, numbers without objects among them: instead of
+// everything in front of its loop node.
+struct DirectEntry {
+  struct Parameter {
+    std::int32_t slot = 0;  // locals, then stack
+    std::int32_t to = 0;    // register
+    Raw raw = Raw::kNone;
+  };
+  bool is_possible = false;
+  std::vector<bool> bound;  // by slot
+  std::vector<Parameter> parameters;
+  std::vector<std::pair<std::int32_t, PyObject*>> types;  // by slot; of those that stay objects
+  std::size_t header = 0;                                 // step
+};
+
 }  // namespace tagalong::replay

@@ -41,6 +41,9 @@ class Lowering {
     if (loops_.is_closed()) {
       executor_.loop_.kinds.resize(static_cast<std::size_t>(next_register_), Raw::kNone);
       executor_.loop_.unboxed.resize(graph_.snapshots.size());
+      executor_.direct_ = loops_.direct_entry(executor_.constant_count_);
+      executor_.direct_.header =
+          static_cast<std::size_t>(std::ranges::find_if(executor_.steps_, &Step::is_header) - executor_.steps_.begin());
     }
     let_go();
   }
@@ -120,19 +123,32 @@ class Lowering {
           !is_raising_ && stands_before_itself(node) && !node.info().is_terminator() && !node.info().is_invisible();
     }
     step.result_count = static_cast<std::uint16_t>(node.result_count);
+    if (node.op == Op::loop) {
+      for (std::int32_t result = 0; result < node.result_count; ++result) {
+        const Value operand = node.operands[index(result)];
+        const auto renamed = renamed_.find(operand);
+        renamed_[node.first_result + result] = renamed == renamed_.end() ? operand : renamed->second;
+      }
+    }
     for (std::int32_t result = 0; result < node.result_count; ++result) {
       std::int32_t place = loops_.place_of_result(number, node.first_result + result);
       if (place < 0) {
         place = allocate();
       }
       registers_[index(node.first_result + result)] = place;
+      holders_.resize(static_cast<std::size_t>(next_register_), kNoValue);
+      holders_[index(place)] = node.first_result + result;
       if (result == 0) {
         step.result = place;
       }
       executor_.registers_used_.push_back(place);
     }
     follow_exception(step);
-    step.in_loop = loops_.is_inside() || loops_.is_header(number);
+    step.is_header = loops_.is_header(number);
+    step.in_loop = loops_.is_inside() || step.is_header;
+    if (step.in_loop && step.snapshot != kNoSnapshot) {
+      note_live(step);
+    }
     executor_.steps_.push_back(std::move(step));
     loops_.emit(number, executor_.steps_.size() - 1);
   }
@@ -211,6 +227,9 @@ class Lowering {
         continue;
       }
       const std::int32_t place = register_of(value);
+      if (holders_[index(place)] == value) {
+        holders_[index(place)] = kNoValue;
+      }
       if (loops_.is_inside()) {
         const LoopLowering::Drop way = loops_.drop(value, shown);
         if (way == LoopLowering::Drop::kFree) {
@@ -261,6 +280,7 @@ class Lowering {
     const Snapshot& source = graph_.snapshots[index(id)];
     lower_snapshot(source.parent);
     LoweredSnapshot& target = executor_.snapshots_[index(id)];
+    target.is_start = is_start(source);
     target.frame = source.frame;
     target.instruction = source.instruction;
     target.consuming = source.consuming;
@@ -282,6 +302,7 @@ class Lowering {
     }
     if (loops_.is_inside()) {
       loops_.note_snapshot(id);
+      target.has_shared = has_shared(target);
     }
     // Two snapshots have the same key only if all their values are the same, so comparing values, not registers. That
     // of the same frame before this one is the only one that mostly is.
@@ -295,6 +316,43 @@ class Lowering {
     target.key = last.key;
   }
 
+  void note_live(Step& step) {
+    step.live = static_cast<std::uint32_t>(executor_.live_.size());
+    for (auto place = static_cast<std::size_t>(executor_.constant_count_); place < holders_.size(); ++place) {
+      if (holders_[place] != kNoValue) {
+        executor_.live_.push_back(static_cast<std::int32_t>(place));
+      }
+    }
+    step.live_count = static_cast<std::uint32_t>(executor_.live_.size()) - step.live;
+  }
+
+  // Whether all slots may hold what they held at entry; a constant may be what a guard has found there.
+  [[nodiscard]] bool is_start(const Snapshot& state) const {
+    const auto holds = [this](Value value, std::size_t slot) {
+      const auto param = params_.find(static_cast<std::int32_t>(slot));
+      if (value == kNoValue || register_of(value) < executor_.constant_count_) {
+        return true;
+      }
+      const auto renamed = renamed_.find(value);
+      return param != params_.end() && param->second == (renamed == renamed_.end() ? value : renamed->second);
+    };
+    for (std::size_t slot = 0; slot < state.locals.size() + state.stack.size(); ++slot) {
+      const bool is_local = slot < state.locals.size();
+      if (!holds(is_local ? state.locals[slot] : state.stack[slot - state.locals.size()], slot)) {
+        return false;
+      }
+    }
+    return state.parent == kNoSnapshot;
+  }
+
+  static bool has_shared(const LoweredSnapshot& state) {
+    std::vector<std::int32_t> places(state.locals.begin(), state.locals.end());
+    places.insert(places.end(), state.stack.begin(), state.stack.end());
+    std::ranges::sort(places);
+    return std::ranges::adjacent_find(places, [](int left, int right) { return left == right && left > 1; }) !=
+           places.end();
+  }
+
   std::int32_t allocate() {
     if (!free_.empty()) {
       const std::int32_t place = free_.back();
@@ -304,7 +362,7 @@ class Lowering {
     return next_register_++;
   }
 
-  std::int32_t register_of(Value value) {
+  [[nodiscard]] std::int32_t register_of(Value value) const {
     const std::int32_t place = registers_[index(value)];
     TAGALONG_CHECK(place >= 0, "value %{} is used before it is defined", value);
     return place;
@@ -370,7 +428,9 @@ class Lowering {
   std::vector<std::int32_t> registers_;
   LoopLowering loops_;
   std::map<std::int32_t, Value> params_;
+  std::unordered_map<Value, Value> renamed_;  // by loops: what they were before
   std::vector<bool> owned_, lowered_;
+  std::vector<Value> holders_;  // by register: the value that it has, if one
   std::vector<std::int32_t> free_;
   struct LastState {
     SnapshotId snapshot = kNoSnapshot;

@@ -174,6 +174,10 @@ void Interpreter::return_locals() {
   if (run_.depth == 0) {
     return;
   }
+  const SnapshotId last = executor_.steps_.back().snapshot;
+  if (last != kNoSnapshot && !box_all(executor_.snapshots_[static_cast<std::size_t>(last)])) {
+    Py_FatalError("tagalong: no memory for the locals of a frame");
+  }
   PyObject** slots = interp::locals_of(run_.frames[0]);
   for (const auto& [slot, place] : executor_.returned_locals_) {
     PyObject* value = place < 0 ? nullptr : registers_[place];

@@ -70,57 +70,10 @@ bool can_record(Frame* frame, std::size_t entry) {
 // What has become of a frame that wanted to go on with executors.
 enum class Tried : std::uint8_t { kMissed, kReturned, kLanding };
 
-// With executors of one entry. A side exit in front of the first instruction has done nothing: as a miss it leaves the
-// frame as it was, and the next executor may try. So whatever is stitched to what, each run completes an instruction,
-// or the interpreter does.
-Tried try_executors(PyThreadState* thread, Frame* frame, CodeRecord& record, Entry& place, Event event,
-                    replay::Landing* landing, Ref* result) {
-  const DepthGuard depth;
-  auto& executors = place.executors;
-  for (std::size_t index = 0; index < executors.size(); ++index) {
-    // The caller keeps the anchor, the anchor its record, and a record lets go of no executor that is running.
-    const replay::Executor* executor = executors[index].get();
-    replay::Run run;
-    run.thread = thread;
-    run.root = frame;
-    run.function = reinterpret_cast<PyObject*>(interp::function_of(frame));
-    run.slots = interp::locals_of(frame);
-    run.names = interp::names_of(frame);
-    run.root_units = &record.shown;
-    const replay::Outcome outcome = executor->run(run);
-    if (outcome == replay::Outcome::kMiss) {
-      continue;
-    }
-    count(record.counters, event);
-    record.weigh(worth_of(run, outcome, executor->worth));
-    if (outcome != replay::Outcome::kLeft && index != 0 && index < executors.size()) {
-      std::swap(executors[0], executors[index]);
-    }
-    if (outcome == replay::Outcome::kReturned) {
-      landing->instruction = executor->return_instruction();
-      *result = std::move(run.result);
-      return Tried::kReturned;
-    }
-    if (!run.is_complete) {
-      count(record.counters, Event::kExit);
-    }
-    const bool is_idle = record.is_stitched() && !run.landing->raise && run.landing->instruction == place.place.first;
-    if (!is_idle) {
-      *landing = std::move(*run.landing);
-      return Tried::kLanding;
-    }
-    std::copy(run.landing->stack.begin(), run.landing->stack.end(), interp::stack_base(frame));
-  }
-  if (!executors.empty()) {
-    count(record.counters, Event::kMiss);
-    record.weigh(kMissWorth);
-  }
-  return Tried::kMissed;
-}
-
-// One run from a stub: executors one after the other, as long as each leaves where others are attached. Meanwhile the
-// stack of the frame is as each of them finds it, so the anchor, which lies on it, is kept aside.
-class Chain {
+// One run from a stub: executors one after the other, as long as each leaves where others are attached. Most go on with
+// the registers of the one before (replay/stitching.h); otherwise the frame is as after a landing. Then its stack is as
+// the next one finds it, so the anchor, which lies on it, is kept aside.
+class Chain final : private replay::Stitcher {
  public:
   Chain(PyThreadState* thread, Frame* frame, PyObject* anchor, std::size_t entry)
       : thread_(thread),
@@ -134,7 +87,7 @@ class Chain {
   bool run(Ref* result) {
     const std::size_t start = entry_;
     Entry& place = record_.entries[start];
-    Tried tried = try_executors(thread_, frame_, record_, place, Event::kHit, &landing_, result);
+    Tried tried = try_executors(place, Event::kHit, result);
     Pending::Kind kind = Pending::Kind::kLand;
     while (tried == Tried::kLanding && record_.is_stitched() && !record_.is_retired() && go_on(result, &tried, &kind)) {
     }
@@ -157,24 +110,74 @@ class Chain {
   }
 
  private:
+  // With executors of one entry. A side exit in front of the first instruction has done nothing: as a miss it leaves
+  // the frame as it was, and the next executor may try. So whatever is stitched to what, each run completes an
+  // instruction, or the interpreter does.
+  Tried try_executors(Entry& place, Event event, Ref* result) {
+    const DepthGuard depth;
+    auto& executors = place.executors;
+    for (std::size_t index = 0; index < executors.size(); ++index) {
+      // The caller keeps the anchor, the anchor its record, and a record lets go of no executor that is running.
+      const replay::Executor* executor = executors[index].get();
+      replay::Run run;
+      run.thread = thread_;
+      run.root = frame_;
+      run.function = reinterpret_cast<PyObject*>(interp::function_of(frame_));
+      run.slots = interp::locals_of(frame_);
+      run.names = interp::names_of(frame_);
+      run.root_units = &record_.shown;
+      run.stitcher = record_.is_stitched() ? this : nullptr;
+      event_ = event;
+      worth_ = 0;
+      const replay::Outcome outcome = executor->run(run);
+      if (outcome == replay::Outcome::kMiss) {
+        continue;
+      }
+      if (outcome != replay::Outcome::kLeft && index != 0 && index < executors.size()) {
+        std::swap(executors[0], executors[index]);
+      }
+      const bool is_complete = outcome == replay::Outcome::kReturned || run.is_complete;
+      count(record_.counters, std::exchange(event_, Event::kStitch));
+      record_.weigh(worth_ + worth_of(run, outcome, run.last->worth, run.place != nullptr));
+      if (!is_complete) {
+        count(record_.counters, Event::kExit);
+      }
+      if (outcome == replay::Outcome::kReturned) {
+        landing_.instruction = run.last->return_instruction();
+        *result = std::move(run.result);
+        return Tried::kReturned;
+      }
+      const Entry& last = run.place == nullptr ? place : static_cast<const Entry&>(*run.place);
+      is_idle_ = record_.is_stitched() && run.is_idle && !run.landing->raise;
+      if (!is_idle_ || &last != &place) {
+        landing_ = std::move(*run.landing);
+        return Tried::kLanding;
+      }
+      std::copy(run.landing->stack.begin(), run.landing->stack.end(), interp::stack_base(frame_));
+    }
+    if (!executors.empty()) {
+      count(record_.counters, Event::kMiss);
+      record_.weigh(kMissWorth);
+    }
+    return Tried::kMissed;
+  }
+
   // From the landing that is pending to the executors that go on there. False: the interpreter goes on, or a recording.
   bool go_on(Ref* result, Tried* tried, Pending::Kind* kind) {
     if (landing_.raise || requested_ || steps_aside(thread_)) {
       return false;
     }
-    const auto& instruction = record_.decoded().assembly.instructions[static_cast<std::size_t>(landing_.instruction)];
-    const bool is_jump = instruction.opcode == rewriter::op::kJUMP_BACKWARD;
-    const int next = is_jump ? instruction.target : landing_.instruction;
+    const int next = behind_jump(landing_.instruction);
     const std::optional<std::size_t> entry = record_.entry_at(next, landing_.stack.size());
     if (!entry) {
       return false;
     }
     Entry& place = record_.entries[*entry];
-    if (!place.executors.empty()) {
+    if (!is_idle_ && !place.executors.empty()) {
       PyObject** base = interp::stack_base(frame_);
       std::copy(landing_.stack.begin(), landing_.stack.end(), base);
       landing_.stack.clear();
-      *tried = try_executors(thread_, frame_, record_, place, Event::kStitch, &landing_, result);
+      *tried = try_executors(place, Event::kStitch, result);
       if (*tried != Tried::kMissed) {
         return true;
       }
@@ -190,11 +193,35 @@ class Chain {
     return false;
   }
 
+  [[nodiscard]] int behind_jump(int place) const {
+    const auto& instruction = record_.decoded().assembly.instructions[static_cast<std::size_t>(place)];
+    return instruction.opcode == rewriter::op::kJUMP_BACKWARD ? instruction.target : place;
+  }
+
+  replay::Attached* attached(int instruction, std::size_t depth) override {
+    const std::optional<std::size_t> entry = record_.entry_at(behind_jump(instruction), depth);
+    return entry ? &record_.entries[*entry] : nullptr;
+  }
+
+  void stitched(const replay::Run& run, const replay::Executor& from, bool is_complete) override {
+    worth_ = std::clamp(
+        worth_ + worth_of(run, replay::Outcome::kReturned, from.worth, event_ == Event::kStitch && worth_ != 0), -kMost,
+        kMost);
+    count(record_.counters, std::exchange(event_, Event::kStitch));
+    if (!is_complete) {
+      count(record_.counters, Event::kExit);
+    }
+  }
+
   PyThreadState* thread_;
   Frame* frame_;
   PyObject* anchor_;
   CodeRecord& record_;
   std::size_t entry_;
+  static constexpr int kMost = 1'000'000;
+  Event event_ = Event::kHit;
+  int worth_ = 0;         // of what has been run up to the last stitch
+  bool is_idle_ = false;  // the last run has left where it had begun
   replay::Landing landing_;
   const interp::RequestFlag requested_;
 };

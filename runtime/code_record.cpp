@@ -111,7 +111,9 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   replay::optimise(recorded.graph);
   for (const auto& known : entry.executors) {
     if (replay::same_graph(known->graph(), recorded.graph)) {
-      return;  // another thread was faster
+      // Another thread was faster; or what the trace does not guard at its entry has changed.
+      entry.failures += entry.place.place == DecodedCode::Place::kCall ? 0 : 1;
+      return;
     }
   }
   auto executor = replay::Executor::lower(std::move(recorded.graph), std::move(recorded.shapes));
@@ -134,6 +136,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   entry.failures = recorded.stop == recorder::Stop::kNone ? 0 : entry.failures + 1;
   executor->keeper = this;
   executor->worth = worth_of(*executor);
+  executor->entry_instruction = entry.place.first;
   entry.executors.insert(entry.executors.begin(), std::move(executor));
   last_synthesis_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (options().retire_after > 0 && records_in_vain()) {
@@ -200,8 +203,11 @@ void CodeRecord::judge() {
     return;
   }
   for (Entry& entry : entries) {
-    entry.first_unit = interp::code_units(reinterpret_cast<PyCodeObject*>(code))[static_cast<std::size_t>(entry.stub)];
-    if (!interp::jump_over(reinterpret_cast<PyCodeObject*>(code), entry.stub, entry.original, entry.before)) {
+    const bool has_stub = entry.place.place != DecodedCode::Place::kExit;
+    const auto stub = static_cast<std::size_t>(entry.stub);
+    entry.first_unit = interp::code_units(reinterpret_cast<PyCodeObject*>(code))[stub];
+    if (has_stub &&
+        !interp::jump_over(reinterpret_cast<PyCodeObject*>(code), entry.stub, entry.original, entry.before)) {
       continue;
     }
     for (auto& executor : entry.executors) {
@@ -225,6 +231,9 @@ void CodeRecord::revive() {
     return;
   }
   for (Entry& entry : entries) {
+    if (entry.place.place == DecodedCode::Place::kExit) {
+      continue;
+    }
     interp::put_back(reinterpret_cast<PyCodeObject*>(code), entry.stub, entry.first_unit);
   }
 }

@@ -17,10 +17,9 @@ namespace tagalong::runtime {
 
 // A place where executors are attached: the start of a call, behind each yield of a generator or coroutine, headers of
 // loops, and where side exits land.
-struct Entry {
+struct Entry : replay::Attached {
   recorder::DecodedCode::Entry place;
-  std::vector<std::shared_ptr<replay::Executor>> executors;  // most recent hit first
-  int failures = 0;                                          // recordings in vain, in a row
+  int failures = 0;     // recordings in vain, in a row
   int short_lived = 0;  // executors that an object's death has ended before they were of use
   int heat = 0;         // how often somebody has come here since the last recording, who went on as written
   // Of the replay code: where the stub begins, where the original goes on, and what stands there when it is in use.

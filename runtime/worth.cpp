@@ -10,6 +10,7 @@ using replay::LoopCode;
 using replay::Op;
 
 constexpr int kEntry = -60;
+constexpr int kStitch = -30;
 constexpr int kExit = -120;    // the rest of the call is no faster, and somebody has to find the way there
 constexpr int kLanding = -60;  // a trace that ends at a yield, or goes on as written
 constexpr int kGuard = -4;
@@ -82,10 +83,10 @@ replay::Worth worth_of(const replay::Executor& executor) {
   return worth;
 }
 
-int worth_of(const replay::Run& run, replay::Outcome outcome, const replay::Worth& worth) {
+int worth_of(const replay::Run& run, replay::Outcome outcome, const replay::Worth& worth, bool is_stitched) {
   constexpr std::int64_t kMost = 1'000'000;
   const auto rounds = static_cast<int>(std::min(run.rounds, kMost));
-  int total = worth.straight + (rounds * std::clamp(worth.round, -1000, 1000));
+  int total = (is_stitched ? kStitch : worth.straight) + (rounds * std::clamp(worth.round, -1000, 1000));
   if (outcome == replay::Outcome::kLeft) {
     total += run.is_complete ? kLanding : kExit;
   }

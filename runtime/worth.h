@@ -8,8 +8,9 @@
 namespace tagalong::runtime {
 
 [[nodiscard]] replay::Worth worth_of(const replay::Executor& executor);
-// In ns, of a run that ended so.
-[[nodiscard]] int worth_of(const replay::Run& run, replay::Outcome outcome, const replay::Worth& worth);
+// In ns, of a run that ended so; of its last part, if it has come there from another executor.
+[[nodiscard]] int worth_of(const replay::Run& run, replay::Outcome outcome, const replay::Worth& worth,
+                           bool is_stitched = false);
 
 inline constexpr int kMissWorth = -60;
 

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from . import pool
+from . import oracle, pool
 from .assembly import FEATURES, generate
 from .shrink import paste_ready, shrunk
 
@@ -24,6 +24,7 @@ def parsed(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--keep", type=Path, help="a folder for what is found")
     parser.add_argument("--off", default="", help=f"features to leave out, of {', '.join(FEATURES)}")
+    parser.add_argument("--loops", action="store_true", help="with the engine option `loops`")
     parser.add_argument("--finds", type=int, default=20, help="give up after so many")
     parser.add_argument("--no-shrink", action="store_true", help="only say what differs")
     parser.add_argument("--shrink-time", type=float, default=60.0, help="seconds for shrinking one program")
@@ -66,7 +67,8 @@ class Totals:
             + ", ".join(f"{n} {status}" for status, n in sorted(self.statuses.items())),
             f"{self.calls} calls, {self.raised} of them raised",
             f"functions recorded {self.events['record']}, hits {self.events['hit']}, misses {self.events['miss']}, "
-            f"exits {self.events['exit']}; programs that recorded {self.recorded}, that hit {self.hit}",
+            f"exits {self.events['exit']}, bridges {self.events['bridge']}, stitches {self.events['stitch']}; "
+            f"programs that recorded {self.recorded}, that hit {self.hit}",
             f"stops: {stops}",
             f"skipped: {dict(self.skipped)}; same as eager execution in one of its two ways: {dict(self.excused)}",
         ]
@@ -106,6 +108,7 @@ def main(words: list[str]) -> int:
     off = frozenset(arguments.off.split(",")) - {""}
     if off - set(FEATURES):
         sys.exit(f"fuzz: --off: not a feature: {', '.join(off - set(FEATURES))}")
+    oracle.with_loops = arguments.loops
     pool.ready()
     if arguments.show:
         return show(arguments, off)

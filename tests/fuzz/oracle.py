@@ -40,6 +40,9 @@ class Verdict:
     excused: str = ""  # what differs that eager execution itself does in two ways
 
 
+with_loops = False  # jumps back close traces, which are entered and stitched early
+
+
 def limits_of(seed: int) -> Limits:
     """The limits under which the program of this seed runs."""
     random = Random(seed * 7919 + 2)
@@ -50,6 +53,11 @@ def limits_of(seed: int) -> Limits:
 
 def _limits_of_recording(seed: int) -> Limits:
     random = Random(seed * 7919 + 1)
+    loops = (("loops", 1), ("heat", random.randrange(1, 4))) if with_loops else ()
+    return _small_limits(Random(seed * 7919 + 1)) + loops
+
+
+def _small_limits(random: Random) -> Limits:
     choice = random.random()
     if choice < 0.45:
         return ()

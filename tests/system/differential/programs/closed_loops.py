@@ -442,7 +442,7 @@ def f(n):
 # program: closed_nested_short
 # limits: loops=1
 # note: inner loops of one round never close: the outer one does
-# f(6) => record, hit exit record
+# f(6) => record, hit exit
 def f(n):
     total = 0
     for i in range(n):

@@ -113,7 +113,7 @@ def f(items):
 # program: stitched_accumulator_changes
 # limits: loops=1, heat=2
 # f([1, 2, 3, 4, 5, 6.5, 7, 8, 9]) => record record miss miss record hit exit, hit exit miss hit exit bridge
-# f([1, 2, 3, 2 ** 70, 5, 6, 7, 8, 9]) => hit exit bridge hit exit miss record hit exit stitch
+# f([1, 2, 3, 2 ** 70, 5, 6, 7, 8, 9]) => hit exit bridge hit exit miss record hit exit miss
 def f(items):
     total = 0
     for item in items:
@@ -233,7 +233,7 @@ def f(n):
 # program: stitched_loop_in_callee
 # limits: loops=1, heat=2
 # trace: f, inner
-# f(6) => record (record hit exit)*2 hit exit, (hit exit bridge)*2 hit (exit stitch stitch)*3 exit bridge
+# f(6) => record (record hit exit)*2 hit exit, (hit exit bridge)*2 hit (exit stitch stitch)*2 exit bridge
 def inner(k):
     s = 0
     for j in range(k):
@@ -248,7 +248,7 @@ def f(n):
 
 # program: stitched_recursion
 # limits: loops=1, heat=2
-# f(4) => record (hit exit)*2 record (hit exit bridge)*2 hit exit stitch, hit exit stitch hit exit miss stitch exit stitch hit exit miss bridge hit (exit stitch stitch)*3 exit stitch
+# f(4) => record (hit exit)*2 bridge hit exit record, hit exit stitch hit exit bridge (hit exit stitch)*2 record
 def f(n):
     total = n
     for i in range(n):
@@ -468,7 +468,7 @@ def numbers(n):
 
 # program: stitched_comprehension
 # limits: loops=1, heat=2
-# f(9) => record record (hit exit)*2 bridge hit exit stitch stitch exit, hit (exit stitch stitch)*8 exit bridge
+# f(9) => record record (hit exit)*2 bridge hit exit stitch stitch exit, hit (exit stitch stitch)*7 exit bridge
 def f(n):
     out = []
     for i in range(n):
@@ -490,7 +490,7 @@ def f(n):
 
 # program: stitched_mandelbrot
 # limits: loops=1, heat=2
-# f(3, 20) => record (record hit exit)*2 bridge (hit exit stitch)*2 record (hit exit stitch)*3, hit exit record hit exit stitch (stitch stitch exit)*2 record hit (exit stitch stitch stitch)*2 (exit stitch stitch)*3 (stitch exit stitch stitch)*2 exit stitch exit
+# f(3, 20) => record (record hit exit)*2 bridge (hit exit stitch)*2 record (hit exit stitch)*3, hit (exit stitch)*2 record hit exit stitch stitch exit record hit (exit stitch stitch stitch)*2 (exit stitch stitch)*3 (stitch exit stitch stitch)*2 exit stitch exit
 def f(size, limit):
     total = 0
     for y in range(size):
