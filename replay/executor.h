@@ -77,8 +77,6 @@ struct Step {
   std::uint32_t operands = 0;  // index into Executor::registers_used_: operands, further results, drops
   SnapshotId snapshot = kNoSnapshot;
   SnapshotId shown = kNoSnapshot;  // what a finaliser of what it drops sees of the frames
-  std::uint32_t live = 0;          // index into Executor::live_, in a loop: registers that may hold an object here
-  std::uint32_t live_count = 0;
   std::uint32_t temporaries = 0;  // as the array kernels take them (array/ufunc_site.h)
   PyObject* object = nullptr;     // borrowed from Executor::objects_
   std::int32_t line = 0;
@@ -201,7 +199,6 @@ class Executor final : public interp::Watcher {
   std::vector<CodeShapeRef> shapes_;
   std::vector<Step> steps_;
   std::vector<std::int32_t> registers_used_;
-  std::vector<std::int32_t> live_;
   std::vector<LoweredSnapshot> snapshots_;
   std::vector<PyObject*> constants_;  // borrowed from the graph's nodes; first registers
   // Slot and register of the root's locals at its return, without those that still hold what they held at entry.

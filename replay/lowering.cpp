@@ -136,8 +136,6 @@ class Lowering {
         place = allocate();
       }
       registers_[index(node.first_result + result)] = place;
-      holders_.resize(static_cast<std::size_t>(next_register_), kNoValue);
-      holders_[index(place)] = node.first_result + result;
       if (result == 0) {
         step.result = place;
       }
@@ -146,9 +144,6 @@ class Lowering {
     follow_exception(step);
     step.is_header = loops_.is_header(number);
     step.in_loop = loops_.is_inside() || step.is_header;
-    if (step.in_loop && step.snapshot != kNoSnapshot) {
-      note_live(step);
-    }
     executor_.steps_.push_back(std::move(step));
     loops_.emit(number, executor_.steps_.size() - 1);
   }
@@ -227,9 +222,6 @@ class Lowering {
         continue;
       }
       const std::int32_t place = register_of(value);
-      if (holders_[index(place)] == value) {
-        holders_[index(place)] = kNoValue;
-      }
       if (loops_.is_inside()) {
         const LoopLowering::Drop way = loops_.drop(value, shown);
         if (way == LoopLowering::Drop::kFree) {
@@ -314,16 +306,6 @@ class Lowering {
     last.parent_key = parent_key;
     last.snapshot = id;
     target.key = last.key;
-  }
-
-  void note_live(Step& step) {
-    step.live = static_cast<std::uint32_t>(executor_.live_.size());
-    for (auto place = static_cast<std::size_t>(executor_.constant_count_); place < holders_.size(); ++place) {
-      if (holders_[place] != kNoValue) {
-        executor_.live_.push_back(static_cast<std::int32_t>(place));
-      }
-    }
-    step.live_count = static_cast<std::uint32_t>(executor_.live_.size()) - step.live;
   }
 
   // Whether all slots may hold what they held at entry; a constant may be what a guard has found there.
@@ -430,7 +412,6 @@ class Lowering {
   std::map<std::int32_t, Value> params_;
   std::unordered_map<Value, Value> renamed_;  // by loops: what they were before
   std::vector<bool> owned_, lowered_;
-  std::vector<Value> holders_;  // by register: the value that it has, if one
   std::vector<std::int32_t> free_;
   struct LastState {
     SnapshotId snapshot = kNoSnapshot;

@@ -180,20 +180,7 @@ bool Interpreter::hand_over(Transfer& transfer, const Step& step) {
   for (const std::int32_t slot : transfer.unbound) {
     Py_CLEAR(interp::locals_of(run_.root)[slot]);
   }
-  const std::int32_t* live = executor_.live_.data() + step.live;
-  for (std::uint32_t index = 0; index < step.live_count; ++index) {
-    PyObject* object = registers_[live[index]];
-    if (object != nullptr) {
-      registers_[live[index]] = nullptr;
-      Py_DECREF(object);
-    }
-  }
-#ifdef TAGALONG_CHECKS
-  for (std::int32_t place = executor_.constant_count_; place < executor_.register_count_; ++place) {
-    TAGALONG_CHECK(registers_[place] == nullptr, "register {} of {} is not known to be in use at step {}", place,
-                   executor_.graph_.name, step.node);
-  }
-#endif
+  clear_registers();  // also of objects that were made of numbers, and belong to nobody any more
   run_.visit = visit;
   return true;
 }
