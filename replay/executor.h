@@ -77,8 +77,8 @@ struct Step {
   std::uint32_t operands = 0;  // index into Executor::registers_used_: operands, further results, drops
   SnapshotId snapshot = kNoSnapshot;
   SnapshotId shown = kNoSnapshot;  // what a finaliser of what it drops sees of the frames
-  std::uint32_t temporaries = 0;  // as the array kernels take them (array/ufunc_site.h)
-  PyObject* object = nullptr;     // borrowed from Executor::objects_
+  std::uint32_t temporaries = 0;   // as the array kernels take them (array/ufunc_site.h)
+  PyObject* object = nullptr;      // borrowed from Executor::objects_
   std::int32_t line = 0;
   std::int32_t node = 0;  // in the graph, for people
   // What the step has learned; never an assumption, always checked.
