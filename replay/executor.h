@@ -18,6 +18,7 @@
 #include "replay/code_shape.h"
 #include "replay/graph.h"
 #include "replay/loop_program.h"
+#include "replay/regions.h"
 #include "rewriter/interp/frames.h"
 #include "rewriter/interp/watch.h"
 
@@ -68,6 +69,7 @@ struct Step {
   bool serves = false;         // behind it eager execution looks for signals and for others who want the GIL
   bool in_loop = false;        // of the loop that closes the trace: leaves, whoever has entered
   bool is_header = false;      // of that loop
+  bool begins_region = false;  // array operations follow that may be fused with it (regions.h)
   bool can_leave = false;      // its snapshot is the state before it: the original instructions may go on here instead
   std::uint16_t operand_count = 0;
   std::uint16_t drop_count = 0;
@@ -90,6 +92,7 @@ struct Step {
   mutable std::unique_ptr<array::UfuncSite> site;
   mutable Attached* target = nullptr;  // where it leaves, once looked up
   mutable std::vector<Transfer> transfers;
+  mutable std::unique_ptr<RegionSite> region;
 };
 
 struct LoweredSnapshot {

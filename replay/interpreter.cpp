@@ -16,17 +16,6 @@
 namespace tagalong::replay {
 namespace {
 
-array::UnaryOperator unary_operator(int opcode) {
-  switch (opcode) {
-    case UNARY_NEGATIVE:
-      return array::UnaryOperator::kNegative;
-    case UNARY_POSITIVE:
-      return array::UnaryOperator::kPositive;
-    default:
-      return array::UnaryOperator::kInvert;
-  }
-}
-
 // Operands whose operations run no code of anybody's, so that nobody looks at the frame meanwhile.
 bool is_quiet_number(PyObject* object) {
   return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object);
@@ -389,10 +378,13 @@ inline Interpreter::Answer Interpreter::perform(const Step& step) {
 Interpreter::Answer Interpreter::perform_in_loop(const Step& step) { return perform(step); }
 
 Outcome Interpreter::execute() {
-  for (const Step& step : executor_.steps_) {
-    const Answer answer = perform(step);
-    if (answer != Answer::kNext) [[unlikely]] {
-      return answer == Answer::kLoop ? run_loop(step) : finish(step, answer);
+  const Step* const end = executor_.steps_.data() + executor_.steps_.size();
+  for (const Step* step = executor_.steps_.data(); step != end; ++step) {
+    const Answer answer = perform(*step);
+    if (answer == Answer::kRegion) {
+      step += region_steps_ - 1;
+    } else if (answer != Answer::kNext) [[unlikely]] {
+      return answer == Answer::kLoop ? run_loop(*step) : finish(*step, answer);
     }
   }
   TAGALONG_CHECK(false, "graph {} has no end", executor_.graph_.name);
@@ -455,6 +447,9 @@ Interpreter::Answer Interpreter::execute_number(const Step& step, PyObject* cons
 
 Interpreter::Answer Interpreter::execute_array(const Step& step, const std::int32_t* operands) {
   const auto operand = [&](int index) { return registers_[operands[index]]; };
+  if (step.begins_region && array::regions_enabled != 0 && run_region(step)) {
+    return Answer::kRegion;
+  }
   if (!locate(step)) {
     return Answer::kRaised;
   }

@@ -1,11 +1,16 @@
 // One run of an executor. Internal to replay/.
 #pragma once
 
+#include <array>
+
 #include "replay/executor.h"
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/requests.h"
 
 namespace tagalong::replay {
+
+// Nobody notices the death of such an object, as that of the intermediate results of arithmetic.
+bool dies_alone(PyObject* object);
 
 // What getattr() adds to an AttributeError under way.
 void complete_attribute_error(PyObject* object, PyObject* name);
@@ -21,9 +26,10 @@ class Interpreter {
 
  private:
   // The answer of one step.
-  enum class Answer : std::uint8_t { kNext, kRaised, kGuardFailed, kAgain, kReturned, kLeave, kLoop };
+  enum class Answer : std::uint8_t { kNext, kRaised, kGuardFailed, kAgain, kReturned, kLeave, kLoop, kRegion };
   // kAgain: the unusual happened before any effect; the original instruction is executed instead.
   // kLoop: the rest of the trace goes round.
+  // kRegion: region_steps_ steps, this one included, have been done, with all that belongs to them.
 
   // A step with what belongs to it: who watches, what dies with it, who waits.
   [[gnu::always_inline]] Answer perform(const Step& step);
@@ -70,6 +76,10 @@ class Interpreter {
   Answer execute_generator(const Step& step, const std::int32_t* operands);
   Answer execute_array(const Step& step, const std::int32_t* operands);
   Answer execute_array_eagerly(const Step& step, const std::int32_t* operands);
+  bool run_region(const Step& step);
+  [[nodiscard]] bool region_holds(const PlannedRegion& region) const;
+  [[nodiscard]] PyObject** real_local(const PlannedRegion::Local& local) const;
+  void commit_region(const PlannedRegion& region, std::array<Ref, array::kMaxRegionOutputs> results);
   array::Outcome call_ufunc(const Step& step, const std::int32_t* operands, Ref* result);
   Answer call_step(const Step& step, const std::int32_t* operands);
   PyObject* call_exact(const Step& step, const std::int32_t* operands, PyFunctionObject* function);
@@ -139,6 +149,7 @@ class Interpreter {
   const Executor& executor_;
   Run& run_;
   PyObject** registers_;
+  std::uint32_t region_steps_ = 0;
   RawNumber* raw_ = nullptr;  // numbers beside the registers, while a loop runs
   const interp::RequestFlag requested_;
 };

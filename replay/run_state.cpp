@@ -51,9 +51,6 @@ bool Interpreter::materialise(const LoweredSnapshot& snapshot, bool with_locals)
   return true;
 }
 
-namespace {
-
-// Such as the intermediate results of arithmetic.
 bool dies_alone(PyObject* object) {
   if (is_plain(Py_TYPE(object))) {
     return true;
@@ -67,8 +64,6 @@ bool dies_alone(PyObject* object) {
   const auto number = static_cast<unsigned>(reinterpret_cast<const array::DescrFields*>(fields.descr)->type_num);
   return fields.base == nullptr && fields.weakreflist == nullptr && array::is_handled(number);
 }
-
-}  // namespace
 
 // The object is about to die. Its finaliser, or that of what it holds, may look at the frames.
 void Interpreter::show(SnapshotId id, PyObject* dying) {

@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "replay/array/region.h"
+
 namespace tagalong::runtime {
 
 Options& options() {
@@ -12,10 +14,11 @@ Options& options() {
 
 bool set_option(std::string_view name, long value) {
   Options& all = options();
-  const std::array<std::pair<std::string_view, int*>, 10> numbers = {{
+  const std::array<std::pair<std::string_view, int*>, 11> numbers = {{
       {"nodes", &all.recording.nodes},
       {"unroll", &all.recording.unroll},
       {"loops", &all.recording.loops},
+      {"regions", &array::regions_enabled},
       {"inline_depth", &all.recording.inline_depth},
       {"entries_per_anchor", &all.entries_per_anchor},
       {"retries", &all.retries},

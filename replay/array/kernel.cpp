@@ -48,18 +48,25 @@ constexpr std::array kKnownUfuncs{
     KnownUfunc{"not_equal", Raises::kNothing},     KnownUfunc{"greater", Raises::kNothing},
     KnownUfunc{"greater_equal", Raises::kNothing}};
 
+// Loops that do nothing but compute: no comparison, which clears what comparing NaNs has raised.
+constexpr std::array<std::string_view, 7> kKeepFlags{"add",         "subtract", "multiply", "divide",
+                                                     "true_divide", "sqrt",     "square"};
+
 bool is_plain(unsigned type) { return type == kBool || is_integer(type) || type == kFloat || type == kDouble; }
 
 void apply_knowledge(const Numpy& np, Kernel* kernel) {
-  const auto* known = std::ranges::find(kKnownUfuncs, kernel->name, &KnownUfunc::name);
   const bool plain = is_plain(kernel->out_type) &&
                      std::all_of(kernel->in_type.begin(), kernel->in_type.begin() + kernel->nin, is_plain);
-  if (known == kKnownUfuncs.end() || !plain) {
+  // A program's own ufunc may have the name of one of NumPy's.
+  const Ref numpys = Ref::steal(PyObject_GetAttrString(np.umath, kernel->name.c_str()));
+  PyErr_Clear();
+  if (!plain || numpys.get() != kernel->ufunc.get()) {
     return;
   }
-  // A program's own ufunc may have one of these names.
-  const Ref numpys = Ref::steal(PyObject_GetAttrString(np.umath, kernel->name.c_str()));
-  if (numpys.get() != kernel->ufunc.get()) {
+  kernel->splittable = !kernel->requires_pyapi;
+  kernel->keeps_flags = std::ranges::find(kKeepFlags, kernel->name) != kKeepFlags.end();
+  const auto* known = std::ranges::find(kKnownUfuncs, kernel->name, &KnownUfunc::name);
+  if (known == kKnownUfuncs.end()) {
     return;
   }
   kernel->alias_safe = true;

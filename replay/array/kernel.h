@@ -36,6 +36,11 @@ struct Kernel {
   bool alias_safe = false;
   // A short pure loop: running it again gives the same, it never sets an exception.
   bool repeatable = false;
+  // Element by element, of bool, integers, float and double, and NumPy's own: the bits do not depend on how an array is
+  // split into calls (test_arrays_regions.py shows it for every such loop of the NumPy at hand).
+  bool splittable = false;
+  // Never clears floating point flags that were up before; many loops do.
+  bool keeps_flags = false;
   bool requires_pyapi = false;
   FloatUnits float_units = FloatUnits::kAll;
   std::uint8_t nin = 0;

@@ -6,6 +6,7 @@
 
 #include "replay/array/elision.h"
 #include "replay/array/operand.h"
+#include "replay/array/operators.h"
 
 namespace tagalong::array {
 
@@ -315,84 +316,6 @@ bool run_loop(const Numpy& np, const Kernel& kernel, const Operands& operands, c
   return run_watched(np, kernel, operands, call);
 }
 
-struct OperatorRow {
-  UfuncName ufunc;
-  Elision elision;
-  InplaceFunction inplace;
-};
-constexpr unsigned kOperators = 13;
-constexpr std::array<OperatorRow, kOperators> kOperatorRows{{
-    {UfuncName::kAdd, Elision::kCommutative, PyNumber_InPlaceAdd},
-    {UfuncName::kBitwiseAnd, Elision::kCommutative, PyNumber_InPlaceAnd},
-    {UfuncName::kFloorDivide, Elision::kLeft, PyNumber_InPlaceFloorDivide},
-    {UfuncName::kLeftShift, Elision::kLeft, PyNumber_InPlaceLshift},
-    {UfuncName::kCount, Elision::kNever, PyNumber_InPlaceMatrixMultiply},  // matmul has no direct path
-    {UfuncName::kMultiply, Elision::kCommutative, PyNumber_InPlaceMultiply},
-    {UfuncName::kRemainder, Elision::kNever, PyNumber_InPlaceRemainder},
-    {UfuncName::kBitwiseOr, Elision::kCommutative, PyNumber_InPlaceOr},
-    {UfuncName::kPower, Elision::kNever, nullptr},
-    {UfuncName::kRightShift, Elision::kLeft, PyNumber_InPlaceRshift},
-    {UfuncName::kSubtract, Elision::kLeft, PyNumber_InPlaceSubtract},
-    {UfuncName::kTrueDivide, Elision::kLeft, PyNumber_InPlaceTrueDivide},
-    {UfuncName::kBitwiseXor, Elision::kCommutative, PyNumber_InPlaceXor},
-}};
-static_assert(static_cast<unsigned>(BinaryOperator::kXor) + 1 == kOperators && kInplaceOffset == kOperators);
-
-constexpr std::array<UfuncName, 6> kComparisons{UfuncName::kLess,     UfuncName::kLessEqual, UfuncName::kEqual,
-                                                UfuncName::kNotEqual, UfuncName::kGreater,   UfuncName::kGreaterEqual};
-constexpr std::array<int, 6> kReflected{Py_GT, Py_GE, Py_EQ, Py_NE, Py_LT, Py_LE};
-static_assert(Py_LT == 0 && Py_LE == 1 && Py_EQ == 2 && Py_NE == 3 && Py_GT == 4 && Py_GE == 5);
-
-constexpr std::array<UfuncName, 4> kUnary{UfuncName::kNegative, UfuncName::kPositive, UfuncName::kInvert,
-                                          UfuncName::kAbsolute};
-
-PyObject* inplace_power(PyObject* base, PyObject* exponent) { return PyNumber_InPlacePower(base, exponent, Py_None); }
-
-enum class PowerKind : std::uint8_t { kGeneral, kFast, kUnknown };
-
-// What `array ** exponent` is (fast_scalar_power in NumPy's number.c). Up to 1.26 any scalar is looked at as a
-// double; 2.4 looks at the type first; in between it changed, so there only what both agree on is taken.
-PowerKind power_kind(const Numpy& np, OperandCode base, OperandCode code, PyObject* exponent, UfuncName* fast) {
-  const bool by_value = np.major < 2;
-  const bool by_type = np.major == 2 && np.minor >= 4;
-  if (is_array(code) || !is_array(base)) {
-    return PowerKind::kGeneral;
-  }
-  if (!is_python_number(code) || code == kPyBool || base == kBool) {
-    return by_type && base != kBool ? PowerKind::kGeneral : PowerKind::kUnknown;
-  }
-  if (code == kPyComplex) {
-    return PowerKind::kGeneral;
-  }
-  const bool is_int = code == kPyInt;
-  int overflow = 0;
-  const double value =
-      is_int ? static_cast<double>(PyLong_AsLongAndOverflow(exponent, &overflow)) : PyFloat_AS_DOUBLE(exponent);
-  if (overflow != 0) {
-    return PowerKind::kUnknown;
-  }
-  const bool agreed = (is_int && (value == 2 || value == -1)) || (!is_int && value == 0.5);
-  if (is_integer(base)) {
-    *fast = UfuncName::kSquare;  // the same integers as power gives
-    return is_int && value == 2 ? PowerKind::kFast : (is_int ? PowerKind::kGeneral : PowerKind::kUnknown);
-  }
-  if (!agreed && by_type) {
-    return PowerKind::kGeneral;
-  }
-  constexpr std::array<std::pair<double, UfuncName>, 5> kFastPowers{{{2, UfuncName::kSquare},
-                                                                     {-1, UfuncName::kReciprocal},
-                                                                     {0.5, UfuncName::kSqrt},
-                                                                     {1, UfuncName::kPositive},
-                                                                     {0, UfuncName::kOnesLike}}};
-  for (const auto& [number, ufunc] : kFastPowers) {
-    if (value == number) {
-      *fast = ufunc;
-      return agreed || by_value ? PowerKind::kFast : PowerKind::kUnknown;
-    }
-  }
-  return PowerKind::kGeneral;
-}
-
 }  // namespace
 
 bool ready() { return numpy_if_ready() != nullptr; }
@@ -484,10 +407,9 @@ Outcome UfuncSite::binary(BinaryOperator op, PyObject* left, PyObject* right, un
   if (np == nullptr) {
     return fallback();
   }
-  const auto number = static_cast<unsigned>(op);
   // An in-place operator of a left operand that is no array is the plain operator.
-  const bool inplace = number >= kInplaceOffset && Py_TYPE(left) == np->array_type;
-  const OperatorRow& row = kOperatorRows[number % kInplaceOffset];
+  const bool inplace = is_inplace(op) && Py_TYPE(left) == np->array_type;
+  const OperatorRow& row = operator_row(op);
   if (row.ufunc == UfuncName::kCount || (Py_TYPE(left) != np->array_type && Py_TYPE(right) != np->array_type)) {
     return fallback();
   }
@@ -540,7 +462,7 @@ Outcome UfuncSite::unary(UnaryOperator op, PyObject* operand, unsigned temporari
     return fallback();
   }
   return apply(*np,
-               {.ufunc = np->ufunc(kUnary[static_cast<std::size_t>(op)]),
+               {.ufunc = np->ufunc(unary_ufunc(op)),
                 .operands = &operand,
                 .nin = 1,
                 .temporaries = temporaries,
@@ -554,7 +476,6 @@ Outcome UfuncSite::compare(int py_op, PyObject* left, PyObject* right, unsigned 
     return fallback();
   }
   PyObject* operands[] = {left, right};
-  auto op = static_cast<std::size_t>(py_op);
   if (Py_TYPE(left) != np->array_type) {
     const OperandCode code = classify(*np, left);
     if (!is_python_number(code)) {
@@ -563,10 +484,10 @@ Outcome UfuncSite::compare(int py_op, PyObject* left, PyObject* right, unsigned 
     }
     // The number does not know arrays, so the array is asked, the other way round.
     std::swap(operands[0], operands[1]);
-    op = static_cast<std::size_t>(kReflected[op]);
+    py_op = reflected(py_op);
     temporaries = 0;
   }
-  return apply(*np, {.ufunc = np->ufunc(kComparisons[op]), .operands = operands, .nin = 2, .temporaries = temporaries},
+  return apply(*np, {.ufunc = np->ufunc(comparison(py_op)), .operands = operands, .nin = 2, .temporaries = temporaries},
                result);
 }
 

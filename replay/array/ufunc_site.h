@@ -17,6 +17,7 @@
 
 #include "replay/array/kernel.h"
 #include "replay/array/numpy_abi.h"
+#include "replay/array/operators.h"
 #include "rewriter/interp/ref.h"
 
 namespace tagalong::array {
@@ -24,28 +25,6 @@ namespace tagalong::array {
 struct ElisionCase;
 
 enum class Outcome : std::uint8_t { kDone, kFallback, kError };
-
-// NB_* of CPython's BINARY_OP, argument for argument.
-enum class BinaryOperator : std::uint8_t {
-  kAdd = 0,
-  kAnd = 1,
-  kFloorDivide = 2,
-  kLshift = 3,
-  kMatrixMultiply = 4,
-  kMultiply = 5,
-  kRemainder = 6,
-  kOr = 7,
-  kPower = 8,
-  kRshift = 9,
-  kSubtract = 10,
-  kTrueDivide = 11,
-  kXor = 12,
-  kInplaceAdd = 13,  // and so on, in the same order
-  kInplaceXor = 25,
-};
-inline constexpr unsigned kInplaceOffset = 13;
-
-enum class UnaryOperator : std::uint8_t { kNegative, kPositive, kInvert, kAbsolute };
 
 // `temporaries`, for operand i (nobody but the caller's one reference looks at the operand again):
 //   kAnonymous << i   in the program it is an intermediate result without a name, so that eager NumPy would see a

@@ -3,6 +3,7 @@
 #include <array>
 #include <boost/python.hpp>
 
+#include "replay/array/region.h"
 #include "replay/array/ufunc_site.h"
 #include "runtime/module/exports.h"
 
@@ -70,9 +71,15 @@ class TestSite {
   array::UfuncSite site_;
 };
 
+py::tuple region_counts() {
+  const array::RegionCounts& counts = array::region_counts;
+  return py::make_tuple(counts.planned, counts.run, counts.refused);
+}
+
 }  // namespace
 
 void export_arrays() {
+  py::def("_region_counts", region_counts, "(planned, run, refused) regions of the process, for tests.");
   py::class_<TestSite, boost::noncopyable>("_UfuncSite", "One array site, for tests; NotImplemented means fallback.")
       .def("call", &TestSite::call)
       .def("binary", &TestSite::binary)

@@ -1,0 +1,82 @@
+// Regions among the steps of an executor: array operations in a row, with what stands between them and cannot be seen
+// (names that are looked up, locals, returns of inlined frames), as one array::RegionPlan. Where a row begins is found
+// when a graph is lowered; what of it can be fused, when it is run, because that depends on the operands. The steps
+// stay as they are: whenever anything is not as planned they are run one by one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "replay/array/region.h"
+
+namespace tagalong::replay {
+
+struct Step;
+
+// Marks the steps where a region may begin. The steps lie in memory in the order of the program.
+void mark_regions(std::vector<Step>* steps);
+
+// The steps `count` from the first one on as one: what to compute, and what they would have left in the registers.
+struct PlannedRegion {
+  std::unique_ptr<array::RegionPlan> plan;
+  std::uint32_t count = 0;
+  struct External {
+    std::int32_t place;  // register; -1: what a name is bound to
+    PyObject* object;
+  };
+  std::vector<External> externals;
+  // What the plan took for granted.
+  std::vector<std::pair<std::int32_t, PyObject*>> same;  // a register has this very object
+  struct Load {
+    const Step* step;
+    std::int32_t function;  // register; -1: the name is an attribute of a module that an earlier load has given,
+    PyObject* module;       // with this dict
+    PyObject* value;
+  };
+  std::vector<Load> loads;
+  struct Guard {
+    const Step* step;
+    std::int32_t place;  // register; -1: what a name is bound to
+    PyObject* object;
+  };
+  std::vector<Guard> guards;
+  std::vector<std::int32_t> returned_frames;  // inlined ones, which must not be real
+  // What is done when all is computed.
+  std::vector<std::int32_t> dropped;                       // registers
+  std::vector<std::pair<std::int32_t, unsigned>> results;  // register and output
+  std::vector<std::pair<std::int32_t, PyObject*>> loaded;  // register and object
+  struct Local {
+    std::int32_t frame;
+    std::int32_t slot;
+    std::int32_t source;  // register whose content it is afterwards; -1: nothing any more
+  };
+  std::vector<Local> locals;
+};
+
+// What a step that may begin a region has learned.
+struct RegionSite {
+  std::vector<std::unique_ptr<PlannedRegion>> regions;
+  std::uint32_t wait = 0;      // runs of the step before the next attempt
+  std::uint32_t patience = 1;  // how long it waits after the next failure
+  void put_off();
+};
+
+// Looks at the steps from `first` on, with these registers. Null: there is nothing to fuse.
+struct RegionSource {
+  const Step* first;
+  const Step* end;
+  const std::int32_t* used;  // Executor::registers_used_
+  std::int32_t constants;    // registers below are constants
+  PyObject* const* registers;
+};
+std::unique_ptr<PlannedRegion> plan_region(const array::Numpy& np, const RegionSource& source);
+
+// Whether the names are still bound to what the plan knows.
+bool loads_hold(const PlannedRegion& region, PyObject* const* registers);
+
+array::UnaryOperator unary_operator(int opcode);
+
+}  // namespace tagalong::replay

@@ -1,0 +1,416 @@
+"""Fused regions of array operations against eager NumPy: every bit, and everything else a caller can see.
+
+Random chains of operations are recorded and replayed on operands of many dtypes, layouts and sizes around that of a
+block; a share of the replays must really have run as regions.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from random import Random
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tagalong
+from arrays_support import ERRSTATES, described, sample
+from tagalong import _core
+
+PLAIN_CODES = "?bBhHiIlLqQfd"
+BLOCK = 1024
+SIZES = (0, 1, 2, 10, 63, 65, 1000, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 3000, 40_000)
+Function = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def regions() -> Iterator[None]:
+    """The engine's option, which is off."""
+    _core.set_option("regions", 1)
+    yield
+    _core.set_option("regions", 0)
+
+
+def regions_run() -> int:
+    return _core._region_counts()[1]
+
+
+def ufuncs() -> list[np.ufunc]:
+    """All ufuncs of NumPy with one output and no core dimensions."""
+    found = {f.__name__: f for f in vars(np).values() if isinstance(f, np.ufunc)}
+    return [f for _, f in sorted(found.items()) if f.nout == 1 and f.signature is None]
+
+
+@pytest.mark.parametrize("ufunc", ufuncs(), ids=lambda f: f.__name__)
+def test_splitting_changes_no_bit(ufunc: np.ufunc) -> None:
+    """What the regions rest on: no loop of plain numbers gives other bits for a part of an array."""
+    size = 2300
+    for types in ufunc.types:
+        inputs, output = types.split("->")
+        if any(code not in PLAIN_CODES for code in inputs + output):
+            continue
+        for kind in ("ordinary", "extreme", "bits"):
+            for block, shift in ((64, 1), (256, 0), (BLOCK, 3)):
+                operands = [sample(code, (size + shift,), kind)[shift:] for code in inputs]
+                for scalar in [None, *range(len(inputs))][: 1 if len(inputs) == 1 else None]:
+                    check_splitting(ufunc, operands, scalar, block, shift)
+
+
+def check_splitting(
+    ufunc: np.ufunc, operands: list[np.ndarray], scalar: int | None, block: int, shift: int
+) -> None:
+    """One call for all elements, and one for each block into memory of its own; `scalar`: an operand of stride 0."""
+    use = [o[:1].reshape(()) if i == scalar else o for i, o in enumerate(operands)]
+    with np.errstate(all="ignore"):
+        try:
+            whole = ufunc(*use)
+        except (ValueError, TypeError):  # negative integer powers; no loop
+            return
+        memory = np.empty(block + 8, whole.dtype)
+        parts = []
+        for start in range(0, len(whole), block):
+            part = slice(start, min(start + block, len(whole)))
+            into = memory[shift : shift + part.stop - part.start]
+            ufunc(*[o if i == scalar else o[part] for i, o in enumerate(use)], out=into)
+            parts.append(into.tobytes())
+    assert b"".join(parts) == whole.tobytes(), (ufunc.__name__, whole.dtype, scalar, block)
+
+
+class Outcome:
+    """One call: results, exception, warnings with their lines, error callbacks, and what became of the operands."""
+
+    def __init__(self, function: Function, operands: list[Any], errstate: dict[str, Any]) -> None:
+        calls: list[Any] = []
+
+        def call(kind: str, flag: int) -> None:
+            calls.append((kind, flag, sys._getframe(1).f_lineno))
+
+        self.result: Any = None
+        self.error: Any = None
+        with warnings.catch_warnings(record=True) as caught, np.errstate(call=call, **errstate):
+            warnings.simplefilter("always")
+            try:
+                self.result = function(*operands)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it has to be the same
+                lines = []
+                traceback = error.__traceback__
+                while traceback is not None:
+                    lines.append(traceback.tb_lineno)
+                    traceback = traceback.tb_next
+                self.error = (type(error), str(error), lines[1:])
+        self.warnings = [(w.category, str(w.message), w.filename, w.lineno) for w in caught]
+        results = self.result if isinstance(self.result, tuple) else (self.result,)
+        same = [[one is other for other in (*results, *operands)] for one in results]
+        self.compared = (
+            [described(r) for r in results],
+            same,
+            self.error,
+            self.warnings,
+            calls,
+            [described(o) for o in operands],
+        )
+
+
+def check(eager: Function, traced: Function, make: Callable[[], list[Any]], errstate: Any = None) -> None:
+    state = errstate or {"all": "warn"}
+    expected = Outcome(eager, make(), state)
+    actual = Outcome(traced, make(), state)
+    assert actual.compared == expected.compared
+
+
+def both(source: str, **names: Any) -> tuple[Function, Function]:
+    """The function `f` of the source, as it is and traced."""
+    space = {"np": np, **names}
+    exec(compile(source, "<region>", "exec"), space)  # noqa: S102
+    function = space["f"]
+    eager = FunctionType(function.__code__.replace(), space, "eager")
+    return eager, tagalong.trace(function)
+
+
+class Chain:
+    """A random function of 2 to 12 operations on a, b, c (arrays) and s (a number)."""
+
+    FLOAT = ("+", "-", "*", "/", "//", "%", "+", "-", "*")
+    INTEGER = ("+", "-", "*", "//", "%", "&", "|", "^")
+    FLOAT_CALLS = ("np.sqrt", "np.exp", "np.log", "np.sin", "np.floor", "np.abs", "np.square", "np.tanh")
+    INTEGER_CALLS = ("np.square", "np.abs", "np.sign", "np.invert")
+    PAIRS = ("np.maximum", "np.minimum", "np.add", "np.multiply", "np.subtract")
+
+    def __init__(self, random: Random, code: str) -> None:
+        self.random = random
+        self.is_float = code in "fd"
+        self.numbers = ["a", "b", "c"]
+        self.masks: list[str] = []
+        self.fresh: list[str] = []
+        self.lines: list[str] = []
+        for _ in range(random.randint(2, 7)):
+            self.statement()
+        names = [n for n in (*self.numbers, *self.masks) if n not in "abc"] or ["a"]
+        kept = random.sample(names, min(len(names), random.randint(1, 3)))
+        body = "\n".join(f"    {line}" for line in self.lines)
+        self.source = f"def f(a, b, c, s):\n{body}\n    return {', '.join(kept)}\n"
+
+    def operand(self) -> str:
+        if self.random.random() < 0.15:
+            return self.random.choice(("2", "3", "s", "1.5" if self.is_float else "5"))
+        return self.random.choice(self.numbers)
+
+    def number(self, depth: int) -> str:
+        kind = self.random.random()
+        left = self.random.choice(self.numbers) if depth == 0 else self.number(depth - 1)
+        if kind < 0.2:
+            return f"{self.random.choice(self.FLOAT_CALLS if self.is_float else self.INTEGER_CALLS)}({left})"
+        if kind < 0.3:
+            return f"{self.random.choice(self.PAIRS)}({left}, {self.operand()})"
+        if kind < 0.35:
+            return f"(-{left})"
+        if kind < 0.4:
+            return f"({left} ** {self.random.choice(('2', '3', '0.5') if self.is_float else ('2', '3'))})"
+        pair = [left, self.operand()]
+        self.random.shuffle(pair)
+        return f"({pair[0]} {self.random.choice(self.FLOAT if self.is_float else self.INTEGER)} {pair[1]})"
+
+    def mask(self) -> str:
+        if self.masks and self.random.random() < 0.5:
+            other = self.random.choice(self.masks)
+            return f"({self.random.choice(self.masks)} {self.random.choice('&|^')} {other})"
+        symbol = self.random.choice(("<", "<=", "==", "!=", ">", ">="))
+        pair = [self.random.choice(self.numbers), self.operand()]
+        self.random.shuffle(pair)
+        return f"({pair[0]} {symbol} {pair[1]})"
+
+    def statement(self) -> None:
+        kind = self.random.random()
+        name = f"v{len(self.lines)}"
+        if kind < 0.2:
+            self.lines.append(f"{name} = {self.mask()}")
+            self.masks.append(name)
+        elif kind < 0.35 and self.fresh:
+            symbol = self.random.choice("+-*")
+            self.lines.append(f"{self.random.choice(self.fresh)} {symbol}= {self.operand()}")
+        elif kind < 0.4 and self.fresh:
+            self.lines.append(f"{name} = {self.random.choice(self.fresh)}")
+            self.numbers.append(name)
+            self.fresh.append(name)
+        else:
+            self.lines.append(f"{name} = {self.number(self.random.randint(0, 2))}")
+            self.numbers.append(name)
+            self.fresh.append(name)
+
+
+class Subclass(np.ndarray):
+    """An array that is none of ours."""
+
+
+LAYOUTS = ("plain", "plain", "plain", "strided", "reversed", "C", "F", "read-only", "view", "row")
+ODD_LAYOUTS = (
+    "unaligned",
+    "swapped",
+    "0-d",
+    "subclass",
+    "broadcast",
+    "other shape",
+    "both orders",
+    "overlap",
+)
+
+
+def operands(random: Random, code: str, layout: str, size: int, kind: str) -> list[Any]:
+    """Three arrays and a number."""
+    arrays = [sample(code, (size,), kind) for _ in range(3)]
+    if layout in ("C", "F") and size % 2 == 0:
+        arrays = [np.array(a.reshape(2, -1), order=layout) for a in arrays]
+    elif layout == "strided":
+        arrays[1] = sample(code, (2 * size,), kind)[::2]
+    elif layout == "reversed":
+        arrays[0] = arrays[0][::-1]
+    elif layout == "read-only":
+        arrays[2].flags.writeable = False
+    elif layout == "view":
+        arrays[0] = sample(code, (size + 3,), kind)[3:]
+    elif layout == "row":
+        arrays = [a.reshape(1, -1) for a in arrays]
+    elif layout == "unaligned":
+        raw = np.zeros(size * arrays[0].itemsize + 1, np.uint8)[1:]
+        raw[:] = arrays[0].view(np.uint8)
+        arrays[0] = raw.view(arrays[0].dtype)
+    elif layout == "swapped":
+        arrays[1] = arrays[1].astype(arrays[1].dtype.newbyteorder())
+    elif layout == "0-d":
+        arrays[1] = sample(code, (1,), kind).reshape(())
+    elif layout == "subclass":
+        arrays[2] = arrays[2].view(Subclass)
+    elif layout == "broadcast":
+        arrays = [arrays[0].reshape(1, -1), sample(code, (2, 1), kind), arrays[2]]
+    elif layout == "other shape":
+        arrays[2] = sample(code, (size + 1,), kind)
+    elif layout == "both orders":
+        arrays = [a.reshape(-1, 1) for a in arrays]
+    elif layout == "overlap":
+        arrays[0] = arrays[1]
+    number = random.choice((2, 3, 1.5 if code in "fd" else 7, arrays[0].dtype.type(2)))
+    return [*arrays, number]
+
+
+@pytest.mark.parametrize("code", "dflBi?")
+def test_random_chains(code: str) -> None:
+    """Chains of one dtype; the operands of later calls may be of others."""
+    random = Random(f"regions {code}")
+    before = regions_run()
+    replays = 0
+    for _ in range(60):
+        chain = Chain(random, code)
+        eager, traced = both(chain.source)
+        for call in range(10):
+            odd = call > 3 and random.random() < 0.4
+            layout = random.choice(ODD_LAYOUTS if odd else LAYOUTS)
+            size = random.choice(SIZES) if call > 2 else 10
+            kind = random.choice(("ordinary", "extreme", "bits")) if call > 2 else "ordinary"
+            this = random.choice("dflBi?") if call > 3 and random.random() < 0.3 else code
+            errstate = random.choice(ERRSTATES) if call > 2 else {"all": "ignore"}
+            made = operands(random, this, layout, size, kind)
+
+            def copies(made: list[Any] = made) -> list[Any]:
+                return made
+
+            try:
+                check(eager, traced, copies, errstate)
+            except AssertionError as error:
+                raise AssertionError(
+                    f"{chain.source}call {call}: {this} {layout} {size} {kind} {errstate}"
+                ) from error
+            replays += 1
+    assert regions_run() - before > replays // 8, (code, regions_run() - before, replays)
+
+
+def test_a_region_runs() -> None:
+    """Six operations are one region, in each call after the first."""
+    eager, traced = both("def f(x, y):\n    return np.sqrt((x * y + x - y) * 0.5) + y\n")
+    for size in SIZES:
+        check(eager, traced, lambda size=size: [np.linspace(1, 2, size), np.linspace(2, 3, size)])
+    before = _core._region_counts()
+    for size in SIZES:
+        check(eager, traced, lambda size=size: [np.linspace(1, 2, size), np.linspace(2, 3, size)])
+    after = _core._region_counts()
+    assert after[1] - before[1] == len(SIZES)
+    assert after[0] == before[0]
+
+
+@pytest.mark.parametrize("errstate", ERRSTATES, ids=str)
+@pytest.mark.parametrize("size", [4, 3000])
+def test_floating_point_errors(errstate: dict[str, Any], size: int) -> None:
+    """Who reports them, in which order and line; error callbacks see the frame as it was then."""
+    source = "def f(x, y):\n    a = x + y\n    b = x / y\n    c = b * 1e300 * b\n    a = np.log(x)\n    return a - c\n"
+    eager, traced = both(source)
+    good = [np.full(size, 2.0), np.full(size, 3.0)]
+    for _ in range(3):
+        check(eager, traced, lambda: good, errstate)
+    for place in (0, size - 1):
+        bad = [np.full(size, 2.0), np.full(size, 3.0)]
+        bad[0][place] = -1.0
+        bad[1][place] = 0.0
+        for _ in range(3):
+            check(eager, traced, lambda bad=bad: bad, errstate)
+            check(eager, traced, lambda: good, errstate)
+
+
+def test_ignored_errors_are_no_reason_to_start_again() -> None:
+    eager, traced = both("def f(x):\n    return 1.0 / x + x * 2.0\n")
+    make = lambda: [np.arange(5.0)]  # noqa: E731
+    for _ in range(3):
+        check(eager, traced, make, {"all": "ignore"})
+    before = _core._region_counts()
+    check(eager, traced, make, {"all": "ignore"})
+    after = _core._region_counts()
+    assert (after[1] - before[1], after[2] - before[2]) == (1, 0)
+
+
+def test_names_may_be_bound_to_something_else() -> None:
+    """Between two calls, or to something that is no ufunc."""
+    source = "def f(x):\n    a = x * 2.0\n    b = g(a) + K\n    return m.sqrt(b) - 1.0\n"
+    module = type(sys)("m")
+    module.sqrt = np.sqrt  # type: ignore[attr-defined]
+    eager, traced = both(source, g=np.abs, K=2.0, m=module)
+    space = traced.__globals__
+    make = lambda: [np.arange(1.0, 6.0)]  # noqa: E731
+    for name, value in (
+        ("K", 2.0),
+        ("K", 3.0),
+        ("g", np.exp),
+        ("K", np.ones(5)),
+        ("g", np.mean),
+        ("g", np.sin),
+    ):
+        space[name] = value
+        for _ in range(3):
+            check(eager, traced, make)
+    module.sqrt = np.cbrt  # type: ignore[attr-defined]
+    check(eager, traced, make)
+    space["unrelated"] = 1
+    before = regions_run()
+    check(eager, traced, make)
+    assert regions_run() > before
+
+
+def test_payloads_of_nans_in_large_temporaries() -> None:
+    """Where eager computes into its right operand the operands change places, which decides the payload."""
+    eager, traced = both("def f(x, y):\n    return x + y * 1.0, (x * 1.0) + (y + 0.0), y * (x - 0.0)\n")
+    for size in (10, 32_767, 32_768, 40_000):
+        bits = np.arange(size, dtype=np.uint64)
+        made = [(0x7FF8000000000000 + bits).view("d"), (0xFFF8000000000000 + 7 * bits).view("d")]
+        for _ in range(3):
+            check(eager, traced, lambda made=made: made)
+
+
+def test_results_that_are_one_object() -> None:
+    eager, traced = both(
+        "def f(x, y):\n    a = x * y\n    b = a\n    a += y\n    c = a - b\n    a *= 2\n    return a, b, c\n"
+    )
+    for size in (5, 5, 5, 3000):
+        check(eager, traced, lambda size=size: [np.arange(1.0, size + 1), np.full(size, 0.5)])
+
+
+def test_operands_that_die_inside() -> None:
+    """A finaliser runs where it does in eager execution, and sees the same locals."""
+    log: list[Any] = []
+
+    class Loud(np.ndarray):
+        def __del__(self) -> None:
+            frame = sys._getframe(1)
+            log.append((frame.f_lineno, sorted(frame.f_locals)))
+
+    source = "def f(x, y):\n    a = x * y\n    x = a + 1.0\n    b = x - y\n    y = None\n    return a * b\n"
+    eager, traced = both(source)
+    logs = []
+    for function in (eager, traced):
+        log.clear()
+        for kind in (np.ndarray, np.ndarray, np.ndarray, Loud):
+            function(np.arange(4.0).view(kind), np.arange(4.0).view(kind))
+        logs.append(list(log))
+    assert logs[0] == logs[1]
+
+
+def test_two_threads() -> None:
+    """One graph, its regions without the GIL."""
+    eager, traced = both("def f(x, y):\n    return np.sqrt((x * y + x - y) * 0.5) + y\n")
+    inputs = [(np.linspace(1, 2, 50_000 + i), np.linspace(2, 3, 50_000 + i)) for i in range(2)]
+    wanted = [eager(*pair).tobytes() for pair in inputs]
+    for pair in inputs:
+        traced(*pair)
+    wrong: list[int] = []
+
+    def work(number: int) -> None:
+        for _ in range(30):
+            if traced(*inputs[number]).tobytes() != wanted[number]:
+                wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
