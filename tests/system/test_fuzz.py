@@ -37,7 +37,7 @@ def test_random_programs_do_the_same_traced() -> None:
     recorded, hits, exits, with_record, with_hit = map(
         int,
         re.search(
-            r"functions recorded (\d+), hits (\d+), misses \d+, exits (\d+); "
+            r"functions recorded (\d+), hits (\d+), misses \d+, exits (\d+), bridges \d+, stitches \d+; "
             r"programs that recorded (\d+), that hit (\d+)",
             result.stdout,
         ).groups(),
