@@ -25,6 +25,7 @@ LIMITS = {
     "nodes": 4000,
     "unroll": 64,
     "loops": 0,
+    "regions": 0,
     "heat": 16,
     "executors": 200,
     "inline_depth": 8,

@@ -719,3 +719,118 @@ def f(a):
     after = a * 1
     a.fill(7)
     return before, after, a, a[0]
+
+
+# program: region_of_a_chain
+# limits: regions=1
+# note: a name is looked up in the middle; dtypes, sizes and layouts change from call to call
+# f(np.arange(1.0, 7.0), np.ones(6)) => record, hit
+# f(np.arange(1.0, 7.0), np.full(6, 2.0)) => hit
+# f(np.arange(1.0, 3001.0), np.ones(3000)) => hit
+# f(np.arange(1.0, 13.0)[::2], np.ones(6)) => hit
+# f(np.arange(1.0, 7.0, dtype="f4"), np.ones(6, "f4")) => hit
+# f(np.ones((2, 3)), np.ones((2, 3))) => hit
+# f(np.ones((2, 3)), np.ones(3)) => hit
+# f(np.empty(0), np.empty(0)) => hit
+import numpy as np
+
+
+def f(a, b):
+    c = a * 2.0 + b
+    c = c * c
+    d = np.sqrt(c) - a / (b + 3.0)
+    mask = (d > 1.0) & ~(d == c)
+    return -d * c, mask, d
+
+
+# program: region_that_warns
+# limits: regions=1
+# note: the region is given up, its operations are done again and report, each in its line
+# f(np.ones(4), np.ones(4)) => record, hit
+# f(np.ones(4), np.array([1.0, 0.0, 2.0, 0.0])) => hit
+# f(np.array([1e300, 0.0]), np.zeros(2)) => hit
+# f(np.ones(4), np.ones(4)) => hit
+import numpy as np
+
+
+def f(a, b):
+    c = a + 1.0
+    d = c / b
+    e = (a * 1e10) * a
+    return d - e * b
+
+
+# program: region_that_raises
+# limits: regions=1
+# f(np.arange(3), np.arange(3)) => record, hit
+# f(np.arange(3), np.array([1, -1, 2])) => hit exit
+# f(np.arange(3), np.array([1, 1, 2])) => hit
+import numpy as np
+
+
+def f(a, b):
+    c = a + 1
+    d = c * 2
+    return d ** b - c
+
+
+# program: region_in_callees
+# limits: regions=1
+# note: the inlined frames are never real
+# f(np.arange(4.0), np.ones(4)) => record, hit
+# f(np.arange(5), np.ones(5, int)) => hit
+import numpy as np
+
+
+def axpy(a, x, y):
+    t = a * x
+    return t + y
+
+
+def f(x, y):
+    return axpy(2.0, x, y) - axpy(3.0, y, x)
+
+
+# program: region_with_operands_that_die
+# limits: regions=1
+# note: where a finaliser would run the operations are done one by one
+# f(np.ndarray) => record, hit
+# f(Loud) => hit
+import sys
+import numpy as np
+
+
+class Loud(np.ndarray):
+    def __del__(self):
+        frame = sys._getframe(1)
+        print("dies in", frame.f_code.co_name, frame.f_lineno - frame.f_code.co_firstlineno, sorted(frame.f_locals))
+
+
+def g(x, y):
+    a = x * y
+    x = a + 1.0
+    b = x - y
+    y = None
+    return a * b
+
+
+def f(kind):
+    return np.asarray(g(np.arange(3.0).view(kind), np.arange(3.0).view(kind))).tolist()
+
+
+# program: region_in_place
+# limits: regions=1
+# note: on an array of its own it is fused, on the caller's not
+# f(np.arange(4.0), np.ones(4)) => record, hit
+# f(np.arange(4), np.ones(4, int)) => hit
+import numpy as np
+
+
+def f(x, y):
+    a = x * y
+    b = a
+    a += y
+    a *= x
+    x -= y
+    x *= 2
+    return a, b, a is b, x
