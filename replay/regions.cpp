@@ -305,7 +305,7 @@ class RegionPlanner {
 
   // Something else may have changed in the dict.
   static bool is_bound(const Step& step, PyObject* dict, PyObject* value) {
-    if (step.key != dict || step.cached != value) {
+    if (dict == nullptr || step.key != dict || step.cached != value) {
       return false;
     }
     if (step.version1 == interp::dict_version(dict)) {
@@ -347,11 +347,12 @@ array::UnaryOperator unary_operator(int opcode) {
 
 void mark_regions(std::vector<Step>* steps) {
   bool has_more = false;
-  for (auto step = steps->rbegin(); step != steps->rend(); ++step) {
-    if (!may_be_inside(*step)) {
+  for (std::size_t place = steps->size(); place-- > 0;) {
+    Step& step = (*steps)[place];
+    if (!may_be_inside(step)) {
       has_more = false;
-    } else if (is_array_operation(*step)) {
-      step->begins_region = has_more;
+    } else if (is_array_operation(step)) {
+      step.begins_region = has_more;
       has_more = true;
     }
   }

@@ -99,6 +99,9 @@ bool RegionPlan::bind(const Numpy& np, PyObject* const* externals, Frame* frame)
     frame->data[constant.slot] = const_cast<char*>(constant.bytes.data());
     frame->strides[constant.slot] = 0;
   }
+  if (frame->shape == nullptr) {
+    return false;  // a region begins with an array
+  }
   for (int i = 0; i < frame->shape->nd; ++i) {
     frame->count *= frame->shape->dimensions[i];
   }

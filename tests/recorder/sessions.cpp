@@ -22,7 +22,7 @@ guard_type{<class 'int'>} %1 @0
 %2 = int_binary[*] %1, %1 @0
 %3 = constant{1}
 %4 = int_binary[+] %2, %3 @1
-drop %2
+drop %2 @1
 return_value %4 @2
 snapshot 0: frame 0, instruction 3, locals [%1], stack [%1, %1]
 snapshot 1: frame 0, instruction 5, locals [%1], stack [%2, %3]
@@ -42,7 +42,7 @@ guard_type{<class 'float'>} %1 @0
 guard_type{<class 'float'>} %2 @0
 %3 = float_compare[>] %1, %2
 guard_false %3 @2
-drop %3
+drop %3 @1
 return_value %2 @3
 snapshot 0: frame 0, instruction 3, locals [%1, %2], stack [%1, %2]
 snapshot 1: frame 0, instruction 4, locals [%1, %2], stack [%3]

@@ -126,6 +126,7 @@ BOOST_AUTO_TEST_CASE(a_recording_keeps_the_exception_of_its_run) {
 }
 
 BOOST_AUTO_TEST_CASE(references_are_back_where_they_were) {
+  const OptionsGuard guard;
   const Traced traced(R"(
 class Box:
     def __init__(self, value): self.value = value
@@ -147,6 +148,7 @@ def rounds(n):
 sentinel = 123456.75
 )",
                       "f");
+  set_option("retire_after", 0);
   traced.run("rounds(50)");
   const Ref sentinel = traced("sentinel");
   const Py_ssize_t count = Py_REFCNT(sentinel.get());
