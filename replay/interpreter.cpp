@@ -456,6 +456,16 @@ Interpreter::Answer Interpreter::execute_array(const Step& step, const std::int3
   if (!step.site) {
     step.site = std::make_unique<array::UfuncSite>();
   }
+  struct Place {
+    Interpreter* interpreter;
+    const Step* step;
+  } place{this, &step};
+  const array::BeforeReport before_report(
+      [](void* context) {
+        const auto& at = *static_cast<Place*>(context);
+        return at.interpreter->sync(*at.step);
+      },
+      &place);
   Ref result;
   array::Outcome outcome = array::Outcome::kFallback;
   switch (step.op) {

@@ -250,6 +250,9 @@ const Numpy* find_numpy() {
 }  // namespace detail
 
 bool report_float_errors(const Numpy& np, const char* ufunc_name, int errors) {
+  if (!BeforeReport::run()) {
+    return false;
+  }
   if (np.give_float_errors != nullptr) {
     return np.give_float_errors(ufunc_name, errors) == 0;
   }

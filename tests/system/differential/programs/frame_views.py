@@ -1054,3 +1054,51 @@ def f():
         other = opened()
         del other
     return [(str(each.message)[:8], each.lineno) for each in caught], handle
+
+
+# program: who_is_told_of_a_float_error_sees_the_locals
+# f(a, b) => record, hit, hit
+# g(a, b) => record, hit, hit
+# trace: f, g
+import sys
+import warnings
+
+import numpy as np
+
+a = np.array([1.0, 2.0])
+b = np.zeros(2)
+seen = []
+
+
+def told(kind, flag):
+    frame = sys._getframe(1)
+    seen.append((kind, frame.f_lineno - frame.f_code.co_firstlineno, sorted(frame.f_locals)))
+
+
+def f(x, y):
+    with np.errstate(divide="call", call=told):
+        s = x + y
+        t = s * 2
+        u = t / y
+        v = u - u
+    found = list(seen)
+    seen.clear()
+    return found
+
+
+def g(x, y):
+    def show(message, *rest, **more):
+        frame = sys._getframe()
+        while frame.f_code.co_name != "g":
+            frame = frame.f_back
+        seen.append(sorted(frame.f_locals))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = show
+        s = x + y
+        t = s / y
+        u = t * 2
+    found = list(seen)
+    seen.clear()
+    return found
