@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "recorder/leaving.h"
 #include "recorder/session.h"
 #include "rewriter/interp/errors.h"
 
@@ -67,9 +66,7 @@ bool Session::go_round(int target) {
     return false;
   }
   flush_drops();
-  const bool is_linked = frames_.size() == 1 && header_ != target &&
-                         (place_ == DecodedCode::Place::kHeader || place_ == DecodedCode::Place::kExit);
-  if (is_linked && link(target)) {
+  if (frames_.size() == 1 && header_ != target && is_inside_call() && link(target)) {
     return true;
   }
   const auto open = std::ranges::find_if(
@@ -97,10 +94,7 @@ bool Session::link(int target) {
     return false;
   }
   emit(Op::link, {}, snapshot_at(is_jump ? current_ : target, top().stack));
-  for (const auto& code : codes_) {
-    leave_at_next_hook(*code);
-  }
-  finish({});
+  leave_recording_code({});
   return true;
 }
 
@@ -210,8 +204,7 @@ void Session::pass_on_assumptions(std::size_t from) {
 
 // A trace that begins with a loop node, but does not come back to it, still takes its numbers as they are.
 void Session::settle_entry() {
-  const bool begins_with_loop = place_ == DecodedCode::Place::kHeader || place_ == DecodedCode::Place::kExit;
-  if (!begins_with_loop || loops_.empty() || graph_.nodes.back().op == Op::jump_back) {
+  if (!is_inside_call() || loops_.empty() || graph_.nodes.back().op == Op::jump_back) {
     return;
   }
   pass_on_assumptions(0);
@@ -276,10 +269,7 @@ bool Session::close_loop(const OpenLoop& loop, SnapshotId here) {
     throw PythonError();
   }
   emit(Op::jump_back, next, here, loop.number);
-  for (const auto& code : codes_) {
-    leave_at_next_hook(*code);
-  }
-  finish({});
+  leave_recording_code({});
   return true;
 }
 

@@ -152,7 +152,7 @@ void Session::start_root(interp::Frame* frame, const Start& start) {
   if (entry.place == DecodedCode::Place::kHeader) {
     header_ = entry.first;
   }
-  if (entry.place == DecodedCode::Place::kHeader || entry.place == DecodedCode::Place::kExit) {
+  if (is_inside_call()) {
     current_ = entry.first;
     open_loop(entry.first);
     current_ = 0;
@@ -389,6 +389,11 @@ void Session::end(Recorded recorded) {
   const bool consumes = top().consuming.consumer != replay::Consumer::kNone;
   const SnapshotId here = consumes ? consumer_snapshot() : snapshot_at(call_start(top().next), top().stack);
   emit(Op::leave, {}, here);
+  leave_recording_code(std::move(recorded));
+}
+
+// The trace is over, but its frames are not.
+void Session::leave_recording_code(Recorded recorded) {
   for (const auto& code : codes_) {
     leave_at_next_hook(*code);
   }

@@ -226,7 +226,12 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void guard_bound_locals();
   void start_root_stack(const DecodedCode::Entry& entry);
   void take_root_stack();
+  // Begins in the middle of its frame's work: what comes round there may go on in other traces.
+  [[nodiscard]] bool is_inside_call() const {
+    return place_ == DecodedCode::Place::kHeader || place_ == DecodedCode::Place::kExit;
+  }
   void end(Recorded recorded);
+  void leave_recording_code(Recorded recorded);
   void finish(Recorded recorded);
   // While it records, the graph keeps the program's objects no more alive than an executor does.
   Ref let_go(Op op, Ref object);

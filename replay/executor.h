@@ -41,9 +41,11 @@ struct Landing {
   Ref type, value, traceback;    // of the exception to raise
 };
 
-// Executors at one place of a code object, most recent hit first.
 class Executor;
 struct Run;
+struct Visit;
+
+// Executors at one place of a code object, most recent hit first.
 struct Attached {
   std::vector<std::shared_ptr<Executor>> executors;
 };
@@ -60,7 +62,6 @@ class Stitcher {
  protected:
   ~Stitcher() = default;
 };
-struct Visit;
 
 struct Step {
   Op op = Op::null;
@@ -100,7 +101,7 @@ struct LoweredSnapshot {
   std::int32_t instruction = 0;
   std::int32_t key = 0;     // equal keys: equal contents of all local slots
   bool has_shared = false;  // one register is in two places
-  bool is_start = false;    // nothing has happened yet, if it is where the executor was entered
+  bool is_idle = false;     // where the executor was entered, and nothing has happened yet
   // Mostly a handful; there are as many snapshots as instructions.
   boost::container::small_vector<SnapshotId, 4> chain;     // from the root to this one
   boost::container::small_vector<std::int32_t, 6> locals;  // registers, -1: unbound
@@ -164,8 +165,9 @@ class Executor final : public interp::Watcher {
   Executor& operator=(const Executor&) = delete;
   ~Executor();
 
-  // Lowers a verified graph. `shapes[i]` belongs to `graph.frames[i]`.
-  static std::shared_ptr<Executor> lower(Graph graph, std::vector<CodeShapeRef> shapes);
+  // Lowers a verified graph. `shapes[i]` belongs to `graph.frames[i]`. A frame that enters it stands at
+  // `entry_instruction`; -1: only calls do.
+  static std::shared_ptr<Executor> lower(Graph graph, std::vector<CodeShapeRef> shapes, int entry_instruction = -1);
 
   Outcome run(Run& run) const;
 
@@ -185,7 +187,6 @@ class Executor final : public interp::Watcher {
   void object_died(PyObject* object) override;
 
   Worth worth;
-  int entry_instruction = -1;                   // where a frame stands that enters it
   const std::uint64_t serial = ++last_serial_;  // of no other one, also when it is gone
   mutable std::uint64_t hits = 0;
   mutable std::uint64_t exits = 0;
@@ -215,6 +216,7 @@ class Executor final : public interp::Watcher {
   bool is_dead_ = false;
   const Step* dead_step_ = nullptr;  // the guard that can never hold again; null: it is a constant that is gone
   mutable int running_ = 0;          // runs under way
+  int entry_instruction_ = -1;
   std::int32_t constant_count_ = 0;  // registers below are not owned
   std::int32_t register_count_ = 0;
 };

@@ -114,7 +114,7 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
       step.op == Op::raise_out || step.op == Op::reraise_out || step.op == Op::yield_value || step.op == Op::link;
   ++(run_.is_complete ? executor_.hits : executor_.exits);
   run_.is_idle = answer != Answer::kRaised && step.snapshot != kNoSnapshot &&
-                 is_idle(executor_.snapshots_[static_cast<std::size_t>(step.snapshot)]);
+                 executor_.snapshots_[static_cast<std::size_t>(step.snapshot)].is_idle;
   return leave(step, answer == Answer::kRaised);
 }
 
@@ -381,10 +381,11 @@ Outcome Interpreter::execute() {
   const Step* const end = executor_.steps_.data() + executor_.steps_.size();
   for (const Step* step = executor_.steps_.data(); step != end; ++step) {
     const Answer answer = perform(*step);
-    if (answer == Answer::kRegion) {
+    if (answer != Answer::kNext) [[unlikely]] {
+      if (answer != Answer::kRegion) {
+        return answer == Answer::kLoop ? run_loop(*step) : finish(*step, answer);
+      }
       step += region_steps_ - 1;
-    } else if (answer != Answer::kNext) [[unlikely]] {
-      return answer == Answer::kLoop ? run_loop(*step) : finish(*step, answer);
     }
   }
   TAGALONG_CHECK(false, "graph {} has no end", executor_.graph_.name);

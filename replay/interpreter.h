@@ -47,13 +47,11 @@ class Interpreter {
   [[nodiscard]] bool fits(const Transfer& transfer) const;
   [[nodiscard]] Visit* visit_of(Transfer& transfer);
   bool hand_over(Transfer& transfer, const Step& step);
-  [[nodiscard]] bool is_idle(const LoweredSnapshot& state) const {
-    return state.is_start && state.instruction == executor_.entry_instruction;
-  }
   bool enter_loop();
   void begin_round(const Step& header);
   PyObject* box(std::int32_t place);
   bool box_all(const LoweredSnapshot& state);
+  [[nodiscard]] int real_level(std::int32_t frame) const;
   bool sync_raw(const Step& step, std::int32_t place);
   Answer go_round(const Step& step, const std::int32_t* operands);
   Answer execute_item(const Step& step, PyObject* container, PyObject* key, PyObject* value);
@@ -78,7 +76,6 @@ class Interpreter {
   Answer execute_array_eagerly(const Step& step, const std::int32_t* operands);
   bool run_region(const Step& step);
   [[nodiscard]] bool region_holds(const PlannedRegion& region) const;
-  [[nodiscard]] PyObject** real_local(const PlannedRegion::Local& local) const;
   void commit_region(const PlannedRegion& region, std::array<Ref, array::kMaxRegionOutputs> results);
   array::Outcome call_ufunc(const Step& step, const std::int32_t* operands, Ref* result);
   Answer call_step(const Step& step, const std::int32_t* operands);

@@ -132,18 +132,13 @@ bool Interpreter::box_all(const LoweredSnapshot& state) {
 
 // What a real frame holds may die: then it shows the number now. Where it holds a number, it may be an older one.
 bool Interpreter::sync_raw(const Step& step, std::int32_t place) {
-  const auto number = static_cast<std::int32_t>(PyLong_AsLong(step.object));
-  for (int level = 0; level < run_.depth; ++level) {
-    if (run_.frame_numbers[level] == number) {
-      PyObject* old = interp::locals_of(run_.frames[level])[step.immediate];
-      if (old != nullptr && !is_plain_number(old)) {
-        if (box(place) == nullptr) {
-          return false;
-        }
-        sync_local(step);
-      }
-      break;
+  const int level = real_level(static_cast<std::int32_t>(PyLong_AsLong(step.object)));
+  PyObject* old = level < 0 ? nullptr : interp::locals_of(run_.frames[level])[step.immediate];
+  if (old != nullptr && !is_plain_number(old)) {
+    if (box(place) == nullptr) {
+      return false;
     }
+    sync_local(step);
   }
   return true;
 }

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "replay/interpreter.h"
 #include "replay/operations.h"
 
@@ -20,16 +22,6 @@ bool guard_holds(const Step& step, PyObject* value) {
 }
 
 }  // namespace
-
-// The slot of the real frame that a local has, if the frame is real.
-PyObject** Interpreter::real_local(const PlannedRegion::Local& local) const {
-  for (int level = 0; level < run_.depth; ++level) {
-    if (run_.frame_numbers[level] == local.frame) {
-      return &interp::locals_of(run_.frames[level])[local.slot];
-    }
-  }
-  return nullptr;
-}
 
 // Nothing that the region would do can be noticed except its results.
 bool Interpreter::region_holds(const PlannedRegion& region) const {
@@ -61,8 +53,8 @@ bool Interpreter::region_holds(const PlannedRegion& region) const {
     }
   }
   for (const PlannedRegion::Local& local : region.locals) {
-    PyObject** slot = real_local(local);
-    if (slot != nullptr && !is_quiet(*slot)) {
+    const int level = real_level(local.frame);
+    if (level >= 0 && !is_quiet(interp::locals_of(run_.frames[level])[local.slot])) {
       return false;
     }
   }
@@ -80,14 +72,11 @@ void Interpreter::commit_region(const PlannedRegion& region, std::array<Ref, arr
     registers_[place] = Py_NewRef(object);
   }
   for (const PlannedRegion::Local& local : region.locals) {
-    PyObject** slot = real_local(local);
+    const int level = real_level(local.frame);
     PyObject* value = local.source < 0 ? nullptr : registers_[local.source];
-    if (slot != nullptr && *slot != value) {
-      PyObject* old = *slot;
-      *slot = Py_XNewRef(value);
-      for (int level = 0; level < run_.depth; ++level) {
-        run_.synced_keys[level] = -1;
-      }
+    if (level >= 0 && interp::locals_of(run_.frames[level])[local.slot] != value) {
+      PyObject* old = std::exchange(interp::locals_of(run_.frames[level])[local.slot], Py_XNewRef(value));
+      run_.synced_keys[level] = -1;
       Py_XDECREF(old);
     }
   }

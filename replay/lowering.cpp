@@ -273,7 +273,7 @@ class Lowering {
     const Snapshot& source = graph_.snapshots[index(id)];
     lower_snapshot(source.parent);
     LoweredSnapshot& target = executor_.snapshots_[index(id)];
-    target.is_start = is_start(source);
+    target.is_idle = source.instruction == executor_.entry_instruction_ && is_start(source);
     target.frame = source.frame;
     target.instruction = source.instruction;
     target.consuming = source.consuming;
@@ -311,6 +311,9 @@ class Lowering {
 
   // Whether all slots may hold what they held at entry; a constant may be what a guard has found there.
   [[nodiscard]] bool is_start(const Snapshot& state) const {
+    if (state.parent != kNoSnapshot) {
+      return false;
+    }
     const auto holds = [this](Value value, std::size_t slot) {
       const auto param = params_.find(static_cast<std::int32_t>(slot));
       if (value == kNoValue || register_of(value) < executor_.constant_count_) {
@@ -325,7 +328,7 @@ class Lowering {
         return false;
       }
     }
-    return state.parent == kNoSnapshot;
+    return true;
   }
 
   static bool has_shared(const LoweredSnapshot& state) {
@@ -426,8 +429,9 @@ class Lowering {
   bool is_raising_ = false;
 };
 
-std::shared_ptr<Executor> Executor::lower(Graph graph, std::vector<CodeShapeRef> shapes) {
+std::shared_ptr<Executor> Executor::lower(Graph graph, std::vector<CodeShapeRef> shapes, int entry_instruction) {
   auto executor = std::make_shared<Executor>();
+  executor->entry_instruction_ = entry_instruction;
   executor->graph_ = std::move(graph);
   executor->shapes_ = std::move(shapes);
   Lowering(*executor).run();

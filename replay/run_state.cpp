@@ -56,7 +56,7 @@ bool dies_alone(PyObject* object) {
     return true;
   }
   // Where no array has been met yet nobody looks for NumPy: the interpreter may be about to end.
-  const array::Numpy* np = array::detail::ready_numpy;
+  const array::Numpy* np = array::met_numpy();
   if (np == nullptr || Py_TYPE(object) != np->array_type) {
     return false;
   }
@@ -112,20 +112,28 @@ void Interpreter::write_locals(interp::Frame* frame, const LoweredSnapshot& stat
   }
 }
 
-void Interpreter::sync_local(const Step& step) {
-  const auto number = static_cast<std::int32_t>(PyLong_AsLong(step.object));
+// Where the frame of this number is among the real ones; -1: nowhere.
+int Interpreter::real_level(std::int32_t frame) const {
   for (int level = 0; level < run_.depth; ++level) {
-    if (run_.frame_numbers[level] == number) {
-      PyObject** slots = interp::locals_of(run_.frames[level]);
-      PyObject* value = registers_[executor_.registers_used_[step.operands]];
-      PyObject* old = slots[step.immediate];
-      if (old != value) {
-        slots[step.immediate] = Py_XNewRef(value);
-        run_.synced_keys[level] = -1;
-        Py_XDECREF(old);
-      }
-      return;
+    if (run_.frame_numbers[level] == frame) {
+      return level;
     }
+  }
+  return -1;
+}
+
+void Interpreter::sync_local(const Step& step) {
+  const int level = real_level(static_cast<std::int32_t>(PyLong_AsLong(step.object)));
+  if (level < 0) {
+    return;
+  }
+  PyObject** slots = interp::locals_of(run_.frames[level]);
+  PyObject* value = registers_[executor_.registers_used_[step.operands]];
+  PyObject* old = slots[step.immediate];
+  if (old != value) {
+    slots[step.immediate] = Py_XNewRef(value);
+    run_.synced_keys[level] = -1;
+    Py_XDECREF(old);
   }
 }
 

@@ -30,7 +30,7 @@ bool Interpreter::stitch(const Step& step) {
     return false;
   }
   const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)];
-  if (is_idle(state)) {
+  if (state.is_idle) {
     return false;  // two such executors of one place would go on with each other for ever
   }
   if (step.target == nullptr) {

@@ -241,7 +241,6 @@ PyObject* anchor_next(PyObject* self) {
   }
   // The run may free the code object that owns the anchor.
   Ref keep = Ref::create(self);
-  t_pending.entry = entry;
   if (!record.entries[entry].executors.empty()) {
     Ref result;
     if (Chain(thread, frame, self, entry).run(&result)) {
@@ -255,6 +254,7 @@ PyObject* anchor_next(PyObject* self) {
       return nullptr;
     }
     t_pending.kind = Pending::Kind::kRecord;
+    t_pending.entry = entry;
     PyObject** base = interp::stack_base(frame);
     t_pending.landing.stack.assign(base, base + record.entries[entry].place.depth);
   }

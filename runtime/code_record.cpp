@@ -94,7 +94,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   if (keeps_recording_code) {
     recording_code = recorded.recording_code;
   }
-  count(counters, entry.place.place == DecodedCode::Place::kExit ? Event::kBridge : Event::kRecord);
+  count(counters, entry.has_stub() ? Event::kRecord : Event::kBridge);
   count_stop(counters, recorded.stop);
   last_stop = recorded.stop;
   last_recording_seconds = recorded.seconds;
@@ -116,7 +116,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
       return;
     }
   }
-  auto executor = replay::Executor::lower(std::move(recorded.graph), std::move(recorded.shapes));
+  auto executor = replay::Executor::lower(std::move(recorded.graph), std::move(recorded.shapes), entry.place.first);
   if (executor->is_dead()) {
     ++entry.short_lived;
     return;
@@ -136,7 +136,6 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   entry.failures = recorded.stop == recorder::Stop::kNone ? 0 : entry.failures + 1;
   executor->keeper = this;
   executor->worth = worth_of(*executor);
-  executor->entry_instruction = entry.place.first;
   entry.executors.insert(entry.executors.begin(), std::move(executor));
   last_synthesis_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (options().retire_after > 0 && records_in_vain()) {
@@ -159,13 +158,19 @@ namespace {
 // An executor that has run so often was worth its recording.
 constexpr std::uint64_t kOfUse = 8;
 
-// Executors that died while something was being destroyed: freeing them destroys more. Used under the GIL.
+// Executors that nobody enters any more; freeing them may destroy what the program sees. Used under the GIL.
 std::vector<std::shared_ptr<replay::Executor>>& graveyard() {
   static auto* dead = new std::vector<std::shared_ptr<replay::Executor>>();
   return *dead;
 }
 
 }  // namespace
+
+void CodeRecord::lay_to_rest(std::shared_ptr<replay::Executor> executor) {
+  executor->keeper = nullptr;
+  graveyard().push_back(std::move(executor));
+  has_dead_ = true;
+}
 
 CodeRecord::~CodeRecord() {
   for (const Entry& entry : entries) {
@@ -183,10 +188,8 @@ void CodeRecord::executor_died(const replay::Executor& executor) {
         std::ranges::find_if(entry.executors, [&](const auto& candidate) { return candidate.get() == &executor; });
     if (found != entry.executors.end()) {
       entry.short_lived += executor.hits + executor.exits < kOfUse ? 1 : 0;
-      (*found)->keeper = nullptr;
-      graveyard().push_back(std::move(*found));
+      lay_to_rest(std::move(*found));
       entry.executors.erase(found);
-      has_dead_ = true;
       return;
     }
   }
@@ -198,24 +201,21 @@ int CodeRecord::limit_of_runs() { return options().retire_after > 0 ? options().
 void CodeRecord::judge() {
   const long balance = std::exchange(balance_, 0);
   const int runs = std::exchange(weighed_, 0);
-  PyObject* code = PyWeakref_GET_OBJECT(replay_code.get());
-  if (balance >= 0 || options().stress || is_retired_ || code == Py_None) {
+  PyObject* object = PyWeakref_GET_OBJECT(replay_code.get());
+  if (balance >= 0 || options().stress || is_retired_ || object == Py_None) {
     return;
   }
+  auto* code = reinterpret_cast<PyCodeObject*>(object);
   for (Entry& entry : entries) {
-    const bool has_stub = entry.place.place != DecodedCode::Place::kExit;
-    const auto stub = static_cast<std::size_t>(entry.stub);
-    entry.first_unit = interp::code_units(reinterpret_cast<PyCodeObject*>(code))[stub];
-    if (has_stub &&
-        !interp::jump_over(reinterpret_cast<PyCodeObject*>(code), entry.stub, entry.original, entry.before)) {
-      continue;
+    if (entry.has_stub()) {
+      entry.first_unit = interp::code_units(code)[static_cast<std::size_t>(entry.stub)];
+      if (!interp::jump_over(code, entry.stub, entry.original, entry.before)) {
+        continue;
+      }
     }
-    for (auto& executor : entry.executors) {
-      executor->keeper = nullptr;
-      graveyard().push_back(std::move(executor));
+    for (auto& executor : std::exchange(entry.executors, {})) {
+      lay_to_rest(std::move(executor));
     }
-    entry.executors.clear();
-    has_dead_ = true;
   }
   is_retired_ = true;
   lost_ = -balance / std::max(runs, 1);
@@ -231,10 +231,9 @@ void CodeRecord::revive() {
     return;
   }
   for (Entry& entry : entries) {
-    if (entry.place.place == DecodedCode::Place::kExit) {
-      continue;
+    if (entry.has_stub()) {
+      interp::write_unit(reinterpret_cast<PyCodeObject*>(code), entry.stub, entry.first_unit);
     }
-    interp::put_back(reinterpret_cast<PyCodeObject*>(code), entry.stub, entry.first_unit);
   }
 }
 

@@ -27,6 +27,7 @@ struct Entry : replay::Attached {
   int before = 0;  // the instruction in front of it
   int original = 0;
   std::uint16_t first_unit = 0;
+  [[nodiscard]] bool has_stub() const { return place.place != recorder::DecodedCode::Place::kExit; }
 };
 
 class CodeRecord : public recorder::Sink, public replay::Keeper {
@@ -98,6 +99,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   void judge();
   [[nodiscard]] bool records_in_vain() const;
   void explain_entry(std::size_t index, std::string& text) const;
+  static void lay_to_rest(std::shared_ptr<replay::Executor> executor);
   static void bury();
   static inline bool has_dead_ = false;
 

@@ -67,12 +67,10 @@ replay::Worth worth_of(const replay::Executor& executor) {
   const replay::Graph& graph = executor.graph();
   replay::Worth worth{.straight = kEntry};
   std::size_t end = graph.nodes.size();
-  if (!executor.loop().ops.empty()) {
-    // What goes round stands behind the loop's header.
-    std::int64_t number = graph.nodes.back().immediate;
-    for (end = 0; end < graph.nodes.size() && number > 0; ++end) {
-      number -= graph.nodes[end].op == Op::loop ? 1 : 0;
-    }
+  const auto header = std::ranges::find_if(executor.steps(), &replay::Step::is_header);
+  if (header != executor.steps().end()) {
+    // What is behind it has been lowered to operations.
+    end = static_cast<std::size_t>(header->node);
     for (const replay::LoopOp& operation : executor.loop().ops) {
       worth.round += worth_of(operation, executor);
     }

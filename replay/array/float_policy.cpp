@@ -3,8 +3,6 @@
 #include <array>
 #include <utility>
 
-#include "rewriter/interp/ref.h"
-
 namespace tagalong::array {
 
 namespace {
@@ -18,12 +16,9 @@ constexpr std::array kPolicies{Policy{kDivideByZero, "divide", 0}, Policy{kOverf
                                Policy{kUnderflow, "under", 6}, Policy{kInvalid, "invalid", 9}};
 
 bool mask_ignores(const Numpy& np, int errors) {
-  int buffer_size = 0;
   int mask = 0;
-  PyObject* error_object = nullptr;
-  const int status = np.get_py_values("region", &buffer_size, &mask, &error_object);
-  const Ref keep = Ref::steal(error_object);
-  if (status < 0) {
+  Ref error_object;
+  if (!float_error_mask(np, "region", &mask, &error_object)) {
     return false;
   }
   for (const Policy& policy : kPolicies) {

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "replay/array/elision.h"
-#include "rewriter/interp/ref.h"
 
 namespace tagalong::array {
 
@@ -249,6 +248,14 @@ const Numpy* find_numpy() {
 
 }  // namespace detail
 
+bool float_error_mask(const Numpy& np, const char* ufunc_name, int* mask, Ref* error_object) {
+  int buffer_size = 0;
+  PyObject* object = nullptr;
+  const int status = np.get_py_values(ufunc_name, &buffer_size, mask, &object);
+  *error_object = Ref::steal(object);
+  return status >= 0;
+}
+
 bool report_float_errors(const Numpy& np, const char* ufunc_name, int errors) {
   if (!BeforeReport::run()) {
     return false;
@@ -256,16 +263,13 @@ bool report_float_errors(const Numpy& np, const char* ufunc_name, int errors) {
   if (np.give_float_errors != nullptr) {
     return np.give_float_errors(ufunc_name, errors) == 0;
   }
-  int buffer_size = 0;
   int mask = 0;
-  PyObject* error_object = nullptr;
-  if (np.get_py_values(ufunc_name, &buffer_size, &mask, &error_object) < 0) {
-    Py_XDECREF(error_object);
+  Ref error_object;
+  if (!float_error_mask(np, ufunc_name, &mask, &error_object)) {
     return false;
   }
-  const Ref keep = Ref::steal(error_object);
   int first = 1;
-  return np.handle_float_errors(mask, error_object, errors, &first) == 0;
+  return np.handle_float_errors(mask, error_object.get(), errors, &first) == 0;
 }
 
 }  // namespace tagalong::array

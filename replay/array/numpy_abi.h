@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "rewriter/interp/ref.h"
+
 namespace tagalong::array {
 
 using Extent = Py_intptr_t;  // an element count, a stride in bytes
@@ -156,6 +158,9 @@ extern const Numpy* ready_numpy;
 [[nodiscard]] const Numpy* find_numpy();
 }  // namespace detail
 
+// Null as long as nobody has asked for NumPy; asks nobody itself.
+[[nodiscard]] inline const Numpy* met_numpy() { return detail::ready_numpy; }
+
 // Null while the program has not imported NumPy (we never do), or where its layout is not the one known here. Clears
 // any exception of its own.
 [[nodiscard]] inline const Numpy* numpy_if_ready() {
@@ -188,6 +193,8 @@ class BeforeReport {
 };
 
 // Reports floating point errors as a ufunc of this name would under the current errstate; false: exception set.
+// 1.x: what the errstate does with each error, three bits each, and whom it calls. False: an exception is set.
+[[nodiscard]] bool float_error_mask(const Numpy& np, const char* ufunc_name, int* mask, Ref* error_object);
 [[nodiscard]] bool report_float_errors(const Numpy& np, const char* ufunc_name, int errors);
 
 }  // namespace tagalong::array

@@ -27,13 +27,13 @@ bool jump_over(PyCodeObject* code, int from, int to, int before) {
   }
   const _Py_CODEUNIT in_front = _PyCode_CODE(code)[before];
   if (before + 1 == from && _Py_OPCODE(in_front) == LOAD_FAST__LOAD_CONST) {
-    put_back(code, before, _Py_MAKECODEUNIT(LOAD_FAST, _Py_OPARG(in_front)));
+    write_unit(code, before, _Py_MAKECODEUNIT(LOAD_FAST, _Py_OPARG(in_front)));
   }
-  put_back(code, from, _Py_MAKECODEUNIT(JUMP_FORWARD, distance));
+  write_unit(code, from, _Py_MAKECODEUNIT(JUMP_FORWARD, distance));
   return true;
 }
 
-void put_back(PyCodeObject* code, int unit, std::uint16_t content) { _PyCode_CODE(code)[unit] = content; }
+void write_unit(PyCodeObject* code, int unit, std::uint16_t content) { _PyCode_CODE(code)[unit] = content; }
 
 CodeRef make_code(PyCodeObject* original, const CodeParts& parts) {
   _PyCodeConstructor constructor{};

@@ -17,7 +17,7 @@ std::span<const std::uint16_t> code_units(PyCodeObject* code);
 // From now on whoever comes to code unit `from` goes on at `to`, a little further on, as if nothing lay between. False:
 // it is too far. `before` is the unit of the instruction in front of it, which may have become one with it.
 bool jump_over(PyCodeObject* code, int from, int to, int before);
-void put_back(PyCodeObject* code, int unit, std::uint16_t content);
+void write_unit(PyCodeObject* code, int unit, std::uint16_t content);
 
 // What a rewritten code object takes from its assembly; everything else comes from the original.
 struct CodeParts {

@@ -53,8 +53,8 @@ def limits_of(seed: int) -> Limits:
 
 def _limits_of_recording(seed: int) -> Limits:
     random = Random(seed * 7919 + 1)
-    loops = (("loops", 1), ("heat", random.randrange(1, 4))) if with_loops else ()
-    return _small_limits(Random(seed * 7919 + 1)) + loops
+    limits = _small_limits(random)
+    return limits + ((("loops", 1), ("heat", random.randrange(1, 4))) if with_loops else ())
 
 
 def _small_limits(random: Random) -> Limits:

@@ -169,3 +169,9 @@ def eval_binary(symbol: str, make_left: Any, left: Any, make_right: Any, right: 
     right_text = "make_right()" if make_right else "right"
     names = {"make_left": make_left, "left": left, "make_right": make_right, "right": right}
     return eval(f"{left_text} {symbol} {right_text}", names)  # noqa: S307
+
+
+def ufuncs() -> list[np.ufunc]:
+    """All ufuncs of NumPy with one output and no core dimensions."""
+    found = {f.__name__: f for f in vars(np).values() if isinstance(f, np.ufunc)}
+    return [f for _, f in sorted(found.items()) if f.nout == 1 and f.signature is None]

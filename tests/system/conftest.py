@@ -15,6 +15,14 @@ ROOT = Path(__file__).resolve().parents[2]
 RunPython = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def keep_what_does_not_pay() -> None:
+    """What is tested goes on being replayed, also where it is no faster; programs about retirement say so."""
+    from tagalong import _core
+
+    _core.set_option("retire_after", 0)
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The folder of the repository."""

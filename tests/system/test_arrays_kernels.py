@@ -29,6 +29,7 @@ from arrays_support import (
     compare_runs,
     described,
     sample,
+    ufuncs,
 )
 from tagalong._core import _UfuncSite
 
@@ -46,13 +47,7 @@ def layouts(code: str, kind: str) -> Iterator[tuple[str, Callable[[], np.ndarray
     yield "empty 2-D", lambda: sample(code, (3, 0), kind)
 
 
-def ufuncs() -> list[np.ufunc]:
-    """All ufuncs of NumPy with one output and no core dimensions."""
-    found = {f.__name__: f for f in vars(np).values() if isinstance(f, np.ufunc)}
-    return [f for _, f in sorted(found.items()) if f.nout == 1 and f.signature is None and f.nin <= 4]
-
-
-@pytest.mark.parametrize("ufunc", ufuncs(), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("ufunc", [f for f in ufuncs() if f.nin <= 4], ids=lambda f: f.__name__)
 def test_every_loop_of_every_ufunc(ufunc: np.ufunc) -> None:
     """All layouts, ordinary and extreme values, every numeric loop of the ufunc."""
     direct = 0

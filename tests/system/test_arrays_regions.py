@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import ERRSTATES, described, sample
+from arrays_support import ERRSTATES, described, sample, ufuncs
 from tagalong import _core
 
 PLAIN_CODES = "?bBhHiIlLqQfd"
@@ -37,12 +37,6 @@ def regions() -> Iterator[None]:
 
 def regions_run() -> int:
     return _core._region_counts()[1]
-
-
-def ufuncs() -> list[np.ufunc]:
-    """All ufuncs of NumPy with one output and no core dimensions."""
-    found = {f.__name__: f for f in vars(np).values() if isinstance(f, np.ufunc)}
-    return [f for _, f in sorted(found.items()) if f.nout == 1 and f.signature is None]
 
 
 @pytest.mark.parametrize("ufunc", ufuncs(), ids=lambda f: f.__name__)

@@ -14,19 +14,24 @@ ROOT = Path(__file__).resolve().parents[2]
 COUNT = 500
 
 
-def run_fuzz(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The generator's command line against the package under test."""
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Python with the generator and the package under test."""
     package = str(Path(tagalong.__file__).parents[1])
     path = os.pathsep.join((package, str(ROOT / "tests"), str(ROOT / "tests" / "system")))
     kept = {name: text for name, text in os.environ.items() if not name.startswith(("TAGALONG", "PYTHON"))}
     return subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "fuzz", *arguments],
+        [sys.executable, "-W", "ignore", *arguments],
         env=kept | {"PYTHONPATH": path, "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         timeout=240,
         check=False,
     )
+
+
+def run_fuzz(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The generator's command line."""
+    return run("-m", "fuzz", *arguments)
 
 
 def test_random_programs_do_the_same_traced() -> None:
@@ -79,16 +84,7 @@ def test_what_is_found_is_shrunk_and_paste_ready(tmp_path: Path) -> None:
         "small = shrink.shrunk(generated, result, 60.0)\n"
         "print(shrink.paste_ready(*small))\n"
     )
-    package = str(Path(tagalong.__file__).parents[1])
-    path = os.pathsep.join((package, str(ROOT / "tests"), str(ROOT / "tests" / "system")))
-    result = subprocess.run(
-        [sys.executable, "-W", "ignore", str(script)],
-        env=os.environ | {"PYTHONPATH": path, "PYTHONHASHSEED": "0"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    result = run(str(script))
     assert result.returncode == 0, result.stderr
     source = [line for line in result.stdout.splitlines() if line and not line.startswith("#")]
     assert any("while" in line for line in source)
@@ -121,16 +117,7 @@ def test_what_eager_execution_does_in_two_ways_is_counted(tmp_path: Path) -> Non
         "    verdict = oracle.judge(Generated(1, source, (Call('f()', 12),)), ())\n"
         "    print(verdict.excused or '-', len(verdict.found))\n"
     )
-    package = str(Path(tagalong.__file__).parents[1])
-    path = os.pathsep.join((package, str(ROOT / "tests"), str(ROOT / "tests" / "system")))
-    result = subprocess.run(
-        [sys.executable, str(script)],
-        env=os.environ | {"PYTHONPATH": path, "PYTHONHASHSEED": "0"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    result = run(str(script))
     assert result.stdout.splitlines() == ["specialised instruction 0", "- 1", "sign of nan 0", "- 1"], (
         result.stderr
     )

@@ -40,11 +40,11 @@ def _matches(name: str, patterns: tuple[str, ...]) -> bool:
     """Whether the module `name` or a package it is in fits one of the patterns."""
     if not patterns:
         return False
-    import fnmatch  # loaded by now: see Selection
+    from fnmatch import fnmatchcase  # loaded by now: see Selection
 
     parts = name.split(".")
     parents = [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
-    return any(fnmatch.fnmatchcase(parent, pattern) for parent in parents for pattern in patterns)
+    return any(fnmatchcase(parent, pattern) for parent in parents for pattern in patterns)
 
 
 class Selection:
