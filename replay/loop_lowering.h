@@ -33,6 +33,8 @@ class LoopLowering {
   std::int32_t place_of_result(std::size_t number, Value result);
   // Behind the node's step.
   void emit(std::size_t number, std::size_t step);
+  // In the loop, and a number whenever it is made.
+  [[nodiscard]] bool is_number(Value value) const { return inside_ && born_raw_[at(value)]; }
   // kStep: the last step does it; kDone: nothing more to do; kFree: the register may have another value.
   enum class Drop : std::uint8_t { kStep, kDone, kFree };
   Drop drop(Value value, SnapshotId shown);

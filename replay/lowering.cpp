@@ -217,27 +217,33 @@ class Lowering {
       executor_.steps_.push_back(std::move(step));
     }
     Step& step = executor_.steps_.back();
-    // Drops are the last of a step's registers; nothing was appended since.
-    for (const Value value : node.operands) {
-      if (!owned_[index(value)]) {
-        continue;
-      }
-      const std::int32_t place = register_of(value);
-      if (loops_.is_inside()) {
-        const LoopLowering::Drop way = loops_.drop(value, shown);
-        if (way == LoopLowering::Drop::kFree) {
-          free_.push_back(place);
-        }
-        if (way != LoopLowering::Drop::kStep) {
-          continue;
+    // Drops are the last of a step's registers; nothing was appended since. Who looks when something dies gets objects
+    // of the numbers that go with it; so these go last.
+    for (const bool numbers : {false, true}) {
+      for (const Value value : node.operands) {
+        if (owned_[index(value)] && loops_.is_number(value) == numbers) {
+          drop(step, value, shown);
         }
       }
-      step.shown = shown != kNoSnapshot ? shown : step.shown;
-      executor_.registers_used_.push_back(place);
-      ++step.drop_count;
-      mark_temporary(step, value);
-      free_.push_back(place);
     }
+  }
+
+  void drop(Step& step, Value value, SnapshotId shown) {
+    const std::int32_t place = register_of(value);
+    if (loops_.is_inside()) {
+      const LoopLowering::Drop way = loops_.drop(value, shown);
+      if (way == LoopLowering::Drop::kFree) {
+        free_.push_back(place);
+      }
+      if (way != LoopLowering::Drop::kStep) {
+        return;
+      }
+    }
+    step.shown = shown != kNoSnapshot ? shown : step.shown;
+    executor_.registers_used_.push_back(place);
+    ++step.drop_count;
+    mark_temporary(step, value);
+    free_.push_back(place);
   }
 
   // An operand of an array operation that dies with it was, in the program, a nameless intermediate result if it sat

@@ -759,3 +759,15 @@ def f(items):
     except TypeError as error:
         return total, item, str(error)
     return total, item
+
+
+# program: closed_number_dies_with_an_object
+# limits: loops=1
+# note: who looks when the list dies gets an object of the number, which must not be that of the next round
+# f(3) => record
+# f(9) => hit exit, hit exit
+def f(n):
+    kept = []
+    for i in range(n):
+        kept.append((i + 0.5) in [0.5 + i])
+    return kept

@@ -612,3 +612,21 @@ def f(items):
         else:
             kinds.append("nothing")
     return kinds
+
+
+# program: stitched_others_enter_meanwhile
+# trace: all
+# limits: inline_depth=1, loops=1, heat=1
+# note: a round has entered other code when its executor leaves where it has begun, which is recorded once more
+# f([5, -1, 6]) => (record)*6 (hit exit)*2 record record record (hit)*4 exit record miss hit hit record hit hit (hit exit)*3 miss record hit exit miss (hit)*6 exit hit exit miss record, hit exit hit hit bridge hit hit (hit exit)*3 miss (hit hit hit hit hit exit stitch exit)*3 record
+def f(items):
+    for first in (1, 2):
+        pass
+    left, out = 4, []
+    while left:
+        left -= 1
+        numbers = (x - 3 for x in (x + x for x in (out.append(x) or x for x in items[:3])))
+        for x in numbers:
+            out.append((x, next(numbers, None)))
+            items.append(-3)
+    return first, out
