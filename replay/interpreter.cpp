@@ -107,8 +107,11 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
     default:
       break;
   }
-  if (answer != Answer::kRaised && stitch(step)) {
-    return Outcome::kStitched;
+  if (answer != Answer::kRaised && run_.stitcher != nullptr && step.snapshot != kNoSnapshot) {
+    give_up_rest(step);
+    if (stitch(step)) {
+      return Outcome::kStitched;
+    }
   }
   run_.is_complete =
       step.op == Op::raise_out || step.op == Op::reraise_out || step.op == Op::yield_value || step.op == Op::link;

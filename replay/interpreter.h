@@ -121,6 +121,8 @@ class Interpreter {
   void return_locals();
   void take_stack(std::int32_t depth);
   void clear_registers();
+  void give_up_rest(const Step& step);
+  [[nodiscard]] const LoweredSnapshot& ended_before(const Step& step, const LoweredSnapshot& here) const;
   void drop_operands(const Step& step, const LoweredSnapshot& inner);
   [[nodiscard]] int recursion_levels(int level) const;
   void pop_frames(int keep);

@@ -449,7 +449,14 @@ Outcome Interpreter::go_on(const Step& header) {
       case LoopCode::kForIter: {
         PyObject* iterator = objects[op->left];
         if (interp::is_sequence_iterator(iterator)) {
-          objects[op->result] = interp::next_of_sequence(iterator);
+          PyObject* item = interp::next_of_sequence(iterator);
+          if (item == nullptr) [[unlikely]] {
+            if (!sync(steps[op->right])) {
+              return finish(steps[op->right], Answer::kRaised);
+            }
+            item = Py_TYPE(iterator)->tp_iternext(iterator);
+          }
+          objects[op->result] = item;
         } else if (const Answer answer = perform_in_loop(steps[op->right]); answer != Answer::kNext) [[unlikely]] {
           return finish(steps[op->right], answer);
         }

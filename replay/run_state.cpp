@@ -8,6 +8,7 @@
 #include "replay/overloads.h"
 #include "replay/passes/facts.h"
 #include "rewriter/interp/generators.h"
+#include "rewriter/interp/iterators.h"
 
 namespace tagalong::replay {
 
@@ -170,6 +171,51 @@ void Interpreter::clear_registers() {
   for (std::int32_t place = executor_.constant_count_; place < executor_.register_count_; ++place) {
     Py_CLEAR(registers_[place]);
   }
+}
+
+// What no frame has any more dies with the instruction that a guard stands behind, as an iterator at its end. Whoever
+// looks then finds the frame there.
+void Interpreter::give_up_rest(const Step& step) {
+  const LoweredSnapshot& inner = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)];
+  const auto is_left = [&](std::int32_t place) {
+    return std::ranges::any_of(inner.chain, [&](SnapshotId id) {
+      const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(id)];
+      const auto number = static_cast<std::size_t>(state.frame);
+      return executor_.frame_functions_[number] == place || executor_.frame_instances_[number] == place ||
+             std::ranges::find(state.locals, place) != state.locals.end() ||
+             std::ranges::find(state.stack, place) != state.stack.end();
+    });
+  };
+  bool is_shown = false;
+  for (std::int32_t place = executor_.constant_count_; place < executor_.register_count_; ++place) {
+    PyObject* object = registers_[place];
+    if (object == nullptr || dies_alone(object) || interp::is_used_up(object) || is_left(place)) {
+      continue;
+    }
+    if (!is_shown && Py_REFCNT(object) == 1) {
+      is_shown = true;
+      if (!materialise(inner, true)) {
+        PyErr_Clear();  // leaving tries again
+        return;
+      }
+      interp::set_location(run_.frames[inner.chain.size() - 1], unit_of(ended_before(step, inner)));
+    }
+    Py_CLEAR(registers_[place]);
+  }
+}
+
+// The state before the instruction that has led to this one in the same frame.
+const LoweredSnapshot& Interpreter::ended_before(const Step& step, const LoweredSnapshot& here) const {
+  for (const Step* each = &step; each != executor_.steps_.data();) {
+    --each;
+    if (each->snapshot != kNoSnapshot) {
+      const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(each->snapshot)];
+      if (state.frame == here.frame) {
+        return state;
+      }
+    }
+  }
+  return here;
 }
 
 // The root frame returns: its locals die in the order of their slots, with the real frame if there is one.

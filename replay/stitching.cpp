@@ -65,6 +65,11 @@ Transfer& Interpreter::transfer_to(const Step& step, const Executor& next) const
       return known;
     }
   }
+  // Executors come and go, as what they need dies.
+  std::erase_if(step.transfers, [&step](const Transfer& known) {
+    return std::ranges::none_of(step.target->executors,
+                                [&known](const auto& executor) { return executor->serial == known.serial; });
+  });
   Transfer& transfer = step.transfers.emplace_back();
   transfer.next = &next;
   transfer.serial = next.serial;
@@ -153,13 +158,15 @@ Visit* Interpreter::visit_of(Transfer& transfer) {
 bool Interpreter::hand_over(Transfer& transfer, const Step& step) {
   const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)];
   Visit* visit = visit_of(transfer);
-  if (!visit->is_complete() || (state.has_shared && !box_all(state))) {
+  if (!visit->is_complete()) {
     return false;
   }
-  for (const Transfer::Move& move : transfer.moves) {
-    if (move.is_converted && move.raw == Raw::kNone && box(move.from) == nullptr) {
-      return false;
-    }
+  const auto has_object = [this](const Transfer::Move& move) {
+    return !move.is_converted || move.raw != Raw::kNone || box(move.from) != nullptr;
+  };
+  if ((state.has_shared && !box_all(state)) || !std::ranges::all_of(transfer.moves, has_object)) {
+    PyErr_Clear();  // no memory: leaving tries again
+    return false;
   }
   PyObject** const registers = visit->registers.data();
   RawNumber* const raw = visit->raw.data();

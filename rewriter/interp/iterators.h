@@ -37,12 +37,19 @@ inline bool is_sequence_iterator(PyObject* iterator) {
   return Py_TYPE(iterator) == &PyListIter_Type || Py_TYPE(iterator) == &PyTupleIter_Type;
 }
 
-// The next item of a list's or a tuple's iterator, a new reference; null: exhausted, which its own function notes.
+// Whether it is one that has nothing any more.
+inline bool is_used_up(PyObject* iterator) {
+  return Py_TYPE(iterator) == &PyRangeIter_Type ||
+         (is_sequence_iterator(iterator) && reinterpret_cast<SequenceIterator*>(iterator)->sequence == nullptr);
+}
+
+// The next item of a list's or a tuple's iterator, a new reference; null: that was all, which its own function notes,
+// who gives up the sequence.
 inline PyObject* next_of_sequence(PyObject* iterator) {
   auto* state = reinterpret_cast<SequenceIterator*>(iterator);
   PyObject* sequence = state->sequence;
   if (sequence == nullptr || state->index >= Py_SIZE(sequence)) {
-    return Py_TYPE(iterator)->tp_iternext(iterator);
+    return nullptr;
   }
   const Py_ssize_t index = state->index++;
   return Py_NewRef(PyList_Check(sequence) ? PyList_GET_ITEM(sequence, index) : PyTuple_GET_ITEM(sequence, index));

@@ -771,3 +771,26 @@ def f(n):
     for i in range(n):
         kept.append((i + 0.5) in [0.5 + i])
     return kept
+
+
+# program: closed_list_dies_at_its_end
+# limits: loops=1
+# note: a list that only its iterator holds dies inside of the FOR_ITER that finds its end
+# f(3) => record, hit exit
+# f(5) => hit exit, hit exit
+import sys
+log = []
+class Noisy:
+    def __del__(self):
+        frame = sys._getframe(1)
+        log.append((frame.f_lineno - frame.f_code.co_firstlineno, frame.f_locals["total"], frame.f_locals["k"]))
+def make(n):
+    return list(map(lambda i: [Noisy()], range(n)))
+def f(n):
+    log.clear()
+    total = k = 0
+    for x in make(n):
+        total += n
+        k += 1
+    total -= 1
+    return total, list(log)

@@ -630,3 +630,91 @@ def f(items):
             out.append((x, next(numbers, None)))
             items.append(-3)
     return first, out
+
+
+# program: stitched_iterator_dies
+# limits: loops=1, heat=2
+# note: an iterator dies at the end of its loop: who looks finds the frame there, with the numbers of then
+# f(6) => record (record hit exit)*2 bridge hit (exit stitch stitch stitch)*2 exit stitch stitch exit, hit (exit stitch stitch stitch)*5 exit stitch stitch exit bridge, hit (exit stitch stitch stitch)*5 exit stitch stitch exit stitch
+import sys
+log = []
+class Noisy:
+    def __init__(self, k):
+        self.k = k
+    def __call__(self, x):
+        return x + self.k
+    def __del__(self):
+        frame = sys._getframe(1)
+        names = {k: v for k, v in frame.f_locals.items() if k != "out"}
+        log.append((self.k, frame.f_lineno - frame.f_code.co_firstlineno, names))
+def f(n):
+    log.clear()
+    total = 0
+    for i in range(n):
+        k = 0
+        for x in map(Noisy(i), (1, 2, 3)):
+            total += x
+            k += 1
+        total -= 1
+    return total, list(log)
+
+
+# program: stitched_iterator_watches
+# limits: loops=1, heat=2
+# note: what dies with an iterator switches tracing on: nothing is stitched any more
+# f(6, 6) => record (record hit exit)*2 bridge hit (exit stitch stitch stitch)*2 exit stitch stitch exit, hit (exit stitch stitch stitch)*5 exit stitch stitch exit bridge
+# f(6, 4) => hit (exit stitch stitch stitch)*4 exit, hit (exit stitch stitch stitch)*4 exit
+import sys
+log = []
+def watch(frame, event, argument):
+    if frame.f_code.co_name == "f":
+        log.append((event, frame.f_lineno - frame.f_code.co_firstlineno))
+    return watch
+class Noisy:
+    def __init__(self, is_last):
+        self.is_last = is_last
+    def __call__(self, x):
+        return x + 1
+    def __del__(self):
+        if self.is_last:
+            sys._getframe(1).f_trace = watch
+            sys.settrace(watch)
+def f(n, last):
+    log.clear()
+    total = 0
+    for i in range(n):
+        k = 0
+        for x in map(Noisy(i == last), (1, 2, 3)):
+            total += x
+            k += 1
+        total -= 1
+    sys.settrace(None)
+    return total, list(log)
+
+
+# program: stitched_iterator_unmakes_the_next
+# limits: loops=1, heat=2
+# note: what dies with an iterator ends the executors that would have gone on
+# f(6, 6) => record (record hit exit)*2 bridge hit (exit stitch stitch stitch)*2 exit stitch stitch exit, hit (exit stitch stitch stitch)*5 exit stitch stitch exit bridge
+# f(6, 4) => hit (exit stitch stitch stitch)*4 exit stitch exit hit (stitch exit)*2 bridge, hit (exit stitch exit stitch stitch stitch)*5 (exit stitch)*2 stitch exit stitch
+class Helper:
+    def step(self):
+        return 1
+class Noisy:
+    def __init__(self, is_last):
+        self.is_last = is_last
+    def __call__(self, x):
+        return x + 1
+    def __del__(self):
+        global Helper
+        if self.is_last:
+            class Helper:
+                def step(self):
+                    return 100
+def f(n, last):
+    total = 0
+    for i in range(n):
+        for x in map(Noisy(i == last), (1, 2, 3)):
+            total += x
+        total += Helper().step()
+    return total
