@@ -186,6 +186,10 @@ class Executor final : public interp::Watcher {
   [[nodiscard]] bool is_running() const { return running_ != 0; }
   void object_died(PyObject* object) override;
 
+  // For tests of what goes on after it: from now on the step's guard never holds, or the run leaves in front of the
+  // step as if somebody watched. False: a run cannot leave there at any time.
+  bool fail_at(std::size_t step);
+
   Worth worth;
   const std::uint64_t serial = ++last_serial_;  // of no other one, also when it is gone
   mutable std::uint64_t hits = 0;

@@ -450,18 +450,54 @@ Executor::~Executor() {
   }
 }
 
+namespace {
+
+// What no value of the program is.
+PyObject* nothing() {
+  static PyObject* const object = _PyObject_New(&PyBaseObject_Type);
+  return object;
+}
+
+}  // namespace
+
 void Executor::object_died(PyObject* object) {
   // A run that is under way comes to its guard and leaves; whatever gets the address next is not taken for the object.
-  static PyObject* const nothing = _PyObject_New(&PyBaseObject_Type);
   for (Step& step : steps_) {
     if (step.object == object) {
-      step.object = nothing;
+      step.object = nothing();
       dead_step_ = &step;
     }
   }
   if (!std::exchange(is_dead_, true) && keeper != nullptr) {
     keeper->executor_died(*this);
   }
+}
+
+bool Executor::fail_at(std::size_t number) {
+  Step& step = steps_[number];
+  const auto belongs = [number](const LoopOp& op) {
+    const bool is_fused = op.code == LoopCode::kRangeNext || op.code == LoopCode::kForIter;  // with its guard
+    return op.step == number + (is_fused ? 1 : 0);
+  };
+  const auto op = std::ranges::find_if(loop_.ops, belongs);
+  const bool is_before = step.op == Op::guard_type || step.op == Op::guard_function ||
+                         step.op == Op::guard_bound_function || step.op == Op::guard_class ||
+                         step.op == Op::guard_type_version;
+  // A frame that returns has nothing on its stack any more.
+  const bool can_leave = step.can_leave && step.op != Op::leave_frame;
+  if ((!is_before && !can_leave) || (step.in_loop && !step.is_header && op == loop_.ops.end())) {
+    return false;
+  }
+  if (is_before) {
+    step.object = nothing();
+  } else {
+    step.op = Op::leave;
+  }
+  if (op != loop_.ops.end()) {
+    op->code = LoopCode::kStep;
+    op->step = static_cast<std::uint32_t>(number);
+  }
+  return true;
 }
 
 int Executor::return_instruction() const {

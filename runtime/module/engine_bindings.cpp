@@ -172,6 +172,34 @@ py::tuple functions_seen() {
   return py::make_tuple(runtime::totals().functions_recorded, runtime::totals().functions_replayed);
 }
 
+// --- for tests of stitching
+
+// The executors of a function's code, by their serial numbers.
+py::list executors_of(const py::object& function) {
+  py::list result;
+  if (PyObject* anchor = runtime::anchor_of(code_of(function))) {
+    for (const runtime::Entry& entry : runtime::record_of(anchor)->entries) {
+      for (const auto& executor : entry.executors) {
+        result.append(py::make_tuple(executor->serial, executor->steps().size()));
+      }
+    }
+  }
+  return result;
+}
+
+bool fail_at(const py::object& function, std::uint64_t serial, std::size_t step) {
+  if (PyObject* anchor = runtime::anchor_of(code_of(function))) {
+    for (const runtime::Entry& entry : runtime::record_of(anchor)->entries) {
+      for (const auto& executor : entry.executors) {
+        if (executor->serial == serial && step < executor->steps().size()) {
+          return executor->fail_at(step);
+        }
+      }
+    }
+  }
+  return false;
+}
+
 void set_option(const std::string& name, long value) {
   if (!runtime::set_option(name, value)) {
     PyErr_Format(PyExc_ValueError, "there is no option %s", name.c_str());
@@ -272,6 +300,8 @@ void export_engine() {
   py::def("start_stress", start_stress);
   py::def("adopt_function", adopt_function);
   py::def("functions_seen", functions_seen);
+  py::def("executors_of", executors_of);
+  py::def("fail_at", fail_at);
 }
 
 }  // namespace tagalong
