@@ -93,6 +93,7 @@ struct Step {
   mutable std::unique_ptr<array::UfuncSite> site;
   mutable Attached* target = nullptr;  // where it leaves, once looked up
   mutable std::vector<Transfer> transfers;
+  mutable std::unique_ptr<std::vector<std::int32_t>> rest;  // registers of what no frame has where it leaves
   mutable std::unique_ptr<RegionSite> region;
 };
 

@@ -122,6 +122,7 @@ class Interpreter {
   void take_stack(std::int32_t depth);
   void clear_registers();
   void give_up_rest(const Step& step);
+  [[nodiscard]] std::vector<std::int32_t> rest_of(const LoweredSnapshot& inner) const;
   [[nodiscard]] const LoweredSnapshot& ended_before(const Step& step, const LoweredSnapshot& here) const;
   void drop_operands(const Step& step, const LoweredSnapshot& inner);
   [[nodiscard]] int recursion_levels(int level) const;

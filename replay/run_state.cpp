@@ -177,19 +177,13 @@ void Interpreter::clear_registers() {
 // looks then finds the frame there.
 void Interpreter::give_up_rest(const Step& step) {
   const LoweredSnapshot& inner = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)];
-  const auto is_left = [&](std::int32_t place) {
-    return std::ranges::any_of(inner.chain, [&](SnapshotId id) {
-      const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(id)];
-      const auto number = static_cast<std::size_t>(state.frame);
-      return executor_.frame_functions_[number] == place || executor_.frame_instances_[number] == place ||
-             std::ranges::find(state.locals, place) != state.locals.end() ||
-             std::ranges::find(state.stack, place) != state.stack.end();
-    });
-  };
+  if (step.rest == nullptr) {
+    step.rest = std::make_unique<std::vector<std::int32_t>>(rest_of(inner));
+  }
   bool is_shown = false;
-  for (std::int32_t place = executor_.constant_count_; place < executor_.register_count_; ++place) {
+  for (const std::int32_t place : *step.rest) {
     PyObject* object = registers_[place];
-    if (object == nullptr || dies_alone(object) || interp::is_used_up(object) || is_left(place)) {
+    if (object == nullptr || interp::is_used_up(object) || dies_alone(object)) {
       continue;
     }
     if (!is_shown && Py_REFCNT(object) == 1) {
@@ -202,6 +196,30 @@ void Interpreter::give_up_rest(const Step& step) {
     }
     Py_CLEAR(registers_[place]);
   }
+}
+
+// Registers of objects that are in none of the frames.
+std::vector<std::int32_t> Interpreter::rest_of(const LoweredSnapshot& inner) const {
+  std::vector<bool> is_left(static_cast<std::size_t>(executor_.register_count_), false);
+  const auto leave = [&is_left](std::int32_t place) {
+    if (place >= 0) {
+      is_left[static_cast<std::size_t>(place)] = true;
+    }
+  };
+  for (const SnapshotId id : inner.chain) {
+    const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(id)];
+    leave(executor_.frame_functions_[static_cast<std::size_t>(state.frame)]);
+    leave(executor_.frame_instances_[static_cast<std::size_t>(state.frame)]);
+    std::ranges::for_each(state.locals, leave);
+    std::ranges::for_each(state.stack, leave);
+  }
+  std::vector<std::int32_t> rest;
+  for (std::int32_t place = executor_.constant_count_; place < executor_.register_count_; ++place) {
+    if (!is_left[static_cast<std::size_t>(place)] && (executor_.loop_.kinds.empty() || kind_of(place) == Raw::kNone)) {
+      rest.push_back(place);
+    }
+  }
+  return rest;
 }
 
 // The state before the instruction that has led to this one in the same frame.

@@ -241,7 +241,7 @@ PyObject* anchor_next(PyObject* self) {
   }
   // The run may free the code object that owns the anchor.
   Ref keep = Ref::create(self);
-  const bool is_header = record.entries[entry].place.place == recorder::DecodedCode::Place::kHeader;
+  const auto is_header = [&] { return record.entries[entry].place.place == recorder::DecodedCode::Place::kHeader; };
   const int unit = interp::unit_of(frame);
   if (!record.entries[entry].executors.empty()) {
     Ref result;
@@ -250,7 +250,7 @@ PyObject* anchor_next(PyObject* self) {
     }
   }
   if (t_pending.kind == Pending::Kind::kNone) {
-    const bool is_wanted = is_header ? record.is_hot(thread, entry) : record.wants_recording(thread, entry);
+    const bool is_wanted = is_header() ? record.is_hot(thread, entry) : record.wants_recording(thread, entry);
     if (record.is_retired() || !is_wanted || !can_record(frame, entry)) {
       return nullptr;
     }
@@ -264,7 +264,7 @@ PyObject* anchor_next(PyObject* self) {
   if (entry == 0) {
     return nullptr;
   }
-  if (is_header) {
+  if (is_header()) {
     // Whoever has begun to watch is told of lines that differ from the last one: the stub is all in one.
     interp::set_location(frame, unit);
   }
