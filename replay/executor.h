@@ -58,6 +58,8 @@ class Stitcher {
   virtual Attached* attached(int instruction, std::size_t depth) = 0;
   // A run has left `from`, by its end or by a side exit, and goes on in another one.
   virtual void stitched(const Run& run, const Executor& from, bool is_complete) = 0;
+  // It often does so from this step; `next` might become a part of `from` (growing.h), for the runs to come.
+  virtual void went_often(const Executor& from, const Step& step, const Executor& next) = 0;
 
  protected:
   ~Stitcher() = default;
@@ -95,6 +97,8 @@ struct Step {
   mutable std::vector<Transfer> transfers;
   mutable std::unique_ptr<std::vector<std::int32_t>> rest;  // registers of what no frame has where it leaves
   mutable std::unique_ptr<RegionSite> region;
+  // The same step before it has learned anything.
+  [[nodiscard]] Step fresh() const;
 };
 
 struct LoweredSnapshot {
@@ -115,7 +119,7 @@ struct LoweredSnapshot {
 // Estimated, in ns against the original instructions (runtime/worth.h).
 struct Worth {
   int straight = 0;  // entering, and what is outside of the loop
-  int round = 0;     // of the loop that closes the trace
+  int round = 0;     // of one round, or once through what begins with a loop node
 };
 
 struct Run {
@@ -128,10 +132,11 @@ struct Run {
   std::unique_ptr<Landing> landing;              // kLeft, entered from a frame
   Ref result;
   bool is_complete = false;      // kLeft, and that is how the trace ends
-  std::int64_t rounds = 0;       // of the loop that closes the trace, as many as were begun
+  std::int64_t gain = 0;         // Worth::round of the rounds that were begun
   const Step* failed = nullptr;  // the guard that did not hold
   Ref failed_value;
   Stitcher* stitcher = nullptr;     // entered from a frame: if it may go on in other executors
+  std::uint32_t grow_after = 0;     // times that it does so from one step before they may become one; 0: never
   const Executor* last = nullptr;   // in which the run has ended
   bool is_idle = false;             // kLeft, where it was entered, and nothing has happened since
   const Attached* place = nullptr;  // where that was attached; null: the first one
@@ -179,6 +184,8 @@ class Executor final : public interp::Watcher {
   [[nodiscard]] const CodeShape& root_shape() const { return *shapes_.front(); }
   // Index of the RETURN_VALUE that ends the trace, -1 if it ends otherwise.
   [[nodiscard]] int return_instruction() const;
+  // How many traces it is of; more than one once it has grown.
+  [[nodiscard]] std::size_t part_count() const { return members_.empty() ? 1 : members_.size(); }
   // Steps that are guards of the entry check.
   [[nodiscard]] std::vector<std::size_t> entry_guards() const;
 
@@ -191,7 +198,8 @@ class Executor final : public interp::Watcher {
   // step as if somebody watched. False: a run cannot leave there at any time.
   bool fail_at(std::size_t step);
 
-  Worth worth;
+  [[nodiscard]] const Worth& worth() const { return worth_; }
+  void set_worth(const Worth& worth);
   const std::uint64_t serial = ++last_serial_;  // of no other one, also when it is gone
   mutable std::uint64_t hits = 0;
   mutable std::uint64_t exits = 0;
@@ -199,6 +207,7 @@ class Executor final : public interp::Watcher {
 
  private:
   class Hold;
+  friend class Growth;
   friend class Lowering;
   friend class Interpreter;
   friend struct Visit;
@@ -222,6 +231,23 @@ class Executor final : public interp::Watcher {
   const Step* dead_step_ = nullptr;  // the guard that can never hold again; null: it is a constant that is gone
   mutable int running_ = 0;          // runs under way
   int entry_instruction_ = -1;
+  Worth worth_;
+  // Of an executor that has grown: the traces that it is of, itself first, with their places in steps_ and loop_.ops.
+  struct Member {
+    std::uint64_t serial = 0;         // of the executor that it was
+    const Attached* place = nullptr;  // where that is attached; null: where this one is
+    int instruction = -1;             // its entry_instruction_
+    int round = 0;                    // what going through it is worth
+    std::size_t first_step = 0;
+    std::size_t first_operation = 0, operations = 0;
+    DirectEntry entry;
+  };
+  std::vector<Member> members_;
+  std::shared_ptr<const Executor> base_;  // what it was before it grew
+  std::size_t last_step_ = 0;             // of the trace itself, without parts; of one that has not grown: the last
+  [[nodiscard]] std::size_t last_step() const { return members_.empty() ? steps_.size() - 1 : last_step_; }
+  // Where the trace is attached to which the step belongs; null: where this executor is.
+  [[nodiscard]] const Attached* place_of(const Step& step) const;
   std::int32_t constant_count_ = 0;  // registers below are not owned
   std::int32_t register_count_ = 0;
 };

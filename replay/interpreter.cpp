@@ -113,6 +113,9 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
       return Outcome::kStitched;
     }
   }
+  if (const Attached* place = executor_.place_of(step)) {
+    run_.place = place;
+  }
   run_.is_complete =
       step.op == Op::raise_out || step.op == Op::reraise_out || step.op == Op::yield_value || step.op == Op::link;
   ++(run_.is_complete ? executor_.hits : executor_.exits);

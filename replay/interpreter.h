@@ -49,6 +49,7 @@ class Interpreter {
   bool hand_over(Transfer& transfer, const Step& step);
   bool enter_loop();
   void begin_round(const Step& header);
+  void check_entry(std::size_t member) const;
   PyObject* box(std::int32_t place);
   bool box_all(const LoweredSnapshot& state);
   [[nodiscard]] int real_level(std::int32_t frame) const;

@@ -1,4 +1,5 @@
 // A loop that closes a trace: its operations run round after round, numbers without objects, until one of them leaves.
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
@@ -194,7 +195,6 @@ bool Interpreter::enter_loop() {
 
 // The values of the frame that goes round are others now, under the same names; those of its callers stay.
 inline void Interpreter::begin_round(const Step& header) {
-  ++run_.rounds;
   const auto level = executor_.snapshots_[static_cast<std::size_t>(header.snapshot)].chain.size() - 1;
   if (std::cmp_less(level, run_.depth)) {
     run_.synced_keys[level] = -1;
@@ -227,13 +227,34 @@ Outcome Interpreter::resume(RawNumber* raw) {
   return go_on(executor_.steps_[executor_.direct_.header]);
 }
 
+#ifdef TAGALONG_CHECKS
+// Where a trace begins only its parameters have anything in their registers.
+void Interpreter::check_entry(std::size_t member) const {
+  const DirectEntry& entry = executor_.members_[member].entry;
+  for (std::int32_t place = executor_.constant_count_; place < executor_.register_count_; ++place) {
+    const bool is_parameter =
+        std::ranges::find(entry.parameters, place, &DirectEntry::Parameter::to) != entry.parameters.end();
+    TAGALONG_CHECK(is_parameter || registers_[place] == nullptr, "register {} is not empty where trace {} of {} begins",
+                   place, member, executor_.graph_.name);
+  }
+}
+#endif
+
 Outcome Interpreter::go_on(const Step& header) {
   begin_round(header);
+  run_.gain += executor_.worth_.round;
   PyObject** const objects = registers_;
   RawNumber* const raw = raw_;
   const LoopOp* const first = executor_.loop_.ops.data();
   const Step* const steps = executor_.steps_.data();
   const LoopOp* op = first;
+  // To be used inside of the switch.
+#define TAGALONG_GUARD_FAILED                             \
+  if (op->branch < 0) {                                   \
+    return finish(steps[op->step], Answer::kGuardFailed); \
+  }                                                       \
+  op = first + op->branch - 1;                            \
+  break;
 #define TAGALONG_ARITHMETIC(code, builtin)                                  \
   case LoopCode::code: {                                                    \
     std::int64_t result = 0;                                                \
@@ -257,7 +278,7 @@ Outcome Interpreter::go_on(const Step& header) {
     break;                                                                                        \
   case LoopCode::kGuard##name:                                                                    \
     if ((raw[op->left].member operation raw[op->right].member) != (op->flag != 0)) [[unlikely]] { \
-      return finish(steps[op->step], Answer::kGuardFailed);                                       \
+      TAGALONG_GUARD_FAILED                                                                       \
     }                                                                                             \
     break;
   for (;; ++op) {
@@ -266,6 +287,9 @@ Outcome Interpreter::go_on(const Step& header) {
         const Step& step = steps[op->step];
         const Answer answer = perform_in_loop(step);
         if (answer != Answer::kNext) [[unlikely]] {
+          if (answer == Answer::kGuardFailed) {
+            TAGALONG_GUARD_FAILED
+          }
           return finish(step, answer);
         }
         break;
@@ -322,18 +346,27 @@ Outcome Interpreter::go_on(const Step& header) {
       case LoopCode::kUnboxInt:
         if (!PyLong_CheckExact(objects[op->left]) || !interp::int64_of(objects[op->left], &raw[op->left].i))
             [[unlikely]] {
-          return finish(steps[op->step], op->is_guard ? Answer::kGuardFailed : Answer::kAgain);
+          if (!op->is_guard) {
+            return finish(steps[op->step], Answer::kAgain);
+          }
+          TAGALONG_GUARD_FAILED
         }
         break;
       case LoopCode::kUnboxFloat:
         if (!PyFloat_CheckExact(objects[op->left])) [[unlikely]] {
-          return finish(steps[op->step], op->is_guard ? Answer::kGuardFailed : Answer::kAgain);
+          if (!op->is_guard) {
+            return finish(steps[op->step], Answer::kAgain);
+          }
+          TAGALONG_GUARD_FAILED
         }
         raw[op->left].d = PyFloat_AS_DOUBLE(objects[op->left]);
         break;
       case LoopCode::kUnboxBool:
         if (!unbox(objects[op->left], Raw::kBool, &raw[op->left])) [[unlikely]] {
-          return finish(steps[op->step], op->is_guard ? Answer::kGuardFailed : Answer::kAgain);
+          if (!op->is_guard) {
+            return finish(steps[op->step], Answer::kAgain);
+          }
+          TAGALONG_GUARD_FAILED
         }
         break;
         TAGALONG_ARITHMETIC(kAddInt, __builtin_add_overflow)
@@ -438,12 +471,12 @@ Outcome Interpreter::go_on(const Step& header) {
         break;
       case LoopCode::kGuardBool:
         if ((raw[op->left].i != 0) != (op->flag != 0)) [[unlikely]] {
-          return finish(steps[op->step], Answer::kGuardFailed);
+          TAGALONG_GUARD_FAILED
         }
         break;
       case LoopCode::kRangeNext:
         if (!interp::next_of_range(objects[op->left], &raw[op->result].i)) [[unlikely]] {
-          return finish(steps[op->step], Answer::kGuardFailed);
+          TAGALONG_GUARD_FAILED
         }
         break;
       case LoopCode::kForIter: {
@@ -461,7 +494,7 @@ Outcome Interpreter::go_on(const Step& header) {
           return finish(steps[op->right], answer);
         }
         if (objects[op->result] == nullptr) [[unlikely]] {
-          return finish(steps[op->step], Answer::kGuardFailed);
+          TAGALONG_GUARD_FAILED
         }
         break;
       }
@@ -503,6 +536,7 @@ Outcome Interpreter::go_on(const Step& header) {
           return finish(steps[op->step], Answer::kLeave);
         }
         begin_round(header);
+        run_.gain += op->result;
         break;
       case LoopCode::kServeAndJump:
         if (requested_ && !serve(steps[op->step])) [[unlikely]] {
@@ -512,13 +546,51 @@ Outcome Interpreter::go_on(const Step& header) {
           return finish(steps[op->step], Answer::kLeave);
         }
         begin_round(header);
-        op = first - 1;
+        run_.gain += op->result;
+        op = first + op->right - 1;
         break;
       case LoopCode::kJump:
-        op = first - 1;
+#ifdef TAGALONG_CHECKS
+        if (op->flag != 0) {
+          check_entry(static_cast<std::size_t>(op->left));
+        }
+#endif
+        op = first + op->right - 1;
+        break;
+      case LoopCode::kGuardType:
+        if (reinterpret_cast<PyObject*>(Py_TYPE(objects[op->left])) != steps[op->step].object) [[unlikely]] {
+          TAGALONG_GUARD_FAILED
+        }
+        break;
+      case LoopCode::kCross:
+        if (requested_ || run_.depth != 1 || interp::is_watched(run_.thread)) [[unlikely]] {
+          return finish(steps[op->step], Answer::kGuardFailed);
+        }
+        begin_round(header);
+        run_.gain += op->result;
+        break;
+      case LoopCode::kCheckBound:
+        if (objects[op->left] == nullptr) [[unlikely]] {
+          return finish(steps[op->step], Answer::kGuardFailed);
+        }
+        break;
+      case LoopCode::kCheckUnbound:
+        if (objects[op->left] != nullptr) [[unlikely]] {
+          return finish(steps[op->step], Answer::kGuardFailed);
+        }
+        break;
+      case LoopCode::kCheckType:
+        if (reinterpret_cast<PyObject*>(Py_TYPE(objects[op->left])) !=
+            executor_.loop_.types[static_cast<std::size_t>(op->right)]) [[unlikely]] {
+          return finish(steps[op->step], Answer::kGuardFailed);
+        }
+        break;
+      case LoopCode::kUnbind:
+        Py_CLEAR(interp::locals_of(run_.root)[op->left]);
         break;
     }
   }
+#undef TAGALONG_GUARD_FAILED
 #undef TAGALONG_ARITHMETIC
 #undef TAGALONG_BITS
 #undef TAGALONG_FLOAT

@@ -531,6 +531,10 @@ bool LoopLowering::emit_guard(const Node& each, std::size_t step) {
   if (each.op == Op::guard_type) {
     const Raw wanted = raw_of(reinterpret_cast<PyTypeObject*>(each.object.get()));
     if (wanted == Raw::kNone) {
+      if (raw_[at(value)] == Raw::kNone && !is_expected_to_raise(graph_.nodes, defined_at_[at(value)])) {
+        push(LoopCode::kGuardType, step, place(value)).is_guard = true;
+        return true;
+      }
       return false;
     }
     if (raw_[at(value)] == wanted && is_within(value)) {
@@ -691,8 +695,9 @@ void LoopLowering::emit_jump(const Node& each, std::size_t step) {
   }
   if (program_.ops.back().code == LoopCode::kServe) {
     program_.ops.back().code = LoopCode::kServeAndJump;
+    program_.ops.back().right = 0;
   } else {
-    push(LoopCode::kJump, step);
+    push(LoopCode::kJump, step, -1, 0);
   }
 }
 

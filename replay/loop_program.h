@@ -82,9 +82,16 @@ enum class LoopCode : std::uint8_t {
   kForIter,    // next item of any iterator (step `right`); a guard that there is one
   kItem,       // container `left` [raw `right`]
   kStoreItem,  // list `left` [raw `right`] = object `result`
-  kServe,      // signals, pending calls, other threads, as at each jump back
-  kJump,       // back to the first operation
+  kServe,      // signals, pending calls, other threads, as at each jump back; `result`: what a round is worth
+  kJump,       // to operation `right`
   kServeAndJump,
+  kGuardType,  // the type of `left` is the step's
+  // Between the traces of an executor that has grown:
+  kCross,         // nobody waits or watches; `result`: what going through the next trace is worth
+  kCheckBound,    // `left` is not null
+  kCheckUnbound,  // it is null
+  kCheckType,     // the type of `left` is types[right]
+  kUnbind,        // slot `left` of the real frame
 };
 
 struct LoopOp {
@@ -92,7 +99,8 @@ struct LoopOp {
   std::uint8_t flag = 0;
   bool is_guard = false;  // fails as a guard; otherwise the original instruction is executed
   std::int32_t result = -1, left = -1, right = -1;
-  std::uint32_t step = 0;  // index into Executor::steps_: what leaves, and where to
+  std::uint32_t step = 0;    // index into Executor::steps_: what leaves, and where to
+  std::int32_t branch = -1;  // a guard that fails goes on with this operation; -1: it leaves
 };
 
 struct LoopProgram {
@@ -104,6 +112,7 @@ struct LoopProgram {
   std::vector<Entry> parameters;  // filled at entry from what the operands of the loop node are
   std::vector<Entry> invariants;  // numbers of objects from before the loop (from == to)
   std::vector<Raw> kinds;         // by register: of those that may be without an object
+  std::vector<PyObject*> types;   // borrowed, see Executor::object_died
   // By snapshot: registers that may hold a number without an object. Empty, like all of this, where nothing goes round.
   std::vector<std::vector<std::int32_t>> unboxed;
 };
@@ -126,7 +135,8 @@ struct Transfer {
   std::vector<std::int32_t> objects;                      // registers that must not be empty
   std::vector<std::int32_t> empty;                        // that must be
   std::vector<std::int32_t> unbound;                      // locals
-  std::size_t visit = 0;                                  // where the run has it, most of the time
+  std::uint32_t crossings = 0;
+  std::size_t visit = 0;  // where the run has it, most of the time
 };
 
 // How an executor is entered with the registers of another one, numbers without objects among them: instead of

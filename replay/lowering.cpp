@@ -12,6 +12,13 @@
 
 namespace tagalong::replay {
 
+namespace {
+
+// Whether the step's helper is a name that belongs to the guard; others learn what it is.
+bool takes_name(Op op) { return op == Op::guard_member || op == Op::guard_accessor || op == Op::guard_keywords; }
+
+}  // namespace
+
 class Lowering {
  public:
   explicit Lowering(Executor& executor)
@@ -97,7 +104,7 @@ class Lowering {
     step.line = node.line;
     step.immediate = static_cast<std::int32_t>(node.immediate);
     step.object = node.object.get();
-    if (node.op == Op::guard_member || node.op == Op::guard_accessor || node.op == Op::guard_keywords) {
+    if (takes_name(node.op)) {
       step.helper = Ref::create(PyTuple_GET_ITEM(node.object.get(), 0));
       step.object = PyTuple_GET_ITEM(node.object.get(), 1);
     }
@@ -337,12 +344,13 @@ class Lowering {
     return true;
   }
 
-  static bool has_shared(const LoweredSnapshot& state) {
+  [[nodiscard]] bool has_shared(const LoweredSnapshot& state) const {
     std::vector<std::int32_t> places(state.locals.begin(), state.locals.end());
     places.insert(places.end(), state.stack.begin(), state.stack.end());
     std::ranges::sort(places);
-    return std::ranges::adjacent_find(places, [](int left, int right) { return left == right && left > 1; }) !=
-           places.end();
+    return std::ranges::adjacent_find(places, [this](int left, int right) {
+             return left == right && left >= executor_.constant_count_;
+           }) != places.end();
   }
 
   std::int32_t allocate() {
@@ -444,6 +452,33 @@ std::shared_ptr<Executor> Executor::lower(Graph graph, std::vector<CodeShapeRef>
   return executor;
 }
 
+Step Step::fresh() const {
+  Step step;
+  step.op = op;
+  step.in_entry_check = in_entry_check;
+  step.expects_raise = expects_raise;
+  step.serves = serves;
+  step.in_loop = in_loop;
+  step.is_header = is_header;
+  step.begins_region = begins_region;
+  step.can_leave = can_leave;
+  step.operand_count = operand_count;
+  step.drop_count = drop_count;
+  step.result_count = result_count;
+  step.result = result;
+  step.immediate = immediate;
+  step.operands = operands;
+  step.snapshot = snapshot;
+  step.shown = shown;
+  step.temporaries = temporaries;
+  step.object = object;
+  step.line = line;
+  step.node = node;
+  step.helper = takes_name(op) ? helper : Ref();
+  step.failures = failures;
+  return step;
+}
+
 Executor::~Executor() {
   for (const Ref& watch : watches_) {
     interp::unwatch(watch.get(), this);
@@ -460,6 +495,15 @@ PyObject* nothing() {
 
 }  // namespace
 
+void Executor::set_worth(const Worth& worth) {
+  worth_ = worth;
+  for (LoopOp& op : loop_.ops) {
+    if (op.code == LoopCode::kServe || op.code == LoopCode::kServeAndJump) {
+      op.result = worth.round;
+    }
+  }
+}
+
 void Executor::object_died(PyObject* object) {
   // A run that is under way comes to its guard and leaves; whatever gets the address next is not taken for the object.
   for (Step& step : steps_) {
@@ -468,6 +512,7 @@ void Executor::object_died(PyObject* object) {
       dead_step_ = &step;
     }
   }
+  std::ranges::replace(loop_.types, object, nothing());
   if (!std::exchange(is_dead_, true) && keeper != nullptr) {
     keeper->executor_died(*this);
   }
@@ -501,9 +546,15 @@ bool Executor::fail_at(std::size_t number) {
 }
 
 int Executor::return_instruction() const {
-  const Step& last = steps_.back();
+  const Step& last = steps_[last_step()];
   const bool returns = last.op == Op::return_value && last.snapshot != kNoSnapshot;
   return returns ? snapshots_[static_cast<std::size_t>(last.snapshot)].instruction : -1;
+}
+
+const Attached* Executor::place_of(const Step& step) const {
+  const auto number = static_cast<std::size_t>(&step - steps_.data());
+  const auto behind = std::ranges::upper_bound(members_, number, {}, &Member::first_step);
+  return behind == members_.begin() ? nullptr : std::prev(behind)->place;
 }
 
 std::vector<std::size_t> Executor::entry_guards() const {

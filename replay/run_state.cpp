@@ -241,7 +241,7 @@ void Interpreter::return_locals() {
   if (run_.depth == 0) {
     return;
   }
-  const SnapshotId last = executor_.steps_.back().snapshot;
+  const SnapshotId last = executor_.steps_[executor_.last_step()].snapshot;
   if (last != kNoSnapshot && !box_all(executor_.snapshots_[static_cast<std::size_t>(last)])) {
     Py_FatalError("tagalong: no memory for the locals of a frame");
   }

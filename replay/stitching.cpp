@@ -52,7 +52,10 @@ bool Interpreter::stitch(const Step& step) {
       ++(is_complete ? executor_.hits : executor_.exits);
       run_.place = step.target;
       run_.stitcher->stitched(run_, executor_, is_complete);
-      run_.rounds = 0;
+      run_.gain = 0;
+      if (++transfer.crossings == run_.grow_after) {
+        run_.stitcher->went_often(executor_, step, *candidate);
+      }
       return true;
     }
   }

@@ -127,6 +127,7 @@ class Chain final : private replay::Stitcher {
       run.names = interp::names_of(frame_);
       run.root_units = &record_.shown;
       run.stitcher = record_.is_stitched() ? this : nullptr;
+      run.grow_after = static_cast<std::uint32_t>(options().grow_after);
       event_ = event;
       worth_ = 0;
       const replay::Outcome outcome = executor->run(run);
@@ -138,7 +139,7 @@ class Chain final : private replay::Stitcher {
       }
       const bool is_complete = outcome == replay::Outcome::kReturned || run.is_complete;
       count(record_.counters, std::exchange(event_, Event::kStitch));
-      record_.weigh(worth_ + worth_of(run, outcome, run.last->worth, run.place != nullptr));
+      record_.weigh(worth_ + worth_of(run, outcome, run.last->worth(), run.place != nullptr));
       if (!is_complete) {
         count(record_.counters, Event::kExit);
       }
@@ -205,12 +206,16 @@ class Chain final : private replay::Stitcher {
 
   void stitched(const replay::Run& run, const replay::Executor& from, bool is_complete) override {
     worth_ = std::clamp(
-        worth_ + worth_of(run, replay::Outcome::kReturned, from.worth, event_ == Event::kStitch && worth_ != 0), -kMost,
-        kMost);
+        worth_ + worth_of(run, replay::Outcome::kReturned, from.worth(), event_ == Event::kStitch && worth_ != 0),
+        -kMost, kMost);
     count(record_.counters, std::exchange(event_, Event::kStitch));
     if (!is_complete) {
       count(record_.counters, Event::kExit);
     }
+  }
+
+  void went_often(const replay::Executor& from, const replay::Step& step, const replay::Executor& next) override {
+    record_.grow(from, step, next);
   }
 
   PyThreadState* thread_;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "replay/growing.h"
 #include "replay/passes/optimise.h"
 #include "replay/printer.h"
 #include "rewriter/interp/code_object.h"
@@ -135,7 +136,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   }
   entry.failures = recorded.stop == recorder::Stop::kNone ? 0 : entry.failures + 1;
   executor->keeper = this;
-  executor->worth = worth_of(*executor);
+  executor->set_worth(worth_of(*executor));
   entry.executors.insert(entry.executors.begin(), std::move(executor));
   last_synthesis_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (options().retire_after > 0 && records_in_vain()) {
@@ -147,7 +148,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
 // One more way through the function, and none of them pays: a recording costs as much as many calls.
 bool CodeRecord::records_in_vain() const {
   constexpr std::size_t kWays = 3;
-  const auto pays = [](const auto& executor) { return executor->worth.straight >= 0 || executor->worth.round > 0; };
+  const auto pays = [](const auto& executor) { return executor->worth().straight >= 0 || executor->worth().round > 0; };
   return executor_count() >= kWays && std::ranges::none_of(entries, [&pays](const Entry& entry) {
            return std::ranges::any_of(entry.executors, pays);
          });
@@ -234,6 +235,35 @@ void CodeRecord::revive() {
     if (entry.has_stub()) {
       interp::write_unit(reinterpret_cast<PyCodeObject*>(code), entry.stub, entry.first_unit);
     }
+  }
+}
+
+void CodeRecord::grow(const replay::Executor& from, const replay::Step& step, const replay::Executor& next) {
+  const auto find = [this](const replay::Executor& wanted) -> std::shared_ptr<replay::Executor>* {
+    for (Entry& entry : entries) {
+      for (auto& executor : entry.executors) {
+        if (executor.get() == &wanted) {
+          return &executor;
+        }
+      }
+    }
+    return nullptr;  // it has grown or died while it was running
+  };
+  std::shared_ptr<replay::Executor>* root = find(from);
+  const std::shared_ptr<replay::Executor>* part = find(next);
+  if (root == nullptr || part == nullptr) {
+    return;
+  }
+  auto grown = replay::grow(*root, static_cast<std::size_t>(&step - from.steps().data()), *part, step.target);
+  if (grown == nullptr) {
+    return;
+  }
+  grown->keeper = this;
+  lay_to_rest(std::exchange(*root, std::move(grown)));
+  count(counters, Event::kGrow);
+  if (is_logged(Topic::kCache)) {
+    log(Topic::kCache,
+        fmt::format("{}: line {} goes on in a trace of its own, {} in all", name(), step.line, (*root)->part_count()));
   }
 }
 

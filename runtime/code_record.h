@@ -72,6 +72,8 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   }
   [[nodiscard]] bool is_retired() const { return is_retired_; }
   void revive();
+  // `from` goes on in `next` so often, from this step, that it takes that in (replay/growing.h).
+  void grow(const replay::Executor& from, const replay::Step& step, const replay::Executor& next);
 
   [[nodiscard]] std::string explain() const;
   [[nodiscard]] std::size_t executor_count() const;

@@ -54,6 +54,8 @@ void count(Counters& counters, Event event) {
       return bump(&Counters::exits, "exit");
     case Event::kRetire:
       return bump(&Counters::retired, "retire");
+    case Event::kGrow:
+      return bump(&Counters::grown, "grow");
   }
 }
 

@@ -18,6 +18,7 @@ struct Counters {
   std::uint64_t bridges = 0;
   std::uint64_t invalidations = 0;
   std::uint64_t retired = 0;
+  std::uint64_t grown = 0;
   std::array<std::uint64_t, 32> stops{};  // by recorder::Stop
   // In the totals only: how many functions were recorded at least once, and replayed at least once.
   std::uint64_t functions_recorded = 0;
@@ -26,7 +27,7 @@ struct Counters {
 
 Counters& totals();
 
-enum class Event : std::uint8_t { kRecord, kBridge, kHit, kStitch, kMiss, kExit, kRetire };
+enum class Event : std::uint8_t { kRecord, kBridge, kHit, kStitch, kMiss, kExit, kRetire, kGrow };
 void count(Counters& counters, Event event);
 void count_stop(Counters& counters, recorder::Stop stop);
 

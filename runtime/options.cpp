@@ -14,7 +14,7 @@ Options& options() {
 
 bool set_option(std::string_view name, long value) {
   Options& all = options();
-  const std::array<std::pair<std::string_view, int*>, 11> numbers = {{
+  const std::array<std::pair<std::string_view, int*>, 12> numbers = {{
       {"nodes", &all.recording.nodes},
       {"unroll", &all.recording.unroll},
       {"loops", &all.recording.loops},
@@ -24,6 +24,7 @@ bool set_option(std::string_view name, long value) {
       {"retries", &all.retries},
       {"heat", &all.heat},
       {"executors", &all.executors},
+      {"grow_after", &all.grow_after},
       {"executor_depth", &all.executor_depth},
       {"retire_after", &all.retire_after},
   }};

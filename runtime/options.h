@@ -14,6 +14,7 @@ struct Options {
   int entries_per_anchor = 8;
   int heat = 16;            // rounds of a loop, or landings of side exits, before a place is worth a recording
   int executors = 200;      // of one code object, bridges included
+  int grow_after = 16;      // times that an executor goes on in another one before it takes that in; 0: never
   int retries = 4;          // recordings in vain before an anchor gives up
   int retire_after = 32;    // runs that together were worth less than nothing; 0: never
   int executor_depth = 48;  // executors inside executors, by C stack

@@ -78,13 +78,13 @@ replay::Worth worth_of(const replay::Executor& executor) {
   for (std::size_t place = 0; place < end; ++place) {
     worth.straight += worth_of(graph.nodes[place]);
   }
+  worth.round = std::clamp(worth.round, -1000, 1000);
   return worth;
 }
 
 int worth_of(const replay::Run& run, replay::Outcome outcome, const replay::Worth& worth, bool is_stitched) {
   constexpr std::int64_t kMost = 1'000'000;
-  const auto rounds = static_cast<int>(std::min(run.rounds, kMost));
-  int total = (is_stitched ? kStitch : worth.straight) + (rounds * std::clamp(worth.round, -1000, 1000));
+  int total = (is_stitched ? kStitch : worth.straight) + static_cast<int>(std::clamp(run.gain, -kMost, kMost));
   if (outcome == replay::Outcome::kLeft) {
     total += run.is_complete ? kLanding : kExit;
   }

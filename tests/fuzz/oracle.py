@@ -54,7 +54,9 @@ def limits_of(seed: int) -> Limits:
 def _limits_of_recording(seed: int) -> Limits:
     random = Random(seed * 7919 + 1)
     limits = _small_limits(random)
-    return limits + ((("loops", 1), ("heat", random.randrange(1, 4))) if with_loops else ())
+    if with_loops:
+        limits += (("loops", 1), ("heat", random.randrange(1, 4)), ("grow_after", random.randrange(4)))
+    return limits
 
 
 def _small_limits(random: Random) -> Limits:

@@ -38,7 +38,7 @@ def runs(program: Program, arguments: argparse.Namespace) -> Iterator[Run]:
         return
     trace, events = tagalong.trace, tagalong.testing.events
     if arguments.loops:
-        for name, value in (("loops", 1), ("heat", 2)):
+        for name, value in (("loops", 1), ("heat", 2), ("grow_after", 2)):
             LIMITS[name] = value
             _core.set_option(name, value)
     if arguments.shuffled is not None:

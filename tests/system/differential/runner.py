@@ -28,6 +28,7 @@ LIMITS = {
     "regions": 0,
     "heat": 16,
     "executors": 200,
+    "grow_after": 0,  # how often executors go on in others is counted
     "inline_depth": 8,
     "entries_per_anchor": 8,
     "retries": 4,
@@ -117,7 +118,8 @@ def _limited(program: Program, traced: bool) -> Iterator[None]:
         return
     from tagalong import _core
 
-    for name, value in (("retire_after", LIMITS["retire_after"]), *program.limits):
+    always = ((name, LIMITS[name]) for name in ("retire_after", "grow_after"))
+    for name, value in (*always, *program.limits):
         _core.set_option(name, value)
     try:
         yield
