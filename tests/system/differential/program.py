@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _HEADER = re.compile(r"# program: (\w+)$")
-_EVENT = re.compile(r"record|bridge|hit|stitch|miss|exit|retire|none|stop:\w+")
+_EVENT = re.compile(r"record|bridge|hit|stitch|miss|exit|grow|retire|none|stop:\w+")
 _REPEATED = re.compile(r"\(([^()]*)\)\*(\d+)")
 
 PROGRAMS = Path(__file__).parent / "programs"

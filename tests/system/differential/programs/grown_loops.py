@@ -1,0 +1,366 @@
+"""Executors that often go on in others grow: inner loops, branches and other types become parts of one."""
+# fmt: off
+# ruff: noqa: E402, E501, E702, E704, E722, F401, F811, F821, F841, F842, I001, PTH118, SIM115
+
+
+# program: grown_branches
+# limits: loops=1, heat=2, grow_after=2
+# f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit
+def f(n):
+    even = odd = 0
+    for i in range(n):
+        if i % 2:
+            odd += i
+        else:
+            even += 1
+    return even, odd
+
+
+# program: grown_branches_tree
+# limits: loops=1, heat=2, grow_after=2
+# f(90) => record record (hit exit)*2 bridge hit exit stitch exit hit exit grow stitch exit bridge hit stitch exit stitch stitch exit grow stitch stitch exit hit stitch stitch grow stitch stitch exit bridge hit stitch grow (stitch exit stitch)*2 grow (stitch exit)*3 stitch (stitch exit grow)*3 (stitch)*3 exit
+def f(n):
+    counts = [0, 0, 0, 0]
+    number = 0
+    while number < n:
+        if number % 2:
+            if number % 3:
+                counts[0] += number
+            else:
+                counts[1] -= 1
+        elif number % 5:
+            counts[2] += 1
+        else:
+            counts[3] += number
+        number += 1
+    return counts
+
+
+# program: grown_nested
+# limits: loops=1, heat=2, grow_after=2
+# f(12) => record (record hit exit)*2 bridge hit exit (stitch)*3 exit (grow stitch)*2 stitch stitch grow stitch stitch exit stitch stitch grow stitch exit grow (stitch)*3 exit hit stitch grow stitch stitch exit bridge hit exit stitch record hit grow stitch stitch exit (stitch)*3 exit (grow stitch)*2 stitch stitch grow stitch stitch exit stitch stitch grow stitch exit grow (stitch)*3 grow stitch stitch exit
+def f(n):
+    table = []
+    for i in range(n):
+        row = []
+        for j in range(n):
+            total = 0.0
+            for k in range(3):
+                total += i * k - j
+            row.append(total)
+        table.append(row)
+    return table
+
+
+# program: grown_swapped
+# limits: loops=1, heat=2, grow_after=2
+# note: the values change places on the way from one part to the next
+# f(40) => record record (hit exit)*3 bridge hit exit stitch stitch exit grow stitch exit bridge hit stitch grow (stitch exit stitch)*2 grow (stitch exit)*2 stitch (stitch exit grow)*2 (stitch stitch exit)*2
+def f(n):
+    a, b, c = 1, 2.5, 3
+    seen = []
+    for i in range(n):
+        if i % 3 == 1:
+            a, c = c, a
+        else:
+            a += 1
+        if i % 5 == 2:
+            seen.append((a, b, c))
+            b = b / 2
+    return a, b, c, seen
+
+
+# program: grown_shared
+# limits: loops=1, heat=2, grow_after=2
+# note: one object under two names stays one
+# f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 exit hit grow stitch stitch exit bridge hit exit stitch stitch exit stitch grow stitch exit
+def f(n):
+    last = first = 1000
+    same = 0
+    for i in range(n):
+        total = i * 1000
+        if i % 2:
+            last = first = total
+        same += first is last
+        if i % 7 == 3:
+            first = total + 1
+    return same, first, last
+
+
+# program: grown_types
+# limits: loops=1, heat=2, grow_after=2
+# f([1, 2.5, "a"] * 12) => record record (hit exit)*2 bridge hit exit stitch stitch exit miss hit exit grow stitch stitch exit miss bridge hit stitch exit stitch stitch grow (stitch exit stitch)*2 grow (stitch exit)*2 stitch (stitch exit)*2 (grow stitch)*2 exit stitch exit
+# f([1, 2.5, "a"] * 12) => hit (exit stitch)*2 stitch exit stitch grow (stitch exit)*10 bridge
+def f(items):
+    total = 0
+    text = ""
+    for item in items:
+        if type(item) is str:
+            text += item
+        else:
+            total = total + item
+    return total, text
+
+
+# program: grown_unbound
+# limits: loops=1, heat=2, grow_after=2
+# note: what was bound in the last round may be unbound in this one
+# f(40) => record record miss hit exit miss record hit exit bridge hit (exit stitch stitch)*8 exit
+def f(n):
+    found = []
+    for i in range(n):
+        if i % 3 == 0:
+            x = i
+        if i % 3 == 1:
+            found.append(x)
+            del x
+        if i % 3 == 2:
+            try:
+                x
+            except UnboundLocalError:
+                found.append(-i)
+    return found
+
+
+# program: grown_locals_seen
+# limits: loops=1, heat=2, grow_after=2
+# note: who looks at the frame sees the values of now
+# f(40) => record record miss miss record (hit exit)*2 bridge hit (exit stitch exit stitch exit grow stitch)*2 exit hit stitch exit
+import sys
+def look():
+    return dict(sys._getframe(1).f_locals)
+def f(n):
+    seen = []
+    half = 0.5
+    for i in range(n):
+        if i % 2:
+            half += i
+        else:
+            half -= 1.25
+        if i % 9 == 4:
+            found = look()
+            found.pop("seen")
+            seen.append(sorted((k, repr(v)) for k, v in found.items() if k != "found"))
+    return seen
+
+
+# program: grown_finalisers
+# limits: loops=1, heat=2, grow_after=2
+# note: what dies on the way dies there
+# f(30) => record record (hit exit)*3 bridge hit exit stitch stitch exit bridge hit exit grow (stitch)*3 exit stitch stitch grow (stitch stitch exit)*2
+class Noisy:
+    def __init__(self, number):
+        self.number = number
+    def __del__(self):
+        print("gone", self.number)
+def f(n):
+    kept = None
+    for i in range(n):
+        if i % 2:
+            kept = Noisy(i)
+        elif i % 3 == 0:
+            kept = None
+        else:
+            print(i, kept)
+    return i
+
+
+# program: grown_raises
+# limits: loops=1, heat=2, grow_after=2
+# f(50, 44) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit
+# f(50, 43) => (hit exit)*2 bridge
+# f(50, 99) => hit exit bridge hit exit
+def f(n, bad):
+    total = 0
+    for i in range(n):
+        if i % 2:
+            total += i
+        else:
+            total -= 1
+        if i == bad:
+            total += [][i]
+    return total
+
+
+# program: grown_overflow
+# limits: loops=1, heat=2, grow_after=2
+# note: ints grow out of their registers in both parts
+# f(90) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit (hit exit miss)*2 record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit
+def f(n):
+    a, b = 1, 1
+    for i in range(n):
+        if i & 1:
+            a = a * 3 + b
+        else:
+            b = b + a
+    return a, b
+
+
+# program: grown_break_else
+# limits: loops=1, heat=2, grow_after=2
+# f(60) => record (record hit exit)*2 hit exit bridge hit exit stitch stitch exit stitch grow stitch stitch exit bridge hit (exit stitch stitch)*2 (exit stitch grow stitch exit stitch exit stitch)*2 (exit stitch exit stitch exit grow stitch exit stitch)*3 stitch grow (stitch exit)*2 grow (stitch stitch exit stitch grow stitch exit)*2 stitch exit
+def f(n):
+    primes = []
+    for i in range(2, n):
+        for p in primes:
+            if i % p == 0:
+                break
+        else:
+            primes.append(i)
+    return primes
+
+
+# program: grown_collatz
+# limits: loops=1, heat=2, grow_after=2
+# f(40) => record record (hit exit)*2 bridge (hit exit)*2 stitch record hit exit bridge hit exit grow stitch exit hit exit stitch stitch exit stitch grow (stitch exit)*3 grow (stitch exit)*2 bridge hit (stitch exit)*3 (stitch)*3 exit stitch exit grow stitch stitch exit stitch stitch grow (stitch exit stitch)*2 grow (stitch exit)*2 (stitch)*3 exit stitch grow (stitch exit stitch exit stitch)*2 exit (grow stitch exit stitch exit stitch)*2 (stitch exit)*2
+# f(40) => hit exit stitch exit (grow stitch)*3 exit stitch stitch exit grow (stitch stitch exit stitch)*2 grow (stitch exit)*2 bridge
+def f(size):
+    longest = best = 0
+    for start in range(1, size):
+        number = start
+        steps = 0
+        while number != 1:
+            if number % 2 == 0:
+                number //= 2
+            else:
+                number = 3 * number + 1
+            steps += 1
+        if steps > longest:
+            longest = steps
+            best = start
+    return best, longest
+
+
+# program: grown_global_changes
+# limits: loops=1, heat=2, grow_after=2
+# note: what a part relies on changes while it runs
+# f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit hit exit miss miss record (hit exit miss)*2 bridge hit exit stitch exit hit exit bridge hit exit stitch stitch exit grow stitch exit bridge
+factor = 2
+def change(value):
+    global factor
+    factor = value
+def f(n):
+    total = 0
+    for i in range(n):
+        if i % 2:
+            total += factor * i
+        else:
+            total -= factor
+        if i == 25:
+            change(0.5)
+        if i == 33:
+            change(7)
+    return total
+
+
+# program: grown_class_dies
+# limits: loops=1, heat=2, grow_after=2
+# note: a class that a part has a guard for dies while the whole runs
+# f(36) => record record (hit exit)*2 bridge hit exit stitch exit hit exit grow (stitch)*3 grow stitch stitch exit bridge hit exit stitch stitch exit
+def make(tag):
+    class Local:
+        def __init__(self, number):
+            self.number = number
+    return Local
+def f(n):
+    total = 0
+    cls = make(0)
+    item = cls(1)
+    for i in range(n):
+        if i % 2:
+            total += item.number
+        else:
+            total -= 1
+        if i % 12 == 11:
+            cls = make(i)
+            item = cls(i)
+    return total
+
+
+# program: grown_traced
+# limits: loops=1, heat=2, grow_after=2
+# note: whoever begins to watch in the middle sees each line from there
+# f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit hit exit
+import sys
+def f(n):
+    lines = []
+    def watch(frame, event, argument):
+        lines.append((event, frame.f_lineno - frame.f_code.co_firstlineno))
+        return watch
+    total = 0
+    for i in range(n):
+        if i % 2:
+            total += i
+        else:
+            total -= 1
+        if i == 30:
+            sys.settrace(watch)
+            sys._getframe().f_trace = watch
+        if i == 33:
+            sys.settrace(None)
+    return total, lines
+
+
+# program: grown_signals
+# limits: loops=1, heat=2, grow_after=2
+# note: a signal is served where it would be
+# f(40) => record record (hit exit)*3 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch exit bridge hit exit stitch stitch exit
+import signal
+def f(n):
+    hits = []
+    def handler(number, frame):
+        hits.append((frame.f_code.co_name, frame.f_locals["i"]))
+    old = signal.signal(signal.SIGUSR1, handler)
+    try:
+        total = 0
+        for i in range(n):
+            if i % 2:
+                total += 1
+            else:
+                total -= 1
+            if i % 11 == 8:
+                signal.raise_signal(signal.SIGUSR1)
+    finally:
+        signal.signal(signal.SIGUSR1, old)
+    return hits, total
+
+
+# program: grown_dict_views
+# limits: loops=1, heat=2, grow_after=2
+# f({k: k * 1.5 for k in range(40)}) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit
+def f(table):
+    low = high = 0.0
+    for key, value in table.items():
+        if key % 2:
+            low += value
+        else:
+            high -= value
+    return low, high
+
+
+# program: grown_enumerate_zip
+# limits: loops=1, heat=2, grow_after=2
+# f(list(range(30)), [0.5 * k for k in range(30)]) => record record hit exit
+def f(a, b):
+    found = []
+    for place, (x, y) in enumerate(zip(a, b)):
+        if x > y * 1.5:
+            found.append(place)
+        elif place % 2:
+            found.append(-x)
+    return found
+
+
+# program: grown_string_building
+# limits: loops=1, heat=2, grow_after=2
+# f(30) => record record (hit exit)*3 (bridge hit exit)*2 (stitch stitch exit)*2 grow stitch stitch exit (stitch)*3 exit grow (stitch)*4 grow stitch stitch exit
+def f(n):
+    text = ""
+    for i in range(n):
+        if i % 3 == 0:
+            text += str(i)
+        elif i % 3 == 1:
+            text = text[-20:]
+        else:
+            text += "."
+    return text
