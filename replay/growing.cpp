@@ -42,6 +42,7 @@ LoopOp renumbered(LoopOp op, const Renumbering& by) {
     case LoopCode::kLeaveIfWatched:
     case LoopCode::kServe:
     case LoopCode::kCross:
+    case LoopCode::kGiveUpRest:
     case LoopCode::kUnbind:
       break;
     case LoopCode::kJump:
@@ -388,6 +389,9 @@ class Growth {
     }
     const Member& part = made_->members_[target];
     const DirectEntry entry = part.entry;
+    if (has_rest(state, may_have_objects(from))) {
+      push(LoopCode::kGiveUpRest);
+    }
     push(LoopCode::kCross).result = part.round;
     if (entry.bound.size() != state.locals.size() + state.stack.size() || !check(entry, state)) {
       return false;
@@ -408,6 +412,18 @@ class Growth {
     }
     made_->loop_.kinds.resize(static_cast<std::size_t>(made_->register_count_), Raw::kNone);
     return true;
+  }
+
+  // Whether an object may be left that is not a number's and in no frame: its end may run code.
+  [[nodiscard]] bool has_rest(const LoweredSnapshot& state, const std::vector<bool>& filled) const {
+    for (std::int32_t place = made_->constant_count_; std::cmp_less(place, filled.size()); ++place) {
+      if (filled[static_cast<std::size_t>(place)] && kind(place) == Raw::kNone &&
+          std::ranges::find(state.locals, place) == state.locals.end() &&
+          std::ranges::find(state.stack, place) == state.stack.end()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   // What the entry of the part would look for in the frame. Nothing has been moved when it does not hold.

@@ -569,6 +569,9 @@ Outcome Interpreter::go_on(const Step& header) {
         begin_round(header);
         run_.gain += op->result;
         break;
+      case LoopCode::kGiveUpRest:
+        give_up_rest(steps[op->step]);
+        break;
       case LoopCode::kCheckBound:
         if (objects[op->left] == nullptr) [[unlikely]] {
           return finish(steps[op->step], Answer::kGuardFailed);

@@ -88,6 +88,7 @@ enum class LoopCode : std::uint8_t {
   kGuardType,  // the type of `left` is the step's
   // Between the traces of an executor that has grown:
   kCross,         // nobody waits or watches; `result`: what going through the next trace is worth
+  kGiveUpRest,    // what no frame has any more where the step leaves
   kCheckBound,    // `left` is not null
   kCheckUnbound,  // it is null
   kCheckType,     // the type of `left` is types[right]
