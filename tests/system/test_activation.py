@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 from pathlib import Path
 
@@ -185,3 +186,26 @@ def test_a_bad_option_ends_the_process(
 ) -> None:
     done = run_python(program, **variables)
     assert (done.stdout, done.stderr, done.returncode) == ("", message, 2)
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"TAGALONG": "1"},
+        {"TAGALONG": "1", "TAGALONG_REPORT": "1"},
+        {"TAGALONG": "1", "TAGALONG_LOG": "all"},
+        {"TAGALONG_STRESS": "1", "TAGALONG_REPORT": "1", "TAGALONG_SUMMARY": "/dev/null"},
+        {"TAGALONG": "compare"},
+    ],
+    ids=lambda variables: " ".join(f"{name}={text}" for name, text in variables.items()),
+)
+def test_an_unhandled_keyboard_interrupt_ends_the_process_as_ever(
+    run_python: RunPython, tmp_path: Path, variables: dict[str, str]
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("def f(x):\n    return x\nf(1)\nf(2)\nraise KeyboardInterrupt\n")
+    plain = run_python(str(program))
+    assert plain.returncode == -signal.SIGINT
+    traced = run_python(str(program), **variables)
+    assert traced.returncode == plain.returncode
+    assert "KeyboardInterrupt" in traced.stderr

@@ -101,6 +101,8 @@ def start(settings: Settings) -> None:
     if settings.report:
         atexit.register(report)
     if settings.summary:
+        import json  # noqa: F401 - at the end it would hide an unhandled KeyboardInterrupt, see summarise()
+
         atexit.register(summarise, settings.summary)
 
 
@@ -113,8 +115,10 @@ def stress() -> None:
 
 
 def summarise(file: str) -> None:
-    """Appends one line of JSON about this process to a file."""
-    import json
+    """Appends one line of JSON about this process to a file. It must not evaluate text, as imports may (namedtuple):
+    the interpreter then takes back that it ends by an unhandled KeyboardInterrupt, and with it its exit status.
+    """
+    import json  # loaded by now
 
     counts = _core.stats(None)
     recorded, replayed = _core.functions_seen()
