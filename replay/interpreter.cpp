@@ -107,7 +107,7 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
     default:
       break;
   }
-  if (answer != Answer::kRaised && run_.stitcher != nullptr && step.snapshot != kNoSnapshot) {
+  if (answer != Answer::kRaised && step.snapshot != kNoSnapshot) {
     give_up_rest(step);
     if (stitch(step)) {
       return Outcome::kStitched;

@@ -182,6 +182,7 @@ class Lowering {
       case Op::guard_class:
       case Op::guard_type_version:
         return true;
+      case Op::leave_frame:      // the frame has nothing on its stack any more
       case Op::finish_operator:  // the instruction has begun before
       case Op::finish_slot:
       case Op::better_by_key:  // the key function has been called
@@ -528,9 +529,7 @@ bool Executor::fail_at(std::size_t number) {
   const bool is_before = step.op == Op::guard_type || step.op == Op::guard_function ||
                          step.op == Op::guard_bound_function || step.op == Op::guard_class ||
                          step.op == Op::guard_type_version;
-  // A frame that returns has nothing on its stack any more.
-  const bool can_leave = step.can_leave && step.op != Op::leave_frame;
-  if ((!is_before && !can_leave) || (step.in_loop && !step.is_header && op == loop_.ops.end())) {
+  if ((!is_before && !step.can_leave) || (step.in_loop && !step.is_header && op == loop_.ops.end())) {
     return false;
   }
   if (is_before) {

@@ -1102,3 +1102,49 @@ def g(x, y):
     found = list(seen)
     seen.clear()
     return found
+
+
+# program: watched_from_a_callee_that_returns
+# note: whoever watches is switched on in the last call of a recorded callee: its return is no place to go on as written
+# f(3) => record, hit
+# f(4) => hit exit, hit exit
+import sys
+events = []
+def watch(frame, event, argument):
+    events.append((event, frame.f_code.co_name, frame.f_lineno - frame.f_code.co_firstlineno))
+    return watch
+def start(n):
+    if n == 4:
+        sys.settrace(watch)
+def g(n):
+    list(map(start, [n]))
+def f(n):
+    events.clear()
+    total = n + 1
+    result = g(n)
+    total += n
+    sys.settrace(None)
+    return total, result, list(events)
+
+
+# program: iterator_dies_at_the_end_of_its_loop
+# note: behind a guard that has found the end; who looks finds the frame at the loop
+# f((1, 2, 3)) => record, hit
+# f((1, 2)) => hit exit, hit exit
+# f((1, 2, 3, 4)) => hit exit, hit exit
+import sys
+log = []
+class Noisy:
+    def __call__(self, x):
+        return x + 1
+    def __del__(self):
+        frame = sys._getframe(1)
+        log.append((frame.f_lineno - frame.f_code.co_firstlineno, frame.f_locals["total"], frame.f_locals["k"]))
+def f(items):
+    log.clear()
+    total = k = 0
+    for x in map(Noisy(), items):
+        total += x
+        k += 1
+    total -= 1
+    return total, list(log)
