@@ -8,6 +8,7 @@
 
 #include "replay/binding.h"
 #include "replay/operations.h"
+#include "replay/quiet_calls.h"
 #include "replay/stitching.h"
 #include "rewriter/interp/dicts.h"
 #include "rewriter/interp/exceptions.h"
@@ -551,9 +552,6 @@ PyFunctionObject* exact_callee(PyObject* const* slots, int count) {
 }  // namespace
 
 Interpreter::Answer Interpreter::call_step(const Step& step, const std::int32_t* operands) {
-  if (!sync(step)) {
-    return Answer::kRaised;
-  }
   constexpr std::uint16_t kOnStack = 16;
   std::array<PyObject*, kOnStack> small;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   std::vector<PyObject*> large;
@@ -566,6 +564,11 @@ Interpreter::Answer Interpreter::call_step(const Step& step, const std::int32_t*
     arguments[index] = registers_[operands[index]];
   }
   PyObject* keywords = step.object == Py_None || step.op == Op::array_call ? nullptr : step.object;
+  const bool is_quiet = raw_ != nullptr && keywords == nullptr && step.op == Op::call && !step.expects_raise &&
+                        is_quiet_call(arguments, step.operand_count);
+  if (!is_quiet && !sync(step)) {
+    return Answer::kRaised;
+  }
   if (keywords == nullptr && step.drop_count != 0) {
     if (PyFunctionObject* function = exact_callee(arguments, step.operand_count)) {
       return store(step, call_exact(step, operands, function));

@@ -1,0 +1,131 @@
+#include "replay/quiet_calls.h"
+
+#include <array>
+#include <cstring>
+#include <string_view>
+#include <unordered_map>
+
+namespace tagalong::replay {
+namespace {
+
+// What the arguments have to be, the method's self among them.
+enum class Quiet : std::uint8_t {
+  kNumbers,  // exact ints, floats and bools
+  kSized,    // one exact container or str
+  kOnList,   // self is an exact list; what else there is, is only kept or given back
+  kOnText,   // exact strs and ints
+};
+
+bool is_number(PyObject* object) {
+  return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object);
+}
+
+bool is_sized(PyObject* object) {
+  return PyList_CheckExact(object) || PyTuple_CheckExact(object) || PyDict_CheckExact(object) ||
+         PyUnicode_CheckExact(object) || PyBytes_CheckExact(object);
+}
+
+bool is_text(PyObject* object) { return PyUnicode_CheckExact(object) || PyLong_CheckExact(object); }
+
+// By callable, which is kept; used under the GIL, never freed.
+using Table = std::unordered_map<PyObject*, Quiet>;
+
+void add_builtins(Table& table) {
+  PyObject* builtins = PyEval_GetBuiltins();
+  const auto add = [&](const char* name, Quiet quiet) {
+    PyObject* function = PyDict_Check(builtins) ? PyDict_GetItemString(builtins, name) : nullptr;
+    if (function != nullptr && PyCFunction_CheckExact(function)) {
+      table.emplace(Py_NewRef(function), quiet);
+    }
+  };
+  add("len", Quiet::kSized);
+  for (const char* name : {"abs", "chr", "min", "max"}) {
+    add(name, Quiet::kNumbers);
+  }
+}
+
+void add_methods(Table& table, PyTypeObject* type, std::initializer_list<const char*> names, Quiet quiet) {
+  for (const char* name : names) {
+    PyObject* method = PyDict_GetItemString(type->tp_dict, name);
+    if (method != nullptr) {
+      table.emplace(Py_NewRef(method), quiet);
+    }
+  }
+}
+
+const Table& table() {
+  static const Table* const known = [] {
+    auto* made = new Table();
+    add_builtins(*made);
+    for (PyTypeObject* type : {&PyRange_Type, &PyFloat_Type, &PyLong_Type, &PyBool_Type}) {
+      made->emplace(reinterpret_cast<PyObject*>(type), Quiet::kNumbers);
+    }
+    add_methods(*made, &PyList_Type, {"append", "pop"}, Quiet::kOnList);
+    add_methods(*made, &PyUnicode_Type,
+                {"isalpha", "isdigit", "isalnum", "isspace", "isupper", "islower", "upper", "lower", "strip", "lstrip",
+                 "rstrip", "startswith", "endswith", "find", "count", "replace"},
+                Quiet::kOnText);
+    return made;
+  }();
+  return *known;
+}
+
+// The functions of `math` that take numbers and give one.
+bool is_of_math(PyObject* callable) {
+  if (!PyCFunction_CheckExact(callable)) {
+    return false;
+  }
+  PyObject* module = PyCFunction_GET_SELF(callable);
+  const PyModuleDef* definition = module != nullptr && PyModule_CheckExact(module) ? PyModule_GetDef(module) : nullptr;
+  if (definition == nullptr || std::strcmp(definition->m_name, "math") != 0) {
+    return false;
+  }
+  constexpr std::array kNames = {std::string_view("sqrt"),  std::string_view("sin"), std::string_view("cos"),
+                                 std::string_view("exp"),   std::string_view("log"), std::string_view("floor"),
+                                 std::string_view("ceil"),  std::string_view("tan"), std::string_view("atan"),
+                                 std::string_view("atan2"), std::string_view("fabs")};
+  const std::string_view name = reinterpret_cast<PyCFunctionObject*>(callable)->m_ml->ml_name;
+  for (const std::string_view known : kNames) {
+    if (known == name) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool are_right(Quiet quiet, PyObject* const* arguments, int count) {
+  const auto all = [&](bool (*holds)(PyObject*)) {
+    for (int index = 0; index < count; ++index) {
+      if (!holds(arguments[index])) {
+        return false;
+      }
+    }
+    return true;
+  };
+  switch (quiet) {
+    case Quiet::kNumbers:
+      return all(is_number);
+    case Quiet::kSized:
+      return count == 1 && is_sized(arguments[0]);
+    case Quiet::kOnList:
+      return count >= 1 && PyList_CheckExact(arguments[0]);
+    case Quiet::kOnText:
+      return count >= 1 && PyUnicode_CheckExact(arguments[0]) && all(is_text);
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_quiet_call(PyObject* const* slots, int count) {
+  const bool is_method = slots[0] != nullptr;
+  PyObject* callable = slots[is_method ? 0 : 1];
+  const int first = is_method ? 1 : 2;
+  const auto known = table().find(callable);
+  if (known != table().end()) {
+    return are_right(known->second, slots + first, count - first);
+  }
+  return is_of_math(callable) && are_right(Quiet::kNumbers, slots + first, count - first);
+}
+
+}  // namespace tagalong::replay
