@@ -214,7 +214,7 @@ class Growth {
       by.key = std::max(by.key, known.key + 1);
     }
     take(part, by);
-    for (std::size_t number = static_cast<std::size_t>(by.step); number < made_->steps_.size(); ++number) {
+    for (auto number = static_cast<std::size_t>(by.step); number < made_->steps_.size(); ++number) {
       Step& taken = made_->steps_[number];
       taken.in_entry_check = false;
       taken.is_header = false;

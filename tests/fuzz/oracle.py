@@ -165,8 +165,28 @@ def _excused(program: Program, code: bytes, plain: list[Seen], other: list[Seen]
     return found, "" if found else "specialised instruction"
 
 
+def _is_woven(warm: Any, alternative: Any, one: Any) -> bool:
+    """Whether each part of a description is as in one of two others of the same shape."""
+    if isinstance(one, tuple) and isinstance(warm, tuple) and isinstance(alternative, tuple):
+        parts = zip(warm, alternative, one, strict=False)
+        return len(one) == len(warm) == len(alternative) and all(_is_woven(*part) for part in parts)
+    return one in (warm, alternative)
+
+
 def _is_mixture(warm: Seen, alternative: Seen, one: Seen) -> bool:
-    """Where eager execution tells two stories of one step, and a part of it is as in each: nothing but their order."""
+    """Where eager execution tells two stories of one step, and a part of it is as in each.
+
+    Lines of output in another order, or an exception whose tracebacks name places of both: each instruction becomes a
+    specialised one on its own.
+    """
+    rest = [replace(seen, outcome=None) for seen in (warm, one)]
+    if (
+        isinstance(one.outcome, tuple)
+        and one.outcome[0] == "raised"
+        and _is_woven(warm.outcome, alternative.outcome, one.outcome)
+        and not differences(rest[:1], rest[1:])
+    ):
+        return True
     told = [
         replace(seen, output="\n".join(sorted(seen.output.splitlines()))) for seen in (warm, alternative, one)
     ]

@@ -102,6 +102,8 @@ def test_what_eager_execution_does_in_two_ways_is_counted(tmp_path: Path) -> Non
         "pool.ready()\n"
         "dying = ('class K:\\n    def __init__(self, n): self.n = n\\n    def __del__(self): print(self.n)\\n'\n"
         "         'def f():\\n    {K(1): 1}.get(K(0))\\n')\n"
+        "unbound = ('def f():\\n    try:\\n        x = 1\\n        y\\n    finally:\\n        x = 2\\n        z\\n'\n"
+        "           '    y = z = 1\\n')\n"
         "nan = 'def f():\\n    return float(\"nan\")\\n'\n"
         "honest = oracle.traced\n"
         "def signed(program, code):\n"
@@ -113,11 +115,24 @@ def test_what_eager_execution_does_in_two_ways_is_counted(tmp_path: Path) -> Non
         "    seen = honest(program, code)\n"
         "    seen[9].output += 'lie'\n"
         "    return seen\n"
-        "for source, oracle.traced in ((dying, honest), (dying, lying), (nan, signed), (nan, lying)):\n"
+        "def woven(program, code, lie=0):\n"
+        "    seen = honest(program, code)\n"
+        "    told = [kind(program, code)[9].outcome[1] for kind in (oracle.eager, oracle.cold)]\n"
+        "    place, context = (k for k, two in enumerate(zip(*told)) if two[0] != two[1])\n"
+        "    parts = list(told[0])\n"
+        "    parts[context] = told[1][context]\n"
+        "    parts[0] = (*parts[0], 'lie') if lie else parts[0]\n"
+        "    seen[9].outcome = ('raised', tuple(parts))\n"
+        "    return seen\n"
+        "def woven_lie(program, code):\n"
+        "    return woven(program, code, 1)\n"
+        "for source, oracle.traced in (\n"
+        "    (dying, honest), (dying, lying), (nan, signed), (nan, lying), (unbound, woven), (unbound, woven_lie)\n"
+        "):\n"
         "    verdict = oracle.judge(Generated(1, source, (Call('f()', 12),)), ())\n"
         "    print(verdict.excused or '-', len(verdict.found))\n"
     )
     result = run(str(script))
-    assert result.stdout.splitlines() == ["specialised instruction 0", "- 1", "sign of nan 0", "- 1"], (
-        result.stderr
-    )
+    assert result.stdout.splitlines() == [
+        "specialised instruction 0", "- 1", "sign of nan 0", "- 1", "specialised instruction 0", "- 1"
+    ], result.stderr  # fmt: skip
