@@ -1,0 +1,97 @@
+"""What it takes to come to an executor: into a hot loop that has just begun, and to the last of eight graphs."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+import time
+
+import tagalong
+from benchmarks.first_call import fresh
+from benchmarks.measure import Figure, without_collector
+from tagalong import _core
+
+TITLE = "executors: coming to them"
+
+# A body of 30 instructions; `enter` is called in front of the loop.
+LOOP = """
+def f(n, x, enter):
+    total = y = 0.0
+    enter()
+    for i in range(n):
+        y = x * 0.5 + y
+        total = total + y * x - i
+        y = y - total * 0.25
+    return total
+"""
+CHOICE = """
+def f(a, b, c):
+    return a + a, b + b, c + c
+"""
+ENTRIES_MOST = 200.0  # us
+CHOICE_MOST = 2.0
+
+
+def figures(rounds: int) -> list[Figure]:
+    _core.set_option("loops", 1)
+    try:
+        return [_entering(3 * rounds), _choosing(rounds)]
+    finally:
+        _core.set_option("loops", 0)
+
+
+def _entering(rounds: int) -> Figure:
+    """From the start of a loop that nobody has seen to the first round in its executor, without the rounds themselves.
+
+    The executor is entered in round `entered`, found by calls with more and more rounds. A call that ends there has
+    paid for all that leads to it; the same rounds by CPython are taken off.
+    """
+    entered = next(n for n in range(2, 400) if _is_entered(n))
+
+    def take_turns() -> list[float]:
+        above = []
+        for _ in range(rounds):
+            times = []
+            for function in (tagalong.trace(fresh(LOOP)), fresh(LOOP)):
+                start: list[int] = []
+                function(entered, 1.5, lambda start=start: start.append(time.perf_counter_ns()))
+                times.append(time.perf_counter_ns() - start[0])
+            above.append((times[0] - times[1]) / 1e3)
+        return above
+
+    microseconds = statistics.median(without_collector(take_turns))
+    beside = f"entered in round {entered}; that many by CPython taken off"
+    return Figure("from the start of a loop to its executor", microseconds, "us", beside, bar=ENTRIES_MOST)
+
+
+def _is_entered(n: int) -> bool:
+    function = tagalong.trace(fresh(LOOP))
+    function(n, 1.5, int)
+    return tagalong.stats(function).hits > 0
+
+
+def _choosing(rounds: int) -> Figure:
+    """Calls whose graph is always the last of eight, against calls whose graph is always the first."""
+    values = list(itertools.product((1, 1.5), repeat=3))  # of eight kinds
+    function = tagalong.trace(fresh(CHOICE))
+    for value in values * 3:
+        function(*value)
+    if f", {len(values)} graphs" not in tagalong.explain(function):
+        raise RuntimeError(f"fewer graphs than kinds of arguments:\n{tagalong.explain(function)}")
+
+    def turn(order: list[tuple[float, ...]]) -> float:
+        start = time.perf_counter_ns()
+        for _ in range(200):
+            for value in order:
+                function(*value)
+        return (time.perf_counter_ns() - start) / 200 / len(order)
+
+    def take_turns() -> list[float]:
+        # The graph that hit last is tried first: in turn, each value finds its own one behind all others.
+        return [
+            turn(values) / statistics.fmean(turn([value] * len(values)) for value in values)
+            for _ in range(rounds)
+        ]
+
+    ratio = statistics.median(without_collector(take_turns))
+    return Figure("the last of eight graphs against the first", ratio, "x", "one call", bar=CHOICE_MOST)
