@@ -17,7 +17,15 @@ PROGRAMS = sorted((HERE / "differential" / "programs").glob("*.py"))
 
 LIMITS = {"unroll_limit", "node_limit"}
 # Programs that install trace or profile functions, or start tracemalloc, in the middle of a call.
-WATCHED = {"delegation", "frame_views", "found", "generators_consumed", "raising_corners", "stitched_loops"}
+WATCHED = {
+    "delegation_seen",
+    "frame_stack",
+    "frame_watching",
+    "found",
+    "generators_consumed",
+    "raising_corners",
+    "stitched_loops",
+}
 # An exception that comes from outside (a signal handler, another thread, the recursion limit) while recording.
 OUTSIDE = {"interrupted"}
 
