@@ -228,14 +228,16 @@ Outcome Interpreter::resume(RawNumber* raw) {
 }
 
 #ifdef TAGALONG_CHECKS
-// Where a trace begins only its parameters have anything in their registers.
+// Where a trace begins its parameters have what they are for, and no other register has anything.
 void Interpreter::check_entry(std::size_t member) const {
   const DirectEntry& entry = executor_.members_[member].entry;
   for (std::int32_t place = executor_.constant_count_; place < executor_.register_count_; ++place) {
-    const bool is_parameter =
-        std::ranges::find(entry.parameters, place, &DirectEntry::Parameter::to) != entry.parameters.end();
-    TAGALONG_CHECK(is_parameter || registers_[place] == nullptr, "register {} is not empty where trace {} of {} begins",
-                   place, member, executor_.graph_.name);
+    const auto parameter = std::ranges::find(entry.parameters, place, &DirectEntry::Parameter::to);
+    const bool is_right = parameter == entry.parameters.end()
+                              ? registers_[place] == nullptr
+                              : parameter->raw != Raw::kNone || registers_[place] != nullptr;
+    TAGALONG_CHECK(is_right, "register {} is {} where trace {} of {} begins", place,
+                   registers_[place] == nullptr ? "empty" : "not empty", member, executor_.graph_.name);
   }
 }
 #endif

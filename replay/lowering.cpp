@@ -525,7 +525,8 @@ bool Executor::fail_at(std::size_t number) {
     const bool is_fused = op.code == LoopCode::kRangeNext || op.code == LoopCode::kForIter;  // with its guard
     return op.step == number + (is_fused ? 1 : 0);
   };
-  const auto op = std::ranges::find_if(loop_.ops, belongs);
+  // What dies at a loop node is behind it.
+  const auto op = step.op == Op::loop ? loop_.ops.end() : std::ranges::find_if(loop_.ops, belongs);
   const bool is_before = step.op == Op::guard_type || step.op == Op::guard_function ||
                          step.op == Op::guard_bound_function || step.op == Op::guard_class ||
                          step.op == Op::guard_type_version;

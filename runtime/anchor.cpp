@@ -318,6 +318,9 @@ PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor
 
 PyObject* land_at(Frame* frame, const CodeRecord& record, replay::Landing landing) {
   const auto instruction = static_cast<std::size_t>(landing.instruction);
+  TAGALONG_CHECK(landing.raise || std::cmp_equal(landing.stack.size(), record.decoded().shape->depths[instruction]),
+                 "a landing at instruction {} of {} with {} values on the stack, not {}", instruction, record.name(),
+                 landing.stack.size(), record.decoded().shape->depths[instruction]);
   PyObject** base = interp::stack_base(frame);
   auto depth = static_cast<int>(landing.stack.size());
   PyObject* top = nullptr;
