@@ -33,6 +33,7 @@ struct DecodedCode {
   // instruction, which means nothing in other code.
   std::vector<bool> regular;
   bool is_generator = false;  // or coroutine, or asynchronous generator: calls make an object, frames suspend
+  bool is_joined = false;     // its loops have traces, its side exits bridges
   bool is_namespace = false;  // the variables of its frames live in a mapping: modules and class bodies
 
   // Where an exception raised by the instruction goes; null: out of the frame.

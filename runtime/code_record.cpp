@@ -21,10 +21,9 @@ namespace tagalong::runtime {
 
 using recorder::DecodedCode;
 
-CodeRecord::CodeRecord(std::shared_ptr<const recorder::DecodedCode> decoded) : decoded_(std::move(decoded)) {
+CodeRecord::CodeRecord(std::shared_ptr<const recorder::DecodedCode> decoded) : decoded_(std::move(decoded)), is_stitched_(decoded_->is_joined) {
   for (const DecodedCode::Entry& place : decoded_->entries) {
     if (place.place == DecodedCode::Place::kHeader) {
-      is_stitched_ = true;
       entry_at_.emplace(place.first, entries.size());
     }
     entries.emplace_back().place = place;

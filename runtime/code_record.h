@@ -108,7 +108,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   [[nodiscard]] bool is_of_use(const recorder::Recorded& recorded) const;
 
   std::shared_ptr<const recorder::DecodedCode> decoded_;
-  bool is_stitched_ = false;
+  bool is_stitched_;
   std::unordered_map<int, std::size_t> entry_at_;  // by instruction
   long balance_ = 0;                               // of the runs that are weighed now
   int weighed_ = 0;
