@@ -610,6 +610,7 @@ class Growth {
         at(op.result) = true;
         break;
       case LoopCode::kItem:
+      case LoopCode::kGlobal:
         at(op.result) = true;
         break;
       case LoopCode::kRemainderInt:

@@ -638,14 +638,13 @@ Interpreter::Answer Interpreter::execute_name(const Step& step, const std::int32
   const auto operand = [&](int index) { return registers_[operands[index]]; };
   switch (step.op) {
     case Op::load_global: {
+      if (PyObject* known = known_global(step, operand(0))) {
+        registers_[step.result] = Py_NewRef(known);
+        return Answer::kNext;
+      }
       auto* function = reinterpret_cast<PyFunctionObject*>(operand(0));
       PyObject* globals = function->func_globals;
       PyObject* builtins = function->func_builtins;
-      if (step.key == globals && step.version1 == interp::dict_version(globals) &&
-          (step.version2 == 0 || step.version2 == interp::dict_version(builtins))) {
-        registers_[step.result] = Py_NewRef(step.cached);
-        return Answer::kNext;
-      }
       // Exact dicts run no code for string keys; for the rest the original instruction is there.
       if (!PyDict_CheckExact(globals) || !PyDict_CheckExact(builtins)) {
         return Answer::kAgain;

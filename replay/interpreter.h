@@ -4,6 +4,7 @@
 #include <array>
 
 #include "replay/executor.h"
+#include "rewriter/interp/dicts.h"
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/requests.h"
 
@@ -62,6 +63,15 @@ class Interpreter {
   Answer execute_number(const Step& step, PyObject* const* operands);
   Answer execute_container(const Step& step, const std::int32_t* operands);
   Answer execute_name(const Step& step, const std::int32_t* operands);
+  // What the step has found under its name, if that is still so; borrowed.
+  static PyObject* known_global(const Step& step, PyObject* function) {
+    PyObject* globals = PyFunction_GET_GLOBALS(function);
+    const bool holds =
+        step.key == globals && step.version1 == interp::dict_version(globals) &&
+        (step.version2 == 0 ||
+         step.version2 == interp::dict_version(reinterpret_cast<PyFunctionObject*>(function)->func_builtins));
+    return holds ? step.cached : nullptr;
+  }
   Answer execute_cell_or_function(const Step& step, const std::int32_t* operands);
   Answer execute_names(const Step& step, const std::int32_t* operands);
   Answer load_classderef(const Step& step, const std::int32_t* operands);

@@ -564,6 +564,20 @@ Outcome Interpreter::go_on(const Step& header) {
           TAGALONG_GUARD_FAILED
         }
         break;
+      case LoopCode::kGuardIs:
+        if (objects[op->left] != steps[op->step].object) [[unlikely]] {
+          TAGALONG_GUARD_FAILED
+        }
+        break;
+      case LoopCode::kGlobal: {
+        const Step& step = steps[op->step];
+        if (PyObject* known = known_global(step, objects[op->left])) [[likely]] {
+          objects[op->result] = Py_NewRef(known);
+        } else if (const Answer answer = perform_in_loop(step); answer != Answer::kNext) [[unlikely]] {
+          return finish(step, answer);
+        }
+        break;
+      }
       case LoopCode::kCross:
         if (requested_ || run_.depth != 1 || interp::is_watched(run_.thread)) [[unlikely]] {
           return finish(steps[op->step], Answer::kGuardFailed);

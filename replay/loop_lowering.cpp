@@ -277,6 +277,8 @@ std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
       return is_fused(number) ? std::optional(Plan{LoopCode::kRangeNext, Raw::kInt}) : std::nullopt;
     case Op::for_iter:
       return is_fused(number) ? std::optional(Plan{LoopCode::kForIter, Raw::kNone}) : std::nullopt;
+    case Op::load_global:
+      return Plan{LoopCode::kGlobal, Raw::kNone};
     case Op::sequence_item:
       return is(1, Raw::kInt) ? std::optional(Plan{LoopCode::kItem, Raw::kNone}) : std::nullopt;
     case Op::list_store:
@@ -485,6 +487,8 @@ void LoopLowering::emit_planned(std::size_t number, std::size_t step) {
   } else if (chosen.code == LoopCode::kItem) {
     const std::int32_t key = raw(each.operands[1], step);
     push(chosen.code, step, place(each.operands[0]), key, result);
+  } else if (chosen.code == LoopCode::kGlobal) {
+    push(chosen.code, step, place(each.operands[0]), -1, result);
   } else if (chosen.code == LoopCode::kStoreItem) {
     const std::int32_t key = raw(each.operands[1], step);
     box(each.operands[2], step);
@@ -528,6 +532,11 @@ bool LoopLowering::emit_guard(const Node& each, std::size_t step) {
     return false;
   }
   const Value value = each.operands[0];
+  if (each.op == Op::guard_is && raw_[at(value)] == Raw::kNone &&
+      !is_expected_to_raise(graph_.nodes, defined_at_[at(value)])) {
+    push(LoopCode::kGuardIs, step, place(value)).is_guard = true;
+    return true;
+  }
   if (each.op == Op::guard_type) {
     const Raw wanted = raw_of(reinterpret_cast<PyTypeObject*>(each.object.get()));
     if (wanted == Raw::kNone) {

@@ -86,6 +86,8 @@ enum class LoopCode : std::uint8_t {
   kJump,       // to operation `right`
   kServeAndJump,
   kGuardType,  // the type of `left` is the step's
+  kGuardIs,    // `left` is the step's object
+  kGlobal,     // what the function `left` finds under the step's name
   // Between the traces of an executor that has grown:
   kCross,         // nobody waits or watches; `result`: what going through the next trace is worth
   kGiveUpRest,    // what no frame has any more where the step leaves
