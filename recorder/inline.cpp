@@ -17,8 +17,6 @@ using replay::kNoValue;
 
 namespace {
 
-constexpr int kRecursiveLimit = 3;  // frames of one code object in a trace
-
 // Which function of a property the instruction calls.
 int accessor_part(std::uint8_t opcode) { return opcode == op::kSTORE_ATTR ? 1 : opcode == op::kDELETE_ATTR ? 2 : 0; }
 
@@ -29,14 +27,19 @@ bool Session::try_inline(interp::Frame* callee) {
   const auto depth = static_cast<int>(frames_.size());
   // A trace function is called in between, by no instruction of the caller's; others are to see the original code.
   const bool is_watched = thread_->tracing != 0 || interp::is_watched(thread_);
-  if (depth >= replay::kMaxFrames || depth > limits_.inline_depth || is_watched || !sink_.may_inline(code)) {
+  if (is_watched || !sink_.may_inline(code)) {
+    return false;
+  }
+  if (depth >= replay::kMaxFrames || depth > limits_.inline_depth) {
+    ++times(reached_, replay::Limit::k_inline_depth);
     return false;
   }
   int same = 0;
   for (const ShadowFrame& frame : frames_) {
     same += frame.code->decoded->shape->code.get() == code ? 1 : 0;
   }
-  if (same >= kRecursiveLimit) {
+  if (same >= limits_.recursion) {
+    ++times(reached_, replay::Limit::k_recursion);
     return false;
   }
   const interp::Frame* caller = top().live;

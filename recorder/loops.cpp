@@ -19,8 +19,6 @@ using replay::kNoValue;
 
 namespace {
 
-constexpr int kOpenings = 4;  // of one header in one frame, before its rounds are only written out
-
 char letter_of(const PyTypeObject* type) {
   if (type == &PyLong_Type) {
     return 'i';
@@ -78,9 +76,15 @@ bool Session::go_round(int target) {
       return true;
     }
   }
-  if (top().back_edges[target] <= kOpenings) {
+  const int rounds = top().back_edges[target];
+  if (rounds <= limits_.openings) {
     open_loop(target);
-  } else if (header_ == target && frames_.size() == 1) {
+    return false;
+  }
+  if (rounds == limits_.openings + 1) {
+    ++times(reached_, replay::Limit::k_openings);
+  }
+  if (header_ == target && frames_.size() == 1) {
     return link(target);
   }
   return false;

@@ -418,6 +418,7 @@ void Session::finish(Recorded recorded) {
   t_finished_slot.session = self;
   take_back();
   recorded.has_lost = has_lost_;
+  recorded.reached = reached_;
   recorded.graph = std::move(graph_);
   recorded.shapes = std::move(shapes_);
   recorded.recording_code = codes_.front()->code;

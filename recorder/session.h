@@ -17,6 +17,7 @@
 
 #include "recorder/recording_code.h"
 #include "replay/graph.h"
+#include "replay/limits.h"
 #include "rewriter/interp/frames.h"
 #include "rewriter/interp/watch.h"
 
@@ -32,10 +33,7 @@ enum class Stop : std::uint8_t {
 const char* stop_name(Stop stop);
 const char* stop_text(Stop stop);
 
-struct Limits {
-  int nodes = 4000;
-  int unroll = 64;
-  int inline_depth = 8;
+struct Limits : replay::Limits {
   int loops = 0;  // 1: a jump back closes the trace
 };
 
@@ -45,11 +43,12 @@ struct Recorded {
   std::vector<replay::CodeShapeRef> shapes;
   Stop stop = Stop::kNone;
   int stop_line = 0;
-  int entry = 0;           // DecodedCode::entries: where the trace starts
-  CodeRef recording_code;  // of the root
-  double seconds = 0;      // from the root frame's first instruction to the end of the trace
-  bool useful = true;      // false: the trace ends before it did anything
-  bool has_lost = false;   // an object that a guard is about has died meanwhile: nobody can use the graph
+  int entry = 0;              // DecodedCode::entries: where the trace starts
+  CodeRef recording_code;     // of the root
+  double seconds = 0;         // from the root frame's first instruction to the end of the trace
+  bool useful = true;         // false: the trace ends before it did anything
+  bool has_lost = false;      // an object that a guard is about has died meanwhile: nobody can use the graph
+  replay::Reached reached{};  // limits that have not ended it
 };
 
 class Sink {
@@ -488,6 +487,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   Sink& sink_;
   Ref sink_owner_;
   Limits limits_;
+  replay::Reached reached_{};
   bool has_every_hook_ = false;
   replay::Graph graph_;
   std::vector<replay::CodeShapeRef> shapes_;

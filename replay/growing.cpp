@@ -82,7 +82,8 @@ DirectEntry renumbered(DirectEntry entry, const Renumbering& by) {
 
 class Growth {
  public:
-  explicit Growth(const std::shared_ptr<Executor>& root) : root_(root), made_(std::make_shared<Executor>()) {}
+  Growth(const std::shared_ptr<Executor>& root, const Limits& limits, Reached& reached)
+      : root_(root), made_(std::make_shared<Executor>()), limits_(limits), reached_(reached) {}
 
   std::shared_ptr<Executor> run(std::size_t step, const std::shared_ptr<Executor>& next, const Attached* place) {
     const std::shared_ptr<const Executor> part = next->base_ ? next->base_ : next;
@@ -90,8 +91,7 @@ class Growth {
       return nullptr;
     }
     std::optional<std::size_t> known = number_of(part->serial);
-    if (!known && (!may_be_part(*part) || root_->members_.size() >= kMostParts ||
-                   root_->loop_.ops.size() + part->loop_.ops.size() > kMostOperations)) {
+    if (!known && (!may_be_part(*part) || !has_room_for(*part))) {
       return nullptr;
     }
     const Places constants = known ? Places() : union_of_constants(*part);
@@ -116,6 +116,18 @@ class Growth {
     const auto found = std::ranges::find(root_->members_, serial, &Member::serial);
     return found == root_->members_.end() ? std::nullopt
                                           : std::optional(static_cast<std::size_t>(found - root_->members_.begin()));
+  }
+
+  [[nodiscard]] bool has_room_for(const Executor& part) {
+    if (std::cmp_greater_equal(root_->part_count(), limits_.parts)) {
+      ++times(reached_, Limit::k_parts);
+      return false;
+    }
+    if (std::cmp_greater(root_->loop_.ops.size() + part.loop_.ops.size(), limits_.operations)) {
+      ++times(reached_, Limit::k_operations);
+      return false;
+    }
+    return true;
   }
 
   // One that comes back to some loop; what else refers to frames by their numbers stays on its own.
@@ -653,14 +665,17 @@ class Growth {
 
   const std::shared_ptr<Executor> root_;
   std::shared_ptr<Executor> made_;
+  const Limits& limits_;
+  Reached& reached_;
   std::size_t step_ = 0;
   std::vector<LoopOp> way_;
 };
 
 std::shared_ptr<Executor> grow(const std::shared_ptr<Executor>& root, std::size_t step,
-                               const std::shared_ptr<Executor>& next, const Attached* place) {
+                               const std::shared_ptr<Executor>& next, const Attached* place, const Limits& limits,
+                               Reached& reached) {
   try {
-    return Growth(root).run(step, next, place);
+    return Growth(root, limits, reached).run(step, next, place);
   } catch (const PythonError&) {
     PyErr_Clear();
     return nullptr;

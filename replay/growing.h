@@ -8,15 +8,14 @@
 #include <memory>
 
 #include "replay/executor.h"
+#include "replay/limits.h"
 
 namespace tagalong::replay {
 
 // `root` with one more way: from the step where it leaves to `next`, which is attached at `place`. Neither of them is
-// changed. Null: there is no such way, or the limits (kMostParts, kMostOperations) are reached.
+// changed. Null: there is no such way, or a limit is reached (`parts`, `operations`), which is counted.
 std::shared_ptr<Executor> grow(const std::shared_ptr<Executor>& root, std::size_t step,
-                               const std::shared_ptr<Executor>& next, const Attached* place);
-
-inline constexpr std::size_t kMostParts = 24;
-inline constexpr std::size_t kMostOperations = 4000;
+                               const std::shared_ptr<Executor>& next, const Attached* place, const Limits& limits,
+                               Reached& reached);
 
 }  // namespace tagalong::replay

@@ -51,7 +51,15 @@ constexpr int kSpareRecursion = 40;  // Python calls that an exit may need
 
 bool steps_aside(PyThreadState* thread) {
   return interp::is_watched(thread) || interp::recursion_left(thread) < kSpareRecursion ||
-         t_depth >= options().executor_depth || interp::foreign_hook(thread) || recorder::Session::is_recording();
+         interp::foreign_hook(thread) || recorder::Session::is_recording();
+}
+
+bool is_too_deep(CodeRecord& record) {
+  const bool is_reached = t_depth >= options().limits.executor_depth;
+  if (is_reached) [[unlikely]] {
+    count_limit(record.counters, replay::Limit::k_executor_depth);
+  }
+  return is_reached;
 }
 
 struct DepthGuard {
@@ -127,7 +135,7 @@ class Chain final : private replay::Stitcher {
       run.names = interp::names_of(frame_);
       run.root_units = &record_.shown;
       run.stitcher = record_.is_stitched() ? this : nullptr;
-      run.grow_after = static_cast<std::uint32_t>(options().grow_after);
+      run.grow_after = static_cast<std::uint32_t>(options().limits.grow_after);
       event_ = event;
       worth_ = 0;
       const replay::Outcome outcome = executor->run(run);
@@ -165,7 +173,7 @@ class Chain final : private replay::Stitcher {
 
   // From the landing that is pending to the executors that go on there. False: the interpreter goes on, or a recording.
   bool go_on(Ref* result, Tried* tried, Pending::Kind* kind) {
-    if (landing_.raise || requested_ || steps_aside(thread_)) {
+    if (landing_.raise || requested_ || steps_aside(thread_) || is_too_deep(record_)) {
       return false;
     }
     const int next = behind_jump(landing_.instruction);
@@ -235,7 +243,7 @@ PyObject* anchor_next(PyObject* self) {
   PyThreadState* thread = interp::thread_state();
   CodeRecord& record = **anchor_at(self).record;
   const std::size_t entry = anchor_at(self).entry;
-  if (steps_aside(thread) || record.is_retired()) {
+  if (steps_aside(thread) || record.is_retired() || is_too_deep(record)) {
     return nullptr;
   }
   CodeRecord::bury_the_dead();
@@ -304,8 +312,7 @@ PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor
     if (!is_known) {
       start.elsewhere = place;
     }
-    const recorder::RecordingCode& recording =
-        recorder::Session::start(thread, frame, start, record, options().recording);
+    const recorder::RecordingCode& recording = recorder::Session::start(thread, frame, start, record, options().limits);
     record.recording.push_back(thread);
     interp::redirect(frame, recording.code.get(), is_known ? recording.start_pads[entry] : recording.start_pad, depth);
   } catch (const std::exception&) {

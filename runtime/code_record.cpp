@@ -20,8 +20,11 @@
 namespace tagalong::runtime {
 
 using recorder::DecodedCode;
+using recorder::Limits;
+using replay::Limit;
 
-CodeRecord::CodeRecord(std::shared_ptr<const recorder::DecodedCode> decoded) : decoded_(std::move(decoded)), is_stitched_(decoded_->is_joined) {
+CodeRecord::CodeRecord(std::shared_ptr<const recorder::DecodedCode> decoded)
+    : decoded_(std::move(decoded)), is_stitched_(decoded_->is_joined) {
   for (const DecodedCode::Entry& place : decoded_->entries) {
     if (place.place == DecodedCode::Place::kHeader) {
       entry_at_.emplace(place.first, entries.size());
@@ -35,20 +38,40 @@ std::string CodeRecord::name() const {
   return text == nullptr ? "?" : text;
 }
 
-bool CodeRecord::wants_recording(PyThreadState* thread, std::size_t entry) const {
-  return std::find(recording.begin(), recording.end(), thread) == recording.end() &&
-         entries[entry].failures < options().retries && entries[entry].short_lived < options().retries &&
-         static_cast<int>(entries[entry].executors.size()) < options().entries_per_anchor;
+bool CodeRecord::wants_recording(PyThreadState* thread, std::size_t entry) {
+  if (std::find(recording.begin(), recording.end(), thread) != recording.end()) {
+    return false;
+  }
+  const Limits& limits = options().limits;
+  const Entry& place = entries[entry];
+  if (place.failures >= limits.retries || place.short_lived >= limits.retries) {
+    count_limit(counters, Limit::k_retries);
+    return false;
+  }
+  if (std::cmp_greater_equal(place.executors.size(), limits.entries_per_anchor)) {
+    count_limit(counters, Limit::k_entries_per_anchor);
+    return false;
+  }
+  return true;
 }
 
 bool CodeRecord::is_hot(PyThreadState* thread, std::size_t entry) {
   constexpr int kMostPatience = 8;  // doublings
   Entry& place = entries[entry];
-  if (++place.heat < options().heat << std::min(place.failures, kMostPatience)) {
+  const Limits& limits = options().limits;
+  if (++place.heat < std::int64_t{limits.heat} << std::min(place.failures, kMostPatience)) {
     return false;
   }
   place.heat = 0;
-  return wants_recording(thread, entry) && std::cmp_less(executor_count(), options().executors);
+  if (!wants_recording(thread, entry)) {
+    return false;
+  }
+  if (std::cmp_greater_equal(executor_count(), limits.executors)) {
+    count_limit(counters, Limit::k_executors);
+    return false;
+  }
+  count_limit(counters, Limit::k_heat);
+  return true;
 }
 
 std::optional<std::size_t> CodeRecord::entry_at(int instruction, std::size_t depth) {
@@ -80,6 +103,12 @@ bool CodeRecord::is_of_use(const recorder::Recorded& recorded) const {
   return last.op == replay::Op::jump_back || last.op == replay::Op::leave;
 }
 
+void CodeRecord::count_limits(const replay::Reached& reached) {
+  for (const replay::LimitRow& row : replay::kLimitRows) {
+    count_limit(counters, row.limit, reached.at(static_cast<std::size_t>(row.limit)));
+  }
+}
+
 std::size_t CodeRecord::executor_count() const {
   std::size_t number = 0;
   for (const Entry& entry : entries) {
@@ -96,6 +125,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   }
   count(counters, entry.has_stub() ? Event::kRecord : Event::kBridge);
   count_stop(counters, recorded.stop);
+  count_limits(recorded.reached);
   last_stop = recorded.stop;
   last_recording_seconds = recorded.seconds;
   const auto start = std::chrono::steady_clock::now();
@@ -138,7 +168,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   executor->set_worth(worth_of(*executor));
   entry.executors.insert(entry.executors.begin(), std::move(executor));
   last_synthesis_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (options().retire_after > 0 && records_in_vain()) {
+  if (options().limits.retire_after > 0 && records_in_vain()) {
     balance_ = std::min(balance_, -1L);
     judge();
   }
@@ -195,7 +225,7 @@ void CodeRecord::executor_died(const replay::Executor& executor) {
   }
 }
 
-int CodeRecord::limit_of_runs() { return options().retire_after > 0 ? options().retire_after : INT_MAX; }
+int CodeRecord::limit_of_runs() { return options().limits.retire_after > 0 ? options().limits.retire_after : INT_MAX; }
 
 // From inside a run or behind it: executors that are running are freed when they have ended.
 void CodeRecord::judge() {
@@ -220,6 +250,7 @@ void CodeRecord::judge() {
   is_retired_ = true;
   lost_ = -balance / std::max(runs, 1);
   count(counters, Event::kRetire);
+  count_limit(counters, Limit::k_retire_after);
   if (is_logged(Topic::kCache)) {
     log(Topic::kCache, fmt::format("{}: retired, a replay costs about {} ns more", name(), lost_));
   }
@@ -253,7 +284,11 @@ void CodeRecord::grow(const replay::Executor& from, const replay::Step& step, co
   if (root == nullptr || part == nullptr) {
     return;
   }
-  auto grown = replay::grow(*root, static_cast<std::size_t>(&step - from.steps().data()), *part, step.target);
+  replay::Reached reached{};
+  ++times(reached, Limit::k_grow_after);
+  auto grown = replay::grow(*root, static_cast<std::size_t>(&step - from.steps().data()), *part, step.target,
+                            options().limits, reached);
+  count_limits(reached);
   if (grown == nullptr) {
     return;
   }
@@ -306,8 +341,8 @@ std::string CodeRecord::explain() const {
   const char* file = PyUnicode_AsUTF8(decoded_->shape->code->co_filename);
   std::string text =
       fmt::format("{} ({}:{})\n", name(), file == nullptr ? "?" : file, decoded_->shape->code->co_firstlineno);
-  text += fmt::format("  {} recorded, {} hits, {} misses, {} exits, {} graphs\n", counters.records, counters.hits,
-                      counters.misses, counters.exits, executor_count());
+  text += fmt::format("  {} recorded, {} hits, {} misses, {} exits, {} bridges, {} graphs\n", counters.records,
+                      counters.hits, counters.misses, counters.exits, counters.bridges, executor_count());
   if (last_stop != recorder::Stop::kNone) {
     text += fmt::format("  the last recording stopped in line {}: {} ({})\n", last_stop_line,
                         recorder::stop_text(last_stop), recorder::stop_name(last_stop));
@@ -318,8 +353,11 @@ std::string CodeRecord::explain() const {
   for (std::size_t index = 0; index < entries.size(); ++index) {
     explain_entry(index, text);
   }
-  if (std::cmp_greater_equal(executor_count(), options().executors)) {
-    text += fmt::format("  no more graphs of loops and exits: the limit `executors` is reached\n");
+  for (const replay::LimitRow& row : replay::kLimitRows) {
+    if (const std::uint64_t times = counters.limits.at(static_cast<std::size_t>(row.limit)); times != 0) {
+      text += fmt::format("  limit `{}` ({}), reached {} times: {}\n", row.name, options().limits.*row.value, times,
+                          row.text);
+    }
   }
   return text;
 }
@@ -345,15 +383,11 @@ void CodeRecord::explain_entry(std::size_t index, std::string& text) const {
       text += fmt::format("  after exits to line {}:\n", line_of(entry.place.first));
       break;
   }
-  if (entry.failures >= options().retries) {
-    text += fmt::format("  given up after {} recordings in vain or in part (limit `retries`)\n", entry.failures);
+  if (entry.failures >= options().limits.retries) {
+    text += fmt::format("  given up after {} recordings in vain or in part\n", entry.failures);
   }
-  if (entry.short_lived >= options().retries) {
-    text += fmt::format("  given up after {} graphs whose classes or functions soon died (limit `retries`)\n",
-                        entry.short_lived);
-  }
-  if (static_cast<int>(entry.executors.size()) >= options().entries_per_anchor) {
-    text += fmt::format("  no more graphs: the limit `entries_per_anchor` is reached\n");
+  if (entry.short_lived >= options().limits.retries) {
+    text += fmt::format("  given up after {} graphs whose classes or functions soon died\n", entry.short_lived);
   }
   for (std::size_t number = 0; number < entry.executors.size(); ++number) {
     const replay::Executor& executor = *entry.executors[number];

@@ -42,7 +42,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   [[nodiscard]] std::string name() const;
 
   // Worth recording what starts now at this entry?
-  [[nodiscard]] bool wants_recording(PyThreadState* thread, std::size_t entry) const;
+  [[nodiscard]] bool wants_recording(PyThreadState* thread, std::size_t entry);
   // The same where it is not a call or a resumption that starts, but a round or what follows a side exit: counts, too.
   bool is_hot(PyThreadState* thread, std::size_t entry);
   // The entry where a frame goes on with this instruction and a stack of this depth; null: there can be none.
@@ -100,6 +100,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   static int limit_of_runs();
   void judge();
   [[nodiscard]] bool records_in_vain() const;
+  void count_limits(const replay::Reached& reached);
   void explain_entry(std::size_t index, std::string& text) const;
   static void lay_to_rest(std::shared_ptr<replay::Executor> executor);
   static void bury();

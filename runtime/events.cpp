@@ -66,6 +66,14 @@ void count_stop(Counters& counters, recorder::Stop stop) {
   ++counters.stops.at(static_cast<std::size_t>(stop));
   ++totals().stops.at(static_cast<std::size_t>(stop));
   note(fmt::format("stop:{}", recorder::stop_name(stop)));
+  if (stop == recorder::Stop::k_unroll_limit || stop == recorder::Stop::k_node_limit) {
+    count_limit(counters, stop == recorder::Stop::k_node_limit ? replay::Limit::k_nodes : replay::Limit::k_unroll);
+  }
+}
+
+void count_limit(Counters& counters, replay::Limit limit, std::uint64_t times) {
+  replay::times(counters.limits, limit) += times;
+  replay::times(totals().limits, limit) += times;
 }
 
 void start_events() { g_events.emplace(); }

@@ -20,6 +20,7 @@ struct Counters {
   std::uint64_t retired = 0;
   std::uint64_t grown = 0;
   std::array<std::uint64_t, 32> stops{};  // by recorder::Stop
+  replay::Reached limits{};               // how often each was reached
   // In the totals only: how many functions were recorded at least once, and replayed at least once.
   std::uint64_t functions_recorded = 0;
   std::uint64_t functions_replayed = 0;
@@ -30,6 +31,7 @@ Counters& totals();
 enum class Event : std::uint8_t { kRecord, kBridge, kHit, kStitch, kMiss, kExit, kRetire, kGrow };
 void count(Counters& counters, Event event);
 void count_stop(Counters& counters, recorder::Stop stop);
+void count_limit(Counters& counters, replay::Limit limit, std::uint64_t times = 1);
 
 void start_events();
 std::vector<std::string> stop_events();

@@ -1,8 +1,5 @@
 #include "runtime/options.h"
 
-#include <array>
-#include <utility>
-
 #include "replay/array/region.h"
 
 namespace tagalong::runtime {
@@ -14,25 +11,19 @@ Options& options() {
 
 bool set_option(std::string_view name, long value) {
   Options& all = options();
-  const std::array<std::pair<std::string_view, int*>, 12> numbers = {{
-      {"nodes", &all.recording.nodes},
-      {"unroll", &all.recording.unroll},
-      {"loops", &all.recording.loops},
-      {"regions", &array::regions_enabled},
-      {"inline_depth", &all.recording.inline_depth},
-      {"entries_per_anchor", &all.entries_per_anchor},
-      {"retries", &all.retries},
-      {"heat", &all.heat},
-      {"executors", &all.executors},
-      {"grow_after", &all.grow_after},
-      {"executor_depth", &all.executor_depth},
-      {"retire_after", &all.retire_after},
-  }};
-  for (const auto& [known, place] : numbers) {
-    if (known == name) {
-      *place = static_cast<int>(value);
+  for (const replay::LimitRow& row : replay::kLimitRows) {
+    if (row.name == name) {
+      all.limits.*row.value = static_cast<int>(value);
       return true;
     }
+  }
+  if (name == "loops") {
+    all.limits.loops = static_cast<int>(value);
+    return true;
+  }
+  if (name == "regions") {
+    array::regions_enabled = static_cast<int>(value);
+    return true;
   }
   if (name == "stress") {
     all.stress = value != 0;

@@ -10,14 +10,7 @@
 namespace tagalong::runtime {
 
 struct Options {
-  recorder::Limits recording;
-  int entries_per_anchor = 8;
-  int heat = 16;            // rounds of a loop, or landings of side exits, before a place is worth a recording
-  int executors = 200;      // of one code object, bridges included
-  int grow_after = 16;      // times that an executor goes on in another one before it takes that in; 0: never
-  int retries = 4;          // recordings in vain before an anchor gives up
-  int retire_after = 32;    // runs that together were worth less than nothing; 0: never
-  int executor_depth = 48;  // executors inside executors, by C stack
+  recorder::Limits limits;
   bool stress = false;
   bool every_hook = true;  // `record()` has hooks around each instruction, not only where traced functions have them
   std::vector<std::string> opaque_paths;  // code from files below these is not recorded into its callers

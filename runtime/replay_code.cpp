@@ -191,7 +191,7 @@ CodeRef replay_code_of(PyCodeObject* code) {
       return CodeRef::create(reinterpret_cast<PyCodeObject*>(replay));
     }
   }
-  const std::shared_ptr<const DecodedCode> decoded = DecodedCode::make(original, options().recording.loops != 0);
+  const std::shared_ptr<const DecodedCode> decoded = DecodedCode::make(original, options().limits.loops != 0);
   Ref anchor;
   CodeRef replay = build(decoded, &anchor);
   register_anchor(original, anchor.get());

@@ -137,6 +137,13 @@ py::dict counters_dict(const Counters& counters) {
     }
   }
   result["stops"] = stops;
+  py::dict limits;
+  for (const replay::LimitRow& row : replay::kLimitRows) {
+    if (const std::uint64_t times = counters.limits.at(static_cast<std::size_t>(row.limit)); times != 0) {
+      limits[row.name] = times;
+    }
+  }
+  result["limits"] = limits;
   return result;
 }
 
@@ -205,6 +212,14 @@ void set_option(const std::string& name, long value) {
     PyErr_Format(PyExc_ValueError, "there is no option %s", name.c_str());
     py::throw_error_already_set();
   }
+}
+
+py::dict limits() {
+  py::dict result;
+  for (const replay::LimitRow& row : replay::kLimitRows) {
+    result[row.name] = runtime::options().limits.*row.value;
+  }
+  return result;
 }
 
 void set_log(const py::object& topics) { runtime::set_log(strings(topics)); }
@@ -291,6 +306,7 @@ void export_engine() {
   py::def("stats", stats, (py::arg("func") = py::object()));
   py::def("explain", explain, (py::arg("func") = py::object()));
   py::def("set_option", set_option);
+  py::def("limits", limits);
   py::def("set_log", set_log);
   py::def("set_opaque_paths", set_opaque_paths);
   py::def("events_start", runtime::start_events);

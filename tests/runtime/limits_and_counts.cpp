@@ -20,8 +20,8 @@ BOOST_AUTO_TEST_CASE(options_are_set_by_name) {
     BOOST_TEST(set_option(name, 1), name);
   }
   BOOST_TEST(!set_option("no_such_option", 1));
-  BOOST_TEST(options().retries == 1);
-  BOOST_TEST(options().recording.nodes == 1);
+  BOOST_TEST(options().limits.retries == 1);
+  BOOST_TEST(options().limits.nodes == 1);
   BOOST_TEST(options().stress);
 }
 

@@ -152,6 +152,8 @@ def add_up(file: Path) -> collections.Counter[str]:
         for name, number in json.loads(line).items():
             if name == "stops":
                 counts.update({f"stop:{reason}": times for reason, times in number.items()})
+            elif name == "limits":
+                counts.update({f"limit:{limit}": times for limit, times in number.items()})
             elif name not in ("process", "arguments"):
                 counts[name] += number
         counts["processes"] += 1

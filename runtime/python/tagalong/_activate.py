@@ -136,11 +136,13 @@ def summarise(file: str) -> None:
 def report() -> None:
     """Writes what was recorded, replayed and given up to the standard error stream."""
     counts = _core.stats(None)
-    stops = counts.pop("stops")
+    stops, limits = counts.pop("stops"), counts.pop("limits")
     line = ", ".join(f"{name} {number}" for name, number in counts.items())
     print(f"tagalong: {line}", file=sys.stderr)
     for reason, number in sorted(stops.items(), key=lambda stop: (-stop[1], stop[0])):
         print(f"tagalong: stopped {number} times: {reason}", file=sys.stderr)
+    for name, number in sorted(limits.items(), key=lambda limit: (-limit[1], limit[0])):
+        print(f"tagalong: limit {name} reached {number} times", file=sys.stderr)
     text = _core.explain(None)
     if text:
         print(text, file=sys.stderr)

@@ -211,6 +211,8 @@ class Stats:
     """graphs given up because they did not pay"""
     stops: dict[str, int] = field(default_factory=dict)
     """recordings that were given up, by reason"""
+    limits: dict[str, int] = field(default_factory=dict)
+    """how often something was stopped or begun because a limit (`tagalong.options.LIMITS`) was reached, by its name"""
 
 
 def stats(f: Callable[..., Any] | CodeType | None = None, /) -> Stats:

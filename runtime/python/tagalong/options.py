@@ -42,9 +42,16 @@ LOG_TOPICS = ("record", "graph", "guards", "replay", "exits", "cache")
 LIMITS: dict[str, tuple[int, str]] = {
     "nodes": (4000, "nodes of one graph"),
     "unroll": (64, "iterations of one loop written out in one graph"),
-    "inline_depth": (8, "Python calls inside each other recorded into one graph"),
+    "inline_depth": (8, "Python calls inside each other recorded into one graph, never more than 23"),
+    "recursion": (3, "frames of the same code in one graph at a time"),
+    "openings": (4, "beginnings of one loop in one graph, as its variables change their types"),
     "entries_per_anchor": (8, "graphs kept for one place in the code"),
+    "executors": (200, "graphs kept for one function, before no more loops and exits are recorded"),
     "retries": (4, "recordings given up at one place before it is left alone"),
+    "heat": (16, "rounds of a loop, or exits to one place, before it is recorded"),
+    "grow_after": (16, "times that a graph goes on in another one before that becomes a part of it"),
+    "parts": (24, "graphs that become one"),
+    "operations": (4000, "operations of such a one"),
     "executor_depth": (48, "executors running inside each other on one thread"),
     "retire_after": (
         32,
