@@ -176,6 +176,9 @@ class Executor final : public interp::Watcher {
   static std::shared_ptr<Executor> lower(Graph graph, std::vector<CodeShapeRef> shapes, int entry_instruction = -1);
 
   Outcome run(Run& run) const;
+  // Whether a run would be a miss because of what is in these slots of the root's; then it counts as one. False: only
+  // the run can tell.
+  [[nodiscard]] bool misses(PyObject* const* slots) const;
 
   [[nodiscard]] const Graph& graph() const { return graph_; }
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
@@ -223,6 +226,13 @@ class Executor final : public interp::Watcher {
   std::vector<std::pair<std::int32_t, std::int32_t>> returned_locals_;
   std::vector<std::int32_t> frame_functions_;  // register of each frame's function
   std::vector<std::int32_t> frame_instances_;
+  // A guard of the entry check on what lies in a slot.
+  struct SlotGuard {
+    std::int32_t slot;
+    std::uint32_t step;
+  };
+  std::vector<SlotGuard> slot_guards_;
+  void learn_entry_check();
   LoopProgram loop_;  // what follows the loop node that the trace goes back to, or begins with
   DirectEntry direct_;
   std::vector<Ref> watches_;     // of the objects that it does not own

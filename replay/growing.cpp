@@ -178,6 +178,7 @@ class Growth {
       made_->returned_locals_.emplace_back(slot, by.place(place));
     }
     made_->direct_ = renumbered(root_->direct_, by);
+    made_->slot_guards_ = root_->slot_guards_;
     made_->last_step_ = root_->last_step();
     made_->entry_instruction_ = root_->entry_instruction_;
     made_->base_ = root_->base_ ? root_->base_ : root_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "replay/binding.h"
+#include "replay/guards.h"
 #include "replay/operations.h"
 #include "replay/quiet_calls.h"
 #include "replay/stitching.h"
@@ -128,15 +129,6 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
 inline Interpreter::Answer Interpreter::execute_guard(const Step& step, PyObject* value) {
   const auto answer = [](bool holds) { return holds ? Answer::kNext : Answer::kGuardFailed; };
   switch (step.op) {
-    case Op::guard_is:
-      return answer(value == step.object);
-    case Op::guard_is_not:
-      return answer(value != step.object);
-    case Op::guard_function:
-      return answer(function_matches(value, step.object));
-    case Op::guard_class:
-      return answer(value == step.object && interp::type_version(reinterpret_cast<PyTypeObject*>(value)) ==
-                                                static_cast<unsigned>(step.immediate));
     case Op::guard_member: {
       // Members of C types: reading them runs nobody's code.
       const Ref member = Ref::steal(PyObject_GetAttr(value, step.helper.get()));
@@ -153,16 +145,8 @@ inline Interpreter::Answer Interpreter::execute_guard(const Step& step, PyObject
       return answer(has_keywords(value, step.object));
     case Op::guard_generator:
       return answer(generator_matches(value, step));
-    case Op::guard_tuple:
-      return answer(value != nullptr && PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) == step.immediate);
-    case Op::guard_empty:
-      return answer(value != nullptr && PyDict_CheckExact(value) && PyDict_GET_SIZE(value) == 0);
-    case Op::guard_bound_function:
-      return answer(value != nullptr && PyMethod_Check(value) &&
-                    function_matches(PyMethod_GET_FUNCTION(value), step.object));
     default:
-      return answer(value != nullptr && reinterpret_cast<PyObject*>(Py_TYPE(value)) == step.object &&
-                    interp::type_version(Py_TYPE(value)) == static_cast<unsigned>(step.immediate));
+      return answer(guard_holds(step.op, value, step.object, step.immediate));
   }
 }
 

@@ -1,7 +1,7 @@
 #include <utility>
 
+#include "replay/guards.h"
 #include "replay/interpreter.h"
-#include "replay/operations.h"
 
 namespace tagalong::replay {
 
@@ -9,17 +9,6 @@ namespace {
 
 constexpr std::size_t kMostRegions = 4;  // of one step: operands of other kinds
 constexpr std::size_t kMostExternals = 32;
-
-bool guard_holds(const Step& step, PyObject* value) {
-  switch (step.op) {
-    case Op::guard_function:
-      return function_matches(value, step.object);
-    case Op::guard_is:
-      return value == step.object;
-    default:
-      return value != nullptr && reinterpret_cast<PyObject*>(Py_TYPE(value)) == step.object;
-  }
-}
 
 }  // namespace
 
@@ -34,7 +23,8 @@ bool Interpreter::region_holds(const PlannedRegion& region) const {
     return false;
   }
   for (const PlannedRegion::Guard& guard : region.guards) {
-    if (!guard_holds(*guard.step, guard.place < 0 ? guard.object : registers_[guard.place])) {
+    PyObject* value = guard.place < 0 ? guard.object : registers_[guard.place];
+    if (!guard_holds(guard.step->op, value, guard.step->object, guard.step->immediate)) {
       return false;
     }
   }

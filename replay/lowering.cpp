@@ -53,6 +53,7 @@ class Lowering {
           static_cast<std::size_t>(std::ranges::find_if(executor_.steps_, &Step::is_header) - executor_.steps_.begin());
     }
     mark_regions(&executor_.steps_);
+    executor_.learn_entry_check();
     let_go();
   }
 
@@ -533,6 +534,7 @@ bool Executor::fail_at(std::size_t number) {
   if ((!is_before && !step.can_leave) || (step.in_loop && !step.is_header && op == loop_.ops.end())) {
     return false;
   }
+  std::erase_if(slot_guards_, [number](const SlotGuard& guard) { return guard.step == number; });
   if (is_before) {
     step.object = nothing();
   } else {

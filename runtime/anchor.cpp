@@ -124,14 +124,18 @@ class Chain final : private replay::Stitcher {
   Tried try_executors(Entry& place, Event event, Ref* result) {
     const DepthGuard depth;
     auto& executors = place.executors;
+    PyObject* const* slots = interp::locals_of(frame_);
     for (std::size_t index = 0; index < executors.size(); ++index) {
       // The caller keeps the anchor, the anchor its record, and a record lets go of no executor that is running.
       const replay::Executor* executor = executors[index].get();
+      if (executors.size() > 1 && executor->misses(slots)) {
+        continue;
+      }
       replay::Run run;
       run.thread = thread_;
       run.root = frame_;
       run.function = reinterpret_cast<PyObject*>(interp::function_of(frame_));
-      run.slots = interp::locals_of(frame_);
+      run.slots = slots;
       run.names = interp::names_of(frame_);
       run.root_units = &record_.shown;
       run.stitcher = record_.is_stitched() ? this : nullptr;
@@ -254,30 +258,31 @@ PyObject* anchor_next(PyObject* self) {
   }
   // The run may free the code object that owns the anchor.
   Ref keep = Ref::create(self);
-  const auto is_header = [&] { return record.entries[entry].place.place == recorder::DecodedCode::Place::kHeader; };
-  const int unit = interp::unit_of(frame);
-  if (!record.entries[entry].executors.empty()) {
+  const Entry& place = record.entries[entry];
+  const bool is_header = place.place.place == recorder::DecodedCode::Place::kHeader;
+  const int unit = is_header ? interp::unit_of(frame) : 0;
+  if (!place.executors.empty()) {
     Ref result;
     if (Chain(thread, frame, self, entry).run(&result)) {
       return result.release();
     }
   }
   if (t_pending.kind == Pending::Kind::kNone) {
-    const bool is_wanted = is_header() ? record.is_hot(thread, entry) : record.wants_recording(thread, entry);
+    const bool is_wanted = is_header ? record.is_hot(thread, entry) : record.wants_recording(thread, entry);
     if (record.is_retired() || !is_wanted || !can_record(frame, entry)) {
       return nullptr;
     }
     t_pending.kind = Pending::Kind::kRecord;
     t_pending.entry = entry;
     PyObject** base = interp::stack_base(frame);
-    t_pending.landing.stack.assign(base, base + record.entries[entry].place.depth);
+    t_pending.landing.stack.assign(base, base + place.place.depth);
   }
   t_pending.frame = frame;
   t_pending.anchor = std::move(keep);
   if (entry == 0) {
     return nullptr;
   }
-  if (is_header()) {
+  if (is_header) {
     // Whoever has begun to watch is told of lines that differ from the last one: the stub is all in one.
     interp::set_location(frame, unit);
   }
