@@ -86,7 +86,8 @@ class Interpreter {
   Answer execute_array(const Step& step, const std::int32_t* operands);
   Answer execute_array_eagerly(const Step& step, const std::int32_t* operands);
   bool run_region(const Step& step);
-  [[nodiscard]] bool region_holds(const PlannedRegion& region) const;
+  array::RegionReason attempt_region(const array::Numpy& np, const PlannedRegion& region);
+  [[nodiscard]] array::RegionReason region_holds(const PlannedRegion& region) const;
   void commit_region(const PlannedRegion& region, std::array<Ref, array::kMaxRegionOutputs> results);
   array::Outcome call_ufunc(const Step& step, const std::int32_t* operands, Ref* result);
   Answer call_step(const Step& step, const std::int32_t* operands);

@@ -7,30 +7,37 @@ namespace tagalong::replay {
 
 namespace {
 
+using Reason = array::RegionReason;
+
 constexpr std::size_t kMostRegions = 4;  // of one step: operands of other kinds
-constexpr std::size_t kMostExternals = 32;
+
+// Operands of other kinds, or names that are bound anew: another plan may fit.
+bool wants_another_plan(array::RegionReason reason) {
+  return reason == array::RegionReason::kNone || reason == array::RegionReason::kKinds ||
+         reason == array::RegionReason::kBinding;
+}
 
 }  // namespace
 
 // Nothing that the region would do can be noticed except its results.
-bool Interpreter::region_holds(const PlannedRegion& region) const {
+array::RegionReason Interpreter::region_holds(const PlannedRegion& region) const {
   for (const auto& [place, object] : region.same) {
     if (registers_[place] != object) {
-      return false;
+      return Reason::kBinding;
     }
   }
   if (!loads_hold(region, registers_)) {
-    return false;
+    return Reason::kBinding;
   }
   for (const PlannedRegion::Guard& guard : region.guards) {
     PyObject* value = guard.place < 0 ? guard.object : registers_[guard.place];
     if (!guard_holds(guard.step->op, value, guard.step->object, guard.step->immediate)) {
-      return false;
+      return Reason::kGuardFails;
     }
   }
   for (const std::int32_t frame : region.returned_frames) {
     if (run_.depth > 0 && run_.frame_numbers[run_.depth - 1] == frame) {
-      return false;
+      return Reason::kRealFrame;
     }
   }
   const auto most = static_cast<Py_ssize_t>(region.dropped.size() + region.locals.size());
@@ -39,16 +46,16 @@ bool Interpreter::region_holds(const PlannedRegion& region) const {
   };
   for (const std::int32_t place : region.dropped) {
     if (!is_quiet(registers_[place])) {
-      return false;
+      return Reason::kDeath;
     }
   }
   for (const PlannedRegion::Local& local : region.locals) {
     const int level = real_level(local.frame);
     if (level >= 0 && !is_quiet(interp::locals_of(run_.frames[level])[local.slot])) {
-      return false;
+      return Reason::kDeath;
     }
   }
-  return true;
+  return Reason::kNone;
 }
 
 void Interpreter::commit_region(const PlannedRegion& region, std::array<Ref, array::kMaxRegionOutputs> results) {
@@ -59,7 +66,7 @@ void Interpreter::commit_region(const PlannedRegion& region, std::array<Ref, arr
     registers_[place] = Ref(results.at(output)).release();
   }
   for (const auto& [place, object] : region.loaded) {
-    registers_[place] = Py_NewRef(object);
+    registers_[place] = Py_XNewRef(object);
   }
   for (const PlannedRegion::Local& local : region.locals) {
     const int level = real_level(local.frame);
@@ -73,6 +80,29 @@ void Interpreter::commit_region(const PlannedRegion& region, std::array<Ref, arr
   region_steps_ = region.count;
 }
 
+array::RegionReason Interpreter::attempt_region(const array::Numpy& np, const PlannedRegion& region) {
+  if (const Reason reason = region_holds(region); reason != Reason::kNone) {
+    return reason;
+  }
+  std::array<PyObject*, kMostExternals> externals;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  for (std::size_t index = 0; index < region.externals.size(); ++index) {
+    const PlannedRegion::External& external = region.externals[index];
+    externals[index] = external.place < 0 ? external.object : registers_[external.place];
+  }
+  // While it computes without the GIL others may bind the names anew.
+  std::array<Ref, kMostNamed> named;
+  for (std::size_t index = 0; index < region.named.size(); ++index) {
+    named[index] = Ref::create(region.named[index]);
+  }
+  std::array<Ref, array::kMaxRegionOutputs> results;
+  const Reason reason = region.plan->run(np, externals.data(), results.data());
+  if (reason == Reason::kNone) {
+    commit_region(region, std::move(results));
+    ++region.runs;
+  }
+  return reason;
+}
+
 // False: nothing has happened, the steps are run one by one.
 bool Interpreter::run_region(const Step& step) {
   if (!step.region) {
@@ -84,49 +114,50 @@ bool Interpreter::run_region(const Step& step) {
     return false;
   }
   const array::Numpy* np = array::numpy_if_ready();
-  if (np == nullptr || requested_) {
+  if (np == nullptr) {
     return false;
   }
-  const auto attempt = [&](const PlannedRegion& region) {
-    if (!region_holds(region)) {
-      return array::RegionOutcome::kMismatch;
-    }
-    std::array<PyObject*, kMostExternals> externals;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-    for (std::size_t index = 0; index < region.externals.size(); ++index) {
-      const PlannedRegion::External& external = region.externals[index];
-      externals[index] = external.place < 0 ? external.object : registers_[external.place];
-    }
-    std::array<Ref, array::kMaxRegionOutputs> results;
-    const array::RegionOutcome outcome = region.plan->run(*np, externals.data(), results.data());
-    if (outcome == array::RegionOutcome::kDone) {
-      commit_region(region, std::move(results));
-    }
-    return outcome;
-  };
-  auto outcome = array::RegionOutcome::kMismatch;
+  if (requested_) {
+    site.reasons.add(Reason::kRequest);
+    array::region_counts.reasons.add(Reason::kRequest);
+    return false;
+  }
+  bool is_done = false;
+  auto reason = Reason::kNone;
   // By index: while a region computes without the GIL, another thread may come here and plan another one.
-  for (std::size_t index = 0; index < site.regions.size() && outcome == array::RegionOutcome::kMismatch; ++index) {
-    outcome = attempt(*site.regions[index]);
+  for (std::size_t index = 0; index < site.regions.size() && !is_done && wants_another_plan(reason); ++index) {
+    const std::shared_ptr<PlannedRegion> region = site.regions[index];
+    reason = attempt_region(*np, *region);
+    is_done = reason == Reason::kNone;
   }
-  if (outcome == array::RegionOutcome::kMismatch && site.regions.size() < kMostRegions) {
+  if (!is_done && wants_another_plan(reason)) {
     const Step* const end = executor_.steps_.data() + executor_.steps_.size();
-    auto planned = plan_region(*np, {.first = &step,
-                                     .end = end,
-                                     .used = executor_.registers_used_.data(),
-                                     .constants = executor_.constant_count_,
-                                     .registers = registers_});
-    if (planned != nullptr && planned->externals.size() <= kMostExternals) {
-      site.regions.push_back(std::move(planned));
-      outcome = attempt(*site.regions.back());
+    std::shared_ptr<PlannedRegion> planned = plan_region(*np,
+                                                         {.first = &step,
+                                                          .end = end,
+                                                          .used = executor_.registers_used_.data(),
+                                                          .constants = executor_.constant_count_,
+                                                          .registers = registers_},
+                                                         &site.unplanned);
+    if (planned == nullptr) {
+      reason = site.unplanned;
+    } else {
+      if (site.regions.size() < kMostRegions) {
+        site.regions.push_back(planned);
+      } else {
+        site.regions[site.replaced++ % kMostRegions] = planned;
+      }
+      reason = attempt_region(*np, *planned);
+      is_done = reason == Reason::kNone;
     }
   }
-  if (outcome == array::RegionOutcome::kDone) {
+  if (is_done) {
     site.patience = 1;
     ++array::region_counts.run;
     return true;
   }
-  array::region_counts.refused += outcome == array::RegionOutcome::kRefused ? 1 : 0;
-  site.put_off();
+  array::region_counts.refused += reason >= Reason::kException ? 1 : 0;
+  site.put_off(reason);
   return false;
 }
 

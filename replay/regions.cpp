@@ -12,6 +12,8 @@ namespace tagalong::replay {
 
 namespace {
 
+using Reason = array::RegionReason;
+
 bool is_array_operation(const Step& step) {
   return step.op == Op::array_unary || step.op == Op::array_binary || step.op == Op::array_compare ||
          step.op == Op::array_call;
@@ -22,6 +24,7 @@ bool is_silent(const Step& step) {
   switch (step.op) {
     case Op::load_global:
     case Op::load_module_attr:
+    case Op::load_module_method:
     case Op::sync_local:
     case Op::leave_frame:
     case Op::drop:
@@ -46,16 +49,33 @@ class RegionPlanner {
   RegionPlanner(const array::Numpy& np, const RegionSource& source)
       : source_(source), builder_(np), region_(std::make_unique<PlannedRegion>()) {}
 
-  std::unique_ptr<PlannedRegion> plan() {
-    for (const Step* step = source_.first; step != source_.end && may_be_inside(*step) && take(*step); ++step) {
+  std::unique_ptr<PlannedRegion> plan(Reason* reason) {
+    for (const Step* step = source_.first; step != source_.end; ++step) {
+      if (!may_be_inside(*step)) {
+        reason_ = Reason::kOther;
+      }
+      if (reason_ != Reason::kNone || !take(*step)) {
+        break;
+      }
       if (is_array_operation(*step)) {
         region_->count = static_cast<std::uint32_t>(step - source_.first) + 1;
         accepted_ = state_;
       }
     }
-    if (is_premature_ || builder_.operation_count() < 2 || !commit()) {
+    // Where a name is not looked up yet, more can be fused next time.
+    if (reason_ == Reason::kNotLooked || builder_.operation_count() == 0) {
+      *reason = reason_;
       return nullptr;
     }
+    if (builder_.operation_count() < 2) {
+      *reason = reason_ == Reason::kOther ? Reason::kSingle : reason_;
+      return nullptr;
+    }
+    if (!commit()) {
+      *reason = Reason::kLimit;
+      return nullptr;
+    }
+    region_->end = reason_;
     return std::move(region_);
   }
 
@@ -73,6 +93,11 @@ class RegionPlanner {
     std::size_t loads = 0, guards = 0, same = 0, returned_frames = 0, locals = 0;
   };
 
+  bool refuse(Reason reason) {
+    reason_ = reason;
+    return false;
+  }
+
   int content_of(std::int32_t place) {
     const auto [known, is_new] = state_.registers.emplace(place, static_cast<int>(contents_.size()));
     if (is_new) {
@@ -81,6 +106,20 @@ class RegionPlanner {
       origins_.push_back(place);
     }
     return known->second;
+  }
+
+  // What C calls a method without one by.
+  bool is_null(std::int32_t place) {
+    const int index = content_of(place);
+    if (index < 0) {
+      return false;
+    }
+    const Content& content = contents_[static_cast<std::size_t>(index)];
+    if (content.kind == Kind::kExternal && content.object == nullptr) {
+      region_->same.emplace_back(place, nullptr);
+      state_.same = region_->same.size();
+    }
+    return content.kind != Kind::kResult && content.object == nullptr;
   }
 
   // The builder's number of an operand; negative: it is nothing for a region.
@@ -92,7 +131,13 @@ class RegionPlanner {
     Content& content = contents_[static_cast<std::size_t>(index)];
     if (content.number < 0 && content.object != nullptr) {
       content.number = content.kind == Kind::kExternal ? -1 : builder_.constant(content.object);
+      if (content.number >= 0 && content.kind == Kind::kLoaded) {
+        region_->numbers.push_back(Ref::create(content.object));
+      }
       if (content.number < 0 && content.kind != Kind::kConstant) {
+        if (region_->externals.size() == kMostExternals) {
+          return -1;
+        }
         content.number = builder_.external(content.object, static_cast<unsigned>(region_->externals.size()));
         region_->externals.push_back({.place = content.kind == Kind::kExternal ? place : -1, .object = content.object});
       }
@@ -108,6 +153,7 @@ class RegionPlanner {
         is_taken = load_global(step, operands[0]);
         break;
       case Op::load_module_attr:
+      case Op::load_module_method:
         is_taken = load_attribute(step, operands[0]);
         break;
       case Op::sync_local:
@@ -143,48 +189,42 @@ class RegionPlanner {
     return is_taken;
   }
 
-  void define(const Step& step, Content content) {
-    state_.registers[step.result] = static_cast<int>(contents_.size());
+  void define(std::int32_t place, Content content) {
+    state_.registers[place] = static_cast<int>(contents_.size());
     contents_.push_back(content);
     origins_.push_back(-1);
   }
 
   bool load_global(const Step& step, std::int32_t place) {
     const int index = content_of(place);
-    if (index < 0 || origins_[static_cast<std::size_t>(index)] != place || !is_looked_up(step)) {
-      return false;
+    if (index < 0 || origins_[static_cast<std::size_t>(index)] != place) {
+      return refuse(Reason::kName);
     }
-    return add_load({&step, place, nullptr, step.cached}) && (define(step, {Kind::kLoaded, step.cached, -1}), true);
-  }
-
-  // If not, more can be fused next time.
-  bool is_looked_up(const Step& step) {
-    is_premature_ = is_premature_ || step.cached == nullptr;
-    return step.cached != nullptr;
+    return add_load({&step, place, nullptr, nullptr, step.cached});
   }
 
   bool load_attribute(const Step& step, std::int32_t place) {
     const int index = content_of(place);
-    if (index < 0 || !is_looked_up(step)) {
-      return false;
+    if (index < 0) {
+      return refuse(Reason::kName);
     }
     const Content& module = contents_[static_cast<std::size_t>(index)];
-    if (module.kind != Kind::kLoaded || !PyModule_CheckExact(module.object) ||
-        PyModule_GetDict(module.object) != step.key) {
-      return false;
+    if (module.kind != Kind::kLoaded || module.object == nullptr || !PyModule_CheckExact(module.object) ||
+        (step.cached != nullptr && PyModule_GetDict(module.object) != step.key)) {
+      return refuse(Reason::kName);
     }
-    return add_load({&step, -1, step.key, step.cached}) && (define(step, {Kind::kLoaded, step.cached, -1}), true);
+    return add_load({&step, -1, module.object, step.key, step.cached});
   }
 
   // Asked before anything is computed.
   bool guard(const Step& step, std::int32_t place) {
     const int index = content_of(place);
     if (index < 0) {
-      return false;
+      return refuse(Reason::kGuard);
     }
     const Content& content = contents_[static_cast<std::size_t>(index)];
     if (content.object == nullptr) {
-      return false;
+      return refuse(Reason::kGuard);
     }
     const bool is_loaded = content.kind == Kind::kLoaded;
     region_->guards.push_back({&step, is_loaded ? -1 : place, is_loaded ? content.object : nullptr});
@@ -193,9 +233,19 @@ class RegionPlanner {
   }
 
   bool add_load(const PlannedRegion::Load& load) {
+    if (load.value == nullptr || !load_holds(load, source_.registers)) {
+      return refuse(Reason::kNotLooked);
+    }
     region_->loads.push_back(load);
     state_.loads = region_->loads.size();
-    return load_holds(load, source_.registers);
+    if (load.step->op == Op::load_module_method) {
+      const std::int32_t* results = source_.used + load.step->operands + load.step->operand_count;
+      define(results[0], {Kind::kLoaded, nullptr, -1});
+      define(results[1], {Kind::kLoaded, load.value, -1});
+    } else {
+      define(load.step->result, {Kind::kLoaded, load.value, -1});
+    }
+    return true;
   }
 
   bool operate(const Step& step, const std::int32_t* operands) {
@@ -206,7 +256,7 @@ class RegionPlanner {
     for (int index = first; index < step.operand_count; ++index) {
       numbers.push_back(number_of(operands[index]));
       if (numbers.back() < 0) {
-        return false;
+        return refuse(region_->externals.size() == kMostExternals ? Reason::kLimit : Reason::kForeign);
       }
     }
     switch (step.op) {
@@ -222,25 +272,22 @@ class RegionPlanner {
         break;
       default: {
         const int callable = content_of(operands[1]);
-        if (operands[0] != kNullRegister || callable < 0) {
-          return false;
+        const Content* content = callable < 0 ? nullptr : &contents_[static_cast<std::size_t>(callable)];
+        if (!is_null(operands[0]) || content == nullptr || content->object == nullptr) {
+          return refuse(Reason::kOther);
         }
-        const Content& content = contents_[static_cast<std::size_t>(callable)];
-        if (content.object == nullptr) {
-          return false;
-        }
-        if (content.kind == Kind::kExternal) {
-          region_->same.emplace_back(operands[1], content.object);
+        if (content->kind == Kind::kExternal) {
+          region_->same.emplace_back(operands[1], content->object);
           state_.same = region_->same.size();
         }
-        result = builder_.call(content.object, numbers);
+        result = builder_.call(content->object, numbers);
         break;
       }
     }
     if (result < 0) {
-      return false;
+      return refuse(builder_.reason());
     }
-    define(step, {Kind::kResult, nullptr, result});
+    define(step.result, {Kind::kResult, nullptr, result});
     return true;
   }
 
@@ -252,6 +299,14 @@ class RegionPlanner {
     region_->returned_frames.resize(accepted_.returned_frames);
     locals_.resize(accepted_.locals);
     region_->dropped = accepted_.dropped;
+    for (const PlannedRegion::Load& load : region_->loads) {
+      if (std::ranges::find(region_->named, load.value) == region_->named.end()) {
+        region_->named.push_back(load.value);
+      }
+    }
+    if (region_->named.size() > kMostNamed) {
+      return false;
+    }
     std::vector<int> outputs;
     for (const auto& [place, index] : accepted_.registers) {
       if (index < 0 || origins_[static_cast<std::size_t>(index)] == place) {
@@ -296,7 +351,9 @@ class RegionPlanner {
   static bool load_holds(const PlannedRegion::Load& load, PyObject* const* registers) {
     const Step& step = *load.step;
     if (load.function < 0) {
-      return is_bound(step, load.module, load.value);
+      // An earlier load has found the module; another one may have got the address of that of the plan.
+      return load.module != nullptr && PyModule_CheckExact(load.module) && PyModule_GetDict(load.module) == load.dict &&
+             is_bound(step, load.dict, load.value);
     }
     const auto* function = reinterpret_cast<PyFunctionObject*>(registers[load.function]);
     return (step.version2 == 0 || step.version2 == interp::dict_version(function->func_builtins)) &&
@@ -320,7 +377,6 @@ class RegionPlanner {
   }
 
  private:
-  static constexpr std::int32_t kNullRegister = 0;
   static constexpr std::int32_t kFunctionRegister = 1;
   const RegionSource& source_;
   array::RegionBuilder builder_;
@@ -329,7 +385,7 @@ class RegionPlanner {
   std::vector<std::int32_t> origins_;  // of each content: its register before the region, or -1
   std::vector<std::pair<const Step*, int>> locals_;
   State state_, accepted_;
-  bool is_premature_ = false;
+  Reason reason_ = Reason::kNone;
 };
 
 }  // namespace
@@ -358,13 +414,16 @@ void mark_regions(std::vector<Step>* steps) {
   }
 }
 
-void RegionSite::put_off() {
+void RegionSite::put_off(array::RegionReason reason) {
+  reasons.add(reason);
+  array::region_counts.reasons.add(reason);
   wait = patience;
   patience = std::min(patience * 2, kMostPatience);
 }
 
-std::unique_ptr<PlannedRegion> plan_region(const array::Numpy& np, const RegionSource& source) {
-  return RegionPlanner(np, source).plan();
+std::unique_ptr<PlannedRegion> plan_region(const array::Numpy& np, const RegionSource& source,
+                                           array::RegionReason* reason) {
+  return RegionPlanner(np, source).plan(reason);
 }
 
 bool loads_hold(const PlannedRegion& region, PyObject* const* registers) {

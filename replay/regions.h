@@ -16,6 +16,9 @@ namespace tagalong::replay {
 
 struct Step;
 
+inline constexpr std::size_t kMostExternals = 32;
+inline constexpr std::size_t kMostNamed = 24;
+
 // Marks the steps where a region may begin. The steps lie in memory in the order of the program.
 void mark_regions(std::vector<Step>* steps);
 
@@ -23,6 +26,8 @@ void mark_regions(std::vector<Step>* steps);
 struct PlannedRegion {
   std::unique_ptr<array::RegionPlan> plan;
   std::uint32_t count = 0;
+  array::RegionReason end = array::RegionReason::kNone;  // why the next operation is not in it
+  mutable std::uint64_t runs = 0;
   struct External {
     std::int32_t place;  // register; -1: what a name is bound to
     PyObject* object;
@@ -33,10 +38,15 @@ struct PlannedRegion {
   struct Load {
     const Step* step;
     std::int32_t function;  // register; -1: the name is an attribute of a module that an earlier load has given,
-    PyObject* module;       // with this dict
+    PyObject* module;
+    PyObject* dict;  // of the module
     PyObject* value;
   };
   std::vector<Load> loads;
+  // Numbers that names are bound to are part of the plan: as long as they live no other one gets their address.
+  std::vector<Ref> numbers;
+  // What else names are bound to: a run that gives the GIL away holds it.
+  std::vector<PyObject*> named;
   struct Guard {
     const Step* step;
     std::int32_t place;  // register; -1: what a name is bound to
@@ -58,13 +68,16 @@ struct PlannedRegion {
 
 // What a step that may begin a region has learned.
 struct RegionSite {
-  std::vector<std::unique_ptr<PlannedRegion>> regions;
-  std::uint32_t wait = 0;      // runs of the step before the next attempt
-  std::uint32_t patience = 1;  // how long it waits after the next failure
-  void put_off();
+  std::vector<std::shared_ptr<PlannedRegion>> regions;         // those that run are held by who runs them
+  std::uint32_t replaced = 0;                                  // of a full list
+  std::uint32_t wait = 0;                                      // runs of the step before the next attempt
+  std::uint32_t patience = 1;                                  // how long it waits after the next failure
+  array::RegionReason unplanned = array::RegionReason::kNone;  // why there was nothing to fuse, the last time
+  array::RegionReasonCounts reasons;                           // why not, each time
+  void put_off(array::RegionReason reason);
 };
 
-// Looks at the steps from `first` on, with these registers. Null: there is nothing to fuse.
+// Looks at the steps from `first` on, with these registers. Null: there is nothing to fuse, for this reason.
 struct RegionSource {
   const Step* first;
   const Step* end;
@@ -72,7 +85,8 @@ struct RegionSource {
   std::int32_t constants;    // registers below are constants
   PyObject* const* registers;
 };
-std::unique_ptr<PlannedRegion> plan_region(const array::Numpy& np, const RegionSource& source);
+std::unique_ptr<PlannedRegion> plan_region(const array::Numpy& np, const RegionSource& source,
+                                           array::RegionReason* reason);
 
 // Whether the names are still bound to what the plan knows.
 bool loads_hold(const PlannedRegion& region, PyObject* const* registers);

@@ -396,6 +396,9 @@ void CodeRecord::explain_entry(std::size_t index, std::string& text) const {
     for (const std::string& line : failure_texts(executor)) {
       text += "    " + line + "\n";
     }
+    for (const std::string& line : region_texts(executor)) {
+      text += "    " + line + "\n";
+    }
   }
 }
 

@@ -33,4 +33,26 @@ std::vector<std::string> failure_texts(const replay::Executor& executor) {
   return texts;
 }
 
+std::vector<std::string> region_texts(const replay::Executor& executor) {
+  std::vector<std::string> texts;
+  for (const replay::Step& step : executor.steps()) {
+    if (!step.region) {
+      continue;
+    }
+    for (const auto& region : step.region->regions) {
+      const std::int32_t last = (&step)[region->count - 1].line;
+      texts.push_back(fmt::format("lines {} to {}: {} array operations as one, {} times; then: {}", step.line, last,
+                                  region->plan->operation_count(), region->runs, array::row_of(region->end).text));
+    }
+    for (std::size_t number = 1; number < array::kRegionReasons.size(); ++number) {
+      if (step.region->reasons.of.at(number) != 0) {
+        texts.push_back(fmt::format("line {}: array operations one by one, {} times: {} ({})", step.line,
+                                    step.region->reasons.of.at(number), array::kRegionReasons.at(number).text,
+                                    array::kRegionReasons.at(number).name));
+      }
+    }
+  }
+  return texts;
+}
+
 }  // namespace tagalong::runtime

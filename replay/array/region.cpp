@@ -176,10 +176,10 @@ bool RegionPlan::compute(Frame* frame) const {
   }
 }
 
-RegionOutcome RegionPlan::run(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
+RegionReason RegionPlan::run(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
   Frame frame;
   if (!bind(np, externals, &frame)) {
-    return RegionOutcome::kMismatch;
+    return RegionReason::kKinds;
   }
   for (const Output& output : outputs_) {
     Py_INCREF(output.descr);
@@ -187,14 +187,14 @@ RegionOutcome RegionPlan::run(const Numpy& np, PyObject* const* externals, Ref* 
                                             nullptr, nullptr, frame.order == kFContiguous ? 1 : 0, nullptr));
     if (!*outputs) {
       PyErr_Clear();
-      return RegionOutcome::kRefused;
+      return RegionReason::kMemory;
     }
     frame.data[output.slot] = as_array(outputs->get())->data;
     frame.strides[output.slot] = output.item_size;
     ++outputs;
   }
   if (frame.count == 0) {
-    return RegionOutcome::kDone;
+    return RegionReason::kNone;
   }
   frame.block = std::min(frame.count, kBlock);
   constexpr std::size_t kSmall = 2048;
@@ -204,7 +204,7 @@ RegionOutcome RegionPlan::run(const Numpy& np, PyObject* const* externals, Ref* 
       ((static_cast<std::size_t>(frame.block) * kItemSize + kCacheLine - 1) / kCacheLine + 1) * kCacheLine;
   char* blocks = bytes * buffers_ <= kSmall ? small.data() : arena.reserve(bytes * buffers_);
   if (blocks == nullptr) {
-    return RegionOutcome::kRefused;
+    return RegionReason::kMemory;
   }
   for (const Temporary& temporary : temporaries_) {
     frame.data[temporary.slot] = blocks + (bytes * temporary.buffer);
@@ -225,15 +225,15 @@ RegionOutcome RegionPlan::run(const Numpy& np, PyObject* const* externals, Ref* 
   if (!is_done || PyErr_Occurred() != nullptr) [[unlikely]] {
     PyErr_Clear();
     clear_float_status();
-    return RegionOutcome::kRefused;
+    return RegionReason::kException;
   }
   if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) [[unlikely]] {
     frame.errors |= take_float_status();
   }
   if (frame.errors != 0) [[unlikely]] {
-    return ignores_float_errors(np, frame.errors) ? RegionOutcome::kDone : RegionOutcome::kRefused;
+    return ignores_float_errors(np, frame.errors) ? RegionReason::kNone : RegionReason::kFloatError;
   }
-  return RegionOutcome::kDone;
+  return RegionReason::kNone;
 }
 
 int RegionBuilder::external(PyObject* object, unsigned number) {
@@ -258,7 +258,7 @@ bool RegionBuilder::is_array_object(int object) const {
 int RegionBuilder::binary(BinaryOperator op, int left, int right, unsigned temporaries) {
   const OperatorRow& row = operator_row(op);
   if (row.ufunc == UfuncName::kCount || (!is_array_object(left) && !is_array_object(right))) {
-    return -1;
+    return refuse(RegionReason::kOperator);
   }
   // An in-place operator of a left operand that is no array is the plain operator.
   const bool inplace = is_inplace(op) && is_array_object(left);
@@ -275,11 +275,11 @@ int RegionBuilder::binary(BinaryOperator op, int left, int right, unsigned tempo
   const Object& exponent = objects_[static_cast<std::size_t>(right)];
   UfuncName fast = UfuncName::kCount;
   if (!is_array(exponent.code) && !exponent.is_constant) {
-    return -1;  // its value decides which ufunc it is
+    return refuse(RegionReason::kExponent);
   }
   switch (power_kind(np_, base.code, exponent.code, exponent.object, &fast)) {
     case PowerKind::kUnknown:
-      return -1;
+      return refuse(RegionReason::kExponent);
     case PowerKind::kGeneral:
       return apply(request);
     case PowerKind::kFast:
@@ -293,7 +293,7 @@ int RegionBuilder::binary(BinaryOperator op, int left, int right, unsigned tempo
 
 int RegionBuilder::unary(UnaryOperator op, int operand, unsigned temporaries) {
   if (!is_array_object(operand)) {
-    return -1;
+    return refuse(RegionReason::kOperator);
   }
   return apply({.ufunc = np_.ufunc(unary_ufunc(op)),
                 .operands = {operand},
@@ -306,7 +306,7 @@ int RegionBuilder::compare(int py_op, int left, int right) {
   if (!is_array_object(left)) {
     // NumPy scalars decide themselves which way round the array is asked; numbers do not know arrays.
     if (!is_array_object(right) || !is_python_number(objects_[static_cast<std::size_t>(left)].code)) {
-      return -1;
+      return refuse(RegionReason::kOperator);
     }
     std::swap(left, right);
     py_op = reflected(py_op);
@@ -316,7 +316,7 @@ int RegionBuilder::compare(int py_op, int left, int right) {
 
 int RegionBuilder::call(PyObject* ufunc, std::span<const int> operands) {
   if (operands.empty() || operands.size() > kMaxInputs || Py_TYPE(ufunc) != np_.ufunc_type) {
-    return -1;
+    return refuse(RegionReason::kOther);
   }
   Request request{.ufunc = ufunc, .operands = {}, .nin = static_cast<unsigned>(operands.size())};
   std::copy(operands.begin(), operands.end(), request.operands.begin());
@@ -324,14 +324,17 @@ int RegionBuilder::call(PyObject* ufunc, std::span<const int> operands) {
 }
 
 // Whether the array is of the region's iteration space, which the first one decides.
-bool RegionBuilder::has_shape(const Object& object) {
+RegionReason RegionBuilder::shape_reason(const Object& object) const {
   if (object.is_result) {
-    return true;
+    return RegionReason::kNone;
   }
   const ArrayFields* array = as_array(object.object);
+  if (shape_ != nullptr && !same_shape(shape_, array)) {
+    return RegionReason::kShape;
+  }
   const bool is_direct = (array->flags & kAligned) != 0 && (array->nd == 1 || (array->flags & kOrders) != 0);
-  return is_direct && (shape_ == nullptr || (same_shape(shape_, array) &&
-                                             (array->nd == 1 || ((array->flags ^ shape_->flags) & kOrders) == 0)));
+  const bool has_order = shape_ == nullptr || array->nd == 1 || ((array->flags ^ shape_->flags) & kOrders) == 0;
+  return is_direct && has_order ? RegionReason::kNone : RegionReason::kLayout;
 }
 
 int RegionBuilder::slot_of(int number, unsigned type) {
@@ -375,8 +378,13 @@ int RegionBuilder::apply(const Request& request) {
   const ArrayFields* shape = shape_;
   for (unsigned i = 0; i < request.nin; ++i) {
     const Object& object = objects_[static_cast<std::size_t>(request.operands[i])];
-    if (object.code == kForeign || (is_array(object.code) && !has_shape(object))) {
-      return -1;
+    if (object.code == kForeign) {
+      return refuse(RegionReason::kForeign);
+    }
+    if (const RegionReason reason = is_array(object.code) ? shape_reason(object) : RegionReason::kNone;
+        reason != RegionReason::kNone) {
+      shape_ = shape;
+      return refuse(reason);
     }
     if (is_array(object.code) && !object.is_result && shape_ == nullptr) {
       shape_ = as_array(object.object);
@@ -385,22 +393,26 @@ int RegionBuilder::apply(const Request& request) {
   }
   const Kernel& kernel = kernel_for(np_, request.ufunc, codes);
   const int target = request.operands[0];
-  if (!kernel.usable || !kernel.splittable || operation_count() == kMaxRegionOperations ||
-      (request.inplace && (!is_made_here(target) || kernel.out_type != codes[0] || !kernel.alias_safe))) {
+  const bool is_in_place =
+      !request.inplace || (is_made_here(target) && kernel.out_type == codes[0] && kernel.alias_safe);
+  if (!kernel.usable || !kernel.splittable || operation_count() == kMaxRegionOperations || !is_in_place) {
     shape_ = shape;
-    return -1;
+    return refuse(!kernel.usable       ? RegionReason::kNoLoop
+                  : !kernel.splittable ? RegionReason::kLoop
+                  : !is_in_place       ? RegionReason::kInPlace
+                                       : RegionReason::kLimit);
   }
   RegionPlan::Operation operation{.kernel = &kernel};
   for (unsigned i = 0; i < request.nin; ++i) {
     const int slot = slot_of(request.operands[i], kernel.in_type[i]);
     if (slot < 0) {
-      return -1;  // inputs without a use are harmless
+      return refuse(RegionReason::kLimit);  // inputs without a use are harmless
     }
     operation.slots[i] = static_cast<RegionPlan::Slot>(slot);
   }
   const int out = new_slot();
   if (out < 0) {
-    return -1;
+    return refuse(RegionReason::kLimit);
   }
   operation.slots[request.nin] = static_cast<RegionPlan::Slot>(out);
   if (request.elision != Elision::kNever && !(request.nin == 2 && request.operands[0] == request.operands[1])) {

@@ -11,7 +11,7 @@
 //   const int root = builder.call(sqrt, {sum}, kAnonymous);
 //   auto plan = builder.finish({root});
 //   PyObject* externals[] = {first, second}; Ref results[1];
-//   if (plan->run(np, externals, results) == RegionOutcome::kDone) ...
+//   if (plan->run(np, externals, results) == RegionReason::kNone) ...
 #pragma once
 
 #include <array>
@@ -24,6 +24,7 @@
 
 #include "replay/array/kernel.h"
 #include "replay/array/operators.h"
+#include "replay/array/region_reasons.h"
 
 namespace tagalong::array {
 
@@ -39,20 +40,16 @@ struct RegionCounts {
   std::uint64_t planned = 0;
   std::uint64_t run = 0;
   std::uint64_t refused = 0;  // floating point errors, or an exception: the operations were done again, one by one
+  RegionReasonCounts reasons;
 };
 extern RegionCounts region_counts;
-
-enum class RegionOutcome : std::uint8_t {
-  kDone,
-  kMismatch,  // operands of other kinds
-  kRefused    // something happened that the operations one by one have to report
-};
 
 class RegionPlan {
  public:
   // `externals` by their numbers, as many `outputs` as the builder was told, in that order. Needs the GIL; gives it
   // away while it computes for long.
-  RegionOutcome run(const Numpy& np, PyObject* const* externals, Ref* outputs) const;
+  // kNone: done; anything else: nothing has happened.
+  RegionReason run(const Numpy& np, PyObject* const* externals, Ref* outputs) const;
   [[nodiscard]] std::size_t operation_count() const { return operations_.size(); }
 
  private:
@@ -127,6 +124,8 @@ class RegionBuilder {
   std::unique_ptr<RegionPlan> finish(std::span<const int> outputs);
 
   [[nodiscard]] std::size_t operation_count() const { return plan_->operations_.size(); }
+  // Why the last operation was not for the region.
+  [[nodiscard]] RegionReason reason() const { return reason_; }
   [[nodiscard]] bool is_made_here(int object) const { return objects_[static_cast<std::size_t>(object)].is_result; }
 
  private:
@@ -148,7 +147,11 @@ class RegionBuilder {
   };
 
   int apply(const Request& request);
-  bool has_shape(const Object& object);
+  int refuse(RegionReason reason) {
+    reason_ = reason;
+    return -1;
+  }
+  [[nodiscard]] RegionReason shape_reason(const Object& object) const;
   bool is_array_object(int object) const;
   int slot_of(int number, unsigned type);
   int new_slot() { return slots_ < static_cast<int>(kMaxRegionSlots) ? slots_++ : -1; }
@@ -160,6 +163,7 @@ class RegionBuilder {
   std::map<std::pair<int, unsigned>, int> scalar_slots_;  // by object and type of the loop
   const ArrayFields* shape_ = nullptr;
   int slots_ = 0;
+  RegionReason reason_ = RegionReason::kNone;
 };
 
 }  // namespace tagalong::array

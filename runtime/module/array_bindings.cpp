@@ -76,10 +76,20 @@ py::tuple region_counts() {
   return py::make_tuple(counts.planned, counts.run, counts.refused);
 }
 
+py::dict region_reasons() {
+  py::dict reasons;
+  for (std::size_t number = 1; number < array::kRegionReasons.size(); ++number) {
+    const std::string name(array::kRegionReasons.at(number).name);
+    reasons[name] = array::region_counts.reasons.of.at(number);
+  }
+  return reasons;
+}
+
 }  // namespace
 
 void export_arrays() {
   py::def("_region_counts", region_counts, "(planned, run, refused) regions of the process, for tests.");
+  py::def("_region_reasons", region_reasons, "How often array operations were not run as one, by reason, for tests.");
   py::class_<TestSite, boost::noncopyable>("_UfuncSite", "One array site, for tests; NotImplemented means fallback.")
       .def("call", &TestSite::call)
       .def("binary", &TestSite::binary)

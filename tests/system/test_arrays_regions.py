@@ -346,7 +346,8 @@ def test_names_may_be_bound_to_something_else() -> None:
     check(eager, traced, make)
     space["unrelated"] = 1
     before = regions_run()
-    check(eager, traced, make)
+    for _ in range(40):  # after so many changes it waits for a while
+        check(eager, traced, make)
     assert regions_run() > before
 
 
@@ -408,3 +409,61 @@ def test_two_threads() -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_numbers_at_the_address_of_others() -> None:
+    """A number that a name was bound to dies; the next one gets its memory, and has another value."""
+    eager, traced = both("def f(x):\n    a = x * 1.5\n    return a * K + K\n", K=2.0)
+    before = regions_run()
+    for number in range(40):
+        traced.__globals__["K"] = float(str(number + 0.25))
+        for _ in range(30):
+            check(eager, traced, lambda: [np.ones(4)])
+    assert regions_run() > before
+
+
+def test_names_are_bound_anew_while_a_region_computes() -> None:
+    """What it reads is not freed meanwhile."""
+    eager, traced = both("def f(x):\n    return x * K + x - K\n", K=np.ones(100_000))
+    x = np.zeros(100_000)
+    for _ in range(5):
+        check(eager, traced, lambda: [x])
+    done = threading.Event()
+
+    def bind() -> None:
+        while not done.is_set():
+            traced.__globals__["K"] = np.full(100_000, 2.0)
+
+    thread = threading.Thread(target=bind)
+    thread.start()
+    try:
+        for _ in range(100):
+            assert set(traced(x).tolist()) <= {-1.0, -2.0}
+    finally:
+        done.set()
+        thread.join()
+
+
+def reasons() -> dict[str, int]:
+    return {name: count for name, count in _core._region_reasons().items() if count}
+
+
+def test_reasons() -> None:
+    """Each place says how often its operations were run one by one, and why."""
+    source = "def f(x, y):\n    a = x * y\n    b = np.sqrt(a)\n    return b + y\n"
+    for wrong, reason in (
+        ([np.full(5, -1.0), np.ones(5)], "float_error"),
+        ([np.ones(5), np.ones(3)], "shape"),
+        ([np.ones(5) + 1j, np.ones(5)], "loop"),
+        ([np.ones(5).astype(">f8"), np.ones(5)], "foreign"),
+    ):
+        eager, traced = both(source)
+        for _ in range(5):
+            check(eager, traced, lambda: [np.ones(5), np.ones(5)])
+        before = reasons()
+        check(eager, traced, lambda wrong=wrong: wrong)
+        after = reasons()
+        assert after.get(reason, 0) > before.get(reason, 0), (reason, before, after)
+        text = tagalong.explain(traced)
+        assert "lines 2 to 4: 3 array operations as one" in text
+        assert f"({reason})" in text
