@@ -2,6 +2,7 @@
 // recording: the hook object in it belongs to that recording's session.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -36,6 +37,10 @@ struct DecodedCode {
   bool is_joined = false;     // its loops have traces, its side exits bridges
   bool is_namespace = false;  // the variables of its frames live in a mapping: modules and class bodies
 
+  // Whether loops of it may be entered where they begin.
+  [[nodiscard]] bool has_headers() const {
+    return std::ranges::find(entries, Place::kHeader, &Entry::place) != entries.end();
+  }
   // Where an exception raised by the instruction goes; null: out of the frame.
   [[nodiscard]] const rewriter::ExceptionRange* range_of(int instruction) const;
   // KW_NAMES, PRECALL and CALL are one: whoever goes on at one of them goes on at the first.

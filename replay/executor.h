@@ -18,6 +18,7 @@
 #include "replay/code_shape.h"
 #include "replay/graph.h"
 #include "replay/loop_program.h"
+#include "replay/native/code.h"
 #include "replay/regions.h"
 #include "rewriter/interp/frames.h"
 #include "rewriter/interp/watch.h"
@@ -137,6 +138,8 @@ struct Run {
   Ref failed_value;
   Stitcher* stitcher = nullptr;     // entered from a frame: if it may go on in other executors
   std::uint32_t grow_after = 0;     // times that it does so from one step before they may become one; 0: never
+  std::uint32_t native_after = 0;   // rounds of an executor before it gets native code; 0: never
+  bool has_made_native = false;
   const Executor* last = nullptr;   // in which the run has ended
   bool is_idle = false;             // kLeft, where it was entered, and nothing has happened since
   const Attached* place = nullptr;  // where that was attached; null: the first one
@@ -235,7 +238,9 @@ class Executor final : public interp::Watcher {
   void learn_entry_check();
   LoopProgram loop_;  // what follows the loop node that the trace goes back to, or begins with
   DirectEntry direct_;
-  std::vector<Ref> watches_;     // of the objects that it does not own
+  mutable std::unique_ptr<const native::Code> native_;  // of loop_
+  mutable std::uint32_t rounds_ = 0;                    // without it
+  std::vector<Ref> watches_;                            // of the objects that it does not own
   std::vector<PyObject*> held_;  // those of them that a run keeps alive: constants, code of inlined frames
   bool is_dead_ = false;
   const Step* dead_step_ = nullptr;  // the guard that can never hold again; null: it is a constant that is gone

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <type_traits>
 
 #include "replay/executor.h"
 #include "rewriter/interp/dicts.h"
@@ -49,6 +50,14 @@ class Interpreter {
   [[nodiscard]] Visit* visit_of(Transfer& transfer);
   bool hand_over(Transfer& transfer, const Step& step);
   bool enter_loop();
+  template <bool once>
+  std::conditional_t<once, native::Did, Outcome> interpret(const LoopOp* op);
+  template <bool once>
+  std::conditional_t<once, native::Did, Outcome> ended(Outcome outcome);
+  static native::Did perform_for_native(native::Frame* frame, const LoopOp* op) noexcept;
+  const LoopOp* go_native(const LoopOp* op);
+  bool make_native() const;
+  [[nodiscard]] std::size_t level_of_round(const Step& header) const;
   void begin_round(const Step& header);
   void check_entry(std::size_t member) const;
   PyObject* box(std::int32_t place);
@@ -162,7 +171,9 @@ class Interpreter {
   Run& run_;
   PyObject** registers_;
   std::uint32_t region_steps_ = 0;
-  RawNumber* raw_ = nullptr;  // numbers beside the registers, while a loop runs
+  RawNumber* raw_ = nullptr;          // numbers beside the registers, while a loop runs
+  const Step* header_ = nullptr;      // of that loop
+  Outcome outcome_ = Outcome::kMiss;  // of a run that has ended inside of native code
   const interp::RequestFlag requested_;
 };
 

@@ -193,9 +193,13 @@ bool Interpreter::enter_loop() {
   return true;
 }
 
+inline std::size_t Interpreter::level_of_round(const Step& header) const {
+  return executor_.snapshots_[static_cast<std::size_t>(header.snapshot)].chain.size() - 1;
+}
+
 // The values of the frame that goes round are others now, under the same names; those of its callers stay.
 inline void Interpreter::begin_round(const Step& header) {
-  const auto level = executor_.snapshots_[static_cast<std::size_t>(header.snapshot)].chain.size() - 1;
+  const std::size_t level = level_of_round(header);
   if (std::cmp_less(level, run_.depth)) {
     run_.synced_keys[level] = -1;
   }
@@ -243,25 +247,45 @@ void Interpreter::check_entry(std::size_t member) const {
 #endif
 
 Outcome Interpreter::go_on(const Step& header) {
+  header_ = &header;
   begin_round(header);
   run_.gain += executor_.worth_.round;
+  const LoopOp* op = go_native(executor_.loop_.ops.data());
+  return op == nullptr ? outcome_ : interpret<false>(op);
+}
+
+template <bool once>
+std::conditional_t<once, native::Did, Outcome> Interpreter::ended(Outcome outcome) {
+  if constexpr (once) {
+    outcome_ = outcome;
+    return native::Did::kEnded;
+  } else {
+    return outcome;
+  }
+}
+
+// `once`: this operation, for native code, which goes round on its own.
+template <bool once>
+std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const LoopOp* op) {
   PyObject** const objects = registers_;
   RawNumber* const raw = raw_;
   const LoopOp* const first = executor_.loop_.ops.data();
   const Step* const steps = executor_.steps_.data();
-  const LoopOp* op = first;
   // To be used inside of the switch.
-#define TAGALONG_GUARD_FAILED                             \
-  if (op->branch < 0) {                                   \
-    return finish(steps[op->step], Answer::kGuardFailed); \
-  }                                                       \
-  op = first + op->branch - 1;                            \
+#define TAGALONG_GUARD_FAILED                                          \
+  if (op->branch < 0) {                                                \
+    return ended<once>(finish(steps[op->step], Answer::kGuardFailed)); \
+  }                                                                    \
+  if constexpr (once) {                                                \
+    return native::Did::kBranch;                                       \
+  }                                                                    \
+  op = first + op->branch - 1;                                         \
   break;
 #define TAGALONG_ARITHMETIC(code, builtin)                                  \
   case LoopCode::code: {                                                    \
     std::int64_t result = 0;                                                \
     if (builtin(raw[op->left].i, raw[op->right].i, &result)) [[unlikely]] { \
-      return finish(steps[op->step], Answer::kAgain);                       \
+      return ended<once>(finish(steps[op->step], Answer::kAgain));          \
     }                                                                       \
     raw[op->result].i = result;                                             \
     break;                                                                  \
@@ -283,6 +307,11 @@ Outcome Interpreter::go_on(const Step& header) {
       TAGALONG_GUARD_FAILED                                                                       \
     }                                                                                             \
     break;
+#define TAGALONG_TRACE_BEGINS \
+  op = go_native(op);         \
+  if (op == nullptr) {        \
+    return outcome_;          \
+  }
   for (;; ++op) {
     switch (op->code) {
       case LoopCode::kStep: {
@@ -292,18 +321,18 @@ Outcome Interpreter::go_on(const Step& header) {
           if (answer == Answer::kGuardFailed) {
             TAGALONG_GUARD_FAILED
           }
-          return finish(step, answer);
+          return ended<once>(finish(step, answer));
         }
         break;
       }
       case LoopCode::kLeaveIfWatched:
         if (interp::is_watched(run_.thread)) [[unlikely]] {
-          return finish(steps[op->step], Answer::kLeave);
+          return ended<once>(finish(steps[op->step], Answer::kLeave));
         }
         break;
       case LoopCode::kBox:
         if (objects[op->left] == nullptr && box(op->left) == nullptr) [[unlikely]] {
-          return finish(steps[op->step], Answer::kRaised);
+          return ended<once>(finish(steps[op->step], Answer::kRaised));
         }
         break;
       case LoopCode::kClear: {
@@ -349,7 +378,7 @@ Outcome Interpreter::go_on(const Step& header) {
         if (!PyLong_CheckExact(objects[op->left]) || !interp::int64_of(objects[op->left], &raw[op->left].i))
             [[unlikely]] {
           if (!op->is_guard) {
-            return finish(steps[op->step], Answer::kAgain);
+            return ended<once>(finish(steps[op->step], Answer::kAgain));
           }
           TAGALONG_GUARD_FAILED
         }
@@ -357,7 +386,7 @@ Outcome Interpreter::go_on(const Step& header) {
       case LoopCode::kUnboxFloat:
         if (!PyFloat_CheckExact(objects[op->left])) [[unlikely]] {
           if (!op->is_guard) {
-            return finish(steps[op->step], Answer::kAgain);
+            return ended<once>(finish(steps[op->step], Answer::kAgain));
           }
           TAGALONG_GUARD_FAILED
         }
@@ -366,7 +395,7 @@ Outcome Interpreter::go_on(const Step& header) {
       case LoopCode::kUnboxBool:
         if (!unbox(objects[op->left], Raw::kBool, &raw[op->left])) [[unlikely]] {
           if (!op->is_guard) {
-            return finish(steps[op->step], Answer::kAgain);
+            return ended<once>(finish(steps[op->step], Answer::kAgain));
           }
           TAGALONG_GUARD_FAILED
         }
@@ -381,7 +410,7 @@ Outcome Interpreter::go_on(const Step& header) {
         const std::int64_t left = raw[op->left].i;
         const std::int64_t right = raw[op->right].i;
         if (right == 0 || (right == -1 && left == INT64_MIN)) [[unlikely]] {
-          return finish(steps[op->step], Answer::kAgain);
+          return ended<once>(finish(steps[op->step], Answer::kAgain));
         }
         raw[op->result].i = floor_divide(left, right);
         break;
@@ -391,7 +420,7 @@ Outcome Interpreter::go_on(const Step& header) {
         const std::int64_t right = raw[op->right].i;
         if (right == 0 || right == -1) [[unlikely]] {
           if (right == 0) {
-            return finish(steps[op->step], Answer::kAgain);
+            return ended<once>(finish(steps[op->step], Answer::kAgain));
           }
           raw[op->result].i = 0;
           break;
@@ -401,7 +430,7 @@ Outcome Interpreter::go_on(const Step& header) {
         if (op->flag != 0 && result == left && magnitude(left) < magnitude(right) &&
             !(fits_digit(left) && fits_digit(right))) {
           if (box(op->left) == nullptr) {
-            return finish(steps[op->step], Answer::kRaised);
+            return ended<once>(finish(steps[op->step], Answer::kRaised));
           }
           objects[op->result] = Py_NewRef(objects[op->left]);
         }
@@ -410,13 +439,13 @@ Outcome Interpreter::go_on(const Step& header) {
       }
       case LoopCode::kTrueDivideInt:
         if (!true_divide(raw[op->left].i, raw[op->right].i, &raw[op->result].d)) [[unlikely]] {
-          return finish(steps[op->step], Answer::kAgain);
+          return ended<once>(finish(steps[op->step], Answer::kAgain));
         }
         break;
       case LoopCode::kShiftLeftInt: {
         std::int64_t result = 0;
         if (!shift_left(raw[op->left].i, raw[op->right].i, &result)) [[unlikely]] {
-          return finish(steps[op->step], Answer::kAgain);
+          return ended<once>(finish(steps[op->step], Answer::kAgain));
         }
         raw[op->result].i = result;
         break;
@@ -424,14 +453,14 @@ Outcome Interpreter::go_on(const Step& header) {
       case LoopCode::kShiftRightInt: {
         const std::int64_t by = raw[op->right].i;
         if (by < 0) [[unlikely]] {
-          return finish(steps[op->step], Answer::kAgain);
+          return ended<once>(finish(steps[op->step], Answer::kAgain));
         }
         raw[op->result].i = raw[op->left].i >> (by < kBits ? by : kBits - 1);
         break;
       }
       case LoopCode::kNegateInt:
         if (raw[op->left].i == INT64_MIN) [[unlikely]] {
-          return finish(steps[op->step], Answer::kAgain);
+          return ended<once>(finish(steps[op->step], Answer::kAgain));
         }
         raw[op->result].i = -raw[op->left].i;
         break;
@@ -440,7 +469,7 @@ Outcome Interpreter::go_on(const Step& header) {
         TAGALONG_FLOAT(kMultiplyFloat, *)
       case LoopCode::kDivideFloat:
         if (raw[op->right].d == 0.0) [[unlikely]] {
-          return finish(steps[op->step], Answer::kAgain);
+          return ended<once>(finish(steps[op->step], Answer::kAgain));
         }
         raw[op->result].d = raw[op->left].d / raw[op->right].d;
         break;
@@ -487,13 +516,13 @@ Outcome Interpreter::go_on(const Step& header) {
           PyObject* item = interp::next_of_sequence(iterator);
           if (item == nullptr) [[unlikely]] {
             if (!sync(steps[op->right])) {
-              return finish(steps[op->right], Answer::kRaised);
+              return ended<once>(finish(steps[op->right], Answer::kRaised));
             }
             item = Py_TYPE(iterator)->tp_iternext(iterator);
           }
           objects[op->result] = item;
         } else if (const Answer answer = perform_in_loop(steps[op->right]); answer != Answer::kNext) [[unlikely]] {
-          return finish(steps[op->right], answer);
+          return ended<once>(finish(steps[op->right], answer));
         }
         if (objects[op->result] == nullptr) [[unlikely]] {
           TAGALONG_GUARD_FAILED
@@ -504,7 +533,7 @@ Outcome Interpreter::go_on(const Step& header) {
         PyObject* container = objects[op->left];
         const Py_ssize_t place = place_in(container, raw[op->right].i);
         if (place < 0) [[unlikely]] {
-          return finish(steps[op->step], Answer::kAgain);
+          return ended<once>(finish(steps[op->step], Answer::kAgain));
         }
         objects[op->result] = Py_NewRef(items_of(container)[place]);
         break;
@@ -513,16 +542,16 @@ Outcome Interpreter::go_on(const Step& header) {
         PyObject* container = objects[op->left];
         Py_ssize_t place = place_in(container, raw[op->right].i);
         if (place < 0) [[unlikely]] {
-          return finish(steps[op->step], Answer::kAgain);
+          return ended<once>(finish(steps[op->step], Answer::kAgain));
         }
         PyObject* old = items_of(container)[place];
         if (Py_REFCNT(old) == 1 && !is_plain_number(old)) {
           if (!sync(steps[op->step])) [[unlikely]] {
-            return finish(steps[op->step], Answer::kRaised);
+            return ended<once>(finish(steps[op->step], Answer::kRaised));
           }
           place = place_in(container, raw[op->right].i);
           if (place < 0) [[unlikely]] {
-            return finish(steps[op->step], Answer::kAgain);
+            return ended<once>(finish(steps[op->step], Answer::kAgain));
           }
           old = items_of(container)[place];
         }
@@ -532,24 +561,28 @@ Outcome Interpreter::go_on(const Step& header) {
       }
       case LoopCode::kServe:
         if (requested_ && !serve(steps[op->step])) [[unlikely]] {
-          return finish(steps[op->step], Answer::kRaised);
+          return ended<once>(finish(steps[op->step], Answer::kRaised));
         }
         if (interp::is_watched(run_.thread)) [[unlikely]] {
-          return finish(steps[op->step], Answer::kLeave);
+          return ended<once>(finish(steps[op->step], Answer::kLeave));
         }
-        begin_round(header);
+        begin_round(*header_);
         run_.gain += op->result;
         break;
       case LoopCode::kServeAndJump:
         if (requested_ && !serve(steps[op->step])) [[unlikely]] {
-          return finish(steps[op->step], Answer::kRaised);
+          return ended<once>(finish(steps[op->step], Answer::kRaised));
         }
         if (interp::is_watched(run_.thread)) [[unlikely]] {
-          return finish(steps[op->step], Answer::kLeave);
+          return ended<once>(finish(steps[op->step], Answer::kLeave));
         }
-        begin_round(header);
+        begin_round(*header_);
         run_.gain += op->result;
-        op = first + op->right - 1;
+        if constexpr (!once) {
+          op = first + op->right;
+          TAGALONG_TRACE_BEGINS
+          --op;
+        }
         break;
       case LoopCode::kJump:
 #ifdef TAGALONG_CHECKS
@@ -557,7 +590,14 @@ Outcome Interpreter::go_on(const Step& header) {
           check_entry(static_cast<std::size_t>(op->left));
         }
 #endif
-        op = first + op->right - 1;
+        if constexpr (!once) {
+          const bool begins = op->flag != 0 || op->right == 0;
+          op = first + op->right;
+          if (begins) {
+            TAGALONG_TRACE_BEGINS
+          }
+          --op;
+        }
         break;
       case LoopCode::kGuardType:
         if (reinterpret_cast<PyObject*>(Py_TYPE(objects[op->left])) != steps[op->step].object) [[unlikely]] {
@@ -574,15 +614,15 @@ Outcome Interpreter::go_on(const Step& header) {
         if (PyObject* known = known_global(step, objects[op->left])) [[likely]] {
           objects[op->result] = Py_NewRef(known);
         } else if (const Answer answer = perform_in_loop(step); answer != Answer::kNext) [[unlikely]] {
-          return finish(step, answer);
+          return ended<once>(finish(step, answer));
         }
         break;
       }
       case LoopCode::kCross:
         if (requested_ || run_.depth != 1 || interp::is_watched(run_.thread)) [[unlikely]] {
-          return finish(steps[op->step], Answer::kGuardFailed);
+          return ended<once>(finish(steps[op->step], Answer::kGuardFailed));
         }
-        begin_round(header);
+        begin_round(*header_);
         run_.gain += op->result;
         break;
       case LoopCode::kGiveUpRest:
@@ -590,30 +630,76 @@ Outcome Interpreter::go_on(const Step& header) {
         break;
       case LoopCode::kCheckBound:
         if (objects[op->left] == nullptr) [[unlikely]] {
-          return finish(steps[op->step], Answer::kGuardFailed);
+          return ended<once>(finish(steps[op->step], Answer::kGuardFailed));
         }
         break;
       case LoopCode::kCheckUnbound:
         if (objects[op->left] != nullptr) [[unlikely]] {
-          return finish(steps[op->step], Answer::kGuardFailed);
+          return ended<once>(finish(steps[op->step], Answer::kGuardFailed));
         }
         break;
       case LoopCode::kCheckType:
         if (reinterpret_cast<PyObject*>(Py_TYPE(objects[op->left])) !=
             executor_.loop_.types[static_cast<std::size_t>(op->right)]) [[unlikely]] {
-          return finish(steps[op->step], Answer::kGuardFailed);
+          return ended<once>(finish(steps[op->step], Answer::kGuardFailed));
         }
         break;
       case LoopCode::kUnbind:
         Py_CLEAR(interp::locals_of(run_.root)[op->left]);
         break;
     }
+    if constexpr (once) {
+      return native::Did::kNext;
+    }
   }
+#undef TAGALONG_TRACE_BEGINS
 #undef TAGALONG_GUARD_FAILED
 #undef TAGALONG_ARITHMETIC
 #undef TAGALONG_BITS
 #undef TAGALONG_FLOAT
 #undef TAGALONG_COMPARE
+}
+
+native::Did Interpreter::perform_for_native(native::Frame* frame, const LoopOp* op) noexcept {
+  return frame->interpreter->interpret<true>(op);
+}
+
+// What comes of the trace that begins with this operation: itself, where there is no native code; otherwise the
+// operation in front of which that has left, null if the run has ended.
+const LoopOp* Interpreter::go_native(const LoopOp* op) {
+  if (executor_.native_ == nullptr && !make_native()) {
+    return op;
+  }
+  const void* entry = executor_.native_->entry(static_cast<std::size_t>(op - executor_.loop_.ops.data()));
+  if (entry == nullptr) {
+    return op;
+  }
+  native::Frame frame;
+  frame.objects = registers_;
+  frame.raw = raw_;
+  frame.thread = run_.thread;
+  frame.requests = requested_.address();
+  frame.depth = &run_.depth;
+  frame.synced = &run_.synced_keys[level_of_round(*header_)];
+  frame.gain = &run_.gain;
+  frame.interpreter = this;
+  return executor_.native_->run(&frame, entry);
+}
+
+bool Interpreter::make_native() const {
+  if (run_.native_after == 0 || ++executor_.rounds_ < run_.native_after) {
+    return false;
+  }
+  executor_.rounds_ = 0;
+  native::Source source{executor_.loop_, executor_.steps_, executor_.constants_, {0}};
+  for (const Executor::Member& member : executor_.members_) {
+    source.entries.push_back(static_cast<std::int32_t>(member.first_operation));
+  }
+  source.level = static_cast<int>(level_of_round(*header_));
+  source.perform = &perform_for_native;
+  executor_.native_ = native::compile(source);
+  run_.has_made_native = executor_.native_ != nullptr;
+  return run_.has_made_native;
 }
 
 }  // namespace tagalong::replay

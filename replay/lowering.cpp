@@ -521,6 +521,10 @@ void Executor::object_died(PyObject* object) {
 }
 
 bool Executor::fail_at(std::size_t number) {
+  if (is_running()) {
+    return false;  // its native code goes
+  }
+  native_.reset();
   Step& step = steps_[number];
   const auto belongs = [number](const LoopOp& op) {
     const bool is_fused = op.code == LoopCode::kRangeNext || op.code == LoopCode::kForIter;  // with its guard

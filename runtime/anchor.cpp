@@ -140,9 +140,13 @@ class Chain final : private replay::Stitcher {
       run.root_units = &record_.shown;
       run.stitcher = record_.is_stitched() ? this : nullptr;
       run.grow_after = static_cast<std::uint32_t>(options().limits.grow_after);
+      run.native_after = static_cast<std::uint32_t>(options().limits.native_after);
       event_ = event;
       worth_ = 0;
       const replay::Outcome outcome = executor->run(run);
+      if (run.has_made_native) {
+        count_limit(record_.counters, replay::Limit::k_native_after);
+      }
       if (outcome == replay::Outcome::kMiss) {
         continue;
       }

@@ -320,6 +320,11 @@ recorder::HomeRef CodeRecord::home_of(PyCodeObject* code) {
 }
 
 bool CodeRecord::may_inline(PyCodeObject* code) {
+  // Loops are entered where they begin, and left for bridges: that is for the frame that an executor has entered.
+  PyObject* anchor = anchor_of(code);
+  if (anchor != nullptr && record_of(anchor)->decoded_->has_headers()) {
+    return false;
+  }
   if (options().opaque_paths.empty()) {
     return true;
   }

@@ -14,6 +14,7 @@ namespace tagalong::interp {
 class RequestFlag {
  public:
   explicit RequestFlag(PyThreadState* thread);
+  [[nodiscard]] const int* address() const { return flag_; }
   explicit operator bool() const { return __atomic_load_n(flag_, __ATOMIC_RELAXED) != 0; }
 
  private:

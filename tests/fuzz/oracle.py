@@ -56,6 +56,7 @@ def _limits_of_recording(seed: int) -> Limits:
     limits = _small_limits(random)
     if with_loops:
         limits += (("loops", 1), ("heat", random.randrange(1, 4)), ("grow_after", random.randrange(4)))
+        limits += (("native_after", random.choice((0, 1, 1, 3))),)
     return limits
 
 

@@ -21,6 +21,7 @@ def keep_what_does_not_pay() -> None:
     from tagalong import _core
 
     _core.set_option("retire_after", 0)
+    _core.set_option("native_after", 1)
 
 
 @pytest.fixture(scope="session")

@@ -50,6 +50,7 @@ LIMITS: dict[str, tuple[int, str]] = {
     "retries": (4, "recordings given up at one place before it is left alone"),
     "heat": (16, "rounds of a loop, or exits to one place, before it is recorded"),
     "grow_after": (16, "times that a graph goes on in another one before that becomes a part of it"),
+    "native_after": (256, "rounds of a graph before native code is made of it"),
     "parts": (24, "graphs that become one"),
     "operations": (4000, "operations of such a one"),
     "executor_depth": (48, "executors running inside each other on one thread"),

@@ -55,7 +55,8 @@ def runs(program: Program, arguments: argparse.Namespace) -> Iterator[Run]:
             _core.set_option("nodes", limit)
             yield f"at most {limit} nodes", eager, _without_events(run(program, trace, events))
     elif arguments.loops:
-        yield "with loops", run(program), _without_events(run(program, trace, events))
+        for what, LIMITS["native_after"] in (("with loops that are interpreted", 0), ("with loops", 1)):
+            yield what, run(program), _without_events(run(program, trace, events))
     else:
         yield "as written", run(program), run(program, trace, events)
 

@@ -29,6 +29,7 @@ LIMITS = {
     "heat": 16,
     "executors": 200,
     "grow_after": 0,  # how often executors go on in others is counted
+    "native_after": 1,  # of what goes round at all
     "inline_depth": 8,
     "entries_per_anchor": 8,
     "retries": 4,
@@ -118,7 +119,7 @@ def _limited(program: Program, traced: bool) -> Iterator[None]:
         return
     from tagalong import _core
 
-    always = ((name, LIMITS[name]) for name in ("retire_after", "grow_after"))
+    always = ((name, LIMITS[name]) for name in ("retire_after", "grow_after", "native_after"))
     for name, value in (*always, *program.limits):
         _core.set_option(name, value)
     try:

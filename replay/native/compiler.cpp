@@ -1,0 +1,1088 @@
+// The code of one loop program: one pass over its operations, with copies of numbers in machine registers between two
+// places that are jumped to.
+//
+//   rbx  objects of the registers      rbp  numbers of the registers      r15  Frame
+//   rax, rcx, rdx, xmm0, xmm1  for one operation; the others have copies, of which calls leave those in r12-r14
+#include <array>
+#include <bit>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "replay/executor.h"
+#include "replay/native/code.h"
+#include "replay/native/registers.h"
+#include "rewriter/interp/exact_numbers.h"
+#include "rewriter/interp/frames.h"
+
+#ifdef __x86_64__
+#include <xbyak/xbyak.h>
+
+#include "rewriter/interp/layouts.h"
+
+namespace tagalong::replay::native {
+namespace {
+
+namespace layout = interp::layout;
+using Xbyak::Label;
+using Xbyak::Reg64;
+using Xbyak::Xmm;
+
+constexpr std::int64_t kDigit = std::int64_t{1} << 30;         // ints below it have one digit
+constexpr std::int64_t kExactInFloat = std::int64_t{1} << 53;  // ints up to it are floats without rounding
+constexpr int kNumberSize = 8;
+constexpr int kSignBit = 63;
+constexpr std::size_t kKept = 3;  // of the registers for ints: those that calls leave alone
+constexpr std::array kIntRegisters = {12, 13, 14, 6, 7, 8, 9, 10, 11};  // r12, r13, r14, rsi, rdi, r8 ... r11
+constexpr int kFirstXmm = 2;
+constexpr std::size_t kXmmCount = 14;
+
+PyObject* object_of_int(std::int64_t number) noexcept {
+  PyObject* object = PyLong_FromLongLong(number);
+  if (object == nullptr) {
+    PyErr_Clear();  // the interpreter tries again
+  }
+  return object;
+}
+
+PyObject* object_of_float(double number) noexcept {
+  PyObject* object = PyFloat_FromDouble(number);
+  if (object == nullptr) {
+    PyErr_Clear();
+  }
+  return object;
+}
+
+void deallocate(PyObject* object) noexcept { _Py_Dealloc(object); }
+
+enum class Condition : std::uint8_t { kLess, kLessEqual, kEqual, kNotEqual, kGreater, kGreaterEqual };
+
+class Compiler final : public Xbyak::CodeGenerator {
+ public:
+  explicit Compiler(const Source& source)
+      : CodeGenerator(Xbyak::DEFAULT_MAX_CODE_SIZE, Xbyak::AutoGrow),
+        source_(source),
+        ops_(source.program.ops),
+        labels_(ops_.size()),
+        bails_(ops_.size()),
+        is_target_(ops_.size()),
+        is_bailed_(ops_.size()) {
+    setDefaultJmpNEAR(true);
+  }
+
+  std::unique_ptr<const Code> make() {
+    find_targets();
+    prologue();
+    for (number_ = 0; number_ < ops_.size(); ++number_) {
+      if (is_target_[number_]) {
+        ints_ = {};
+        floats_ = {};
+        L(labels_[number_]);
+      }
+      emit(ops_[number_]);
+    }
+    ud2();  // no program goes on behind its end
+    while (!later_.empty()) {
+      const std::function<void()> emit_aside = std::move(later_.front());
+      later_.pop_front();
+      emit_aside();
+    }
+    for (std::size_t number = 0; number < ops_.size(); ++number) {
+      if (is_bailed_[number]) {
+        L(bails_[number]);
+        mov(rax, reinterpret_cast<std::size_t>(&ops_[number]));
+        jmp(exit_);
+      }
+    }
+    epilogue();
+    ready(PROTECT_RW);  // runs elsewhere
+    std::vector<std::ptrdiff_t> entries(ops_.size(), -1);
+    for (const std::int32_t entry : source_.entries) {
+      const auto place = static_cast<std::size_t>(entry);
+      entries[place] = labels_[place].getAddress() - getCode();
+    }
+    return Code::make({getCode(), getSize()}, entries);
+  }
+
+ private:
+  using Ints = Copies<kIntRegisters.size()>;
+  using Floats = Copies<kXmmCount>;
+
+  void find_targets() {
+    const auto mark = [this](std::int32_t number) { is_target_[static_cast<std::size_t>(number)] = true; };
+    for (const std::int32_t entry : source_.entries) {
+      mark(entry);
+    }
+    for (const LoopOp& op : ops_) {
+      if (op.branch >= 0) {
+        mark(op.branch);
+      }
+      if (op.code == LoopCode::kJump || op.code == LoopCode::kServeAndJump) {
+        mark(op.right);
+      }
+    }
+  }
+
+  // --- in and out
+
+  void prologue() {
+    for (const Reg64& saved : {rbx, rbp, r12, r13, r14, r15}) {
+      push(saved);
+    }
+    sub(rsp, kNumberSize);
+    mov(r15, rdi);
+    mov(rbx, ptr[r15 + offsetof(Frame, objects)]);
+    mov(rbp, ptr[r15 + offsetof(Frame, raw)]);
+    jmp(rsi);
+  }
+  void epilogue() {
+    L(ended_);
+    xor_(eax, eax);
+    L(exit_);
+    add(rsp, kNumberSize);
+    for (const Reg64& saved : {r15, r14, r13, r12, rbp, rbx}) {
+      pop(saved);
+    }
+    ret();
+  }
+  // Where this operation goes when it is not the usual.
+  Label& bail() {
+    is_bailed_[number_] = true;
+    return bails_[number_];
+  }
+  // Where a guard goes that does not hold.
+  Label& failed(const LoopOp& op) { return op.branch < 0 ? bail() : labels_[static_cast<std::size_t>(op.branch)]; }
+
+  // --- memory
+
+  Xbyak::Address object(std::int32_t place) { return qword[rbx + place * kNumberSize]; }
+  Xbyak::Address number(std::int32_t place) { return qword[rbp + place * kNumberSize]; }
+  static std::int32_t low(const void* address) {
+    return static_cast<std::int32_t>(reinterpret_cast<std::intptr_t>(address));
+  }
+  void compare_with(const Xbyak::Address& word, const void* address) {
+    const auto number = reinterpret_cast<std::intptr_t>(address);
+    if (number == low(address)) {
+      cmp(word, low(address));
+    } else {
+      mov(rcx, static_cast<std::size_t>(number));
+      cmp(word, rcx);
+    }
+  }
+
+  // --- numbers
+
+  static Reg64 int_register(int index) { return Reg64(kIntRegisters[static_cast<std::size_t>(index)]); }
+  static Xmm float_register(int index) { return Xmm(kFirstXmm + index); }
+  Reg64 int_of(std::int32_t place) {
+    int index = ints_.find(place);
+    if (index < 0) {
+      index = ints_.take();
+      mov(int_register(index), number(place));
+      ints_.bind(index, place);
+    }
+    return int_register(index);
+  }
+  Xmm float_of(std::int32_t place) {
+    int index = floats_.find(place);
+    if (index < 0) {
+      index = floats_.take();
+      movsd(float_register(index), number(place));
+      floats_.bind(index, place);
+    }
+    return float_register(index);
+  }
+  // The constant int of this place, if it fits an operand.
+  [[nodiscard]] std::optional<std::int32_t> constant(std::int32_t place) const {
+    std::int64_t value = 0;
+    if (place < 0 || static_cast<std::size_t>(place) >= source_.constants.size()) {
+      return std::nullopt;
+    }
+    PyObject* object = source_.constants[static_cast<std::size_t>(place)];
+    if (object == nullptr || !PyLong_CheckExact(object) || !interp::int64_of(object, &value) ||
+        !std::in_range<std::int32_t>(value)) {
+      return std::nullopt;
+    }
+    return static_cast<std::int32_t>(value);
+  }
+  void forget(std::int32_t place) {
+    if (place >= 0) {
+      ints_.forget(place);
+      floats_.forget(place);
+    }
+  }
+  void keep_int(std::int32_t place, int index) {
+    mov(number(place), int_register(index));
+    forget(place);
+    ints_.bind(index, place);
+  }
+  void keep_float(std::int32_t place, int index) {
+    movsd(number(place), float_register(index));
+    forget(place);
+    floats_.bind(index, place);
+  }
+  void forget_volatile() {
+    ints_.forget_from(kKept);
+    floats_.forget_from(0);
+  }
+  // What code at the side may have changed, or clobbered.
+  void load_again(const Ints& ints, const Floats& floats) {
+    for (std::size_t index = 0; index < Ints::size(); ++index) {
+      if (ints.place(index) != Ints::kNone) {
+        mov(int_register(static_cast<int>(index)), number(ints.place(index)));
+      }
+    }
+    for (std::size_t index = 0; index < Floats::size(); ++index) {
+      if (floats.place(index) != Floats::kNone) {
+        movsd(float_register(static_cast<int>(index)), number(floats.place(index)));
+      }
+    }
+  }
+
+  // --- calls
+
+  template <typename Function>
+  void call_function(Function* function) {
+    mov(rax, reinterpret_cast<std::size_t>(function));
+    call(rax);
+  }
+  // Code at the side that goes on at `back` with all copies as they are there.
+  template <typename Body>
+  void aside(const Label& start, const Label& back, Body body) {
+    later_.emplace_back([this, start = Label(start), back = Label(back), body, ints = ints_, floats = floats_,
+                         number = number_]() mutable {
+      number_ = number;
+      L(start);
+      body();
+      load_again(ints, floats);
+      jmp(back);
+    });
+  }
+  void ask_interpreter(const LoopOp& op) {
+    mov(rdi, r15);
+    mov(rsi, reinterpret_cast<std::size_t>(&op));
+    call_function(source_.perform);
+    test(eax, eax);
+    if (op.branch < 0) {
+      jnz(ended_);
+      return;
+    }
+    Label other;
+    jnz(other);
+    later_.emplace_back([this, other, &op]() mutable {
+      L(other);
+      cmp(eax, static_cast<int>(Did::kBranch));
+      je(labels_[static_cast<std::size_t>(op.branch)]);
+      jmp(ended_);
+    });
+  }
+  // The interpreter does the whole operation.
+  void perform(const LoopOp& op) {
+    ask_interpreter(op);
+    forget_volatile();
+    if (op.code != LoopCode::kStep) {
+      forget(op.left);
+      forget(op.result);
+    }
+  }
+  // It does so where the jump to `start` was made, in front of what is here now.
+  void perform_aside(const Label& start, const LoopOp& op) {
+    Label back;
+    L(back);
+    aside(start, back, [this, &op] { ask_interpreter(op); });
+  }
+
+  // --- objects
+
+  void share(const Reg64& object) { inc(qword[object + layout::kCount]); }
+  // Gives up the object in rax, which is not null.
+  void give_up() {
+    Label dies;
+    Label back;
+    dec(qword[rax + layout::kCount]);
+    jz(dies);
+    L(back);
+    aside(dies, back, [this] {
+      mov(rdi, rax);
+      call_function(&deallocate);
+    });
+  }
+  void clear(std::int32_t place) {
+    Label nothing;
+    mov(rax, object(place));
+    test(rax, rax);
+    jz(nothing);
+    mov(object(place), 0);
+    give_up();
+    L(nothing);
+  }
+  void clear_shown(const LoopOp& op) {
+    Label nothing;
+    Label last;
+    mov(rax, object(op.left));
+    test(rax, rax);
+    jz(nothing);
+    cmp(qword[rax + layout::kCount], 1);
+    je(last);
+    mov(object(op.left), 0);
+    dec(qword[rax + layout::kCount]);
+    L(nothing);
+    perform_aside(last, op);
+  }
+  void copy_number(const LoopOp& op) {
+    mov(rax, number(op.left));
+    mov(number(op.result), rax);
+    forget(op.result);
+  }
+  void move_or_share(const LoopOp& op) {
+    Label nothing;
+    mov(rdx, object(op.result));
+    copy_number(op);
+    mov(rax, object(op.left));
+    mov(object(op.result), rax);
+    if (op.code == LoopCode::kMove) {
+      mov(object(op.left), 0);
+    } else {
+      Label none;
+      test(rax, rax);
+      jz(none);
+      share(rax);
+      L(none);
+    }
+    test(rdx, rdx);
+    jz(nothing);
+    mov(rax, rdx);
+    give_up();
+    L(nothing);
+  }
+  void box(const LoopOp& op) {
+    const Raw kind = source_.program.kinds[static_cast<std::size_t>(op.left)];
+    Label none;
+    Label back;
+    cmp(object(op.left), 0);
+    je(none);
+    L(back);
+    Label& unusual = bail();
+    aside(none, back, [this, kind, &unusual, place = op.left] {
+      if (kind == Raw::kFloat) {
+        movsd(xmm0, number(place));
+        call_function(&object_of_float);
+      } else if (kind == Raw::kInt) {
+        mov(rdi, number(place));
+        call_function(&object_of_int);
+      } else {
+        mov(rax, reinterpret_cast<std::size_t>(Py_True));
+        mov(rcx, reinterpret_cast<std::size_t>(Py_False));
+        cmp(number(place), 0);
+        cmove(rax, rcx);
+        share(rax);
+      }
+      test(rax, rax);
+      jz(unusual);
+      mov(object(place), rax);
+    });
+  }
+
+  // --- out of objects
+
+  void unbox(const LoopOp& op) {
+    Label& fails = op.is_guard ? failed(op) : bail();
+    mov(rax, object(op.left));
+    if (op.code == LoopCode::kUnboxFloat) {
+      compare_with(qword[rax + layout::kType], &PyFloat_Type);
+      jne(fails);
+      const int index = floats_.take();
+      movsd(float_register(index), qword[rax + layout::kFloat]);
+      keep_float(op.left, index);
+      return;
+    }
+    if (op.code == LoopCode::kUnboxBool) {
+      perform(op);
+      return;
+    }
+    Label large;
+    compare_with(qword[rax + layout::kType], &PyLong_Type);
+    jne(fails);
+    const int index = ints_.take();
+    mov(rdx, qword[rax + layout::kSize]);
+    lea(rcx, ptr[rdx + 1]);
+    cmp(rcx, 2);
+    ja(large);
+    mov(int_register(index).cvt32(), dword[rax + layout::kDigits]);
+    imul(int_register(index), rdx);
+    keep_int(op.left, index);
+    perform_aside(large, op);
+  }
+
+  // --- arithmetic
+
+  template <typename Body>
+  void int_result(const LoopOp& op, Body body) {
+    const int index = ints_.take();
+    body(int_register(index));
+    keep_int(op.result, index);
+  }
+  // `body(target, operand)`: an instruction with two operands, of which one may be a constant.
+  template <typename Body>
+  void int_operation(const LoopOp& op, bool overflows, Body body) {
+    const Reg64 left = int_of(op.left);
+    const std::optional<std::int32_t> known = constant(op.right);
+    const Reg64 right = known ? rcx : int_of(op.right);
+    int_result(op, [&](const Reg64& target) {
+      mov(target, left);
+      if (known) {
+        body(target, *known);
+      } else {
+        body(target, right);
+      }
+      if (overflows) {
+        jo(bail());
+      }
+    });
+  }
+  void multiply_int(const LoopOp& op) {
+    const Reg64 left = int_of(op.left);
+    const Reg64 right = int_of(op.right);
+    int_result(op, [&](const Reg64& target) {
+      mov(target, left);
+      imul(target, right);
+      jo(bail());
+    });
+  }
+  static std::optional<int> power_of_two(std::optional<std::int32_t> number) {
+    return number && *number > 0 && std::has_single_bit(static_cast<std::uint32_t>(*number))
+               ? std::optional(std::countr_zero(static_cast<std::uint32_t>(*number)))
+               : std::nullopt;
+  }
+  void divide_int(const LoopOp& op) {
+    const bool wants_remainder = op.code == LoopCode::kRemainderInt;
+    const Reg64 left = int_of(op.left);
+    const std::optional<std::int32_t> known = constant(op.right);
+    const std::optional<int> bits = power_of_two(known);
+    Label unusual;
+    const int index = ints_.take();
+    const Reg64 target = int_register(index);
+    if (bits) {
+      mov(target, left);
+      if (wants_remainder) {
+        and_(target, *known - 1);
+      } else {
+        sar(target, *bits);
+      }
+    } else {
+      Label exact;
+      mov(rcx, number(op.right));
+      lea(rax, ptr[rcx + 1]);
+      cmp(rax, 1);
+      jbe(unusual);  // by 0 or -1
+      mov(rax, left);
+      cqo();
+      idiv(rcx);
+      mov(target, wants_remainder ? rdx : rax);
+      test(rdx, rdx);
+      jz(exact);
+      xor_(rdx, rcx);
+      jns(exact);  // rounds towards minus infinity
+      if (wants_remainder) {
+        add(target, rcx);
+      } else {
+        dec(target);
+      }
+      L(exact);
+    }
+    if (wants_remainder && op.flag != 0) {
+      // The result may be the left operand's object, unless both have a single digit.
+      Label other;
+      cmp(target, left);
+      jne(other);
+      for (const std::int32_t place : {op.left, op.right}) {
+        mov(rax, number(place));
+        add(rax, static_cast<std::int32_t>(kDigit - 1));
+        cmp(rax, static_cast<std::int32_t>(2 * (kDigit - 1)));
+        ja(unusual);
+      }
+      L(other);
+    }
+    keep_int(op.result, index);
+    if (!bits || op.flag != 0) {
+      perform_aside(unusual, op);
+    }
+  }
+  void true_divide(const LoopOp& op) {
+    Label unusual;
+    const int index = floats_.take();
+    for (const std::int32_t place : {op.left, op.right}) {
+      mov(rax, number(place));
+      mov(rcx, kExactInFloat);
+      add(rax, rcx);
+      add(rcx, rcx);
+      cmp(rax, rcx);
+      ja(unusual);
+    }
+    cmp(number(op.right), 0);
+    je(unusual);
+    pxor(float_register(index), float_register(index));
+    pxor(xmm0, xmm0);
+    mov(rax, number(op.left));
+    cvtsi2sd(float_register(index), rax);
+    mov(rax, number(op.right));
+    cvtsi2sd(xmm0, rax);
+    divsd(float_register(index), xmm0);
+    keep_float(op.result, index);
+    perform_aside(unusual, op);
+  }
+  void shift_left(const LoopOp& op) {
+    const Reg64 left = int_of(op.left);
+    int_result(op, [&](const Reg64& target) {
+      mov(rcx, number(op.right));
+      cmp(rcx, kSignBit - 1);
+      ja(bail());
+      mov(target, left);
+      shl(target, cl);
+      mov(rax, target);
+      sar(rax, cl);
+      cmp(rax, left);
+      jne(bail());
+    });
+  }
+  void shift_right(const LoopOp& op) {
+    const Reg64 left = int_of(op.left);
+    const std::optional<std::int32_t> known = constant(op.right);
+    int_result(op, [&](const Reg64& target) {
+      if (known && *known >= 0 && *known <= kSignBit) {
+        mov(target, left);
+        sar(target, *known);
+      } else {
+        mov(rcx, number(op.right));
+        cmp(rcx, kSignBit);
+        ja(bail());
+        mov(target, left);
+        sar(target, cl);
+      }
+    });
+  }
+  void negate_int(const LoopOp& op) {
+    const Reg64 left = int_of(op.left);
+    int_result(op, [&](const Reg64& target) {
+      mov(target, left);
+      neg(target);
+      jo(bail());
+    });
+  }
+  template <typename Body>
+  void float_operation(const LoopOp& op, Body body) {
+    const Xmm left = float_of(op.left);
+    const Xmm right = float_of(op.right);
+    const int index = floats_.take();
+    if (op.code == LoopCode::kDivideFloat) {
+      Label usual;
+      pxor(xmm0, xmm0);
+      ucomisd(right, xmm0);
+      jp(usual);
+      je(bail());
+      L(usual);
+    }
+    movapd(float_register(index), left);
+    body(float_register(index), right);
+    keep_float(op.result, index);
+  }
+  void negate_float(const LoopOp& op) {
+    const int index = floats_.take();
+    mov(rax, number(op.left));
+    btc(rax, kSignBit);
+    movq(float_register(index), rax);
+    keep_float(op.result, index);
+  }
+  void float_of_int(const LoopOp& op) {
+    const Reg64 left = int_of(op.left);
+    const int index = floats_.take();
+    pxor(float_register(index), float_register(index));
+    cvtsi2sd(float_register(index), left);
+    keep_float(op.result, index);
+  }
+
+  // --- comparisons: `flags` sets the flags as one of unsigned ints does for floats, as one of ints otherwise
+
+  static Condition condition(LoopCode code, LoopCode first) {
+    return static_cast<Condition>(static_cast<int>(code) - static_cast<int>(first));
+  }
+  void compare_ints(const LoopOp& op) {
+    const Reg64 left = int_of(op.left);
+    if (const std::optional<std::int32_t> known = constant(op.right)) {
+      cmp(left, *known);
+    } else {
+      cmp(left, int_of(op.right));
+    }
+  }
+  void compare_int(const LoopOp& op) {
+    const Condition which = condition(op.code, LoopCode::kLessInt);
+    const int index = ints_.take();
+    compare_ints(op);
+    switch (which) {
+      case Condition::kLess:
+        setl(al);
+        break;
+      case Condition::kLessEqual:
+        setle(al);
+        break;
+      case Condition::kEqual:
+        sete(al);
+        break;
+      case Condition::kNotEqual:
+        setne(al);
+        break;
+      case Condition::kGreater:
+        setg(al);
+        break;
+      case Condition::kGreaterEqual:
+        setge(al);
+        break;
+    }
+    movzx(int_register(index).cvt32(), al);
+    keep_int(op.result, index);
+  }
+  void guard_int(const LoopOp& op) {
+    compare_ints(op);
+    Label& fails = failed(op);
+    const bool holds = op.flag != 0;
+    switch (condition(op.code, LoopCode::kGuardLessInt)) {
+      case Condition::kLess:
+        holds ? jge(fails) : jl(fails);
+        break;
+      case Condition::kLessEqual:
+        holds ? jg(fails) : jle(fails);
+        break;
+      case Condition::kEqual:
+        holds ? jne(fails) : je(fails);
+        break;
+      case Condition::kNotEqual:
+        holds ? je(fails) : jne(fails);
+        break;
+      case Condition::kGreater:
+        holds ? jle(fails) : jg(fails);
+        break;
+      case Condition::kGreaterEqual:
+        holds ? jl(fails) : jge(fails);
+        break;
+    }
+  }
+  // So that "above" is what is asked for, which nothing is that is no number.
+  void compare_floats(const LoopOp& op, Condition which) {
+    const Xmm left = float_of(op.left);
+    const Xmm right = float_of(op.right);
+    if (which == Condition::kLess || which == Condition::kLessEqual) {
+      ucomisd(right, left);
+    } else {
+      ucomisd(left, right);
+    }
+  }
+  void compare_float(const LoopOp& op) {
+    const Condition which = condition(op.code, LoopCode::kLessFloat);
+    const int index = ints_.take();
+    compare_floats(op, which);
+    switch (which) {
+      case Condition::kLess:
+      case Condition::kGreater:
+        seta(al);
+        break;
+      case Condition::kLessEqual:
+      case Condition::kGreaterEqual:
+        setae(al);
+        break;
+      case Condition::kEqual:
+        sete(al);
+        setnp(cl);
+        and_(al, cl);
+        break;
+      case Condition::kNotEqual:
+        setne(al);
+        setp(cl);
+        or_(al, cl);
+        break;
+    }
+    movzx(int_register(index).cvt32(), al);
+    keep_int(op.result, index);
+  }
+  void guard_float(const LoopOp& op) {
+    const Condition which = condition(op.code, LoopCode::kGuardLessFloat);
+    compare_floats(op, which);
+    Label& fails = failed(op);
+    const bool holds = op.flag != 0;
+    switch (which) {
+      case Condition::kLess:
+      case Condition::kGreater:
+        holds ? jbe(fails) : ja(fails);
+        break;
+      case Condition::kLessEqual:
+      case Condition::kGreaterEqual:
+        holds ? jb(fails) : jae(fails);
+        break;
+      case Condition::kEqual:
+      case Condition::kNotEqual:
+        if (holds == (which == Condition::kEqual)) {
+          jp(fails);
+          jne(fails);
+        } else {
+          Label differs;
+          jp(differs);
+          je(fails);
+          L(differs);
+        }
+        break;
+    }
+  }
+  void truth(const LoopOp& op) {
+    const int index = ints_.take();
+    if (op.code == LoopCode::kTruthFloat) {
+      pxor(xmm0, xmm0);
+      ucomisd(xmm0, float_of(op.left));
+      setne(al);
+      setp(cl);
+      or_(al, cl);
+    } else {
+      cmp(number(op.left), 0);
+      op.code == LoopCode::kNotBool ? sete(al) : setne(al);
+    }
+    movzx(int_register(index).cvt32(), al);
+    keep_int(op.result, index);
+  }
+
+  // --- containers and iterators
+
+  void range_next(const LoopOp& op) {
+    int_result(op, [&](const Reg64& target) {
+      mov(rax, object(op.left));
+      mov(target, qword[rax + layout::kRangeIndex]);
+      cmp(target, qword[rax + layout::kRangeLength]);
+      jge(failed(op));
+      inc(qword[rax + layout::kRangeIndex]);
+      imul(target, qword[rax + layout::kRangeStep]);
+      add(target, qword[rax + layout::kRangeStart]);
+    });
+  }
+  void for_iter(const LoopOp& op) {
+    Label other;
+    mov(rax, object(op.left));
+    compare_with(qword[rax + layout::kType], &PyListIter_Type);
+    jne(other);
+    mov(rdx, qword[rax + layout::kIteratorSequence]);
+    test(rdx, rdx);
+    jz(other);
+    mov(rcx, qword[rax + layout::kIteratorIndex]);
+    cmp(rcx, qword[rdx + layout::kSize]);
+    jge(other);
+    inc(qword[rax + layout::kIteratorIndex]);
+    mov(rdx, qword[rdx + layout::kListItems]);
+    mov(rax, qword[rdx + rcx * kNumberSize]);
+    share(rax);
+    mov(object(op.result), rax);
+    perform_aside(other, op);
+  }
+  // rdx: the container's items, rcx: the index; to `unusual` where that is none from the start.
+  void find_item(const LoopOp& op, Label& unusual, bool is_list) {
+    Label list;
+    Label found;
+    mov(rax, object(op.left));
+    if (const int index = ints_.find(op.right); index >= 0) {
+      mov(rdx, int_register(index));
+    } else {
+      mov(rdx, number(op.right));
+    }
+    cmp(rdx, qword[rax + layout::kSize]);
+    jae(unusual);
+    if (is_list) {
+      mov(rax, qword[rax + layout::kListItems]);
+    } else {
+      compare_with(qword[rax + layout::kType], &PyList_Type);
+      je(list);
+      add(rax, layout::kTupleItems);
+      jmp(found);
+      L(list);
+      mov(rax, qword[rax + layout::kListItems]);
+      L(found);
+    }
+    lea(rdx, ptr[rax + rdx * kNumberSize]);
+  }
+  void item(const LoopOp& op) {
+    Label unusual;
+    find_item(op, unusual, false);
+    mov(rax, qword[rdx]);
+    share(rax);
+    mov(object(op.result), rax);
+    perform_aside(unusual, op);
+  }
+  void store_item(const LoopOp& op) {
+    Label unusual;
+    Label shared;
+    find_item(op, unusual, true);
+    mov(rax, qword[rdx]);
+    cmp(qword[rax + layout::kCount], 1);
+    jne(shared);
+    compare_with(qword[rax + layout::kType], &PyFloat_Type);
+    je(shared);
+    compare_with(qword[rax + layout::kType], &PyLong_Type);
+    jne(unusual);
+    L(shared);
+    mov(rcx, object(op.result));
+    share(rcx);
+    mov(qword[rdx], rcx);
+    give_up();
+    perform_aside(unusual, op);
+  }
+
+  // --- guards on objects
+
+  void guard_object(const LoopOp& op, const void* expected) {
+    Label& fails = failed(op);
+    if (op.code == LoopCode::kGuardIs) {
+      compare_with(object(op.left), expected);
+    } else {
+      mov(rax, object(op.left));
+      compare_with(qword[rax + layout::kType], expected);
+    }
+    jne(fails);
+  }
+  void guard_bool(const LoopOp& op) {
+    Label& fails = failed(op);
+    cmp(number(op.left), 0);
+    op.flag != 0 ? je(fails) : jne(fails);
+  }
+
+  // --- rounds
+
+  void leave_if_watched() {
+    Label& unusual = bail();
+    mov(rax, ptr[r15 + offsetof(Frame, thread)]);
+    mov(rax, qword[rax + layout::kThreadCFrame]);
+    cmp(byte[rax + layout::kUseTracing], 0);
+    jne(unusual);
+    mov(rax, reinterpret_cast<std::size_t>(interp::kTraceMalloc));
+    cmp(dword[rax], 0);
+    jne(unusual);
+  }
+  // Nobody waits or watches; the round is counted.
+  void begin_round(const LoopOp& op) {
+    Label& unusual = bail();
+    Label virtual_frame;
+    mov(rax, ptr[r15 + offsetof(Frame, requests)]);
+    cmp(dword[rax], 0);
+    jne(unusual);
+    leave_if_watched();
+    mov(rax, ptr[r15 + offsetof(Frame, depth)]);
+    if (op.code == LoopCode::kCross) {
+      cmp(dword[rax], 1);
+      jne(unusual);
+    }
+    cmp(dword[rax], source_.level);
+    jle(virtual_frame);
+    mov(rax, ptr[r15 + offsetof(Frame, synced)]);
+    mov(dword[rax], -1);
+    L(virtual_frame);
+    mov(rax, ptr[r15 + offsetof(Frame, gain)]);
+    add(qword[rax], op.result);
+  }
+
+  void emit(const LoopOp& op) {
+    switch (op.code) {
+      case LoopCode::kLeaveIfWatched:
+        leave_if_watched();
+        break;
+      case LoopCode::kBox:
+        box(op);
+        break;
+      case LoopCode::kClear:
+        clear(op.left);
+        break;
+      case LoopCode::kClearShown:
+        clear_shown(op);
+        break;
+      case LoopCode::kMove:
+      case LoopCode::kShare:
+        move_or_share(op);
+        break;
+      case LoopCode::kUnboxInt:
+      case LoopCode::kUnboxFloat:
+      case LoopCode::kUnboxBool:
+        unbox(op);
+        break;
+      case LoopCode::kAddInt:
+        int_operation(op, true, [this](const Reg64& target, const auto& operand) { add(target, operand); });
+        break;
+      case LoopCode::kSubtractInt:
+        int_operation(op, true, [this](const Reg64& target, const auto& operand) { sub(target, operand); });
+        break;
+      case LoopCode::kMultiplyInt:
+        multiply_int(op);
+        break;
+      case LoopCode::kAndInt:
+        int_operation(op, false, [this](const Reg64& target, const auto& operand) { and_(target, operand); });
+        break;
+      case LoopCode::kOrInt:
+        int_operation(op, false, [this](const Reg64& target, const auto& operand) { or_(target, operand); });
+        break;
+      case LoopCode::kXorInt:
+        int_operation(op, false, [this](const Reg64& target, const auto& operand) { xor_(target, operand); });
+        break;
+      case LoopCode::kFloorDivideInt:
+      case LoopCode::kRemainderInt:
+        divide_int(op);
+        break;
+      case LoopCode::kTrueDivideInt:
+        true_divide(op);
+        break;
+      case LoopCode::kShiftLeftInt:
+        shift_left(op);
+        break;
+      case LoopCode::kShiftRightInt:
+        shift_right(op);
+        break;
+      case LoopCode::kNegateInt:
+        negate_int(op);
+        break;
+      case LoopCode::kAddFloat:
+        float_operation(op, [this](const Xmm& target, const Xmm& operand) { addsd(target, operand); });
+        break;
+      case LoopCode::kSubtractFloat:
+        float_operation(op, [this](const Xmm& target, const Xmm& operand) { subsd(target, operand); });
+        break;
+      case LoopCode::kMultiplyFloat:
+        float_operation(op, [this](const Xmm& target, const Xmm& operand) { mulsd(target, operand); });
+        break;
+      case LoopCode::kDivideFloat:
+        float_operation(op, [this](const Xmm& target, const Xmm& operand) { divsd(target, operand); });
+        break;
+      case LoopCode::kNegateFloat:
+        negate_float(op);
+        break;
+      case LoopCode::kFloatOfInt:
+        float_of_int(op);
+        break;
+      case LoopCode::kLessInt:
+      case LoopCode::kLessEqualInt:
+      case LoopCode::kEqualInt:
+      case LoopCode::kNotEqualInt:
+      case LoopCode::kGreaterInt:
+      case LoopCode::kGreaterEqualInt:
+        compare_int(op);
+        break;
+      case LoopCode::kLessFloat:
+      case LoopCode::kLessEqualFloat:
+      case LoopCode::kEqualFloat:
+      case LoopCode::kNotEqualFloat:
+      case LoopCode::kGreaterFloat:
+      case LoopCode::kGreaterEqualFloat:
+        compare_float(op);
+        break;
+      case LoopCode::kTruthInt:
+      case LoopCode::kTruthFloat:
+      case LoopCode::kNotBool:
+        truth(op);
+        break;
+      case LoopCode::kGuardBool:
+        guard_bool(op);
+        break;
+      case LoopCode::kGuardLessInt:
+      case LoopCode::kGuardLessEqualInt:
+      case LoopCode::kGuardEqualInt:
+      case LoopCode::kGuardNotEqualInt:
+      case LoopCode::kGuardGreaterInt:
+      case LoopCode::kGuardGreaterEqualInt:
+        guard_int(op);
+        break;
+      case LoopCode::kGuardLessFloat:
+      case LoopCode::kGuardLessEqualFloat:
+      case LoopCode::kGuardEqualFloat:
+      case LoopCode::kGuardNotEqualFloat:
+      case LoopCode::kGuardGreaterFloat:
+      case LoopCode::kGuardGreaterEqualFloat:
+        guard_float(op);
+        break;
+      case LoopCode::kRangeNext:
+        range_next(op);
+        break;
+      case LoopCode::kForIter:
+        for_iter(op);
+        break;
+      case LoopCode::kItem:
+        item(op);
+        break;
+      case LoopCode::kStoreItem:
+        store_item(op);
+        break;
+      case LoopCode::kServe:
+      case LoopCode::kCross:
+        begin_round(op);
+        break;
+      case LoopCode::kServeAndJump:
+        begin_round(op);
+        jmp(labels_[static_cast<std::size_t>(op.right)]);
+        break;
+      case LoopCode::kJump:
+#ifdef TAGALONG_CHECKS
+        if (op.flag != 0) {
+          perform(op);
+        }
+#endif
+        jmp(labels_[static_cast<std::size_t>(op.right)]);
+        break;
+      case LoopCode::kGuardType:
+      case LoopCode::kGuardIs:
+        guard_object(op, source_.steps[op.step].object);
+        break;
+      case LoopCode::kCheckType:
+        guard_object(op, source_.program.types[static_cast<std::size_t>(op.right)]);
+        break;
+      case LoopCode::kCheckBound:
+        cmp(object(op.left), 0);
+        je(bail());
+        break;
+      case LoopCode::kCheckUnbound:
+        cmp(object(op.left), 0);
+        jne(bail());
+        break;
+      case LoopCode::kStep:
+      case LoopCode::kSyncRaw:
+      case LoopCode::kGlobal:
+      case LoopCode::kGiveUpRest:
+      case LoopCode::kUnbind:
+        perform(op);
+        break;
+    }
+  }
+
+  const Source& source_;
+  const std::vector<LoopOp>& ops_;
+  std::vector<Label> labels_;  // by operation
+  std::vector<Label> bails_;
+  std::vector<bool> is_target_;
+  std::vector<bool> is_bailed_;
+  std::deque<std::function<void()>> later_;
+  Label ended_;
+  Label exit_;
+  Ints ints_;
+  Floats floats_;
+  std::size_t number_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<const Code> compile(const Source& source) {
+  try {
+    return Compiler(source).make();
+  } catch (const Xbyak::Error&) {
+    return nullptr;  // no memory for it, or a register file beyond what an instruction reaches
+  }
+}
+
+}  // namespace tagalong::replay::native
+
+#else
+
+namespace tagalong::replay::native {
+
+std::unique_ptr<const Code> compile(const Source& /*source*/) { return nullptr; }
+
+}  // namespace tagalong::replay::native
+
+#endif
