@@ -233,7 +233,7 @@ def f(n):
 # program: stitched_loop_in_callee
 # limits: loops=1, heat=2
 # trace: f, inner
-# f(6) => record (record hit exit)*2 hit exit, (hit exit bridge)*2 hit (exit stitch stitch)*2 exit bridge
+# f(6) => (record hit exit)*2 bridge (record hit exit stitch)*3 record (hit exit)*2, hit hit exit stitch stitch exit bridge (hit exit stitch stitch exit stitch)*4 hit exit bridge
 def inner(k):
     s = 0
     for j in range(k):
@@ -248,7 +248,7 @@ def f(n):
 
 # program: stitched_recursion
 # limits: loops=1, heat=2
-# f(4) => record (hit exit)*2 bridge hit exit record, hit exit stitch hit exit bridge (hit exit stitch)*2 record
+# f(4) => record (hit exit)*2 bridge (hit exit miss)*2 bridge (hit exit stitch)*8 record, (hit exit stitch)*16
 def f(n):
     total = n
     for i in range(n):
