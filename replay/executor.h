@@ -136,9 +136,9 @@ struct Run {
   std::int64_t gain = 0;         // Worth::round of the rounds that were begun
   const Step* failed = nullptr;  // the guard that did not hold
   Ref failed_value;
-  Stitcher* stitcher = nullptr;     // entered from a frame: if it may go on in other executors
-  std::uint32_t grow_after = 0;     // times that it does so from one step before they may become one; 0: never
-  std::uint32_t native_after = 0;   // rounds of an executor before it gets native code; 0: never
+  Stitcher* stitcher = nullptr;    // entered from a frame: if it may go on in other executors
+  std::uint32_t grow_after = 0;    // times that it does so from one step before they may become one; 0: never
+  std::uint32_t native_after = 0;  // rounds of an executor before it gets native code; 0: never
   bool has_made_native = false;
   const Executor* last = nullptr;   // in which the run has ended
   bool is_idle = false;             // kLeft, where it was entered, and nothing has happened since

@@ -96,14 +96,15 @@ REACHED: dict[str, tuple[dict[str, int], str, list[Any]]] = {
     "retries": ({"retries": 2, "nodes": 6}, KINDS, [1, 0.5, "a", ()] * 2),
     "heat": ({"heat": 5}, MIXED, [60] * 5),
     "grow_after": ({"grow_after": 3}, MIXED, [60] * 9),
+    "native_after": ({"native_after": 5}, MIXED, [60] * 5),
     "parts": ({"grow_after": 2, "parts": 2}, MIXED, [60] * 20),
     "operations": ({"grow_after": 2, "operations": 20}, MIXED, [60] * 20),
     "executor_depth": ({"executor_depth": 3}, NESTED, [9] * 3),
     "retire_after": ({"retire_after": 3}, SHUFFLED, [9] * 20),
 }
 DEFAULTS = {name: default for name, (default, _) in LIMITS.items()}
-USUAL = {"loops": 1, "heat": 2, "grow_after": 0, "retire_after": 0}
-AS_IT_WAS = DEFAULTS | {"loops": 0, "retire_after": 0}
+USUAL = {"loops": 1, "heat": 2, "grow_after": 0, "native_after": 0, "retire_after": 0}
+AS_IT_WAS = DEFAULTS | {"loops": 0, "native_after": 1, "retire_after": 0}
 
 
 def test_the_table_of_options_has_every_limit_of_the_engine() -> None:
