@@ -7,6 +7,7 @@
 //   Run run{...}; switch (executor->run(run)) { case Outcome::kReturned: return run.result.release(); ... }
 #pragma once
 
+#include <algorithm>
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <memory>
@@ -66,7 +67,8 @@ class Stitcher {
   ~Stitcher() = default;
 };
 
-struct Step {
+// What lowering has made of a node.
+struct StepCode {
   Op op = Op::null;
   bool in_entry_check = false;
   bool expects_raise = false;  // an exception is what was recorded: the next steps go on with it
@@ -84,9 +86,15 @@ struct Step {
   SnapshotId snapshot = kNoSnapshot;
   SnapshotId shown = kNoSnapshot;  // what a finaliser of what it drops sees of the frames
   std::uint32_t temporaries = 0;   // as the array kernels take them (array/ufunc_site.h)
-  PyObject* object = nullptr;      // borrowed from Executor::objects_
+  PyObject* object = nullptr;      // borrowed from the node
+  Ref name;                        // of what the guard is about, beside its object
   std::int32_t line = 0;
   std::int32_t node = 0;  // in the graph, for people
+};
+
+struct Step : StepCode {
+  Step() = default;
+  explicit Step(StepCode code) : StepCode(std::move(code)) {}
   // What the step has learned; never an assumption, always checked.
   mutable std::uint64_t version1 = 0, version2 = 0;
   mutable PyObject* key = nullptr;     // borrowed: valid while the versions are
@@ -98,8 +106,6 @@ struct Step {
   mutable std::vector<Transfer> transfers;
   mutable std::unique_ptr<std::vector<std::int32_t>> rest;  // registers of what no frame has where it leaves
   mutable std::unique_ptr<RegionSite> region;
-  // The same step before it has learned anything.
-  [[nodiscard]] Step fresh() const;
 };
 
 struct LoweredSnapshot {
@@ -115,6 +121,14 @@ struct LoweredSnapshot {
   Consuming consuming;
   // Without the state of a consumer, which is C code's.
   [[nodiscard]] std::size_t depth() const { return stack.size() - static_cast<std::size_t>(consuming.values); }
+  // Register of a slot: locals, then stack.
+  [[nodiscard]] std::int32_t place_of(std::int32_t slot) const {
+    const auto place = static_cast<std::size_t>(slot);
+    return place < locals.size() ? locals[place] : stack[place - locals.size()];
+  }
+  [[nodiscard]] bool has(std::int32_t place) const {
+    return std::ranges::find(locals, place) != locals.end() || std::ranges::find(stack, place) != stack.end();
+  }
 };
 
 // Estimated, in ns against the original instructions (runtime/worth.h).

@@ -94,7 +94,8 @@ class Growth {
     if (!known && (!may_be_part(*part) || !has_room_for(*part))) {
       return nullptr;
     }
-    const Places constants = known ? Places() : union_of_constants(*part);
+    made_->constants_ = root_->constants_;
+    const Places constants = known ? Places() : add_constants(*part);
     take_root();
     if (!known) {
       known = made_->members_.size();
@@ -139,8 +140,8 @@ class Growth {
 
   // --- registers: constants, then those of the root, then those of each part
 
-  Places union_of_constants(const Executor& part) {
-    made_->constants_ = root_->constants_;
+  // Where those of the part are then.
+  Places add_constants(const Executor& part) {
     Places places{0, 1};
     for (std::size_t number = 2; number < part.constants_.size(); ++number) {
       PyObject* object = part.constants_[number];
@@ -154,9 +155,6 @@ class Growth {
   }
 
   void take_root() {
-    if (made_->constants_.empty()) {
-      made_->constants_ = root_->constants_;
-    }
     made_->constant_count_ = static_cast<std::int32_t>(made_->constants_.size());
     const std::int32_t shift = made_->constant_count_ - root_->constant_count_;
     Renumbering by;
@@ -206,7 +204,7 @@ class Growth {
     by.registers.resize(static_cast<std::size_t>(part.register_count_), -1);
     const LoweredSnapshot& state = made_->snapshots_[static_cast<std::size_t>(made_->steps_[step].snapshot)];
     for (const DirectEntry::Parameter& parameter : part.direct_.parameters) {
-      const std::int32_t there = place_of(state, parameter.slot);
+      const std::int32_t there = state.place_of(parameter.slot);
       if (!state.has_shared && there >= made_->constant_count_ && kind(there) == parameter.raw) {
         by.registers[static_cast<std::size_t>(parameter.to)] = there;
       }
@@ -330,7 +328,8 @@ class Growth {
 
   // What a step has learned it learns anew.
   Step renumbered_step(const Step& source, const Renumbering& by) {
-    Step step = source.fresh();
+    Step step(static_cast<const StepCode&>(source));
+    step.failures = source.failures;
     step.operands += static_cast<std::uint32_t>(by.used);
     step.result = by.place(step.result);
     step.snapshot = by.state(step.snapshot);
@@ -356,10 +355,6 @@ class Growth {
     return static_cast<std::size_t>(place) < made_->loop_.kinds.size()
                ? made_->loop_.kinds[static_cast<std::size_t>(place)]
                : Raw::kNone;
-  }
-  static std::int32_t place_of(const LoweredSnapshot& state, std::int32_t slot) {
-    const auto place = static_cast<std::size_t>(slot);
-    return place < state.locals.size() ? state.locals[place] : state.stack[place - state.locals.size()];
   }
   LoopOp& push(LoopCode code, std::int32_t left = -1, std::int32_t right = -1, std::int32_t result = -1) {
     LoopOp& op = way_.emplace_back();
@@ -402,14 +397,15 @@ class Growth {
     }
     const Member& part = made_->members_[target];
     const DirectEntry entry = part.entry;
-    if (has_rest(state, may_have_objects(from))) {
+    std::vector<bool> filled = may_have_objects(from);
+    if (has_rest(state, filled)) {
       push(LoopCode::kGiveUpRest);
     }
     push(LoopCode::kCross).result = part.round;
     if (entry.bound.size() != state.locals.size() + state.stack.size() || !check(entry, state)) {
       return false;
     }
-    move(entry, id, from);
+    move(entry, id, std::move(filled));
     push(LoopCode::kJump, static_cast<std::int32_t>(target),
          static_cast<std::int32_t>(made_->members_[target].first_operation))
         .flag = 1;
@@ -430,9 +426,7 @@ class Growth {
   // Whether an object may be left that is not a number's and in no frame: its end may run code.
   [[nodiscard]] bool has_rest(const LoweredSnapshot& state, const std::vector<bool>& filled) const {
     for (std::int32_t place = made_->constant_count_; std::cmp_less(place, filled.size()); ++place) {
-      if (filled[static_cast<std::size_t>(place)] && kind(place) == Raw::kNone &&
-          std::ranges::find(state.locals, place) == state.locals.end() &&
-          std::ranges::find(state.stack, place) == state.stack.end()) {
+      if (filled[static_cast<std::size_t>(place)] && kind(place) == Raw::kNone && !state.has(place)) {
         return true;
       }
     }
@@ -442,7 +436,7 @@ class Growth {
   // What the entry of the part would look for in the frame. Nothing has been moved when it does not hold.
   bool check(const DirectEntry& entry, const LoweredSnapshot& state) {
     for (std::size_t slot = 0; slot < entry.bound.size(); ++slot) {
-      const std::int32_t place = place_of(state, static_cast<std::int32_t>(slot));
+      const std::int32_t place = state.place_of(static_cast<std::int32_t>(slot));
       const bool is_number = place >= 0 && kind(place) != Raw::kNone;
       if (entry.bound[slot] ? place < 0 : is_number) {
         return false;
@@ -452,7 +446,7 @@ class Growth {
       }
     }
     for (const auto& [slot, type] : entry.types) {
-      const std::int32_t place = place_of(state, slot);
+      const std::int32_t place = state.place_of(slot);
       if (kind(place) != Raw::kNone) {
         return false;
       }
@@ -460,24 +454,20 @@ class Growth {
       made_->loop_.types.push_back(type);
     }
     for (const DirectEntry::Parameter& parameter : entry.parameters) {
-      const std::int32_t place = place_of(state, parameter.slot);
+      const std::int32_t place = state.place_of(parameter.slot);
       const Raw there = kind(place);
       if (there != parameter.raw && there != Raw::kNone && parameter.raw != Raw::kNone) {
         return false;
       }
       if (there == Raw::kNone && parameter.raw != Raw::kNone) {
-        push(parameter.raw == Raw::kInt     ? LoopCode::kUnboxInt
-             : parameter.raw == Raw::kFloat ? LoopCode::kUnboxFloat
-                                            : LoopCode::kUnboxBool,
-             place);
+        push(unboxing(parameter.raw), place);
       }
     }
     return true;
   }
 
-  void move(const DirectEntry& entry, SnapshotId id, const std::vector<std::size_t>& from) {
-    const LoweredSnapshot state = made_->snapshots_[static_cast<std::size_t>(id)];
-    std::vector<bool> filled = may_have_objects(from);
+  void move(const DirectEntry& entry, SnapshotId id, std::vector<bool> filled) {
+    const LoweredSnapshot& state = made_->snapshots_[static_cast<std::size_t>(id)];
     const auto keep = [&](std::int32_t place, bool is_filled) {
       filled.resize(static_cast<std::size_t>(made_->register_count_));
       filled[static_cast<std::size_t>(place)] = is_filled;
@@ -491,6 +481,7 @@ class Growth {
     }
     struct Move {
       std::int32_t from, to;
+      bool is_shared;  // `from` keeps it
     };
     std::vector<Move> moves;
     const auto is_target = [&](std::int32_t place) {
@@ -498,7 +489,7 @@ class Growth {
     };
     const auto stays = [&](std::int32_t place) { return state.has_shared || place < made_->constant_count_; };
     for (const DirectEntry::Parameter& parameter : entry.parameters) {
-      std::int32_t place = place_of(state, parameter.slot);
+      std::int32_t place = state.place_of(parameter.slot);
       if (kind(place) != Raw::kNone && parameter.raw == Raw::kNone) {
         push(LoopCode::kBox, place);
         keep(place, true);
@@ -512,17 +503,14 @@ class Growth {
         push(stays(place) ? LoopCode::kShare : LoopCode::kMove, place, -1, scratch);
         keep(place, stays(place) && filled[static_cast<std::size_t>(place)]);
         keep(scratch, false);
-        moves.push_back({scratch, parameter.to});
+        moves.push_back({scratch, parameter.to, false});
       } else {
-        moves.push_back({place, parameter.to});
+        moves.push_back({place, parameter.to, stays(place)});
       }
     }
     for (const Move& each : moves) {
-      const bool is_scratch = std::ranges::find(state.locals, each.from) == state.locals.end() &&
-                              std::ranges::find(state.stack, each.from) == state.stack.end();
-      const bool is_shared = !is_scratch && stays(each.from);
-      push(is_shared ? LoopCode::kShare : LoopCode::kMove, each.from, -1, each.to);
-      if (!is_shared) {
+      push(each.is_shared ? LoopCode::kShare : LoopCode::kMove, each.from, -1, each.to);
+      if (!each.is_shared) {
         keep(each.from, false);
       }
     }

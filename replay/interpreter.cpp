@@ -12,6 +12,7 @@
 #include "replay/quiet_calls.h"
 #include "replay/stitching.h"
 #include "rewriter/interp/dicts.h"
+#include "rewriter/interp/exact_numbers.h"
 #include "rewriter/interp/exceptions.h"
 #include "rewriter/interp/iterators.h"
 
@@ -19,12 +20,8 @@ namespace tagalong::replay {
 namespace {
 
 // Operands whose operations run no code of anybody's, so that nobody looks at the frame meanwhile.
-bool is_quiet_number(PyObject* object) {
-  return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object);
-}
-
 bool are_quiet_numbers(PyObject* left, PyObject* right) {
-  return is_quiet_number(left) && (right == nullptr || is_quiet_number(right));
+  return interp::is_exact_number(left) && (right == nullptr || interp::is_exact_number(right));
 }
 
 bool is_quiet_iterator(PyObject* object) {
@@ -131,14 +128,14 @@ inline Interpreter::Answer Interpreter::execute_guard(const Step& step, PyObject
   switch (step.op) {
     case Op::guard_member: {
       // Members of C types: reading them runs nobody's code.
-      const Ref member = Ref::steal(PyObject_GetAttr(value, step.helper.get()));
+      const Ref member = Ref::steal(PyObject_GetAttr(value, step.name.get()));
       if (!member) {
         PyErr_Clear();
       }
       return answer(member.get() == step.object);
     }
     case Op::guard_accessor:
-      return answer(accessor_is(value, step.helper.get(), step.immediate, step.object));
+      return answer(accessor_is(value, step.name.get(), step.immediate, step.object));
     case Op::guard_no_attribute:
       return answer(value != nullptr && !has_own_attribute(value, step.object));
     case Op::guard_keywords:

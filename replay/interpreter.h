@@ -39,10 +39,6 @@ class Interpreter {
   Outcome run_loop(const Step& header);
   Outcome go_on(const Step& header);
   [[nodiscard]] Raw kind_of(std::int32_t place) const { return executor_.loop_.kinds[static_cast<std::size_t>(place)]; }
-  [[nodiscard]] static std::int32_t place_of(const LoweredSnapshot& state, std::int32_t slot) {
-    const auto place = static_cast<std::size_t>(slot);
-    return place < state.locals.size() ? state.locals[place] : state.stack[place - state.locals.size()];
-  }
   bool stitch(const Step& step);
   Transfer& transfer_to(const Step& step, const Executor& next) const;
   void plan(Transfer& transfer, const LoweredSnapshot& state) const;

@@ -16,10 +16,6 @@ constexpr std::int64_t kDigit = std::int64_t{1} << 30;         // ints below it 
 constexpr std::int64_t kExactInFloat = std::int64_t{1} << 53;  // ints up to it are floats without rounding
 constexpr std::int64_t kBits = 64;
 
-bool is_plain_number(PyObject* object) {
-  return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object);
-}
-
 bool fits_digit(std::int64_t number) { return -kDigit < number && number < kDigit; }
 bool fits_float(std::int64_t number) { return -kExactInFloat <= number && number <= kExactInFloat; }
 std::uint64_t magnitude(std::int64_t number) {
@@ -135,7 +131,7 @@ bool Interpreter::box_all(const LoweredSnapshot& state) {
 bool Interpreter::sync_raw(const Step& step, std::int32_t place) {
   const int level = real_level(static_cast<std::int32_t>(PyLong_AsLong(step.object)));
   PyObject* old = level < 0 ? nullptr : interp::locals_of(run_.frames[level])[step.immediate];
-  if (old != nullptr && !is_plain_number(old)) {
+  if (old != nullptr && !interp::is_exact_number(old)) {
     if (box(place) == nullptr) {
       return false;
     }
@@ -545,7 +541,7 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
           return ended<once>(finish(steps[op->step], Answer::kAgain));
         }
         PyObject* old = items_of(container)[place];
-        if (Py_REFCNT(old) == 1 && !is_plain_number(old)) {
+        if (Py_REFCNT(old) == 1 && !interp::is_exact_number(old)) {
           if (!sync(steps[op->step])) [[unlikely]] {
             return ended<once>(finish(steps[op->step], Answer::kRaised));
           }

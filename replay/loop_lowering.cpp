@@ -30,17 +30,6 @@ Raw raw_of(const PyTypeObject* type) {
   return type == &PyBool_Type ? Raw::kBool : Raw::kNone;
 }
 
-LoopCode unboxing(Raw raw) {
-  switch (raw) {
-    case Raw::kInt:
-      return LoopCode::kUnboxInt;
-    case Raw::kFloat:
-      return LoopCode::kUnboxFloat;
-    default:
-      return LoopCode::kUnboxBool;
-  }
-}
-
 LoopCode shifted(LoopCode code, std::int64_t by) { return static_cast<LoopCode>(static_cast<std::int64_t>(code) + by); }
 
 bool is_comparison(LoopCode code) { return code >= LoopCode::kLessInt && code <= LoopCode::kGreaterEqualFloat; }

@@ -97,6 +97,18 @@ enum class LoopCode : std::uint8_t {
   kUnbind,        // slot `left` of the real frame
 };
 
+// How a register gets the number of the object in it.
+constexpr LoopCode unboxing(Raw raw) {
+  switch (raw) {
+    case Raw::kInt:
+      return LoopCode::kUnboxInt;
+    case Raw::kFloat:
+      return LoopCode::kUnboxFloat;
+    default:
+      return LoopCode::kUnboxBool;
+  }
+}
+
 struct LoopOp {
   LoopCode code = LoopCode::kStep;
   std::uint8_t flag = 0;

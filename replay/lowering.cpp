@@ -14,7 +14,25 @@ namespace tagalong::replay {
 
 namespace {
 
-// Whether the step's helper is a name that belongs to the guard; others learn what it is.
+// Whether a node's snapshot is the state before it. Guards on the outcome of a branch stand at the other outcome.
+bool stands_before_itself(Op op) {
+  switch (op) {
+    case Op::guard_function:
+    case Op::guard_bound_function:
+    case Op::guard_class:
+    case Op::guard_type_version:
+      return true;
+    case Op::leave_frame:      // the frame has nothing on its stack any more
+    case Op::finish_operator:  // the instruction has begun before
+    case Op::finish_slot:
+    case Op::better_by_key:  // the key function has been called
+      return false;
+    default:
+      return !info(op).is_guard();
+  }
+}
+
+// Whether the node's object is the pair of a name and what is found under it.
 bool takes_name(Op op) { return op == Op::guard_member || op == Op::guard_accessor || op == Op::guard_keywords; }
 
 }  // namespace
@@ -106,7 +124,7 @@ class Lowering {
     step.immediate = static_cast<std::int32_t>(node.immediate);
     step.object = node.object.get();
     if (takes_name(node.op)) {
-      step.helper = Ref::create(PyTuple_GET_ITEM(node.object.get(), 0));
+      step.name = Ref::create(PyTuple_GET_ITEM(node.object.get(), 0));
       step.object = PyTuple_GET_ITEM(node.object.get(), 1);
     }
     step.operands = static_cast<std::uint32_t>(executor_.registers_used_.size());
@@ -129,7 +147,7 @@ class Lowering {
       lower_snapshot(node.snapshot);
       step.snapshot = node.snapshot;
       step.can_leave =
-          !is_raising_ && stands_before_itself(node) && !node.info().is_terminator() && !node.info().is_invisible();
+          !is_raising_ && stands_before_itself(node.op) && !node.info().is_terminator() && !node.info().is_invisible();
     }
     step.result_count = static_cast<std::uint16_t>(node.result_count);
     if (node.op == Op::loop) {
@@ -172,24 +190,6 @@ class Lowering {
       is_raising_ = true;
     } else if (step.op == Op::catch_exception || step.op == Op::end_iteration) {
       is_raising_ = false;
-    }
-  }
-
-  // Whether the node's snapshot is the state before it. Guards on the outcome of a branch stand at the other outcome.
-  static bool stands_before_itself(const Node& node) {
-    switch (node.op) {
-      case Op::guard_function:
-      case Op::guard_bound_function:
-      case Op::guard_class:
-      case Op::guard_type_version:
-        return true;
-      case Op::leave_frame:      // the frame has nothing on its stack any more
-      case Op::finish_operator:  // the instruction has begun before
-      case Op::finish_slot:
-      case Op::better_by_key:  // the key function has been called
-        return false;
-      default:
-        return !node.info().is_guard();
     }
   }
 
@@ -454,33 +454,6 @@ std::shared_ptr<Executor> Executor::lower(Graph graph, std::vector<CodeShapeRef>
   return executor;
 }
 
-Step Step::fresh() const {
-  Step step;
-  step.op = op;
-  step.in_entry_check = in_entry_check;
-  step.expects_raise = expects_raise;
-  step.serves = serves;
-  step.in_loop = in_loop;
-  step.is_header = is_header;
-  step.begins_region = begins_region;
-  step.can_leave = can_leave;
-  step.operand_count = operand_count;
-  step.drop_count = drop_count;
-  step.result_count = result_count;
-  step.result = result;
-  step.immediate = immediate;
-  step.operands = operands;
-  step.snapshot = snapshot;
-  step.shown = shown;
-  step.temporaries = temporaries;
-  step.object = object;
-  step.line = line;
-  step.node = node;
-  step.helper = takes_name(op) ? helper : Ref();
-  step.failures = failures;
-  return step;
-}
-
 Executor::~Executor() {
   for (const Ref& watch : watches_) {
     interp::unwatch(watch.get(), this);
@@ -532,9 +505,7 @@ bool Executor::fail_at(std::size_t number) {
   };
   // What dies at a loop node is behind it.
   const auto op = step.op == Op::loop ? loop_.ops.end() : std::ranges::find_if(loop_.ops, belongs);
-  const bool is_before = step.op == Op::guard_type || step.op == Op::guard_function ||
-                         step.op == Op::guard_bound_function || step.op == Op::guard_class ||
-                         step.op == Op::guard_type_version;
+  const bool is_before = step.op == Op::guard_type || (info(step.op).is_guard() && stands_before_itself(step.op));
   if ((!is_before && !step.can_leave) || (step.in_loop && !step.is_header && op == loop_.ops.end())) {
     return false;
   }

@@ -1,9 +1,12 @@
 #include "replay/quiet_calls.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string_view>
 #include <unordered_map>
+
+#include "rewriter/interp/exact_numbers.h"
 
 namespace tagalong::replay {
 namespace {
@@ -15,10 +18,6 @@ enum class Quiet : std::uint8_t {
   kOnList,   // self is an exact list; what else there is, is only kept or given back
   kOnText,   // exact strs and ints
 };
-
-bool is_number(PyObject* object) {
-  return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object);
-}
 
 bool is_sized(PyObject* object) {
   return PyList_CheckExact(object) || PyTuple_CheckExact(object) || PyDict_CheckExact(object) ||
@@ -85,12 +84,7 @@ bool is_of_math(PyObject* callable) {
                                  std::string_view("ceil"),  std::string_view("tan"), std::string_view("atan"),
                                  std::string_view("atan2"), std::string_view("fabs")};
   const std::string_view name = reinterpret_cast<PyCFunctionObject*>(callable)->m_ml->ml_name;
-  for (const std::string_view known : kNames) {
-    if (known == name) {
-      return true;
-    }
-  }
-  return false;
+  return std::ranges::find(kNames, name) != kNames.end();
 }
 
 bool are_right(Quiet quiet, PyObject* const* arguments, int count) {
@@ -104,7 +98,7 @@ bool are_right(Quiet quiet, PyObject* const* arguments, int count) {
   };
   switch (quiet) {
     case Quiet::kNumbers:
-      return all(is_number);
+      return all(interp::is_exact_number);
     case Quiet::kSized:
       return count == 1 && is_sized(arguments[0]);
     case Quiet::kOnList:

@@ -84,7 +84,7 @@ void Interpreter::plan(Transfer& transfer, const LoweredSnapshot& state) const {
   const DirectEntry& entry = transfer.next->direct_;
   transfer.is_possible = entry.is_possible && entry.bound.size() == state.locals.size() + state.stack.size();
   for (std::size_t slot = 0; transfer.is_possible && slot < entry.bound.size(); ++slot) {
-    const std::int32_t place = place_of(state, static_cast<std::int32_t>(slot));
+    const std::int32_t place = state.place_of(static_cast<std::int32_t>(slot));
     if (!entry.bound[slot] && place >= 0) {
       transfer.empty.push_back(place);
     } else if (entry.bound[slot] && (place < 0 || kind_of(place) == Raw::kNone)) {
@@ -99,12 +99,12 @@ void Interpreter::plan(Transfer& transfer, const LoweredSnapshot& state) const {
     return;
   }
   for (const auto& [slot, type] : entry.types) {
-    const std::int32_t place = place_of(state, slot);
+    const std::int32_t place = state.place_of(slot);
     transfer.types.emplace_back(place, type);
     transfer.is_possible = transfer.is_possible && kind_of(place) == Raw::kNone;
   }
   for (const DirectEntry::Parameter& parameter : entry.parameters) {
-    const std::int32_t place = place_of(state, parameter.slot);
+    const std::int32_t place = state.place_of(parameter.slot);
     const Raw kind = kind_of(place);
     transfer.is_possible =
         transfer.is_possible && (kind == Raw::kNone || parameter.raw == Raw::kNone || kind == parameter.raw);

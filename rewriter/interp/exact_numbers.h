@@ -1,4 +1,5 @@
-// Exact ints as numbers of 64 bits, read where they keep their digits.
+// Exact numbers, whose operations run nobody's code, and exact ints as numbers of 64 bits, read where they keep their
+// digits.
 //
 //   if (PyLong_CheckExact(object) && int64_of(object, &number)) ...
 #pragma once
@@ -8,6 +9,10 @@
 #include <cstdint>
 
 namespace tagalong::interp {
+
+inline bool is_exact_number(PyObject* object) {
+  return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object);
+}
 
 // False: it does not fit.
 inline bool int64_of(PyObject* object, std::int64_t* number) {
