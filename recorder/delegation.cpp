@@ -1,12 +1,12 @@
 // Generators and coroutines that are resumed otherwise than by a `for`: `yield from` and `await` (SEND), and send()
 // called as a method. How they are reached, and what becomes of what they return.
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "recorder/session.h"
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/generators.h"
+#include "rewriter/interp/once.h"
 
 namespace tagalong::recorder {
 
@@ -20,17 +20,13 @@ constexpr int kOperandsOfSend = 3;  // method, generator, value
 
 // The method descriptors that `generator.send` is.
 bool is_send_method(const PyObject* object) {
-  static const std::array<PyObject*, 2> methods = [] {
-    std::array<PyObject*, 2> found{};
-    const Ref name = Ref::steal(PyUnicode_InternFromString("send"));
-    if (!name) {
-      throw PythonError();
-    }
-    found[0] = _PyType_Lookup(&PyGen_Type, name.get());
-    found[1] = _PyType_Lookup(&PyCoro_Type, name.get());
-    return found;
-  }();
-  return object != nullptr && std::ranges::find(methods, object) != methods.end();
+  static PyObject* text = nullptr;
+  PyObject* name = interp::once(text, [] { return PyUnicode_InternFromString("send"); });
+  if (name == nullptr) {
+    throw PythonError();
+  }
+  return object != nullptr &&
+         (object == _PyType_Lookup(&PyGen_Type, name) || object == _PyType_Lookup(&PyCoro_Type, name));
 }
 
 }  // namespace

@@ -22,15 +22,33 @@ std::size_t place_of(const DecodedCode& decoded, long key) {
   return static_cast<std::size_t>(is_after ? instruction + 1 : decoded.call_start(instruction));
 }
 
-constexpr const char* kHomeName = "tagalong.home";
+using DecodedRef = std::shared_ptr<const DecodedCode>;
 
-void free_home(PyObject* capsule) { delete static_cast<HomeRef*>(PyCapsule_GetPointer(capsule, kHomeName)); }
+// Constants of recording code that are ours.
+template <class T>
+constexpr const char* kName = nullptr;
+template <>
+constexpr const char* kName<HomeRef> = "tagalong.home";
+template <>
+constexpr const char* kName<DecodedRef> = "tagalong.decoded";
 
-HomeRef home_of(PyCodeObject* code) {
+template <class T>
+Ref constant_of(T object) {
+  auto content = std::make_unique<T>(std::move(object));
+  Ref capsule = Ref::steal(PyCapsule_New(
+      content.get(), kName<T>, [](PyObject* self) { delete static_cast<T*>(PyCapsule_GetPointer(self, kName<T>)); }));
+  if (capsule) {
+    content.release();  // NOLINT(bugprone-unused-return-value): the capsule's now
+  }
+  return capsule;
+}
+
+template <class T>
+T found_in(PyCodeObject* code) {
   for (Py_ssize_t index = PyTuple_GET_SIZE(code->co_consts); index > 0; --index) {
     PyObject* constant = PyTuple_GET_ITEM(code->co_consts, index - 1);
-    if (PyCapsule_IsValid(constant, kHomeName) != 0) {
-      return *static_cast<HomeRef*>(PyCapsule_GetPointer(constant, kHomeName));
+    if (PyCapsule_IsValid(constant, kName<T>) != 0) {
+      return *static_cast<T*>(PyCapsule_GetPointer(constant, kName<T>));
     }
   }
   return nullptr;
@@ -65,22 +83,11 @@ PyObject* leave(PyThreadState* thread, interp::Frame* frame, PyObject* argument,
   if (can_land && interp::is_held(frame) && !interp::has_watcher(thread)) {
     Py_RETURN_NONE;
   }
-  // Frames of one recording leave one after the other, so the last code is often the next.
-  // Never freed by the thread's end, when there may be no interpreter any more.
-  thread_local auto* const last = new std::shared_ptr<const DecodedCode>;
-  std::shared_ptr<const DecodedCode>& decoded = *last;
-  const HomeRef home = home_of(interp::code_of(frame));
-  try {
-    if (home != nullptr) {
-      decoded = home->decoded;
-    } else if (decoded == nullptr || decoded->shape->code.get() != original) {
-      decoded = DecodedCode::make(original);
-    }
-  } catch (const std::exception&) {
-    PyErr_Clear();
-    return stay(thread, can_land);
+  const auto home = found_in<HomeRef>(interp::code_of(frame));
+  const auto here = found_in<DecodedRef>(interp::code_of(frame));
+  if (here == nullptr) {
+    return stay(thread, can_land);  // somebody has made other code of recording code
   }
-  const std::shared_ptr<const DecodedCode> here = decoded;
   if (!can_land) {
     return stay(thread, !has_waited && here->is_polite(static_cast<int>(key >> 1), (key & 1) != 0));
   }
@@ -98,7 +105,6 @@ PyObject* leave(PyThreadState* thread, interp::Frame* frame, PyObject* argument,
   if (top == nullptr) {
     top = Py_NewRef(interp::landing_null());
   }
-  decoded.reset();
   return top;
 }
 
@@ -137,14 +143,9 @@ Ref leaving_function() {
       interp::once(function, [] { return interp::make_landing_function("leave", leave, true).release(); }));
 }
 
-Ref home_constant(HomeRef home) {
-  auto content = std::make_unique<HomeRef>(std::move(home));
-  Ref capsule = Ref::steal(PyCapsule_New(content.get(), kHomeName, free_home));
-  if (capsule) {
-    content.release();  // NOLINT(bugprone-unused-return-value): the capsule's now
-  }
-  return capsule;
-}
+Ref home_constant(HomeRef home) { return constant_of(std::move(home)); }
+
+Ref decoded_constant(std::shared_ptr<const DecodedCode> decoded) { return constant_of(std::move(decoded)); }
 
 void leave_at_next_hook(const RecordingCode& recording) {
   const Ref function = leaving_function();

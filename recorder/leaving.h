@@ -7,6 +7,8 @@
 // traceback holds the frame), it stays, and tries again at the next hook or yield.
 #pragma once
 
+#include <memory>
+
 #include "recorder/recording_code.h"
 
 namespace tagalong::recorder {
@@ -17,5 +19,8 @@ void leave_at_next_hook(const RecordingCode& recording);
 Ref departure_iterator();  // has always an item: from there to the landing no evaluation hook is installed
 Ref leaving_function();    // takes the key of a hook
 Ref home_constant(HomeRef home);
+
+// What it puts into each recording code, for frames that leave it. Null with an exception set.
+Ref decoded_constant(std::shared_ptr<const DecodedCode> decoded);
 
 }  // namespace tagalong::recorder

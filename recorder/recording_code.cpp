@@ -248,6 +248,11 @@ std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
   const Ref key = rewriter::hook_key(kUnwound);
   const auto hook_constant = static_cast<std::uint32_t>(rewriter::add_constant(assembly, hook));
   const auto key_constant = static_cast<std::uint32_t>(rewriter::add_constant(assembly, key));
+  const Ref known = decoded_constant(decoded);
+  if (!known) {
+    throw PythonError();
+  }
+  rewriter::add_constant(assembly, known);
   std::vector<DecodedCode::Entry> starts = decoded->entries;
   if (elsewhere != nullptr) {
     starts.push_back(*elsewhere);

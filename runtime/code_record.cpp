@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <climits>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -107,6 +108,14 @@ void CodeRecord::count_limits(const replay::Reached& reached) {
   for (const replay::LimitRow& row : replay::kLimitRows) {
     count_limit(counters, row.limit, reached.at(static_cast<std::size_t>(row.limit)));
   }
+}
+
+std::vector<replay::Executor*> CodeRecord::executors() const {
+  std::vector<replay::Executor*> all;
+  for (const Entry& entry : entries) {
+    std::ranges::transform(entry.executors, std::back_inserter(all), &std::shared_ptr<replay::Executor>::get);
+  }
+  return all;
 }
 
 std::size_t CodeRecord::executor_count() const {
@@ -213,16 +222,21 @@ CodeRecord::~CodeRecord() {
 void CodeRecord::executor_died(const replay::Executor& executor) {
   ++counters.invalidations;
   ++totals().invalidations;
+  if (const Place place = find(executor)) {
+    place.entry->short_lived += executor.hits + executor.exits < kOfUse ? 1 : 0;
+    lay_to_rest(std::move(*place.executor));
+    place.entry->executors.erase(place.executor);
+  }
+}
+
+CodeRecord::Place CodeRecord::find(const replay::Executor& wanted) {
   for (Entry& entry : entries) {
-    const auto found =
-        std::ranges::find_if(entry.executors, [&](const auto& candidate) { return candidate.get() == &executor; });
+    const auto found = std::ranges::find(entry.executors, &wanted, &std::shared_ptr<replay::Executor>::get);
     if (found != entry.executors.end()) {
-      entry.short_lived += executor.hits + executor.exits < kOfUse ? 1 : 0;
-      lay_to_rest(std::move(*found));
-      entry.executors.erase(found);
-      return;
+      return {&entry, found};
     }
   }
+  return {};
 }
 
 int CodeRecord::limit_of_runs() { return options().limits.retire_after > 0 ? options().limits.retire_after : INT_MAX; }
@@ -269,35 +283,25 @@ void CodeRecord::revive() {
 }
 
 void CodeRecord::grow(const replay::Executor& from, const replay::Step& step, const replay::Executor& next) {
-  const auto find = [this](const replay::Executor& wanted) -> std::shared_ptr<replay::Executor>* {
-    for (Entry& entry : entries) {
-      for (auto& executor : entry.executors) {
-        if (executor.get() == &wanted) {
-          return &executor;
-        }
-      }
-    }
-    return nullptr;  // it has grown or died while it was running
-  };
-  std::shared_ptr<replay::Executor>* root = find(from);
-  const std::shared_ptr<replay::Executor>* part = find(next);
-  if (root == nullptr || part == nullptr) {
+  const Place root = find(from);
+  const Place part = find(next);
+  if (!root || !part) {
     return;
   }
   replay::Reached reached{};
   ++times(reached, Limit::k_grow_after);
-  auto grown = replay::grow(*root, static_cast<std::size_t>(&step - from.steps().data()), *part, step.target,
-                            options().limits, reached);
+  auto grown = replay::grow(*root.executor, static_cast<std::size_t>(&step - from.steps().data()), *part.executor,
+                            step.target, options().limits, reached);
   count_limits(reached);
   if (grown == nullptr) {
     return;
   }
   grown->keeper = this;
-  lay_to_rest(std::exchange(*root, std::move(grown)));
+  lay_to_rest(std::exchange(*root.executor, std::move(grown)));
   count(counters, Event::kGrow);
   if (is_logged(Topic::kCache)) {
-    log(Topic::kCache,
-        fmt::format("{}: line {} goes on in a trace of its own, {} in all", name(), step.line, (*root)->part_count()));
+    log(Topic::kCache, fmt::format("{}: line {} goes on in a trace of its own, {} in all", name(), step.line,
+                                   (*root.executor)->part_count()));
   }
 }
 

@@ -77,6 +77,8 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
 
   [[nodiscard]] std::string explain() const;
   [[nodiscard]] std::size_t executor_count() const;
+  // Of all entries.
+  [[nodiscard]] std::vector<replay::Executor*> executors() const;
 
   // --- filled in by whoever makes the replay code (replay_code.cpp)
   Ref replay_code;         // weak reference: it owns the anchor that owns this
@@ -102,6 +104,13 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   [[nodiscard]] bool records_in_vain() const;
   void count_limits(const replay::Reached& reached);
   void explain_entry(std::size_t index, std::string& text) const;
+  // Where an executor is kept; null: it has grown or died while it was running.
+  struct Place {
+    Entry* entry = nullptr;
+    std::vector<std::shared_ptr<replay::Executor>>::iterator executor;
+    explicit operator bool() const { return entry != nullptr; }
+  };
+  Place find(const replay::Executor& wanted);
   static void lay_to_rest(std::shared_ptr<replay::Executor> executor);
   static void bury();
   static inline bool has_dead_ = false;

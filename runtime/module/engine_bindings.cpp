@@ -185,10 +185,8 @@ py::tuple functions_seen() {
 py::list executors_of(const py::object& function) {
   py::list result;
   if (PyObject* anchor = runtime::anchor_of(code_of(function))) {
-    for (const runtime::Entry& entry : runtime::record_of(anchor)->entries) {
-      for (const auto& executor : entry.executors) {
-        result.append(py::make_tuple(executor->serial, executor->steps().size()));
-      }
+    for (const replay::Executor* executor : runtime::record_of(anchor)->executors()) {
+      result.append(py::make_tuple(executor->serial, executor->steps().size()));
     }
   }
   return result;
@@ -196,11 +194,9 @@ py::list executors_of(const py::object& function) {
 
 bool fail_at(const py::object& function, std::uint64_t serial, std::size_t step) {
   if (PyObject* anchor = runtime::anchor_of(code_of(function))) {
-    for (const runtime::Entry& entry : runtime::record_of(anchor)->entries) {
-      for (const auto& executor : entry.executors) {
-        if (executor->serial == serial && step < executor->steps().size()) {
-          return executor->fail_at(step);
-        }
+    for (replay::Executor* executor : runtime::record_of(anchor)->executors()) {
+      if (executor->serial == serial && step < executor->steps().size()) {
+        return executor->fail_at(step);
       }
     }
   }
