@@ -17,6 +17,23 @@ bool wants_another_plan(array::RegionReason reason) {
          reason == array::RegionReason::kBinding;
 }
 
+// Whether nobody notices that the object gives up at most so many references; a view's base lives on, or dies so, too.
+bool ends_quietly(PyObject* object, Py_ssize_t most) {
+  constexpr int kMostBases = 8;
+  const array::Numpy* np = array::met_numpy();
+  for (int depth = 0; depth < kMostBases; ++depth) {
+    if (object == nullptr || Py_REFCNT(object) > most || dies_alone(object)) {
+      return true;
+    }
+    if (np == nullptr || !array::is_array(array::classify(*np, object)) ||
+        array::as_array(object)->weakreflist != nullptr) {
+      return false;
+    }
+    object = array::as_array(object)->base;
+  }
+  return false;
+}
+
 }  // namespace
 
 // Nothing that the region would do can be noticed except its results.
@@ -41,9 +58,7 @@ array::RegionReason Interpreter::region_holds(const PlannedRegion& region) const
     }
   }
   const auto most = static_cast<Py_ssize_t>(region.dropped.size() + region.locals.size());
-  const auto is_quiet = [&](PyObject* object) {
-    return object == nullptr || Py_REFCNT(object) > most || dies_alone(object);
-  };
+  const auto is_quiet = [&](PyObject* object) { return ends_quietly(object, most); };
   for (const std::int32_t place : region.dropped) {
     if (!is_quiet(registers_[place])) {
       return Reason::kDeath;

@@ -31,14 +31,20 @@ bool is_silent(const Step& step) {
     case Op::guard_function:
     case Op::guard_is:
     case Op::guard_type:
+    case Op::build_slice:
+    case Op::build_tuple:
+    case Op::binary_subscr:
       return true;
     default:
       return false;
   }
 }
 
+// What a region may end with.
+bool is_operation(const Step& step) { return is_array_operation(step) || step.op == Op::store_subscr; }
+
 bool may_be_inside(const Step& step) {
-  return !step.in_loop && !step.expects_raise && (is_array_operation(step) || is_silent(step));
+  return !step.in_loop && !step.expects_raise && (is_operation(step) || is_silent(step));
 }
 
 constexpr std::uint32_t kMostPatience = 1U << 16U;
@@ -47,7 +53,7 @@ constexpr std::uint32_t kMostPatience = 1U << 16U;
 class RegionPlanner {
  public:
   RegionPlanner(const array::Numpy& np, const RegionSource& source)
-      : source_(source), builder_(np), region_(std::make_unique<PlannedRegion>()) {}
+      : np_(np), source_(source), builder_(np), region_(std::make_unique<PlannedRegion>()) {}
 
   std::unique_ptr<PlannedRegion> plan(Reason* reason) {
     for (const Step* step = source_.first; step != source_.end; ++step) {
@@ -57,7 +63,8 @@ class RegionPlanner {
       if (reason_ != Reason::kNone || !take(*step)) {
         break;
       }
-      if (is_array_operation(*step)) {
+      if (is_operation(*step) && is_presentable()) {
+        operations_ = builder_.operation_count();
         region_->count = static_cast<std::uint32_t>(step - source_.first) + 1;
         accepted_ = state_;
       }
@@ -67,9 +74,15 @@ class RegionPlanner {
       *reason = reason_;
       return nullptr;
     }
-    if (builder_.operation_count() < 2) {
+    if (operations_ < 2) {
       *reason = reason_ == Reason::kOther ? Reason::kSingle : reason_;
       return nullptr;
+    }
+    if (operations_ != builder_.operation_count()) {
+      // What follows needs an object that a region does not make.
+      RegionSource shorter = source_;
+      shorter.end = source_.first + region_->count;
+      return RegionPlanner(np_, shorter).plan(reason);
     }
     if (!commit()) {
       *reason = Reason::kLimit;
@@ -80,11 +93,14 @@ class RegionPlanner {
   }
 
  private:
-  enum class Kind : std::uint8_t { kExternal, kConstant, kLoaded, kResult };
+  // A view, a slice and a tuple are no objects in a region, so nothing of the kind may be left when it ends.
+  enum class Kind : std::uint8_t { kExternal, kConstant, kLoaded, kResult, kView, kSlice, kTuple };
   struct Content {
     Kind kind = Kind::kExternal;
-    PyObject* object = nullptr;  // this run's; null: a result
-    int number = -1;             // of the builder
+    PyObject* object = nullptr;   // this run's; null: a result
+    int number = -1;              // of the builder
+    int external = -1;            // of region_->externals
+    std::vector<int> parts = {};  // of a slice or tuple: indices of contents_
   };
   // After some of the steps.
   struct State {
@@ -102,10 +118,26 @@ class RegionPlanner {
     const auto [known, is_new] = state_.registers.emplace(place, static_cast<int>(contents_.size()));
     if (is_new) {
       const bool is_constant = place < source_.constants && place != kFunctionRegister;
-      contents_.push_back({is_constant ? Kind::kConstant : Kind::kExternal, source_.registers[place], -1});
+      contents_.push_back(
+          {.kind = is_constant ? Kind::kConstant : Kind::kExternal, .object = source_.registers[place]});
       origins_.push_back(place);
     }
     return known->second;
+  }
+
+  bool is_presentable() const {
+    return std::ranges::none_of(state_.registers, [&](const auto& known) {
+      return known.second >= 0 && contents_[static_cast<std::size_t>(known.second)].kind >= Kind::kView;
+    });
+  }
+
+  // The number among the externals, of which there are not too many yet.
+  int external_of(Content* content, std::int32_t place) {
+    if (content->external < 0) {
+      content->external = static_cast<int>(region_->externals.size());
+      region_->externals.push_back({.place = content->kind == Kind::kExternal ? place : -1, .object = content->object});
+    }
+    return content->external;
   }
 
   // What C calls a method without one by.
@@ -119,7 +151,7 @@ class RegionPlanner {
       region_->same.emplace_back(place, nullptr);
       state_.same = region_->same.size();
     }
-    return content.kind != Kind::kResult && content.object == nullptr;
+    return content.kind < Kind::kResult && content.object == nullptr;
   }
 
   // The builder's number of an operand; negative: it is nothing for a region.
@@ -138,8 +170,7 @@ class RegionPlanner {
         if (region_->externals.size() == kMostExternals) {
           return -1;
         }
-        content.number = builder_.external(content.object, static_cast<unsigned>(region_->externals.size()));
-        region_->externals.push_back({.place = content.kind == Kind::kExternal ? place : -1, .object = content.object});
+        content.number = builder_.external(content.object, static_cast<unsigned>(external_of(&content, place)));
       }
     }
     return content.number;
@@ -155,6 +186,17 @@ class RegionPlanner {
       case Op::load_module_attr:
       case Op::load_module_method:
         is_taken = load_attribute(step, operands[0]);
+        break;
+      case Op::build_slice:
+      case Op::build_tuple:
+        is_taken = true;
+        build(step, operands);
+        break;
+      case Op::binary_subscr:
+        is_taken = take_part(step, operands);
+        break;
+      case Op::store_subscr:
+        is_taken = assign(operands);
         break;
       case Op::sync_local:
         is_taken = true;
@@ -189,10 +231,97 @@ class RegionPlanner {
     return is_taken;
   }
 
-  void define(std::int32_t place, Content content) {
+  void define(std::int32_t place, const Content& content) {
     state_.registers[place] = static_cast<int>(contents_.size());
     contents_.push_back(content);
     origins_.push_back(-1);
+  }
+
+  void build(const Step& step, const std::int32_t* operands) {
+    Content content{.kind = step.op == Op::build_slice ? Kind::kSlice : Kind::kTuple};
+    for (int index = 0; index < step.operand_count; ++index) {
+      content.parts.push_back(content_of(operands[index]));
+    }
+    define(step.result, content);
+  }
+
+  // An integer, or None, of an index; false: something else.
+  bool read_number(int index, array::ViewSpec::Number* number) {
+    Content* content = index < 0 ? nullptr : &contents_[static_cast<std::size_t>(index)];
+    if (content == nullptr || content->object == nullptr) {
+      return false;
+    }
+    if (content->object == Py_None && content->kind == Kind::kConstant) {
+      return true;
+    }
+    number->is_none = false;
+    if (!PyLong_CheckExact(content->object) || region_->externals.size() == kMostExternals) {
+      return false;
+    }
+    if (content->kind == Kind::kExternal) {
+      number->external = static_cast<std::int16_t>(external_of(content, origins_[static_cast<std::size_t>(index)]));
+      return true;
+    }
+    int overflow = 0;
+    number->value = PyLong_AsLongLongAndOverflow(content->object, &overflow);
+    region_->numbers.push_back(Ref::create(content->object));
+    return overflow == 0;
+  }
+
+  bool read_axis(int index, array::ViewSpec::Axis* axis) {
+    const Content* content = index < 0 ? nullptr : &contents_[static_cast<std::size_t>(index)];
+    if (content == nullptr || content->kind != Kind::kSlice) {
+      return read_number(index, &axis->start) && !axis->start.is_none;
+    }
+    axis->is_slice = true;
+    const std::vector<int> parts = content->parts;
+    return read_number(parts[0], &axis->start) && read_number(parts[1], &axis->stop) &&
+           (parts.size() < 3 || read_number(parts[2], &axis->step));
+  }
+
+  // The builder's number of a part of an array that is not the region's own; negative: it is none.
+  int part_of(std::int32_t container, std::int32_t key) {
+    const int array = content_of(container);
+    const int index = content_of(key);
+    if (array < 0 || index < 0 || number_of(container) < 0) {
+      return -1;
+    }
+    const Content& content = contents_[static_cast<std::size_t>(array)];
+    if (content.external < 0 || Py_TYPE(content.object) != np_.array_type || builder_.is_written(content.number)) {
+      return -1;
+    }
+    array::ViewSpec spec{.external = static_cast<std::uint16_t>(content.external)};
+    const Content& subscript = contents_[static_cast<std::size_t>(index)];
+    const std::vector<int> parts = subscript.kind == Kind::kTuple ? subscript.parts : std::vector<int>{index};
+    for (const int part : parts) {
+      spec.axes.emplace_back();
+      if (!read_axis(part, &spec.axes.back())) {
+        return -1;
+      }
+    }
+    std::vector<PyObject*> objects;
+    for (const PlannedRegion::External& external : region_->externals) {
+      objects.push_back(external.object);
+    }
+    return builder_.view(std::move(spec), objects.data());
+  }
+
+  bool take_part(const Step& step, const std::int32_t* operands) {
+    const int number = part_of(operands[0], operands[1]);
+    if (number < 0) {
+      return refuse(Reason::kOther);
+    }
+    define(step.result, {.kind = Kind::kView, .number = number});
+    return true;
+  }
+
+  bool assign(const std::int32_t* operands) {
+    const int value = number_of(operands[2]);
+    const int number = value < 0 ? -1 : part_of(operands[0], operands[1]);
+    if (number < 0) {
+      return refuse(Reason::kOther);
+    }
+    return builder_.assign(number, value) >= 0 || refuse(builder_.reason());
   }
 
   bool load_global(const Step& step, std::int32_t place) {
@@ -223,6 +352,10 @@ class RegionPlanner {
       return refuse(Reason::kGuard);
     }
     const Content& content = contents_[static_cast<std::size_t>(index)];
+    if (content.kind == Kind::kResult && step.op == Op::guard_type &&
+        step.object == reinterpret_cast<PyObject*>(np_.array_type)) {
+      return true;
+    }
     if (content.object == nullptr) {
       return refuse(Reason::kGuard);
     }
@@ -240,10 +373,10 @@ class RegionPlanner {
     state_.loads = region_->loads.size();
     if (load.step->op == Op::load_module_method) {
       const std::int32_t* results = source_.used + load.step->operands + load.step->operand_count;
-      define(results[0], {Kind::kLoaded, nullptr, -1});
-      define(results[1], {Kind::kLoaded, load.value, -1});
+      define(results[0], {.kind = Kind::kLoaded});
+      define(results[1], {.kind = Kind::kLoaded, .object = load.value});
     } else {
-      define(load.step->result, {Kind::kLoaded, load.value, -1});
+      define(load.step->result, {.kind = Kind::kLoaded, .object = load.value});
     }
     return true;
   }
@@ -287,7 +420,7 @@ class RegionPlanner {
     if (result < 0) {
       return refuse(builder_.reason());
     }
-    define(step.result, {Kind::kResult, nullptr, result});
+    define(step.result, {.kind = Kind::kResult, .number = result});
     return true;
   }
 
@@ -378,6 +511,7 @@ class RegionPlanner {
 
  private:
   static constexpr std::int32_t kFunctionRegister = 1;
+  const array::Numpy& np_;
   const RegionSource& source_;
   array::RegionBuilder builder_;
   std::unique_ptr<PlannedRegion> region_;
@@ -386,6 +520,7 @@ class RegionPlanner {
   std::vector<std::pair<const Step*, int>> locals_;
   State state_, accepted_;
   Reason reason_ = Reason::kNone;
+  std::size_t operations_ = 0;  // of the builder, in the accepted state
 };
 
 }  // namespace
@@ -409,6 +544,8 @@ void mark_regions(std::vector<Step>* steps) {
       has_more = false;
     } else if (is_array_operation(step)) {
       step.begins_region = has_more;
+      has_more = true;
+    } else if (is_operation(step)) {
       has_more = true;
     }
   }

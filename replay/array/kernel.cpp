@@ -249,7 +249,7 @@ bool fill(const Numpy& np, PyObject* ufunc, OperandCodes codes, Kernel* kernel) 
   }
   for (unsigned i = 0; i < nin; ++i) {
     if (is_array(codes[i]) && types[i] != type_of(codes[i])) {
-      return false;  // would have to be cast
+      kernel->casts = true;
     }
   }
   // Once more with the dtypes of the loop itself: the context must not speak of Python numbers.
@@ -302,13 +302,15 @@ const Kernel& kernel_for(const Numpy& np, PyObject* ufunc, OperandCodes codes) {
   }
   auto kernel = std::make_unique<Kernel>();
   kernel->ufunc = Ref::create(ufunc);
-  kernel->usable = fill(np, ufunc, codes, kernel.get());
+  const bool is_filled = fill(np, ufunc, codes, kernel.get());
   PyErr_Clear();
-  if (!kernel->usable) {
+  kernel->usable = is_filled && !kernel->casts;
+  if (!is_filled) {
     // Programs make ufuncs of Python functions (np.frompyfunc), and those must be able to die. If another one gets the
     // same address, it is taken for unusable: a fallback, which is always right.
     kernel->ufunc = Ref();
     kernel->capsule = Ref();
+    kernel->casts = false;
   }
   // Resolving runs Python code of NumPy's, so another thread may have come here first; the first one stays.
   return *kernels.try_emplace(key, std::move(kernel)).first->second;

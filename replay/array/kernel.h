@@ -32,6 +32,8 @@ struct OperandCodes {
 
 struct Kernel {
   bool usable = false;
+  // Would be usable if array operands were cast to the types of the loop first.
+  bool casts = false;
   // No bit of the result depends on whether the output is one of the inputs.
   bool alias_safe = false;
   // A short pure loop: running it again gives the same, it never sets an exception.

@@ -1,8 +1,12 @@
 #include "replay/array/region.h"
 
 #include <algorithm>
+#include <boost/container/static_vector.hpp>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "replay/array/float_policy.h"
 
@@ -18,31 +22,40 @@ constexpr std::size_t kItemSize = 8;  // of the largest dtype that is split
 constexpr std::size_t kCacheLine = 64;
 // Element operations above which the GIL is given away.
 constexpr Extent kGilThreshold = 32768;
+// Rows of at least so many elements are not gathered: blocks end where they do.
+constexpr Extent kLongRow = kBlock / 2;
 constexpr int kOrders = kCContiguous | kFContiguous;
 
 bool same_shape(const ArrayFields* one, const ArrayFields* other) {
   return one->nd == other->nd && std::equal(one->dimensions, one->dimensions + one->nd, other->dimensions);
 }
 
+struct FreeMemory {
+  void operator()(char* memory) const { std::free(memory); }  // NOLINT(cppcoreguidelines-no-malloc)
+};
+using Memory = std::unique_ptr<char, FreeMemory>;
+
+Memory allocate(std::size_t bytes) { return Memory(static_cast<char*>(std::aligned_alloc(kCacheLine, bytes))); }
+
 // Memory for the blocks of this thread. Nothing that runs while it is in use runs another region.
 class Arena {
  public:
   char* reserve(std::size_t bytes) {
     if (bytes > size_) {
-      memory_.reset(static_cast<char*>(std::aligned_alloc(kCacheLine, bytes)));
+      memory_ = allocate(bytes);
       size_ = memory_ ? bytes : 0;
     }
     return memory_.get();
   }
 
  private:
-  struct Free {
-    void operator()(char* memory) const { std::free(memory); }  // NOLINT(cppcoreguidelines-no-malloc)
-  };
-  std::unique_ptr<char, Free> memory_;
+  Memory memory_;
   std::size_t size_ = 0;
 };
 thread_local Arena arena;
+constexpr std::size_t kMostKept = 1U << 20U;  // bytes of an arena
+
+constexpr std::size_t padded(std::size_t bytes) { return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine; }
 
 }  // namespace
 
@@ -60,31 +73,36 @@ struct RegionPlan::Frame {
 };
 static_assert(kMaxRegionOperations <= 64);
 
-bool RegionPlan::bind(const Numpy& np, PyObject* const* externals, Frame* frame) const {
-  for (const Input& input : inputs_) {
-    PyObject* object = externals[input.external];
-    const ArrayFields* array = as_array(object);
-    if (Py_TYPE(object) != np.array_type || array->descr != np.descr[input.type] || (array->flags & kAligned) == 0 ||
-        array->nd == 0) {
-      return false;
-    }
-    frame->data[input.slot] = array->data;
-    if (frame->shape == nullptr) {
-      frame->shape = array;
-    } else if (!same_shape(frame->shape, array)) {
-      return false;
-    }
-    if (array->nd == 1) {
-      frame->strides[input.slot] = array->strides[0];
-      continue;
-    }
-    const int order = array->flags & kOrders;
-    if (order == 0 || (frame->order != 0 && frame->order != order)) {
-      return false;
-    }
-    frame->order = order;
-    frame->strides[input.slot] = np.item_size[input.type];
-  }
+// One run over arrays that are not all one row of memory.
+struct RegionPlan::Space {
+  // An array that is no row in the order in which blocks are taken.
+  struct Port {
+    char* data;
+    Strides strides;
+    char* block = nullptr;
+    Slot slot;
+    std::uint8_t item_size;
+    bool is_direct;  // where a block does not leave a row it needs no copy
+  };
+  struct Operand {
+    const Strides* strides = nullptr;  // null: a scalar
+    bool is_c = false, is_f = false;   // contiguous, as it is, and of the whole shape
+  };
+  Shape shape;
+  std::array<View, kMaxRegionInputs> inputs;
+  std::array<Strides, kMaxRegionInputs> input_strides;
+  std::array<View, kMaxRegionOutputs> targets;
+  std::array<Strides, kMaxRegionOutputs> target_strides;
+  std::array<Operand, kMaxRegionSlots> operands;
+  std::array<Strides, kMaxRegionSlots> results;  // of operations, in elements
+  std::array<Strides, kMaxRegionOutputs> output_strides;
+  std::array<Strides, kMaxRegionOutputs> walked_outputs;
+  std::optional<Walk> walk;
+  boost::container::static_vector<Port, kMaxRegionInputs> gathered;
+  boost::container::static_vector<Port, kMaxRegionOutputs> scattered;
+};
+
+bool RegionPlan::bind_scalars(const Numpy& np, PyObject* const* externals, Frame* frame) const {
   for (std::size_t i = 0; i < scalars_.size(); ++i) {
     const Scalar& scalar = scalars_[i];
     PyObject* object = externals[scalar.external];
@@ -99,21 +117,64 @@ bool RegionPlan::bind(const Numpy& np, PyObject* const* externals, Frame* frame)
     frame->data[constant.slot] = const_cast<char*>(constant.bytes.data());
     frame->strides[constant.slot] = 0;
   }
+  return true;
+}
+
+// All arrays of one shape, and each one row of memory in the same order. kLayout: they may still be broadcast.
+RegionReason RegionPlan::bind(const Numpy& np, PyObject* const* externals, Frame* frame) const {
+  if (!bind_scalars(np, externals, frame)) {
+    return RegionReason::kKinds;
+  }
+  if (!views_.empty() || !targets_.empty()) {
+    return RegionReason::kLayout;
+  }
+  for (const Input& input : inputs_) {
+    PyObject* object = externals[input.external];
+    const ArrayFields* array = as_array(object);
+    if (Py_TYPE(object) != np.array_type || array->descr != np.descr[input.type]) {
+      return RegionReason::kKinds;
+    }
+    if ((array->flags & kAligned) == 0 || array->nd == 0) {
+      return RegionReason::kLayout;
+    }
+    frame->data[input.slot] = array->data;
+    if (frame->shape == nullptr) {
+      frame->shape = array;
+    } else if (!same_shape(frame->shape, array)) {
+      return RegionReason::kLayout;
+    }
+    if (array->nd == 1) {
+      frame->strides[input.slot] = array->strides[0];
+      continue;
+    }
+    const int order = array->flags & kOrders;
+    if (order == 0 || (frame->order != 0 && frame->order != order)) {
+      return RegionReason::kLayout;
+    }
+    frame->order = order;
+    frame->strides[input.slot] = np.item_size[input.type];
+  }
   if (frame->shape == nullptr) {
-    return false;  // a region begins with an array
+    return RegionReason::kKinds;  // a region begins with an array
+  }
+  if (frame->shape->nd > 1 && frame->order == kFContiguous && has_casts_) {
+    return RegionReason::kLayout;  // operands that are cast go another way, which shows in axes of length one
   }
   for (int i = 0; i < frame->shape->nd; ++i) {
     frame->count *= frame->shape->dimensions[i];
   }
-  return frame->count * static_cast<Extent>(kItemSize) < kMinElidedBytes || !np.elides ||
-         bind_elision(externals, frame);
+  if (frame->count * static_cast<Extent>(kItemSize) >= kMinElidedBytes && np.elides &&
+      !bind_elision(externals, frame)) {
+    return RegionReason::kKinds;
+  }
+  return RegionReason::kNone;
 }
 
 // Where eager would compute into its right operand it lets both change places, which shows in the payloads of NaNs.
 bool RegionPlan::bind_elision(PyObject* const* externals, Frame* frame) const {
   for (std::size_t number = 0; number < operations_.size(); ++number) {
     const Operation& operation = operations_[number];
-    if (frame->count * operation.kernel->out_size < kMinElidedBytes) {
+    if (frame->count * operation.out_size < kMinElidedBytes) {
       continue;
     }
     for (unsigned i = 0; i < 2; ++i) {
@@ -125,7 +186,7 @@ bool RegionPlan::bind_elision(PyObject* const* externals, Frame* frame) const {
         if (!may_be_elided(as_array(object))) {
           continue;
         }
-        if (!is_unique(object) || frame->strides[operation.slots[i]] != operation.kernel->out_size) {
+        if (!is_unique(object) || frame->strides[operation.slots[i]] != operation.out_size) {
           return false;
         }
       }
@@ -136,32 +197,299 @@ bool RegionPlan::bind_elision(PyObject* const* externals, Frame* frame) const {
   return true;
 }
 
+// The memory of all arrays, and the shape that they have together.
+RegionReason RegionPlan::bind_views(const Numpy& np, PyObject* const* externals, Space* space) const {
+  const auto place = [&](std::uint16_t external, std::int16_t number, unsigned type, View* view) {
+    PyObject* object = externals[external];
+    if (Py_TYPE(object) != np.array_type || as_array(object)->descr != np.descr[type] || as_array(object)->nd == 0) {
+      return RegionReason::kKinds;
+    }
+    const bool is_placed = number < 0 ? view_of(as_array(object), view)
+                                      : take_view(views_[static_cast<std::size_t>(number)], externals, view);
+    return is_placed ? RegionReason::kNone : RegionReason::kLayout;
+  };
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const Input& input = inputs_[i];
+    const RegionReason reason = place(input.external, input.view, input.type, &space->inputs[i]);
+    if (reason != RegionReason::kNone) {
+      return reason;
+    }
+    if (!broadcast(space->inputs[i].shape, &space->shape)) {
+      return RegionReason::kShape;
+    }
+  }
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    const Target& target = targets_[i];
+    View& view = space->targets[i];
+    const RegionReason reason = place(target.external, target.view, target.type, &view);
+    if (reason != RegionReason::kNone) {
+      return reason;
+    }
+    const int flags = as_array(externals[target.external])->flags;
+    if ((flags & kWriteable) == 0 || (flags & kWarnOnWrite) != 0) {
+      return RegionReason::kInPlace;
+    }
+    if (!(view.shape == space->shape)) {
+      return RegionReason::kShape;
+    }
+    const Extent item_size = np.item_size[target.type];
+    if (!view.is_aligned || !is_injective(view, item_size)) {
+      return RegionReason::kLayout;
+    }
+    const Bytes written = bytes_of(view, item_size);
+    for (std::size_t other = 0; other < inputs_.size(); ++other) {
+      if ((target.later >> other & 1U) != 0 &&
+          written.overlaps(bytes_of(space->inputs[other], np.item_size[inputs_[other].type]))) {
+        return RegionReason::kOverlap;
+      }
+    }
+    for (std::size_t other = 0; other < i; ++other) {
+      if (written.overlaps(bytes_of(space->targets[other], np.item_size[targets_[other].type]))) {
+        return RegionReason::kOverlap;
+      }
+    }
+  }
+  return RegionReason::kNone;
+}
+
+// How eager execution would lay out each result, which decides how it lays out the next one.
+RegionReason RegionPlan::bind_layouts(const Numpy& np, PyObject* const* externals, Frame* frame, Space* space) const {
+  const Shape& shape = space->shape;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const View& view = space->inputs[i];
+    const Extent item_size = np.item_size[inputs_[i].type];
+    const bool is_plain = view.is_aligned && view.shape == shape;
+    space->input_strides[i] = strides_in(view, shape);
+    space->operands[inputs_[i].slot] = {.strides = &space->input_strides[i],
+                                        .is_c = is_plain && view.is_contiguous(item_size, false),
+                                        .is_f = is_plain && view.is_contiguous(item_size, true)};
+  }
+  for (std::size_t number = 0; number < operations_.size(); ++number) {
+    const Operation& operation = operations_[number];
+    std::array<const Strides*, kMaxInputs> operands{};
+    unsigned count = 0;
+    bool is_c = true;
+    bool is_f = true;
+    Shape together;
+    for (unsigned i = 0; i < operation.nin; ++i) {
+      const Space::Operand& operand = space->operands[operation.slots[i]];
+      if (operand.strides != nullptr) {
+        operands[count++] = operand.strides;
+        is_c = is_c && operand.is_c;
+        is_f = is_f && operand.is_f;
+      }
+    }
+    Space::Operand& result = space->operands[operation.slots[operation.nin]];
+    if (operation.is_cast) {
+      result = {.strides = operands[0]};  // is cast while it is read, so the way is not the short one
+      continue;
+    }
+    if (!operation.has_result) {
+      for (unsigned i = 0; i < operation.nin; ++i) {
+        const auto* input = input_of(operation.slots[i]);
+        if (input != nullptr) {
+          static_cast<void>(
+              broadcast(space->inputs[static_cast<std::size_t>(input - inputs_.data())].shape, &together));
+        }
+      }
+      if (!(together == shape)) {
+        return RegionReason::kShape;  // the result is smaller than the others
+      }
+    }
+    if (operation.is_inplace) {
+      result = space->operands[operation.slots[0]];
+      continue;
+    }
+    Strides& strides = space->results[operation.slots[operation.nin]];
+    result.strides = &strides;
+    const int into = elided_operand(np, operation, externals, *frame, *space);
+    if (into == kUnknownElision) {
+      return RegionReason::kLayout;
+    }
+    if (into >= 0) {
+      frame->swapped |= static_cast<std::uint64_t>(into) << number;
+      const Space::Operand& operand = space->operands[operation.slots[static_cast<unsigned>(into)]];
+      const bool is_contiguous = operand.is_c || operand.is_f;
+      strides = is_contiguous ? contiguous_strides(shape, 1, !operand.is_c) : *operand.strides;
+    } else if (shape.nd > 1 && (is_c || is_f)) {
+      strides = contiguous_strides(shape, 1, !is_c);
+    } else {
+      strides = result_strides({operands.data(), count}, shape, 1);
+    }
+    const View view{.shape = shape, .strides = strides};
+    result.is_c = view.is_contiguous(1, false);
+    result.is_f = view.is_contiguous(1, true);
+  }
+  return RegionReason::kNone;
+}
+
+const RegionPlan::Input* RegionPlan::input_of(Slot slot) const {
+  for (const Input& input : inputs_) {
+    if (input.slot == slot) {
+      return &input;
+    }
+  }
+  for (const Operation& operation : operations_) {
+    if (operation.is_cast && operation.slots[1] == slot) {
+      return input_of(operation.slots[0]);
+    }
+  }
+  return nullptr;
+}
+
+// Into which operand eager would compute: its result is that array. -1: into a new one.
+int RegionPlan::elided_operand(const Numpy& np, const Operation& operation, PyObject* const* externals,
+                               const Frame& frame, const Space& space) const {
+  if (operation.elidable == 0 || !np.elides || frame.count * operation.out_size < kMinElidedBytes) {
+    return -1;
+  }
+  for (unsigned i = 0; i < 2; ++i) {
+    if ((operation.elidable >> i & 1U) == 0) {
+      continue;
+    }
+    if (operation.externals[i] >= 0) {
+      PyObject* object = externals[operation.externals[i]];
+      if (!may_be_elided(as_array(object))) {
+        continue;
+      }
+      const Space::Operand& operand = space.operands[operation.slots[i]];
+      if (!is_unique(object) || (!operand.is_c && !operand.is_f)) {
+        return kUnknownElision;
+      }
+    }
+    const Input* other = operation.nin == 2 ? input_of(operation.slots[1 - i]) : nullptr;
+    if (other != nullptr && !(space.inputs[static_cast<std::size_t>(other - inputs_.data())].shape == space.shape)) {
+      continue;
+    }
+    return static_cast<int>(i);
+  }
+  return -1;
+}
+
+// In which order the elements are computed, and which arrays lie so.
+void RegionPlan::bind_walk(const Numpy& np, Frame* frame, Space* space) const {
+  std::array<Strides*, kMaxRegionInputs + 2 * kMaxRegionOutputs> all{};
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    all[count++] = &space->input_strides[i];
+  }
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    space->target_strides[i] = space->targets[i].strides;
+    all[count++] = &space->target_strides[i];
+  }
+  const Strides* leading = targets_.empty() ? nullptr : &space->targets[0].strides;
+  for (std::size_t i = outputs_.size(); i-- > 0;) {
+    if (outputs_[i].descr == nullptr) {
+      continue;
+    }
+    Strides strides = *space->operands[outputs_[i].slot].strides;
+    for (Extent& stride : strides) {
+      stride *= outputs_[i].item_size;
+    }
+    space->output_strides[i] = strides;
+    space->walked_outputs[i] = strides;
+    leading = &space->output_strides[i];
+    all[count++] = &space->walked_outputs[i];
+  }
+  const Strides order = leading == nullptr ? space->input_strides[0] : *leading;
+  space->walk.emplace(space->shape, order, std::span(all.data(), count));
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const Input& input = inputs_[i];
+    const Strides& strides = space->input_strides[i];
+    if (space->walk->is_row(strides) && space->inputs[i].is_aligned) {
+      frame->data[input.slot] = space->inputs[i].data;
+      frame->strides[input.slot] = strides[0];
+    } else {
+      space->gathered.push_back({.data = space->inputs[i].data,
+                                 .strides = strides,
+                                 .slot = input.slot,
+                                 .item_size = np.item_size[input.type],
+                                 .is_direct = space->inputs[i].is_aligned});
+    }
+  }
+}
+
+RegionReason RegionPlan::bind_space(const Numpy& np, PyObject* const* externals, Frame* frame, Space* space) const {
+  RegionReason reason = bind_views(np, externals, space);
+  if (reason != RegionReason::kNone) {
+    return reason;
+  }
+  if (space->shape.nd == 0) {
+    return RegionReason::kKinds;
+  }
+  frame->count = space->shape.count();
+  if (frame->count == 0) {
+    return RegionReason::kLayout;
+  }
+  reason = bind_layouts(np, externals, frame, space);
+  if (reason == RegionReason::kNone) {
+    bind_walk(np, frame, space);
+  }
+  return reason;
+}
+
 // False: a loop says that there is an exception.
-bool RegionPlan::compute(Frame* frame) const {
+bool RegionPlan::compute_block(Frame* frame, Extent count) const {
   std::array<char*, kMaxInputs + 1> data{};
   std::array<Extent, kMaxInputs + 1> strides{};
+  std::uint64_t swapped = frame->swapped;
+  for (const Operation& operation : operations_) {
+    for (unsigned i = 0; i <= operation.nin; ++i) {
+      const Slot slot = operation.slots[i];
+      data[i] = frame->data[slot];
+      strides[i] = frame->strides[slot];
+    }
+    if ((swapped & 1U) != 0) [[unlikely]] {
+      std::swap(data[0], data[1]);
+      std::swap(strides[0], strides[1]);
+    }
+    swapped >>= 1U;
+    if (operation.collects && float_status_raised(float_units_)) [[unlikely]] {
+      frame->errors |= take_float_status();
+    }
+    if (operation.loop(operation.context, data.data(), &count, strides.data(), operation.auxdata) != 0) [[unlikely]] {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool RegionPlan::compute(Frame* frame, Space* space) const {
   Extent left = frame->count;
+  const bool is_by_rows = space != nullptr && space->walk->row() >= kLongRow;
   while (true) {
-    const Extent count = std::min(left, frame->block);
-    std::uint64_t swapped = frame->swapped;
-    for (const Operation& operation : operations_) {
-      const Kernel& kernel = *operation.kernel;
-      for (unsigned i = 0; i <= kernel.nin; ++i) {
-        const Slot slot = operation.slots[i];
-        data[i] = frame->data[slot];
-        strides[i] = frame->strides[slot];
+    Extent count = std::min(left, frame->block);
+    if (space != nullptr) [[unlikely]] {
+      Walk& walk = *space->walk;
+      if (is_by_rows) {
+        count = std::min(count, walk.left_in_row());
       }
-      if ((swapped & 1U) != 0) [[unlikely]] {
-        std::swap(data[0], data[1]);
-        std::swap(strides[0], strides[1]);
+      const bool is_in_row = count <= walk.left_in_row();
+      const auto place = [&](const Space::Port& port) {
+        const bool is_direct = is_in_row && port.is_direct;
+        frame->data[port.slot] = is_direct ? walk.place(port.data, port.strides) : port.block;
+        frame->strides[port.slot] = is_direct ? port.strides[0] : port.item_size;
+        return is_direct;
+      };
+      for (const Space::Port& port : space->gathered) {
+        if (!place(port)) {
+          walk.gather(port.data, port.strides, port.item_size, count, port.block);
+        }
       }
-      swapped >>= 1U;
-      if (operation.collects && float_status_raised(float_units_)) [[unlikely]] {
-        frame->errors |= take_float_status();
+      for (const Space::Port& port : space->scattered) {
+        static_cast<void>(place(port));
       }
-      if (kernel.loop(kernel.context, data.data(), &count, strides.data(), kernel.auxdata) != 0) [[unlikely]] {
+      if (!compute_block(frame, count)) {
         return false;
       }
+      for (const Space::Port& port : space->scattered) {
+        if (frame->data[port.slot] == port.block) {
+          walk.scatter(port.data, port.strides, port.item_size, count, port.block);
+        }
+      }
+      walk.advance(count);
+    } else if (!compute_block(frame, count)) {
+      return false;
     }
     left -= count;
     if (left == 0) {
@@ -171,55 +499,90 @@ bool RegionPlan::compute(Frame* frame) const {
       frame->data[input.slot] += count * frame->strides[input.slot];
     }
     for (const Output& output : outputs_) {
-      frame->data[output.slot] += count * output.item_size;
+      if (output.descr != nullptr) {
+        frame->data[output.slot] += count * frame->strides[output.slot];
+      }
+    }
+    for (const Target& target : targets_) {
+      frame->data[target.slot] += count * frame->strides[target.slot];
     }
   }
 }
 
-RegionReason RegionPlan::run(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
-  Frame frame;
-  if (!bind(np, externals, &frame)) {
-    return RegionReason::kKinds;
-  }
-  for (const Output& output : outputs_) {
+RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame,
+                                 Space* space) const {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const Output& output = outputs_[i];
+    if (output.descr == nullptr) {
+      outputs[i] = Ref::create(externals[output.external]);
+      continue;
+    }
     Py_INCREF(output.descr);
-    *outputs = Ref::steal(np.new_from_descr(np.array_type, output.descr, frame.shape->nd, frame.shape->dimensions,
-                                            nullptr, nullptr, frame.order == kFContiguous ? 1 : 0, nullptr));
-    if (!*outputs) {
+    outputs[i] = Ref::steal(
+        space == nullptr ? np.new_from_descr(np.array_type, output.descr, frame->shape->nd, frame->shape->dimensions,
+                                             nullptr, nullptr, frame->order == kFContiguous ? 1 : 0, nullptr)
+                         : np.new_from_descr(np.array_type, output.descr, space->shape.nd, space->shape.dims.data(),
+                                             space->output_strides[i].data(), nullptr, 0, nullptr));
+    if (!outputs[i]) {
       PyErr_Clear();
       return RegionReason::kMemory;
     }
-    frame.data[output.slot] = as_array(outputs->get())->data;
-    frame.strides[output.slot] = output.item_size;
-    ++outputs;
+    char* data = as_array(outputs[i].get())->data;
+    if (space == nullptr || space->walk->is_row(space->walked_outputs[i])) {
+      frame->data[output.slot] = data;
+      frame->strides[output.slot] = output.item_size;
+    } else {
+      space->scattered.push_back({.data = data,
+                                  .strides = space->walked_outputs[i],
+                                  .slot = output.slot,
+                                  .item_size = output.item_size,
+                                  .is_direct = true});
+    }
   }
-  if (frame.count == 0) {
+  if (frame->count == 0) {
     return RegionReason::kNone;
   }
-  frame.block = std::min(frame.count, kBlock);
+  frame->block = std::min(frame->count, kBlock);
   constexpr std::size_t kSmall = 2048;
   alignas(kCacheLine) std::array<char, kSmall> small;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   // One line more, so that blocks do not lie at the same place of pages.
-  const std::size_t bytes =
-      ((static_cast<std::size_t>(frame.block) * kItemSize + kCacheLine - 1) / kCacheLine + 1) * kCacheLine;
-  char* blocks = bytes * buffers_ <= kSmall ? small.data() : arena.reserve(bytes * buffers_);
+  const std::size_t bytes = padded(static_cast<std::size_t>(frame->block) * kItemSize) + kCacheLine;
+  const std::size_t ports = space == nullptr ? 0 : space->gathered.size() + space->scattered.size();
+  const std::size_t whole = padded(static_cast<std::size_t>(frame->count) * kItemSize);  // of a target
+  const std::size_t needed = bytes * (buffers_ + ports) + whole * targets_.size();
+  Memory large = needed > kMostKept ? allocate(needed) : nullptr;
+  char* blocks = needed <= kSmall ? small.data() : needed > kMostKept ? large.get() : arena.reserve(needed);
   if (blocks == nullptr) {
     return RegionReason::kMemory;
   }
   for (const Temporary& temporary : temporaries_) {
-    frame.data[temporary.slot] = blocks + (bytes * temporary.buffer);
-    frame.strides[temporary.slot] = temporary.item_size;
+    frame->data[temporary.slot] = blocks + (bytes * temporary.buffer);
+    frame->strides[temporary.slot] = temporary.item_size;
+  }
+  blocks += bytes * buffers_;
+  if (space != nullptr) {
+    for (Space::Port& port : space->gathered) {
+      port.block = std::exchange(blocks, blocks + bytes);
+    }
+    for (Space::Port& port : space->scattered) {
+      port.block = std::exchange(blocks, blocks + bytes);
+    }
+  }
+  char* const contents = blocks;  // of the targets, one after another
+  for (const Target& target : targets_) {
+    frame->data[target.slot] = std::exchange(blocks, blocks + whole);
+    frame->strides[target.slot] = np.item_size[target.type];
   }
   if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) {
     clear_float_status();
   }
   bool is_done = false;
-  if (frame.count * static_cast<Extent>(operations_.size()) > kGilThreshold) {
+  if (frame->count * static_cast<Extent>(operations_.size()) > kGilThreshold) {
     PyThreadState* state = PyEval_SaveThread();
-    is_done = compute(&frame);
+    is_done = compute(frame, space);
     PyEval_RestoreThread(state);
   } else {
-    is_done = compute(&frame);
+    is_done = compute(frame, space);
   }
   // Some old loops set an exception and return 0 (integer power).
   if (!is_done || PyErr_Occurred() != nullptr) [[unlikely]] {
@@ -228,262 +591,36 @@ RegionReason RegionPlan::run(const Numpy& np, PyObject* const* externals, Ref* o
     return RegionReason::kException;
   }
   if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) [[unlikely]] {
-    frame.errors |= take_float_status();
+    frame->errors |= take_float_status();
   }
-  if (frame.errors != 0) [[unlikely]] {
-    return ignores_float_errors(np, frame.errors) ? RegionReason::kNone : RegionReason::kFloatError;
+  if (frame->errors != 0 && !ignores_float_errors(np, frame->errors)) [[unlikely]] {
+    return RegionReason::kFloatError;
+  }
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    space->walk->begin();
+    space->walk->scatter(space->targets[i].data, space->target_strides[i], np.item_size[targets_[i].type], frame->count,
+                         contents + (whole * i));
   }
   return RegionReason::kNone;
 }
 
-int RegionBuilder::external(PyObject* object, unsigned number) {
-  objects_.push_back({.object = object, .code = classify(np_, object), .external = static_cast<std::int16_t>(number)});
-  return static_cast<int>(objects_.size()) - 1;
+RegionReason RegionPlan::run_in_space(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame) const {
+  Space space;
+  frame->swapped = 0;
+  RegionReason reason = bind_space(np, externals, frame, &space);
+  if (reason == RegionReason::kNone) {
+    reason = execute(np, externals, outputs, frame, &space);
+  }
+  return reason;
 }
 
-int RegionBuilder::constant(PyObject* object) {
-  const OperandCode code = classify(np_, object);
-  if (!is_python_number(code)) {
-    return -1;
+RegionReason RegionPlan::run(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
+  Frame frame;
+  const RegionReason reason = bind(np, externals, &frame);
+  if (reason == RegionReason::kLayout) {
+    return run_in_space(np, externals, outputs, &frame);
   }
-  objects_.push_back({.object = object, .code = code, .is_constant = true});
-  return static_cast<int>(objects_.size()) - 1;
-}
-
-bool RegionBuilder::is_array_object(int object) const {
-  const Object& known = objects_[static_cast<std::size_t>(object)];
-  return known.is_result || (known.object != nullptr && Py_TYPE(known.object) == np_.array_type);
-}
-
-int RegionBuilder::binary(BinaryOperator op, int left, int right, unsigned temporaries) {
-  const OperatorRow& row = operator_row(op);
-  if (row.ufunc == UfuncName::kCount || (!is_array_object(left) && !is_array_object(right))) {
-    return refuse(RegionReason::kOperator);
-  }
-  // An in-place operator of a left operand that is no array is the plain operator.
-  const bool inplace = is_inplace(op) && is_array_object(left);
-  Request request{.ufunc = np_.ufunc(row.ufunc),
-                  .operands = {left, right},
-                  .nin = 2,
-                  .temporaries = inplace ? 0 : temporaries,
-                  .elision = row.elision,
-                  .inplace = inplace};
-  if (row.ufunc != UfuncName::kPower) {
-    return apply(request);
-  }
-  const Object& base = objects_[static_cast<std::size_t>(left)];
-  const Object& exponent = objects_[static_cast<std::size_t>(right)];
-  UfuncName fast = UfuncName::kCount;
-  if (!is_array(exponent.code) && !exponent.is_constant) {
-    return refuse(RegionReason::kExponent);
-  }
-  switch (power_kind(np_, base.code, exponent.code, exponent.object, &fast)) {
-    case PowerKind::kUnknown:
-      return refuse(RegionReason::kExponent);
-    case PowerKind::kGeneral:
-      return apply(request);
-    case PowerKind::kFast:
-      break;
-  }
-  request.ufunc = np_.ufunc(fast);
-  request.nin = 1;
-  request.elision = Elision::kLeft;
-  return apply(request);
-}
-
-int RegionBuilder::unary(UnaryOperator op, int operand, unsigned temporaries) {
-  if (!is_array_object(operand)) {
-    return refuse(RegionReason::kOperator);
-  }
-  return apply({.ufunc = np_.ufunc(unary_ufunc(op)),
-                .operands = {operand},
-                .nin = 1,
-                .temporaries = temporaries,
-                .elision = Elision::kLeft});
-}
-
-int RegionBuilder::compare(int py_op, int left, int right) {
-  if (!is_array_object(left)) {
-    // NumPy scalars decide themselves which way round the array is asked; numbers do not know arrays.
-    if (!is_array_object(right) || !is_python_number(objects_[static_cast<std::size_t>(left)].code)) {
-      return refuse(RegionReason::kOperator);
-    }
-    std::swap(left, right);
-    py_op = reflected(py_op);
-  }
-  return apply({.ufunc = np_.ufunc(comparison(py_op)), .operands = {left, right}, .nin = 2});
-}
-
-int RegionBuilder::call(PyObject* ufunc, std::span<const int> operands) {
-  if (operands.empty() || operands.size() > kMaxInputs || Py_TYPE(ufunc) != np_.ufunc_type) {
-    return refuse(RegionReason::kOther);
-  }
-  Request request{.ufunc = ufunc, .operands = {}, .nin = static_cast<unsigned>(operands.size())};
-  std::copy(operands.begin(), operands.end(), request.operands.begin());
-  return apply(request);
-}
-
-// Whether the array is of the region's iteration space, which the first one decides.
-RegionReason RegionBuilder::shape_reason(const Object& object) const {
-  if (object.is_result) {
-    return RegionReason::kNone;
-  }
-  const ArrayFields* array = as_array(object.object);
-  if (shape_ != nullptr && !same_shape(shape_, array)) {
-    return RegionReason::kShape;
-  }
-  const bool is_direct = (array->flags & kAligned) != 0 && (array->nd == 1 || (array->flags & kOrders) != 0);
-  const bool has_order = shape_ == nullptr || array->nd == 1 || ((array->flags ^ shape_->flags) & kOrders) == 0;
-  return is_direct && has_order ? RegionReason::kNone : RegionReason::kLayout;
-}
-
-int RegionBuilder::slot_of(int number, unsigned type) {
-  Object& object = objects_[static_cast<std::size_t>(number)];
-  if (is_array(object.code)) {
-    if (object.slot < 0 && (object.slot = new_slot()) >= 0) {
-      plan_->inputs_.push_back({.external = static_cast<std::uint16_t>(object.external),
-                                .type = object.code,
-                                .slot = static_cast<RegionPlan::Slot>(object.slot)});
-    }
-    return object.slot;
-  }
-  const auto [known, is_new] = scalar_slots_.emplace(std::pair{number, type}, -1);
-  if (!is_new) {
-    return known->second;
-  }
-  RegionPlan::Constant value{};
-  if (!read_scalar(np_, object.object, object.code, type, value.bytes.data()) ||
-      (!object.is_constant && plan_->scalars_.size() == kMaxRegionScalars)) {
-    scalar_slots_.erase(known);
-    return -1;
-  }
-  const int slot = known->second = new_slot();
-  if (slot < 0) {
-    return slot;
-  }
-  value.slot = static_cast<RegionPlan::Slot>(slot);
-  if (object.is_constant) {
-    plan_->constants_.push_back(value);
-  } else {
-    plan_->scalars_.push_back({.external = static_cast<std::uint16_t>(object.external),
-                               .code = object.code,
-                               .type = static_cast<std::uint8_t>(type),
-                               .slot = value.slot});
-  }
-  return slot;
-}
-
-int RegionBuilder::apply(const Request& request) {
-  OperandCodes codes;
-  const ArrayFields* shape = shape_;
-  for (unsigned i = 0; i < request.nin; ++i) {
-    const Object& object = objects_[static_cast<std::size_t>(request.operands[i])];
-    if (object.code == kForeign) {
-      return refuse(RegionReason::kForeign);
-    }
-    if (const RegionReason reason = is_array(object.code) ? shape_reason(object) : RegionReason::kNone;
-        reason != RegionReason::kNone) {
-      shape_ = shape;
-      return refuse(reason);
-    }
-    if (is_array(object.code) && !object.is_result && shape_ == nullptr) {
-      shape_ = as_array(object.object);
-    }
-    codes.set(i, object.code);
-  }
-  const Kernel& kernel = kernel_for(np_, request.ufunc, codes);
-  const int target = request.operands[0];
-  const bool is_in_place =
-      !request.inplace || (is_made_here(target) && kernel.out_type == codes[0] && kernel.alias_safe);
-  if (!kernel.usable || !kernel.splittable || operation_count() == kMaxRegionOperations || !is_in_place) {
-    shape_ = shape;
-    return refuse(!kernel.usable       ? RegionReason::kNoLoop
-                  : !kernel.splittable ? RegionReason::kLoop
-                  : !is_in_place       ? RegionReason::kInPlace
-                                       : RegionReason::kLimit);
-  }
-  RegionPlan::Operation operation{.kernel = &kernel};
-  for (unsigned i = 0; i < request.nin; ++i) {
-    const int slot = slot_of(request.operands[i], kernel.in_type[i]);
-    if (slot < 0) {
-      return refuse(RegionReason::kLimit);  // inputs without a use are harmless
-    }
-    operation.slots[i] = static_cast<RegionPlan::Slot>(slot);
-  }
-  const int out = new_slot();
-  if (out < 0) {
-    return refuse(RegionReason::kLimit);
-  }
-  operation.slots[request.nin] = static_cast<RegionPlan::Slot>(out);
-  if (request.elision != Elision::kNever && !(request.nin == 2 && request.operands[0] == request.operands[1])) {
-    operation.elidable = static_cast<std::uint8_t>(kernel.elidable & request.temporaries &
-                                                   (request.elision == Elision::kCommutative ? 3U : 1U));
-    for (unsigned i = 0; i < 2 && i < request.nin; ++i) {
-      operation.externals.at(i) = objects_[static_cast<std::size_t>(request.operands[i])].external;
-    }
-  }
-  plan_->operations_.push_back(operation);
-  plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
-  if (request.inplace) {
-    objects_[static_cast<std::size_t>(target)].slot = out;
-    return target;
-  }
-  objects_.push_back({.code = kernel.out_type, .is_result = true, .slot = out});
-  return static_cast<int>(objects_.size()) - 1;
-}
-
-// Blocks for what is neither input nor output; none is written while it may still be read.
-void RegionBuilder::place_temporaries() {
-  std::array<int, kMaxRegionSlots> last_use{};
-  std::array<int, kMaxRegionSlots> buffers{};
-  buffers.fill(-1);
-  const auto count = static_cast<int>(plan_->operations_.size());
-  for (int number = 0; number < count; ++number) {
-    const RegionPlan::Operation& operation = plan_->operations_[static_cast<std::size_t>(number)];
-    for (unsigned i = 0; i <= operation.kernel->nin; ++i) {
-      last_use.at(operation.slots[i]) = number;
-    }
-  }
-  std::vector<int> free;
-  for (int number = 0; number < count; ++number) {
-    const RegionPlan::Operation& operation = plan_->operations_[static_cast<std::size_t>(number)];
-    const unsigned nin = operation.kernel->nin;
-    const RegionPlan::Slot out = operation.slots[nin];
-    if (std::ranges::none_of(plan_->outputs_, [&](const auto& output) { return output.slot == out; })) {
-      if (free.empty()) {
-        free.push_back(plan_->buffers_++);
-      }
-      buffers.at(out) = free.back();
-      free.pop_back();
-      plan_->temporaries_.push_back({.slot = out,
-                                     .item_size = operation.kernel->out_size,
-                                     .buffer = static_cast<std::uint16_t>(buffers.at(out))});
-    }
-    for (unsigned i = 0; i <= nin; ++i) {
-      const RegionPlan::Slot slot = operation.slots[i];
-      if (buffers.at(slot) >= 0 && last_use.at(slot) == number) {
-        free.push_back(std::exchange(buffers.at(slot), -1));
-      }
-    }
-  }
-}
-
-std::unique_ptr<RegionPlan> RegionBuilder::finish(std::span<const int> outputs) {
-  if (outputs.size() > kMaxRegionOutputs) {
-    return nullptr;
-  }
-  for (const int number : outputs) {
-    const Object& object = objects_[static_cast<std::size_t>(number)];
-    plan_->outputs_.push_back({.descr = np_.descr[object.code],
-                               .item_size = np_.item_size[object.code],
-                               .slot = static_cast<RegionPlan::Slot>(object.slot)});
-  }
-  place_temporaries();
-  for (RegionPlan::Operation& operation : plan_->operations_) {
-    operation.collects = plan_->float_units_ != FloatUnits::kNone && !operation.kernel->keeps_flags;
-  }
-  ++region_counts.planned;
-  return std::move(plan_);
+  return reason == RegionReason::kNone ? execute(np, externals, outputs, &frame, nullptr) : reason;
 }
 
 }  // namespace tagalong::array

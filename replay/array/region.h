@@ -1,9 +1,9 @@
 // A region: element-wise operations over one iteration space whose intermediate results nobody can see. They run block
 // by block, each on NumPy's own inner loop, and only what is visible becomes an array. A builder is told the operations
 // with the operands of one run and makes a plan; the plan serves every later run whose operands are of the same kinds,
-// whatever their size, and refuses, with nothing having happened, whatever is not an exact case: then the caller does
-// the operations one by one. Floating point errors are such a case unless the errstate ignores them: who reports them,
-// and in which order, is best known to the operations themselves.
+// whatever their size and layout, and refuses, with nothing having happened, whatever is not an exact case: then the
+// caller does the operations one by one. Floating point errors are such a case unless the errstate ignores them: who
+// reports them, and in which order, is best known to the operations themselves.
 //
 //   RegionBuilder builder(np);
 //   const int x = builder.external(first, 0), y = builder.external(second, 1);
@@ -25,6 +25,8 @@
 #include "replay/array/kernel.h"
 #include "replay/array/operators.h"
 #include "replay/array/region_reasons.h"
+#include "replay/array/region_space.h"
+#include "replay/array/region_view.h"
 
 namespace tagalong::array {
 
@@ -32,6 +34,7 @@ inline constexpr unsigned kMaxRegionOperations = 48;
 inline constexpr unsigned kMaxRegionSlots = 96;
 inline constexpr unsigned kMaxRegionScalars = 16;
 inline constexpr unsigned kMaxRegionOutputs = 8;
+inline constexpr unsigned kMaxRegionInputs = 24;
 
 // 0: operations are run one by one.
 extern int regions_enabled;
@@ -47,17 +50,17 @@ extern RegionCounts region_counts;
 class RegionPlan {
  public:
   // `externals` by their numbers, as many `outputs` as the builder was told, in that order. Needs the GIL; gives it
-  // away while it computes for long.
-  // kNone: done; anything else: nothing has happened.
+  // away while it computes for long. kNone: done; anything else: nothing has happened.
   RegionReason run(const Numpy& np, PyObject* const* externals, Ref* outputs) const;
-  [[nodiscard]] std::size_t operation_count() const { return operations_.size(); }
+  [[nodiscard]] std::size_t operation_count() const { return calls_; }
 
  private:
   friend class RegionBuilder;
   using Slot = std::uint8_t;  // a place in memory that loops read or write
 
-  struct Input {  // an array
+  struct Input {  // an array, or a part of one
     std::uint16_t external;
+    std::int16_t view;  // of views_, or -1
     std::uint8_t type;
     Slot slot;
   };
@@ -72,16 +75,34 @@ class RegionPlan {
     Slot slot;
   };
   struct Operation {
-    const Kernel* kernel = nullptr;
+    StridedLoop loop = nullptr;
+    MethodContext* context = nullptr;
+    void* auxdata = nullptr;
     std::array<Slot, kMaxInputs + 1> slots{};  // the last one is that of the result
-    std::uint8_t elidable = 0;                 // bit i: eager would compute into operand i, if it is large
-    bool collects = false;                     // the loop may clear floating point flags: they are taken before
+    std::uint8_t nin = 0;
+    std::uint8_t out_size = 0;
+    std::uint8_t elidable = 0;  // bit i: eager would compute into operand i, if it is large
+    bool collects = false;      // the loop may clear floating point flags: they are taken before
+    bool keeps_flags = false;
+    bool is_cast = false;
+    bool is_inplace = false;
+    bool has_result = false;  // among its operands
     std::array<std::int16_t, 2> externals{-1, -1};
   };
   struct Output {
-    PyObject* descr;
+    PyObject* descr;  // of a new array; null: the object is an external one
+    std::uint16_t external;
     std::uint8_t item_size;
     Slot slot;
+  };
+  // An array that is there already and gets new contents once all is computed.
+  struct Target {
+    std::uint16_t external;
+    std::int16_t view;
+    std::uint8_t type;
+    Slot slot;
+    std::size_t written = 0;  // by which operation first
+    std::uint64_t later = 0;  // bit i: inputs_[i] is read after that
   };
   struct Temporary {
     Slot slot;
@@ -89,18 +110,35 @@ class RegionPlan {
     std::uint16_t buffer;
   };
   struct Frame;
+  struct Space;
 
-  bool bind(const Numpy& np, PyObject* const* externals, Frame* frame) const;
+  RegionReason bind(const Numpy& np, PyObject* const* externals, Frame* frame) const;
+  bool bind_scalars(const Numpy& np, PyObject* const* externals, Frame* frame) const;
   bool bind_elision(PyObject* const* externals, Frame* frame) const;
-  bool compute(Frame* frame) const;
+  RegionReason bind_space(const Numpy& np, PyObject* const* externals, Frame* frame, Space* space) const;
+  RegionReason bind_views(const Numpy& np, PyObject* const* externals, Space* space) const;
+  RegionReason bind_layouts(const Numpy& np, PyObject* const* externals, Frame* frame, Space* space) const;
+  void bind_walk(const Numpy& np, Frame* frame, Space* space) const;
+  [[nodiscard]] const Input* input_of(Slot slot) const;
+  static constexpr int kUnknownElision = -2;
+  int elided_operand(const Numpy& np, const Operation& operation, PyObject* const* externals, const Frame& frame,
+                     const Space& space) const;
+  RegionReason run_in_space(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame) const;
+  RegionReason execute(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame, Space* space) const;
+  bool compute(Frame* frame, Space* space) const;
+  bool compute_block(Frame* frame, Extent count) const;
 
   std::vector<Input> inputs_;
   std::vector<Scalar> scalars_;
   std::vector<Constant> constants_;
+  std::vector<ViewSpec> views_;
   std::vector<Operation> operations_;
   std::vector<Output> outputs_;
+  std::vector<Target> targets_;
   std::vector<Temporary> temporaries_;
+  std::size_t calls_ = 0;  // operations without the casts
   std::uint16_t buffers_ = 0;
+  bool has_casts_ = false;
   FloatUnits float_units_ = FloatUnits::kNone;
 };
 
@@ -112,6 +150,8 @@ class RegionBuilder {
   int external(PyObject* object, unsigned number);
   // The same in all runs; negative if it is not a Python number.
   int constant(PyObject* object);
+  // A part of an external array that no object stands for; negative: not by slices and integers.
+  int view(ViewSpec spec, PyObject* const* externals);
 
   // The number of the result; negative: this operation is not for the region, which ends before it. In-place operators
   // give the number of their left operand. `temporaries` as in ufunc_site.h.
@@ -119,14 +159,17 @@ class RegionBuilder {
   int unary(UnaryOperator op, int operand, unsigned temporaries);
   int compare(int py_op, int left, int right);
   int call(PyObject* ufunc, std::span<const int> operands);
+  // Makes the value the contents of a view or an external array; the result means nothing.
+  int assign(int target, int value);
 
   // The arrays that somebody can see; each the result of an operation.
   std::unique_ptr<RegionPlan> finish(std::span<const int> outputs);
 
-  [[nodiscard]] std::size_t operation_count() const { return plan_->operations_.size(); }
+  [[nodiscard]] std::size_t operation_count() const { return plan_->calls_; }
+  // Whether an external array has got new contents.
+  [[nodiscard]] bool is_written(int object) const { return objects_[static_cast<std::size_t>(object)].target >= 0; }
   // Why the last operation was not for the region.
   [[nodiscard]] RegionReason reason() const { return reason_; }
-  [[nodiscard]] bool is_made_here(int object) const { return objects_[static_cast<std::size_t>(object)].is_result; }
 
  private:
   struct Object {
@@ -135,7 +178,10 @@ class RegionBuilder {
     bool is_constant = false;
     bool is_result = false;
     std::int16_t external = -1;
-    int slot = -1;  // of an array
+    std::int16_t view = -1;
+    int slot = -1;    // of an array
+    int target = -1;  // of plan_->targets_, once it has been written
+    View place;       // of an external array, in this run
   };
   struct Request {
     PyObject* ufunc;
@@ -151,9 +197,13 @@ class RegionBuilder {
     reason_ = reason;
     return -1;
   }
-  [[nodiscard]] RegionReason shape_reason(const Object& object) const;
+  Object& at(int number) { return objects_[static_cast<std::size_t>(number)]; }
+  bool fits(const Request& request);
   bool is_array_object(int object) const;
   int slot_of(int number, unsigned type);
+  int scalar_slot(int number, unsigned type);
+  int cast_slot(int slot, unsigned from, unsigned to);
+  bool write(Object* object, int slot);
   int new_slot() { return slots_ < static_cast<int>(kMaxRegionSlots) ? slots_++ : -1; }
   void place_temporaries();
 
@@ -161,7 +211,9 @@ class RegionBuilder {
   std::unique_ptr<RegionPlan> plan_;
   std::vector<Object> objects_;
   std::map<std::pair<int, unsigned>, int> scalar_slots_;  // by object and type of the loop
-  const ArrayFields* shape_ = nullptr;
+  std::map<std::pair<int, unsigned>, int> cast_slots_;    // by slot and type of the loop
+  Shape space_;
+  bool has_space_ = false;
   int slots_ = 0;
   RegionReason reason_ = RegionReason::kNone;
 };

@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import sys
 import threading
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from random import Random
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import ERRSTATES, described, sample, ufuncs
+from arrays_support import ERRSTATES, sample, ufuncs
+from chains_support import both, check
 from tagalong import _core
 
 PLAIN_CODES = "?bBhHiIlLqQfd"
 BLOCK = 1024
 SIZES = (0, 1, 2, 10, 63, 65, 1000, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 3000, 40_000)
-Function = Callable[..., Any]
 
 
 @pytest.fixture(autouse=True)
@@ -72,57 +70,6 @@ def check_splitting(
             ufunc(*[o if i == scalar else o[part] for i, o in enumerate(use)], out=into)
             parts.append(into.tobytes())
     assert b"".join(parts) == whole.tobytes(), (ufunc.__name__, whole.dtype, scalar, block)
-
-
-class Outcome:
-    """One call: results, exception, warnings with their lines, error callbacks, and what became of the operands."""
-
-    def __init__(self, function: Function, operands: list[Any], errstate: dict[str, Any]) -> None:
-        calls: list[Any] = []
-
-        def call(kind: str, flag: int) -> None:
-            calls.append((kind, flag, sys._getframe(1).f_lineno))
-
-        self.result: Any = None
-        self.error: Any = None
-        with warnings.catch_warnings(record=True) as caught, np.errstate(call=call, **errstate):
-            warnings.simplefilter("always")
-            try:
-                self.result = function(*operands)
-            except Exception as error:  # noqa: BLE001 - whatever it is, it has to be the same
-                lines = []
-                traceback = error.__traceback__
-                while traceback is not None:
-                    lines.append(traceback.tb_lineno)
-                    traceback = traceback.tb_next
-                self.error = (type(error), str(error), lines[1:])
-        self.warnings = [(w.category, str(w.message), w.filename, w.lineno) for w in caught]
-        results = self.result if isinstance(self.result, tuple) else (self.result,)
-        same = [[one is other for other in (*results, *operands)] for one in results]
-        self.compared = (
-            [described(r) for r in results],
-            same,
-            self.error,
-            self.warnings,
-            calls,
-            [described(o) for o in operands],
-        )
-
-
-def check(eager: Function, traced: Function, make: Callable[[], list[Any]], errstate: Any = None) -> None:
-    state = errstate or {"all": "warn"}
-    expected = Outcome(eager, make(), state)
-    actual = Outcome(traced, make(), state)
-    assert actual.compared == expected.compared
-
-
-def both(source: str, **names: Any) -> tuple[Function, Function]:
-    """The function `f` of the source, as it is and traced."""
-    space = {"np": np, **names}
-    exec(compile(source, "<region>", "exec"), space)  # noqa: S102
-    function = space["f"]
-    eager = FunctionType(function.__code__.replace(), space, "eager")
-    return eager, tagalong.trace(function)
 
 
 class Chain:

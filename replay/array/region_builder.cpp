@@ -1,0 +1,388 @@
+#include <algorithm>
+#include <utility>
+
+#include "replay/array/casts.h"
+#include "replay/array/region.h"
+
+namespace tagalong::array {
+
+int RegionBuilder::external(PyObject* object, unsigned number) {
+  Object known{.object = object, .code = classify(np_, object), .external = static_cast<std::int16_t>(number)};
+  if (is_array(known.code) && !view_of(as_array(object), &known.place)) {
+    known.code = kForeign;
+  }
+  objects_.push_back(known);
+  return static_cast<int>(objects_.size()) - 1;
+}
+
+int RegionBuilder::constant(PyObject* object) {
+  const OperandCode code = classify(np_, object);
+  if (!is_python_number(code)) {
+    return -1;
+  }
+  objects_.push_back({.object = object, .code = code, .is_constant = true});
+  return static_cast<int>(objects_.size()) - 1;
+}
+
+int RegionBuilder::view(ViewSpec spec, PyObject* const* externals) {
+  PyObject* object = externals[spec.external];
+  Object part{.object = object,
+              .code = classify(np_, object),
+              .external = static_cast<std::int16_t>(spec.external),
+              .view = static_cast<std::int16_t>(plan_->views_.size())};
+  if (!is_array(part.code) || !take_view(spec, externals, &part.place)) {
+    return refuse(RegionReason::kLayout);
+  }
+  plan_->views_.push_back(std::move(spec));
+  objects_.push_back(part);
+  return static_cast<int>(objects_.size()) - 1;
+}
+
+bool RegionBuilder::is_array_object(int object) const {
+  const Object& known = objects_[static_cast<std::size_t>(object)];
+  return known.is_result || (known.object != nullptr && Py_TYPE(known.object) == np_.array_type);
+}
+
+int RegionBuilder::binary(BinaryOperator op, int left, int right, unsigned temporaries) {
+  const OperatorRow& row = operator_row(op);
+  if (row.ufunc == UfuncName::kCount || (!is_array_object(left) && !is_array_object(right))) {
+    return refuse(RegionReason::kOperator);
+  }
+  // An in-place operator of a left operand that is no array is the plain operator.
+  const bool inplace = is_inplace(op) && is_array_object(left);
+  Request request{.ufunc = np_.ufunc(row.ufunc),
+                  .operands = {left, right},
+                  .nin = 2,
+                  .temporaries = inplace ? 0 : temporaries,
+                  .elision = row.elision,
+                  .inplace = inplace};
+  if (row.ufunc != UfuncName::kPower) {
+    return apply(request);
+  }
+  const Object& base = at(left);
+  const Object& exponent = at(right);
+  UfuncName fast = UfuncName::kCount;
+  if (!is_array(exponent.code) && !exponent.is_constant) {
+    return refuse(RegionReason::kExponent);
+  }
+  switch (power_kind(np_, base.code, exponent.code, exponent.object, &fast)) {
+    case PowerKind::kUnknown:
+      return refuse(RegionReason::kExponent);
+    case PowerKind::kGeneral:
+      return apply(request);
+    case PowerKind::kFast:
+      break;
+  }
+  request.ufunc = np_.ufunc(fast);
+  request.nin = 1;
+  request.elision = Elision::kLeft;
+  return apply(request);
+}
+
+int RegionBuilder::unary(UnaryOperator op, int operand, unsigned temporaries) {
+  if (!is_array_object(operand)) {
+    return refuse(RegionReason::kOperator);
+  }
+  return apply({.ufunc = np_.ufunc(unary_ufunc(op)),
+                .operands = {operand},
+                .nin = 1,
+                .temporaries = temporaries,
+                .elision = Elision::kLeft});
+}
+
+int RegionBuilder::compare(int py_op, int left, int right) {
+  if (!is_array_object(left)) {
+    // NumPy scalars decide themselves which way round the array is asked; numbers do not know arrays.
+    if (!is_array_object(right) || !is_python_number(at(left).code)) {
+      return refuse(RegionReason::kOperator);
+    }
+    std::swap(left, right);
+    py_op = reflected(py_op);
+  }
+  return apply({.ufunc = np_.ufunc(comparison(py_op)), .operands = {left, right}, .nin = 2});
+}
+
+int RegionBuilder::call(PyObject* ufunc, std::span<const int> operands) {
+  if (operands.empty() || operands.size() > kMaxInputs || Py_TYPE(ufunc) != np_.ufunc_type) {
+    return refuse(RegionReason::kOther);
+  }
+  Request request{.ufunc = ufunc, .operands = {}, .nin = static_cast<unsigned>(operands.size())};
+  std::copy(operands.begin(), operands.end(), request.operands.begin());
+  return apply(request);
+}
+
+int RegionBuilder::assign(int target, int value) {
+  Object& part = at(target);
+  const Object& from = at(value);
+  if (!from.is_result || part.external < 0 || !is_array(part.code) || !(part.place.shape == space_)) {
+    return refuse(from.is_result ? RegionReason::kShape : RegionReason::kOther);
+  }
+  const StridedLoop loop = cast_loop(from.code, part.code);
+  const int slot = loop == nullptr || plan_->operations_.size() == kMaxRegionOperations ? -1 : new_slot();
+  if (slot < 0) {
+    return refuse(loop == nullptr ? RegionReason::kNoLoop : RegionReason::kLimit);
+  }
+  RegionPlan::Operation copy{
+      .loop = loop, .nin = 1, .out_size = np_.item_size[part.code], .keeps_flags = true, .is_cast = true};
+  copy.slots[0] = static_cast<RegionPlan::Slot>(from.slot);
+  copy.slots[1] = static_cast<RegionPlan::Slot>(slot);
+  plan_->operations_.push_back(copy);
+  ++plan_->calls_;
+  return write(&part, slot) ? target : refuse(RegionReason::kLimit);
+}
+
+// The object's contents are those of the slot from now on.
+bool RegionBuilder::write(Object* object, int slot) {
+  if (object->external >= 0) {
+    if (object->target < 0) {
+      if (plan_->targets_.size() == kMaxRegionOutputs) {
+        return false;
+      }
+      object->target = static_cast<int>(plan_->targets_.size());
+      plan_->targets_.push_back({.external = static_cast<std::uint16_t>(object->external),
+                                 .view = object->view,
+                                 .type = object->code,
+                                 .written = plan_->operations_.size() - 1});
+    }
+    plan_->targets_[static_cast<std::size_t>(object->target)].slot = static_cast<RegionPlan::Slot>(slot);
+  }
+  object->slot = slot;
+  return true;
+}
+
+// The result has the shape that all results have; the first operation decides it.
+bool RegionBuilder::fits(const Request& request) {
+  Shape shape;
+  for (unsigned i = 0; i < request.nin; ++i) {
+    const Object& object = at(request.operands[i]);
+    if (is_array(object.code) && !broadcast(object.is_result ? space_ : object.place.shape, &shape)) {
+      return false;
+    }
+  }
+  if (request.inplace && !at(request.operands[0]).is_result && !(at(request.operands[0]).place.shape == shape)) {
+    return false;
+  }
+  if (!has_space_) {
+    space_ = shape;
+    has_space_ = true;
+    return true;
+  }
+  return shape == space_;
+}
+
+int RegionBuilder::scalar_slot(int number, unsigned type) {
+  const Object& object = at(number);
+  const auto [known, is_new] = scalar_slots_.emplace(std::pair{number, type}, -1);
+  if (!is_new) {
+    return known->second;
+  }
+  RegionPlan::Constant value{};
+  if (!read_scalar(np_, object.object, object.code, type, value.bytes.data()) ||
+      (!object.is_constant && plan_->scalars_.size() == kMaxRegionScalars)) {
+    scalar_slots_.erase(known);
+    reason_ = RegionReason::kNumber;
+    return -1;
+  }
+  const int slot = known->second = new_slot();
+  if (slot < 0) {
+    return slot;
+  }
+  value.slot = static_cast<RegionPlan::Slot>(slot);
+  if (object.is_constant) {
+    plan_->constants_.push_back(value);
+  } else {
+    plan_->scalars_.push_back({.external = static_cast<std::uint16_t>(object.external),
+                               .code = object.code,
+                               .type = static_cast<std::uint8_t>(type),
+                               .slot = value.slot});
+  }
+  return slot;
+}
+
+int RegionBuilder::cast_slot(int slot, unsigned from, unsigned to) {
+  const auto [known, is_new] = cast_slots_.emplace(std::pair{slot, to}, -1);
+  if (!is_new) {
+    return known->second;
+  }
+  const StridedLoop loop = cast_loop(from, to);
+  if (loop == nullptr || plan_->operations_.size() == kMaxRegionOperations) {
+    cast_slots_.erase(known);
+    return -1;
+  }
+  const int out = known->second = new_slot();
+  if (out >= 0) {
+    RegionPlan::Operation cast{
+        .loop = loop, .nin = 1, .out_size = np_.item_size[to], .keeps_flags = true, .is_cast = true};
+    cast.slots[0] = static_cast<RegionPlan::Slot>(slot);
+    cast.slots[1] = static_cast<RegionPlan::Slot>(out);
+    plan_->operations_.push_back(cast);
+    plan_->has_casts_ = true;
+    if (is_floating(from)) {
+      plan_->float_units_ = std::max(plan_->float_units_, FloatUnits::kVector);
+    }
+  }
+  return out;
+}
+
+// Where a loop that takes this type finds the object.
+int RegionBuilder::slot_of(int number, unsigned type) {
+  Object& object = at(number);
+  if (!is_array(object.code)) {
+    return scalar_slot(number, type);
+  }
+  if (object.slot < 0) {
+    if (plan_->inputs_.size() == kMaxRegionInputs || (object.slot = new_slot()) < 0) {
+      return -1;
+    }
+    plan_->inputs_.push_back({.external = static_cast<std::uint16_t>(object.external),
+                              .view = object.view,
+                              .type = object.code,
+                              .slot = static_cast<RegionPlan::Slot>(object.slot)});
+  }
+  return object.code == type ? object.slot : cast_slot(object.slot, object.code, type);
+}
+
+int RegionBuilder::apply(const Request& request) {
+  OperandCodes codes;
+  for (unsigned i = 0; i < request.nin; ++i) {
+    const Object& object = at(request.operands[i]);
+    if (object.code == kForeign) {
+      return refuse(RegionReason::kForeign);
+    }
+    codes.set(i, object.code);
+  }
+  const Kernel& kernel = kernel_for(np_, request.ufunc, codes);
+  const int target = request.operands[0];
+  if (!kernel.usable && !kernel.casts) {
+    return refuse(RegionReason::kNoLoop);
+  }
+  if (!kernel.splittable) {
+    return refuse(RegionReason::kLoop);
+  }
+  if (request.inplace && (!is_array(codes[0]) || kernel.out_type != codes[0] || !kernel.alias_safe)) {
+    return refuse(RegionReason::kInPlace);
+  }
+  reason_ = RegionReason::kLimit;
+  if (operation_count() == kMaxRegionOperations) {
+    return -1;
+  }
+  if (!fits(request)) {
+    return refuse(RegionReason::kShape);
+  }
+  const std::size_t before = plan_->operations_.size();
+  RegionPlan::Operation operation{.loop = kernel.loop,
+                                  .context = kernel.context,
+                                  .auxdata = kernel.auxdata,
+                                  .nin = kernel.nin,
+                                  .out_size = kernel.out_size,
+                                  .keeps_flags = kernel.keeps_flags,
+                                  .is_inplace = request.inplace};
+  int slot = 0;
+  for (unsigned i = 0; i < request.nin && slot >= 0; ++i) {
+    const Object& object = at(request.operands[i]);
+    slot = slot_of(request.operands[i], kernel.in_type[i]);
+    operation.slots[i] = static_cast<RegionPlan::Slot>(slot);
+    operation.has_result = operation.has_result || object.is_result || object.target >= 0;
+  }
+  const int out = slot < 0 || plan_->operations_.size() >= kMaxRegionOperations ? -1 : new_slot();
+  operation.slots[request.nin] = static_cast<RegionPlan::Slot>(out);
+  if (out < 0) {
+    plan_->operations_.resize(before);  // the region ends here; inputs without a use are harmless
+    return -1;
+  }
+  if (request.elision != Elision::kNever && !(request.nin == 2 && request.operands[0] == request.operands[1])) {
+    operation.elidable = static_cast<std::uint8_t>(kernel.elidable & request.temporaries &
+                                                   (request.elision == Elision::kCommutative ? 3U : 1U));
+    for (unsigned i = 0; i < 2 && i < request.nin; ++i) {
+      operation.externals.at(i) = at(request.operands[i]).external;
+    }
+  }
+  plan_->operations_.push_back(operation);
+  plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
+  if (request.inplace) {
+    if (!write(&at(target), out)) {
+      plan_->operations_.resize(before);
+      return refuse(RegionReason::kLimit);
+    }
+    ++plan_->calls_;
+    return target;
+  }
+  ++plan_->calls_;
+  objects_.push_back({.code = kernel.out_type, .is_result = true, .slot = out});
+  return static_cast<int>(objects_.size()) - 1;
+}
+
+// Blocks for what is neither input nor output; none is written while it may still be read.
+void RegionBuilder::place_temporaries() {
+  std::array<std::size_t, kMaxRegionSlots> last_use{};
+  std::array<int, kMaxRegionSlots> buffers{};
+  std::array<bool, kMaxRegionSlots> has_place{};
+  buffers.fill(-1);
+  for (const RegionPlan::Output& output : plan_->outputs_) {
+    has_place.at(output.slot) = true;
+  }
+  for (const RegionPlan::Target& target : plan_->targets_) {
+    has_place.at(target.slot) = true;
+  }
+  const std::vector<RegionPlan::Operation>& operations = plan_->operations_;
+  for (std::size_t number = 0; number < operations.size(); ++number) {
+    for (unsigned i = 0; i <= operations[number].nin; ++i) {
+      last_use.at(operations[number].slots[i]) = number;
+    }
+  }
+  std::vector<int> free;
+  for (std::size_t number = 0; number < operations.size(); ++number) {
+    const RegionPlan::Operation& operation = operations[number];
+    const RegionPlan::Slot out = operation.slots[operation.nin];
+    if (!has_place.at(out)) {
+      if (free.empty()) {
+        free.push_back(plan_->buffers_++);
+      }
+      buffers.at(out) = free.back();
+      free.pop_back();
+      plan_->temporaries_.push_back(
+          {.slot = out, .item_size = operation.out_size, .buffer = static_cast<std::uint16_t>(buffers.at(out))});
+    }
+    for (unsigned i = 0; i <= operation.nin; ++i) {
+      const RegionPlan::Slot slot = operation.slots[i];
+      if (buffers.at(slot) >= 0 && last_use.at(slot) == number) {
+        free.push_back(std::exchange(buffers.at(slot), -1));
+      }
+    }
+  }
+  // What is read of an input is read by its casts, too.
+  for (std::size_t number = operations.size(); number-- > 0;) {
+    if (operations[number].is_cast) {
+      std::size_t& source = last_use.at(operations[number].slots[0]);
+      source = std::max(source, last_use.at(operations[number].slots[1]));
+    }
+  }
+  for (RegionPlan::Target& target : plan_->targets_) {
+    for (std::size_t i = 0; i < plan_->inputs_.size(); ++i) {
+      if (last_use.at(plan_->inputs_[i].slot) > target.written) {
+        target.later |= std::uint64_t{1} << i;
+      }
+    }
+  }
+}
+
+std::unique_ptr<RegionPlan> RegionBuilder::finish(std::span<const int> outputs) {
+  if (outputs.size() > kMaxRegionOutputs) {
+    return nullptr;
+  }
+  for (const int number : outputs) {
+    const Object& object = at(number);
+    plan_->outputs_.push_back({.descr = object.is_result ? np_.descr[object.code] : nullptr,
+                               .external = static_cast<std::uint16_t>(std::max<int>(object.external, 0)),
+                               .item_size = np_.item_size[object.code],
+                               .slot = static_cast<RegionPlan::Slot>(object.slot)});
+  }
+  place_temporaries();
+  for (RegionPlan::Operation& operation : plan_->operations_) {
+    operation.collects = plan_->float_units_ != FloatUnits::kNone && !operation.keeps_flags;
+  }
+  ++region_counts.planned;
+  return std::move(plan_);
+}
+
+}  // namespace tagalong::array

@@ -1,0 +1,28 @@
+// A part of an array by slices and integers, as memory, without an object that stands for it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "replay/array/region_space.h"
+
+namespace tagalong::array {
+
+struct ViewSpec {
+  struct Number {
+    bool is_none = true;
+    std::int16_t external = -1;  // read anew in each run; -1: `value`
+    Extent value = 0;
+  };
+  struct Axis {
+    bool is_slice = false;
+    Number start, stop, step;  // of an integer: start
+  };
+  std::uint16_t external = 0;
+  std::vector<Axis> axes;  // of the first dimensions
+};
+
+// False: no such view, or eager execution raises.
+[[nodiscard]] bool take_view(const ViewSpec& spec, PyObject* const* externals, View* view);
+
+}  // namespace tagalong::array

@@ -1,0 +1,276 @@
+"""What the tests of fused array operations share: one call run eagerly and traced, everything compared, and random
+programs over arrays of any dtypes and layouts.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from random import Random
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+import tagalong
+from arrays_support import ERRSTATES, described, sample
+
+Function = Callable[..., Any]
+
+
+class Outcome:
+    """One call: results, exception, warnings with their lines, error callbacks, and what became of the operands."""
+
+    def __init__(self, function: Function, operands: list[Any], errstate: dict[str, Any]) -> None:
+        calls: list[Any] = []
+
+        def call(kind: str, flag: int) -> None:
+            calls.append((kind, flag, sys._getframe(1).f_lineno))
+
+        self.result: Any = None
+        self.error: Any = None
+        with warnings.catch_warnings(record=True) as caught, np.errstate(call=call, **errstate):
+            warnings.simplefilter("always")
+            try:
+                self.result = function(*operands)
+            except Exception as error:  # noqa: BLE001 - whatever it is, it has to be the same
+                lines = []
+                traceback = error.__traceback__
+                while traceback is not None:
+                    lines.append(traceback.tb_lineno)
+                    traceback = traceback.tb_next
+                self.error = (type(error), str(error), lines[1:])
+        self.warnings = [(w.category, str(w.message), w.filename, w.lineno) for w in caught]
+        results = self.result if isinstance(self.result, tuple) else (self.result,)
+        same = [[one is other for other in (*results, *operands)] for one in results]
+        self.compared = (
+            [described(r) for r in results],
+            same,
+            self.error,
+            self.warnings,
+            calls,
+            [described(o) for o in operands],
+        )
+
+
+def check(eager: Function, traced: Function, make: Callable[[], list[Any]], errstate: Any = None) -> None:
+    state = errstate or {"all": "warn"}
+    expected = Outcome(eager, make(), state)
+    actual = Outcome(traced, make(), state)
+    assert actual.compared == expected.compared
+
+
+def both(source: str, **names: Any) -> tuple[Function, Function]:
+    """The function `f` of the source, as it is and traced."""
+    space = {"np": np, **names}
+    exec(compile(source, "<region>", "exec"), space)  # noqa: S102
+    function = space["f"]
+    eager = FunctionType(function.__code__.replace(), space, "eager")
+    return eager, tagalong.trace(function)
+
+
+CODES = "?bBhHiIlLqQfd"
+UNARY = (
+    "negative",
+    "positive",
+    "abs",
+    "sqrt",
+    "exp",
+    "log",
+    "sin",
+    "tanh",
+    "floor",
+    "rint",
+    "square",
+    "sign",
+)
+UNARY += (
+    "isnan",
+    "isfinite",
+    "signbit",
+    "logical_not",
+    "reciprocal",
+    "invert",
+    "cbrt",
+    "trunc",
+    "expm1",
+    "arctan",
+)
+BINARY = (
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "floor_divide",
+    "remainder",
+    "maximum",
+    "minimum",
+    "fmax",
+    "fmin",
+)
+BINARY += (
+    "hypot",
+    "arctan2",
+    "copysign",
+    "logical_and",
+    "logical_or",
+    "greater",
+    "less_equal",
+    "equal",
+    "power",
+)
+BINARY += ("bitwise_and", "bitwise_or", "left_shift", "fmod", "nextafter", "heaviside", "logaddexp")
+OPERATORS = ("+", "-", "*", "/", "+", "-", "*", "//", "%", "<", "<=", "==", ">", "&", "|", "^")
+
+
+class Program:
+    """A random function of 2 to 12 operations on arrays `a`, `b`, `c`, a number `s` and an int `n`."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.names = ["a", "b", "c"]
+        self.lines: list[str] = []
+        count = random.randint(2, 12)
+        while count > 0:
+            count -= self.statement()
+        made = [name for name in self.names if name not in "abc"] or ["a"]
+        kept = random.sample(made, min(len(made), random.randint(1, 3)))
+        body = "\n".join(f"    {line}" for line in self.lines)
+        self.source = f"def f(a, b, c, s, n):\n{body}\n    return {', '.join(kept)}\n"
+
+    def operand(self) -> str:
+        kind = self.random.random()
+        if kind < 0.12:
+            return self.random.choice(("2", "s", "1.5", "0.25", "1", "True"))
+        if kind < 0.2:
+            return f"{self.random.choice('abc')}[{self.index()}]"
+        return self.random.choice(self.names[-5:])
+
+    def index(self) -> str:
+        return self.random.choice(("1:-1", ":-2", "2:", "n:", ":", "::-1", "1:-1, :", "..., 0", "0", "None"))
+
+    def expression(self, depth: int) -> tuple[str, int]:
+        if depth == 0:
+            return self.operand(), 0
+        kind = self.random.random()
+        left, first = self.expression(depth - 1)
+        if kind < 0.25:
+            return f"np.{self.random.choice(UNARY)}({left})", first + 1
+        right, second = self.expression(self.random.randint(0, depth - 1))
+        if kind < 0.4:
+            return f"np.{self.random.choice(BINARY)}({left}, {right})", first + second + 1
+        if kind < 0.45:
+            return f"(-{left})", first + 1
+        if kind < 0.5:
+            return f"({left} ** {self.random.choice(('2', '3', '0.5', '-1'))})", first + 1
+        return f"({left} {self.random.choice(OPERATORS)} {right})", first + second + 1
+
+    def statement(self) -> int:
+        kind = self.random.random()
+        value, count = self.expression(self.random.randint(1, 3))
+        if kind < 0.1:
+            symbol = self.random.choice("+-*")
+            self.lines.append(f"{self.random.choice(self.names)} {symbol}= {value}")
+        elif kind < 0.18:
+            self.lines.append(f"{self.random.choice('abc')}[{self.index()}] = {value}")
+        else:
+            name = f"v{len(self.lines)}"
+            self.lines.append(f"{name} = {value}")
+            self.names.append(name)
+        return max(count, 1)
+
+
+class Operands:
+    """Arrays of one broadcast shape, made anew by each call, the same each time."""
+
+    SHAPES = (
+        (5,),
+        (40,),
+        (3, 4),
+        (2, 3, 4),
+        (1, 7),
+        (7, 1),
+        (33, 40),
+        (1025,),
+        (3000,),
+        (70, 520),
+        (0,),
+        (2, 0),
+    )
+
+    def __init__(self, random: Random, code: str | None = None) -> None:
+        self.shape = random.choice(self.SHAPES)
+        self.kind = random.choice(("ordinary", "ordinary", "extreme", "bits"))
+        # Mostly one dtype, C order and no broadcasting, so that much is fused.
+        self.codes = [code or random.choice("ddf" + CODES) for _ in range(3)]
+        if random.random() < 0.6:
+            self.codes = self.codes[:1] * 3
+        self.layouts = [random.choice(("C", "C", "F", "any", "any", "wide")) for _ in range(3)]
+        if random.random() < 0.5:
+            self.layouts = self.layouts[:1] * 3
+        self.shapes = [self.broadcast(random) if random.random() < 0.2 else self.shape for _ in range(3)]
+        self.number = random.choice((2, 3.5, -1, True, np.float64(0.5), np.float32(2), np.int8(3)))
+        self.made = [
+            self.memory(random, code, layout, shape, self.kind)
+            for code, layout, shape in zip(self.codes, self.layouts, self.shapes, strict=True)
+        ]
+        self.special = random.choice(("", "", "", "", "same", "overlap", "read-only", "unaligned", "0-d"))
+
+    def broadcast(self, random: Random) -> tuple[int, ...]:
+        shape = tuple(1 if random.random() < 0.4 else extent for extent in self.shape)
+        return shape[random.choice((0, 0, len(shape) - 1)) :]
+
+    def __call__(self) -> list[Any]:
+        arrays = [
+            memory.copy().transpose(back)[index] if back else memory.copy()
+            for memory, back, index in self.made
+        ]
+        if self.special == "same":
+            arrays[1] = arrays[0]
+        elif self.special == "overlap" and arrays[0].shape[:1] > (2,):
+            arrays[1] = arrays[0][1:]
+            arrays[0] = arrays[0][:-1]
+            arrays[2] = arrays[2][-arrays[0].shape[0] :] if arrays[2].ndim == arrays[0].ndim else arrays[2]
+        elif self.special == "read-only":
+            arrays[2].flags.writeable = False
+        elif self.special == "unaligned":
+            raw = np.zeros(arrays[1].nbytes + 1, np.uint8)[1:]
+            other = raw.view(arrays[1].dtype).reshape(arrays[1].shape)
+            other[...] = arrays[1]
+            arrays[1] = other
+        elif self.special == "0-d":
+            arrays[2] = np.array(1.5 if self.codes[0] in "fd" else 3).astype(self.codes[0])
+        return [*arrays, self.number, 1]
+
+    @staticmethod
+    def memory(random: Random, code: str, layout: str, shape: tuple[int, ...], kind: str) -> tuple[Any, ...]:
+        """An array of new memory, how to transpose that, and what to take of it."""
+        order = list(range(len(shape)))
+        if layout in ("any", "wide"):
+            random.shuffle(order)
+        elif layout == "F":
+            order.reverse()
+        wide = [random.choice((1, 1, 2)) if layout == "wide" else 1 for _ in shape]
+        memory = sample(code, tuple(shape[axis] * wide[axis] for axis in order), kind)
+        steps = [random.choice((1, 1, -1)) if layout in ("any", "wide") else 1 for _ in shape]
+        index = tuple(slice(None, None, w * s) for w, s in zip(wide, steps, strict=True))
+        return memory, tuple(np.argsort(order)), index
+
+
+def compare_program(random: Random, calls: int) -> None:
+    """One random program on a few kinds of operands, again and again; AssertionError with its source."""
+    program = Program(random)
+    eager, traced = both(program.source)
+    kinds = [Operands(random) for _ in range(3)]
+    for call in range(calls):
+        # Mostly as recorded; regions are planned for what is there.
+        make = kinds[0] if call < calls // 2 else random.choice(kinds)
+        errstate = {"all": "ignore"} if random.random() < 0.7 else random.choice(ERRSTATES)
+        try:
+            check(eager, traced, make, errstate)
+        except AssertionError as error:
+            raise AssertionError(
+                f"{program.source}call {call}: {make.codes} {make.shapes} {make.layouts} {make.kind} {make.special!r}"
+                f" {errstate}"
+            ) from error

@@ -1,0 +1,171 @@
+"""Regions over arrays that are broadcast, strided, cast, or written in place, against eager NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tagalong
+from arrays_support import sample
+from chains_support import CODES, Operands, both, check, compare_program
+from tagalong import _core
+
+
+@pytest.fixture(autouse=True)
+def regions() -> Iterator[None]:
+    """The engine's option, which is off."""
+    _core.set_option("regions", 1)
+    yield
+    _core.set_option("regions", 0)
+
+
+def regions_run() -> int:
+    return _core._region_counts()[1]
+
+
+def line(*shape: int, order: Any = "C", code: str = "d") -> np.ndarray:
+    return np.array(np.linspace(1, 2, int(np.prod(shape))).reshape(shape).astype(code), order=order)
+
+
+# Body, operands x and y, how many regions it is.
+FORMS: dict[str, tuple[str, Callable[[], list[Any]], int]] = {
+    "two dtypes": ("return (x * y + x) * 2", lambda: [line(30, code="f"), line(30)], 1),
+    "an int": ("return x * y - y", lambda: [np.arange(30), line(30)], 1),
+    "a row": ("return (x - y) * x + y", lambda: [line(20, 30), line(30)], 1),
+    "a column": ("return (x - y) * x + y", lambda: [line(20, 30), line(20, 1)], 1),
+    "both": ("return np.sqrt((x - y) ** 2 + 1.0)", lambda: [line(20, 1), line(30)], 1),
+    "long rows": ("return (x - y) * x + y", lambda: [line(5, 3000), line(3000)], 1),
+    "orders": ("return (x * y + x) * y, x - y", lambda: [line(20, 30, order="F"), line(20, 30)], 1),
+    "transposed": ("return (x.T * y + x.T) * y", lambda: [line(30, 20), line(20, 30)], 1),
+    "reversed": ("return (x * y + x) * y", lambda: [line(30, 20)[::-1, ::-1], line(30, 20)], 1),
+    "strided": ("return (x * y + x) * y", lambda: [line(30, 40)[:, ::2], line(30, 20)], 1),
+    "three axes": ("return (x * y + x) * y", lambda: [line(30, 40, 50)[:, :, ::2], line(40, 25)], 1),
+    "in place": ("x += y * 2.0\n    return x", lambda: [line(30), line(30)], 1),
+    "in place twice": ("x += y * 2.0\n    x *= y", lambda: [line(3000), line(3000)], 1),
+    "in place, then read": (
+        "x += y * 2.0\n    x *= y\n    z = x + 1.0\n    return z * y",
+        lambda: [line(300, 400), line(300, 400, order="F")],
+        1,
+    ),
+    "a slice": ("x[1:-1] = y[1:-1] * 2.0 + y[2:]", lambda: [line(3000), line(3000)], 1),
+    "a slice, cast": ("x[1:-1] = y[1:-1] * 2 + y[2:]", lambda: [line(50), line(50, code="f")], 1),
+    "a stencil": (
+        "x[1:-1, 1:-1] = 0.25 * (y[:-2, 1:-1] + y[2:, 1:-1] + y[1:-1, :-2] + y[1:-1, 2:])",
+        lambda: [line(60, 70), line(60, 70)],
+        1,
+    ),
+    "a stencil onto itself": (
+        "x[1:-1, 1:-1] = 0.25 * (x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:])",
+        lambda: [line(60, 700), line(1)],
+        1,
+    ),
+    "large temporaries": (
+        "return (x * y) + (x - y), y + (x * 2)",
+        lambda: [line(300, 400), line(300, 400).T[::-1].T],
+        1,
+    ),
+    # What is written is read again through another array: as if nothing were fused.
+    "written, then read": ("x += y * 2.0\n    return y * 2.0 + x", lambda: two_views(line(30)), 1),
+    "written in part": ("x[1:] = y[1:] * 2.0\n    return y * 2.0 + 1.0", lambda: two_views(line(30)), 2),
+    "an expanded target": (
+        "x += y * 2.0\n    return x",
+        lambda: [np.lib.stride_tricks.as_strided(line(8), (4, 3), (8, 8)), line(4, 3)],
+        0,
+    ),
+}
+
+
+def two_views(array: np.ndarray) -> list[Any]:
+    return [array[1:], array[:-1]]
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_forms(name: str) -> None:
+    body, make, wanted = FORMS[name]
+    eager, traced = both(f"def f(x, y):\n    {body}\n")
+    for _ in range(6):
+        check(eager, traced, make)
+    before = regions_run()
+    check(eager, traced, make)
+    assert regions_run() - before == wanted, tagalong.explain(traced)
+
+
+def test_read_only_targets() -> None:
+    """The exception is eager's, after what has happened before it."""
+    eager, traced = both("def f(x, y):\n    y *= 2.0\n    z = y + 1.0\n    x += z * y\n    return x\n")
+
+    def make(writeable: bool = True) -> list[Any]:
+        made = [line(9), line(9)]
+        made[0].flags.writeable = writeable
+        return made
+
+    for _ in range(5):
+        check(eager, traced, make)
+    for _ in range(3):
+        check(eager, traced, lambda: make(False))
+
+
+def test_errors_leave_targets_alone() -> None:
+    """What has been computed when a floating point error is found is not written; the operations report it."""
+    eager, traced = both("def f(x, y):\n    x *= 2.0\n    z = x / y\n    x += z\n    return z\n")
+    for size in (5, 5000):
+        for _ in range(5):
+            check(eager, traced, lambda size=size: [line(size), line(size)])
+        for errors in ("warn", "raise", "ignore"):
+            for _ in range(3):
+                check(
+                    eager,
+                    traced,
+                    lambda size=size: [line(size), np.append(line(size - 1), 0)],
+                    {"all": errors},
+                )
+
+
+SAFE = [
+    (one, other)
+    for one in CODES
+    for other in CODES
+    if np.can_cast(one, other) and np.dtype(one) != np.dtype(other)
+]
+
+
+@pytest.mark.parametrize("kind", ["ordinary", "extreme", "bits"])
+def test_casts(kind: str) -> None:
+    """Each cast that makes an operand fit a loop, for contiguous and strided operands."""
+    for one, other in SAFE:
+        symbol = "&" if other in "?bBhHiIlLqQ" else "*"
+        eager, traced = both(f"def f(x, y):\n    return (x {symbol} y) {symbol} x\n")
+        narrow, wide = sample(one, (2100,), kind), sample(other, (2100,), "ordinary")
+        if np.dtype(other).kind != np.result_type(one, other).kind:
+            continue
+        for step in (1, 1, 1, 1, 2):
+            before = regions_run()
+            check(eager, traced, lambda n=narrow, w=wide, s=step: [n[::s], w[::s]], {"all": "ignore"})
+        assert regions_run() > before, (one, other, tagalong.explain(traced))
+
+
+def test_layouts_of_results() -> None:
+    """NumPy's iterator decides in which order the axes of a result lie; so do regions."""
+    random = Random("layouts")
+    eager, traced = both("def f(x, y, z, s, n):\n    a = x * y\n    return a, a - z, (y + z) * a\n")
+    before = regions_run()
+    for _ in range(600):
+        make = Operands(random, "d")
+        if random.random() < 0.8:
+            make.special = ""
+        check(eager, traced, make, {"all": "ignore"})
+    assert regions_run() - before > 200
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs(seed: int) -> None:
+    """Operands of any dtypes and layouts, broadcast, cast, overlapping; results in new arrays and in theirs."""
+    random = Random(f"programs {seed}")
+    before = regions_run()
+    for _ in range(25):
+        compare_program(random, 8)
+    assert regions_run() - before > 20
