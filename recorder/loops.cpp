@@ -111,9 +111,6 @@ void Session::open_loop(int target) {
   loop.initial = carried_values(&places);
   loop.header = snapshot_at(target, top().stack);
   const auto count = static_cast<std::int64_t>(places.size());
-  if (count == 0) {
-    return;
-  }
   Ref letters = Ref::steal(PyUnicode_FromString(std::string(places.size(), 'o').c_str()));
   if (!letters) {
     throw PythonError();

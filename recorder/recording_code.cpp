@@ -232,7 +232,7 @@ std::shared_ptr<const DecodedCode> DecodedCode::make(PyCodeObject* code, bool wi
   decoded->is_generator = (code->co_flags & kSuspends) != 0;
   decoded->regular = regular_places(*decoded);
   decoded->entries = entries_of(*decoded);
-  decoded->is_joined = with_headers && !decoded->is_generator;
+  decoded->is_joined = with_headers;
   if (decoded->is_joined) {
     add_headers(*decoded);
   }

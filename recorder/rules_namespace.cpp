@@ -1,4 +1,6 @@
 // Rules: frames whose variables live in a mapping: bodies of modules and classes, code from exec() made a function.
+#include <utility>
+
 #include "recorder/session.h"
 
 namespace tagalong::recorder {
@@ -13,14 +15,26 @@ Value Session::names_value() {
   return names_;
 }
 
+// The variables of a module's body are the globals, and nothing else can become of that while the frame lives.
+void Session::find_names() {
+  PyObject* names = interp::names_of(top().live);
+  has_plain_names_ = names == interp::function_of(top().live)->func_globals && PyDict_CheckExact(names);
+  if (has_plain_names_) {
+    current_ = top().next;
+    emit(Op::guard_names, {top().function}, snapshot());
+    current_ = 0;
+  }
+}
+
 void Session::load_name(const Instruction& instruction) {
   if (is_before_) {
     return;
   }
   const SnapshotId here = snapshot();
-  const Value names = names_value();
-  const Value result =
-      emit(Op::load_name, {top().function, names}, here, 0, Ref::create(name(static_cast<int>(instruction.arg))));
+  Ref name_object = Ref::create(name(static_cast<int>(instruction.arg)));
+  const Value result = has_plain_names_
+                           ? emit(Op::load_global, {top().function}, here, 0, std::move(name_object))
+                           : emit(Op::load_name, {top().function, names_value()}, here, 0, std::move(name_object));
   hold(result);
   push(result);
   note(result, live_stack(0));
@@ -28,6 +42,10 @@ void Session::load_name(const Instruction& instruction) {
 
 void Session::store_name(const Instruction& instruction) {
   if (is_before_) {
+    return;
+  }
+  if (has_plain_names_) {
+    bind_global(instruction);
     return;
   }
   const SnapshotId here = snapshot();
@@ -43,8 +61,12 @@ void Session::delete_name(const Instruction& instruction) {
     return;
   }
   const SnapshotId here = snapshot();
-  const Value names = names_value();
-  emit(Op::delete_name, {top().function, names}, here, 0, Ref::create(name(static_cast<int>(instruction.arg))));
+  Ref name_object = Ref::create(name(static_cast<int>(instruction.arg)));
+  if (has_plain_names_) {
+    emit(Op::delete_global, {top().function}, here, 0, std::move(name_object));
+  } else {
+    emit(Op::delete_name, {top().function, names_value()}, here, 0, std::move(name_object));
+  }
 }
 
 void Session::load_classderef(const Instruction& instruction) {

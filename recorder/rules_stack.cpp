@@ -126,9 +126,19 @@ void Session::load_global(const Instruction& instruction) {
 
 void Session::store_global(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
+  bind_global(instruction);
+}
+
+// A name that is bound to a number is, in a loop, mostly bound to one before. Where it is not, a trace that begins with
+// this instruction takes it as it comes.
+void Session::bind_global(const Instruction& instruction) {
   const SnapshotId here = snapshot();
   const Value value = pop();
-  emit(Op::store_global, {top().function, value}, here, 0, Ref::create(name(static_cast<int>(instruction.arg))));
+  const bool is_first = place_ == DecodedCode::Place::kExit && entry_open_;
+  PyTypeObject* type = facts(value).exact != nullptr ? facts(value).exact : facts(value).seen;
+  const bool is_number = type == &PyLong_Type || type == &PyFloat_Type || type == &PyBool_Type;
+  emit(is_in_loop() && is_number && !is_first ? Op::rebind_global : Op::store_global, {top().function, value}, here, 0,
+       Ref::create(name(static_cast<int>(instruction.arg))));
   release(value);
   flush_drops();
 }

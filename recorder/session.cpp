@@ -146,6 +146,9 @@ void Session::start_root(interp::Frame* frame, const Start& start) {
     guard_bound_locals();
   }
   start_root_stack(entry);
+  if (decoded->is_namespace) {
+    find_names();
+  }
   if (instruction_at(entry.first).opcode == rewriter::op::kSEND) {
     top().pending = entry.first;  // entered behind its hook
   }

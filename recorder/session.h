@@ -322,6 +322,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   Value emit(Op op, ValueView operands, SnapshotId here, std::int64_t immediate = 0, Ref object = {});
   Value constant(PyObject* object);
   Value null_value();
+  void find_names();
   Value names_value();  // the mapping that holds the variables of the root frame
   void produce(Op op, int pops, std::int64_t immediate = 0, Ref object = {});  // operands popped, one result pushed
   void produce_keeping(Op op, int peeks, std::int64_t immediate = 0, Ref object = {});
@@ -351,6 +352,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void delete_deref(const Instruction&);
   void load_global(const Instruction&);
   void store_global(const Instruction&);
+  void bind_global(const Instruction&);
   void delete_global(const Instruction&);
   void unary(const Instruction&);
   void unary_not(const Instruction&);
@@ -502,6 +504,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   std::vector<Ref> generator_guards_;
   std::unordered_map<Value, int> lasti_of_;  // the instruction that a value of `lasti` stands for
   Value names_ = replay::kNoValue;
+  bool has_plain_names_ = false;  // the root frame's variables are its function's globals
   Ref hook_;
   PyObject** live_top_ = nullptr;  // end of the real stack at the current hook
   std::vector<PyObject**>

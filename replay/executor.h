@@ -21,6 +21,7 @@
 #include "replay/loop_program.h"
 #include "replay/native/code.h"
 #include "replay/regions.h"
+#include "rewriter/interp/dicts.h"
 #include "rewriter/interp/frames.h"
 #include "rewriter/interp/watch.h"
 
@@ -99,6 +100,7 @@ struct Step : StepCode {
   mutable std::uint64_t version1 = 0, version2 = 0;
   mutable PyObject* key = nullptr;     // borrowed: valid while the versions are
   mutable PyObject* cached = nullptr;  // borrowed: valid while the versions are
+  mutable interp::DictHint hint;       // of the name
   mutable Ref helper;
   mutable std::uint32_t failures = 0;  // misses and side exits here
   mutable std::unique_ptr<array::UfuncSite> site;

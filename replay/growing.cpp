@@ -87,7 +87,8 @@ class Growth {
 
   std::shared_ptr<Executor> run(std::size_t step, const std::shared_ptr<Executor>& next, const Attached* place) {
     const std::shared_ptr<const Executor> part = next->base_ ? next->base_ : next;
-    if (root_->is_dead_ || part->is_dead_ || !root_->direct_.is_possible || !part->direct_.is_possible) {
+    if (root_->is_dead_ || part->is_dead_ || !root_->direct_.is_possible || !part->direct_.is_possible ||
+        (part->direct_.has_plain_names && !root_->direct_.has_plain_names)) {
       return nullptr;
     }
     std::optional<std::size_t> known = number_of(part->serial);

@@ -142,6 +142,8 @@ inline Interpreter::Answer Interpreter::execute_guard(const Step& step, PyObject
       return answer(has_keywords(value, step.object));
     case Op::guard_generator:
       return answer(generator_matches(value, step));
+    case Op::guard_names:
+      return answer(has_plain_names(value));
     default:
       return answer(guard_holds(step.op, value, step.object, step.immediate));
   }
@@ -228,6 +230,7 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::guard_keywords:
     case Op::guard_tuple:
     case Op::guard_empty:
+    case Op::guard_names:
     case Op::guard_generator:
       return execute_guard(step, operand(0));
     case Op::call:
@@ -270,6 +273,8 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
       return execute_item(step, operand(0), operand(1), nullptr);
     case Op::list_store:
       return execute_item(step, operand(0), operand(1), operand(2));
+    case Op::rebind_global:
+      return rebind_global(step, operand(0), operand(1)) ? Answer::kNext : Answer::kAgain;
     case Op::load_global:
     case Op::store_global:
     case Op::load_attr:
@@ -630,13 +635,12 @@ Interpreter::Answer Interpreter::execute_name(const Step& step, const std::int32
       if (!PyDict_CheckExact(globals) || !PyDict_CheckExact(builtins)) {
         return Answer::kAgain;
       }
-      PyObject* value = PyDict_GetItemWithError(globals, step.object);
+      PyObject* value = interp::find_name(globals, step.object, &step.hint);
       const bool is_builtin = value == nullptr;
       if (is_builtin) {
-        value = PyErr_Occurred() != nullptr ? nullptr : PyDict_GetItemWithError(builtins, step.object);
+        value = interp::find_name(builtins, step.object, &step.hint);
       }
       if (value == nullptr) {
-        PyErr_Clear();
         return step.expects_raise ? thunk(step, operands) : Answer::kAgain;
       }
       step.key = globals;

@@ -77,8 +77,19 @@ class Interpreter {
          step.version2 == interp::dict_version(reinterpret_cast<PyFunctionObject*>(function)->func_builtins));
     return holds ? step.cached : nullptr;
   }
+  // False: nothing has happened.
+  static bool rebind_global(const Step& step, PyObject* function, PyObject* value);
+  // The same where globals are bound all the time; null: it may be a builtin.
+  static PyObject* global_now(const Step& step, PyObject* function) {
+    PyObject* globals = PyFunction_GET_GLOBALS(function);
+    return step.key == globals && step.version2 == 0 ? interp::find_name(globals, step.object, &step.hint) : nullptr;
+  }
   Answer execute_cell_or_function(const Step& step, const std::int32_t* operands);
   Answer execute_names(const Step& step, const std::int32_t* operands);
+  // Whether the names of the root frame are the globals of its function.
+  [[nodiscard]] bool has_plain_names(PyObject* function) const {
+    return run_.names != nullptr && run_.names == PyFunction_GET_GLOBALS(function) && PyDict_CheckExact(run_.names);
+  }
   Answer load_classderef(const Step& step, const std::int32_t* operands);
   Answer execute_rare(const Step& step, const std::int32_t* operands);
   Answer execute_inlined_generator(const Step& step, const std::int32_t* operands);

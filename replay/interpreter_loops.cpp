@@ -609,11 +609,18 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         const Step& step = steps[op->step];
         if (PyObject* known = known_global(step, objects[op->left])) [[likely]] {
           objects[op->result] = Py_NewRef(known);
+        } else if (PyObject* global = global_now(step, objects[op->left])) {
+          objects[op->result] = Py_NewRef(global);
         } else if (const Answer answer = perform_in_loop(step); answer != Answer::kNext) [[unlikely]] {
           return ended<once>(finish(step, answer));
         }
         break;
       }
+      case LoopCode::kRebind:
+        if (!rebind_global(steps[op->step], objects[op->left], objects[op->right])) [[unlikely]] {
+          return finish(steps[op->step], Answer::kAgain);
+        }
+        break;
       case LoopCode::kCross:
         if (requested_ || run_.depth != 1 || interp::is_watched(run_.thread)) [[unlikely]] {
           return ended<once>(finish(steps[op->step], Answer::kGuardFailed));

@@ -56,6 +56,17 @@ Interpreter::Answer Interpreter::execute_names(const Step& step, const std::int3
   return Answer::kNext;
 }
 
+// What the name was bound to dies alone or not at all, so nobody looks, and the dict stays of the size it has.
+bool Interpreter::rebind_global(const Step& step, PyObject* function, PyObject* value) {
+  PyObject* globals = PyFunction_GET_GLOBALS(function);
+  PyObject* old = PyDict_CheckExact(globals) ? interp::find_name(globals, step.object, &step.hint) : nullptr;
+  if (old == nullptr || (Py_REFCNT(old) == 1 && !dies_alone(old)) || PyDict_SetItem(globals, step.object, value) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  return true;
+}
+
 Interpreter::Answer Interpreter::load_classderef(const Step& step, const std::int32_t* operands) {
   PyObject* names = registers_[operands[0]];
   PyObject* cell = registers_[operands[1]];

@@ -100,6 +100,8 @@ DirectEntry LoopLowering::direct_entry(std::int32_t constants) const {
       slots.emplace(each.first_result, static_cast<std::int32_t>(each.immediate));
     } else if (each.op == Op::guard_type && slots.contains(each.operands[0])) {
       types.emplace_back(slots[each.operands[0]], each.object.get());
+    } else if (each.op == Op::guard_names) {
+      entry.has_plain_names = true;
     } else if (each.info().is_guard() && each.op != Op::guard_null && each.op != Op::guard_not_null) {
       return entry;
     }
@@ -268,6 +270,8 @@ std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
       return is_fused(number) ? std::optional(Plan{LoopCode::kForIter, Raw::kNone}) : std::nullopt;
     case Op::load_global:
       return Plan{LoopCode::kGlobal, Raw::kNone};
+    case Op::rebind_global:
+      return Plan{LoopCode::kRebind, Raw::kNone};
     case Op::sequence_item:
       return is(1, Raw::kInt) ? std::optional(Plan{LoopCode::kItem, Raw::kNone}) : std::nullopt;
     case Op::list_store:
@@ -478,6 +482,9 @@ void LoopLowering::emit_planned(std::size_t number, std::size_t step) {
     push(chosen.code, step, place(each.operands[0]), key, result);
   } else if (chosen.code == LoopCode::kGlobal) {
     push(chosen.code, step, place(each.operands[0]), -1, result);
+  } else if (chosen.code == LoopCode::kRebind) {
+    box(each.operands[1], step);
+    push(chosen.code, step, place(each.operands[0]), place(each.operands[1]));
   } else if (chosen.code == LoopCode::kStoreItem) {
     const std::int32_t key = raw(each.operands[1], step);
     box(each.operands[2], step);

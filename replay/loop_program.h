@@ -88,6 +88,7 @@ enum class LoopCode : std::uint8_t {
   kGuardType,  // the type of `left` is the step's
   kGuardIs,    // `left` is the step's object
   kGlobal,     // what the function `left` finds under the step's name
+  kRebind,     // that is object `right` from now on
   // Between the traces of an executor that has grown:
   kCross,         // nobody waits or watches; `result`: what going through the next trace is worth
   kGiveUpRest,    // what no frame has any more where the step leaves
@@ -163,7 +164,8 @@ struct DirectEntry {
     Raw raw = Raw::kNone;
   };
   bool is_possible = false;
-  std::vector<bool> bound;  // by slot
+  bool has_plain_names = false;  // of the frame; they stay what they are
+  std::vector<bool> bound;       // by slot
   std::vector<Parameter> parameters;
   std::vector<std::pair<std::int32_t, PyObject*>> types;  // by slot; of those that stay objects
   std::size_t header = 0;                                 // step

@@ -114,7 +114,7 @@ void Interpreter::plan(Transfer& transfer, const LoweredSnapshot& state) const {
 }
 
 bool Interpreter::fits(const Transfer& transfer) const {
-  if (!transfer.is_possible) {
+  if (!transfer.is_possible || (transfer.next->direct_.has_plain_names && !has_plain_names(run_.function))) {
     return false;
   }
   for (const std::int32_t place : transfer.objects) {

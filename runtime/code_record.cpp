@@ -40,7 +40,8 @@ std::string CodeRecord::name() const {
 }
 
 bool CodeRecord::wants_recording(PyThreadState* thread, std::size_t entry) {
-  if (std::find(recording.begin(), recording.end(), thread) != recording.end()) {
+  const bool is_recording = std::find(recording.begin(), recording.end(), thread) != recording.end();
+  if (is_recording || (entry == 0 && !records_calls)) {
     return false;
   }
   const Limits& limits = options().limits;
@@ -75,9 +76,20 @@ bool CodeRecord::is_hot(PyThreadState* thread, std::size_t entry) {
   return true;
 }
 
+namespace {
+
+// Nothing goes on there: the frame is suspended, or looks for what it delegates to.
+bool suspends(std::uint8_t opcode) {
+  return opcode == rewriter::op::kYIELD_VALUE || opcode == rewriter::op::kRESUME || opcode == rewriter::op::kSEND ||
+         opcode == rewriter::op::kJUMP_BACKWARD_NO_INTERRUPT;
+}
+
+}  // namespace
+
 std::optional<std::size_t> CodeRecord::entry_at(int instruction, std::size_t depth) {
   const auto place = static_cast<std::size_t>(instruction);
-  if (!is_stitched_ || !decoded_->regular[place] || std::cmp_not_equal(decoded_->shape->depths[place], depth)) {
+  if (!is_stitched_ || !decoded_->regular[place] || suspends(decoded_->assembly.instructions[place].opcode) ||
+      std::cmp_not_equal(decoded_->shape->depths[place], depth)) {
     return std::nullopt;
   }
   const auto [known, is_new] = entry_at_.emplace(instruction, entries.size());
@@ -172,9 +184,14 @@ void CodeRecord::finished(recorder::Recorded recorded) {
       log(Topic::kGuards, fmt::format("{}: {}", name(), guard));
     }
   }
+  executor->set_worth(worth_of(*executor));
+  if (options().limits.retire_after > 0 && !options().stress && is_in_vain(*executor)) {
+    entry.failures = options().limits.retries;  // the next recording would tell the same
+    entry.costs = -executor->worth().round;
+    return;
+  }
   entry.failures = recorded.stop == recorder::Stop::kNone ? 0 : entry.failures + 1;
   executor->keeper = this;
-  executor->set_worth(worth_of(*executor));
   entry.executors.insert(entry.executors.begin(), std::move(executor));
   last_synthesis_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (options().limits.retire_after > 0 && records_in_vain()) {
@@ -271,6 +288,7 @@ void CodeRecord::judge() {
 }
 
 void CodeRecord::revive() {
+  records_calls = true;
   PyObject* code = PyWeakref_GET_OBJECT(replay_code.get());
   if (!std::exchange(is_retired_, false) || code == Py_None) {
     return;
@@ -392,7 +410,9 @@ void CodeRecord::explain_entry(std::size_t index, std::string& text) const {
       text += fmt::format("  after exits to line {}:\n", line_of(entry.place.first));
       break;
   }
-  if (entry.failures >= options().limits.retries) {
+  if (entry.costs > 0) {
+    text += fmt::format("  left as written: a round would take about {} ns longer\n", entry.costs);
+  } else if (entry.failures >= options().limits.retries) {
     text += fmt::format("  given up after {} recordings in vain or in part\n", entry.failures);
   }
   if (entry.short_lived >= options().limits.retries) {

@@ -21,6 +21,7 @@ struct Entry : replay::Attached {
   recorder::DecodedCode::Entry place;
   int failures = 0;     // recordings in vain, in a row
   int short_lived = 0;  // executors that an object's death has ended before they were of use
+  int costs = 0;        // of a round, where that is why nothing is attached
   int heat = 0;         // how often somebody has come here since the last recording, who went on as written
   // Of the replay code: where the stub begins, where the original goes on, and what stands there when it is in use.
   int stub = 0;
@@ -91,6 +92,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   std::deque<Entry> entries;  // as in DecodedCode, then those of side exits
   Counters counters;
   bool keeps_recording_code = false;
+  bool records_calls = true;              // false: of a module's body, which is called once
   CodeRef recording_code;                 // of the last recording, if kept
   std::vector<PyThreadState*> recording;  // threads in which a recording of this code is under way
   double last_recording_seconds = 0;

@@ -256,4 +256,18 @@ CodeRef wrap_nested(PyCodeObject* code) {
   return wrapped;
 }
 
+CodeRef wrap_module(PyCodeObject* code) {
+  CodeRef wrapped = wrap_nested(code);
+  if (options().limits.loops == 0) {
+    return wrapped;
+  }
+  const auto decoded = DecodedCode::make(wrapped.get(), true);
+  if (decoded->is_generator || decoded->entries.back().place != DecodedCode::Place::kHeader) {
+    return wrapped;
+  }
+  CodeRef replay = replay_code_of(wrapped.get());
+  record_of(anchor_of(replay.get()))->records_calls = false;
+  return replay;
+}
+
 }  // namespace tagalong::runtime

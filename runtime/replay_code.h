@@ -18,8 +18,9 @@ CodeRef private_replay_code(const std::shared_ptr<const recorder::DecodedCode>& 
 // Code that calls `graph` with the tuple of the contents of these local slots.
 CodeRef graph_code(const recorder::DecodedCode& decoded, const Ref& graph, const std::vector<int>& slots);
 
-// A code object with its nested function code replaced by replay code, down to any depth; module bodies themselves get
-// no stub.
+// A code object with its nested function code replaced by replay code, down to any depth.
 CodeRef wrap_nested(PyCodeObject* code);
+// The same of a module; where its body has loops, they are entered while they run.
+CodeRef wrap_module(PyCodeObject* code);
 
 }  // namespace tagalong::runtime

@@ -16,7 +16,8 @@ constexpr int kLanding = -60;  // a trace that ends at a yield, or goes on as wr
 constexpr int kGuard = -4;
 constexpr int kOperation = -12;
 constexpr int kArrayOperation = 200;  // of small arrays; large ones gain more
-constexpr int kRawOperation = 5;      // on numbers without objects
+constexpr int kRawOperation = 10;     // on numbers without objects
+constexpr int kRawGuard = 3;
 constexpr int kBoxing = -15;
 
 int worth_of(const replay::Node& node) {
@@ -40,15 +41,66 @@ int worth_of(const replay::Node& node) {
   }
 }
 
+// A general operation in a loop, where the instruction would be specialised by now.
+int worth_in_loop(const replay::Node& node) {
+  switch (node.op) {
+    case Op::call:
+    case Op::call_ex:
+    case Op::load_attr:
+    case Op::load_method:
+    case Op::store_attr:
+    case Op::binary_subscr:
+      return -30;
+    case Op::store_subscr:
+    case Op::list_append:
+    case Op::format_value:
+    case Op::for_iter:
+      return -50;
+    case Op::unary_op:
+    case Op::unary_not:
+    case Op::to_bool:
+    case Op::binary_op:
+    case Op::compare_op:
+    case Op::contains_op:
+    case Op::int_binary:
+    case Op::float_binary:
+    case Op::unpack_sequence:
+    case Op::get_iter:
+    case Op::new_instance:
+      return -20;
+    case Op::leave_frame:
+      return 15;
+    default: {
+      const int worth = worth_of(node);
+      return worth > 0 ? worth : worth + kRawOperation;
+    }
+  }
+}
+
 int worth_of(const replay::LoopOp& operation, const replay::Executor& executor) {
   switch (operation.code) {
-    case LoopCode::kStep: {
-      const int worth =
-          worth_of(executor.graph().nodes[static_cast<std::size_t>(executor.steps()[operation.step].node)]);
-      return worth > 0 ? worth : worth + kRawOperation;  // no worse than outside of loops, and without its dispatch
-    }
+    case LoopCode::kStep:
+      return worth_in_loop(executor.graph().nodes[static_cast<std::size_t>(executor.steps()[operation.step].node)]);
     case LoopCode::kBox:
       return kBoxing;
+    case LoopCode::kRebind:
+      return -5;
+    case LoopCode::kUnboxInt:
+    case LoopCode::kUnboxFloat:
+    case LoopCode::kUnboxBool:
+    case LoopCode::kFloatOfInt:
+    case LoopCode::kGlobal:
+    case LoopCode::kItem:
+    case LoopCode::kStoreItem:
+    case LoopCode::kForIter:
+    case LoopCode::kRangeNext:
+    case LoopCode::kGuardBool:
+    case LoopCode::kGuardType:
+    case LoopCode::kGuardIs:
+      return kRawGuard;
+    case LoopCode::kServe:
+    case LoopCode::kJump:
+    case LoopCode::kServeAndJump:
     case LoopCode::kClear:
     case LoopCode::kClearShown:
     case LoopCode::kMove:
@@ -89,6 +141,11 @@ int worth_of(const replay::Run& run, replay::Outcome outcome, const replay::Wort
     total += run.is_complete ? kLanding : kExit;
   }
   return total;
+}
+
+bool is_in_vain(const replay::Executor& executor) {
+  const bool goes_round = executor.graph().nodes.back().op == Op::jump_back;
+  return executor.worth().round < (goes_round ? 0 : kExit + kEntry);
 }
 
 }  // namespace tagalong::runtime

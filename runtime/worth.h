@@ -14,4 +14,8 @@ namespace tagalong::runtime {
 
 inline constexpr int kMissWorth = -60;
 
+// Whether a trace is worth nothing from the start: a round of its loop costs more than the original instructions. What
+// stands for a way out of other traces may cost what leaving them does.
+[[nodiscard]] bool is_in_vain(const replay::Executor& executor);
+
 }  // namespace tagalong::runtime

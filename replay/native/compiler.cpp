@@ -1046,6 +1046,7 @@ class Compiler final : public Xbyak::CodeGenerator {
       case LoopCode::kGlobal:
       case LoopCode::kGiveUpRest:
       case LoopCode::kUnbind:
+      case LoopCode::kRebind:
         perform(op);
         break;
     }

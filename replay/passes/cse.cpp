@@ -1,7 +1,9 @@
 #include "replay/passes/cse.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 
 #include "replay/passes/drops.h"
@@ -38,10 +40,17 @@ class Merger {
       Node& node = nodes[place];
       replace(node.operands);
       // What has raised has no result for another to be.
-      if (is_expected_to_raise(nodes, place) || !merged(node)) {
+      if (is_expected_to_raise(nodes, place) || (!forwarded(node) && !merged(node))) {
         facts_.learn(node);
-        epoch_ += facts_.disturbs(node) ? 1 : 0;
-        pure_epoch_ -= node.op == Op::loop ? 1 : 0;
+        if (facts_.disturbs(node)) {
+          epoch_ = names_epoch_ = ++last_epoch_;
+        }
+        if (node.op == Op::loop) {
+          --pure_epoch_;
+          older_ = node.first_result + node.result_count;
+        } else if (node.op == Op::rebind_global) {
+          bind(node);
+        }
         if (kept_ != place) {
           nodes[kept_] = std::move(node);
         }
@@ -118,18 +127,54 @@ class Merger {
     if ((!row.is_pure() && !reads) || row.is_guard() || node.result_count == 0) {
       return false;
     }
-    const Node* twin = table_.find_or_add(graph_.nodes, kept_, node, reads ? epoch_ : pure_epoch_);
+    const std::uint32_t epoch = node.op == Op::load_global ? epoch_of(node) : reads ? epoch_ : pure_epoch_;
+    const Node* twin = table_.find_or_add(graph_.nodes, kept_, node, epoch);
     if (twin == nullptr || (makes_number(node) && seen_[at(node.first_result)] && seen_[at(twin->first_result)])) {
       return false;
     }
     for (std::int32_t i = 0; i < node.result_count; ++i) {
-      const std::size_t result = at(node.first_result + i);
-      const std::size_t first = at(twin->first_result + i);
-      now_[result] = twin->first_result + i;
-      stays_[first] = stays_[first] || stays_[result];
-      seen_[first] = seen_[first] || seen_[result];
+      stand_for(twin->first_result + i, node.first_result + i);
     }
+    return true;
+  }
+  void stand_for(Value first, Value result) {
+    now_[at(result)] = first;
+    stays_[at(first)] = stays_[at(first)] || stays_[at(result)];
+    seen_[at(first)] = seen_[at(first)] || seen_[at(result)];
     changed_ = true;
+  }
+
+  // A global that has been bound: reads of it differ from then on, those of the same function give the value.
+  struct Binding {
+    std::uint32_t epoch = 0;
+    Value function = kNoValue, value = kNoValue;
+  };
+  static PyObject* name_of(const Node& node) {
+    Ref name = node.object;
+    PyObject* interned = name.release();
+    PyUnicode_InternInPlace(&interned);
+    Py_DECREF(interned);  // some graph has it
+    return interned;
+  }
+  [[nodiscard]] std::uint32_t epoch_of(const Node& node) const {
+    const auto known = bindings_.find(name_of(node));
+    return known == bindings_.end() ? names_epoch_ : std::max(names_epoch_, known->second.epoch);
+  }
+  void bind(const Node& node) {
+    epoch_ = ++last_epoch_;
+    bindings_[name_of(node)] = {last_epoch_, node.operands[0], node.operands[1]};
+  }
+  bool forwarded(const Node& node) {
+    if (node.op != Op::load_global) {
+      return false;
+    }
+    const auto known = bindings_.find(name_of(node));
+    // Nothing in a loop may drop what is from before it.
+    if (known == bindings_.end() || known->second.epoch < names_epoch_ || known->second.function != node.operands[0] ||
+        known->second.value < older_) {
+      return false;
+    }
+    stand_for(known->second.value, node.first_result);
     return true;
   }
 
@@ -139,8 +184,12 @@ class Merger {
   std::vector<bool> stays_;  // never dropped, or stands for a value that is not
   Facts facts_;
   NodeTable table_;
-  std::size_t kept_ = 0;     // nodes that stay, the first ones
-  std::uint32_t epoch_ = 1;  // counts the nodes after which reads may differ
+  std::size_t kept_ = 0;           // nodes that stay, the first ones
+  std::uint32_t epoch_ = 1;        // the last node after which reads may differ
+  std::uint32_t names_epoch_ = 1;  // of globals
+  std::uint32_t last_epoch_ = 1;
+  std::unordered_map<PyObject*, Binding> bindings_;  // by name
+  Value older_ = 0;                                  // values below are from before the loop
   // Of pure nodes. A new one in each loop: what a round makes and drops is not what was made before it.
   std::uint32_t pure_epoch_ = UINT32_MAX;
   bool changed_ = false;

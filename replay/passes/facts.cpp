@@ -102,7 +102,9 @@ void Facts::learn(const Node& node) {
   if (node.op == Op::loop) {
     learn_loop(node);
   } else if (node.result_count == 1) {
-    at(node.first_result) = {result_type(node), node.op == Op::constant || node.op == Op::null};
+    // A range gives an int or nothing.
+    const bool held = node.op == Op::constant || node.op == Op::null || node.op == Op::range_next;
+    at(node.first_result) = {result_type(node), held};
   }
 }
 
@@ -131,6 +133,9 @@ bool Facts::is_inert(Value value) const {
 bool Facts::disturbs(const Node& node) const {
   if (node.op == Op::drop) {
     return !std::all_of(node.operands.begin(), node.operands.end(), [this](Value value) { return is_inert(value); });
+  }
+  if (node.op == Op::rebind_global) {
+    return false;  // but for that name
   }
   // A new object may be what the garbage collector was waiting for, with its finalisers and callbacks; strings are none
   // of its business.

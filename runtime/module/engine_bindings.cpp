@@ -102,7 +102,7 @@ py::object wrap_code(const py::object& code) {
 }
 
 py::object wrap_module_code(const py::object& code) {
-  return guarded([&] { return as_object(runtime::wrap_nested(code_of(code))); });
+  return guarded([&] { return as_object(runtime::wrap_module(code_of(code))); });
 }
 
 std::vector<std::string> strings(const py::object& list) {

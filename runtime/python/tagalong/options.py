@@ -231,6 +231,17 @@ TABLE: tuple[Option, ...] = (
         refused=("-1", "four", "2.0"),
     ),
     Option(
+        name="loops",
+        variable="TAGALONG_LOOPS",
+        flag="--loops",
+        parse=_switch,
+        default="0",
+        allowed="0, 1",
+        help="1: loops are replayed as loops, and entered while they run; 0: rounds are written out one by one",
+        examples=(("0", False), ("1", True)),
+        refused=("2", "yes"),
+    ),
+    Option(
         name="limits",
         variable="TAGALONG_LIMITS",
         flag="--limits",
@@ -281,6 +292,7 @@ class Settings:
     log: tuple[str, ...]
     report: bool
     threads: int
+    loops: bool
     limits: dict[str, int]
     stress: bool
     summary: str

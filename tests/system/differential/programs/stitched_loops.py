@@ -457,7 +457,7 @@ def f(n):
 # program: stitched_generator_itself
 # limits: loops=1, heat=2
 # trace: numbers
-# list(numbers(7)) => record record miss record (hit exit)*5, hit hit (hit exit)*6
+# list(numbers(7)) => record record miss record (hit exit)*2 bridge (hit exit stitch)*2 hit exit, hit hit (hit exit stitch)*5 hit exit bridge
 def numbers(n):
     for i in range(n):
         total = 0
@@ -618,7 +618,7 @@ def f(items):
 # trace: all
 # limits: inline_depth=1, loops=1, heat=1
 # note: a round has entered other code when its executor leaves where it has begun, which is recorded once more
-# f([5, -1, 6]) => (record)*6 (hit exit)*2 record record record (hit)*4 exit record miss hit hit record hit hit (hit exit)*3 miss record hit exit miss (hit)*6 exit hit exit miss record, hit exit hit hit bridge hit hit (hit exit)*3 miss (hit hit hit hit hit exit stitch exit)*3 record
+# f([5, -1, 6]) => record record record record record record hit exit bridge hit exit bridge record record record hit hit hit hit exit bridge record miss hit hit record hit hit hit exit stitch hit exit stitch hit exit miss record hit exit miss hit hit hit hit hit hit exit stitch hit exit miss record, hit exit hit hit bridge hit hit hit exit stitch hit exit stitch hit exit miss (hit hit hit hit hit exit stitch stitch exit)*3 record
 def f(items):
     for first in (1, 2):
         pass

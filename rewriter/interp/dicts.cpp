@@ -1,0 +1,35 @@
+#include "rewriter/interp/dicts.h"
+
+#define Py_BUILD_CORE 1  // NOLINT: what the header asks for
+#include <internal/pycore_dict.h>
+#undef Py_BUILD_CORE
+
+namespace tagalong::interp {
+
+PyObject* find_name(PyObject* dict, PyObject* name, DictHint* hint) {
+  constexpr std::uint32_t kMostSearches = 8;
+  const auto* object = reinterpret_cast<PyDictObject*>(dict);
+  auto* keys = object->ma_keys;
+  const bool has_plain_entries = object->ma_values == nullptr && keys->dk_kind == DICT_KEYS_UNICODE;
+  if (has_plain_entries && hint->place < keys->dk_nentries) {
+    const PyDictUnicodeEntry& entry = DK_UNICODE_ENTRIES(keys)[hint->place];
+    if (entry.me_key == name && entry.me_value != nullptr) {
+      return entry.me_value;
+    }
+  }
+  PyObject* value = PyDict_GetItemWithError(dict, name);
+  if (value == nullptr) {
+    PyErr_Clear();
+  } else if (has_plain_entries && hint->searches < kMostSearches) {
+    ++hint->searches;
+    for (Py_ssize_t place = 0; place < keys->dk_nentries; ++place) {
+      if (DK_UNICODE_ENTRIES(keys)[place].me_key == name) {
+        hint->place = static_cast<std::uint32_t>(place);
+        break;
+      }
+    }
+  }
+  return value;
+}
+
+}  // namespace tagalong::interp
