@@ -618,7 +618,7 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
       }
       case LoopCode::kRebind:
         if (!rebind_global(steps[op->step], objects[op->left], objects[op->right])) [[unlikely]] {
-          return finish(steps[op->step], Answer::kAgain);
+          return ended<once>(finish(steps[op->step], Answer::kAgain));
         }
         break;
       case LoopCode::kCross:

@@ -100,7 +100,7 @@ REACHED: dict[str, tuple[dict[str, int], str, list[Any]]] = {
     "parts": ({"grow_after": 2, "parts": 2}, MIXED, [60] * 20),
     "operations": ({"grow_after": 2, "operations": 20}, MIXED, [60] * 20),
     "executor_depth": ({"executor_depth": 3}, NESTED, [9] * 3),
-    "retire_after": ({"retire_after": 3}, SHUFFLED, [9] * 20),
+    "retire_after": ({"retire_after": 3, "loops": 0}, SHUFFLED, [9] * 20),
 }
 DEFAULTS = {name: default for name, (default, _) in LIMITS.items()}
 USUAL = {"loops": 1, "heat": 2, "grow_after": 0, "native_after": 0, "retire_after": 0}

@@ -618,7 +618,7 @@ def f(items):
 # trace: all
 # limits: inline_depth=1, loops=1, heat=1
 # note: a round has entered other code when its executor leaves where it has begun, which is recorded once more
-# f([5, -1, 6]) => record record record record record record hit exit bridge hit exit bridge record record record hit hit hit hit exit bridge record miss hit hit record hit hit hit exit stitch hit exit stitch hit exit miss record hit exit miss hit hit hit hit hit hit exit stitch hit exit miss record, hit exit hit hit bridge hit hit hit exit stitch hit exit stitch hit exit miss (hit hit hit hit hit exit stitch stitch exit)*3 record
+# f([5, -1, 6]) => (record)*8 (hit)*4 (exit bridge hit)*2 exit bridge record (hit)*10 (exit stitch hit)*2 exit stitch record miss (hit)*6 record (hit)*4 (exit stitch hit)*3 exit bridge (hit)*10 (exit stitch hit)*3 exit stitch exit bridge, hit exit (hit)*6 bridge (hit)*4 (exit stitch hit)*4 (hit hit hit hit hit stitch hit hit hit hit exit stitch hit exit stitch hit exit stitch stitch exit stitch hit)*2 (hit)*5 stitch (hit)*4 (exit stitch hit)*2 exit stitch (stitch exit)*2 stitch
 def f(items):
     for first in (1, 2):
         pass
