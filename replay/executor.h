@@ -20,9 +20,11 @@
 #include "replay/graph.h"
 #include "replay/loop_program.h"
 #include "replay/native/code.h"
+#include "replay/quiet_calls.h"
 #include "replay/regions.h"
 #include "rewriter/interp/dicts.h"
 #include "rewriter/interp/frames.h"
+#include "rewriter/interp/instances.h"
 #include "rewriter/interp/watch.h"
 
 namespace tagalong::replay {
@@ -98,9 +100,11 @@ struct Step : StepCode {
   explicit Step(StepCode code) : StepCode(std::move(code)) {}
   // What the step has learned; never an assumption, always checked.
   mutable std::uint64_t version1 = 0, version2 = 0;
-  mutable PyObject* key = nullptr;     // borrowed: valid while the versions are
-  mutable PyObject* cached = nullptr;  // borrowed: valid while the versions are
-  mutable interp::DictHint hint;       // of the name
+  mutable PyObject* key = nullptr;      // borrowed: valid while the versions are
+  mutable PyObject* cached = nullptr;   // borrowed: valid while the versions are
+  mutable interp::DictHint hint;        // of the name
+  mutable interp::Attribute attribute;  // valid while version1 is
+  mutable CalledBefore called;
   mutable Ref helper;
   mutable std::uint32_t failures = 0;  // misses and side exits here
   mutable std::unique_ptr<array::UfuncSite> site;

@@ -551,7 +551,7 @@ Interpreter::Answer Interpreter::call_step(const Step& step, const std::int32_t*
   }
   PyObject* keywords = step.object == Py_None || step.op == Op::array_call ? nullptr : step.object;
   const bool is_quiet = raw_ != nullptr && keywords == nullptr && step.op == Op::call && !step.expects_raise &&
-                        is_quiet_call(arguments, step.operand_count);
+                        is_quiet_call(arguments, step.operand_count, &step.called);
   if (!is_quiet && !sync(step)) {
     return Answer::kRaised;
   }
@@ -676,6 +676,13 @@ Interpreter::Answer Interpreter::execute_name(const Step& step, const std::int32
       }
       return Answer::kNext;
     }
+    case Op::load_attr:
+    case Op::store_attr:
+    case Op::load_method:
+      if (!step.expects_raise && try_attribute(step, operands)) {
+        return Answer::kNext;
+      }
+      break;
     default:
       break;
   }

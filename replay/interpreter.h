@@ -84,6 +84,10 @@ class Interpreter {
     PyObject* globals = PyFunction_GET_GLOBALS(function);
     return step.key == globals && step.version2 == 0 ? interp::find_name(globals, step.object, &step.hint) : nullptr;
   }
+  static const interp::Attribute* known_attribute(const Step& step, PyTypeObject* type);
+  static PyObject* load_known(PyObject* object, const interp::Attribute& known);
+  static bool store_known(PyObject* object, const interp::Attribute& known, PyObject* value);
+  bool try_attribute(const Step& step, const std::int32_t* operands);
   Answer execute_cell_or_function(const Step& step, const std::int32_t* operands);
   Answer execute_names(const Step& step, const std::int32_t* operands);
   // Whether the names of the root frame are the globals of its function.

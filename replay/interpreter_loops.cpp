@@ -534,6 +534,19 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         objects[op->result] = Py_NewRef(items_of(container)[place]);
         break;
       }
+      case LoopCode::kItemInt:
+      case LoopCode::kItemFloat: {
+        PyObject* container = objects[op->left];
+        const Py_ssize_t place = place_in(container, raw[op->right].i);
+        if (place < 0) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], Answer::kAgain));
+        }
+        const Raw kind = op->code == LoopCode::kItemInt ? Raw::kInt : Raw::kFloat;
+        if (!unbox(items_of(container)[place], kind, &raw[op->result])) [[unlikely]] {
+          TAGALONG_GUARD_FAILED
+        }
+        break;
+      }
       case LoopCode::kStoreItem: {
         PyObject* container = objects[op->left];
         Py_ssize_t place = place_in(container, raw[op->right].i);

@@ -275,6 +275,11 @@ Interpreter::Answer Interpreter::execute_container(const Step& step, const std::
         return store(step, PyObject_GetItem(operand(0), operand(1)));  // runs no code, so no sync
       }
       break;
+    case Op::get_iter:
+      if (PyRange_Check(operand(0))) {  // the garbage collector does not see its iterator: it does not run here
+        return store(step, PyObject_GetIter(operand(0)));
+      }
+      break;
     default:
       break;
   }

@@ -273,11 +273,52 @@ std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
     case Op::rebind_global:
       return Plan{LoopCode::kRebind, Raw::kNone};
     case Op::sequence_item:
-      return is(1, Raw::kInt) ? std::optional(Plan{LoopCode::kItem, Raw::kNone}) : std::nullopt;
+      return is(1, Raw::kInt) ? std::optional(plan_item(number)) : std::nullopt;
     case Op::list_store:
       return is(1, Raw::kInt) ? std::optional(Plan{LoopCode::kStoreItem, Raw::kNone}) : std::nullopt;
     default:
       return std::nullopt;
+  }
+}
+
+// An item that only takes part in arithmetic, as a number that is looked for at once: where it is none, this leaves in
+// front of the item, with nothing done since that could be done twice. It is in no variable, and no branch goes
+// elsewhere meanwhile, so nobody finds out that it is not the container's own object.
+LoopLowering::Plan LoopLowering::plan_item(std::size_t number) const {
+  const Value value = node(number).first_result;
+  const Plan object{LoopCode::kItem, Raw::kNone};
+  Raw wanted = Raw::kNone;
+  const auto is_in = [value](const Values& values) { return std::ranges::find(values, value) != values.end(); };
+  for (std::size_t next = number + 1; next <= last_use_[at(value)]; ++next) {
+    const Node& each = node(next);
+    for (SnapshotId id = each.snapshot; id != kNoSnapshot; id = graph_.snapshots[static_cast<std::size_t>(id)].parent) {
+      if (is_in(graph_.snapshots[static_cast<std::size_t>(id)].locals)) {
+        return object;
+      }
+    }
+    if (each.info().is_guard() && each.op != Op::guard_type) {
+      return object;
+    }
+    if (!is_in(each.operands) || each.op == Op::drop) {
+      continue;
+    }
+    const bool is_arithmetic = each.op == Op::int_binary || each.op == Op::float_binary || each.op == Op::int_compare ||
+                               each.op == Op::float_compare;
+    if (each.op == Op::guard_type) {
+      wanted = raw_of(reinterpret_cast<PyTypeObject*>(each.object.get()));
+    }
+    if (wanted == Raw::kNone || (!is_arithmetic && each.op != Op::guard_type) ||
+        is_expected_to_raise(graph_.nodes, next)) {
+      return object;
+    }
+  }
+  switch (handed_[at(value)] == 0 ? wanted : Raw::kNone) {
+    case Raw::kInt:
+      return {LoopCode::kItemInt, Raw::kInt};
+    case Raw::kFloat:
+      return {LoopCode::kItemFloat, Raw::kFloat};
+    default:
+      return object;
   }
 }
 
@@ -477,9 +518,14 @@ void LoopLowering::emit_planned(std::size_t number, std::size_t step) {
     fused_ = number + 1;
     fused_op_ = program_.ops.size() - 1;
     after_opaque_ = true;
-  } else if (chosen.code == LoopCode::kItem) {
+  } else if (each.op == Op::sequence_item) {
+    const PyTypeObject* type = facts_->type(each.operands[0]);
     const std::int32_t key = raw(each.operands[1], step);
-    push(chosen.code, step, place(each.operands[0]), key, result);
+    LoopOp& op = push(chosen.code, step, place(each.operands[0]), key, result);
+    op.is_guard = chosen.result != Raw::kNone;
+    op.flag = static_cast<std::uint8_t>(type == &PyList_Type    ? Container::kList
+                                        : type == &PyTuple_Type ? Container::kTuple
+                                                                : Container::kEither);
   } else if (chosen.code == LoopCode::kGlobal) {
     push(chosen.code, step, place(each.operands[0]), -1, result);
   } else if (chosen.code == LoopCode::kRebind) {

@@ -80,7 +80,9 @@ enum class LoopCode : std::uint8_t {
   kGuardGreaterEqualFloat,
   kRangeNext,  // next int of the iterator `left`; a guard that there is one
   kForIter,    // next item of any iterator (step `right`); a guard that there is one
-  kItem,       // container `left` [raw `right`]
+  kItem,       // container `left` [raw `right`]; `flag`: Container
+  kItemInt,
+  kItemFloat,  // the number of that item, a guard that it is one
   kStoreItem,  // list `left` [raw `right`] = object `result`
   kServe,      // signals, pending calls, other threads, as at each jump back; `result`: what a round is worth
   kJump,       // to operation `right`
@@ -109,6 +111,9 @@ constexpr LoopCode unboxing(Raw raw) {
       return LoopCode::kUnboxBool;
   }
 }
+
+// What is known about the container of an item.
+enum class Container : std::uint8_t { kEither, kList, kTuple };
 
 struct LoopOp {
   LoopCode code = LoopCode::kStep;

@@ -52,8 +52,8 @@ void add_methods(Table& table, PyTypeObject* type, std::initializer_list<const c
   }
 }
 
-const Table& table() {
-  static const Table* const known = [] {
+Table& table() {
+  static Table* const known = [] {
     auto* made = new Table();
     add_builtins(*made);
     for (PyTypeObject* type : {&PyRange_Type, &PyFloat_Type, &PyLong_Type, &PyBool_Type}) {
@@ -111,15 +111,24 @@ bool are_right(Quiet quiet, PyObject* const* arguments, int count) {
 
 }  // namespace
 
-bool is_quiet_call(PyObject* const* slots, int count) {
+bool is_quiet_call(PyObject* const* slots, int count, CalledBefore* before) {
   const bool is_method = slots[0] != nullptr;
   PyObject* callable = slots[is_method ? 0 : 1];
   const int first = is_method ? 1 : 2;
-  const auto known = table().find(callable);
-  if (known != table().end()) {
-    return are_right(known->second, slots + first, count - first);
+  if (before->callable != callable) {
+    if (PyFunction_Check(callable)) {
+      return false;
+    }
+    auto known = table().find(callable);
+    if (known == table().end() && is_of_math(callable)) {
+      known = table().emplace(Py_NewRef(callable), Quiet::kNumbers).first;
+    }
+    if (known == table().end()) {
+      return false;
+    }
+    *before = {callable, static_cast<std::uint8_t>(known->second)};
   }
-  return is_of_math(callable) && are_right(Quiet::kNumbers, slots + first, count - first);
+  return are_right(static_cast<Quiet>(before->kind), slots + first, count - first);
 }
 
 }  // namespace tagalong::replay

@@ -5,9 +5,17 @@
 
 #include <Python.h>
 
+#include <cstdint>
+
 namespace tagalong::replay {
 
+// What a call site has learned: a callable that is kept for good, and how it is quiet.
+struct CalledBefore {
+  PyObject* callable = nullptr;
+  std::uint8_t kind = 0;
+};
+
 // The callable's two slots as on the stack, then the arguments, none by keyword. Never has an exception set.
-[[nodiscard]] bool is_quiet_call(PyObject* const* slots, int count);
+[[nodiscard]] bool is_quiet_call(PyObject* const* slots, int count, CalledBefore* before);
 
 }  // namespace tagalong::replay

@@ -386,24 +386,18 @@ class Compiler final : public Xbyak::CodeGenerator {
 
   // --- out of objects
 
-  void unbox(const LoopOp& op) {
-    Label& fails = op.is_guard ? failed(op) : bail();
-    mov(rax, object(op.left));
-    if (op.code == LoopCode::kUnboxFloat) {
-      compare_with(qword[rax + layout::kType], &PyFloat_Type);
-      jne(fails);
-      const int index = floats_.take();
-      movsd(float_register(index), qword[rax + layout::kFloat]);
-      keep_float(op.left, index);
-      return;
-    }
-    if (op.code == LoopCode::kUnboxBool) {
-      perform(op);
-      return;
-    }
-    Label large;
+  // The number of the object in rax; a guard that it is one.
+  void keep_float_of(const LoopOp& op, std::int32_t place) {
+    compare_with(qword[rax + layout::kType], &PyFloat_Type);
+    jne(op.is_guard ? failed(op) : bail());
+    const int index = floats_.take();
+    movsd(float_register(index), qword[rax + layout::kFloat]);
+    keep_float(place, index);
+  }
+  // To `large` where it has more than one digit.
+  void keep_int_of(const LoopOp& op, std::int32_t place, Label& large) {
     compare_with(qword[rax + layout::kType], &PyLong_Type);
-    jne(fails);
+    jne(op.is_guard ? failed(op) : bail());
     const int index = ints_.take();
     mov(rdx, qword[rax + layout::kSize]);
     lea(rcx, ptr[rdx + 1]);
@@ -411,8 +405,23 @@ class Compiler final : public Xbyak::CodeGenerator {
     ja(large);
     mov(int_register(index).cvt32(), dword[rax + layout::kDigits]);
     imul(int_register(index), rdx);
-    keep_int(op.left, index);
-    perform_aside(large, op);
+    keep_int(place, index);
+  }
+  void unbox(const LoopOp& op) {
+    Label large;
+    mov(rax, object(op.left));
+    switch (op.code) {
+      case LoopCode::kUnboxFloat:
+        keep_float_of(op, op.left);
+        break;
+      case LoopCode::kUnboxInt:
+        keep_int_of(op, op.left, large);
+        perform_aside(large, op);
+        break;
+      default:
+        perform(op);
+        break;
+    }
   }
 
   // --- arithmetic
@@ -779,10 +788,8 @@ class Compiler final : public Xbyak::CodeGenerator {
     mov(object(op.result), rax);
     perform_aside(other, op);
   }
-  // rdx: the container's items, rcx: the index; to `unusual` where that is none from the start.
-  void find_item(const LoopOp& op, Label& unusual, bool is_list) {
-    Label list;
-    Label found;
+  // rdx: where the container has the item; to `unusual` if the index is none from the start.
+  void find_item(const LoopOp& op, Label& unusual, Container container) {
     mov(rax, object(op.left));
     if (const int index = ints_.find(op.right); index >= 0) {
       mov(rdx, int_register(index));
@@ -791,31 +798,47 @@ class Compiler final : public Xbyak::CodeGenerator {
     }
     cmp(rdx, qword[rax + layout::kSize]);
     jae(unusual);
-    if (is_list) {
-      mov(rax, qword[rax + layout::kListItems]);
-    } else {
+    Label tuple;
+    Label found;
+    if (container == Container::kEither) {
       compare_with(qword[rax + layout::kType], &PyList_Type);
-      je(list);
-      add(rax, layout::kTupleItems);
-      jmp(found);
-      L(list);
-      mov(rax, qword[rax + layout::kListItems]);
-      L(found);
+      jne(tuple);
     }
-    lea(rdx, ptr[rax + rdx * kNumberSize]);
+    if (container != Container::kTuple) {
+      mov(rax, qword[rax + layout::kListItems]);
+      lea(rdx, ptr[rax + rdx * kNumberSize]);
+    }
+    if (container == Container::kEither) {
+      jmp(found);
+    }
+    if (container != Container::kList) {
+      L(tuple);
+      lea(rdx, ptr[rax + rdx * kNumberSize + layout::kTupleItems]);
+    }
+    L(found);
   }
   void item(const LoopOp& op) {
     Label unusual;
-    find_item(op, unusual, false);
+    find_item(op, unusual, static_cast<Container>(op.flag));
     mov(rax, qword[rdx]);
-    share(rax);
-    mov(object(op.result), rax);
+    switch (op.code) {
+      case LoopCode::kItemFloat:
+        keep_float_of(op, op.result);
+        break;
+      case LoopCode::kItemInt:
+        keep_int_of(op, op.result, unusual);
+        break;
+      default:
+        share(rax);
+        mov(object(op.result), rax);
+        break;
+    }
     perform_aside(unusual, op);
   }
   void store_item(const LoopOp& op) {
     Label unusual;
     Label shared;
-    find_item(op, unusual, true);
+    find_item(op, unusual, Container::kList);
     mov(rax, qword[rdx]);
     cmp(qword[rax + layout::kCount], 1);
     jne(shared);
@@ -847,6 +870,35 @@ class Compiler final : public Xbyak::CodeGenerator {
     Label& fails = failed(op);
     cmp(number(op.left), 0);
     op.flag != 0 ? je(fails) : jne(fails);
+  }
+
+  // What the step has found under its name, if that is still so (Interpreter::known_global).
+  void global(const LoopOp& op) {
+    const Step& step = source_.steps[op.step];
+    const auto learned = [&step](const auto& member) {
+      return static_cast<int>(reinterpret_cast<const char*>(&member) - reinterpret_cast<const char*>(&step.key));
+    };
+    Label other;
+    Label found;
+    mov(rax, object(op.left));
+    mov(rcx, reinterpret_cast<std::size_t>(&step.key));
+    mov(rdx, qword[rax + layout::kFunctionGlobals]);
+    cmp(rdx, qword[rcx]);
+    jne(other);
+    mov(rdx, qword[rdx + layout::kDictVersion]);
+    cmp(rdx, qword[rcx + learned(step.version1)]);
+    jne(other);
+    mov(rdx, qword[rcx + learned(step.version2)]);
+    test(rdx, rdx);
+    jz(found);
+    mov(rax, qword[rax + layout::kFunctionBuiltins]);
+    cmp(rdx, qword[rax + layout::kDictVersion]);
+    jne(other);
+    L(found);
+    mov(rax, qword[rcx + learned(step.cached)]);
+    share(rax);
+    mov(object(op.result), rax);
+    perform_aside(other, op);
   }
 
   // --- rounds
@@ -1005,10 +1057,15 @@ class Compiler final : public Xbyak::CodeGenerator {
         for_iter(op);
         break;
       case LoopCode::kItem:
+      case LoopCode::kItemInt:
+      case LoopCode::kItemFloat:
         item(op);
         break;
       case LoopCode::kStoreItem:
         store_item(op);
+        break;
+      case LoopCode::kGlobal:
+        global(op);
         break;
       case LoopCode::kServe:
       case LoopCode::kCross:
@@ -1043,7 +1100,6 @@ class Compiler final : public Xbyak::CodeGenerator {
         break;
       case LoopCode::kStep:
       case LoopCode::kSyncRaw:
-      case LoopCode::kGlobal:
       case LoopCode::kGiveUpRest:
       case LoopCode::kUnbind:
       case LoopCode::kRebind:

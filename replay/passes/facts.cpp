@@ -9,7 +9,8 @@ namespace tagalong::replay {
 
 bool is_plain(const PyTypeObject* type) {
   return type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type || type == &PyUnicode_Type ||
-         type == &PyComplex_Type || type == &PyBytes_Type || type == Py_TYPE(Py_None);
+         type == &PyComplex_Type || type == &PyBytes_Type || type == Py_TYPE(Py_None) || type == &PyRange_Type ||
+         type == &PyRangeIter_Type;
 }
 
 bool is_lasting(const PyTypeObject* type) {

@@ -17,7 +17,7 @@ namespace tagalong::replay {
 // An instance of this very type stays one for all its life.
 [[nodiscard]] bool is_lasting(const PyTypeObject* type);
 
-// Instances are freed without running anything: no references to other objects, no weak references to them.
+// Instances are freed without running anything: no weak references to them, and none of theirs but to such objects.
 [[nodiscard]] bool is_plain(const PyTypeObject* type);
 
 class Facts {

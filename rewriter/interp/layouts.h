@@ -23,6 +23,10 @@ inline constexpr int kDigits = offsetof(PyLongObject, ob_digit);
 inline constexpr int kListItems = offsetof(PyListObject, ob_item);
 inline constexpr int kTupleItems = offsetof(PyTupleObject, ob_item);
 
+inline constexpr int kFunctionGlobals = offsetof(PyFunctionObject, func_globals);
+inline constexpr int kFunctionBuiltins = offsetof(PyFunctionObject, func_builtins);
+inline constexpr int kDictVersion = offsetof(PyDictObject, ma_version_tag);
+
 inline constexpr int kRangeIndex = offsetof(RangeIterator, index);
 inline constexpr int kRangeStart = offsetof(RangeIterator, start);
 inline constexpr int kRangeStep = offsetof(RangeIterator, step);

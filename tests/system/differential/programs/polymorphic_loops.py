@@ -696,7 +696,7 @@ def f(n):
 # program: swap_sort
 # limits: loops=1, heat=2, grow_after=2
 # f([5, 3, 9, 1, 7, 2, 8, 6, 4, 0]) => record (record hit exit)*2 stitch exit grow (stitch exit)*2 hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit bridge hit exit stitch exit
-# f([2.5, 1, -3, 10**20, 0.0, 4]) => (hit exit)*2 bridge hit exit miss hit exit stitch stitch exit miss bridge hit exit stitch (stitch exit)*2 stitch grow stitch exit grow stitch stitch exit stitch grow (stitch exit stitch)*2 exit stitch exit grow stitch exit bridge
+# f([2.5, 1, -3, 10**20, 0.0, 4]) => (hit exit)*3 bridge hit exit stitch (stitch exit)*3 grow stitch stitch exit hit (stitch exit)*4 bridge hit exit stitch exit grow (stitch exit)*2 bridge
 def f(items):
     items = list(items)
     for i in range(len(items)):

@@ -1,0 +1,80 @@
+// Attributes of ordinary instances, where they lie: after inline caches (L. P. Deutsch and A. M. Schiffman, "Efficient
+// implementation of the Smalltalk-80 system", 1984), as CPython's specialised instructions have them (PEP 659). What is
+// found this way runs no code of anybody's, so nothing has to be shown before.
+#include "replay/interpreter.h"
+
+namespace tagalong::replay {
+
+// What instances of this type have by the step's name; null: the interpreter has to be asked.
+const interp::Attribute* Interpreter::known_attribute(const Step& step, PyTypeObject* type) {
+  const unsigned version = interp::type_version(type);
+  if (version == 0 || step.version1 != version) {
+    step.attribute = interp::find_attribute(type, step.object);
+    step.version1 = interp::type_version(type);
+    if (step.version1 == 0) {
+      return nullptr;
+    }
+  }
+  return step.attribute.kind == interp::Attribute::Kind::kUnknown ? nullptr : &step.attribute;
+}
+
+PyObject* Interpreter::load_known(PyObject* object, const interp::Attribute& known) {
+  if (known.kind != interp::Attribute::Kind::kOfType) {
+    PyObject** place = interp::place_of(object, known);
+    return place == nullptr ? nullptr : Py_XNewRef(*place);
+  }
+  return known.is_plain && interp::is_visible(object, known) ? Py_NewRef(known.object) : nullptr;
+}
+
+// False: nothing has happened.
+bool Interpreter::store_known(PyObject* object, const interp::Attribute& known, PyObject* value) {
+  PyObject** place = known.kind == interp::Attribute::Kind::kOfType ? nullptr : interp::place_of(object, known);
+  if (place == nullptr) {
+    return false;
+  }
+  PyObject* old = *place;
+  if (old == nullptr && known.kind == interp::Attribute::Kind::kValue) {
+    interp::add_value(object, known.index, Py_NewRef(value));
+    return true;
+  }
+  if (old != nullptr && Py_REFCNT(old) == 1 && !dies_alone(old)) {
+    return false;
+  }
+  *place = Py_NewRef(value);
+  Py_XDECREF(old);
+  return true;
+}
+
+// False: nothing has happened.
+bool Interpreter::try_attribute(const Step& step, const std::int32_t* operands) {
+  PyObject* object = registers_[operands[0]];
+  const interp::Attribute* known = known_attribute(step, Py_TYPE(object));
+  if (known == nullptr) {
+    return false;
+  }
+  if (step.op == Op::store_attr) {
+    return store_known(object, *known, registers_[operands[1]]);
+  }
+  const std::int32_t* results = operands + step.operand_count;
+  if (step.op == Op::load_method && known->is_method && known->kind == interp::Attribute::Kind::kOfType) {
+    if (!interp::is_visible(object, *known)) {
+      return false;
+    }
+    registers_[results[0]] = Py_NewRef(known->object);
+    registers_[results[1]] = Py_NewRef(object);
+    return true;
+  }
+  PyObject* value = load_known(object, *known);
+  if (value == nullptr) {
+    return false;
+  }
+  if (step.op == Op::load_method) {
+    registers_[results[0]] = nullptr;
+    registers_[results[1]] = value;
+  } else {
+    registers_[step.result] = value;
+  }
+  return true;
+}
+
+}  // namespace tagalong::replay
