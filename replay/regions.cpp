@@ -34,6 +34,8 @@ bool is_silent(const Step& step) {
     case Op::build_slice:
     case Op::build_tuple:
     case Op::binary_subscr:
+    case Op::load_method:
+    case Op::guard_not_null:
       return true;
     default:
       return false;
@@ -41,7 +43,9 @@ bool is_silent(const Step& step) {
 }
 
 // What a region may end with.
-bool is_operation(const Step& step) { return is_array_operation(step) || step.op == Op::store_subscr; }
+bool is_operation(const Step& step) {
+  return is_array_operation(step) || step.op == Op::store_subscr || step.op == Op::call;
+}
 
 bool may_be_inside(const Step& step) {
   return !step.in_loop && !step.expects_raise && (is_operation(step) || is_silent(step));
@@ -93,8 +97,9 @@ class RegionPlanner {
   }
 
  private:
-  // A view, a slice and a tuple are no objects in a region, so nothing of the kind may be left when it ends.
-  enum class Kind : std::uint8_t { kExternal, kConstant, kLoaded, kResult, kView, kSlice, kTuple };
+  // A view, a slice, a tuple and a method of a result are no objects in a region, so nothing of the kind may be left
+  // when it ends.
+  enum class Kind : std::uint8_t { kExternal, kConstant, kLoaded, kResult, kView, kSlice, kTuple, kMethod };
   struct Content {
     Kind kind = Kind::kExternal;
     PyObject* object = nullptr;   // this run's; null: a result
@@ -198,6 +203,12 @@ class RegionPlanner {
       case Op::store_subscr:
         is_taken = assign(operands);
         break;
+      case Op::load_method:
+        is_taken = load_method(step, operands);
+        break;
+      case Op::call:
+        is_taken = call(step, operands);
+        break;
       case Op::sync_local:
         is_taken = true;
         locals_.emplace_back(&step, content_of(operands[0]));
@@ -209,6 +220,7 @@ class RegionPlanner {
       case Op::guard_function:
       case Op::guard_is:
       case Op::guard_type:
+      case Op::guard_not_null:
         is_taken = guard(step, operands[0]);
         break;
       case Op::leave_frame:
@@ -315,6 +327,51 @@ class RegionPlanner {
     return true;
   }
 
+  // A method of an array that the region has made: what its class says.
+  bool load_method(const Step& step, const std::int32_t* operands) {
+    const int index = content_of(operands[0]);
+    const array::Reduction reduction = array::reduction_by_name(step.object);
+    if (index < 0 || contents_[static_cast<std::size_t>(index)].kind != Kind::kResult ||
+        builder_.is_scalar(contents_[static_cast<std::size_t>(index)].number) ||
+        reduction == array::Reduction::kCount) {
+      return refuse(Reason::kOther);
+    }
+    const std::int32_t* results = operands + step.operand_count;
+    define(results[0], {.kind = Kind::kMethod, .number = static_cast<int>(reduction)});
+    state_.registers[results[1]] = index;
+    return true;
+  }
+
+  // numpy.sum(x), x.sum() and the like.
+  bool call(const Step& step, const std::int32_t* operands) {
+    constexpr int kMethodCall = 2;    // the method and its object
+    constexpr int kFunctionCall = 3;  // null, the function, the operand
+    if (step.object != Py_None) {
+      return refuse(Reason::kOther);
+    }
+    const int first = content_of(operands[0]);
+    auto reduction = array::Reduction::kCount;
+    if (step.operand_count == kMethodCall && first >= 0 &&
+        contents_[static_cast<std::size_t>(first)].kind == Kind::kMethod) {
+      reduction = static_cast<array::Reduction>(contents_[static_cast<std::size_t>(first)].number);
+    } else if (step.operand_count == kFunctionCall && is_null(operands[0])) {
+      const int callable = content_of(operands[1]);
+      const Content* content = callable < 0 ? nullptr : &contents_[static_cast<std::size_t>(callable)];
+      if (content != nullptr && content->kind == Kind::kExternal) {
+        region_->same.emplace_back(operands[1], content->object);
+        state_.same = region_->same.size();
+      }
+      reduction = content == nullptr ? reduction : array::reduction_of(content->object);
+    }
+    const int number = reduction == array::Reduction::kCount ? -1 : number_of(operands[step.operand_count - 1]);
+    const int result = number < 0 ? -1 : builder_.reduce(reduction, number);
+    if (result < 0) {
+      return refuse(number < 0 ? Reason::kOther : builder_.reason());
+    }
+    define(step.result, {.kind = Kind::kResult, .number = result});
+    return true;
+  }
+
   bool assign(const std::int32_t* operands) {
     const int value = number_of(operands[2]);
     const int number = value < 0 ? -1 : part_of(operands[0], operands[1]);
@@ -352,7 +409,10 @@ class RegionPlanner {
       return refuse(Reason::kGuard);
     }
     const Content& content = contents_[static_cast<std::size_t>(index)];
-    if (content.kind == Kind::kResult && step.op == Op::guard_type &&
+    if (step.op == Op::guard_not_null) {
+      return content.object != nullptr || content.kind >= Kind::kResult || refuse(Reason::kGuard);
+    }
+    if (content.kind == Kind::kResult && step.op == Op::guard_type && !builder_.is_scalar(content.number) &&
         step.object == reinterpret_cast<PyObject*>(np_.array_type)) {
       return true;
     }

@@ -30,26 +30,22 @@ bool same_shape(const ArrayFields* one, const ArrayFields* other) {
   return one->nd == other->nd && std::equal(one->dimensions, one->dimensions + one->nd, other->dimensions);
 }
 
-struct FreeMemory {
-  void operator()(char* memory) const { std::free(memory); }  // NOLINT(cppcoreguidelines-no-malloc)
-};
-using Memory = std::unique_ptr<char, FreeMemory>;
-
-Memory allocate(std::size_t bytes) { return Memory(static_cast<char*>(std::aligned_alloc(kCacheLine, bytes))); }
-
 // Memory for the blocks of this thread. Nothing that runs while it is in use runs another region.
 class Arena {
  public:
   char* reserve(std::size_t bytes) {
     if (bytes > size_) {
-      memory_ = allocate(bytes);
+      memory_.reset(static_cast<char*>(std::aligned_alloc(kCacheLine, bytes)));
       size_ = memory_ ? bytes : 0;
     }
     return memory_.get();
   }
 
  private:
-  Memory memory_;
+  struct Free {
+    void operator()(char* memory) const { std::free(memory); }  // NOLINT(cppcoreguidelines-no-malloc)
+  };
+  std::unique_ptr<char, Free> memory_;
   std::size_t size_ = 0;
 };
 thread_local Arena arena;
@@ -69,7 +65,10 @@ struct RegionPlan::Frame {
   int order = 0;
   Extent count = 1;
   Extent block = 0;
-  int errors = 0;  // floating point errors that were up before a loop that may clear them
+  int errors = 0;         // floating point errors that were up before a loop that may clear them
+  bool is_begun = false;  // a block has been reduced
+  bool is_refused = false;
+  std::array<Accumulator, kMaxRegionReductions> reduced;  // NOLINT(cppcoreguidelines-pro-type-member-init)
 };
 static_assert(kMaxRegionOperations <= 64);
 
@@ -97,6 +96,7 @@ struct RegionPlan::Space {
   std::array<Strides, kMaxRegionSlots> results;  // of operations, in elements
   std::array<Strides, kMaxRegionOutputs> output_strides;
   std::array<Strides, kMaxRegionOutputs> walked_outputs;
+  std::array<Strides, kMaxRegionReductions> reduced_strides;
   std::optional<Walk> walk;
   boost::container::static_vector<Port, kMaxRegionInputs> gathered;
   boost::container::static_vector<Port, kMaxRegionOutputs> scattered;
@@ -368,7 +368,7 @@ int RegionPlan::elided_operand(const Numpy& np, const Operation& operation, PyOb
 
 // In which order the elements are computed, and which arrays lie so.
 void RegionPlan::bind_walk(const Numpy& np, Frame* frame, Space* space) const {
-  std::array<Strides*, kMaxRegionInputs + 2 * kMaxRegionOutputs> all{};
+  std::array<Strides*, kMaxRegionInputs + 2 * kMaxRegionOutputs + kMaxRegionReductions> all{};
   std::size_t count = 0;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     all[count++] = &space->input_strides[i];
@@ -377,7 +377,13 @@ void RegionPlan::bind_walk(const Numpy& np, Frame* frame, Space* space) const {
     space->target_strides[i] = space->targets[i].strides;
     all[count++] = &space->target_strides[i];
   }
-  const Strides* leading = targets_.empty() ? nullptr : &space->targets[0].strides;
+  for (std::size_t i = 0; i < reductions_.size(); ++i) {
+    space->reduced_strides[i] = *space->operands[reductions_[i].slot].strides;
+    all[count++] = &space->reduced_strides[i];
+  }
+  const Strides* leading = !targets_.empty()      ? &space->targets[0].strides
+                           : !reductions_.empty() ? space->operands[reductions_[0].slot].strides
+                                                  : nullptr;
   for (std::size_t i = outputs_.size(); i-- > 0;) {
     if (outputs_[i].descr == nullptr) {
       continue;
@@ -422,10 +428,14 @@ RegionReason RegionPlan::bind_space(const Numpy& np, PyObject* const* externals,
     return RegionReason::kLayout;
   }
   reason = bind_layouts(np, externals, frame, space);
-  if (reason == RegionReason::kNone) {
-    bind_walk(np, frame, space);
+  if (reason != RegionReason::kNone) {
+    return reason;
   }
-  return reason;
+  bind_walk(np, frame, space);
+  // What is reduced would be one row in memory, and its elements are taken in that order.
+  const bool are_rows = std::all_of(space->reduced_strides.begin(), space->reduced_strides.begin() + reductions_.size(),
+                                    [&](const Strides& strides) { return space->walk->is_row(strides); });
+  return are_rows ? RegionReason::kNone : RegionReason::kLayout;
 }
 
 // False: a loop says that there is an exception.
@@ -454,65 +464,145 @@ bool RegionPlan::compute_block(Frame* frame, Extent count) const {
   return true;
 }
 
-bool RegionPlan::compute(Frame* frame, Space* space) const {
-  Extent left = frame->count;
-  const bool is_by_rows = space != nullptr && space->walk->row() >= kLongRow;
-  while (true) {
-    Extent count = std::min(left, frame->block);
-    if (space != nullptr) [[unlikely]] {
-      Walk& walk = *space->walk;
-      if (is_by_rows) {
-        count = std::min(count, walk.left_in_row());
-      }
-      const bool is_in_row = count <= walk.left_in_row();
-      const auto place = [&](const Space::Port& port) {
-        const bool is_direct = is_in_row && port.is_direct;
-        frame->data[port.slot] = is_direct ? walk.place(port.data, port.strides) : port.block;
-        frame->strides[port.slot] = is_direct ? port.strides[0] : port.item_size;
-        return is_direct;
-      };
-      for (const Space::Port& port : space->gathered) {
-        if (!place(port)) {
-          walk.gather(port.data, port.strides, port.item_size, count, port.block);
-        }
-      }
-      for (const Space::Port& port : space->scattered) {
-        static_cast<void>(place(port));
-      }
-      if (!compute_block(frame, count)) {
-        return false;
-      }
-      for (const Space::Port& port : space->scattered) {
-        if (frame->data[port.slot] == port.block) {
-          walk.scatter(port.data, port.strides, port.item_size, count, port.block);
-        }
-      }
-      walk.advance(count);
-    } else if (!compute_block(frame, count)) {
+// What a block adds to the reductions. Pairwise sums begin anew: the tree of blocks adds them.
+bool RegionPlan::reduce_block(Frame* frame, Extent count) const {
+  for (std::size_t i = 0; i < reductions_.size(); ++i) {
+    const Reduced& reduced = reductions_[i];
+    const ReductionKernel& kernel = *reduced.kernel;
+    Accumulator& accumulator = frame->reduced[i];
+    char* data = frame->data[reduced.slot];
+    const Extent stride = frame->strides[reduced.slot];
+    Extent left = count;
+    if (kernel.is_pairwise) {
+      begin_leaf(kernel, &accumulator);
+    } else if (!frame->is_begun && begins_with_element(reduced.reduction)) {
+      std::memcpy(accumulator.bytes, data, kernel.item_size);
+      data += stride;
+      --left;
+    } else if (!frame->is_begun) {
+      begin(kernel, reduced.reduction, &accumulator);
+    }
+    if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) [[unlikely]] {
+      frame->errors |= take_float_status();
+    }
+    const std::array<char*, 3> places{accumulator.bytes, data, accumulator.bytes};
+    const std::array<Extent, 3> strides{0, stride, 0};
+    if (left > 0 && kernel.loop(kernel.context, places.data(), &left, strides.data(), kernel.auxdata) != 0) {
       return false;
     }
-    left -= count;
-    if (left == 0) {
-      return true;
+  }
+  frame->is_begun = true;
+  return true;
+}
+
+// The next block: what is gathered for it, computed, scattered and reduced.
+bool RegionPlan::compute_next(Frame* frame, Space* space, Extent count) const {
+  if (space == nullptr) [[likely]] {
+    if (!compute_block(frame, count)) {
+      return false;
     }
-    for (const Input& input : inputs_) {
-      frame->data[input.slot] += count * frame->strides[input.slot];
-    }
-    for (const Output& output : outputs_) {
-      if (output.descr != nullptr) {
-        frame->data[output.slot] += count * frame->strides[output.slot];
+  } else {
+    Walk& walk = *space->walk;
+    const bool is_in_row = count <= walk.left_in_row();
+    const auto place = [&](const Space::Port& port) {
+      const bool is_direct = is_in_row && port.is_direct;
+      frame->data[port.slot] = is_direct ? walk.place(port.data, port.strides) : port.block;
+      frame->strides[port.slot] = is_direct ? port.strides[0] : port.item_size;
+      return is_direct;
+    };
+    for (const Space::Port& port : space->gathered) {
+      if (!place(port)) {
+        walk.gather(port.data, port.strides, port.item_size, count, port.block);
       }
     }
-    for (const Target& target : targets_) {
-      frame->data[target.slot] += count * frame->strides[target.slot];
+    for (const Space::Port& port : space->scattered) {
+      static_cast<void>(place(port));
+    }
+    if (!compute_block(frame, count)) {
+      return false;
+    }
+    for (const Space::Port& port : space->scattered) {
+      if (frame->data[port.slot] == port.block) {
+        walk.scatter(port.data, port.strides, port.item_size, count, port.block);
+      }
+    }
+    walk.advance(count);
+  }
+  if (!reductions_.empty() && !reduce_block(frame, count)) {
+    return false;
+  }
+  for (const Input& input : inputs_) {
+    frame->data[input.slot] += count * frame->strides[input.slot];
+  }
+  for (const Output& output : outputs_) {
+    if (output.descr != nullptr) {
+      frame->data[output.slot] += count * frame->strides[output.slot];
     }
   }
+  for (const Target& target : targets_) {
+    frame->data[target.slot] += count * frame->strides[target.slot];
+  }
+  return true;
+}
+
+// Blocks as pairwise summation cuts; `sums` of the elements that have been taken.
+bool RegionPlan::compute_tree(Frame* frame, Space* space, Extent count, Accumulator* sums) const {
+  if (count <= kBlock) {
+    if (!compute_next(frame, space, count)) {
+      return false;
+    }
+    std::copy_n(frame->reduced.begin(), reductions_.size(), sums);
+    return true;
+  }
+  std::array<Accumulator, kMaxRegionReductions> right;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  if (!compute_tree(frame, space, left_half(count), sums) ||
+      !compute_tree(frame, space, count - left_half(count), right.data())) {
+    return false;
+  }
+  for (std::size_t i = 0; i < reductions_.size(); ++i) {
+    if (reductions_[i].kernel->is_pairwise) {
+      add_leaves(*reductions_[i].kernel, right[i], &sums[i]);
+    }
+  }
+  return true;
+}
+
+bool RegionPlan::compute(Frame* frame, Space* space) const {
+  if (is_tree_) {
+    std::array<Accumulator, kMaxRegionReductions> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+    if (!compute_tree(frame, space, frame->count, sums.data())) {
+      return false;
+    }
+    for (std::size_t i = 0; i < reductions_.size(); ++i) {
+      if (reductions_[i].kernel->is_pairwise) {
+        frame->reduced[i] = sums[i];
+      }
+    }
+  } else {
+    const bool is_by_rows = space != nullptr && space->walk->row() >= kLongRow;
+    for (Extent left = frame->count; left > 0;) {
+      const Extent most = std::min(left, frame->block);
+      const Extent count = is_by_rows ? std::min(most, space->walk->left_in_row()) : most;
+      if (!compute_next(frame, space, count)) {
+        return false;
+      }
+      left -= count;
+    }
+  }
+  for (std::size_t i = 0; i < reductions_.size(); ++i) {
+    const Reduced& reduced = reductions_[i];
+    frame->is_refused |= !finish(*reduced.kernel, reduced.reduction, frame->count, &frame->reduced[i]);
+  }
+  return true;
 }
 
 RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame,
                                  Space* space) const {
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     const Output& output = outputs_[i];
+    if (output.reduction >= 0) {
+      continue;
+    }
     if (output.descr == nullptr) {
       outputs[i] = Ref::create(externals[output.external]);
       continue;
@@ -540,7 +630,7 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
     }
   }
   if (frame->count == 0) {
-    return RegionReason::kNone;
+    return reductions_.empty() ? RegionReason::kNone : RegionReason::kReduction;
   }
   frame->block = std::min(frame->count, kBlock);
   constexpr std::size_t kSmall = 2048;
@@ -550,8 +640,21 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   const std::size_t ports = space == nullptr ? 0 : space->gathered.size() + space->scattered.size();
   const std::size_t whole = padded(static_cast<std::size_t>(frame->count) * kItemSize);  // of a target
   const std::size_t needed = bytes * (buffers_ + ports) + whole * targets_.size();
-  Memory large = needed > kMostKept ? allocate(needed) : nullptr;
-  char* blocks = needed <= kSmall ? small.data() : needed > kMostKept ? large.get() : arena.reserve(needed);
+  char* blocks = small.data();
+  Ref large;
+  if (needed > kMostKept) {
+    // NumPy asks for huge pages, which new memory of this size wants.
+    const auto size = static_cast<Extent>(needed + kCacheLine);
+    Py_INCREF(np.descr[kUInt8]);
+    large = Ref::steal(np.new_from_descr(np.array_type, np.descr[kUInt8], 1, &size, nullptr, nullptr, 0, nullptr));
+    PyErr_Clear();
+    blocks = large ? as_array(large.get())->data : nullptr;
+    blocks += blocks == nullptr
+                  ? 0
+                  : padded(reinterpret_cast<std::uintptr_t>(blocks)) - reinterpret_cast<std::uintptr_t>(blocks);
+  } else if (needed > kSmall) {
+    blocks = arena.reserve(needed);
+  }
   if (blocks == nullptr) {
     return RegionReason::kMemory;
   }
@@ -595,6 +698,19 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   }
   if (frame->errors != 0 && !ignores_float_errors(np, frame->errors)) [[unlikely]] {
     return RegionReason::kFloatError;
+  }
+  if (frame->is_refused) {
+    return RegionReason::kReduction;
+  }
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (const std::int16_t number = outputs_[i].reduction; number >= 0) {
+      const auto place = static_cast<std::size_t>(number);
+      outputs[i] = Ref::steal(make_scalar(np, reductions_[place].kernel->type, frame->reduced[place]));
+      if (!outputs[i]) {
+        PyErr_Clear();
+        return RegionReason::kMemory;
+      }
+    }
   }
   for (std::size_t i = 0; i < targets_.size(); ++i) {
     space->walk->begin();

@@ -24,6 +24,7 @@
 
 #include "replay/array/kernel.h"
 #include "replay/array/operators.h"
+#include "replay/array/reduction.h"
 #include "replay/array/region_reasons.h"
 #include "replay/array/region_space.h"
 #include "replay/array/region_view.h"
@@ -35,6 +36,7 @@ inline constexpr unsigned kMaxRegionSlots = 96;
 inline constexpr unsigned kMaxRegionScalars = 16;
 inline constexpr unsigned kMaxRegionOutputs = 8;
 inline constexpr unsigned kMaxRegionInputs = 24;
+inline constexpr unsigned kMaxRegionReductions = 4;
 
 // 0: operations are run one by one.
 extern int regions_enabled;
@@ -90,8 +92,9 @@ class RegionPlan {
     std::array<std::int16_t, 2> externals{-1, -1};
   };
   struct Output {
-    PyObject* descr;  // of a new array; null: the object is an external one
+    PyObject* descr;  // of a new array; null: the object is an external one, or a scalar
     std::uint16_t external;
+    std::int16_t reduction;  // -1: not one of those
     std::uint8_t item_size;
     Slot slot;
   };
@@ -103,6 +106,11 @@ class RegionPlan {
     Slot slot;
     std::size_t written = 0;  // by which operation first
     std::uint64_t later = 0;  // bit i: inputs_[i] is read after that
+  };
+  struct Reduced {
+    const ReductionKernel* kernel;
+    Reduction reduction;
+    Slot slot;
   };
   struct Temporary {
     Slot slot;
@@ -126,6 +134,9 @@ class RegionPlan {
   RegionReason run_in_space(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame) const;
   RegionReason execute(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame, Space* space) const;
   bool compute(Frame* frame, Space* space) const;
+  bool compute_tree(Frame* frame, Space* space, Extent count, Accumulator* sums) const;
+  bool compute_next(Frame* frame, Space* space, Extent count) const;
+  bool reduce_block(Frame* frame, Extent count) const;
   bool compute_block(Frame* frame, Extent count) const;
 
   std::vector<Input> inputs_;
@@ -136,6 +147,8 @@ class RegionPlan {
   std::vector<Output> outputs_;
   std::vector<Target> targets_;
   std::vector<Temporary> temporaries_;
+  std::vector<Reduced> reductions_;
+  bool is_tree_ = false;   // one of them is a pairwise sum
   std::size_t calls_ = 0;  // operations without the casts
   std::uint16_t buffers_ = 0;
   bool has_casts_ = false;
@@ -161,6 +174,8 @@ class RegionBuilder {
   int call(PyObject* ufunc, std::span<const int> operands);
   // Makes the value the contents of a view or an external array; the result means nothing.
   int assign(int target, int value);
+  // All elements as one scalar, which is no operand of the region.
+  int reduce(Reduction reduction, int operand);
 
   // The arrays that somebody can see; each the result of an operation.
   std::unique_ptr<RegionPlan> finish(std::span<const int> outputs);
@@ -168,6 +183,8 @@ class RegionBuilder {
   [[nodiscard]] std::size_t operation_count() const { return plan_->calls_; }
   // Whether an external array has got new contents.
   [[nodiscard]] bool is_written(int object) const { return objects_[static_cast<std::size_t>(object)].target >= 0; }
+  // Whether it is the result of a reduction.
+  [[nodiscard]] bool is_scalar(int object) const { return objects_[static_cast<std::size_t>(object)].reduction >= 0; }
   // Why the last operation was not for the region.
   [[nodiscard]] RegionReason reason() const { return reason_; }
 
@@ -181,7 +198,8 @@ class RegionBuilder {
     std::int16_t view = -1;
     int slot = -1;    // of an array
     int target = -1;  // of plan_->targets_, once it has been written
-    View place;       // of an external array, in this run
+    std::int16_t reduction = -1;
+    View place;  // of an external array, in this run
   };
   struct Request {
     PyObject* ufunc;

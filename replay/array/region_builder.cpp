@@ -131,6 +131,30 @@ int RegionBuilder::assign(int target, int value) {
   return write(&part, slot) ? target : refuse(RegionReason::kLimit);
 }
 
+int RegionBuilder::reduce(Reduction reduction, int operand) {
+  const Object& object = at(operand);
+  if (!object.is_result && object.target < 0) {
+    return refuse(RegionReason::kOther);
+  }
+  const ReductionKernel& kernel = reduction_kernel(np_, reduction, object.code);
+  if (kernel.loop == nullptr) {
+    return refuse(RegionReason::kLoop);
+  }
+  const std::size_t before = plan_->operations_.size();
+  const int slot = object.code == kernel.type ? object.slot : cast_slot(object.slot, object.code, kernel.type);
+  if (slot < 0 || plan_->reductions_.size() == kMaxRegionReductions) {
+    plan_->operations_.resize(before);
+    return refuse(RegionReason::kLimit);
+  }
+  objects_.push_back({.reduction = static_cast<std::int16_t>(plan_->reductions_.size())});
+  plan_->reductions_.push_back(
+      {.kernel = &kernel, .reduction = reduction, .slot = static_cast<RegionPlan::Slot>(slot)});
+  plan_->is_tree_ = plan_->is_tree_ || kernel.is_pairwise;
+  plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
+  ++plan_->calls_;
+  return static_cast<int>(objects_.size()) - 1;
+}
+
 // The object's contents are those of the slot from now on.
 bool RegionBuilder::write(Object* object, int slot) {
   if (object->external >= 0) {
@@ -330,6 +354,9 @@ void RegionBuilder::place_temporaries() {
       last_use.at(operations[number].slots[i]) = number;
     }
   }
+  for (const RegionPlan::Reduced& reduced : plan_->reductions_) {
+    last_use.at(reduced.slot) = operations.size();  // behind all operations of a block
+  }
   std::vector<int> free;
   for (std::size_t number = 0; number < operations.size(); ++number) {
     const RegionPlan::Operation& operation = operations[number];
@@ -372,8 +399,13 @@ std::unique_ptr<RegionPlan> RegionBuilder::finish(std::span<const int> outputs) 
   }
   for (const int number : outputs) {
     const Object& object = at(number);
+    if (object.reduction >= 0) {
+      plan_->outputs_.push_back({.reduction = object.reduction});
+      continue;
+    }
     plan_->outputs_.push_back({.descr = object.is_result ? np_.descr[object.code] : nullptr,
                                .external = static_cast<std::uint16_t>(std::max<int>(object.external, 0)),
+                               .reduction = -1,
                                .item_size = np_.item_size[object.code],
                                .slot = static_cast<RegionPlan::Slot>(object.slot)});
   }

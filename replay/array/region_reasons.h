@@ -35,6 +35,7 @@ enum class RegionReason : std::uint8_t {
   kDeath,
   kException,
   kFloatError,
+  kReduction,
   kMemory,
   kRequest,
   kCount
@@ -70,6 +71,7 @@ inline constexpr std::array<RegionReasonRow, static_cast<std::size_t>(RegionReas
     {"death", "the end of an operand could be noticed"},
     {"exception", "a loop set an exception"},
     {"float_error", "a floating point error has to be reported"},
+    {"reduction", "the bits of a reduction depend on the order of equal values, or there are none"},
     {"memory", "there was no memory"},
     {"request", "a signal or another thread waits"},
 }};

@@ -47,6 +47,15 @@ std::array<int, kMaxRegionDims> axis_order(std::span<const Strides* const> opera
   return order;
 }
 
+template <class T>
+void fill(const char* from, char* to, Extent count) {
+  T value;
+  std::memcpy(&value, from, sizeof(value));
+  for (Extent i = 0; i < count; ++i) {
+    std::memcpy(to + i * static_cast<Extent>(sizeof(value)), &value, sizeof(value));
+  }
+}
+
 template <std::size_t kSize>
 void copy_strided(const char* from, Extent from_stride, char* to, Extent to_stride, Extent count) {
   for (Extent i = 0; i < count; ++i) {
@@ -61,6 +70,18 @@ void copy_row(const char* from, Extent from_stride, char* to, Extent to_stride, 
   if (from_stride == item && to_stride == item) {
     std::memcpy(to, from, size * static_cast<std::size_t>(count));
     return;
+  }
+  if (from_stride == 0 && to_stride == item) {
+    switch (size) {
+      case 1:
+        return fill<std::uint8_t>(from, to, count);
+      case 2:
+        return fill<std::uint16_t>(from, to, count);
+      case 4:
+        return fill<std::uint32_t>(from, to, count);
+      default:
+        return fill<std::uint64_t>(from, to, count);
+    }
   }
   switch (size) {
     case 1:

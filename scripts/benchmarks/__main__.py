@@ -12,7 +12,7 @@ import numpy as np
 import tagalong
 from tagalong import _core
 
-MODULES = ("call_overhead", "first_call", "chains", "replays", "loops", "executors", "interpreters")
+MODULES = ("call_overhead", "first_call", "chains", "replays", "loops", "executors", "interpreters", "arrays")
 
 
 def main() -> int:

@@ -1,0 +1,303 @@
+#include "replay/array/reduction.h"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "rewriter/interp/ref.h"
+
+namespace tagalong::array {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Reduction>, 9> kNames{{{"sum", Reduction::kSum},
+                                                                        {"prod", Reduction::kProd},
+                                                                        {"max", Reduction::kMax},
+                                                                        {"min", Reduction::kMin},
+                                                                        {"any", Reduction::kAny},
+                                                                        {"all", Reduction::kAll},
+                                                                        {"mean", Reduction::kMean},
+                                                                        {"amax", Reduction::kMax},
+                                                                        {"amin", Reduction::kMin}}};
+constexpr std::size_t kMethods = 7;
+
+template <class T>
+T load(const Accumulator& accumulator) {
+  T value;
+  std::memcpy(&value, accumulator.bytes, sizeof(value));
+  return value;
+}
+template <class T>
+void store(T value, Accumulator* accumulator) {
+  std::memcpy(accumulator->bytes, &value, sizeof(value));
+}
+
+const char* ufunc_name(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::kProd:
+      return "multiply";
+    case Reduction::kMax:
+      return "maximum";
+    case Reduction::kMin:
+      return "minimum";
+    case Reduction::kAny:
+      return "logical_or";
+    case Reduction::kAll:
+      return "logical_and";
+    default:
+      return "add";
+  }
+}
+
+// In which type NumPy reduces; kTypeNumbers: not for regions.
+unsigned loop_type(Reduction reduction, unsigned type) {
+  const bool is_float = type == kFloat || type == kDouble;
+  if (type != kBool && !is_integer(type) && !is_float) {
+    return kTypeNumbers;
+  }
+  switch (reduction) {
+    case Reduction::kSum:
+    case Reduction::kProd:
+      if (type == kBool || type == kInt8 || type == kInt16 || type == kIntC) {
+        return kLong;
+      }
+      return type == kUInt8 || type == kUInt16 || type == kUIntC ? unsigned{kULong} : type;
+    case Reduction::kMean:
+      return type == kBool ? unsigned{kDouble} : (is_float ? type : kTypeNumbers);  // counts are exact in any order
+    case Reduction::kAny:
+    case Reduction::kAll:
+      return type == kBool ? type : kTypeNumbers;
+    default:
+      return type;
+  }
+}
+
+// Kept for the process, as those of ufuncs are.
+bool take_loop(const Numpy& np, Reduction reduction, ReductionKernel* kernel) {
+  const Ref ufunc = Ref::steal(PyObject_GetAttrString(np.umath, ufunc_name(reduction)));
+  const Ref method = ufunc ? Ref::steal(PyObject_GetAttrString(ufunc.get(), "_resolve_dtypes_and_context")) : Ref();
+  PyObject* descr = np.descr[kernel->type];
+  const Ref arguments = Ref::steal(Py_BuildValue("((OOO))", Py_None, descr, Py_None));
+  const Ref keywords = Ref::steal(Py_BuildValue("{sO}", "reduction", Py_True));
+  if (!method || !arguments || !keywords) {
+    return false;
+  }
+  const Ref pair = Ref::steal(PyObject_Call(method.get(), arguments.get(), keywords.get()));
+  if (!pair || !PyTuple_Check(pair.get()) || PyTuple_GET_SIZE(pair.get()) != 2) {
+    return false;
+  }
+  PyObject* dtypes = PyTuple_GET_ITEM(pair.get(), 0);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(dtypes); ++i) {
+    if (PyTuple_GET_ITEM(dtypes, i) != descr) {
+      return false;
+    }
+  }
+  Ref capsule = Ref::create(PyTuple_GET_ITEM(pair.get(), 1));
+  const Ref filled = Ref::steal(PyObject_CallMethod(ufunc.get(), "_get_strided_loop", "(O)", capsule.get()));
+  if (!filled || PyCapsule_IsValid(capsule.get(), kCallInfoCapsule) == 0) {
+    return false;
+  }
+  const auto* info = static_cast<const UfuncCallInfo*>(PyCapsule_GetPointer(capsule.get(), kCallInfoCapsule));
+  if (info->requires_pyapi != 0) {
+    return false;
+  }
+  kernel->context = info->context;
+  kernel->auxdata = info->auxdata;
+  kernel->float_units = info->no_floatingpoint_errors == 0 ? FloatUnits::kAll : FloatUnits::kNone;
+  kernel->loop = info->strided_loop;
+  static_cast<void>(capsule.release());
+  return kernel->loop != nullptr;
+}
+
+template <class T>
+T sum_as_tree(const ReductionKernel& kernel, const char* data, Extent count, Extent block) {
+  if (count > block) {
+    const Extent left = left_half(count);
+    const T first = sum_as_tree<T>(kernel, data, left, block);
+    return first + sum_as_tree<T>(kernel, data + left * static_cast<Extent>(sizeof(T)), count - left, block);
+  }
+  Accumulator accumulator;
+  begin_leaf(kernel, &accumulator);
+  const std::array<char*, 3> places{accumulator.bytes, const_cast<char*>(data), accumulator.bytes};
+  const std::array<Extent, 3> strides{0, sizeof(T), 0};
+  static_cast<void>(kernel.loop(kernel.context, places.data(), &count, strides.data(), kernel.auxdata));
+  return load<T>(accumulator);
+}
+
+// Whether NumPy sums so: by values of very different size, whose sum no other order gives.
+template <class T>
+bool is_summed_as_tree(const Numpy& np, const ReductionKernel& kernel) {
+  constexpr std::array<Extent, 5> kCounts{1000, 8191, 8200, 20'000, 100'003};
+  constexpr Extent kBlock = 1024;
+  constexpr std::uint64_t kFactor = 6364136223846793005;
+  constexpr unsigned kTop = 40;
+  const Ref ufunc = Ref::steal(PyObject_GetAttrString(np.umath, "add"));
+  for (Extent count : kCounts) {
+    PyObject* descr = np.descr[kernel.type];
+    Py_INCREF(descr);
+    const Ref array = Ref::steal(np.new_from_descr(np.array_type, descr, 1, &count, nullptr, nullptr, 0, nullptr));
+    if (!array || !ufunc) {
+      return false;
+    }
+    auto* values = reinterpret_cast<T*>(as_array(array.get())->data);
+    std::uint64_t state = 1;
+    for (Extent i = 0; i < count; ++i) {
+      state = state * kFactor + 1;
+      const auto number = static_cast<T>(state >> kTop);
+      values[i] = (state & 1U << 20U) != 0 ? number / 3 : -number * number / 7;
+    }
+    const Ref sum = Ref::steal(PyObject_CallMethod(ufunc.get(), "reduce", "(O)", array.get()));
+    if (!sum || Py_TYPE(sum.get()) != np.scalar_type[kernel.type]) {
+      return false;
+    }
+    const T mine = T{0} + sum_as_tree<T>(kernel, as_array(array.get())->data, count, kBlock);
+    Accumulator theirs;
+    std::memcpy(theirs.bytes, scalar_value(sum.get()), sizeof(T));
+    if (load<T>(theirs) != mine) {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <class T>
+bool is_order_free(T value) {
+  return value != 0 && !std::isnan(value);
+}
+
+}  // namespace
+
+Reduction reduction_by_name(PyObject* name) {
+  for (std::size_t i = 0; i < kMethods; ++i) {
+    if (PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, kNames[i].first.data()) == 0) {
+      return kNames[i].second;
+    }
+  }
+  return Reduction::kCount;
+}
+
+Reduction reduction_of(PyObject* callable) {
+  // NumPy's own functions, looked up once where it defines them; kept, so no other object gets their address.
+  static const auto known = [] {
+    std::array<Ref, kNames.size()> functions;
+    PyObject* modules = PyImport_GetModuleDict();
+    PyObject* module = PyDict_GetItemString(modules, "numpy._core.fromnumeric");
+    if (module == nullptr) {
+      module = PyDict_GetItemString(modules, "numpy.core.fromnumeric");
+    }
+    for (std::size_t i = 0; module != nullptr && i < kNames.size(); ++i) {
+      Ref function = Ref::steal(PyObject_GetAttrString(module, kNames[i].first.data()));
+      PyErr_Clear();
+      if (function && std::string_view(Py_TYPE(function.get())->tp_name).ends_with("_ArrayFunctionDispatcher")) {
+        functions[i] = std::move(function);
+      }
+    }
+    return new std::array<Ref, kNames.size()>(std::move(functions));  // for the process
+  }();
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    if ((*known)[i].get() == callable && callable != nullptr) {
+      return kNames[i].second;
+    }
+  }
+  return Reduction::kCount;
+}
+
+const ReductionKernel& reduction_kernel(const Numpy& np, Reduction reduction, unsigned type) {
+  static std::map<std::pair<Reduction, unsigned>, ReductionKernel> kernels;
+  const auto [place, is_new] = kernels.try_emplace({reduction, type});
+  ReductionKernel& kernel = place->second;
+  if (!is_new) {
+    return kernel;
+  }
+  const unsigned loop = loop_type(reduction, type);
+  if (loop == kTypeNumbers) {
+    return kernel;
+  }
+  ReductionKernel made;
+  made.type = static_cast<std::uint8_t>(loop);
+  made.item_size = np.item_size[loop];
+  const bool is_sum = reduction == Reduction::kSum || reduction == Reduction::kMean;
+  made.is_pairwise = is_sum && (loop == kFloat || loop == kDouble);
+  bool is_usable = take_loop(np, reduction, &made);
+  if (is_usable && made.is_pairwise) {
+    is_usable = loop == kFloat ? is_summed_as_tree<float>(np, made) : is_summed_as_tree<double>(np, made);
+  }
+  PyErr_Clear();
+  if (is_usable) {
+    kernel = made;
+  }
+  return kernel;
+}
+
+bool begins_with_element(Reduction reduction) { return reduction == Reduction::kMax || reduction == Reduction::kMin; }
+
+void begin(const ReductionKernel& kernel, Reduction reduction, Accumulator* accumulator) {
+  std::memset(accumulator->bytes, 0, sizeof(accumulator->bytes));
+  if (reduction == Reduction::kAll) {
+    store<unsigned char>(1, accumulator);
+  } else if (reduction == Reduction::kProd) {
+    switch (kernel.type) {
+      case kFloat:
+        store(1.0F, accumulator);
+        break;
+      case kDouble:
+        store(1.0, accumulator);
+        break;
+      default:
+        store(1LL, accumulator);  // sums and products are of 64 bits
+        break;
+    }
+  }
+}
+
+void begin_leaf(const ReductionKernel& kernel, Accumulator* accumulator) {
+  if (kernel.type == kFloat) {
+    store(-0.0F, accumulator);
+  } else {
+    store(-0.0, accumulator);
+  }
+}
+
+void add_leaves(const ReductionKernel& kernel, const Accumulator& right, Accumulator* left) {
+  if (kernel.type == kFloat) {
+    store(load<float>(*left) + load<float>(right), left);
+  } else {
+    store(load<double>(*left) + load<double>(right), left);
+  }
+}
+
+bool finish(const ReductionKernel& kernel, Reduction reduction, Extent count, Accumulator* accumulator) {
+  const bool may_be_zero = !begins_with_element(reduction);
+  if (kernel.type == kFloat) {
+    auto value = load<float>(*accumulator);
+    value = kernel.is_pairwise ? 0.0F + value : value;
+    value = reduction == Reduction::kMean ? value / static_cast<float>(count) : value;
+    store(value, accumulator);
+    return is_order_free(value) || (may_be_zero && value == 0);
+  }
+  if (kernel.type == kDouble) {
+    auto value = load<double>(*accumulator);
+    value = kernel.is_pairwise ? 0.0 + value : value;
+    value = reduction == Reduction::kMean ? value / static_cast<double>(count) : value;
+    store(value, accumulator);
+    return is_order_free(value) || (may_be_zero && value == 0);
+  }
+  return true;
+}
+
+PyObject* make_scalar(const Numpy& np, unsigned type, const Accumulator& accumulator) {
+  PyTypeObject* scalar = np.scalar_type[type];
+  if (type == kBool) {  // there are two of them
+    return PyObject_CallOneArg(reinterpret_cast<PyObject*>(scalar), accumulator.bytes[0] != 0 ? Py_True : Py_False);
+  }
+  PyObject* object = scalar->tp_alloc(scalar, 0);
+  if (object != nullptr) {
+    std::memcpy(const_cast<char*>(scalar_value(object)), accumulator.bytes, np.item_size[type]);
+  }
+  return object;
+}
+
+}  // namespace tagalong::array

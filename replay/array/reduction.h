@@ -1,0 +1,54 @@
+// Reductions of all elements at the end of a region: NumPy's own reduce loops on one block after another, in an order
+// that gives NumPy's bits. Sums of floats are pairwise in NumPy: halves of halves down to 128 elements; blocks are cut
+// where such halves are, and their sums added in the same tree. Whether the NumPy at hand does it that way is tried out
+// once. Where the bits of a result depend on the order of equal values (zeros of both signs, payloads of NaNs), it is
+// refused.
+#pragma once
+
+#include "replay/array/float_status.h"
+#include "replay/array/numpy_abi.h"
+
+namespace tagalong::array {
+
+enum class Reduction : std::uint8_t { kSum, kProd, kMax, kMin, kAny, kAll, kMean, kCount };
+
+// What a method of arrays by this name is, or one of numpy's functions; kCount: something else.
+[[nodiscard]] Reduction reduction_by_name(PyObject* name);
+[[nodiscard]] Reduction reduction_of(PyObject* callable);
+
+struct ReductionKernel {
+  StridedLoop loop = nullptr;  // null: not for regions
+  MethodContext* context = nullptr;
+  void* auxdata = nullptr;
+  FloatUnits float_units = FloatUnits::kNone;
+  std::uint8_t type = 0;  // of the loop, operand and result
+  std::uint8_t item_size = 0;
+  bool is_pairwise = false;
+};
+
+// For arrays of this type; the loop may want them cast.
+[[nodiscard]] const ReductionKernel& reduction_kernel(const Numpy& np, Reduction reduction, unsigned type);
+
+// One value of the loop's type, between blocks.
+struct Accumulator {
+  alignas(16) char bytes[16];
+};
+
+// Before the first block; `first` is its first element, for those that begin with it (then the loop takes the rest).
+[[nodiscard]] bool begins_with_element(Reduction reduction);
+void begin(const ReductionKernel& kernel, Reduction reduction, Accumulator* accumulator);
+// The neutral sum of a block in a tree of sums, and two of them together.
+void begin_leaf(const ReductionKernel& kernel, Accumulator* accumulator);
+void add_leaves(const ReductionKernel& kernel, const Accumulator& right, Accumulator* left);
+// Division of a mean. False: the bits depend on the order.
+[[nodiscard]] bool finish(const ReductionKernel& kernel, Reduction reduction, Extent count, Accumulator* accumulator);
+// A NumPy scalar; null with an exception set.
+[[nodiscard]] PyObject* make_scalar(const Numpy& np, unsigned type, const Accumulator& accumulator);
+
+// Where pairwise summation cuts more than a block's elements.
+[[nodiscard]] constexpr Extent left_half(Extent count) {
+  constexpr Extent kUnrolled = 8;
+  return count / 2 - (count / 2) % kUnrolled;
+}
+
+}  // namespace tagalong::array

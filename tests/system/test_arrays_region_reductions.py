@@ -1,0 +1,118 @@
+"""Reductions at the end of a region: NumPy's bits without the array that is reduced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tagalong
+from arrays_support import ERRSTATES, sample
+from chains_support import CODES, both, check
+from tagalong import _core
+
+SIZES = (1, 2, 7, 8, 9, 127, 128, 129, 1023, 1024, 1025, 2049, 5000, 8192, 8193, 16_400, 100_003)
+FORMS = {
+    "sum": ("np.sum(x * y - x)", "dfilBH"),
+    "sum method": ("(x * y - x).sum()", "dfilBH"),
+    "mean": ("np.mean(x * y - x)", "df"),
+    "mean method": ("(x * y - x).mean()", "df"),
+    "max": ("np.max(x * y + x)", "dfilBH"),
+    "min method": ("(x * y + x).min()", "dfilBH"),
+    "prod": ("np.prod(x * y)", "dfilBH"),
+    "count": ("(x * y > x).sum()", "dfilBH"),
+    "share": ("np.mean(x * y > x)", "dfilBH"),
+    "any": ("np.any(x + y > x)", "dfilBH"),
+    "all": ("(x + y >= x).all()", "dfilBH"),
+}
+
+
+@pytest.fixture(autouse=True)
+def regions() -> Iterator[None]:
+    """The engine's option, which is off."""
+    _core.set_option("regions", 1)
+    yield
+    _core.set_option("regions", 0)
+
+
+def regions_run() -> int:
+    return _core._region_counts()[1]
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_reductions(name: str) -> None:
+    """Around the sizes at which pairwise sums are cut."""
+    expression, codes = FORMS[name]
+    for code in codes:
+        eager, traced = both(f"def f(x, y):\n    return {expression}\n")
+        for size in (10, 10, 10, 10, *SIZES):
+            made = [sample(code, (size,), "ordinary"), sample(code, (size,), "ordinary")]
+            before = regions_run()
+            check(eager, traced, lambda made=made: made, {"all": "ignore"})
+        assert regions_run() > before, tagalong.explain(traced)
+
+
+@pytest.mark.parametrize("kind", ["extreme", "bits"])
+def test_special_values(kind: str) -> None:
+    """Zeros of both signs, infinities and NaNs with payloads, overflows."""
+    random = Random(f"reductions {kind}")
+    for name, (expression, _) in FORMS.items():
+        eager, traced = both(f"def f(x, y):\n    a = {expression}\n    return a\n")
+        for call in range(30):
+            code = random.choice(CODES)
+            size = random.choice(SIZES)
+            made = [sample(code, (size,), kind if call > 4 else "ordinary") for _ in range(2)]
+            errstate = random.choice(ERRSTATES) if call > 4 else {"all": "ignore"}
+            try:
+                check(eager, traced, lambda made=made: made, errstate)
+            except AssertionError as error:
+                raise AssertionError(f"{name} {code} {size} {errstate}") from error
+
+
+def line(*shape: int, order: Any = "C") -> np.ndarray:
+    return np.array(np.linspace(1, 2, int(np.prod(shape))).reshape(shape), order=order)
+
+
+PROGRAMS = {
+    "Fortran order": ("s = (x * y - x)\n    return s.sum(), s", (30, 40), "F"),
+    "a row": ("return np.sum((x - y[0]) ** 2 * 0.5)", (30, 40), "C"),
+    "transposed": ("return np.sum((x.T - y.T) ** 2), np.max(x.T * y.T)", (300, 400), "C"),
+    "softmax": ("e = np.exp(x - np.max(x))\n    return e / np.sum(e)", (3000,), "C"),
+    "in place": ("x += y * 2.0\n    return x.sum()", (3000,), "C"),
+    "several": (
+        "a = x * y\n    b = a - x\n    return a.sum(), b.max(), b.mean(), (a > b).sum()",
+        (5000,),
+        "C",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(name: str) -> None:
+    body, shape, order = PROGRAMS[name]
+    eager, traced = both(f"def f(x, y):\n    {body}\n")
+    for _ in range(8):
+        before = regions_run()
+        check(eager, traced, lambda: [line(*shape, order=order), line(*shape, order=order)])
+    assert regions_run() > before, tagalong.explain(traced)
+
+
+def test_no_elements() -> None:
+    """Where there is nothing to reduce eager execution warns or raises."""
+    for expression, _ in FORMS.values():
+        eager, traced = both(f"def f(x, y):\n    return {expression}\n")
+        for size in (5, 5, 5, 5, 0, 0, 5):
+            check(eager, traced, lambda size=size: [line(size), line(size)])
+
+
+def test_functions_may_be_bound_to_something_else() -> None:
+    module = type(np)("m")
+    module.total = np.sum  # type: ignore[attr-defined]
+    eager, traced = both("def f(x, y):\n    return m.total(x * y + x)\n", m=module)
+    for function in (np.sum, np.max, lambda x: x.shape, np.sum):
+        module.total = function  # type: ignore[attr-defined]
+        for _ in range(6):
+            check(eager, traced, lambda: [line(9), line(9)])
