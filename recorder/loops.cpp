@@ -64,7 +64,7 @@ bool Session::go_round(int target) {
     return false;
   }
   flush_drops();
-  if (frames_.size() == 1 && header_ != target && is_inside_call() && link(target)) {
+  if (frames_.size() == 1 && header_ != target && is_of_tree() && link(target)) {
     return true;
   }
   const auto open = std::ranges::find_if(
@@ -90,8 +90,8 @@ bool Session::go_round(int target) {
   return false;
 }
 
-// A trace that starts inside of a call does not write out the rounds of other loops: it ends where their executors go
-// on. False: none will ever be there.
+// A trace of a tree does not write out the rounds of other loops: it ends where their executors go on. False: none will
+// ever be there.
 bool Session::link(int target) {
   const bool is_jump = instruction_at(current_).opcode == op::kJUMP_BACKWARD;
   if (!top().code->decoded->regular[static_cast<std::size_t>(current_)]) {
@@ -205,7 +205,7 @@ void Session::pass_on_assumptions(std::size_t from) {
 
 // A trace that begins with a loop node, but does not come back to it, still takes its numbers as they are.
 void Session::settle_entry() {
-  if (!is_inside_call() || loops_.empty() || graph_.nodes.back().op == Op::jump_back) {
+  if (!is_of_tree() || loops_.empty() || graph_.nodes.back().op == Op::jump_back) {
     return;
   }
   pass_on_assumptions(0);

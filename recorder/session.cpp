@@ -155,7 +155,7 @@ void Session::start_root(interp::Frame* frame, const Start& start) {
   if (entry.place == DecodedCode::Place::kHeader) {
     header_ = entry.first;
   }
-  if (is_inside_call()) {
+  if (is_of_tree()) {
     current_ = entry.first;
     open_loop(entry.first);
     current_ = 0;

@@ -225,9 +225,12 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void guard_bound_locals();
   void start_root_stack(const DecodedCode::Entry& entry);
   void take_root_stack();
-  // Begins in the middle of its frame's work: what comes round there may go on in other traces.
-  [[nodiscard]] bool is_inside_call() const {
-    return place_ == DecodedCode::Place::kHeader || place_ == DecodedCode::Place::kExit;
+  // Part of a tree: it begins with a loop node, and where another loop comes round it ends, to go on in that one's
+  // traces.
+  [[nodiscard]] bool is_of_tree() const {
+    return place_ == DecodedCode::Place::kHeader || place_ == DecodedCode::Place::kExit ||
+           (place_ == DecodedCode::Place::kCall && frames_.front().code->decoded->is_joined &&
+            !frames_.front().code->decoded->is_generator);
   }
   void end(Recorded recorded);
   void leave_recording_code(Recorded recorded);

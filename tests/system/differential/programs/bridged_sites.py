@@ -12,12 +12,12 @@
 # f(B()) => hit exit bridge
 # f(B()) => hit exit stitch
 # f(B()) => hit exit stitch
-# f(C()) => hit exit stitch exit miss
-# f(C()) => hit exit stitch exit miss bridge
+# f(C()) => hit exit stitch exit
+# f(C()) => hit exit stitch exit bridge
 # f(C()) => hit exit stitch
 # f(C()) => hit exit stitch
-# f(B()) => hit (exit stitch)*2
-# f(C()) => hit (exit stitch)*2
+# f(B()) => hit exit stitch exit
+# f(C()) => hit exit stitch
 # f(A()) => hit
 class A:
     def go(self):
@@ -39,17 +39,17 @@ def f(thing):
 # limits: loops=1, heat=2
 # f(1) => record
 # f(1) => hit
-# f(-1) => miss record
-# f(-1) => hit
-# f(-1) => hit
-# f(-1) => hit
-# f(0) => miss record
-# f(0) => hit
-# f(0) => hit
-# f(0) => hit
+# f(-1) => hit exit
+# f(-1) => hit exit bridge
+# f(-1) => hit exit stitch
+# f(-1) => hit exit stitch
+# f(0) => hit exit stitch exit
+# f(0) => hit exit stitch exit bridge
+# f(0) => hit (exit stitch)*2
+# f(0) => hit (exit stitch)*2
 # f(1) => hit
-# f(-5) => hit
-# f(0) => hit
+# f(-5) => hit exit stitch
+# f(0) => hit (exit stitch)*2
 def f(x):
     y = x * 2
     if y > 0:
@@ -103,10 +103,10 @@ def f(x, y):
 # f([1, 2], 0) => record
 # f([1, 2], 0) => hit
 # f([1, 2], 5) => hit exit
-# f([1, 2], 5) => hit exit
-# f([1, 2], 5) => hit exit
-# f([1, 2], 5) => hit exit
-# f([1, 2], 5) => hit exit
+# f([1, 2], 5) => hit exit bridge
+# f([1, 2], 5) => hit exit stitch
+# f([1, 2], 5) => hit exit stitch
+# f([1, 2], 5) => hit exit stitch
 # f([1, 2], 1) => hit
 def f(items, k):
     first = items[0]
@@ -118,11 +118,11 @@ def f(items, k):
 # note: an exit inside of a callee goes on behind the call
 # f(2) => record
 # f(2) => hit
-# f(-2) => miss record
-# f(-2) => hit
-# f(-2) => hit
-# f(-2) => hit
-# f(-2) => hit
+# f(-2) => hit exit
+# f(-2) => hit exit bridge
+# f(-2) => hit exit stitch
+# f(-2) => hit exit stitch
+# f(-2) => hit exit stitch
 # f(3) => hit
 def sign(x):
     if x < 0:
@@ -137,11 +137,11 @@ def f(x):
 # limits: loops=1, heat=2
 # f(2) => record
 # f(2) => hit
-# f(-2) => miss record
-# f(-2) => hit
-# f(-2) => hit
-# f(-2) => hit
-# f(-2) => hit
+# f(-2) => hit exit
+# f(-2) => hit exit bridge
+# f(-2) => hit exit stitch
+# f(-2) => hit exit stitch
+# f(-2) => hit exit stitch
 import sys
 def look():
     return sorted(sys._getframe(1).f_locals)
@@ -184,24 +184,24 @@ def f(x):
 # note: bridges that have bridges
 # f(1, 1, 1) => record
 # f(1, 1, 1) => hit
-# f(0, 1, 1) => miss record
-# f(0, 1, 1) => hit
-# f(0, 1, 1) => hit
-# f(0, 1, 1) => hit
-# f(0, 0, 1) => hit exit
-# f(0, 0, 1) => hit exit bridge
-# f(0, 0, 1) => hit exit stitch
-# f(0, 0, 1) => hit exit stitch
-# f(0, 0, 0) => hit exit stitch exit
-# f(0, 0, 0) => hit exit stitch exit bridge
-# f(0, 0, 0) => hit (exit stitch)*2
-# f(0, 0, 0) => hit (exit stitch)*2
+# f(0, 1, 1) => hit exit
+# f(0, 1, 1) => hit exit bridge
+# f(0, 1, 1) => hit exit stitch
+# f(0, 1, 1) => hit exit stitch
+# f(0, 0, 1) => hit exit stitch exit
+# f(0, 0, 1) => hit exit stitch exit bridge
+# f(0, 0, 1) => hit (exit stitch)*2
+# f(0, 0, 1) => hit (exit stitch)*2
+# f(0, 0, 0) => hit (exit stitch)*2 exit
+# f(0, 0, 0) => hit (exit stitch)*2 exit bridge
+# f(0, 0, 0) => hit (exit stitch)*3
+# f(0, 0, 0) => hit (exit stitch)*3
 # f(1, 0, 1) => hit exit stitch
 # f(1, 0, 1) => hit exit stitch
 # f(1, 0, 1) => hit exit stitch
 # f(1, 0, 1) => hit exit stitch
 # f(1, 1, 0) => hit exit stitch
-# f(0, 1, 0) => hit exit stitch
+# f(0, 1, 0) => hit (exit stitch)*2
 def f(a, b, c):
     seen = []
     if a:
@@ -224,11 +224,11 @@ def f(a, b, c):
 # f(1) => record
 # f(1) => hit
 # do rebind()
-# f(1) => miss record
-# f(1) => hit
-# f(1) => hit
-# f(1) => hit
-# f(1) => hit
+# f(1) => hit exit
+# f(1) => hit exit bridge
+# f(1) => hit exit stitch
+# f(1) => hit exit stitch
+# f(1) => hit exit stitch
 def one(x):
     return x
 def two(x):
@@ -252,11 +252,11 @@ def f(x):
 # f(B()) => hit exit stitch
 # f(B()) => hit exit stitch
 # f(B()) => hit exit stitch
-# f(C()) => hit exit stitch exit miss
-# f(C()) => hit exit stitch exit miss
-# f(C()) => hit exit stitch exit miss
-# f(C()) => hit exit stitch exit miss
-# f(C()) => hit exit stitch exit miss
+# f(C()) => hit exit stitch exit
+# f(C()) => hit exit stitch exit
+# f(C()) => hit exit stitch exit
+# f(C()) => hit exit stitch exit
+# f(C()) => hit exit stitch exit
 # f(A()) => hit
 class A:
     def go(self):
@@ -316,8 +316,8 @@ def f(thing):
 # f(1, B()) => hit exit stitch
 # f(1, B()) => hit exit stitch
 # f(1, B()) => hit exit stitch
-# f(1, C()) => hit exit stitch exit miss
-# f(1, C()) => hit exit stitch exit miss bridge
+# f(1, C()) => hit exit stitch exit
+# f(1, C()) => hit exit stitch exit bridge
 # f(1, C()) => hit exit stitch
 # f(1, C()) => hit exit stitch
 # f(1, C()) => hit exit stitch

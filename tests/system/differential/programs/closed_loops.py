@@ -6,9 +6,9 @@
 # program: closed_range
 # limits: loops=1
 # note: one graph for every number of rounds; the end of the range leaves
-# f(4) => record, hit exit
-# f(1000) => hit exit
-# f(1) => hit exit
+# f(4) => record, hit
+# f(1000) => hit record hit exit
+# f(1) => hit stitch exit
 # f(0) => hit exit
 def f(n):
     total = 0
@@ -19,8 +19,8 @@ def f(n):
 
 # program: closed_with_constants
 # limits: loops=1
-# f(5) => record, hit exit, hit exit
-# f(200) => hit exit
+# f(5) => record, hit, hit record
+# f(200) => hit record hit exit
 def f(n):
     total = 0.0
     for i in range(n):
@@ -30,9 +30,9 @@ def f(n):
 
 # program: closed_while
 # limits: loops=1
-# f(10) => record, hit exit
-# f(10.5) => miss record, hit exit
-# f(3) => hit exit
+# f(10) => record, hit record
+# f(10.5) => miss record (miss)*9, hit (miss)*7 record hit exit
+# f(3) => hit stitch exit
 def f(n):
     i = 0
     while i < n:
@@ -43,9 +43,9 @@ def f(n):
 # program: closed_overflow
 # limits: loops=1
 # note: beyond 64 bits the original instructions go on
-# f(10) => record, hit exit
-# f(40) => hit exit record hit exit
-# f(100) => (hit exit)*2
+# f(10) => record, hit record hit exit
+# f(40) => hit stitch exit (hit exit miss)*16 record hit exit
+# f(100) => hit stitch exit
 def f(n):
     product = 1
     for i in range(1, n):
@@ -55,9 +55,9 @@ def f(n):
 
 # program: closed_overflow_everywhere
 # limits: loops=1
-# f(3, 2 ** 62) => record, hit exit
-# f(9, 1) => hit exit
-# f(9, -(2 ** 61)) => hit exit
+# f(3, 2 ** 62) => record, hit
+# f(9, 1) => hit record
+# f(9, -(2 ** 61)) => hit
 def f(n, start):
     a = b = c = start
     for i in range(n):
@@ -70,8 +70,8 @@ def f(n, start):
 # program: closed_big_start
 # limits: loops=1
 # note: a carried int that does not fit is not taken for a number of 64 bits
-# f(5, 2 ** 70) => record, hit exit
-# f(5, 7) => hit exit
+# f(5, 2 ** 70) => record, hit
+# f(5, 7) => hit record
 def f(n, big):
     for i in range(n):
         big = big + i
@@ -80,9 +80,9 @@ def f(n, big):
 
 # program: closed_big_later
 # limits: loops=1
-# f(5, 7) => record, hit exit
-# f(5, 2 ** 70) => hit exit
-# f(5, 2 ** 62 + 2 ** 61 + 2 ** 60) => hit exit
+# f(5, 7) => record, hit
+# f(5, 2 ** 70) => miss record
+# f(5, 2 ** 62 + 2 ** 61 + 2 ** 60) => hit record hit exit
 def f(n, number):
     for i in range(n):
         number = number + i
@@ -92,8 +92,8 @@ def f(n, number):
 # program: closed_type_settles
 # limits: loops=1
 # note: the first round makes a float of the int
-# f([1.5, 2.5, 3.5]) => record, hit exit
-# f([1.5, 2, 3.5]) => hit exit
+# f([1.5, 2.5, 3.5]) => record, hit
+# f([1.5, 2, 3.5]) => hit
 # f([1, 2, 3]) => hit exit
 def f(items):
     total = 0
@@ -105,8 +105,8 @@ def f(items):
 # program: closed_type_changes
 # limits: loops=1
 # note: what changes its type in each round is carried as an object
-# f(7) => record, hit exit
-# f(20) => hit exit
+# f(7) => record, hit
+# f(20) => hit record hit exit
 def f(n):
     a, b, c = 1, 2.5, "c"
     for _ in range(n):
@@ -117,7 +117,7 @@ def f(n):
 # program: closed_identity_of_results
 # limits: loops=1
 # note: two names of one result are one object, two results are two
-# f(5) => record, hit exit
+# f(5) => record, hit
 def f(n):
     a = b = c = None
     for i in range(n):
@@ -129,7 +129,7 @@ def f(n):
 
 # program: closed_identity_kept_over_rounds
 # limits: loops=1
-# f(6) => record, hit exit
+# f(6) => record, hit
 def f(n):
     kept = []
     last = before = 0.5
@@ -142,8 +142,8 @@ def f(n):
 
 # program: closed_identity_of_invariants
 # limits: loops=1
-# f(5, 12345) => record, hit exit
-# f(5, 1.5) => hit exit
+# f(5, 12345) => record, hit
+# f(5, 1.5) => miss record
 def f(n, given):
     last = 0
     for i in range(n):
@@ -153,7 +153,7 @@ def f(n, given):
 
 # program: closed_identity_of_items
 # limits: loops=1
-# f([1000, 2000, 3000, 4000]) => record, hit exit
+# f([1000, 2000, 3000, 4000]) => record, hit
 # f([1.5, 2.5, 3.5, 4.5]) => hit exit
 def f(items):
     best = items[0]
@@ -166,8 +166,8 @@ def f(items):
 # program: closed_identity_of_remainder
 # limits: loops=1
 # note: CPython gives the left operand itself
-# f(6, 2 ** 40) => record, hit exit
-# f(6, 7) => hit exit
+# f(6, 2 ** 40) => record, hit
+# f(6, 7) => hit record hit exit
 def f(n, m):
     same = 0
     x = 5_000_000
@@ -181,7 +181,7 @@ def f(n, m):
 # program: closed_iterator_is_shared
 # limits: loops=1
 # note: the range's own iterator is advanced
-# f(6) => record, hit exit
+# f(6) => record, hit
 def f(n):
     numbers = iter(range(n))
     taken = []
@@ -194,7 +194,7 @@ def f(n):
 
 # program: closed_list_grows
 # limits: loops=1
-# f([1, 2, 3], 8) => record, hit exit
+# f([1, 2, 3], 8) => record, hit record
 # f([], 8) => hit exit
 def f(items, limit):
     for item in items:
@@ -205,9 +205,9 @@ def f(items, limit):
 
 # program: closed_break_and_else
 # limits: loops=1
-# f([1, 2, 3, 4]) => record, hit exit
-# f([1, 2, -3, 4]) => hit exit
-# f([1, 2, 3, 4, 5, -6]) => hit exit
+# f([1, 2, 3, 4]) => record, hit
+# f([1, 2, -3, 4]) => hit
+# f([1, 2, 3, 4, 5, -6]) => hit record
 def f(items):
     for item in items:
         if item < 0:
@@ -220,8 +220,8 @@ def f(items):
 
 # program: closed_continue
 # limits: loops=1
-# f(9, 10) => record, hit exit
-# f(9, 3) => hit exit
+# f(9, 10) => record, hit record hit exit
+# f(9, 3) => hit (stitch exit)*2
 def f(n, skip):
     total = 0
     for i in range(n):
@@ -233,8 +233,8 @@ def f(n, skip):
 
 # program: closed_return_inside
 # limits: loops=1
-# f(9, 100) => record, hit exit
-# f(9, 3) => hit exit
+# f(9, 100) => record, hit record hit exit
+# f(9, 3) => hit stitch exit
 def f(n, wanted):
     for i in range(n):
         if i * i == wanted:
@@ -244,9 +244,9 @@ def f(n, wanted):
 
 # program: closed_exception_leaves
 # limits: loops=1
-# f([1.0, 2.0, 4.0]) => record, hit exit
-# f([1.0, 2.0, 4.0, 0.0, 5.0]) => hit exit
-# f([1.0, 2.0, 4.0, "x"]) => hit exit
+# f([1.0, 2.0, 4.0]) => record, hit
+# f([1.0, 2.0, 4.0, 0.0, 5.0]) => hit
+# f([1.0, 2.0, 4.0, "x"]) => hit
 def f(items):
     total = 0.0
     for item in items:
@@ -257,7 +257,7 @@ def f(items):
 # program: closed_exception_inside
 # limits: loops=1
 # note: raised and caught in each round
-# f([1, 0, 0, 0, 0]) => record, hit exit
+# f([1, 0, 0, 0, 0]) => record, hit
 # f([0, 0, 0, 2, 0]) => hit exit
 def f(items):
     bad = 0
@@ -271,8 +271,8 @@ def f(items):
 
 # program: closed_exception_caught_outside
 # limits: loops=1
-# f([1, 2, 3, 4]) => record, hit exit
-# f([1, 2, 0, 4]) => hit exit
+# f([1, 2, 3, 4]) => record, hit
+# f([1, 2, 0, 4]) => hit
 def f(items):
     total = 0
     try:
@@ -285,8 +285,8 @@ def f(items):
 
 # program: closed_index_errors
 # limits: loops=1
-# f([1, 2, 3, 4], 4) => record, hit exit
-# f([1, 2, 3], 5) => hit exit
+# f([1, 2, 3, 4], 4) => record, hit
+# f([1, 2, 3], 5) => hit
 def f(items, n):
     total = 0
     for i in range(n):
@@ -296,8 +296,8 @@ def f(items, n):
 
 # program: closed_stores
 # limits: loops=1
-# f(6) => record, hit exit
-# f(30) => hit exit record hit exit
+# f(6) => record, hit
+# f(30) => hit (record hit exit)*2
 def f(n):
     items = [0] * n
     for i in range(n):
@@ -333,8 +333,8 @@ def f(n):
 # program: closed_drop_order
 # limits: loops=1
 # do log = []
-# f(5) => record, hit exit
-# f(3) => hit exit
+# f(5) => record, hit
+# f(3) => hit
 # do print(log)
 class Dying:
     def __init__(self, number):
@@ -351,7 +351,7 @@ def f(n):
 # program: closed_frames_seen
 # limits: loops=1
 # note: whoever looks sees the locals of that round
-# f(6) => record, hit exit
+# f(6) => record, hit
 import sys
 def look():
     frame = sys._getframe(1)
@@ -370,7 +370,7 @@ def f(n):
 
 # program: closed_frame_kept
 # limits: loops=1
-# f(6) => record, hit exit
+# f(6) => record, hit
 import sys
 def f(n):
     frames = []
@@ -415,8 +415,8 @@ def f(items):
 # program: closed_calls_inside
 # limits: loops=1
 # note: the callee is part of each round
-# f(6) => record, hit exit
-# f(60) => hit exit
+# f(6) => record, hit
+# f(60) => hit record hit exit
 def square(x):
     return x * x
 def f(n):
@@ -429,8 +429,8 @@ def f(n):
 # program: closed_nested
 # limits: loops=1
 # note: the inner loop closes the trace, the rest of the outer one goes on as written
-# f(5) => record record (hit exit)*2, (hit exit)*5 record
-# f(2) => (hit exit)*2
+# f(5) => record record, hit record (hit exit)*2
+# f(2) => hit stitch exit hit exit
 def f(n):
     total = 0
     for i in range(n):
@@ -442,7 +442,7 @@ def f(n):
 # program: closed_nested_short
 # limits: loops=1
 # note: inner loops of one round never close: the outer one does
-# f(6) => record, hit exit
+# f(6) => record, hit record
 def f(n):
     total = 0
     for i in range(n):
@@ -453,7 +453,7 @@ def f(n):
 
 # program: closed_two_loops
 # limits: loops=1
-# f(6) => record, hit exit
+# f(6) => record, hit
 def f(n):
     total = 0
     for i in range(n):
@@ -465,8 +465,8 @@ def f(n):
 
 # program: closed_generator_consumed
 # limits: loops=1
-# f(6) => record, hit exit
-# f(60) => hit exit
+# f(6) => record, hit
+# f(60) => hit record hit exit
 def numbers(n):
     for i in range(n):
         yield i * 2
@@ -492,8 +492,8 @@ def f(n):
 
 # program: closed_condition_of_bools
 # limits: loops=1
-# f([1, 2, 1, 2, 3, 4]) => record, hit exit
-# f([1, 2, 1]) => hit exit
+# f([1, 2, 1, 2, 3, 4]) => record, hit
+# f([1, 2, 1]) => hit
 def f(items):
     found = False
     i = 0
@@ -505,7 +505,7 @@ def f(items):
 
 # program: closed_unbound_in_between
 # limits: loops=1
-# f(6) => record, hit exit
+# f(6) => record, hit
 def f(n):
     for i in range(n):
         x = i
@@ -518,7 +518,7 @@ def f(n):
 
 # program: closed_float_corners
 # limits: loops=1
-# f([1.0, 2.0, 3.0]) => record, hit exit
+# f([1.0, 2.0, 3.0]) => record, hit
 # f([float("nan"), float("inf"), -0.0, 0.0]) => hit exit
 def f(items):
     seen = 0
@@ -531,8 +531,8 @@ def f(items):
 
 # program: closed_int_operators
 # limits: loops=1
-# f(20, 3) => record record hit exit, hit exit
-# f(20, -3) => hit exit
+# f(20, 3) => record record hit exit, hit stitch exit
+# f(20, -3) => hit stitch exit
 # f(20, 0) => hit exit
 def f(n, by):
     a = b = c = d = 0
@@ -548,7 +548,7 @@ def f(n, by):
 
 # program: closed_cells
 # limits: loops=1
-# f(6) => record, hit exit
+# f(6) => record, hit
 def f(n):
     total = 0
     functions = []
@@ -561,7 +561,7 @@ def f(n):
 # program: closed_globals
 # limits: loops=1
 # do count = 0
-# f(6) => record, hit exit
+# f(6) => record, hit
 # do print(count)
 def f(n):
     global count
@@ -572,7 +572,7 @@ def f(n):
 
 # program: closed_attributes
 # limits: loops=1
-# f(6) => record, hit exit
+# f(6) => record, hit
 class Point:
     def __init__(self, x):
         self.x = x
@@ -601,7 +601,7 @@ def f(n):
 # limits: loops=1
 # note: a trace function that is switched on in the middle sees the rest of the lines
 # do lines = []
-# f(6) => record, hit exit
+# f(6) => record, hit
 # do print(lines)
 import sys
 def watch(frame, event, argument):
@@ -625,8 +625,8 @@ def f(n):
 # limits: loops=1
 # note: who dies may look at a frame that is real, and finds the numbers of that moment
 # do log = []
-# f(6) => record, hit exit
-# f(9) => hit exit
+# f(6) => record, hit
+# f(9) => hit record hit exit
 # do print(log)
 import sys
 class Dying:
@@ -647,7 +647,7 @@ def f(n):
 # program: closed_temporary_dies
 # limits: loops=1
 # do log = []
-# f(6) => record, hit exit
+# f(6) => record, hit
 # do print(log)
 import sys
 class Dying:
@@ -668,7 +668,7 @@ def f(n):
 # program: closed_items_die
 # limits: loops=1
 # do log = []
-# f(6) => record, hit exit
+# f(6) => record, hit
 # do print(log)
 import sys
 class Dying:
@@ -688,8 +688,8 @@ def f(n):
 # program: closed_generator_keeps_numbers
 # limits: loops=1
 # note: a suspended generator has its numbers as objects
-# f(6) => record, hit exit
-# f(60) => hit exit
+# f(6) => record, hit
+# f(60) => hit record hit exit
 def g(n):
     a = k = 0
     half = 1.5
@@ -710,7 +710,7 @@ def f(n):
 # note: what a loop that never closes relies on is guarded in front of it, not only behind
 # do log = []
 # f(3) => record, hit
-# f(Odd(3)) => hit exit
+# f(Odd(3)) => miss record
 # do print(log)
 import sys
 class Odd:
@@ -733,8 +733,8 @@ def f(x):
 
 # program: closed_strings_carried
 # limits: loops=1
-# f(["a", "b", "c"]) => record, hit exit
-# f(["a", "b", "c", 1.5]) => hit exit
+# f(["a", "b", "c"]) => record, hit
+# f(["a", "b", "c", 1.5]) => hit
 def f(items):
     last = None
     count = 0
@@ -748,9 +748,9 @@ def f(items):
 # program: closed_mixed_items
 # limits: loops=1
 # note: an item of another type leaves, with its variable bound to it
-# f([1.5, 2.5, 3.5, 4.5]) => record, hit exit
-# f([1.5, 2.5, 3.5, "x"]) => hit exit
-# f([1.5, 2.5, None, 4.5]) => hit exit
+# f([1.5, 2.5, 3.5, 4.5]) => record, hit
+# f([1.5, 2.5, 3.5, "x"]) => hit
+# f([1.5, 2.5, None, 4.5]) => hit
 def f(items):
     total = 0.0
     try:
@@ -765,7 +765,7 @@ def f(items):
 # limits: loops=1
 # note: who looks when the list dies gets an object of the number, which must not be that of the next round
 # f(3) => record
-# f(9) => hit exit, hit exit
+# f(9) => hit, hit record hit exit
 def f(n):
     kept = []
     for i in range(n):
@@ -776,8 +776,8 @@ def f(n):
 # program: closed_list_dies_at_its_end
 # limits: loops=1
 # note: a list that only its iterator holds dies inside of the FOR_ITER that finds its end
-# f(3) => record, hit exit
-# f(5) => hit exit, hit exit
+# f(3) => record, hit
+# f(5) => hit, hit record hit exit
 import sys
 log = []
 class Noisy:

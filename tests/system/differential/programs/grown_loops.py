@@ -18,7 +18,7 @@ def f(n):
 
 # program: grown_branches_tree
 # limits: loops=1, heat=2, grow_after=2
-# f(90) => record record (hit exit)*2 bridge hit exit stitch exit hit exit grow stitch exit bridge hit stitch exit stitch stitch exit grow stitch stitch exit hit stitch stitch grow stitch stitch exit bridge hit stitch grow (stitch exit stitch)*2 grow (stitch exit)*3 stitch (stitch exit grow)*3 (stitch)*3 exit
+# f(90) => record record (hit exit)*3 (bridge hit exit)*2 stitch exit hit exit stitch stitch exit grow stitch exit bridge hit (exit stitch stitch)*2 exit grow stitch stitch exit (stitch)*4 exit (grow stitch stitch stitch stitch)*2 grow (stitch)*3 grow stitch stitch exit
 def f(n):
     counts = [0, 0, 0, 0]
     number = 0
@@ -38,7 +38,7 @@ def f(n):
 
 # program: grown_nested
 # limits: loops=1, heat=2, grow_after=2
-# f(12) => record (record hit exit)*2 bridge hit exit (stitch)*3 exit (grow stitch)*2 stitch stitch grow stitch stitch exit stitch stitch grow stitch exit grow (stitch)*3 exit hit stitch grow stitch stitch exit bridge hit exit stitch record hit grow stitch stitch exit (stitch)*3 exit (grow stitch)*2 stitch stitch grow stitch stitch exit stitch stitch grow stitch exit grow (stitch)*3 grow stitch stitch exit
+# f(12) => (record)*5 (hit)*3 record hit exit hit stitch exit bridge hit exit stitch stitch grow stitch exit grow stitch stitch exit hit exit stitch grow stitch exit (stitch)*3 exit (grow stitch)*2 stitch stitch grow stitch stitch exit bridge hit exit stitch record hit stitch exit grow (stitch)*5 (grow stitch)*2 (stitch exit)*3 grow (stitch exit)*2 stitch (stitch exit)*2 (grow stitch)*2 exit stitch stitch exit grow (stitch)*4 grow stitch stitch exit
 def f(n):
     table = []
     for i in range(n):
@@ -55,7 +55,7 @@ def f(n):
 # program: grown_swapped
 # limits: loops=1, heat=2, grow_after=2
 # note: the values change places on the way from one part to the next
-# f(40) => record record (hit exit)*3 bridge hit exit stitch stitch exit grow stitch exit bridge hit stitch grow (stitch exit stitch)*2 grow (stitch exit)*2 stitch (stitch exit grow)*2 (stitch stitch exit)*2
+# f(40) => record record (hit exit)*2 bridge (hit exit)*2 stitch stitch exit grow stitch stitch exit bridge hit stitch exit stitch stitch grow (stitch exit stitch)*2 grow (stitch exit)*2
 def f(n):
     a, b, c = 1, 2.5, 3
     seen = []
@@ -73,7 +73,7 @@ def f(n):
 # program: grown_shared
 # limits: loops=1, heat=2, grow_after=2
 # note: one object under two names stays one
-# f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 exit hit grow stitch stitch exit bridge hit exit stitch stitch exit stitch grow stitch exit
+# f(40) => record record hit exit stitch exit hit exit grow stitch exit bridge hit exit stitch exit hit exit grow (stitch)*3 grow stitch stitch exit bridge hit exit stitch stitch exit
 def f(n):
     last = first = 1000
     same = 0
@@ -89,8 +89,8 @@ def f(n):
 
 # program: grown_types
 # limits: loops=1, heat=2, grow_after=2
-# f([1, 2.5, "a"] * 12) => record record (hit exit)*2 bridge hit exit stitch stitch exit miss hit exit grow stitch stitch exit miss bridge hit stitch exit stitch stitch grow (stitch exit stitch)*2 grow (stitch exit)*2 stitch (stitch exit)*2 (grow stitch)*2 exit stitch exit
-# f([1, 2.5, "a"] * 12) => hit (exit stitch)*2 stitch exit stitch grow (stitch exit)*10 bridge
+# f([1, 2.5, "a"] * 12) => record record (hit exit)*3 (bridge hit exit)*2 (stitch stitch exit)*2 grow stitch stitch exit (stitch)*3 exit grow (stitch)*4 grow (stitch)*3 grow stitch stitch exit
+# f([1, 2.5, "a"] * 12) => hit miss hit exit bridge
 def f(items):
     total = 0
     text = ""
@@ -105,7 +105,7 @@ def f(items):
 # program: grown_unbound
 # limits: loops=1, heat=2, grow_after=2
 # note: what was bound in the last round may be unbound in this one
-# f(40) => record record miss hit exit miss record hit exit bridge hit (exit stitch stitch)*8 exit
+# f(40) => record record miss (hit exit)*2 miss record (hit exit bridge)*2 hit (exit stitch stitch)*6 exit
 def f(n):
     found = []
     for i in range(n):
@@ -125,7 +125,7 @@ def f(n):
 # program: grown_locals_seen
 # limits: loops=1, heat=2, grow_after=2
 # note: who looks at the frame sees the values of now
-# f(40) => record record miss miss record (hit exit)*2 bridge hit (exit stitch exit stitch exit grow stitch)*2 exit hit stitch exit
+# f(40) => record record miss miss record (hit exit)*2 bridge hit exit stitch exit hit exit grow (stitch)*3 grow stitch stitch exit bridge hit exit stitch stitch exit
 import sys
 def look():
     return dict(sys._getframe(1).f_locals)
@@ -147,7 +147,7 @@ def f(n):
 # program: grown_finalisers
 # limits: loops=1, heat=2, grow_after=2
 # note: what dies on the way dies there
-# f(30) => record record (hit exit)*3 bridge hit exit stitch stitch exit bridge hit exit grow (stitch)*3 exit stitch stitch grow (stitch stitch exit)*2
+# f(30) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow stitch exit hit stitch grow stitch exit bridge hit exit stitch stitch exit
 class Noisy:
     def __init__(self, number):
         self.number = number
@@ -168,8 +168,8 @@ def f(n):
 # program: grown_raises
 # limits: loops=1, heat=2, grow_after=2
 # f(50, 44) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit
-# f(50, 43) => (hit exit)*2 bridge
-# f(50, 99) => hit exit bridge hit exit
+# f(50, 43) => hit stitch exit bridge
+# f(50, 99) => hit grow stitch exit
 def f(n, bad):
     total = 0
     for i in range(n):
@@ -185,7 +185,7 @@ def f(n, bad):
 # program: grown_overflow
 # limits: loops=1, heat=2, grow_after=2
 # note: ints grow out of their registers in both parts
-# f(90) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit (hit exit miss)*2 record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit
+# f(90) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit (hit exit miss)*2 record (hit exit stitch exit miss)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit
 def f(n):
     a, b = 1, 1
     for i in range(n):
@@ -198,7 +198,7 @@ def f(n):
 
 # program: grown_break_else
 # limits: loops=1, heat=2, grow_after=2
-# f(60) => record (record hit exit)*2 hit exit bridge hit exit stitch stitch exit stitch grow stitch stitch exit bridge hit (exit stitch stitch)*2 (exit stitch grow stitch exit stitch exit stitch)*2 (exit stitch exit stitch exit grow stitch exit stitch)*3 stitch grow (stitch exit)*2 grow (stitch stitch exit stitch grow stitch exit)*2 stitch exit
+# f(60) => (record)*4 hit exit hit hit exit bridge record (hit exit)*2 (stitch)*3 exit bridge hit exit (stitch grow)*2 (stitch exit)*2 (stitch stitch exit)*2 stitch grow stitch exit (grow stitch)*2 (exit stitch)*5 exit grow (stitch exit)*5 grow (stitch exit)*3 grow (stitch stitch exit)*2 grow (stitch)*3 exit (stitch grow)*2 (stitch exit)*2
 def f(n):
     primes = []
     for i in range(2, n):
@@ -212,8 +212,8 @@ def f(n):
 
 # program: grown_collatz
 # limits: loops=1, heat=2, grow_after=2
-# f(40) => record record (hit exit)*2 bridge (hit exit)*2 stitch record hit exit bridge hit exit grow stitch exit hit exit stitch stitch exit stitch grow (stitch exit)*3 grow (stitch exit)*2 bridge hit (stitch exit)*3 (stitch)*3 exit stitch exit grow stitch stitch exit stitch stitch grow (stitch exit stitch)*2 grow (stitch exit)*2 (stitch)*3 exit stitch grow (stitch exit stitch exit stitch)*2 exit (grow stitch exit stitch exit stitch)*2 (stitch exit)*2
-# f(40) => hit exit stitch exit (grow stitch)*3 exit stitch stitch exit grow (stitch stitch exit stitch)*2 grow (stitch exit)*2 bridge
+# f(40) => record record (hit exit)*2 bridge hit exit stitch exit record (hit exit)*2 grow (stitch)*3 grow stitch exit bridge hit exit stitch exit hit exit bridge hit exit grow stitch exit bridge hit (stitch exit stitch)*2 stitch stitch grow stitch exit grow (stitch)*3 exit (stitch grow)*2 (stitch exit)*2 stitch (stitch exit)*2 (grow stitch)*2 exit (stitch)*3 exit stitch stitch exit grow (stitch)*3 exit (stitch grow stitch)*2 exit stitch stitch exit
+# f(40) => hit (stitch exit)*3 stitch (stitch exit stitch grow stitch exit)*2 grow (stitch exit)*3 (stitch)*5 grow stitch stitch exit bridge
 def f(size):
     longest = best = 0
     for start in range(1, size):
@@ -234,7 +234,7 @@ def f(size):
 # program: grown_global_changes
 # limits: loops=1, heat=2, grow_after=2
 # note: what a part relies on changes while it runs
-# f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit hit exit miss miss record (hit exit miss)*2 bridge hit exit stitch exit hit exit bridge hit exit stitch stitch exit grow stitch exit bridge
+# f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit hit exit miss miss record (hit exit)*2 bridge hit exit stitch exit hit exit bridge hit exit stitch stitch exit grow stitch exit bridge
 factor = 2
 def change(value):
     global factor
@@ -256,7 +256,7 @@ def f(n):
 # program: grown_class_dies
 # limits: loops=1, heat=2, grow_after=2
 # note: a class that a part has a guard for dies while the whole runs
-# f(36) => record record (hit exit)*2 bridge hit exit stitch exit hit exit grow (stitch)*3 grow stitch stitch exit bridge hit exit stitch stitch exit
+# f(36) => record record (hit exit)*2 bridge hit exit stitch stitch exit hit exit grow (stitch)*3 grow stitch stitch exit bridge hit exit stitch stitch exit
 def make(tag):
     class Local:
         def __init__(self, number):
@@ -304,7 +304,7 @@ def f(n):
 # program: grown_signals
 # limits: loops=1, heat=2, grow_after=2
 # note: a signal is served where it would be
-# f(40) => record record (hit exit)*3 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch exit bridge hit exit stitch stitch exit
+# f(40) => record record (hit exit)*2 bridge hit (exit stitch exit stitch exit grow stitch)*2 exit stitch exit hit stitch exit
 import signal
 def f(n):
     hits = []
@@ -353,7 +353,7 @@ def f(a, b):
 
 # program: grown_string_building
 # limits: loops=1, heat=2, grow_after=2
-# f(30) => record record (hit exit)*3 (bridge hit exit)*2 (stitch stitch exit)*2 grow stitch stitch exit (stitch)*3 exit grow (stitch)*4 grow stitch stitch exit
+# f(30) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow stitch exit hit stitch exit bridge hit grow (stitch exit stitch)*2 grow (stitch exit)*2 stitch (stitch exit grow)*2 (stitch)*3 exit
 def f(n):
     text = ""
     for i in range(n):

@@ -7,7 +7,7 @@
 # limits: loops=1, heat=2, grow_after=2
 # note: a number of the loop changes its type in the middle
 # f(30, 10) => record record hit exit miss miss record hit exit
-# f(30, 99) => hit exit bridge
+# f(30, 99) => hit stitch exit bridge
 def f(n, when):
     total = 0
     for i in range(n):
@@ -29,7 +29,7 @@ def f(n):
 
 # program: poly_three_kinds
 # limits: loops=1, heat=2, grow_after=2
-# f([1, 2.0, True, 3, 4.5, False, 10**20] * 6) => record record hit exit
+# f([1, 2.0, True, 3, 4.5, False, 10**20] * 6) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit
 def f(items):
     total = 0
     for item in items:
@@ -39,7 +39,7 @@ def f(items):
 
 # program: poly_none_or_number
 # limits: loops=1, heat=2, grow_after=2
-# f([None, 3, None, 4, 5, None] * 6) => record record miss miss record hit exit stitch exit grow (stitch exit)*2
+# f([None, 3, None, 4, 5, None] * 6) => record record hit (exit stitch exit grow stitch exit stitch)*2 exit
 def f(items):
     best = None
     for item in items:
@@ -99,7 +99,7 @@ def f(n):
 
 # program: poly_callables
 # limits: loops=1, heat=2, grow_after=2
-# f(40) => record record hit exit
+# f(40) => record record (hit exit)*2 bridge hit exit stitch exit hit exit grow stitch exit bridge (hit exit)*2 bridge hit stitch exit hit exit bridge hit grow stitch (exit hit)*3 exit bridge (hit exit)*8
 def double(x):
     return x * 2
 class Adder:
@@ -116,7 +116,7 @@ def f(n):
 # program: poly_containers
 # limits: loops=1, heat=2, grow_after=2
 # note: the inner loop goes over another kind of thing each time
-# f([[1, 2], (3, 4), 'ab', {5: 6, 7: 8}, range(9, 11)] * 6) => (record)*3 hit exit miss hit exit bridge hit exit (stitch)*3 exit (grow stitch)*2 stitch stitch grow stitch exit miss miss record hit (stitch stitch grow stitch)*2 exit miss bridge hit exit (stitch)*3 exit (stitch grow)*2 stitch exit stitch stitch exit
+# f([[1, 2], (3, 4), 'ab', {5: 6, 7: 8}, range(9, 11)] * 6) => record (record hit exit)*2 bridge hit exit (stitch)*3 exit (grow stitch)*2 stitch stitch grow stitch stitch exit stitch miss hit grow stitch exit grow (stitch)*3 grow stitch miss record hit (stitch)*3 grow (stitch stitch exit)*2
 def f(things):
     found = []
     for thing in things:
@@ -128,7 +128,7 @@ def f(things):
 
 # program: poly_subscripts
 # limits: loops=1, heat=2, grow_after=2
-# f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit
+# f(40) => record record hit exit
 def f(n):
     places = ([10, 20, 30], (1.5, 2.5, 3.5), {0: "a", 1: "b", 2: "c"}, "xyz")
     found = []
@@ -156,7 +156,7 @@ def f(items):
 
 # program: poly_truth
 # limits: loops=1, heat=2, grow_after=2
-# f([0, 1, '', 'a', [], [1], None, 0.0, 2.5, (), {}] * 5) => record record (hit exit)*2 bridge (hit exit miss)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit
+# f([0, 1, '', 'a', [], [1], None, 0.0, 2.5, (), {}] * 5) => record record (hit exit)*2 bridge (hit exit miss)*2 bridge hit exit stitch stitch exit grow stitch (exit hit)*2 stitch exit bridge hit grow (stitch exit stitch)*2 grow stitch exit bridge hit (exit stitch)*2 (stitch exit grow)*2 (stitch)*3 exit stitch stitch grow (stitch stitch exit)*2
 def f(items):
     yes = no = 0
     for item in items:
@@ -226,9 +226,9 @@ def f(n):
 # program: ends_return_inside
 # limits: loops=1, heat=2, grow_after=2
 # note: a return out of both loops
-# f(30, 21) => record (record hit exit)*2 stitch stitch exit grow (stitch)*3 grow stitch stitch exit
-# f(30, 22) => hit exit stitch stitch exit bridge
-# f(30, 99) => hit exit stitch grow stitch exit
+# f(30, 21) => (record)*5 (hit)*3 record hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit
+# f(30, 22) => hit stitch exit bridge
+# f(30, 99) => hit grow stitch exit
 def f(n, wanted):
     for i in range(n):
         for j in range(3):
@@ -239,7 +239,7 @@ def f(n, wanted):
 
 # program: ends_break_outer_flag
 # limits: loops=1, heat=2, grow_after=2
-# f(12) => (record)*3 hit exit hit stitch exit bridge hit exit stitch exit hit grow stitch exit grow stitch stitch exit stitch grow (stitch exit)*2 bridge hit stitch exit grow stitch exit
+# f(12) => (record)*3 hit exit record hit exit bridge hit exit (stitch)*3 exit grow stitch exit hit stitch stitch grow stitch (stitch exit)*2 bridge hit grow stitch exit grow stitch stitch exit
 def f(n):
     found = []
     for i in range(n):
@@ -259,7 +259,7 @@ def f(n):
 
 # program: ends_while_else
 # limits: loops=1, heat=2, grow_after=2
-# f(20) => record (record hit exit)*2 bridge hit stitch exit stitch stitch grow stitch exit grow stitch stitch exit stitch grow (stitch exit)*2 (stitch)*3 exit (stitch grow)*2 (stitch exit)*3 hit exit bridge hit exit stitch stitch exit stitch grow stitch exit
+# f(20) => record record (hit exit)*2 bridge hit exit stitch record hit exit (stitch exit grow stitch stitch exit stitch)*2 (stitch exit stitch grow stitch exit)*2 (stitch exit)*2 hit exit bridge hit exit stitch stitch exit stitch grow stitch exit
 def f(n):
     found = []
     for k in range(n):
@@ -277,8 +277,8 @@ def f(n):
 # limits: loops=1, heat=2, grow_after=2
 # note: an exception out of a callee leaves the loop
 # f(30, 20) => record record hit exit
-# f(30, 21) => hit exit
-# f(30, 99) => hit exit
+# f(30, 21) => hit stitch exit
+# f(30, 99) => hit grow stitch exit
 def step(i, bad):
     if i == bad:
         raise ValueError(i)
@@ -292,7 +292,7 @@ def f(n, bad):
 
 # program: ends_caught_inside
 # limits: loops=1, heat=2, grow_after=2
-# f(40) => record record (hit exit)*10
+# f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit stitch grow (stitch exit)*23
 def step(i):
     if i % 4 == 3:
         raise KeyError(i)
@@ -326,7 +326,7 @@ def f(n):
 
 # program: ends_with
 # limits: loops=1, heat=2, grow_after=2
-# f(30) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch exit
+# f(30) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit
 class Manager:
     def __init__(self, log):
         self.log = log
@@ -375,7 +375,7 @@ def f(n):
 # limits: loops=1, heat=2, grow_after=2
 # note: RuntimeError where the size changes
 # f(20, 99) => record record hit exit
-# f(20, 12) => (hit exit)*2
+# f(20, 12) => hit stitch exit hit exit
 def f(n, when):
     table = dict.fromkeys(range(n), 0)
     total = 0
@@ -388,7 +388,7 @@ def f(n, when):
 
 # program: ends_stop_iteration_of_own
 # limits: loops=1, heat=2, grow_after=2
-# f(12) => record (record hit exit)*2 stitch stitch exit stitch grow (stitch exit)*7
+# f(12) => (record)*3 hit exit record hit exit stitch stitch exit stitch grow (stitch exit)*7
 class Count:
     def __init__(self, n):
         self.n = n
@@ -425,7 +425,7 @@ def f(n):
 # program: callee_exits
 # limits: loops=1, heat=2, grow_after=2
 # note: the way through an inlined callee changes
-# f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit stitch grow (stitch exit)*8
+# f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit stitch grow (stitch exit)*9
 def middle(x):
     if x % 3 == 2:
         return x * 10
@@ -439,7 +439,7 @@ def f(n):
 
 # program: callee_exits_deep
 # limits: loops=1, heat=2, grow_after=2
-# f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit stitch grow (stitch exit)*23
+# f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit stitch grow (stitch exit)*24
 def low(x):
     return -x if x % 5 == 4 else x
 def high(x):
@@ -454,7 +454,7 @@ def f(n):
 
 # program: callee_has_loop
 # limits: loops=1, heat=2, grow_after=2
-# f(12) => record record (hit exit)*2 bridge hit exit stitch stitch exit stitch grow (stitch exit)*2
+# f(12) => record record (hit exit)*2 bridge hit (exit stitch stitch)*5 exit
 def inner(k):
     total = 0
     for j in range(k):
@@ -511,7 +511,7 @@ def f(n):
 
 # program: callee_generator
 # limits: loops=1, heat=2, grow_after=2
-# f(20) => record (record hit exit)*2 stitch exit stitch stitch exit grow (stitch)*3 grow (stitch exit stitch)*2 grow stitch exit
+# f(20) => (record)*3 hit exit record hit (exit stitch)*2 stitch exit grow (stitch)*3 grow (stitch exit stitch)*2 grow stitch exit
 def numbers(k):
     for j in range(k):
         if j % 2:
@@ -564,7 +564,7 @@ def f(n):
 
 # program: numbers_division
 # limits: loops=1, heat=2, grow_after=2
-# f([4, 2, -3, 0, 7, 0.5] * 5) => record record miss (hit exit)*2 bridge hit exit miss hit exit stitch miss record hit exit miss bridge hit (exit stitch stitch)*2 exit
+# f([4, 2, -3, 0, 7, 0.5] * 5) => record record hit exit miss (hit exit)*2 bridge hit exit stitch stitch exit bridge hit exit grow (stitch)*3 grow stitch exit stitch miss record hit exit miss hit exit stitch stitch exit miss bridge hit exit
 def f(items):
     found = []
     for item in items:
@@ -636,7 +636,7 @@ def f(n):
 
 # program: names_deleted
 # limits: loops=1, heat=2, grow_after=2
-# f(30) => record record miss (hit exit)*2 bridge miss record hit exit stitch stitch exit stitch grow stitch exit
+# f(30) => record record hit exit miss (hit exit)*2 bridge miss record hit exit bridge hit exit stitch stitch exit
 def f(n):
     seen = []
     for i in range(n):
@@ -667,7 +667,7 @@ def f(n):
 
 # program: names_walrus
 # limits: loops=1, heat=2, grow_after=2
-# f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch exit
+# f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit
 def f(n):
     seen = []
     i = 0
@@ -680,7 +680,7 @@ def f(n):
 
 # program: deep_nest
 # limits: loops=1, heat=2, grow_after=2
-# f(4) => (record)*3 (hit exit)*2 bridge record hit exit stitch (stitch exit)*2 record hit exit grow stitch (stitch exit)*2 hit stitch grow (stitch exit stitch)*2 exit bridge hit exit grow (stitch exit)*2 (stitch)*3 exit (stitch grow)*2 (stitch exit stitch stitch exit)*2 grow stitch exit grow stitch (stitch exit)*2
+# f(4) => record record (hit exit)*2 bridge record hit exit stitch (stitch exit)*2 hit exit grow (stitch)*3 exit stitch exit record hit grow (stitch exit stitch)*2 exit bridge hit exit grow stitch (stitch exit)*2 stitch stitch exit (stitch)*3 exit grow stitch stitch exit (stitch)*4 grow (stitch exit)*2
 def f(n):
     total = 0
     for a in range(n):
@@ -696,7 +696,7 @@ def f(n):
 # program: swap_sort
 # limits: loops=1, heat=2, grow_after=2
 # f([5, 3, 9, 1, 7, 2, 8, 6, 4, 0]) => record (record hit exit)*2 stitch exit grow (stitch exit)*2 hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit bridge hit exit stitch exit
-# f([2.5, 1, -3, 10**20, 0.0, 4]) => (hit exit)*3 bridge hit exit stitch (stitch exit)*3 grow stitch stitch exit hit (stitch exit)*4 bridge hit exit stitch exit grow (stitch exit)*2 bridge
+# f([2.5, 1, -3, 10**20, 0.0, 4]) => (hit exit)*2 bridge (hit exit)*2 miss hit exit stitch stitch exit bridge hit (exit stitch)*4 grow stitch exit grow stitch stitch exit stitch grow (stitch exit)*5 grow stitch exit bridge
 def f(items):
     items = list(items)
     for i in range(len(items)):
@@ -721,7 +721,7 @@ def f(words):
 
 # program: state_machine
 # limits: loops=1, heat=2, grow_after=2
-# f('ab1 22,x;; 3y' * 4) => record record (hit exit)*3 bridge (hit exit)*2 stitch exit hit exit bridge hit exit grow stitch exit hit stitch exit bridge hit exit stitch stitch grow stitch exit bridge hit exit stitch exit hit exit stitch stitch exit bridge hit exit grow stitch stitch exit bridge hit exit stitch stitch exit grow (stitch stitch exit)*4 grow (stitch)*3 (exit stitch stitch)*2 stitch grow stitch exit stitch stitch exit
+# f('ab1 22,x;; 3y' * 4) => record record (hit exit hit exit bridge)*2 hit exit stitch (stitch exit)*2 (hit exit)*2 bridge hit exit grow (stitch exit hit exit)*2 grow stitch stitch exit bridge hit stitch grow stitch exit bridge hit (exit stitch stitch)*2 exit grow (stitch stitch exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 exit (stitch)*3 grow (stitch stitch exit stitch)*2 stitch stitch grow stitch exit
 def f(text):
     state = "start"
     tokens = []
@@ -753,7 +753,7 @@ def f(text):
 
 # program: game_of_life_row
 # limits: loops=1, heat=2, grow_after=2
-# f([0, 1, 1, 0, 1, 0, 0, 1] * 3, 6) => record record (hit exit)*3 (bridge hit exit)*2 stitch stitch exit grow stitch stitch exit (stitch)*3 grow stitch exit stitch stitch exit hit exit bridge hit exit stitch grow (stitch exit)*3 grow (stitch exit)*2 stitch record hit exit stitch exit grow (stitch)*3 exit stitch stitch grow stitch exit grow stitch stitch exit
+# f([0, 1, 1, 0, 1, 0, 0, 1] * 3, 6) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow stitch stitch exit hit stitch grow stitch exit bridge hit exit stitch stitch exit grow stitch stitch exit hit exit bridge hit exit stitch record hit exit grow (stitch)*4 grow stitch stitch exit
 def f(cells, rounds):
     for _ in range(rounds):
         new = []

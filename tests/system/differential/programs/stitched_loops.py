@@ -17,7 +17,7 @@ def f(n):
 # program: stitched_while_entered
 # limits: loops=1, heat=2
 # f(9) => record record hit exit
-# f(3) => hit exit bridge
+# f(3) => hit stitch exit bridge
 def f(n):
     i = total = 0
     while i < n:
@@ -29,8 +29,8 @@ def f(n):
 # program: stitched_nested
 # limits: loops=1, heat=2
 # note: the inner loop's end goes on in the outer loop's trace, which goes on in the inner loop
-# f(6) => record (record hit exit)*2 (stitch stitch exit)*4 stitch exit, hit (exit stitch stitch)*5 exit stitch exit bridge
-# f(3) => hit (exit stitch stitch)*2 (exit stitch)*2
+# f(6) => record (record hit exit)*2 (stitch stitch exit)*4 stitch exit, hit (stitch exit stitch)*6 exit bridge
+# f(3) => hit (stitch exit stitch)*3 exit stitch
 # f(0) => hit exit miss
 def f(n):
     total = 0
@@ -42,7 +42,7 @@ def f(n):
 
 # program: stitched_nested_while
 # limits: loops=1, heat=2
-# f(8) => record record (record hit exit)*2 bridge hit exit stitch stitch (stitch exit)*2, hit (exit stitch)*2 (stitch stitch exit stitch)*5 exit bridge
+# f(8) => (record)*3 hit exit hit stitch exit bridge hit (exit stitch stitch stitch)*2 exit stitch exit, hit (stitch exit stitch stitch)*6 (stitch exit)*2 bridge
 def f(n):
     i = total = 0
     while i < n:
@@ -56,7 +56,7 @@ def f(n):
 
 # program: stitched_three_deep
 # limits: loops=1, heat=2
-# f(4) => record (record hit exit)*2 bridge (hit exit stitch)*2 record (hit exit stitch)*3 record, (hit exit stitch)*2 record (hit exit stitch)*2 hit stitch (exit stitch hit)*2 stitch exit stitch hit exit
+# f(4) => (record)*3 hit exit record hit exit bridge (hit exit stitch)*2 record (hit exit stitch)*3 record, hit miss (hit exit stitch)*3 record (hit exit stitch)*2 hit stitch exit stitch hit exit stitch record hit exit stitch hit exit
 def f(n):
     total = 0.0
     for i in range(n):
@@ -70,7 +70,7 @@ def f(n):
 # program: stitched_branch
 # limits: loops=1, heat=2
 # note: the other branch gets a bridge that goes back to its loop
-# f(12) => record record (hit exit)*2 bridge hit exit, hit (exit stitch stitch)*3 exit bridge
+# f(12) => record record (hit exit)*2 bridge hit (exit stitch stitch)*2 exit, hit (stitch exit stitch)*8 stitch exit bridge
 def f(n):
     a = b = 0
     for i in range(n):
@@ -83,7 +83,7 @@ def f(n):
 
 # program: stitched_branches_tree
 # limits: loops=1, heat=2
-# f(30) => record record (hit exit)*3 bridge hit exit stitch exit hit exit stitch (stitch exit)*2 (bridge hit exit stitch stitch exit)*2 (stitch exit stitch)*5 (exit stitch stitch)*2 exit, (hit exit)*2 (stitch exit stitch stitch exit stitch stitch exit)*2 (stitch stitch exit stitch stitch exit stitch exit)*2 (stitch stitch exit)*4 (stitch exit stitch stitch exit stitch stitch exit)*2 (stitch stitch exit)*2 (stitch exit stitch)*2 stitch exit bridge
+# f(30) => record record (hit exit)*3 bridge hit exit stitch (stitch exit)*2 hit exit bridge hit (exit stitch stitch)*3 exit stitch exit bridge hit (exit stitch)*2 (stitch exit stitch)*4 (exit stitch stitch)*2 exit, hit (stitch exit stitch stitch exit stitch stitch exit stitch exit stitch stitch exit stitch stitch exit stitch exit stitch stitch exit stitch)*3 (stitch exit stitch stitch exit stitch stitch exit)*2 bridge
 def f(n):
     counts = [0, 0, 0, 0]
     for i in range(n):
@@ -102,7 +102,7 @@ def f(n):
 # program: stitched_types
 # limits: loops=1, heat=2
 # note: a place that sees several types ends in several traces
-# f([1, 2.5, "a", 3, 4.5, "b", 5, 6.5, "c", 7, 8.5, "d"]) => record record (hit exit)*2 bridge hit exit stitch stitch exit, hit (exit stitch stitch)*7 exit bridge
+# f([1, 2.5, "a", 3, 4.5, "b", 5, 6.5, "c", 7, 8.5, "d"]) => record record (hit exit)*2 bridge hit exit stitch stitch exit miss hit exit, hit stitch exit stitch stitch exit miss bridge hit (exit stitch stitch)*6 exit bridge
 def f(items):
     out = []
     for item in items:
@@ -112,8 +112,8 @@ def f(items):
 
 # program: stitched_accumulator_changes
 # limits: loops=1, heat=2
-# f([1, 2, 3, 4, 5, 6.5, 7, 8, 9]) => record record miss miss record hit exit, hit exit miss hit exit bridge
-# f([1, 2, 3, 2 ** 70, 5, 6, 7, 8, 9]) => hit exit bridge hit exit miss record hit exit miss
+# f([1, 2, 3, 4, 5, 6.5, 7, 8, 9]) => record record hit exit miss miss record hit exit, hit stitch exit bridge hit exit bridge
+# f([1, 2, 3, 2 ** 70, 5, 6, 7, 8, 9]) => hit stitch (exit miss hit)*2 exit miss record hit exit miss
 def f(items):
     total = 0
     for item in items:
@@ -123,8 +123,8 @@ def f(items):
 
 # program: stitched_break_and_else
 # limits: loops=1, heat=2
-# f(9, 20) => record record hit exit, hit exit bridge
-# f(9, 5) => hit exit, hit exit bridge, hit exit stitch, hit exit stitch
+# f(9, 20) => record record hit exit, hit stitch exit bridge
+# f(9, 5) => hit stitch exit, hit stitch exit bridge, hit stitch exit stitch, hit stitch exit stitch
 def f(n, stop):
     for i in range(n):
         if i == stop:
@@ -137,7 +137,7 @@ def f(n, stop):
 
 # program: stitched_continue
 # limits: loops=1, heat=2
-# f(14) => record record (hit exit)*2 (stitch exit)*2 bridge hit exit stitch exit, (hit exit)*2 (stitch exit stitch exit stitch stitch exit)*2 (stitch exit)*2 bridge
+# f(14) => record record (hit exit)*2 bridge hit exit stitch exit hit exit stitch stitch exit, hit (stitch exit)*2 bridge hit (exit stitch stitch exit stitch exit stitch stitch)*2 exit stitch stitch exit bridge
 def f(n):
     kept = []
     for i in range(n):
@@ -152,7 +152,7 @@ def f(n):
 
 # program: stitched_return_inside
 # limits: loops=1, heat=2
-# f(9, 4) => record (record hit exit)*2, hit exit stitch stitch exit bridge, hit exit stitch stitch exit stitch, hit exit stitch stitch exit stitch, hit exit stitch stitch exit stitch
+# f(9, 4) => record (record hit exit)*2, hit stitch exit stitch stitch exit bridge, hit (stitch exit stitch)*2, hit (stitch exit stitch)*2, hit (stitch exit stitch)*2
 def f(n, stop):
     for i in range(n):
         for j in range(n):
@@ -163,8 +163,8 @@ def f(n, stop):
 
 # program: stitched_raise_leaves
 # limits: loops=1, heat=2
-# f([1, 2, 4, 5, 8]) => record record, hit exit
-# f([1, 2, 4, 0, 8]) => hit exit, hit exit bridge, hit exit stitch
+# f([1, 2, 4, 5, 8]) => record record hit exit, hit stitch exit bridge
+# f([1, 2, 4, 0, 8]) => hit stitch exit, hit stitch exit bridge, hit stitch exit stitch
 def f(items):
     total = 0.0
     for item in items:
@@ -174,7 +174,7 @@ def f(items):
 
 # program: stitched_handler_inside
 # limits: loops=1, heat=2
-# f([1, 2, 0, 5, 0, 1, 0, 0, 3, 0, 2]) => record record (hit exit)*2 bridge, (hit exit)*2 (stitch stitch exit)*4
+# f([1, 2, 0, 5, 0, 1, 0, 0, 3, 0, 2]) => record record (hit exit)*2 bridge hit exit, hit (stitch exit stitch stitch exit stitch stitch exit)*2 bridge
 def f(items):
     total, bad = 0.0, 0
     for item in items:
@@ -187,7 +187,7 @@ def f(items):
 
 # program: stitched_finally_inside
 # limits: loops=1, heat=2
-# f([1, 2, 0, 5, 1, 3, 2]) => record record hit exit, (hit exit)*2 bridge
+# f([1, 2, 0, 5, 1, 3, 2]) => record record hit exit, hit stitch exit hit exit bridge
 def f(items):
     log = []
     for item in items:
@@ -202,7 +202,7 @@ def f(items):
 
 # program: stitched_with_inside
 # limits: loops=1, heat=2
-# f(7) => record record (hit exit)*2, hit exit bridge hit exit stitch stitch exit bridge
+# f(7) => record record (hit exit)*2, hit stitch exit bridge hit (exit stitch stitch)*2 exit bridge
 import contextlib
 def f(n):
     log = []
@@ -216,7 +216,7 @@ def f(n):
 # program: stitched_inlined_callee
 # limits: loops=1, heat=2
 # note: side exits inside a callee let the callee run to its end, then the bridge takes over
-# f(14) => record record (hit exit)*2 bridge hit (exit stitch stitch)*2 exit, hit (exit stitch stitch)*8 exit bridge
+# f(14) => record record (hit exit)*2 bridge hit (exit stitch stitch)*3 exit, hit (stitch exit stitch)*9 stitch exit bridge
 def sign(x):
     if x % 3 == 0:
         return -x
@@ -233,7 +233,7 @@ def f(n):
 # program: stitched_loop_in_callee
 # limits: loops=1, heat=2
 # trace: f, inner
-# f(6) => (record hit exit)*2 bridge (record hit exit stitch)*3 record (hit exit)*2, hit hit exit stitch stitch exit bridge (hit exit stitch stitch exit stitch)*4 hit exit bridge
+# f(6) => record record (hit exit)*2 bridge record hit exit stitch record record (hit exit stitch)*2 record (hit exit)*2, (hit)*3 exit stitch stitch exit bridge (hit exit stitch stitch exit stitch)*4 stitch exit bridge
 def inner(k):
     s = 0
     for j in range(k):
@@ -248,7 +248,7 @@ def f(n):
 
 # program: stitched_recursion
 # limits: loops=1, heat=2
-# f(4) => record (hit exit)*2 bridge (hit exit miss)*2 bridge (hit exit stitch)*8 record, (hit exit stitch)*16
+# f(4) => record hit exit hit record hit exit bridge hit hit exit stitch hit record (hit exit stitch hit)*4 record (hit exit miss)*2 bridge, (hit exit stitch hit hit exit stitch hit stitch exit stitch hit exit stitch hit hit exit stitch hit stitch exit stitch stitch exit stitch)*2 (stitch exit stitch)*2
 def f(n):
     total = n
     for i in range(n):
@@ -259,7 +259,7 @@ def f(n):
 # program: stitched_unbound_later
 # limits: loops=1, heat=2
 # note: another shape of bound locals is another trace
-# f(8) => record, hit
+# f(8) => record record, hit stitch miss hit exit
 def f(n):
     seen = []
     for i in range(n):
@@ -285,7 +285,7 @@ def f(n):
 
 # program: stitched_cells
 # limits: loops=1, heat=2
-# f(8) => record record hit exit stitch exit, hit (exit stitch)*4 exit bridge
+# f(8) => record record (hit exit)*2, hit stitch exit bridge hit (exit stitch stitch)*2 exit bridge
 def f(n):
     total = 0
     reads = []
@@ -302,8 +302,8 @@ def f(n):
 # program: stitched_big_numbers
 # limits: loops=1, heat=2
 # note: numbers beyond 64 bits go round as objects
-# f(12, 2 ** 62) => record record hit exit, (hit exit)*2 bridge
-# f(12, -(2 ** 80)) => hit (exit stitch)*2
+# f(12, 2 ** 62) => record record hit exit, hit stitch exit bridge
+# f(12, -(2 ** 80)) => miss record hit exit stitch
 def f(n, x):
     for i in range(n):
         x = x + x // 3 + i
@@ -312,7 +312,7 @@ def f(n, x):
 
 # program: stitched_frame_is_held
 # limits: loops=1, heat=2
-# f(9) => record record, (hit exit)*2 (stitch exit)*4
+# f(9) => record record hit exit, hit stitch exit hit exit
 import sys
 def f(n):
     frames, total = [], 0
@@ -325,7 +325,7 @@ def f(n):
 
 # program: stitched_locals_seen
 # limits: loops=1, heat=2
-# f(9) => record record (hit exit)*2, hit exit bridge hit exit stitch stitch exit bridge
+# f(9) => record record hit (exit stitch)*3 exit, hit (stitch exit)*7 bridge
 def f(n):
     seen, total = [], 0.0
     for i in range(n):
@@ -353,7 +353,7 @@ def f(n):
 
 # program: stitched_global_changes
 # limits: loops=1, heat=2
-# f(12) => record record hit (exit stitch)*5 exit, (hit exit)*2 (stitch exit)*6 bridge
+# f(12) => record record (hit exit)*2, hit stitch exit bridge hit exit stitch stitch exit bridge
 SCALE = 2
 def f(n):
     global SCALE
@@ -367,7 +367,7 @@ def f(n):
 
 # program: stitched_finalisers
 # limits: loops=1, heat=2
-# f(7) => record record hit exit, (hit exit)*3 bridge hit exit bridge
+# f(7) => record record (hit exit)*2, hit stitch exit bridge hit (exit stitch stitch)*2 exit bridge
 # do print(log)
 log = []
 class Noisy:
@@ -387,7 +387,7 @@ def f(n):
 # program: stitched_callable_chosen
 # limits: loops=1, heat=2
 # note: NULL lies on the stack where a branch is taken
-# f(9) => record record (hit exit)*2, hit exit bridge hit exit stitch stitch exit bridge
+# f(9) => record record (hit exit)*2 bridge hit exit, hit (stitch exit stitch)*6 stitch exit bridge
 def f(n):
     out = []
     for i in range(n):
@@ -398,7 +398,7 @@ def f(n):
 # program: stitched_values_below_the_loop
 # limits: loops=1, heat=2
 # note: what lies on the stack when the loop begins is part of its state
-# f(6) => record (record hit exit)*2 stitch exit record hit exit stitch (stitch exit)*2 stitch stitch exit hit exit stitch (stitch exit)*3, hit (exit stitch stitch exit stitch exit stitch stitch)*2 exit bridge hit exit stitch (stitch exit)*3 bridge
+# f(6) => record (record hit exit)*2 stitch exit record hit exit stitch (stitch exit)*2 stitch stitch exit hit exit stitch (stitch exit)*3, hit (stitch exit stitch stitch exit stitch exit stitch)*2 stitch exit bridge hit exit stitch (stitch exit)*3 bridge
 def f(n):
     for a in [1, 2, 3]:
         for b in (10, 20):
@@ -411,7 +411,7 @@ def f(n):
 
 # program: stitched_iterators
 # limits: loops=1, heat=2
-# f({"a": 1, "b": 2, "c": 3, "d": 4, "e": 5}) => record record record hit exit, (hit exit)*2 stitch exit miss hit exit bridge
+# f({"a": 1, "b": 2, "c": 3, "d": 4, "e": 5}) => record (record hit exit)*2, hit stitch exit hit exit bridge miss hit exit bridge
 def f(names):
     out = []
     for place, (key, value) in enumerate(names.items()):
@@ -427,7 +427,7 @@ def f(names):
 
 # program: stitched_list_grows
 # limits: loops=1, heat=2
-# f([1, 2, 3], 12) => record record hit (exit stitch)*3 exit, hit (exit stitch)*3 exit bridge
+# f([1, 2, 3], 12) => record record hit (exit stitch)*3 exit, hit (stitch exit)*4 bridge
 def f(items, limit):
     items = list(items)
     for item in items:
@@ -438,7 +438,7 @@ def f(items, limit):
 
 # program: stitched_generator_consumed
 # limits: loops=1, heat=2
-# f(9) => record record (hit exit)*2 bridge hit exit stitch stitch exit, (hit exit)*2 (stitch stitch exit)*5 bridge
+# f(9) => record record (hit exit)*2, hit stitch exit bridge hit exit stitch stitch exit bridge
 def numbers(n):
     for i in range(n):
         yield i
@@ -468,7 +468,7 @@ def numbers(n):
 
 # program: stitched_comprehension
 # limits: loops=1, heat=2
-# f(9) => record record (hit exit)*2 bridge hit exit stitch stitch exit, hit (exit stitch stitch)*7 exit bridge
+# f(9) => record record (hit exit)*2 bridge hit (exit stitch stitch)*2 exit, hit (stitch exit stitch)*8 stitch exit bridge
 def f(n):
     out = []
     for i in range(n):
@@ -478,7 +478,7 @@ def f(n):
 
 # program: stitched_sieve
 # limits: loops=1, heat=2
-# f(60) => record (record hit exit)*2 (stitch exit stitch stitch exit)*2 (stitch exit)*53, hit (exit stitch stitch exit stitch)*3 (exit stitch)*52 exit bridge
+# f(60) => record (record hit exit)*2 (stitch exit stitch stitch exit)*2 (stitch exit)*53, hit (stitch exit stitch stitch exit)*3 (stitch exit)*53 bridge
 def f(n):
     flags = [True] * n
     for p in range(2, n):
@@ -490,7 +490,7 @@ def f(n):
 
 # program: stitched_mandelbrot
 # limits: loops=1, heat=2
-# f(3, 20) => record (record hit exit)*2 bridge (hit exit stitch)*2 record (hit exit stitch)*3, hit (exit stitch)*2 record hit exit stitch stitch exit record hit (exit stitch stitch stitch)*2 (exit stitch stitch)*3 (stitch exit stitch stitch)*2 exit stitch exit
+# f(3, 20) => (record)*3 (hit exit)*2 record hit exit bridge hit exit (stitch)*3 (exit stitch stitch)*3 (stitch exit stitch stitch)*2 exit stitch exit, hit (stitch exit stitch stitch stitch exit stitch stitch stitch exit stitch stitch exit stitch)*3 exit bridge
 def f(size, limit):
     total = 0
     for y in range(size):
@@ -507,7 +507,7 @@ def f(size, limit):
 
 # program: stitched_too_many_executors
 # limits: loops=1, heat=2, executors=2
-# f(6) => record record (hit exit)*21, (hit exit)*24, (hit exit)*24
+# f(6) => record record (hit exit)*21, hit stitch (exit hit)*22 exit, hit stitch (exit hit)*22 exit
 def f(n):
     total = 0
     for i in range(n):
@@ -522,7 +522,7 @@ def f(n):
 # program: stitched_parent_dies_meanwhile
 # limits: loops=1, heat=2
 # note: what a trace calls dies while its bridge is recorded
-# f(9) => record record (hit exit)*2, hit exit bridge hit (exit stitch stitch)*2 exit bridge
+# f(9) => record record (hit exit)*2 bridge, hit stitch exit hit (exit stitch stitch)*3 exit
 def f(n):
     def step(x):
         return x + 1
@@ -538,7 +538,7 @@ def f(n):
 # program: stitched_reentered
 # limits: loops=1, heat=2
 # note: the loop's code is entered again while its executor runs
-# f(5) => (record hit exit hit exit)*2 bridge, (hit exit stitch)*2 (hit exit miss)*2 bridge (hit exit stitch)*2
+# f(5) => (record hit)*2 exit hit exit bridge hit record, (hit)*3 record (hit exit stitch)*2 hit
 def f(n):
     out = []
     class Key:
@@ -554,7 +554,7 @@ def sum_of(k):
 
 # program: stitched_traced_in_the_middle
 # limits: loops=1, heat=2
-# f(8) => record record stop:watched (hit exit)*2, (hit exit)*2 bridge
+# f(8) => record record hit exit, hit stitch exit hit exit bridge
 import sys
 def f(n):
     events = []
@@ -588,7 +588,7 @@ def f(n):
 
 # program: stitched_endless_with_break
 # limits: loops=1, heat=2
-# f(9) => record record (hit exit)*2, hit exit bridge hit exit stitch stitch exit bridge
+# f(9) => record record hit exit stitch exit, hit (stitch exit)*5 bridge
 def f(n):
     i = 0
     while True:
@@ -603,7 +603,7 @@ def f(n):
 # program: stitched_idle_guards
 # limits: loops=1, heat=2
 # note: stitched traces whose first guard never holds make progress all the same
-# f([1, "a", 2.5, None, (1,), [2], {3}, 4, "b", 5.5] * 3) => record record (hit exit)*2 bridge hit exit, (hit exit)*2 (stitch stitch exit)*3 bridge
+# f([1, "a", 2.5, None, (1,), [2], {3}, 4, "b", 5.5] * 3) => record record (hit exit)*2 bridge hit (exit stitch stitch)*20 exit, hit (stitch exit stitch)*26 stitch exit bridge
 def f(items):
     kinds = []
     for item in items:
@@ -618,7 +618,7 @@ def f(items):
 # trace: all
 # limits: inline_depth=1, loops=1, heat=1
 # note: a round has entered other code when its executor leaves where it has begun, which is recorded once more
-# f([5, -1, 6]) => (record)*8 (hit)*4 (exit bridge hit)*2 exit bridge record (hit)*10 (exit stitch hit)*2 exit stitch record miss (hit)*6 record (hit)*4 (exit stitch hit)*3 exit bridge (hit)*10 (exit stitch hit)*3 exit stitch exit bridge, hit exit (hit)*6 bridge (hit)*4 (exit stitch hit)*4 (hit hit hit hit hit stitch hit hit hit hit exit stitch hit exit stitch hit exit stitch stitch exit stitch hit)*2 (hit)*5 stitch (hit)*4 (exit stitch hit)*2 exit stitch (stitch exit)*2 stitch
+# f([5, -1, 6]) => (record)*8 (hit)*4 (exit bridge hit)*2 exit bridge record (hit)*10 (exit stitch hit)*2 exit stitch record (hit)*6 record (hit)*4 (exit stitch hit)*3 exit bridge (hit)*10 (exit stitch hit)*3 exit stitch exit bridge, hit record miss (hit)*6 record (hit)*4 (exit stitch hit)*4 (hit hit hit hit hit stitch hit hit hit hit exit stitch hit exit stitch hit exit stitch stitch exit stitch hit)*2 (hit)*5 stitch (hit)*4 (exit stitch hit)*2 exit stitch (stitch exit)*2 stitch
 def f(items):
     for first in (1, 2):
         pass
@@ -635,7 +635,7 @@ def f(items):
 # program: stitched_iterator_dies
 # limits: loops=1, heat=2
 # note: an iterator dies at the end of its loop: who looks finds the frame there, with the numbers of then
-# f(6) => record (record hit exit)*2 bridge hit (exit stitch stitch stitch)*2 exit stitch stitch exit, hit (exit stitch stitch stitch)*5 exit stitch stitch exit bridge, hit (exit stitch stitch stitch)*5 exit stitch stitch exit stitch
+# f(6) => (record)*5 hit exit, (hit)*3 record hit exit hit stitch exit bridge hit exit (stitch)*3 exit stitch stitch exit bridge, hit (stitch exit stitch stitch)*6 exit stitch
 import sys
 log = []
 class Noisy:
@@ -662,8 +662,8 @@ def f(n):
 # program: stitched_iterator_watches
 # limits: loops=1, heat=2
 # note: what dies with an iterator switches tracing on: nothing is stitched any more
-# f(6, 6) => record (record hit exit)*2 bridge hit (exit stitch stitch stitch)*2 exit stitch stitch exit, hit (exit stitch stitch stitch)*5 exit stitch stitch exit bridge
-# f(6, 4) => hit (exit stitch stitch stitch)*4 exit, hit (exit stitch stitch stitch)*4 exit
+# f(6, 6) => (record)*5 hit exit, (hit)*3 record hit exit hit stitch exit bridge hit exit (stitch)*3 exit stitch stitch exit bridge
+# f(6, 4) => hit (stitch exit stitch stitch)*4 stitch exit, hit (stitch exit stitch stitch)*4 stitch exit
 import sys
 log = []
 def watch(frame, event, argument):
@@ -695,8 +695,8 @@ def f(n, last):
 # program: stitched_iterator_unmakes_the_next
 # limits: loops=1, heat=2
 # note: what dies with an iterator ends the executors that would have gone on
-# f(6, 6) => record (record hit exit)*2 bridge hit (exit stitch stitch stitch)*2 exit stitch stitch exit, hit (exit stitch stitch stitch)*5 exit stitch stitch exit bridge
-# f(6, 4) => hit (exit stitch stitch stitch)*4 exit stitch exit hit (stitch exit)*2 bridge, hit (exit stitch exit stitch stitch stitch)*5 (exit stitch)*2 stitch exit stitch
+# f(6, 6) => (record)*5 hit exit, (hit)*3 record hit exit hit stitch exit bridge hit exit (stitch)*3 exit stitch stitch exit bridge
+# f(6, 4) => hit (stitch exit stitch stitch)*4 (stitch exit)*2 hit (stitch exit)*2 bridge, hit (stitch exit stitch exit stitch stitch)*6 exit stitch
 class Helper:
     def step(self):
         return 1
