@@ -22,6 +22,15 @@ int accessor_part(std::uint8_t opcode) { return opcode == op::kSTORE_ATTR ? 1 : 
 
 }  // namespace
 
+int Session::instruction_under_way(bool* is_specialised) {
+  const auto unit = static_cast<std::size_t>(interp::unit_of(top().live));
+  const std::vector<int>& map = top().code->instruction_at;
+  const int instruction = unit < map.size() ? map[unit] : -1;
+  // A specialised PRECALL makes the call, of something written in C.
+  *is_specialised = instruction >= 0 && instruction_at(instruction).opcode == op::kPRECALL;
+  return instruction + (*is_specialised ? 1 : 0);
+}
+
 bool Session::try_inline(interp::Frame* callee) {
   PyCodeObject* code = interp::original_of(interp::code_of(callee));
   const auto depth = static_cast<int>(frames_.size());
@@ -42,13 +51,8 @@ bool Session::try_inline(interp::Frame* callee) {
     ++times(reached_, replay::Limit::k_recursion);
     return false;
   }
-  const interp::Frame* caller = top().live;
-  const auto unit = static_cast<std::size_t>(interp::unit_of(caller));
-  const std::vector<int>& map = top().code->instruction_at;
-  int instruction = unit < map.size() ? map[unit] : -1;
-  // A specialised PRECALL makes the call, of something written in C.
-  const bool is_specialised = instruction >= 0 && instruction_at(instruction).opcode == op::kPRECALL;
-  instruction += is_specialised ? 1 : 0;
+  bool is_specialised = false;
+  const int instruction = instruction_under_way(&is_specialised);
   const bool is_iteration =
       instruction >= 0 && top().pending == instruction &&
       (instruction_at(instruction).opcode == op::kFOR_ITER || instruction_at(instruction).opcode == op::kSEND);

@@ -280,7 +280,7 @@ void Session::before(interp::Frame* frame, int instruction) {
 #ifdef TAGALONG_CHECKS
   check_shadow();
 #endif
-  run_rule(*this, instruction_at(instruction));
+  run(instruction_at(instruction));
   give_up_refused();
 }
 
@@ -322,8 +322,9 @@ void Session::after(interp::Frame* frame, int instruction) {
   } else if (top().declined != kNotDeclined) {
     finish_declined();
   } else {
-    run_rule(*this, instruction_at(instruction));
+    run(instruction_at(instruction));
   }
+  others_ran_in(instruction);
   if (!finished_) {
     top().next = instruction + 1;
     TAGALONG_CHECK(static_cast<int>(top().stack.size()) == depth,
@@ -482,6 +483,7 @@ PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_fl
     return result;
   }
   session->hand_over_arguments(frame);
+  session->note_others();
   // An opaque call: it runs as if nobody recorded, without the hook.
   session->waiting_ = true;
   interp::release_hook();

@@ -467,6 +467,14 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void settle_none(const Instruction& instruction, bool taken);
   void settle_truth(const Instruction& instruction, bool taken);
   void finish_inlined();
+  // The rule of the instruction under way.
+  void run(const Instruction& instruction);
+  // Others have run meanwhile, and may have begun to watch: whoever does finds the frame at its next instruction.
+  void note_others();
+  void others_ran_in(int instruction);
+  void look_for_watchers();
+  // What the frame on top executes, seen from a frame that has just been made; -1: nothing of its own.
+  [[nodiscard]] int instruction_under_way(bool* is_specialised);
   [[nodiscard]] int call_start() const { return call_start(current_); }
   [[nodiscard]] int call_start(int instruction) const;
   [[nodiscard]] PyObject* keyword_names() const;
@@ -514,6 +522,9 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
       refused_;      // places there of arguments that the call does not take, in the order of their death
   int current_ = 0;  // instruction whose rule runs
   bool is_before_ = false;
+  int ran_ = -1;             // instruction whose rule has run last
+  int disturbed_ = -1;       // instruction that others have run in, before its rule
+  bool others_ran_ = false;  // since the last guard_unwatched
   bool has_raised_ = false;  // the rule that runs is of an instruction that gave no result
   SnapshotId cached_snapshot_ = replay::kNoSnapshot;
   int cached_instruction_ = -1;

@@ -33,12 +33,52 @@ int Session::catch_up(int instruction) {
     if (when == When::kLater) {
       current_ = place;
       is_before_ = false;
-      run_rule(*this, passed);
+      run(passed);
     }
     place = passed.opcode == rewriter::op::kJUMP_FORWARD ? passed.target : place + 1;
     top().next = place;
   }
   return place;
+}
+
+void Session::run(const Instruction& instruction) {
+  if (others_ran_ && ran_ != current_) {
+    look_for_watchers();
+  }
+  ran_ = current_;
+  run_rule(*this, instruction);
+  others_ran_in(current_);
+}
+
+void Session::note_others() {
+  bool is_specialised = false;
+  disturbed_ = instruction_under_way(&is_specialised);
+  if (disturbed_ >= 0 && rule_time(instruction_at(disturbed_).opcode) == When::kBefore) {
+    others_ran_in(disturbed_);
+  }
+}
+
+void Session::others_ran_in(int instruction) {
+  if (disturbed_ == instruction) {
+    others_ran_ = true;
+    disturbed_ = -1;
+  }
+}
+
+void Session::look_for_watchers() {
+  const auto place = static_cast<std::size_t>(current_);
+  const int opcode = instruction_at(current_).opcode;
+  // A delegating loop is left at its yield only, an exception on its way at its handler.
+  const bool is_place = top().code->decoded->regular[place] && opcode != rewriter::op::kSEND &&
+                        opcode != rewriter::op::kRESUME && opcode != rewriter::op::kYIELD_VALUE &&
+                        opcode != rewriter::op::kJUMP_BACKWARD_NO_INTERRUPT;
+  if (is_place && !finished_ && !has_raised_ && top().raising.instruction < 0 && top().checked == kNoValue &&
+      top().call_result == kNoValue && top().declined == kNotDeclined) {
+    others_ran_ = false;
+    flush_drops();
+    emit(replay::Op::guard_unwatched, {},
+         call_start() == current_ ? snapshot() : snapshot_at(call_start(), top().stack));
+  }
 }
 
 // The hook behind a branch fires where it is not taken. So one that is open at another instruction was taken.
@@ -175,6 +215,7 @@ Value Session::emit(Op op, ValueView operands, SnapshotId here, std::int64_t imm
   fill(node.operands, operands);
   node.snapshot = here;
   node.line = instruction_at(std::max(current_, 0)).position.line;
+  others_ran_ = others_ran_ || op == Op::call || op == Op::call_ex;
   node.result_count = row.results == replay::kVariadic ? static_cast<std::int32_t>(immediate) : row.results;
   if (node.result_count == 0) {
     return kNoValue;

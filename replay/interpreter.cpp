@@ -208,6 +208,8 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
       return reinterpret_cast<PyObject*>(Py_TYPE(operand(0))) == step.object ? Answer::kNext : Answer::kGuardFailed;
     case Op::guard_not_null:
       return operand(0) != nullptr ? Answer::kNext : Answer::kGuardFailed;
+    case Op::guard_unwatched:
+      return interp::is_watched(run_.thread) ? Answer::kLeave : Answer::kNext;
     case Op::guard_raised:
       return PyErr_Occurred() != nullptr ? Answer::kNext : Answer::kGuardFailed;
     case Op::guard_no_stop_iteration:

@@ -570,6 +570,11 @@ void LoopLowering::emit_planned(std::size_t number, std::size_t step) {
 }
 
 bool LoopLowering::emit_guard(const Node& each, std::size_t step) {
+  if (each.op == Op::guard_unwatched) {
+    push(LoopCode::kLeaveIfWatched, step);
+    after_opaque_ = false;
+    return true;
+  }
   if (each.operands.empty()) {
     return false;
   }

@@ -499,6 +499,9 @@ bool Executor::fail_at(std::size_t number) {
   }
   native_.reset();
   Step& step = steps_[number];
+  if (step.op == Op::leave && step.can_leave) {
+    return true;  // it does already
+  }
   const auto belongs = [number](const LoopOp& op) {
     const bool is_fused = op.code == LoopCode::kRangeNext || op.code == LoopCode::kForIter;  // with its guard
     return op.step == number + (is_fused ? 1 : 0);
@@ -506,11 +509,15 @@ bool Executor::fail_at(std::size_t number) {
   // What dies at a loop node is behind it.
   const auto op = step.op == Op::loop ? loop_.ops.end() : std::ranges::find_if(loop_.ops, belongs);
   const bool is_before = step.op == Op::guard_type || (info(step.op).is_guard() && stands_before_itself(step.op));
-  if ((!is_before && !step.can_leave) || (step.in_loop && !step.is_header && op == loop_.ops.end())) {
+  if ((!is_before && !step.can_leave && step.op != Op::guard_unwatched) ||
+      (step.in_loop && !step.is_header && op == loop_.ops.end())) {
     return false;
   }
   std::erase_if(slot_guards_, [number](const SlotGuard& guard) { return guard.step == number; });
-  if (is_before) {
+  if (step.op == Op::guard_unwatched) {
+    step.op = Op::leave;
+    step.can_leave = true;
+  } else if (is_before) {
     step.object = nothing();
   } else {
     step.op = Op::leave;

@@ -36,6 +36,7 @@ bool is_silent(const Step& step) {
     case Op::binary_subscr:
     case Op::load_method:
     case Op::guard_not_null:
+    case Op::guard_unwatched:
       return true;
     default:
       return false;
@@ -215,6 +216,7 @@ class RegionPlanner {
         state_.locals = locals_.size();
         break;
       case Op::drop:
+      case Op::guard_unwatched:
         is_taken = true;
         break;
       case Op::guard_function:

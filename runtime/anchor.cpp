@@ -264,7 +264,7 @@ PyObject* anchor_next(PyObject* self) {
   Ref keep = Ref::create(self);
   const Entry& place = record.entries[entry];
   const bool is_header = place.place.place == recorder::DecodedCode::Place::kHeader;
-  const int unit = is_header ? interp::unit_of(frame) : 0;
+  const int unit = interp::unit_of(frame);
   if (!place.executors.empty()) {
     Ref result;
     if (Chain(thread, frame, self, entry).run(&result)) {
@@ -286,10 +286,8 @@ PyObject* anchor_next(PyObject* self) {
   if (entry == 0) {
     return nullptr;
   }
-  if (is_header) {
-    // Whoever has begun to watch is told of lines that differ from the last one: the stub is all in one.
-    interp::set_location(frame, unit);
-  }
+  // Whoever has begun to watch is told of lines that differ from the last one: the stub is all in one.
+  interp::set_location(frame, unit);
   interp::expect_landing(thread);
   Py_RETURN_NONE;
 }

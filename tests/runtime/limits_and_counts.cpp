@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(an_anchor_keeps_no_more_graphs_than_allowed) {
   BOOST_TEST(traced.call("f('a')") == "'aa': miss");
   BOOST_TEST(traced.call("f('a')") == "'aa': miss");
   BOOST_TEST(traced.record("f").entries.front().executors.size() == 2U);
-  BOOST_TEST(traced.record("f").explain().find("`entries_per_anchor` is reached") != std::string::npos);
+  BOOST_TEST(traced.record("f").explain().find("limit `entries_per_anchor` (") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(recordings_in_vain_come_to_an_end) {
