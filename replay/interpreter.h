@@ -82,7 +82,15 @@ class Interpreter {
   // The same where globals are bound all the time; null: it may be a builtin.
   static PyObject* global_now(const Step& step, PyObject* function) {
     PyObject* globals = PyFunction_GET_GLOBALS(function);
-    return step.key == globals && step.version2 == 0 ? interp::find_name(globals, step.object, &step.hint) : nullptr;
+    if (step.key != globals || step.version2 != 0) {
+      return nullptr;
+    }
+    PyObject* found = interp::find_name(globals, step.object, &step.hint);
+    if (found != nullptr) {
+      step.version1 = interp::dict_version(globals);
+      step.cached = found;
+    }
+    return found;
   }
   static const interp::Attribute* known_attribute(const Step& step, PyTypeObject* type);
   static PyObject* load_known(PyObject* object, const interp::Attribute& known);

@@ -517,6 +517,11 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
             item = Py_TYPE(iterator)->tp_iternext(iterator);
           }
           objects[op->result] = item;
+        } else if (interp::is_text_iterator(iterator)) {
+          objects[op->result] = Py_TYPE(iterator)->tp_iternext(iterator);
+          if (objects[op->result] == nullptr && PyErr_Occurred() != nullptr) [[unlikely]] {
+            return ended<once>(finish(steps[op->right], Answer::kRaised));
+          }
         } else if (const Answer answer = perform_in_loop(steps[op->right]); answer != Answer::kNext) [[unlikely]] {
           return ended<once>(finish(steps[op->right], answer));
         }

@@ -419,9 +419,25 @@ class Compiler final : public Xbyak::CodeGenerator {
         perform_aside(large, op);
         break;
       default:
-        perform(op);
+        unbox_bool(op);
         break;
     }
+  }
+  // Of the object in rax.
+  void unbox_bool(const LoopOp& op) {
+    Label& fails = op.is_guard ? failed(op) : bail();
+    Label known;
+    const int index = ints_.take();
+    mov(int_register(index).cvt32(), 1);
+    mov(rcx, reinterpret_cast<std::size_t>(Py_True));
+    cmp(rax, rcx);
+    je(known);
+    mov(rcx, reinterpret_cast<std::size_t>(Py_False));
+    cmp(rax, rcx);
+    jne(fails);
+    xor_(int_register(index).cvt32(), int_register(index).cvt32());
+    L(known);
+    keep_int(op.left, index);
   }
 
   // --- arithmetic

@@ -37,6 +37,11 @@ inline bool is_sequence_iterator(PyObject* iterator) {
   return Py_TYPE(iterator) == &PyListIter_Type || Py_TYPE(iterator) == &PyTupleIter_Type;
 }
 
+// One over what is freed without running anything: its function runs nobody's code, not even at the end.
+inline bool is_text_iterator(PyObject* iterator) {
+  return Py_TYPE(iterator) == &PyBytesIter_Type || Py_TYPE(iterator) == &PyUnicodeIter_Type;
+}
+
 // Whether it is one that has nothing any more.
 inline bool is_used_up(PyObject* iterator) {
   return Py_TYPE(iterator) == &PyRangeIter_Type ||
