@@ -153,6 +153,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   last_stop_line = recorded.stop_line;
   if (!is_of_use(recorded)) {
     ++entry.failures;
+    close_if_given_up(entry);
     return;
   }
   if (recorded.has_lost) {
@@ -188,15 +189,25 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   if (options().limits.retire_after > 0 && !options().stress && is_in_vain(*executor)) {
     entry.failures = options().limits.retries;  // the next recording would tell the same
     entry.costs = -executor->worth().round;
+    close_if_given_up(entry);
     return;
   }
   entry.failures = recorded.stop == recorder::Stop::kNone ? 0 : entry.failures + 1;
   executor->keeper = this;
+  weigh_anew(*executor);
   entry.executors.insert(entry.executors.begin(), std::move(executor));
   last_synthesis_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (options().limits.retire_after > 0 && records_in_vain()) {
     balance_ = std::min(balance_, -1L);
     judge();
+  }
+}
+
+// Runs up to here have left where they will go on now, in a loop that pays.
+void CodeRecord::weigh_anew(const replay::Executor& executor) {
+  if (executor.worth().round > 0) {
+    balance_ = 0;
+    weighed_ = 0;
   }
 }
 
@@ -258,6 +269,24 @@ CodeRecord::Place CodeRecord::find(const replay::Executor& wanted) {
 
 int CodeRecord::limit_of_runs() { return options().limits.retire_after > 0 ? options().limits.retire_after : INT_MAX; }
 
+// The first instruction of the stub becomes a jump to the original.
+bool CodeRecord::close(Entry& entry, PyCodeObject* code) {
+  if (!entry.is_closed) {
+    entry.first_unit = interp::code_units(code)[static_cast<std::size_t>(entry.stub)];
+    entry.is_closed = interp::jump_over(code, entry.stub, entry.original, entry.before);
+  }
+  return entry.is_closed;
+}
+
+// Where nothing is recorded any more, and nothing is there to be run, asking costs time in each round.
+void CodeRecord::close_if_given_up(Entry& entry) {
+  const bool is_given_up = entry.failures >= options().limits.retries && entry.executors.empty();
+  PyObject* code = PyWeakref_GET_OBJECT(replay_code.get());
+  if (is_given_up && entry.has_stub() && options().limits.retire_after > 0 && !options().stress && code != Py_None) {
+    close(entry, reinterpret_cast<PyCodeObject*>(code));
+  }
+}
+
 // From inside a run or behind it: executors that are running are freed when they have ended.
 void CodeRecord::judge() {
   const long balance = std::exchange(balance_, 0);
@@ -268,11 +297,8 @@ void CodeRecord::judge() {
   }
   auto* code = reinterpret_cast<PyCodeObject*>(object);
   for (Entry& entry : entries) {
-    if (entry.has_stub()) {
-      entry.first_unit = interp::code_units(code)[static_cast<std::size_t>(entry.stub)];
-      if (!interp::jump_over(code, entry.stub, entry.original, entry.before)) {
-        continue;
-      }
+    if (entry.has_stub() && !close(entry, code)) {
+      continue;
     }
     for (auto& executor : std::exchange(entry.executors, {})) {
       lay_to_rest(std::move(executor));
@@ -294,7 +320,7 @@ void CodeRecord::revive() {
     return;
   }
   for (Entry& entry : entries) {
-    if (entry.has_stub()) {
+    if (std::exchange(entry.is_closed, false)) {
       interp::write_unit(reinterpret_cast<PyCodeObject*>(code), entry.stub, entry.first_unit);
     }
   }
@@ -315,6 +341,7 @@ void CodeRecord::grow(const replay::Executor& from, const replay::Step& step, co
     return;
   }
   grown->keeper = this;
+  weigh_anew(*grown);
   lay_to_rest(std::exchange(*root.executor, std::move(grown)));
   count(counters, Event::kGrow);
   if (is_logged(Topic::kCache)) {

@@ -28,6 +28,7 @@ struct Entry : replay::Attached {
   int before = 0;  // the instruction in front of it
   int original = 0;
   std::uint16_t first_unit = 0;
+  bool is_closed = false;  // who comes to the stub goes on as written
   [[nodiscard]] bool has_stub() const { return place.place != recorder::DecodedCode::Place::kExit; }
 };
 
@@ -103,6 +104,9 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
  private:
   static int limit_of_runs();
   void judge();
+  static bool close(Entry& entry, PyCodeObject* code);
+  void close_if_given_up(Entry& entry);
+  void weigh_anew(const replay::Executor& executor);
   [[nodiscard]] bool records_in_vain() const;
   void count_limits(const replay::Reached& reached);
   void explain_entry(std::size_t index, std::string& text) const;

@@ -166,6 +166,11 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
   for (std::size_t index = 0; index < count; ++index) {
     pad_places.emplace_back(record.pads[index], static_cast<int>(index));
   }
+  for (const Entry& entry : record.entries) {
+    if (entry.place.place == DecodedCode::Place::kHeader) {  // whoever jumps to it comes to the header
+      pad_places.emplace_back(entry.stub, entry.place.first);
+    }
+  }
   link(encoded.code, *decoded, record.units, std::move(pad_places));
   const bool has_headers = decoded->entries.back().place == DecodedCode::Place::kHeader;
   if (decoded->is_generator || has_headers) {

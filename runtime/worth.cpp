@@ -11,12 +11,14 @@ using replay::Op;
 
 constexpr int kEntry = -60;
 constexpr int kStitch = -30;
-constexpr int kExit = -120;    // the rest of the call is no faster, and somebody has to find the way there
-constexpr int kLanding = -60;  // a trace that ends at a yield, or goes on as written
+constexpr int kExit = -120;       // the rest of the call is no faster, and somebody has to find the way there
+constexpr int kLanding = -60;     // a trace that ends at a yield, or goes on as written
+constexpr int kLoopEntry = -100;  // in addition: registers for numbers, and what stands in front of the header
+constexpr int kLoopExit = -130;   // in addition: numbers get their objects, the frame its values
 constexpr int kGuard = -4;
 constexpr int kOperation = -12;
 constexpr int kArrayOperation = 200;  // of small arrays; large ones gain more
-constexpr int kRawOperation = 10;     // on numbers without objects
+constexpr int kRawOperation = 8;      // on numbers without objects
 constexpr int kRawGuard = 3;
 constexpr int kBoxing = -15;
 
@@ -46,11 +48,12 @@ int worth_in_loop(const replay::Node& node) {
   switch (node.op) {
     case Op::call:
     case Op::call_ex:
-    case Op::load_attr:
     case Op::load_method:
-    case Op::store_attr:
     case Op::binary_subscr:
       return -30;
+    case Op::load_attr:
+    case Op::store_attr:
+      return -15;
     case Op::store_subscr:
     case Op::list_append:
     case Op::format_value:
@@ -123,6 +126,7 @@ replay::Worth worth_of(const replay::Executor& executor) {
   if (header != executor.steps().end()) {
     // What is behind it has been lowered to operations.
     end = static_cast<std::size_t>(header->node);
+    worth.straight += kLoopEntry;
     for (const replay::LoopOp& operation : executor.loop().ops) {
       worth.round += worth_of(operation, executor);
     }
@@ -138,7 +142,8 @@ int worth_of(const replay::Run& run, replay::Outcome outcome, const replay::Wort
   constexpr std::int64_t kMost = 1'000'000;
   int total = (is_stitched ? kStitch : worth.straight) + static_cast<int>(std::clamp(run.gain, -kMost, kMost));
   if (outcome == replay::Outcome::kLeft) {
-    total += run.is_complete ? kLanding : kExit;
+    const bool is_loop = run.last != nullptr && !run.last->loop().ops.empty();
+    total += run.is_complete ? kLanding : kExit + (is_loop ? kLoopExit : 0);
   }
   return total;
 }

@@ -97,6 +97,10 @@ def describe_exit(code: int | None) -> str:
     return f"exit code {code}"
 
 
+# Of the environment of who runs a suite: options of the run under stress.
+PASSED_ON = ("TAGALONG_LOOPS", "TAGALONG_LIMITS")
+
+
 def environment_of_suites(variables: dict[str, str]) -> dict[str, str]:
     """The environment of a run: nothing of ours but `variables`, and the same everywhere."""
     ours = ("TAGALONG", "PYTHON", "SUITE")
@@ -218,6 +222,7 @@ class Comparer:
             summary = file.with_suffix(".counts")
             summary.unlink(missing_ok=True)
             variables = {"TAGALONG_STRESS": "1", "TAGALONG_SUMMARY": str(summary)}
+            variables |= {name: os.environ[name] for name in PASSED_ON if name in os.environ}
             outcome = unit.run(variables, timeout, file.with_suffix(f".{attempt}.txt"))
             counts.update(add_up(summary))
             summary.unlink(missing_ok=True)

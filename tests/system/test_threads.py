@@ -28,6 +28,7 @@ def test_eight_threads_for_a_while() -> None:
 DAEMONS = """
 import sys, threading, time
 import tagalong
+tagalong._core.set_option("retire_after", 0)
 
 def nap(x):
     time.sleep(0.0001)
@@ -132,6 +133,7 @@ FORK_WHILE_OTHERS_RECORD = """
 import ctypes, os, sys, threading
 import tagalong
 import tagalong.testing
+tagalong._core.set_option("loops", 0)  # rounds are written out, so recordings last
 
 api = ctypes.pythonapi
 api.PyInterpreterState_Get.restype = ctypes.c_void_p

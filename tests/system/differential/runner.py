@@ -24,7 +24,7 @@ Trace = Callable[[Any], Any]
 LIMITS = {
     "nodes": 4000,
     "unroll": 64,
-    "loops": 0,
+    "loops": 0,  # with it, traces differ; most programs say what they are without
     "regions": 0,
     "heat": 16,
     "executors": 200,
@@ -119,7 +119,7 @@ def _limited(program: Program, traced: bool) -> Iterator[None]:
         return
     from tagalong import _core
 
-    always = ((name, LIMITS[name]) for name in ("retire_after", "grow_after", "native_after"))
+    always = ((name, LIMITS[name]) for name in ("retire_after", "grow_after", "native_after", "loops"))
     for name, value in (*always, *program.limits):
         _core.set_option(name, value)
     try:
