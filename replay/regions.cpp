@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "replay/array/functions.h"
 #include "replay/executor.h"
 #include "rewriter/interp/dicts.h"
 
@@ -103,10 +104,11 @@ class RegionPlanner {
   enum class Kind : std::uint8_t { kExternal, kConstant, kLoaded, kResult, kView, kSlice, kTuple, kMethod };
   struct Content {
     Kind kind = Kind::kExternal;
-    PyObject* object = nullptr;   // this run's; null: a result
-    int number = -1;              // of the builder
-    int external = -1;            // of region_->externals
-    std::vector<int> parts = {};  // of a slice or tuple: indices of contents_
+    PyObject* object = nullptr;       // this run's; null: a result
+    int number = -1;                  // of the builder
+    array::KnownFunction function{};  // of a method
+    int external = -1;                // of region_->externals
+    std::vector<int> parts = {};      // of a slice or tuple: indices of contents_
   };
   // After some of the steps.
   struct State {
@@ -332,46 +334,85 @@ class RegionPlanner {
   // A method of an array that the region has made: what its class says.
   bool load_method(const Step& step, const std::int32_t* operands) {
     const int index = content_of(operands[0]);
-    const array::Reduction reduction = array::reduction_by_name(step.object);
     if (index < 0 || contents_[static_cast<std::size_t>(index)].kind != Kind::kResult ||
-        builder_.is_scalar(contents_[static_cast<std::size_t>(index)].number) ||
-        reduction == array::Reduction::kCount) {
+        builder_.is_scalar(contents_[static_cast<std::size_t>(index)].number)) {
+      return refuse(Reason::kOther);
+    }
+    const array::KnownFunction function = array::known_method(step.object);
+    if (function.kind == array::KnownFunction::Kind::kNone) {
       return refuse(Reason::kOther);
     }
     const std::int32_t* results = operands + step.operand_count;
-    define(results[0], {.kind = Kind::kMethod, .number = static_cast<int>(reduction)});
+    define(results[0], {.kind = Kind::kMethod, .function = function});
     state_.registers[results[1]] = index;
     return true;
   }
 
-  // numpy.sum(x), x.sum() and the like.
+  // numpy.sum(x), x.sum() and the like, and ufuncs with `out`.
   bool call(const Step& step, const std::int32_t* operands) {
-    constexpr int kMethodCall = 2;    // the method and its object
-    constexpr int kFunctionCall = 3;  // null, the function, the operand
-    if (step.object != Py_None) {
+    const int first = content_of(operands[0]);
+    const bool is_method = first >= 0 && contents_[static_cast<std::size_t>(first)].kind == Kind::kMethod;
+    array::KnownFunction function;
+    PyObject* callable = nullptr;
+    if (is_method) {
+      function = contents_[static_cast<std::size_t>(first)].function;
+    } else {
+      callable = is_null(operands[0]) ? same_callable(operands[1]) : nullptr;
+      function = array::known_function(callable);
+    }
+    const bool is_ufunc = callable != nullptr && Py_TYPE(callable) == np_.ufunc_type && has_out(step.object);
+    const bool is_known = function.kind != array::KnownFunction::Kind::kNone && step.object == Py_None;
+    if (!is_ufunc && !is_known) {
       return refuse(Reason::kOther);
     }
-    const int first = content_of(operands[0]);
-    auto reduction = array::Reduction::kCount;
-    if (step.operand_count == kMethodCall && first >= 0 &&
-        contents_[static_cast<std::size_t>(first)].kind == Kind::kMethod) {
-      reduction = static_cast<array::Reduction>(contents_[static_cast<std::size_t>(first)].number);
-    } else if (step.operand_count == kFunctionCall && is_null(operands[0])) {
-      const int callable = content_of(operands[1]);
-      const Content* content = callable < 0 ? nullptr : &contents_[static_cast<std::size_t>(callable)];
-      if (content != nullptr && content->kind == Kind::kExternal) {
-        region_->same.emplace_back(operands[1], content->object);
-        state_.same = region_->same.size();
+    std::vector<int> numbers;
+    for (int index = is_method ? 1 : 2; index < step.operand_count; ++index) {
+      numbers.push_back(number_of(operands[index]));
+      if (numbers.back() < 0) {
+        return refuse(Reason::kForeign);
       }
-      reduction = content == nullptr ? reduction : array::reduction_of(content->object);
     }
-    const int number = reduction == array::Reduction::kCount ? -1 : number_of(operands[step.operand_count - 1]);
-    const int result = number < 0 ? -1 : builder_.reduce(reduction, number);
+    const int result = is_ufunc ? call_into(callable, numbers) : call_known(function, numbers);
     if (result < 0) {
-      return refuse(number < 0 ? Reason::kOther : builder_.reason());
+      return refuse(builder_.reason());
     }
     define(step.result, {.kind = Kind::kResult, .number = result});
     return true;
+  }
+
+  static bool has_out(PyObject* keywords) {
+    return PyTuple_Check(keywords) && PyTuple_GET_SIZE(keywords) == 1 &&
+           PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "out") == 0;
+  }
+
+  int call_into(PyObject* ufunc, std::vector<int> numbers) {
+    const int out = numbers.back();
+    numbers.pop_back();
+    return builder_.call(ufunc, numbers, out);
+  }
+
+  int call_known(const array::KnownFunction& function, const std::vector<int>& numbers) {
+    using Kind = array::KnownFunction::Kind;
+    constexpr std::size_t kThree = 3;
+    if (function.kind == Kind::kReduction && numbers.size() == 1) {
+      return builder_.reduce(function.reduction, numbers[0]);
+    }
+    if (function.kind == Kind::kWhere && numbers.size() == kThree) {
+      return builder_.where(numbers[0], numbers[1], numbers[2]);
+    }
+    return function.kind == Kind::kClip && numbers.size() == kThree ? builder_.clip(numbers[0], numbers[1], numbers[2])
+                                                                    : builder_.refused(Reason::kOther);
+  }
+
+  // What is called, if runs can rely on its being the same.
+  PyObject* same_callable(std::int32_t place) {
+    const int index = content_of(place);
+    const Content* content = index < 0 ? nullptr : &contents_[static_cast<std::size_t>(index)];
+    if (content != nullptr && content->kind == Kind::kExternal) {
+      region_->same.emplace_back(place, content->object);
+      state_.same = region_->same.size();
+    }
+    return content == nullptr ? nullptr : content->object;
   }
 
   bool assign(const std::int32_t* operands) {
@@ -466,16 +507,11 @@ class RegionPlanner {
         result = builder_.compare(step.immediate, numbers[0], numbers[1]);
         break;
       default: {
-        const int callable = content_of(operands[1]);
-        const Content* content = callable < 0 ? nullptr : &contents_[static_cast<std::size_t>(callable)];
-        if (!is_null(operands[0]) || content == nullptr || content->object == nullptr) {
+        PyObject* callable = is_null(operands[0]) ? same_callable(operands[1]) : nullptr;
+        if (callable == nullptr) {
           return refuse(Reason::kOther);
         }
-        if (content->kind == Kind::kExternal) {
-          region_->same.emplace_back(operands[1], content->object);
-          state_.same = region_->same.size();
-        }
-        result = builder_.call(content->object, numbers);
+        result = builder_.call(callable, numbers);
         break;
       }
     }

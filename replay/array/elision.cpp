@@ -13,6 +13,15 @@ bool bits_depend_on_it(OperandCode code) {
   return is_array(code) && (is_complex(code) || code == kHalf || code == kLongDouble);
 }
 
+// A result of several axes lies as the temporary does, where a new one would lie as both operands together; and of two
+// types for the same integers it has the temporary's.
+bool layout_depends_on_it(const Numpy& np, PyObject* temporary, OperandCode code, PyObject* other,
+                          InplaceFunction function) {
+  const bool has_twin = is_integer(code) && np.item_size[code] == np.item_size[kLongLong];
+  return is_array(code) && (as_array(temporary)->nd > 1 || has_twin) && is_array(classify(np, other)) &&
+         (function != PyNumber_InPlaceTrueDivide || is_floating(code));
+}
+
 bool is_large(const Numpy& np, const ArrayFields* array, OperandCode code) {
   Extent bytes = np.item_size[code];
   for (int i = 0; i < array->nd; ++i) {
@@ -42,10 +51,12 @@ bool casts_safely(const Numpy& np, PyObject* other, OperandCode code, OperandCod
   return safe && safe.get() == Py_True;
 }
 
-bool would_elide(const Numpy& np, PyObject* temporary, PyObject* other, bool other_decides) {
+bool would_elide(const Numpy& np, PyObject* temporary, PyObject* other, const ElisionCase& the_case) {
   const OperandCode code = classify(np, temporary);
-  if (!bits_depend_on_it(code) || !may_be_elided(as_array(temporary)) || temporary == other ||
-      !is_large(np, as_array(temporary), code)) {
+  const bool other_decides = the_case.right_decides || temporary == the_case.right;
+  if ((!bits_depend_on_it(code) &&
+       !(other_decides && layout_depends_on_it(np, temporary, code, other, the_case.function))) ||
+      !may_be_elided(as_array(temporary)) || temporary == other || !is_large(np, as_array(temporary), code)) {
     return false;
   }
   if (!other_decides) {
@@ -119,11 +130,12 @@ bool elide_generally(const Numpy& np, const ElisionCase& the_case, Ref* result) 
   PyObject* temporary = nullptr;
   PyObject* other = nullptr;
   if ((the_case.anonymous & 1U) != 0 && the_case.elision != Elision::kNever &&
-      would_elide(np, the_case.left, the_case.right, the_case.right_decides)) {
+      would_elide(np, the_case.left, the_case.right, the_case)) {
     temporary = the_case.left;
     other = the_case.right;
   } else if ((the_case.anonymous & 2U) != 0 && the_case.elision == Elision::kCommutative &&
-             may_elide_right(np, classify(np, the_case.left)) && would_elide(np, the_case.right, the_case.left, true)) {
+             may_elide_right(np, classify(np, the_case.left)) &&
+             would_elide(np, the_case.right, the_case.left, the_case)) {
     temporary = the_case.right;
     other = the_case.left;
   } else {

@@ -1,7 +1,7 @@
 // Temporary elision: for `a op b` eager NumPy computes into an operand that is a temporary of at least 256 KiB
 // (multiarray's temp_elide.c). For complex numbers that changes bits, so it must be done here exactly when eager does
-// it, also for operations the direct path leaves to the general call: called from this library, NumPy itself never
-// elides, because it looks for the interpreter on the C stack.
+// it, and so it must where operands have different layouts, also for operations the direct path leaves to the general
+// call: called from this library, NumPy itself never elides, because it looks for the interpreter on the C stack.
 #pragma once
 
 #include "replay/array/operand.h"
@@ -44,7 +44,7 @@ struct ElisionCase {
   InplaceFunction function;
 };
 
-// Where bits depend on it and eager would elide: the in-place operation eager does, on the temporary or, if somebody
+// Where it shows and eager would elide: the in-place operation eager does, on the temporary or, if somebody
 // here still needs that, on a copy. Returns false where there is nothing to do; otherwise `result` is empty on an
 // exception.
 [[nodiscard]] bool elide_generally(const Numpy& np, const ElisionCase& the_case, Ref* result);

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 #include <map>
-#include <string_view>
 #include <utility>
 
 #include "rewriter/interp/ref.h"
@@ -12,17 +11,6 @@
 namespace tagalong::array {
 
 namespace {
-
-constexpr std::array<std::pair<std::string_view, Reduction>, 9> kNames{{{"sum", Reduction::kSum},
-                                                                        {"prod", Reduction::kProd},
-                                                                        {"max", Reduction::kMax},
-                                                                        {"min", Reduction::kMin},
-                                                                        {"any", Reduction::kAny},
-                                                                        {"all", Reduction::kAll},
-                                                                        {"mean", Reduction::kMean},
-                                                                        {"amax", Reduction::kMax},
-                                                                        {"amin", Reduction::kMin}}};
-constexpr std::size_t kMethods = 7;
 
 template <class T>
 T load(const Accumulator& accumulator) {
@@ -169,41 +157,6 @@ bool is_order_free(T value) {
 }
 
 }  // namespace
-
-Reduction reduction_by_name(PyObject* name) {
-  for (std::size_t i = 0; i < kMethods; ++i) {
-    if (PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, kNames[i].first.data()) == 0) {
-      return kNames[i].second;
-    }
-  }
-  return Reduction::kCount;
-}
-
-Reduction reduction_of(PyObject* callable) {
-  // NumPy's own functions, looked up once where it defines them; kept, so no other object gets their address.
-  static const auto known = [] {
-    std::array<Ref, kNames.size()> functions;
-    PyObject* modules = PyImport_GetModuleDict();
-    PyObject* module = PyDict_GetItemString(modules, "numpy._core.fromnumeric");
-    if (module == nullptr) {
-      module = PyDict_GetItemString(modules, "numpy.core.fromnumeric");
-    }
-    for (std::size_t i = 0; module != nullptr && i < kNames.size(); ++i) {
-      Ref function = Ref::steal(PyObject_GetAttrString(module, kNames[i].first.data()));
-      PyErr_Clear();
-      if (function && std::string_view(Py_TYPE(function.get())->tp_name).ends_with("_ArrayFunctionDispatcher")) {
-        functions[i] = std::move(function);
-      }
-    }
-    return new std::array<Ref, kNames.size()>(std::move(functions));  // for the process
-  }();
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if ((*known)[i].get() == callable && callable != nullptr) {
-      return kNames[i].second;
-    }
-  }
-  return Reduction::kCount;
-}
 
 const ReductionKernel& reduction_kernel(const Numpy& np, Reduction reduction, unsigned type) {
   static std::map<std::pair<Reduction, unsigned>, ReductionKernel> kernels;

@@ -12,10 +12,6 @@ namespace tagalong::array {
 
 enum class Reduction : std::uint8_t { kSum, kProd, kMax, kMin, kAny, kAll, kMean, kCount };
 
-// What a method of arrays by this name is, or one of numpy's functions; kCount: something else.
-[[nodiscard]] Reduction reduction_by_name(PyObject* name);
-[[nodiscard]] Reduction reduction_of(PyObject* callable);
-
 struct ReductionKernel {
   StridedLoop loop = nullptr;  // null: not for regions
   MethodContext* context = nullptr;

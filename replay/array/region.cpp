@@ -20,6 +20,9 @@ namespace {
 constexpr Extent kBlock = 1024;       // elements
 constexpr std::size_t kItemSize = 8;  // of the largest dtype that is split
 constexpr std::size_t kCacheLine = 64;
+// Loops treat the last few elements differently, and which of two NaNs a sum or product is may show it. So blocks are
+// multiples of this, except for the last one, which is not shorter.
+constexpr Extent kLeastBlock = 64;
 // Element operations above which the GIL is given away.
 constexpr Extent kGilThreshold = 32768;
 // Rows of at least so many elements are not gathered: blocks end where they do.
@@ -68,6 +71,7 @@ struct RegionPlan::Frame {
   int errors = 0;         // floating point errors that were up before a loop that may clear them
   bool is_begun = false;  // a block has been reduced
   bool is_refused = false;
+  bool is_split_otherwise = false;                        // than eager execution would split, and there are NaNs
   std::array<Accumulator, kMaxRegionReductions> reduced;  // NOLINT(cppcoreguidelines-pro-type-member-init)
 };
 static_assert(kMaxRegionOperations <= 64);
@@ -157,7 +161,7 @@ RegionReason RegionPlan::bind(const Numpy& np, PyObject* const* externals, Frame
   if (frame->shape == nullptr) {
     return RegionReason::kKinds;  // a region begins with an array
   }
-  if (frame->shape->nd > 1 && frame->order == kFContiguous && has_casts_) {
+  if (frame->shape->nd > 1 && frame->order == kFContiguous && is_iterated_) {
     return RegionReason::kLayout;  // operands that are cast go another way, which shows in axes of length one
   }
   for (int i = 0; i < frame->shape->nd; ++i) {
@@ -296,8 +300,17 @@ RegionReason RegionPlan::bind_layouts(const Numpy& np, PyObject* const* external
         return RegionReason::kShape;  // the result is smaller than the others
       }
     }
-    if (operation.is_inplace) {
-      result = space->operands[operation.slots[0]];
+    if (operation.layout_of >= 0) {
+      result = space->operands[static_cast<std::size_t>(operation.layout_of)];
+      continue;
+    }
+    if (operation.target >= 0) {
+      const View& view = space->targets[static_cast<std::size_t>(operation.target)];
+      Strides& own = space->results[operation.slots[operation.nin]];
+      own = strides_in(view, shape);
+      result = {.strides = &own,
+                .is_c = view.is_contiguous(operation.out_size, false),
+                .is_f = view.is_contiguous(operation.out_size, true)};
       continue;
     }
     Strides& strides = space->results[operation.slots[operation.nin]];
@@ -311,7 +324,7 @@ RegionReason RegionPlan::bind_layouts(const Numpy& np, PyObject* const* external
       const Space::Operand& operand = space->operands[operation.slots[static_cast<unsigned>(into)]];
       const bool is_contiguous = operand.is_c || operand.is_f;
       strides = is_contiguous ? contiguous_strides(shape, 1, !operand.is_c) : *operand.strides;
-    } else if (shape.nd > 1 && (is_c || is_f)) {
+    } else if (shape.nd > 1 && !operation.is_iterated && (is_c || is_f)) {
       strides = contiguous_strides(shape, 1, !is_c);
     } else {
       strides = result_strides({operands.data(), count}, shape, 1);
@@ -433,8 +446,9 @@ RegionReason RegionPlan::bind_space(const Numpy& np, PyObject* const* externals,
   }
   bind_walk(np, frame, space);
   // What is reduced would be one row in memory, and its elements are taken in that order.
-  const bool are_rows = std::all_of(space->reduced_strides.begin(), space->reduced_strides.begin() + reductions_.size(),
-                                    [&](const Strides& strides) { return space->walk->is_row(strides); });
+  const bool are_rows =
+      std::all_of(space->reduced_strides.begin(), space->reduced_strides.begin() + reductions_.size(),
+                  [&](const Strides& strides) { return strides[0] >= 0 && space->walk->is_row(strides); });
   return are_rows ? RegionReason::kNone : RegionReason::kLayout;
 }
 
@@ -462,6 +476,32 @@ bool RegionPlan::compute_block(Frame* frame, Extent count) const {
     }
   }
   return true;
+}
+
+template <class Bits>
+bool has_nan(const char* data, Extent stride, Extent count, Bits infinity) {
+  Bits found = 0;
+  for (Extent i = 0; i < count; ++i) {
+    Bits bits;
+    std::memcpy(&bits, data + i * stride, sizeof(bits));
+    found |= static_cast<Bits>((bits & static_cast<Bits>(~(Bits{1} << (sizeof(Bits) * 8 - 1)))) > infinity);
+  }
+  return found != 0;
+}
+
+// In what has been computed of the results.
+bool RegionPlan::has_nans(const Frame& frame, Extent count) const {
+  constexpr std::uint32_t kFloatInfinity = 0x7F800000U;
+  constexpr std::uint64_t kDoubleInfinity = 0x7FF0000000000000U;
+  const auto is_found = [&](Slot slot, unsigned type) {
+    return type == kDouble ? has_nan(frame.data[slot], frame.strides[slot], count, kDoubleInfinity)
+                           : type == kFloat && has_nan(frame.data[slot], frame.strides[slot], count, kFloatInfinity);
+  };
+  return std::any_of(
+             outputs_.begin(), outputs_.end(),
+             [&](const Output& output) { return output.descr != nullptr && is_found(output.slot, output.type); }) ||
+         std::any_of(targets_.begin(), targets_.end(),
+                     [&](const Target& target) { return is_found(target.slot, target.type); });
 }
 
 // What a block adds to the reductions. Pairwise sums begin anew: the tree of blocks adds them.
@@ -521,12 +561,16 @@ bool RegionPlan::compute_next(Frame* frame, Space* space, Extent count) const {
     if (!compute_block(frame, count)) {
       return false;
     }
+    frame->is_split_otherwise |= has_nans(*frame, count);
     for (const Space::Port& port : space->scattered) {
       if (frame->data[port.slot] == port.block) {
         walk.scatter(port.data, port.strides, port.item_size, count, port.block);
       }
     }
     walk.advance(count);
+  }
+  if (is_tree_ && space == nullptr) {
+    frame->is_split_otherwise |= has_nans(*frame, count);
   }
   if (!reductions_.empty() && !reduce_block(frame, count)) {
     return false;
@@ -581,7 +625,10 @@ bool RegionPlan::compute(Frame* frame, Space* space) const {
   } else {
     const bool is_by_rows = space != nullptr && space->walk->row() >= kLongRow;
     for (Extent left = frame->count; left > 0;) {
-      const Extent most = std::min(left, frame->block);
+      Extent most = std::min(left, frame->block);
+      if (left > most && left - most < kLeastBlock) {
+        most -= kLeastBlock;
+      }
       const Extent count = is_by_rows ? std::min(most, space->walk->left_in_row()) : most;
       if (!compute_next(frame, space, count)) {
         return false;
@@ -699,8 +746,8 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   if (frame->errors != 0 && !ignores_float_errors(np, frame->errors)) [[unlikely]] {
     return RegionReason::kFloatError;
   }
-  if (frame->is_refused) {
-    return RegionReason::kReduction;
+  if (frame->is_refused || frame->is_split_otherwise) {
+    return frame->is_refused ? RegionReason::kReduction : RegionReason::kNan;
   }
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     if (const std::int16_t number = outputs_[i].reduction; number >= 0) {
@@ -733,6 +780,9 @@ RegionReason RegionPlan::run_in_space(const Numpy& np, PyObject* const* external
 RegionReason RegionPlan::run(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
   Frame frame;
   const RegionReason reason = bind(np, externals, &frame);
+  if (shows_signs_ && (is_tree_ || reason == RegionReason::kLayout)) {
+    return RegionReason::kNan;
+  }
   if (reason == RegionReason::kLayout) {
     return run_in_space(np, externals, outputs, &frame);
   }

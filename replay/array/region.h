@@ -87,9 +87,11 @@ class RegionPlan {
     bool collects = false;      // the loop may clear floating point flags: they are taken before
     bool keeps_flags = false;
     bool is_cast = false;
-    bool is_inplace = false;
-    bool has_result = false;  // among its operands
+    bool is_iterated = false;  // NumPy never takes its short way
+    bool has_result = false;   // among its operands
     std::array<std::int16_t, 2> externals{-1, -1};
+    std::int16_t layout_of = -1;  // slot: the result is that array, with new contents
+    std::int16_t target = -1;     // of targets_: the result is that one
   };
   struct Output {
     PyObject* descr;  // of a new array; null: the object is an external one, or a scalar
@@ -97,6 +99,7 @@ class RegionPlan {
     std::int16_t reduction;  // -1: not one of those
     std::uint8_t item_size;
     Slot slot;
+    std::uint8_t type = 0;
   };
   // An array that is there already and gets new contents once all is computed.
   struct Target {
@@ -136,6 +139,7 @@ class RegionPlan {
   bool compute(Frame* frame, Space* space) const;
   bool compute_tree(Frame* frame, Space* space, Extent count, Accumulator* sums) const;
   bool compute_next(Frame* frame, Space* space, Extent count) const;
+  bool has_nans(const Frame& frame, Extent count) const;
   bool reduce_block(Frame* frame, Extent count) const;
   bool compute_block(Frame* frame, Extent count) const;
 
@@ -148,10 +152,11 @@ class RegionPlan {
   std::vector<Target> targets_;
   std::vector<Temporary> temporaries_;
   std::vector<Reduced> reductions_;
-  bool is_tree_ = false;   // one of them is a pairwise sum
-  std::size_t calls_ = 0;  // operations without the casts
+  bool is_tree_ = false;      // one of them is a pairwise sum
+  bool shows_signs_ = false;  // of NaNs, in results that are none
+  std::size_t calls_ = 0;     // operations without the casts
   std::uint16_t buffers_ = 0;
-  bool has_casts_ = false;
+  bool is_iterated_ = false;
   FloatUnits float_units_ = FloatUnits::kNone;
 };
 
@@ -171,7 +176,10 @@ class RegionBuilder {
   int binary(BinaryOperator op, int left, int right, unsigned temporaries);
   int unary(UnaryOperator op, int operand, unsigned temporaries);
   int compare(int py_op, int left, int right);
-  int call(PyObject* ufunc, std::span<const int> operands);
+  // With `out`: that array's number, else negative.
+  int call(PyObject* ufunc, std::span<const int> operands, int out = -1);
+  int where(int condition, int one, int other);
+  int clip(int operand, int low, int high);
   // Makes the value the contents of a view or an external array; the result means nothing.
   int assign(int target, int value);
   // All elements as one scalar, which is no operand of the region.
@@ -187,6 +195,7 @@ class RegionBuilder {
   [[nodiscard]] bool is_scalar(int object) const { return objects_[static_cast<std::size_t>(object)].reduction >= 0; }
   // Why the last operation was not for the region.
   [[nodiscard]] RegionReason reason() const { return reason_; }
+  int refused(RegionReason reason) { return refuse(reason); }
 
  private:
   struct Object {
@@ -208,9 +217,12 @@ class RegionBuilder {
     unsigned temporaries = 0;
     Elision elision = Elision::kNever;
     bool inplace = false;
+    int out = -1;
   };
 
   int apply(const Request& request);
+  int emit(const Kernel& kernel, const Request& request);
+  [[nodiscard]] bool is_integer_number(int object, unsigned type) const;
   int refuse(RegionReason reason) {
     reason_ = reason;
     return -1;

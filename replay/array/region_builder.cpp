@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "replay/array/casts.h"
+#include "replay/array/functions.h"
 #include "replay/array/region.h"
 
 namespace tagalong::array {
@@ -102,13 +103,53 @@ int RegionBuilder::compare(int py_op, int left, int right) {
   return apply({.ufunc = np_.ufunc(comparison(py_op)), .operands = {left, right}, .nin = 2});
 }
 
-int RegionBuilder::call(PyObject* ufunc, std::span<const int> operands) {
-  if (operands.empty() || operands.size() > kMaxInputs || Py_TYPE(ufunc) != np_.ufunc_type) {
+int RegionBuilder::call(PyObject* ufunc, std::span<const int> operands, int out) {
+  if (Py_TYPE(ufunc) != np_.ufunc_type) {
     return refuse(RegionReason::kOther);
   }
-  Request request{.ufunc = ufunc, .operands = {}, .nin = static_cast<unsigned>(operands.size())};
+  if (operands.empty() || operands.size() > kMaxInputs) {
+    return refuse(RegionReason::kOther);
+  }
+  Request request{.ufunc = ufunc, .operands = {}, .nin = static_cast<unsigned>(operands.size()), .out = out};
   std::copy(operands.begin(), operands.end(), request.operands.begin());
   return apply(request);
+}
+
+// A Python number that has the type of arrays beside it.
+bool RegionBuilder::is_integer_number(int object, unsigned type) const {
+  const OperandCode code = objects_[static_cast<std::size_t>(object)].code;
+  const bool is_float = type == kFloat || type == kDouble;
+  return np_.weak_scalars && ((code == kPyInt && (is_integer(type) || is_float)) || (code == kPyFloat && is_float));
+}
+
+int RegionBuilder::where(int condition, int one, int other) {
+  const OperandCode first = at(one).code;
+  const OperandCode second = at(other).code;
+  const unsigned type = is_array(first) ? first : second;
+  const bool fits = is_array(static_cast<OperandCode>(type)) && (first == type || is_integer_number(one, type)) &&
+                    (second == type || is_integer_number(other, type));
+  if (at(condition).code != kBool || !fits || cast_loop(type, type) == nullptr) {
+    return refuse(RegionReason::kNoLoop);
+  }
+  Kernel kernel;
+  kernel.usable = kernel.splittable = kernel.keeps_flags = true;
+  kernel.float_units = FloatUnits::kNone;
+  kernel.nin = 3;
+  kernel.in_type = {kBool, static_cast<std::uint8_t>(type), static_cast<std::uint8_t>(type)};
+  kernel.out_type = static_cast<std::uint8_t>(type);
+  kernel.out_size = np_.item_size[type];
+  kernel.loop = select_loop(kernel.out_size);
+  return emit(kernel, {.ufunc = nullptr, .operands = {condition, one, other}, .nin = 3});
+}
+
+// As ndarray.clip does it since 2.0.
+int RegionBuilder::clip(int operand, int low, int high) {
+  const Ref ufunc = Ref::steal(PyObject_GetAttrString(np_.umath, "clip"));
+  PyErr_Clear();
+  if (!ufunc || np_.major < 2 || !is_array_object(operand)) {
+    return refuse(RegionReason::kOther);
+  }
+  return apply({.ufunc = ufunc.get(), .operands = {operand, low, high}, .nin = 3});
 }
 
 int RegionBuilder::assign(int target, int value) {
@@ -186,6 +227,9 @@ bool RegionBuilder::fits(const Request& request) {
   if (request.inplace && !at(request.operands[0]).is_result && !(at(request.operands[0]).place.shape == shape)) {
     return false;
   }
+  if (request.out >= 0 && !((at(request.out).is_result ? space_ : at(request.out).place.shape) == shape)) {
+    return false;
+  }
   if (!has_space_) {
     space_ = shape;
     has_space_ = true;
@@ -240,7 +284,7 @@ int RegionBuilder::cast_slot(int slot, unsigned from, unsigned to) {
     cast.slots[0] = static_cast<RegionPlan::Slot>(slot);
     cast.slots[1] = static_cast<RegionPlan::Slot>(out);
     plan_->operations_.push_back(cast);
-    plan_->has_casts_ = true;
+    plan_->is_iterated_ = true;
     if (is_floating(from)) {
       plan_->float_units_ = std::max(plan_->float_units_, FloatUnits::kVector);
     }
@@ -276,7 +320,6 @@ int RegionBuilder::apply(const Request& request) {
     codes.set(i, object.code);
   }
   const Kernel& kernel = kernel_for(np_, request.ufunc, codes);
-  const int target = request.operands[0];
   if (!kernel.usable && !kernel.casts) {
     return refuse(RegionReason::kNoLoop);
   }
@@ -286,6 +329,22 @@ int RegionBuilder::apply(const Request& request) {
   if (request.inplace && (!is_array(codes[0]) || kernel.out_type != codes[0] || !kernel.alias_safe)) {
     return refuse(RegionReason::kInPlace);
   }
+  // Where eager computes into a temporary of one of two types for the same integers, the result has that one.
+  for (unsigned i = 0; i < request.nin; ++i) {
+    const OperandCode code = codes[i];
+    if (request.elision != Elision::kNever && (request.temporaries >> i & 1U) != 0 && is_array(code) &&
+        is_integer(code) && is_integer(kernel.out_type) && code != kernel.out_type &&
+        np_.item_size[code] == kernel.out_size) {
+      return refuse(RegionReason::kLoop);
+    }
+  }
+  if (request.out >= 0 && at(request.out).code != kernel.out_type) {
+    return refuse(RegionReason::kInPlace);
+  }
+  return emit(kernel, request);
+}
+
+int RegionBuilder::emit(const Kernel& kernel, const Request& request) {
   reason_ = RegionReason::kLimit;
   if (operation_count() == kMaxRegionOperations) {
     return -1;
@@ -300,7 +359,8 @@ int RegionBuilder::apply(const Request& request) {
                                   .nin = kernel.nin,
                                   .out_size = kernel.out_size,
                                   .keeps_flags = kernel.keeps_flags,
-                                  .is_inplace = request.inplace};
+                                  .is_iterated = request.ufunc == nullptr};
+  plan_->is_iterated_ = plan_->is_iterated_ || operation.is_iterated;
   int slot = 0;
   for (unsigned i = 0; i < request.nin && slot >= 0; ++i) {
     const Object& object = at(request.operands[i]);
@@ -321,12 +381,20 @@ int RegionBuilder::apply(const Request& request) {
       operation.externals.at(i) = at(request.operands[i]).external;
     }
   }
+  const int target = request.inplace ? request.operands[0] : request.out;
+  if (target >= 0) {
+    operation.layout_of = static_cast<std::int16_t>(at(target).slot);  // the loop's own input, or what it was before
+  }
   plan_->operations_.push_back(operation);
   plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
-  if (request.inplace) {
+  plan_->shows_signs_ = plan_->shows_signs_ || kernel.name == "signbit" || kernel.name == "copysign";
+  if (target >= 0) {
     if (!write(&at(target), out)) {
       plan_->operations_.resize(before);
-      return refuse(RegionReason::kLimit);
+      return -1;
+    }
+    if (operation.layout_of < 0) {
+      plan_->operations_.back().target = static_cast<std::int16_t>(at(target).target);
     }
     ++plan_->calls_;
     return target;
@@ -407,7 +475,8 @@ std::unique_ptr<RegionPlan> RegionBuilder::finish(std::span<const int> outputs) 
                                .external = static_cast<std::uint16_t>(std::max<int>(object.external, 0)),
                                .reduction = -1,
                                .item_size = np_.item_size[object.code],
-                               .slot = static_cast<RegionPlan::Slot>(object.slot)});
+                               .slot = static_cast<RegionPlan::Slot>(object.slot),
+                               .type = object.code});
   }
   place_temporaries();
   for (RegionPlan::Operation& operation : plan_->operations_) {

@@ -36,6 +36,7 @@ enum class RegionReason : std::uint8_t {
   kException,
   kFloatError,
   kReduction,
+  kNan,
   kMemory,
   kRequest,
   kCount
@@ -72,6 +73,7 @@ inline constexpr std::array<RegionReasonRow, static_cast<std::size_t>(RegionReas
     {"exception", "a loop set an exception"},
     {"float_error", "a floating point error has to be reported"},
     {"reduction", "the bits of a reduction depend on the order of equal values, or there are none"},
+    {"nan", "which of two NaNs a result is depends on how an array is split"},
     {"memory", "there was no memory"},
     {"request", "a signal or another thread waits"},
 }};

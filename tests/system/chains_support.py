@@ -4,7 +4,9 @@ programs over arrays of any dtypes and layouts.
 
 from __future__ import annotations
 
+import argparse
 import sys
+import time
 import warnings
 from collections.abc import Callable
 from random import Random
@@ -13,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
+import arrays_support
 import tagalong
 from arrays_support import ERRSTATES, described, sample
+from tagalong import _core
 
 Function = Callable[..., Any]
 
@@ -130,11 +134,12 @@ class Program:
     def __init__(self, random: Random) -> None:
         self.random = random
         self.names = ["a", "b", "c"]
+        self.scalars: list[str] = []
         self.lines: list[str] = []
         count = random.randint(2, 12)
         while count > 0:
             count -= self.statement()
-        made = [name for name in self.names if name not in "abc"] or ["a"]
+        made = [name for name in (*self.names, *self.scalars) if name not in "abc"] or ["a"]
         kept = random.sample(made, min(len(made), random.randint(1, 3)))
         body = "\n".join(f"    {line}" for line in self.lines)
         self.source = f"def f(a, b, c, s, n):\n{body}\n    return {', '.join(kept)}\n"
@@ -142,7 +147,7 @@ class Program:
     def operand(self) -> str:
         kind = self.random.random()
         if kind < 0.12:
-            return self.random.choice(("2", "s", "1.5", "0.25", "1", "True"))
+            return self.random.choice(("2", "s", "1.5", "0.25", "1", "True", *self.scalars))
         if kind < 0.2:
             return f"{self.random.choice('abc')}[{self.index()}]"
         return self.random.choice(self.names[-5:])
@@ -160,8 +165,16 @@ class Program:
         right, second = self.expression(self.random.randint(0, depth - 1))
         if kind < 0.4:
             return f"np.{self.random.choice(BINARY)}({left}, {right})", first + second + 1
-        if kind < 0.45:
+        if kind < 0.43:
             return f"(-{left})", first + 1
+        if kind < 0.47:
+            mask = f"({left} {self.random.choice(('<', '>=', '!='))} {self.operand()})"
+            return f"np.where({mask}, {self.operand()}, {right})", second + first + 2
+        if kind < 0.49:
+            low, high = self.random.choice(
+                (("0", "2"), ("-1.5", "1.5"), ("s", "5"), ("a", "b"), ("None", "1"))
+            )
+            return f"np.clip({left}, {low}, {high})", first + 1
         if kind < 0.5:
             return f"({left} ** {self.random.choice(('2', '3', '0.5', '-1'))})", first + 1
         return f"({left} {self.random.choice(OPERATORS)} {right})", first + second + 1
@@ -169,10 +182,21 @@ class Program:
     def statement(self) -> int:
         kind = self.random.random()
         value, count = self.expression(self.random.randint(1, 3))
-        if kind < 0.1:
+        if kind < 0.06:
+            name = f"v{len(self.lines)}"
+            reduction = self.random.choice(("sum", "max", "min", "mean", "prod", "any", "all"))
+            form = self.random.choice((f"np.{reduction}({value})", f"({value}).{reduction}()"))
+            self.lines.append(f"{name} = {form}")
+            self.scalars.append(name)
+        elif kind < 0.1:
+            function = self.random.choice(("add", "multiply", "subtract", "maximum"))
+            out = self.random.choice(self.names)
+            keyword = self.random.choice(("out=", ""))
+            self.lines.append(f"np.{function}({value}, {self.operand()}, {keyword}{out})")
+        elif kind < 0.17:
             symbol = self.random.choice("+-*")
             self.lines.append(f"{self.random.choice(self.names)} {symbol}= {value}")
-        elif kind < 0.18:
+        elif kind < 0.25:
             self.lines.append(f"{self.random.choice('abc')}[{self.index()}] = {value}")
         else:
             name = f"v{len(self.lines)}"
@@ -274,3 +298,36 @@ def compare_program(random: Random, calls: int) -> None:
                 f"{program.source}call {call}: {make.codes} {make.shapes} {make.layouts} {make.kind} {make.special!r}"
                 f" {errstate}"
             ) from error
+
+
+def main() -> int:
+    """Many random programs (scripts/fuzz-arrays)."""
+    parser = argparse.ArgumentParser(prog="scripts/fuzz-arrays", description="random programs over arrays")
+    parser.add_argument("--count", type=int, default=5000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--time", type=float, default=float("inf"))
+    options = parser.parse_args()
+    end = time.monotonic() + options.time
+    calls = 12
+    programs = finds = 0
+    _core.set_option("regions", 1)
+    for seed in range(options.seed, options.seed + options.count):
+        if time.monotonic() > end:
+            break
+        arrays_support.RNG = np.random.default_rng(seed)
+        programs += 1
+        try:
+            compare_program(Random(f"arrays {seed}"), calls)
+        except AssertionError as error:
+            finds += 1
+            print(f"seed {seed}:\n{error}\n", flush=True)
+    planned, run, refused = _core._region_counts()
+    reasons = {name: count for name, count in _core._region_reasons().items() if count}
+    print(f"{programs} programs, {programs * calls} calls, {finds} finds")
+    print(f"regions: {planned} planned, {run} run, {refused} refused")
+    print(f"one by one: {reasons}")
+    return 1 if finds else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -68,6 +68,30 @@ FORMS: dict[str, tuple[str, Callable[[], list[Any]], int]] = {
         lambda: [line(300, 400), line(300, 400).T[::-1].T],
         1,
     ),
+    "where": ("return np.where(x > y, x * 2.0, y - 1.0)", lambda: [line(30), line(30)[::-1]], 1),
+    "where, a number": (
+        "m = x > 1.5\n    return np.where(m, x * y, 0.0) + 1",
+        lambda: [line(20, 30), line(30)],
+        1,
+    ),
+    "clip": ("return np.clip(x * y - 1.0, 0.0, 1.0) * 2", lambda: [line(20, 30, order="F"), line(30)], 1),
+    "clip method": ("return (x * y).clip(x, 2)", lambda: [np.arange(30), np.arange(30)], 1),
+    "out": (
+        "z = x * y\n    np.add(z, 1.0, out=y)\n    return y * z",
+        lambda: [line(20, 30), line(20, 30)],
+        1,
+    ),
+    "out, in place": (
+        "z = x * y\n    r = np.add(z, 1.0, out=z)\n    return r is z, np.sqrt(z)",
+        lambda: [line(20, 30), line(20, 30, order="F")],
+        1,
+    ),
+    "out, another order": (
+        "np.add(x * 2, 1.0, out=y)\n    return y * x",
+        lambda: [line(20, 30), line(30, 20).T],
+        1,
+    ),
+    "a reversed sum": ("x += y\n    return x.sum()", lambda: [line(3000)[::-1], line(3000)], 0),
     # What is written is read again through another array: as if nothing were fused.
     "written, then read": ("x += y * 2.0\n    return y * 2.0 + x", lambda: two_views(line(30)), 1),
     "written in part": ("x[1:] = y[1:] * 2.0\n    return y * 2.0 + 1.0", lambda: two_views(line(30)), 2),
@@ -92,6 +116,28 @@ def test_forms(name: str) -> None:
     before = regions_run()
     check(eager, traced, make)
     assert regions_run() - before == wanted, tagalong.explain(traced)
+
+
+@pytest.mark.parametrize("fused", [0, 1])
+@pytest.mark.parametrize("orders", ["FFC", "CCF", "CFF", "FCC", "CFC"])
+def test_layouts_of_large_temporaries(fused: int, orders: str) -> None:
+    """Eager computes into a temporary, so the result lies as that does, and not as a new one would."""
+    _core.set_option("regions", fused)
+    eager, traced = both("def f(x, y, z):\n    return (x - y) - (y * z), (x * z) + (x + y), -(x * z) / y\n")
+    for code in "dlf":
+        for _ in range(4):
+            check(eager, traced, lambda code=code: [line(300, 400, order=o, code=code) for o in orders])
+
+
+@pytest.mark.parametrize("fused", [0, 1])
+@pytest.mark.parametrize("shape", [(50_000,), (200, 300)])
+def test_twins_in_large_temporaries(fused: int, shape: tuple[int, ...]) -> None:
+    """Two dtypes are the same integers; eager execution keeps that of the temporary it computes into."""
+    _core.set_option("regions", fused)
+    eager, traced = both("def f(x, y):\n    return np.square(x) // (y < x), (x * x) + y, (y + 1) + (x - x)\n")
+    for codes in ("qq", "ql", "lq", "q?", "qi", "QL", "LQ"):
+        for _ in range(4):
+            check(eager, traced, lambda codes=codes: [line(*shape, code=c) for c in codes], {"all": "ignore"})
 
 
 def test_read_only_targets() -> None:

@@ -22,6 +22,7 @@ from tagalong import _core
 
 PLAIN_CODES = "?bBhHiIlLqQfd"
 BLOCK = 1024
+LEAST_BLOCK = 64
 SIZES = (0, 1, 2, 10, 63, 65, 1000, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 3000, 40_000)
 
 
@@ -64,12 +65,44 @@ def check_splitting(
             return
         memory = np.empty(block + 8, whole.dtype)
         parts = []
-        for start in range(0, len(whole), block):
-            part = slice(start, min(start + block, len(whole)))
+        start = 0
+        while start < len(whole):
+            stop = min(start + block, len(whole))
+            if 0 < len(whole) - stop < LEAST_BLOCK < block:
+                stop -= LEAST_BLOCK
+            part = slice(start, stop)
             into = memory[shift : shift + part.stop - part.start]
             ufunc(*[o if i == scalar else o[part] for i, o in enumerate(use)], out=into)
             parts.append(into.tobytes())
+            start = stop
     assert b"".join(parts) == whole.tobytes(), (ufunc.__name__, whole.dtype, scalar, block)
+
+
+@pytest.mark.parametrize("ufunc", ufuncs(), ids=lambda f: f.__name__)
+def test_splitting_and_nans(ufunc: np.ufunc) -> None:
+    """Which of two NaNs a result is depends on the place in a vector: blocks keep that."""
+    for types in ufunc.types:
+        inputs, output = types.split("->")
+        if any(code not in PLAIN_CODES for code in inputs + output) or not set(inputs) & set("fd"):
+            continue
+        for tail in (1, 3, 7, 8, 15, 16, 17, 63, 64, 65):
+            operands = [nans(code, BLOCK + tail) for code in inputs]
+            for scalar in [None, *range(len(inputs))][: 1 if len(inputs) == 1 else None]:
+                check_splitting(ufunc, operands, scalar, BLOCK, tail % 2)
+
+
+def nans(code: str, size: int) -> np.ndarray:
+    """NaNs of both signs with payloads, and numbers among them."""
+    values = sample(code, (size,), "ordinary")
+    if code in "fd":
+        bits = values.view("u4" if code == "f" else "u8")
+        quiet, sign = (0x7FC00000, 31) if code == "f" else (0x7FF8000000000000, 63)
+        random = np.random.default_rng(size)
+        signs = random.integers(0, 2, size, dtype="u8") << np.uint64(sign)
+        payloads = random.integers(1, 1000, size, dtype="u8") | np.uint64(quiet) | signs
+        bits[::3] = payloads.astype(bits.dtype)[::3]
+        bits[1::3] = payloads.astype(bits.dtype)[1::3]
+    return values
 
 
 class Chain:

@@ -1,0 +1,109 @@
+#include "replay/array/functions.h"
+
+#include <array>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "rewriter/interp/ref.h"
+
+namespace tagalong::array {
+
+namespace {
+
+using Kind = KnownFunction::Kind;
+
+struct Row {
+  const char* name;
+  bool is_method;
+  KnownFunction function;
+};
+constexpr std::array<Row, 11> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
+                                     {"prod", true, {Kind::kReduction, Reduction::kProd}},
+                                     {"max", true, {Kind::kReduction, Reduction::kMax}},
+                                     {"min", true, {Kind::kReduction, Reduction::kMin}},
+                                     {"any", true, {Kind::kReduction, Reduction::kAny}},
+                                     {"all", true, {Kind::kReduction, Reduction::kAll}},
+                                     {"mean", true, {Kind::kReduction, Reduction::kMean}},
+                                     {"amax", false, {Kind::kReduction, Reduction::kMax}},
+                                     {"amin", false, {Kind::kReduction, Reduction::kMin}},
+                                     {"clip", true, {Kind::kClip, Reduction::kCount}},
+                                     {"where", false, {Kind::kWhere, Reduction::kCount}}}};
+
+// Looked up where NumPy defines them.
+Ref find(const char* name) {
+  constexpr std::array kModules{"numpy._core.fromnumeric", "numpy.core.fromnumeric", "numpy._core.multiarray",
+                                "numpy.core.multiarray"};
+  for (const char* path : kModules) {
+    PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), path);
+    Ref function = module == nullptr ? Ref() : Ref::steal(PyObject_GetAttrString(module, name));
+    PyErr_Clear();
+    if (function && std::string_view(Py_TYPE(function.get())->tp_name).ends_with("_ArrayFunctionDispatcher")) {
+      return function;
+    }
+  }
+  return {};
+}
+
+template <class T>
+int select(MethodContext* /*context*/, char* const* data, const Extent* dims, const Extent* strides, void* /*aux*/) {
+  const char* condition = data[0];
+  const char* one = data[1];
+  const char* other = data[2];
+  char* out = data[3];
+  for (Extent i = 0; i < dims[0]; ++i) {
+    T first;
+    T second;
+    std::memcpy(&first, one, sizeof(T));
+    std::memcpy(&second, other, sizeof(T));
+    const T chosen = *condition != 0 ? first : second;
+    std::memcpy(out, &chosen, sizeof(T));
+    condition += strides[0];
+    one += strides[1];
+    other += strides[2];
+    out += strides[3];
+  }
+  return 0;
+}
+
+}  // namespace
+
+KnownFunction known_function(PyObject* callable) {
+  static const auto* const known = [] {
+    auto* functions = new std::array<Ref, kRows.size()>;  // for the process
+    for (std::size_t i = 0; i < kRows.size(); ++i) {
+      (*functions)[i] = find(kRows[i].name);
+    }
+    return functions;
+  }();
+  for (std::size_t i = 0; i < kRows.size(); ++i) {
+    if (callable != nullptr && (*known)[i].get() == callable) {
+      return kRows[i].function;
+    }
+  }
+  return {};
+}
+
+KnownFunction known_method(PyObject* name) {
+  for (const Row& row : kRows) {
+    if (row.is_method && PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, row.name) == 0) {
+      return row.function;
+    }
+  }
+  return {};
+}
+
+StridedLoop select_loop(std::size_t item_size) {
+  switch (item_size) {
+    case 1:
+      return select<std::uint8_t>;
+    case 2:
+      return select<std::uint16_t>;
+    case 4:
+      return select<std::uint32_t>;
+    default:
+      return select<std::uint64_t>;
+  }
+}
+
+}  // namespace tagalong::array

@@ -1,0 +1,22 @@
+// Functions of NumPy that are no ufuncs but do what loops do: the dispatchers of its namespace and the methods of
+// arrays. They are known by the objects that NumPy itself has defined, and kept, so no other object gets their address.
+#pragma once
+
+#include "replay/array/numpy_abi.h"
+#include "replay/array/reduction.h"
+
+namespace tagalong::array {
+
+struct KnownFunction {
+  enum class Kind : std::uint8_t { kNone, kReduction, kWhere, kClip } kind = Kind::kNone;
+  Reduction reduction = Reduction::kCount;
+};
+
+[[nodiscard]] KnownFunction known_function(PyObject* callable);
+// Of exact arrays.
+[[nodiscard]] KnownFunction known_method(PyObject* name);
+
+// np.where as a loop of three operands, the first one of bools, for elements of this size.
+[[nodiscard]] StridedLoop select_loop(std::size_t item_size);
+
+}  // namespace tagalong::array
