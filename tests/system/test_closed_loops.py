@@ -12,12 +12,16 @@ import tagalong
 import tagalong.testing
 from tagalong import _core
 _core.set_option("loops", 1)
+_core.set_option("retire_after", 0)
 
 def f(n):
     total = 0
     half = 0.5
     for i in range(n):
-        total += i & 7
+        if i & 1:
+            total += i & 7
+        else:
+            total = total + (i & 7)
         half = half * 0.5 + i
     return total, half
 
@@ -28,10 +32,11 @@ eager = {n: f(n) for n in (40, 1000, 3_000_000)}
 tagalong.trace(f)
 tagalong.trace(g)
 with tagalong.testing.events() as events:
-    for _ in range(3):
+    for _ in range(6):
         assert f(40) == eager[40], f(40)
         assert g(1, 40) == 1 + eager[40][0]
 assert "exit" in events, events
+assert ("grow" in events) == (_core.limits()["grow_after"] < 100), events
 """
 
 INTERRUPT = """
@@ -61,7 +66,31 @@ for call in (lambda: f(10**12), lambda: g(1, 10**12)):
     name, line, i, total = seen.pop()
     assert name == "f" and i > 1000, (name, i)
     assert total == sum(k & 7 for k in range(i % 8 + 1)) + i // 8 * 28 == names["total"], (total, i, names)
-    assert line - f.__code__.co_firstlineno in (3, 4, 5), line
+    assert line - f.__code__.co_firstlineno in (3, 4, 5, 7, 8), line
+assert f(1000) == eager[1000]
+print("fine")
+"""
+
+CONTROL_C = """
+import os
+for call in (lambda: f(10**12), lambda: g(1, 10**12)):
+    child = os.fork()
+    if child == 0:
+        time.sleep(0.1)
+        os.kill(os.getppid(), signal.SIGINT)
+        os._exit(0)
+    start = time.monotonic()
+    try:
+        call()
+    except KeyboardInterrupt as error:
+        assert time.monotonic() - start < 5
+        entry = error.__traceback__
+        while entry.tb_frame.f_code is not f.__code__:
+            entry = entry.tb_next
+        assert entry.tb_frame.f_locals["i"] > 1000
+    else:
+        raise AssertionError("nobody has been stopped")
+    os.waitpid(child, 0)
 assert f(1000) == eager[1000]
 print("fine")
 """
@@ -141,7 +170,21 @@ print("fine")
 """
 
 
-@pytest.mark.parametrize("program", [INTERRUPT, THREADS, WATCHED], ids=["interrupt", "threads", "watched"])
-def test_manners(program: str) -> None:
-    result = run("-c", HEAD + program)
+NEVER = 1_000_000_000
+
+
+@pytest.mark.parametrize("native_after", [0, 1], ids=["interpreted", "native"])
+@pytest.mark.parametrize("grow_after", [NEVER, 2], ids=["stitched", "grown"])
+@pytest.mark.parametrize(
+    "program",
+    [INTERRUPT, CONTROL_C, THREADS, WATCHED],
+    ids=["interrupt", "control_c", "threads", "watched"],
+)
+def test_manners(program: str, grow_after: int, native_after: int) -> None:
+    options = f"""
+from tagalong import _core
+_core.set_option("grow_after", {grow_after})
+_core.set_option("native_after", {native_after})
+"""
+    result = run("-c", options + HEAD + program)
     assert result.stdout == "fine\n", f"{result.returncode}\n{result.stdout}\n{result.stderr[-4000:]}"
