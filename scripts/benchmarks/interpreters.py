@@ -1,12 +1,16 @@
 """Whole programs from the field of interpreters, by CPython and with all their functions traced, as TAGALONG=1 does it.
 
 Each program is loaded twice from the same source and run until its traces are settled; then runs of both are timed in
-turn. `numbers` are loops over plain ints and floats, `objects` are classes, calls, strings and generators.
+turn. `numbers` are loops over plain ints and floats, `objects` are classes, calls, strings and generators. Where there
+is a `pypy3` its time is printed beside them, for reference: a compiler with an object model of its own.
 """
 
 from __future__ import annotations
 
+import json
+import shutil
 import statistics
+import subprocess
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,5 +59,24 @@ def _figure(path: Path, rounds: int) -> Figure:
         if mine.run(size) != expected:
             raise RuntimeError(f"{path.stem} gives another result when traced")
     eager, replay, ratio = pair(plain.run, mine.run, (size,), rounds, 1)
-    beside = f"{eager / 1e6:.2f} ms / {replay / 1e6:.2f} ms, {plain.KIND}"
+    beside = f"{eager / 1e6:.2f} ms / {replay / 1e6:.2f} ms, {plain.KIND}{_by_pypy(path, rounds, expected)}"
     return Figure(path.stem, ratio, "x", beside, bar=LEAST[plain.KIND], at_least=True)
+
+
+def _by_pypy(path: Path, rounds: int, expected: Any) -> str:
+    """What PyPy takes for the program; nothing where there is none, or where it cannot run the program."""
+    pypy = shutil.which("pypy3")
+    if pypy is None:
+        return ""
+    elsewhere = Path(__file__).with_name("elsewhere.py")
+    words = [pypy, str(elsewhere), str(path), str(rounds)]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    except subprocess.TimeoutExpired:
+        return "; PyPy does not come to an end"
+    if done.returncode != 0:
+        return f"; PyPy: {(done.stderr.splitlines() or ['failed'])[-1]}"
+    seen = json.loads(done.stdout)
+    if seen["result"] != repr(expected):
+        return "; PyPy gives another result"
+    return f"; PyPy {seen['ns'] / 1e6:.2f} ms"
