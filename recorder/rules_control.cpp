@@ -23,6 +23,7 @@ void Session::settle(int instruction, bool is_after) {
     return;
   }
   const int place = std::exchange(top().pending, -1);
+  others_ran_in(place);
   const Instruction& branch = instruction_at(place);
   // What a SEND was given goes to the yield behind it, which has its hook in front.
   const bool goes_on =

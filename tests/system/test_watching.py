@@ -132,6 +132,16 @@ WAYS = {
         KIND.format(head="__del__(self)", rest="return None"),
         "kept = [Kind(i)]\n        total += i\n        kept.clear()\n        total -= 1",
     ),
+    "the end of what a filter refuses": (
+        KIND.format(head="__del__(self)", rest="return None")
+        + "def is_number(x):\n    return not isinstance(x, Kind)\n"
+        + "def generate(i):\n    yield 1\n    yield Kind(i)\n    yield 2\n",
+        "for x in filter(is_number, generate(i)):\n            total += x\n        total -= 1",
+    ),
+    "the end of what is compared": (
+        KIND.format(head="__del__(self)", rest="return None"),
+        "if Kind(i) is not None:\n            total += 1\n        total -= 1",
+    ),
     "the end of a callee's variable": (
         KIND.format(head="__del__(self)", rest="return None")
         + "def g(i):\n    kind = Kind(i)\n    return i\n",
