@@ -23,6 +23,7 @@ bool set_option(std::string_view name, long value) {
   }
   if (name == "regions") {
     array::regions_enabled = static_cast<int>(value);
+    all.limits.fuses = value != 0;
     return true;
   }
   if (name == "stress") {
