@@ -673,7 +673,7 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
                                   .strides = space->walked_outputs[i],
                                   .slot = output.slot,
                                   .item_size = output.item_size,
-                                  .is_direct = true});
+                                  .is_direct = false});  // strided results of some loops are wrong (isfinite of 2.4)
     }
   }
   if (frame->count == 0) {

@@ -9,7 +9,8 @@ namespace tagalong::array {
 namespace {
 
 // From the innermost axis of a C order on, as NumPy's iterator numbers them: its stable insertion sort by the strides.
-std::array<int, kMaxRegionDims> axis_order(std::span<const Strides* const> operands, int nd) {
+std::array<int, kMaxRegionDims> axis_order(std::span<const Strides* const> operands, const Shape& shape) {
+  const int nd = shape.nd;
   std::array<int, kMaxRegionDims> order{};
   for (int i = 0; i < nd; ++i) {
     order[i] = nd - 1 - i;
@@ -21,7 +22,9 @@ std::array<int, kMaxRegionDims> axis_order(std::span<const Strides* const> opera
       const int other = order[j];
       bool is_ambiguous = true;
       bool is_before = false;
-      for (const Strides* strides : operands) {
+      // An axis of length one has no stride.
+      const bool is_empty = shape.dims[axis] == 1 || shape.dims[other] == 1;
+      for (const Strides* strides : is_empty ? std::span<const Strides* const>() : operands) {
         const Extent here = std::abs((*strides)[axis]);
         const Extent there = std::abs((*strides)[other]);
         if (here == 0 || there == 0) {
@@ -162,7 +165,7 @@ Strides strides_in(const View& view, const Shape& space) {
 }
 
 Strides result_strides(std::span<const Strides* const> operands, const Shape& shape, Extent item_size) {
-  const auto order = axis_order(operands, shape.nd);
+  const auto order = axis_order(operands, shape);
   Strides strides{};
   for (int i = 0; i < shape.nd; ++i) {
     strides[order[i]] = item_size;
@@ -215,7 +218,7 @@ bool is_injective(const View& view, Extent item_size) {
 
 Walk::Walk(const Shape& space, const Strides& leading, std::span<Strides* const> arrays) {
   const Strides* only = &leading;
-  const auto order = axis_order({&only, 1}, space.nd);
+  const auto order = axis_order({&only, 1}, space);
   nd_ = 0;
   std::array<int, kMaxRegionDims> inner{};  // of the space, the innermost one that an axis of the walk takes in
   for (int i = 0; i < space.nd; ++i) {

@@ -92,6 +92,16 @@ FORMS: dict[str, tuple[str, Callable[[], list[Any]], int]] = {
         1,
     ),
     "a reversed sum": ("x += y\n    return x.sum()", lambda: [line(3000)[::-1], line(3000)], 0),
+    "results in two orders": (
+        "return x + y, np.isfinite(x) & (x < 1.5), x - 1.0",
+        lambda: [line(70, 520, order="F"), line(70, 520)],
+        1,
+    ),
+    "axes of length one": (
+        "a = x * y\n    return (a < x) * a, a - 1, np.positive(y * 2) * x",
+        lambda: [line(4, 1, 2).T, line(2, 1, 4)[::-1]],
+        1,
+    ),
     # What is written is read again through another array: as if nothing were fused.
     "written, then read": ("x += y * 2.0\n    return y * 2.0 + x", lambda: two_views(line(30)), 1),
     "written in part": ("x[1:] = y[1:] * 2.0\n    return y * 2.0 + 1.0", lambda: two_views(line(30)), 2),
