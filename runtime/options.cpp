@@ -1,5 +1,7 @@
 #include "runtime/options.h"
 
+#include <utility>
+
 #include "replay/array/region.h"
 
 namespace tagalong::runtime {

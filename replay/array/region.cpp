@@ -286,6 +286,9 @@ RegionReason RegionPlan::bind_layouts(const Numpy& np, PyObject* const* external
     Space::Operand& result = space->operands[operation.slots[operation.nin]];
     if (operation.is_cast) {
       result = {.strides = operands[0]};  // is cast while it is read, so the way is not the short one
+      if (operation.layout_of >= 0) {
+        result = space->operands[static_cast<std::size_t>(operation.layout_of)];
+      }
       continue;
     }
     if (!operation.has_result) {

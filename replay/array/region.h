@@ -153,7 +153,7 @@ class RegionPlan {
   std::vector<Temporary> temporaries_;
   std::vector<Reduced> reductions_;
   bool is_tree_ = false;      // one of them is a pairwise sum
-  bool shows_signs_ = false;  // of NaNs, in results that are none
+  bool shows_signs_ = false;  // of NaNs, or their signals, in results that are none
   std::size_t calls_ = 0;     // operations without the casts
   std::uint16_t buffers_ = 0;
   bool is_iterated_ = false;

@@ -283,6 +283,9 @@ int RegionBuilder::cast_slot(int slot, unsigned from, unsigned to) {
         .loop = loop, .nin = 1, .out_size = np_.item_size[to], .keeps_flags = true, .is_cast = true};
     cast.slots[0] = static_cast<RegionPlan::Slot>(slot);
     cast.slots[1] = static_cast<RegionPlan::Slot>(out);
+    if (is_integer(from) && is_integer(to) && np_.item_size[from] == np_.item_size[to]) {
+      cast.layout_of = static_cast<std::int16_t>(slot);  // two types for the same integers: nothing is cast
+    }
     plan_->operations_.push_back(cast);
     plan_->is_iterated_ = true;
     if (is_floating(from)) {
@@ -387,7 +390,8 @@ int RegionBuilder::emit(const Kernel& kernel, const Request& request) {
   }
   plan_->operations_.push_back(operation);
   plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
-  plan_->shows_signs_ = plan_->shows_signs_ || kernel.name == "signbit" || kernel.name == "copysign";
+  plan_->shows_signs_ = plan_->shows_signs_ || kernel.name == "signbit" || kernel.name == "copysign" ||
+                        kernel.name == "fmax" || kernel.name == "fmin";
   if (target >= 0) {
     if (!write(&at(target), out)) {
       plan_->operations_.resize(before);

@@ -102,6 +102,11 @@ FORMS: dict[str, tuple[str, Callable[[], list[Any]], int]] = {
         lambda: [line(4, 1, 2).T, line(2, 1, 4)[::-1]],
         1,
     ),
+    "twins": (
+        "a = x ** 3\n    return a, (a - x) * y",
+        lambda: [line(2, 1, 4, order="F", code="Q"), line(2, 1, 4, order="F", code="Q")],
+        1,
+    ),
     # What is written is read again through another array: as if nothing were fused.
     "written, then read": ("x += y * 2.0\n    return y * 2.0 + x", lambda: two_views(line(30)), 1),
     "written in part": ("x[1:] = y[1:] * 2.0\n    return y * 2.0 + 1.0", lambda: two_views(line(30)), 2),
