@@ -682,6 +682,9 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
 }
 
 native::Did Interpreter::perform_for_native(native::Frame* frame, const LoopOp* op) noexcept {
+  Run& run = frame->interpreter->run_;
+  run.gain += std::exchange(frame->gain, 0);
+  frame->is_touched = 1;
   return frame->interpreter->interpret<true>(op);
 }
 
@@ -702,9 +705,10 @@ const LoopOp* Interpreter::go_native(const LoopOp* op) {
   frame.requests = requested_.address();
   frame.depth = &run_.depth;
   frame.synced = &run_.synced_keys[level_of_round(*header_)];
-  frame.gain = &run_.gain;
   frame.interpreter = this;
-  return executor_.native_->run(&frame, entry);
+  const LoopOp* next = executor_.native_->run(&frame, entry);
+  run_.gain += frame.gain;
+  return next;
 }
 
 bool Interpreter::make_native() const {

@@ -54,7 +54,10 @@ PyObject* object_of_float(double number) noexcept {
   return object;
 }
 
-void deallocate(PyObject* object) noexcept { _Py_Dealloc(object); }
+void deallocate(PyObject* object, Frame* frame) noexcept {
+  frame->is_touched = 1;
+  _Py_Dealloc(object);
+}
 
 enum class Condition : std::uint8_t { kLess, kLessEqual, kEqual, kNotEqual, kGreater, kGreaterEqual };
 
@@ -305,6 +308,7 @@ class Compiler final : public Xbyak::CodeGenerator {
     L(back);
     aside(dies, back, [this] {
       mov(rdi, rax);
+      mov(rsi, r15);
       call_function(&deallocate);
     });
   }
@@ -932,23 +936,34 @@ class Compiler final : public Xbyak::CodeGenerator {
   // Nobody waits or watches; the round is counted.
   void begin_round(const LoopOp& op) {
     Label& unusual = bail();
-    Label virtual_frame;
+    Label touched;
+    Label untouched;
     mov(rax, ptr[r15 + offsetof(Frame, requests)]);
     cmp(dword[rax], 0);
     jne(unusual);
-    leave_if_watched();
-    mov(rax, ptr[r15 + offsetof(Frame, depth)]);
     if (op.code == LoopCode::kCross) {
+      mov(rax, ptr[r15 + offsetof(Frame, depth)]);
       cmp(dword[rax], 1);
       jne(unusual);
     }
-    cmp(dword[rax], source_.level);
-    jle(virtual_frame);
-    mov(rax, ptr[r15 + offsetof(Frame, synced)]);
-    mov(dword[rax], -1);
-    L(virtual_frame);
-    mov(rax, ptr[r15 + offsetof(Frame, gain)]);
-    add(qword[rax], op.result);
+    cmp(dword[r15 + offsetof(Frame, is_touched)], 0);
+    jne(touched);
+    L(untouched);
+    add(qword[r15 + offsetof(Frame, gain)], op.result);
+    later_.emplace_back([this, touched = Label(touched), untouched = Label(untouched), number = number_]() mutable {
+      number_ = number;
+      L(touched);
+      leave_if_watched();
+      mov(rax, ptr[r15 + offsetof(Frame, depth)]);
+      Label is_virtual;
+      cmp(dword[rax], source_.level);
+      jle(is_virtual);
+      mov(rax, ptr[r15 + offsetof(Frame, synced)]);
+      mov(dword[rax], -1);
+      L(is_virtual);
+      mov(dword[r15 + offsetof(Frame, is_touched)], 0);
+      jmp(untouched);
+    });
   }
 
   void emit(const LoopOp& op) {
