@@ -611,6 +611,13 @@ class Growth {
         look(made_->steps_[static_cast<std::size_t>(op.right)].snapshot, filled);
         at(op.result) = true;
         break;
+      case LoopCode::kMethod:
+        at(op.right) = true;
+        [[fallthrough]];
+      case LoopCode::kAttribute:
+        look(made_->steps_[op.step].snapshot, filled);
+        at(op.result) = true;
+        break;
       case LoopCode::kItem:
       case LoopCode::kGlobal:
         at(op.result) = true;

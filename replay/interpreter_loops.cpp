@@ -634,6 +634,26 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         }
         break;
       }
+      case LoopCode::kAttribute:
+      case LoopCode::kMethod: {
+        const Step& step = steps[op->step];
+        if (!try_attribute(step, executor_.registers_used_.data() + step.operands)) {
+          if (const Answer answer = perform_in_loop(step); answer != Answer::kNext) [[unlikely]] {
+            return ended<once>(finish(step, answer));
+          }
+        }
+        break;
+      }
+      case LoopCode::kAppend:
+        if (PyList_Append(objects[op->left], objects[op->right]) < 0) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], Answer::kRaised));
+        }
+        break;
+      case LoopCode::kGuardNull:
+        if ((objects[op->left] != nullptr) != (op->flag != 0)) [[unlikely]] {
+          TAGALONG_GUARD_FAILED
+        }
+        break;
       case LoopCode::kRebind:
         if (!rebind_global(steps[op->step], objects[op->left], objects[op->right])) [[unlikely]] {
           return ended<once>(finish(steps[op->step], Answer::kAgain));

@@ -270,6 +270,12 @@ std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
       return is_fused(number) ? std::optional(Plan{LoopCode::kForIter, Raw::kNone}) : std::nullopt;
     case Op::load_global:
       return Plan{LoopCode::kGlobal, Raw::kNone};
+    case Op::load_attr:
+      return Plan{LoopCode::kAttribute, Raw::kNone};
+    case Op::load_method:
+      return Plan{LoopCode::kMethod, Raw::kNone};
+    case Op::list_append:
+      return Plan{LoopCode::kAppend, Raw::kNone};
     case Op::rebind_global:
       return Plan{LoopCode::kRebind, Raw::kNone};
     case Op::sequence_item:
@@ -528,6 +534,15 @@ void LoopLowering::emit_planned(std::size_t number, std::size_t step) {
                                                                 : Container::kEither);
   } else if (chosen.code == LoopCode::kGlobal) {
     push(chosen.code, step, place(each.operands[0]), -1, result);
+  } else if (chosen.code == LoopCode::kAttribute || chosen.code == LoopCode::kMethod) {
+    box(each.operands[0], step);
+    may_be_boxed(each.snapshot);
+    const std::int32_t second = chosen.code == LoopCode::kMethod ? place(each.first_result + 1) : -1;
+    push(chosen.code, step, place(each.operands[0]), second, place(each.first_result));
+    after_opaque_ = true;
+  } else if (chosen.code == LoopCode::kAppend) {
+    box(each.operands[1], step);
+    push(chosen.code, step, place(each.operands[0]), place(each.operands[1]));
   } else if (chosen.code == LoopCode::kRebind) {
     box(each.operands[1], step);
     push(chosen.code, step, place(each.operands[0]), place(each.operands[1]));
@@ -582,6 +597,13 @@ bool LoopLowering::emit_guard(const Node& each, std::size_t step) {
   if (each.op == Op::guard_is && raw_[at(value)] == Raw::kNone &&
       !is_expected_to_raise(graph_.nodes, defined_at_[at(value)])) {
     push(LoopCode::kGuardIs, step, place(value)).is_guard = true;
+    return true;
+  }
+  if ((each.op == Op::guard_null || each.op == Op::guard_not_null) && !born_raw_[at(value)] &&
+      !is_expected_to_raise(graph_.nodes, defined_at_[at(value)])) {
+    LoopOp& op = push(LoopCode::kGuardNull, step, place(value));
+    op.is_guard = true;
+    op.flag = each.op == Op::guard_not_null ? 1 : 0;
     return true;
   }
   if (each.op == Op::guard_type) {

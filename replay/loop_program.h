@@ -90,6 +90,10 @@ enum class LoopCode : std::uint8_t {
   kGuardType,  // the type of `left` is the step's
   kGuardIs,    // `left` is the step's object
   kGlobal,     // what the function `left` finds under the step's name
+  kAttribute,  // of `left`, by the step's name
+  kMethod,     // the same for a call: a function and `left`, or null and what it has; `right` gets the second
+  kAppend,     // object `right` to list `left`
+  kGuardNull,  // `left` is null, or not if `flag`
   kRebind,     // that is object `right` from now on
   // Between the traces of an executor that has grown:
   kCross,         // nobody waits or watches; `result`: what going through the next trace is worth

@@ -88,6 +88,11 @@ int worth_of(const replay::LoopOp& operation, const replay::Executor& executor) 
       return kBoxing;
     case LoopCode::kRebind:
       return -5;
+    case LoopCode::kAttribute:
+    case LoopCode::kMethod:
+    case LoopCode::kAppend:
+    case LoopCode::kGuardNull:
+      return 0;
     case LoopCode::kUnboxInt:
     case LoopCode::kUnboxFloat:
     case LoopCode::kUnboxBool:

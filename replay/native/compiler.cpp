@@ -892,12 +892,14 @@ class Compiler final : public Xbyak::CodeGenerator {
     op.flag != 0 ? je(fails) : jne(fails);
   }
 
+  // Where it lies, seen from the step's key.
+  template <typename Member>
+  static int learned(const Step& step, const Member& member) {
+    return static_cast<int>(reinterpret_cast<const char*>(&member) - reinterpret_cast<const char*>(&step.key));
+  }
   // What the step has found under its name, if that is still so (Interpreter::known_global).
   void global(const LoopOp& op) {
     const Step& step = source_.steps[op.step];
-    const auto learned = [&step](const auto& member) {
-      return static_cast<int>(reinterpret_cast<const char*>(&member) - reinterpret_cast<const char*>(&step.key));
-    };
     Label other;
     Label found;
     mov(rax, object(op.left));
@@ -906,19 +908,87 @@ class Compiler final : public Xbyak::CodeGenerator {
     cmp(rdx, qword[rcx]);
     jne(other);
     mov(rdx, qword[rdx + layout::kDictVersion]);
-    cmp(rdx, qword[rcx + learned(step.version1)]);
+    cmp(rdx, qword[rcx + learned(step, step.version1)]);
     jne(other);
-    mov(rdx, qword[rcx + learned(step.version2)]);
+    mov(rdx, qword[rcx + learned(step, step.version2)]);
     test(rdx, rdx);
     jz(found);
     mov(rax, qword[rax + layout::kFunctionBuiltins]);
     cmp(rdx, qword[rax + layout::kDictVersion]);
     jne(other);
     L(found);
-    mov(rax, qword[rcx + learned(step.cached)]);
+    mov(rax, qword[rcx + learned(step, step.cached)]);
     share(rax);
     mov(object(op.result), rax);
     perform_aside(other, op);
+  }
+
+  // To `other` unless the step has learned of this kind of attribute for the class of the object in rax, which is in
+  // rdx then; what it has learned is around rcx (Interpreter::try_attribute).
+  void check_learned(const Step& step, interp::Attribute::Kind kind, Label& other) {
+    mov(rcx, reinterpret_cast<std::size_t>(&step.key));
+    mov(rdx, qword[rax + layout::kType]);
+    mov(edx, dword[rdx + layout::kTypeVersion]);
+    test(rdx, rdx);
+    jz(other);
+    cmp(rdx, qword[rcx + learned(step, step.version1)]);
+    jne(other);
+    cmp(byte[rcx + learned(step, step.attribute.kind)], static_cast<int>(kind));
+    jne(other);
+    mov(rdx, qword[rax + layout::kType]);
+  }
+  void attribute(const LoopOp& op) {
+    const Step& step = source_.steps[op.step];
+    Label other;
+    mov(rax, object(op.left));
+    check_learned(step, interp::Attribute::Kind::kValue, other);
+    mov(rdx, qword[rax + layout::kValuesBefore]);
+    test(rdx, rdx);
+    jz(other);
+    movsxd(rcx, dword[rcx + learned(step, step.attribute.index)]);
+    mov(rax, qword[rdx + rcx * kNumberSize]);
+    test(rax, rax);
+    jz(other);
+    share(rax);
+    mov(object(op.result), rax);
+    perform_aside(other, op);
+  }
+  void method(const LoopOp& op) {
+    const Step& step = source_.steps[op.step];
+    Label other;
+    Label visible;
+    mov(rax, object(op.left));
+    check_learned(step, interp::Attribute::Kind::kOfType, other);
+    cmp(byte[rcx + learned(step, step.attribute.is_method)], 0);
+    je(other);
+    test(dword[rdx + layout::kTypeFlags], static_cast<int>(Py_TPFLAGS_MANAGED_DICT));
+    jz(visible);
+    cmp(qword[rax + layout::kValuesBefore], 0);
+    je(other);
+    mov(rdx, qword[rdx + layout::kSharedKeys]);
+    mov(rdx, qword[rdx + interp::kSharedKeyCount]);
+    cmp(edx, dword[rcx + learned(step, step.attribute.index)]);
+    jne(other);
+    L(visible);
+    mov(rcx, qword[rcx + learned(step, step.attribute.object)]);
+    share(rcx);
+    mov(object(op.result), rcx);
+    share(rax);
+    mov(object(op.right), rax);
+    perform_aside(other, op);
+  }
+  void append(const LoopOp& op) {
+    Label full;
+    mov(rax, object(op.left));
+    mov(rcx, qword[rax + layout::kSize]);
+    cmp(rcx, qword[rax + layout::kListRoom]);
+    jge(full);
+    mov(rdx, object(op.right));
+    share(rdx);
+    inc(qword[rax + layout::kSize]);
+    mov(rax, qword[rax + layout::kListItems]);
+    mov(qword[rax + rcx * kNumberSize], rdx);
+    perform_aside(full, op);
   }
 
   // --- rounds
@@ -1098,6 +1168,21 @@ class Compiler final : public Xbyak::CodeGenerator {
       case LoopCode::kGlobal:
         global(op);
         break;
+      case LoopCode::kAttribute:
+        attribute(op);
+        break;
+      case LoopCode::kMethod:
+        method(op);
+        break;
+      case LoopCode::kAppend:
+        append(op);
+        break;
+      case LoopCode::kGuardNull: {
+        Label& fails = failed(op);
+        cmp(object(op.left), 0);
+        op.flag != 0 ? je(fails) : jne(fails);
+        break;
+      }
       case LoopCode::kServe:
       case LoopCode::kCross:
         begin_round(op);

@@ -6,6 +6,9 @@
 #undef Py_BUILD_CORE
 
 namespace tagalong::interp {
+
+static_assert(offsetof(PyDictKeysObject, dk_nentries) == kSharedKeyCount);
+
 namespace {
 
 PyDictKeysObject* shared_keys(PyTypeObject* type) { return reinterpret_cast<PyHeapTypeObject*>(type)->ht_cached_keys; }

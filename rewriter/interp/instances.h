@@ -35,6 +35,8 @@ inline PyObject** values_of(PyObject* object) {
   return reinterpret_cast<PyObject***>(object)[-kValuesBefore];
 }
 
+// Offset in PyDictKeysObject.
+inline constexpr int kSharedKeyCount = 24;
 // How many keys the instances of the class share; keys are only added.
 int shared_key_count(PyTypeObject* type);
 // The instance gets its first value under this key; `place` is in its array.

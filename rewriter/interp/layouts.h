@@ -21,6 +21,11 @@ inline constexpr int kFloat = offsetof(PyFloatObject, ob_fval);
 // The number of digits has the sign of the int.
 inline constexpr int kDigits = offsetof(PyLongObject, ob_digit);
 inline constexpr int kListItems = offsetof(PyListObject, ob_item);
+inline constexpr int kListRoom = offsetof(PyListObject, allocated);
+inline constexpr int kTypeVersion = offsetof(PyTypeObject, tp_version_tag);
+inline constexpr int kTypeFlags = offsetof(PyTypeObject, tp_flags);
+inline constexpr int kSharedKeys = offsetof(PyHeapTypeObject, ht_cached_keys);
+inline constexpr int kValuesBefore = -4 * static_cast<int>(sizeof(PyObject*));  // values_of
 inline constexpr int kTupleItems = offsetof(PyTupleObject, ob_item);
 
 inline constexpr int kFunctionGlobals = offsetof(PyFunctionObject, func_globals);

@@ -106,8 +106,8 @@ def compare(source: str, xs: list[Any], ys: list[Any]) -> None:
     names: dict[str, Any] = {}
     exec(source, eager)
     exec(source, names)
-    settings = {"loops": 1, "heat": 2, "native_after": 4, "grow_after": 3}
-    before = {"loops": 0, "heat": 16, "native_after": 1, "grow_after": 16}
+    settings = {"loops": 1, "heat": 2, "native_after": 4, "grow_after": 3, "retire_after": 0}
+    before = {"loops": 0, "heat": 16, "native_after": 1, "grow_after": 16, "retire_after": 0}
     usual = [3.5 if isinstance(x, float) else 5 for x in xs[:1]] * 20
     other = [2.5 if isinstance(y, float) else 3 for y in ys[:1]] * 20
     try:
