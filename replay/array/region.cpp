@@ -783,6 +783,9 @@ RegionReason RegionPlan::run_in_space(const Numpy& np, PyObject* const* external
 RegionReason RegionPlan::run(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
   Frame frame;
   const RegionReason reason = bind(np, externals, &frame);
+  if (depends_on_strides_ && reason == RegionReason::kLayout) {
+    return RegionReason::kLayout;
+  }
   if (shows_signs_ && (is_tree_ || reason == RegionReason::kLayout)) {
     return RegionReason::kNan;
   }

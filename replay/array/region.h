@@ -152,9 +152,10 @@ class RegionPlan {
   std::vector<Target> targets_;
   std::vector<Temporary> temporaries_;
   std::vector<Reduced> reductions_;
-  bool is_tree_ = false;      // one of them is a pairwise sum
-  bool shows_signs_ = false;  // of NaNs, or their signals, in results that are none
-  std::size_t calls_ = 0;     // operations without the casts
+  bool is_tree_ = false;             // one of them is a pairwise sum
+  bool depends_on_strides_ = false;  // a loop of sines and the like takes other ways for strided operands
+  bool shows_signs_ = false;         // of NaNs, or their signals, in results that are none
+  std::size_t calls_ = 0;            // operations without the casts
   std::uint16_t buffers_ = 0;
   bool is_iterated_ = false;
   FloatUnits float_units_ = FloatUnits::kNone;

@@ -390,6 +390,8 @@ int RegionBuilder::emit(const Kernel& kernel, const Request& request) {
   }
   plan_->operations_.push_back(operation);
   plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
+  plan_->depends_on_strides_ = plan_->depends_on_strides_ || (is_floating(kernel.out_type) && !kernel.alias_safe &&
+                                                              request.ufunc != nullptr && kernel.name != "clip");
   plan_->shows_signs_ = plan_->shows_signs_ || kernel.name == "signbit" || kernel.name == "copysign" ||
                         kernel.name == "fmax" || kernel.name == "fmin";
   if (target >= 0) {
