@@ -260,6 +260,7 @@ class Executor final : public interp::Watcher {
   DirectEntry direct_;
   mutable std::unique_ptr<const native::Code> native_;  // of loop_
   mutable std::uint32_t rounds_ = 0;                    // without it
+  mutable bool has_no_native_ = false;                  // it could not be made
   std::vector<Ref> watches_;                            // of the objects that it does not own
   std::vector<PyObject*> held_;  // those of them that a run keeps alive: constants, code of inlined frames
   bool is_dead_ = false;

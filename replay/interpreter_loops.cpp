@@ -732,7 +732,7 @@ const LoopOp* Interpreter::go_native(const LoopOp* op) {
 }
 
 bool Interpreter::make_native() const {
-  if (run_.native_after == 0 || ++executor_.rounds_ < run_.native_after) {
+  if (run_.native_after == 0 || executor_.has_no_native_ || ++executor_.rounds_ < run_.native_after) {
     return false;
   }
   executor_.rounds_ = 0;
@@ -743,7 +743,8 @@ bool Interpreter::make_native() const {
   source.level = static_cast<int>(level_of_round(*header_));
   source.perform = &perform_for_native;
   executor_.native_ = native::compile(source);
-  run_.has_made_native = executor_.native_ != nullptr;
+  executor_.has_no_native_ = executor_.native_ == nullptr;
+  run_.has_made_native = !executor_.has_no_native_;
   return run_.has_made_native;
 }
 

@@ -279,7 +279,7 @@ bool CodeRecord::close(Entry& entry, PyCodeObject* code) {
 }
 
 // Where nothing is recorded any more, and nothing is there to be run, asking costs time in each round.
-void CodeRecord::close_if_given_up(Entry& entry) {
+void CodeRecord::close_if_given_up(Entry& entry) const {
   const bool is_given_up = entry.failures >= options().limits.retries && entry.executors.empty();
   PyObject* code = PyWeakref_GET_OBJECT(replay_code.get());
   if (is_given_up && entry.has_stub() && options().limits.retire_after > 0 && !options().stress && code != Py_None) {

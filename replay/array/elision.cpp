@@ -18,8 +18,8 @@ bool bits_depend_on_it(OperandCode code) {
 bool layout_depends_on_it(const Numpy& np, PyObject* temporary, OperandCode code, PyObject* other,
                           InplaceFunction function) {
   const bool has_twin = is_integer(code) && np.item_size[code] == np.item_size[kLongLong];
-  return is_array(code) && (as_array(temporary)->nd > 1 || has_twin) && is_array(classify(np, other)) &&
-         (function != PyNumber_InPlaceTrueDivide || is_floating(code));
+  const bool has_axes = as_array(temporary)->nd > 1 && is_array(classify(np, other));
+  return is_array(code) && (has_axes || has_twin) && (function != PyNumber_InPlaceTrueDivide || is_floating(code));
 }
 
 bool is_large(const Numpy& np, const ArrayFields* array, OperandCode code) {

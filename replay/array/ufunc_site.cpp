@@ -199,11 +199,26 @@ Placement place_elided(const Kernel& kernel, const Operands& operands, unsigned 
   return placement;
 }
 
+// Whether computing into one of them would give the other of two types for the same integers.
+bool may_keep_twin(const Numpy& np, const Kernel& kernel, const Operands& operands, unsigned temporaries,
+                   const Call& call) {
+  for (unsigned i = 0; i < operands.count; ++i) {
+    const OperandCode code = operands.codes[i];
+    if ((temporaries >> i & 1U) != 0 && is_array(code) && is_integer(type_of(code)) && is_integer(kernel.out_type) &&
+        type_of(code) != kernel.out_type && np.item_size[type_of(code)] == kernel.out_size &&
+        call.count * kernel.out_size >= kMinElidedBytes) {
+      return true;
+    }
+  }
+  return false;
+}
+
 Placement place(const Numpy& np, const Kernel& kernel, const Operands& operands, unsigned temporaries, Elision elision,
                 const Call& call) {
   Placement placement;
   if (elision != Elision::kNever && np.elides) {
     placement = place_elided(kernel, operands, temporaries, elision, call);
+    placement.impossible = placement.impossible || may_keep_twin(np, kernel, operands, temporaries, call);
   }
   if (placement.into >= 0 || !kernel.alias_safe || placement.impossible || call.count == 0) {
     return placement;

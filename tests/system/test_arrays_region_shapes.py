@@ -155,6 +155,18 @@ def test_twins_in_large_temporaries(fused: int, shape: tuple[int, ...]) -> None:
             check(eager, traced, lambda codes=codes: [line(*shape, code=c) for c in codes], {"all": "ignore"})
 
 
+@pytest.mark.parametrize("fused", [0, 1])
+@pytest.mark.parametrize(
+    "number", [True, 3, np.bool_(True), np.int8(3), np.int64(3), np.longlong(3)], ids=repr
+)
+def test_twins_and_scalars(fused: int, number: Any) -> None:
+    _core.set_option("regions", fused)
+    eager, traced = both("def f(x, n):\n    return (x ^ x) & n, (x + x) // n, n + (x - x), (x * x) << n\n")
+    for code in "qlQL":
+        for _ in range(4):
+            check(eager, traced, lambda code=code: [line(70, 520, code=code), number], {"all": "ignore"})
+
+
 def test_read_only_targets() -> None:
     """The exception is eager's, after what has happened before it."""
     eager, traced = both("def f(x, y):\n    y *= 2.0\n    z = y + 1.0\n    x += z * y\n    return x\n")

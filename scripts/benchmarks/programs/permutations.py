@@ -1,9 +1,9 @@
-"""Flips of pancakes over all orders of a few: slices and assignments in lists of small ints."""
+"""Flips of pancakes over all orders of a few: slices of lists and assignments to them, made by C code of the lists."""
 
 from __future__ import annotations
 
 SIZE = 7
-KIND = "numbers"
+KIND = "objects"
 
 
 def run(size):
