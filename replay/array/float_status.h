@@ -4,7 +4,7 @@
 //
 //   if (float_status_raised(units)) clear_float_status();
 //   loop(...);
-//   if (float_status_raised(units)) errors = take_float_status();
+//   if (float_status_raised(units)) errors = take_float_status(units);
 #pragma once
 
 #include <cfenv>
@@ -42,9 +42,15 @@ inline constexpr unsigned kReported = 0x1D;  // invalid, divide by zero, overflo
 
 inline void clear_float_status() { std::feclearexcept(FE_ALL_EXCEPT); }
 
-// NumPy's bits for what was raised, which is cleared.
-[[nodiscard]] inline int take_float_status() {
+// NumPy's bits for what was raised in these units; all are cleared. In the other one something may stand from before.
+[[nodiscard]] inline int take_float_status(FloatUnits units) {
+#if defined(__x86_64__)
+  const int raised = units == FloatUnits::kVector ? static_cast<int>(_mm_getcsr())
+                                                  : std::fetestexcept(FE_ALL_EXCEPT);  // the same bits
+#else
+  static_cast<void>(units);
   const int raised = std::fetestexcept(FE_ALL_EXCEPT);
+#endif
   clear_float_status();
   return ((raised & FE_DIVBYZERO) != 0 ? kDivideByZero : 0) | ((raised & FE_OVERFLOW) != 0 ? kOverflow : 0) |
          ((raised & FE_UNDERFLOW) != 0 ? kUnderflow : 0) | ((raised & FE_INVALID) != 0 ? kInvalid : 0);

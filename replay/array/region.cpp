@@ -472,7 +472,7 @@ bool RegionPlan::compute_block(Frame* frame, Extent count) const {
     }
     swapped >>= 1U;
     if (operation.collects && float_status_raised(float_units_)) [[unlikely]] {
-      frame->errors |= take_float_status();
+      frame->errors |= take_float_status(float_units_);
     }
     if (operation.loop(operation.context, data.data(), &count, strides.data(), operation.auxdata) != 0) [[unlikely]] {
       return false;
@@ -526,7 +526,7 @@ bool RegionPlan::reduce_block(Frame* frame, Extent count) const {
       begin(kernel, reduced.reduction, &accumulator);
     }
     if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) [[unlikely]] {
-      frame->errors |= take_float_status();
+      frame->errors |= take_float_status(float_units_);
     }
     const std::array<char*, 3> places{accumulator.bytes, data, accumulator.bytes};
     const std::array<Extent, 3> strides{0, stride, 0};
@@ -744,7 +744,7 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
     return RegionReason::kException;
   }
   if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) [[unlikely]] {
-    frame->errors |= take_float_status();
+    frame->errors |= take_float_status(float_units_);
   }
   if (frame->errors != 0 && !ignores_float_errors(np, frame->errors)) [[unlikely]] {
     return RegionReason::kFloatError;

@@ -291,7 +291,7 @@ bool run_watched(const Numpy& np, const Kernel& kernel, const Operands& operands
     return false;
   }
   if (kernel.float_units != FloatUnits::kNone && float_status_raised(kernel.float_units)) {
-    return report_float_errors(np, kernel.name.c_str(), take_float_status());
+    return report_float_errors(np, kernel.name.c_str(), take_float_status(kernel.float_units));
   }
   return true;
 }

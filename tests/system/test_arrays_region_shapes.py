@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import ctypes.util
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
@@ -165,6 +167,22 @@ def test_twins_and_scalars(fused: int, number: Any) -> None:
     for code in "qlQL":
         for _ in range(4):
             check(eager, traced, lambda code=code: [line(70, 520, code=code), number], {"all": "ignore"})
+
+
+@pytest.mark.parametrize("fused", [0, 1])
+@pytest.mark.parametrize("count", [10, 3000])
+def test_flags_from_before(fused: int, count: int) -> None:
+    """Overflow and underflow that C code has raised before, as libm does it, are not what the arrays have raised."""
+    libm = ctypes.CDLL(ctypes.util.find_library("m"))
+    _core.set_option("regions", fused)
+    eager, traced = both("def f(x):\n    return (x - x) * 2.0\n")
+
+    def make() -> list[Any]:
+        libm.feraiseexcept(8 | 16)  # FE_OVERFLOW and FE_UNDERFLOW of x86-64
+        return [np.full(count, np.inf)]
+
+    for _ in range(5):
+        check(eager, traced, make, {"all": "call"})
 
 
 def test_read_only_targets() -> None:
