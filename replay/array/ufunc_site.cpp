@@ -325,7 +325,8 @@ bool run_loop(const Numpy& np, const Kernel& kernel, const Operands& operands, c
   if (call.count == 0) {
     return true;
   }
-  if (kernel.repeatable && call.count <= kShortLoop && (!overwrites || call.strides[kernel.nin] == kernel.out_size)) {
+  if (kernel.repeatable && call.count <= kShortLoop &&
+      (!overwrites || call.count == 1 || call.strides[kernel.nin] == kernel.out_size)) {
     return run_short(np, kernel, operands, call, overwrites);
   }
   return run_watched(np, kernel, operands, call);
@@ -402,6 +403,9 @@ Outcome UfuncSite::run(const Numpy& np, const Kernel& kernel, const Request& req
     output = make_output(np, kernel, operands, placement, &call);
   }
   ++stats_.direct;
+  if (request.inplace && call.count == 1) {
+    call.strides.fill(0);  // as NumPy calls loops for one element of the left operand: some take that for a reduction
+  }
   if (!output || !run_loop(np, kernel, operands, call, overwrites)) {
     return Outcome::kError;
   }

@@ -185,6 +185,37 @@ def test_flags_from_before(fused: int, count: int) -> None:
         check(eager, traced, make, {"all": "call"})
 
 
+SINGLES = ["x + y", "x - y", "x * y", "x / y", "x // y", "x % y", "-x", "abs(x) + y", "np.maximum(x, y)"]
+SINGLES += [
+    "np.minimum(x, y)",
+    "np.fmax(x, y)",
+    "np.fmin(x, y)",
+    "np.add(x, y, out=x)",
+    "(x + y) * y",
+    "y * (x - y)",
+]
+
+
+@pytest.mark.parametrize("fused", [0, 1])
+@pytest.mark.parametrize("code", ["d", "f", "D", "e", "g"])
+def test_single_elements(fused: int, code: str) -> None:
+    """NumPy's loops take one element for a reduction, where it is computed into an operand: which NaN that gives."""
+    _core.set_option("regions", fused)
+    statements = "".join(
+        f"    r.append({each})\n" for each in SINGLES if not (code == "D" and ("//" in each or "%" in each))
+    )
+    eager, traced = both(
+        f"def f(x, y):\n    r = []\n{statements}    x += y\n    x *= x\n    y -= x\n    return (*r,)\n"
+    )
+    values = [np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5]
+    for shape in ((1,), (1, 1), ()):
+        for x in values:
+            for y in values:
+                for _ in range(2):
+                    make = lambda x=x, y=y, shape=shape: [np.full(shape, v, code) for v in (x, y)]  # noqa: E731
+                    check(eager, traced, make, {"all": "ignore"})
+
+
 def test_read_only_targets() -> None:
     """The exception is eager's, after what has happened before it."""
     eager, traced = both("def f(x, y):\n    y *= 2.0\n    z = y + 1.0\n    x += z * y\n    return x\n")
