@@ -73,6 +73,7 @@ print("fine")
 
 CONTROL_C = """
 import os
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where it is ignored, as in what a shell runs beside it
 for call in (lambda: f(10**12), lambda: g(1, 10**12)):
     child = os.fork()
     if child == 0:
