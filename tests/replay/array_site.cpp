@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(flags_of_the_vector_unit_are_seen_taken_and_cleared) {
   static_cast<void>(divide(1.0, 0.0));
   BOOST_TEST(float_status_raised(FloatUnits::kVector));
   static_cast<void>(divide(0.0, 0.0));
-  BOOST_TEST(take_float_status() == (kDivideByZero | kInvalid));
+  BOOST_TEST(take_float_status(FloatUnits::kAll) == (kDivideByZero | kInvalid));
   BOOST_TEST(!float_status_raised(FloatUnits::kAll));
 }
 
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(flags_of_extended_precision_are_seen) {
   std::feclearexcept(FE_ALL_EXCEPT);
   static_cast<void>(divide(1.0L, 0.0L));
   BOOST_TEST(float_status_raised(FloatUnits::kAll));
-  BOOST_TEST(take_float_status() == +kDivideByZero);
+  BOOST_TEST(take_float_status(FloatUnits::kAll) == +kDivideByZero);
   std::feraiseexcept(FE_OVERFLOW);
   BOOST_TEST(float_status_raised(FloatUnits::kAll));
   clear_float_status();
