@@ -203,17 +203,20 @@ void Session::pass_on_assumptions(std::size_t from) {
   }
 }
 
-// A trace that begins with a loop node, but does not come back to it, still takes its numbers as they are.
+// A trace that begins with a loop node, but does not come back to it, still takes its numbers as they are. A call that
+// is over at the end of the trace passes them on to no other trace: those that nothing relies on may be anything next
+// time.
 void Session::settle_entry() {
   if (!is_of_tree() || loops_.empty() || graph_.nodes.back().op == Op::jump_back) {
     return;
   }
   pass_on_assumptions(0);
+  const bool is_over = place_ == DecodedCode::Place::kCall && graph_.nodes.back().op == Op::return_value;
   const OpenLoop& entry = loops_.front();
   std::string letters;
   for (std::size_t index = 0; index < entry.initial.size(); ++index) {
     Facts& known = facts(entry.first + static_cast<Value>(index));
-    if (known.exact == nullptr && letter_of(known.assumed) != 'o') {
+    if (known.exact == nullptr && letter_of(known.assumed) != 'o' && !is_over) {
       known.exact = known.assumed;
     }
     letters.push_back(letter_of(known.exact));

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/array/region.h"
 #include "replay/printer.h"
 #include "rewriter/code.h"
 #include "rewriter/interp/black_box.h"
@@ -218,6 +219,15 @@ py::dict limits() {
   return result;
 }
 
+py::dict options() {
+  py::dict result = limits();
+  result["regions"] = array::regions_enabled;
+  result["loops"] = runtime::options().limits.loops;
+  result["stress"] = static_cast<int>(runtime::options().stress);
+  result["every_hook"] = static_cast<int>(runtime::options().every_hook);
+  return result;
+}
+
 void set_log(const py::object& topics) { runtime::set_log(strings(topics)); }
 
 void set_opaque_paths(const py::object& paths) { runtime::options().opaque_paths = strings(paths); }
@@ -303,6 +313,7 @@ void export_engine() {
   py::def("explain", explain, (py::arg("func") = py::object()));
   py::def("set_option", set_option);
   py::def("limits", limits);
+  py::def("options", options);
   py::def("set_log", set_log);
   py::def("set_opaque_paths", set_opaque_paths);
   py::def("events_start", runtime::start_events);

@@ -6,7 +6,7 @@ import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,18 @@ def keep_what_does_not_pay() -> None:
 
     _core.set_option("retire_after", 0)
     _core.set_option("native_after", 1)
+
+
+@pytest.fixture(autouse=True)
+def options_as_they_were() -> Iterator[None]:
+    """What a test sets in the engine ends with it."""
+    from tagalong import _core
+
+    before = _core.options()
+    yield
+    for name, value in before.items():
+        if _core.options()[name] != value:
+            _core.set_option(name, value)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from random import Random
 from typing import Any
 
@@ -31,11 +30,9 @@ FORMS = {
 
 
 @pytest.fixture(autouse=True)
-def regions() -> Iterator[None]:
+def regions() -> None:
     """The engine's option, which is off."""
     _core.set_option("regions", 1)
-    yield
-    _core.set_option("regions", 0)
 
 
 def regions_run() -> int:

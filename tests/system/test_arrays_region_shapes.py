@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -18,11 +18,9 @@ from tagalong import _core
 
 
 @pytest.fixture(autouse=True)
-def regions() -> Iterator[None]:
+def regions() -> None:
     """The engine's option, which is off."""
     _core.set_option("regions", 1)
-    yield
-    _core.set_option("regions", 0)
 
 
 def regions_run() -> int:

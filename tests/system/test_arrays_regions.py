@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
 from random import Random
 from typing import Any
 
@@ -27,11 +26,9 @@ SIZES = (0, 1, 2, 10, 63, 65, 1000, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 3000
 
 
 @pytest.fixture(autouse=True)
-def regions() -> Iterator[None]:
+def regions() -> None:
     """The engine's option, which is off."""
     _core.set_option("regions", 1)
-    yield
-    _core.set_option("regions", 0)
 
 
 def regions_run() -> int:

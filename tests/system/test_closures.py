@@ -149,5 +149,5 @@ def test_replacing_the_cells_content_object_by_cell_contents() -> None:
     with tagalong.testing.assert_events("hit"):
         assert f() == 11
     f.__closure__[0].cell_contents = 1.5
-    with tagalong.testing.assert_events("miss", "record"):
+    with tagalong.testing.assert_events("hit", "exit"):
         assert f() == 2.5

@@ -7,7 +7,6 @@ noticing the change runs no code of the program's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ import pytest
 import tagalong
 import tagalong.testing
 from tagalong import _core
-from tagalong.options import LIMITS
 
 # What the loop reads in each round; what changes that; what changes it back.
 CHANGES = {
@@ -173,13 +171,6 @@ SETTINGS = {
     "grown": {"loops": 1, "grow_after": 2, "native_after": 0},
     "native": {"loops": 1, "grow_after": 2, "native_after": 1},
 }
-
-
-@pytest.fixture(autouse=True)
-def options_as_they_were() -> Iterator[None]:
-    yield
-    for name in ("heat", *SETTINGS["grown"]):
-        _core.set_option(name, {"loops": 0, "native_after": 1}.get(name) or LIMITS.get(name, (0, ""))[0])
 
 
 def calls(source: str, settings: dict[str, int] | None) -> tuple[Any, list[str]]:

@@ -7,7 +7,6 @@ import io
 import re
 import sys
 import traceback
-from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from types import CodeType
@@ -19,16 +18,13 @@ from conftest import RunPython
 from tagalong import _core
 from tagalong.testing import events
 
-LIMITS = {"loops": (1, 0), "heat": (2, 16), "grow_after": (0, 16), "retire_after": (0, 32)}
+LIMITS = {"loops": 1, "heat": 2, "grow_after": 0, "retire_after": 0}
 
 
 @pytest.fixture(autouse=True)
-def with_loops() -> Iterator[None]:
+def with_loops() -> None:
     """Loops are entered early, whether that pays or not."""
-    for name, (value, _) in LIMITS.items():
-        _core.set_option(name, value)
-    yield
-    for name, (_, value) in LIMITS.items():
+    for name, value in LIMITS.items():
         _core.set_option(name, value)
 
 

@@ -25,7 +25,7 @@ from tagalong import _core
 sys.path.insert(0, str(Path(__file__).parent))
 
 from differential.program import PROGRAMS, Program, load_topic
-from differential.runner import LIMITS, differences, run
+from differential.runner import differences, run
 
 # Where every function is traced, nobody here is told of them, so none could be made to fail.
 LOOPS = [
@@ -126,7 +126,7 @@ def test_failing_steps(program: Program, way: str) -> None:
 
 # --- made by hand
 
-DEFAULTS = LIMITS | {"executor_depth": 48}
+USUAL = {"loops": 1, "heat": 2, "grow_after": 0, "entries_per_anchor": 8}
 
 
 class Traced:
@@ -138,17 +138,18 @@ class Traced:
         exec(source, self.eager)
         exec(source, self.names)
         self.function: FunctionType = self.names["f"]
-        self.limits = {"loops": 1, "heat": 2, "entries_per_anchor": DEFAULTS["entries_per_anchor"]} | limits
+        self.limits = USUAL | limits
 
     def __enter__(self) -> Traced:
+        self.before = _core.options()
         for name, value in self.limits.items():
             _core.set_option(name, value)
         tagalong.trace(self.function)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for name in self.limits:
-            _core.set_option(name, DEFAULTS[name])
+        for name, value in self.before.items():
+            _core.set_option(name, value)
 
     def call(self, *arguments: Any) -> str:
         """The events of a call whose result is eager execution's."""

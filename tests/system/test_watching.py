@@ -19,7 +19,6 @@ import pytest
 import tagalong
 import tagalong.testing
 from tagalong import _core
-from tagalong.options import LIMITS
 
 TICK = """
 def tick(i):
@@ -227,13 +226,6 @@ class Watch:
         for frame in own_frames():
             frame.f_trace = self.trace
         sys.settrace(self.trace)
-
-
-@pytest.fixture(autouse=True)
-def options_as_they_were() -> Iterator[None]:
-    yield
-    for name in ("heat", *SETTINGS["grown"]):
-        _core.set_option(name, {"loops": 0, "native_after": 1}.get(name) or LIMITS.get(name, (0, ""))[0])
 
 
 def watched_call(

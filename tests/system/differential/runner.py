@@ -119,14 +119,15 @@ def _limited(program: Program, traced: bool) -> Iterator[None]:
         return
     from tagalong import _core
 
+    before = _core.options()
     always = ((name, LIMITS[name]) for name in ("retire_after", "grow_after", "native_after", "loops"))
     for name, value in (*always, *program.limits):
         _core.set_option(name, value)
     try:
         yield
     finally:
-        for name, _ in program.limits:
-            _core.set_option(name, LIMITS[name])
+        for name, value in before.items():
+            _core.set_option(name, value)
 
 
 def _shuffled(steps: tuple[Step, ...], order: Random) -> Iterator[Step]:
