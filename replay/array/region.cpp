@@ -56,6 +56,18 @@ constexpr std::size_t kMostKept = 1U << 20U;  // bytes of an arena
 
 constexpr std::size_t padded(std::size_t bytes) { return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine; }
 
+// As a new array has them, in axes of length one, too: a result that is computed into the array has the same.
+bool has_usual_strides(const ArrayFields* array, Extent item_size, bool fortran) {
+  for (int i = 0; i < array->nd; ++i) {
+    const int axis = fortran ? i : array->nd - 1 - i;
+    if (array->strides[axis] != item_size) {
+      return false;
+    }
+    item_size *= array->dimensions[axis];
+  }
+  return true;
+}
+
 }  // namespace
 
 // One run.
@@ -167,15 +179,12 @@ RegionReason RegionPlan::bind(const Numpy& np, PyObject* const* externals, Frame
   for (int i = 0; i < frame->shape->nd; ++i) {
     frame->count *= frame->shape->dimensions[i];
   }
-  if (frame->count * static_cast<Extent>(kItemSize) >= kMinElidedBytes && np.elides &&
-      !bind_elision(externals, frame)) {
-    return RegionReason::kKinds;
-  }
-  return RegionReason::kNone;
+  const bool may_elide = frame->count * static_cast<Extent>(kItemSize) >= kMinElidedBytes && np.elides;
+  return may_elide ? bind_elision(externals, frame) : RegionReason::kNone;
 }
 
 // Where eager would compute into its right operand it lets both change places, which shows in the payloads of NaNs.
-bool RegionPlan::bind_elision(PyObject* const* externals, Frame* frame) const {
+RegionReason RegionPlan::bind_elision(PyObject* const* externals, Frame* frame) const {
   for (std::size_t number = 0; number < operations_.size(); ++number) {
     const Operation& operation = operations_[number];
     if (frame->count * operation.out_size < kMinElidedBytes) {
@@ -191,14 +200,17 @@ bool RegionPlan::bind_elision(PyObject* const* externals, Frame* frame) const {
           continue;
         }
         if (!is_unique(object) || frame->strides[operation.slots[i]] != operation.out_size) {
-          return false;
+          return RegionReason::kKinds;
+        }
+        if (!has_usual_strides(as_array(object), operation.out_size, frame->order == kFContiguous)) {
+          return RegionReason::kLayout;
         }
       }
       frame->swapped |= static_cast<std::uint64_t>(i) << number;
       break;
     }
   }
-  return true;
+  return RegionReason::kNone;
 }
 
 // The memory of all arrays, and the shape that they have together.
@@ -324,9 +336,17 @@ RegionReason RegionPlan::bind_layouts(const Numpy& np, PyObject* const* external
     }
     if (into >= 0) {
       frame->swapped |= static_cast<std::uint64_t>(into) << number;
-      const Space::Operand& operand = space->operands[operation.slots[static_cast<unsigned>(into)]];
-      const bool is_contiguous = operand.is_c || operand.is_f;
-      strides = is_contiguous ? contiguous_strides(shape, 1, !operand.is_c) : *operand.strides;
+      // The very array, so also what its axes of length one have.
+      const Slot slot = operation.slots[static_cast<unsigned>(into)];
+      const Input* input = input_of(slot);
+      strides = input == nullptr ? *space->operands[slot].strides
+                                 : space->inputs[static_cast<std::size_t>(input - inputs_.data())].strides;
+      for (int axis = 0; axis < shape.nd && input != nullptr; ++axis) {
+        if (strides[axis] % operation.out_size != 0) {
+          return RegionReason::kLayout;
+        }
+        strides[axis] /= operation.out_size;
+      }
     } else if (shape.nd > 1 && !operation.is_iterated && (is_c || is_f)) {
       strides = contiguous_strides(shape, 1, !is_c);
     } else {

@@ -125,7 +125,7 @@ class RegionPlan {
 
   RegionReason bind(const Numpy& np, PyObject* const* externals, Frame* frame) const;
   bool bind_scalars(const Numpy& np, PyObject* const* externals, Frame* frame) const;
-  bool bind_elision(PyObject* const* externals, Frame* frame) const;
+  RegionReason bind_elision(PyObject* const* externals, Frame* frame) const;
   RegionReason bind_space(const Numpy& np, PyObject* const* externals, Frame* frame, Space* space) const;
   RegionReason bind_views(const Numpy& np, PyObject* const* externals, Space* space) const;
   RegionReason bind_layouts(const Numpy& np, PyObject* const* externals, Frame* frame, Space* space) const;

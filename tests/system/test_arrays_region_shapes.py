@@ -145,6 +145,25 @@ def test_layouts_of_large_temporaries(fused: int, orders: str) -> None:
 
 
 @pytest.mark.parametrize("fused", [0, 1])
+@pytest.mark.parametrize(
+    "body", ["(np.multiply(n, x) - y) + (x > y)", "(x.astype('q') - y) + y, -x.astype('q') * 2"]
+)
+def test_axes_of_length_one_in_large_temporaries(fused: int, body: str) -> None:
+    """Their strides mean nothing, and yet are seen: the result has those of the temporary that eager computes into."""
+    _core.set_option("regions", fused)
+    for axis in range(3):
+        for codes in ("bb", "bq", "qq"):
+            eager, traced = both(f"def f(x, y, n):\n    return {body}\n")
+
+            def make(axis: int = axis, codes: str = codes) -> list[Any]:
+                arrays = [np.expand_dims(line(520, 70, code=code).T, axis) for code in codes]
+                return [*arrays, np.int64(3)]
+
+            for _ in range(5):
+                check(eager, traced, make, {"all": "ignore"})
+
+
+@pytest.mark.parametrize("fused", [0, 1])
 @pytest.mark.parametrize("shape", [(50_000,), (200, 300)])
 def test_twins_in_large_temporaries(fused: int, shape: tuple[int, ...]) -> None:
     """Two dtypes are the same integers; eager execution keeps that of the temporary it computes into."""
