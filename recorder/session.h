@@ -34,8 +34,7 @@ const char* stop_name(Stop stop);
 const char* stop_text(Stop stop);
 
 struct Limits : replay::Limits {
-  int loops = 0;       // 1: a jump back closes the trace
-  bool fuses = false;  // array operations become one, which they do outside of loop programs
+  int loops = 0;  // 1: a jump back closes the trace
 };
 
 // What comes out of a session.
@@ -230,7 +229,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   // traces.
   [[nodiscard]] bool is_of_tree() const {
     return place_ == DecodedCode::Place::kHeader || place_ == DecodedCode::Place::kExit ||
-           (place_ == DecodedCode::Place::kCall && !limits_.fuses && frames_.front().code->decoded->is_joined &&
+           (place_ == DecodedCode::Place::kCall && frames_.front().code->decoded->is_joined &&
             !frames_.front().code->decoded->is_generator);
   }
   void end(Recorded recorded);

@@ -31,7 +31,8 @@ class Interpreter {
   enum class Answer : std::uint8_t { kNext, kRaised, kGuardFailed, kAgain, kReturned, kLeave, kLoop, kRegion };
   // kAgain: the unusual happened before any effect; the original instruction is executed instead.
   // kLoop: the rest of the trace goes round.
-  // kRegion: region_steps_ steps, this one included, have been done, with all that belongs to them.
+  // kRegion: region_steps_ steps (of a loop: operations), this one included, have been done, with all that belongs to
+  // them.
 
   // A step with what belongs to it: who watches, what dies with it, who waits.
   [[gnu::always_inline]] Answer perform(const Step& step);
@@ -116,7 +117,10 @@ class Interpreter {
   bool run_region(const Step& step);
   array::RegionReason attempt_region(const array::Numpy& np, const PlannedRegion& region);
   [[nodiscard]] array::RegionReason region_holds(const PlannedRegion& region) const;
-  void commit_region(const PlannedRegion& region, std::array<Ref, array::kMaxRegionOutputs> results);
+  bool compute_numbers(const PlannedRegion& region, Ref* numbers) const;
+  [[nodiscard]] NumberRegisters number_registers() const;
+  void commit_region(const PlannedRegion& region, const Ref* numbers,
+                     std::array<Ref, array::kMaxRegionOutputs> results);
   array::Outcome call_ufunc(const Step& step, const std::int32_t* operands, Ref* result);
   Answer call_step(const Step& step, const std::int32_t* operands);
   PyObject* call_exact(const Step& step, const std::int32_t* operands, PyFunctionObject* function);
@@ -190,6 +194,8 @@ class Interpreter {
   Run& run_;
   PyObject** registers_;
   std::uint32_t region_steps_ = 0;
+  const LoopOp* loop_op_ = nullptr;   // that is a step, while that is run
+  const LoopOp* left_at_ = nullptr;   // native code is left, and this is what comes next; null: the run has ended
   RawNumber* raw_ = nullptr;          // numbers beside the registers, while a loop runs
   const Step* header_ = nullptr;      // of that loop
   Outcome outcome_ = Outcome::kMiss;  // of a run that has ended inside of native code

@@ -312,10 +312,19 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
     switch (op->code) {
       case LoopCode::kStep: {
         const Step& step = steps[op->step];
+        loop_op_ = op;
         const Answer answer = perform_in_loop(step);
         if (answer != Answer::kNext) [[unlikely]] {
           if (answer == Answer::kGuardFailed) {
             TAGALONG_GUARD_FAILED
+          }
+          if (answer == Answer::kRegion) {
+            if constexpr (once) {
+              left_at_ = op + region_steps_;
+              return native::Did::kEnded;
+            }
+            op += region_steps_ - 1;
+            break;
           }
           return ended<once>(finish(step, answer));
         }
@@ -705,7 +714,10 @@ native::Did Interpreter::perform_for_native(native::Frame* frame, const LoopOp* 
   Run& run = frame->interpreter->run_;
   run.gain += std::exchange(frame->gain, 0);
   frame->is_touched = 1;
-  return frame->interpreter->interpret<true>(op);
+  frame->interpreter->left_at_ = nullptr;
+  const native::Did did = frame->interpreter->interpret<true>(op);
+  frame->next = frame->interpreter->left_at_;
+  return did;
 }
 
 // What comes of the trace that begins with this operation: itself, where there is no native code; otherwise the

@@ -1,7 +1,10 @@
+#include <algorithm>
 #include <utility>
 
 #include "replay/guards.h"
 #include "replay/interpreter.h"
+#include "replay/stitching.h"
+#include "rewriter/interp/exact_numbers.h"
 
 namespace tagalong::replay {
 
@@ -47,6 +50,9 @@ array::RegionReason Interpreter::region_holds(const PlannedRegion& region) const
     return Reason::kBinding;
   }
   for (const PlannedRegion::Guard& guard : region.guards) {
+    if (guard.number >= 0) {
+      continue;  // when there are the numbers
+    }
     PyObject* value = guard.place < 0 ? guard.object : registers_[guard.place];
     if (!guard_holds(guard.step->op, value, guard.step->object, guard.step->immediate)) {
       return Reason::kGuardFails;
@@ -54,6 +60,13 @@ array::RegionReason Interpreter::region_holds(const PlannedRegion& region) const
   }
   for (const std::int32_t frame : region.returned_frames) {
     if (run_.depth > 0 && run_.frame_numbers[run_.depth - 1] == frame) {
+      return Reason::kRealFrame;
+    }
+  }
+  for (const auto& [frame, slot] : region.numeric_slots) {
+    const int level = real_level(frame);
+    PyObject* old = level < 0 ? nullptr : interp::locals_of(run_.frames[level])[slot];
+    if (old != nullptr && !interp::is_exact_number(old)) {
       return Reason::kRealFrame;
     }
   }
@@ -73,7 +86,25 @@ array::RegionReason Interpreter::region_holds(const PlannedRegion& region) const
   return Reason::kNone;
 }
 
-void Interpreter::commit_region(const PlannedRegion& region, std::array<Ref, array::kMaxRegionOutputs> results) {
+bool Interpreter::compute_numbers(const PlannedRegion& region, Ref* numbers) const {
+  for (std::size_t index = 0; index < region.computed.size(); ++index) {
+    numbers[index] = evaluate(region.computed[index], number_registers(), numbers);
+    if (!numbers[index]) {
+      return false;
+    }
+  }
+  return std::ranges::all_of(region.guards, [&](const PlannedRegion::Guard& guard) {
+    return guard.number < 0 ||
+           guard_holds(guard.step->op, numbers[guard.number].get(), guard.step->object, guard.step->immediate);
+  });
+}
+
+NumberRegisters Interpreter::number_registers() const {
+  return {registers_, raw_, raw_ == nullptr ? std::span<const Raw>() : std::span(executor_.loop_.kinds)};
+}
+
+void Interpreter::commit_region(const PlannedRegion& region, const Ref* numbers,
+                                std::array<Ref, array::kMaxRegionOutputs> results) {
   for (const std::int32_t place : region.dropped) {
     Py_CLEAR(registers_[place]);
   }
@@ -82,6 +113,20 @@ void Interpreter::commit_region(const PlannedRegion& region, std::array<Ref, arr
   }
   for (const auto& [place, object] : region.loaded) {
     registers_[place] = Py_XNewRef(object);
+  }
+  for (const auto& [place, number] : region.numeric) {
+    registers_[place] = Py_NewRef(numbers[number].get());
+  }
+  for (const RawRegister& raw : region.raw) {
+    if (raw.is_changed) {
+      unbox(numbers[raw.number].get(), raw.raw, &raw_[raw.place]);
+    }
+    if (raw.clears) {
+      Py_CLEAR(registers_[raw.place]);
+    }
+    if (raw.boxes && registers_[raw.place] == nullptr) {
+      registers_[raw.place] = Py_NewRef(numbers[raw.number].get());
+    }
   }
   for (const PlannedRegion::Local& local : region.locals) {
     const int level = real_level(local.frame);
@@ -99,10 +144,16 @@ array::RegionReason Interpreter::attempt_region(const array::Numpy& np, const Pl
   if (const Reason reason = region_holds(region); reason != Reason::kNone) {
     return reason;
   }
+  std::array<Ref, kMostNumbers> numbers;
+  if (!compute_numbers(region, numbers.data())) {
+    return Reason::kGuardFails;
+  }
   std::array<PyObject*, kMostExternals> externals;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   for (std::size_t index = 0; index < region.externals.size(); ++index) {
     const PlannedRegion::External& external = region.externals[index];
-    externals[index] = external.place < 0 ? external.object : registers_[external.place];
+    externals[index] = external.number >= 0  ? numbers.at(static_cast<std::size_t>(external.number)).get()
+                       : external.place >= 0 ? registers_[external.place]
+                                             : external.object;
   }
   // While it computes without the GIL others may bind the names anew.
   std::array<Ref, kMostNamed> named;
@@ -112,7 +163,7 @@ array::RegionReason Interpreter::attempt_region(const array::Numpy& np, const Pl
   std::array<Ref, array::kMaxRegionOutputs> results;
   const Reason reason = region.plan->run(np, externals.data(), results.data());
   if (reason == Reason::kNone) {
-    commit_region(region, std::move(results));
+    commit_region(region, numbers.data(), std::move(results));
     ++region.runs;
   }
   return reason;
@@ -146,14 +197,17 @@ bool Interpreter::run_region(const Step& step) {
     is_done = reason == Reason::kNone;
   }
   if (!is_done && wants_another_plan(reason)) {
-    const Step* const end = executor_.steps_.data() + executor_.steps_.size();
-    std::shared_ptr<PlannedRegion> planned = plan_region(*np,
-                                                         {.first = &step,
-                                                          .end = end,
-                                                          .used = executor_.registers_used_.data(),
-                                                          .constants = executor_.constant_count_,
-                                                          .registers = registers_},
-                                                         &site.unplanned);
+    const Step* const steps = executor_.steps_.data();
+    const auto done = step.in_loop ? static_cast<std::size_t>(loop_op_ - executor_.loop_.ops.data()) : 0;
+    std::shared_ptr<PlannedRegion> planned = plan_region(
+        *np,
+        {.first = step.in_loop ? steps : &step,
+         .end = steps + executor_.steps_.size(),
+         .used = executor_.registers_used_.data(),
+         .constants = executor_.constant_count_,
+         .registers = number_registers(),
+         .operations = step.in_loop ? std::span(executor_.loop_.ops).subspan(done) : std::span<const LoopOp>()},
+        &site.unplanned);
     if (planned == nullptr) {
       reason = site.unplanned;
     } else {

@@ -70,7 +70,7 @@ class Lowering {
       executor_.direct_.header =
           static_cast<std::size_t>(std::ranges::find_if(executor_.steps_, &Step::is_header) - executor_.steps_.begin());
     }
-    mark_regions(&executor_.steps_);
+    mark_regions(&executor_.steps_, executor_.loop_);
     executor_.learn_entry_check();
     let_go();
   }

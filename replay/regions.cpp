@@ -38,6 +38,8 @@ bool is_silent(const Step& step) {
     case Op::load_method:
     case Op::guard_not_null:
     case Op::guard_unwatched:
+    case Op::int_binary:
+    case Op::float_binary:
       return true;
     default:
       return false;
@@ -49,8 +51,28 @@ bool is_operation(const Step& step) {
   return is_array_operation(step) || step.op == Op::store_subscr || step.op == Op::call;
 }
 
-bool may_be_inside(const Step& step) {
-  return !step.in_loop && !step.expects_raise && (is_operation(step) || is_silent(step));
+bool may_be_inside(const Step& step) { return !step.expects_raise && (is_operation(step) || is_silent(step)); }
+
+bool may_be_inside(const LoopOp& op, const Step& step) {
+  switch (op.code) {
+    case LoopCode::kStep:
+      return may_be_inside(step);
+    case LoopCode::kLeaveIfWatched:  // nothing in a region makes anybody watch
+    case LoopCode::kBox:
+    case LoopCode::kClear:
+    case LoopCode::kClearShown:
+    case LoopCode::kSyncRaw:
+    case LoopCode::kGuardType:
+    case LoopCode::kGuardIs:
+      return true;
+    case LoopCode::kGuardNull:
+      return op.flag != 0;
+    case LoopCode::kGlobal:
+    case LoopCode::kMethod:
+      return is_silent(step) && !step.expects_raise;
+    default:
+      return result_of(op) != Raw::kNone;
+  }
 }
 
 constexpr std::uint32_t kMostPatience = 1U << 16U;
@@ -62,16 +84,22 @@ class RegionPlanner {
       : np_(np), source_(source), builder_(np), region_(std::make_unique<PlannedRegion>()) {}
 
   std::unique_ptr<PlannedRegion> plan(Reason* reason) {
-    for (const Step* step = source_.first; step != source_.end; ++step) {
-      if (!may_be_inside(*step)) {
+    const bool is_in_loop = !source_.operations.empty();
+    const auto count = is_in_loop ? source_.operations.size() : static_cast<std::size_t>(source_.end - source_.first);
+    for (std::size_t number = 0; number < count; ++number) {
+      const LoopOp* op = is_in_loop ? &source_.operations[number] : nullptr;
+      const Step& step = source_.first[is_in_loop ? op->step : number];
+      if (is_in_loop ? !may_be_inside(*op, step) : step.in_loop || !may_be_inside(step)) {
         reason_ = Reason::kOther;
       }
-      if (reason_ != Reason::kNone || !take(*step)) {
+      if (reason_ != Reason::kNone || !(is_in_loop ? take(*op, step) : take(step))) {
         break;
       }
-      if (is_operation(*step) && is_presentable()) {
+      const bool is_whole = !is_in_loop || op->code == LoopCode::kStep;
+      if (is_whole && is_operation(step) && is_presentable()) {
         operations_ = builder_.operation_count();
-        region_->count = static_cast<std::uint32_t>(step - source_.first) + 1;
+        region_->count = static_cast<std::uint32_t>(number) + 1;
+        region_->last_line = step.line;
         accepted_ = state_;
       }
     }
@@ -87,7 +115,11 @@ class RegionPlanner {
     if (operations_ != builder_.operation_count()) {
       // What follows needs an object that a region does not make.
       RegionSource shorter = source_;
-      shorter.end = source_.first + region_->count;
+      if (is_in_loop) {
+        shorter.operations = source_.operations.first(region_->count);
+      } else {
+        shorter.end = source_.first + region_->count;
+      }
       return RegionPlanner(np_, shorter).plan(reason);
     }
     if (!commit()) {
@@ -101,7 +133,7 @@ class RegionPlanner {
  private:
   // A view, a slice, a tuple and a method of a result are no objects in a region, so nothing of the kind may be left
   // when it ends.
-  enum class Kind : std::uint8_t { kExternal, kConstant, kLoaded, kResult, kView, kSlice, kTuple, kMethod };
+  enum class Kind : std::uint8_t { kExternal, kConstant, kLoaded, kNumber, kResult, kView, kSlice, kTuple, kMethod };
   struct Content {
     Kind kind = Kind::kExternal;
     PyObject* object = nullptr;       // this run's; null: a result
@@ -109,12 +141,14 @@ class RegionPlanner {
     array::KnownFunction function{};  // of a method
     int external = -1;                // of region_->externals
     std::vector<int> parts = {};      // of a slice or tuple: indices of contents_
+    int computed = -1;                // of region_->computed
   };
   // After some of the steps.
   struct State {
     std::map<std::int32_t, int> registers;  // what is in them: an index of contents_, -1: nothing any more
     std::vector<std::int32_t> dropped;      // what was in them before the region
-    std::size_t loads = 0, guards = 0, same = 0, returned_frames = 0, locals = 0;
+    std::map<std::int32_t, RawRegister> raw;
+    std::size_t loads = 0, guards = 0, same = 0, returned_frames = 0, locals = 0, numeric_slots = 0, computed = 0;
   };
 
   bool refuse(Reason reason) {
@@ -123,14 +157,146 @@ class RegionPlanner {
   }
 
   int content_of(std::int32_t place) {
+    if (source_.registers.may_be_raw(place)) {
+      const int number = raw_number(place);
+      return number < 0 ? -1 : content_of_number(number);
+    }
     const auto [known, is_new] = state_.registers.emplace(place, static_cast<int>(contents_.size()));
     if (is_new) {
       const bool is_constant = place < source_.constants && place != kFunctionRegister;
       contents_.push_back(
-          {.kind = is_constant ? Kind::kConstant : Kind::kExternal, .object = source_.registers[place]});
+          {.kind = is_constant ? Kind::kConstant : Kind::kExternal, .object = source_.registers.objects[place]});
       origins_.push_back(place);
     }
     return known->second;
+  }
+
+  // --- numbers
+
+  // The place of a number among those that are computed in front; negative: there is none.
+  int compute(const RegionNumber& number) {
+    Ref object =
+        region_->computed.size() == kMostNumbers ? Ref() : evaluate(number, source_.registers, numbers_.data());
+    if (!object) {
+      return -1;
+    }
+    numbers_.push_back(std::move(object));
+    region_->computed.push_back(number);
+    state_.computed = region_->computed.size();
+    return static_cast<int>(region_->computed.size()) - 1;
+  }
+
+  int content_of_number(int number) {
+    const auto [known, is_new] = number_contents_.emplace(number, static_cast<int>(contents_.size()));
+    if (is_new) {
+      contents_.push_back(
+          {.kind = Kind::kNumber, .object = numbers_[static_cast<std::size_t>(number)].get(), .computed = number});
+      origins_.push_back(-1);
+    }
+    return known->second;
+  }
+
+  // What is computed with it.
+  int computed_of(std::int32_t place) {
+    const int index = content_of(place);
+    if (index < 0) {
+      return -1;
+    }
+    Content& content = contents_[static_cast<std::size_t>(index)];
+    if (content.object == nullptr || content.kind >= Kind::kResult) {
+      return -1;
+    }
+    if (content.computed < 0 && content.kind == Kind::kExternal) {
+      content.computed = compute({.kind = RegionNumber::Kind::kRegister, .place = place});
+    } else if (content.computed < 0) {
+      region_->numbers.push_back(Ref::create(content.object));
+      const int computed = compute({.kind = RegionNumber::Kind::kObject, .object = content.object});
+      contents_[static_cast<std::size_t>(index)].computed = computed;
+      return computed;
+    }
+    return content.computed;
+  }
+
+  bool calculate(const Step& step, const std::int32_t* operands) {
+    RegionNumber number{.kind = RegionNumber::Kind::kStep, .step = &step};
+    number.left = computed_of(operands[0]);
+    number.right = computed_of(operands[1]);
+    const int result = number.left < 0 || number.right < 0 ? -1 : compute(number);
+    if (result < 0) {
+      return refuse(Reason::kOther);
+    }
+    state_.registers[step.result] = content_of_number(result);
+    return true;
+  }
+
+  // The number that a register of a loop has beside its object.
+  int raw_number(std::int32_t place) {
+    const auto known = state_.raw.find(place);
+    if (known != state_.raw.end() && known->second.number >= 0) {
+      return known->second.number;
+    }
+    const int number = source_.registers.objects[place] != nullptr || source_.registers.may_be_raw(place)
+                           ? compute({.kind = RegionNumber::Kind::kRegister, .place = place})
+                           : -1;
+    RawRegister& raw = state_.raw[place];
+    raw.place = place;
+    raw.number = number;
+    return number;
+  }
+
+  bool calculate(const LoopOp& op) {
+    const Raw raw = result_of(op);
+    const bool is_unboxing = op.code == LoopCode::kUnboxInt || op.code == LoopCode::kUnboxFloat;
+    RegionNumber number{.kind = RegionNumber::Kind::kOperation, .code = op.code, .raw = raw};
+    if (is_unboxing) {
+      number.left = computed_of(op.left);
+    } else {
+      number.left = raw_number(op.left);
+      number.right = op.right < 0 ? -1 : raw_number(op.right);
+    }
+    const int result = number.left < 0 || (op.right >= 0 && number.right < 0) ? -1 : compute(number);
+    if (result < 0) {
+      return refuse(Reason::kOther);
+    }
+    const std::int32_t place = is_unboxing ? op.left : op.result;
+    RawRegister& changed = state_.raw[place];
+    changed.place = place;
+    changed.number = result;
+    changed.raw = raw;
+    changed.is_changed = true;
+    return true;
+  }
+
+  bool box(std::int32_t place) {
+    if (raw_number(place) < 0) {
+      return refuse(Reason::kOther);
+    }
+    state_.raw[place].boxes = true;
+    return true;
+  }
+
+  void clear(std::int32_t place) {
+    if (!source_.registers.may_be_raw(place)) {
+      drop(place);
+      return;
+    }
+    RawRegister& raw = state_.raw[place];
+    raw.place = place;
+    raw.clears = true;
+    raw.boxes = false;
+  }
+
+  bool sync_raw(const Step& step) {
+    const auto is_same = [&](const auto& local) {
+      return local.first->immediate == step.immediate &&
+             PyObject_RichCompareBool(local.first->object, step.object, Py_EQ) == 1;
+    };
+    if (std::ranges::any_of(locals_, is_same)) {
+      return refuse(Reason::kOther);
+    }
+    region_->numeric_slots.emplace_back(static_cast<std::int32_t>(PyLong_AsLong(step.object)), step.immediate);
+    state_.numeric_slots = region_->numeric_slots.size();
+    return true;
   }
 
   bool is_presentable() const {
@@ -143,7 +309,10 @@ class RegionPlanner {
   int external_of(Content* content, std::int32_t place) {
     if (content->external < 0) {
       content->external = static_cast<int>(region_->externals.size());
-      region_->externals.push_back({.place = content->kind == Kind::kExternal ? place : -1, .object = content->object});
+      region_->externals.push_back({.place = content->kind == Kind::kExternal ? place : -1,
+                                    .object = content->kind == Kind::kNumber ? nullptr : content->object,
+                                    .number = content->kind == Kind::kNumber ? content->computed : -1});
+      external_objects_.push_back(content->object);
     }
     return content->external;
   }
@@ -170,7 +339,8 @@ class RegionPlanner {
     }
     Content& content = contents_[static_cast<std::size_t>(index)];
     if (content.number < 0 && content.object != nullptr) {
-      content.number = content.kind == Kind::kExternal ? -1 : builder_.constant(content.object);
+      const bool may_change = content.kind == Kind::kExternal || content.kind == Kind::kNumber;
+      content.number = may_change ? -1 : builder_.constant(content.object);
       if (content.number >= 0 && content.kind == Kind::kLoaded) {
         region_->numbers.push_back(Ref::create(content.object));
       }
@@ -182,6 +352,31 @@ class RegionPlanner {
       }
     }
     return content.number;
+  }
+
+  bool take(const LoopOp& op, const Step& step) {
+    switch (op.code) {
+      case LoopCode::kStep:
+      case LoopCode::kGlobal:
+      case LoopCode::kMethod:
+        return take(step);
+      case LoopCode::kLeaveIfWatched:
+        return true;
+      case LoopCode::kGuardType:
+      case LoopCode::kGuardIs:
+      case LoopCode::kGuardNull:
+        return guard(step, op.left);
+      case LoopCode::kBox:
+        return box(op.left);
+      case LoopCode::kClear:
+      case LoopCode::kClearShown:
+        clear(op.left);
+        return true;
+      case LoopCode::kSyncRaw:
+        return sync_raw(step);
+      default:
+        return calculate(op);
+    }
   }
 
   bool take(const Step& step) {
@@ -232,19 +427,27 @@ class RegionPlanner {
         region_->returned_frames.push_back(step.immediate);
         state_.returned_frames = region_->returned_frames.size();
         break;
+      case Op::int_binary:
+      case Op::float_binary:
+        is_taken = calculate(step, operands);
+        break;
       default:
         is_taken = operate(step, operands);
         break;
     }
     const std::int32_t* drops = operands + step.operand_count + step.result_count;
     for (std::uint16_t index = 0; is_taken && index < step.drop_count; ++index) {
-      const int content = content_of(drops[index]);
-      if (content >= 0 && origins_[static_cast<std::size_t>(content)] == drops[index]) {
-        state_.dropped.push_back(drops[index]);
-      }
-      state_.registers[drops[index]] = -1;
+      drop(drops[index]);
     }
     return is_taken;
+  }
+
+  void drop(std::int32_t place) {
+    const int content = content_of(place);
+    if (content >= 0 && origins_[static_cast<std::size_t>(content)] == place) {
+      state_.dropped.push_back(place);
+    }
+    state_.registers[place] = -1;
   }
 
   void define(std::int32_t place, const Content& content) {
@@ -274,7 +477,7 @@ class RegionPlanner {
     if (!PyLong_CheckExact(content->object) || region_->externals.size() == kMostExternals) {
       return false;
     }
-    if (content->kind == Kind::kExternal) {
+    if (content->kind == Kind::kExternal || content->kind == Kind::kNumber) {
       number->external = static_cast<std::int16_t>(external_of(content, origins_[static_cast<std::size_t>(index)]));
       return true;
     }
@@ -315,11 +518,7 @@ class RegionPlanner {
         return -1;
       }
     }
-    std::vector<PyObject*> objects;
-    for (const PlannedRegion::External& external : region_->externals) {
-      objects.push_back(external.object);
-    }
-    return builder_.view(std::move(spec), objects.data());
+    return builder_.view(std::move(spec), external_objects_.data());
   }
 
   bool take_part(const Step& step, const std::int32_t* operands) {
@@ -462,6 +661,11 @@ class RegionPlanner {
     if (content.object == nullptr) {
       return refuse(Reason::kGuard);
     }
+    if (content.kind == Kind::kNumber) {
+      region_->guards.push_back({&step, -1, nullptr, content.computed});
+      state_.guards = region_->guards.size();
+      return true;
+    }
     const bool is_loaded = content.kind == Kind::kLoaded;
     region_->guards.push_back({&step, is_loaded ? -1 : place, is_loaded ? content.object : nullptr});
     state_.guards = region_->guards.size();
@@ -469,7 +673,7 @@ class RegionPlanner {
   }
 
   bool add_load(const PlannedRegion::Load& load) {
-    if (load.value == nullptr || !load_holds(load, source_.registers)) {
+    if (load.value == nullptr || !load_holds(load, source_.registers.objects)) {
       return refuse(Reason::kNotLooked);
     }
     region_->loads.push_back(load);
@@ -529,6 +733,13 @@ class RegionPlanner {
     region_->same.resize(accepted_.same);
     region_->returned_frames.resize(accepted_.returned_frames);
     locals_.resize(accepted_.locals);
+    region_->numeric_slots.resize(accepted_.numeric_slots);
+    region_->computed.resize(accepted_.computed);
+    for (const auto& [place, raw] : accepted_.raw) {
+      if (raw.is_changed || raw.clears || raw.boxes) {
+        region_->raw.push_back(raw);
+      }
+    }
     region_->dropped = accepted_.dropped;
     for (const PlannedRegion::Load& load : region_->loads) {
       if (std::ranges::find(region_->named, load.value) == region_->named.end()) {
@@ -544,6 +755,10 @@ class RegionPlanner {
         continue;
       }
       const Content& content = contents_[static_cast<std::size_t>(index)];
+      if (content.kind == Kind::kNumber) {
+        region_->numeric.emplace_back(place, content.computed);
+        continue;
+      }
       if (content.kind != Kind::kResult) {
         region_->loaded.emplace_back(place, content.object);
         continue;
@@ -616,6 +831,9 @@ class RegionPlanner {
   std::vector<Content> contents_;
   std::vector<std::int32_t> origins_;  // of each content: its register before the region, or -1
   std::vector<std::pair<const Step*, int>> locals_;
+  std::vector<PyObject*> external_objects_;  // of region_->externals, in this run
+  std::vector<Ref> numbers_;                 // region_->computed, in this run
+  std::map<int, int> number_contents_;       // of contents_, by their places there
   State state_, accepted_;
   Reason reason_ = Reason::kNone;
   std::size_t operations_ = 0;  // of the builder, in the accepted state
@@ -634,18 +852,27 @@ array::UnaryOperator unary_operator(int opcode) {
   }
 }
 
-void mark_regions(std::vector<Step>* steps) {
+void mark_regions(std::vector<Step>* steps, const LoopProgram& loop) {
   bool has_more = false;
-  for (std::size_t place = steps->size(); place-- > 0;) {
-    Step& step = (*steps)[place];
-    if (!may_be_inside(step)) {
+  const auto mark = [&](Step& step, bool is_inside, bool is_whole) {
+    if (!is_inside) {
       has_more = false;
-    } else if (is_array_operation(step)) {
+    } else if (is_whole && is_array_operation(step)) {
       step.begins_region = has_more;
       has_more = true;
-    } else if (is_operation(step)) {
+    } else if (is_whole && is_operation(step)) {
       has_more = true;
     }
+  };
+  for (std::size_t place = steps->size(); place-- > 0;) {
+    Step& step = (*steps)[place];
+    mark(step, !step.in_loop && may_be_inside(step), true);
+  }
+  has_more = false;
+  for (std::size_t place = loop.ops.size(); place-- > 0;) {
+    const LoopOp& op = loop.ops[place];
+    Step& step = (*steps)[op.step];
+    mark(step, may_be_inside(op, step), op.code == LoopCode::kStep);
   }
 }
 

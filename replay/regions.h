@@ -1,7 +1,8 @@
 // Regions among the steps of an executor: array operations in a row, with what stands between them and cannot be seen
 // (names that are looked up, locals, returns of inlined frames), as one array::RegionPlan. Where a row begins is found
 // when a graph is lowered; what of it can be fused, when it is run, because that depends on the operands. The steps
-// stay as they are: whenever anything is not as planned they are run one by one.
+// stay as they are: whenever anything is not as planned they are run one by one. In a loop program it is its operations
+// that are gone through, so a region is a part of a round.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "replay/array/region.h"
+#include "replay/region_numbers.h"
 
 namespace tagalong::replay {
 
@@ -19,18 +21,22 @@ struct Step;
 inline constexpr std::size_t kMostExternals = 32;
 inline constexpr std::size_t kMostNamed = 24;
 
-// Marks the steps where a region may begin. The steps lie in memory in the order of the program.
-void mark_regions(std::vector<Step>* steps);
+// Marks the steps where a region may begin. The steps lie in memory in the order of the program; those of a loop are
+// run by its operations.
+void mark_regions(std::vector<Step>* steps, const LoopProgram& loop);
 
-// The steps `count` from the first one on as one: what to compute, and what they would have left in the registers.
+// The steps, or operations of a loop, `count` from the first one on as one: what to compute, and what they would have
+// left in the registers.
 struct PlannedRegion {
   std::unique_ptr<array::RegionPlan> plan;
   std::uint32_t count = 0;
+  std::int32_t last_line = 0;
   array::RegionReason end = array::RegionReason::kNone;  // why the next operation is not in it
   mutable std::uint64_t runs = 0;
   struct External {
     std::int32_t place;  // register; -1: what a name is bound to
     PyObject* object;
+    int number = -1;  // it is one of `computed`
   };
   std::vector<External> externals;
   // What the plan took for granted.
@@ -51,13 +57,19 @@ struct PlannedRegion {
     const Step* step;
     std::int32_t place;  // register; -1: what a name is bound to
     PyObject* object;
+    int number = -1;  // it is about one of `computed`
   };
   std::vector<Guard> guards;
   std::vector<std::int32_t> returned_frames;  // inlined ones, which must not be real
+  std::vector<RegionNumber> computed;         // in front of all else
+  // Of a real frame: what they hold must be a number, for which a newer one need not be shown.
+  std::vector<std::pair<std::int32_t, std::int32_t>> numeric_slots;  // frame and slot
   // What is done when all is computed.
   std::vector<std::int32_t> dropped;                       // registers
   std::vector<std::pair<std::int32_t, unsigned>> results;  // register and output
   std::vector<std::pair<std::int32_t, PyObject*>> loaded;  // register and object
+  std::vector<std::pair<std::int32_t, int>> numeric;       // register and number of `computed`
+  std::vector<RawRegister> raw;
   struct Local {
     std::int32_t frame;
     std::int32_t slot;
@@ -79,11 +91,12 @@ struct RegionSite {
 
 // Looks at the steps from `first` on, with these registers. Null: there is nothing to fuse, for this reason.
 struct RegionSource {
-  const Step* first;
+  const Step* first;  // of a loop: all its steps, which the operations name
   const Step* end;
   const std::int32_t* used;  // Executor::registers_used_
   std::int32_t constants;    // registers below are constants
-  PyObject* const* registers;
+  NumberRegisters registers;
+  std::span<const LoopOp> operations = {};  // of a loop, from that of the step on
 };
 std::unique_ptr<PlannedRegion> plan_region(const array::Numpy& np, const RegionSource& source,
                                            array::RegionReason* reason);

@@ -1,7 +1,5 @@
 #include "runtime/options.h"
 
-#include <utility>
-
 #include "replay/array/region.h"
 
 namespace tagalong::runtime {
@@ -24,15 +22,7 @@ bool set_option(std::string_view name, long value) {
     return true;
   }
   if (name == "regions") {
-    // Regions are found among the steps of traces that are no loop programs, so those are not made meanwhile.
-    static int loops_meanwhile = 0;
-    if (value != 0 && array::regions_enabled == 0) {
-      loops_meanwhile = std::exchange(all.limits.loops, 0);
-    } else if (value == 0 && array::regions_enabled != 0) {
-      all.limits.loops = loops_meanwhile;
-    }
     array::regions_enabled = static_cast<int>(value);
-    all.limits.fuses = value != 0;
     return true;
   }
   if (name == "stress") {

@@ -40,9 +40,9 @@ std::vector<std::string> region_texts(const replay::Executor& executor) {
       continue;
     }
     for (const auto& region : step.region->regions) {
-      const std::int32_t last = (&step)[region->count - 1].line;
-      texts.push_back(fmt::format("lines {} to {}: {} array operations as one, {} times; then: {}", step.line, last,
-                                  region->plan->operation_count(), region->runs, array::row_of(region->end).text));
+      texts.push_back(fmt::format("lines {} to {}: {} array operations as one, {} times; then: {}", step.line,
+                                  region->last_line, region->plan->operation_count(), region->runs,
+                                  array::row_of(region->end).text));
     }
     for (std::size_t number = 1; number < array::kRegionReasons.size(); ++number) {
       if (step.region->reasons.of.at(number) != 0) {

@@ -35,9 +35,10 @@ struct Frame {
   // threads and signals come by a request.
   std::int32_t is_touched = 1;
   Interpreter* interpreter = nullptr;
+  const LoopOp* next = nullptr;  // after kEnded: the interpreter goes on there; null: the run has ended
 };
 
-// What became of one operation that the interpreter has done.
+// What became of one operation that the interpreter has done. kEnded: the code is left (Frame::next).
 enum class Did : int { kNext, kBranch, kEnded };
 
 struct Source {

@@ -141,7 +141,7 @@ class Compiler final : public Xbyak::CodeGenerator {
   }
   void epilogue() {
     L(ended_);
-    xor_(eax, eax);
+    mov(rax, ptr[r15 + offsetof(Frame, next)]);
     L(exit_);
     add(rsp, kNumberSize);
     for (const Reg64& saved : {r15, r14, r13, r12, rbp, rbx}) {

@@ -129,20 +129,25 @@ OPERATORS = ("+", "-", "*", "/", "+", "-", "*", "//", "%", "<", "<=", "==", ">",
 
 
 class Program:
-    """A random function of 2 to 12 operations on arrays `a`, `b`, `c`, a number `s` and an int `n`."""
+    """A random function of 2 to 12 operations on arrays `a`, `b`, `c`, a number `s` and an int `n`; in a loop, if so
+    wished, with arithmetic on numbers between them.
+    """
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, rounds: int = 0) -> None:
         self.random = random
+        self.rounds = rounds
         self.names = ["a", "b", "c"]
-        self.scalars: list[str] = []
+        self.scalars: list[str] = ["t", "i"] if rounds else []
         self.lines: list[str] = []
         count = random.randint(2, 12)
         while count > 0:
             count -= self.statement()
-        made = [name for name in (*self.names, *self.scalars) if name not in "abc"] or ["a"]
+        made = [name for name in (*self.names, *self.scalars) if name not in "abci"] or ["a"]
         kept = random.sample(made, min(len(made), random.randint(1, 3)))
-        body = "\n".join(f"    {line}" for line in self.lines)
-        self.source = f"def f(a, b, c, s, n):\n{body}\n    return {', '.join(kept)}\n"
+        indent = "        " if rounds else "    "
+        head = f"    t = 0.5\n    for i in range({rounds}):\n" if rounds else ""
+        body = "\n".join(f"{indent}{line}" for line in self.lines)
+        self.source = f"def f(a, b, c, s, n):\n{head}{body}\n    return {', '.join(kept)}\n"
 
     def operand(self) -> str:
         kind = self.random.random()
@@ -182,7 +187,21 @@ class Program:
     def statement(self) -> int:
         kind = self.random.random()
         value, count = self.expression(self.random.randint(1, 3))
-        if kind < 0.06:
+        if self.rounds and self.random.random() < 0.3:
+            self.lines.append(
+                self.random.choice(
+                    (
+                        "t = t * 0.5 + i",
+                        "t = i * 2 - t",
+                        "t = t / 3",
+                        "t = i // 2",
+                        "t = -t",
+                        "t += 1",
+                        f"{self.random.choice('abc')} = {value}",
+                    )
+                )
+            )
+        elif kind < 0.06:
             name = f"v{len(self.lines)}"
             reduction = self.random.choice(("sum", "max", "min", "mean", "prod", "any", "all"))
             form = self.random.choice((f"np.{reduction}({value})", f"({value}).{reduction}()"))
@@ -284,9 +303,18 @@ class Operands:
         return memory, tuple(np.argsort(order)), index
 
 
-def compare_program(random: Random, calls: int) -> None:
+def compare_program(random: Random, calls: int, *, loops: bool = False) -> None:
     """One random program on a few kinds of operands, again and again; AssertionError with its source."""
-    program = Program(random)
+    settings = {}
+    if loops:
+        settings = {
+            "heat": 2,
+            "native_after": random.choice((0, 1, 3)),
+            "grow_after": random.choice((0, 2)),
+        }
+        for name, value in settings.items():
+            _core.set_option(name, value)
+    program = Program(random, random.randint(2, 9) if loops else 0)
     eager, traced = both(program.source)
     kinds = [Operands(random) for _ in range(3)]
     for call in range(calls):
@@ -298,7 +326,7 @@ def compare_program(random: Random, calls: int) -> None:
         except AssertionError as error:
             raise AssertionError(
                 f"{program.source}call {call}: {make.codes} {make.shapes} {make.layouts} {make.kind} {make.special!r}"
-                f" {errstate}"
+                f" {errstate} {settings or ''}"
             ) from error
 
 
@@ -308,6 +336,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--time", type=float, default=float("inf"))
+    parser.add_argument("--loops", action="store_true")
     options = parser.parse_args()
     end = time.monotonic() + options.time
     calls = 12
@@ -319,7 +348,7 @@ def main() -> int:
         arrays_support.RNG = np.random.default_rng(seed)
         programs += 1
         try:
-            compare_program(Random(f"arrays {seed}"), calls)
+            compare_program(Random(f"arrays {seed}"), calls, loops=options.loops)
         except AssertionError as error:
             finds += 1
             print(f"seed {seed}:\n{error}\n", flush=True)
