@@ -47,12 +47,17 @@ void Session::call(const Instruction& instruction) {
     top().is_null_first = live_stack(operands - 1) == nullptr;
     PyObject* callable = live_stack(operands - (top().is_null_first ? 2 : 1));
     top().calls_ufunc = top().is_null_first && is_ufunc(callable);
+    const bool may_be_known = is_in_loop() && top().is_null_first && keyword_names() == nullptr;
+    top().known = may_be_known ? replay::known_function(callable) : replay::Known::kNone;
     note_callee(callable);
     note_refused(callable, operands);
     return;
   }
   PyObject* keywords = keyword_names();
   const SnapshotId here = snapshot_at(call_start(), top().stack);
+  if (call_known(operands, here)) {
+    return;
+  }
   Values& stack = top().stack;
   const Value* end = stack.data() + stack.size();
   const ValueView values(end - operands, end);
@@ -68,6 +73,41 @@ void Session::call(const Instruction& instruction) {
   push(result);
   note(result, live_stack(0));
   release_operands();
+}
+
+// A call of a function of which more is known than that it may do anything.
+bool Session::call_known(int operands, SnapshotId here) {
+  constexpr std::size_t kSlots = 2;  // null and the callable
+  const replay::Known known = std::exchange(top().known, replay::Known::kNone);
+  Values& stack = top().stack;
+  const Values popped(stack.end() - operands, stack.end());
+  const Values arguments(popped.begin() + kSlots, popped.end());
+  std::vector<PyTypeObject*> types;
+  for (const Value argument : arguments) {
+    types.push_back(facts(argument).exact != nullptr ? facts(argument).exact : facts(argument).seen);
+  }
+  const bool is_apt = known != replay::Known::kNone && !has_raised_ && !is_big_result() &&
+                      replay::takes(known, types.data(), static_cast<int>(types.size())) &&
+                      std::ranges::none_of(arguments, [this](Value argument) { return facts(argument).is_big; });
+  if (!is_apt) {
+    return false;
+  }
+  PyObject* callable = top().callable;  // which is kept
+  emit(Op::guard_is, {popped[1]}, here, 0, Ref::create(callable));
+  for (std::size_t index = 0; known != replay::Known::kLength && index < arguments.size(); ++index) {
+    guard_exact(arguments[index], types[index], here);
+  }
+  const Value result = emit(Op::known_call, arguments, here, 0, Ref::create(callable));
+  stack.resize(stack.size() - popped.size());
+  hold(result);
+  push(result);
+  note(result, live_stack(0));
+  facts(result).exact = replay::result_of(known);
+  for (const Value value : popped) {
+    release(value);
+  }
+  flush_drops();
+  return true;
 }
 
 void Session::call_ex(const Instruction& instruction) {

@@ -17,6 +17,7 @@
 
 #include "recorder/recording_code.h"
 #include "replay/graph.h"
+#include "replay/known_functions.h"
 #include "replay/limits.h"
 #include "rewriter/interp/frames.h"
 #include "rewriter/interp/watch.h"
@@ -189,10 +190,11 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
     Value instance = replay::kNoValue;
     interp::KeptRef number_object;  // `number`, made when first needed
     bool calls_ufunc = false;       // the CALL under way
-    bool is_null_first = false;     // its first callable slot is NULL
-    PyObject* callable = nullptr;   // that is called: alive while the call lasts
-    PyObject* called = nullptr;     // what it calls if it is a method or a partial; to compare with, not to look into
-    bool plain_attribute = false;   // the LOAD_ATTR or LOAD_METHOD under way finds its name in a module's own dict
+    replay::Known known = replay::Known::kNone;
+    bool is_null_first = false;    // its first callable slot is NULL
+    PyObject* callable = nullptr;  // that is called: alive while the call lasts
+    PyObject* called = nullptr;    // what it calls if it is a method or a partial; to compare with, not to look into
+    bool plain_attribute = false;  // the LOAD_ATTR or LOAD_METHOD under way finds its name in a module's own dict
     Raising raising;
     std::int32_t declined = kNotDeclined;  // the operation whose inlined method has answered NotImplemented
     std::int32_t operation = 0;            // of this frame: FrameInfo::operation
@@ -236,6 +238,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void leave_recording_code(Recorded recorded);
   void finish(Recorded recorded);
   // While it records, the graph keeps the program's objects no more alive than an executor does.
+  bool call_known(int operands, SnapshotId here);
   Ref let_go(Op op, Ref object);
   Ref watched(PyObject* object);
   void take_back();

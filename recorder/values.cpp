@@ -230,8 +230,8 @@ Value Session::emit(Op op, ValueView operands, SnapshotId here, std::int64_t imm
 
 Ref Session::let_go(Op op, Ref object) {
   const bool is_guard = replay::info(op).is_guard();
-  if (op == Op::guard_generator) {
-    return object;  // that refers weakly by itself
+  if (op == Op::guard_generator || op == Op::known_call) {
+    return object;  // that refers weakly by itself, or is kept for good
   }
   if (is_guard && PyTuple_CheckExact(object.get())) {
     const Ref expected = watched(PyTuple_GET_ITEM(object.get(), 1));

@@ -161,6 +161,7 @@ struct Run {
   std::uint32_t native_after = 0;  // rounds of an executor before it gets native code; 0: never
   bool has_made_native = false;
   const Executor* last = nullptr;   // in which the run has ended
+  const Step* returned = nullptr;   // kReturned: by this step
   bool is_idle = false;             // kLeft, where it was entered, and nothing has happened since
   const Attached* place = nullptr;  // where that was attached; null: the first one
   // --- the executor's own
@@ -208,8 +209,8 @@ class Executor final : public interp::Watcher {
   // Empty where nothing goes round.
   [[nodiscard]] const LoopProgram& loop() const { return loop_; }
   [[nodiscard]] const CodeShape& root_shape() const { return *shapes_.front(); }
-  // Index of the RETURN_VALUE that ends the trace, -1 if it ends otherwise.
-  [[nodiscard]] int return_instruction() const;
+  // Index of the RETURN_VALUE that this step stands for.
+  [[nodiscard]] int return_instruction(const Step& step) const;
   // How many traces it is of; more than one once it has grown.
   [[nodiscard]] std::size_t part_count() const { return members_.empty() ? 1 : members_.size(); }
   // Steps that are guards of the entry check.
@@ -245,8 +246,12 @@ class Executor final : public interp::Watcher {
   std::vector<std::int32_t> registers_used_;
   std::vector<LoweredSnapshot> snapshots_;
   std::vector<PyObject*> constants_;  // borrowed from the graph's nodes; first registers
-  // Slot and register of the root's locals at its return, without those that still hold what they held at entry.
-  std::vector<std::pair<std::int32_t, std::int32_t>> returned_locals_;
+  // Slot and register of the root's locals where it returns, without those that still hold what they held at entry.
+  struct Return {
+    std::size_t step = 0;
+    std::vector<std::pair<std::int32_t, std::int32_t>> locals;
+  };
+  std::vector<Return> returns_;
   std::vector<std::int32_t> frame_functions_;  // register of each frame's function
   std::vector<std::int32_t> frame_instances_;
   // A guard of the entry check on what lies in a slot.
@@ -280,8 +285,6 @@ class Executor final : public interp::Watcher {
   };
   std::vector<Member> members_;
   std::shared_ptr<const Executor> base_;  // what it was before it grew
-  std::size_t last_step_ = 0;             // of the trace itself, without parts; of one that has not grown: the last
-  [[nodiscard]] std::size_t last_step() const { return members_.empty() ? steps_.size() - 1 : last_step_; }
   // Where the trace is attached to which the step belongs; null: where this executor is.
   [[nodiscard]] const Attached* place_of(const Step& step) const;
   std::int32_t constant_count_ = 0;  // registers below are not owned

@@ -132,11 +132,12 @@ class Growth {
     return true;
   }
 
-  // One that comes back to some loop; what else refers to frames by their numbers stays on its own.
+  // One that comes back to some loop, or returns; what else refers to frames by their numbers stays on its own.
   static bool may_be_part(const Executor& part) {
     const Op end = part.steps_.back().op;
     const auto is_suspended = [](const FrameInfo& frame) { return is_resumption(frame.return_kind); };
-    return (end == Op::link || end == Op::jump_back) && std::ranges::none_of(part.graph_.frames, is_suspended);
+    return (end == Op::link || end == Op::jump_back || end == Op::return_value) &&
+           std::ranges::none_of(part.graph_.frames, is_suspended);
   }
 
   // --- registers: constants, then those of the root, then those of each part
@@ -173,12 +174,8 @@ class Growth {
       made_->loop_.parameters.push_back({by.place(entry.from), by.place(entry.to), entry.raw});
     }
     made_->loop_.types = root_->loop_.types;
-    for (const auto& [slot, place] : root_->returned_locals_) {
-      made_->returned_locals_.emplace_back(slot, by.place(place));
-    }
     made_->direct_ = renumbered(root_->direct_, by);
     made_->slot_guards_ = root_->slot_guards_;
-    made_->last_step_ = root_->last_step();
     made_->entry_instruction_ = root_->entry_instruction_;
     made_->base_ = root_->base_ ? root_->base_ : root_;
     made_->members_ = root_->members_;
@@ -269,6 +266,13 @@ class Growth {
       made_->shapes_.push_back(source.shapes_[number]);
       made_->frame_functions_.push_back(by.place(source.frame_functions_[number]));
       made_->frame_instances_.push_back(by.place(source.frame_instances_[number]));
+    }
+    for (const Executor::Return& known : source.returns_) {
+      Executor::Return& taken = made_->returns_.emplace_back();
+      taken.step = known.step + static_cast<std::size_t>(by.step);
+      for (const auto& [slot, place] : known.locals) {
+        taken.locals.emplace_back(slot, by.place(place));
+      }
     }
     take_program(source.loop_, by);
   }
@@ -620,6 +624,7 @@ class Growth {
         break;
       case LoopCode::kItem:
       case LoopCode::kGlobal:
+      case LoopCode::kMakeRange:
         at(op.result) = true;
         break;
       case LoopCode::kRemainderInt:
@@ -629,6 +634,8 @@ class Growth {
         }
         break;
       case LoopCode::kStoreItem:
+        at(op.result) = at(op.result) || op.flag != 0;
+        [[fallthrough]];
       case LoopCode::kServe:
       case LoopCode::kServeAndJump:
         look(made_->steps_[op.step].snapshot, filled);

@@ -8,6 +8,7 @@
 
 #include "replay/binding.h"
 #include "replay/guards.h"
+#include "replay/known_functions.h"
 #include "replay/operations.h"
 #include "replay/quiet_calls.h"
 #include "replay/stitching.h"
@@ -73,7 +74,8 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
   const int own_frames = run_.root != nullptr ? 1 : 0;
   switch (answer) {
     case Answer::kReturned: {
-      return_locals();
+      run_.returned = &step;
+      return_locals(step);
       const std::int32_t place = executor_.registers_used_[step.operands];
       PyObject* result = registers_[place];
       if (place < executor_.constant_count_) {
@@ -237,6 +239,8 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
       return execute_guard(step, operand(0));
     case Op::call:
       return call_step(step, operands);
+    case Op::known_call:
+      return call_known(step, operands);
     case Op::load_name:
     case Op::store_name:
     case Op::delete_name:
@@ -565,6 +569,23 @@ Interpreter::Answer Interpreter::call_step(const Step& step, const std::int32_t*
   PyObject* result = replay::call(arguments, step.operand_count, keywords);
   if (result == nullptr && step.drop_count != 0 && run_.thread->curexc_traceback == nullptr) {
     give_up_refused(step, operands, keywords);
+  }
+  return store(step, result);
+}
+
+Interpreter::Answer Interpreter::call_known(const Step& step, const std::int32_t* operands) {
+  std::array<PyObject*, 3> arguments{};
+  for (std::uint16_t index = 0; index < step.operand_count; ++index) {
+    arguments.at(index) = registers_[operands[index]];
+  }
+  std::int64_t length = 0;
+  if (known_function(step.object) == Known::kLength && !length_of(arguments[0], &length)) {
+    return Answer::kAgain;
+  }
+  PyObject* result = PyObject_Vectorcall(step.object, arguments.data(), step.operand_count, nullptr);
+  if (result == nullptr) {
+    PyErr_Clear();
+    return Answer::kAgain;
   }
   return store(step, result);
 }

@@ -122,6 +122,7 @@ class Interpreter {
   void commit_region(const PlannedRegion& region, const Ref* numbers,
                      std::array<Ref, array::kMaxRegionOutputs> results);
   array::Outcome call_ufunc(const Step& step, const std::int32_t* operands, Ref* result);
+  Answer call_known(const Step& step, const std::int32_t* operands);
   Answer call_step(const Step& step, const std::int32_t* operands);
   PyObject* call_exact(const Step& step, const std::int32_t* operands, PyFunctionObject* function);
   void give_up_refused(const Step& step, const std::int32_t* operands, PyObject* keywords);
@@ -162,7 +163,7 @@ class Interpreter {
   void sync_local(const Step& step);
   void leave_frame(const Step& step);
   void give_up_locals(const Step& step, const LoweredSnapshot& state);
-  void return_locals();
+  void return_locals(const Step& step);
   void take_stack(std::int32_t depth);
   void clear_registers();
   void give_up_rest(const Step& step);

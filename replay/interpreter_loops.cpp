@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "replay/interpreter.h"
+#include "replay/known_functions.h"
 #include "replay/stitching.h"
 #include "rewriter/interp/exact_numbers.h"
 #include "rewriter/interp/iterators.h"
@@ -496,6 +497,29 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         TAGALONG_COMPARE(NotEqualFloat, d, !=)
         TAGALONG_COMPARE(GreaterFloat, d, >)
         TAGALONG_COMPARE(GreaterEqualFloat, d, >=)
+      case LoopCode::kCallFloat:
+        if (!call_float(static_cast<Known>(op->flag), raw[op->left].d, &raw[op->result].d)) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], Answer::kAgain));
+        }
+        break;
+      case LoopCode::kCallInt:
+        if (!call_int(static_cast<Known>(op->flag), raw[op->left].d, &raw[op->result].i)) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], Answer::kAgain));
+        }
+        break;
+      case LoopCode::kLength:
+        if (!length_of(objects[op->left], &raw[op->result].i)) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], Answer::kAgain));
+        }
+        break;
+      case LoopCode::kMakeRange: {
+        PyObject* iterator = iterate_range(op->left < 0 ? 0 : raw[op->left].i, raw[op->right].i);
+        if (iterator == nullptr) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], Answer::kAgain));
+        }
+        objects[op->result] = iterator;
+        break;
+      }
       case LoopCode::kTruthInt:
         raw[op->result].i = raw[op->left].i != 0 ? 1 : 0;
         break;
@@ -568,6 +592,16 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
           return ended<once>(finish(steps[op->step], Answer::kAgain));
         }
         PyObject* old = items_of(container)[place];
+        if (op->flag != 0 && objects[op->result] == nullptr) {
+          if (Py_REFCNT(old) == 1 && PyFloat_CheckExact(old)) {
+            // It would be freed, and another one made: nobody knows which of the two it is.
+            reinterpret_cast<PyFloatObject*>(old)->ob_fval = raw[op->result].d;
+            break;
+          }
+          if (box(op->result) == nullptr) [[unlikely]] {
+            return ended<once>(finish(steps[op->step], Answer::kRaised));
+          }
+        }
         if (Py_REFCNT(old) == 1 && !interp::is_exact_number(old)) {
           if (!sync(steps[op->step])) [[unlikely]] {
             return ended<once>(finish(steps[op->step], Answer::kRaised));

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "replay/known_functions.h"
+
 namespace tagalong::replay {
 namespace {
 
@@ -278,6 +280,12 @@ std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
       return Plan{LoopCode::kAppend, Raw::kNone};
     case Op::rebind_global:
       return Plan{LoopCode::kRebind, Raw::kNone};
+    case Op::known_call:
+      return plan_call(number);
+    case Op::get_iter: {
+      const std::size_t maker = defined_at_[at(each.operands[0])];
+      return maker > header_ && is_iterated(maker) ? std::optional(Plan{LoopCode::kMove, Raw::kNone}) : std::nullopt;
+    }
     case Op::sequence_item:
       return is(1, Raw::kInt) ? std::optional(plan_item(number)) : std::nullopt;
     case Op::list_store:
@@ -285,6 +293,47 @@ std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
     default:
       return std::nullopt;
   }
+}
+
+std::optional<LoopLowering::Plan> LoopLowering::plan_call(std::size_t number) const {
+  const Node& each = node(number);
+  const Raw first = available(each.operands[0]);
+  const Known known = known_function(each.object.get());
+  switch (known) {
+    case Known::kNone:
+      return std::nullopt;
+    case Known::kRange:
+      return is_iterated(number) ? std::optional(Plan{LoopCode::kMakeRange, Raw::kNone}) : std::nullopt;
+    case Known::kLength:
+      return Plan{LoopCode::kLength, Raw::kInt};
+    case Known::kFloat:
+      return first == Raw::kInt ? std::optional(Plan{LoopCode::kFloatOfInt, Raw::kFloat}) : std::nullopt;
+    case Known::kFloor:
+    case Known::kCeiling:
+    case Known::kInt:
+      return first == Raw::kFloat ? std::optional(Plan{LoopCode::kCallInt, Raw::kInt}) : std::nullopt;
+    default:
+      return first == Raw::kFloat ? std::optional(Plan{LoopCode::kCallFloat, Raw::kFloat}) : std::nullopt;
+  }
+}
+
+// Whether a node makes a range for an iterator that is made of it at once, and nobody else sees it: then it is not
+// made.
+bool LoopLowering::is_iterated(std::size_t number) const {
+  const Node& each = node(number);
+  constexpr std::size_t kWithStep = 3;
+  const auto is_number = [this](Value value) { return available(value) == Raw::kInt; };
+  if (each.op != Op::known_call || known_function(each.object.get()) != Known::kRange ||
+      each.operands.size() == kWithStep || !std::ranges::all_of(each.operands, is_number) ||
+      handed_[at(each.first_result)] != 0) {
+    return false;
+  }
+  std::size_t next = number + 1;
+  while (next < graph_.nodes.size() && node(next).op == Op::drop) {
+    ++next;
+  }
+  return next < graph_.nodes.size() && node(next).op == Op::get_iter && node(next).operands[0] == each.first_result &&
+         last_use_[at(each.first_result)] == next && !is_expected_to_raise(graph_.nodes, next);
 }
 
 // An item that only takes part in arithmetic, as a number that is looked for at once: where it is none, this leaves in
@@ -308,8 +357,10 @@ LoopLowering::Plan LoopLowering::plan_item(std::size_t number) const {
     if (!is_in(each.operands) || each.op == Op::drop) {
       continue;
     }
-    const bool is_arithmetic = each.op == Op::int_binary || each.op == Op::float_binary || each.op == Op::int_compare ||
-                               each.op == Op::float_compare;
+    const bool is_arithmetic =
+        each.op == Op::int_binary || each.op == Op::float_binary || each.op == Op::int_compare ||
+        each.op == Op::float_compare ||
+        (each.op == Op::known_call && result_of(known_function(each.object.get())) != &PyRange_Type);
     if (each.op == Op::guard_type) {
       wanted = raw_of(reinterpret_cast<PyTypeObject*>(each.object.get()));
     }
@@ -548,9 +599,28 @@ void LoopLowering::emit_planned(std::size_t number, std::size_t step) {
     push(chosen.code, step, place(each.operands[0]), place(each.operands[1]));
   } else if (chosen.code == LoopCode::kStoreItem) {
     const std::int32_t key = raw(each.operands[1], step);
-    box(each.operands[2], step);
+    const Value value = each.operands[2];
+    const bool is_number = born_raw_[at(value)] && raw_[at(value)] == Raw::kFloat && is_within(value) &&
+                           !is_parameter(value) && last_use_[at(value)] == number && handed_[at(value)] == 0;
+    if (is_number) {
+      boxed_[at(value)] = true;  // where the list has no float to be had
+    } else {
+      box(value, step);
+    }
     may_be_boxed(each.snapshot);
-    push(chosen.code, step, place(each.operands[0]), key, place(each.operands[2]));
+    push(chosen.code, step, place(each.operands[0]), key, place(value)).flag = is_number ? 1 : 0;
+  } else if (chosen.code == LoopCode::kMakeRange) {
+    const std::int32_t start = each.operands.size() == 1 ? -1 : raw(each.operands[0], step);
+    push(chosen.code, step, start, raw(each.operands.back(), step), result);
+  } else if (chosen.code == LoopCode::kMove) {
+    push(chosen.code, step, place(each.operands[0]), -1, result);
+  } else if (chosen.code == LoopCode::kLength) {
+    const PyTypeObject* type = facts_->type(each.operands[0]);
+    const bool counts = type == &PyList_Type || type == &PyTuple_Type || type == &PyBytes_Type;
+    push(chosen.code, step, place(each.operands[0]), -1, result).flag = counts ? 1 : 0;
+  } else if (chosen.code == LoopCode::kCallFloat || chosen.code == LoopCode::kCallInt) {
+    const std::int32_t operand = raw(each.operands[0], step);
+    push(chosen.code, step, operand, -1, result).flag = static_cast<std::uint8_t>(known_function(each.object.get()));
   } else {
     std::int32_t operands[2] = {-1, -1};
     for (std::size_t index = 0; index < each.operands.size(); ++index) {

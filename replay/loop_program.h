@@ -62,6 +62,10 @@ enum class LoopCode : std::uint8_t {
   kNotEqualFloat,
   kGreaterFloat,
   kGreaterEqualFloat,
+  kCallFloat,  // known function `flag`
+  kCallInt,
+  kLength,     // of the container `left`; `flag`: which counts its items itself, as lists do
+  kMakeRange,  // an iterator from raw `left` (-1: 0) up to raw `right`
   kTruthInt,
   kTruthFloat,
   kNotBool,
@@ -83,7 +87,7 @@ enum class LoopCode : std::uint8_t {
   kItem,       // container `left` [raw `right`]; `flag`: Container
   kItemInt,
   kItemFloat,  // the number of that item, a guard that it is one
-  kStoreItem,  // list `left` [raw `right`] = object `result`
+  kStoreItem,  // list `left` [raw `right`] = object `result`; `flag`: or its number, a float that nothing else needs
   kServe,      // signals, pending calls, other threads, as at each jump back; `result`: what a round is worth
   kJump,       // to operation `right`
   kServeAndJump,

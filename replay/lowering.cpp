@@ -194,14 +194,15 @@ class Lowering {
   }
 
   void lower_return(const Snapshot& state) {
+    Executor::Return& made = executor_.returns_.emplace_back();
+    made.step = executor_.steps_.size();
     for (std::size_t slot = 0; slot < state.locals.size(); ++slot) {
       const Value value = state.locals[slot];
       const auto param = params_.find(static_cast<std::int32_t>(slot));
       if (param == params_.end() ? value == kNoValue && !was_bound(slot) : param->second == value) {
         continue;
       }
-      executor_.returned_locals_.emplace_back(static_cast<std::int32_t>(slot),
-                                              value == kNoValue ? -1 : register_of(value));
+      made.locals.emplace_back(static_cast<std::int32_t>(slot), value == kNoValue ? -1 : register_of(value));
     }
   }
 
@@ -529,10 +530,8 @@ bool Executor::fail_at(std::size_t number) {
   return true;
 }
 
-int Executor::return_instruction() const {
-  const Step& last = steps_[last_step()];
-  const bool returns = last.op == Op::return_value && last.snapshot != kNoSnapshot;
-  return returns ? snapshots_[static_cast<std::size_t>(last.snapshot)].instruction : -1;
+int Executor::return_instruction(const Step& step) const {
+  return step.snapshot == kNoSnapshot ? -1 : snapshots_[static_cast<std::size_t>(step.snapshot)].instruction;
 }
 
 const Attached* Executor::place_of(const Step& step) const {

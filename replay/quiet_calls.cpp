@@ -1,11 +1,8 @@
 #include "replay/quiet_calls.h"
 
-#include <algorithm>
-#include <array>
-#include <cstring>
-#include <string_view>
 #include <unordered_map>
 
+#include "replay/known_functions.h"
 #include "rewriter/interp/exact_numbers.h"
 
 namespace tagalong::replay {
@@ -67,24 +64,6 @@ Table& table() {
     return made;
   }();
   return *known;
-}
-
-// The functions of `math` that take numbers and give one.
-bool is_of_math(PyObject* callable) {
-  if (!PyCFunction_CheckExact(callable)) {
-    return false;
-  }
-  PyObject* module = PyCFunction_GET_SELF(callable);
-  const PyModuleDef* definition = module != nullptr && PyModule_CheckExact(module) ? PyModule_GetDef(module) : nullptr;
-  if (definition == nullptr || std::strcmp(definition->m_name, "math") != 0) {
-    return false;
-  }
-  constexpr std::array kNames = {std::string_view("sqrt"),  std::string_view("sin"), std::string_view("cos"),
-                                 std::string_view("exp"),   std::string_view("log"), std::string_view("floor"),
-                                 std::string_view("ceil"),  std::string_view("tan"), std::string_view("atan"),
-                                 std::string_view("atan2"), std::string_view("fabs")};
-  const std::string_view name = reinterpret_cast<PyCFunctionObject*>(callable)->m_ml->ml_name;
-  return std::ranges::find(kNames, name) != kNames.end();
 }
 
 bool are_right(Quiet quiet, PyObject* const* arguments, int count) {

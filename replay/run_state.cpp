@@ -237,17 +237,23 @@ const LoweredSnapshot& Interpreter::ended_before(const Step& step, const Lowered
 }
 
 // The root frame returns: its locals die in the order of their slots, with the real frame if there is one.
-void Interpreter::return_locals() {
-  if (run_.depth == 0) {
+// A number that nobody has seen needs no object for that: what its slot holds meanwhile is an older number.
+void Interpreter::return_locals(const Step& step) {
+  const auto number = static_cast<std::size_t>(&step - executor_.steps_.data());
+  const auto known = std::ranges::find(executor_.returns_, number, &Executor::Return::step);
+  if (run_.depth == 0 || known == executor_.returns_.end()) {
     return;
   }
-  const SnapshotId last = executor_.steps_[executor_.last_step()].snapshot;
-  if (last != kNoSnapshot && !box_all(executor_.snapshots_[static_cast<std::size_t>(last)])) {
+  const bool is_seen = run_.frames[0]->frame_obj != nullptr;
+  if (is_seen && !box_all(executor_.snapshots_[static_cast<std::size_t>(step.snapshot)])) {
     Py_FatalError("tagalong: no memory for the locals of a frame");
   }
   PyObject** slots = interp::locals_of(run_.frames[0]);
-  for (const auto& [slot, place] : executor_.returned_locals_) {
+  for (const auto& [slot, place] : known->locals) {
     PyObject* value = place < 0 ? nullptr : registers_[place];
+    if (value == nullptr && place >= 0 && raw_ != nullptr && kind_of(place) != Raw::kNone) {
+      continue;
+    }
     PyObject* old = slots[slot];
     if (old != value) {
       slots[slot] = Py_XNewRef(value);

@@ -160,7 +160,7 @@ class Chain final : private replay::Stitcher {
         count(record_.counters, Event::kExit);
       }
       if (outcome == replay::Outcome::kReturned) {
-        landing_.instruction = run.last->return_instruction();
+        landing_.instruction = run.last->return_instruction(*run.returned);
         *result = std::move(run.result);
         return Tried::kReturned;
       }

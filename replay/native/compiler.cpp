@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "replay/executor.h"
+#include "replay/known_functions.h"
 #include "replay/native/code.h"
 #include "replay/native/registers.h"
 #include "rewriter/interp/exact_numbers.h"
@@ -631,6 +632,84 @@ class Compiler final : public Xbyak::CodeGenerator {
     keep_float(op.result, index);
   }
 
+  // --- known functions
+
+  void call_float(const LoopOp& op) {
+    if (op.flag == static_cast<std::uint8_t>(Known::kSqrt)) {
+      const Xmm operand = float_of(op.left);
+      const int index = floats_.take();
+      pxor(xmm0, xmm0);
+      ucomisd(operand, xmm0);
+      jb(bail());  // or no number
+      sqrtsd(float_register(index), operand);
+      keep_float(op.result, index);
+    } else if (op.flag == static_cast<std::uint8_t>(Known::kMagnitude)) {
+      const int index = floats_.take();
+      mov(rax, number(op.left));
+      btr(rax, kSignBit);
+      movq(float_register(index), rax);
+      keep_float(op.result, index);
+    } else {
+      perform(op);
+    }
+  }
+  void call_int(const LoopOp& op) {
+    Label unusual;
+    const Xmm operand = float_of(op.left);
+    const int index = ints_.take();
+    const Reg64 target = int_register(index);
+    cvttsd2si(target, operand);
+    mov(rax, kExactInFloat);
+    lea(rcx, ptr[target + rax]);
+    add(rax, rax);
+    cmp(rcx, rax);
+    ja(unusual);  // no number, among others
+    if (op.flag != static_cast<std::uint8_t>(Known::kInt)) {
+      const bool is_floor = op.flag == static_cast<std::uint8_t>(Known::kFloor);
+      Label exact;
+      pxor(xmm0, xmm0);
+      cvtsi2sd(xmm0, target);
+      ucomisd(xmm0, operand);
+      is_floor ? jbe(exact) : jae(exact);
+      is_floor ? dec(target) : inc(target);
+      L(exact);
+    }
+    keep_int(op.result, index);
+    perform_aside(unusual, op);
+  }
+  void length(const LoopOp& op) {
+    Label other;
+    Label counts;
+    int_result(op, [&](const Reg64& target) {
+      mov(rax, object(op.left));
+      if (op.flag == 0) {
+        compare_with(qword[rax + layout::kType], &PyList_Type);
+        je(counts);
+        compare_with(qword[rax + layout::kType], &PyTuple_Type);
+        jne(other);
+        L(counts);
+      }
+      mov(target, qword[rax + layout::kSize]);
+    });
+    if (op.flag == 0) {
+      perform_aside(other, op);
+    }
+  }
+  void make_range(const LoopOp& op) {
+    Label& unusual = bail();
+    if (op.left < 0) {
+      xor_(edi, edi);
+    } else {
+      mov(rdi, number(op.left));
+    }
+    mov(rsi, number(op.right));
+    call_function(&iterate_range);
+    forget_volatile();
+    test(rax, rax);
+    jz(unusual);
+    mov(object(op.result), rax);
+  }
+
   // --- comparisons: `flags` sets the flags as one of unsigned ints does for floats, as one of ints otherwise
 
   static Condition condition(LoopCode code, LoopCode first) {
@@ -860,6 +939,11 @@ class Compiler final : public Xbyak::CodeGenerator {
     Label shared;
     find_item(op, unusual, Container::kList);
     mov(rax, qword[rdx]);
+    if (op.flag != 0) {
+      store_number(op, unusual);
+      perform_aside(unusual, op);
+      return;
+    }
     cmp(qword[rax + layout::kCount], 1);
     jne(shared);
     compare_with(qword[rax + layout::kType], &PyFloat_Type);
@@ -872,6 +956,17 @@ class Compiler final : public Xbyak::CodeGenerator {
     mov(qword[rdx], rcx);
     give_up();
     perform_aside(unusual, op);
+  }
+
+  // Into the float in rax, if that would be freed now.
+  void store_number(const LoopOp& op, Label& unusual) {
+    cmp(qword[rax + layout::kCount], 1);
+    jne(unusual);
+    cmp(object(op.result), 0);
+    jne(unusual);
+    compare_with(qword[rax + layout::kType], &PyFloat_Type);
+    jne(unusual);
+    movsd(qword[rax + layout::kFloat], float_of(op.result));
   }
 
   // --- guards on objects
@@ -1126,6 +1221,18 @@ class Compiler final : public Xbyak::CodeGenerator {
       case LoopCode::kGreaterFloat:
       case LoopCode::kGreaterEqualFloat:
         compare_float(op);
+        break;
+      case LoopCode::kCallFloat:
+        call_float(op);
+        break;
+      case LoopCode::kCallInt:
+        call_int(op);
+        break;
+      case LoopCode::kLength:
+        length(op);
+        break;
+      case LoopCode::kMakeRange:
+        make_range(op);
         break;
       case LoopCode::kTruthInt:
       case LoopCode::kTruthFloat:

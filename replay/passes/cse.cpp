@@ -124,7 +124,8 @@ class Merger {
   bool merged(const Node& node) {
     const OpInfo& row = node.info();
     const bool reads = row.effect == Effect::kReads;
-    if ((!row.is_pure() && !reads) || row.is_guard() || node.result_count == 0) {
+    // What a known function gives is an object of its own.
+    if ((!row.is_pure() && !reads) || row.is_guard() || node.result_count == 0 || node.op == Op::known_call) {
       return false;
     }
     const std::uint32_t epoch = node.op == Op::load_global ? epoch_of(node) : reads ? epoch_ : pure_epoch_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "replay/known_functions.h"
 #include "replay/operators.h"
 #include "rewriter/interp/watch.h"
 
@@ -69,6 +70,8 @@ const PyTypeObject* Facts::result_type(const Node& node) const {
       return &PySlice_Type;
     case Op::get_len:
       return &PyLong_Type;
+    case Op::known_call:
+      return result_of(known_function(node.object.get()));
     default:
       return nullptr;
   }

@@ -26,6 +26,19 @@ inline bool next_of_range(PyObject* iterator, std::int64_t* item) {
   return true;
 }
 
+// Over `length` ints from `start` on. Null: no memory.
+inline PyObject* new_range_iterator(std::int64_t start, std::int64_t length) {
+  RangeIterator* made = PyObject_New(RangeIterator, &PyRangeIter_Type);
+  if (made == nullptr) {
+    return nullptr;
+  }
+  made->index = 0;
+  made->start = start;
+  made->step = 1;
+  made->len = length;
+  return reinterpret_cast<PyObject*>(made);
+}
+
 // As listobject.c and tupleobject.c have them.
 struct SequenceIterator {
   PyObject ob_base;
