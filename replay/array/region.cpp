@@ -26,7 +26,7 @@ constexpr Extent kLeastBlock = 64;
 // Element operations above which the GIL is given away.
 constexpr Extent kGilThreshold = 32768;
 // Rows of at least so many elements are not gathered: blocks end where they do.
-constexpr Extent kLongRow = kBlock / 2;
+constexpr Extent kLongRow = kBlock / 8;
 constexpr int kOrders = kCContiguous | kFContiguous;
 
 bool same_shape(const ArrayFields* one, const ArrayFields* other) {
@@ -503,13 +503,45 @@ bool RegionPlan::compute_block(Frame* frame, Extent count) const {
 
 template <class Bits>
 bool has_nan(const char* data, Extent stride, Extent count, Bits infinity) {
-  Bits found = 0;
-  for (Extent i = 0; i < count; ++i) {
+  constexpr auto kSign = static_cast<Bits>(Bits{1} << (sizeof(Bits) * 8 - 1));
+  const auto load = [&](Extent i) {
     Bits bits;
-    std::memcpy(&bits, data + i * stride, sizeof(bits));
-    found |= static_cast<Bits>((bits & static_cast<Bits>(~(Bits{1} << (sizeof(Bits) * 8 - 1)))) > infinity);
+    std::memcpy(&bits, data + i, sizeof(bits));
+    return bits;
+  };
+  // First whether anything is not finite, without a comparison, in rows of vectors: an exponent of ones and one more of
+  // its last bit is the sign's. (A floating point comparison would raise a flag.)
+  using Vector [[gnu::vector_size(16)]] = Bits;
+  constexpr auto kItem = static_cast<Extent>(sizeof(Bits));
+  constexpr auto kLanes = static_cast<Extent>(sizeof(Vector)) / kItem;
+  const auto last_bit = static_cast<Bits>(infinity & (~infinity + 1));
+  Vector even{};
+  Vector odd{};
+  Extent done = 0;
+  for (; stride == kItem && done + 2 * kLanes <= count; done += 2 * kLanes) {
+    Vector one;
+    Vector two;
+    std::memcpy(&one, data + done * kItem, sizeof(one));
+    std::memcpy(&two, data + (done + kLanes) * kItem, sizeof(two));
+    even |= (one & infinity) + last_bit;
+    odd |= (two & infinity) + last_bit;
   }
-  return found != 0;
+  even |= odd;
+  Bits carry = 0;
+  for (Extent lane = 0; lane < kLanes; ++lane) {
+    carry |= even[lane];
+  }
+  for (; done < count; ++done) {
+    carry |= static_cast<Bits>((load(done * stride) & infinity) + last_bit);
+  }
+  if ((carry & kSign) == 0) [[likely]] {
+    return false;
+  }
+  bool found = false;
+  for (Extent i = 0; i < count; ++i) {
+    found = found || static_cast<Bits>(load(i * stride) & static_cast<Bits>(~kSign)) > infinity;
+  }
+  return found;
 }
 
 // In what has been computed of the results.

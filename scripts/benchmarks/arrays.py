@@ -1,4 +1,4 @@
-"""Fused regions of array operations (engine option `regions`) against eager NumPy, small arrays to large ones."""
+"""Fused regions of array operations (option `regions`) against eager NumPy, small arrays to large ones."""
 
 from __future__ import annotations
 
@@ -70,11 +70,7 @@ def operands(size: int) -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:
 
 
 def figures(rounds: int) -> list[Figure]:
-    _core.set_option("regions", 1)
-    try:
-        return [measured(*program, size, rounds) for size in SIZES for program in operands(size)]
-    finally:
-        _core.set_option("regions", 0)
+    return [measured(*program, size, rounds) for size in SIZES for program in operands(size)]
 
 
 def interleaved(one: Any, two: Any, arguments: tuple[Any, ...], rounds: int) -> tuple[float, float, float]:

@@ -98,7 +98,7 @@ def describe_exit(code: int | None) -> str:
 
 
 # Of the environment of who runs a suite: options of the run under stress.
-PASSED_ON = ("TAGALONG_LOOPS", "TAGALONG_LIMITS")
+PASSED_ON = ("TAGALONG_LOOPS", "TAGALONG_REGIONS", "TAGALONG_LIMITS")
 
 
 def environment_of_suites(variables: dict[str, str]) -> dict[str, str]:

@@ -242,6 +242,17 @@ TABLE: tuple[Option, ...] = (
         refused=("2", "yes"),
     ),
     Option(
+        name="regions",
+        variable="TAGALONG_REGIONS",
+        flag="--regions",
+        parse=_switch,
+        default="1",
+        allowed="0, 1",
+        help="1: array operations in a row are run as one, block by block in cache; 0: one by one",
+        examples=(("0", False), ("1", True)),
+        refused=("2", "on"),
+    ),
+    Option(
         name="limits",
         variable="TAGALONG_LIMITS",
         flag="--limits",
@@ -293,6 +304,7 @@ class Settings:
     report: bool
     threads: int
     loops: bool
+    regions: bool
     limits: dict[str, int]
     stress: bool
     summary: str
