@@ -10,26 +10,14 @@
 #include <utility>
 
 #include "recorder/session.h"
+#include "replay/raw.h"
 #include "rewriter/interp/errors.h"
 
 namespace tagalong::recorder {
 
 namespace op = rewriter::op;
 using replay::kNoValue;
-
-namespace {
-
-char letter_of(const PyTypeObject* type) {
-  if (type == &PyLong_Type) {
-    return 'i';
-  }
-  if (type == &PyFloat_Type) {
-    return 'f';
-  }
-  return type == &PyBool_Type ? 'b' : 'o';
-}
-
-}  // namespace
+using replay::letter_of;
 
 // The values of the frame's slots in order, the stack behind the locals; `places` gets where they are.
 Values Session::carried_values(std::vector<Value*>* places) {

@@ -4,6 +4,7 @@
 #include "recorder/session.h"
 #include "recorder/truth_jump.h"
 #include "replay/overloads.h"
+#include "replay/raw.h"
 #include "rewriter/interp/errors.h"
 
 namespace tagalong::recorder {
@@ -117,9 +118,9 @@ void Session::settle_truth(const Instruction& instruction, bool taken) {
 }
 
 Value Session::truth_of(Value value, SnapshotId here) {
-  const auto is_simple = [](PyTypeObject* type) {
+  const auto is_simple = [this](PyTypeObject* type) {
     return type == &PyBool_Type || type == &PyLong_Type || type == &PyFloat_Type || type == &PyUnicode_Type ||
-           type == Py_TYPE(Py_None);
+           type == Py_TYPE(Py_None) || (is_in_loop() && replay::is_numpy(replay::raw_of(type)));
   };
   PyTypeObject* seen = facts(value).seen;
   if (facts(value).exact == nullptr && (entry_open_ || is_in_loop()) && is_simple(seen) && !facts(value).is_big) {
@@ -129,7 +130,8 @@ Value Session::truth_of(Value value, SnapshotId here) {
   if (exact == &PyBool_Type) {
     return value;
   }
-  const Value truth = emit(is_simple(exact) ? Op::number_truth : Op::to_bool, {value}, here);
+  const bool is_scalar = is_simple(exact) && replay::is_numpy(replay::raw_of(exact));  // only a loop's program has it
+  const Value truth = emit(is_simple(exact) ? Op::number_truth : Op::to_bool, {value}, is_scalar ? kNoSnapshot : here);
   facts(truth).exact = &PyBool_Type;
   facts(truth).seen = &PyBool_Type;
   return truth;

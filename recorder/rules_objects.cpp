@@ -160,6 +160,9 @@ void Session::build(const Instruction& instruction) {
   const auto count = static_cast<int>(instruction.arg);
   switch (instruction.opcode) {
     case op::kBUILD_TUPLE:
+      if (count == 2) {
+        establish_pair();
+      }
       return produce(Op::build_tuple, count);
     case op::kBUILD_LIST:
       return produce(Op::build_list, count);

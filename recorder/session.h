@@ -194,6 +194,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
     bool is_null_first = false;    // its first callable slot is NULL
     PyObject* callable = nullptr;  // that is called: alive while the call lasts
     PyObject* called = nullptr;    // what it calls if it is a method or a partial; to compare with, not to look into
+    int array_items = -1;          // type number of the items of the array that the instruction under way asks for one
     bool plain_attribute = false;  // the LOAD_ATTR or LOAD_METHOD under way finds its name in a module's own dict
     Raising raising;
     std::int32_t declined = kNotDeclined;  // the operation whose inlined method has answered NotImplemented
@@ -332,7 +333,8 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   Value names_value();  // the mapping that holds the variables of the root frame
   void produce(Op op, int pops, std::int64_t immediate = 0, Ref object = {});  // operands popped, one result pushed
   void produce_keeping(Op op, int peeks, std::int64_t immediate = 0, Ref object = {});
-  void consume(Op op, int pops, const std::vector<int>& order, Ref object = {});  // operands popped, no result
+  void consume(Op op, int pops, const std::vector<int>& order, Ref object = {},
+               std::int64_t immediate = 0);  // operands popped, no result
   void guard_exact(Value value, PyTypeObject* type, SnapshotId here);
   void note(Value value, PyObject* object);
   [[nodiscard]] PyObject* live_stack(int from_top) const;  // objects on the real stack at this hook
@@ -497,6 +499,13 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   // Whether the value may be taken for an exact one of this type, at the price of a guard.
   [[nodiscard]] bool is_big_result() const;
   bool establish_item(Value container, Value key, bool stores);
+  void note_array(PyObject* container, PyObject* key);
+  bool establish_array_item(Value container, Value key);
+  bool establish_stored(Value value);
+  void establish_pair();
+  bool establish_scalars(Value left, Value right);
+  [[nodiscard]] Op scalar_operation(std::uint32_t argument, Value left, Value right);
+  [[nodiscard]] PyTypeObject* known_scalar(Value value) const;
   [[nodiscard]] bool may_be_exact(Value value, PyTypeObject* type) const;
 
   PyThreadState* thread_;

@@ -4,6 +4,7 @@
 
 #include "recorder/rule_table.h"
 #include "recorder/session.h"
+#include "replay/raw.h"
 #include "rewriter/interp/errors.h"
 
 namespace tagalong::recorder {
@@ -364,7 +365,7 @@ void Session::produce_keeping(Op op, int peeks, std::int64_t immediate, Ref obje
   note(result, live_stack(0));
 }
 
-void Session::consume(Op op, int pops, const std::vector<int>& order, Ref object) {
+void Session::consume(Op op, int pops, const std::vector<int>& order, Ref object, std::int64_t immediate) {
   const SnapshotId here = snapshot();
   Values& stack = top().stack;
   const Values popped(stack.end() - pops, stack.end());
@@ -375,7 +376,7 @@ void Session::consume(Op op, int pops, const std::vector<int>& order, Ref object
   for (const int place : order) {
     operands.push_back(popped[static_cast<std::size_t>(place)]);
   }
-  emit(op, operands, here, 0, std::move(object));
+  emit(op, operands, here, immediate, std::move(object));
   for (const Value value : popped) {
     release(value);
   }
@@ -400,6 +401,13 @@ PyTypeObject* Session::known_number(Value value) const {
     return nullptr;
   }
   return type == &PyLong_Type || type == &PyFloat_Type ? type : nullptr;
+}
+
+// The exact type of a number that needs no object in a loop, NumPy's scalars among them.
+PyTypeObject* Session::known_scalar(Value value) const {
+  const Facts& known = facts_[static_cast<std::size_t>(value)];
+  PyTypeObject* type = known.exact != nullptr ? known.exact : known.seen;
+  return replay::raw_of(type) == replay::Raw::kNone || known.is_big ? nullptr : type;
 }
 
 bool Session::may_be_exact(Value value, PyTypeObject* type) const {

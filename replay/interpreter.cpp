@@ -279,6 +279,14 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
       return execute_item(step, operand(0), operand(1), nullptr);
     case Op::list_store:
       return execute_item(step, operand(0), operand(1), operand(2));
+    case Op::array_item:
+      return execute_array_item(step, operand(0), operand(1), nullptr);
+    case Op::array_store:
+      return execute_array_item(step, operand(0), operand(1), operand(2));
+    case Op::float64_binary:
+    case Op::int64_binary:
+    case Op::scalar_compare:
+      return execute_scalars(step, operand(0), operand(1));
     case Op::rebind_global:
       return rebind_global(step, operand(0), operand(1)) ? Answer::kNext : Answer::kAgain;
     case Op::load_global:

@@ -58,11 +58,14 @@ class Interpreter {
   void begin_round(const Step& header);
   void check_entry(std::size_t member) const;
   PyObject* box(std::int32_t place);
+  [[nodiscard]] PyObject* pair(std::int32_t place) const;
   bool box_all(const LoweredSnapshot& state);
   [[nodiscard]] int real_level(std::int32_t frame) const;
   bool sync_raw(const Step& step, std::int32_t place);
   Answer go_round(const Step& step, const std::int32_t* operands);
   Answer execute_item(const Step& step, PyObject* container, PyObject* key, PyObject* value);
+  Answer execute_array_item(const Step& step, PyObject* array, PyObject* key, PyObject* value);
+  Answer execute_scalars(const Step& step, PyObject* left, PyObject* right);
   // The one dispatch: part of the loop.
   [[gnu::always_inline]] Answer execute_step(const Step& step);
   [[gnu::always_inline]] Answer execute_guard(const Step& step, PyObject* value);

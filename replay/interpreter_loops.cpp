@@ -1,11 +1,15 @@
 // A loop that closes a trace: its operations run round after round, numbers without objects, until one of them leaves.
+#include <opcode.h>
+
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "replay/interpreter.h"
 #include "replay/known_functions.h"
+#include "replay/operations.h"
 #include "replay/stitching.h"
 #include "rewriter/interp/exact_numbers.h"
 #include "rewriter/interp/iterators.h"
@@ -77,41 +81,17 @@ PyObject** items_of(PyObject* container) {
 
 }  // namespace
 
-bool unbox(PyObject* object, Raw kind, RawNumber* number) {
-  switch (kind) {
-    case Raw::kInt:
-      return PyLong_CheckExact(object) && interp::int64_of(object, &number->i);
-    case Raw::kFloat:
-      if (!PyFloat_CheckExact(object)) {
-        return false;
-      }
-      number->d = PyFloat_AS_DOUBLE(object);
-      return true;
-    case Raw::kBool:
-      number->i = object == Py_True ? 1 : 0;
-      return object == Py_True || object == Py_False;
-    default:
-      return true;
-  }
+PyObject* Interpreter::pair(std::int32_t place) const {
+  const Ref row = Ref::steal(PyLong_FromLongLong(raw_[place].i));
+  const Ref column = Ref::steal(PyLong_FromLongLong(raw_[place + 1].i));
+  return row && column ? PyTuple_Pack(2, row.get(), column.get()) : nullptr;
 }
 
 // The object of a number that somebody is going to see: the same one from now on.
 PyObject* Interpreter::box(std::int32_t place) {
   if (registers_[place] == nullptr) {
-    const RawNumber number = raw_[place];
-    switch (executor_.loop_.kinds[static_cast<std::size_t>(place)]) {
-      case Raw::kInt:
-        registers_[place] = PyLong_FromLongLong(number.i);
-        break;
-      case Raw::kFloat:
-        registers_[place] = PyFloat_FromDouble(number.d);
-        break;
-      case Raw::kBool:
-        registers_[place] = Py_NewRef(number.i != 0 ? Py_True : Py_False);
-        break;
-      default:
-        break;
-    }
+    const Raw kind = executor_.loop_.kinds[static_cast<std::size_t>(place)];
+    registers_[place] = kind == Raw::kPair ? pair(place) : object_of(kind, raw_[place]);
   }
   return registers_[place];
 }
@@ -153,8 +133,8 @@ Interpreter::Answer Interpreter::go_round(const Step& step, const std::int32_t* 
 }
 
 Interpreter::Answer Interpreter::execute_item(const Step& step, PyObject* container, PyObject* key, PyObject* value) {
-  const bool is_exact =
-      (PyList_CheckExact(container) || (value == nullptr && PyTuple_CheckExact(container))) && PyLong_CheckExact(key);
+  const bool is_exact = (PyList_CheckExact(container) || (value == nullptr && PyTuple_CheckExact(container))) &&
+                        is_int(raw_of(Py_TYPE(key)));
   if (!is_exact) {
     return Answer::kAgain;
   }
@@ -170,6 +150,138 @@ Interpreter::Answer Interpreter::execute_item(const Step& step, PyObject* contai
     return Answer::kRaised;
   }
   return check(PyObject_SetItem(container, key, value));
+}
+
+// An item of an array, or what becomes one: with objects, as in a loop's program.
+Interpreter::Answer Interpreter::execute_array_item(const Step& step, PyObject* array, PyObject* key, PyObject* value) {
+  const Raw kind = raw_of_items(step.immediate);
+  const bool is_pair = PyTuple_CheckExact(key) && PyTuple_GET_SIZE(key) == 2;
+  if (type_of(kind) == nullptr || item_type_of(array, is_pair ? 2 : 1) != step.immediate) {
+    return Answer::kAgain;
+  }
+  RawNumber row;
+  RawNumber column;
+  char* place = nullptr;
+  if (is_pair) {
+    const bool are_ints =
+        unbox(PyTuple_GET_ITEM(key, 0), Raw::kInt, &row) && unbox(PyTuple_GET_ITEM(key, 1), Raw::kInt, &column);
+    place = are_ints ? item_place(array, step.immediate, row.i, column.i) : nullptr;
+  } else if (const Raw index = raw_of(Py_TYPE(key)); is_int(index) && unbox(key, index, &row)) {
+    place = item_place(array, step.immediate, row.i);
+  }
+  if (place == nullptr) {
+    return Answer::kAgain;
+  }
+  RawNumber number;
+  if (value == nullptr) {
+    load_item(place, kind, &number);
+    return store(step, object_of(kind, number));
+  }
+  const Raw given = raw_of(Py_TYPE(value));
+  if (!may_be_written(array) || given == Raw::kNone || !unbox(value, given, &number)) {
+    return Answer::kAgain;
+  }
+  if (kind == Raw::kNumpyFloat && is_int(given)) {
+    number.d = static_cast<double>(number.i);
+  }
+  store_item(place, kind, number);
+  return Answer::kNext;
+}
+
+namespace {
+
+bool is_so(int comparison, double x, double y) {
+  switch (comparison) {
+    case Py_LT:
+      return x < y;
+    case Py_LE:
+      return x <= y;
+    case Py_EQ:
+      return x == y;
+    case Py_NE:
+      return x != y;
+    case Py_GT:
+      return x > y;
+    default:
+      return x >= y;
+  }
+}
+
+std::optional<Float64Operator> float64_operator(int argument) {
+  switch (argument % NB_INPLACE_ADD) {
+    case NB_ADD:
+      return Float64Operator::kAdd;
+    case NB_SUBTRACT:
+      return Float64Operator::kSubtract;
+    case NB_MULTIPLY:
+      return Float64Operator::kMultiply;
+    case NB_TRUE_DIVIDE:
+      return Float64Operator::kDivide;
+    default:
+      return std::nullopt;
+  }
+}
+
+// By Python's ints: where theirs fits 64 bits, NumPy's is the same.
+bool int64_result(const Step& step, std::int64_t left, std::int64_t right, std::int64_t* result) {
+  const int operation = step.immediate % NB_INPLACE_ADD;
+  const bool shifts = operation == NB_LSHIFT || operation == NB_RSHIFT;
+  if (step.op == Op::int64_binary && shifts && (right < 0 || right >= kBits - 1)) {
+    return false;
+  }
+  const Ref first = Ref::steal(PyLong_FromLongLong(left));
+  const Ref second = Ref::steal(PyLong_FromLongLong(right));
+  Ref made;
+  if (first && second) {
+    made = Ref::steal(step.op == Op::int64_binary ? binary_operation(operation, first.get(), second.get())
+                                                  : int_compare(step.immediate, first.get(), second.get()));
+  }
+  if (!made) {
+    PyErr_Clear();
+    return false;
+  }
+  if (PyBool_Check(made.get())) {
+    *result = made.get() == Py_True ? 1 : 0;
+    return true;
+  }
+  return PyLong_CheckExact(made.get()) && interp::int64_of(made.get(), result);
+}
+
+}  // namespace
+
+// NumPy's scalars, and Python's numbers beside them.
+Interpreter::Answer Interpreter::execute_scalars(const Step& step, PyObject* left, PyObject* right) {
+  const Raw kinds[] = {raw_of(Py_TYPE(left)), raw_of(Py_TYPE(right))};
+  RawNumber numbers[2];
+  const auto is_number = [](Raw kind) { return is_int(kind) || is_float(kind); };
+  if (!is_number(kinds[0]) || !is_number(kinds[1]) || !unbox(left, kinds[0], &numbers[0]) ||
+      !unbox(right, kinds[1], &numbers[1])) {
+    return Answer::kAgain;
+  }
+  const bool are_ints = is_int(kinds[0]) && is_int(kinds[1]);
+  if (step.op == Op::int64_binary || (step.op == Op::scalar_compare && are_ints)) {
+    RawNumber number;
+    if (!int64_result(step, numbers[0].i, numbers[1].i, &number.i)) {
+      return Answer::kAgain;
+    }
+    return store(step, object_of(step.op == Op::int64_binary ? Raw::kNumpyInt : Raw::kNumpyBool, number));
+  }
+  for (int index = 0; index < 2; ++index) {
+    if (is_int(kinds[index])) {
+      numbers[index].d = static_cast<double>(numbers[index].i);
+    }
+  }
+  const double x = numbers[0].d;
+  const double y = numbers[1].d;
+  if (step.op == Op::scalar_compare) {
+    return store(step, object_of(Raw::kNumpyBool, {.i = is_so(step.immediate, x, y) ? 1 : 0}));
+  }
+  RawNumber result;
+  const std::optional<Float64Operator> operation = float64_operator(step.immediate);
+  if (!operation || !float64_arithmetic(*operation, x, y, &result.d)) {
+    return Answer::kAgain;
+  }
+  return store(step, object_of(Raw::kNumpyFloat, result));
 }
 
 bool Interpreter::enter_loop() {
@@ -295,6 +407,15 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
   case LoopCode::code:                                              \
     raw[op->result].d = raw[op->left].d operation raw[op->right].d; \
     break;
+#define TAGALONG_FLOAT64(code, operation)                                                          \
+  case LoopCode::code: {                                                                           \
+    double result = 0;                                                                             \
+    if (!float64_arithmetic(operation, raw[op->left].d, raw[op->right].d, &result)) [[unlikely]] { \
+      return ended<once>(finish(steps[op->step], Answer::kAgain));                                 \
+    }                                                                                              \
+    raw[op->result].d = result;                                                                    \
+    break;                                                                                         \
+  }
 #define TAGALONG_COMPARE(name, member, operation)                                                 \
   case LoopCode::k##name:                                                                         \
     raw[op->result].i = raw[op->left].member operation raw[op->right].member ? 1 : 0;             \
@@ -399,7 +520,10 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         raw[op->left].d = PyFloat_AS_DOUBLE(objects[op->left]);
         break;
       case LoopCode::kUnboxBool:
-        if (!unbox(objects[op->left], Raw::kBool, &raw[op->left])) [[unlikely]] {
+      case LoopCode::kUnboxNumpyInt:
+      case LoopCode::kUnboxNumpyFloat:
+      case LoopCode::kUnboxNumpyBool:
+        if (!unbox(objects[op->left], unboxed(op->code), &raw[op->left])) [[unlikely]] {
           if (!op->is_guard) {
             return ended<once>(finish(steps[op->step], Answer::kAgain));
           }
@@ -485,6 +609,10 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
       case LoopCode::kFloatOfInt:
         raw[op->result].d = static_cast<double>(raw[op->left].i);
         break;
+        TAGALONG_FLOAT64(kAddFloat64, Float64Operator::kAdd)
+        TAGALONG_FLOAT64(kSubtractFloat64, Float64Operator::kSubtract)
+        TAGALONG_FLOAT64(kMultiplyFloat64, Float64Operator::kMultiply)
+        TAGALONG_FLOAT64(kDivideFloat64, Float64Operator::kDivide)
         TAGALONG_COMPARE(LessInt, i, <)
         TAGALONG_COMPARE(LessEqualInt, i, <=)
         TAGALONG_COMPARE(EqualInt, i, ==)
@@ -616,6 +744,29 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         Py_DECREF(old);
         break;
       }
+      case LoopCode::kPair:
+        raw[op->result].i = raw[op->left].i;
+        raw[op->result + 1].i = raw[op->right].i;
+        break;
+      case LoopCode::kArrayItem:
+      case LoopCode::kArrayItem2:
+      case LoopCode::kArrayStore:
+      case LoopCode::kArrayStore2: {
+        PyObject* array = objects[op->left];
+        const bool is_pair = op->code == LoopCode::kArrayItem2 || op->code == LoopCode::kArrayStore2;
+        const bool stores = op->code == LoopCode::kArrayStore || op->code == LoopCode::kArrayStore2;
+        char* place = is_pair ? item_place(array, op->flag, raw[op->right].i, raw[op->right + 1].i)
+                              : item_place(array, op->flag, raw[op->right].i);
+        if (place == nullptr || (stores && !may_be_written(array))) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], Answer::kAgain));
+        }
+        if (stores) {
+          store_item(place, raw_of_items(op->flag), raw[op->result]);
+        } else {
+          load_item(place, raw_of_items(op->flag), &raw[op->result]);
+        }
+        break;
+      }
       case LoopCode::kServe:
         if (requested_ && !serve(steps[op->step])) [[unlikely]] {
           return ended<once>(finish(steps[op->step], Answer::kRaised));
@@ -741,6 +892,7 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
 #undef TAGALONG_ARITHMETIC
 #undef TAGALONG_BITS
 #undef TAGALONG_FLOAT
+#undef TAGALONG_FLOAT64
 #undef TAGALONG_COMPARE
 }
 

@@ -9,29 +9,6 @@
 namespace tagalong::replay {
 namespace {
 
-Raw raw_of(char letter) {
-  switch (letter) {
-    case 'i':
-      return Raw::kInt;
-    case 'f':
-      return Raw::kFloat;
-    case 'b':
-      return Raw::kBool;
-    default:
-      return Raw::kNone;
-  }
-}
-
-Raw raw_of(const PyTypeObject* type) {
-  if (type == &PyLong_Type) {
-    return Raw::kInt;
-  }
-  if (type == &PyFloat_Type) {
-    return Raw::kFloat;
-  }
-  return type == &PyBool_Type ? Raw::kBool : Raw::kNone;
-}
-
 LoopCode shifted(LoopCode code, std::int64_t by) { return static_cast<LoopCode>(static_cast<std::int64_t>(code) + by); }
 
 bool is_comparison(LoopCode code) { return code >= LoopCode::kLessInt && code <= LoopCode::kGreaterEqualFloat; }
@@ -227,6 +204,64 @@ std::optional<LoopLowering::Plan> LoopLowering::plan_float(std::int64_t argument
   }
 }
 
+std::optional<LoopLowering::Plan> LoopLowering::plan_float64(std::int64_t argument) {
+  switch (argument % NB_INPLACE_ADD) {
+    case NB_ADD:
+      return Plan{LoopCode::kAddFloat64, Raw::kNumpyFloat};
+    case NB_SUBTRACT:
+      return Plan{LoopCode::kSubtractFloat64, Raw::kNumpyFloat};
+    case NB_MULTIPLY:
+      return Plan{LoopCode::kMultiplyFloat64, Raw::kNumpyFloat};
+    case NB_TRUE_DIVIDE:
+      return Plan{LoopCode::kDivideFloat64, Raw::kNumpyFloat};
+    default:
+      return std::nullopt;
+  }
+}
+
+// Two ints in a tuple that is nothing but an index: nobody sees which tuple it is, nor its items.
+bool LoopLowering::is_index(std::size_t number) const {
+  const Node& made = node(number);
+  const Value value = made.first_result;
+  if (made.operands.size() != 2 || available(made.operands[0]) != Raw::kInt ||
+      available(made.operands[1]) != Raw::kInt || handed_[at(value)] != 0) {
+    return false;
+  }
+  const auto is_in = [value](const Values& values) { return std::ranges::find(values, value) != values.end(); };
+  for (std::size_t next = number + 1; next <= last_use_[at(value)]; ++next) {
+    const Node& each = node(next);
+    for (SnapshotId id = each.snapshot; id != kNoSnapshot; id = graph_.snapshots[static_cast<std::size_t>(id)].parent) {
+      if (is_in(graph_.snapshots[static_cast<std::size_t>(id)].locals)) {
+        return false;
+      }
+    }
+    const bool is_index = (each.op == Op::array_item || each.op == Op::array_store) && each.operands[1] == value &&
+                          each.operands[0] != value && !is_expected_to_raise(graph_.nodes, next);
+    if (is_in(each.operands) && !is_index && each.op != Op::drop) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::optional<LoopLowering::Plan> LoopLowering::plan_array(std::size_t number) const {
+  const Node& each = node(number);
+  const Raw items = raw_of_items(static_cast<int>(each.immediate));
+  const Raw key = available(each.operands[1]);
+  if (type_of(items) == nullptr || (!is_int(key) && key != Raw::kPair)) {
+    return std::nullopt;
+  }
+  if (each.op == Op::array_item) {
+    return Plan{key == Raw::kPair ? LoopCode::kArrayItem2 : LoopCode::kArrayItem, items};
+  }
+  const Raw value = available(each.operands[2]);
+  const bool fits = items == Raw::kNumpyFloat ? is_int(value) || is_float(value)
+                    : items == Raw::kNumpyInt ? is_int(value)
+                                              : value == Raw::kBool || value == Raw::kNumpyBool;
+  return fits ? std::optional(Plan{key == Raw::kPair ? LoopCode::kArrayStore2 : LoopCode::kArrayStore, Raw::kNone})
+              : std::nullopt;
+}
+
 std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
   const Node& each = node(number);
   if (is_expected_to_raise(graph_.nodes, number)) {
@@ -238,6 +273,10 @@ std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
     const Value value = each.operands[operand];
     return raw_[at(value)] != Raw::kNone || !is_within(value);
   };
+  const auto are_scalars = [&] {
+    const auto is_number = [](Raw kind) { return is_int(kind) || is_float(kind); };
+    return is_number(available(each.operands[0])) && is_number(available(each.operands[1]));
+  };
   switch (each.op) {
     case Op::int_binary:
       return is(0, Raw::kInt) && is(1, Raw::kInt) ? plan_int(each.immediate) : std::nullopt;
@@ -245,6 +284,25 @@ std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
       const auto is_number = [&](std::size_t operand) { return is(operand, Raw::kInt) || is(operand, Raw::kFloat); };
       return is_number(0) && is_number(1) ? plan_float(each.immediate) : std::nullopt;
     }
+    case Op::float64_binary:
+      return are_scalars() ? plan_float64(each.immediate) : std::nullopt;
+    case Op::int64_binary: {
+      const bool are_ints = is_int(available(each.operands[0])) && is_int(available(each.operands[1]));
+      const std::optional<Plan> chosen = are_ints ? plan_int(each.immediate) : std::nullopt;
+      return chosen && chosen->result == Raw::kInt ? std::optional(Plan{chosen->code, Raw::kNumpyInt}) : std::nullopt;
+    }
+    case Op::scalar_compare: {
+      if (!are_scalars()) {
+        return std::nullopt;
+      }
+      const bool are_ints = is_int(available(each.operands[0])) && is_int(available(each.operands[1]));
+      return Plan{shifted(are_ints ? LoopCode::kLessInt : LoopCode::kLessFloat, each.immediate), Raw::kNumpyBool};
+    }
+    case Op::build_tuple:
+      return is_index(number) ? std::optional(Plan{LoopCode::kPair, Raw::kPair}) : std::nullopt;
+    case Op::array_item:
+    case Op::array_store:
+      return plan_array(number);
     case Op::int_compare:
       return is(0, Raw::kInt) && is(1, Raw::kInt) && is_there(0) && is_there(1)
                  ? std::optional(Plan{shifted(LoopCode::kLessInt, each.immediate), Raw::kBool})
@@ -254,16 +312,16 @@ std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
                  ? std::optional(Plan{shifted(LoopCode::kLessFloat, each.immediate), Raw::kBool})
                  : std::nullopt;
     case Op::number_truth:
-      if ((!is(0, Raw::kInt) && !is(0, Raw::kFloat)) || !is_there(0)) {
+      if (available(each.operands[0]) == Raw::kNone || is(0, Raw::kBool) || !is_there(0)) {
         return std::nullopt;
       }
-      return Plan{is(0, Raw::kInt) ? LoopCode::kTruthInt : LoopCode::kTruthFloat, Raw::kBool};
+      return Plan{is_float(available(each.operands[0])) ? LoopCode::kTruthFloat : LoopCode::kTruthInt, Raw::kBool};
     case Op::bool_not:
       return is(0, Raw::kBool) && is_there(0) ? std::optional(Plan{LoopCode::kNotBool, Raw::kBool}) : std::nullopt;
     case Op::unary_op:
-      if (each.immediate == UNARY_NEGATIVE && (is(0, Raw::kInt) || is(0, Raw::kFloat))) {
-        const bool is_int = is(0, Raw::kInt);
-        return Plan{is_int ? LoopCode::kNegateInt : LoopCode::kNegateFloat, is_int ? Raw::kInt : Raw::kFloat};
+      if (const Raw kind = available(each.operands[0]);
+          each.immediate == UNARY_NEGATIVE && (is_int(kind) || is_float(kind))) {
+        return Plan{is_int(kind) ? LoopCode::kNegateInt : LoopCode::kNegateFloat, kind};
       }
       return std::nullopt;
     case Op::range_next:
@@ -287,7 +345,7 @@ std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
       return maker > header_ && is_iterated(maker) ? std::optional(Plan{LoopCode::kMove, Raw::kNone}) : std::nullopt;
     }
     case Op::sequence_item:
-      return is(1, Raw::kInt) ? std::optional(plan_item(number)) : std::nullopt;
+      return is_int(available(each.operands[1])) ? std::optional(plan_item(number)) : std::nullopt;
     case Op::list_store:
       return is(1, Raw::kInt) ? std::optional(Plan{LoopCode::kStoreItem, Raw::kNone}) : std::nullopt;
     default:
@@ -389,7 +447,20 @@ bool LoopLowering::is_fused(std::size_t number) const {
   if (each.op == Op::range_next || each.op == Op::for_iter) {
     return next.op == Op::guard_not_null;
   }
-  return (next.op == Op::guard_true || next.op == Op::guard_false) && uses_[at(each.first_result)] == 1;
+  return is_branch(next) && uses_[at(each.first_result)] == 1;
+}
+
+bool LoopLowering::is_branch(const Node& node) { return node.op == Op::guard_true || node.op == Op::guard_false; }
+
+// Whether nobody looks at a comparison's result but the branch on its truth, which comes next.
+bool LoopLowering::is_fused_with_truth(std::size_t number) const {
+  const Node& each = node(number);
+  const Node& truth = node(number + 1);
+  const auto is_only_use = [this](const Node& user, const Node& made) {
+    return user.operands.size() == 1 && user.operands[0] == made.first_result && uses_[at(made.first_result)] == 1;
+  };
+  return each.op == Op::scalar_compare && truth.op == Op::number_truth && is_only_use(truth, each) &&
+         number + 2 < graph_.nodes.size() && is_branch(node(number + 2)) && is_only_use(node(number + 2), truth);
 }
 
 // --- registers
@@ -439,7 +510,11 @@ std::int32_t LoopLowering::place_of_result(std::size_t number, Value result) {
     replaced_[at(first_ + parameter_of_[at(result)])] = true;
     return same;
   }
-  return new_place(plan_->result);
+  const std::int32_t made = new_place(plan_->result);
+  if (plan_->result == Raw::kPair) {
+    new_place(Raw::kNone);
+  }
+  return made;
 }
 
 // --- operations
@@ -467,6 +542,12 @@ std::int32_t LoopLowering::raw(Value value, std::size_t step) {
     }
   }
   return place(value);
+}
+
+std::int32_t LoopLowering::as_float(std::int32_t place, std::size_t step) {
+  const std::int32_t converted = new_place(Raw::kNone);
+  push(LoopCode::kFloatOfInt, step, place, -1, converted);
+  return converted;
 }
 
 void LoopLowering::box(Value value, std::size_t step) {
@@ -521,6 +602,10 @@ void LoopLowering::emit(std::size_t number, std::size_t step) {
     return;
   }
   if (!inside_) {
+    return;
+  }
+  if (truth_ != 0 && number == truth_) {
+    plan_.reset();
     return;
   }
   if (fused_ != 0 && number == fused_) {
@@ -583,6 +668,19 @@ void LoopLowering::emit_planned(std::size_t number, std::size_t step) {
     op.flag = static_cast<std::uint8_t>(type == &PyList_Type    ? Container::kList
                                         : type == &PyTuple_Type ? Container::kTuple
                                                                 : Container::kEither);
+  } else if (chosen.code == LoopCode::kPair) {
+    const std::int32_t row = raw(each.operands[0], step);
+    push(chosen.code, step, row, raw(each.operands[1], step), result);
+  } else if (each.op == Op::array_item) {
+    const std::int32_t key = raw(each.operands[1], step);
+    push(chosen.code, step, place(each.operands[0]), key, result).flag = static_cast<std::uint8_t>(each.immediate);
+  } else if (each.op == Op::array_store) {
+    const std::int32_t key = raw(each.operands[1], step);
+    std::int32_t value = raw(each.operands[2], step);
+    if (raw_of_items(static_cast<int>(each.immediate)) == Raw::kNumpyFloat && is_int(raw_[at(each.operands[2])])) {
+      value = as_float(value, step);
+    }
+    push(chosen.code, step, place(each.operands[0]), key, value).flag = static_cast<std::uint8_t>(each.immediate);
   } else if (chosen.code == LoopCode::kGlobal) {
     push(chosen.code, step, place(each.operands[0]), -1, result);
   } else if (chosen.code == LoopCode::kAttribute || chosen.code == LoopCode::kMethod) {
@@ -626,24 +724,26 @@ void LoopLowering::emit_planned(std::size_t number, std::size_t step) {
     for (std::size_t index = 0; index < each.operands.size(); ++index) {
       const Value value = each.operands[index];
       operands[index] = raw(value, step);
-      if (each.op == Op::float_binary && raw_[at(value)] == Raw::kInt) {
-        const std::int32_t converted = new_place(Raw::kNone);
-        push(LoopCode::kFloatOfInt, step, operands[index], -1, converted);
-        operands[index] = converted;
+      const bool is_of_floats = each.op == Op::float_binary || each.op == Op::float64_binary ||
+                                (each.op == Op::scalar_compare && chosen.code >= LoopCode::kLessFloat);
+      if (is_of_floats && is_int(raw_[at(value)])) {
+        operands[index] = as_float(operands[index], step);
       }
     }
-    const bool fuses = is_comparison(chosen.code) && is_fused(number);
+    const bool fuses_truth = is_fused_with_truth(number);
+    const bool fuses = fuses_truth || (is_comparison(chosen.code) && is_fused(number));
     const LoopCode code = fuses ? shifted(chosen.code, static_cast<std::int64_t>(LoopCode::kGuardLessInt) -
                                                            static_cast<std::int64_t>(LoopCode::kLessInt))
                                 : chosen.code;
     LoopOp& op = push(code, step, operands[0], operands[1], result);
-    if (code == LoopCode::kRemainderInt && last_use_[at(each.operands[0])] > number) {
+    if (each.op == Op::int_binary && code == LoopCode::kRemainderInt && last_use_[at(each.operands[0])] > number) {
       op.flag = 1;  // the result may be the left operand itself
       boxed_[at(each.operands[0])] = true;
       boxed_[at(each.first_result)] = true;
     }
     if (fuses) {
-      fused_ = number + 1;
+      fused_ = number + (fuses_truth ? 2 : 1);
+      truth_ = fuses_truth ? number + 1 : 0;
       fused_op_ = program_.ops.size() - 1;
     }
   }

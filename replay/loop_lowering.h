@@ -78,10 +78,16 @@ class LoopLowering {
   [[nodiscard]] bool is_iterated(std::size_t number) const;
   [[nodiscard]] static std::optional<Plan> plan_int(std::int64_t argument);
   [[nodiscard]] static std::optional<Plan> plan_float(std::int64_t argument);
+  [[nodiscard]] static std::optional<Plan> plan_float64(std::int64_t argument);
   [[nodiscard]] bool is_fused(std::size_t number) const;
+  [[nodiscard]] bool is_fused_with_truth(std::size_t number) const;
+  [[nodiscard]] static bool is_branch(const Node& node);
+  [[nodiscard]] bool is_index(std::size_t number) const;
+  [[nodiscard]] std::optional<Plan> plan_array(std::size_t number) const;
   [[nodiscard]] std::int32_t coalesced(std::size_t number, Value result, Raw raw) const;
   std::int32_t new_place(Raw raw);
   std::int32_t raw(Value value, std::size_t step);
+  std::int32_t as_float(std::int32_t place, std::size_t step);
   void box(Value value, std::size_t step);
   LoopOp& push(LoopCode code, std::size_t step, std::int32_t left = -1, std::int32_t right = -1,
                std::int32_t result = -1);
@@ -111,6 +117,7 @@ class LoopLowering {
   std::vector<bool> born_raw_, boxed_, dropped_, replaced_;
   std::optional<Plan> plan_;
   std::size_t fused_ = 0, fused_op_ = 0;
+  std::size_t truth_ = 0;  // that is asked by the operation with the guard behind it
   bool after_opaque_ = false;
   std::unordered_map<std::int64_t, bool> slots_;  // of the loop's frame: whether what they hold dies unnoticed
   std::int32_t frame_ = 0;

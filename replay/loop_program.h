@@ -9,16 +9,9 @@
 #include <vector>
 
 #include "replay/graph.h"
+#include "replay/raw.h"
 
 namespace tagalong::replay {
-
-// What a register holds besides, or in place of, an object.
-enum class Raw : std::uint8_t { kNone, kInt, kFloat, kBool };
-
-union RawNumber {
-  std::int64_t i;  // kInt; kBool: 0 or 1
-  double d;        // kFloat
-};
 
 enum class LoopCode : std::uint8_t {
   kStep,  // the step itself, as outside of loops
@@ -31,7 +24,10 @@ enum class LoopCode : std::uint8_t {
   kSyncRaw,     // sync_local of a number
   kUnboxInt,
   kUnboxFloat,
-  kUnboxBool,  // the number of the object in `left`; fails as `fails` says
+  kUnboxBool,
+  kUnboxNumpyInt,
+  kUnboxNumpyFloat,
+  kUnboxNumpyBool,  // the number of the object in `left`; fails as `fails` says
   kAddInt,
   kSubtractInt,
   kMultiplyInt,
@@ -50,6 +46,11 @@ enum class LoopCode : std::uint8_t {
   kDivideFloat,
   kNegateFloat,
   kFloatOfInt,
+  // The same of NumPy's scalars, where it has nothing to report; as Float64Operator.
+  kAddFloat64,
+  kSubtractFloat64,
+  kMultiplyFloat64,
+  kDivideFloat64,
   kLessInt,
   kLessEqualInt,
   kEqualInt,
@@ -86,10 +87,15 @@ enum class LoopCode : std::uint8_t {
   kForIter,    // next item of any iterator (step `right`); a guard that there is one
   kItem,       // container `left` [raw `right`]; `flag`: Container
   kItemInt,
-  kItemFloat,  // the number of that item, a guard that it is one
-  kStoreItem,  // list `left` [raw `right`] = object `result`; `flag`: or its number, a float that nothing else needs
-  kServe,      // signals, pending calls, other threads, as at each jump back; `result`: what a round is worth
-  kJump,       // to operation `right`
+  kItemFloat,   // the number of that item, a guard that it is one
+  kStoreItem,   // list `left` [raw `right`] = object `result`; `flag`: or its number, a float that nothing else needs
+  kPair,        // the numbers of `left` and `right`, as those of `result` and the register behind it
+  kArrayItem,   // the number of array `left` [raw `right`]; `flag`: type number of the items
+  kArrayItem2,  // the same by a pair
+  kArrayStore,  // array `left` [raw `right`] = number of `result`
+  kArrayStore2,
+  kServe,  // signals, pending calls, other threads, as at each jump back; `result`: what a round is worth
+  kJump,   // to operation `right`
   kServeAndJump,
   kGuardType,  // the type of `left` is the step's
   kGuardIs,    // `left` is the step's object
@@ -115,8 +121,32 @@ constexpr LoopCode unboxing(Raw raw) {
       return LoopCode::kUnboxInt;
     case Raw::kFloat:
       return LoopCode::kUnboxFloat;
+    case Raw::kNumpyInt:
+      return LoopCode::kUnboxNumpyInt;
+    case Raw::kNumpyFloat:
+      return LoopCode::kUnboxNumpyFloat;
+    case Raw::kNumpyBool:
+      return LoopCode::kUnboxNumpyBool;
     default:
       return LoopCode::kUnboxBool;
+  }
+}
+
+// The other way round.
+constexpr Raw unboxed(LoopCode code) {
+  switch (code) {
+    case LoopCode::kUnboxInt:
+      return Raw::kInt;
+    case LoopCode::kUnboxFloat:
+      return Raw::kFloat;
+    case LoopCode::kUnboxNumpyInt:
+      return Raw::kNumpyInt;
+    case LoopCode::kUnboxNumpyFloat:
+      return Raw::kNumpyFloat;
+    case LoopCode::kUnboxNumpyBool:
+      return Raw::kNumpyBool;
+    default:
+      return Raw::kBool;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "replay/raw.h"
 #include "rewriter/interp/code_link.h"
 
 namespace tagalong::replay {
@@ -204,7 +205,13 @@ bool number_truth(PyObject* value) {
   if (PyUnicode_CheckExact(value)) {
     return PyUnicode_GET_LENGTH(value) != 0;
   }
-  return Py_SIZE(value) != 0;
+  if (PyLong_CheckExact(value)) {
+    return Py_SIZE(value) != 0;
+  }
+  const Raw kind = raw_of(Py_TYPE(value));
+  RawNumber number;
+  static_cast<void>(unbox(value, kind, &number));
+  return is_float(kind) ? number.d != 0.0 : number.i != 0;
 }
 
 bool accessor_is(PyObject* object, PyObject* name, int part, PyObject* function) {

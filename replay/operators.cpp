@@ -67,11 +67,14 @@ std::span<const Operator> operators_of(Op op) {
     case Op::binary_op:
     case Op::int_binary:
     case Op::float_binary:
+    case Op::float64_binary:
+    case Op::int64_binary:
     case Op::array_binary:
       return kBinary;
     case Op::compare_op:
     case Op::int_compare:
     case Op::float_compare:
+    case Op::scalar_compare:
     case Op::array_compare:
     case Op::better:
     case Op::better_by_key:

@@ -8,23 +8,12 @@
 namespace tagalong::replay {
 namespace {
 
-PyObject* object_of(RawNumber number, Raw kind) {
-  switch (kind) {
-    case Raw::kInt:
-      return PyLong_FromLongLong(number.i);
-    case Raw::kFloat:
-      return PyFloat_FromDouble(number.d);
-    default:
-      return Py_NewRef(number.i != 0 ? Py_True : Py_False);
-  }
-}
-
 PyObject* in_register(const RegionNumber& number, const NumberRegisters& registers) {
   if (PyObject* object = registers.objects[number.place]) {
     return Py_NewRef(object);
   }
   return registers.may_be_raw(number.place)
-             ? object_of(registers.raw[number.place], registers.kinds[static_cast<std::size_t>(number.place)])
+             ? object_of(registers.kinds[static_cast<std::size_t>(number.place)], registers.raw[number.place])
              : nullptr;
 }
 

@@ -51,7 +51,4 @@ struct Visit {
   const Executor::Hold hold_;
 };
 
-// The number of an object; false: it is no exact number of this kind, or does not fit.
-bool unbox(PyObject* object, Raw kind, RawNumber* number);
-
 }  // namespace tagalong::replay

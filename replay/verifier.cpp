@@ -183,8 +183,8 @@ class Verifier {
     }
     const char* letters = node.object && PyUnicode_Check(node.object.get()) ? PyUnicode_AsUTF8(node.object.get()) : "";
     if (std::string_view(letters).size() != node.operands.size() ||
-        std::string_view(letters).find_first_not_of("ifbo") != std::string_view::npos) {
-      problem("not a letter of i, f, b, o for each operand");
+        std::string_view(letters).find_first_not_of("ifbld?o") != std::string_view::npos) {
+      problem("not a letter of i, f, b, l, d, ?, o for each operand");
     }
   }
 

@@ -96,6 +96,10 @@ int worth_of(const replay::LoopOp& operation, const replay::Executor& executor) 
     case LoopCode::kUnboxInt:
     case LoopCode::kUnboxFloat:
     case LoopCode::kUnboxBool:
+    case LoopCode::kUnboxNumpyInt:
+    case LoopCode::kUnboxNumpyFloat:
+    case LoopCode::kUnboxNumpyBool:
+    case LoopCode::kPair:
     case LoopCode::kFloatOfInt:
     case LoopCode::kGlobal:
     case LoopCode::kItem:

@@ -118,6 +118,22 @@ bool take_dtype(PyObject* module, const DtypeRow& row, Numpy* np) {
   return true;
 }
 
+bool take_truth(Numpy* np) {
+  for (std::size_t i = 0; i < np->truth.size(); ++i) {
+    const Ref made = Ref::steal(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(np->scalar_type[kBool]),
+                                                             i == 0 ? Py_False : Py_True, nullptr));
+    const Ref again = made
+                          ? Ref::steal(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(np->scalar_type[kBool]),
+                                                                    i == 0 ? Py_False : Py_True, nullptr))
+                          : Ref();
+    if (!made || made.get() != again.get()) {
+      return false;
+    }
+    np->truth[i] = Ref(made).release();
+  }
+  return true;
+}
+
 bool take_ufuncs(PyObject* umath, Numpy* np) {
   for (std::size_t i = 0; i < kUfuncNames.size(); ++i) {
     Ref ufunc = attribute(umath, kUfuncNames[i]);
@@ -200,7 +216,7 @@ bool load(PyObject* module, PyObject* umath, Numpy* np) {
       return false;
     }
   }
-  return take_ufuncs(umath, np) && take_functions(umath, np) && layout_agrees(module, *np);
+  return take_truth(np) && take_ufuncs(umath, np) && take_functions(umath, np) && layout_agrees(module, *np);
 }
 
 // An import may still be running: then the module says so.

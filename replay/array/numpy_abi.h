@@ -141,6 +141,7 @@ struct Numpy {
   std::array<PyObject*, kTypeNumbers> descr{};            // the canonical native dtype, or null
   std::array<PyTypeObject*, kTypeNumbers> scalar_type{};  // numpy.float64, ...
   std::array<std::uint8_t, kTypeNumbers> item_size{};
+  std::array<PyObject*, 2> truth{};  // numpy.False_ and numpy.True_, the only ones of their type
   std::array<PyObject*, static_cast<std::size_t>(UfuncName::kCount)> ufuncs{};
   // Steals a reference to the dtype.
   PyObject* (*new_from_descr)(PyTypeObject*, PyObject* descr, int nd, const Extent* dims, const Extent* strides,

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "replay/array/numpy_abi.h"
 #include "replay/executor.h"
 #include "replay/known_functions.h"
 #include "replay/native/code.h"
@@ -26,6 +27,15 @@ namespace tagalong::replay::native {
 namespace {
 
 namespace layout = interp::layout;
+// Of arrays.
+constexpr int kArrayData = offsetof(array::ArrayFields, data);
+constexpr int kArrayDimensions = offsetof(array::ArrayFields, nd);
+constexpr int kArrayExtents = offsetof(array::ArrayFields, dimensions);
+constexpr int kArrayStrides = offsetof(array::ArrayFields, strides);
+constexpr int kArrayType = offsetof(array::ArrayFields, descr);
+constexpr int kArrayFlags = offsetof(array::ArrayFields, flags);
+constexpr int kArrayWriteable = array::kWriteable;
+constexpr int kArrayWriteFlags = array::kWriteable | array::kWarnOnWrite;
 using Xbyak::Label;
 using Xbyak::Reg64;
 using Xbyak::Xmm;
@@ -54,6 +64,16 @@ PyObject* object_of_float(double number) noexcept {
   }
   return object;
 }
+
+PyObject* object_of_scalar(Raw kind, std::int64_t bits) noexcept {
+  PyObject* object = object_of(kind, {.i = bits});
+  if (object == nullptr) {
+    PyErr_Clear();
+  }
+  return object;
+}
+
+const void* item_dtype(int type_number) { return array::met_numpy()->descr[static_cast<std::size_t>(type_number)]; }
 
 void deallocate(PyObject* object, Frame* frame) noexcept {
   frame->is_touched = 1;
@@ -370,12 +390,20 @@ class Compiler final : public Xbyak::CodeGenerator {
     L(back);
     Label& unusual = bail();
     aside(none, back, [this, kind, &unusual, place = op.left] {
+      if (kind == Raw::kPair) {
+        jmp(unusual);
+        return;
+      }
       if (kind == Raw::kFloat) {
         movsd(xmm0, number(place));
         call_function(&object_of_float);
       } else if (kind == Raw::kInt) {
         mov(rdi, number(place));
         call_function(&object_of_int);
+      } else if (kind != Raw::kBool) {
+        mov(edi, static_cast<int>(kind));
+        mov(rsi, number(place));
+        call_function(&object_of_scalar);
       } else {
         mov(rax, reinterpret_cast<std::size_t>(Py_True));
         mov(rcx, reinterpret_cast<std::size_t>(Py_False));
@@ -422,6 +450,14 @@ class Compiler final : public Xbyak::CodeGenerator {
       case LoopCode::kUnboxInt:
         keep_int_of(op, op.left, large);
         perform_aside(large, op);
+        break;
+      case LoopCode::kUnboxNumpyInt:
+      case LoopCode::kUnboxNumpyFloat:
+      case LoopCode::kUnboxNumpyBool:
+        compare_with(qword[rax + layout::kType], type_of(unboxed(op.code)));
+        jne(op.is_guard ? failed(op) : bail());
+        lea(rdx, ptr[rax + static_cast<int>(sizeof(PyObject))]);  // array::scalar_value
+        keep_item(unboxed(op.code), op.left);
         break;
       default:
         unbox_bool(op);
@@ -616,6 +652,49 @@ class Compiler final : public Xbyak::CodeGenerator {
     movapd(float_register(index), left);
     body(float_register(index), right);
     keep_float(op.result, index);
+  }
+  // As float64_arithmetic: the interpreter does what NumPy might report something of.
+  template <typename Body>
+  void float64_operation(const LoopOp& op, Body body) {
+    constexpr std::uint64_t kInfinity = std::uint64_t{0x7FF0000000000000} << 1U;  // without the sign, as all here
+    constexpr std::uint64_t kSmallest = std::uint64_t{0x0010000000000000} << 1U;
+    const bool is_product = op.code == LoopCode::kMultiplyFloat64 || op.code == LoopCode::kDivideFloat64;
+    const std::uint64_t low = is_product ? kSmallest + 1 : 0;
+    const Xmm left = float_of(op.left);
+    const Xmm right = float_of(op.right);
+    const int index = floats_.take();
+    Label unusual;
+    Label exact;
+    movapd(float_register(index), left);
+    body(float_register(index), right);
+    movq(rax, float_register(index));
+    add(rax, rax);
+    if (op.code == LoopCode::kMultiplyFloat64) {
+      jz(exact);
+    }
+    mov(rcx, kInfinity - low);
+    if (low != 0) {
+      mov(rdx, low);
+      sub(rax, rdx);
+    }
+    cmp(rax, rcx);
+    jae(unusual);
+    if (op.code == LoopCode::kMultiplyFloat64) {
+      Label usual;
+      L(usual);
+      later_.emplace_back([this, exact = Label(exact), usual = Label(usual), unusual = Label(unusual),
+                           places = std::array{op.left, op.right}]() mutable {
+        L(exact);  // nothing has been lost if one of them is zero, too
+        for (const std::int32_t place : places) {
+          mov(rax, number(place));
+          add(rax, rax);
+          jz(usual);
+        }
+        jmp(unusual);
+      });
+    }
+    keep_float(op.result, index);
+    perform_aside(unusual, op);
   }
   void negate_float(const LoopOp& op) {
     const int index = floats_.take();
@@ -969,6 +1048,94 @@ class Compiler final : public Xbyak::CodeGenerator {
     movsd(qword[rax + layout::kFloat], float_of(op.result));
   }
 
+  // --- arrays
+
+  void make_pair(const LoopOp& op) {
+    mov(number(op.result), int_of(op.left));
+    mov(number(op.result + 1), int_of(op.right));
+    forget(op.result);
+    forget(op.result + 1);
+  }
+  void load_int(const Reg64& target, std::int32_t place) {
+    if (const int index = ints_.find(place); index >= 0) {
+      mov(target, int_register(index));
+    } else {
+      mov(target, number(place));
+    }
+  }
+  // rdx: the distance of an item by this index of the array in rax; rcx is lost.
+  void find_distance(std::int32_t index, int dimension, Label& unusual) {
+    Label counted;
+    load_int(rdx, index);
+    mov(rcx, qword[rax + kArrayExtents]);
+    mov(rcx, qword[rcx + dimension * kNumberSize]);
+    test(rdx, rdx);
+    jns(counted);
+    add(rdx, rcx);
+    L(counted);
+    cmp(rdx, rcx);
+    jae(unusual);
+    mov(rcx, qword[rax + kArrayStrides]);
+    imul(rdx, qword[rcx + dimension * kNumberSize]);
+  }
+  // rdx: where the array has the item; to `unusual` if it has none, or is another one.
+  void find_array_item(const LoopOp& op, Label& unusual) {
+    const bool is_pair = op.code == LoopCode::kArrayItem2 || op.code == LoopCode::kArrayStore2;
+    mov(rax, object(op.left));
+    compare_with(qword[rax + kArrayType], item_dtype(op.flag));
+    jne(unusual);
+    cmp(dword[rax + kArrayDimensions], is_pair ? 2 : 1);
+    jne(unusual);
+    find_distance(op.right, 0, unusual);
+    if (is_pair) {
+      const Reg64 row = int_register(ints_.take());
+      mov(row, rdx);
+      find_distance(op.right + 1, 1, unusual);
+      add(rdx, row);
+    }
+    add(rdx, qword[rax + kArrayData]);
+  }
+  // The number at rdx.
+  void keep_item(Raw kind, std::int32_t place) {
+    if (kind == Raw::kNumpyFloat) {
+      const int index = floats_.take();
+      movsd(float_register(index), qword[rdx]);
+      keep_float(place, index);
+      return;
+    }
+    const int index = ints_.take();
+    if (kind == Raw::kNumpyInt) {
+      mov(int_register(index), qword[rdx]);
+    } else {
+      cmp(byte[rdx], 0);
+      setne(cl);
+      movzx(int_register(index).cvt32(), cl);
+    }
+    keep_int(place, index);
+  }
+  void array_item(const LoopOp& op) {
+    Label unusual;
+    find_array_item(op, unusual);
+    keep_item(raw_of_items(op.flag), op.result);
+    perform_aside(unusual, op);
+  }
+  void array_store(const LoopOp& op) {
+    Label unusual;
+    const Raw kind = raw_of_items(op.flag);
+    find_array_item(op, unusual);
+    mov(ecx, dword[rax + kArrayFlags]);
+    and_(ecx, kArrayWriteFlags);
+    cmp(ecx, kArrayWriteable);
+    jne(unusual);
+    if (kind == Raw::kNumpyFloat) {
+      movsd(qword[rdx], float_of(op.result));
+    } else {
+      load_int(rcx, op.result);
+      kind == Raw::kNumpyInt ? mov(qword[rdx], rcx) : mov(byte[rdx], cl);
+    }
+    perform_aside(unusual, op);
+  }
+
   // --- guards on objects
 
   void guard_object(const LoopOp& op, const void* expected) {
@@ -1152,6 +1319,9 @@ class Compiler final : public Xbyak::CodeGenerator {
       case LoopCode::kUnboxInt:
       case LoopCode::kUnboxFloat:
       case LoopCode::kUnboxBool:
+      case LoopCode::kUnboxNumpyInt:
+      case LoopCode::kUnboxNumpyFloat:
+      case LoopCode::kUnboxNumpyBool:
         unbox(op);
         break;
       case LoopCode::kAddInt:
@@ -1271,6 +1441,29 @@ class Compiler final : public Xbyak::CodeGenerator {
         break;
       case LoopCode::kStoreItem:
         store_item(op);
+        break;
+      case LoopCode::kPair:
+        make_pair(op);
+        break;
+      case LoopCode::kArrayItem:
+      case LoopCode::kArrayItem2:
+        array_item(op);
+        break;
+      case LoopCode::kArrayStore:
+      case LoopCode::kArrayStore2:
+        array_store(op);
+        break;
+      case LoopCode::kAddFloat64:
+        float64_operation(op, [this](const Xmm& target, const Xmm& operand) { addsd(target, operand); });
+        break;
+      case LoopCode::kSubtractFloat64:
+        float64_operation(op, [this](const Xmm& target, const Xmm& operand) { subsd(target, operand); });
+        break;
+      case LoopCode::kMultiplyFloat64:
+        float64_operation(op, [this](const Xmm& target, const Xmm& operand) { mulsd(target, operand); });
+        break;
+      case LoopCode::kDivideFloat64:
+        float64_operation(op, [this](const Xmm& target, const Xmm& operand) { divsd(target, operand); });
         break;
       case LoopCode::kGlobal:
         global(op);

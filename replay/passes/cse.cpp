@@ -13,12 +13,16 @@
 namespace tagalong::replay {
 namespace {
 
-bool makes_number(const Node& node) { return node.op == Op::int_binary || node.op == Op::float_binary; }
+bool makes_number(const Node& node) {
+  return node.op == Op::int_binary || node.op == Op::float_binary || node.op == Op::float64_binary ||
+         node.op == Op::int64_binary;
+}
 
 // Looks at the value of a number only, not at which object it is.
 bool is_arithmetic(const Node& node) {
   return makes_number(node) || node.op == Op::int_compare || node.op == Op::float_compare ||
-         node.op == Op::number_truth || node.op == Op::guard_type || node.op == Op::drop;
+         node.op == Op::scalar_compare || node.op == Op::number_truth || node.op == Op::guard_type ||
+         node.op == Op::drop;
 }
 
 class Merger {

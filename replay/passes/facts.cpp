@@ -4,6 +4,7 @@
 
 #include "replay/known_functions.h"
 #include "replay/operators.h"
+#include "replay/raw.h"
 #include "rewriter/interp/watch.h"
 
 namespace tagalong::replay {
@@ -11,7 +12,7 @@ namespace tagalong::replay {
 bool is_plain(const PyTypeObject* type) {
   return type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type || type == &PyUnicode_Type ||
          type == &PyComplex_Type || type == &PyBytes_Type || type == Py_TYPE(Py_None) || type == &PyRange_Type ||
-         type == &PyRangeIter_Type;
+         type == &PyRangeIter_Type || is_numpy(raw_of(type));
 }
 
 bool is_lasting(const PyTypeObject* type) {
@@ -24,7 +25,9 @@ const PyTypeObject* Facts::number_type(const Node& node) const {
   const PyTypeObject* left = type(node.operands[0]);
   const auto text = operator_text(node.op, node.immediate).value_or("?");
   if (node.op == Op::unary_op) {  // a type of its own has only what its own operator gives
-    return left == &PyLong_Type || (left == &PyFloat_Type && text != "~") ? left : nullptr;
+    const Raw kind = raw_of(left);
+    return kind == Raw::kInt || (is_float(kind) && text != "~") || (kind == Raw::kNumpyInt && text == "-") ? left
+                                                                                                           : nullptr;
   }
   if (text.starts_with("**")) {
     return nullptr;  // int, float or complex, depending on the values
@@ -43,6 +46,14 @@ const PyTypeObject* Facts::result_type(const Node& node) const {
     case Op::float_binary:
     case Op::unary_op:
       return number_type(node);
+    case Op::float64_binary:
+      return type_of(Raw::kNumpyFloat);
+    case Op::int64_binary:
+      return type_of(Raw::kNumpyInt);
+    case Op::scalar_compare:
+      return type_of(Raw::kNumpyBool);
+    case Op::array_item:
+      return type_of(raw_of_items(static_cast<int>(node.immediate)));
     case Op::unary_not:
     case Op::to_bool:
     case Op::bool_not:
@@ -116,16 +127,7 @@ void Facts::learn(const Node& node) {
 void Facts::learn_loop(const Node& node) {
   const char* letters = PyUnicode_AsUTF8(node.object.get());
   for (std::int32_t index = 0; index < node.result_count; ++index) {
-    const char letter = letters[index];
-    const PyTypeObject* type = nullptr;
-    if (letter == 'i') {
-      type = &PyLong_Type;
-    } else if (letter == 'f') {
-      type = &PyFloat_Type;
-    } else if (letter == 'b') {
-      type = &PyBool_Type;
-    }
-    at(node.first_result + index) = {type, false};
+    at(node.first_result + index) = {type_of(raw_of(letters[index])), false};
   }
 }
 

@@ -1,0 +1,67 @@
+// Numbers without objects: what a register of a loop may hold in place of an object, and how one becomes the other.
+// NumPy's scalars are among them where the NumPy that the program has imported is one whose scalars are known here:
+// from 2.0 on, where Python numbers beside them have no dtype of their own.
+//
+//   RawNumber number;
+//   if (unbox(object, Raw::kNumpyFloat, &number)) ... object_of(Raw::kNumpyFloat, number) ...
+#pragma once
+
+#include <Python.h>
+
+#include <cstdint>
+
+namespace tagalong::replay {
+
+enum class Raw : std::uint8_t {
+  kNone,
+  kInt,
+  kFloat,
+  kBool,
+  kNumpyInt,    // numpy.int64
+  kNumpyFloat,  // numpy.float64
+  kNumpyBool,   // numpy.bool_
+  kPair,        // a tuple of two ints: the other one is the number of the next register
+};
+
+union RawNumber {
+  std::int64_t i;  // of ints; of bools 0 or 1
+  double d;        // of floats
+};
+
+[[nodiscard]] constexpr bool is_numpy(Raw kind) {
+  return kind == Raw::kNumpyInt || kind == Raw::kNumpyFloat || kind == Raw::kNumpyBool;
+}
+[[nodiscard]] constexpr bool is_int(Raw kind) { return kind == Raw::kInt || kind == Raw::kNumpyInt; }
+[[nodiscard]] constexpr bool is_float(Raw kind) { return kind == Raw::kFloat || kind == Raw::kNumpyFloat; }
+
+// kNone: others, and NumPy's as long as nobody has met it.
+[[nodiscard]] Raw raw_of(const PyTypeObject* type);
+// Null: kNone, kPair.
+[[nodiscard]] PyTypeObject* type_of(Raw kind);
+// As in the object of a loop node; NumPy's are its own codes. o: any object.
+[[nodiscard]] Raw raw_of(char letter);
+[[nodiscard]] char letter_of(const PyTypeObject* type);
+
+// False: the object is not one of this kind, or an int that does not fit.
+bool unbox(PyObject* object, Raw kind, RawNumber* number);
+// A new object; null: an exception is set.
+[[nodiscard]] PyObject* object_of(Raw kind, RawNumber number);
+
+// Items of arrays: those of these dtypes, by NumPy's type number (array::TypeNumber).
+[[nodiscard]] Raw raw_of_items(int type_number);
+// The type number of the array's items, if each of them is a number without an object; -1: it is not an array, or one
+// of others. Asks for NumPy.
+[[nodiscard]] int item_type_of(PyObject* object, int dimensions);
+// Where the array has the item now; null: it is no such array any more, or has no such item.
+[[nodiscard]] char* item_place(PyObject* array, int type_number, std::int64_t index);
+[[nodiscard]] char* item_place(PyObject* array, int type_number, std::int64_t row, std::int64_t column);
+[[nodiscard]] bool may_be_written(PyObject* array);
+void load_item(const char* place, Raw kind, RawNumber* number);
+void store_item(char* place, Raw kind, RawNumber number);
+
+// What NumPy's scalar of float64 gives where it has nothing to report, whatever the program has asked it to report, and
+// where it is known which of two NaNs it gives.
+enum class Float64Operator : std::uint8_t { kAdd, kSubtract, kMultiply, kDivide };
+[[nodiscard]] bool float64_arithmetic(Float64Operator operation, double left, double right, double* result);
+
+}  // namespace tagalong::replay
