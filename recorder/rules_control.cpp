@@ -16,6 +16,8 @@ using replay::SlotCheck;
 void Session::branch(const Instruction& /*instruction*/) {
   if (is_before_) {
     top().pending = current_;
+    const bool iterates = is_in_loop() && instruction_at(current_).opcode == op::kFOR_ITER;
+    top().iterated_items = iterates ? replay::iterated_type_of(live_stack(0)) : -1;
   }
 }
 
@@ -63,9 +65,18 @@ void Session::settle_iteration(const Instruction& instruction, bool exhausted) {
   if (is_range) {
     guard_exact(iterator, &PyRangeIter_Type, here);
   }
-  const Value item = is_range ? emit(Op::range_next, {iterator}, kNoSnapshot) : emit(Op::for_iter, {iterator}, here);
+  const int items = std::exchange(top().iterated_items, -1);
+  const bool is_array = items >= 0 && may_be_exact(iterator, &PySeqIter_Type);
+  if (is_array) {
+    guard_exact(iterator, &PySeqIter_Type, here);
+  }
+  const Value item = is_range   ? emit(Op::range_next, {iterator}, kNoSnapshot)
+                     : is_array ? emit(Op::array_next, {iterator}, here, items)
+                                : emit(Op::for_iter, {iterator}, here);
   if (is_range) {
     facts(item).exact = &PyLong_Type;
+  } else if (is_array) {
+    facts(item).exact = replay::type_of(replay::raw_of_items(items));
   }
   if (exhausted) {
     other.push_back(item);

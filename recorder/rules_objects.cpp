@@ -102,7 +102,7 @@ bool Session::call_known(int operands, SnapshotId here) {
   hold(result);
   push(result);
   note(result, live_stack(0));
-  facts(result).exact = replay::result_of(known);
+  facts(result).exact = replay::result_of(known, types[0]);
   for (const Value value : popped) {
     release(value);
   }

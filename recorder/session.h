@@ -195,6 +195,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
     PyObject* callable = nullptr;  // that is called: alive while the call lasts
     PyObject* called = nullptr;    // what it calls if it is a method or a partial; to compare with, not to look into
     int array_items = -1;          // type number of the items of the array that the instruction under way asks for one
+    int iterated_items = -1;       // the same of the array that the FOR_ITER under way takes one of
     bool plain_attribute = false;  // the LOAD_ATTR or LOAD_METHOD under way finds its name in a module's own dict
     Raising raising;
     std::int32_t declined = kNotDeclined;  // the operation whose inlined method has answered NotImplemented

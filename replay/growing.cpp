@@ -54,6 +54,7 @@ LoopOp renumbered(LoopOp op, const Renumbering& by) {
       op.right = by.state(op.right);
       break;
     case LoopCode::kForIter:
+    case LoopCode::kArrayNext:
       op.left = by.place(op.left);
       op.result = by.place(op.result);
       op.right += by.step;

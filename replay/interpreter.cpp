@@ -281,6 +281,8 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
       return execute_item(step, operand(0), operand(1), operand(2));
     case Op::array_item:
       return execute_array_item(step, operand(0), operand(1), nullptr);
+    case Op::array_next:
+      return execute_array_next(step, operand(0));
     case Op::array_store:
       return execute_array_item(step, operand(0), operand(1), operand(2));
     case Op::float64_binary:

@@ -65,6 +65,8 @@ class Interpreter {
   Answer go_round(const Step& step, const std::int32_t* operands);
   Answer execute_item(const Step& step, PyObject* container, PyObject* key, PyObject* value);
   Answer execute_array_item(const Step& step, PyObject* array, PyObject* key, PyObject* value);
+  Answer execute_array_next(const Step& step, PyObject* iterator);
+  Answer end_array(const Step& step, PyObject* iterator);
   Answer execute_scalars(const Step& step, PyObject* left, PyObject* right);
   // The one dispatch: part of the loop.
   [[gnu::always_inline]] Answer execute_step(const Step& step);

@@ -188,6 +188,32 @@ Interpreter::Answer Interpreter::execute_array_item(const Step& step, PyObject* 
   return Answer::kNext;
 }
 
+// There is no next item: if it is the end, the iterator gives up the array now.
+Interpreter::Answer Interpreter::end_array(const Step& step, PyObject* iterator) {
+  if (iterated_type_of(iterator) != step.immediate) {
+    return Answer::kAgain;
+  }
+  if (!sync(step)) {
+    return Answer::kRaised;
+  }
+  if (iterated_type_of(iterator) != step.immediate) {
+    return Answer::kAgain;
+  }
+  registers_[step.result] = Py_TYPE(iterator)->tp_iternext(iterator);
+  return registers_[step.result] == nullptr && PyErr_Occurred() != nullptr ? Answer::kRaised : Answer::kNext;
+}
+
+Interpreter::Answer Interpreter::execute_array_next(const Step& step, PyObject* iterator) {
+  const char* place = next_item_place(iterator, step.immediate);
+  if (place == nullptr) {
+    return end_array(step, iterator);
+  }
+  const Raw kind = raw_of_items(step.immediate);
+  RawNumber number;
+  load_item(place, kind, &number);
+  return store(step, object_of(kind, number));
+}
+
 namespace {
 
 bool is_so(int comparison, double x, double y) {
@@ -764,6 +790,17 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
           store_item(place, raw_of_items(op->flag), raw[op->result]);
         } else {
           load_item(place, raw_of_items(op->flag), &raw[op->result]);
+        }
+        break;
+      }
+      case LoopCode::kArrayNext: {
+        PyObject* iterator = objects[op->left];
+        if (const char* place = next_item_place(iterator, op->flag)) [[likely]] {
+          load_item(place, raw_of_items(op->flag), &raw[op->result]);
+        } else if (const Answer answer = end_array(steps[op->right], iterator); answer != Answer::kNext) {
+          return ended<once>(finish(steps[op->right], answer));
+        } else {
+          TAGALONG_GUARD_FAILED
         }
         break;
       }

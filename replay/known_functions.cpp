@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "replay/array/numpy_abi.h"
+#include "replay/raw.h"
 #include "rewriter/interp/iterators.h"
 
 namespace tagalong::replay {
@@ -29,7 +31,7 @@ Table& table() {
       }
     };
     add("len", Known::kLength);
-    add("abs", Known::kMagnitude);
+    add("abs", Known::kAbsolute);
     made->emplace(reinterpret_cast<PyObject*>(&PyRange_Type), Known::kRange);
     made->emplace(reinterpret_cast<PyObject*>(&PyFloat_Type), Known::kFloat);
     made->emplace(reinterpret_cast<PyObject*>(&PyLong_Type), Known::kInt);
@@ -68,7 +70,8 @@ const Known* of_math(PyObject* callable) {
 
 bool is_sized(const PyTypeObject* type) {
   return type == &PyList_Type || type == &PyTuple_Type || type == &PyUnicode_Type || type == &PyBytes_Type ||
-         type == &PyDict_Type || type == &PySet_Type || type == &PyFrozenSet_Type || type == &PyRange_Type;
+         type == &PyDict_Type || type == &PySet_Type || type == &PyFrozenSet_Type || type == &PyRange_Type ||
+         (array::met_numpy() != nullptr && type == array::met_numpy()->array_type);
 }
 
 }  // namespace
@@ -103,13 +106,13 @@ bool takes(Known known, const PyTypeObject* const* types, int count) {
     case Known::kLength:
       return count == 1 && is_sized(types[0]);
     case Known::kFloat:
-      return count == 1 && types[0] == &PyLong_Type;
-    default:
-      return count == 1 && types[0] == &PyFloat_Type;
+      return count == 1 && (is_int(raw_of(types[0])) || raw_of(types[0]) == Raw::kNumpyFloat);
+    default:  // NumPy's is one of Python's, too
+      return count == 1 && is_float(raw_of(types[0]));
   }
 }
 
-PyTypeObject* result_of(Known known) {
+PyTypeObject* result_of(Known known, const PyTypeObject* operand) {
   switch (known) {
     case Known::kNone:
       return nullptr;
@@ -120,6 +123,8 @@ PyTypeObject* result_of(Known known) {
     case Known::kInt:
     case Known::kLength:
       return &PyLong_Type;
+    case Known::kAbsolute:
+      return raw_of(operand) == Raw::kNumpyFloat ? type_of(Raw::kNumpyFloat) : &PyFloat_Type;
     default:
       return &PyFloat_Type;
   }
@@ -128,7 +133,11 @@ PyTypeObject* result_of(Known known) {
 bool call_float(Known known, double operand, double* result) noexcept {
   switch (known) {
     case Known::kMagnitude:
+    case Known::kAbsolute:
       *result = std::fabs(operand);
+      return true;
+    case Known::kFloat:
+      *result = operand;
       return true;
     case Known::kSqrt:
       *result = std::sqrt(operand);

@@ -3,7 +3,7 @@
 // without objects. A call site guards which function it is.
 //
 //   const Known known = known_function(callable);
-//   if (takes(known, types, count)) ... result_of(known) ...
+//   if (takes(known, types, count)) ... result_of(known, type) ...
 #pragma once
 
 #include <Python.h>
@@ -21,11 +21,12 @@ enum class Known : std::uint8_t {
   kAtan,
   kExp,
   kLog,
-  kMagnitude,  // math.fabs, abs() of a float
+  kMagnitude,  // math.fabs
+  kAbsolute,   // abs() of a float, or of numpy.float64, which gives one
   kFloor,
   kCeiling,
   kInt,    // of a float
-  kFloat,  // of an int
+  kFloat,  // of an int, or one of NumPy's floats
   kLength,
   kRange,
 };
@@ -38,9 +39,9 @@ enum class Known : std::uint8_t {
 
 // Whether a call with operands of these exact types is one.
 [[nodiscard]] bool takes(Known known, const PyTypeObject* const* types, int count);
-[[nodiscard]] PyTypeObject* result_of(Known known);
+[[nodiscard]] PyTypeObject* result_of(Known known, const PyTypeObject* operand);
 
-// The float that one of kSqrt ... kMagnitude gives. False: it raises, or nothing is known about that.
+// The float that one of kSqrt ... kAbsolute gives. False: it raises, or nothing is known about that.
 [[nodiscard]] bool call_float(Known known, double operand, double* result) noexcept;
 // The int that one of kFloor, kCeiling, kInt gives; false as above, or it has more than 64 bits.
 [[nodiscard]] bool call_int(Known known, double operand, std::int64_t* result) noexcept;

@@ -326,6 +326,11 @@ std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
       return std::nullopt;
     case Op::range_next:
       return is_fused(number) ? std::optional(Plan{LoopCode::kRangeNext, Raw::kInt}) : std::nullopt;
+    case Op::array_next: {
+      const Raw items = raw_of_items(static_cast<int>(each.immediate));
+      return is_fused(number) && type_of(items) != nullptr ? std::optional(Plan{LoopCode::kArrayNext, items})
+                                                           : std::nullopt;
+    }
     case Op::for_iter:
       return is_fused(number) ? std::optional(Plan{LoopCode::kForIter, Raw::kNone}) : std::nullopt;
     case Op::load_global:
@@ -365,13 +370,18 @@ std::optional<LoopLowering::Plan> LoopLowering::plan_call(std::size_t number) co
     case Known::kLength:
       return Plan{LoopCode::kLength, Raw::kInt};
     case Known::kFloat:
-      return first == Raw::kInt ? std::optional(Plan{LoopCode::kFloatOfInt, Raw::kFloat}) : std::nullopt;
+      if (is_int(first)) {
+        return Plan{LoopCode::kFloatOfInt, Raw::kFloat};
+      }
+      return first == Raw::kNumpyFloat ? std::optional(Plan{LoopCode::kCallFloat, Raw::kFloat}) : std::nullopt;
     case Known::kFloor:
     case Known::kCeiling:
     case Known::kInt:
-      return first == Raw::kFloat ? std::optional(Plan{LoopCode::kCallInt, Raw::kInt}) : std::nullopt;
+      return is_float(first) ? std::optional(Plan{LoopCode::kCallInt, Raw::kInt}) : std::nullopt;
+    case Known::kAbsolute:
+      return is_float(first) ? std::optional(Plan{LoopCode::kCallFloat, first}) : std::nullopt;
     default:
-      return first == Raw::kFloat ? std::optional(Plan{LoopCode::kCallFloat, Raw::kFloat}) : std::nullopt;
+      return is_float(first) ? std::optional(Plan{LoopCode::kCallFloat, Raw::kFloat}) : std::nullopt;
   }
 }
 
@@ -415,10 +425,9 @@ LoopLowering::Plan LoopLowering::plan_item(std::size_t number) const {
     if (!is_in(each.operands) || each.op == Op::drop) {
       continue;
     }
-    const bool is_arithmetic =
-        each.op == Op::int_binary || each.op == Op::float_binary || each.op == Op::int_compare ||
-        each.op == Op::float_compare ||
-        (each.op == Op::known_call && result_of(known_function(each.object.get())) != &PyRange_Type);
+    const bool is_arithmetic = each.op == Op::int_binary || each.op == Op::float_binary || each.op == Op::int_compare ||
+                               each.op == Op::float_compare ||
+                               (each.op == Op::known_call && known_function(each.object.get()) != Known::kRange);
     if (each.op == Op::guard_type) {
       wanted = raw_of(reinterpret_cast<PyTypeObject*>(each.object.get()));
     }
@@ -444,7 +453,7 @@ bool LoopLowering::is_fused(std::size_t number) const {
   if (next.operands.empty() || next.operands[0] != each.first_result) {
     return false;
   }
-  if (each.op == Op::range_next || each.op == Op::for_iter) {
+  if (each.op == Op::range_next || each.op == Op::for_iter || each.op == Op::array_next) {
     return next.op == Op::guard_not_null;
   }
   return is_branch(next) && uses_[at(each.first_result)] == 1;
@@ -480,7 +489,7 @@ std::int32_t LoopLowering::coalesced(std::size_t number, Value result, Raw raw) 
     return -1;
   }
   const Value parameter = first_ + index;
-  const std::size_t defined = number + (node(number).op == Op::range_next ? 1 : 0);
+  const std::size_t defined = number + (node(number).op == Op::range_next || node(number).op == Op::array_next ? 1 : 0);
   // The remainder may be its left operand, whose object is then the result's.
   const bool keeps_object =
       node(number).op == Op::int_binary && node(number).immediate % NB_INPLACE_ADD == NB_REMAINDER;
@@ -612,7 +621,9 @@ void LoopLowering::emit(std::size_t number, std::size_t step) {
     LoopOp& op = program_.ops[fused_op_];
     op.step = static_cast<std::uint32_t>(step);
     op.is_guard = true;
-    op.flag = each.op == Op::guard_true ? 1 : 0;
+    if (is_branch(each)) {
+      op.flag = each.op == Op::guard_true ? 1 : 0;
+    }
     return;
   }
   if (each.result_count != 1) {
@@ -652,6 +663,12 @@ void LoopLowering::emit_planned(std::size_t number, std::size_t step) {
   const std::int32_t result = each.result_count == 1 ? place(each.first_result) : -1;
   if (chosen.code == LoopCode::kRangeNext) {
     push(chosen.code, step, place(each.operands[0]), -1, result);
+    fused_ = number + 1;
+    fused_op_ = program_.ops.size() - 1;
+  } else if (chosen.code == LoopCode::kArrayNext) {
+    may_be_boxed(each.snapshot);  // where it ends
+    LoopOp& op = push(chosen.code, step, place(each.operands[0]), static_cast<std::int32_t>(step), result);
+    op.flag = static_cast<std::uint8_t>(each.immediate);
     fused_ = number + 1;
     fused_op_ = program_.ops.size() - 1;
   } else if (chosen.code == LoopCode::kForIter) {

@@ -92,6 +92,7 @@ enum class LoopCode : std::uint8_t {
   kPair,        // the numbers of `left` and `right`, as those of `result` and the register behind it
   kArrayItem,   // the number of array `left` [raw `right`]; `flag`: type number of the items
   kArrayItem2,  // the same by a pair
+  kArrayNext,   // the number of the next item of iterator `left` (step `right`); a guard that there is one
   kArrayStore,  // array `left` [raw `right`] = number of `result`
   kArrayStore2,
   kServe,  // signals, pending calls, other threads, as at each jump back; `result`: what a round is worth

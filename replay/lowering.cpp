@@ -504,7 +504,8 @@ bool Executor::fail_at(std::size_t number) {
     return true;  // it does already
   }
   const auto belongs = [number](const LoopOp& op) {
-    const bool is_fused = op.code == LoopCode::kRangeNext || op.code == LoopCode::kForIter;  // with its guard
+    const bool is_fused = op.code == LoopCode::kRangeNext || op.code == LoopCode::kForIter ||
+                          op.code == LoopCode::kArrayNext;  // with its guard
     return op.step == number + (is_fused ? 1 : 0);
   };
   // What dies at a loop node is behind it.

@@ -8,6 +8,7 @@
 #include "replay/array/float_status.h"
 #include "replay/array/numpy_abi.h"
 #include "rewriter/interp/exact_numbers.h"
+#include "rewriter/interp/iterators.h"
 
 namespace tagalong::replay {
 namespace {
@@ -212,6 +213,21 @@ int item_type_of(PyObject* object, int dimensions) {
     }
   }
   return -1;
+}
+
+int iterated_type_of(PyObject* iterator) {
+  return Py_TYPE(iterator) == &PySeqIter_Type ? item_type_of(interp::iterated(iterator), 1) : -1;
+}
+
+const char* next_item_place(PyObject* iterator, int type_number) {
+  const array::Numpy* np = array::met_numpy();
+  auto* state = reinterpret_cast<interp::SequenceIterator*>(iterator);
+  if (np == nullptr || state->sequence == nullptr || Py_TYPE(state->sequence) != np->array_type || state->index < 0) {
+    return nullptr;
+  }
+  const char* place = item_place(state->sequence, type_number, state->index);
+  state->index += place != nullptr ? 1 : 0;
+  return place;
 }
 
 char* item_place(PyObject* array, int type_number, std::int64_t index) {

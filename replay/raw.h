@@ -52,6 +52,10 @@ bool unbox(PyObject* object, Raw kind, RawNumber* number);
 // The type number of the array's items, if each of them is a number without an object; -1: it is not an array, or one
 // of others. Asks for NumPy.
 [[nodiscard]] int item_type_of(PyObject* object, int dimensions);
+// The same of what an iterator of the interpreter's own goes through, item by item.
+[[nodiscard]] int iterated_type_of(PyObject* iterator);
+// The next item of such an iterator, which it is taken from then; null: there is none, or no such array any more.
+[[nodiscard]] const char* next_item_place(PyObject* iterator, int type_number);
 // Where the array has the item now; null: it is no such array any more, or has no such item.
 [[nodiscard]] char* item_place(PyObject* array, int type_number, std::int64_t index);
 [[nodiscard]] char* item_place(PyObject* array, int type_number, std::int64_t row, std::int64_t column);

@@ -722,7 +722,8 @@ class Compiler final : public Xbyak::CodeGenerator {
       jb(bail());  // or no number
       sqrtsd(float_register(index), operand);
       keep_float(op.result, index);
-    } else if (op.flag == static_cast<std::uint8_t>(Known::kMagnitude)) {
+    } else if (op.flag == static_cast<std::uint8_t>(Known::kMagnitude) ||
+               op.flag == static_cast<std::uint8_t>(Known::kAbsolute)) {
       const int index = floats_.take();
       mov(rax, number(op.left));
       btr(rax, kSignBit);
@@ -1119,6 +1120,30 @@ class Compiler final : public Xbyak::CodeGenerator {
     keep_item(raw_of_items(op.flag), op.result);
     perform_aside(unusual, op);
   }
+  void array_next(const LoopOp& op) {
+    Label unusual;
+    mov(rax, object(op.left));
+    mov(rdx, qword[rax + layout::kIteratorIndex]);
+    mov(rax, qword[rax + layout::kIteratorSequence]);
+    test(rax, rax);
+    jz(unusual);
+    compare_with(qword[rax + layout::kType], array::met_numpy()->array_type);
+    jne(unusual);
+    compare_with(qword[rax + kArrayType], item_dtype(op.flag));
+    jne(unusual);
+    cmp(dword[rax + kArrayDimensions], 1);
+    jne(unusual);
+    mov(rcx, qword[rax + kArrayExtents]);
+    cmp(rdx, qword[rcx]);
+    jae(unusual);
+    mov(rcx, qword[rax + kArrayStrides]);
+    imul(rdx, qword[rcx]);
+    add(rdx, qword[rax + kArrayData]);
+    mov(rax, object(op.left));
+    inc(qword[rax + layout::kIteratorIndex]);
+    keep_item(raw_of_items(op.flag), op.result);
+    perform_aside(unusual, op);
+  }
   void array_store(const LoopOp& op) {
     Label unusual;
     const Raw kind = raw_of_items(op.flag);
@@ -1448,6 +1473,9 @@ class Compiler final : public Xbyak::CodeGenerator {
       case LoopCode::kArrayItem:
       case LoopCode::kArrayItem2:
         array_item(op);
+        break;
+      case LoopCode::kArrayNext:
+        array_next(op);
         break;
       case LoopCode::kArrayStore:
       case LoopCode::kArrayStore2:

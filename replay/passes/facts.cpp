@@ -82,7 +82,7 @@ const PyTypeObject* Facts::result_type(const Node& node) const {
     case Op::get_len:
       return &PyLong_Type;
     case Op::known_call:
-      return result_of(known_function(node.object.get()));
+      return result_of(known_function(node.object.get()), type(node.operands[0]));
     default:
       return nullptr;
   }
@@ -117,8 +117,9 @@ void Facts::learn(const Node& node) {
   if (node.op == Op::loop) {
     learn_loop(node);
   } else if (node.result_count == 1) {
-    // A range gives an int or nothing.
-    const bool held = node.op == Op::constant || node.op == Op::null || node.op == Op::range_next;
+    // A range gives an int or nothing, an array one of NumPy's scalars or nothing.
+    const bool held =
+        node.op == Op::constant || node.op == Op::null || node.op == Op::range_next || node.op == Op::array_next;
     at(node.first_result) = {result_type(node), held};
   }
 }

@@ -39,7 +39,7 @@ inline PyObject* new_range_iterator(std::int64_t start, std::int64_t length) {
   return reinterpret_cast<PyObject*>(made);
 }
 
-// As listobject.c and tupleobject.c have them.
+// As listobject.c, tupleobject.c and iterobject.c (PySeqIter_Type) have them.
 struct SequenceIterator {
   PyObject ob_base;
   Py_ssize_t index;
@@ -49,6 +49,9 @@ struct SequenceIterator {
 inline bool is_sequence_iterator(PyObject* iterator) {
   return Py_TYPE(iterator) == &PyListIter_Type || Py_TYPE(iterator) == &PyTupleIter_Type;
 }
+
+// What it goes through; null: nothing any more.
+inline PyObject* iterated(PyObject* iterator) { return reinterpret_cast<SequenceIterator*>(iterator)->sequence; }
 
 // One over what is freed without running anything: its function runs nobody's code, not even at the end.
 inline bool is_text_iterator(PyObject* iterator) {

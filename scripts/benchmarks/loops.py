@@ -10,6 +10,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from benchmarks.measure import Figure, pair, replayed
 from tagalong import _core
 
@@ -104,6 +106,49 @@ def crc(values, table):
     return state
 
 
+def array_dot(a, b):
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+def array_norm(a):
+    total = 0.0
+    for x in a:
+        total += x * x
+    return total
+
+
+def array_prefix_sums(a):
+    for i in range(1, len(a)):
+        a[i] += a[i - 1]
+    return float(a[-1])
+
+
+def array_histogram(values, counts):
+    counts[:] = 0
+    for i in range(len(values)):
+        counts[values[i]] += 1
+    return int(counts[0])
+
+
+def array_jacobi(a, b):
+    rows, columns = a.shape
+    for i in range(1, rows - 1):
+        for j in range(1, columns - 1):
+            b[i, j] = (a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1]) * 0.25
+    return float(b[1, 1])
+
+
+def array_count(a):
+    positive = 0
+    for i in range(len(a)):
+        if a[i] > 0.25 and a[i] < 0.75:
+            positive += 1
+    return positive
+
+
 def _table() -> list[int]:
     table = []
     for start in range(256):
@@ -112,6 +157,19 @@ def _table() -> list[int]:
             state = (state >> 1) ^ 0xEDB88320 if state & 1 else state >> 1
         table.append(state)
     return table
+
+
+def _array_programs() -> list[tuple[Callable[..., Any], tuple[Any, ...], float | None]]:
+    row = np.linspace(0.0, 1.0, 1000)
+    grid = np.linspace(0.0, 1.0, 40 * 40).reshape(40, 40)
+    return [
+        (array_dot, (row, row[::-1]), 5.0),
+        (array_norm, (row,), 5.0),
+        (array_prefix_sums, (np.zeros(1000),), 5.0),
+        (array_histogram, (np.arange(1000) % 50, np.zeros(50, int)), 5.0),
+        (array_jacobi, (grid, grid.copy()), 5.0),
+        (array_count, (row,), 5.0),
+    ]
 
 
 def _programs() -> list[tuple[Callable[..., Any], tuple[Any, ...], float | None]]:
@@ -126,6 +184,7 @@ def _programs() -> list[tuple[Callable[..., Any], tuple[Any, ...], float | None]
         (spectral_row, (3, floats), 3.0),
         (sieve_strike, ([True] * 2000, 2000, 2), 3.0),
         (crc, ([i * 7 & 255 for i in range(1000)], _table()), 3.0),
+        *_array_programs(),
         (nested, (40,), None),
         (mandelbrot, (8, 100), None),
     ]

@@ -547,3 +547,84 @@ def f(items, places):
             lambda items=items: (items, np.array(PLACES)),
             states=[{}],
         )
+
+
+ITERATED = """
+def f(a, b):
+    out = []
+    total = 0
+    for x in a:
+        total += x * 2
+        out.append(x)
+        for y in b:
+            if y > x:
+                out.append(y)
+            total = total - y
+    return out, total
+"""
+
+
+@pytest.mark.parametrize("base", ["floats", "ints"])
+def test_iteration_over_all_arrays(base: str, made_after: int) -> None:
+    def usual() -> tuple[Any, Any]:
+        return BASES[base]().repeat(4), BASES[base]()
+
+    numbers = [make for name, make in LAYOUTS.items() if name not in ("list", "dict")]
+    others = [lambda make=make: (make(), usual()[1]) for make in numbers]
+    others += [lambda make=make: (usual()[0], make()) for make in numbers]
+    compare(ITERATED, usual, made_after, *others, states=[{}])
+
+
+WHILE_ITERATED = """
+def f(a):
+    out = []
+    i = 0
+    for x in a:
+        i += 1
+        if i == {round}:
+            {change}
+        out.append(x + 1)
+        if i > 200:
+            break
+    return a, out
+"""
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_the_array_is_changed_while_it_is_iterated(change: str, made_after: int) -> None:
+    for place in (20, 1, 64):
+        calls = WHILE_ITERATED.format(change="change(a)", round=place) + f"\ndef change(a):\n    {change}\n"
+        compare(calls, lambda: (np.arange(64.0),), made_after, states=[{}], is_made=False)
+
+
+def test_iterators_that_live_on(made_after: int) -> None:
+    """One iterator for two loops; it gives its array up at the end, not before."""
+    source = """
+def f(n):
+    out = []
+    a = np.arange(float(n))
+    items = iter(a)
+    for x in items:
+        if x > n - 10:
+            break
+        out.append(x)
+    for x in items:
+        out.append(x)
+    for x in items:
+        out.append(x)
+    out.append(items.__reduce__()[1])
+    return out
+"""
+    compare(source, lambda: (50,), made_after, lambda: (5,), lambda: (0,), states=[{}])
+
+
+@pytest.mark.parametrize(
+    "name", ["sqrt", "sin", "exp", "log", "fabs", "floor", "ceil", "abs", "int", "float", "len"]
+)
+@pytest.mark.parametrize("base", [float, int])
+def test_known_functions(name: str, base: type, made_after: int) -> None:
+    source = "from math import *\n" + VALUES.format(expression=f"{name}(x)").replace(
+        "ValueError)", "ValueError, TypeError)"
+    )
+    special = {float: floats(), int: np.array(INTS)}
+    compare(source, lambda: USUAL[base], made_after, lambda: pairs(special[base], plain(1.0, 3)))

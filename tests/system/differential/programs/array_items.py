@@ -237,3 +237,64 @@ def f(a, when, what):
         except IndexError as error:
             out.append(str(error))
     return out, a
+
+
+# program: items_iterated
+# limits: loops=1
+# note: the iterator lets go of the array where it ends
+# f(np.arange(40.0)) => record record hit exit, hit stitch exit
+# f(np.arange(40.0)[::-3]) => hit stitch exit
+# f(np.empty(0)) => hit exit
+# f(np.arange(40)) => hit exit (miss)*16 record hit exit
+# f(np.arange(40.0, dtype=np.float32)) => hit exit (miss)*16 record hit exit
+# f(np.arange(40.0).reshape(20, 2)) => hit exit miss hit exit
+# f(list(range(40))) => hit exit miss hit exit
+import numpy as np
+
+
+def f(a):
+    total = 0.0
+    for x in a:
+        total += x * x
+    return total
+
+
+# program: items_last_reference_is_the_iterators
+# limits: loops=1
+# note: whose end is seen in front of what follows the loop
+# f(40) => record record (hit exit)*3, hit stitch exit hit exit hit exit
+# f(3) => hit stitch exit hit exit hit exit
+import weakref
+import numpy as np
+
+
+def f(n):
+    told = []
+    a = np.arange(float(n))
+    watch = weakref.ref(a, lambda _: told.append((i, x)))
+    items = iter(a)
+    del a
+    i = 0
+    for x in items:
+        i += 1
+        told.append(watch() is None) if i > n - 2 else None
+    told.append("end")
+    return told, watch() is None
+
+
+# program: items_of_functions
+# limits: loops=1
+# note: abs() of a scalar is one, float() and math.sqrt() give Python's float
+# f(np.arange(40.0)) => record record hit exit, hit stitch exit
+# f(np.array([1.0] * 20 + [-1.0, np.nan, np.inf, 0.0])) => hit stitch (exit hit)*3 exit
+# f(np.arange(40)) => (hit exit)*16 bridge hit (exit stitch stitch)*23 exit
+from math import floor, sqrt
+import numpy as np
+
+
+def f(a):
+    out = []
+    for i in range(len(a)):
+        out.append((abs(-a[i]), float(a[i]), int(a[i]) if a[i] < 1e9 else None, floor(a[i] / 3) if a[i] < 1e9 else 0))
+        out.append(sqrt(a[i]) if a[i] >= 0 else 0)
+    return out
