@@ -63,6 +63,10 @@ array::RegionReason Interpreter::region_holds(const PlannedRegion& region) const
       return Reason::kRealFrame;
     }
   }
+  if (region.returns && run_.depth > 0 &&
+      (interp::is_held(run_.frames[0]) || interp::has_locals_dict(run_.frames[0]))) {
+    return Reason::kRealFrame;
+  }
   for (const auto& [frame, slot] : region.numeric_slots) {
     const int level = real_level(frame);
     PyObject* old = level < 0 ? nullptr : interp::locals_of(run_.frames[level])[slot];

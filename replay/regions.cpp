@@ -91,6 +91,13 @@ class RegionPlanner {
       const Step& step = source_.first[is_in_loop ? op->step : number];
       if (is_in_loop ? !may_be_inside(*op, step) : step.in_loop || !may_be_inside(step)) {
         reason_ = Reason::kOther;
+        if ((!is_in_loop || op->code == LoopCode::kStep) && step.op == Op::return_value && operations_ != 0 &&
+            operations_ == builder_.operation_count() && is_presentable()) {
+          region_->count = static_cast<std::uint32_t>(number);
+          region_->returns = true;
+          returned_ = source_.used[step.operands];
+          accepted_ = state_;
+        }
       }
       if (reason_ != Reason::kNone || !(is_in_loop ? take(*op, step) : take(step))) {
         break;
@@ -755,6 +762,9 @@ class RegionPlanner {
         continue;
       }
       const Content& content = contents_[static_cast<std::size_t>(index)];
+      if (region_->returns && content.kind == Kind::kResult && !is_returned(index)) {
+        continue;
+      }
       if (content.kind == Kind::kNumber) {
         region_->numeric.emplace_back(place, content.computed);
         continue;
@@ -782,6 +792,12 @@ class RegionPlanner {
     }
     region_->plan = builder_.finish(outputs);
     return region_->plan != nullptr;
+  }
+
+  // What the returning frame's variables hold dies with it, unseen.
+  bool is_returned(int content) const {
+    const auto returned = accepted_.registers.find(returned_);
+    return returned != accepted_.registers.end() && returned->second == content;
   }
 
   std::int32_t register_with(int content) const {
@@ -837,6 +853,7 @@ class RegionPlanner {
   State state_, accepted_;
   Reason reason_ = Reason::kNone;
   std::size_t operations_ = 0;  // of the builder, in the accepted state
+  std::int32_t returned_ = -1;  // register, where that is followed by the end of the trace
 };
 
 }  // namespace

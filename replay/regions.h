@@ -31,6 +31,7 @@ struct PlannedRegion {
   std::unique_ptr<array::RegionPlan> plan;
   std::uint32_t count = 0;
   std::int32_t last_line = 0;
+  bool returns = false;  // the root frame returns then: its variables are not filled any more, so nobody may hold it
   array::RegionReason end = array::RegionReason::kNone;  // why the next operation is not in it
   mutable std::uint64_t runs = 0;
   struct External {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import ERRSTATES, sample, ufuncs
+from arrays_support import ERRSTATES, described, sample, ufuncs
 from chains_support import both, check
 from tagalong import _core
 
@@ -27,7 +28,7 @@ SIZES = (0, 1, 2, 10, 63, 65, 1000, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 3000
 
 @pytest.fixture(autouse=True)
 def regions() -> None:
-    """The engine's option, which is off."""
+    """The option, as it is by default."""
     _core.set_option("regions", 1)
 
 
@@ -444,3 +445,50 @@ def test_reasons() -> None:
         text = tagalong.explain(traced)
         assert "lines 2 to 4: 3 array operations as one" in text
         assert f"({reason})" in text
+
+
+@pytest.mark.parametrize("result", ["c", "b - c", "b + y"])
+def test_variables_of_a_frame_that_returns(result: str) -> None:
+    """Nobody sees them, so they become no arrays; unless somebody holds the frame."""
+    source = f"""
+        def f(x, y, keep):
+            if keep:
+                frames.append(sys._getframe())
+            a = x * y
+            b = a + x
+            c = a * b
+            return {result}
+        """
+    frames: list[Any] = []
+    program = "\n".join(line[8:] for line in source.splitlines())
+    eager, traced = both(program, sys=sys, frames=frames)
+    for keep in (False, False, False, False, True, True, True, True, False, True):
+        check(eager, traced, lambda keep=keep: [np.arange(9.0), np.arange(9.0) + 1, keep])
+        assert len(frames) == (2 if keep else 0)
+        shown = [
+            {name: described(value) for name, value in frame.f_locals.items() if name in "abc"}
+            for frame in frames
+        ]
+        assert not keep or (shown[0] == shown[1] and [*shown[0]] == ["a", "b", "c"])
+        frames.clear()
+    peak = most_memory(both(program, sys=sys, frames=frames)[1])
+    assert peak < 2 * BIG * 8, peak
+
+
+BIG = 1_000_000
+
+
+def most_memory(function: Any) -> int:
+    """How many bytes more a call has in use at a time, besides its operands."""
+    arguments = [np.arange(float(BIG)), np.arange(float(BIG)) + 1, False]
+    for _ in range(4):
+        function(*arguments)
+
+    def status(name: str) -> int:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
+
+    before = status("VmRSS:")
+    Path("/proc/self/clear_refs").write_text("5")  # the peak is what there is now
+    function(*arguments)
+    return status("VmHWM:") - before
