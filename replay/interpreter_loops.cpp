@@ -188,7 +188,8 @@ Interpreter::Answer Interpreter::execute_array_item(const Step& step, PyObject* 
   return Answer::kNext;
 }
 
-// There is no next item: if it is the end, the iterator gives up the array now.
+// There is no next item: if it is the end, the iterator gives up the array now. The result's register stays as it is:
+// it may be that of the loop's variable, which keeps its last value.
 Interpreter::Answer Interpreter::end_array(const Step& step, PyObject* iterator) {
   if (iterated_type_of(iterator) != step.immediate) {
     return Answer::kAgain;
@@ -196,16 +197,15 @@ Interpreter::Answer Interpreter::end_array(const Step& step, PyObject* iterator)
   if (!sync(step)) {
     return Answer::kRaised;
   }
-  if (iterated_type_of(iterator) != step.immediate) {
-    return Answer::kAgain;
-  }
-  registers_[step.result] = Py_TYPE(iterator)->tp_iternext(iterator);
-  return registers_[step.result] == nullptr && PyErr_Occurred() != nullptr ? Answer::kRaised : Answer::kNext;
+  const Ref item = Ref::steal(Py_TYPE(iterator)->tp_iternext(iterator));
+  TAGALONG_CHECK(!item, "an array that has ended has one more item in {}", executor_.graph_.name);
+  return PyErr_Occurred() != nullptr ? Answer::kRaised : Answer::kNext;
 }
 
 Interpreter::Answer Interpreter::execute_array_next(const Step& step, PyObject* iterator) {
   const char* place = next_item_place(iterator, step.immediate);
   if (place == nullptr) {
+    registers_[step.result] = nullptr;
     return end_array(step, iterator);
   }
   const Raw kind = raw_of_items(step.immediate);

@@ -5,6 +5,7 @@
 
 #include "replay/interpreter.h"
 #include "replay/operations.h"
+#include "replay/raw.h"
 #include "rewriter/interp/generators.h"
 #include "rewriter/interp/thunks.h"
 
@@ -271,7 +272,8 @@ Interpreter::Answer Interpreter::execute_container(const Step& step, const std::
     case Op::list_to_tuple:
       return store(step, PyList_AsTuple(operand(0)));
     case Op::binary_subscr:
-      if ((PyList_CheckExact(operand(0)) || PyTuple_CheckExact(operand(0))) && PyLong_CheckExact(operand(1))) {
+      if ((PyList_CheckExact(operand(0)) || PyTuple_CheckExact(operand(0)) || has_plain_items(operand(0))) &&
+          PyLong_CheckExact(operand(1))) {
         return store(step, PyObject_GetItem(operand(0), operand(1)));  // runs no code, so no sync
       }
       break;

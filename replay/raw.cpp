@@ -247,6 +247,15 @@ char* item_place(PyObject* array, int type_number, std::int64_t row, std::int64_
   return fields->data + row * fields->strides[0] + column * fields->strides[1];
 }
 
+bool has_plain_items(PyObject* object) {
+  const array::Numpy* np = array::met_numpy();
+  if (np == nullptr || Py_TYPE(object) != np->array_type) {
+    return false;
+  }
+  const auto* dtype = reinterpret_cast<const array::DescrFields*>(array::as_array(object)->descr);
+  return array::is_handled(static_cast<unsigned>(dtype->type_num));
+}
+
 bool may_be_written(PyObject* array) {
   return (array::as_array(array)->flags & (array::kWriteable | array::kWarnOnWrite)) == array::kWriteable;
 }

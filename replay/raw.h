@@ -59,6 +59,8 @@ bool unbox(PyObject* object, Raw kind, RawNumber* number);
 // Where the array has the item now; null: it is no such array any more, or has no such item.
 [[nodiscard]] char* item_place(PyObject* array, int type_number, std::int64_t index);
 [[nodiscard]] char* item_place(PyObject* array, int type_number, std::int64_t row, std::int64_t column);
+// An array of numbers of any kind: an item of it, or a row, is made without running anybody's code.
+[[nodiscard]] bool has_plain_items(PyObject* object);
 [[nodiscard]] bool may_be_written(PyObject* array);
 void load_item(const char* place, Raw kind, RawNumber* number);
 void store_item(char* place, Raw kind, RawNumber number);

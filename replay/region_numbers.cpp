@@ -41,7 +41,7 @@ PyObject* of_operation(LoopCode code, PyObject* left, PyObject* right) {
     case LoopCode::kFloatOfInt:
       return PyFloat_FromDouble(static_cast<double>(PyLong_AsLongLong(left)));
     default:  // kUnbox...
-      return Py_NewRef(left);
+      return Py_XNewRef(left);
   }
 }
 

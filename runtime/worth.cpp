@@ -19,6 +19,7 @@ constexpr int kGuard = -4;
 constexpr int kOperation = -12;
 constexpr int kArrayOperation = 200;  // of small arrays; large ones gain more
 constexpr int kRawOperation = 8;      // on numbers without objects
+constexpr int kRawScalar = 30;        // on items of arrays and NumPy's scalars, each of which eager execution makes
 constexpr int kRawGuard = 3;
 constexpr int kBoxing = -15;
 
@@ -110,6 +111,16 @@ int worth_of(const replay::LoopOp& operation, const replay::Executor& executor) 
     case LoopCode::kGuardType:
     case LoopCode::kGuardIs:
       return kRawGuard;
+    case LoopCode::kArrayItem:
+    case LoopCode::kArrayItem2:
+    case LoopCode::kArrayNext:
+    case LoopCode::kArrayStore:
+    case LoopCode::kArrayStore2:
+    case LoopCode::kAddFloat64:
+    case LoopCode::kSubtractFloat64:
+    case LoopCode::kMultiplyFloat64:
+    case LoopCode::kDivideFloat64:
+      return kRawScalar;
     case LoopCode::kServe:
     case LoopCode::kJump:
     case LoopCode::kServeAndJump:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 import struct
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -628,3 +629,31 @@ def test_known_functions(name: str, base: type, made_after: int) -> None:
     )
     special = {float: floats(), int: np.array(INTS)}
     compare(source, lambda: USUAL[base], made_after, lambda: pairs(special[base], plain(1.0, 3)))
+
+
+def test_nothing_is_kept(made_after: int) -> None:
+    """Scalars that get their objects at exits, the last one of an iteration among them."""
+
+    def f(a: Any, rows: Any) -> Any:
+        total = 0.0
+        seen = None
+        for row in rows:
+            for x in row:
+                total += x
+            for i in range(len(a)):
+                y = a[i] * 2
+                flag = y > x
+                if flag:
+                    seen = y, flag
+                a[i] = y - a[i]
+        return total, x, seen
+
+    function = tagalong.trace(f)
+    rows = [np.linspace(0.0, 1.0, 20), np.arange(20.0)]
+    a = np.linspace(0.0, 3.0, 40)
+    for _ in range(60):
+        function(a, rows)
+    before = sys.getallocatedblocks()
+    for _ in range(400):
+        function(a, rows)
+    assert sys.getallocatedblocks() - before < 100
