@@ -1,5 +1,6 @@
 #include "runtime/options.h"
 
+#include "replay/array/parallel.h"
 #include "replay/array/region.h"
 
 namespace tagalong::runtime {
@@ -33,7 +34,15 @@ bool set_option(std::string_view name, long value) {
     all.every_hook = value != 0;
     return true;
   }
-  return name == "threads";  // for the array regions to come
+  if (name == "worth_part") {
+    array::worth_part = value;
+    return true;
+  }
+  if (name == "threads") {
+    array::set_threads(static_cast<unsigned>(value));
+    return true;
+  }
+  return false;
 }
 
 }  // namespace tagalong::runtime

@@ -1,14 +1,13 @@
 #include "replay/array/region.h"
 
 #include <algorithm>
-#include <boost/container/static_vector.hpp>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "replay/array/float_policy.h"
+#include "replay/array/region_run.h"
 
 namespace tagalong::array {
 
@@ -17,16 +16,6 @@ RegionCounts region_counts;
 
 namespace {
 
-constexpr Extent kBlock = 1024;       // elements
-constexpr std::size_t kItemSize = 8;  // of the largest dtype that is split
-constexpr std::size_t kCacheLine = 64;
-// Loops treat the last few elements differently, and which of two NaNs a sum or product is may show it. So blocks are
-// multiples of this, except for the last one, which is not shorter.
-constexpr Extent kLeastBlock = 64;
-// Element operations above which the GIL is given away.
-constexpr Extent kGilThreshold = 32768;
-// Rows of at least so many elements are not gathered: blocks end where they do.
-constexpr Extent kLongRow = kBlock / 8;
 constexpr int kOrders = kCContiguous | kFContiguous;
 
 bool same_shape(const ArrayFields* one, const ArrayFields* other) {
@@ -54,8 +43,6 @@ class Arena {
 thread_local Arena arena;
 constexpr std::size_t kMostKept = 1U << 20U;  // bytes of an arena
 
-constexpr std::size_t padded(std::size_t bytes) { return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine; }
-
 // As a new array has them, in axes of length one, too: a result that is computed into the array has the same.
 bool has_usual_strides(const ArrayFields* array, Extent item_size, bool fortran) {
   for (int i = 0; i < array->nd; ++i) {
@@ -69,54 +56,6 @@ bool has_usual_strides(const ArrayFields* array, Extent item_size, bool fortran)
 }
 
 }  // namespace
-
-// One run.
-struct RegionPlan::Frame {
-  std::array<char*, kMaxRegionSlots> data;      // NOLINT(cppcoreguidelines-pro-type-member-init): plan's slots only
-  std::array<Extent, kMaxRegionSlots> strides;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-  alignas(16) std::array<std::array<char, kScalarBytes>, kMaxRegionScalars> scalars;
-  std::uint64_t swapped = 0;  // bit i: the operands of operation i change places
-  const ArrayFields* shape = nullptr;
-  int order = 0;
-  Extent count = 1;
-  Extent block = 0;
-  int errors = 0;         // floating point errors that were up before a loop that may clear them
-  bool is_begun = false;  // a block has been reduced
-  bool is_refused = false;
-  bool is_split_otherwise = false;                        // than eager execution would split, and there are NaNs
-  std::array<Accumulator, kMaxRegionReductions> reduced;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-};
-static_assert(kMaxRegionOperations <= 64);
-
-// One run over arrays that are not all one row of memory.
-struct RegionPlan::Space {
-  // An array that is no row in the order in which blocks are taken.
-  struct Port {
-    char* data;
-    Strides strides;
-    char* block = nullptr;
-    Slot slot;
-    std::uint8_t item_size;
-    bool is_direct;  // where a block does not leave a row it needs no copy
-  };
-  struct Operand {
-    const Strides* strides = nullptr;  // null: a scalar
-    bool is_c = false, is_f = false;   // contiguous, as it is, and of the whole shape
-  };
-  Shape shape;
-  std::array<View, kMaxRegionInputs> inputs;
-  std::array<Strides, kMaxRegionInputs> input_strides;
-  std::array<View, kMaxRegionOutputs> targets;
-  std::array<Strides, kMaxRegionOutputs> target_strides;
-  std::array<Operand, kMaxRegionSlots> operands;
-  std::array<Strides, kMaxRegionSlots> results;  // of operations, in elements
-  std::array<Strides, kMaxRegionOutputs> output_strides;
-  std::array<Strides, kMaxRegionOutputs> walked_outputs;
-  std::array<Strides, kMaxRegionReductions> reduced_strides;
-  std::optional<Walk> walk;
-  boost::container::static_vector<Port, kMaxRegionInputs> gathered;
-  boost::container::static_vector<Port, kMaxRegionOutputs> scattered;
-};
 
 bool RegionPlan::bind_scalars(const Numpy& np, PyObject* const* externals, Frame* frame) const {
   for (std::size_t i = 0; i < scalars_.size(); ++i) {
@@ -691,11 +630,30 @@ bool RegionPlan::compute(Frame* frame, Space* space) const {
       left -= count;
     }
   }
+  return true;
+}
+
+void RegionPlan::finish_reductions(Frame* frame) const {
   for (std::size_t i = 0; i < reductions_.size(); ++i) {
     const Reduced& reduced = reductions_[i];
     frame->is_refused |= !finish(*reduced.kernel, reduced.reduction, frame->count, &frame->reduced[i]);
   }
-  return true;
+}
+
+void RegionPlan::place_blocks(char* blocks, std::size_t bytes, Frame* frame, Space* space) const {
+  for (const Temporary& temporary : temporaries_) {
+    frame->data[temporary.slot] = blocks + (bytes * temporary.buffer);
+    frame->strides[temporary.slot] = temporary.item_size;
+  }
+  blocks += bytes * buffers_;
+  if (space != nullptr) {
+    for (Space::Port& port : space->gathered) {
+      port.block = std::exchange(blocks, blocks + bytes);
+    }
+    for (Space::Port& port : space->scattered) {
+      port.block = std::exchange(blocks, blocks + bytes);
+    }
+  }
 }
 
 RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame,
@@ -741,7 +699,9 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   const std::size_t bytes = padded(static_cast<std::size_t>(frame->block) * kItemSize) + kCacheLine;
   const std::size_t ports = space == nullptr ? 0 : space->gathered.size() + space->scattered.size();
   const std::size_t whole = padded(static_cast<std::size_t>(frame->count) * kItemSize);  // of a target
-  const std::size_t needed = bytes * (buffers_ + ports) + whole * targets_.size();
+  const std::size_t each = bytes * (buffers_ + ports);                                   // of a part
+  const std::size_t parts = part_count(*frame);
+  const std::size_t needed = each * parts + whole * targets_.size();
   char* blocks = small.data();
   Ref large;
   if (needed > kMostKept) {
@@ -760,19 +720,8 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   if (blocks == nullptr) {
     return RegionReason::kMemory;
   }
-  for (const Temporary& temporary : temporaries_) {
-    frame->data[temporary.slot] = blocks + (bytes * temporary.buffer);
-    frame->strides[temporary.slot] = temporary.item_size;
-  }
-  blocks += bytes * buffers_;
-  if (space != nullptr) {
-    for (Space::Port& port : space->gathered) {
-      port.block = std::exchange(blocks, blocks + bytes);
-    }
-    for (Space::Port& port : space->scattered) {
-      port.block = std::exchange(blocks, blocks + bytes);
-    }
-  }
+  place_blocks(blocks, bytes, frame, space);
+  char* const parts_memory = std::exchange(blocks, blocks + each * parts);
   char* const contents = blocks;  // of the targets, one after another
   for (const Target& target : targets_) {
     frame->data[target.slot] = std::exchange(blocks, blocks + whole);
@@ -784,11 +733,13 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   bool is_done = false;
   if (frame->count * static_cast<Extent>(operations_.size()) > kGilThreshold) {
     PyThreadState* state = PyEval_SaveThread();
-    is_done = compute(frame, space);
+    is_done = parts > 1 ? compute_in_parallel(frame, space, {parts, parts_memory, each, bytes}) : compute(frame, space);
     PyEval_RestoreThread(state);
+    region_counts.parts += parts > 1 ? parts : 0;
   } else {
     is_done = compute(frame, space);
   }
+  finish_reductions(frame);
   // Some old loops set an exception and return 0 (integer power).
   if (!is_done || PyErr_Occurred() != nullptr) [[unlikely]] {
     PyErr_Clear();

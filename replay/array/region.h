@@ -44,6 +44,7 @@ extern int regions_enabled;
 struct RegionCounts {
   std::uint64_t planned = 0;
   std::uint64_t run = 0;
+  std::uint64_t parts = 0;    // of those that several threads may have computed
   std::uint64_t refused = 0;  // floating point errors, or an exception: the operations were done again, one by one
   RegionReasonCounts reasons;
 };
@@ -137,6 +138,21 @@ class RegionPlan {
   RegionReason run_in_space(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame) const;
   RegionReason execute(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame, Space* space) const;
   bool compute(Frame* frame, Space* space) const;
+  void finish_reductions(Frame* frame) const;
+  void place_blocks(char* blocks, std::size_t bytes, Frame* frame, Space* space) const;
+  // Where the blocks of all parts are, and how many bytes of each part and block.
+  struct PartMemory {
+    std::size_t parts;
+    char* blocks;
+    std::size_t each, block;
+  };
+  struct Part;
+  [[nodiscard]] std::size_t part_count(const Frame& frame) const;
+  bool compute_in_parallel(Frame* frame, Space* space, const PartMemory& memory) const;
+  void compute_part(const Frame& whole, const Space* space, const PartMemory& memory, std::size_t number,
+                    Part* part) const;
+  void cut_tree(Extent begin, Extent count, std::size_t parts, std::vector<Part>* cut) const;
+  void add_tree(std::size_t parts, const Part*& next, Accumulator* sums) const;
   bool compute_tree(Frame* frame, Space* space, Extent count, Accumulator* sums) const;
   bool compute_next(Frame* frame, Space* space, Extent count) const;
   bool has_nans(const Frame& frame, Extent count) const;
@@ -154,6 +170,7 @@ class RegionPlan {
   std::vector<Reduced> reductions_;
   bool is_tree_ = false;             // one of them is a pairwise sum
   bool depends_on_strides_ = false;  // a loop of sines and the like takes other ways for strided operands
+  bool is_serial_ = false;           // a loop may set an exception, or a reduction goes through all blocks in order
   bool shows_signs_ = false;         // of NaNs, or their signals, in results that are none
   std::size_t calls_ = 0;            // operations without the casts
   std::uint16_t buffers_ = 0;

@@ -191,6 +191,7 @@ int RegionBuilder::reduce(Reduction reduction, int operand) {
   plan_->reductions_.push_back(
       {.kernel = &kernel, .reduction = reduction, .slot = static_cast<RegionPlan::Slot>(slot)});
   plan_->is_tree_ = plan_->is_tree_ || kernel.is_pairwise;
+  plan_->is_serial_ = plan_->is_serial_ || !kernel.is_pairwise;
   plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
   ++plan_->calls_;
   return static_cast<int>(objects_.size()) - 1;
@@ -392,6 +393,7 @@ int RegionBuilder::emit(const Kernel& kernel, const Request& request) {
   plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
   plan_->depends_on_strides_ = plan_->depends_on_strides_ || (is_floating(kernel.out_type) && !kernel.alias_safe &&
                                                               request.ufunc != nullptr && kernel.name != "clip");
+  plan_->is_serial_ = plan_->is_serial_ || (kernel.name == "power" && is_integer(kernel.out_type));
   plan_->shows_signs_ = plan_->shows_signs_ || kernel.name == "signbit" || kernel.name == "copysign" ||
                         kernel.name == "fmax" || kernel.name == "fmin";
   if (target >= 0) {

@@ -76,6 +76,8 @@ py::tuple region_counts() {
   return py::make_tuple(counts.planned, counts.run, counts.refused);
 }
 
+std::uint64_t region_parts() { return array::region_counts.parts; }
+
 py::dict region_reasons() {
   py::dict reasons;
   for (std::size_t number = 1; number < array::kRegionReasons.size(); ++number) {
@@ -89,6 +91,7 @@ py::dict region_reasons() {
 
 void export_arrays() {
   py::def("_region_counts", region_counts, "(planned, run, refused) regions of the process, for tests.");
+  py::def("_region_parts", region_parts, "Parts of large regions that threads have shared, for tests.");
   py::def("_region_reasons", region_reasons, "How often array operations were not run as one, by reason, for tests.");
   py::class_<TestSite, boost::noncopyable>("_UfuncSite", "One array site, for tests; NotImplemented means fallback.")
       .def("call", &TestSite::call)

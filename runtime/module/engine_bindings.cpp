@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/array/parallel.h"
 #include "replay/array/region.h"
 #include "replay/printer.h"
 #include "rewriter/code.h"
@@ -222,6 +223,8 @@ py::dict limits() {
 py::dict options() {
   py::dict result = limits();
   result["regions"] = array::regions_enabled;
+  result["worth_part"] = array::worth_part;
+  result["threads"] = array::threads_option();
   result["loops"] = runtime::options().limits.loops;
   result["stress"] = static_cast<int>(runtime::options().stress);
   result["every_hook"] = static_cast<int>(runtime::options().every_hook);

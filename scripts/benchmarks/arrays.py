@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.measure import Figure, replayed
 from tagalong import _core
 
-TITLE = "eager NumPy / replayed with fused regions, one thread"
+TITLE = "eager NumPy / replayed with fused regions, in as many threads as there are processors"
 SIZES = (10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 
 

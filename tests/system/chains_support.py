@@ -337,11 +337,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--time", type=float, default=float("inf"))
     parser.add_argument("--loops", action="store_true")
+    parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     end = time.monotonic() + options.time
     calls = 12
     programs = finds = 0
-    _core.set_option("regions", 1)
+    _core.set_option("threads", options.threads)
+    _core.set_option("worth_part", 1024)
     for seed in range(options.seed, options.seed + options.count):
         if time.monotonic() > end:
             break

@@ -1,0 +1,28 @@
+// Parts of a large region on several processors, by oneTBB. Which part is computed by whom shows in nothing: each part
+// has memory, floating point flags and sums of its own, and the parts are cut by the sizes alone.
+//
+//   set_threads(4);
+//   if (const unsigned threads = thread_count(); threads > 1) run_parts(count, [&](std::size_t part) { ... });
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace tagalong::array {
+
+// 0: as many as there are processors for this process.
+void set_threads(unsigned count);
+[[nodiscard]] unsigned threads_option();
+
+// Element operations that are worth somebody's waking up, measured; smaller ones for tests.
+inline constexpr long kWorthPart = 131072;
+extern long worth_part;
+
+// How many may compute now. A child of a fork has nobody else: 1.
+[[nodiscard]] unsigned thread_count();
+
+// Calls `part` with 0 ... count - 1, in any order and at the same time, and waits. It must not need the GIL, nor throw.
+// False: that was not possible, nothing or something has been called.
+[[nodiscard]] bool run_parts(std::size_t count, const std::function<void(std::size_t)>& part);
+
+}  // namespace tagalong::array

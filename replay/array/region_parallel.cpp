@@ -1,0 +1,119 @@
+// A large region in parts, each by whoever has time for it.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "replay/array/float_status.h"
+#include "replay/array/parallel.h"
+#include "replay/array/region_run.h"
+
+namespace tagalong::array {
+namespace {
+
+constexpr std::size_t kPartsOfThread = 2;  // so that one who comes late need not be waited for so long
+
+}  // namespace
+
+struct RegionPlan::Part {
+  Extent begin = 0;
+  Extent count = 0;
+  bool is_done = false;
+  bool is_split_otherwise = false;
+  int errors = 0;
+  std::array<Accumulator, kMaxRegionReductions> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+};
+
+std::size_t RegionPlan::part_count(const Frame& frame) const {
+  const Extent most = frame.count * static_cast<Extent>(operations_.size()) / worth_part;
+  if (is_serial_ || most < 2) {
+    return 1;
+  }
+  const std::size_t threads = thread_count();
+  std::size_t parts = 1;  // a power of two, as trees of sums are cut
+  while (threads > 1 && parts < threads * kPartsOfThread && static_cast<Extent>(parts * 2) <= most &&
+         frame.count / static_cast<Extent>(parts * 2) >= kBlock) {
+    parts *= 2;
+  }
+  return parts;
+}
+
+void RegionPlan::cut_tree(Extent begin, Extent count, std::size_t parts, std::vector<Part>* cut) const {
+  if (parts == 1) {
+    cut->push_back({.begin = begin, .count = count});
+    return;
+  }
+  const Extent left = is_tree_ ? left_half(count) : count / 2 / kBlock * kBlock;
+  cut_tree(begin, left, parts / 2, cut);
+  cut_tree(begin + left, count - left, parts / 2, cut);
+}
+
+void RegionPlan::add_tree(std::size_t parts, const Part*& next, Accumulator* sums) const {
+  if (parts == 1) {
+    std::copy_n(next->sums.begin(), reductions_.size(), sums);
+    ++next;
+    return;
+  }
+  std::array<Accumulator, kMaxRegionReductions> right;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  add_tree(parts / 2, next, sums);
+  add_tree(parts / 2, next, right.data());
+  for (std::size_t i = 0; i < reductions_.size(); ++i) {
+    add_leaves(*reductions_[i].kernel, right[i], &sums[i]);
+  }
+}
+
+void RegionPlan::compute_part(const Frame& whole, const Space* space, const PartMemory& memory, std::size_t number,
+                              Part* part) const {
+  Frame frame = whole;
+  std::optional<Space> own;
+  if (space != nullptr) {
+    own.emplace(*space);
+    own->walk->begin();
+    own->walk->advance(part->begin);
+  }
+  Space* const place = own ? &*own : nullptr;
+  const auto advance = [&](Slot slot) { frame.data[slot] += part->begin * frame.strides[slot]; };
+  for (const Input& input : inputs_) {
+    advance(input.slot);
+  }
+  for (const Output& output : outputs_) {
+    if (output.descr != nullptr) {
+      advance(output.slot);
+    }
+  }
+  for (const Target& target : targets_) {
+    advance(target.slot);
+  }
+  place_blocks(memory.blocks + (memory.each * number), memory.block, &frame, place);
+  frame.count = part->count;
+  if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) {
+    clear_float_status();
+  }
+  part->is_done = is_tree_ ? compute_tree(&frame, place, part->count, part->sums.data()) : compute(&frame, place);
+  if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) {
+    frame.errors |= take_float_status(float_units_);
+  }
+  part->errors = frame.errors;
+  part->is_split_otherwise = frame.is_split_otherwise;
+}
+
+bool RegionPlan::compute_in_parallel(Frame* frame, Space* space, const PartMemory& memory) const {
+  std::vector<Part> parts;
+  cut_tree(0, frame->count, memory.parts, &parts);
+  if (!run_parts(parts.size(),
+                 [&](std::size_t number) { compute_part(*frame, space, memory, number, &parts[number]); })) {
+    return compute(frame, space);  // what has been written is written again
+  }
+  bool is_done = true;
+  for (const Part& part : parts) {
+    is_done = is_done && part.is_done;
+    frame->errors |= part.errors;
+    frame->is_split_otherwise |= part.is_split_otherwise;
+  }
+  const Part* next = parts.data();
+  if (is_tree_) {
+    add_tree(parts.size(), next, frame->reduced.data());
+  }
+  return is_done;
+}
+
+}  // namespace tagalong::array

@@ -1,0 +1,72 @@
+// What one run of a region has. Internal to the region.
+#pragma once
+
+#include <boost/container/static_vector.hpp>
+#include <optional>
+
+#include "replay/array/region.h"
+
+namespace tagalong::array {
+
+inline constexpr Extent kBlock = 1024;       // elements
+inline constexpr std::size_t kItemSize = 8;  // of the largest dtype that is split
+inline constexpr std::size_t kCacheLine = 64;
+// Loops treat the last few elements differently, and which of two NaNs a sum or product is may show it. So blocks are
+// multiples of this, except for the last one, which is not shorter.
+inline constexpr Extent kLeastBlock = 64;
+// Element operations above which the GIL is given away.
+inline constexpr Extent kGilThreshold = 32768;
+// Rows of at least so many elements are not gathered: blocks end where they do.
+inline constexpr Extent kLongRow = kBlock / 8;
+
+inline constexpr std::size_t padded(std::size_t bytes) { return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine; }
+
+// One run.
+struct RegionPlan::Frame {
+  std::array<char*, kMaxRegionSlots> data;      // NOLINT(cppcoreguidelines-pro-type-member-init): plan's slots only
+  std::array<Extent, kMaxRegionSlots> strides;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  alignas(16) std::array<std::array<char, kScalarBytes>, kMaxRegionScalars> scalars;
+  std::uint64_t swapped = 0;  // bit i: the operands of operation i change places
+  const ArrayFields* shape = nullptr;
+  int order = 0;
+  Extent count = 1;
+  Extent block = 0;
+  int errors = 0;         // floating point errors that were up before a loop that may clear them
+  bool is_begun = false;  // a block has been reduced
+  bool is_refused = false;
+  bool is_split_otherwise = false;                        // than eager execution would split, and there are NaNs
+  std::array<Accumulator, kMaxRegionReductions> reduced;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+};
+static_assert(kMaxRegionOperations <= 64);
+
+// One run over arrays that are not all one row of memory.
+struct RegionPlan::Space {
+  // An array that is no row in the order in which blocks are taken.
+  struct Port {
+    char* data;
+    Strides strides;
+    char* block = nullptr;
+    Slot slot;
+    std::uint8_t item_size;
+    bool is_direct;  // where a block does not leave a row it needs no copy
+  };
+  struct Operand {
+    const Strides* strides = nullptr;  // null: a scalar
+    bool is_c = false, is_f = false;   // contiguous, as it is, and of the whole shape
+  };
+  Shape shape;
+  std::array<View, kMaxRegionInputs> inputs;
+  std::array<Strides, kMaxRegionInputs> input_strides;
+  std::array<View, kMaxRegionOutputs> targets;
+  std::array<Strides, kMaxRegionOutputs> target_strides;
+  std::array<Operand, kMaxRegionSlots> operands;
+  std::array<Strides, kMaxRegionSlots> results;  // of operations, in elements
+  std::array<Strides, kMaxRegionOutputs> output_strides;
+  std::array<Strides, kMaxRegionOutputs> walked_outputs;
+  std::array<Strides, kMaxRegionReductions> reduced_strides;
+  std::optional<Walk> walk;
+  boost::container::static_vector<Port, kMaxRegionInputs> gathered;
+  boost::container::static_vector<Port, kMaxRegionOutputs> scattered;
+};
+
+}  // namespace tagalong::array

@@ -1,0 +1,171 @@
+"""Large regions that several threads compute: the same bits whatever their number, errors as of one thread, forks."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import subprocesses
+from chains_support import both, check, compare_program
+from tagalong import _core
+
+
+@pytest.fixture(params=[1, 2, 3, 8])
+def threads(request: pytest.FixtureRequest) -> int:
+    _core.set_option("threads", request.param)
+    _core.set_option("worth_part", 4096)
+    count: int = request.param
+    return count
+
+
+def lines(count: int, code: str = "d") -> Callable[[], list[Any]]:
+    return lambda: [
+        (np.random.default_rng(seed).standard_normal(count) * 100).astype(code) for seed in range(2)
+    ]
+
+
+def planes(order: str) -> Callable[[], list[Any]]:
+    def make() -> list[Any]:
+        first, second = (np.random.default_rng(seed).standard_normal((300, 217)) for seed in range(2))
+        return [np.asarray(first, order=order), second[::-1]]
+
+    return make
+
+
+PROGRAMS: dict[str, tuple[str, Callable[[], list[Any]]]] = {
+    "chain": ("return np.sqrt((x * y + x - y) ** 2 * 0.5) + y", lines(100_003)),
+    "floats of 32 bits": ("return (x * y + x - y) * 0.5, x - y", lines(70_001, "f")),
+    "integers": ("return (x * y + x - y) * 3 // 7, x < y", lines(50_001, "q")),
+    "sum": ("return ((x - y) * (x + y)).sum(), np.mean(x * y - y)", lines(100_003)),
+    "sum of 32 bits": ("return ((x - y) * (x + y)).sum()", lines(131_072, "f")),
+    "sum and result": ("z = (x - y) * 0.5\n    s = z.sum()\n    return z, s", lines(65_537)),
+    "largest": ("return ((x - y) * (x + y)).max()", lines(100_003)),
+    "in place": ("x *= y\n    x += y\n    x -= 1.0\n    return x", lines(100_003)),
+    "part": ("x[5:-7:2] = x[6:-6:2] * y[5:-7:2] + 1.0\n    return x", lines(100_003)),
+    "broadcast": ("return (x[:300, None] - y[:401]) * 0.5 + x[:300, None]", lines(1000)),
+    "orders": ("return (x * y + x - y) * 0.5", planes("F")),
+    "orders and a target": (
+        "y[:, 1:-1] = (x[:, 2:] + x[:, :-2]) * 0.5 - y[:, 1:-1]\n    return y",
+        planes("C"),
+    ),
+    "powers of integers": ("return (x * x + 1) ** (y * 0 + 2) - x", lines(50_001, "q")),
+}
+SERIAL = {"largest", "powers of integers"}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_results(name: str, threads: int) -> None:
+    body, make = PROGRAMS[name]
+    eager, traced = both(f"def f(x, y):\n    {body}\n")
+    before = _core._region_parts()
+    for _ in range(6):
+        check(eager, traced, make, {"all": "ignore"})
+    assert (_core._region_parts() > before) == (threads > 1 and name not in SERIAL)
+
+
+@pytest.mark.usefixtures("threads")
+@pytest.mark.parametrize("place", [0, 40_000, -1])
+def test_errors(place: int) -> None:
+    """Whoever finds a floating point error, it is reported, and nothing is written before."""
+    eager, traced = both("def f(x, y):\n    x *= 2.0\n    z = x / y + 1.0\n    x += z\n    return z\n")
+
+    def make() -> list[Any]:
+        x, y = lines(100_003)()
+        y[place] = 0.0
+        return [x, y]
+
+    for errors in ("ignore", "ignore", "ignore", "warn", "raise", "call", "ignore"):
+        check(eager, traced, make, {"all": errors})
+
+
+@pytest.mark.usefixtures("threads")
+def test_exceptions() -> None:
+    eager, traced = both("def f(x, y):\n    return (x * 2 + 1) ** (y * 0 + 2 - 3 * (x == 77))\n")
+
+    def make(last: int = 0) -> list[Any]:
+        x = np.arange(100_000) % 70
+        x[-1] += last
+        return [x, x.copy()]
+
+    for last in (0, 0, 0, 77, 0, 77):
+        check(eager, traced, lambda last=last: make(last))
+
+
+@pytest.mark.usefixtures("threads")
+def test_random_programs() -> None:
+    _core.set_option("worth_part", 1024)
+    random = Random("threads")
+    for number in range(30):
+        compare_program(random, 8, loops=number % 2 == 1)
+
+
+@pytest.mark.usefixtures("threads")
+def test_several_callers() -> None:
+    eager, traced = both("def f(x, y):\n    return np.sqrt((x * y + x - y) ** 2 * 0.5) + y, (x - y).sum()\n")
+    inputs = [[array + number for array in lines(50_000 + number)()] for number in range(4)]
+    wanted = [[np.asarray(part).tobytes() for part in eager(*pair)] for pair in inputs]
+    traced(*inputs[0])
+    wrong: list[int] = []
+
+    def work(number: int) -> None:
+        for _ in range(15):
+            if [np.asarray(part).tobytes() for part in traced(*inputs[number])] != wanted[number]:
+                wrong.append(number)
+
+    callers = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert not wrong
+
+
+FORKS = """
+import os, sys, threading
+import numpy as np
+import tagalong
+from tagalong import _core
+
+_core.set_option("threads", 3)
+_core.set_option("worth_part", 4096)
+
+@tagalong.trace
+def f(x, y):
+    return ((x * y + x - y) * 0.5).sum()
+
+x, y = np.linspace(0, 1, 200_000), np.linspace(1, 2, 200_000)
+wanted = [f(x, y) for _ in range(5)][0]
+assert _core._region_parts() > 0
+stop = False
+def others():
+    while not stop:
+        assert f(x, y) == wanted
+thread = threading.Thread(target=others)
+thread.start()
+for number in range(20):
+    child = os.fork()
+    if child == 0:
+        before = _core._region_parts()
+        assert f(x, y) == wanted and f(x, y) == wanted
+        assert _core._region_parts() == before
+        if number % 2:
+            os._exit(0)
+        stop = True
+        sys.exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+stop = True
+thread.join()
+assert f(x, y) == wanted
+print("done")
+"""
+
+
+def test_forks() -> None:
+    """Children compute alone, also when another thread was computing as they were made."""
+    done = subprocesses.run("-c", FORKS, timeout=120)
+    assert done.returncode == 0 and done.stdout == "done\n", done.stderr
