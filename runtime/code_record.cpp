@@ -257,6 +257,13 @@ void CodeRecord::executor_died(const replay::Executor& executor) {
   }
 }
 
+void CodeRecord::forget(const replay::Executor& executor) {
+  if (const Place place = find(executor)) {
+    lay_to_rest(std::move(*place.executor));
+    place.entry->executors.erase(place.executor);
+  }
+}
+
 CodeRecord::Place CodeRecord::find(const replay::Executor& wanted) {
   for (Entry& entry : entries) {
     const auto found = std::ranges::find(entry.executors, &wanted, &std::shared_ptr<replay::Executor>::get);

@@ -57,6 +57,8 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   recorder::HomeRef home_of(PyCodeObject* code) override;
   // It is taken out at once, or when its run is over.
   void executor_died(const replay::Executor& executor) override;
+  // The same, at somebody's wish.
+  void forget(const replay::Executor& executor);
   // Frees executors that have died, of all records; from a place where it does no harm that destructors run.
   static void bury_the_dead() {
     if (has_dead_) [[unlikely]] {

@@ -9,6 +9,7 @@
 #include "runtime/anchor.h"
 #include "runtime/graph_object.h"
 #include "runtime/replay_code.h"
+#include "runtime/specialize.h"
 #include "runtime/texts.h"
 
 namespace tagalong::runtime {
@@ -47,7 +48,7 @@ Ref function_with_code(PyObject* function, PyCodeObject* code) {
 }
 
 Recording::Recording(const Ref& function, const Ref& args, const Ref& kwargs) {
-  PyCodeObject* original = interp::original_of(reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function.get())));
+  PyCodeObject* original = interp::original_of(base_code(reinterpret_cast<PyFunctionObject*>(function.get())));
   original_code = CodeRef::create(original);
   recording_code = original_code;
   replay_code = original_code;

@@ -8,6 +8,7 @@
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/new_functions.h"
 #include "runtime/replay_code.h"
+#include "runtime/specialize.h"
 
 namespace tagalong::runtime {
 namespace {
@@ -145,9 +146,10 @@ void start_stress(std::vector<std::string> excluded) {
 }
 
 void adopt_function(PyObject* function) {
-  auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(function));
+  auto* its = reinterpret_cast<PyFunctionObject*>(function);
+  PyCodeObject* code = base_code(its);
   const CodeRef replay = adopted(code, 0);
-  if (replay.get() != code &&
+  if (replay.get() != code && !set_base_code(its, replay) &&
       PyObject_SetAttrString(function, "__code__", reinterpret_cast<PyObject*>(replay.get())) != 0) {
     throw PythonError();
   }

@@ -91,7 +91,9 @@ bool set_original(PyCodeObject* derived, PyCodeObject* original, UnitMap units) 
   return set_link(derived, {CodeRef::create(original), CodeRef::create(shown_of(original)), std::move(units), {}});
 }
 
-bool set_shown(PyCodeObject* code, PyCodeObject* shown) { return set_link(code, {{}, CodeRef::create(shown), {}, {}}); }
+bool set_shown(PyCodeObject* code, PyCodeObject* shown, UnitMap units) {
+  return set_link(code, {{}, CodeRef::create(shown), std::move(units), {}});
+}
 
 PyCodeObject* original_of(PyCodeObject* code) {
   const CodeLink* link = link_of(code);

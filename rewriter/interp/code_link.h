@@ -39,8 +39,8 @@ class UnitMap {
 
 // False with an exception set when there is no memory.
 bool set_original(PyCodeObject* derived, PyCodeObject* original, UnitMap units);
-// `code` is `shown` with other constants.
-bool set_shown(PyCodeObject* code, PyCodeObject* shown);
+// `code` is shown as `shown`, of which it has the instructions that `units` names: with other constants, say.
+bool set_shown(PyCodeObject* code, PyCodeObject* shown, UnitMap units = {});
 
 // The original of a derived code object, the code object itself otherwise.
 PyCodeObject* original_of(PyCodeObject* code);

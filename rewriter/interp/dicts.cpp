@@ -32,4 +32,24 @@ PyObject* find_name(PyObject* dict, PyObject* name, DictHint* hint) {
   return value;
 }
 
+PyObject* find_quietly(PyObject* dict, PyObject* name) {
+  const auto* object = reinterpret_cast<PyDictObject*>(dict);
+  PyObject* value = nullptr;
+  if (object->ma_keys->dk_kind != DICT_KEYS_GENERAL) {  // all keys are exact strings
+    value = PyDict_GetItemWithError(dict, name);
+    if (value == nullptr) {
+      PyErr_Clear();
+    }
+    return value;
+  }
+  Py_ssize_t position = 0;
+  PyObject* key = nullptr;
+  while (PyDict_Next(dict, &position, &key, &value) != 0) {
+    if (key == name || (PyUnicode_CheckExact(key) && PyUnicode_Compare(key, name) == 0)) {
+      return value;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace tagalong::interp

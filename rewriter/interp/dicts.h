@@ -23,5 +23,8 @@ struct DictHint {
 
 // The value that an exact dict has for an exact str, borrowed; null: none, or it could not be looked up.
 PyObject* find_name(PyObject* dict, PyObject* name, DictHint* hint);
+// The value of any dict, also an instance of a subclass, as the dict itself has it, for an exact str. Runs nobody's
+// code: not that of keys that are no strings either. Borrowed.
+PyObject* find_quietly(PyObject* dict, PyObject* name);
 
 }  // namespace tagalong::interp

@@ -8,6 +8,8 @@
 #include <Python.h>
 #include <internal/pycore_frame.h>
 
+#include <cstdint>
+
 #include "rewriter/interp/ref.h"
 
 #if PY_VERSION_HEX < 0x030B0000 || PY_VERSION_HEX >= 0x030C0000
@@ -18,7 +20,12 @@ namespace tagalong::interp {
 
 using Frame = _PyInterpreterFrame;
 
-inline PyThreadState* thread_state() { return _PyThreadState_UncheckedGet(); }
+// Where the interpreter keeps the thread that has the GIL (interp/requests.cpp).
+extern std::uintptr_t* const kThread;
+
+inline PyThreadState* thread_state() {
+  return reinterpret_cast<PyThreadState*>(__atomic_load_n(kThread, __ATOMIC_RELAXED));
+}
 inline Frame* current_frame(PyThreadState* thread) { return thread->cframe->current_frame; }
 inline void set_current_frame(PyThreadState* thread, Frame* frame) { thread->cframe->current_frame = frame; }
 inline Frame* caller_of(Frame* frame) { return frame->previous; }

@@ -27,6 +27,7 @@ PyObject* make_server() {
 
 }  // namespace
 
+std::uintptr_t* const kThread = &_PyRuntime.gilstate.tstate_current._value;
 const int* const kTraceMalloc = &_Py_tracemalloc_config.tracing;
 
 RequestFlag::RequestFlag(PyThreadState* thread) : flag_(&thread->interp->ceval.eval_breaker._value) {}

@@ -19,6 +19,7 @@
 #include "runtime/process.h"
 #include "runtime/recording.h"
 #include "runtime/replay_code.h"
+#include "runtime/specialize.h"
 #include "runtime/stress.h"
 #include "runtime/texts.h"
 
@@ -61,19 +62,19 @@ PyCodeObject* code_of(const py::object& code_or_function) {
   if (PyCode_Check(code_or_function.ptr())) {
     return reinterpret_cast<PyCodeObject*>(code_or_function.ptr());
   }
-  return reinterpret_cast<PyCodeObject*>(function_of(code_or_function)->func_code);
+  return runtime::base_code(function_of(code_or_function));
 }
 
+// Hand-made specialisations stay.
 void set_code(const py::object& function, const CodeRef& code) {
-  if (function_of(function)->func_code != reinterpret_cast<PyObject*>(code.get())) {
+  if (code_of(function) != code.get() && !runtime::set_base_code(function_of(function), code)) {
     py::setattr(function, "__code__", as_object(code));
   }
 }
 
 py::object trace(const py::object& function) {
   return guarded([&] {
-    auto* code = reinterpret_cast<PyCodeObject*>(function_of(function)->func_code);
-    const CodeRef replay = runtime::replay_code_of(code);
+    const CodeRef replay = runtime::replay_code_of(runtime::base_code(function_of(function)));
     set_code(function, replay);
     if (PyObject* anchor = runtime::anchor_of(replay.get())) {
       runtime::record_of(anchor)->revive();
@@ -83,13 +84,14 @@ py::object trace(const py::object& function) {
 }
 
 py::object untrace(const py::object& function) {
-  auto* code = reinterpret_cast<PyCodeObject*>(function_of(function)->func_code);
-  set_code(function, CodeRef::create(interp::original_of(code)));
-  return function;
+  return guarded([&] {
+    set_code(function, CodeRef::create(interp::original_of(runtime::base_code(function_of(function)))));
+    return function;
+  });
 }
 
 bool is_traced(const py::object& function) {
-  auto* code = reinterpret_cast<PyCodeObject*>(function_of(function)->func_code);
+  PyCodeObject* code = runtime::base_code(function_of(function));
   return interp::original_of(code) != code;
 }
 
@@ -97,7 +99,10 @@ py::object original_code(const py::object& code_or_function) {
   return as_object(CodeRef::create(interp::shown_of(code_of(code_or_function))));
 }
 
-py::object installed_code(const py::object& function) { return as_object(CodeRef::create(code_of(function))); }
+py::object installed_code(const py::object& function) {
+  PyObject* code = PyCode_Check(function.ptr()) ? function.ptr() : function_of(function)->func_code;
+  return py::object(py::handle<>(py::borrowed(code)));
+}
 
 py::object wrap_code(const py::object& code) {
   return guarded([&] { return as_object(runtime::replay_code_of(runtime::wrap_nested(code_of(code)).get())); });

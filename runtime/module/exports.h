@@ -13,4 +13,7 @@ void export_arrays();
 // trace, record, stats and all else that drives the engine.
 void export_engine();
 
+// specialize and what belongs to it, the types of guards, and the table of the C API.
+void export_specialize();
+
 }  // namespace tagalong

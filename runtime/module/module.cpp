@@ -7,4 +7,5 @@ BOOST_PYTHON_MODULE(_core) {
   tagalong::export_rewriter();
   tagalong::export_arrays();
   tagalong::export_engine();
+  tagalong::export_specialize();
 }

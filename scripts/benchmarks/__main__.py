@@ -12,7 +12,17 @@ import numpy as np
 import tagalong
 from tagalong import _core
 
-MODULES = ("call_overhead", "first_call", "chains", "replays", "loops", "executors", "interpreters", "arrays")
+MODULES = (
+    "call_overhead",
+    "first_call",
+    "chains",
+    "replays",
+    "loops",
+    "executors",
+    "interpreters",
+    "arrays",
+    "guards",
+)
 
 
 def main() -> int:

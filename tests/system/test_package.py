@@ -21,6 +21,7 @@ def test_what_is_installed() -> None:
     suffix = f"cpython-{sys.version_info.major}{sys.version_info.minor}"
     assert any(file.startswith(f"tagalong/_core.{suffix}") and file.endswith(".so") for file in files)
     assert {"tagalong/__init__.py", "tagalong/_core.pyi", "tagalong/py.typed"} <= files
+    assert "tagalong/include/tagalong/tagalong.h" in files
     assert {"tagalong_autostart.pth", "_tagalong_autostart.py"} <= files
     assert importlib.metadata.version("tagalong") == tagalong.__version__
 
@@ -66,7 +67,10 @@ def test_trace_returns_the_function_itself() -> None:
     assert tagalong.untrace(function) is function
 
 
-@pytest.mark.parametrize("what", ["trace", "untrace", "record", "compare", "stats", "explain"])
+@pytest.mark.parametrize(
+    "what",
+    ["trace", "untrace", "record", "compare", "stats", "explain", "get_specialized", "remove_specialized"],
+)
 @pytest.mark.parametrize(
     ("thing", "described"),
     [

@@ -28,15 +28,16 @@ if not _core.in_main_interpreter():
     raise ImportError("tagalong works in the main interpreter; this is a sub-interpreter", name="tagalong")
 
 from tagalong import options
-from tagalong._core import GuardFailed
+from tagalong._core import GuardFailed, RecordedGraph
 from tagalong._start import apply as _apply
 from tagalong.options import OptionError
 
 TYPE_CHECKING = False  # as typing has it
 if TYPE_CHECKING:
-    from tagalong import rewriter, testing
+    from tagalong import guards, rewriter, testing
     from tagalong._compare import Comparison, compare
     from tagalong._face import Recording, Stats, explain, record, replay, stats, trace, untrace
+    from tagalong._specialize import get_include, get_specialized, remove_specialized, specialize
 
 # What an unmodified program that is traced does not need is loaded when somebody asks for it; _compare brings NumPy.
 _LATER = {
@@ -44,13 +45,14 @@ _LATER = {
     **dict.fromkeys(
         ("Recording", "Stats", "explain", "record", "replay", "stats", "trace", "untrace"), "_face"
     ),
+    **dict.fromkeys(("get_include", "get_specialized", "remove_specialized", "specialize"), "_specialize"),
 }
 
 
 def __getattr__(name: str) -> object:
     from importlib import import_module
 
-    if name in ("rewriter", "testing"):
+    if name in ("guards", "rewriter", "testing"):
         return import_module(f"tagalong.{name}")
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -69,14 +71,20 @@ __all__ = [
     "Comparison",
     "GuardFailed",
     "OptionError",
+    "RecordedGraph",
     "Recording",
     "Stats",
     "compare",
     "explain",
+    "get_include",
+    "get_specialized",
+    "guards",
     "options",
     "record",
+    "remove_specialized",
     "replay",
     "rewriter",
+    "specialize",
     "stats",
     "testing",
     "trace",

@@ -1,0 +1,73 @@
+"""Specialised functions, as a user calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from tagalong import _core
+from tagalong._face import python_function
+
+Specialized = CodeType | Callable[..., Any] | _core.RecordedGraph
+
+
+def specialize(
+    func: Callable[..., Any], code: CodeType | Callable[..., Any], guards: Iterable[_core.guards_Guard]
+) -> int:
+    """Adds code that is used in the place of the function's own, in calls for which all the guards hold (PEP 510).
+
+    `code` is a code object or a callable. Code must have the parameters, cell variables and free variables of the
+    function, and gets its name and first line; it runs in the function's globals and closure. A Python function stands
+    for its code and must have the same default values. Any other callable is called with the arguments as they are
+    bound to the function's parameters.
+
+    The specialisations of a function are asked in the order in which they were added, each guard in the order of
+    `guards` (`tagalong.guards`), at the beginning of every call; the first whose guards all hold is used. Where none
+    is, the graphs of a traced function are tried, then the original code runs. So it does while somebody watches by
+    sys.settrace, sys.setprofile or tracemalloc. A specialisation is chosen for the whole of a call: what changes in the
+    middle of it is seen by whatever it reads then, by calls that begin then, and where it asks a guard by
+    `guard.check(args, kwargs)`.
+
+    Returns 0, or 1 where a guard will never hold and nothing was added. Raises TypeError for what is no Python
+    function, no code or no guard, ValueError for code that does not fit and where there are no guards, and whatever
+    a guard's `init` raises. Assigning `func.__code__` removes all specialisations.
+
+        def f():
+            return chr(65)
+
+        tagalong.specialize(f, lambda: "A", [tagalong.guards.Builtins("chr")])
+    """
+    return _core.specialize(python_function("specialize", func), code, guards)
+
+
+def get_specialized(func: Callable[..., Any]) -> list[tuple[Specialized, list[_core.guards_Guard]]]:
+    """The specialisations of a function as (code, guards), in the order in which a call asks them.
+
+    Those that were added come first, then, of a traced function, its recorded graphs (`RecordedGraph`, with guards of
+    the type `tagalong.guards.Recorded`). Raises TypeError for anything that is not a Python function.
+    """
+    return _core.get_specialized(python_function("get_specialized", func))
+
+
+def remove_specialized(func: Callable[..., Any], index: int | None = None) -> None:
+    """Removes a specialisation by its place in `get_specialized`, or all of them, recorded graphs included.
+
+    A traced function stays traced, so its next call is recorded again. Calls that are under way go on. Raises
+    IndexError where there is no such specialisation, TypeError for anything that is not a Python function.
+    """
+    function = python_function("remove_specialized", func)
+    if index is not None and index < 0:
+        index += len(_core.get_specialized(function))
+        if index < 0:
+            raise IndexError("the function has no such specialisation")
+    _core.remove_specialized(function, -1 if index is None else index)
+
+
+def get_include() -> str:
+    """The folder that a C compiler searches for `tagalong/tagalong.h`."""
+    installed = Path(__file__).parent / "include"
+    if installed.is_dir():
+        return str(installed)
+    return str(Path(__file__).resolve().parents[2] / "include")  # the source tree

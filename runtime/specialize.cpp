@@ -1,0 +1,658 @@
+#include "runtime/specialize.h"
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "rewriter/interp/code_link.h"
+#include "rewriter/interp/errors.h"
+#include "rewriter/interp/eval_hook.h"
+#include "rewriter/interp/functions.h"
+#include "rewriter/interp/landing.h"
+#include "rewriter/interp/once.h"
+#include "runtime/anchor.h"
+#include "runtime/recording.h"
+#include "runtime/specialized_code.h"
+#include "runtime/specialized_fit.h"
+#include "runtime/specialized_list.h"
+
+namespace tagalong::runtime {
+namespace {
+
+using interp::Frame;
+
+struct Specialization {
+  Ref code;  // as it was given, or the code object that was made of it
+  std::vector<Ref> guards;
+  bool is_quiet = true;  // all guards are
+  bool is_removed = false;
+  enum class Kind : std::uint8_t { kConstant, kCode, kBuiltinOfOne, kCallable } kind = Kind::kCallable;
+  Ref constant;         // kConstant: all that the code returns
+  EnteredCode entered;  // kCode
+};
+using SpecializationRef = std::shared_ptr<Specialization>;
+
+// Of one function. Owned by the dispatcher among the constants of its code.
+struct Dispatch {
+  PyFunctionObject* function = nullptr;  // not owned: it owns the code that owns this
+  CodeRef base;                          // what it had before
+  PyCodeObject* installed = nullptr;     // its dispatching code; not owned
+  int slots = 0;                         // for which that has room
+  std::vector<SpecializationRef> specializations;
+  bool only_chooses = false;  // the item is the code, not what it returns
+  // How its parameters lie in a frame.
+  Py_ssize_t positional = 0;
+  int keyword_only = 0;
+  Ref keyword_names;  // tuple, null if there are none
+  bool has_rest = false, has_keywords = false;
+  int arguments = 0;      // slots
+  bool is_plain = false;  // a call's arguments lie in its frame as guards get them
+  bool is_traced = false;
+
+  void learn_parameters(const PyCodeObject* code);
+  void set_base(CodeRef code) {
+    is_traced = interp::original_of(code.get()) != code.get();
+    std::swap(base, code);
+  }
+};
+
+struct Dispatcher {
+  PyObject_HEAD
+  Dispatch dispatch;
+};
+
+Dispatch& dispatch_of(PyObject* dispatcher) { return reinterpret_cast<Dispatcher*>(dispatcher)->dispatch; }
+
+// By installed code; used under the GIL. The entry goes with the dispatcher.
+std::unordered_map<PyCodeObject*, PyObject*>& dispatchers() {
+  static auto* map = new std::unordered_map<PyCodeObject*, PyObject*>();
+  return *map;
+}
+
+PyObject* dispatcher_of(const PyFunctionObject* function) {
+  if (dispatchers().empty()) {
+    return nullptr;
+  }
+  const auto found = dispatchers().find(reinterpret_cast<PyCodeObject*>(function->func_code));
+  const bool is_its = found != dispatchers().end() && dispatch_of(found->second).function == function;
+  return is_its ? found->second : nullptr;
+}
+
+void Dispatch::learn_parameters(const PyCodeObject* code) {
+  positional = code->co_argcount;
+  keyword_only = code->co_kwonlyargcount;
+  has_rest = (code->co_flags & CO_VARARGS) != 0;
+  has_keywords = (code->co_flags & CO_VARKEYWORDS) != 0;
+  arguments = static_cast<int>(positional) + keyword_only + (has_rest ? 1 : 0) + (has_keywords ? 1 : 0);
+  is_plain = !has_rest && !has_keywords;
+  if (keyword_only > 0) {
+    keyword_names = Ref::steal(
+        PyTuple_GetSlice(code->co_localsplusnames, code->co_argcount, code->co_argcount + code->co_kwonlyargcount));
+    if (!keyword_names) {
+      throw PythonError();
+    }
+  }
+}
+
+// --- a call
+
+// What the stub does after the dispatcher had no item. Between the two nothing else runs in this thread. Owned.
+struct Pending {
+  PyCodeObject* code;  // to go on in
+  int unit;
+  int arguments;
+  bool is_raise;
+  PyObject *type, *value, *traceback;
+};
+thread_local Pending t_pending;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+// The arguments of a call, as guards and callables get them: those of a function with *args or **kwargs are put in
+// line.
+class BoundArguments {
+ public:
+  // False with an exception set. The frame keeps the arguments alive as long as it has not begun.
+  bool bind(const Dispatch& dispatch, Frame* frame) {
+    PyObject* const* slots = interp::locals_of(frame);
+    if (!dispatch.has_rest && !dispatch.has_keywords) {
+      arguments_ = {slots, dispatch.positional, dispatch.keyword_names.get()};
+      return true;
+    }
+    PyObject* const* rest = slots + dispatch.positional + dispatch.keyword_only;
+    in_line_.assign(slots, slots + dispatch.positional);
+    if (dispatch.has_rest) {
+      for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(*rest); ++index) {
+        in_line_.push_back(PyTuple_GET_ITEM(*rest, index));
+      }
+      ++rest;
+    }
+    const auto count = static_cast<Py_ssize_t>(in_line_.size());
+    in_line_.insert(in_line_.end(), slots + dispatch.positional, slots + dispatch.positional + dispatch.keyword_only);
+    names_ = dispatch.keyword_names;
+    if (dispatch.has_keywords && PyDict_GET_SIZE(*rest) > 0 && !add_keywords(*rest)) {
+      return false;
+    }
+    arguments_ = {in_line_.data(), count, names_.get()};
+    return true;
+  }
+  [[nodiscard]] const Arguments& arguments() const { return arguments_; }
+
+ private:
+  bool add_keywords(PyObject* keywords) {
+    const Ref keys = Ref::steal(PyDict_Keys(keywords));
+    const Ref more = keys ? Ref::steal(PyList_AsTuple(keys.get())) : Ref();
+    names_ = !more ? Ref() : names_ ? Ref::steal(PySequence_Concat(names_.get(), more.get())) : more;
+    PyObject* key = nullptr;
+    PyObject* value = nullptr;
+    Py_ssize_t position = 0;
+    while (names_ && PyDict_Next(keywords, &position, &key, &value) != 0) {
+      in_line_.push_back(value);
+    }
+    return static_cast<bool>(names_);
+  }
+  std::vector<PyObject*> in_line_;
+  Ref names_;
+  Arguments arguments_;
+};
+
+// Asks the guards of one in order. Those that run no code of others are asked again where others have, so that what is
+// used holds at the moment it is used.
+int ask_all(const Specialization& specialization, const Arguments& arguments) {
+  for (const Ref& guard : specialization.guards) {
+    const int answer = ask(guard.get(), arguments);
+    if (answer != TAGALONG_USE) {
+      return answer;
+    }
+  }
+  return TAGALONG_USE;
+}
+
+int ask_loud(const Specialization& specialization, const Arguments& arguments) {
+  for (const Ref& guard : specialization.guards) {
+    const int answer = ask(guard.get(), arguments);
+    if (PyErr_Occurred() != nullptr) {
+      return TAGALONG_ERROR;
+    }
+    if (answer < TAGALONG_NEVER || answer > TAGALONG_USE) {
+      PyErr_Format(PyExc_SystemError, "a guard of type %.200s has answered %d", Py_TYPE(guard.get())->tp_name, answer);
+      return TAGALONG_ERROR;
+    }
+    if (answer != TAGALONG_USE) {
+      return answer;
+    }
+  }
+  for (const Ref& guard : specialization.guards) {
+    const bool is_quiet = (guard_at(guard.get())->flags & TAGALONG_QUIET) != 0;
+    const int answer = is_quiet ? ask(guard.get(), arguments) : TAGALONG_USE;
+    if (answer != TAGALONG_USE) {
+      return answer;
+    }
+  }
+  return TAGALONG_USE;
+}
+
+void uninstall(Dispatch& dispatch) {
+  PyFunctionObject* function = dispatch.function;
+  const bool is_installed = function->func_code == reinterpret_cast<PyObject*>(dispatch.installed);
+  const CodeRef old = is_installed ? interp::install_code(function, dispatch.base.get()) : CodeRef();
+}
+
+// Taken out at once; whoever is in the middle of it keeps it. The last one takes the dispatching code with it.
+void remove(PyObject* dispatcher, SpecializationRef removed) {
+  const Ref keep = Ref::create(dispatcher);
+  Dispatch& dispatch = dispatch_of(dispatcher);
+  removed->is_removed = true;
+  if (std::erase(dispatch.specializations, removed) != 0 && dispatch.specializations.empty()) {
+    uninstall(dispatch);
+  }
+}
+
+// The first one whose guards hold, null if there is none; false with an exception set. Those that are added meanwhile
+// are not asked, those that are removed meanwhile are not used.
+bool find(PyObject* dispatcher, const Arguments& arguments, SpecializationRef* found) {
+  Dispatch& dispatch = dispatch_of(dispatcher);
+  std::vector<SpecializationRef> at_the_start;
+  bool is_own_list = false;
+  for (std::size_t index = 0; index < (is_own_list ? at_the_start : dispatch.specializations).size(); ++index) {
+    const SpecializationRef& next = (is_own_list ? at_the_start : dispatch.specializations)[index];
+    if (next->is_removed) {
+      continue;
+    }
+    int answer = TAGALONG_NOT_NOW;
+    if (next->is_quiet) {
+      answer = ask_all(*next, arguments);
+      if (answer == TAGALONG_NOT_NOW) {
+        continue;
+      }
+      if (answer == TAGALONG_USE) {
+        *found = next;
+        return true;
+      }
+    }
+    if (!is_own_list) {
+      at_the_start = dispatch.specializations;
+      is_own_list = true;
+    }
+    const SpecializationRef& asked = at_the_start[index];
+    if (!asked->is_quiet) {
+      answer = ask_loud(*asked, arguments);
+    }
+    if (answer == TAGALONG_ERROR) {
+      return false;
+    }
+    if (answer == TAGALONG_NEVER) {
+      remove(dispatcher, asked);
+    } else if (answer == TAGALONG_USE && !asked->is_removed) {
+      *found = asked;
+      return true;
+    }
+  }
+  return true;
+}
+
+// The frame of a generator's call looks at its function's code for its size. Somebody has exchanged that meanwhile.
+bool keep_function(Frame* frame) {
+  constexpr int kSuspends = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE;
+  PyCodeObject* code = interp::code_of(frame);
+  PyFunctionObject* function = interp::function_of(frame);
+  if ((code->co_flags & kSuspends) == 0 || function->func_code == reinterpret_cast<PyObject*>(code)) {
+    return true;
+  }
+  const Ref copy = function_with_code(reinterpret_cast<PyObject*>(function), code);
+  if (copy) {
+    interp::set_function(frame, reinterpret_cast<PyFunctionObject*>(copy.get()));
+  }
+  return static_cast<bool>(copy);
+}
+
+// A landing takes a call, and other code is entered only by one that is inlined.
+bool can_enter(PyThreadState* thread, Frame* frame, const PyCodeObject* code) {
+  return interp::recursion_left(thread) > 0 && !interp::foreign_hook(thread) && !interp::is_watched(thread) &&
+         interp::can_become(frame, code);
+}
+
+void expect(const CodeRef& code, int unit, const Dispatch& dispatch) {
+  Py_INCREF(code.get());
+  t_pending.code = code.get();
+  t_pending.unit = unit;
+  t_pending.arguments = dispatch.arguments;
+}
+
+// To raise from a dispatcher; the interpreter takes a StopIteration that an iterator raises for its end.
+PyObject* raised() {
+  if (PyErr_ExceptionMatches(PyExc_StopIteration) != 0) {
+    PyErr_Fetch(&t_pending.type, &t_pending.value, &t_pending.traceback);
+    t_pending.is_raise = true;
+  }
+  return nullptr;
+}
+
+// As the interpreter's own instruction for such a call does it.
+PyObject* call_builtin(PyThreadState* thread, PyObject* builtin, PyObject* argument) {
+  interp::enter_recursion(thread);
+  PyObject* result = PyCFunction_GET_FUNCTION(builtin)(PyCFunction_GET_SELF(builtin), argument);
+  interp::leave_recursion(thread);
+  return result;
+}
+
+PyObject* use(PyThreadState* thread, Frame* frame, const Dispatch& dispatch, const Specialization& chosen,
+              const Arguments& arguments) {
+  if (dispatch.only_chooses) [[unlikely]] {
+    return Py_NewRef(chosen.code.get());
+  }
+  if (chosen.kind == Specialization::Kind::kConstant) {
+    return Py_NewRef(chosen.constant.get());
+  }
+  if (chosen.kind == Specialization::Kind::kCode) {
+    if (can_enter(thread, frame, chosen.entered.code.get())) {
+      expect(chosen.entered.code, chosen.entered.unit, dispatch);
+    }
+    return nullptr;
+  }
+  const Ref callable = chosen.code;
+  const bool is_simple = chosen.kind == Specialization::Kind::kBuiltinOfOne && interp::recursion_left(thread) > 0;
+  PyObject* result = is_simple ? call_builtin(thread, callable.get(), arguments.values[0])
+                               : PyObject_Vectorcall(callable.get(), arguments.values,
+                                                     static_cast<std::size_t>(arguments.positional), arguments.names);
+  return result == nullptr ? raised() : result;
+}
+
+// None is used: the original instructions follow, unless the function is traced.
+PyObject* go_on(PyThreadState* thread, Frame* frame, const Dispatch& dispatch) {
+  if (dispatch.only_chooses) {
+    Py_RETURN_NONE;
+  }
+  PyObject* anchor = dispatch.is_traced ? anchor_of(dispatch.base.get()) : nullptr;
+  if (anchor == nullptr) {
+    return nullptr;
+  }
+  const CodeRecord& record = *record_of(anchor);
+  const bool is_its =
+      PyWeakref_GET_OBJECT(record.replay_code.get()) == reinterpret_cast<PyObject*>(dispatch.base.get());
+  if (is_its && !record.is_retired() && can_enter(thread, frame, dispatch.base.get())) {
+    expect(dispatch.base, record.pads.front(), dispatch);
+  }
+  return nullptr;
+}
+
+// Calls for which there is more to do than to ask quiet guards.
+PyObject* dispatch_slowly(PyObject* self, PyThreadState* thread, Frame* frame) {
+  Dispatch& dispatch = dispatch_of(self);
+  if (interp::is_watched(thread)) {
+    return dispatch.only_chooses ? Py_NewRef(Py_None) : nullptr;
+  }
+  // The frame keeps its code, that the dispatcher.
+  SpecializationRef chosen;
+  BoundArguments bound;
+  if (!bound.bind(dispatch, frame) || !find(self, bound.arguments(), &chosen) || !keep_function(frame)) {
+    return raised();
+  }
+  return chosen ? use(thread, frame, dispatch, *chosen, bound.arguments()) : go_on(thread, frame, dispatch);
+}
+
+PyObject* dispatcher_next(PyObject* self) {
+  PyThreadState* thread = interp::thread_state();
+  Frame* frame = interp::current_frame(thread);
+  const Dispatch& dispatch = dispatch_of(self);
+  if (interp::function_of(frame) != dispatch.function) [[unlikely]] {
+    return dispatch.only_chooses ? dispatch_slowly(self, thread, frame) : nullptr;
+  }
+  if (!dispatch.is_plain || interp::is_watched(thread)) [[unlikely]] {
+    return dispatch_slowly(self, thread, frame);
+  }
+  const Arguments arguments = {interp::locals_of(frame), dispatch.positional, dispatch.keyword_names.get()};
+  for (const SpecializationRef& specialization : dispatch.specializations) {
+    const int answer = specialization->is_quiet ? ask_all(*specialization, arguments) : TAGALONG_ERROR;
+    if (answer == TAGALONG_USE) {
+      return use(thread, frame, dispatch, *specialization, arguments);
+    }
+    if (answer != TAGALONG_NOT_NOW) {
+      return dispatch_slowly(self, thread, frame);
+    }
+  }
+  return go_on(thread, frame, dispatch);
+}
+
+PyObject* landing_next(PyObject* /*self*/) {
+  if (t_pending.code == nullptr && !t_pending.is_raise) {
+    return nullptr;
+  }
+  interp::expect_landing(interp::thread_state());
+  Py_RETURN_NONE;
+}
+
+PyObject* land(PyThreadState* /*thread*/, Frame* frame, PyObject* /*argument*/, bool can_land) {
+  if (std::exchange(t_pending.is_raise, false)) {
+    PyErr_Restore(std::exchange(t_pending.type, nullptr), std::exchange(t_pending.value, nullptr),
+                  std::exchange(t_pending.traceback, nullptr));
+    return nullptr;
+  }
+  TAGALONG_CHECK(can_land && t_pending.code != nullptr, "specialised code was not entered by an inlined call");
+  const CodeRef code = CodeRef::steal(std::exchange(t_pending.code, nullptr));
+  interp::become(frame, code.get(), t_pending.unit, t_pending.arguments);
+  Py_RETURN_NONE;
+}
+
+// --- the objects in the stub
+
+void delete_dispatcher(PyObject* self) {
+  const auto entry = dispatchers().find(dispatch_of(self).installed);
+  if (entry != dispatchers().end() && entry->second == self) {
+    dispatchers().erase(entry);
+  }
+  dispatch_of(self).~Dispatch();
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyTypeObject* make_iterator_type(const char* name, int size, iternextfunc next, destructor dealloc) {
+  std::vector<PyType_Slot> slots = {{Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
+                                    {Py_tp_iternext, reinterpret_cast<void*>(next)}};
+  if (dealloc != nullptr) {
+    slots.push_back({Py_tp_dealloc, reinterpret_cast<void*>(dealloc)});
+  }
+  slots.push_back({0, nullptr});
+  // The collector must not see a dispatcher: what it refers to is visited as the function's own.
+  PyType_Spec spec = {name, size, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
+  return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+}
+
+Ref make_dispatcher() {
+  static PyTypeObject* type = nullptr;
+  interp::once(type, [] {
+    return make_iterator_type("tagalong._core.Dispatcher", sizeof(Dispatcher), dispatcher_next, delete_dispatcher);
+  });
+  Ref made = type == nullptr ? Ref() : Ref::steal(type->tp_alloc(type, 0));
+  if (!made) {
+    throw PythonError();
+  }
+  new (&dispatch_of(made.get())) Dispatch();
+  return made;
+}
+
+Ref dispatch_landing() {
+  static PyObject* object = nullptr;
+  interp::once(object, [] {
+    PyTypeObject* type = make_iterator_type("tagalong._core.DispatchLanding", sizeof(PyObject), landing_next, nullptr);
+    return type == nullptr ? nullptr : type->tp_alloc(type, 0);
+  });
+  if (object == nullptr) {
+    throw PythonError();
+  }
+  return Ref::create(object);
+}
+
+Ref dispatch_land() {
+  static PyObject* function = nullptr;
+  interp::once(function, [] { return interp::make_landing_function("enter", land, false).release(); });
+  if (function == nullptr) {
+    throw PythonError();
+  }
+  return Ref::create(function);
+}
+
+// --- what functions own through their code (interp::Belongings)
+
+int visit_belongings(PyFunctionObject* function, visitproc visit, void* arg) {
+  PyObject* dispatcher = dispatcher_of(function);
+  if (dispatcher == nullptr) {
+    return 0;
+  }
+  for (const SpecializationRef& specialization : dispatch_of(dispatcher).specializations) {
+    Py_VISIT(specialization->code.get());
+    Py_VISIT(specialization->constant.get());
+    for (const Ref& guard : specialization->guards) {
+      Py_VISIT(guard.get());
+    }
+  }
+  return 0;
+}
+
+void clear_belongings(PyFunctionObject* function) {
+  if (PyObject* dispatcher = dispatcher_of(function)) {
+    const Ref keep = Ref::create(dispatcher);
+    const auto cleared = std::exchange(dispatch_of(dispatcher).specializations, {});
+  }
+}
+
+// --- adding
+
+// Gives the function dispatching code with room for all of its code.
+void install(const Ref& dispatcher) {
+  Dispatch& dispatch = dispatch_of(dispatcher.get());
+  const auto slots_of = [](const PyCodeObject* code) { return code->co_nlocalsplus + code->co_stacksize; };
+  int slots = std::max(dispatch.slots, slots_of(dispatch.base.get()));
+  for (const SpecializationRef& specialization : dispatch.specializations) {
+    slots = specialization->entered.code ? std::max(slots, slots_of(specialization->entered.code.get())) : slots;
+  }
+  if (dispatch.installed != nullptr && slots == dispatch.slots) {
+    return;
+  }
+  const CodeRef code = dispatching_code(interp::original_of(dispatch.base.get()), dispatcher, dispatch_landing(),
+                                        dispatch_land(), slots);
+  const PyCodeObject* before = dispatch.installed != nullptr ? dispatch.installed : dispatch.base.get();
+  if (reinterpret_cast<PyCodeObject*>(dispatch.function->func_code) != before) {  // by a finaliser, say
+    PyErr_Format(PyExc_RuntimeError, "the code of %U() was replaced while it was specialised",
+                 dispatch.function->func_qualname);
+    throw PythonError();
+  }
+  dispatchers().erase(dispatch.installed);
+  dispatchers()[code.get()] = dispatcher.get();
+  dispatch.installed = code.get();
+  dispatch.slots = slots;
+  const CodeRef old = interp::install_code(dispatch.function, code.get());
+}
+
+bool takes_one_argument(const PyCodeObject* code) {
+  return code->co_argcount == 1 && code->co_kwonlyargcount == 0 &&
+         (code->co_flags & (CO_VARARGS | CO_VARKEYWORDS)) == 0;
+}
+
+SpecializationRef make_specialization(PyFunctionObject* function, PyObject* code, PyObject* guards) {
+  auto made = std::make_shared<Specialization>();
+  made->code = fitted(function, code);
+  const Ref list = Ref::steal(PySequence_List(guards));
+  if (!list) {
+    throw PythonError();
+  }
+  for (Py_ssize_t index = 0; index < PyList_GET_SIZE(list.get()); ++index) {
+    PyObject* guard = PyList_GET_ITEM(list.get(), index);
+    if (PyObject_TypeCheck(guard, guard_type()) == 0) {
+      PyErr_Format(PyExc_TypeError, "a guard must be a tagalong.guards.Guard, not %.200s", Py_TYPE(guard)->tp_name);
+      throw PythonError();
+    }
+    made->guards.push_back(Ref::create(guard));
+    made->is_quiet = made->is_quiet && (guard_at(guard)->flags & TAGALONG_QUIET) != 0;
+  }
+  if (made->guards.empty()) {
+    PyErr_SetString(PyExc_ValueError, "at least one guard is needed");
+    throw PythonError();
+  }
+  if (PyCode_Check(made->code.get())) {
+    auto* specialised = reinterpret_cast<PyCodeObject*>(made->code.get());
+    made->constant = constant_result(specialised);
+    made->kind = made->constant ? Specialization::Kind::kConstant : Specialization::Kind::kCode;
+    if (!made->constant) {
+      made->entered = entered_code(specialised);
+    }
+  } else if (PyCFunction_CheckExact(made->code.get()) && PyCFunction_GET_FLAGS(made->code.get()) == METH_O &&
+             takes_one_argument(base_code(function))) {
+    made->kind = Specialization::Kind::kBuiltinOfOne;
+  }
+  return made;
+}
+
+}  // namespace
+
+PyCodeObject* base_code(PyFunctionObject* function) {
+  PyObject* dispatcher = dispatcher_of(function);
+  return dispatcher == nullptr ? reinterpret_cast<PyCodeObject*>(function->func_code)
+                               : dispatch_of(dispatcher).base.get();
+}
+
+bool set_base_code(PyFunctionObject* function, const CodeRef& code) {
+  const Ref dispatcher = Ref::create(dispatcher_of(function));
+  if (!dispatcher) {
+    return false;
+  }
+  const CodeRef old = dispatch_of(dispatcher.get()).base;
+  dispatch_of(dispatcher.get()).set_base(code);
+  install(dispatcher);
+  return true;
+}
+
+Specialized specialize(PyFunctionObject* function, PyObject* code, PyObject* guards) {
+  const SpecializationRef made = make_specialization(function, code, guards);
+  for (const Ref& guard : made->guards) {
+    const int answer = init_guard(guard.get(), reinterpret_cast<PyObject*>(function));
+    if (answer == TAGALONG_ERROR) {
+      throw PythonError();
+    }
+    if (answer == TAGALONG_NEVER) {
+      return Specialized::kIgnored;
+    }
+  }
+  if (PyCode_Check(made->code.get())) {  // the guards may have changed the function
+    require_fit(base_code(function), reinterpret_cast<PyCodeObject*>(made->code.get()));
+  }
+  interp::share_belongings({visit_belongings, clear_belongings});
+  Ref dispatcher = Ref::create(dispatcher_of(function));
+  if (!dispatcher) {
+    dispatcher = make_dispatcher();
+    Dispatch& dispatch = dispatch_of(dispatcher.get());
+    dispatch.function = function;
+    dispatch.set_base(CodeRef::create(reinterpret_cast<PyCodeObject*>(function->func_code)));
+    dispatch.learn_parameters(dispatch.base.get());
+  }
+  dispatch_of(dispatcher.get()).specializations.push_back(made);
+  try {
+    install(dispatcher);
+  } catch (...) {
+    std::erase(dispatch_of(dispatcher.get()).specializations, made);
+    throw;
+  }
+  return Specialized::kAdded;
+}
+
+Ref get_specialized(PyFunctionObject* function) {
+  Ref list = Ref::steal(PyList_New(0));
+  if (!list) {
+    throw PythonError();
+  }
+  if (PyObject* dispatcher = dispatcher_of(function)) {
+    const auto specializations = dispatch_of(dispatcher).specializations;
+    for (const SpecializationRef& specialization : specializations) {
+      append_specialization(list, specialization->code, specialization->guards);
+    }
+  }
+  append_recorded(list, base_code(function));
+  return list;
+}
+
+void remove_specialized(PyFunctionObject* function, Py_ssize_t index) {
+  const Ref dispatcher = Ref::create(dispatcher_of(function));
+  const auto specializations =
+      dispatcher ? dispatch_of(dispatcher.get()).specializations : std::vector<SpecializationRef>();
+  const auto count = static_cast<Py_ssize_t>(specializations.size());
+  if (index >= count || index < 0) {
+    remove_recorded(base_code(function), index < 0 ? index : index - count);
+  }
+  for (Py_ssize_t place = 0; place < count; ++place) {
+    if (index < 0 || place == index) {
+      remove(dispatcher.get(), specializations[static_cast<std::size_t>(place)]);
+    }
+  }
+}
+
+Ref choose_specialized(PyFunctionObject* function, PyObject* args, PyObject* kwargs) {
+  const Ref chooser = make_dispatcher();
+  Dispatch& dispatch = dispatch_of(chooser.get());
+  PyObject* dispatcher = dispatcher_of(function);
+  dispatch.function = function;
+  dispatch.only_chooses = true;
+  dispatch.learn_parameters(reinterpret_cast<PyCodeObject*>(function->func_code));
+  dispatch.set_base(CodeRef::create(base_code(function)));
+  if (dispatcher != nullptr) {
+    dispatch.specializations = dispatch_of(dispatcher).specializations;
+  }
+  const auto at_the_start = dispatch.specializations;
+  // The interpreter itself binds the arguments.
+  const CodeRef code =
+      dispatching_code(interp::original_of(dispatch.base.get()), chooser, dispatch_landing(), dispatch_land(), 0);
+  const Ref asked = function_with_code(reinterpret_cast<PyObject*>(function), code.get());
+  Ref chosen = asked ? Ref::steal(PyObject_Call(asked.get(), args, kwargs)) : Ref();
+  if (!chosen) {
+    throw PythonError();
+  }
+  for (const SpecializationRef& asked_one : at_the_start) {
+    PyObject* its = asked_one->is_removed ? dispatcher_of(function) : nullptr;
+    if (its != nullptr) {
+      remove(its, asked_one);
+    }
+  }
+  return chosen;
+}
+
+}  // namespace tagalong::runtime
