@@ -4,6 +4,7 @@
 #include "recorder/facts.h"
 #include "recorder/session.h"
 #include "replay/raw.h"
+#include "rewriter/interp/exact_numbers.h"
 
 namespace tagalong::recorder {
 
@@ -279,6 +280,21 @@ bool Session::establish_array_item(Value container, Value key) {
   return true;
 }
 
+namespace {
+
+// Whether the list has a number there.
+bool is_number_in(PyObject* container, PyObject* key) {
+  std::int64_t index = 0;
+  if (!PyList_CheckExact(container) || !PyLong_CheckExact(key) || !interp::int64_of(key, &index)) {
+    return false;
+  }
+  const Py_ssize_t size = PyList_GET_SIZE(container);
+  index += index < 0 ? size : 0;
+  return index >= 0 && index < size && interp::is_exact_number(PyList_GET_ITEM(container, index));
+}
+
+}  // namespace
+
 void Session::binary_subscr(const Instruction& /*instruction*/) {
   if (is_before_) {
     note_array(live_stack(1), live_stack(0));
@@ -312,6 +328,7 @@ bool Session::establish_stored(Value value) {
 void Session::store_subscr(const Instruction& /*instruction*/) {
   if (is_before_) {
     note_array(live_stack(1), live_stack(0));
+    top().renews = is_in_loop() && is_number_in(live_stack(1), live_stack(0));
     return;
   }
   // on the stack: value, container, key
@@ -324,7 +341,8 @@ void Session::store_subscr(const Instruction& /*instruction*/) {
     consume(Op::array_store, 3, order, {}, top().array_items);
     return;
   }
-  consume(establish_item(container, key, true) ? Op::list_store : Op::store_subscr, 3, order, {});
+  const Op on_list = top().renews ? Op::list_renew : Op::list_store;
+  consume(establish_item(container, key, true) ? on_list : Op::store_subscr, 3, order, {});
 }
 
 void Session::delete_subscr(const Instruction& /*instruction*/) {

@@ -191,6 +191,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
     interp::KeptRef number_object;  // `number`, made when first needed
     bool calls_ufunc = false;       // the CALL under way
     replay::Known known = replay::Known::kNone;
+    bool renews = false;           // the STORE_SUBSCR under way replaces a number
     bool is_null_first = false;    // its first callable slot is NULL
     PyObject* callable = nullptr;  // that is called: alive while the call lasts
     PyObject* called = nullptr;    // what it calls if it is a method or a partial; to compare with, not to look into

@@ -11,6 +11,7 @@
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -250,6 +251,7 @@ class Executor final : public interp::Watcher {
   struct Return {
     std::size_t step = 0;
     std::vector<std::pair<std::int32_t, std::int32_t>> locals;
+    std::optional<std::vector<std::int32_t>> held;  // registers that may have objects there; none: any
   };
   std::vector<Return> returns_;
   std::vector<std::int32_t> frame_functions_;  // register of each frame's function

@@ -60,6 +60,7 @@ LoopOp renumbered(LoopOp op, const Renumbering& by) {
       op.right += by.step;
       break;
     case LoopCode::kCheckType:
+    case LoopCode::kSync:
       op.left = by.place(op.left);
       break;
     default:
@@ -239,6 +240,7 @@ class Growth {
     member.first_operation = static_cast<std::size_t>(by.operation);
     member.operations = part.loop_.ops.size();
     member.entry = renumbered(part.direct_, by);
+    find_held(member.first_step);
   }
 
   void take(const Executor& source, const Renumbering& by) {
@@ -273,6 +275,12 @@ class Growth {
       taken.step = known.step + static_cast<std::size_t>(by.step);
       for (const auto& [slot, place] : known.locals) {
         taken.locals.emplace_back(slot, by.place(place));
+      }
+      if (known.held) {
+        taken.held.emplace();
+        for (const std::int32_t place : *known.held) {
+          taken.held->push_back(by.place(place));
+        }
       }
     }
     take_program(source.loop_, by);
@@ -404,9 +412,11 @@ class Growth {
     const Member& part = made_->members_[target];
     const DirectEntry entry = part.entry;
     std::vector<bool> filled = may_have_objects(from);
-    if (has_rest(state, filled)) {
+    auto rest = std::make_unique<Places>(rest_of(state, filled));
+    if (!rest->empty()) {
       push(LoopCode::kGiveUpRest);
     }
+    made_->steps_[step].rest = std::move(rest);
     push(LoopCode::kCross).result = part.round;
     if (entry.bound.size() != state.locals.size() + state.stack.size() || !check(entry, state)) {
       return false;
@@ -429,14 +439,33 @@ class Growth {
     return true;
   }
 
-  // Whether an object may be left that is not a number's and in no frame: its end may run code.
-  [[nodiscard]] bool has_rest(const LoweredSnapshot& state, const std::vector<bool>& filled) const {
+  // Where an object may be left that is not a number's and in no frame: its end may run code.
+  [[nodiscard]] Places rest_of(const LoweredSnapshot& state, const std::vector<bool>& filled) const {
+    Places rest;
     for (std::int32_t place = made_->constant_count_; std::cmp_less(place, filled.size()); ++place) {
       if (filled[static_cast<std::size_t>(place)] && kind(place) == Raw::kNone && !state.has(place)) {
-        return true;
+        rest.push_back(place);
       }
     }
-    return false;
+    return rest;
+  }
+
+  // Where it returns only these need to be looked at.
+  void find_held(std::size_t from_step) {
+    for (Executor::Return& known : made_->returns_) {
+      const auto returns = [&](const LoopOp& op) { return op.code == LoopCode::kStep && op.step == known.step; };
+      const auto op = std::ranges::find_if(made_->loop_.ops, returns);
+      if (known.step < from_step || op == made_->loop_.ops.end()) {
+        continue;
+      }
+      const std::vector<bool> filled = may_have_objects({static_cast<std::size_t>(op - made_->loop_.ops.begin())});
+      known.held.emplace();
+      for (std::int32_t place = made_->constant_count_; std::cmp_less(place, filled.size()); ++place) {
+        if (filled[static_cast<std::size_t>(place)]) {
+          known.held->push_back(place);
+        }
+      }
+    }
   }
 
   // What the entry of the part would look for in the frame. Nothing has been moved when it does not hold.
@@ -635,8 +664,9 @@ class Growth {
         }
         break;
       case LoopCode::kStoreItem:
-        at(op.result) = at(op.result) || op.flag != 0;
+        at(op.result) = at(op.result) || (op.flag & kStoresNumber) != 0;
         [[fallthrough]];
+      case LoopCode::kSync:
       case LoopCode::kServe:
       case LoopCode::kServeAndJump:
         look(made_->steps_[op.step].snapshot, filled);

@@ -25,11 +25,6 @@ bool are_quiet_numbers(PyObject* left, PyObject* right) {
   return interp::is_exact_number(left) && (right == nullptr || interp::is_exact_number(right));
 }
 
-bool is_quiet_iterator(PyObject* object) {
-  const PyTypeObject* type = Py_TYPE(object);
-  return type == &PyRangeIter_Type || type == &PyListIter_Type || type == &PyTupleIter_Type;
-}
-
 }  // namespace
 
 Outcome Executor::run(Run& run) const {
@@ -84,7 +79,7 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
         registers_[place] = nullptr;
       }
       run_.result = Ref::steal(result);
-      clear_registers();
+      clear_returned(step);
       pop_frames(own_frames);
       ++executor_.hits;
       return Outcome::kReturned;
@@ -278,6 +273,7 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::sequence_item:
       return execute_item(step, operand(0), operand(1), nullptr);
     case Op::list_store:
+    case Op::list_renew:
       return execute_item(step, operand(0), operand(1), operand(2));
     case Op::array_item:
       return execute_array_item(step, operand(0), operand(1), nullptr);
@@ -434,7 +430,7 @@ Interpreter::Answer Interpreter::execute_number(const Step& step, PyObject* cons
   if ((step.op == Op::to_bool || step.op == Op::unary_not) && (PyBool_Check(left) || left == Py_None)) {
     return truth((left == Py_True) == (step.op == Op::to_bool));
   }
-  if (!are_quiet_numbers(left, right) && !sync(step)) {
+  if (!are_quiet_numbers(left, right) && !is_quiet_operator(step, left, right) && !sync(step)) {
     return Answer::kRaised;
   }
   switch (step.op) {

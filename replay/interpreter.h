@@ -169,6 +169,10 @@ class Interpreter {
   void leave_frame(const Step& step);
   void give_up_locals(const Step& step, const LoweredSnapshot& state);
   void return_locals(const Step& step);
+  [[nodiscard]] bool is_quiet_operator(const Step& step, PyObject* left, PyObject* right) const;
+  [[nodiscard]] bool is_quiet_container(const Step& step, const std::int32_t* operands) const;
+  [[nodiscard]] bool is_quiet_iterator(PyObject* iterator) const;
+  void clear_returned(const Step& step);
   void take_stack(std::int32_t depth);
   void clear_registers();
   void give_up_rest(const Step& step);

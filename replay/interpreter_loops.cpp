@@ -146,6 +146,13 @@ Interpreter::Answer Interpreter::execute_item(const Step& step, PyObject* contai
     }
     return store(step, item);
   }
+  if (step.op == Op::list_renew) {
+    std::int64_t index = 0;
+    const Py_ssize_t place = interp::int64_of(key, &index) ? place_in(container, index) : -1;
+    if (place < 0 || !interp::is_exact_number(items_of(container)[place])) {
+      return Answer::kAgain;
+    }
+  }
   if (!sync(step)) {
     return Answer::kRaised;
   }
@@ -522,6 +529,9 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         Py_XDECREF(old);
         break;
       }
+      case LoopCode::kSync:
+        sync_local(steps[op->step]);
+        break;
       case LoopCode::kSyncRaw:
         if (!sync_raw(steps[op->step], op->left)) [[unlikely]] {
           Py_FatalError("tagalong: no memory for a local of a frame");
@@ -746,7 +756,10 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
           return ended<once>(finish(steps[op->step], Answer::kAgain));
         }
         PyObject* old = items_of(container)[place];
-        if (op->flag != 0 && objects[op->result] == nullptr) {
+        if ((op->flag & kStoresRenewed) != 0 && !interp::is_exact_number(old)) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], Answer::kAgain));
+        }
+        if ((op->flag & kStoresNumber) != 0 && objects[op->result] == nullptr) {
           if (Py_REFCNT(old) == 1 && PyFloat_CheckExact(old)) {
             // It would be freed, and another one made: nobody knows which of the two it is.
             reinterpret_cast<PyFloatObject*>(old)->ob_fval = raw[op->result].d;
@@ -865,6 +878,26 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         }
         break;
       }
+      case LoopCode::kGlobalInt:
+      case LoopCode::kGlobalFloat: {
+        const Step& step = steps[op->step];
+        const Raw kind = op->code == LoopCode::kGlobalInt ? Raw::kInt : Raw::kFloat;
+        PyObject* global = known_global(step, objects[op->left]);
+        if (global == nullptr) {
+          global = global_now(step, objects[op->left]);
+        }
+        if (global == nullptr) {
+          if (const Answer answer = perform_in_loop(step); answer != Answer::kNext) [[unlikely]] {
+            return ended<once>(finish(step, answer));
+          }
+          global = step.cached;  // which is what it has found
+          Py_CLEAR(objects[op->result]);
+        }
+        if (!unbox(global, kind, &raw[op->result])) [[unlikely]] {
+          TAGALONG_GUARD_FAILED
+        }
+        break;
+      }
       case LoopCode::kAttribute:
       case LoopCode::kMethod: {
         const Step& step = steps[op->step];
@@ -960,6 +993,8 @@ const LoopOp* Interpreter::go_native(const LoopOp* op) {
   frame.requests = requested_.address();
   frame.depth = &run_.depth;
   frame.synced = &run_.synced_keys[level_of_round(*header_)];
+  frame.root_slots = run_.root == nullptr ? nullptr : interp::locals_of(run_.root);
+  frame.root_synced = &run_.synced_keys[0];
   frame.interpreter = this;
   const LoopOp* next = executor_.native_->run(&frame, entry);
   run_.gain += frame.gain;

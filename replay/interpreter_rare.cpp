@@ -285,7 +285,7 @@ Interpreter::Answer Interpreter::execute_container(const Step& step, const std::
     default:
       break;
   }
-  if (!sync(step)) {
+  if (!is_quiet_container(step, operands) && !sync(step)) {
     return Answer::kRaised;
   }
   Items items;

@@ -334,7 +334,14 @@ std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
     case Op::for_iter:
       return is_fused(number) ? std::optional(Plan{LoopCode::kForIter, Raw::kNone}) : std::nullopt;
     case Op::load_global:
-      return Plan{LoopCode::kGlobal, Raw::kNone};
+      switch (const Raw wanted = wanted_number(number)) {
+        case Raw::kInt:
+          return Plan{LoopCode::kGlobalInt, wanted};
+        case Raw::kFloat:
+          return Plan{LoopCode::kGlobalFloat, wanted};
+        default:
+          return Plan{LoopCode::kGlobal, Raw::kNone};
+      }
     case Op::load_attr:
       return Plan{LoopCode::kAttribute, Raw::kNone};
     case Op::load_method:
@@ -350,8 +357,19 @@ std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
       return maker > header_ && is_iterated(maker) ? std::optional(Plan{LoopCode::kMove, Raw::kNone}) : std::nullopt;
     }
     case Op::sequence_item:
-      return is_int(available(each.operands[1])) ? std::optional(plan_item(number)) : std::nullopt;
+      if (!is_int(available(each.operands[1]))) {
+        return std::nullopt;
+      }
+      switch (const Raw wanted = wanted_number(number)) {
+        case Raw::kInt:
+          return Plan{LoopCode::kItemInt, wanted};
+        case Raw::kFloat:
+          return Plan{LoopCode::kItemFloat, wanted};
+        default:
+          return Plan{LoopCode::kItem, Raw::kNone};
+      }
     case Op::list_store:
+    case Op::list_renew:
       return is(1, Raw::kInt) ? std::optional(Plan{LoopCode::kStoreItem, Raw::kNone}) : std::nullopt;
     default:
       return std::nullopt;
@@ -404,46 +422,42 @@ bool LoopLowering::is_iterated(std::size_t number) const {
          last_use_[at(each.first_result)] == next && !is_expected_to_raise(graph_.nodes, next);
 }
 
-// An item that only takes part in arithmetic, as a number that is looked for at once: where it is none, this leaves in
-// front of the item, with nothing done since that could be done twice. It is in no variable, and no branch goes
-// elsewhere meanwhile, so nobody finds out that it is not the container's own object.
-LoopLowering::Plan LoopLowering::plan_item(std::size_t number) const {
+// The kind of an item or a global that only takes part in arithmetic, or says where an item lies: it may be a number
+// that is looked for at once. Where it is none, this leaves in front of it, with nothing done since that could be done
+// twice. It is in no variable, and no branch goes elsewhere meanwhile, so nobody finds out that it is not the
+// container's own object.
+Raw LoopLowering::wanted_number(std::size_t number) const {
   const Value value = node(number).first_result;
-  const Plan object{LoopCode::kItem, Raw::kNone};
   Raw wanted = Raw::kNone;
   const auto is_in = [value](const Values& values) { return std::ranges::find(values, value) != values.end(); };
   for (std::size_t next = number + 1; next <= last_use_[at(value)]; ++next) {
     const Node& each = node(next);
     for (SnapshotId id = each.snapshot; id != kNoSnapshot; id = graph_.snapshots[static_cast<std::size_t>(id)].parent) {
       if (is_in(graph_.snapshots[static_cast<std::size_t>(id)].locals)) {
-        return object;
+        return Raw::kNone;
       }
     }
     if (each.info().is_guard() && each.op != Op::guard_type) {
-      return object;
+      return Raw::kNone;
     }
     if (!is_in(each.operands) || each.op == Op::drop) {
       continue;
     }
-    const bool is_arithmetic = each.op == Op::int_binary || each.op == Op::float_binary || each.op == Op::int_compare ||
-                               each.op == Op::float_compare ||
-                               (each.op == Op::known_call && known_function(each.object.get()) != Known::kRange);
+    const bool is_arithmetic =
+        each.op == Op::int_binary || each.op == Op::float_binary || each.op == Op::int_compare ||
+        each.op == Op::float_compare ||
+        (each.op == Op::known_call && known_function(each.object.get()) != Known::kRange) ||
+        ((each.op == Op::sequence_item || each.op == Op::list_store || each.op == Op::list_renew) &&
+         each.operands[1] == value && std::ranges::count(each.operands, value) == 1);
     if (each.op == Op::guard_type) {
       wanted = raw_of(reinterpret_cast<PyTypeObject*>(each.object.get()));
     }
     if (wanted == Raw::kNone || (!is_arithmetic && each.op != Op::guard_type) ||
         is_expected_to_raise(graph_.nodes, next)) {
-      return object;
+      return Raw::kNone;
     }
   }
-  switch (handed_[at(value)] == 0 ? wanted : Raw::kNone) {
-    case Raw::kInt:
-      return {LoopCode::kItemInt, Raw::kInt};
-    case Raw::kFloat:
-      return {LoopCode::kItemFloat, Raw::kFloat};
-    default:
-      return object;
-  }
+  return handed_[at(value)] == 0 ? wanted : Raw::kNone;
 }
 
 // Whether the next node is the guard on this one's result, and nobody else looks at a comparison's.
@@ -698,8 +712,8 @@ void LoopLowering::emit_planned(std::size_t number, std::size_t step) {
       value = as_float(value, step);
     }
     push(chosen.code, step, place(each.operands[0]), key, value).flag = static_cast<std::uint8_t>(each.immediate);
-  } else if (chosen.code == LoopCode::kGlobal) {
-    push(chosen.code, step, place(each.operands[0]), -1, result);
+  } else if (each.op == Op::load_global) {
+    push(chosen.code, step, place(each.operands[0]), -1, result).is_guard = chosen.result != Raw::kNone;
   } else if (chosen.code == LoopCode::kAttribute || chosen.code == LoopCode::kMethod) {
     box(each.operands[0], step);
     may_be_boxed(each.snapshot);
@@ -723,7 +737,9 @@ void LoopLowering::emit_planned(std::size_t number, std::size_t step) {
       box(value, step);
     }
     may_be_boxed(each.snapshot);
-    push(chosen.code, step, place(each.operands[0]), key, place(value)).flag = is_number ? 1 : 0;
+    LoopOp& op = push(chosen.code, step, place(each.operands[0]), key, place(value));
+    op.flag =
+        static_cast<std::uint8_t>((is_number ? kStoresNumber : 0) | (each.op == Op::list_renew ? kStoresRenewed : 0));
   } else if (chosen.code == LoopCode::kMakeRange) {
     const std::int32_t start = each.operands.size() == 1 ? -1 : raw(each.operands[0], step);
     push(chosen.code, step, start, raw(each.operands.back(), step), result);
@@ -852,7 +868,11 @@ bool LoopLowering::emit_sync(std::size_t number, std::size_t step) {
     }
   }
   if (!born_raw_[at(value)]) {
-    return false;
+    if (frame == 0) {
+      may_be_boxed(each.snapshot);
+      push(LoopCode::kSync, step, place(value), static_cast<std::int32_t>(each.immediate));
+    }
+    return frame == 0;
   }
   push(LoopCode::kSyncRaw, step, place(value));
   boxed_[at(value)] = true;

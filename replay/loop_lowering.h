@@ -73,7 +73,7 @@ class LoopLowering {
   void enter();
   [[nodiscard]] Raw available(Value value) const;
   [[nodiscard]] std::optional<Plan> plan(std::size_t number) const;
-  [[nodiscard]] Plan plan_item(std::size_t number) const;
+  [[nodiscard]] Raw wanted_number(std::size_t number) const;
   [[nodiscard]] std::optional<Plan> plan_call(std::size_t number) const;
   [[nodiscard]] bool is_iterated(std::size_t number) const;
   [[nodiscard]] static std::optional<Plan> plan_int(std::int64_t argument);

@@ -21,6 +21,7 @@ enum class LoopCode : std::uint8_t {
   kClearShown,  // the same where that may run code, which finds the frames as in snapshot `right`
   kMove,        // `result` takes over object and number of `left`
   kShare,       // `result` gets the same object and number as `left`
+  kSync,        // sync_local of `left` in slot `right` of the root frame
   kSyncRaw,     // sync_local of a number
   kUnboxInt,
   kUnboxFloat,
@@ -88,7 +89,7 @@ enum class LoopCode : std::uint8_t {
   kItem,       // container `left` [raw `right`]; `flag`: Container
   kItemInt,
   kItemFloat,   // the number of that item, a guard that it is one
-  kStoreItem,   // list `left` [raw `right`] = object `result`; `flag`: or its number, a float that nothing else needs
+  kStoreItem,   // list `left` [raw `right`] = object `result`; `flag`: kStores...
   kPair,        // the numbers of `left` and `right`, as those of `result` and the register behind it
   kArrayItem,   // the number of array `left` [raw `right`]; `flag`: type number of the items
   kArrayItem2,  // the same by a pair
@@ -101,11 +102,13 @@ enum class LoopCode : std::uint8_t {
   kGuardType,  // the type of `left` is the step's
   kGuardIs,    // `left` is the step's object
   kGlobal,     // what the function `left` finds under the step's name
-  kAttribute,  // of `left`, by the step's name
-  kMethod,     // the same for a call: a function and `left`, or null and what it has; `right` gets the second
-  kAppend,     // object `right` to list `left`
-  kGuardNull,  // `left` is null, or not if `flag`
-  kRebind,     // that is object `right` from now on
+  kGlobalInt,
+  kGlobalFloat,  // the number of that, a guard that it is one
+  kAttribute,    // of `left`, by the step's name
+  kMethod,       // the same for a call: a function and `left`, or null and what it has; `right` gets the second
+  kAppend,       // object `right` to list `left`
+  kGuardNull,    // `left` is null, or not if `flag`
+  kRebind,       // that is object `right` from now on
   // Between the traces of an executor that has grown:
   kCross,         // nobody waits or watches; `result`: what going through the next trace is worth
   kGiveUpRest,    // what no frame has any more where the step leaves
@@ -153,6 +156,11 @@ constexpr Raw unboxed(LoopCode code) {
 
 // What is known about the container of an item.
 enum class Container : std::uint8_t { kEither, kList, kTuple };
+
+// Flags of kStoreItem: it may be the number of `result` alone, a float that nothing else needs; leaves where no number
+// lies that is replaced.
+inline constexpr std::uint8_t kStoresNumber = 1;
+inline constexpr std::uint8_t kStoresRenewed = 2;
 
 struct LoopOp {
   LoopCode code = LoopCode::kStep;

@@ -173,6 +173,23 @@ void Interpreter::clear_registers() {
   }
 }
 
+void Interpreter::clear_returned(const Step& step) {
+  const auto number = static_cast<std::size_t>(&step - executor_.steps_.data());
+  const auto known = std::ranges::find(executor_.returns_, number, &Executor::Return::step);
+  if (known == executor_.returns_.end() || !known->held) {
+    clear_registers();
+    return;
+  }
+  for (const std::int32_t place : *known->held) {
+    Py_CLEAR(registers_[place]);
+  }
+#ifdef TAGALONG_CHECKS
+  for (std::int32_t place = executor_.constant_count_; place < executor_.register_count_; ++place) {
+    TAGALONG_CHECK(registers_[place] == nullptr, "register {} of {} has something left", place, executor_.graph_.name);
+  }
+#endif
+}
+
 // What no frame has any more dies with the instruction that a guard stands behind, as an iterator at its end. Whoever
 // looks then finds the frame there.
 void Interpreter::give_up_rest(const Step& step) {

@@ -27,10 +27,12 @@ struct Frame {
   PyObject** objects = nullptr;
   RawNumber* raw = nullptr;
   PyThreadState* thread = nullptr;
-  const int* requests = nullptr;   // the interpreter's eval breaker
-  const int* depth = nullptr;      // how many frames are real
-  std::int32_t* synced = nullptr;  // Run::synced_keys of the frame that goes round
-  std::int64_t gain = 0;           // of the rounds since the interpreter did something
+  const int* requests = nullptr;    // the interpreter's eval breaker
+  const int* depth = nullptr;       // how many frames are real
+  std::int32_t* synced = nullptr;   // Run::synced_keys of the frame that goes round
+  PyObject** root_slots = nullptr;  // locals of the real root frame; null: there is none now, but may be later
+  std::int32_t* root_synced = nullptr;
+  std::int64_t gain = 0;  // of the rounds since the interpreter did something
   // Something was done elsewhere since the last round began. Nothing else shows frames or makes somebody watch: other
   // threads and signals come by a request.
   std::int32_t is_touched = 1;

@@ -1019,7 +1019,7 @@ class Compiler final : public Xbyak::CodeGenerator {
     Label shared;
     find_item(op, unusual, Container::kList);
     mov(rax, qword[rdx]);
-    if (op.flag != 0) {
+    if ((op.flag & kStoresNumber) != 0) {
       store_number(op, unusual);
       perform_aside(unusual, op);
       return;
@@ -1205,8 +1205,18 @@ class Compiler final : public Xbyak::CodeGenerator {
     jne(other);
     L(found);
     mov(rax, qword[rcx + learned(step, step.cached)]);
-    share(rax);
-    mov(object(op.result), rax);
+    switch (op.code) {
+      case LoopCode::kGlobalFloat:
+        keep_float_of(op, op.result);
+        break;
+      case LoopCode::kGlobalInt:
+        keep_int_of(op, op.result, other);
+        break;
+      default:
+        share(rax);
+        mov(object(op.result), rax);
+        break;
+    }
     perform_aside(other, op);
   }
 
@@ -1276,6 +1286,33 @@ class Compiler final : public Xbyak::CodeGenerator {
     mov(rax, qword[rax + layout::kListItems]);
     mov(qword[rax + rcx * kNumberSize], rdx);
     perform_aside(full, op);
+  }
+
+  void sync(const LoopOp& op) {
+    Label same;
+    Label other;
+    Label nothing;
+    mov(rax, ptr[r15 + offsetof(Frame, root_slots)]);
+    test(rax, rax);
+    jz(other);
+    mov(rcx, object(op.left));
+    mov(rdx, qword[rax + op.right * kNumberSize]);
+    cmp(rcx, rdx);
+    je(same);
+    test(rcx, rcx);
+    jz(other);
+    test(rdx, rdx);
+    jz(nothing);
+    cmp(qword[rdx + layout::kCount], 1);
+    je(other);
+    dec(qword[rdx + layout::kCount]);
+    L(nothing);
+    share(rcx);
+    mov(qword[rax + op.right * kNumberSize], rcx);
+    mov(rax, ptr[r15 + offsetof(Frame, root_synced)]);
+    mov(dword[rax], -1);
+    L(same);
+    perform_aside(other, op);
   }
 
   // --- rounds
@@ -1494,6 +1531,8 @@ class Compiler final : public Xbyak::CodeGenerator {
         float64_operation(op, [this](const Xmm& target, const Xmm& operand) { divsd(target, operand); });
         break;
       case LoopCode::kGlobal:
+      case LoopCode::kGlobalInt:
+      case LoopCode::kGlobalFloat:
         global(op);
         break;
       case LoopCode::kAttribute:
@@ -1541,6 +1580,9 @@ class Compiler final : public Xbyak::CodeGenerator {
       case LoopCode::kCheckUnbound:
         cmp(object(op.left), 0);
         jne(bail());
+        break;
+      case LoopCode::kSync:
+        sync(op);
         break;
       case LoopCode::kStep:
       case LoopCode::kSyncRaw:

@@ -54,6 +54,8 @@ class Merger {
           older_ = node.first_result + node.result_count;
         } else if (node.op == Op::rebind_global) {
           bind(node);
+        } else if (node.op == Op::list_renew) {
+          epoch_ = ++last_epoch_;
         }
         if (kept_ != place) {
           nodes[kept_] = std::move(node);

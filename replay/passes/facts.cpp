@@ -141,8 +141,8 @@ bool Facts::disturbs(const Node& node) const {
   if (node.op == Op::drop) {
     return !std::all_of(node.operands.begin(), node.operands.end(), [this](Value value) { return is_inert(value); });
   }
-  if (node.op == Op::rebind_global) {
-    return false;  // but for that name
+  if (node.op == Op::rebind_global || node.op == Op::list_renew) {
+    return false;  // but for that name, or items
   }
   // A new object may be what the garbage collector was waiting for, with its finalisers and callbacks; strings are none
   // of its business.

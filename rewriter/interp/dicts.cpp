@@ -52,4 +52,8 @@ PyObject* find_quietly(PyObject* dict, PyObject* name) {
   return nullptr;
 }
 
+bool has_only_names(PyObject* dict) {
+  return reinterpret_cast<PyDictObject*>(dict)->ma_keys->dk_kind != DICT_KEYS_GENERAL;
+}
+
 }  // namespace tagalong::interp

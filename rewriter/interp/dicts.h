@@ -27,4 +27,7 @@ PyObject* find_name(PyObject* dict, PyObject* name, DictHint* hint);
 // code: not that of keys that are no strings either. Borrowed.
 PyObject* find_quietly(PyObject* dict, PyObject* name);
 
+// Whether all keys of an exact dict are exact strs: then one is looked up without code of anybody's.
+bool has_only_names(PyObject* dict);
+
 }  // namespace tagalong::interp

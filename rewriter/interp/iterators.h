@@ -53,6 +53,35 @@ inline bool is_sequence_iterator(PyObject* iterator) {
 // What it goes through; null: nothing any more.
 inline PyObject* iterated(PyObject* iterator) { return reinterpret_cast<SequenceIterator*>(iterator)->sequence; }
 
+// As enumobject.c has it: an iterator that counts the items of another one.
+struct Enumeration {
+  PyObject ob_base;
+  Py_ssize_t index;
+  PyObject* inner;
+  PyObject* result;  // a tuple that is used again where nobody else has it
+};
+
+// As dictobject.c has the iterators of dicts.
+struct DictIterator {
+  PyObject ob_base;
+  PyObject* dict;  // null when exhausted
+  Py_ssize_t used, place;
+  PyObject* result;  // as above; null if items are no pairs
+};
+
+// Whether an iterator of a list, a tuple or a range is known to have another item.
+inline bool has_next(PyObject* iterator) {
+  if (Py_TYPE(iterator) == &PyRangeIter_Type) {
+    const auto* range = reinterpret_cast<RangeIterator*>(iterator);
+    return range->index < range->len;
+  }
+  if (!is_sequence_iterator(iterator)) {
+    return false;
+  }
+  const auto* state = reinterpret_cast<SequenceIterator*>(iterator);
+  return state->sequence != nullptr && state->index < Py_SIZE(state->sequence);
+}
+
 // One over what is freed without running anything: its function runs nobody's code, not even at the end.
 inline bool is_text_iterator(PyObject* iterator) {
   return Py_TYPE(iterator) == &PyBytesIter_Type || Py_TYPE(iterator) == &PyUnicodeIter_Type;

@@ -16,12 +16,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import tagalong
 from benchmarks.measure import Figure, pair
 from tagalong import _core
 
 TITLE = "CPython / replayed: whole programs"
 PROGRAMS = Path(__file__).parent / "programs"
-SETTLING_RUNS = 8
+QUIET_RUNS = 8  # without anything new, before a program is measured
+SETTLING_RUNS = 200  # at most
 LEAST = {"numbers": 3.0, "objects": 0.98}
 LEAST_MEAN = 2.0
 
@@ -55,9 +57,20 @@ def _figure(path: Path, rounds: int) -> Figure:
     plain, mine = load(path, False), load(path, True)
     size: Any = plain.SIZE
     expected = plain.run(size)
+    quiet = 0
     for _ in range(SETTLING_RUNS):
+        before = tagalong.stats()
         if mine.run(size) != expected:
             raise RuntimeError(f"{path.stem} gives another result when traced")
+        after = tagalong.stats()
+        news = (
+            after.records - before.records,
+            after.bridges - before.bridges,
+            after.retired - before.retired,
+        )
+        quiet = 0 if any(news) else quiet + 1
+        if quiet == QUIET_RUNS:
+            break
     eager, replay, ratio = pair(plain.run, mine.run, (size,), rounds, 1)
     beside = f"{eager / 1e6:.2f} ms / {replay / 1e6:.2f} ms, {plain.KIND}{_by_pypy(path, rounds, expected)}"
     return Figure(path.stem, ratio, "x", beside, bar=LEAST[plain.KIND], at_least=True)

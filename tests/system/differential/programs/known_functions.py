@@ -143,7 +143,7 @@ def f(n):
 # limits: loops=1, heat=2, grow_after=2
 # f([0.5, 1.5, 2.5], 30) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 exit
 # f([0.5] * 3, 30) => hit stitch grow stitch stitch exit bridge
-# f([1, "a", 2.5], 30) => hit stitch exit stitch
+# f([1, "a", 2.5], 30) => hit stitch exit hit exit stitch
 def f(items, n):
     x = 0.25
     kept = []

@@ -1,0 +1,153 @@
+// Steps that are opaque by their operation, and for the operands that there are run nobody's code, make nothing for
+// which the collector may run now, and end nothing that somebody may notice: nobody looks at the frames, which need not
+// be shown. What such a step raises is shown where it is raised.
+#include <opcode.h>
+
+#include "replay/interpreter.h"
+#include "replay/passes/facts.h"
+#include "rewriter/interp/collector.h"
+#include "rewriter/interp/dicts.h"
+#include "rewriter/interp/exact_numbers.h"
+#include "rewriter/interp/iterators.h"
+
+namespace tagalong::replay {
+namespace {
+
+constexpr int kMade = 4;  // containers at most, an exception among them
+
+bool is_sequence(PyObject* object) { return PyList_CheckExact(object) || PyTuple_CheckExact(object); }
+bool is_string(PyObject* object) { return PyUnicode_CheckExact(object) || PyBytes_CheckExact(object); }
+
+// Hashed and compared without code of anybody's, against others of these.
+bool is_plain_key(PyObject* object) {
+  return PyUnicode_CheckExact(object) || interp::is_exact_number(object) || object == Py_None;
+}
+
+bool is_plain_index(PyObject* object) {
+  if (!PySlice_Check(object)) {
+    return PyLong_CheckExact(object);
+  }
+  const auto* slice = reinterpret_cast<PySliceObject*>(object);
+  const auto is_end = [](PyObject* end) { return end == Py_None || PyLong_CheckExact(end); };
+  return is_end(slice->start) && is_end(slice->stop) && is_end(slice->step);
+}
+
+bool has_plain_truth(PyObject* object) {
+  return is_sequence(object) || is_string(object) || interp::is_exact_number(object) || PyDict_CheckExact(object) ||
+         PyAnySet_CheckExact(object);
+}
+
+bool gives_plain_iterator(PyObject* object) {
+  const PyTypeObject* type = Py_TYPE(object);
+  return is_sequence(object) || is_string(object) || PyDict_CheckExact(object) || PyAnySet_CheckExact(object) ||
+         type == &PyRange_Type || type == &PyDictKeys_Type || type == &PyDictValues_Type || type == &PyDictItems_Type ||
+         type->tp_iter == PyObject_SelfIter;
+}
+
+// Whether nobody notices when a place that holds this gets something else.
+bool ends_unnoticed(PyObject* old) { return old == nullptr || Py_REFCNT(old) > 1 || is_plain(Py_TYPE(old)); }
+
+}  // namespace
+
+bool Interpreter::is_quiet_operator(const Step& step, PyObject* left, PyObject* right) const {
+  switch (step.op) {
+    case Op::to_bool:
+    case Op::unary_not:
+      return has_plain_truth(left);
+    case Op::compare_op:
+      return (PyUnicode_CheckExact(left) && PyUnicode_CheckExact(right)) ||
+             (PyBytes_CheckExact(left) && PyBytes_CheckExact(right));
+    case Op::contains_op:
+      return (PyUnicode_CheckExact(left) && PyUnicode_CheckExact(right)) ||
+             (PyUnicode_CheckExact(left) && PyDict_CheckExact(right) && interp::has_only_names(right));
+    case Op::binary_op:
+      switch (step.immediate) {
+        case NB_ADD:
+          return (PyUnicode_CheckExact(left) && PyUnicode_CheckExact(right)) ||
+                 (((PyList_CheckExact(left) && PyList_CheckExact(right)) ||
+                   (PyTuple_CheckExact(left) && PyTuple_CheckExact(right))) &&
+                  !interp::may_collect(run_.thread, kMade));
+        case NB_MULTIPLY:
+          return is_sequence(left) && PyLong_CheckExact(right) && !interp::may_collect(run_.thread, kMade);
+        default:
+          return false;
+      }
+    default:
+      return false;
+  }
+}
+
+bool Interpreter::is_quiet_container(const Step& step, const std::int32_t* operands) const {
+  const auto operand = [&](int index) { return registers_[operands[index]]; };
+  const auto makes_quietly = [this] { return !interp::may_collect(run_.thread, kMade); };
+  switch (step.op) {
+    case Op::build_tuple:
+    case Op::build_list:
+    case Op::build_slice:
+      return makes_quietly();
+    case Op::build_string:
+      return true;
+    case Op::build_map:
+      for (int index = 0; index < step.operand_count; index += 2) {
+        if (!is_plain_key(operand(index))) {
+          return false;
+        }
+      }
+      return makes_quietly();
+    case Op::build_set:
+      for (int index = 0; index < step.operand_count; ++index) {
+        if (!is_plain_key(operand(index))) {
+          return false;
+        }
+      }
+      return makes_quietly();
+    case Op::list_extend:
+      return is_sequence(operand(1));
+    case Op::get_iter:
+      return gives_plain_iterator(operand(0)) && makes_quietly();
+    case Op::binary_subscr:
+      if (is_sequence(operand(0)) || is_string(operand(0))) {
+        return is_plain_index(operand(1)) && makes_quietly();
+      }
+      return PyDict_CheckExact(operand(0)) && PyUnicode_CheckExact(operand(1)) && interp::has_only_names(operand(0)) &&
+             makes_quietly();
+    case Op::store_subscr:
+      return PyDict_CheckExact(operand(0)) && PyUnicode_CheckExact(operand(1)) && interp::has_only_names(operand(0)) &&
+             ends_unnoticed(PyDict_GetItemWithError(operand(0), operand(1)));
+    case Op::format_value:
+      return step.operand_count == 1 && (PyUnicode_CheckExact(operand(0)) || interp::is_exact_number(operand(0)));
+    default:
+      return false;
+  }
+}
+
+namespace {
+
+// A pair that an iterator uses again, giving up what is in it.
+bool is_renewed_unnoticed(PyObject* pair) {
+  return pair == nullptr || Py_REFCNT(pair) > 1 ||
+         (ends_unnoticed(PyTuple_GET_ITEM(pair, 0)) && ends_unnoticed(PyTuple_GET_ITEM(pair, 1)));
+}
+
+}  // namespace
+
+// Takes the next item without running code, and does not end the container that it goes over.
+bool Interpreter::is_quiet_iterator(PyObject* iterator) const {
+  const PyTypeObject* type = Py_TYPE(iterator);
+  if (type == &PyRangeIter_Type || type == &PyListIter_Type || type == &PyTupleIter_Type) {
+    return true;
+  }
+  if (type == &PyDictIterKey_Type || type == &PyDictIterValue_Type || type == &PyDictIterItem_Type) {
+    const auto* state = reinterpret_cast<interp::DictIterator*>(iterator);
+    return (state->dict == nullptr || Py_REFCNT(state->dict) > 1) && is_renewed_unnoticed(state->result) &&
+           !interp::may_collect(run_.thread, kMade);
+  }
+  if (type == &PyEnum_Type) {
+    const auto* state = reinterpret_cast<interp::Enumeration*>(iterator);
+    return interp::has_next(state->inner) && is_renewed_unnoticed(state->result) &&
+           !interp::may_collect(run_.thread, kMade);
+  }
+  return false;
+}
+
+}  // namespace tagalong::replay

@@ -1,0 +1,17 @@
+#include "rewriter/interp/collector.h"
+
+// CPython's own headers do not know C++'s <stdatomic.h>; the compiler's operations have the same layout.
+#undef HAVE_STD_ATOMIC
+#define Py_BUILD_CORE 1  // NOLINT: what the header asks for
+#include <internal/pycore_interp.h>
+#undef Py_BUILD_CORE
+
+namespace tagalong::interp {
+
+bool may_collect(PyThreadState* thread, int objects) {
+  const auto& collector = thread->interp->gc;
+  const auto& young = collector.generations[0];
+  return collector.enabled != 0 && young.threshold != 0 && young.count + objects > young.threshold;
+}
+
+}  // namespace tagalong::interp

@@ -1,0 +1,12 @@
+// Whether the garbage collector may run in one of the next allocations: then what looks like plain C code may end in
+// finalisers and callbacks, who look at frames.
+#pragma once
+
+#include <Python.h>
+
+namespace tagalong::interp {
+
+// `objects`: how many containers are about to be made.
+[[nodiscard]] bool may_collect(PyThreadState* thread, int objects);
+
+}  // namespace tagalong::interp
