@@ -51,6 +51,19 @@ int select(MethodContext* /*context*/, char* const* data, const Extent* dims, co
   const char* one = data[1];
   const char* other = data[2];
   char* out = data[3];
+  constexpr auto kItem = static_cast<Extent>(sizeof(T));
+  if (strides[0] == 1 && strides[1] == kItem && strides[2] == kItem && strides[3] == kItem) {
+    for (Extent i = 0; i < dims[0]; ++i) {  // without branches, so in vectors
+      T first;
+      T second;
+      std::memcpy(&first, one + i * kItem, sizeof(T));
+      std::memcpy(&second, other + i * kItem, sizeof(T));
+      const auto mask = static_cast<T>(T{0} - static_cast<T>(condition[i] != 0));
+      const auto chosen = static_cast<T>((first & mask) | (second & static_cast<T>(~mask)));
+      std::memcpy(out + i * kItem, &chosen, sizeof(T));
+    }
+    return 0;
+  }
   for (Extent i = 0; i < dims[0]; ++i) {
     T first;
     T second;

@@ -777,10 +777,23 @@ RegionReason RegionPlan::run_in_space(const Numpy& np, PyObject* const* external
   Space space;
   frame->swapped = 0;
   RegionReason reason = bind_space(np, externals, frame, &space);
+  if (reason == RegionReason::kNone && !pays(*frame)) {
+    reason = RegionReason::kNoGain;
+  }
   if (reason == RegionReason::kNone) {
     reason = execute(np, externals, outputs, frame, &space);
   }
   return reason;
+}
+
+// What arrays that are there already get is computed elsewhere and copied. Beyond the inner caches that takes as long
+// as a few operations, and only those for which eager execution makes new arrays are saved.
+bool RegionPlan::pays(const Frame& frame) const {
+  constexpr std::size_t kNear = 32768;  // bytes
+  constexpr std::size_t kSavedNear = 2;
+  constexpr std::size_t kSavedFar = 4;
+  const bool is_near = static_cast<std::size_t>(frame.count) * kItemSize * targets_.size() <= kNear;
+  return regions_enabled > 1 || made_ >= (is_near ? kSavedNear : kSavedFar) * targets_.size();
 }
 
 RegionReason RegionPlan::run(const Numpy& np, PyObject* const* externals, Ref* outputs) const {

@@ -38,7 +38,7 @@ inline constexpr unsigned kMaxRegionOutputs = 8;
 inline constexpr unsigned kMaxRegionInputs = 24;
 inline constexpr unsigned kMaxRegionReductions = 4;
 
-// 0: operations are run one by one.
+// 0: operations are run one by one. 2: regions are also where they do not pay, for tests.
 extern int regions_enabled;
 
 struct RegionCounts {
@@ -135,6 +135,7 @@ class RegionPlan {
   static constexpr int kUnknownElision = -2;
   int elided_operand(const Numpy& np, const Operation& operation, PyObject* const* externals, const Frame& frame,
                      const Space& space) const;
+  [[nodiscard]] bool pays(const Frame& frame) const;
   RegionReason run_in_space(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame) const;
   RegionReason execute(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame, Space* space) const;
   bool compute(Frame* frame, Space* space) const;
@@ -173,6 +174,7 @@ class RegionPlan {
   bool is_serial_ = false;           // a loop may set an exception, or a reduction goes through all blocks in order
   bool shows_signs_ = false;         // of NaNs, or their signals, in results that are none
   std::size_t calls_ = 0;            // operations without the casts
+  std::size_t made_ = 0;             // those of them whose results eager execution makes new arrays for
   std::uint16_t buffers_ = 0;
   bool is_iterated_ = false;
   FloatUnits float_units_ = FloatUnits::kNone;

@@ -408,6 +408,7 @@ int RegionBuilder::emit(const Kernel& kernel, const Request& request) {
     return target;
   }
   ++plan_->calls_;
+  ++plan_->made_;
   objects_.push_back({.code = kernel.out_type, .is_result = true, .slot = out});
   return static_cast<int>(objects_.size()) - 1;
 }

@@ -38,6 +38,7 @@ enum class RegionReason : std::uint8_t {
   kReduction,
   kNan,
   kMemory,
+  kNoGain,
   kRequest,
   kCount
 };
@@ -75,6 +76,7 @@ inline constexpr std::array<RegionReasonRow, static_cast<std::size_t>(RegionReas
     {"reduction", "the bits of a reduction depend on the order of equal values, or there are none"},
     {"nan", "which of two NaNs a result is depends on how an array is split"},
     {"memory", "there was no memory"},
+    {"no_gain", "what is written in place is computed as fast one by one"},
     {"request", "a signal or another thread waits"},
 }};
 static_assert(!kRegionReasons.back().name.empty());

@@ -342,6 +342,7 @@ def main() -> int:
     end = time.monotonic() + options.time
     calls = 12
     programs = finds = 0
+    _core.set_option("regions", 2)
     _core.set_option("threads", options.threads)
     _core.set_option("worth_part", 1024)
     for seed in range(options.seed, options.seed + options.count):

@@ -32,7 +32,7 @@ FORMS = {
 @pytest.fixture(autouse=True)
 def regions() -> None:
     """The engine's option, which is off."""
-    _core.set_option("regions", 1)
+    _core.set_option("regions", 2)
 
 
 def regions_run() -> int:

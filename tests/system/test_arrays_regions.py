@@ -29,7 +29,7 @@ SIZES = (0, 1, 2, 10, 63, 65, 1000, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 3000
 @pytest.fixture(autouse=True)
 def regions() -> None:
     """The option, as it is by default."""
-    _core.set_option("regions", 1)
+    _core.set_option("regions", 2)
 
 
 def regions_run() -> int:
