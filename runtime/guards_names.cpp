@@ -61,7 +61,10 @@ class Names {
     }
     version_ = interp::dict_version(dict);
   }
-  [[nodiscard]] bool hold() { return interp::dict_version(dict_.get()) == version_ || hold_still(); }
+  [[nodiscard]] bool hold() { return is_same() || hold_still(); }
+  // The dict has not been changed at all.
+  [[nodiscard]] bool is_same() const { return interp::dict_version(dict_.get()) == version_; }
+  void distrust() { version_ = 0; }  // no dict's
   // Whether none of them is in the dict.
   [[nodiscard]] bool are_absent() const {
     return std::ranges::none_of(values_, [](const Ref& value) { return bool(value); });
@@ -217,6 +220,7 @@ struct Builtins : NamesState {
       return false;
     }
     watch(builtins);
+    hiding.watch(builtins, names);  // until a function has the guard
     return true;
   }
   void watch(PyObject* builtins) {
@@ -227,12 +231,16 @@ struct Builtins : NamesState {
       PyObject* known = interp::find_quietly(first, name);
       has_failed = has_failed || (known != nullptr && known != interp::find_quietly(builtins, name));
     }
+    if (has_failed) {
+      watched.distrust();
+    }
   }
   int init(PyFunctionObject* function) {
     if (!PyDict_Check(function->func_builtins)) {
       return TAGALONG_NEVER;
     }
     if (is_used && (watched.dict() != function->func_builtins || hiding.dict() != function->func_globals)) {
+      watched.distrust();
       return fail();
     }
     if (watched.dict() != function->func_builtins) {
@@ -241,12 +249,22 @@ struct Builtins : NamesState {
     if (!is_used) {
       hiding.watch(function->func_globals, names);
       has_failed = has_failed || !hiding.are_absent();
+      if (has_failed) {
+        watched.distrust();
+      }
     }
     is_used = true;
     return check({}) == TAGALONG_USE ? 0 : TAGALONG_NEVER;
   }
   int check(const Arguments& /*arguments*/) {
-    return !has_failed && watched.hold() && (!is_used || hiding.hold()) ? TAGALONG_USE : fail();
+    return watched.is_same() && hiding.is_same() ? TAGALONG_USE : check_still();
+  }
+  int check_still() {
+    if (!has_failed && watched.hold() && (!is_used || hiding.hold())) {
+      return TAGALONG_USE;
+    }
+    watched.distrust();
+    return fail();
   }
   int traverse(visitproc visit, void* arg) const {
     const int result = watched.traverse(visit, arg);

@@ -47,11 +47,16 @@ struct Dispatch {
   int keyword_only = 0;
   Ref keyword_names;  // tuple, null if there are none
   bool has_rest = false, has_keywords = false;
-  int arguments = 0;      // slots
-  bool is_plain = false;  // a call's arguments lie in its frame as guards get them
+  int arguments = 0;                      // slots
+  bool is_plain = false;                  // a call's arguments lie in its frame as guards get them
+  const Specialization* first = nullptr;  // of the list, if it is quiet and arguments are plain
   bool is_traced = false;
 
   void learn_parameters(const PyCodeObject* code);
+  void list_changed() {
+    const bool is_quick = is_plain && !only_chooses && !specializations.empty() && specializations.front()->is_quiet;
+    first = is_quick ? specializations.front().get() : nullptr;
+  }
   void set_base(CodeRef code) {
     is_traced = interp::original_of(code.get()) != code.get();
     std::swap(base, code);
@@ -198,12 +203,15 @@ void uninstall(Dispatch& dispatch) {
   const CodeRef old = is_installed ? interp::install_code(function, dispatch.base.get()) : CodeRef();
 }
 
-// Taken out at once; whoever is in the middle of it keeps it. The last one takes the dispatching code with it.
-void remove(PyObject* dispatcher, SpecializationRef removed) {
+// Taken out at once; whoever is in the middle of it keeps it, as the caller does. The last one takes the dispatching
+// code with it.
+void remove(PyObject* dispatcher, const SpecializationRef& removed) {
   const Ref keep = Ref::create(dispatcher);
   Dispatch& dispatch = dispatch_of(dispatcher);
   removed->is_removed = true;
-  if (std::erase(dispatch.specializations, removed) != 0 && dispatch.specializations.empty()) {
+  const bool is_last = std::erase(dispatch.specializations, removed) != 0 && dispatch.specializations.empty();
+  dispatch.list_changed();
+  if (is_last) {
     uninstall(dispatch);
   }
 }
@@ -268,7 +276,7 @@ bool keep_function(Frame* frame) {
 
 // A landing takes a call, and other code is entered only by one that is inlined.
 bool can_enter(PyThreadState* thread, Frame* frame, const PyCodeObject* code) {
-  return interp::recursion_left(thread) > 0 && !interp::foreign_hook(thread) && !interp::is_watched(thread) &&
+  return interp::recursion_left(thread) > 0 && !interp::foreign_hook(thread) && !interp::has_watcher(thread) &&
          interp::can_become(frame, code);
 }
 
@@ -310,7 +318,7 @@ PyObject* use(PyThreadState* thread, Frame* frame, const Dispatch& dispatch, con
     }
     return nullptr;
   }
-  const Ref callable = chosen.code;
+  const Ref callable = Ref::steal(Py_NewRef(chosen.code.get()));
   const bool is_simple = chosen.kind == Specialization::Kind::kBuiltinOfOne && interp::recursion_left(thread) > 0;
   PyObject* result = is_simple ? call_builtin(thread, callable.get(), arguments.values[0])
                                : PyObject_Vectorcall(callable.get(), arguments.values,
@@ -337,9 +345,10 @@ PyObject* go_on(PyThreadState* thread, Frame* frame, const Dispatch& dispatch) {
 }
 
 // Calls for which there is more to do than to ask quiet guards.
-PyObject* dispatch_slowly(PyObject* self, PyThreadState* thread, Frame* frame) {
+[[gnu::noinline]] PyObject* dispatch_slowly(PyObject* self, PyThreadState* thread, Frame* frame) {
   Dispatch& dispatch = dispatch_of(self);
-  if (interp::is_watched(thread)) {
+  const bool is_its = interp::function_of(frame) == dispatch.function || dispatch.only_chooses;
+  if (!is_its || interp::has_watcher(thread)) {
     return dispatch.only_chooses ? Py_NewRef(Py_None) : nullptr;
   }
   // The frame keeps its code, that the dispatcher.
@@ -351,27 +360,48 @@ PyObject* dispatch_slowly(PyObject* self, PyThreadState* thread, Frame* frame) {
   return chosen ? use(thread, frame, dispatch, *chosen, bound.arguments()) : go_on(thread, frame, dispatch);
 }
 
+// Of a call whose arguments lie in its frame as guards get them.
+Arguments plain_arguments(const Dispatch& dispatch, Frame* frame) {
+  return {interp::locals_of(frame), dispatch.positional, dispatch.keyword_names.get()};
+}
+
+[[gnu::noinline]] PyObject* use_first(PyObject* self, PyThreadState* thread, Frame* frame) {
+  const Dispatch& dispatch = dispatch_of(self);
+  return use(thread, frame, dispatch, *dispatch.first, plain_arguments(dispatch, frame));
+}
+
+// The first one is not used; the others may all be quiet, too.
+[[gnu::noinline]] PyObject* dispatch_behind_first(PyObject* self, PyThreadState* thread, Frame* frame, int answer) {
+  const Dispatch& dispatch = dispatch_of(self);
+  const Arguments arguments = plain_arguments(dispatch, frame);
+  for (std::size_t index = 1; answer == TAGALONG_NOT_NOW && index < dispatch.specializations.size(); ++index) {
+    const Specialization& next = *dispatch.specializations[index];
+    answer = next.is_quiet ? ask_all(next, arguments) : TAGALONG_ERROR;
+    if (answer == TAGALONG_USE) {
+      return use(thread, frame, dispatch, next, arguments);
+    }
+  }
+  return answer == TAGALONG_NOT_NOW ? go_on(thread, frame, dispatch) : dispatch_slowly(self, thread, frame);
+}
+
 PyObject* dispatcher_next(PyObject* self) {
   PyThreadState* thread = interp::thread_state();
   Frame* frame = interp::current_frame(thread);
   const Dispatch& dispatch = dispatch_of(self);
-  if (interp::function_of(frame) != dispatch.function) [[unlikely]] {
-    return dispatch.only_chooses ? dispatch_slowly(self, thread, frame) : nullptr;
-  }
-  if (!dispatch.is_plain || interp::is_watched(thread)) [[unlikely]] {
+  const Specialization* first = dispatch.first;
+  if (first == nullptr || interp::has_watcher(thread)) [[unlikely]] {
     return dispatch_slowly(self, thread, frame);
   }
-  const Arguments arguments = {interp::locals_of(frame), dispatch.positional, dispatch.keyword_names.get()};
-  for (const SpecializationRef& specialization : dispatch.specializations) {
-    const int answer = specialization->is_quiet ? ask_all(*specialization, arguments) : TAGALONG_ERROR;
-    if (answer == TAGALONG_USE) {
-      return use(thread, frame, dispatch, *specialization, arguments);
-    }
-    if (answer != TAGALONG_NOT_NOW) {
-      return dispatch_slowly(self, thread, frame);
+  for (const Ref& guard : first->guards) {
+    const int answer =
+        guard_at(guard.get())
+            ->check(guard.get(), interp::locals_of(frame), dispatch.positional, dispatch.keyword_names.get());
+    if (answer != TAGALONG_USE) {
+      return dispatch_behind_first(self, thread, frame, answer);
     }
   }
-  return go_on(thread, frame, dispatch);
+  return first->kind == Specialization::Kind::kConstant ? Py_NewRef(first->constant.get())
+                                                        : use_first(self, thread, frame);
 }
 
 PyObject* landing_next(PyObject* /*self*/) {
@@ -474,6 +504,7 @@ void clear_belongings(PyFunctionObject* function) {
   if (PyObject* dispatcher = dispatcher_of(function)) {
     const Ref keep = Ref::create(dispatcher);
     const auto cleared = std::exchange(dispatch_of(dispatcher).specializations, {});
+    dispatch_of(dispatcher).list_changed();
   }
 }
 
@@ -593,6 +624,7 @@ Specialized specialize(PyFunctionObject* function, PyObject* code, PyObject* gua
     std::erase(dispatch_of(dispatcher.get()).specializations, made);
     throw;
   }
+  dispatch_of(dispatcher.get()).list_changed();
   return Specialized::kAdded;
 }
 
