@@ -56,6 +56,7 @@ bool may_be_inside(const Step& step) { return !step.expects_raise && (is_operati
 bool may_be_inside(const LoopOp& op, const Step& step) {
   switch (op.code) {
     case LoopCode::kStep:
+    case LoopCode::kSync:
       return may_be_inside(step);
     case LoopCode::kLeaveIfWatched:  // nothing in a region makes anybody watch
     case LoopCode::kBox:
@@ -364,6 +365,7 @@ class RegionPlanner {
   bool take(const LoopOp& op, const Step& step) {
     switch (op.code) {
       case LoopCode::kStep:
+      case LoopCode::kSync:
       case LoopCode::kGlobal:
       case LoopCode::kMethod:
         return take(step);
