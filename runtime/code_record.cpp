@@ -15,6 +15,7 @@
 #include "rewriter/interp/code_object.h"
 #include "runtime/anchor.h"
 #include "runtime/options.h"
+#include "runtime/specialize.h"
 #include "runtime/texts.h"
 #include "runtime/worth.h"
 
@@ -376,6 +377,9 @@ recorder::HomeRef CodeRecord::home_of(PyCodeObject* code) {
 }
 
 bool CodeRecord::may_inline(PyCodeObject* code) {
+  if (is_choosing_code(code)) {
+    return false;
+  }
   // Loops are entered where they begin, and left for bridges: that is for the frame that an executor has entered.
   PyObject* anchor = anchor_of(code);
   if (anchor != nullptr && record_of(anchor)->decoded_->has_headers()) {

@@ -76,6 +76,12 @@ std::unordered_map<PyCodeObject*, PyObject*>& dispatchers() {
   return *map;
 }
 
+}  // namespace
+
+bool is_choosing_code(PyCodeObject* code) { return dispatchers().contains(code); }
+
+namespace {
+
 PyObject* dispatcher_of(const PyFunctionObject* function) {
   if (dispatchers().empty()) {
     return nullptr;

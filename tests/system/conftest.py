@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,25 @@ def options_as_they_were() -> Iterator[None]:
     for name, value in before.items():
         if _core.options()[name] != value:
             _core.set_option(name, value)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "own_stack: runs in a thread of its own")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """A frame does not go on in replay code where the interpreter's stack of frames has no room for that.
+
+    Where a piece of that stack ends depends on what has run before; a new thread begins with a new one. So tests that
+    count on every trace run there.
+    """
+    if pyfuncitem.get_closest_marker("own_stack") is None:
+        return None
+    arguments = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(pyfuncitem.obj, **arguments).result()
+    return True
 
 
 @pytest.fixture(scope="session")

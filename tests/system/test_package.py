@@ -267,6 +267,7 @@ def test_descriptions_tell_apart(one: object, two: object) -> None:
     assert not differences(describe(one), describe(one), "value")
 
 
+@pytest.mark.own_stack
 def test_the_example_of_the_readme_is_real(root: Path) -> None:
     blocks = re.findall(
         r"^```python\n(>>> .*?)^```$", (root / "README.md").read_text(), re.MULTILINE | re.DOTALL

@@ -310,3 +310,16 @@ def test_nothing_is_left_of_graphs() -> None:
     del f
     gc.collect()
     assert not any(type(found).__name__ == "Dispatcher" for found in gc.get_objects())
+
+
+def test_callers_of_specialised_functions_are_recorded() -> None:
+    """The code that chooses is not recorded into its callers, whose own recordings come to their end."""
+    f = new(work)
+    tagalong.specialize(f, quick, [guards.ArgType(0, str)])
+
+    def program(x: Any) -> Any:
+        return f(x), f("s"), f(x)
+
+    caller = tagalong.trace(program)
+    with tagalong.testing.assert_events("record", "hit", "hit"):
+        assert [caller(i) for i in range(3)] == [(2 * i + 1, ("quick", "s"), 2 * i + 1) for i in range(3)]

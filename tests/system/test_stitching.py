@@ -27,6 +27,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from differential.program import PROGRAMS, Program, load_topic
 from differential.runner import differences, run
 
+pytestmark = pytest.mark.own_stack
+
 # Where every function is traced, nobody here is told of them, so none could be made to fail.
 LOOPS = [
     program

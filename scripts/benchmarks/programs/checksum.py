@@ -4,7 +4,9 @@ from __future__ import annotations
 
 SIZE = 20000
 KIND = "numbers"
-DATA = bytes(k * 7 & 255 for k in range(SIZE))  # what is checked lies there; making it is not what is measured
+DATA = bytes(
+    k * 7 & 255 for k in range(SIZE)
+)  # what is checked lies there; making it is not what is measured
 
 
 def make_table(polynomial):
