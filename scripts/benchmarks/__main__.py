@@ -42,10 +42,12 @@ def main() -> int:
     print(
         f"tagalong {tagalong.__version__}, CPython {platform.python_version()}, NumPy {np.__version__}; medians"
     )
-    _core.set_option("retire_after", 0)  # what does not pay is measured, too
+    usual = _core.options() | {"retire_after": 0}  # what does not pay is measured, too
     missed = 0
     for name in arguments.names or MODULES:
         module = importlib.import_module(f"benchmarks.{name}")
+        for option, value in usual.items():
+            _core.set_option(option, value)
         print(f"\n{name}: {module.TITLE}")
         for figure in module.figures(arguments.rounds):
             print(f"  {figure}")

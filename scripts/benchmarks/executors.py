@@ -9,7 +9,6 @@ import time
 import tagalong
 from benchmarks.first_call import fresh
 from benchmarks.measure import Figure, without_collector
-from tagalong import _core
 
 TITLE = "executors: coming to them"
 
@@ -33,11 +32,7 @@ CHOICE_MOST = 2.0
 
 
 def figures(rounds: int) -> list[Figure]:
-    _core.set_option("loops", 1)
-    try:
-        return [_entering(3 * rounds), _choosing(rounds)]
-    finally:
-        _core.set_option("loops", 0)
+    return [_entering(3 * rounds), _choosing(rounds)]
 
 
 def _entering(rounds: int) -> Figure:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import Figure, pair, replayed
-from tagalong import _core
 
 TITLE = "CPython / replayed: loops"
 
@@ -191,11 +190,7 @@ def _programs() -> list[tuple[Callable[..., Any], tuple[Any, ...], float | None]
 
 
 def figures(rounds: int) -> list[Figure]:
-    _core.set_option("loops", 1)
-    try:
-        return [_figure(function, arguments, bar, rounds) for function, arguments, bar in _programs()]
-    finally:
-        _core.set_option("loops", 0)
+    return [_figure(function, arguments, bar, rounds) for function, arguments, bar in _programs()]
 
 
 def _figure(function: Any, arguments: tuple[Any, ...], bar: float | None, rounds: int) -> Figure:

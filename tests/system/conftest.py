@@ -47,13 +47,18 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """A frame does not go on in replay code where the interpreter's stack of frames has no room for that.
 
     Where a piece of that stack ends depends on what has run before; a new thread begins with a new one. So tests that
-    count on every trace run there.
+    count on every trace run there. Nobody asks for the GIL meanwhile: who serves that leaves its trace.
     """
     if pyfuncitem.get_closest_marker("own_stack") is None:
         return None
     arguments = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(pyfuncitem.obj, **arguments).result()
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(3600)
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(pyfuncitem.obj, **arguments).result()
+    finally:
+        sys.setswitchinterval(before)
     return True
 
 
