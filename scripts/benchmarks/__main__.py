@@ -20,7 +20,6 @@ MODULES = (
     "loops",
     "executors",
     "interpreters",
-    "arrays",
     "guards",
 )
 

@@ -1,110 +1,340 @@
-"""Fused regions of array operations (option `regions`) against eager NumPy, small arrays to large ones."""
+"""Array programs by tagalong and its peers against eager NumPy: `scripts/bench arrays`.
+
+Everybody who computes one program takes turns in one process, a fresh one for each program and setting; the best of the
+batches counts. Settings are one thread or two, and what malloc does with large arrays: by default it gives them back to
+the system and asks for them anew, which is most of the time of many a chain; `raised` thresholds have it keep them.
+"""
 
 from __future__ import annotations
 
-import statistics
-import timeit
-from collections.abc import Callable, Iterator
-from types import FunctionType
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from benchmarks.measure import Figure, replayed
-from tagalong import _core
-
-TITLE = "eager NumPy / replayed with fused regions, in as many threads as there are processors"
 SIZES = (10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
+QUICK_SIZES = (10, 1_000, 100_000, 1_000_000)
+PEERS = ("tagalong", "numexpr", "numba", "jax", "torch.compile")
+MIB = 1 << 20
 
 
-def chain(x, y):
-    return np.sqrt((x * y + x - y) * 0.5) + y
+@dataclass(frozen=True)
+class Setting:
+    threads: int
+    raised: bool
+
+    def __str__(self) -> str:
+        kind = "mmap threshold raised" if self.raised else "default allocator"
+        return f"{self.threads} thread{'s' * (self.threads > 1)}, {kind}"
+
+    def environment(self) -> dict[str, str]:
+        """For the packages, which read it when they are imported."""
+        count = str(self.threads)
+        names = ("TAGALONG", "NUMEXPR_NUM", "NUMBA_NUM", "OMP_NUM")
+        own = {f"{name}_THREADS": count for name in names}
+        own["NUMEXPR_MAX_THREADS"] = "2"
+        if self.threads == 1:
+            own["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+        if self.raised:
+            own |= {"MALLOC_MMAP_THRESHOLD_": str(1 << 32), "MALLOC_TRIM_THRESHOLD_": str(1 << 33)}
+        return os.environ | own
 
 
-def black_scholes(price, strike, years):
-    rate, volatility = 0.02, 0.3
-    spread = volatility * np.sqrt(years)
-    d1 = (np.log(price / strike) + (rate + volatility * volatility / 2) * years) / spread
-    d2 = d1 - spread
-    n1 = 1.0 / (1.0 + np.exp(-1.702 * d1))
-    n2 = 1.0 / (1.0 + np.exp(-1.702 * d2))
-    discounted = strike * np.exp(-rate * years)
-    return price * n1 - discounted * n2
+SETTINGS = tuple(Setting(threads, raised) for raised in (False, True) for threads in (1, 2))
+
+# --- In a process of its own ------------------------------------------------------------------------------------------
 
 
-def haversine(lat1, lon1, lat2, lon2):
-    a = np.sin((lat2 - lat1) / 2.0) ** 2 + np.cos(lat1) * np.cos(lat2) * np.sin((lon2 - lon1) / 2.0) ** 2
-    return 6371.0 * 2.0 * np.arcsin(np.sqrt(a))
+def run_child(name: str, threads: int, sizes: list[int], seconds: float) -> None:
+    """Writes a line of JSON for each size."""
+    from benchmarks.peers import makers, programs, timing
+    from tagalong import _core
+
+    _core.set_option("retire_after", 0)  # what does not pay is measured, too
+    program = next(program for program in programs.PROGRAMS if program.name == name)
+    modules, _ = makers.installed()
+    for size in sizes:
+        lines = timing.measure(program, size, modules, threads, seconds)
+        print(json.dumps({"size": size, "lines": lines}), flush=True)
 
 
-def softmax(x):
-    e = np.exp(x - np.max(x))
-    return e / np.sum(e)
+def run_extras() -> None:
+    """Memory at 10^7 elements, and how long it takes until a function of 20 operations is a region."""
+    import numpy as np
+
+    import tagalong
+    from benchmarks.chains import chain
+    from benchmarks.peers import makers, programs, timing
+
+    def twenty() -> Any:
+        return programs.Program("", programs.twenty, lambda size: (), lambda _: None).copy()
+
+    taken, eager, calls = timing.to_replay(programs.twenty, twenty, 10)
+    found: dict[str, Any] = {"to_replay": taken, "eager": eager, "calls": calls}
+    arguments = tuple(np.linspace(low, low + 1.0, 10_000_000) for low in (1.0, 2.0))
+    traced = tagalong.trace(programs.Program("", chain, lambda size: (), lambda _: None).copy())
+    for _ in range(8):
+        traced(*arguments)
+    found["peak"] = {
+        "NumPy": timing.peak_bytes(chain, arguments),
+        "tagalong": timing.peak_bytes(traced, arguments),
+    }
+    modules, _ = makers.installed()
+    whole = programs.Program(
+        "", programs.twenty, programs.uniform((1.0, 2.0), (1.0, 2.0)), lambda _: None, is_elementwise=True
+    )
+    found["first"] = {}
+    for peer in makers.PEERS:
+        if peer.package in modules and peer.name not in ("tagalong", "numexpr"):
+            runner = timing.fastest(peer, whole, modules[peer.package], 1, lambda: whole.arguments(10))
+            if not isinstance(runner, str):
+                found["first"][peer.name] = runner.line.first
+    print(json.dumps(found))
 
 
-def stencil(u, out):
-    out[1:-1, 1:-1] = 0.2 * (u[1:-1, 1:-1] + u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
+# --- The whole --------------------------------------------------------------------------------------------------------
 
 
-def distances(x, y):
-    return np.sqrt((x - y) ** 2 + 1.0) * 0.5
+def child(arguments: list[str], setting: Setting) -> Iterator[dict[str, Any]]:
+    command = [sys.executable, "-m", "benchmarks.arrays", *arguments]
+    with subprocess.Popen(
+        command, env=setting.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        for line in process.stdout:
+            yield json.loads(line)
+        said = process.stderr.read()
+    if process.returncode != 0:
+        sys.exit(f"{' '.join(command)}:\n{said}")
 
 
-def norm(x, y):
-    return np.sum((x - y) ** 2 * 0.5)
+def duration(seconds: float) -> str:
+    for unit, factor in (("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3)):
+        if seconds < 999.5 * factor:
+            return f"{seconds / factor:.3g} {unit}"
+    return f"{seconds:.3g} s"
 
 
-def spread(size: int, low: float, high: float) -> np.ndarray:
-    return np.linspace(low, high, size)
+def ratio(value: float) -> str:
+    return f"{value:.2f}" if value < 9.995 else f"{value:.1f}" if value < 99.5 else f"{value:.0f}"
 
 
-def operands(size: int) -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:
-    yield chain, (spread(size, 1, 2), spread(size, 2, 3))
-    yield black_scholes, (spread(size, 90, 110), spread(size, 95, 105), spread(size, 0.1, 2))
-    yield haversine, tuple(spread(size, low, low + 1) for low in (0.1, 0.2, 0.3, 0.4))
-    yield softmax, (spread(size, -3, 3),)
-    yield norm, (spread(size, 1, 2), spread(size, 2, 4))
-    side = int(size**0.5) + 1
-    yield stencil, (spread(side * side, 0, 1).reshape(side, side), np.zeros((side, side)))
-    yield distances, (spread(side, 0, 1).reshape(-1, 1), spread(side, 3, 4))
+class Table:
+    """Rows of cells, aligned or in Markdown, printed as they come."""
+
+    def __init__(self, names: list[str], markdown: bool) -> None:
+        self.markdown = markdown
+        self.widths = [24, 10, 9] + [13] * (len(names) - 3)
+        self.row(names)
+        if markdown:
+            print(f"|---|{'---:|' * (len(names) - 1)}")
+
+    def row(self, cells: list[str]) -> None:
+        if self.markdown:
+            print(f"| {' | '.join(cells)} |", flush=True)
+            return
+        aligned = [
+            f"{cell:<{width}}" if place == 0 else f"{cell:>{width}}"
+            for place, (cell, width) in enumerate(zip(cells, self.widths, strict=True))
+        ]
+        print(f"  {' '.join(aligned)}", flush=True)
 
 
-def figures(rounds: int) -> list[Figure]:
-    return [measured(*program, size, rounds) for size in SIZES for program in operands(size)]
+Results = dict[tuple[Setting, str, int], dict[str, dict[str, Any]]]
 
 
-def interleaved(one: Any, two: Any, arguments: tuple[Any, ...], rounds: int) -> tuple[float, float, float]:
-    """Medians of ns per call, and of the rounds' ratios; rounds of a few ms, fewer of those that take longer."""
-    names = [f"a{number}" for number in range(len(arguments))]
-    call = f"f({', '.join(names)})"
-    timers = [
-        timeit.Timer(call, globals=dict(zip(names, arguments, strict=True)) | {"f": function})
-        for function in (one, two)
-    ]
-    once = min(timers[0].repeat(3, 1))
-    loops = max(1, int(0.004 / once))
-    times = [
-        [timer.timeit(loops) / loops * 1e9 for timer in timers]
-        for _ in range(max(3, min(rounds, int(0.2 / once))))
-    ]
-    return (
-        statistics.median(a for a, _ in times),
-        statistics.median(b for _, b in times),
-        statistics.median(a / b for a, b in times),
+def print_ratios(
+    setting: Setting, names: list[str], sizes: list[int], options: Any, results: Results
+) -> None:
+    print(f"\n{setting}: time of eager NumPy / time of each\n")
+    table = Table(["program", "elements", "NumPy", *PEERS], options.markdown)
+    for name in names:
+        request = ["--child", name, str(setting.threads), json.dumps(sizes), str(options.seconds)]
+        for answer in child(request, setting):
+            size = answer["size"]
+            lines = {line["peer"]: line for line in answer["lines"]}
+            results[setting, name, size] = lines
+            eager = lines["NumPy"]["call"]
+            ratios = {peer: eager / line["call"] for peer, line in lines.items() if line["call"] > 0}
+            best = max(value for peer, value in ratios.items() if peer != "NumPy")
+            cells = [
+                "–"
+                if peer not in ratios
+                else f"**{ratio(ratios[peer])}**"
+                if options.markdown and ratios[peer] == best and best > 1
+                else ratio(ratios[peer])
+                for peer in PEERS
+            ]
+            table.row([name, f"{size:,}", duration(eager), *cells])
+
+
+def print_others(names: list[str], sizes: list[int], options: Any, results: Results) -> None:
+    """What else belongs to the first setting: first calls, what they are worth, and how far the results are apart."""
+    setting = options.settings[0]
+    print(f"\nFirst call at {sizes[0]} elements (making the function included), {setting}\n")
+    table = Table(["program", "", "", *PEERS], options.markdown)
+    for name in names:
+        lines = results[setting, name, sizes[0]]
+        table.row(
+            [
+                name,
+                "",
+                "",
+                *(duration(lines[peer]["first"]) if usable(lines, peer) else "–" for peer in PEERS),
+            ]
+        )
+
+    print(f"\nCalls after which a peer's total, first call included, is below tagalong's, {setting}\n")
+    table = Table(["program", "elements", "", *PEERS[1:]], options.markdown)
+    for name in names:
+        for size in sizes:
+            lines = results[setting, name, size]
+            table.row([name, f"{size:,}", "", *(calls_to_catch_up(lines, peer) for peer in PEERS[1:])])
+
+    size = max(size for size in sizes if size <= 1_000_000)
+    print(f"\nDistance from eager NumPy's result, {size:,} elements\n")
+    for name in names:
+        lines = results[setting, name, size]
+        said = [
+            f"{peer}: {lines[peer]['distance'] or lines[peer]['failure']}" for peer in PEERS if peer in lines
+        ]
+        print(f"  {name:24} {'; '.join(said)}")
+
+
+def usable(lines: dict[str, dict[str, Any]], peer: str) -> bool:
+    return peer in lines and lines[peer]["call"] > 0
+
+
+def calls_to_catch_up(lines: dict[str, dict[str, Any]], peer: str) -> str:
+    if not usable(lines, peer):
+        return "–"
+    mine, theirs = lines["tagalong"], lines[peer]
+    if theirs["call"] >= mine["call"]:
+        return "never" if theirs["first"] >= mine["first"] else "ahead"
+    return f"{max(0.0, (theirs['first'] - mine['first']) / (mine['call'] - theirs['call'])):,.0f}"
+
+
+# --- Bars -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bar:
+    what: str
+    value: float
+    bar: float
+    at_least: bool = True
+
+    @property
+    def kept(self) -> bool:
+        return self.value >= self.bar if self.at_least else self.value <= self.bar
+
+    def __str__(self) -> str:
+        side = "at least" if self.at_least else "at most"
+        return f"  {'kept  ' if self.kept else 'MISSED'} {self.what:74} {ratio(self.value):>7} ({side} {self.bar:g})"
+
+
+def bars_of_ratios(results: Results) -> Iterator[Bar]:
+    """Of the chain against everybody, of the others against eager NumPy at the sizes people use."""
+    from benchmarks.peers.programs import PROGRAMS
+
+    transcendental = {program.name for program in PROGRAMS if program.is_transcendental}
+    for (setting, name, size), lines in results.items():
+        where = f"{name}, {size:,}, {setting}"
+        against = {
+            peer: line["call"] / lines["tagalong"]["call"] for peer, line in lines.items() if line["call"] > 0
+        }
+        if name.startswith("chain"):
+            if size <= 1000:
+                yield Bar(f"{where}: NumPy", against["NumPy"], 5.0)
+            elif setting.raised:
+                yield Bar(f"{where}: NumPy", against["NumPy"], 2.0)
+            if "numexpr" in against:
+                yield Bar(f"{where}: numexpr", against["numexpr"], 2.0)
+        elif 1_000 <= size <= 1_000_000:
+            yield Bar(f"{where}: NumPy", against["NumPy"], 2.0)
+        for peer in ("numba", "jax", "torch.compile"):
+            if peer in against and (name in transcendental or name.startswith("chain")):
+                in_cache = name not in transcendental and size < 10_000_000
+                yield Bar(f"{where}: {peer}", against[peer], 0.5 if in_cache else 1.0)
+
+
+def bars_of_extras(found: dict[str, Any]) -> Iterator[Bar]:
+    outputs = 10_000_000 * 8
+    yield Bar("chain of 6 operations, 10,000,000: peak memory beyond the result, MiB",
+              (found["peak"]["tagalong"] - outputs) / MIB, 16.0, at_least=False)  # fmt: skip
+    yield Bar("20 operations: from the first call to the first replayed region, ms",
+              (found["to_replay"] - found["eager"]) * 1e3, 1.0, at_least=False)  # fmt: skip
+
+
+def print_extras(found: dict[str, Any]) -> None:
+    peaks = ", ".join(f"{name} {size / MIB:.0f} MiB" for name, size in found["peak"].items())
+    print(f"\nPeak memory of the chain on 10,000,000 elements, the result of 76 MiB included: {peaks}")
+    first = ", ".join(f"{name} {duration(seconds)}" for name, seconds in found["first"].items())
+    print(
+        f"20 operations on 10 elements: {duration(found['to_replay'])} until a region has run, "
+        f"in call {found['calls']} (eager NumPy takes {duration(found['eager'])} for these); "
+        f"first calls of others: {first or 'none'}"
     )
 
 
-def measured(function: Any, arguments: tuple[Any, ...], size: int, rounds: int) -> Figure:
-    """One program on arrays of about `size` elements."""
-    eager = FunctionType(function.__code__, globals(), "eager")
-    traced = replayed(FunctionType(function.__code__.replace(), globals(), "traced"), *arguments)
-    for _ in range(20):  # names have to be looked up before a region is planned
-        traced(*arguments)
-    before = _core._region_counts()[1]
-    if np.asarray(traced(*arguments)).tobytes() != np.asarray(eager(*arguments)).tobytes():
-        raise RuntimeError(f"the replayed {function.__name__} gives another result")
-    regions = _core._region_counts()[1] - before
-    numpy_time, mine, ratio = interleaved(eager, traced, arguments, rounds)
-    beside = f"{numpy_time / 1000:.2f} us / {mine / 1000:.2f} us, {regions} regions"
-    bar = 3.0 if size == 10 and function is chain else None
-    return Figure(f"{function.__name__}, {size} elements", ratio, "x", beside, bar=bar, at_least=True)
+def main() -> int:
+    if sys.argv[1:2] == ["--child"]:
+        name, threads, sizes, seconds = sys.argv[2:]
+        run_child(name, int(threads), json.loads(sizes), float(seconds))
+        return 0
+    if sys.argv[1:2] == ["--extras"]:
+        run_extras()
+        return 0
+    from benchmarks.peers import makers, programs
+
+    known = [program.name for program in programs.PROGRAMS]
+    parser = argparse.ArgumentParser(prog="scripts/bench arrays", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer sizes, one setting: a few minutes")
+    parser.add_argument(
+        "--program", action="append", metavar="NAME", help=f"beginning of one of: {', '.join(known)}"
+    )
+    parser.add_argument(
+        "--size", action="append", type=int, metavar="N", help="elements (default: 10 to 10^7)"
+    )
+    parser.add_argument("--seconds", type=float, metavar="S", help="of each measurement")
+    parser.add_argument("--markdown", action="store_true", help="print tables in Markdown")
+    parser.add_argument("--check", action="store_true", help="exit with 1 when a bar is missed")
+    options = parser.parse_args()
+    options.seconds = options.seconds or (0.3 if options.quick else 1.0)
+    options.settings = SETTINGS[:1] if options.quick else SETTINGS
+    sizes = options.size or list(QUICK_SIZES if options.quick else SIZES)
+    names = [name for name in known if any(name.startswith(asked) for asked in options.program or [""])]
+
+    modules, missing = makers.installed()
+    import numpy as np
+
+    versions = ", ".join(f"{name} {module.__version__}" for name, module in modules.items())
+    print(
+        f"CPython {platform.python_version()}, NumPy {np.__version__}, {versions}; {os.cpu_count()} processors"
+    )
+    print("best of many interleaved batches; above 1 is faster than eager NumPy")
+    for name, why in missing.items():
+        print(f"skipped: {name} ({why})")
+    results: Results = {}
+    for setting in options.settings:
+        print_ratios(setting, names, sizes, options, results)
+    print_others(names, sizes, options, results)
+    bars = list(bars_of_ratios(results))
+    for found in child(["--extras"], SETTINGS[0]):
+        print_extras(found)
+        bars += bars_of_extras(found)
+    print("\nBars\n")
+    for bar in bars:
+        print(bar)
+    missed = sum(not bar.kept for bar in bars)
+    print(f"\n{missed} of {len(bars)} bars missed")
+    return 1 if options.check and missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The same array programs by eager NumPy, by tagalong and by its peers."""

@@ -1,0 +1,207 @@
+"""One program by everybody, in one process: the first calls, then batches of calls in turn; the best one counts."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+import tagalong
+from benchmarks.measure import without_collector
+from benchmarks.peers.makers import PEERS, Function
+from benchmarks.peers.programs import Arguments, Program
+from tagalong import _core
+
+BATCH = 0.002  # seconds that a batch of calls takes at least
+MOST_ROUNDS = 40
+LEAST_ROUNDS = 4
+WARM_UP = 24  # calls: names have to be looked up before a region is planned
+
+
+@dataclass
+class Line:
+    """One peer at one program and size: seconds of the first call (making the function included) and of the others."""
+
+    peer: str
+    first: float
+    call: float = 0.0
+    distance: str = ""
+    failure: str = ""
+
+
+@dataclass
+class Runner:
+    line: Line
+    function: Function
+    arguments: Arguments
+    calls: int = 1
+
+    def batch(self) -> None:
+        start = time.perf_counter()
+        for _ in range(self.calls):
+            self.function(*self.arguments)
+        taken = (time.perf_counter() - start) / self.calls
+        self.line.call = min(self.line.call or taken, taken)
+
+
+def warmed(line: Line, function: Function, arguments: Arguments, calls: int) -> Runner:
+    """After some calls, and at most a second of them; knows how many make a batch."""
+    runner = Runner(line, function, arguments)
+    once = float("inf")
+    end = time.perf_counter() + 1.0
+    for _ in range(calls):
+        start = time.perf_counter()
+        function(*arguments)
+        once = min(once, time.perf_counter() - start)
+        if time.perf_counter() > end:
+            break
+    runner.calls = max(1, int(BATCH / max(once, 1e-7)))
+    runner.batch()
+    return runner
+
+
+def fastest(peer: Any, program: Program, module: Any, threads: int, arguments: Arguments) -> Runner | str:
+    """The fastest way of a peer, or why there is none."""
+    found: Runner | None = None
+    failure = "no way"
+    for make in peer.forms(program, module, threads):
+        try:
+            own = peer.own(arguments())
+            start = time.perf_counter()
+            function = make()
+            function(*own)
+            line = Line(peer.name, time.perf_counter() - start)
+            runner = warmed(line, function, own, WARM_UP)
+        except Exception as error:  # whatever a compiler says
+            failure = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"[
+                :120
+            ]
+            continue
+        if found is None or runner.line.call < found.line.call:
+            found = runner
+    return found or failure
+
+
+def measure(
+    program: Program, size: int, modules: dict[str, Any], threads: int, seconds: float
+) -> list[dict[str, Any]]:
+    """All peers at one size; the first line is eager NumPy's."""
+
+    def arguments() -> Arguments:
+        return program.arguments(size)
+
+    eager = program.copy()
+    expected = eager(*arguments())
+    runners = [warmed(Line("NumPy", 0.0), eager, arguments(), 3)]
+    lines = [runners[0].line]
+    for peer in PEERS:
+        if peer.package not in modules:
+            continue
+        runner = fastest(peer, program, modules[peer.package], threads, arguments)
+        if isinstance(runner, str):
+            lines.append(Line(peer.name, 0.0, failure=runner))
+            continue
+        runner.line.distance = distance(runner.function(*runner.arguments), expected)
+        runners.append(runner)
+        lines.append(runner.line)
+        if peer.name == "tagalong":
+            check_replayed(program, runner)
+    without_collector(lambda: in_turn(runners, seconds))
+    return [asdict(line) for line in lines]
+
+
+def in_turn(runners: list[Runner], seconds: float) -> None:
+    """Whoever comes after whom is left to chance: threads of some go on spinning for a while."""
+    order = random.Random(7)
+    end = time.perf_counter() + seconds
+    for number in range(MOST_ROUNDS):
+        for runner in order.sample(runners, len(runners)):
+            runner.batch()
+        if number + 1 >= LEAST_ROUNDS and time.perf_counter() > end:
+            break
+
+
+def check_replayed(program: Program, runner: Runner) -> None:
+    before = tagalong.stats(runner.function)
+    runner.function(*runner.arguments)
+    after = tagalong.stats(runner.function)
+    if after.hits == before.hits or after.exits > before.exits:
+        raise RuntimeError(f"{program.name} is not replayed:\n{tagalong.explain(runner.function)}")
+
+
+# --- How far results are apart ----------------------------------------------------------------------------------------
+
+
+def ordered(values: Any) -> Any:
+    """Doubles as integers whose difference counts the representable numbers in between."""
+    bits = np.ascontiguousarray(values, dtype=np.float64).reshape(-1).view(np.int64)
+    return np.where(bits < 0, np.int64(-(2**63)) - bits, bits)
+
+
+def distance(result: Any, eager: Any) -> str:
+    """How far a result is from eager NumPy's, in words."""
+    if isinstance(eager, tuple):
+        return max((distance(one, two) for one, two in zip(result, eager, strict=True)), key=severity)
+    mine, theirs = np.asarray(result), np.asarray(eager)
+    if mine.shape != theirs.shape or mine.dtype != theirs.dtype:
+        return f"{mine.dtype}{list(mine.shape)} for {theirs.dtype}{list(theirs.shape)}"
+    if mine.tobytes() == theirs.tobytes():
+        return "same bits"
+    if not (np.isfinite(mine).all() and np.isfinite(theirs).all()):
+        return "not finite"
+    one, two = ordered(mine), ordered(theirs)
+    # Modulo 2**64, which the larger less the smaller always fits.
+    apart = int(np.max(np.maximum(one, two).view(np.uint64) - np.minimum(one, two).view(np.uint64)))
+    relative = float(np.max(np.abs(mine - theirs)) / np.max(np.abs(theirs)))
+    return f"{apart:.3g} ulp ({relative:.0e} of the largest)"
+
+
+def severity(words: str) -> float:
+    if words == "same bits":
+        return 0.0
+    return float(words.split(maxsplit=1)[0]) if " ulp" in words else float("inf")
+
+
+# --- What else is promised --------------------------------------------------------------------------------------------
+
+
+def to_replay(function: Callable[..., Any], copy: Callable[..., Any], size: int) -> tuple[float, float, int]:
+    """Seconds until a fresh copy of the function has been run as a region for the first time, what as many calls take
+    eagerly, and how many those are."""
+    random_numbers = np.random.default_rng(7)
+    arguments = tuple(random_numbers.uniform(1.0, 2.0, size) for _ in range(2))
+    best = (float("inf"), 0.0, 0)
+    for _ in range(20):
+        traced = tagalong.trace(copy())
+        taken, calls = 0.0, 0
+        before = _core._region_counts()[1]
+        while _core._region_counts()[1] == before and calls < 100:
+            start = time.perf_counter()
+            traced(*arguments)
+            taken += time.perf_counter() - start
+            calls += 1
+        start = time.perf_counter()
+        for _ in range(calls):
+            function(*arguments)
+        best = min(best, (taken, time.perf_counter() - start, calls))
+    return best
+
+
+def peak_bytes(function: Callable[..., Any], arguments: Arguments) -> int:
+    """By how much the memory of the process grows at most during a call."""
+
+    def status(name: str) -> int:
+        with open("/proc/self/status", encoding="ascii") as lines:  # noqa: PTH123
+            return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
+
+    with open("/proc/self/clear_refs", "w", encoding="ascii") as refs:  # noqa: PTH123 - the peak begins anew
+        refs.write("5")
+    before = status("VmRSS:")
+    result = function(*arguments)
+    grown = status("VmHWM:") - before
+    del result
+    return grown
