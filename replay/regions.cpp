@@ -3,6 +3,8 @@
 #include <opcode.h>
 
 #include <algorithm>
+#include <climits>
+#include <cstdlib>
 #include <map>
 
 #include "replay/array/functions.h"
@@ -543,7 +545,8 @@ class RegionPlanner {
   bool load_method(const Step& step, const std::int32_t* operands) {
     const int index = content_of(operands[0]);
     if (index < 0 || contents_[static_cast<std::size_t>(index)].kind != Kind::kResult ||
-        builder_.is_scalar(contents_[static_cast<std::size_t>(index)].number)) {
+        builder_.is_scalar(contents_[static_cast<std::size_t>(index)].number) ||
+        builder_.is_fold(contents_[static_cast<std::size_t>(index)].number)) {
       return refuse(Reason::kOther);
     }
     const array::KnownFunction function = array::known_method(step.object);
@@ -569,12 +572,17 @@ class RegionPlanner {
       function = array::known_function(callable);
     }
     const bool is_ufunc = callable != nullptr && Py_TYPE(callable) == np_.ufunc_type && has_out(step.object);
+    const bool is_reduction = function.kind == array::KnownFunction::Kind::kReduction;
     const bool is_known = function.kind != array::KnownFunction::Kind::kNone && step.object == Py_None;
-    if (!is_ufunc && !is_known) {
+    if (!is_ufunc && !is_known && !is_reduction) {
       return refuse(Reason::kOther);
     }
+    const int begin = is_method ? 1 : 2;
+    if (is_reduction) {
+      return reduce(step, function.reduction, {operands + begin, operands + step.operand_count});
+    }
     std::vector<int> numbers;
-    for (int index = is_method ? 1 : 2; index < step.operand_count; ++index) {
+    for (int index = begin; index < step.operand_count; ++index) {
       numbers.push_back(number_of(operands[index]));
       if (numbers.back() < 0) {
         return refuse(Reason::kForeign);
@@ -586,6 +594,76 @@ class RegionPlanner {
     }
     define(step.result, {.kind = Kind::kResult, .number = result});
     return true;
+  }
+
+  // The operand, an axis and whether dimensions are kept, by their places or names.
+  bool reduce(const Step& step, array::Reduction reduction, std::span<const std::int32_t> operands) {
+    const std::size_t named = PyTuple_Check(step.object) ? static_cast<std::size_t>(PyTuple_GET_SIZE(step.object)) : 0;
+    const std::size_t placed = operands.size() - std::min(named, operands.size());
+    if (placed == 0 || placed > 2) {
+      return refuse(Reason::kOther);
+    }
+    const int number = number_of(operands[0]);
+    std::vector<int> axes;
+    bool is_along_axes = false;
+    bool keeps_dims = false;
+    bool is_known = number >= 0 && (placed == 1 || read_axes(operands[1], &axes, &is_along_axes));
+    for (std::size_t index = 0; index < named && is_known; ++index) {
+      PyObject* name = PyTuple_GET_ITEM(step.object, static_cast<Py_ssize_t>(index));
+      const std::int32_t place = operands[placed + index];
+      if (PyUnicode_CompareWithASCIIString(name, "axis") == 0) {
+        is_known = read_axes(place, &axes, &is_along_axes);
+      } else if (PyUnicode_CompareWithASCIIString(name, "keepdims") == 0) {
+        PyObject* value = same_object(place);
+        is_known = value == Py_True || value == Py_False;
+        keeps_dims = value == Py_True;
+      } else {
+        is_known = false;
+      }
+    }
+    if (!is_known) {
+      return refuse(Reason::kOther);
+    }
+    const int result = is_along_axes ? builder_.reduce(reduction, number, axes, keeps_dims)
+                       : keeps_dims  ? builder_.refused(Reason::kOther)
+                                     : builder_.reduce(reduction, number);
+    if (result < 0) {
+      return refuse(builder_.reason());
+    }
+    define(step.result, {.kind = Kind::kResult, .number = result});
+    return true;
+  }
+
+  // An int, a tuple of them, or None.
+  bool read_axes(std::int32_t place, std::vector<int>* axes, bool* is_along_axes) {
+    const auto read = [&](PyObject* object) {
+      int overflow = 0;
+      const long axis =
+          object != nullptr && PyLong_CheckExact(object) ? PyLong_AsLongAndOverflow(object, &overflow) : -INT_MAX;
+      axes->push_back(static_cast<int>(axis));
+      return overflow == 0 && std::abs(axis) <= array::kMaxRegionDims;
+    };
+    const int index = content_of(place);
+    if (index >= 0 && contents_[static_cast<std::size_t>(index)].kind == Kind::kTuple) {
+      const std::vector<int> parts = contents_[static_cast<std::size_t>(index)].parts;
+      *is_along_axes = true;
+      return !parts.empty() &&
+             std::ranges::all_of(parts, [&](int part) { return part >= 0 && read(same_content(part)); });
+    }
+    PyObject* object = same_object(place);
+    *is_along_axes = object != Py_None;
+    if (object == nullptr || object == Py_None) {
+      return object == Py_None;
+    }
+    if (!PyTuple_CheckExact(object)) {
+      return read(object);
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) {
+      if (!read(PyTuple_GET_ITEM(object, i))) {
+        return false;
+      }
+    }
+    return PyTuple_GET_SIZE(object) > 0;
   }
 
   static bool has_out(PyObject* keywords) {
@@ -602,9 +680,6 @@ class RegionPlanner {
   int call_known(const array::KnownFunction& function, const std::vector<int>& numbers) {
     using Kind = array::KnownFunction::Kind;
     constexpr std::size_t kThree = 3;
-    if (function.kind == Kind::kReduction && numbers.size() == 1) {
-      return builder_.reduce(function.reduction, numbers[0]);
-    }
     if (function.kind == Kind::kWhere && numbers.size() == kThree) {
       return builder_.where(numbers[0], numbers[1], numbers[2]);
     }
@@ -621,6 +696,36 @@ class RegionPlanner {
       state_.same = region_->same.size();
     }
     return content == nullptr ? nullptr : content->object;
+  }
+
+  static bool is_plain_value(PyObject* object) {
+    if (!PyTuple_CheckExact(object)) {
+      return object == Py_None || PyBool_Check(object) || PyLong_CheckExact(object);
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) {
+      if (!PyLong_CheckExact(PyTuple_GET_ITEM(object, i))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // A value that is a part of the plan, and kept alive by it; null: it may be another one in each run.
+  PyObject* same_object(std::int32_t place) {
+    const int index = content_of(place);
+    return index < 0 ? nullptr : same_content(index);
+  }
+  PyObject* same_content(int index) {
+    const Content& content = contents_[static_cast<std::size_t>(index)];
+    if (content.object == nullptr || content.kind >= Kind::kNumber || !is_plain_value(content.object)) {
+      return nullptr;
+    }
+    if (content.kind == Kind::kExternal) {
+      region_->same.emplace_back(origins_[static_cast<std::size_t>(index)], content.object);
+      state_.same = region_->same.size();
+    }
+    region_->numbers.push_back(Ref::create(content.object));
+    return content.object;
   }
 
   bool assign(const std::int32_t* operands) {

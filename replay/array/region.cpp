@@ -343,7 +343,7 @@ int RegionPlan::elided_operand(const Numpy& np, const Operation& operation, PyOb
 
 // In which order the elements are computed, and which arrays lie so.
 void RegionPlan::bind_walk(const Numpy& np, Frame* frame, Space* space) const {
-  std::array<Strides*, kMaxRegionInputs + 2 * kMaxRegionOutputs + kMaxRegionReductions> all{};
+  std::array<Strides*, kMaxRegionInputs + 2 * kMaxRegionOutputs + kMaxRegionReductions + kMaxRegionFolds> all{};
   std::size_t count = 0;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     all[count++] = &space->input_strides[i];
@@ -356,8 +356,13 @@ void RegionPlan::bind_walk(const Numpy& np, Frame* frame, Space* space) const {
     space->reduced_strides[i] = *space->operands[reductions_[i].slot].strides;
     all[count++] = &space->reduced_strides[i];
   }
+  for (std::size_t i = 0; i < folds_.size(); ++i) {
+    space->folded_strides[i] = *space->operands[folds_[i].slot].strides;
+    all[count++] = &space->folded_strides[i];
+  }
   const Strides* leading = !targets_.empty()      ? &space->targets[0].strides
                            : !reductions_.empty() ? space->operands[reductions_[0].slot].strides
+                           : !folds_.empty()      ? space->operands[folds_[0].slot].strides
                                                   : nullptr;
   for (std::size_t i = outputs_.size(); i-- > 0;) {
     if (outputs_[i].descr == nullptr) {
@@ -395,7 +400,7 @@ RegionReason RegionPlan::bind_space(const Numpy& np, PyObject* const* externals,
   if (reason != RegionReason::kNone) {
     return reason;
   }
-  if (space->shape.nd == 0) {
+  if (space->shape.nd == 0 || (nd_ != 0 && space->shape.nd != nd_)) {
     return RegionReason::kKinds;
   }
   frame->count = space->shape.count();
@@ -408,9 +413,10 @@ RegionReason RegionPlan::bind_space(const Numpy& np, PyObject* const* externals,
   }
   bind_walk(np, frame, space);
   // What is reduced would be one row in memory, and its elements are taken in that order.
+  const auto is_row = [&](const Strides& strides) { return strides[0] >= 0 && space->walk->is_row(strides); };
   const bool are_rows =
-      std::all_of(space->reduced_strides.begin(), space->reduced_strides.begin() + reductions_.size(),
-                  [&](const Strides& strides) { return strides[0] >= 0 && space->walk->is_row(strides); });
+      std::all_of(space->reduced_strides.begin(), space->reduced_strides.begin() + reductions_.size(), is_row) &&
+      std::all_of(space->folded_strides.begin(), space->folded_strides.begin() + folds_.size(), is_row);
   return are_rows ? RegionReason::kNone : RegionReason::kLayout;
 }
 
@@ -563,10 +569,13 @@ bool RegionPlan::compute_next(Frame* frame, Space* space, Extent count) const {
     }
     walk.advance(count);
   }
-  if (is_tree_ && space == nullptr) {
+  if ((is_tree_ || (frame->folds != nullptr && frame->folds->row != 0)) && space == nullptr) {
     frame->is_split_otherwise |= has_nans(*frame, count);
   }
   if (!reductions_.empty() && !reduce_block(frame, count)) {
+    return false;
+  }
+  if (!folds_.empty() && !fold_block(frame, count)) {
     return false;
   }
   for (const Input& input : inputs_) {
@@ -606,6 +615,9 @@ bool RegionPlan::compute_tree(Frame* frame, Space* space, Extent count, Accumula
 }
 
 bool RegionPlan::compute(Frame* frame, Space* space) const {
+  if (frame->folds != nullptr && frame->folds->row != 0) {
+    return compute_rows(frame, space);
+  }
   if (is_tree_) {
     std::array<Accumulator, kMaxRegionReductions> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init)
     if (!compute_tree(frame, space, frame->count, sums.data())) {
@@ -638,6 +650,9 @@ void RegionPlan::finish_reductions(Frame* frame) const {
     const Reduced& reduced = reductions_[i];
     frame->is_refused |= !finish(*reduced.kernel, reduced.reduction, frame->count, &frame->reduced[i]);
   }
+  for (std::size_t i = 0; i < folds_.size(); ++i) {
+    frame->is_refused |= !frame->folds->of[i].finish(*folds_[i].kernel, folds_[i].reduction, kBlock);
+  }
 }
 
 void RegionPlan::place_blocks(char* blocks, std::size_t bytes, Frame* frame, Space* space) const {
@@ -660,7 +675,7 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
                                  Space* space) const {
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     const Output& output = outputs_[i];
-    if (output.reduction >= 0) {
+    if (output.reduction >= 0 || output.fold >= 0) {
       continue;
     }
     if (output.descr == nullptr) {
@@ -690,7 +705,15 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
     }
   }
   if (frame->count == 0) {
-    return reductions_.empty() ? RegionReason::kNone : RegionReason::kReduction;
+    return reductions_.empty() && folds_.empty() ? RegionReason::kNone : RegionReason::kReduction;
+  }
+  Folds folds;
+  if (!folds_.empty()) {
+    frame->folds = &folds;
+    const RegionReason reason = bind_folds(np, *frame, space, &folds);
+    if (reason != RegionReason::kNone) {
+      return reason;
+    }
   }
   frame->block = std::min(frame->count, kBlock);
   constexpr std::size_t kSmall = 2048;
@@ -756,6 +779,9 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
     return frame->is_refused ? RegionReason::kReduction : RegionReason::kNan;
   }
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (outputs_[i].fold >= 0) {
+      outputs[i] = folds.results.at(static_cast<std::size_t>(outputs_[i].fold));
+    }
     if (const std::int16_t number = outputs_[i].reduction; number >= 0) {
       const auto place = static_cast<std::size_t>(number);
       outputs[i] = Ref::steal(make_scalar(np, reductions_[place].kernel->type, frame->reduced[place]));
@@ -802,7 +828,10 @@ RegionReason RegionPlan::run(const Numpy& np, PyObject* const* externals, Ref* o
   if (depends_on_strides_ && reason == RegionReason::kLayout) {
     return RegionReason::kLayout;
   }
-  if (shows_signs_ && (is_tree_ || reason == RegionReason::kLayout)) {
+  if (nd_ != 0 && frame.shape != nullptr && reason == RegionReason::kNone && frame.shape->nd != nd_) {
+    return RegionReason::kKinds;
+  }
+  if (shows_signs_ && (is_tree_ || !folds_.empty() || reason == RegionReason::kLayout)) {
     return RegionReason::kNan;
   }
   if (reason == RegionReason::kLayout) {

@@ -25,6 +25,7 @@
 #include "replay/array/kernel.h"
 #include "replay/array/operators.h"
 #include "replay/array/reduction.h"
+#include "replay/array/region_fold.h"
 #include "replay/array/region_reasons.h"
 #include "replay/array/region_space.h"
 #include "replay/array/region_view.h"
@@ -37,6 +38,7 @@ inline constexpr unsigned kMaxRegionScalars = 16;
 inline constexpr unsigned kMaxRegionOutputs = 8;
 inline constexpr unsigned kMaxRegionInputs = 24;
 inline constexpr unsigned kMaxRegionReductions = 4;
+inline constexpr unsigned kMaxRegionFolds = 4;
 
 // 0: operations are run one by one. 2: regions are also where they do not pay, for tests.
 extern int regions_enabled;
@@ -98,6 +100,7 @@ class RegionPlan {
     PyObject* descr;  // of a new array; null: the object is an external one, or a scalar
     std::uint16_t external;
     std::int16_t reduction;  // -1: not one of those
+    std::int16_t fold;       // -1: not one of those
     std::uint8_t item_size;
     Slot slot;
     std::uint8_t type = 0;
@@ -116,6 +119,12 @@ class RegionPlan {
     Reduction reduction;
     Slot slot;
   };
+  struct Folded {  // along some axes
+    const ReductionKernel* kernel;
+    Reduction reduction;
+    FoldAxes axes;
+    Slot slot;
+  };
   struct Temporary {
     Slot slot;
     std::uint8_t item_size;
@@ -123,12 +132,14 @@ class RegionPlan {
   };
   struct Frame;
   struct Space;
+  struct Folds;
 
   RegionReason bind(const Numpy& np, PyObject* const* externals, Frame* frame) const;
   bool bind_scalars(const Numpy& np, PyObject* const* externals, Frame* frame) const;
   RegionReason bind_elision(PyObject* const* externals, Frame* frame) const;
   RegionReason bind_space(const Numpy& np, PyObject* const* externals, Frame* frame, Space* space) const;
   RegionReason bind_views(const Numpy& np, PyObject* const* externals, Space* space) const;
+  RegionReason bind_folds(const Numpy& np, const Frame& frame, const Space* space, Folds* folds) const;
   RegionReason bind_layouts(const Numpy& np, PyObject* const* externals, Frame* frame, Space* space) const;
   void bind_walk(const Numpy& np, Frame* frame, Space* space) const;
   [[nodiscard]] const Input* input_of(Slot slot) const;
@@ -155,6 +166,9 @@ class RegionPlan {
   void cut_tree(Extent begin, Extent count, std::size_t parts, std::vector<Part>* cut) const;
   void add_tree(std::size_t parts, const Part*& next, Accumulator* sums) const;
   bool compute_tree(Frame* frame, Space* space, Extent count, Accumulator* sums) const;
+  bool compute_rows(Frame* frame, Space* space) const;
+  bool compute_row(Frame* frame, Space* space, Extent count, Accumulator* sums) const;
+  bool fold_block(Frame* frame, Extent count) const;
   bool compute_next(Frame* frame, Space* space, Extent count) const;
   bool has_nans(const Frame& frame, Extent count) const;
   bool reduce_block(Frame* frame, Extent count) const;
@@ -169,6 +183,8 @@ class RegionPlan {
   std::vector<Target> targets_;
   std::vector<Temporary> temporaries_;
   std::vector<Reduced> reductions_;
+  std::vector<Folded> folds_;
+  int nd_ = 0;                       // where there are such
   bool is_tree_ = false;             // one of them is a pairwise sum
   bool depends_on_strides_ = false;  // a loop of sines and the like takes other ways for strided operands
   bool is_serial_ = false;           // a loop may set an exception, or a reduction goes through all blocks in order
@@ -204,6 +220,8 @@ class RegionBuilder {
   int assign(int target, int value);
   // All elements as one scalar, which is no operand of the region.
   int reduce(Reduction reduction, int operand);
+  // Along these axes, as an array unless these are all and no dimension is kept.
+  int reduce(Reduction reduction, int operand, std::span<const int> axes, bool keeps_dims);
 
   // The arrays that somebody can see; each the result of an operation.
   std::unique_ptr<RegionPlan> finish(std::span<const int> outputs);
@@ -213,6 +231,8 @@ class RegionBuilder {
   [[nodiscard]] bool is_written(int object) const { return objects_[static_cast<std::size_t>(object)].target >= 0; }
   // Whether it is the result of a reduction.
   [[nodiscard]] bool is_scalar(int object) const { return objects_[static_cast<std::size_t>(object)].reduction >= 0; }
+  // Whether it is one along some axes.
+  [[nodiscard]] bool is_fold(int object) const { return objects_[static_cast<std::size_t>(object)].fold >= 0; }
   // Why the last operation was not for the region.
   [[nodiscard]] RegionReason reason() const { return reason_; }
   int refused(RegionReason reason) { return refuse(reason); }
@@ -228,6 +248,7 @@ class RegionBuilder {
     int slot = -1;    // of an array
     int target = -1;  // of plan_->targets_, once it has been written
     std::int16_t reduction = -1;
+    std::int16_t fold = -1;
     View place;  // of an external array, in this run
   };
   struct Request {

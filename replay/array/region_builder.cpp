@@ -187,11 +187,56 @@ int RegionBuilder::reduce(Reduction reduction, int operand) {
     plan_->operations_.resize(before);
     return refuse(RegionReason::kLimit);
   }
+  if (kernel.is_pairwise &&
+      std::ranges::any_of(plan_->folds_, [](const auto& fold) { return fold.kernel->is_pairwise; })) {
+    plan_->operations_.resize(before);
+    return refuse(RegionReason::kReduction);
+  }
   objects_.push_back({.reduction = static_cast<std::int16_t>(plan_->reductions_.size())});
   plan_->reductions_.push_back(
       {.kernel = &kernel, .reduction = reduction, .slot = static_cast<RegionPlan::Slot>(slot)});
   plan_->is_tree_ = plan_->is_tree_ || kernel.is_pairwise;
   plan_->is_serial_ = plan_->is_serial_ || !kernel.is_pairwise;
+  plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
+  ++plan_->calls_;
+  return static_cast<int>(objects_.size()) - 1;
+}
+
+int RegionBuilder::reduce(Reduction reduction, int operand, std::span<const int> axes, bool keeps_dims) {
+  const Object& object = at(operand);
+  if (!object.is_result && object.target < 0) {
+    return refuse(RegionReason::kOther);
+  }
+  FoldAxes reduced{.keeps_dims = keeps_dims};
+  for (const int axis : axes) {
+    const int place = axis < 0 ? axis + space_.nd : axis;
+    if (place < 0 || place >= space_.nd || reduced.has(place)) {
+      return refuse(RegionReason::kShape);  // eager execution raises
+    }
+    reduced.mask |= static_cast<std::uint8_t>(1U << static_cast<unsigned>(place));
+  }
+  if (static_cast<int>(axes.size()) == space_.nd && !keeps_dims) {
+    plan_->nd_ = space_.nd;
+    return reduce(reduction, operand);
+  }
+  const ReductionKernel& kernel = reduction_kernel(np_, reduction, object.code);
+  if (kernel.loop == nullptr || axes.empty()) {
+    return refuse(RegionReason::kLoop);
+  }
+  if (kernel.is_pairwise && plan_->is_tree_) {
+    return refuse(RegionReason::kReduction);
+  }
+  const std::size_t before = plan_->operations_.size();
+  const int slot = object.code == kernel.type ? object.slot : cast_slot(object.slot, object.code, kernel.type);
+  if (slot < 0 || plan_->folds_.size() == kMaxRegionFolds) {
+    plan_->operations_.resize(before);
+    return refuse(RegionReason::kLimit);
+  }
+  objects_.push_back({.fold = static_cast<std::int16_t>(plan_->folds_.size())});
+  plan_->folds_.push_back(
+      {.kernel = &kernel, .reduction = reduction, .axes = reduced, .slot = static_cast<RegionPlan::Slot>(slot)});
+  plan_->nd_ = space_.nd;
+  plan_->is_serial_ = true;
   plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
   ++plan_->calls_;
   return static_cast<int>(objects_.size()) - 1;
@@ -434,6 +479,9 @@ void RegionBuilder::place_temporaries() {
   for (const RegionPlan::Reduced& reduced : plan_->reductions_) {
     last_use.at(reduced.slot) = operations.size();  // behind all operations of a block
   }
+  for (const RegionPlan::Folded& fold : plan_->folds_) {
+    last_use.at(fold.slot) = operations.size();
+  }
   std::vector<int> free;
   for (std::size_t number = 0; number < operations.size(); ++number) {
     const RegionPlan::Operation& operation = operations[number];
@@ -477,12 +525,17 @@ std::unique_ptr<RegionPlan> RegionBuilder::finish(std::span<const int> outputs) 
   for (const int number : outputs) {
     const Object& object = at(number);
     if (object.reduction >= 0) {
-      plan_->outputs_.push_back({.reduction = object.reduction});
+      plan_->outputs_.push_back({.reduction = object.reduction, .fold = -1});
+      continue;
+    }
+    if (object.fold >= 0) {
+      plan_->outputs_.push_back({.reduction = -1, .fold = object.fold});
       continue;
     }
     plan_->outputs_.push_back({.descr = object.is_result ? np_.descr[object.code] : nullptr,
                                .external = static_cast<std::uint16_t>(std::max<int>(object.external, 0)),
                                .reduction = -1,
+                               .fold = -1,
                                .item_size = np_.item_size[object.code],
                                .slot = static_cast<RegionPlan::Slot>(object.slot),
                                .type = object.code});

@@ -36,8 +36,17 @@ struct RegionPlan::Frame {
   bool is_refused = false;
   bool is_split_otherwise = false;                        // than eager execution would split, and there are NaNs
   std::array<Accumulator, kMaxRegionReductions> reduced;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  Folds* folds = nullptr;
 };
 static_assert(kMaxRegionOperations <= 64);
+
+// Reductions along axes of one run.
+struct RegionPlan::Folds {
+  std::array<Fold, kMaxRegionFolds> of;
+  std::array<Ref, kMaxRegionFolds> results;
+  std::array<Accumulator, kMaxRegionFolds> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init): of a part of a row
+  Extent row = 0;  // blocks are whole rows of so many elements, or parts of one as pairwise summation cuts it; 0: any
+};
 
 // One run over arrays that are not all one row of memory.
 struct RegionPlan::Space {
@@ -64,6 +73,7 @@ struct RegionPlan::Space {
   std::array<Strides, kMaxRegionOutputs> output_strides;
   std::array<Strides, kMaxRegionOutputs> walked_outputs;
   std::array<Strides, kMaxRegionReductions> reduced_strides;
+  std::array<Strides, kMaxRegionFolds> folded_strides;
   std::optional<Walk> walk;
   boost::container::static_vector<Port, kMaxRegionInputs> gathered;
   boost::container::static_vector<Port, kMaxRegionOutputs> scattered;

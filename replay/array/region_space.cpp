@@ -8,48 +8,6 @@ namespace tagalong::array {
 
 namespace {
 
-// From the innermost axis of a C order on, as NumPy's iterator numbers them: its stable insertion sort by the strides.
-std::array<int, kMaxRegionDims> axis_order(std::span<const Strides* const> operands, const Shape& shape) {
-  const int nd = shape.nd;
-  std::array<int, kMaxRegionDims> order{};
-  for (int i = 0; i < nd; ++i) {
-    order[i] = nd - 1 - i;
-  }
-  for (int i = 1; i < nd; ++i) {
-    const int axis = order[i];
-    int insert = i;
-    for (int j = i - 1; j >= 0; --j) {
-      const int other = order[j];
-      bool is_ambiguous = true;
-      bool is_before = false;
-      // An axis of length one has no stride.
-      const bool is_empty = shape.dims[axis] == 1 || shape.dims[other] == 1;
-      for (const Strides* strides : is_empty ? std::span<const Strides* const>() : operands) {
-        const Extent here = std::abs((*strides)[axis]);
-        const Extent there = std::abs((*strides)[other]);
-        if (here == 0 || there == 0) {
-          continue;
-        }
-        if (there <= here) {
-          is_before = false;  // where operands disagree the C order wins
-        } else if (is_ambiguous) {
-          is_before = true;
-        }
-        is_ambiguous = false;
-      }
-      if (is_ambiguous) {
-        continue;
-      }
-      if (!is_before) {
-        break;
-      }
-      insert = j;
-    }
-    std::rotate(order.begin() + insert, order.begin() + i, order.begin() + i + 1);
-  }
-  return order;
-}
-
 template <class T>
 void fill(const char* from, char* to, Extent count) {
   T value;
@@ -99,6 +57,47 @@ void copy_row(const char* from, Extent from_stride, char* to, Extent to_stride, 
 }
 
 }  // namespace
+
+std::array<int, kMaxRegionDims> axis_order(std::span<const Strides* const> operands, const Shape& shape) {
+  const int nd = shape.nd;
+  std::array<int, kMaxRegionDims> order{};
+  for (int i = 0; i < nd; ++i) {
+    order[i] = nd - 1 - i;
+  }
+  for (int i = 1; i < nd; ++i) {
+    const int axis = order[i];
+    int insert = i;
+    for (int j = i - 1; j >= 0; --j) {
+      const int other = order[j];
+      bool is_ambiguous = true;
+      bool is_before = false;
+      // An axis of length one has no stride.
+      const bool is_empty = shape.dims[axis] == 1 || shape.dims[other] == 1;
+      for (const Strides* strides : is_empty ? std::span<const Strides* const>() : operands) {
+        const Extent here = std::abs((*strides)[axis]);
+        const Extent there = std::abs((*strides)[other]);
+        if (here == 0 || there == 0) {
+          continue;
+        }
+        if (there <= here) {
+          is_before = false;  // where operands disagree the C order wins
+        } else if (is_ambiguous) {
+          is_before = true;
+        }
+        is_ambiguous = false;
+      }
+      if (is_ambiguous) {
+        continue;
+      }
+      if (!is_before) {
+        break;
+      }
+      insert = j;
+    }
+    std::rotate(order.begin() + insert, order.begin() + i, order.begin() + i + 1);
+  }
+  return order;
+}
 
 Extent Shape::count() const {
   Extent product = 1;

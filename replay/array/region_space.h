@@ -40,6 +40,9 @@ struct View {
 // The strides of `view` in the space; its shape can be broadcast to it.
 [[nodiscard]] Strides strides_in(const View& view, const Shape& space);
 
+// From the innermost axis of a C order on, as NumPy's iterator numbers them: its stable insertion sort by the strides.
+[[nodiscard]] std::array<int, kMaxRegionDims> axis_order(std::span<const Strides* const> operands, const Shape& shape);
+
 // The strides of a new array of this shape that is the result of an operation on operands with these strides.
 [[nodiscard]] Strides result_strides(std::span<const Strides* const> operands, const Shape& shape, Extent item_size);
 [[nodiscard]] Strides contiguous_strides(const Shape& shape, Extent item_size, bool fortran);

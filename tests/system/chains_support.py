@@ -138,11 +138,12 @@ class Program:
         self.rounds = rounds
         self.names = ["a", "b", "c"]
         self.scalars: list[str] = ["t", "i"] if rounds else []
+        self.results: list[str] = []  # that are no operands
         self.lines: list[str] = []
         count = random.randint(2, 12)
         while count > 0:
             count -= self.statement()
-        made = [name for name in (*self.names, *self.scalars) if name not in "abci"] or ["a"]
+        made = [name for name in (*self.names, *self.scalars, *self.results) if name not in "abci"] or ["a"]
         kept = random.sample(made, min(len(made), random.randint(1, 3)))
         indent = "        " if rounds else "    "
         head = f"    t = 0.5\n    for i in range({rounds}):\n" if rounds else ""
@@ -184,6 +185,24 @@ class Program:
             return f"({left} ** {self.random.choice(('2', '3', '0.5', '-1'))})", first + 1
         return f"({left} {self.random.choice(OPERATORS)} {right})", first + second + 1
 
+    def reduction(self, value: str) -> None:
+        name = f"v{len(self.lines)}"
+        reduction = self.random.choice(("sum", "max", "min", "mean", "prod", "any", "all"))
+        form = self.random.choice((f"np.{reduction}({value}", f"({value}).{reduction}("))
+        comma = ", " if form.startswith("np") else ""
+        if self.random.random() < 0.3:
+            self.lines.append(f"{name} = {form})")
+            self.scalars.append(name)
+            return
+        axis = self.random.choice(("-1", "-1", "0", "1", "None", "(0, 1)", "(0,)", "(-1, 0)", "n"))
+        named = self.random.choice(("axis=", "axis=", ""))
+        if self.random.random() < 0.5:
+            self.lines.append(f"{name} = {form}{comma}{named}{axis}, keepdims=True)")
+            self.names.append(name)
+        else:
+            self.lines.append(f"{name} = {form}{comma}{named}{axis})")
+            self.results.append(name)
+
     def statement(self) -> int:
         kind = self.random.random()
         value, count = self.expression(self.random.randint(1, 3))
@@ -201,21 +220,17 @@ class Program:
                     )
                 )
             )
-        elif kind < 0.06:
-            name = f"v{len(self.lines)}"
-            reduction = self.random.choice(("sum", "max", "min", "mean", "prod", "any", "all"))
-            form = self.random.choice((f"np.{reduction}({value})", f"({value}).{reduction}()"))
-            self.lines.append(f"{name} = {form}")
-            self.scalars.append(name)
         elif kind < 0.1:
+            self.reduction(value)
+        elif kind < 0.13:
             function = self.random.choice(("add", "multiply", "subtract", "maximum"))
             out = self.random.choice(self.names)
             keyword = self.random.choice(("out=", ""))
             self.lines.append(f"np.{function}({value}, {self.operand()}, {keyword}{out})")
-        elif kind < 0.17:
+        elif kind < 0.19:
             symbol = self.random.choice("+-*")
             self.lines.append(f"{self.random.choice(self.names)} {symbol}= {value}")
-        elif kind < 0.25:
+        elif kind < 0.26:
             self.lines.append(f"{self.random.choice('abc')}[{self.index()}] = {value}")
         else:
             name = f"v{len(self.lines)}"

@@ -113,3 +113,67 @@ def test_functions_may_be_bound_to_something_else() -> None:
         module.total = function  # type: ignore[attr-defined]
         for _ in range(6):
             check(eager, traced, lambda: [line(9), line(9)])
+
+
+AXES = (
+    "axis=-1",
+    "axis=0",
+    "axis=(0, 2)",
+    "axis=(1, 2)",
+    "1",
+    "(2, 0, 1)",
+    "None",
+    "axis=(0, 1, 2), keepdims=True",
+)
+SHAPES = ((2, 3, 4), (3, 1, 5), (1, 1, 1), (40, 3, 7), (2, 2, 1500), (2, 1500, 2), (3, 33, 40), (1, 9, 1))
+
+
+@pytest.mark.parametrize("axes", AXES)
+@pytest.mark.parametrize("name", [name for name in FORMS if not name.endswith("method")])
+def test_along_axes(name: str, axes: str) -> None:
+    """In C order, in any other one and with an operand that is broadcast; with and without the axes."""
+    random = Random(f"axes {name} {axes}")
+    expression, codes = FORMS[name]
+    value = expression[expression.index("(") + 1 : -1] if expression.startswith("np") else expression[1:-5]
+    keeps = random.choice(("", ", keepdims=True")) if axes.startswith("axis") and "keep" not in axes else ""
+    function = {"count": "sum", "share": "mean", "all": "all"}.get(name, name)
+    value = "x + y >= x" if name == "all" else "x * y > x" if name == "count" else value
+    eager, traced = both(f"def f(x, y):\n    return np.{function}({value}, {axes}{keeps})\n")
+    for shape in SHAPES:
+        for order in ((0, 1, 2), (2, 1, 0), (1, 2, 0)):
+            code = random.choice(codes)
+            turned = [sample(code, tuple(shape[i] for i in order), "ordinary") for _ in range(2)]
+            made = [one.transpose(np.argsort(order)) for one in turned]
+            if random.random() < 0.3:
+                made[1] = made[1][:1]
+            before = regions_run()
+            for _ in range(4):
+                check(eager, traced, lambda made=made: made, {"all": "ignore"})
+            if made[0].shape == made[1].shape:
+                assert regions_run() > before, tagalong.explain(traced)
+
+
+def test_axes_that_are_none() -> None:
+    """Two axes that are the same, one that is not there, other things than numbers."""
+    for axes in (
+        "axis=3",
+        "axis=-3",
+        "axis=(0, 0)",
+        "axis=()",
+        "axis=1.0",
+        "axis=True",
+        "axis=(0, 1), keepdims=2",
+    ):
+        eager, traced = both(f"def f(x, y):\n    return np.sum(x * y + x, {axes})\n")
+        for _ in range(6):
+            check(eager, traced, lambda: [line(3, 4), line(3, 4)])
+
+
+def test_an_axis_that_changes() -> None:
+    """An operand that is the axis is looked at in each run; so are the dimensions."""
+    eager, traced = both("def f(x, y, n):\n    return (x * y + x).sum(axis=n)\n")
+    for shape in ((3, 4), (2, 3, 4), (5,)):
+        for axis in (0, -1, None, (0,), len(shape) - 1, 0):
+            for _ in range(3):
+                check(eager, traced, lambda axis=axis, shape=shape: [line(*shape), line(*shape), axis])
+    assert regions_run() > 10

@@ -834,3 +834,19 @@ def f(x, y):
     x -= y
     x *= 2
     return a, b, a is b, x
+
+
+# program: region_with_reductions_along_axes
+# limits: regions=1
+# note: what is reduced becomes no array
+# f(np.arange(12.0).reshape(3, 4), np.ones(4)) => record, hit
+# f(np.arange(12).reshape(3, 4).T, np.ones((4, 1), int)) => hit
+# f(np.ones((2, 0)), np.ones(1)) => hit
+# f(np.arange(5.0), np.ones(5)) => hit exit
+import numpy as np
+
+
+def f(x, y):
+    a = (x * y - x).sum(axis=0)
+    b = np.mean(x * 2.0 + y, axis=-1, keepdims=True)
+    return a, b, (x + y > y).any((0, 1)), np.prod(x - y * 0.5, axis=1)
