@@ -283,7 +283,19 @@ class Growth {
         }
       }
     }
+    take_rests(source, by);
     take_program(source.loop_, by);
+  }
+
+  // What has been found out about steps that are connected already.
+  void take_rests(const Executor& source, const Renumbering& by) {
+    for (const LoopOp& op : source.loop_.ops) {
+      if (op.code == LoopCode::kGiveUpRest) {
+        auto rest = std::make_unique<Places>(*source.steps_[op.step].rest);
+        std::ranges::transform(*rest, rest->begin(), [&by](std::int32_t place) { return by.place(place); });
+        made_->steps_[op.step + static_cast<std::size_t>(by.step)].rest = std::move(rest);
+      }
+    }
   }
 
   void take_program(const LoopProgram& source, const Renumbering& by) {
