@@ -251,11 +251,17 @@ PyObject* anchor_next(PyObject* self) {
   PyThreadState* thread = interp::thread_state();
   CodeRecord& record = **anchor_at(self).record;
   const std::size_t entry = anchor_at(self).entry;
-  if (steps_aside(thread) || record.is_retired() || is_too_deep(record)) {
+  if (steps_aside(thread) || is_too_deep(record)) {
     return nullptr;
   }
   CodeRecord::bury_the_dead();
   Frame* frame = interp::current_frame(thread);
+  if (record.is_retired()) {
+    if (entry == 0) {
+      record.put_back(frame);
+    }
+    return nullptr;
+  }
   // In code that was made of replay code (code.replace()) the offsets may be others.
   if (PyWeakref_GET_OBJECT(record.replay_code.get()) != reinterpret_cast<PyObject*>(interp::code_of(frame))) {
     return nullptr;

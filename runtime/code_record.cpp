@@ -15,6 +15,7 @@
 #include "rewriter/interp/code_object.h"
 #include "runtime/anchor.h"
 #include "runtime/options.h"
+#include "runtime/retired_functions.h"
 #include "runtime/specialize.h"
 #include "runtime/texts.h"
 #include "runtime/worth.h"
@@ -295,17 +296,25 @@ void CodeRecord::close_if_given_up(Entry& entry) const {
   }
 }
 
-// From inside a run or behind it: executors that are running are freed when they have ended.
 void CodeRecord::judge() {
   const long balance = std::exchange(balance_, 0);
   const int runs = std::exchange(weighed_, 0);
+  if (balance < 0 && !options().stress) {
+    retire(-balance / std::max(runs, 1));
+  }
+}
+
+// Executors that are running are freed when they have ended.
+void CodeRecord::retire(long lost) {
   PyObject* object = PyWeakref_GET_OBJECT(replay_code.get());
-  if (balance >= 0 || options().stress || is_retired_ || object == Py_None) {
+  if (is_retired_ || object == Py_None) {
     return;
   }
   auto* code = reinterpret_cast<PyCodeObject*>(object);
+  put_back_ = 0;
   for (Entry& entry : entries) {
-    if (entry.has_stub() && !close(entry, code)) {
+    const bool stays_open = &entry == &entries.front() && !decoded_->is_generator && records_calls;
+    if (entry.has_stub() && !stays_open && !close(entry, code)) {
       continue;
     }
     for (auto& executor : std::exchange(entry.executors, {})) {
@@ -313,11 +322,26 @@ void CodeRecord::judge() {
     }
   }
   is_retired_ = true;
-  lost_ = -balance / std::max(runs, 1);
+  lost_ = lost;
   count(counters, Event::kRetire);
   count_limit(counters, Limit::k_retire_after);
   if (is_logged(Topic::kCache)) {
     log(Topic::kCache, fmt::format("{}: retired, a replay costs about {} ns more", name(), lost_));
+  }
+}
+
+// Where functions of this code are made again and again, the jump over the stub costs less than looking at each.
+void CodeRecord::put_back(interp::Frame* frame) {
+  constexpr int kMost = 16;
+  PyCodeObject* code = interp::code_of(frame);
+  PyFunctionObject* function = interp::function_of(frame);
+  const bool is_its = function->func_code == reinterpret_cast<PyObject*>(code) &&
+                      PyWeakref_GET_OBJECT(replay_code.get()) == function->func_code;
+  if (is_its) {
+    runtime::put_back(function, code, decoded_->shape->code.get());
+  }
+  if (++put_back_ >= kMost) {
+    close(entries.front(), code);
   }
 }
 

@@ -75,6 +75,10 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
     }
   }
   [[nodiscard]] bool is_retired() const { return is_retired_; }
+  // From inside a run or behind it. `lost`: in ns, by a run.
+  void retire(long lost);
+  // The call that has come to the stub of retired code is the last one of its function's that does.
+  void put_back(interp::Frame* frame);
   void revive();
   // `from` goes on in `next` so often, from this step, that it takes that in (replay/growing.h).
   void grow(const replay::Executor& from, const replay::Step& step, const replay::Executor& next);
@@ -131,7 +135,8 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   long balance_ = 0;                               // of the runs that are weighed now
   int weighed_ = 0;
   bool is_retired_ = false;
-  long lost_ = 0;  // in a run, when it was retired
+  int put_back_ = 0;  // functions, since then
+  long lost_ = 0;     // in a run, when it was retired
 };
 
 }  // namespace tagalong::runtime

@@ -32,6 +32,7 @@ PyObject* handle_main(PyThreadState* thread, interp::Frame* frame, int throw_fla
   if (PyCode_Check(code.get())) {
     interp::exchange_code(thread, frame, reinterpret_cast<PyCodeObject*>(code.get()));
   }
+  const interp::RoomForFrames room(thread);
   return interp::evaluate(thread, frame, throw_flag);
 }
 

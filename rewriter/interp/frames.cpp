@@ -18,10 +18,10 @@ std::size_t frame_size(const PyCodeObject* code) {
 
 // CPython 3.11 keeps frames on a stack of chunks; a new chunk comes from the arena allocator, as its own do, because
 // the interpreter may be the one to free it.
-PyObject** push_chunk(PyThreadState* thread, std::size_t size) {
-  constexpr std::size_t kChunkSize = 16 * 1024;
+constexpr std::size_t kChunkSize = 16 * 1024;
+
+PyObject** push_chunk(PyThreadState* thread, std::size_t size, std::size_t bytes = kChunkSize) {
   constexpr std::size_t kOverhead = 1000;
-  std::size_t bytes = kChunkSize;
   while (bytes < sizeof(PyObject*) * (size + kOverhead)) {
     bytes *= 2;
   }
@@ -53,8 +53,7 @@ PyObject** allocate(PyThreadState* thread, std::size_t size) {
   return push_chunk(thread, size);
 }
 
-void release(PyThreadState* thread, Frame* frame) {
-  auto* base = reinterpret_cast<PyObject**>(frame);
+void release(PyThreadState* thread, PyObject** base) {
   _PyStackChunk* chunk = thread->datastack_chunk;
   if (base != &chunk->data[0]) {
     thread->datastack_top = base;
@@ -193,7 +192,7 @@ void pop_frame(PyThreadState* thread, Frame* frame) {
   // The slots die in order while the frame is no longer current, as after a return.
   set_current_frame(thread, frame->previous);
   clear_frame(thread, frame);
-  release(thread, frame);
+  release(thread, reinterpret_cast<PyObject**>(frame));
 }
 
 PyObject* run_frame(PyThreadState* thread, Frame* frame, int unit, int depth, bool raise) {
@@ -242,6 +241,19 @@ void replace_constant(PyCodeObject* code, int index, const Ref& object) {
   PyObject* old = PyTuple_GET_ITEM(code->co_consts, index);
   PyTuple_SET_ITEM(code->co_consts, index, Py_NewRef(object.get()));
   Py_DECREF(old);
+}
+
+// Memory that is not touched costs nothing. One word of it stays in use, so no frame lies at its beginning, and the
+// interpreter does not give it back.
+RoomForFrames::RoomForFrames(PyThreadState* thread) : thread_(thread) {
+  constexpr std::size_t kRoom = std::size_t{4} << 20;
+  base_ = push_chunk(thread, 1, kRoom);
+}
+
+RoomForFrames::~RoomForFrames() {
+  if (base_ != nullptr) {
+    release(thread_, base_);
+  }
 }
 
 bool exchange_code(PyThreadState* thread, Frame* frame, PyCodeObject* code) {

@@ -76,6 +76,22 @@ inline void leave_recursion(PyThreadState* thread, int levels = 1) { thread->rec
 Frame* push_frame(PyThreadState* thread, PyFunctionObject* function, PyCodeObject* code);
 // Removes the current frame, which push_frame made; a frame object that somebody holds takes its content over.
 void pop_frame(PyThreadState* thread, Frame* frame);
+
+// As long as this lives, frames that the thread makes lie in one piece of memory that is large enough for most
+// programs. The interpreter's own pieces are small, and where calls go back and forth over the end of one, each of them
+// costs two calls of the operating system.
+class RoomForFrames {
+ public:
+  explicit RoomForFrames(PyThreadState* thread);
+  RoomForFrames(const RoomForFrames&) = delete;
+  RoomForFrames& operator=(const RoomForFrames&) = delete;
+  ~RoomForFrames();
+
+ private:
+  PyThreadState* thread_;
+  PyObject** base_;
+};
+
 // What an unlinked frame holds dies, or is handed over to a frame object that somebody holds.
 void clear_frame(PyThreadState* thread, Frame* frame);
 // Runs a pushed frame whose arguments are in their slots from its first instruction; as run_frame.

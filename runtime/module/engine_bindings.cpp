@@ -19,6 +19,7 @@
 #include "runtime/process.h"
 #include "runtime/recording.h"
 #include "runtime/replay_code.h"
+#include "runtime/retired_functions.h"
 #include "runtime/specialize.h"
 #include "runtime/stress.h"
 #include "runtime/texts.h"
@@ -79,6 +80,7 @@ py::object trace(const py::object& function) {
     if (PyObject* anchor = runtime::anchor_of(replay.get())) {
       runtime::record_of(anchor)->revive();
     }
+    runtime::forget_retired(function_of(function));
     return function;
   });
 }
@@ -86,8 +88,16 @@ py::object trace(const py::object& function) {
 py::object untrace(const py::object& function) {
   return guarded([&] {
     set_code(function, CodeRef::create(interp::original_of(runtime::base_code(function_of(function)))));
+    runtime::forget_retired(function_of(function));
     return function;
   });
+}
+
+// For tests and benchmarks: what happens to functions whose replays do not pay.
+void retire(const py::object& function) {
+  if (PyObject* anchor = runtime::anchor_of(code_of(function))) {
+    runtime::record_of(anchor)->retire(0);
+  }
 }
 
 bool is_traced(const py::object& function) {
@@ -312,6 +322,7 @@ void export_engine() {
   py::def("record", record);
   py::def("trace", trace);
   py::def("untrace", untrace);
+  py::def("retire", retire);
   py::def("is_traced", is_traced);
   py::def("original_code", original_code);
   py::def("installed_code", installed_code);

@@ -21,6 +21,7 @@ MODULES = (
     "executors",
     "interpreters",
     "guards",
+    "overhead",
 )
 
 

@@ -7,7 +7,10 @@ both. A replay that did not happen is an error, not a fast result: `replayed` ma
 from __future__ import annotations
 
 import gc
+import os
+import resource
 import statistics
+import subprocess
 import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -92,3 +95,22 @@ def without_collector(work: Callable[[], Any]) -> Any:
     finally:
         if enabled:
             gc.enable()
+
+
+def environment(settings: dict[str, str]) -> dict[str, str]:
+    """The environment of a child that is timed: none of our variables but `settings`, one thread, the same hashes."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TAGALONG")}
+    return kept | {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "TAGALONG_THREADS": "1"} | settings
+
+
+def processor_time(words: list[str], settings: dict[str, str], isolated: bool = False) -> float:
+    """What a process takes of the processor, in s. RuntimeError if it fails. `isolated`: no PYTHONPATH."""
+    surroundings = environment(settings)
+    if isolated:
+        surroundings.pop("PYTHONPATH", None)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(words, env=surroundings, stdout=subprocess.DEVNULL, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(words)} ended with {done.returncode}")
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime

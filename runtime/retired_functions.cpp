@@ -1,0 +1,76 @@
+#include "runtime/retired_functions.h"
+
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "rewriter/interp/functions.h"
+#include "rewriter/interp/watch.h"
+
+namespace tagalong::runtime {
+namespace {
+
+// Used under the GIL.
+class Retired final : public interp::Watcher {
+ public:
+  bool add(PyObject* function, PyCodeObject* replay) {
+    bury();
+    Ref watch = interp::watch(function, this);
+    if (!watch) {
+      return false;
+    }
+    remove(function);
+    functions_.emplace(function, Function{std::move(watch), CodeRef::create(replay)});
+    return true;
+  }
+
+  void remove(PyObject* function) {
+    const auto found = functions_.find(function);
+    if (found != functions_.end()) {
+      const Function removed = std::move(found->second);
+      functions_.erase(found);
+      interp::unwatch(removed.watch.get(), this);
+    }
+    bury();
+  }
+
+  // Code takes executors along, which are watchers: they die later.
+  void object_died(PyObject* object) override {
+    const auto found = functions_.find(object);
+    if (found != functions_.end()) {
+      dead_.push_back(std::move(found->second));
+      functions_.erase(found);
+    }
+  }
+
+ private:
+  struct Function {
+    Ref watch;
+    CodeRef replay;
+  };
+
+  void bury() { const auto dead = std::exchange(dead_, {}); }
+
+  std::unordered_map<PyObject*, Function> functions_;
+  std::vector<Function> dead_;
+};
+
+Retired& retired() {
+  static auto* made = new Retired();
+  return *made;
+}
+
+}  // namespace
+
+bool put_back(PyFunctionObject* function, PyCodeObject* replay, PyCodeObject* original) {
+  if (!retired().add(reinterpret_cast<PyObject*>(function), replay)) {
+    PyErr_Clear();
+    return false;
+  }
+  const CodeRef old = interp::install_code(function, original);
+  return true;
+}
+
+void forget_retired(PyFunctionObject* function) { retired().remove(reinterpret_cast<PyObject*>(function)); }
+
+}  // namespace tagalong::runtime

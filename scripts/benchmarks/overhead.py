@@ -1,0 +1,149 @@
+"""What tagalong costs where it does nothing: functions left out and retired, and the start of the interpreter.
+
+Processes with and without tagalong are run in turn. Their own processor time is measured, not the clock on the wall.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import venv
+from collections.abc import Iterator
+from pathlib import Path
+
+import tagalong
+from benchmarks.call_programs import PROGRAMS
+from benchmarks.measure import Figure, environment, processor_time
+
+TITLE = "with tagalong where it does nothing / plain Python"
+HERE = Path(__file__).parent
+PACKAGE = Path(tagalong.__file__).parent
+AUTOSTART = "tagalong_autostart.pth"
+PAIRS = 5  # of processes: how their memory lies makes a difference of its own
+LEAST_ROUNDS = 15
+STATES = {
+    "left-out": {"TAGALONG": "1", "TAGALONG_EXCLUDE": "call_programs"},
+    "retired": {"TAGALONG": "1"},
+}
+
+
+def figures(rounds: int) -> Iterator[Figure]:
+    # Processors differ in what else they do: both of a pair run on the same one.
+    processors = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(processors)})
+    try:
+        yield from _figures(rounds)
+    finally:
+        os.sched_setaffinity(0, processors)
+
+
+def _figures(rounds: int) -> Iterator[Figure]:
+    for state in STATES:
+        yield from _calls(state, max(rounds, LEAST_ROUNDS))
+    yield from _starts(max(rounds, LEAST_ROUNDS))
+
+
+class _Worker:
+    """A process that times programs when it is asked."""
+
+    def __init__(self, state: str) -> None:
+        # Started as any script is, so that the main hook and the finder do their work.
+        self._process = subprocess.Popen(
+            [sys.executable, str(HERE / "call_worker.py"), state],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment(STATES.get(state, {})),
+        )
+        self._expect("ready")
+
+    def _expect(self, word: str | None = None) -> list[str]:
+        assert self._process.stdout
+        words = self._process.stdout.readline().split()
+        if not words or (word is not None and words != [word]):
+            raise RuntimeError(f"a process ended, or said {words}")
+        return words
+
+    def time(self, name: str) -> tuple[int, str]:
+        """What the program has taken, in ns, and its result."""
+        assert self._process.stdin
+        self._process.stdin.write(name + "\n")
+        self._process.stdin.flush()
+        taken, result = self._expect()
+        return int(taken), result
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
+def _calls(state: str, rounds: int) -> Iterator[Figure]:
+    ratios: dict[str, list[float]] = {name: [] for name in PROGRAMS}
+    beside = {}
+    for _ in range(PAIRS):
+        workers = _Worker("plain"), _Worker(state)
+        try:
+            for name in PROGRAMS:
+                times = _interleaved(workers, name, rounds)
+                plain, mine = (min(column) for column in zip(*times, strict=True))
+                ratios[name].append(mine / plain)
+                beside[name] = f"{mine / 1e6:.2f} ms / {plain / 1e6:.2f} ms"
+        finally:
+            for worker in workers:
+                worker.close()
+    for name in PROGRAMS:
+        yield Figure(f"{name}, {state}", statistics.median(ratios[name]), "x", beside[name], bar=1.02)
+
+
+def _interleaved(workers: tuple[_Worker, _Worker], name: str, rounds: int) -> list[tuple[int, int]]:
+    times = []
+    for number in range(rounds):
+        results = set()
+        taken = [0, 0]
+        for index in (0, 1) if number % 2 == 0 else (1, 0):
+            taken[index], result = workers[index].time(name)
+            results.add(result)
+        times.append((taken[0], taken[1]))
+        if len(results) != 1:
+            raise RuntimeError(f"{name} gives another result with tagalong: {results}")
+    return times
+
+
+def _starts(rounds: int) -> Iterator[Figure]:
+    """Two environments that differ in nothing but our files, since `.pth` files are read by whoever starts."""
+    with tempfile.TemporaryDirectory() as folder:
+        pythons = []
+        for name in ("without", "with"):
+            place = Path(folder, name)
+            venv.create(place, with_pip=False, symlinks=True)
+            pythons.append(str(place / "bin" / "python"))
+        packages = next(Path(folder, "with", "lib").glob("python3*")) / "site-packages"
+        for found in (PACKAGE, PACKAGE.with_name("_tagalong_autostart.py"), _autostart_file()):
+            (packages / found.name).symlink_to(found)
+        words = [[pythons[0]], [pythons[1]], [pythons[1]]]
+        times = _start_times(words, [{}, {}, {"TAGALONG": "1"}], rounds)
+    plain, unset, switched_on = (min(column) for column in times)
+    ratio = statistics.median(two / one for one, two, _ in zip(*times, strict=True))
+    beside = f"{unset * 1e3:.2f} ms / {plain * 1e3:.2f} ms"
+    yield Figure("python -c pass, installed, TAGALONG unset", ratio, "x", beside, bar=1.01)
+    beside = f"{switched_on * 1e3:.2f} ms / {plain * 1e3:.2f} ms"
+    yield Figure("python -c pass, TAGALONG=1, more", (switched_on - plain) * 1e3, "ms", beside, bar=15.0)
+
+
+def _autostart_file() -> Path:
+    for place in (PACKAGE.with_name(AUTOSTART), HERE.parent.parent / "runtime" / "python" / AUTOSTART):
+        if place.exists():
+            return place
+    raise RuntimeError(f"there is no {AUTOSTART}")
+
+
+def _start_times(words: list[list[str]], settings: list[dict[str, str]], rounds: int) -> list[list[float]]:
+    times: list[list[float]] = [[] for _ in words]
+    order = list(range(len(words)))
+    for _ in range(15 * rounds):
+        for index in order:
+            times[index].append(processor_time([*words[index], "-c", "pass"], settings[index], isolated=True))
+        order.append(order.pop(0))
+    return times
