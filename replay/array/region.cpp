@@ -421,25 +421,35 @@ RegionReason RegionPlan::bind_space(const Numpy& np, PyObject* const* externals,
 }
 
 // False: a loop says that there is an exception.
-bool RegionPlan::compute_block(Frame* frame, Extent count) const {
+bool RegionPlan::compute_operation(std::size_t number, Frame* frame, Extent count) const {
+  const Operation& operation = operations_[number];
   std::array<char*, kMaxInputs + 1> data{};
   std::array<Extent, kMaxInputs + 1> strides{};
-  std::uint64_t swapped = frame->swapped;
-  for (const Operation& operation : operations_) {
-    for (unsigned i = 0; i <= operation.nin; ++i) {
-      const Slot slot = operation.slots[i];
-      data[i] = frame->data[slot];
-      strides[i] = frame->strides[slot];
+  for (unsigned i = 0; i <= operation.nin; ++i) {
+    const Slot slot = operation.slots[i];
+    data[i] = frame->data[slot];
+    strides[i] = frame->strides[slot];
+  }
+  if ((frame->swapped >> number & 1U) != 0) [[unlikely]] {
+    std::swap(data[0], data[1]);
+    std::swap(strides[0], strides[1]);
+  }
+  if (operation.collects && float_status_raised(float_units_)) [[unlikely]] {
+    frame->errors |= take_float_status(float_units_);
+  }
+  return operation.loop(operation.context, data.data(), &count, strides.data(), operation.auxdata) == 0;
+}
+
+bool RegionPlan::compute_block(Frame* frame, Extent count) const {
+  if (!steps_.empty() && !frame->is_one_by_one) {
+    const Outcome outcome = compute_steps(frame, count);
+    if (outcome != Outcome::kOpen) [[likely]] {
+      return outcome == Outcome::kDone;
     }
-    if ((swapped & 1U) != 0) [[unlikely]] {
-      std::swap(data[0], data[1]);
-      std::swap(strides[0], strides[1]);
-    }
-    swapped >>= 1U;
-    if (operation.collects && float_status_raised(float_units_)) [[unlikely]] {
-      frame->errors |= take_float_status(float_units_);
-    }
-    if (operation.loop(operation.context, data.data(), &count, strides.data(), operation.auxdata) != 0) [[unlikely]] {
+    frame->is_one_by_one = true;
+  }
+  for (std::size_t number = 0; number < operations_.size(); ++number) {
+    if (!compute_operation(number, frame, count)) [[unlikely]] {
       return false;
     }
   }

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "replay/array/exact_code.h"
 #include "replay/array/kernel.h"
 #include "replay/array/operators.h"
 #include "replay/array/reduction.h"
@@ -95,6 +96,12 @@ class RegionPlan {
     std::array<std::int16_t, 2> externals{-1, -1};
     std::int16_t layout_of = -1;  // slot: the result is that array, with new contents
     std::int16_t target = -1;     // of targets_: the result is that one
+    Exact exact = Exact::kNone;
+  };
+  // The same operations in an order in which as many as possible are computed by one loop of their own.
+  struct Step {
+    std::unique_ptr<const ExactCode> code;  // null: the operation's own loop
+    std::size_t operation = 0;
   };
   struct Output {
     PyObject* descr;  // of a new array; null: the object is an external one, or a scalar
@@ -173,12 +180,17 @@ class RegionPlan {
   bool has_nans(const Frame& frame, Extent count) const;
   bool reduce_block(Frame* frame, Extent count) const;
   bool compute_block(Frame* frame, Extent count) const;
+  bool compute_operation(std::size_t number, Frame* frame, Extent count) const;
+  enum class Outcome : std::uint8_t { kDone, kFailed, kOpen };
+  Outcome compute_steps(Frame* frame, Extent count) const;
 
   std::vector<Input> inputs_;
   std::vector<Scalar> scalars_;
   std::vector<Constant> constants_;
   std::vector<ViewSpec> views_;
   std::vector<Operation> operations_;
+  std::vector<Step> steps_;                    // empty: one operation after the other
+  std::vector<std::pair<Slot, Extent>> rows_;  // inputs that steps read as rows of memory, and the size of an item
   std::vector<Output> outputs_;
   std::vector<Target> targets_;
   std::vector<Temporary> temporaries_;
@@ -276,7 +288,11 @@ class RegionBuilder {
   int cast_slot(int slot, unsigned from, unsigned to);
   bool write(Object* object, int slot);
   int new_slot() { return slots_ < static_cast<int>(kMaxRegionSlots) ? slots_++ : -1; }
-  void place_temporaries();
+  struct Joined {
+    std::array<bool, kMaxRegionSlots> in_memory{};  // results that one step leaves to another have blocks of their own
+  };
+  void join_exact(Joined* joined);
+  void place_temporaries(const Joined& joined);
 
   const Numpy& np_;
   std::unique_ptr<RegionPlan> plan_;

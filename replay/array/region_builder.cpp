@@ -165,6 +165,7 @@ int RegionBuilder::assign(int target, int value) {
   }
   RegionPlan::Operation copy{
       .loop = loop, .nin = 1, .out_size = np_.item_size[part.code], .keeps_flags = true, .is_cast = true};
+  copy.exact = from.code == kDouble && part.code == kDouble ? Exact::kCopy : Exact::kNone;
   copy.slots[0] = static_cast<RegionPlan::Slot>(from.slot);
   copy.slots[1] = static_cast<RegionPlan::Slot>(slot);
   plan_->operations_.push_back(copy);
@@ -409,6 +410,9 @@ int RegionBuilder::emit(const Kernel& kernel, const Request& request) {
                                   .out_size = kernel.out_size,
                                   .keeps_flags = kernel.keeps_flags,
                                   .is_iterated = request.ufunc == nullptr};
+  operation.exact = request.ufunc != nullptr     ? exact_operation(kernel)
+                    : kernel.out_type == kDouble ? Exact::kSelect
+                                                 : Exact::kNone;
   plan_->is_iterated_ = plan_->is_iterated_ || operation.is_iterated;
   int slot = 0;
   for (unsigned i = 0; i < request.nin && slot >= 0; ++i) {
@@ -458,66 +462,6 @@ int RegionBuilder::emit(const Kernel& kernel, const Request& request) {
   return static_cast<int>(objects_.size()) - 1;
 }
 
-// Blocks for what is neither input nor output; none is written while it may still be read.
-void RegionBuilder::place_temporaries() {
-  std::array<std::size_t, kMaxRegionSlots> last_use{};
-  std::array<int, kMaxRegionSlots> buffers{};
-  std::array<bool, kMaxRegionSlots> has_place{};
-  buffers.fill(-1);
-  for (const RegionPlan::Output& output : plan_->outputs_) {
-    has_place.at(output.slot) = true;
-  }
-  for (const RegionPlan::Target& target : plan_->targets_) {
-    has_place.at(target.slot) = true;
-  }
-  const std::vector<RegionPlan::Operation>& operations = plan_->operations_;
-  for (std::size_t number = 0; number < operations.size(); ++number) {
-    for (unsigned i = 0; i <= operations[number].nin; ++i) {
-      last_use.at(operations[number].slots[i]) = number;
-    }
-  }
-  for (const RegionPlan::Reduced& reduced : plan_->reductions_) {
-    last_use.at(reduced.slot) = operations.size();  // behind all operations of a block
-  }
-  for (const RegionPlan::Folded& fold : plan_->folds_) {
-    last_use.at(fold.slot) = operations.size();
-  }
-  std::vector<int> free;
-  for (std::size_t number = 0; number < operations.size(); ++number) {
-    const RegionPlan::Operation& operation = operations[number];
-    const RegionPlan::Slot out = operation.slots[operation.nin];
-    if (!has_place.at(out)) {
-      if (free.empty()) {
-        free.push_back(plan_->buffers_++);
-      }
-      buffers.at(out) = free.back();
-      free.pop_back();
-      plan_->temporaries_.push_back(
-          {.slot = out, .item_size = operation.out_size, .buffer = static_cast<std::uint16_t>(buffers.at(out))});
-    }
-    for (unsigned i = 0; i <= operation.nin; ++i) {
-      const RegionPlan::Slot slot = operation.slots[i];
-      if (buffers.at(slot) >= 0 && last_use.at(slot) == number) {
-        free.push_back(std::exchange(buffers.at(slot), -1));
-      }
-    }
-  }
-  // What is read of an input is read by its casts, too.
-  for (std::size_t number = operations.size(); number-- > 0;) {
-    if (operations[number].is_cast) {
-      std::size_t& source = last_use.at(operations[number].slots[0]);
-      source = std::max(source, last_use.at(operations[number].slots[1]));
-    }
-  }
-  for (RegionPlan::Target& target : plan_->targets_) {
-    for (std::size_t i = 0; i < plan_->inputs_.size(); ++i) {
-      if (last_use.at(plan_->inputs_[i].slot) > target.written) {
-        target.later |= std::uint64_t{1} << i;
-      }
-    }
-  }
-}
-
 std::unique_ptr<RegionPlan> RegionBuilder::finish(std::span<const int> outputs) {
   if (outputs.size() > kMaxRegionOutputs) {
     return nullptr;
@@ -540,7 +484,9 @@ std::unique_ptr<RegionPlan> RegionBuilder::finish(std::span<const int> outputs) 
                                .slot = static_cast<RegionPlan::Slot>(object.slot),
                                .type = object.code});
   }
-  place_temporaries();
+  Joined joined;
+  join_exact(&joined);
+  place_temporaries(joined);
   for (RegionPlan::Operation& operation : plan_->operations_) {
     operation.collects = plan_->float_units_ != FloatUnits::kNone && !operation.keeps_flags;
   }

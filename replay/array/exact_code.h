@@ -1,0 +1,82 @@
+// Exactly rounded operations of doubles, and what goes with them, as machine code: one loop for several operations,
+// whose results stay in registers where nobody else needs them. The bits are those of NumPy's own loops, which do the
+// same instructions, except for what these leave open: which of two NaNs a result is, which of two zeros a maximum.
+// Where that could matter the code says so, and the block is computed by NumPy's loops instead.
+//
+//   auto code = ExactCode::make(operations, arrays, stored);   // null: none for this machine, or too many values at
+//   once const bool is_exact = code->run(data, count);              // pointers by slot; arrays are rows
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "replay/array/kernel.h"
+
+namespace tagalong::array {
+
+enum class Exact : std::uint8_t {
+  kNone,
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kSqrt,
+  kSquare,
+  kReciprocal,
+  kNegative,
+  kAbsolute,
+  kSign,
+  kMaximum,
+  kMinimum,
+  kLess,
+  kLessEqual,
+  kEqual,
+  kNotEqual,
+  kGreater,
+  kGreaterEqual,
+  kAnd,  // of bools
+  kOr,
+  kNot,
+  kSelect,
+  kCopy
+};
+
+// What a splittable loop of NumPy's is.
+[[nodiscard]] Exact exact_operation(const Kernel& kernel);
+
+struct ExactOperation {
+  Exact what = Exact::kNone;
+  std::uint8_t nin = 0;
+  std::array<std::uint8_t, kMaxInputs> in{};  // slots
+  std::uint8_t out = 0;
+};
+
+enum class ExactPlace : std::uint8_t { kScalar, kDoubles, kBools };  // what is read from memory
+struct ExactInput {
+  std::uint8_t slot;
+  ExactPlace place;
+};
+
+class ExactCode {
+ public:
+  // Whether this machine has the instructions.
+  static bool is_possible();
+  static std::unique_ptr<const ExactCode> make(std::span<const ExactOperation> operations,
+                                               std::span<const ExactInput> inputs,
+                                               std::span<const std::uint8_t> stored);
+  ExactCode(const ExactCode&) = delete;
+  ExactCode& operator=(const ExactCode&) = delete;
+  ~ExactCode();
+  // False: something is left open; what has been stored means nothing.
+  bool run(char* const* data, Extent count) const { return run_(data, count) == 0; }
+
+ private:
+  ExactCode() = default;
+  void* memory_ = nullptr;
+  std::size_t size_ = 0;
+  int (*run_)(char* const* data, Extent count) = nullptr;
+};
+
+}  // namespace tagalong::array
