@@ -470,7 +470,8 @@ class Growth {
       if (known.step < from_step || op == made_->loop_.ops.end()) {
         continue;
       }
-      const std::vector<bool> filled = may_have_objects({static_cast<std::size_t>(op - made_->loop_.ops.begin())});
+      std::vector<bool> filled = may_have_objects({static_cast<std::size_t>(op - made_->loop_.ops.begin())});
+      look(made_->steps_[known.step].snapshot, filled);  // whoever has the frame sees its locals as they were
       known.held.emplace();
       for (std::int32_t place = made_->constant_count_; std::cmp_less(place, filled.size()); ++place) {
         if (filled[static_cast<std::size_t>(place)]) {

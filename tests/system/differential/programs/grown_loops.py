@@ -364,3 +364,20 @@ def f(n):
         else:
             text += "."
     return text
+
+
+# program: grown_frame_seen_at_its_return
+# limits: loops=1, heat=1, grow_after=2, native_after=1
+# f(30) => record record hit exit bridge
+# f(31) => hit stitch exit stitch
+# f(32) => hit grow stitch exit grow stitch
+# f(33) => hit exit stitch
+# f(34) => hit exit grow stitch, hit
+def f(n):
+    for i in range(n):
+        try:
+            missing
+        except NameError:
+            pass
+        n -= 1
+    is_even = n % 2 == 0
