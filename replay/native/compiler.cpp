@@ -15,12 +15,14 @@
 #include "replay/known_functions.h"
 #include "replay/native/code.h"
 #include "replay/native/registers.h"
+#include "rewriter/interp/errors.h"
 #include "rewriter/interp/exact_numbers.h"
 #include "rewriter/interp/frames.h"
 
 #ifdef __x86_64__
 #include <xbyak/xbyak.h>
 
+#include "rewriter/interp/ints.h"
 #include "rewriter/interp/layouts.h"
 
 namespace tagalong::replay::native {
@@ -951,9 +953,34 @@ class Compiler final : public Xbyak::CodeGenerator {
   }
   void for_iter(const LoopOp& op) {
     Label other;
+    Label no_list;
+    Label found;
     mov(rax, object(op.left));
     compare_with(qword[rax + layout::kType], &PyListIter_Type);
+    jne(no_list);
+    next_place(other);
+    mov(rdx, qword[rdx + layout::kListItems]);
+    mov(rax, qword[rdx + rcx * kNumberSize]);
+    jmp(found);
+    L(no_list);
+    compare_with(qword[rax + layout::kType], &PyBytesIter_Type);
     jne(other);
+    next_place(other);
+    movzx(ecx, byte[rdx + rcx + layout::kBytes]);
+    TAGALONG_CHECK(
+        reinterpret_cast<char*>(interp::int_of_byte(255)) - reinterpret_cast<char*>(interp::int_of_byte(0)) ==
+            255 * layout::kIntObject,
+        "ints of {} bytes each", layout::kIntObject);
+    imul(ecx, ecx, layout::kIntObject);
+    mov(rax, reinterpret_cast<std::size_t>(interp::int_of_byte(0)));
+    add(rax, rcx);
+    L(found);
+    share(rax);
+    mov(object(op.result), rax);
+    perform_aside(other, op);
+  }
+  // Of the iterator in rax: the sequence in rdx, the place of its next item in rcx; to `other` where there is none.
+  void next_place(Label& other) {
     mov(rdx, qword[rax + layout::kIteratorSequence]);
     test(rdx, rdx);
     jz(other);
@@ -961,11 +988,6 @@ class Compiler final : public Xbyak::CodeGenerator {
     cmp(rcx, qword[rdx + layout::kSize]);
     jge(other);
     inc(qword[rax + layout::kIteratorIndex]);
-    mov(rdx, qword[rdx + layout::kListItems]);
-    mov(rax, qword[rdx + rcx * kNumberSize]);
-    share(rax);
-    mov(object(op.result), rax);
-    perform_aside(other, op);
   }
   // rdx: where the container has the item; to `unusual` if the index is none from the start.
   void find_item(const LoopOp& op, Label& unusual, Container container) {

@@ -1,5 +1,7 @@
-// Integer objects that no program can meet.
+// Integer objects that no program can meet, and those that CPython keeps.
 #pragma once
+
+#include <cstdint>
 
 #include "rewriter/interp/ref.h"
 
@@ -8,5 +10,12 @@ namespace tagalong::interp {
 // An int of this value, -2**30 < value < 2**30, that is an object of its own also where CPython keeps one for
 // everybody. Throws PythonError.
 Ref uncommon_int(long value);
+
+// Borrowed, for as long as the interpreter lives; those of all bytes lie one behind the other.
+inline PyObject* int_of_byte(std::uint8_t byte) {
+  PyObject* object = PyLong_FromLong(byte);
+  Py_DECREF(object);
+  return object;
+}
 
 }  // namespace tagalong::interp

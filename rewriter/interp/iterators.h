@@ -39,7 +39,7 @@ inline PyObject* new_range_iterator(std::int64_t start, std::int64_t length) {
   return reinterpret_cast<PyObject*>(made);
 }
 
-// As listobject.c, tupleobject.c and iterobject.c (PySeqIter_Type) have them.
+// As listobject.c, tupleobject.c, bytesobject.c and iterobject.c (PySeqIter_Type) have them.
 struct SequenceIterator {
   PyObject ob_base;
   Py_ssize_t index;

@@ -26,6 +26,8 @@ inline constexpr int kTypeVersion = offsetof(PyTypeObject, tp_version_tag);
 inline constexpr int kTypeFlags = offsetof(PyTypeObject, tp_flags);
 inline constexpr int kSharedKeys = offsetof(PyHeapTypeObject, ht_cached_keys);
 inline constexpr int kValuesBefore = -4 * static_cast<int>(sizeof(PyObject*));  // values_of
+inline constexpr int kBytes = offsetof(PyBytesObject, ob_sval);
+inline constexpr int kIntObject = sizeof(PyLongObject);
 inline constexpr int kTupleItems = offsetof(PyTupleObject, ob_item);
 
 inline constexpr int kFunctionGlobals = offsetof(PyFunctionObject, func_globals);
