@@ -1046,6 +1046,9 @@ class Compiler final : public Xbyak::CodeGenerator {
       perform_aside(unusual, op);
       return;
     }
+    Label same;
+    cmp(rax, object(op.result));
+    je(same);
     cmp(qword[rax + layout::kCount], 1);
     jne(shared);
     compare_with(qword[rax + layout::kType], &PyFloat_Type);
@@ -1057,6 +1060,7 @@ class Compiler final : public Xbyak::CodeGenerator {
     share(rcx);
     mov(qword[rdx], rcx);
     give_up();
+    L(same);
     perform_aside(unusual, op);
   }
 
