@@ -287,19 +287,36 @@ bool CodeRecord::close(Entry& entry, PyCodeObject* code) {
   return entry.is_closed;
 }
 
-// Where nothing is recorded any more, and nothing is there to be run, asking costs time in each round.
-void CodeRecord::close_if_given_up(Entry& entry) const {
+void CodeRecord::open(Entry& entry, PyCodeObject* code) {
+  if (std::exchange(entry.is_closed, false)) {
+    interp::write_unit(code, entry.stub, entry.first_unit);
+  }
+}
+
+// Where nothing is recorded any more, and nothing is there to be run, asking costs time in each round. Where that is so
+// everywhere the function need not be asked at all.
+void CodeRecord::close_if_given_up(Entry& entry) {
   const bool is_given_up = entry.failures >= options().limits.retries && entry.executors.empty();
-  PyObject* code = PyWeakref_GET_OBJECT(replay_code.get());
-  if (is_given_up && entry.has_stub() && options().limits.retire_after > 0 && !options().stress && code != Py_None) {
-    close(entry, reinterpret_cast<PyCodeObject*>(code));
+  PyObject* object = PyWeakref_GET_OBJECT(replay_code.get());
+  if (!is_given_up || !entry.has_stub() || options().limits.retire_after == 0 || options().stress ||
+      object == Py_None) {
+    return;
+  }
+  auto* code = reinterpret_cast<PyCodeObject*>(object);
+  close(entry, code);
+  const auto is_over = [](const Entry& each) { return each.executors.empty() && (!each.has_stub() || each.is_closed); };
+  Entry& call = entries.front();
+  if (call.is_closed && std::ranges::all_of(entries, is_over)) {
+    open(call, code);
+    retire(entry.costs);
   }
 }
 
 void CodeRecord::judge() {
   const long balance = std::exchange(balance_, 0);
   const int runs = std::exchange(weighed_, 0);
-  if (balance < 0 && !options().stress) {
+  if (balance < 0 && !options().stress && !is_retired_) {
+    count_limit(counters, Limit::k_retire_after);
     retire(-balance / std::max(runs, 1));
   }
 }
@@ -313,7 +330,7 @@ void CodeRecord::retire(long lost) {
   auto* code = reinterpret_cast<PyCodeObject*>(object);
   put_back_ = 0;
   for (Entry& entry : entries) {
-    const bool stays_open = &entry == &entries.front() && !decoded_->is_generator && records_calls;
+    const bool stays_open = &entry == &entries.front() && records_calls;
     if (entry.has_stub() && !stays_open && !close(entry, code)) {
       continue;
     }
@@ -324,7 +341,6 @@ void CodeRecord::retire(long lost) {
   is_retired_ = true;
   lost_ = lost;
   count(counters, Event::kRetire);
-  count_limit(counters, Limit::k_retire_after);
   if (is_logged(Topic::kCache)) {
     log(Topic::kCache, fmt::format("{}: retired, a replay costs about {} ns more", name(), lost_));
   }
@@ -352,9 +368,9 @@ void CodeRecord::revive() {
     return;
   }
   for (Entry& entry : entries) {
-    if (std::exchange(entry.is_closed, false)) {
-      interp::write_unit(reinterpret_cast<PyCodeObject*>(code), entry.stub, entry.first_unit);
-    }
+    open(entry, reinterpret_cast<PyCodeObject*>(code));
+    entry.failures = 0;
+    entry.costs = 0;
   }
 }
 

@@ -111,7 +111,8 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   static int limit_of_runs();
   void judge();
   static bool close(Entry& entry, PyCodeObject* code);
-  void close_if_given_up(Entry& entry) const;
+  static void open(Entry& entry, PyCodeObject* code);
+  void close_if_given_up(Entry& entry);
   void weigh_anew(const replay::Executor& executor);
   [[nodiscard]] bool records_in_vain() const;
   void count_limits(const replay::Reached& reached);

@@ -123,6 +123,31 @@ def test_generators_stay_resumable() -> None:
     _core.retire(numbers)
     assert [list(one) for one in open_ones] == [list(range(1, 50))] * 4
     assert list(numbers(3)) == [0, 1, 2]
+    assert is_original(numbers) and list(numbers(3)) == [0, 1, 2]
+
+
+def test_what_is_given_up_everywhere() -> None:
+    """No recording of it is worth its runs, so there is none to be weighed."""
+
+    class Node:
+        def __init__(self, value: int, left: Node | None, right: Node | None) -> None:
+            self.sum = value + (left.sum + right.sum if left and right else 0)
+
+    def tree(depth: int, value: int) -> Node:
+        if depth == 0:
+            return Node(value, None, None)
+        return Node(value, tree(depth - 1, 2 * value), tree(depth - 1, 2 * value + 1))
+
+    expected = tree(6, 1).sum
+    tagalong.trace(tree)
+    assert [tree(6, 1).sum for _ in range(4)] == [expected] * 4
+    assert is_original(tree)
+    known = tagalong.stats(tree)
+    assert (known.retired, known.hits, known.limits.get("retire_after")) == (1, 0, None)
+    assert "left as written" in tagalong.explain(tree)
+    tagalong.trace(tree)
+    with tagalong.testing.assert_events("record", "retire"):
+        assert tree(6, 1).sum == expected
 
 
 def test_methods_and_properties_in_callers_that_stay() -> None:
