@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <boost/container/static_vector.hpp>
 #include <utility>
 
 #include "replay/guards.h"
@@ -107,13 +108,12 @@ NumberRegisters Interpreter::number_registers() const {
   return {registers_, raw_, raw_ == nullptr ? std::span<const Raw>() : std::span(executor_.loop_.kinds)};
 }
 
-void Interpreter::commit_region(const PlannedRegion& region, const Ref* numbers,
-                                std::array<Ref, array::kMaxRegionOutputs> results) {
+void Interpreter::commit_region(const PlannedRegion& region, const Ref* numbers, const Ref* results) {
   for (const std::int32_t place : region.dropped) {
     Py_CLEAR(registers_[place]);
   }
   for (const auto& [place, output] : region.results) {
-    registers_[place] = Ref(results.at(output)).release();
+    registers_[place] = Py_XNewRef(results[output].get());
   }
   for (const auto& [place, object] : region.loaded) {
     registers_[place] = Py_XNewRef(object);
@@ -148,26 +148,27 @@ array::RegionReason Interpreter::attempt_region(const array::Numpy& np, const Pl
   if (const Reason reason = region_holds(region); reason != Reason::kNone) {
     return reason;
   }
-  std::array<Ref, kMostNumbers> numbers;
+  // As many as there are: to make and unmake all that there may be takes longer than a small region.
+  boost::container::static_vector<Ref, kMostNumbers> numbers(region.computed.size());
   if (!compute_numbers(region, numbers.data())) {
     return Reason::kGuardFails;
   }
   std::array<PyObject*, kMostExternals> externals;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   for (std::size_t index = 0; index < region.externals.size(); ++index) {
     const PlannedRegion::External& external = region.externals[index];
-    externals[index] = external.number >= 0  ? numbers.at(static_cast<std::size_t>(external.number)).get()
+    externals[index] = external.number >= 0  ? numbers[static_cast<std::size_t>(external.number)].get()
                        : external.place >= 0 ? registers_[external.place]
                                              : external.object;
   }
   // While it computes without the GIL others may bind the names anew.
-  std::array<Ref, kMostNamed> named;
-  for (std::size_t index = 0; index < region.named.size(); ++index) {
-    named[index] = Ref::create(region.named[index]);
+  boost::container::static_vector<Ref, kMostNamed> named;
+  for (PyObject* object : region.named) {
+    named.push_back(Ref::create(object));
   }
-  std::array<Ref, array::kMaxRegionOutputs> results;
+  boost::container::static_vector<Ref, array::kMaxRegionOutputs> results(region.plan->output_count());
   const Reason reason = region.plan->run(np, externals.data(), results.data());
   if (reason == Reason::kNone) {
-    commit_region(region, numbers.data(), std::move(results));
+    commit_region(region, numbers.data(), results.data());
     ++region.runs;
   }
   return reason;

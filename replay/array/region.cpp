@@ -717,10 +717,11 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   if (frame->count == 0) {
     return reductions_.empty() && folds_.empty() ? RegionReason::kNone : RegionReason::kReduction;
   }
-  Folds folds;
+  std::unique_ptr<Folds> folds;
   if (!folds_.empty()) {
-    frame->folds = &folds;
-    const RegionReason reason = bind_folds(np, *frame, space, &folds);
+    folds = std::make_unique<Folds>();
+    frame->folds = folds.get();
+    const RegionReason reason = bind_folds(np, *frame, space, frame->folds);
     if (reason != RegionReason::kNone) {
       return reason;
     }
@@ -790,7 +791,7 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   }
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     if (outputs_[i].fold >= 0) {
-      outputs[i] = folds.results.at(static_cast<std::size_t>(outputs_[i].fold));
+      outputs[i] = folds->results.at(static_cast<std::size_t>(outputs_[i].fold));
     }
     if (const std::int16_t number = outputs_[i].reduction; number >= 0) {
       const auto place = static_cast<std::size_t>(number);

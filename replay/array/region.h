@@ -59,6 +59,7 @@ class RegionPlan {
   // away while it computes for long. kNone: done; anything else: nothing has happened.
   RegionReason run(const Numpy& np, PyObject* const* externals, Ref* outputs) const;
   [[nodiscard]] std::size_t operation_count() const { return calls_; }
+  [[nodiscard]] std::size_t output_count() const { return outputs_.size(); }
 
  private:
   friend class RegionBuilder;

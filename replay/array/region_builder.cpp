@@ -431,7 +431,11 @@ int RegionBuilder::emit(const Kernel& kernel, const Request& request) {
     operation.elidable = static_cast<std::uint8_t>(kernel.elidable & request.temporaries &
                                                    (request.elision == Elision::kCommutative ? 3U : 1U));
     for (unsigned i = 0; i < 2 && i < request.nin; ++i) {
-      operation.externals.at(i) = at(request.operands[i]).external;
+      const Object& object = at(request.operands[i]);
+      operation.externals.at(i) = object.external;
+      if (object.view >= 0) {
+        operation.elidable &= static_cast<std::uint8_t>(~(1U << i));  // its memory is somebody else's
+      }
     }
   }
   const int target = request.inplace ? request.operands[0] : request.out;
