@@ -1,8 +1,9 @@
 """Whole programs from the field of interpreters, by CPython and with all their functions traced, as TAGALONG=1 does it.
 
 Each program is loaded twice from the same source and run until its traces are settled; then runs of both are timed in
-turn. `numbers` are loops over plain ints and floats, `objects` are classes, calls, strings and generators. Where there
-is a `pypy3` its time is printed beside them, for reference: a compiler with an object model of its own.
+turn, by what they take of a processor. `numbers` are loops over plain ints and floats, `objects` are classes, calls,
+strings and generators. Where there is a `pypy3` its time is printed beside them, for reference: a compiler with an
+object model of its own.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import shutil
 import statistics
 import subprocess
+import time
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,7 +42,7 @@ def figures(rounds: int) -> Iterator[Figure]:
     _core.set_option("retire_after", 32)  # as TAGALONG=1 does
     ratios = []
     for path in sorted(PROGRAMS.glob("[a-z]*.py")):
-        figure = _figure(path, max(3, rounds // 3))
+        figure = _figure(path, rounds)
         ratios.append(figure.value)
         yield figure
     mean = statistics.geometric_mean(ratios)
@@ -65,7 +67,7 @@ def _figure(path: Path, rounds: int) -> Figure:
         quiet = 0 if any(news) else quiet + 1
         if quiet == QUIET_RUNS:
             break
-    eager, replay, ratio = pair(plain.run, mine.run, (size,), rounds, 1)
+    eager, replay, ratio = pair(plain.run, mine.run, (size,), rounds, 1, clock=time.process_time)
     beside = f"{eager / 1e6:.2f} ms / {replay / 1e6:.2f} ms, {plain.KIND}{_by_pypy(path, rounds, expected)}"
     return Figure(path.stem, ratio, "x", beside, bar=LEAST[plain.KIND], at_least=True)
 

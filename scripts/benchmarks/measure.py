@@ -11,6 +11,7 @@ import os
 import resource
 import statistics
 import subprocess
+import time
 import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -46,14 +47,25 @@ class Figure:
 
 
 def pair(
-    one: Callable[..., Any], two: Callable[..., Any], arguments: tuple[Any, ...], rounds: int, loops: int
+    one: Callable[..., Any],
+    two: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    rounds: int,
+    loops: int,
+    *,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> tuple[float, float, float]:
-    """Medians of the time of one call of each, in ns, and the median of the rounds' ratios one / two."""
+    """Medians of the time of one call of each, in ns, and the median of the rounds' ratios one / two.
+
+    Whole programs without threads may be timed by `time.process_time`: what others take of the machine is not in it.
+    """
     names = [f"a{number}" for number in range(len(arguments))]
     call = f"f({', '.join(names)})"
     timers = [
         timeit.Timer(
-            "; ".join([call] * 10), globals=dict(zip(names, arguments, strict=True)) | {"f": function}
+            "; ".join([call] * 10),
+            timer=clock,
+            globals=dict(zip(names, arguments, strict=True)) | {"f": function},
         )
         for function in (one, two)
     ]
