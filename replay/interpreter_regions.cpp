@@ -156,9 +156,13 @@ array::RegionReason Interpreter::attempt_region(const array::Numpy& np, const Pl
   std::array<PyObject*, kMostExternals> externals;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   for (std::size_t index = 0; index < region.externals.size(); ++index) {
     const PlannedRegion::External& external = region.externals[index];
-    externals[index] = external.number >= 0  ? numbers[static_cast<std::size_t>(external.number)].get()
-                       : external.place >= 0 ? registers_[external.place]
-                                             : external.object;
+    if (external.number < 0) {
+      externals[index] = external.place >= 0 ? registers_[external.place] : external.object;
+      continue;
+    }
+    // One that only operations behind the region's end had wanted is not computed.
+    const auto number = static_cast<std::size_t>(external.number);
+    externals[index] = number < numbers.size() ? numbers[number].get() : nullptr;
   }
   // While it computes without the GIL others may bind the names anew.
   boost::container::static_vector<Ref, kMostNamed> named;
