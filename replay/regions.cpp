@@ -546,7 +546,7 @@ class RegionPlanner {
     const int index = content_of(operands[0]);
     if (index < 0 || contents_[static_cast<std::size_t>(index)].kind != Kind::kResult ||
         builder_.is_scalar(contents_[static_cast<std::size_t>(index)].number) ||
-        builder_.is_fold(contents_[static_cast<std::size_t>(index)].number)) {
+        builder_.is_column(contents_[static_cast<std::size_t>(index)].number)) {
       return refuse(Reason::kOther);
     }
     const array::KnownFunction function = array::known_method(step.object);

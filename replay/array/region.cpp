@@ -80,7 +80,7 @@ RegionReason RegionPlan::bind(const Numpy& np, PyObject* const* externals, Frame
   if (!bind_scalars(np, externals, frame)) {
     return RegionReason::kKinds;
   }
-  if (!views_.empty() || !targets_.empty()) {
+  if (!views_.empty() || !targets_.empty() || is_staged_) {
     return RegionReason::kLayout;
   }
   for (const Input& input : inputs_) {
@@ -209,8 +209,8 @@ RegionReason RegionPlan::bind_views(const Numpy& np, PyObject* const* externals,
 
 // How eager execution would lay out each result, which decides how it lays out the next one.
 RegionReason RegionPlan::bind_layouts(const Numpy& np, PyObject* const* externals, Frame* frame, Space* space) const {
-  const Shape& shape = space->shape;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const Shape& shape = space->shape;
     const View& view = space->inputs[i];
     const Extent item_size = np.item_size[inputs_[i].type];
     const bool is_plain = view.is_aligned && view.shape == shape;
@@ -221,6 +221,15 @@ RegionReason RegionPlan::bind_layouts(const Numpy& np, PyObject* const* external
   }
   for (std::size_t number = 0; number < operations_.size(); ++number) {
     const Operation& operation = operations_[number];
+    if (operation.stage == Stage::kFold || operation.stage == Stage::kSpread) {
+      const RegionReason reason = is_staged_ ? bind_column(operation, frame, space) : RegionReason::kNone;
+      if (reason != RegionReason::kNone) {
+        return reason;
+      }
+      continue;
+    }
+    const bool is_column = operation.stage == Stage::kColumn;
+    const Shape shape = is_column ? column_shape(space->shape, operation.drops_axes) : space->shape;
     std::array<const Strides*, kMaxInputs> operands{};
     unsigned count = 0;
     bool is_c = true;
@@ -248,6 +257,8 @@ RegionReason RegionPlan::bind_layouts(const Numpy& np, PyObject* const* external
         if (input != nullptr) {
           static_cast<void>(
               broadcast(space->inputs[static_cast<std::size_t>(input - inputs_.data())].shape, &together));
+        } else if (space->operands[operation.slots[i]].is_spread) {
+          static_cast<void>(broadcast(column_shape(shape, false), &together));
         }
       }
       if (!(together == shape)) {
@@ -269,7 +280,10 @@ RegionReason RegionPlan::bind_layouts(const Numpy& np, PyObject* const* external
     }
     Strides& strides = space->results[operation.slots[operation.nin]];
     result.strides = &strides;
-    const int into = elided_operand(np, operation, externals, *frame, *space);
+    if (is_column && operation.elidable != 0 && shape.count() * operation.out_size >= kMinElidedBytes) {
+      return RegionReason::kLayout;
+    }
+    const int into = is_column ? -1 : elided_operand(np, operation, externals, *frame, *space);
     if (into == kUnknownElision) {
       return RegionReason::kLayout;
     }
@@ -373,6 +387,9 @@ void RegionPlan::bind_walk(const Numpy& np, Frame* frame, Space* space) const {
       stride *= outputs_[i].item_size;
     }
     space->output_strides[i] = strides;
+    if (outputs_[i].is_column) {
+      continue;  // one element after another
+    }
     space->walked_outputs[i] = strides;
     leading = &space->output_strides[i];
     all[count++] = &space->walked_outputs[i];
@@ -423,6 +440,9 @@ RegionReason RegionPlan::bind_space(const Numpy& np, PyObject* const* externals,
 // False: a loop says that there is an exception.
 bool RegionPlan::compute_operation(std::size_t number, Frame* frame, Extent count) const {
   const Operation& operation = operations_[number];
+  if (operation.stage >= Stage::kFold) [[unlikely]] {
+    return !is_staged_ || compute_staged(operation, frame, count);
+  }
   std::array<char*, kMaxInputs + 1> data{};
   std::array<Extent, kMaxInputs + 1> strides{};
   for (unsigned i = 0; i <= operation.nin; ++i) {
@@ -437,7 +457,8 @@ bool RegionPlan::compute_operation(std::size_t number, Frame* frame, Extent coun
   if (operation.collects && float_status_raised(float_units_)) [[unlikely]] {
     frame->errors |= take_float_status(float_units_);
   }
-  return operation.loop(operation.context, data.data(), &count, strides.data(), operation.auxdata) == 0;
+  const Extent elements = operation.stage == Stage::kColumn ? count / frame->row : count;
+  return operation.loop(operation.context, data.data(), &elements, strides.data(), operation.auxdata) == 0;
 }
 
 bool RegionPlan::compute_block(Frame* frame, Extent count) const {
@@ -503,15 +524,17 @@ bool has_nan(const char* data, Extent stride, Extent count, Bits infinity) {
 bool RegionPlan::has_nans(const Frame& frame, Extent count) const {
   constexpr std::uint32_t kFloatInfinity = 0x7F800000U;
   constexpr std::uint64_t kDoubleInfinity = 0x7FF0000000000000U;
-  const auto is_found = [&](Slot slot, unsigned type) {
-    return type == kDouble ? has_nan(frame.data[slot], frame.strides[slot], count, kDoubleInfinity)
-                           : type == kFloat && has_nan(frame.data[slot], frame.strides[slot], count, kFloatInfinity);
+  const auto is_found = [&](Slot slot, unsigned type, Extent elements) {
+    return type == kDouble ? has_nan(frame.data[slot], frame.strides[slot], elements, kDoubleInfinity)
+                           : type == kFloat && has_nan(frame.data[slot], frame.strides[slot], elements, kFloatInfinity);
   };
-  return std::any_of(
-             outputs_.begin(), outputs_.end(),
-             [&](const Output& output) { return output.descr != nullptr && is_found(output.slot, output.type); }) ||
+  return std::any_of(outputs_.begin(), outputs_.end(),
+                     [&](const Output& output) {
+                       return output.descr != nullptr &&
+                              is_found(output.slot, output.type, output.is_column ? count / frame.row : count);
+                     }) ||
          std::any_of(targets_.begin(), targets_.end(),
-                     [&](const Target& target) { return is_found(target.slot, target.type); });
+                     [&](const Target& target) { return is_found(target.slot, target.type, count); });
 }
 
 // What a block adds to the reductions. Pairwise sums begin anew: the tree of blocks adds them.
@@ -585,7 +608,7 @@ bool RegionPlan::compute_next(Frame* frame, Space* space, Extent count) const {
   if (!reductions_.empty() && !reduce_block(frame, count)) {
     return false;
   }
-  if (!folds_.empty() && !fold_block(frame, count)) {
+  if (frame->folds != nullptr && !fold_block(frame, count)) {
     return false;
   }
   for (const Input& input : inputs_) {
@@ -593,7 +616,7 @@ bool RegionPlan::compute_next(Frame* frame, Space* space, Extent count) const {
   }
   for (const Output& output : outputs_) {
     if (output.descr != nullptr) {
-      frame->data[output.slot] += count * frame->strides[output.slot];
+      frame->data[output.slot] += (output.is_column ? count / frame->row : count) * frame->strides[output.slot];
     }
   }
   for (const Target& target : targets_) {
@@ -639,10 +662,10 @@ bool RegionPlan::compute(Frame* frame, Space* space) const {
       }
     }
   } else {
-    const bool is_by_rows = space != nullptr && space->walk->row() >= kLongRow;
+    const bool is_by_rows = !is_staged_ && space != nullptr && space->walk->row() >= kLongRow;
     for (Extent left = frame->count; left > 0;) {
       Extent most = std::min(left, frame->block);
-      if (left > most && left - most < kLeastBlock) {
+      if (!is_staged_ && left > most && left - most < kLeastBlock) {
         most -= kLeastBlock;
       }
       const Extent count = is_by_rows ? std::min(most, space->walk->left_in_row()) : most;
@@ -660,7 +683,7 @@ void RegionPlan::finish_reductions(Frame* frame) const {
     const Reduced& reduced = reductions_[i];
     frame->is_refused |= !finish(*reduced.kernel, reduced.reduction, frame->count, &frame->reduced[i]);
   }
-  for (std::size_t i = 0; i < folds_.size(); ++i) {
+  for (std::size_t i = 0; i < folds_.size() && !is_staged_; ++i) {
     frame->is_refused |= !frame->folds->of[i].finish(*folds_[i].kernel, folds_[i].reduction, kBlock);
   }
 }
@@ -693,6 +716,18 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
       continue;
     }
     Py_INCREF(output.descr);
+    if (output.is_column && space != nullptr) {
+      const Shape shape = column_shape(space->shape, output.drops_axes);
+      outputs[i] = Ref::steal(np.new_from_descr(np.array_type, output.descr, shape.nd, shape.dims.data(),
+                                                space->output_strides[i].data(), nullptr, 0, nullptr));
+      if (!outputs[i]) {
+        PyErr_Clear();
+        return RegionReason::kMemory;
+      }
+      frame->data[output.slot] = as_array(outputs[i].get())->data;
+      frame->strides[output.slot] = output.item_size;
+      continue;
+    }
     outputs[i] = Ref::steal(
         space == nullptr ? np.new_from_descr(np.array_type, output.descr, frame->shape->nd, frame->shape->dimensions,
                                              nullptr, nullptr, frame->order == kFContiguous ? 1 : 0, nullptr)
@@ -718,7 +753,7 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
     return reductions_.empty() && folds_.empty() ? RegionReason::kNone : RegionReason::kReduction;
   }
   std::unique_ptr<Folds> folds;
-  if (!folds_.empty()) {
+  if (!folds_.empty() && !is_staged_) {
     folds = std::make_unique<Folds>();
     frame->folds = folds.get();
     const RegionReason reason = bind_folds(np, *frame, space, frame->folds);
@@ -726,7 +761,8 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
       return reason;
     }
   }
-  frame->block = std::min(frame->count, kBlock);
+  frame->block = is_staged_ ? std::max<Extent>(kBlock / frame->row, 1) * frame->row : kBlock;
+  frame->block = std::min(frame->count, frame->block);
   constexpr std::size_t kSmall = 2048;
   alignas(kCacheLine) std::array<char, kSmall> small;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   // One line more, so that blocks do not lie at the same place of pages.

@@ -81,6 +81,14 @@ class RegionPlan {
     alignas(16) std::array<char, kScalarBytes> bytes;
     Slot slot;
   };
+  // Reductions along the innermost axes give columns, one element of each row. Where later operations take part of
+  // them, blocks are whole rows.
+  enum class Stage : std::uint8_t {
+    kElements,
+    kColumn,  // a loop over the elements of columns
+    kFold,    // from elements to a column; only where columns are taken part of
+    kSpread   // from a column to elements
+  };
   struct Operation {
     StridedLoop loop = nullptr;
     MethodContext* context = nullptr;
@@ -97,6 +105,9 @@ class RegionPlan {
     std::array<std::int16_t, 2> externals{-1, -1};
     std::int16_t layout_of = -1;  // slot: the result is that array, with new contents
     std::int16_t target = -1;     // of targets_: the result is that one
+    Stage stage = Stage::kElements;
+    bool drops_axes = false;  // of a column
+    std::int16_t fold = -1;   // of folds_
     Exact exact = Exact::kNone;
   };
   // The same operations in an order in which as many as possible are computed by one loop of their own.
@@ -112,6 +123,8 @@ class RegionPlan {
     std::uint8_t item_size;
     Slot slot;
     std::uint8_t type = 0;
+    bool is_column = false;
+    bool drops_axes = false;
   };
   // An array that is there already and gets new contents once all is computed.
   struct Target {
@@ -177,6 +190,9 @@ class RegionPlan {
   bool compute_rows(Frame* frame, Space* space) const;
   bool compute_row(Frame* frame, Space* space, Extent count, Accumulator* sums) const;
   bool fold_block(Frame* frame, Extent count) const;
+  RegionReason bind_column(const Operation& operation, Frame* frame, Space* space) const;
+  [[nodiscard]] Shape column_shape(const Shape& shape, bool drops_axes) const;
+  bool compute_staged(const Operation& operation, Frame* frame, Extent count) const;
   bool compute_next(Frame* frame, Space* space, Extent count) const;
   bool has_nans(const Frame& frame, Extent count) const;
   bool reduce_block(Frame* frame, Extent count) const;
@@ -198,6 +214,7 @@ class RegionPlan {
   std::vector<Reduced> reductions_;
   std::vector<Folded> folds_;
   int nd_ = 0;                       // where there are such
+  bool is_staged_ = false;           // and operations that take part of their results
   bool is_tree_ = false;             // one of them is a pairwise sum
   bool depends_on_strides_ = false;  // a loop of sines and the like takes other ways for strided operands
   bool is_serial_ = false;           // a loop may set an exception, or a reduction goes through all blocks in order
@@ -244,8 +261,8 @@ class RegionBuilder {
   [[nodiscard]] bool is_written(int object) const { return objects_[static_cast<std::size_t>(object)].target >= 0; }
   // Whether it is the result of a reduction.
   [[nodiscard]] bool is_scalar(int object) const { return objects_[static_cast<std::size_t>(object)].reduction >= 0; }
-  // Whether it is one along some axes.
-  [[nodiscard]] bool is_fold(int object) const { return objects_[static_cast<std::size_t>(object)].fold >= 0; }
+  // Whether it is one along some axes, or the result of operations on such.
+  [[nodiscard]] bool is_column(int object) const { return objects_[static_cast<std::size_t>(object)].is_column; }
   // Why the last operation was not for the region.
   [[nodiscard]] RegionReason reason() const { return reason_; }
   int refused(RegionReason reason) { return refuse(reason); }
@@ -262,6 +279,8 @@ class RegionBuilder {
     int target = -1;  // of plan_->targets_, once it has been written
     std::int16_t reduction = -1;
     std::int16_t fold = -1;
+    bool is_column = false;
+    bool drops_axes = false;
     View place;  // of an external array, in this run
   };
   struct Request {
@@ -282,11 +301,15 @@ class RegionBuilder {
     return -1;
   }
   Object& at(int number) { return objects_[static_cast<std::size_t>(number)]; }
-  bool fits(const Request& request);
+  bool fits(const Request& request, bool* is_column);
+  [[nodiscard]] Shape shape_of(const Object& object) const;
+  bool stage();
+  [[nodiscard]] bool takes_one_result(const Request& request) const;
+  int spread_slot(int slot, unsigned type);
   bool is_array_object(int object) const;
   int slot_of(int number, unsigned type);
   int scalar_slot(int number, unsigned type);
-  int cast_slot(int slot, unsigned from, unsigned to);
+  int cast_slot(int slot, unsigned from, unsigned to, bool is_column = false);
   bool write(Object* object, int slot);
   int new_slot() { return slots_ < static_cast<int>(kMaxRegionSlots) ? slots_++ : -1; }
   struct Joined {
@@ -300,6 +323,7 @@ class RegionBuilder {
   std::vector<Object> objects_;
   std::map<std::pair<int, unsigned>, int> scalar_slots_;  // by object and type of the loop
   std::map<std::pair<int, unsigned>, int> cast_slots_;    // by slot and type of the loop
+  std::map<int, int> spread_slots_;                       // by slot
   Shape space_;
   bool has_space_ = false;
   int slots_ = 0;

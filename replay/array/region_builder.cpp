@@ -3,7 +3,7 @@
 
 #include "replay/array/casts.h"
 #include "replay/array/functions.h"
-#include "replay/array/region.h"
+#include "replay/array/region_run.h"
 
 namespace tagalong::array {
 
@@ -155,7 +155,7 @@ int RegionBuilder::clip(int operand, int low, int high) {
 int RegionBuilder::assign(int target, int value) {
   Object& part = at(target);
   const Object& from = at(value);
-  if (!from.is_result || part.external < 0 || !is_array(part.code) || !(part.place.shape == space_)) {
+  if (!from.is_result || from.is_column || part.external < 0 || !is_array(part.code) || !(part.place.shape == space_)) {
     return refuse(from.is_result ? RegionReason::kShape : RegionReason::kOther);
   }
   const StridedLoop loop = cast_loop(from.code, part.code);
@@ -175,10 +175,13 @@ int RegionBuilder::assign(int target, int value) {
 
 int RegionBuilder::reduce(Reduction reduction, int operand) {
   const Object& object = at(operand);
-  if (!object.is_result && object.target < 0) {
+  if ((!object.is_result && object.target < 0) || object.is_column) {
     return refuse(RegionReason::kOther);
   }
   const ReductionKernel& kernel = reduction_kernel(np_, reduction, object.code);
+  if (plan_->is_staged_) {
+    return refuse(RegionReason::kReduction);
+  }
   if (kernel.loop == nullptr) {
     return refuse(RegionReason::kLoop);
   }
@@ -205,7 +208,7 @@ int RegionBuilder::reduce(Reduction reduction, int operand) {
 
 int RegionBuilder::reduce(Reduction reduction, int operand, std::span<const int> axes, bool keeps_dims) {
   const Object& object = at(operand);
-  if (!object.is_result && object.target < 0) {
+  if ((!object.is_result && object.target < 0) || object.is_column) {
     return refuse(RegionReason::kOther);
   }
   FoldAxes reduced{.keeps_dims = keeps_dims};
@@ -224,16 +227,31 @@ int RegionBuilder::reduce(Reduction reduction, int operand, std::span<const int>
   if (kernel.loop == nullptr || axes.empty()) {
     return refuse(RegionReason::kLoop);
   }
-  if (kernel.is_pairwise && plan_->is_tree_) {
+  if ((kernel.is_pairwise && plan_->is_tree_) || (plan_->is_staged_ && plan_->folds_[0].axes.mask != reduced.mask)) {
     return refuse(RegionReason::kReduction);
   }
   const std::size_t before = plan_->operations_.size();
   const int slot = object.code == kernel.type ? object.slot : cast_slot(object.slot, object.code, kernel.type);
-  if (slot < 0 || plan_->folds_.size() == kMaxRegionFolds) {
+  const int column = slot < 0 ? -1 : new_slot();
+  if (column < 0 || plan_->folds_.size() == kMaxRegionFolds || plan_->operations_.size() >= kMaxRegionOperations) {
     plan_->operations_.resize(before);
     return refuse(RegionReason::kLimit);
   }
-  objects_.push_back({.fold = static_cast<std::int16_t>(plan_->folds_.size())});
+  const auto number = static_cast<std::int16_t>(plan_->folds_.size());
+  RegionPlan::Operation fold{.nin = 1,
+                             .out_size = kernel.item_size,
+                             .stage = RegionPlan::Stage::kFold,
+                             .drops_axes = !keeps_dims,
+                             .fold = number};
+  fold.slots[0] = static_cast<RegionPlan::Slot>(slot);
+  fold.slots[1] = static_cast<RegionPlan::Slot>(column);
+  plan_->operations_.push_back(fold);
+  objects_.push_back({.code = kernel.type,
+                      .is_result = true,
+                      .slot = column,
+                      .fold = number,
+                      .is_column = true,
+                      .drops_axes = !keeps_dims});
   plan_->folds_.push_back(
       {.kernel = &kernel, .reduction = reduction, .axes = reduced, .slot = static_cast<RegionPlan::Slot>(slot)});
   plan_->nd_ = space_.nd;
@@ -262,20 +280,75 @@ bool RegionBuilder::write(Object* object, int slot) {
   return true;
 }
 
-// The result has the shape that all results have; the first operation decides it.
-bool RegionBuilder::fits(const Request& request) {
-  Shape shape;
-  for (unsigned i = 0; i < request.nin; ++i) {
-    const Object& object = at(request.operands[i]);
-    if (is_array(object.code) && !broadcast(object.is_result ? space_ : object.place.shape, &shape)) {
-      return false;
+// What one reduction gives becomes an operand of what follows: blocks are whole rows from now on.
+bool RegionBuilder::stage() {
+  if (plan_->is_staged_) {
+    return true;
+  }
+  const FoldAxes& axes = plan_->folds_[0].axes;
+  Extent row = 1;
+  bool is_c = true;  // the axes are the last ones, or the first ones
+  bool is_f = true;
+  for (int axis = 0; axis < space_.nd; ++axis) {
+    row *= axes.has(axis) ? space_.dims[axis] : 1;
+    is_c = is_c && (axis == 0 || !axes.has(axis - 1) || axes.has(axis));
+    is_f = is_f && (axis == 0 || axes.has(axis - 1) || !axes.has(axis));
+  }
+  for (const Object& object : objects_) {
+    if (object.slot >= 0 && !object.is_result && object.place.shape == space_) {
+      is_c = is_c && object.place.is_contiguous(np_.item_size[object.code], false);
+      is_f = is_f && object.place.is_contiguous(np_.item_size[object.code], true);
     }
   }
-  if (request.inplace && !at(request.operands[0]).is_result && !(at(request.operands[0]).place.shape == shape)) {
+  const bool are_alike =
+      std::ranges::all_of(plan_->folds_, [&](const RegionPlan::Folded& fold) { return fold.axes.mask == axes.mask; });
+  if (row < 2 || row > kMostRow || (!is_c && !is_f) || !are_alike || !plan_->reductions_.empty()) {
     return false;
   }
-  if (request.out >= 0 && !((at(request.out).is_result ? space_ : at(request.out).place.shape) == shape)) {
+  plan_->is_staged_ = true;
+  return true;
+}
+
+Shape RegionBuilder::shape_of(const Object& object) const {
+  if (object.is_column) {
+    return plan_->column_shape(space_, object.drops_axes);
+  }
+  return object.is_result ? space_ : object.place.shape;
+}
+
+// The result has the shape that all results have, which the first operation decides, or that of a column.
+bool RegionBuilder::fits(const Request& request, bool* is_column) {
+  Shape shape;
+  bool has_columns = false;
+  bool has_others = false;
+  bool drops_axes = false;
+  for (unsigned i = 0; i < request.nin; ++i) {
+    const Object& object = at(request.operands[i]);
+    if (!is_array(object.code)) {
+      continue;
+    }
+    if (!broadcast(shape_of(object), &shape)) {
+      return false;
+    }
+    if (object.is_column && has_columns && object.drops_axes != drops_axes) {
+      return false;
+    }
+    drops_axes = drops_axes || object.drops_axes;
+    has_columns = has_columns || object.is_column;
+    has_others = has_others || !object.is_column;
+  }
+  if (request.inplace && !(shape_of(at(request.operands[0])) == shape)) {
     return false;
+  }
+  if (request.out >= 0 && !(shape_of(at(request.out)) == shape)) {
+    return false;
+  }
+  if (has_columns && ((has_others && drops_axes) || !stage())) {
+    return false;
+  }
+  *is_column = has_columns && !has_others;
+  if (*is_column) {
+    return request.out < 0 || at(request.out).is_column;
   }
   if (!has_space_) {
     space_ = shape;
@@ -314,7 +387,7 @@ int RegionBuilder::scalar_slot(int number, unsigned type) {
   return slot;
 }
 
-int RegionBuilder::cast_slot(int slot, unsigned from, unsigned to) {
+int RegionBuilder::cast_slot(int slot, unsigned from, unsigned to, bool is_column) {
   const auto [known, is_new] = cast_slots_.emplace(std::pair{slot, to}, -1);
   if (!is_new) {
     return known->second;
@@ -330,6 +403,7 @@ int RegionBuilder::cast_slot(int slot, unsigned from, unsigned to) {
         .loop = loop, .nin = 1, .out_size = np_.item_size[to], .keeps_flags = true, .is_cast = true};
     cast.slots[0] = static_cast<RegionPlan::Slot>(slot);
     cast.slots[1] = static_cast<RegionPlan::Slot>(out);
+    cast.stage = is_column ? RegionPlan::Stage::kColumn : RegionPlan::Stage::kElements;
     if (is_integer(from) && is_integer(to) && np_.item_size[from] == np_.item_size[to]) {
       cast.layout_of = static_cast<std::int16_t>(slot);  // two types for the same integers: nothing is cast
     }
@@ -339,6 +413,26 @@ int RegionBuilder::cast_slot(int slot, unsigned from, unsigned to) {
       plan_->float_units_ = std::max(plan_->float_units_, FloatUnits::kVector);
     }
   }
+  return out;
+}
+
+// The elements of a column, each for a whole row.
+int RegionBuilder::spread_slot(int slot, unsigned type) {
+  const auto [known, is_new] = spread_slots_.emplace(slot, -1);
+  if (!is_new) {
+    return known->second;
+  }
+  const int out = plan_->operations_.size() == kMaxRegionOperations ? -1 : new_slot();
+  if (out < 0) {
+    spread_slots_.erase(known);
+    return -1;
+  }
+  known->second = out;
+  RegionPlan::Operation spread{
+      .nin = 1, .out_size = np_.item_size[type], .keeps_flags = true, .stage = RegionPlan::Stage::kSpread};
+  spread.slots[0] = static_cast<RegionPlan::Slot>(slot);
+  spread.slots[1] = static_cast<RegionPlan::Slot>(out);
+  plan_->operations_.push_back(spread);
   return out;
 }
 
@@ -357,7 +451,7 @@ int RegionBuilder::slot_of(int number, unsigned type) {
                               .type = object.code,
                               .slot = static_cast<RegionPlan::Slot>(object.slot)});
   }
-  return object.code == type ? object.slot : cast_slot(object.slot, object.code, type);
+  return object.code == type ? object.slot : cast_slot(object.slot, object.code, type, object.is_column);
 }
 
 int RegionBuilder::apply(const Request& request) {
@@ -399,7 +493,8 @@ int RegionBuilder::emit(const Kernel& kernel, const Request& request) {
   if (operation_count() == kMaxRegionOperations) {
     return -1;
   }
-  if (!fits(request)) {
+  bool is_column = false;
+  if (!fits(request, &is_column)) {
     return refuse(RegionReason::kShape);
   }
   const std::size_t before = plan_->operations_.size();
@@ -410,16 +505,25 @@ int RegionBuilder::emit(const Kernel& kernel, const Request& request) {
                                   .out_size = kernel.out_size,
                                   .keeps_flags = kernel.keeps_flags,
                                   .is_iterated = request.ufunc == nullptr};
-  operation.exact = request.ufunc != nullptr     ? exact_operation(kernel)
+  operation.exact = is_column                    ? Exact::kNone
+                    : request.ufunc != nullptr   ? exact_operation(kernel)
                     : kernel.out_type == kDouble ? Exact::kSelect
                                                  : Exact::kNone;
   plan_->is_iterated_ = plan_->is_iterated_ || operation.is_iterated;
   int slot = 0;
+  bool has_spread = false;
+  bool drops_axes = false;
   for (unsigned i = 0; i < request.nin && slot >= 0; ++i) {
     const Object& object = at(request.operands[i]);
+    drops_axes = drops_axes || object.drops_axes;
     slot = slot_of(request.operands[i], kernel.in_type[i]);
+    if (object.is_column && !is_column && slot >= 0) {
+      slot = spread_slot(slot, kernel.in_type[i]);
+      has_spread = true;
+    }
     operation.slots[i] = static_cast<RegionPlan::Slot>(slot);
-    operation.has_result = operation.has_result || object.is_result || object.target >= 0;
+    operation.has_result =
+        operation.has_result || (object.is_result && (!object.is_column || is_column)) || object.target >= 0;
   }
   const int out = slot < 0 || plan_->operations_.size() >= kMaxRegionOperations ? -1 : new_slot();
   operation.slots[request.nin] = static_cast<RegionPlan::Slot>(out);
@@ -427,7 +531,11 @@ int RegionBuilder::emit(const Kernel& kernel, const Request& request) {
     plan_->operations_.resize(before);  // the region ends here; inputs without a use are harmless
     return -1;
   }
-  if (request.elision != Elision::kNever && !(request.nin == 2 && request.operands[0] == request.operands[1])) {
+  operation.stage = is_column ? RegionPlan::Stage::kColumn : RegionPlan::Stage::kElements;
+  operation.drops_axes = is_column && drops_axes;
+  // Not where an operand has another shape.
+  if (request.elision != Elision::kNever && !has_spread &&
+      !(request.nin == 2 && request.operands[0] == request.operands[1])) {
     operation.elidable = static_cast<std::uint8_t>(kernel.elidable & request.temporaries &
                                                    (request.elision == Elision::kCommutative ? 3U : 1U));
     for (unsigned i = 0; i < 2 && i < request.nin; ++i) {
@@ -444,8 +552,9 @@ int RegionBuilder::emit(const Kernel& kernel, const Request& request) {
   }
   plan_->operations_.push_back(operation);
   plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
-  plan_->depends_on_strides_ = plan_->depends_on_strides_ || (is_floating(kernel.out_type) && !kernel.alias_safe &&
-                                                              request.ufunc != nullptr && kernel.name != "clip");
+  plan_->depends_on_strides_ =
+      plan_->depends_on_strides_ || (is_floating(kernel.out_type) && !kernel.alias_safe && request.ufunc != nullptr &&
+                                     kernel.name != "clip" && !takes_one_result(request));
   plan_->is_serial_ = plan_->is_serial_ || (kernel.name == "power" && is_integer(kernel.out_type));
   plan_->shows_signs_ = plan_->shows_signs_ || kernel.name == "signbit" || kernel.name == "copysign" ||
                         kernel.name == "fmax" || kernel.name == "fmin";
@@ -462,8 +571,24 @@ int RegionBuilder::emit(const Kernel& kernel, const Request& request) {
   }
   ++plan_->calls_;
   ++plan_->made_;
-  objects_.push_back({.code = kernel.out_type, .is_result = true, .slot = out});
+  objects_.push_back({.code = kernel.out_type,
+                      .is_result = true,
+                      .slot = out,
+                      .is_column = is_column,
+                      .drops_axes = operation.drops_axes});
   return static_cast<int>(objects_.size()) - 1;
+}
+
+// What an operation has made is one row of memory, and alone it is taken as such.
+bool RegionBuilder::takes_one_result(const Request& request) const {
+  unsigned arrays = 0;
+  bool are_results = true;
+  for (unsigned i = 0; i < request.nin; ++i) {
+    const Object& object = objects_[static_cast<std::size_t>(request.operands[i])];
+    arrays += is_array(object.code) ? 1 : 0;
+    are_results = are_results && (!is_array(object.code) || object.is_result);
+  }
+  return arrays == 1 && are_results;
 }
 
 std::unique_ptr<RegionPlan> RegionBuilder::finish(std::span<const int> outputs) {
@@ -476,7 +601,7 @@ std::unique_ptr<RegionPlan> RegionBuilder::finish(std::span<const int> outputs) 
       plan_->outputs_.push_back({.reduction = object.reduction, .fold = -1});
       continue;
     }
-    if (object.fold >= 0) {
+    if (object.fold >= 0 && !plan_->is_staged_) {
       plan_->outputs_.push_back({.reduction = -1, .fold = object.fold});
       continue;
     }
@@ -486,7 +611,9 @@ std::unique_ptr<RegionPlan> RegionBuilder::finish(std::span<const int> outputs) 
                                .fold = -1,
                                .item_size = np_.item_size[object.code],
                                .slot = static_cast<RegionPlan::Slot>(object.slot),
-                               .type = object.code});
+                               .type = object.code,
+                               .is_column = object.is_column,
+                               .drops_axes = object.drops_axes});
   }
   Joined joined;
   join_exact(&joined);

@@ -26,6 +26,13 @@ bool finish_all(char* data, Extent cells, Extent divisor, bool zeros_matter) {
   return is_order_free;
 }
 
+bool finish_cells(const ReductionKernel& kernel, Extent divisor, bool zeros_matter, Extent cells, char* data) {
+  if (kernel.type == kFloat) {
+    return finish_all<float>(data, cells, divisor, zeros_matter);
+  }
+  return kernel.type != kDouble || finish_all<double>(data, cells, divisor, zeros_matter);
+}
+
 }  // namespace
 
 bool Fold::bind(const Shape& shape, const Strides& strides, const FoldAxes& axes, Extent item_size) {
@@ -146,12 +153,31 @@ void Fold::take_sum(const ReductionKernel& kernel, const Accumulator& sum, Exten
 }
 
 bool Fold::finish(const ReductionKernel& kernel, Reduction reduction, Extent block) {
-  const Extent divisor = reduction == Reduction::kMean ? depth_ : 0;
   const bool zeros_matter = begins_with_element(reduction) && dims_[0] > block;
-  if (kernel.type == kFloat) {
-    return finish_all<float>(data_, cells(), divisor, zeros_matter);
+  return finish_cells(kernel, reduction == Reduction::kMean ? depth_ : 0, zeros_matter, cells(), data_);
+}
+
+bool fold_rows(const ReductionKernel& kernel, Reduction reduction, const char* data, Extent stride, Extent row,
+               Extent rows, char* results) {
+  const bool begins_with_first = begins_with_element(reduction);
+  Accumulator first;
+  begin(kernel, reduction, &first);
+  for (Extent i = 0; i < rows; ++i) {
+    const char* from = data + i * row * stride;
+    char* result = results + i * kernel.item_size;
+    std::memcpy(result, begins_with_first ? from : first.bytes, kernel.item_size);
+    const Extent left = begins_with_first ? row - 1 : row;
+    const std::array<char*, 3> places{result, const_cast<char*>(from) + (row - left) * stride, result};
+    const std::array<Extent, 3> strides{0, stride, 0};
+    if (left > 0 && kernel.loop(kernel.context, places.data(), &left, strides.data(), kernel.auxdata) != 0) {
+      return false;
+    }
   }
-  return kernel.type != kDouble || finish_all<double>(data_, cells(), divisor, zeros_matter);
+  return true;
+}
+
+bool finish_rows(const ReductionKernel& kernel, Reduction reduction, Extent row, Extent rows, char* results) {
+  return finish_cells(kernel, reduction == Reduction::kMean ? row : 0, false, rows, results);
 }
 
 }  // namespace tagalong::array

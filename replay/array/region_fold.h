@@ -31,6 +31,8 @@ class Fold {
 
   // Elements in a row that become one; 0: the innermost axis is kept.
   [[nodiscard]] Extent row() const { return steps_[0] == 0 ? dims_[0] : 0; }
+  // Whether rows are all that there is.
+  [[nodiscard]] bool is_of_rows() const { return steps_[0] == 0 && nd_ <= 2; }
   // How many elements become one.
   [[nodiscard]] Extent depth() const { return depth_; }
 
@@ -56,5 +58,12 @@ class Fold {
   std::array<Extent, kMaxRegionDims> steps_{};  // in the result, in bytes; 0: reduced
   std::array<Extent, kMaxRegionDims> at_{};
 };
+
+// `rows` of them, each to one element of `results`. False: the loop says that there is an exception.
+[[nodiscard]] bool fold_rows(const ReductionKernel& kernel, Reduction reduction, const char* data, Extent stride,
+                             Extent row, Extent rows, char* results);
+// Division of means by the elements in a row. False: the bits depend on the order.
+[[nodiscard]] bool finish_rows(const ReductionKernel& kernel, Reduction reduction, Extent row, Extent rows,
+                               char* results);
 
 }  // namespace tagalong::array

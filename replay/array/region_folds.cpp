@@ -117,4 +117,63 @@ bool RegionPlan::compute_rows(Frame* frame, Space* space) const {
   return true;
 }
 
+// --- where other operations take part of what reductions give
+
+Shape RegionPlan::column_shape(const Shape& shape, bool drops_axes) const {
+  Shape column;
+  for (int axis = 0; axis < shape.nd; ++axis) {
+    const bool is_reduced = folds_[0].axes.has(axis);
+    if (!is_reduced || !drops_axes) {
+      column.dims[column.nd++] = is_reduced ? 1 : shape.dims[axis];
+    }
+  }
+  return column;
+}
+
+// How a column lies in memory, or how it is seen where it is an operand beside larger ones.
+RegionReason RegionPlan::bind_column(const Operation& operation, Frame* frame, Space* space) const {
+  const Space::Operand& operand = space->operands[operation.slots[0]];
+  Space::Operand& result = space->operands[operation.slots[1]];
+  Strides& strides = space->results[operation.slots[1]];
+  if (operation.stage == Stage::kSpread) {
+    strides = strides_in({.shape = column_shape(space->shape, false), .strides = *operand.strides}, space->shape);
+    result = {.strides = &strides, .is_c = false, .is_f = false, .is_spread = true};
+    return RegionReason::kNone;
+  }
+  Fold fold;
+  const FoldAxes& axes = folds_[static_cast<std::size_t>(operation.fold)].axes;
+  if (!fold.bind(space->shape, *operand.strides, axes, 1) || !fold.is_of_rows() || fold.row() < 2 ||
+      fold.row() > kMostRow) {
+    return RegionReason::kKinds;  // without what follows it would do
+  }
+  frame->row = fold.row();
+  strides = fold.strides();
+  const View view{.shape = fold.shape(), .strides = strides};
+  result = {.strides = &strides, .is_c = view.is_contiguous(1, false), .is_f = view.is_contiguous(1, true)};
+  return RegionReason::kNone;
+}
+
+bool RegionPlan::compute_staged(const Operation& operation, Frame* frame, Extent count) const {
+  const Extent row = frame->row;
+  const Extent rows = count / row;
+  const char* from = frame->data[operation.slots[0]];
+  const Extent stride = frame->strides[operation.slots[0]];
+  char* to = frame->data[operation.slots[1]];
+  if (operation.stage == Stage::kSpread) {
+    for (Extent i = 0; i < rows; ++i) {
+      fill_row(from + i * stride, operation.out_size, row, to + i * row * operation.out_size);
+    }
+    return true;
+  }
+  const Folded& folded = folds_[static_cast<std::size_t>(operation.fold)];
+  if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) [[unlikely]] {
+    frame->errors |= take_float_status(float_units_);
+  }
+  if (!fold_rows(*folded.kernel, folded.reduction, from, stride, row, rows, to)) {
+    return false;
+  }
+  frame->is_refused |= !finish_rows(*folded.kernel, folded.reduction, row, rows, to);
+  return true;
+}
+
 }  // namespace tagalong::array

@@ -174,14 +174,14 @@ void RegionBuilder::place_temporaries(const Joined& joined) {
   for (const RegionPlan::Reduced& reduced : plan_->reductions_) {
     last_use.at(reduced.slot) = operations.size();  // behind all operations of a block
   }
-  for (const RegionPlan::Folded& fold : plan_->folds_) {
-    last_use.at(fold.slot) = operations.size();
+  for (std::size_t i = 0; i < plan_->folds_.size() && !plan_->is_staged_; ++i) {
+    last_use.at(plan_->folds_[i].slot) = operations.size();
   }
   std::vector<int> free;
   for (std::size_t number = 0; number < operations.size(); ++number) {
     const RegionPlan::Operation& operation = operations[number];
     const RegionPlan::Slot out = operation.slots[operation.nin];
-    if (!has_place.at(out)) {
+    if (!has_place.at(out) && (plan_->is_staged_ || operation.stage != RegionPlan::Stage::kFold)) {
       const bool is_kept = joined.in_memory.at(out);
       if (free.empty() || is_kept) {
         free.push_back(plan_->buffers_++);

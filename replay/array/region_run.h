@@ -19,6 +19,9 @@ inline constexpr Extent kGilThreshold = 32768;
 // Rows of at least so many elements are not gathered: blocks end where they do.
 inline constexpr Extent kLongRow = kBlock / 8;
 
+// Elements of a row of which all blocks fit into the inner caches.
+inline constexpr Extent kMostRow = 8192;
+
 inline constexpr std::size_t padded(std::size_t bytes) { return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine; }
 
 // One run.
@@ -38,6 +41,7 @@ struct RegionPlan::Frame {
   bool is_split_otherwise = false;                        // than eager execution would split, and there are NaNs
   std::array<Accumulator, kMaxRegionReductions> reduced;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   Folds* folds = nullptr;
+  Extent row = 0;  // elements that become one of a column
 };
 static_assert(kMaxRegionOperations <= 64);
 
@@ -63,6 +67,7 @@ struct RegionPlan::Space {
   struct Operand {
     const Strides* strides = nullptr;  // null: a scalar
     bool is_c = false, is_f = false;   // contiguous, as it is, and of the whole shape
+    bool is_spread = false;
   };
   Shape shape;
   std::array<View, kMaxRegionInputs> inputs;

@@ -33,16 +33,7 @@ void copy_row(const char* from, Extent from_stride, char* to, Extent to_stride, 
     return;
   }
   if (from_stride == 0 && to_stride == item) {
-    switch (size) {
-      case 1:
-        return fill<std::uint8_t>(from, to, count);
-      case 2:
-        return fill<std::uint16_t>(from, to, count);
-      case 4:
-        return fill<std::uint32_t>(from, to, count);
-      default:
-        return fill<std::uint64_t>(from, to, count);
-    }
+    return fill_row(from, size, count, to);
   }
   switch (size) {
     case 1:
@@ -97,6 +88,19 @@ std::array<int, kMaxRegionDims> axis_order(std::span<const Strides* const> opera
     std::rotate(order.begin() + insert, order.begin() + i, order.begin() + i + 1);
   }
   return order;
+}
+
+void fill_row(const char* from, std::size_t item_size, Extent count, char* to) {
+  switch (item_size) {
+    case 1:
+      return fill<std::uint8_t>(from, to, count);
+    case 2:
+      return fill<std::uint16_t>(from, to, count);
+    case 4:
+      return fill<std::uint32_t>(from, to, count);
+    default:
+      return fill<std::uint64_t>(from, to, count);
+  }
 }
 
 Extent Shape::count() const {

@@ -47,6 +47,9 @@ struct View {
 [[nodiscard]] Strides result_strides(std::span<const Strides* const> operands, const Shape& shape, Extent item_size);
 [[nodiscard]] Strides contiguous_strides(const Shape& shape, Extent item_size, bool fortran);
 
+// `count` times the same element.
+void fill_row(const char* from, std::size_t item_size, Extent count, char* to);
+
 // The bytes that a view touches.
 struct Bytes {
   const char* first = nullptr;

@@ -203,6 +203,27 @@ class Program:
             self.lines.append(f"{name} = {form}{comma}{named}{axis})")
             self.results.append(name)
 
+    def pattern(self, value: str) -> int:
+        """What reduces along an axis and goes on with the result."""
+        name = f"v{len(self.lines)}"
+        axis = self.random.choice(("-1", "-1", "-1", "0", "(0, 1)", "1"))
+        reduction = self.random.choice(("sum", "max", "mean", "min"))
+        self.lines.append(f"{name} = {value}")
+        end = self.random.choice(
+            (
+                f"{name} = {name} / {name}.{reduction}(axis={axis}, keepdims=True)",
+                f"{name} -= np.{reduction}({name}, axis={axis}, keepdims=True)",
+                f"{name} = np.sqrt(({name} * {name}).{reduction}(axis={axis}, keepdims=True)) + {name}",
+                f"{name} = np.exp({name} - {name}.{reduction}({axis}, keepdims=True)) * 0.5",
+                f"{name}_ = abs(({name} * 2).{reduction}({axis}) - 1.5)",
+            )
+        )
+        self.lines.append(end)
+        if end.startswith(f"{name}_"):
+            self.results.append(f"{name}_")
+        self.names.append(name)
+        return 3
+
     def statement(self) -> int:
         kind = self.random.random()
         value, count = self.expression(self.random.randint(1, 3))
@@ -220,8 +241,10 @@ class Program:
                     )
                 )
             )
-        elif kind < 0.1:
+        elif kind < 0.07:
             self.reduction(value)
+        elif kind < 0.1:
+            count += self.pattern(value)
         elif kind < 0.13:
             function = self.random.choice(("add", "multiply", "subtract", "maximum"))
             out = self.random.choice(self.names)

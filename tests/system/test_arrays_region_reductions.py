@@ -177,3 +177,60 @@ def test_an_axis_that_changes() -> None:
             for _ in range(3):
                 check(eager, traced, lambda axis=axis, shape=shape: [line(*shape), line(*shape), axis])
     assert regions_run() > 10
+
+
+# What is reduced along the last axes, or first ones, and operations on what that gives: rows in cache, one pass.
+ROWS = {
+    "softmax": "e = np.exp(x - y)\n    return e / e.sum(axis=-1, keepdims=True)",
+    "softmax in place": "e = np.exp(x - y)\n    e /= e.sum(axis=-1, keepdims=True)\n    return e",
+    "whole softmax": """e = x * y
+    e = np.exp(e - e.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)""",
+    "norm": "d = x - y\n    return np.sqrt((d * d).sum(axis=-1))",
+    "norm and more": "d = x - y\n    return np.sqrt((d * d).sum(axis=-1, keepdims=True)), d",
+    "normalised": """d = x * y
+    m = d.mean(axis=-1, keepdims=True)
+    d = d - m
+    v = (d * d).mean(axis=-1, keepdims=True)
+    return d / np.sqrt(v + 1e-5), m, v""",
+    "variance": """d = x * y
+    s = d.sum(axis=-1)
+    q = (d * d).sum(axis=-1)
+    return q / 40 - s * s / 1600, s""",
+    "caller's array": "d = x - y\n    x += d.min(axis=-1, keepdims=True)\n    return x, (d < x).any(-1)",
+    "counts": "d = x + y > x\n    return x / (1 + d.sum(axis=-1, keepdims=True)), d.mean(-1, keepdims=True) * x",
+    "two axes": "d = x * y + x\n    return d - d.max(axis=(-2, -1), keepdims=True)",
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows(name: str) -> None:
+    random = Random(f"rows {name}")
+    run = 0
+    for shape in ((3, 40), (40, 3), (2, 3, 5), (70, 70), (5, 1025), (2, 8000), (2, 9000), (4, 1), (1, 6)):
+        for order in ("C", "C", "F"):
+            code = random.choice("ddf")
+            kind = random.choice(("ordinary", "ordinary", "extreme"))
+            eager, traced = both(f"def f(x, y):\n    {ROWS[name]}\n")
+            made = [np.array(sample(code, shape, kind), order=order) for _ in range(2)]
+            if random.random() < 0.3:
+                made[1] = made[1][..., :1]
+            before = regions_run()
+            for call in range(6):
+                errstate = {"all": "ignore"} if call < 4 else random.choice(ERRSTATES)
+                check(eager, traced, lambda made=made: [one.copy("K") for one in made], errstate)
+            run += regions_run() > before
+    assert run > 15, tagalong.explain(traced)
+
+
+def test_rows_of_other_shapes() -> None:
+    """A plan made for rows serves other sizes, and leaves what does not lie so to others."""
+    eager, traced = both(f"def f(x, y):\n    {ROWS['normalised']}\n")
+    for shape in ((4, 5), (100, 200), (4, 5), (2, 9001), (5, 4)):
+        for turn in (False, True):
+            made = [line(*shape), line(*shape)]
+            if turn:
+                made = [one.T for one in made]
+            for _ in range(5):
+                check(eager, traced, lambda made=made: made)
+    assert regions_run() > 10
