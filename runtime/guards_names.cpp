@@ -65,6 +65,7 @@ class Names {
   // The dict has not been changed at all.
   [[nodiscard]] bool is_same() const { return interp::dict_version(dict_.get()) == version_; }
   void distrust() { version_ = 0; }  // no dict's
+  [[nodiscard]] DictVersion version() const { return {dict_.get(), version_}; }
   // Whether none of them is in the dict.
   [[nodiscard]] bool are_absent() const {
     return std::ranges::none_of(values_, [](const Ref& value) { return bool(value); });
@@ -517,7 +518,30 @@ struct Attribute : GuardState {
   }
 };
 
+template <class Condition>
+Condition* exactly(PyObject* guard) {
+  return Py_TYPE(guard) == ReadyType<Condition>::type() ? &ReadyType<Condition>::of(guard) : nullptr;
+}
+
 }  // namespace
+
+bool take_versions(PyObject* guard, std::vector<DictVersion>& versions) {
+  const auto take = [&versions](const Names& names) {
+    const DictVersion taken = names.version();
+    if (std::ranges::none_of(versions, [&taken](const DictVersion& each) { return each.dict == taken.dict; })) {
+      versions.push_back(taken);
+    }
+    return true;
+  };
+  if (const auto* dict = exactly<Dict>(guard)) {
+    return take(dict->watched);
+  }
+  if (const auto* globals = exactly<Globals>(guard)) {
+    return take(globals->watched);
+  }
+  const auto* builtins = exactly<Builtins>(guard);
+  return builtins != nullptr && take(builtins->watched) && take(builtins->hiding);
+}
 
 void add_name_guards(std::vector<Ref>& types) {
   if (first_builtins() == nullptr) {

@@ -2,17 +2,20 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "rewriter/interp/code_link.h"
+#include "rewriter/interp/dicts.h"
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/eval_hook.h"
 #include "rewriter/interp/functions.h"
 #include "rewriter/interp/landing.h"
 #include "rewriter/interp/once.h"
 #include "runtime/anchor.h"
+#include "runtime/ready_guards.h"
 #include "runtime/recording.h"
 #include "runtime/specialized_code.h"
 #include "runtime/specialized_fit.h"
@@ -50,13 +53,25 @@ struct Dispatch {
   int arguments = 0;                      // slots
   bool is_plain = false;                  // a call's arguments lie in its frame as guards get them
   const Specialization* first = nullptr;  // of the list, if it is quiet and arguments are plain
+  // Its guards, once they have held: those on dicts go on to hold while these are as they are.
+  std::vector<DictVersion> versions;
+  std::vector<PyObject*> others;
+  bool has_held = false;
   bool is_traced = false;
 
   void learn_parameters(const PyCodeObject* code);
   void list_changed() {
     const bool is_quick = is_plain && !only_chooses && !specializations.empty() && specializations.front()->is_quiet;
     first = is_quick ? specializations.front().get() : nullptr;
+    has_held = false;
   }
+  // The dicts may have been changed again since then.
+  [[nodiscard]] bool are_as_they_were() const {
+    return has_held && std::ranges::all_of(versions, [](const DictVersion& each) {
+             return interp::dict_version(each.dict) == each.version;
+           });
+  }
+  void first_has_held();
   void set_base(CodeRef code) {
     is_traced = interp::original_of(code.get()) != code.get();
     std::swap(base, code);
@@ -89,6 +104,17 @@ PyObject* dispatcher_of(const PyFunctionObject* function) {
   const auto found = dispatchers().find(reinterpret_cast<PyCodeObject*>(function->func_code));
   const bool is_its = found != dispatchers().end() && dispatch_of(found->second).function == function;
   return is_its ? found->second : nullptr;
+}
+
+void Dispatch::first_has_held() {
+  versions.clear();
+  others.clear();
+  for (const Ref& guard : first->guards) {
+    if (!take_versions(guard.get(), versions)) {
+      others.push_back(guard.get());
+    }
+  }
+  has_held = true;
 }
 
 void Dispatch::learn_parameters(const PyCodeObject* code) {
@@ -390,6 +416,21 @@ Arguments plain_arguments(const Dispatch& dispatch, Frame* frame) {
   return answer == TAGALONG_NOT_NOW ? go_on(thread, frame, dispatch) : dispatch_slowly(self, thread, frame);
 }
 
+// All guards of the first one, in order.
+[[gnu::noinline]] PyObject* dispatch_first(PyObject* self, PyThreadState* thread, Frame* frame) {
+  Dispatch& dispatch = dispatch_of(self);
+  const int answer = ask_all(*dispatch.first, plain_arguments(dispatch, frame));
+  if (answer != TAGALONG_USE) {
+    return dispatch_behind_first(self, thread, frame, answer);
+  }
+  try {
+    dispatch.first_has_held();
+  } catch (const std::bad_alloc&) {
+    dispatch.has_held = false;
+  }
+  return use_first(self, thread, frame);
+}
+
 PyObject* dispatcher_next(PyObject* self) {
   PyThreadState* thread = interp::thread_state();
   Frame* frame = interp::current_frame(thread);
@@ -398,16 +439,25 @@ PyObject* dispatcher_next(PyObject* self) {
   if (first == nullptr || interp::has_watcher(thread)) [[unlikely]] {
     return dispatch_slowly(self, thread, frame);
   }
-  for (const Ref& guard : first->guards) {
-    const int answer =
-        guard_at(guard.get())
-            ->check(guard.get(), interp::locals_of(frame), dispatch.positional, dispatch.keyword_names.get());
+  PyObject* const* slots = interp::locals_of(frame);
+  if (!dispatch.are_as_they_were()) [[unlikely]] {
+    return dispatch_first(self, thread, frame);
+  }
+  for (PyObject* guard : dispatch.others) {
+    const int answer = guard_at(guard)->check(guard, slots, dispatch.positional, dispatch.keyword_names.get());
     if (answer != TAGALONG_USE) {
       return dispatch_behind_first(self, thread, frame, answer);
     }
   }
-  return first->kind == Specialization::Kind::kConstant ? Py_NewRef(first->constant.get())
-                                                        : use_first(self, thread, frame);
+  if (first->kind == Specialization::Kind::kConstant) {
+    return Py_NewRef(first->constant.get());
+  }
+  if (first->kind == Specialization::Kind::kBuiltinOfOne && interp::recursion_left(thread) > 0) {
+    const Ref builtin = first->code;  // it may be replaced meanwhile
+    PyObject* result = call_builtin(thread, builtin.get(), slots[0]);
+    return result != nullptr ? result : raised();
+  }
+  return use_first(self, thread, frame);
 }
 
 PyObject* landing_next(PyObject* /*self*/) {
