@@ -43,6 +43,9 @@ std::string CodeRecord::name() const {
 
 bool CodeRecord::wants_recording(PyThreadState* thread, std::size_t entry) {
   const bool is_recording = std::find(recording.begin(), recording.end(), thread) != recording.end();
+  if (is_recording) {
+    pause();
+  }
   if (is_recording || (entry == 0 && !records_calls)) {
     return false;
   }
@@ -142,6 +145,7 @@ std::size_t CodeRecord::executor_count() const {
 
 void CodeRecord::finished(recorder::Recorded recorded) {
   std::erase(recording, interp::thread_state());
+  resume();
   Entry& entry = entries[static_cast<std::size_t>(recorded.entry)];
   if (keeps_recording_code) {
     recording_code = recorded.recording_code;
@@ -312,6 +316,30 @@ void CodeRecord::close_if_given_up(Entry& entry) {
   }
 }
 
+// A recursive function is recorded while all that it calls of itself runs, which may be the whole program.
+void CodeRecord::pause() {
+  constexpr int kPatience = 100;
+  PyObject* code = PyWeakref_GET_OBJECT(replay_code.get());
+  if (++refused_ < kPatience || options().stress || code == Py_None) {
+    return;
+  }
+  for (Entry& entry : entries) {
+    if (entry.has_stub() && entry.executors.empty() && !entry.is_closed) {
+      entry.is_paused = close(entry, reinterpret_cast<PyCodeObject*>(code));
+    }
+  }
+}
+
+void CodeRecord::resume() {
+  refused_ = 0;
+  PyObject* code = PyWeakref_GET_OBJECT(replay_code.get());
+  for (Entry& entry : entries) {
+    if (std::exchange(entry.is_paused, false) && code != Py_None) {
+      open(entry, reinterpret_cast<PyCodeObject*>(code));
+    }
+  }
+}
+
 void CodeRecord::judge() {
   const long balance = std::exchange(balance_, 0);
   const int runs = std::exchange(weighed_, 0);
@@ -329,6 +357,7 @@ void CodeRecord::retire(long lost) {
   }
   auto* code = reinterpret_cast<PyCodeObject*>(object);
   put_back_ = 0;
+  resume();
   for (Entry& entry : entries) {
     const bool stays_open = &entry == &entries.front() && records_calls;
     if (entry.has_stub() && !stays_open && !close(entry, code)) {

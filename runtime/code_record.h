@@ -29,6 +29,7 @@ struct Entry : replay::Attached {
   int original = 0;
   std::uint16_t first_unit = 0;
   bool is_closed = false;  // who comes to the stub goes on as written
+  bool is_paused = false;  // the same, as long as the code is being recorded
   [[nodiscard]] bool has_stub() const { return place.place != recorder::DecodedCode::Place::kExit; }
 };
 
@@ -113,6 +114,8 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   static bool close(Entry& entry, PyCodeObject* code);
   static void open(Entry& entry, PyCodeObject* code);
   void close_if_given_up(Entry& entry);
+  void pause();
+  void resume();
   void weigh_anew(const replay::Executor& executor);
   [[nodiscard]] bool records_in_vain() const;
   void count_limits(const replay::Reached& reached);
@@ -137,6 +140,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   int weighed_ = 0;
   bool is_retired_ = false;
   int put_back_ = 0;  // functions, since then
+  int refused_ = 0;   // calls, because this very code was being recorded
   long lost_ = 0;     // in a run, when it was retired
 };
 

@@ -22,6 +22,7 @@ MODULES = (
     "interpreters",
     "guards",
     "overhead",
+    "never-slower",
 )
 
 
@@ -45,7 +46,7 @@ def main() -> int:
     usual = _core.options() | {"retire_after": 0}  # what does not pay is measured, too
     missed = 0
     for name in arguments.names or MODULES:
-        module = importlib.import_module(f"benchmarks.{name}")
+        module = importlib.import_module(f"benchmarks.{name.replace('-', '_')}")
         for option, value in usual.items():
             _core.set_option(option, value)
         print(f"\n{name}: {module.TITLE}")

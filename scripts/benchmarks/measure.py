@@ -115,14 +115,17 @@ def environment(settings: dict[str, str]) -> dict[str, str]:
     return kept | {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "TAGALONG_THREADS": "1"} | settings
 
 
-def processor_time(words: list[str], settings: dict[str, str], isolated: bool = False) -> float:
-    """What a process takes of the processor, in s. RuntimeError if it fails. `isolated`: no PYTHONPATH."""
+def processor_time(words: list[str], settings: dict[str, str], isolated: bool = False) -> tuple[float, bytes]:
+    """What a process takes of the processor, in s, and what it writes. RuntimeError if it fails.
+
+    `isolated`: without PYTHONPATH.
+    """
     surroundings = environment(settings)
     if isolated:
         surroundings.pop("PYTHONPATH", None)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(words, env=surroundings, stdout=subprocess.DEVNULL, check=False)
+    done = subprocess.run(words, env=surroundings, stdout=subprocess.PIPE, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(words)} ended with {done.returncode}")
-    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, done.stdout

@@ -144,6 +144,7 @@ def _start_times(words: list[list[str]], settings: list[dict[str, str]], rounds:
     order = list(range(len(words)))
     for _ in range(15 * rounds):
         for index in order:
-            times[index].append(processor_time([*words[index], "-c", "pass"], settings[index], isolated=True))
+            taken, _ = processor_time([*words[index], "-c", "pass"], settings[index], isolated=True)
+            times[index].append(taken)
         order.append(order.pop(0))
     return times

@@ -1,0 +1,76 @@
+"""Whole processes with TAGALONG=1 and without: programs of all kinds, none of which may take longer for it.
+
+The demonstration's programs, those of the other benchmarks, and ordinary scripts, of which most gain nothing. What is
+compared is the processor's time from the start of the interpreter to its end.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.interpreters import PROGRAMS, load
+from benchmarks.measure import Figure, processor_time
+
+TITLE = "a process with TAGALONG=1 / one of plain Python"
+HERE = Path(__file__).parent
+EXAMPLES = HERE.parent.parent / "examples"
+ORDINARY = HERE / "ordinary"
+DEMO = {"photograph": 1, "pricing": 4, "terrain": 2, "walk": 4}  # how often each does its work
+SECONDS = 0.5  # of a program of the other benchmarks
+LEAST_ROUNDS = 3
+MOST = 1.05
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    kind: str
+    words: list[str]
+
+
+def figures(rounds: int) -> Iterator[Figure]:
+    processors = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(processors)})
+    try:
+        for program in programs():
+            yield _figure(program, max(LEAST_ROUNDS, rounds // 4))
+    finally:
+        os.sched_setaffinity(0, processors)
+
+
+def programs() -> Iterator[Program]:
+    for path in sorted(ORDINARY.glob("[a-z]*.py")):
+        yield Program(path.stem, "ordinary", [str(path)])
+    for name, repeat in DEMO.items():
+        yield Program(name, "demo", [str(EXAMPLES / f"{name}.py"), "--repeat", str(repeat)])
+    for path in sorted(PROGRAMS.glob("[a-z]*.py")):
+        repeat = max(1, round(SECONDS / _seconds(path)))
+        yield Program(path.stem, "bench", [str(HERE / "run_program.py"), path.stem, str(repeat)])
+
+
+def _seconds(path: Path) -> float:
+    plain = load(path, False)
+    plain.run(plain.SIZE)
+    start = time.process_time()
+    plain.run(plain.SIZE)
+    return time.process_time() - start
+
+
+def _figure(program: Program, rounds: int) -> Figure:
+    words = [sys.executable, *program.words]
+    best = [float("inf"), float("inf")]
+    for number in range(rounds):
+        outputs = set()
+        for index in (0, 1) if number % 2 == 0 else (1, 0):
+            taken, output = processor_time(words, {"TAGALONG": "1"} if index else {})
+            best[index] = min(best[index], taken)
+            outputs.add(output)
+        if len(outputs) != 1:
+            raise RuntimeError(f"{program.name} writes something else with TAGALONG=1")
+    beside = f"{best[1] * 1e3:.0f} ms / {best[0] * 1e3:.0f} ms, {program.kind}"
+    return Figure(program.name, best[1] / best[0], "x", beside, bar=MOST)
