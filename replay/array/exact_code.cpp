@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <ranges>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -146,8 +145,8 @@ class Emitter final : public Xbyak::CodeGenerator {
     L(end);
     kmovw(eax, k2);
     vzeroupper();
-    for (const int number : std::ranges::reverse_view(kSaved)) {
-      pop(Reg64(number));
+    for (std::size_t i = kSaved.size(); i-- > 0;) {
+      pop(Reg64(kSaved.at(i)));
     }
     ret();
     ready(PROTECT_RW);  // runs elsewhere

@@ -13,6 +13,9 @@ namespace {
 
 // Slots of the two function tables; numbers are never reused by NumPy.
 constexpr std::size_t kSlotNewFromDescr = 94;
+constexpr std::size_t kSlotSetHandler = 304;
+constexpr std::size_t kSlotGetHandler = 305;
+constexpr std::size_t kSlotDefaultHandler = 306;
 constexpr std::size_t kSlotGetPyValues = 25;
 constexpr std::size_t kSlotHandleFloatErrors = 29;
 constexpr std::size_t kSlotGiveFloatErrors = 46;
@@ -152,6 +155,9 @@ bool take_functions(PyObject* umath, Numpy* np) {
     return false;
   }
   take_slot(array_table, kSlotNewFromDescr, &np->new_from_descr);
+  take_slot(array_table, kSlotSetHandler, &np->set_handler);
+  take_slot(array_table, kSlotGetHandler, &np->get_handler);
+  np->default_handler = *static_cast<PyObject* const*>(array_table[kSlotDefaultHandler]);
   if (np->major >= 2) {
     take_slot(ufunc_table, kSlotGiveFloatErrors, &np->give_float_errors);
   } else {

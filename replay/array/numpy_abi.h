@@ -146,6 +146,10 @@ struct Numpy {
   // Steals a reference to the dtype.
   PyObject* (*new_from_descr)(PyTypeObject*, PyObject* descr, int nd, const Extent* dims, const Extent* strides,
                               void* data, int flags, PyObject* base) = nullptr;
+  // Who has memory for new arrays; a context variable. The usual one is borrowed.
+  PyObject* (*get_handler)() = nullptr;
+  PyObject* (*set_handler)(PyObject*) = nullptr;
+  PyObject* default_handler = nullptr;
   // 2.x reports in one call; 1.x in two.
   int (*give_float_errors)(const char* name, int errors) = nullptr;
   int (*get_py_values)(const char* name, int* buffer_size, int* mask, PyObject** error_object) = nullptr;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "replay/array/float_policy.h"
+#include "replay/array/kept_memory.h"
 #include "replay/array/region_run.h"
 
 namespace tagalong::array {
@@ -706,6 +707,7 @@ void RegionPlan::place_blocks(char* blocks, std::size_t bytes, Frame* frame, Spa
 
 RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame,
                                  Space* space) const {
+  std::optional<KeptMemory> kept(std::in_place, np, static_cast<std::size_t>(frame->count) * kItemSize);
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     const Output& output = outputs_[i];
     if (output.reduction >= 0 || output.fold >= 0) {
@@ -790,6 +792,7 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   if (blocks == nullptr) {
     return RegionReason::kMemory;
   }
+  kept.reset();
   place_blocks(blocks, bytes, frame, space);
   char* const parts_memory = std::exchange(blocks, blocks + each * parts);
   char* const contents = blocks;  // of the targets, one after another

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "replay/array/elision.h"
+#include "replay/array/kept_memory.h"
 #include "replay/array/operand.h"
 #include "replay/array/operators.h"
 
@@ -242,6 +243,7 @@ Ref make_output(const Numpy& np, const Kernel& kernel, const Operands& operands,
   if (placement.into >= 0) {
     output = Ref::create(operands[static_cast<unsigned>(placement.into)]);
   } else {
+    const KeptMemory kept(np, static_cast<std::size_t>(call->count) * kernel.out_size);
     Py_INCREF(kernel.out_descr);
     output = Ref::steal(np.new_from_descr(np.array_type, kernel.out_descr, call->shape->nd, call->shape->dimensions,
                                           nullptr, nullptr, call->order == kFContiguous ? 1 : 0, nullptr));

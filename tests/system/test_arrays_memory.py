@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import gc
 import operator
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tagalong
 from arrays_support import (
     ERRSTATES,
     LARGE,
@@ -351,3 +353,30 @@ def test_threads_share_a_site() -> None:
         thread.join()
     assert not failures
     assert site.fallback == 0 and site.direct == 800
+
+
+def test_memory_of_large_results_is_taken_by_the_next_ones() -> None:
+    """Where an array has died, and as far as anybody can see by NumPy's own handler of memory."""
+
+    def f(x, y):
+        return x * y + 1.0 - y
+
+    tagalong.trace(f)
+    variables = len(contextvars.copy_context())
+    x = np.linspace(1.0, 2.0, 100_000)
+    for _ in range(6):
+        f(x, x)
+    first, second = f(x, x), f(x, x)
+    assert not np.shares_memory(first, second)
+    place = first.ctypes.data
+    del first
+    third = f(x, x)
+    assert third.ctypes.data == place
+    assert third.tobytes() == second.tobytes() == (x * x + 1.0 - x).tobytes()
+    assert third.flags.owndata and third.base is None
+    assert len(contextvars.copy_context()) == variables
+    third.resize(200_000, refcheck=False)
+    assert third[:100_000].tobytes() == second.tobytes() and not third[100_000:].any()
+    multiarray = getattr(np, "_core", None) or np.core
+    name = multiarray.multiarray.get_handler_name
+    assert name(third) == name(second) == name(x)
