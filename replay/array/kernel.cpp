@@ -192,7 +192,12 @@ bool loop_types(const Numpy& np, PyObject* ufunc, OperandCodes codes, unsigned n
     }
   }
   const Ref pair = resolve(ufunc, resolution_key(np, codes, nin, types, np.weak_scalars));
-  return pair && read_types(np, pair.get(), nin, in, out);
+  if (!pair || !read_types(np, pair.get(), nin, in, out)) {
+    return false;
+  }
+  // Where the arrays have no loop of their own (quotients of bools), the value of a scalar chooses among others.
+  return !scalars || np.weak_scalars ||
+         std::all_of(in->begin(), in->begin() + nin, [&](unsigned type) { return type == array_type; });
 }
 
 // Eager computes into a temporary only if the other operand casts safely to its dtype; a Python number counts as the
