@@ -544,7 +544,12 @@ class RegionPlanner {
   // A method of an array that the region has made: what its class says.
   bool load_method(const Step& step, const std::int32_t* operands) {
     const int index = content_of(operands[0]);
-    if (index < 0 || contents_[static_cast<std::size_t>(index)].kind != Kind::kResult ||
+    // One that is there already gets its number by the register that it comes in.
+    const bool is_given = index >= 0 && contents_[static_cast<std::size_t>(index)].kind == Kind::kExternal &&
+                          contents_[static_cast<std::size_t>(index)].object != nullptr &&
+                          Py_TYPE(contents_[static_cast<std::size_t>(index)].object) == np_.array_type &&
+                          number_of(operands[0]) >= 0;
+    if (index < 0 || (contents_[static_cast<std::size_t>(index)].kind != Kind::kResult && !is_given) ||
         builder_.is_scalar(contents_[static_cast<std::size_t>(index)].number) ||
         builder_.is_column(contents_[static_cast<std::size_t>(index)].number)) {
       return refuse(Reason::kOther);
@@ -578,6 +583,10 @@ class RegionPlanner {
       return refuse(Reason::kOther);
     }
     const int begin = is_method ? 1 : 2;
+    if (function.kind == array::KnownFunction::Kind::kAstype) {
+      return is_method && step.object == Py_None && step.operand_count == 3 ? cast(step, operands)
+                                                                            : refuse(Reason::kOther);
+    }
     if (is_reduction) {
       return reduce(step, function.reduction, {operands + begin, operands + step.operand_count});
     }
@@ -594,6 +603,48 @@ class RegionPlanner {
     }
     define(step.result, {.kind = Kind::kResult, .number = result});
     return true;
+  }
+
+  // array.astype(dtype), where that is one of NumPy's own or a type that stands for it.
+  bool cast(const Step& step, const std::int32_t* operands) {
+    const int number = number_of(operands[1]);
+    const int index = content_of(operands[2]);
+    const Content* content = index < 0 ? nullptr : &contents_[static_cast<std::size_t>(index)];
+    PyObject* object = content == nullptr || content->kind >= Kind::kNumber ? nullptr : content->object;
+    PyObject* descr = object == nullptr ? nullptr : descr_of(object);
+    if (number < 0 || descr == nullptr) {
+      return refuse(Reason::kOther);
+    }
+    if (content->kind == Kind::kExternal) {
+      region_->same.emplace_back(origins_[static_cast<std::size_t>(index)], object);
+      state_.same = region_->same.size();
+    }
+    const int result = builder_.astype(number, descr);
+    if (result < 0) {
+      return refuse(builder_.reason());
+    }
+    define(step.result, {.kind = Kind::kResult, .number = result});
+    return true;
+  }
+
+  // Of objects that live as long as the process.
+  PyObject* descr_of(PyObject* object) const {
+    const auto of = [&](unsigned type) { return np_.descr.at(type); };
+    if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) {
+      return of(array::kDouble);
+    }
+    if (object == reinterpret_cast<PyObject*>(&PyLong_Type) && np_.major >= 2) {
+      return of(array::kLong);
+    }
+    if (object == reinterpret_cast<PyObject*>(&PyBool_Type)) {
+      return of(array::kBool);
+    }
+    for (unsigned type = 0; type < array::kTypeNumbers; ++type) {
+      if (of(type) == object || (reinterpret_cast<PyObject*>(np_.scalar_type.at(type)) == object)) {
+        return of(type);
+      }
+    }
+    return nullptr;
   }
 
   // The operand, an axis and whether dimensions are kept, by their places or names.

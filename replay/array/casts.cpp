@@ -1,5 +1,6 @@
 #include "replay/array/casts.h"
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -26,6 +27,22 @@ constexpr bool is_safe() {
   }
 }
 
+// What C leaves open is left to NumPy.
+template <class From, class To>
+bool fits(From value) {
+  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
+    constexpr int kDigits = std::numeric_limits<To>::digits;
+    constexpr bool kIsExact = kDigits < std::numeric_limits<double>::digits;
+    const auto number = static_cast<double>(value);
+    const double above = std::ldexp(1.0, kDigits);
+    if constexpr (std::is_signed_v<To>) {
+      return (kIsExact ? number > -above - 1 : number >= -above) && number < above;
+    }
+    return number > -1 && number < above;
+  }
+  return true;
+}
+
 template <class From, class To>
 int cast(MethodContext* /*context*/, char* const* data, const Extent* dims, const Extent* strides, void* /*aux*/) {
   const char* from = data[0];
@@ -33,13 +50,17 @@ int cast(MethodContext* /*context*/, char* const* data, const Extent* dims, cons
   const Extent count = dims[0];
   constexpr auto kFrom = static_cast<Extent>(sizeof(From));
   constexpr auto kTo = static_cast<Extent>(sizeof(To));
-  const auto one = [](const char* source, char* target) {
+  bool all_fit = true;
+  const auto one = [&](const char* source, char* target) {
     std::conditional_t<std::is_same_v<From, bool>, unsigned char, From> value;
     std::memcpy(&value, source, sizeof(value));
     if constexpr (std::is_same_v<From, bool>) {
       value = value != 0;
     }
-    const auto wide = static_cast<To>(value);  // NOLINT(bugprone-signed-char-misuse): a number, not a character
+    const bool does_fit = fits<decltype(value), To>(value);
+    all_fit = all_fit && does_fit;
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): a number, not a character
+    const auto wide = does_fit ? static_cast<To>(value) : To{};
     std::memcpy(target, &wide, sizeof(wide));
   };
   if (strides[0] == kFrom && strides[1] == kTo) {
@@ -55,47 +76,76 @@ int cast(MethodContext* /*context*/, char* const* data, const Extent* dims, cons
       one(from + i * strides[0], to + i * strides[1]);
     }
   }
-  return 0;
+  return all_fit ? 0 : -1;
 }
 
 template <class From, class To>
-StridedLoop loop_of() {
-  if constexpr (is_safe<From, To>()) {
-    return cast<From, To>;
-  } else {
-    return nullptr;
-  }
+StridedLoop loop_of(bool is_any) {
+  return is_any || is_safe<From, To>() ? cast<From, To> : nullptr;
 }
 
 template <class From>
-StridedLoop from_type(unsigned to) {
+StridedLoop from_type(unsigned to, bool is_any) {
   switch (to) {
     case kBool:
-      return loop_of<From, bool>();
+      return loop_of<From, bool>(is_any);
     case kInt8:
-      return loop_of<From, signed char>();
+      return loop_of<From, signed char>(is_any);
     case kUInt8:
-      return loop_of<From, unsigned char>();
+      return loop_of<From, unsigned char>(is_any);
     case kInt16:
-      return loop_of<From, short>();
+      return loop_of<From, short>(is_any);
     case kUInt16:
-      return loop_of<From, unsigned short>();
+      return loop_of<From, unsigned short>(is_any);
     case kIntC:
-      return loop_of<From, int>();
+      return loop_of<From, int>(is_any);
     case kUIntC:
-      return loop_of<From, unsigned int>();
+      return loop_of<From, unsigned int>(is_any);
     case kLong:
-      return loop_of<From, long>();
+      return loop_of<From, long>(is_any);
     case kULong:
-      return loop_of<From, unsigned long>();
+      return loop_of<From, unsigned long>(is_any);
     case kLongLong:
-      return loop_of<From, long long>();
+      return loop_of<From, long long>(is_any);
     case kULongLong:
-      return loop_of<From, unsigned long long>();
+      return loop_of<From, unsigned long long>(is_any);
     case kFloat:
-      return loop_of<From, float>();
+      return loop_of<From, float>(is_any);
     case kDouble:
-      return loop_of<From, double>();
+      return loop_of<From, double>(is_any);
+    default:
+      return nullptr;
+  }
+}
+
+StridedLoop find(unsigned from, unsigned to, bool is_any) {
+  switch (from) {
+    case kBool:
+      return from_type<bool>(to, is_any);
+    case kInt8:
+      return from_type<signed char>(to, is_any);
+    case kUInt8:
+      return from_type<unsigned char>(to, is_any);
+    case kInt16:
+      return from_type<short>(to, is_any);
+    case kUInt16:
+      return from_type<unsigned short>(to, is_any);
+    case kIntC:
+      return from_type<int>(to, is_any);
+    case kUIntC:
+      return from_type<unsigned int>(to, is_any);
+    case kLong:
+      return from_type<long>(to, is_any);
+    case kULong:
+      return from_type<unsigned long>(to, is_any);
+    case kLongLong:
+      return from_type<long long>(to, is_any);
+    case kULongLong:
+      return from_type<unsigned long long>(to, is_any);
+    case kFloat:
+      return from_type<float>(to, is_any);
+    case kDouble:
+      return from_type<double>(to, is_any);
     default:
       return nullptr;
   }
@@ -103,37 +153,7 @@ StridedLoop from_type(unsigned to) {
 
 }  // namespace
 
-StridedLoop cast_loop(unsigned from, unsigned to) {
-  switch (from) {
-    case kBool:
-      return from_type<bool>(to);
-    case kInt8:
-      return from_type<signed char>(to);
-    case kUInt8:
-      return from_type<unsigned char>(to);
-    case kInt16:
-      return from_type<short>(to);
-    case kUInt16:
-      return from_type<unsigned short>(to);
-    case kIntC:
-      return from_type<int>(to);
-    case kUIntC:
-      return from_type<unsigned int>(to);
-    case kLong:
-      return from_type<long>(to);
-    case kULong:
-      return from_type<unsigned long>(to);
-    case kLongLong:
-      return from_type<long long>(to);
-    case kULongLong:
-      return from_type<unsigned long long>(to);
-    case kFloat:
-      return from_type<float>(to);
-    case kDouble:
-      return from_type<double>(to);
-    default:
-      return nullptr;
-  }
-}
+StridedLoop cast_loop(unsigned from, unsigned to) { return find(from, to, false); }
+StridedLoop unsafe_cast_loop(unsigned from, unsigned to) { return find(from, to, true); }
 
 }  // namespace tagalong::array

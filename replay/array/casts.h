@@ -9,5 +9,8 @@ namespace tagalong::array {
 
 // A loop of one operand like those of ufuncs; null: no such cast.
 [[nodiscard]] StridedLoop cast_loop(unsigned from, unsigned to);
+// Any cast, as of `astype` and of what is assigned. A floating point number that does not fit into an integer is an
+// exception.
+[[nodiscard]] StridedLoop unsafe_cast_loop(unsigned from, unsigned to);
 
 }  // namespace tagalong::array

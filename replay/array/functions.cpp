@@ -18,7 +18,7 @@ struct Row {
   bool is_method;
   KnownFunction function;
 };
-constexpr std::array<Row, 11> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
+constexpr std::array<Row, 12> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
                                      {"prod", true, {Kind::kReduction, Reduction::kProd}},
                                      {"max", true, {Kind::kReduction, Reduction::kMax}},
                                      {"min", true, {Kind::kReduction, Reduction::kMin}},
@@ -28,7 +28,8 @@ constexpr std::array<Row, 11> kRows{{{"sum", true, {Kind::kReduction, Reduction:
                                      {"amax", false, {Kind::kReduction, Reduction::kMax}},
                                      {"amin", false, {Kind::kReduction, Reduction::kMin}},
                                      {"clip", true, {Kind::kClip, Reduction::kCount}},
-                                     {"where", false, {Kind::kWhere, Reduction::kCount}}}};
+                                     {"where", false, {Kind::kWhere, Reduction::kCount}},
+                                     {"astype", true, {Kind::kAstype, Reduction::kCount}}}};
 
 // Looked up where NumPy defines them.
 Ref find(const char* name) {
@@ -85,7 +86,7 @@ KnownFunction known_function(PyObject* callable) {
   static const auto* const known = [] {
     auto* functions = new std::array<Ref, kRows.size()>;  // for the process
     for (std::size_t i = 0; i < kRows.size(); ++i) {
-      (*functions)[i] = find(kRows[i].name);
+      (*functions)[i] = kRows[i].function.kind == Kind::kAstype ? Ref() : find(kRows[i].name);
     }
     return functions;
   }();

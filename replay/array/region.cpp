@@ -281,6 +281,16 @@ RegionReason RegionPlan::bind_layouts(const Numpy& np, PyObject* const* external
     }
     Strides& strides = space->results[operation.slots[operation.nin]];
     result.strides = &strides;
+    if (operation.is_copy) {
+      const Input* input = input_of(operation.slots[0]);
+      const Strides& own =
+          input == nullptr ? *operands[0] : space->inputs[static_cast<std::size_t>(input - inputs_.data())].strides;
+      strides = is_c || is_f ? contiguous_strides(shape, 1, !is_c) : copied_strides(own, shape);
+      const View copy{.shape = shape, .strides = strides};
+      result.is_c = copy.is_contiguous(1, false);
+      result.is_f = copy.is_contiguous(1, true);
+      continue;
+    }
     if (is_column && operation.elidable != 0 && shape.count() * operation.out_size >= kMinElidedBytes) {
       return RegionReason::kLayout;
     }

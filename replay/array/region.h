@@ -100,6 +100,7 @@ class RegionPlan {
     bool collects = false;      // the loop may clear floating point flags: they are taken before
     bool keeps_flags = false;
     bool is_cast = false;
+    bool is_copy = false;      // laid out as its operand, as far as that goes
     bool is_iterated = false;  // NumPy never takes its short way
     bool has_result = false;   // among its operands
     std::array<std::int16_t, 2> externals{-1, -1};
@@ -245,6 +246,7 @@ class RegionBuilder {
   // With `out`: that array's number, else negative.
   int call(PyObject* ufunc, std::span<const int> operands, int out = -1);
   int where(int condition, int one, int other);
+  int astype(int operand, PyObject* descr);
   int clip(int operand, int low, int high);
   // Makes the value the contents of a view or an external array; the result means nothing.
   int assign(int target, int value);

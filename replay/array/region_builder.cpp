@@ -7,6 +7,14 @@
 
 namespace tagalong::array {
 
+namespace {
+
+unsigned same_size_integer(std::size_t item_size) {
+  return item_size == 1 ? kUInt8 : item_size == 2 ? kUInt16 : item_size == 4 ? kUIntC : kULong;
+}
+
+}  // namespace
+
 int RegionBuilder::external(PyObject* object, unsigned number) {
   Object known{.object = object, .code = classify(np_, object), .external = static_cast<std::int16_t>(number)};
   if (is_array(known.code) && !view_of(as_array(object), &known.place)) {
@@ -142,6 +150,32 @@ int RegionBuilder::where(int condition, int one, int other) {
   return emit(kernel, {.ufunc = nullptr, .operands = {condition, one, other}, .nin = 3});
 }
 
+int RegionBuilder::astype(int operand, PyObject* descr) {
+  const OperandCode from = at(operand).code;
+  const auto* found = std::ranges::find(np_.descr, descr);
+  const auto to = static_cast<unsigned>(found - np_.descr.begin());
+  if (!is_array_object(operand) || !is_array(from) || found == np_.descr.end()) {
+    return refuse(RegionReason::kForeign);
+  }
+  Kernel kernel;
+  kernel.loop = from == to ? cast_loop(same_size_integer(np_.item_size[to]), same_size_integer(np_.item_size[to]))
+                           : unsafe_cast_loop(from, to);
+  if (kernel.loop == nullptr || unsafe_cast_loop(from, to) == nullptr) {
+    return refuse(RegionReason::kNoLoop);
+  }
+  kernel.usable = kernel.splittable = kernel.keeps_flags = true;
+  kernel.float_units = is_floating(from) ? FloatUnits::kVector : FloatUnits::kNone;
+  kernel.nin = 1;
+  kernel.in_type = {from};
+  kernel.out_type = static_cast<std::uint8_t>(to);
+  kernel.out_size = np_.item_size[to];
+  const int result = emit(kernel, {.ufunc = nullptr, .operands = {operand}, .nin = 1});
+  if (result >= 0) {
+    plan_->operations_.back().is_copy = true;
+  }
+  return result;
+}
+
 // As ndarray.clip does it since 2.0.
 int RegionBuilder::clip(int operand, int low, int high) {
   const Ref ufunc = Ref::steal(PyObject_GetAttrString(np_.umath, "clip"));
@@ -158,7 +192,7 @@ int RegionBuilder::assign(int target, int value) {
   if (!from.is_result || from.is_column || part.external < 0 || !is_array(part.code) || !(part.place.shape == space_)) {
     return refuse(from.is_result ? RegionReason::kShape : RegionReason::kOther);
   }
-  const StridedLoop loop = cast_loop(from.code, part.code);
+  const StridedLoop loop = unsafe_cast_loop(from.code, part.code);
   const int slot = loop == nullptr || plan_->operations_.size() == kMaxRegionOperations ? -1 : new_slot();
   if (slot < 0) {
     return refuse(loop == nullptr ? RegionReason::kNoLoop : RegionReason::kLimit);
@@ -169,6 +203,9 @@ int RegionBuilder::assign(int target, int value) {
   copy.slots[0] = static_cast<RegionPlan::Slot>(from.slot);
   copy.slots[1] = static_cast<RegionPlan::Slot>(slot);
   plan_->operations_.push_back(copy);
+  if (is_floating(from.code) && from.code != part.code) {
+    plan_->float_units_ = std::max(plan_->float_units_, FloatUnits::kVector);
+  }
   ++plan_->calls_;
   return write(&part, slot) ? target : refuse(RegionReason::kLimit);
 }
@@ -505,10 +542,10 @@ int RegionBuilder::emit(const Kernel& kernel, const Request& request) {
                                   .out_size = kernel.out_size,
                                   .keeps_flags = kernel.keeps_flags,
                                   .is_iterated = request.ufunc == nullptr};
-  operation.exact = is_column                    ? Exact::kNone
-                    : request.ufunc != nullptr   ? exact_operation(kernel)
-                    : kernel.out_type == kDouble ? Exact::kSelect
-                                                 : Exact::kNone;
+  operation.exact = is_column                                       ? Exact::kNone
+                    : request.ufunc != nullptr                      ? exact_operation(kernel)
+                    : kernel.out_type == kDouble && kernel.nin == 3 ? Exact::kSelect
+                                                                    : Exact::kNone;
   plan_->is_iterated_ = plan_->is_iterated_ || operation.is_iterated;
   int slot = 0;
   bool has_spread = false;

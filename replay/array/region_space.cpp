@@ -177,6 +177,25 @@ Strides result_strides(std::span<const Strides* const> operands, const Shape& sh
   return strides;
 }
 
+Strides copied_strides(const Strides& strides, const Shape& shape) {
+  std::array<int, kMaxRegionDims> order{};  // outermost first; the C order among equals
+  for (int i = 0; i < shape.nd; ++i) {
+    int place = i;
+    while (place > 0 && std::abs(strides[order[place - 1]]) < std::abs(strides[i])) {
+      order[place] = order[place - 1];
+      --place;
+    }
+    order[place] = i;
+  }
+  Strides copied{};
+  Extent stride = 1;
+  for (int i = shape.nd; i-- > 0;) {
+    copied[order[i]] = stride;
+    stride *= shape.dims[order[i]];
+  }
+  return copied;
+}
+
 Strides contiguous_strides(const Shape& shape, Extent item_size, bool fortran) {
   Strides strides{};
   for (int i = 0; i < shape.nd; ++i) {

@@ -45,6 +45,8 @@ struct View {
 
 // The strides of a new array of this shape that is the result of an operation on operands with these strides.
 [[nodiscard]] Strides result_strides(std::span<const Strides* const> operands, const Shape& shape, Extent item_size);
+// Those of a copy of an array ("K order"), in elements.
+[[nodiscard]] Strides copied_strides(const Strides& strides, const Shape& shape);
 [[nodiscard]] Strides contiguous_strides(const Shape& shape, Extent item_size, bool fortran);
 
 // `count` times the same element.

@@ -161,6 +161,10 @@ class Program:
     def index(self) -> str:
         return self.random.choice(("1:-1", ":-2", "2:", "n:", ":", "::-1", "1:-1, :", "..., 0", "0", "None"))
 
+    def dtype(self) -> str:
+        names = ("float32", "float64", "float64", "int8", "uint8", "int32", "int64", "uint64", "bool_")
+        return self.random.choice((*(f"np.{name}" for name in names), "float", "bool", "int", "a.dtype"))
+
     def expression(self, depth: int) -> tuple[str, int]:
         if depth == 0:
             return self.operand(), 0
@@ -171,8 +175,10 @@ class Program:
         right, second = self.expression(self.random.randint(0, depth - 1))
         if kind < 0.4:
             return f"np.{self.random.choice(BINARY)}({left}, {right})", first + second + 1
-        if kind < 0.43:
+        if kind < 0.42:
             return f"(-{left})", first + 1
+        if kind < 0.44:
+            return f"({left} + {right}).astype({self.dtype()})", first + second + 2
         if kind < 0.47:
             mask = f"({left} {self.random.choice(('<', '>=', '!='))} {self.operand()})"
             return f"np.where({mask}, {self.operand()}, {right})", second + first + 2

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import sample
+from arrays_support import ERRSTATES, sample
 from chains_support import CODES, Operands, both, check, compare_program
 from tagalong import _core
 
@@ -308,3 +308,47 @@ def test_random_programs(seed: int) -> None:
     for _ in range(25):
         compare_program(random, 8)
     assert regions_run() - before > 20
+
+
+TARGETS = (
+    "np.float32",
+    "np.float64",
+    "np.int8",
+    "np.uint8",
+    "np.int16",
+    "np.uint32",
+    "np.int64",
+    "np.uint64",
+)
+
+
+@pytest.mark.parametrize("to", [*TARGETS, "np.bool_", "float", "bool"])
+def test_astype(to: str) -> None:
+    """Each cast of a result and of an operand, in every layout; what does not fit into an integer is NumPy's."""
+    random = Random(f"astype {to}")
+    for code in CODES:
+        eager, traced = both(
+            f"def f(x, y):\n    z = (x * y).astype({to})\n    return z + y.astype({to}), z\n"
+        )
+        for shape, order in (((9,), "C"), ((3000,), "C"), ((3, 4), "C"), ((3, 4, 2), "F"), ((2, 1, 5), "C")):
+            ordinary = [np.array(sample(code, shape, "ordinary"), order=order) for _ in range(2)]
+            small = [one % 3 if code in "fd" else one for one in ordinary]
+            before = regions_run()
+            for _ in range(5):
+                check(eager, traced, lambda small=small: [small[0], small[1]], {"all": "ignore"})
+            assert regions_run() > before or code == "?", tagalong.explain(traced)
+        for _ in range(6):
+            kind = random.choice(("extreme", "bits"))
+            made = [sample(code, (7, 3), kind).T for _ in range(2)]
+            check(eager, traced, lambda made=made: made, random.choice(ERRSTATES))
+
+
+def test_assigning_casts() -> None:
+    """A slice gets what another dtype makes of a result."""
+    for code in CODES:
+        for other in CODES:
+            eager, traced = both("def f(x, y, z):\n    z[1:] = x * y + x\n    return z\n")
+            for call in range(5):
+                kind = "ordinary" if call < 4 else "extreme"
+                made = [sample(code, (8,), kind), sample(code, (8,), kind), sample(other, (9,), "ordinary")]
+                check(eager, traced, lambda made=made: [one.copy() for one in made], {"all": "warn"})

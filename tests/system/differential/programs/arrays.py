@@ -850,3 +850,18 @@ def f(x, y):
     a = (x * y - x).sum(axis=0)
     b = np.mean(x * 2.0 + y, axis=-1, keepdims=True)
     return a, b, (x + y > y).any((0, 1)), np.prod(x - y * 0.5, axis=1)
+
+
+# program: region_with_casts
+# limits: regions=1
+# f(np.linspace(-3, 3, 6), np.zeros(6, np.int16)) => record, hit
+# f(np.linspace(-300, 300, 6), np.zeros(6, np.uint8)) => hit
+# f(np.array([1e300, np.nan]), np.zeros(2, np.float32)) => hit
+import numpy as np
+
+
+def f(x, y):
+    a = (x * 2.0 + 1.0).astype(np.float32)
+    b = (a - x).astype(bool)
+    y[:] = x * a - 1.0
+    return a, b, y, (a * b).astype(y.dtype)
