@@ -362,6 +362,20 @@ class Compiler final : public Xbyak::CodeGenerator {
     mov(number(op.result), rax);
     forget(op.result);
   }
+  // The next operation gives up the same object as there in rax: its reference is taken over. Counting the one up and
+  // the other down would be two writes that wait for each other, in each round.
+  void take_from_next(const LoopOp& op, const Label& taken) {
+    const std::size_t next = number_ + 1;
+    if (next >= ops_.size() || ops_[next].code != LoopCode::kClear || ops_[next].left == op.result) {
+      return;
+    }
+    Label differs;
+    cmp(rax, object(ops_[next].left));
+    jne(differs);
+    mov(object(ops_[next].left), 0);
+    jmp(taken);
+    L(differs);
+  }
   void move_or_share(const LoopOp& op) {
     Label nothing;
     mov(rdx, object(op.result));
@@ -372,6 +386,7 @@ class Compiler final : public Xbyak::CodeGenerator {
       mov(object(op.left), 0);
     } else {
       Label none;
+      take_from_next(op, none);
       test(rax, rax);
       jz(none);
       share(rax);
@@ -975,8 +990,11 @@ class Compiler final : public Xbyak::CodeGenerator {
     mov(rax, reinterpret_cast<std::size_t>(interp::int_of_byte(0)));
     add(rax, rcx);
     L(found);
-    share(rax);
+    Label taken;
     mov(object(op.result), rax);
+    take_from_next(op, taken);
+    share(rax);
+    L(taken);
     perform_aside(other, op);
   }
   // Of the iterator in rax: the sequence in rdx, the place of its next item in rcx; to `other` where there is none.
