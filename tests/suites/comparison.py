@@ -99,6 +99,12 @@ def describe_exit(code: int | None) -> str:
 
 # Of the environment of who runs a suite: options of the run under stress.
 PASSED_ON = ("TAGALONG_LOOPS", "TAGALONG_REGIONS", "TAGALONG_LIMITS")
+# What "under stress" is: everything is replayed, whether it pays or not; or, as users do it, but with everything that
+# is imported, what does not pay has its original code put back soon.
+WAYS = {
+    "stress": {"TAGALONG_STRESS": "1"},
+    "retiring": {"TAGALONG": "1", "TAGALONG_INCLUDE": "*", "TAGALONG_LIMITS": "retire_after=3,heat=4"},
+}
 
 
 def environment_of_suites(variables: dict[str, str]) -> dict[str, str]:
@@ -197,9 +203,13 @@ class Comparer:
         cached.write_text(json.dumps({"key": unit.key, **dataclasses.asdict(outcome)}))
         return outcome
 
+    def file(self, unit: Unit) -> Path:
+        """Where the result of a unit is kept."""
+        return self.results / f"{unit.name.replace('/', '.')}.{self.arguments.way}.json"
+
     def earlier(self, unit: Unit) -> Comparison | None:
         """The result of an earlier run, where it was as it should be."""
-        file = self.results / f"{unit.name.replace('/', '.')}.stress.json"
+        file = self.file(unit)
         if not self.arguments.resume or not file.exists():
             return None
         known = json.loads(file.read_text())
@@ -214,14 +224,14 @@ class Comparer:
             return earlier
         plain = self.plain(unit)
         timeout = self.arguments.timeout or self.factor * plain.seconds + self.grace
-        file = self.results / f"{unit.name.replace('/', '.')}.stress.json"
+        file = self.file(unit)
         file.unlink(missing_ok=True)
         counts: collections.Counter[str] = collections.Counter()
         runs: list[tuple[Outcome, dict[str, str]]] = []
         for attempt in range(2):
             summary = file.with_suffix(".counts")
             summary.unlink(missing_ok=True)
-            variables = {"TAGALONG_STRESS": "1", "TAGALONG_SUMMARY": str(summary)}
+            variables = WAYS[self.arguments.way] | {"TAGALONG_SUMMARY": str(summary)}
             variables |= {name: os.environ[name] for name in PASSED_ON if name in os.environ}
             outcome = unit.run(variables, timeout, file.with_suffix(f".{attempt}.txt"))
             counts.update(add_up(summary))
@@ -285,6 +295,14 @@ def add_arguments(parser: argparse.ArgumentParser, factor: float, grace: float) 
         "--timeout",
         type=float,
         help=f"seconds of a process under stress (default: {factor} x plain + {grace})",
+    )
+    parser.add_argument(
+        "--retiring",
+        dest="way",
+        action="store_const",
+        const="retiring",
+        default="stress",
+        help="as TAGALONG=1 does it, with everything that is imported, instead of under stress",
     )
     parser.add_argument("--resume", action="store_true", help="keep the good results of earlier runs")
     parser.add_argument("--shard", default="1/1", metavar="K/N", help="only the K-th of N parts")
