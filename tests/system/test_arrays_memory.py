@@ -379,4 +379,4 @@ def test_memory_of_large_results_is_taken_by_the_next_ones() -> None:
     assert third[:100_000].tobytes() == second.tobytes() and not third[100_000:].any()
     multiarray = getattr(np, "_core", None) or np.core
     name = multiarray.multiarray.get_handler_name
-    assert name(third) == name(second) == name(x)
+    assert name(third) == name(second) == name(x.copy())
