@@ -533,6 +533,9 @@ bool has_nan(const char* data, Extent stride, Extent count, Bits infinity) {
 
 // In what has been computed of the results.
 bool RegionPlan::has_nans(const Frame& frame, Extent count) const {
+  if (is_joined_ && !frame.is_one_by_one) {
+    return false;  // it would not have been stored
+  }
   constexpr std::uint32_t kFloatInfinity = 0x7F800000U;
   constexpr std::uint64_t kDoubleInfinity = 0x7FF0000000000000U;
   const auto is_found = [&](Slot slot, unsigned type, Extent elements) {
@@ -673,7 +676,8 @@ bool RegionPlan::compute(Frame* frame, Space* space) const {
       }
     }
   } else {
-    const bool is_by_rows = !is_staged_ && space != nullptr && space->walk->row() >= kLongRow;
+    const Extent long_row = is_joined_ ? kLongRowOfOne : kLongRow;
+    const bool is_by_rows = !is_staged_ && space != nullptr && space->walk->row() >= long_row;
     for (Extent left = frame->count; left > 0;) {
       Extent most = std::min(left, frame->block);
       if (!is_staged_ && left > most && left - most < kLeastBlock) {

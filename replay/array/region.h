@@ -215,6 +215,7 @@ class RegionPlan {
   std::vector<Reduced> reductions_;
   std::vector<Folded> folds_;
   int nd_ = 0;                       // where there are such
+  bool is_joined_ = false;           // to one step
   bool is_staged_ = false;           // and operations that take part of their results
   bool is_tree_ = false;             // one of them is a pairwise sum
   bool depends_on_strides_ = false;  // a loop of sines and the like takes other ways for strided operands

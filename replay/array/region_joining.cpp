@@ -146,6 +146,7 @@ void RegionBuilder::join_exact(Joined* joined) {
     return;
   }
   plan_->steps_ = std::move(steps);
+  plan_->is_joined_ = plan_->steps_.size() == 1;
   for (const RegionPlan::Input& input : plan_->inputs_) {
     if (is_row.at(input.slot)) {
       plan_->rows_.emplace_back(input.slot, np_.item_size[input.type]);

@@ -18,6 +18,7 @@ inline constexpr Extent kLeastBlock = 64;
 inline constexpr Extent kGilThreshold = 32768;
 // Rows of at least so many elements are not gathered: blocks end where they do.
 inline constexpr Extent kLongRow = kBlock / 8;
+inline constexpr Extent kLongRowOfOne = 24;  // where a block is one call of a loop
 
 // Elements of a row of which all blocks fit into the inner caches.
 inline constexpr Extent kMostRow = 8192;
