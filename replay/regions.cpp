@@ -1028,22 +1028,34 @@ array::UnaryOperator unary_operator(int opcode) {
 }
 
 void mark_regions(std::vector<Step>* steps, const LoopProgram& loop) {
-  bool has_more = false;
+  unsigned more = 0;        // operations that follow
+  Step* leading = nullptr;  // a part of an array that they begin with
   const auto mark = [&](Step& step, bool is_inside, bool is_whole) {
+    const bool is_part = is_inside && is_whole && (step.op == Op::build_slice || step.op == Op::binary_subscr);
+    if (is_part) {
+      if (leading != nullptr) {
+        leading->begins_region = false;
+      }
+      leading = &step;
+      step.begins_region = more > 1;
+    } else if (!is_inside || (is_whole && is_operation(step))) {
+      leading = nullptr;
+    }
     if (!is_inside) {
-      has_more = false;
+      more = 0;
     } else if (is_whole && is_array_operation(step)) {
-      step.begins_region = has_more;
-      has_more = true;
+      step.begins_region = more > 0;
+      ++more;
     } else if (is_whole && is_operation(step)) {
-      has_more = true;
+      ++more;
     }
   };
   for (std::size_t place = steps->size(); place-- > 0;) {
     Step& step = (*steps)[place];
     mark(step, !step.in_loop && may_be_inside(step), true);
   }
-  has_more = false;
+  more = 0;
+  leading = nullptr;
   for (std::size_t place = loop.ops.size(); place-- > 0;) {
     const LoopOp& op = loop.ops[place];
     Step& step = (*steps)[op.step];

@@ -352,3 +352,12 @@ def test_assigning_casts() -> None:
                 kind = "ordinary" if call < 4 else "extreme"
                 made = [sample(code, (8,), kind), sample(code, (8,), kind), sample(other, (9,), "ordinary")]
                 check(eager, traced, lambda made=made: [one.copy() for one in made], {"all": "warn"})
+
+
+def test_a_region_begins_with_parts() -> None:
+    """The first operation's operands, too: no object of theirs is made."""
+    eager, traced = both("def f(x, n):\n    return (x[n:] - x[:-n]) * 0.5 + x[1]\n")
+    for size in (9, 3000):
+        for _ in range(6):
+            check(eager, traced, lambda size=size: [line(size), 1])
+    assert regions_run() >= 6

@@ -865,3 +865,27 @@ def f(x, y):
     b = (a - x).astype(bool)
     y[:] = x * a - 1.0
     return a, b, y, (a * b).astype(y.dtype)
+
+
+# program: region_that_begins_with_parts
+# limits: regions=1
+# note: parts that nobody keeps become no objects
+# f(np.arange(7.0), 1) => record, hit
+# f(np.arange(9), 2) => hit
+# f(np.arange(12.0).reshape(4, 3), 1) => hit
+# f(np.arange(3.0), 5) => hit exit
+# f(np.arange(5.0).view(Named), 1) => hit
+# f([1, 2, 3], 1) => hit exit
+import numpy as np
+
+
+class Named(np.ndarray):
+    def __getitem__(self, key):
+        print("asked for", key)
+        return np.asarray(self)[key]
+
+
+def f(x, n):
+    a = (x[n:] - x[:-n]) * 0.5
+    b = x[1:-1] * 2 - x[0] + x[-1]
+    return a, b, x[::2] + x[n] * x[::2]
