@@ -70,9 +70,12 @@ void Session::settle_iteration(const Instruction& instruction, bool exhausted) {
   if (is_array) {
     guard_exact(iterator, &PySeqIter_Type, here);
   }
+  PyObject* seen = exhausted ? nullptr : live_stack(1);
+  const bool is_sequence =
+      seen != nullptr && (Py_IS_TYPE(seen, &PyListIter_Type) || Py_IS_TYPE(seen, &PyTupleIter_Type));
   const Value item = is_range   ? emit(Op::range_next, {iterator}, kNoSnapshot)
                      : is_array ? emit(Op::array_next, {iterator}, here, items)
-                                : emit(Op::for_iter, {iterator}, here);
+                                : emit(Op::for_iter, {iterator}, here, is_sequence ? 1 : 0);
   if (is_range) {
     facts(item).exact = &PyLong_Type;
   } else if (is_array) {

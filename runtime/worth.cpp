@@ -22,6 +22,7 @@ constexpr int kRawOperation = 8;      // on numbers without objects
 constexpr int kRawScalar = 30;        // on items of arrays and NumPy's scalars, each of which eager execution makes
 constexpr int kRawGuard = 3;
 constexpr int kBoxing = -15;
+constexpr int kIteration = -28;  // of a generator, a zip, a dict's items, ...: their function may run anything
 
 int worth_of(const replay::Node& node) {
   switch (node.op) {
@@ -89,6 +90,11 @@ int worth_of(const replay::LoopOp& operation, const replay::Executor& executor) 
       return kBoxing;
     case LoopCode::kRebind:
       return -5;
+    case LoopCode::kForIter: {
+      const replay::Step& step = executor.steps()[static_cast<std::size_t>(operation.right)];
+      const bool is_sequence = executor.graph().nodes[static_cast<std::size_t>(step.node)].immediate != 0;
+      return is_sequence ? kRawGuard : kIteration;
+    }
     case LoopCode::kAttribute:
     case LoopCode::kMethod:
     case LoopCode::kAppend:
@@ -105,7 +111,6 @@ int worth_of(const replay::LoopOp& operation, const replay::Executor& executor) 
     case LoopCode::kGlobal:
     case LoopCode::kItem:
     case LoopCode::kStoreItem:
-    case LoopCode::kForIter:
     case LoopCode::kRangeNext:
     case LoopCode::kGuardBool:
     case LoopCode::kGuardType:

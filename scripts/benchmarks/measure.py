@@ -110,8 +110,16 @@ def without_collector(work: Callable[[], Any]) -> Any:
 
 
 def environment(settings: dict[str, str]) -> dict[str, str]:
-    """The environment of a child that is timed: none of our variables but `settings`, one thread, the same hashes."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("TAGALONG")}
+    """The environment of a child that is timed: none of our variables but `settings`, one thread, the same hashes.
+
+    Nothing of the interpreter's, either, but where the package is: one that may not keep bytecode compiles the package
+    each time.
+    """
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name == "PYTHONPATH" or not name.startswith(("TAGALONG", "PYTHON"))
+    }
     return kept | {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "TAGALONG_THREADS": "1"} | settings
 
 
