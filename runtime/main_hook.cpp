@@ -21,9 +21,10 @@ bool is_main_module(interp::Frame* frame) {
 
 PyObject* handle_main(PyThreadState* thread, interp::Frame* frame, int throw_flag) {
   if (!callback_slot() || throw_flag != 0 || !is_main_module(frame)) {
-    return interp::evaluate(thread, frame, throw_flag);
+    return interp::pass_on(thread, frame, throw_flag);
   }
   const Ref callback = std::exchange(callback_slot(), Ref());
+  interp::set_first_handler(nullptr);
   interp::release_hook();
   const Ref code = Ref::steal(PyObject_CallOneArg(callback.get(), reinterpret_cast<PyObject*>(interp::code_of(frame))));
   if (!code) {
@@ -33,7 +34,7 @@ PyObject* handle_main(PyThreadState* thread, interp::Frame* frame, int throw_fla
     interp::exchange_code(thread, frame, reinterpret_cast<PyCodeObject*>(code.get()));
   }
   const interp::RoomForFrames room(thread);
-  return interp::evaluate(thread, frame, throw_flag);
+  return interp::pass_on(thread, frame, throw_flag);
 }
 
 }  // namespace
@@ -41,7 +42,8 @@ PyObject* handle_main(PyThreadState* thread, interp::Frame* frame, int throw_fla
 void install_main_hook(const Ref& callback) {
   const bool is_new = !callback_slot();
   callback_slot() = callback;
-  interp::set_frame_handler(handle_main);
+  // Until then modules may be imported whose functions are recorded.
+  interp::set_first_handler(handle_main);
   if (is_new) {
     interp::acquire_hook();
   }

@@ -4,15 +4,13 @@ namespace tagalong::interp {
 namespace {
 
 FrameHandler g_handler = nullptr;
+FrameHandler g_first = nullptr;
 int g_users = 0;
 bool g_suspended = false;
 thread_local int t_users = 0;  // of them, in this thread
 
 PyObject* hook(PyThreadState* thread, Frame* frame, int throw_flag) {
-  if (g_handler == nullptr) {
-    return _PyEval_EvalFrameDefault(thread, frame, throw_flag);
-  }
-  return g_handler(thread, frame, throw_flag);
+  return (g_first != nullptr ? g_first : pass_on)(thread, frame, throw_flag);
 }
 
 _PyFrameEvalFunction installed(PyThreadState* thread) { return _PyInterpreterState_GetEvalFrameFunc(thread->interp); }
@@ -28,6 +26,12 @@ void apply(PyThreadState* thread) {
 }  // namespace
 
 void set_frame_handler(FrameHandler handler) { g_handler = handler; }
+
+void set_first_handler(FrameHandler handler) { g_first = handler; }
+
+PyObject* pass_on(PyThreadState* thread, Frame* frame, int throw_flag) {
+  return (g_handler != nullptr ? g_handler : evaluate)(thread, frame, throw_flag);
+}
 
 PyObject* evaluate(PyThreadState* thread, Frame* frame, int throw_flag) {
   return _PyEval_EvalFrameDefault(thread, frame, throw_flag);
@@ -46,6 +50,8 @@ void release_hook() {
     apply(thread_state());
   }
 }
+
+bool has_hook() { return installed(thread_state()) == hook; }
 
 void forget_other_threads() {
   g_users = t_users;

@@ -10,10 +10,14 @@ namespace tagalong::interp {
 using FrameHandler = PyObject* (*)(PyThreadState* thread, Frame* frame, int throw_flag);
 
 void set_frame_handler(FrameHandler handler);
+// One that sees each frame before that, and passes on what is not its own; null: nobody.
+void set_first_handler(FrameHandler handler);
+PyObject* pass_on(PyThreadState* thread, Frame* frame, int throw_flag);
 PyObject* evaluate(PyThreadState* thread, Frame* frame, int throw_flag);
 
 void acquire_hook();  // one more user: installed
 void release_hook();  // one user less: removed with the last
+bool has_hook();
 
 // Whether somebody else's hook is installed: then frames are theirs and we step aside.
 bool foreign_hook(PyThreadState* thread);

@@ -10,6 +10,7 @@
 #include "rewriter/interp/black_box.h"
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
+#include "rewriter/interp/eval_hook.h"
 #include "runtime/anchor.h"
 #include "runtime/events.h"
 #include "runtime/graph_object.h"
@@ -260,6 +261,8 @@ py::list events_stop() {
 
 void install_main_hook(const py::object& callback) { runtime::install_main_hook(Ref::create(callback.ptr())); }
 
+bool has_frame_hook() { return interp::has_hook(); }
+
 bool in_main_interpreter() { return PyInterpreterState_Get() == PyInterpreterState_Main(); }
 
 // --- one recorded run
@@ -339,6 +342,9 @@ void export_engine() {
   py::def("events_stop", events_stop);
   py::def("install_main_hook", install_main_hook);
   py::def("in_main_interpreter", in_main_interpreter);
+  py::def("has_frame_hook", has_frame_hook,
+          "has_frame_hook() -> bool\n\nWhether each frame of the process goes "
+          "through us at the moment, as while something is recorded.");
   py::def("start_stress", start_stress);
   py::def("adopt_function", adopt_function);
   py::def("functions_seen", functions_seen);

@@ -86,6 +86,16 @@ def test_command_as_main(run_python: RunPython, program: str) -> None:
     assert counts(done)["hits"] >= 3
 
 
+def test_what_is_recorded_before_the_program_starts_does_not_hide_it(
+    run_python: RunPython, tmp_path: Path
+) -> None:
+    (tmp_path / "late.py").write_text(
+        "import tagalong._core as core\ndef f(x):\n    return x\nprint(core.is_traced(f), core.has_frame_hook())\n"
+    )
+    for included in ({}, {"TAGALONG_INCLUDE": "*"}):  # with `-m` functions of runpy run first
+        assert run_python("-m", "late", TAGALONG="1", **included).stdout == "True False\n"
+
+
 def test_excluded_modules_are_not_traced(run_python: RunPython, program: str) -> None:
     everything = {"TAGALONG": "1", "TAGALONG_REPORT": "1", "TAGALONG_EXCLUDE": "helper,__main__"}
     done = run_python(program, **everything)
