@@ -597,7 +597,7 @@ class RegionPlanner {
         return refuse(Reason::kForeign);
       }
     }
-    const int result = is_ufunc ? call_into(callable, numbers) : call_known(function, numbers);
+    const int result = is_ufunc ? call_into(callable, step.object, numbers) : call_known(function, numbers);
     if (result < 0) {
       return refuse(builder_.reason());
     }
@@ -717,15 +717,29 @@ class RegionPlanner {
     return PyTuple_GET_SIZE(object) > 0;
   }
 
+  // `out`, and perhaps `where`.
   static bool has_out(PyObject* keywords) {
-    return PyTuple_Check(keywords) && PyTuple_GET_SIZE(keywords) == 1 &&
-           PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "out") == 0;
+    const Py_ssize_t count = PyTuple_Check(keywords) ? PyTuple_GET_SIZE(keywords) : 0;
+    return (count == 1 && is_named(keywords, 0, "out")) ||
+           (count == 2 && ((is_named(keywords, 0, "out") && is_named(keywords, 1, "where")) ||
+                           (is_named(keywords, 0, "where") && is_named(keywords, 1, "out"))));
+  }
+  static bool is_named(PyObject* keywords, Py_ssize_t index, const char* name) {
+    return PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, index), name) == 0;
   }
 
-  int call_into(PyObject* ufunc, std::vector<int> numbers) {
-    const int out = numbers.back();
+  int call_into(PyObject* ufunc, PyObject* keywords, std::vector<int> numbers) {
+    int out = numbers.back();
+    int where = -1;
     numbers.pop_back();
-    return builder_.call(ufunc, numbers, out);
+    if (PyTuple_GET_SIZE(keywords) == 2) {
+      where = numbers.back();
+      numbers.pop_back();
+      if (is_named(keywords, 0, "out")) {
+        std::swap(out, where);
+      }
+    }
+    return builder_.call(ufunc, numbers, out, where);
   }
 
   int call_known(const array::KnownFunction& function, const std::vector<int>& numbers) {

@@ -468,8 +468,45 @@ bool RegionPlan::compute_operation(std::size_t number, Frame* frame, Extent coun
   if (operation.collects && float_status_raised(float_units_)) [[unlikely]] {
     frame->errors |= take_float_status(float_units_);
   }
+  if (operation.is_masked) [[unlikely]] {
+    return compute_masked(operation, data.data(), strides.data(), count);
+  }
   const Extent elements = operation.stage == Stage::kColumn ? count / frame->row : count;
   return operation.loop(operation.context, data.data(), &elements, strides.data(), operation.auxdata) == 0;
+}
+
+// The loop gets one run of elements after another, so that nothing is raised elsewhere.
+bool RegionPlan::compute_masked(const Operation& operation, char** data, const Extent* strides, Extent count) {
+  const unsigned nin = operation.nin - 2U;
+  const char* where = data[nin];
+  char* out = data[nin + 2];
+  const Extent step = strides[nin + 2];
+  for (Extent i = 0; i < count; ++i) {
+    std::memcpy(out + i * step, data[nin + 1] + i * strides[nin + 1], operation.out_size);
+  }
+  for (Extent i = 0; i < count;) {
+    const Extent begin = i;
+    const bool is_computed = where[i * strides[nin]] != 0;
+    while (i < count && (where[i * strides[nin]] != 0) == is_computed) {
+      ++i;
+    }
+    if (!is_computed) {
+      continue;
+    }
+    std::array<char*, kMaxInputs + 1> places{};
+    std::array<Extent, kMaxInputs + 1> steps{};
+    for (unsigned operand = 0; operand < nin; ++operand) {
+      places.at(operand) = data[operand] + begin * strides[operand];
+      steps.at(operand) = strides[operand];
+    }
+    places.at(nin) = out + begin * step;
+    steps.at(nin) = step;
+    const Extent elements = i - begin;
+    if (operation.loop(operation.context, places.data(), &elements, steps.data(), operation.auxdata) != 0) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool RegionPlan::compute_block(Frame* frame, Extent count) const {
@@ -616,7 +653,7 @@ bool RegionPlan::compute_next(Frame* frame, Space* space, Extent count) const {
     }
     walk.advance(count);
   }
-  if ((is_tree_ || (frame->folds != nullptr && frame->folds->row != 0)) && space == nullptr) {
+  if ((is_tree_ || has_masks_ || (frame->folds != nullptr && frame->folds->row != 0)) && space == nullptr) {
     frame->is_split_otherwise |= has_nans(*frame, count);
   }
   if (!reductions_.empty() && !reduce_block(frame, count)) {
@@ -895,7 +932,7 @@ RegionReason RegionPlan::run(const Numpy& np, PyObject* const* externals, Ref* o
   if (nd_ != 0 && frame.shape != nullptr && reason == RegionReason::kNone && frame.shape->nd != nd_) {
     return RegionReason::kKinds;
   }
-  if (shows_signs_ && (is_tree_ || !folds_.empty() || reason == RegionReason::kLayout)) {
+  if (shows_signs_ && (is_tree_ || has_masks_ || !folds_.empty() || reason == RegionReason::kLayout)) {
     return RegionReason::kNan;
   }
   if (reason == RegionReason::kLayout) {

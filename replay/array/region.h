@@ -100,6 +100,7 @@ class RegionPlan {
     bool collects = false;      // the loop may clear floating point flags: they are taken before
     bool keeps_flags = false;
     bool is_cast = false;
+    bool is_masked = false;    // the last two operands: where it is computed, and what is elsewhere
     bool is_copy = false;      // laid out as its operand, as far as that goes
     bool is_iterated = false;  // NumPy never takes its short way
     bool has_result = false;   // among its operands
@@ -198,6 +199,7 @@ class RegionPlan {
   bool has_nans(const Frame& frame, Extent count) const;
   bool reduce_block(Frame* frame, Extent count) const;
   bool compute_block(Frame* frame, Extent count) const;
+  static bool compute_masked(const Operation& operation, char** data, const Extent* strides, Extent count);
   bool compute_operation(std::size_t number, Frame* frame, Extent count) const;
   enum class Outcome : std::uint8_t { kDone, kFailed, kOpen };
   Outcome compute_steps(Frame* frame, Extent count) const;
@@ -220,6 +222,7 @@ class RegionPlan {
   bool is_tree_ = false;             // one of them is a pairwise sum
   bool depends_on_strides_ = false;  // a loop of sines and the like takes other ways for strided operands
   bool is_serial_ = false;           // a loop may set an exception, or a reduction goes through all blocks in order
+  bool has_masks_ = false;           // a loop begins anywhere
   bool shows_signs_ = false;         // of NaNs, or their signals, in results that are none
   std::size_t calls_ = 0;            // operations without the casts
   std::size_t made_ = 0;             // those of them whose results eager execution makes new arrays for
@@ -244,8 +247,8 @@ class RegionBuilder {
   int binary(BinaryOperator op, int left, int right, unsigned temporaries);
   int unary(UnaryOperator op, int operand, unsigned temporaries);
   int compare(int py_op, int left, int right);
-  // With `out`: that array's number, else negative.
-  int call(PyObject* ufunc, std::span<const int> operands, int out = -1);
+  // With `out`, and where it is computed: those arrays' numbers, else negative.
+  int call(PyObject* ufunc, std::span<const int> operands, int out = -1, int where = -1);
   int where(int condition, int one, int other);
   int astype(int operand, PyObject* descr);
   int clip(int operand, int low, int high);
@@ -294,6 +297,7 @@ class RegionBuilder {
     Elision elision = Elision::kNever;
     bool inplace = false;
     int out = -1;
+    int where = -1;
   };
 
   int apply(const Request& request);

@@ -111,14 +111,15 @@ int RegionBuilder::compare(int py_op, int left, int right) {
   return apply({.ufunc = np_.ufunc(comparison(py_op)), .operands = {left, right}, .nin = 2});
 }
 
-int RegionBuilder::call(PyObject* ufunc, std::span<const int> operands, int out) {
+int RegionBuilder::call(PyObject* ufunc, std::span<const int> operands, int out, int where) {
   if (Py_TYPE(ufunc) != np_.ufunc_type) {
     return refuse(RegionReason::kOther);
   }
   if (operands.empty() || operands.size() > kMaxInputs) {
     return refuse(RegionReason::kOther);
   }
-  Request request{.ufunc = ufunc, .operands = {}, .nin = static_cast<unsigned>(operands.size()), .out = out};
+  Request request{
+      .ufunc = ufunc, .operands = {}, .nin = static_cast<unsigned>(operands.size()), .out = out, .where = where};
   std::copy(operands.begin(), operands.end(), request.operands.begin());
   return apply(request);
 }
@@ -359,6 +360,9 @@ bool RegionBuilder::fits(const Request& request, bool* is_column) {
   bool has_columns = false;
   bool has_others = false;
   bool drops_axes = false;
+  if (request.where >= 0 && !broadcast(shape_of(at(request.where)), &shape)) {
+    return false;
+  }
   for (unsigned i = 0; i < request.nin; ++i) {
     const Object& object = at(request.operands[i]);
     if (!is_array(object.code)) {
@@ -384,6 +388,9 @@ bool RegionBuilder::fits(const Request& request, bool* is_column) {
     return false;
   }
   *is_column = has_columns && !has_others;
+  if (*is_column && request.where >= 0) {
+    return false;
+  }
   if (*is_column) {
     return request.out < 0 || at(request.out).is_column;
   }
@@ -522,6 +529,11 @@ int RegionBuilder::apply(const Request& request) {
   if (request.out >= 0 && at(request.out).code != kernel.out_type) {
     return refuse(RegionReason::kInPlace);
   }
+  // Without `out` nobody knows what is elsewhere.
+  if (request.where >= 0 &&
+      (request.out < 0 || at(request.where).code != kBool || at(request.where).is_column || kernel.nin > 2)) {
+    return refuse(RegionReason::kForeign);
+  }
   return emit(kernel, request);
 }
 
@@ -562,8 +574,18 @@ int RegionBuilder::emit(const Kernel& kernel, const Request& request) {
     operation.has_result =
         operation.has_result || (object.is_result && (!object.is_column || is_column)) || object.target >= 0;
   }
+  if (request.where >= 0) {
+    operation.is_masked = true;
+    operation.exact = Exact::kNone;
+    for (const int object : {request.where, request.out}) {
+      slot = slot < 0 ? slot : slot_of(object, at(object).code);
+      operation.slots.at(operation.nin++) = static_cast<RegionPlan::Slot>(slot);
+      operation.has_result = operation.has_result || at(object).is_result || at(object).target >= 0;
+    }
+    plan_->has_masks_ = true;
+  }
   const int out = slot < 0 || plan_->operations_.size() >= kMaxRegionOperations ? -1 : new_slot();
-  operation.slots[request.nin] = static_cast<RegionPlan::Slot>(out);
+  operation.slots[operation.nin] = static_cast<RegionPlan::Slot>(out);
   if (out < 0) {
     plan_->operations_.resize(before);  // the region ends here; inputs without a use are harmless
     return -1;
@@ -591,7 +613,7 @@ int RegionBuilder::emit(const Kernel& kernel, const Request& request) {
   plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
   plan_->depends_on_strides_ =
       plan_->depends_on_strides_ || (is_floating(kernel.out_type) && !kernel.alias_safe && request.ufunc != nullptr &&
-                                     kernel.name != "clip" && !takes_one_result(request));
+                                     kernel.name != "clip" && (request.where >= 0 || !takes_one_result(request)));
   plan_->is_serial_ = plan_->is_serial_ || (kernel.name == "power" && is_integer(kernel.out_type));
   plan_->shows_signs_ = plan_->shows_signs_ || kernel.name == "signbit" || kernel.name == "copysign" ||
                         kernel.name == "fmax" || kernel.name == "fmin";

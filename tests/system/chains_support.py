@@ -255,7 +255,11 @@ class Program:
             function = self.random.choice(("add", "multiply", "subtract", "maximum"))
             out = self.random.choice(self.names)
             keyword = self.random.choice(("out=", ""))
-            self.lines.append(f"np.{function}({value}, {self.operand()}, {keyword}{out})")
+            mask = (
+                f"{self.random.choice(self.names)} {self.random.choice(('<', '!=', '>='))} {self.operand()}"
+            )
+            where = self.random.choice(("", f", where={mask}"))
+            self.lines.append(f"np.{function}({value}, {self.operand()}, {keyword}{out}{where})")
         elif kind < 0.19:
             symbol = self.random.choice("+-*")
             self.lines.append(f"{self.random.choice(self.names)} {symbol}= {value}")

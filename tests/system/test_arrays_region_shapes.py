@@ -361,3 +361,31 @@ def test_a_region_begins_with_parts() -> None:
         for _ in range(6):
             check(eager, traced, lambda size=size: [line(size), 1])
     assert regions_run() >= 6
+
+
+MASKED = {
+    "guarded quotient": "np.divide(x, y, out=z, where=y != 0)\n    return z * 2",
+    "of a result": "a = x * y\n    np.sqrt(a, out=a, where=a >= 0)\n    return a + 1",
+    "broadcast mask": "z = z * 1.5\n    np.add(x, y, where=m[:1], out=z)\n    return z - x",
+    "twice": "m = x < y\n    np.square(x, out=z, where=x > 0)\n    np.add(z, y, out=z, where=m)\n    return z",
+    "itself": "np.subtract(z, x, out=z, where=z > x)\n    np.maximum(z, y, out=z)\n    return z * x",
+    "a given mask": "np.add(x * 2, y, out=z, where=m)\n    return z / 2",
+}
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_where_of_ufuncs(name: str) -> None:
+    """Elements that are left out keep what they were and raise nothing."""
+    random = Random(f"where {name}")
+    eager, traced = both(f"def f(x, y, z, m):\n    {MASKED[name]}\n")
+    before = regions_run()
+    for call in range(60):
+        code = random.choice("ddf") if call > 6 else "d"
+        shape = random.choice(((9,), (3000,), (3, 5), (40, 70)))
+        kind = "ordinary" if call < 7 else random.choice(("ordinary", "extreme"))
+        made = [sample(code, shape, kind) for _ in range(3)]
+        made[1][..., ::3] = 0
+        mask = sample("?", shape, "ordinary")
+        errstate = {"all": "warn"} if call < 7 else random.choice(ERRSTATES)
+        check(eager, traced, lambda made=made, mask=mask: [*(one.copy() for one in made), mask], errstate)
+    assert regions_run() > before + 4, tagalong.explain(traced)
