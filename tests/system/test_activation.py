@@ -136,6 +136,23 @@ def test_a_traceback_shows_the_program_alone(run_python: RunPython, tmp_path: Pa
     assert (traced.stdout, traced.stderr, traced.returncode) == (plain.stdout, plain.stderr, plain.returncode)
 
 
+def test_a_traceback_of_an_import_shows_nothing_of_it(run_python: RunPython, tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text("def broken(:\n")
+    (tmp_path / "worse.py").write_text("import missing_altogether\n")
+    (tmp_path / "importing.py").write_text(
+        "import traceback\n"
+        "for name in ('bad', 'worse'):\n"
+        "    try:\n"
+        "        __import__(name)\n"
+        "    except Exception:\n"
+        "        traceback.print_exc()\n"
+    )
+    plain = run_python("importing.py")
+    traced = run_python("importing.py", TAGALONG="1")
+    assert "SyntaxError" in plain.stderr and "missing_altogether" in plain.stderr
+    assert (traced.stdout, traced.stderr, traced.returncode) == (plain.stdout, plain.stderr, plain.returncode)
+
+
 def test_compare_mode_agrees(run_python: RunPython, program: str) -> None:
     done = run_python(program, TAGALONG="compare")
     assert (done.stdout, done.returncode) == (OUTPUT, 0)

@@ -21,8 +21,18 @@ from tagalong.options import Mode, Settings
 TYPE_CHECKING = False  # as in options.py
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any, TypeVar
 
+    F = TypeVar("F", bound=Callable[..., Any])
     Change = Callable[[CodeType], CodeType]
+
+
+def _of_importlib(function: F) -> F:
+    """In a traceback and for warnings the frames of such a function are importlib's own: they are left out as those
+    around them are.
+    """
+    function.__code__ = function.__code__.replace(co_filename="<frozen importlib._bootstrap_external>")
+    return function
 
 
 class Finder:
@@ -33,6 +43,7 @@ class Finder:
         self._change = change
         self.changed: list[CodeType] = []
 
+    @_of_importlib
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
@@ -57,12 +68,14 @@ class Finder:
     def _hook(self, loader: SourceFileLoader | SourcelessFileLoader) -> None:
         inherited = loader.get_code
 
+        @_of_importlib
         def get_code(fullname: str) -> CodeType | None:
             code = inherited(fullname)
             return None if code is None else self.apply(code)
 
         loader.get_code = get_code  # type: ignore[method-assign]
 
+    @_of_importlib
     def apply(self, code: CodeType) -> CodeType:
         """The traced form of a module's code; code that already has it is left alone."""
         if any(code is known for known in self.changed):
