@@ -215,7 +215,7 @@ def calls_to_catch_up(lines: dict[str, dict[str, Any]], peer: str) -> str:
         return "–"
     mine, theirs = lines["tagalong"], lines[peer]
     if theirs["call"] >= mine["call"]:
-        return "never" if theirs["first"] >= mine["first"] else "ahead"
+        return "never" if theirs["first"] >= mine["first"] else "at first"
     return f"{max(0.0, (theirs['first'] - mine['first']) / (mine['call'] - theirs['call'])):,.0f}"
 
 

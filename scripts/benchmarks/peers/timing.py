@@ -16,8 +16,8 @@ from benchmarks.peers.makers import PEERS, Function
 from benchmarks.peers.programs import Arguments, Program
 from tagalong import _core
 
-BATCH = 0.002  # seconds that a batch of calls takes at least
-MOST_ROUNDS = 40
+BATCH = 0.0005  # seconds that a batch of calls takes at least: short ones are interrupted less often
+MOST_ROUNDS = 200
 LEAST_ROUNDS = 4
 WARM_UP = 24  # calls: names have to be looked up before a region is planned
 
