@@ -132,8 +132,8 @@ def processor_time(words: list[str], settings: dict[str, str], isolated: bool = 
     if isolated:
         surroundings.pop("PYTHONPATH", None)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(words, env=surroundings, stdout=subprocess.PIPE, check=False)
+    done = subprocess.run(words, env=surroundings, capture_output=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(words)} ended with {done.returncode}")
+    if done.returncode != 0 or b"tagalong: not tracing" in done.stderr:
+        raise RuntimeError(f"{' '.join(words)} ended with {done.returncode}: {done.stderr.decode()}")
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime, done.stdout
