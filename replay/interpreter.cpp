@@ -361,7 +361,8 @@ inline Interpreter::Answer Interpreter::perform(const Step& step) {
   const bool steps_aside = step.can_leave && interp::is_watched(run_.thread);
   const Answer answer = steps_aside ? Answer::kLeave : execute_step(step);
   if (answer != Answer::kNext) [[unlikely]] {
-    if (answer != Answer::kRaised || !step.expects_raise) {
+    // A trace function that was installed meanwhile is told of the exception in each frame that it comes to.
+    if (answer != Answer::kRaised || !step.expects_raise || interp::has_watcher(run_.thread)) {
       return answer;
     }
   }

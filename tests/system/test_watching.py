@@ -55,6 +55,15 @@ WAYS = {
         TICK + "def g(i):\n    return max(map(tick, (i,)))\n",
         "total += g(i)\n        total -= 1",
     ),
+    "below C, and raises": (
+        TICK + "def fail(i):\n    tick(i)\n    raise ValueError(i)\n",
+        "try:\n            max(map(fail, (i,)))\n        except ValueError:\n            total += i",
+    ),
+    "below C, and raises through a callee": (
+        TICK
+        + "def fail(i):\n    tick(i)\n    raise ValueError(i)\ndef g(i):\n    return max(map(fail, (i,)))\n",
+        "try:\n            total += g(i)\n        except ValueError:\n            total -= i",
+    ),
     "below C, unpacked": (TICK, "x, y = map(tick, (i, 1))\n        total += y"),
     "below C, in a condition": (
         TICK,
