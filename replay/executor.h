@@ -90,6 +90,9 @@ struct StepCode {
   SnapshotId snapshot = kNoSnapshot;
   SnapshotId shown = kNoSnapshot;  // what a finaliser of what it drops sees of the frames
   std::uint32_t temporaries = 0;   // as the array kernels take them (array/ufunc_site.h)
+  std::int32_t retreat = -1;       // a guard: the step that leaves in its place, in front of the call (retreats.h)
+  std::int32_t guard = -1;         // such a step: the guard
+  std::int32_t since = -1;         // and the first step that is done again, if attributes have been read since
   PyObject* object = nullptr;      // borrowed from the node
   Ref name;                        // of what the guard is about, beside its object
   std::int32_t line = 0;

@@ -42,6 +42,7 @@ LoopOp renumbered(LoopOp op, const Renumbering& by) {
     case LoopCode::kLeaveIfWatched:
     case LoopCode::kServe:
     case LoopCode::kCross:
+    case LoopCode::kCheckQuiet:
     case LoopCode::kGiveUpRest:
     case LoopCode::kUnbind:
       break;
@@ -136,7 +137,8 @@ class Growth {
 
   // One that comes back to some loop, or returns; what else refers to frames by their numbers stays on its own.
   static bool may_be_part(const Executor& part) {
-    const Op end = part.steps_.back().op;
+    const auto is_of_trace = [](const Step& step) { return step.guard < 0; };
+    const Op end = std::ranges::find_if(part.steps_.rbegin(), part.steps_.rend(), is_of_trace)->op;
     const auto is_suspended = [](const FrameInfo& frame) { return is_resumption(frame.return_kind); };
     return (end == Op::link || end == Op::jump_back || end == Op::return_value) &&
            std::ranges::none_of(part.graph_.frames, is_suspended);
@@ -361,6 +363,9 @@ class Growth {
     step.snapshot = by.state(step.snapshot);
     step.shown = by.state(step.shown);
     step.node += by.node;
+    for (std::int32_t* other : {&step.retreat, &step.guard, &step.since}) {
+      *other += *other < 0 ? 0 : by.step;
+    }
     if (step.op == Op::leave_frame) {
       step.immediate = by.frame_number(step.immediate);
     } else if (step.op == Op::sync_local && by.frame != 0) {
@@ -413,7 +418,8 @@ class Growth {
     step_ = step;
     way_.clear();
     const SnapshotId id = made_->steps_[step].snapshot;
-    const std::vector<std::size_t> from = operations_of(step);
+    const std::int32_t guard = made_->steps_[step].guard;
+    const std::vector<std::size_t> from = operations_of(guard < 0 ? step : static_cast<std::size_t>(guard));
     if (id == kNoSnapshot || from.empty()) {
       return false;
     }
@@ -424,6 +430,10 @@ class Growth {
     const Member& part = made_->members_[target];
     const DirectEntry entry = part.entry;
     std::vector<bool> filled = may_have_objects(from);
+    if (made_->steps_[step].since >= 0) {
+      push(LoopCode::kCheckQuiet);
+      way_.back().step = static_cast<std::uint32_t>(guard);
+    }
     auto rest = std::make_unique<Places>(rest_of(state, filled));
     if (!rest->empty()) {
       push(LoopCode::kGiveUpRest);

@@ -98,6 +98,9 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
         clear_registers();
         return run_.root == nullptr ? Outcome::kGuard : Outcome::kMiss;
       }
+      if (const Step* retreat = retreat_of(step)) {
+        return finish(*retreat, answer);
+      }
       run_.failed = &step;
       break;
     default:
@@ -716,6 +719,7 @@ Interpreter::Answer Interpreter::execute_name(const Step& step, const std::int32
     default:
       break;
   }
+  loud_ = static_cast<std::int32_t>(&step - executor_.steps_.data());
   if (!sync(step)) {
     return Answer::kRaised;
   }

@@ -175,6 +175,14 @@ class Interpreter {
   void take_stack(std::int32_t depth);
   void clear_registers();
   void give_up_rest(const Step& step);
+  // The step that leaves in place of a guard inside of a call, where nothing has happened since (retreats.h); or null.
+  [[nodiscard]] const Step* retreat_of(const Step& guard) const {
+    if (guard.retreat < 0 || run_.depth != 1) {
+      return nullptr;
+    }
+    const Step& retreat = executor_.steps_[static_cast<std::size_t>(guard.retreat)];
+    return retreat.since >= 0 && loud_ >= retreat.since && loud_ <= retreat.guard ? nullptr : &retreat;
+  }
   [[nodiscard]] std::vector<std::int32_t> rest_of(const LoweredSnapshot& inner) const;
   [[nodiscard]] const LoweredSnapshot& ended_before(const Step& step, const LoweredSnapshot& here) const;
   void drop_operands(const Step& step, const LoweredSnapshot& inner);
@@ -208,6 +216,7 @@ class Interpreter {
   RawNumber* raw_ = nullptr;          // numbers beside the registers, while a loop runs
   const Step* header_ = nullptr;      // of that loop
   Outcome outcome_ = Outcome::kMiss;  // of a run that has ended inside of native code
+  std::int32_t loud_ = -1;            // the last step that has read an attribute so that code may have run
   const interp::RequestFlag requested_;
 };
 

@@ -930,6 +930,11 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         begin_round(*header_);
         run_.gain += op->result;
         break;
+      case LoopCode::kCheckQuiet:
+        if (retreat_of(steps[op->step]) == nullptr) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], Answer::kGuardFailed));
+        }
+        break;
       case LoopCode::kGiveUpRest:
         give_up_rest(steps[op->step]);
         break;

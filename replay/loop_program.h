@@ -111,6 +111,7 @@ enum class LoopCode : std::uint8_t {
   kRebind,       // that is object `right` from now on
   // Between the traces of an executor that has grown:
   kCross,         // nobody waits or watches; `result`: what going through the next trace is worth
+  kCheckQuiet,    // whether the guard's retreat may be taken
   kGiveUpRest,    // what no frame has any more where the step leaves
   kCheckBound,    // `left` is not null
   kCheckUnbound,  // it is null

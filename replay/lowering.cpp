@@ -1,6 +1,7 @@
 // Graph to steps: registers by a linear scan (a register is free again where the graph drops its value), snapshots in
 // terms of registers, drops merged into the step before them.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <unordered_map>
 #include <unordered_set>
@@ -8,6 +9,7 @@
 
 #include "replay/executor.h"
 #include "replay/loop_lowering.h"
+#include "replay/retreats.h"
 #include "rewriter/interp/errors.h"
 
 namespace tagalong::replay {
@@ -71,11 +73,35 @@ class Lowering {
           static_cast<std::size_t>(std::ranges::find_if(executor_.steps_, &Step::is_header) - executor_.steps_.begin());
     }
     mark_regions(&executor_.steps_, executor_.loop_);
+    add_retreats();
     executor_.learn_entry_check();
     let_go();
   }
 
  private:
+  // Behind the end of the trace, one for each guard that has one.
+  void add_retreats() {
+    const auto step_of = [this](std::size_t node) {
+      return std::ranges::find(executor_.steps_, static_cast<std::int32_t>(node), &Step::node);
+    };
+    const auto count = static_cast<std::ptrdiff_t>(executor_.steps_.size());
+    std::vector<Step> made;
+    for (const Retreat& retreat : find_retreats(graph_)) {
+      const auto guard = step_of(retreat.guard);
+      if (guard->in_entry_check || !guard->in_loop) {
+        continue;
+      }
+      guard->retreat = static_cast<std::int32_t>(count) + static_cast<std::int32_t>(made.size());
+      Step& step = made.emplace_back(static_cast<const StepCode&>(*guard));
+      step.snapshot = retreat.state;
+      step.retreat = -1;
+      step.guard = static_cast<std::int32_t>(guard - executor_.steps_.begin());
+      step.since =
+          retreat.reads_attributes ? static_cast<std::int32_t>(step_of(retreat.from) - executor_.steps_.begin()) : -1;
+    }
+    std::ranges::move(made, std::back_inserter(executor_.steps_));
+  }
+
   // Constants, the null value and the root's function are not owned by a run; they come first.
   void assign_constants() {
     std::unordered_map<PyObject*, std::int32_t> known;
@@ -495,8 +521,8 @@ void Executor::object_died(PyObject* object) {
 }
 
 bool Executor::fail_at(std::size_t number) {
-  if (is_running()) {
-    return false;  // its native code goes
+  if (is_running() || steps_[number].guard >= 0) {
+    return false;  // its native code goes; a retreat is no step of the trace
   }
   native_.reset();
   Step& step = steps_[number];

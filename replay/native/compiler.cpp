@@ -1630,6 +1630,7 @@ class Compiler final : public Xbyak::CodeGenerator {
         break;
       case LoopCode::kStep:
       case LoopCode::kSyncRaw:
+      case LoopCode::kCheckQuiet:
       case LoopCode::kGiveUpRest:
       case LoopCode::kUnbind:
       case LoopCode::kRebind:

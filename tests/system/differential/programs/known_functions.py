@@ -21,13 +21,13 @@ def f(n):
 # program: known_floats_that_raise
 # limits: loops=1, heat=2, grow_after=2
 # f([1.0, 4.0, 2.25] * 6, 0) => record record hit exit
-# f([1.0, 4.0, -1.0] + [2.0] * 6, 1) => (hit exit)*2 bridge hit exit stitch stitch exit stitch grow (stitch exit)*5 bridge
-# f([1.0, 4.0, 0.0, 9.0], 2) => hit (exit stitch)*2 exit hit (exit stitch)*2
-# f([1.0, float("nan"), float("inf"), -0.0, 2.0], 0) => hit (stitch exit)*2 grow stitch
-# f([1.0, float("nan")], 3) => hit exit miss (hit exit)*2 stitch
-# f([1.0, float("inf"), 1.0], 3) => hit exit miss bridge hit exit stitch stitch exit grow stitch
-# f([1.0, 1e300, -1e300, 2.0**62, 2.0**63, -2.0**63, 2.0**64, 0.5], 3) => hit exit stitch stitch exit stitch grow (stitch exit)*7 stitch
-# f([1.0, 800.0, 3.0], 4) => (hit exit stitch exit)*2 grow stitch
+# f([1.0, 4.0, -1.0] + [2.0] * 6, 1) => (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit bridge
+# f([1.0, 4.0, 0.0, 9.0], 2) => hit exit stitch exit hit exit bridge (hit exit)*2 stitch
+# f([1.0, float("nan"), float("inf"), -0.0, 2.0], 0) => hit stitch exit hit exit grow stitch
+# f([1.0, float("nan")], 3) => hit exit stitch exit bridge hit
+# f([1.0, float("inf"), 1.0], 3) => hit exit stitch stitch exit hit exit bridge
+# f([1.0, 1e300, -1e300, 2.0**62, 2.0**63, -2.0**63, 2.0**64, 0.5], 3) => hit exit (grow stitch)*2 (exit hit)*3 exit bridge (hit exit)*2 bridge
+# f([1.0, 800.0, 3.0], 4) => (hit exit)*2 bridge
 import math
 def g(x, what):
     if what == 0:

@@ -277,7 +277,7 @@ def f(n):
 # limits: loops=1, heat=2, grow_after=2
 # note: an exception out of a callee leaves the loop
 # f(30, 20) => record record hit exit
-# f(30, 21) => hit stitch exit
+# f(30, 21) => hit stitch exit bridge
 # f(30, 99) => hit grow stitch exit
 def step(i, bad):
     if i == bad:
@@ -292,7 +292,7 @@ def f(n, bad):
 
 # program: ends_caught_inside
 # limits: loops=1, heat=2, grow_after=2
-# f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit stitch grow (stitch exit)*23
+# f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit
 def step(i):
     if i % 4 == 3:
         raise KeyError(i)
@@ -425,7 +425,7 @@ def f(n):
 # program: callee_exits
 # limits: loops=1, heat=2, grow_after=2
 # note: the way through an inlined callee changes
-# f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit stitch grow (stitch exit)*9
+# f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit
 def middle(x):
     if x % 3 == 2:
         return x * 10
@@ -439,7 +439,7 @@ def f(n):
 
 # program: callee_exits_deep
 # limits: loops=1, heat=2, grow_after=2
-# f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit stitch grow (stitch exit)*24
+# f(40) => record record (hit exit)*2 bridge hit exit stitch exit hit exit stitch stitch exit grow (stitch)*3 exit stitch exit bridge hit grow (stitch stitch exit)*2 grow (stitch)*3 grow stitch stitch exit
 def low(x):
     return -x if x % 5 == 4 else x
 def high(x):
