@@ -6,6 +6,7 @@
 #include "replay/overloads.h"
 #include "replay/raw.h"
 #include "rewriter/interp/errors.h"
+#include "rewriter/interp/iterators.h"
 
 namespace tagalong::recorder {
 
@@ -71,8 +72,7 @@ void Session::settle_iteration(const Instruction& instruction, bool exhausted) {
     guard_exact(iterator, &PySeqIter_Type, here);
   }
   PyObject* seen = exhausted ? nullptr : live_stack(1);
-  const bool is_sequence =
-      seen != nullptr && (Py_IS_TYPE(seen, &PyListIter_Type) || Py_IS_TYPE(seen, &PyTupleIter_Type));
+  const bool is_sequence = seen != nullptr && interp::is_sequence_iterator(seen);
   const Value item = is_range   ? emit(Op::range_next, {iterator}, kNoSnapshot)
                      : is_array ? emit(Op::array_next, {iterator}, here, items)
                                 : emit(Op::for_iter, {iterator}, here, is_sequence ? 1 : 0);

@@ -328,12 +328,17 @@ PyObject* raised() {
   return nullptr;
 }
 
+bool is_builtin_of_one(PyThreadState* thread, const Specialization& chosen) {
+  return chosen.kind == Specialization::Kind::kBuiltinOfOne && interp::recursion_left(thread) > 0;
+}
+
 // As the interpreter's own instruction for such a call does it.
-PyObject* call_builtin(PyThreadState* thread, PyObject* builtin, PyObject* argument) {
+PyObject* call_builtin(PyThreadState* thread, const Specialization& chosen, PyObject* argument) {
+  const Ref builtin = Ref::steal(Py_NewRef(chosen.code.get()));  // the specialisation may be removed meanwhile
   interp::enter_recursion(thread);
-  PyObject* result = PyCFunction_GET_FUNCTION(builtin)(PyCFunction_GET_SELF(builtin), argument);
+  PyObject* result = PyCFunction_GET_FUNCTION(builtin.get())(PyCFunction_GET_SELF(builtin.get()), argument);
   interp::leave_recursion(thread);
-  return result;
+  return result == nullptr ? raised() : result;
 }
 
 PyObject* use(PyThreadState* thread, Frame* frame, const Dispatch& dispatch, const Specialization& chosen,
@@ -350,11 +355,12 @@ PyObject* use(PyThreadState* thread, Frame* frame, const Dispatch& dispatch, con
     }
     return nullptr;
   }
+  if (is_builtin_of_one(thread, chosen)) {
+    return call_builtin(thread, chosen, arguments.values[0]);
+  }
   const Ref callable = Ref::steal(Py_NewRef(chosen.code.get()));
-  const bool is_simple = chosen.kind == Specialization::Kind::kBuiltinOfOne && interp::recursion_left(thread) > 0;
-  PyObject* result = is_simple ? call_builtin(thread, callable.get(), arguments.values[0])
-                               : PyObject_Vectorcall(callable.get(), arguments.values,
-                                                     static_cast<std::size_t>(arguments.positional), arguments.names);
+  PyObject* result = PyObject_Vectorcall(callable.get(), arguments.values,
+                                         static_cast<std::size_t>(arguments.positional), arguments.names);
   return result == nullptr ? raised() : result;
 }
 
@@ -452,10 +458,8 @@ PyObject* dispatcher_next(PyObject* self) {
   if (first->kind == Specialization::Kind::kConstant) {
     return Py_NewRef(first->constant.get());
   }
-  if (first->kind == Specialization::Kind::kBuiltinOfOne && interp::recursion_left(thread) > 0) {
-    const Ref builtin = first->code;  // it may be replaced meanwhile
-    PyObject* result = call_builtin(thread, builtin.get(), slots[0]);
-    return result != nullptr ? result : raised();
+  if (is_builtin_of_one(thread, *first)) {
+    return call_builtin(thread, *first, slots[0]);
   }
   return use_first(self, thread, frame);
 }

@@ -1,13 +1,13 @@
 #include "replay/array/exact_code.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "replay/native/placing.h"
 
 #ifdef __x86_64__
 #include <xbyak/xbyak.h>
@@ -480,18 +480,13 @@ std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
   for (std::size_t hoisted = kRegisters;; hoisted = hoisted * 3 / 4) {
     Emitter emitter(operations, inputs, stored);
     if (emitter.emit(std::min<std::size_t>(hoisted, kRegisters - 6))) {
-      // Written first, run afterwards, never both at once.
-      void* memory = mmap(nullptr, emitter.getSize(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-      if (memory == MAP_FAILED) {
+      void* memory = replay::native::place_code({emitter.getCode(), emitter.getSize()});
+      if (memory == nullptr) {
         return nullptr;
       }
       std::unique_ptr<ExactCode> made(new ExactCode);
       made->memory_ = memory;
       made->size_ = emitter.getSize();
-      std::copy_n(emitter.getCode(), emitter.getSize(), static_cast<std::uint8_t*>(memory));
-      if (mprotect(memory, emitter.getSize(), PROT_READ | PROT_EXEC) != 0) {
-        return nullptr;
-      }
       made->run_ = reinterpret_cast<int (*)(char* const*, Extent)>(memory);
       return made;
     }
@@ -514,7 +509,7 @@ std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
 
 ExactCode::~ExactCode() {
   if (memory_ != nullptr) {
-    munmap(memory_, size_);
+    replay::native::remove_code(memory_, size_);
   }
 }
 
