@@ -73,7 +73,9 @@ class Lowering {
           static_cast<std::size_t>(std::ranges::find_if(executor_.steps_, &Step::is_header) - executor_.steps_.begin());
     }
     mark_regions(&executor_.steps_, executor_.loop_);
-    add_retreats();
+    if (loops_.is_closed()) {
+      add_retreats();
+    }
     executor_.learn_entry_check();
     let_go();
   }
