@@ -96,7 +96,8 @@ struct StepCode {
   PyObject* object = nullptr;      // borrowed from the node
   Ref name;                        // of what the guard is about, beside its object
   std::int32_t line = 0;
-  std::int32_t node = 0;  // in the graph, for people
+  std::int32_t node = 0;     // in the graph, for people
+  std::int32_t forgone = 0;  // who leaves here has not earned this of what the trace is worth
 };
 
 struct Step : StepCode {
@@ -157,7 +158,7 @@ struct Run {
   std::unique_ptr<Landing> landing;              // kLeft, entered from a frame
   Ref result;
   bool is_complete = false;      // kLeft, and that is how the trace ends
-  std::int64_t gain = 0;         // Worth::round of the rounds that were begun
+  std::int64_t gain = 0;         // Worth::round of the rounds that were begun, without what was forgone
   const Step* failed = nullptr;  // the guard that did not hold
   Ref failed_value;
   Stitcher* stitcher = nullptr;    // entered from a frame: if it may go on in other executors
@@ -230,7 +231,8 @@ class Executor final : public interp::Watcher {
   bool fail_at(std::size_t step);
 
   [[nodiscard]] const Worth& worth() const { return worth_; }
-  void set_worth(const Worth& worth);
+  // `forgone`: by step.
+  void set_worth(const Worth& worth, const std::vector<std::int32_t>& forgone);
   const std::uint64_t serial = ++last_serial_;  // of no other one, also when it is gone
   mutable std::uint64_t hits = 0;
   mutable std::uint64_t exits = 0;

@@ -439,7 +439,7 @@ class Growth {
       push(LoopCode::kGiveUpRest);
     }
     made_->steps_[step].rest = std::move(rest);
-    push(LoopCode::kCross).result = part.round;
+    push(LoopCode::kCross).result = part.round - made_->steps_[step].forgone;
     if (entry.bound.size() != state.locals.size() + state.stack.size() || !check(entry, state)) {
       return false;
     }

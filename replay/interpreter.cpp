@@ -106,6 +106,7 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
     default:
       break;
   }
+  run_.gain -= step.forgone;
   if (answer != Answer::kRaised && step.snapshot != kNoSnapshot) {
     give_up_rest(step);
     if (stitch(step)) {

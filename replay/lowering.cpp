@@ -499,8 +499,11 @@ PyObject* nothing() {
 
 }  // namespace
 
-void Executor::set_worth(const Worth& worth) {
+void Executor::set_worth(const Worth& worth, const std::vector<std::int32_t>& forgone) {
   worth_ = worth;
+  for (std::size_t number = 0; number < steps_.size(); ++number) {
+    steps_[number].forgone = forgone[number];
+  }
   for (LoopOp& op : loop_.ops) {
     if (op.code == LoopCode::kServe || op.code == LoopCode::kServeAndJump) {
       op.result = worth.round;

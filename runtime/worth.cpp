@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace tagalong::runtime {
 namespace {
@@ -15,6 +16,7 @@ constexpr int kExit = -120;       // the rest of the call is no faster, and some
 constexpr int kLanding = -60;     // a trace that ends at a yield, or goes on as written
 constexpr int kLoopEntry = -100;  // in addition: registers for numbers, and what stands in front of the header
 constexpr int kLoopExit = -130;   // in addition: numbers get their objects, the frame its values
+constexpr int kFrame = -80;       // in addition, for each inlined call: it goes on in a frame of its own
 constexpr int kGuard = -4;
 constexpr int kOperation = -12;
 constexpr int kArrayOperation = 200;  // of small arrays; large ones gain more
@@ -23,6 +25,8 @@ constexpr int kRawScalar = 30;        // on items of arrays and NumPy's scalars,
 constexpr int kRawGuard = 3;
 constexpr int kBoxing = -15;
 constexpr int kIteration = -28;  // of a generator, a zip, a dict's items, ...: their function may run anything
+
+constexpr int kMostOfRound = 10'000;
 
 int worth_of(const replay::Node& node) {
   switch (node.op) {
@@ -159,8 +163,47 @@ replay::Worth worth_of(const replay::Executor& executor) {
   for (std::size_t place = 0; place < end; ++place) {
     worth.straight += worth_of(graph.nodes[place]);
   }
-  worth.round = std::clamp(worth.round, -1000, 1000);
+  worth.round = std::clamp(worth.round, -kMostOfRound, kMostOfRound);
   return worth;
+}
+
+std::vector<std::int32_t> forgone_by(const replay::Executor& executor) {
+  const replay::Graph& graph = executor.graph();
+  const std::vector<replay::Step>& steps = executor.steps();
+  std::vector<std::int32_t> forgone(steps.size());
+  const auto header = std::ranges::find_if(steps, &replay::Step::is_header);
+  int behind = 0;
+  if (header != steps.end()) {
+    // The first of a step's operations comes last here: what fails is mostly that.
+    const auto& operations = executor.loop().ops;
+    for (auto operation = operations.rbegin(); operation != operations.rend(); ++operation) {
+      forgone[operation->step] = std::clamp(behind, -kMostOfRound, kMostOfRound);
+      behind += worth_of(*operation, executor);
+    }
+    behind = 0;
+  }
+  std::size_t node = header == steps.end() ? graph.nodes.size() : static_cast<std::size_t>(header->node);
+  for (auto step = header; step != steps.begin();) {
+    --step;
+    while (std::cmp_greater(node, step->node + 1)) {
+      behind += worth_of(graph.nodes[--node]);
+    }
+    forgone[static_cast<std::size_t>(step - steps.begin())] = behind;
+  }
+  for (std::size_t number = 0; number < steps.size(); ++number) {
+    const replay::Step& step = steps[number];
+    if (step.guard >= 0) {
+      forgone[number] = forgone[static_cast<std::size_t>(step.since >= 0 ? step.since : step.guard)];
+      continue;
+    }
+    const auto& snapshots = graph.snapshots;
+    const auto parent_of = [&](replay::SnapshotId id) { return snapshots[static_cast<std::size_t>(id)].parent; };
+    const replay::SnapshotId state = graph.nodes[static_cast<std::size_t>(step.node)].snapshot;
+    for (auto id = state; id != replay::kNoSnapshot && parent_of(id) != replay::kNoSnapshot; id = parent_of(id)) {
+      forgone[number] -= kFrame;
+    }
+  }
+  return forgone;
 }
 
 int worth_of(const replay::Run& run, replay::Outcome outcome, const replay::Worth& worth, bool is_stitched) {

@@ -3,11 +3,16 @@
 // together were worth less than nothing, and then it is no slower than it was written.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "replay/executor.h"
 
 namespace tagalong::runtime {
 
 [[nodiscard]] replay::Worth worth_of(const replay::Executor& executor);
+// By step: what of that a run has not earned that leaves there. The frames that it makes cost time in addition.
+[[nodiscard]] std::vector<std::int32_t> forgone_by(const replay::Executor& executor);
 // In ns, of a run that ended so; of its last part, if it has come there from another executor.
 [[nodiscard]] int worth_of(const replay::Run& run, replay::Outcome outcome, const replay::Worth& worth,
                            bool is_stitched = false);

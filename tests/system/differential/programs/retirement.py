@@ -121,3 +121,27 @@ def f(d, k):
 
 def f(x):
     return x + x
+
+
+# program: what_is_left_early_has_earned_little
+# note: what the calls behind the branch save is not saved by those who leave in front of them
+# limits: loops=1, retire_after=6, heat=100
+# f(1, True) => record, hit, hit, hit, hit, hit, hit
+# f(1, False) => hit exit, hit exit, hit exit, hit exit, hit exit, hit retire exit, none
+# f(2, True) => none
+# trace: f
+
+
+def same(x):
+    return x
+
+
+def f(x, goes_on):
+    if not goes_on:
+        return x
+    x = same(same(same(same(same(same(same(same(same(same(x))))))))))
+    x = same(same(same(same(same(same(same(same(same(same(x))))))))))
+    x = same(same(same(same(same(same(same(same(same(same(x))))))))))
+    x = same(same(same(same(same(same(same(same(same(same(x))))))))))
+    x = same(same(same(same(same(same(same(same(same(same(x))))))))))
+    return x
