@@ -183,6 +183,20 @@ struct Run {
   Ref handled_at_entry;
 };
 
+// A trace of a function from its first instruction to its return. If all that it does is one region, the contents of
+// the frame's slots are the operands, and neither registers nor frames are needed (interpreter_regions.cpp).
+struct Straight {
+  std::vector<LoopProgram::Entry> parameters;  // from slots to registers
+  struct Guard {
+    std::int32_t slot;
+    const Step* step;
+  };
+  std::vector<Guard> guards;  // all of the entry check
+  std::int32_t line = 0;      // of the first operation
+  mutable RegionSite site;
+  mutable bool is_given_up = false;  // it does more
+};
+
 // Whoever keeps executors for later calls.
 class Keeper {
  public:
@@ -211,6 +225,7 @@ class Executor final : public interp::Watcher {
 
   [[nodiscard]] const Graph& graph() const { return graph_; }
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
+  [[nodiscard]] const Straight* straight() const { return straight_.get(); }
   // Empty where nothing goes round.
   [[nodiscard]] const LoopProgram& loop() const { return loop_; }
   [[nodiscard]] const CodeShape& root_shape() const { return *shapes_.front(); }
@@ -269,6 +284,8 @@ class Executor final : public interp::Watcher {
   std::vector<SlotGuard> slot_guards_;
   void learn_entry_check();
   LoopProgram loop_;  // what follows the loop node that the trace goes back to, or begins with
+  void learn_straight();
+  std::unique_ptr<Straight> straight_;  // null: it is not one
   DirectEntry direct_;
   mutable std::unique_ptr<const native::Code> native_;  // of loop_
   mutable std::uint32_t rounds_ = 0;                    // without it

@@ -57,7 +57,11 @@ Outcome Executor::run(Run& run) const {
     run.depth = 1;
   }
   run.last = this;
-  Outcome outcome = Interpreter(*this, run, registers).execute();
+  Interpreter interpreter(*this, run, registers);
+  if (straight_ != nullptr && run.root != nullptr && interpreter.run_straight()) {
+    return Outcome::kReturned;
+  }
+  Outcome outcome = interpreter.execute();
   while (outcome == Outcome::kStitched) {
     run.last = run.visit->executor;
     outcome = Interpreter(*run.last, run, run.visit->registers.data()).resume(run.visit->raw.data());

@@ -23,6 +23,8 @@ class Interpreter {
       : executor_(executor), run_(run), registers_(registers), requested_(run.thread) {}
 
   Outcome execute();
+  // The whole trace as one region. False: nothing has happened.
+  bool run_straight();
   // The same behind the header, whose parameters are in their registers.
   Outcome resume(RawNumber* raw);
 
@@ -120,7 +122,14 @@ class Interpreter {
   Answer execute_array(const Step& step, const std::int32_t* operands);
   Answer execute_array_eagerly(const Step& step, const std::int32_t* operands);
   bool run_region(const Step& step);
+  // True: done.
+  template <class Attempt>
+  bool run_site(RegionSite& site, const RegionSource& source, array::RegionReason* reason, const Attempt& attempt);
+  // The numbers and arrays of a region; nothing else has happened then.
+  struct RegionResults;
+  array::RegionReason compute_region(const array::Numpy& np, const PlannedRegion& region, RegionResults* results);
   array::RegionReason attempt_region(const array::Numpy& np, const PlannedRegion& region);
+  array::RegionReason attempt_straight(const array::Numpy& np, const PlannedRegion& region);
   [[nodiscard]] array::RegionReason region_holds(const PlannedRegion& region) const;
   bool compute_numbers(const PlannedRegion& region, Ref* numbers) const;
   [[nodiscard]] NumberRegisters number_registers() const;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <boost/container/static_vector.hpp>
+#include <map>
 #include <utility>
 
 #include "replay/guards.h"
@@ -13,7 +14,8 @@ namespace {
 
 using Reason = array::RegionReason;
 
-constexpr std::size_t kMostRegions = 4;  // of one step: operands of other kinds
+constexpr std::size_t kMostRegions = 4;      // of one step: operands of other kinds
+constexpr std::int32_t kMostStraight = 128;  // registers
 
 // Operands of other kinds, or names that are bound anew: another plan may fit.
 bool wants_another_plan(array::RegionReason reason) {
@@ -39,6 +41,12 @@ bool ends_quietly(PyObject* object, Py_ssize_t most) {
 }
 
 }  // namespace
+
+// As many as there are: to make and unmake all that there may be takes longer than a small region.
+struct Interpreter::RegionResults {
+  boost::container::static_vector<Ref, kMostNumbers> numbers;
+  boost::container::static_vector<Ref, array::kMaxRegionOutputs> arrays;
+};
 
 // Nothing that the region would do can be noticed except its results.
 array::RegionReason Interpreter::region_holds(const PlannedRegion& region) const {
@@ -144,13 +152,13 @@ void Interpreter::commit_region(const PlannedRegion& region, const Ref* numbers,
   region_steps_ = region.count;
 }
 
-array::RegionReason Interpreter::attempt_region(const array::Numpy& np, const PlannedRegion& region) {
+array::RegionReason Interpreter::compute_region(const array::Numpy& np, const PlannedRegion& region,
+                                                RegionResults* results) {
   if (const Reason reason = region_holds(region); reason != Reason::kNone) {
     return reason;
   }
-  // As many as there are: to make and unmake all that there may be takes longer than a small region.
-  boost::container::static_vector<Ref, kMostNumbers> numbers(region.computed.size());
-  if (!compute_numbers(region, numbers.data())) {
+  results->numbers.resize(region.computed.size());
+  if (!compute_numbers(region, results->numbers.data())) {
     return Reason::kGuardFails;
   }
   std::array<PyObject*, kMostExternals> externals;  // NOLINT(cppcoreguidelines-pro-type-member-init)
@@ -162,20 +170,58 @@ array::RegionReason Interpreter::attempt_region(const array::Numpy& np, const Pl
     }
     // One that only operations behind the region's end had wanted is not computed.
     const auto number = static_cast<std::size_t>(external.number);
-    externals[index] = number < numbers.size() ? numbers[number].get() : nullptr;
+    externals[index] = number < results->numbers.size() ? results->numbers[number].get() : nullptr;
   }
   // While it computes without the GIL others may bind the names anew.
   boost::container::static_vector<Ref, kMostNamed> named;
   for (PyObject* object : region.named) {
     named.push_back(Ref::create(object));
   }
-  boost::container::static_vector<Ref, array::kMaxRegionOutputs> results(region.plan->output_count());
-  const Reason reason = region.plan->run(np, externals.data(), results.data());
+  results->arrays.resize(region.plan->output_count());
+  return region.plan->run(np, externals.data(), results->arrays.data());
+}
+
+array::RegionReason Interpreter::attempt_region(const array::Numpy& np, const PlannedRegion& region) {
+  RegionResults results;
+  const Reason reason = compute_region(np, region, &results);
   if (reason == Reason::kNone) {
-    commit_region(region, numbers.data(), results.data());
+    commit_region(region, results.numbers.data(), results.arrays.data());
     ++region.runs;
   }
   return reason;
+}
+
+// Tries the plans that there are, and a new one if none is for such operands.
+template <class Attempt>
+bool Interpreter::run_site(RegionSite& site, const RegionSource& source, Reason* reason, const Attempt& attempt) {
+  const array::Numpy* np = array::numpy_if_ready();
+  bool is_done = false;
+  *reason = Reason::kNone;
+  // By index: while a region computes without the GIL, another thread may come here and plan another one.
+  for (std::size_t index = 0; index < site.regions.size() && !is_done && wants_another_plan(*reason); ++index) {
+    const std::shared_ptr<PlannedRegion> region = site.regions[index];
+    *reason = attempt(*np, *region);
+    is_done = *reason == Reason::kNone;
+  }
+  if (!is_done && wants_another_plan(*reason)) {
+    std::shared_ptr<PlannedRegion> planned = plan_region(*np, source, &site.unplanned);
+    if (planned == nullptr) {
+      *reason = site.unplanned;
+    } else {
+      if (site.regions.size() < kMostRegions) {
+        site.regions.push_back(planned);
+      } else {
+        site.regions[site.replaced++ % kMostRegions] = planned;
+      }
+      *reason = attempt(*np, *planned);
+      is_done = *reason == Reason::kNone;
+    }
+  }
+  if (is_done) {
+    site.patience = 1;
+    ++array::region_counts.run;
+  }
+  return is_done;
 }
 
 // False: nothing has happened, the steps are run one by one.
@@ -188,8 +234,7 @@ bool Interpreter::run_region(const Step& step) {
     --site.wait;
     return false;
   }
-  const array::Numpy* np = array::numpy_if_ready();
-  if (np == nullptr) {
+  if (array::numpy_if_ready() == nullptr) {
     return false;
   }
   if (requested_) {
@@ -197,46 +242,141 @@ bool Interpreter::run_region(const Step& step) {
     array::region_counts.reasons.add(Reason::kRequest);
     return false;
   }
-  bool is_done = false;
+  const Step* const steps = executor_.steps_.data();
+  const auto done = step.in_loop ? static_cast<std::size_t>(loop_op_ - executor_.loop_.ops.data()) : 0;
+  const RegionSource source{
+      .first = step.in_loop ? steps : &step,
+      .end = steps + executor_.steps_.size(),
+      .used = executor_.registers_used_.data(),
+      .constants = executor_.constant_count_,
+      .registers = number_registers(),
+      .operations = step.in_loop ? std::span(executor_.loop_.ops).subspan(done) : std::span<const LoopOp>()};
   auto reason = Reason::kNone;
-  // By index: while a region computes without the GIL, another thread may come here and plan another one.
-  for (std::size_t index = 0; index < site.regions.size() && !is_done && wants_another_plan(reason); ++index) {
-    const std::shared_ptr<PlannedRegion> region = site.regions[index];
-    reason = attempt_region(*np, *region);
-    is_done = reason == Reason::kNone;
-  }
-  if (!is_done && wants_another_plan(reason)) {
-    const Step* const steps = executor_.steps_.data();
-    const auto done = step.in_loop ? static_cast<std::size_t>(loop_op_ - executor_.loop_.ops.data()) : 0;
-    std::shared_ptr<PlannedRegion> planned = plan_region(
-        *np,
-        {.first = step.in_loop ? steps : &step,
-         .end = steps + executor_.steps_.size(),
-         .used = executor_.registers_used_.data(),
-         .constants = executor_.constant_count_,
-         .registers = number_registers(),
-         .operations = step.in_loop ? std::span(executor_.loop_.ops).subspan(done) : std::span<const LoopOp>()},
-        &site.unplanned);
-    if (planned == nullptr) {
-      reason = site.unplanned;
-    } else {
-      if (site.regions.size() < kMostRegions) {
-        site.regions.push_back(planned);
-      } else {
-        site.regions[site.replaced++ % kMostRegions] = planned;
-      }
-      reason = attempt_region(*np, *planned);
-      is_done = reason == Reason::kNone;
-    }
-  }
-  if (is_done) {
-    site.patience = 1;
-    ++array::region_counts.run;
+  if (run_site(site, source, &reason,
+               [this](const array::Numpy& np, const PlannedRegion& region) { return attempt_region(np, region); })) {
     return true;
   }
   array::region_counts.refused += reason >= Reason::kException ? 1 : 0;
   site.put_off(reason);
   return false;
+}
+
+// --- The whole trace
+
+// Whatever else stands in front of its operations, or among them, has to be done by steps.
+void Executor::learn_straight() {
+  constexpr int kSuspends = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE;
+  const auto is_operation = [this](const LoopOp& op) {
+    return op.code == LoopCode::kStep && is_region_operation(steps_[op.step]);
+  };
+  const auto first = std::ranges::find_if(loop_.ops, is_operation);
+  if (std::ranges::count_if(loop_.ops, is_operation) < 2 || register_count_ > kMostStraight || graph_.frames.empty() ||
+      (shapes_.front()->code->co_flags & kSuspends) != 0) {
+    return;
+  }
+  std::map<std::int32_t, std::int32_t> slots;  // by register
+  auto straight = std::make_unique<Straight>();
+  straight->line = steps_[first->step].line;
+  for (const Step& step : std::span(steps_).first(direct_.header)) {
+    if (step.op == Op::param) {
+      slots[step.result] = step.immediate;
+    } else if (!looks_at_its_value_only(step.op) || !slots.contains(registers_used_[step.operands])) {
+      return;
+    } else {
+      straight->guards.push_back({slots[registers_used_[step.operands]], &step});
+    }
+    if (step.drop_count != 0) {
+      return;
+    }
+  }
+  for (const LoopProgram::Entry& entry : loop_.parameters) {
+    if (!slots.contains(entry.from)) {
+      return;
+    }
+    straight->parameters.push_back({slots[entry.from], entry.to, entry.raw});
+  }
+  straight_ = std::move(straight);
+}
+
+// What the registers of parameters have is borrowed from the frame's slots, which keep it until the frame is left.
+bool Interpreter::run_straight() {
+  const Straight& straight = *executor_.straight_;
+  RegionSite& site = straight.site;
+  if (straight.is_given_up || array::regions_enabled == 0 || requested_ || array::numpy_if_ready() == nullptr) {
+    return false;
+  }
+  if (site.wait > 0) {
+    --site.wait;
+    return false;
+  }
+  for (const auto& [slot, step] : straight.guards) {
+    if (!guard_holds(step->op, run_.slots[slot], step->object, step->immediate)) {
+      return false;
+    }
+  }
+  std::array<RawNumber, kMostStraight> raw;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled where it is used
+  bool is_done = true;
+  for (const LoopProgram::Entry& entry : executor_.loop_.invariants) {
+    is_done = is_done && unbox(registers_[entry.from], entry.raw, &raw[entry.to]);
+  }
+  for (const LoopProgram::Entry& entry : straight.parameters) {
+    PyObject* value = run_.slots[entry.from];
+    registers_[entry.to] = value;
+    is_done = is_done && (entry.raw == Raw::kNone || unbox(value, entry.raw, &raw[entry.to]));
+  }
+  raw_ = raw.data();
+  auto reason = Reason::kNone;
+  if (is_done) {
+    const RegionSource source{.first = executor_.steps_.data(),
+                              .end = executor_.steps_.data() + executor_.steps_.size(),
+                              .used = executor_.registers_used_.data(),
+                              .constants = executor_.constant_count_,
+                              .registers = number_registers(),
+                              .operations = executor_.loop_.ops};
+    is_done = run_site(site, source, &reason, [this](const array::Numpy& np, const PlannedRegion& region) {
+      return attempt_straight(np, region);
+    });
+  }
+  raw_ = nullptr;
+  if (is_done) {
+    run_.gain += executor_.worth_.round;
+    ++executor_.hits;
+    ++array::region_counts.whole;
+    return true;
+  }
+  for (const LoopProgram::Entry& entry : straight.parameters) {
+    registers_[entry.to] = nullptr;
+  }
+  // Why not is said where the steps try to be regions.
+  straight.is_given_up = reason == Reason::kOther;
+  site.delay();
+  return false;
+}
+
+array::RegionReason Interpreter::attempt_straight(const array::Numpy& np, const PlannedRegion& region) {
+  if (!region.returns) {
+    return Reason::kOther;
+  }
+  const Step& returned = executor_.steps_[executor_.loop_.ops[region.count].step];
+  const std::int32_t place = executor_.registers_used_[returned.operands];
+  const auto is_place = [place](const auto& known) { return known.first == place; };
+  const auto output = std::ranges::find_if(region.results, is_place);
+  const bool is_known =
+      output != region.results.end() || place < executor_.constant_count_ ||
+      (registers_[place] != nullptr && kind_of(place) == Raw::kNone && std::ranges::none_of(region.loaded, is_place) &&
+       std::ranges::none_of(region.numeric, is_place));
+  if (!is_known) {
+    return Reason::kOther;
+  }
+  RegionResults results;
+  const Reason reason = compute_region(np, region, &results);
+  if (reason == Reason::kNone) {
+    ++region.runs;
+    run_.returned = &returned;
+    run_.result =
+        output == region.results.end() ? Ref::create(registers_[place]) : std::move(results.arrays[output->second]);
+  }
+  return reason;
 }
 
 }  // namespace tagalong::replay

@@ -77,6 +77,7 @@ class Lowering {
       add_retreats();
     }
     executor_.learn_entry_check();
+    executor_.learn_straight();
     let_go();
   }
 

@@ -22,6 +22,14 @@ bool is_array_operation(const Step& step) {
          step.op == Op::array_call;
 }
 
+}  // namespace
+
+bool is_region_operation(const Step& step) {
+  return is_array_operation(step) || step.op == Op::store_subscr || step.op == Op::call;
+}
+
+namespace {
+
 // Nobody sees when it happens, as long as it happens as planned.
 bool is_silent(const Step& step) {
   switch (step.op) {
@@ -48,12 +56,7 @@ bool is_silent(const Step& step) {
   }
 }
 
-// What a region may end with.
-bool is_operation(const Step& step) {
-  return is_array_operation(step) || step.op == Op::store_subscr || step.op == Op::call;
-}
-
-bool may_be_inside(const Step& step) { return !step.expects_raise && (is_operation(step) || is_silent(step)); }
+bool may_be_inside(const Step& step) { return !step.expects_raise && (is_region_operation(step) || is_silent(step)); }
 
 bool may_be_inside(const LoopOp& op, const Step& step) {
   switch (op.code) {
@@ -106,7 +109,7 @@ class RegionPlanner {
         break;
       }
       const bool is_whole = !is_in_loop || op->code == LoopCode::kStep;
-      if (is_whole && is_operation(step) && is_presentable()) {
+      if (is_whole && is_region_operation(step) && is_presentable()) {
         operations_ = builder_.operation_count();
         region_->count = static_cast<std::uint32_t>(number) + 1;
         region_->last_line = step.line;
@@ -1052,7 +1055,7 @@ void mark_regions(std::vector<Step>* steps, const LoopProgram& loop) {
       }
       leading = &step;
       step.begins_region = more > 1;
-    } else if (!is_inside || (is_whole && is_operation(step))) {
+    } else if (!is_inside || (is_whole && is_region_operation(step))) {
       leading = nullptr;
     }
     if (!is_inside) {
@@ -1060,7 +1063,7 @@ void mark_regions(std::vector<Step>* steps, const LoopProgram& loop) {
     } else if (is_whole && is_array_operation(step)) {
       step.begins_region = more > 0;
       ++more;
-    } else if (is_whole && is_operation(step)) {
+    } else if (is_whole && is_region_operation(step)) {
       ++more;
     }
   };
@@ -1080,6 +1083,10 @@ void mark_regions(std::vector<Step>* steps, const LoopProgram& loop) {
 void RegionSite::put_off(array::RegionReason reason) {
   reasons.add(reason);
   array::region_counts.reasons.add(reason);
+  delay();
+}
+
+void RegionSite::delay() {
   wait = patience;
   patience = std::min(patience * 2, kMostPatience);
 }

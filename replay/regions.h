@@ -24,6 +24,8 @@ inline constexpr std::size_t kMostNamed = 24;
 // Marks the steps where a region may begin. The steps lie in memory in the order of the program; those of a loop are
 // run by its operations.
 void mark_regions(std::vector<Step>* steps, const LoopProgram& loop);
+// What a region may end with.
+bool is_region_operation(const Step& step);
 
 // The steps, or operations of a loop, `count` from the first one on as one: what to compute, and what they would have
 // left in the registers.
@@ -88,6 +90,7 @@ struct RegionSite {
   array::RegionReason unplanned = array::RegionReason::kNone;  // why there was nothing to fuse, the last time
   array::RegionReasonCounts reasons;                           // why not, each time
   void put_off(array::RegionReason reason);
+  void delay();  // the same, without a reason
 };
 
 // Looks at the steps from `first` on, with these registers. Null: there is nothing to fuse, for this reason.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "replay/printer.h"
 
 namespace tagalong::runtime {
@@ -34,24 +36,55 @@ std::vector<std::string> failure_texts(const replay::Executor& executor) {
 }
 
 std::vector<std::string> region_texts(const replay::Executor& executor) {
-  std::vector<std::string> texts;
+  struct Row {
+    int line;
+    const replay::PlannedRegion* region;
+    std::uint64_t runs;
+  };
+  std::vector<Row> rows;
+  const auto is_same = [](const Row& row, int line, const replay::PlannedRegion& region) {
+    return row.line == line && row.region->last_line == region.last_line && row.region->end == region.end &&
+           row.region->plan->operation_count() == region.plan->operation_count();
+  };
+  const replay::Straight* straight = executor.straight();
+  for (std::size_t index = 0; straight != nullptr && index < straight->site.regions.size(); ++index) {
+    const replay::PlannedRegion& region = *straight->site.regions[index];
+    if (region.runs != 0) {
+      rows.push_back({straight->line, &region, region.runs});
+    }
+  }
+  const auto wholes = static_cast<std::ptrdiff_t>(rows.size());
+  std::vector<std::string> reasons;
   for (const replay::Step& step : executor.steps()) {
     if (!step.region) {
       continue;
     }
     for (const auto& region : step.region->regions) {
-      texts.push_back(fmt::format("lines {} to {}: {} array operations as one, {} times; then: {}", step.line,
-                                  region->last_line, region->plan->operation_count(), region->runs,
-                                  array::row_of(region->end).text));
+      // The whole trace as one, and its operations as one, are the same to the reader.
+      const auto same = std::find_if(rows.begin(), rows.begin() + wholes,
+                                     [&](const Row& row) { return is_same(row, step.line, *region); });
+      if (same != rows.begin() + wholes) {
+        same->runs += region->runs;
+      } else {
+        rows.push_back({step.line, region.get(), region->runs});
+      }
     }
     for (std::size_t number = 1; number < array::kRegionReasons.size(); ++number) {
       if (step.region->reasons.of.at(number) != 0) {
-        texts.push_back(fmt::format("line {}: array operations one by one, {} times: {} ({})", step.line,
-                                    step.region->reasons.of.at(number), array::kRegionReasons.at(number).text,
-                                    array::kRegionReasons.at(number).name));
+        reasons.push_back(fmt::format("line {}: array operations one by one, {} times: {} ({})", step.line,
+                                      step.region->reasons.of.at(number), array::kRegionReasons.at(number).text,
+                                      array::kRegionReasons.at(number).name));
       }
     }
   }
+  std::vector<std::string> texts;
+  texts.reserve(rows.size() + reasons.size());
+  for (const auto& [line, region, runs] : rows) {
+    texts.push_back(fmt::format("lines {} to {}: {} array operations as one, {} times; then: {}", line,
+                                region->last_line, region->plan->operation_count(), runs,
+                                array::row_of(region->end).text));
+  }
+  texts.insert(texts.end(), reasons.begin(), reasons.end());
   return texts;
 }
 

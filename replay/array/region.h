@@ -47,6 +47,7 @@ extern int regions_enabled;
 struct RegionCounts {
   std::uint64_t planned = 0;
   std::uint64_t run = 0;
+  std::uint64_t whole = 0;    // of these: all that a function does
   std::uint64_t parts = 0;    // of those that several threads may have computed
   std::uint64_t refused = 0;  // floating point errors, or an exception: the operations were done again, one by one
   RegionReasonCounts reasons;

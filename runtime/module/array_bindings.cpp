@@ -76,6 +76,7 @@ py::tuple region_counts() {
   return py::make_tuple(counts.planned, counts.run, counts.refused);
 }
 
+std::uint64_t whole_regions() { return array::region_counts.whole; }
 std::uint64_t region_parts() { return array::region_counts.parts; }
 
 py::dict region_reasons() {
@@ -91,6 +92,7 @@ py::dict region_reasons() {
 
 void export_arrays() {
   py::def("_region_counts", region_counts, "(planned, run, refused) regions of the process, for tests.");
+  py::def("_whole_regions", whole_regions, "How many regions were all that their function does, for tests.");
   py::def("_region_parts", region_parts, "Parts of large regions that threads have shared, for tests.");
   py::def("_region_reasons", region_reasons, "How often array operations were not run as one, by reason, for tests.");
   py::class_<TestSite, boost::noncopyable>("_UfuncSite", "One array site, for tests; NotImplemented means fallback.")

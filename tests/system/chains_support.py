@@ -406,7 +406,8 @@ def main() -> int:
     planned, run, refused = _core._region_counts()
     reasons = {name: count for name, count in _core._region_reasons().items() if count}
     print(f"{programs} programs, {programs * calls} calls, {finds} finds")
-    print(f"regions: {planned} planned, {run} run, {refused} refused")
+    whole = _core._whole_regions()
+    print(f"regions: {planned} planned, {run} run, {whole} of them whole functions, {refused} refused")
     print(f"one by one: {reasons}")
     return 1 if finds else 0
 
