@@ -100,7 +100,7 @@ PyObject* make_function(int flags, PyObject* const* operands) {
   constexpr int kAnnotations = 0x04;
   constexpr int kClosure = 0x08;
   auto* maker = reinterpret_cast<PyFunctionObject*>(operands[0]);
-  PyObject* object = PyFunction_New(operands[1], maker->func_globals);
+  PyObject* object = PyFunction_New(interp::code_to_make(operands[1]), maker->func_globals);
   if (object == nullptr) {
     return nullptr;
   }

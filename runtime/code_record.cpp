@@ -12,7 +12,9 @@
 #include "replay/growing.h"
 #include "replay/passes/optimise.h"
 #include "replay/printer.h"
+#include "rewriter/interp/code_link.h"
 #include "rewriter/interp/code_object.h"
+#include "rewriter/interp/errors.h"
 #include "runtime/anchor.h"
 #include "runtime/options.h"
 #include "runtime/retired_functions.h"
@@ -368,6 +370,7 @@ void CodeRecord::retire(long lost) {
     }
   }
   is_retired_ = true;
+  exchange_in_makers();
   lost_ = lost;
   count(counters, Event::kRetire);
   if (is_logged(Topic::kCache)) {
@@ -390,12 +393,44 @@ void CodeRecord::put_back(interp::Frame* frame) {
   }
 }
 
+void CodeRecord::add_maker(const CodeRef& code, std::size_t used, std::size_t spare) {
+  Ref weak = Ref::steal(PyWeakref_NewRef(reinterpret_cast<PyObject*>(code.get()), nullptr));
+  if (!weak) {
+    throw PythonError();
+  }
+  makers_.push_back({std::move(weak), used, spare});
+  exchange_in_makers();
+}
+
+// Functions that are made from now on have the original code from the start, or the replay code again.
+void CodeRecord::exchange_in_makers() {
+  PyObject* own = PyWeakref_GET_OBJECT(replay_code.get());
+  if (own != Py_None) {
+    interp::make_of_original(reinterpret_cast<PyCodeObject*>(own), is_retired_);  // for graphs
+  }
+  std::erase_if(makers_, [this](const Maker& maker) {
+    PyObject* code = PyWeakref_GET_OBJECT(maker.code.get());
+    if (code == Py_None) {
+      return true;
+    }
+    auto* made_by = reinterpret_cast<PyCodeObject*>(code);
+    const auto place = static_cast<Py_ssize_t>(maker.used);
+    const bool is_original =
+        PyTuple_GET_ITEM(made_by->co_consts, place) == reinterpret_cast<PyObject*>(decoded_->shape->code.get());
+    if (is_original != is_retired_) {
+      interp::swap_constants(made_by, maker.used, maker.spare);
+    }
+    return false;
+  });
+}
+
 void CodeRecord::revive() {
   records_calls = true;
   PyObject* code = PyWeakref_GET_OBJECT(replay_code.get());
   if (!std::exchange(is_retired_, false) || code == Py_None) {
     return;
   }
+  exchange_in_makers();
   for (Entry& entry : entries) {
     open(entry, reinterpret_cast<PyCodeObject*>(code));
     entry.failures = 0;

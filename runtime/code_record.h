@@ -81,6 +81,9 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   // The call that has come to the stub of retired code is the last one of its function's that does.
   void put_back(interp::Frame* frame);
   void revive();
+  // Code that makes functions of this one: the constant that it makes them of, and the one that takes its place while
+  // this one is retired.
+  void add_maker(const CodeRef& code, std::size_t used, std::size_t spare);
   // `from` goes on in `next` so often, from this step, that it takes that in (replay/growing.h).
   void grow(const replay::Executor& from, const replay::Step& step, const replay::Executor& next);
 
@@ -114,6 +117,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   static bool close(Entry& entry, PyCodeObject* code);
   static void open(Entry& entry, PyCodeObject* code);
   void close_if_given_up(Entry& entry);
+  void exchange_in_makers();
   void pause();
   void resume();
   void weigh_anew(const replay::Executor& executor);
@@ -140,8 +144,14 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   int weighed_ = 0;
   bool is_retired_ = false;
   int put_back_ = 0;  // functions, since then
-  int refused_ = 0;   // calls, because this very code was being recorded
-  long lost_ = 0;     // in a run, when it was retired
+  struct Maker {
+    Ref code;  // weak reference
+    std::size_t used;
+    std::size_t spare;
+  };
+  std::vector<Maker> makers_;
+  int refused_ = 0;  // calls, because this very code was being recorded
+  long lost_ = 0;    // in a run, when it was retired
 };
 
 }  // namespace tagalong::runtime

@@ -121,6 +121,25 @@ std::vector<rewriter::Insertion> stubs_of(Assembly& assembly, const DecodedCode&
   return stubs;
 }
 
+// The records of replay code among the constants of code that was made of this assembly get to know it.
+void note_maker(const CodeRef& made, const Assembly& assembly) {
+  const auto& constants = assembly.constants;
+  for (std::size_t replay = 0; replay < constants.size(); ++replay) {
+    if (!PyCode_Check(constants[replay].get())) {
+      continue;
+    }
+    auto* code = reinterpret_cast<PyCodeObject*>(constants[replay].get());
+    auto* original = reinterpret_cast<PyObject*>(interp::original_of(code));
+    const auto found = std::ranges::find(constants, original, &interp::KeptRef::get);
+    PyObject* anchor = anchor_of(code);
+    if (original == constants[replay].get() || found == constants.end() || anchor == nullptr) {
+      continue;
+    }
+    const auto other = static_cast<std::size_t>(found - constants.begin());
+    record_of(anchor)->add_maker(made, std::min(replay, other), std::max(replay, other));
+  }
+}
+
 CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* anchor_out) {
   const auto owned = std::make_shared<CodeRecord>(decoded);
   CodeRecord& record = *owned;
@@ -172,6 +191,7 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
     }
   }
   link(encoded.code, *decoded, record.units, std::move(pad_places));
+  note_maker(encoded.code, assembly);
   const bool has_headers = decoded->entries.back().place == DecodedCode::Place::kHeader;
   if (decoded->is_generator || has_headers) {
     auto shape = std::make_shared<replay::CodeShape>(*decoded->shape);
@@ -242,19 +262,25 @@ CodeRef graph_code(const recorder::DecodedCode& decoded, const Ref& graph, const
 CodeRef wrap_nested(PyCodeObject* code) {
   Assembly assembly = rewriter::decode(code);
   bool changed = false;
+  std::vector<interp::KeptRef> originals;
   for (interp::KeptRef& constant : assembly.constants) {
     if (PyCode_Check(constant.get())) {
       const CodeRef inner = wrap_nested(reinterpret_cast<PyCodeObject*>(constant.get()));
       // Bodies of classes run once; they are recorded only for those who ask for it.
       const CodeRef replay = recorder::is_namespace(inner.get()) ? inner : replay_code_of(inner.get());
       changed = changed || reinterpret_cast<PyObject*>(replay.get()) != constant.get();
+      if (replay.get() != inner.get()) {
+        originals.emplace_back(Ref::create(reinterpret_cast<PyObject*>(interp::original_of(replay.get()))));
+      }
       constant = Ref::create(reinterpret_cast<PyObject*>(replay.get()));
     }
   }
   if (!changed) {
     return CodeRef::create(code);
   }
+  assembly.constants.insert(assembly.constants.end(), originals.begin(), originals.end());
   CodeRef wrapped = rewriter::encode(assembly).code;
+  note_maker(wrapped, assembly);
   if (!interp::set_shown(wrapped.get(), interp::shown_of(code))) {
     throw PythonError();
   }

@@ -59,6 +59,8 @@ int worth_in_loop(const replay::Node& node) {
       return -30;
     case Op::load_attr:
     case Op::store_attr:
+    case Op::cell_get:
+    case Op::cell_set:
       return -15;
     case Op::store_subscr:
     case Op::list_append:
@@ -176,9 +178,10 @@ std::vector<std::int32_t> forgone_by(const replay::Executor& executor) {
   if (header != steps.end()) {
     // The first of a step's operations comes last here: what fails is mostly that.
     const auto& operations = executor.loop().ops;
-    for (auto operation = operations.rbegin(); operation != operations.rend(); ++operation) {
-      forgone[operation->step] = std::clamp(behind, -kMostOfRound, kMostOfRound);
-      behind += worth_of(*operation, executor);
+    for (std::size_t number = operations.size(); number-- > 0;) {
+      const replay::LoopOp& operation = operations[number];
+      forgone[operation.step] = std::clamp(behind, -kMostOfRound, kMostOfRound);
+      behind += worth_of(operation, executor);
     }
     behind = 0;
   }

@@ -18,6 +18,7 @@ struct CodeLink {
   CodeRef shown;     // the same
   UnitMap units;
   Ref constants;  // the tuple it was compiled with, if another one has taken its place
+  bool makes_original = false;
 };
 
 void free_link(void* link) { delete static_cast<CodeLink*>(link); }
@@ -88,16 +89,28 @@ int UnitMap::derived(int original) const {
 }
 
 bool set_original(PyCodeObject* derived, PyCodeObject* original, UnitMap units) {
-  return set_link(derived, {CodeRef::create(original), CodeRef::create(shown_of(original)), std::move(units), {}});
+  return set_link(derived,
+                  {CodeRef::create(original), CodeRef::create(shown_of(original)), std::move(units), {}, false});
 }
 
 bool set_shown(PyCodeObject* code, PyCodeObject* shown, UnitMap units) {
-  return set_link(code, {{}, CodeRef::create(shown), std::move(units), {}});
+  return set_link(code, {{}, CodeRef::create(shown), std::move(units), {}, false});
 }
 
 PyCodeObject* original_of(PyCodeObject* code) {
   const CodeLink* link = link_of(code);
   return link == nullptr || !link->original ? code : link->original.get();
+}
+
+void make_of_original(PyCodeObject* derived, bool is_so) {
+  if (CodeLink* link = link_of(derived)) {
+    link->makes_original = is_so;
+  }
+}
+
+PyObject* code_to_make(PyObject* code) {
+  const CodeLink* link = PyCode_Check(code) ? link_of(reinterpret_cast<PyCodeObject*>(code)) : nullptr;
+  return link != nullptr && link->makes_original ? reinterpret_cast<PyObject*>(link->original.get()) : code;
 }
 
 PyCodeObject* shown_of(PyCodeObject* code) {

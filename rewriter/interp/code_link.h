@@ -44,6 +44,9 @@ bool set_shown(PyCodeObject* code, PyCodeObject* shown, UnitMap units = {});
 
 // The original of a derived code object, the code object itself otherwise.
 PyCodeObject* original_of(PyCodeObject* code);
+// Whether functions shall be made of the original in place of this derived code object; and what they shall be made of.
+void make_of_original(PyCodeObject* derived, bool is_so);
+PyObject* code_to_make(PyObject* code);
 // What programs see of this code object.
 PyCodeObject* shown_of(PyCodeObject* code);
 // Offsets in bytes (f_lasti, tb_lasti): of a place in `code` as programs see it, and back. Those that are no place in

@@ -13,6 +13,7 @@ extern "C" {
 #include <climits>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace tagalong::interp {
 
@@ -34,6 +35,11 @@ bool jump_over(PyCodeObject* code, int from, int to, int before) {
 }
 
 void write_unit(PyCodeObject* code, int unit, std::uint16_t content) { _PyCode_CODE(code)[unit] = content; }
+
+void swap_constants(PyCodeObject* code, std::size_t one, std::size_t other) {
+  PyObject** constants = reinterpret_cast<PyTupleObject*>(code->co_consts)->ob_item;
+  std::swap(constants[one], constants[other]);
+}
 
 CodeRef make_code(PyCodeObject* original, const CodeParts& parts) {
   _PyCodeConstructor constructor{};

@@ -2,6 +2,7 @@
 // order and kinds of the local slots as they are and is several times faster than `code.replace()`.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -18,6 +19,9 @@ std::span<const std::uint16_t> code_units(PyCodeObject* code);
 // it is too far. `before` is the unit of the instruction in front of it, which may have become one with it.
 bool jump_over(PyCodeObject* code, int from, int to, int before);
 void write_unit(PyCodeObject* code, int unit, std::uint16_t content);
+
+// Frames that run now load the other one from here on, too.
+void swap_constants(PyCodeObject* code, std::size_t one, std::size_t other);
 
 // What a rewritten code object takes from its assembly; everything else comes from the original.
 struct CodeParts {

@@ -192,3 +192,84 @@ def test_retiring_what_is_not_traced() -> None:
 
     _core.retire(function)
     assert function() == 1
+
+
+MAKERS = """
+def make(number):
+    def inner(x):
+        return x, number
+    return inner
+
+def squares(count):
+    return [n * n for n in range(count)], sum(n for n in range(count))
+
+class Box:
+    make = staticmethod(lambda number: lambda: number)
+
+made = []
+for number in range(3):
+    made.append(lambda: number)
+"""
+
+
+def makers() -> dict[str, Any]:
+    code = compile(MAKERS, "makers.py", "exec")
+    namespace: dict[str, Any] = {"__name__": "makers"}
+    exec(_core.wrap_module_code(code), namespace)
+    return namespace
+
+
+def constants(code: types.CodeType) -> list[Any]:
+    return [constants(each) if isinstance(each, types.CodeType) else each for each in code.co_consts]
+
+
+def test_its_makers_make_it_as_written() -> None:
+    make = tagalong.untrace(makers()["make"])
+    first = make(0)
+    shown = constants(make.__code__)
+    assert not is_original(make(1)) and [first(1) for _ in range(8)] == [(1, 0)] * 8
+    assert is_original(first) and is_original(make(2)), tagalong.explain(first)
+    with tagalong.testing.assert_events():
+        assert [make(number)(1) for number in range(3)] == [(1, 0), (1, 1), (1, 2)]
+    assert "retired" in tagalong.explain(make(3)) and tagalong.stats(make(4)).retired == 1
+    assert first.__code__ is make(5).__code__ and constants(make.__code__) == shown
+
+    tagalong.trace(make(6))  # takes it back for those to come
+    assert not is_original(make(7))
+    with tagalong.testing.assert_events("record", "hit", "hit", "hit", "retire"):
+        assert [make(number)(1) for number in range(9)] == [(1, number) for number in range(9)]
+    assert is_original(make(8)) and constants(make.__code__) == shown
+
+
+def test_a_maker_that_is_replayed_or_dies() -> None:
+    namespace = makers()
+    make = namespace["make"]
+    with tagalong.testing.assert_events("record", "hit", "hit"):
+        kept = [make(number) for number in range(3)]
+    _core.set_option("retire_after", 9)  # the graph shall stay, not what it makes
+    for _ in range(8):
+        assert [inner(1) for inner in kept] == [(1, 0), (1, 1), (1, 2)]
+    assert all(is_original(inner) for inner in kept)
+    with tagalong.testing.assert_events("hit"):
+        assert is_original(make(3))
+    assert [make(number)(2) for number in range(40)] == [(2, number) for number in range(40)]
+    namespace.clear()
+    gone = weakref.ref(make)
+    del make
+    gc.collect()
+    assert gone() is None and [inner(3)[1] for inner in kept] == [0, 1, 2]
+    tagalong.trace(kept[1])
+    assert [kept[1](4)[1] for _ in range(9)] == [1] * 9
+
+
+def test_bodies_of_comprehensions_and_of_modules() -> None:
+    namespace = makers()
+    squares = namespace["squares"]
+    _core.set_option("retire_after", 2)
+    assert [squares(5) for _ in range(40)] == [([0, 1, 4, 9, 16], 10)] * 40
+    codes = [each for each in squares.__code__.co_consts if isinstance(each, types.CodeType)]
+    assert [tagalong.stats(types.FunctionType(code, {})).retired for code in codes] == [1, 1]
+    box = namespace["Box"].make
+    assert [box(number)() for number in range(9)] == list(range(9)) and is_original(box(9))
+    last = namespace["made"][-1]
+    assert [last() for _ in range(9)] == [2] * 9 and is_original(last)
