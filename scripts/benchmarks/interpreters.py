@@ -1,9 +1,11 @@
 """Whole programs from the field of interpreters, by CPython and with all their functions traced, as TAGALONG=1 does it.
 
 Each program is loaded twice from the same source and run until its traces are settled; then runs of both are timed in
-turn, by what they take of a processor. `numbers` are loops over plain ints and floats, `objects` are classes, calls,
-strings and generators. Where there is a `pypy3` its time is printed beside them, for reference: a compiler with an
-object model of its own.
+turn, by what they take of a processor. That is done in several processes, of which the median counts: with one and
+the same path of machine instructions, how memory happens to lie makes a difference of one or two percent that lasts
+as long as the process (T. Kalibera, R. Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013). `numbers` are
+loops over plain ints and floats, `objects` are classes, calls, strings and generators. Where there is a `pypy3` its
+time is printed beside them, for reference: a compiler with an object model of its own.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import json
 import shutil
 import statistics
 import subprocess
+import sys
 import time
 import types
 from collections.abc import Iterator
@@ -19,13 +22,14 @@ from pathlib import Path
 from typing import Any
 
 import tagalong
-from benchmarks.measure import Figure, pair
+from benchmarks.measure import Figure, environment, pair
 from tagalong import _core
 
 TITLE = "CPython / replayed: whole programs"
 PROGRAMS = Path(__file__).parent / "programs"
 QUIET_RUNS = 8  # without anything new, before a program is measured
 SETTLING_RUNS = 200  # at most
+PROCESSES = 5
 LEAST = {"numbers": 3.0, "objects": 0.98}
 LEAST_MEAN = 2.0
 
@@ -39,7 +43,6 @@ def load(path: Path, traced: bool) -> types.ModuleType:
 
 
 def figures(rounds: int) -> Iterator[Figure]:
-    _core.set_option("retire_after", 32)  # as TAGALONG=1 does
     ratios = []
     for path in sorted(PROGRAMS.glob("[a-z]*.py")):
         figure = _figure(path, rounds)
@@ -50,7 +53,37 @@ def figures(rounds: int) -> Iterator[Figure]:
 
 
 def _figure(path: Path, rounds: int) -> Figure:
-    plain, mine = load(path, False), load(path, True)
+    each = max(3, rounds // 3)
+    seen = [_in_a_process(path, each, number % 2 == 1) for number in range(PROCESSES)]
+    eager, replay, ratio = (statistics.median(times) for times in zip(*seen, strict=True))
+    ratios = [times[2] for times in seen]
+    plain = load(path, False)
+    beside = (
+        f"{eager / 1e6:.2f} ms / {replay / 1e6:.2f} ms, {min(ratios):.2f} to {max(ratios):.2f}, "
+        f"{plain.KIND}{_by_pypy(path, rounds, plain.run(plain.SIZE))}"
+    )
+    return Figure(path.stem, ratio, "x", beside, bar=LEAST[plain.KIND], at_least=True)
+
+
+def _in_a_process(path: Path, rounds: int, traced_first: bool) -> tuple[float, float, float]:
+    """What `timed` says in a new process. RuntimeError if that fails."""
+    words = [sys.executable, "-m", __name__, str(path), str(rounds), str(int(traced_first))]
+    done = subprocess.run(
+        words, env=environment({"TAGALONG": "0"}), cwd=PROGRAMS.parents[1], capture_output=True, check=False
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(words)} ended with {done.returncode}: {done.stderr.decode()}")
+    eager, replay, ratio = json.loads(done.stdout)
+    return eager, replay, ratio
+
+
+def timed(path: Path, rounds: int, traced_first: bool) -> tuple[float, float, float]:
+    """The times in ns of a run by CPython and of one replayed, and their ratio. RuntimeError if the results differ."""
+    _core.set_option("retire_after", 32)  # as TAGALONG=1 does
+    if traced_first:
+        mine, plain = load(path, True), load(path, False)
+    else:
+        plain, mine = load(path, False), load(path, True)
     size: Any = plain.SIZE
     expected = plain.run(size)
     quiet = 0
@@ -67,9 +100,7 @@ def _figure(path: Path, rounds: int) -> Figure:
         quiet = 0 if any(news) else quiet + 1
         if quiet == QUIET_RUNS:
             break
-    eager, replay, ratio = pair(plain.run, mine.run, (size,), rounds, 1, clock=time.process_time)
-    beside = f"{eager / 1e6:.2f} ms / {replay / 1e6:.2f} ms, {plain.KIND}{_by_pypy(path, rounds, expected)}"
-    return Figure(path.stem, ratio, "x", beside, bar=LEAST[plain.KIND], at_least=True)
+    return pair(plain.run, mine.run, (size,), rounds, 1, clock=time.process_time)
 
 
 def _by_pypy(path: Path, rounds: int, expected: Any) -> str:
@@ -89,3 +120,7 @@ def _by_pypy(path: Path, rounds: int, expected: Any) -> str:
     if seen["result"] != repr(expected):
         return "; PyPy gives another result"
     return f"; PyPy {seen['ns'] / 1e6:.2f} ms"
+
+
+if __name__ == "__main__":
+    print(json.dumps(timed(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "1")))
