@@ -167,7 +167,8 @@ struct Run {
   bool has_made_native = false;
   const Executor* last = nullptr;   // in which the run has ended
   const Step* returned = nullptr;   // kReturned: by this step
-  bool is_idle = false;             // kLeft, where it was entered, and nothing has happened since
+  bool is_idle = false;             // kLeft, where the trace `idle` began, and nothing has happened since
+  std::uint64_t idle = 0;           // Executor::trace
   const Attached* place = nullptr;  // where that was attached; null: the first one
   // --- the executor's own
   std::vector<std::shared_ptr<Visit>> visits;  // executors stitched to the first one
@@ -231,6 +232,10 @@ class Executor final : public interp::Watcher {
   [[nodiscard]] const CodeShape& root_shape() const { return *shapes_.front(); }
   // Index of the RETURN_VALUE that this step stands for.
   [[nodiscard]] int return_instruction(const Step& step) const;
+  // The serial number of the trace that a step belongs to, and of the one it begins with: of the executors that they
+  // were before it grew.
+  [[nodiscard]] std::uint64_t trace(const Step& step) const;
+  [[nodiscard]] std::uint64_t trace() const { return members_.empty() ? serial : members_.front().serial; }
   // How many traces it is of; more than one once it has grown.
   [[nodiscard]] std::size_t part_count() const { return members_.empty() ? 1 : members_.size(); }
   // Steps that are guards of the entry check.
@@ -309,7 +314,9 @@ class Executor final : public interp::Watcher {
   };
   std::vector<Member> members_;
   std::shared_ptr<const Executor> base_;  // what it was before it grew
-  // Where the trace is attached to which the step belongs; null: where this executor is.
+  // To which the step belongs; null: it has not grown.
+  [[nodiscard]] const Member* member_of(const Step& step) const;
+  // Where that trace is attached; null: where this executor is.
   [[nodiscard]] const Attached* place_of(const Step& step) const;
   std::int32_t constant_count_ = 0;  // registers below are not owned
   std::int32_t register_count_ = 0;

@@ -424,10 +424,11 @@ class Growth {
       return false;
     }
     const LoweredSnapshot& state = made_->snapshots_[static_cast<std::size_t>(id)];
-    if (state.chain.size() != 1 || state.consuming || state.is_idle) {
+    const Member& part = made_->members_[target];
+    const bool has_begun = state.is_idle && part.serial <= made_->trace(made_->steps_[step]);
+    if (state.chain.size() != 1 || state.consuming || has_begun) {
       return false;
     }
-    const Member& part = made_->members_[target];
     const DirectEntry entry = part.entry;
     std::vector<bool> filled = may_have_objects(from);
     if (made_->steps_[step].since >= 0) {

@@ -125,6 +125,7 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
   ++(run_.is_complete ? executor_.hits : executor_.exits);
   run_.is_idle = answer != Answer::kRaised && step.snapshot != kNoSnapshot &&
                  executor_.snapshots_[static_cast<std::size_t>(step.snapshot)].is_idle;
+  run_.idle = executor_.trace(step);
   return leave(step, answer == Answer::kRaised);
 }
 

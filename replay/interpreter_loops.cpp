@@ -849,7 +849,7 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         }
 #endif
         if constexpr (!once) {
-          const bool begins = op->flag != 0 || op->right == 0;
+          const bool begins = op->flag != 0 || op->right <= op - first;
           op = first + op->right;
           if (begins) {
             TAGALONG_TRACE_BEGINS

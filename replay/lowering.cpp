@@ -567,10 +567,20 @@ int Executor::return_instruction(const Step& step) const {
   return step.snapshot == kNoSnapshot ? -1 : snapshots_[static_cast<std::size_t>(step.snapshot)].instruction;
 }
 
-const Attached* Executor::place_of(const Step& step) const {
+const Executor::Member* Executor::member_of(const Step& step) const {
   const auto number = static_cast<std::size_t>(&step - steps_.data());
   const auto behind = std::ranges::upper_bound(members_, number, {}, &Member::first_step);
-  return behind == members_.begin() ? nullptr : std::prev(behind)->place;
+  return behind == members_.begin() ? nullptr : &*std::prev(behind);
+}
+
+const Attached* Executor::place_of(const Step& step) const {
+  const Member* member = member_of(step);
+  return member == nullptr ? nullptr : member->place;
+}
+
+std::uint64_t Executor::trace(const Step& step) const {
+  const Member* member = member_of(step);
+  return member == nullptr ? serial : member->serial;
 }
 
 std::vector<std::size_t> Executor::entry_guards() const {

@@ -23,6 +23,22 @@ Visit::Visit(const Executor& visited, const Run& run)
   }
 }
 
+namespace {
+
+// The eldest of those that are younger; null: there is none.
+const std::shared_ptr<Executor>* next_by_age(const Attached& place, std::uint64_t elder) {
+  const std::shared_ptr<Executor>* found = nullptr;
+  for (const auto& candidate : place.executors) {
+    const bool is_younger = !candidate->is_dead() && candidate->trace() > elder;
+    if (is_younger && (found == nullptr || candidate->trace() < (*found)->trace())) {
+      found = &candidate;
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
 // True: the next executor has taken over what this one leaves.
 bool Interpreter::stitch(const Step& step) {
   if (run_.stitcher == nullptr || raw_ == nullptr || step.snapshot == kNoSnapshot || run_.depth != 1 || requested_ ||
@@ -30,9 +46,6 @@ bool Interpreter::stitch(const Step& step) {
     return false;
   }
   const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)];
-  if (state.is_idle) {
-    return false;  // two such executors of one place would go on with each other for ever
-  }
   if (step.target == nullptr) {
     if (state.chain.size() == 1 && !state.consuming) {
       step.target = run_.stitcher->attached(state.instruction, state.stack.size());
@@ -41,10 +54,12 @@ bool Interpreter::stitch(const Step& step) {
       return false;
     }
   }
-  for (const auto& candidate : step.target->executors) {
-    if (candidate->is_dead_) {
-      continue;
-    }
+  // The eldest first, and behind a trace that has left where it began only younger ones: so each is tried, and there is
+  // an end to it.
+  std::uint64_t elder = state.is_idle ? executor_.trace(step) : 0;
+  while (const std::shared_ptr<Executor>* next = next_by_age(*step.target, elder)) {
+    const auto& candidate = *next;
+    elder = candidate->trace();
     Transfer& transfer = transfer_to(step, *candidate);
     if (fits(transfer) && hand_over(transfer, step)) {
       const bool is_complete = step.op == Op::link;

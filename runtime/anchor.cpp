@@ -95,7 +95,7 @@ class Chain final : private replay::Stitcher {
   bool run(Ref* result) {
     const std::size_t start = entry_;
     Entry& place = record_.entries[start];
-    Tried tried = try_executors(place, Event::kHit, result);
+    Tried tried = try_executors(place, 0, Event::kHit, result);
     Pending::Kind kind = Pending::Kind::kLand;
     while (tried == Tried::kLanding && record_.is_stitched() && !record_.is_retired() && go_on(result, &tried, &kind)) {
     }
@@ -118,17 +118,17 @@ class Chain final : private replay::Stitcher {
   }
 
  private:
-  // With executors of one entry. A side exit in front of the first instruction has done nothing: as a miss it leaves
-  // the frame as it was, and the next executor may try. So whatever is stitched to what, each run completes an
-  // instruction, or the interpreter does.
-  Tried try_executors(Entry& place, Event event, Ref* result) {
+  // With executors of one entry, of those whose traces are younger. A side exit in front of the first instruction has
+  // done nothing: as a miss it leaves the frame as it was, and the next executor may try. So whatever is stitched to
+  // what, each run completes an instruction, or the interpreter does.
+  Tried try_executors(Entry& place, std::uint64_t elder, Event event, Ref* result) {
     const DepthGuard depth;
     auto& executors = place.executors;
     PyObject* const* slots = interp::locals_of(frame_);
     for (std::size_t index = 0; index < executors.size(); ++index) {
       // The caller keeps the anchor, the anchor its record, and a record lets go of no executor that is running.
       const replay::Executor* executor = executors[index].get();
-      if (executors.size() > 1 && executor->misses(slots)) {
+      if (executor->trace() <= elder || (executors.size() > 1 && executor->misses(slots))) {
         continue;
       }
       replay::Run run;
@@ -165,8 +165,9 @@ class Chain final : private replay::Stitcher {
         return Tried::kReturned;
       }
       const Entry& last = run.place == nullptr ? place : static_cast<const Entry&>(*run.place);
-      is_idle_ = record_.is_stitched() && run.is_idle && !run.landing->raise;
-      if (!is_idle_ || &last != &place) {
+      const bool is_idle = record_.is_stitched() && run.is_idle && !run.landing->raise;
+      idle_ = is_idle ? run.idle : 0;
+      if (!is_idle || &last != &place) {
         landing_ = std::move(*run.landing);
         return Tried::kLanding;
       }
@@ -190,11 +191,12 @@ class Chain final : private replay::Stitcher {
       return false;
     }
     Entry& place = record_.entries[*entry];
-    if (!is_idle_ && !place.executors.empty()) {
+    const auto is_untried = [this](const auto& executor) { return executor->trace() > idle_; };
+    if (std::ranges::any_of(place.executors, is_untried)) {
       PyObject** base = interp::stack_base(frame_);
       std::copy(landing_.stack.begin(), landing_.stack.end(), base);
       landing_.stack.clear();
-      *tried = try_executors(place, Event::kStitch, result);
+      *tried = try_executors(place, idle_, Event::kStitch, result);
       if (*tried != Tried::kMissed) {
         return true;
       }
@@ -241,8 +243,8 @@ class Chain final : private replay::Stitcher {
   std::size_t entry_;
   static constexpr int kMost = 1'000'000;
   Event event_ = Event::kHit;
-  int worth_ = 0;         // of what has been run up to the last stitch
-  bool is_idle_ = false;  // the last run has left where it had begun
+  int worth_ = 0;           // of what has been run up to the last stitch
+  std::uint64_t idle_ = 0;  // the trace that has left where it had begun, if the last run ended so
   replay::Landing landing_;
   const interp::RequestFlag requested_;
 };

@@ -124,9 +124,10 @@ class Compiler final : public Xbyak::CodeGenerator {
     epilogue();
     ready(PROTECT_RW);  // runs elsewhere
     std::vector<std::ptrdiff_t> entries(ops_.size(), -1);
-    for (const std::int32_t entry : source_.entries) {
-      const auto place = static_cast<std::size_t>(entry);
-      entries[place] = labels_[place].getAddress() - getCode();
+    for (std::size_t place = 0; place < ops_.size(); ++place) {
+      if (is_target_[place]) {  // nothing is in machine registers alone there
+        entries[place] = labels_[place].getAddress() - getCode();
+      }
     }
     return Code::make({getCode(), getSize()}, entries);
   }
@@ -444,7 +445,7 @@ class Compiler final : public Xbyak::CodeGenerator {
     movsd(float_register(index), qword[rax + layout::kFloat]);
     keep_float(place, index);
   }
-  // To `large` where it has more than one digit.
+  // To `large` where it has more than two digits.
   void keep_int_of(const LoopOp& op, std::int32_t place, Label& large) {
     compare_with(qword[rax + layout::kType], &PyLong_Type);
     jne(op.is_guard ? failed(op) : bail());
@@ -452,9 +453,25 @@ class Compiler final : public Xbyak::CodeGenerator {
     mov(rdx, qword[rax + layout::kSize]);
     lea(rcx, ptr[rdx + 1]);
     cmp(rcx, 2);
+    Label small;
+    Label found;
+    const Reg64 target = int_register(index);
+    jbe(small);
+    lea(rcx, ptr[rdx + 2]);
+    cmp(rcx, 4);
     ja(large);
-    mov(int_register(index).cvt32(), dword[rax + layout::kDigits]);
-    imul(int_register(index), rdx);
+    mov(ecx, dword[rax + layout::kDigits + layout::kDigit]);
+    shl(rcx, PyLong_SHIFT);
+    mov(target.cvt32(), dword[rax + layout::kDigits]);
+    or_(target, rcx);
+    test(rdx, rdx);
+    jns(found);
+    neg(target);
+    jmp(found);
+    L(small);
+    mov(target.cvt32(), dword[rax + layout::kDigits]);
+    imul(target, rdx);
+    L(found);
     keep_int(place, index);
   }
   void unbox(const LoopOp& op) {

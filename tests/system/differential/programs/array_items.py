@@ -11,8 +11,8 @@
 # f(np.arange(40.0)[::-1], np.full(80, 0.5)[::2]) => hit stitch exit
 # f(np.empty(0), np.empty(0)) => hit exit
 # f(np.arange(40), np.full(40, 3)) => (hit exit)*16 bridge hit (exit stitch stitch)*23 exit
-# f(np.arange(40.0, dtype=np.float32), np.full(40, 0.5)) => hit exit miss (hit exit stitch exit)*15 bridge hit (exit stitch stitch)*23 exit
-# f(np.arange(40.0, dtype=">f8"), np.full(40, 0.5)) => hit exit miss hit (exit stitch stitch)*39 exit
+# f(np.arange(40.0, dtype=np.float32), np.full(40, 0.5)) => hit exit miss (hit exit stitch exit)*15 bridge hit (exit stitch)*2 (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch stitch exit
+# f(np.arange(40.0, dtype=">f8"), np.full(40, 0.5)) => hit exit miss hit (exit stitch)*2 (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch stitch exit
 # f(np.arange(40.0), np.full(39, 0.5)) => hit stitch exit
 import numpy as np
 
@@ -29,9 +29,9 @@ def f(a, b):
 # note: what NumPy reports, it reports from the original instruction
 # f(np.array([1.0, 2.0] * 20), np.array([3.0] * 40)) => record record hit exit, hit stitch exit
 # f(np.array([1.0, 2.0] * 20), np.array([3.0] * 20 + [0.0] * 20)) => hit stitch (exit hit)*15 exit bridge (hit exit stitch exit)*3 hit exit
-# f(np.array([0.0] * 40), np.array([3.0] * 20 + [0.0, -0.0] * 10)) => hit stitch (exit stitch exit hit)*12 exit stitch exit bridge (hit exit stitch exit)*6 hit exit
-# f(np.array([1e300] * 40), np.array([3.0] * 20 + [1e-300] * 20)) => hit stitch (exit stitch exit hit)*20 exit
-# f(np.array([1e-300] * 40), np.array([3.0] * 20 + [1e300] * 20)) => hit stitch (exit stitch exit hit)*5 exit stitch exit bridge (hit exit stitch exit)*13 hit exit
+# f(np.array([0.0] * 40), np.array([3.0] * 20 + [0.0, -0.0] * 10)) => hit (stitch exit)*2 (hit exit stitch exit)*12 bridge (hit exit stitch exit)*6 hit exit
+# f(np.array([1e300] * 40), np.array([3.0] * 20 + [1e-300] * 20)) => hit (stitch exit)*2 (hit exit stitch exit)*19 hit exit
+# f(np.array([1e-300] * 40), np.array([3.0] * 20 + [1e300] * 20)) => hit (stitch exit)*2 (hit exit stitch exit)*5 bridge hit (exit stitch)*2 exit hit (exit stitch)*2 exit hit (exit stitch)*2 exit hit (exit stitch)*2 exit hit (exit stitch)*2 exit hit (exit stitch)*2 exit hit (exit stitch)*2 exit hit (exit stitch)*2 exit hit (exit stitch)*2 exit hit (exit stitch)*2 exit hit (exit stitch)*2 exit hit (exit stitch)*2 exit hit (exit stitch)*2 exit hit exit
 # f(np.array([np.nan] * 40), np.array([3.0] * 20 + [np.inf] * 20)) => hit stitch exit
 # f(np.arange(40), np.arange(40) - 20) => (hit exit)*16 bridge hit (exit stitch stitch)*3 exit stitch exit miss hit (exit stitch stitch)*19 exit
 import numpy as np
@@ -49,7 +49,7 @@ def f(a, b):
 # f(np.array([1.0] * 40), "raise") => record record hit exit, hit stitch exit
 # f(np.array([1.0] * 20 + [0.0] * 20), "raise") => hit stitch exit
 # f(np.array([1.0] * 20 + [0.0] * 20), "ignore") => hit stitch (exit hit)*14 exit bridge (hit exit stitch exit)*4 hit exit
-# f(np.array([1.0] * 20 + [0.0] * 20), "warn") => hit stitch (exit stitch exit hit)*11 exit stitch exit bridge (hit exit stitch exit)*7 hit exit
+# f(np.array([1.0] * 20 + [0.0] * 20), "warn") => hit (stitch exit)*2 (hit exit stitch exit)*11 bridge hit (exit stitch)*2 exit hit (exit stitch)*2 exit hit (exit stitch)*2 exit hit (exit stitch)*2 exit hit (exit stitch)*2 exit hit (exit stitch)*2 exit hit (exit stitch)*2 exit hit exit
 # f(np.array([1e300] * 20), "raise") => hit stitch exit
 import numpy as np
 
@@ -104,7 +104,7 @@ def f(a, n, m):
 # limits: loops=1
 # f(np.arange(40.0)) => record record hit exit, hit stitch exit
 # f(np.arange(40)) => (hit exit)*16 bridge hit (exit stitch stitch)*22 exit
-# f(np.arange(40.0, dtype=np.float32)) => (hit exit stitch exit)*16 bridge hit (exit stitch stitch)*22 exit
+# f(np.arange(40.0, dtype=np.float32)) => (hit exit stitch exit)*16 bridge hit (exit stitch)*2 (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*2 stitch stitch exit
 # f(read_only(np.arange(40.0))) => hit exit
 # f(list(range(40))) => miss record (miss)*16 record hit exit
 import numpy as np
@@ -139,10 +139,10 @@ def f(x, counts):
 
 # program: items_branches
 # limits: loops=1
-# f(np.arange(-20.0, 20.0)) => record record (hit exit)*17 bridge hit exit stitch stitch exit stitch stitch exit, hit stitch exit hit (exit stitch stitch)*19 exit
-# f(np.array([np.nan, 0.0, -0.0, np.inf] * 10)) => (hit exit)*4 stitch stitch (exit hit)*3 exit stitch stitch (exit hit)*3 exit stitch stitch (exit hit)*3 exit stitch stitch exit hit exit bridge hit exit stitch (stitch exit)*3 (stitch stitch exit)*3 stitch exit (stitch exit stitch)*4 exit (stitch exit stitch)*4 exit (stitch exit stitch)*4 exit (stitch exit stitch)*3 stitch exit
-# f(np.array([True, False] * 10)) => (hit exit)*16 bridge hit exit stitch stitch exit stitch exit stitch stitch exit stitch stitch exit
-# f(np.arange(-20, 20)) => (hit exit stitch exit)*16 bridge hit (exit stitch stitch)*3 exit stitch exit stitch exit hit (exit stitch exit stitch stitch)*19 exit
+# f(np.arange(-20.0, 20.0)) => record record (hit exit)*17 bridge hit (exit stitch stitch)*2 exit, hit stitch exit hit (exit stitch stitch)*19 exit
+# f(np.array([np.nan, 0.0, -0.0, np.inf] * 10)) => (hit exit)*4 stitch stitch (exit hit)*3 exit stitch stitch (exit hit)*3 exit stitch stitch (exit hit)*3 exit stitch stitch exit hit exit bridge hit exit stitch (stitch exit)*3 (stitch stitch exit)*3 (stitch exit)*2 (stitch stitch exit)*3 (stitch exit)*2 (stitch stitch exit)*3 (stitch exit)*2 (stitch stitch exit)*3 (stitch exit)*2 (stitch stitch exit)*3
+# f(np.array([True, False] * 10)) => (hit exit)*16 bridge hit exit stitch (stitch exit)*2 (stitch stitch exit)*2
+# f(np.arange(-20, 20)) => (hit exit stitch exit)*16 bridge hit (exit stitch)*2 (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*4 hit (exit stitch)*3 (stitch exit)*3 stitch (stitch exit)*3 stitch (stitch exit)*3 stitch (stitch exit)*3 stitch (stitch exit)*3 stitch (stitch exit)*3 stitch (stitch exit)*3 stitch (stitch exit)*3 stitch (stitch exit)*3 stitch (stitch exit)*3 stitch (stitch exit)*3 stitch (stitch exit)*3 stitch (stitch exit)*3 stitch (stitch exit)*3 stitch (stitch exit)*3 stitch (stitch exit)*3 stitch (stitch exit)*3 stitch (stitch exit)*3 stitch stitch exit
 import numpy as np
 
 

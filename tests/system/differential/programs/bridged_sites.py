@@ -14,10 +14,10 @@
 # f(B()) => hit exit stitch
 # f(C()) => hit exit stitch exit
 # f(C()) => hit exit stitch exit bridge
-# f(C()) => hit exit stitch
-# f(C()) => hit exit stitch
-# f(B()) => hit exit stitch exit
-# f(C()) => hit exit stitch
+# f(C()) => hit (exit stitch)*2
+# f(C()) => hit (exit stitch)*2
+# f(B()) => hit exit stitch
+# f(C()) => hit (exit stitch)*2
 # f(A()) => hit
 class A:
     def go(self):
@@ -318,9 +318,9 @@ def f(thing):
 # f(1, B()) => hit exit stitch
 # f(1, C()) => hit exit stitch exit
 # f(1, C()) => hit exit stitch exit bridge
-# f(1, C()) => hit exit stitch
-# f(1, C()) => hit exit stitch
-# f(1, C()) => hit exit stitch
+# f(1, C()) => hit (exit stitch)*2
+# f(1, C()) => hit (exit stitch)*2
+# f(1, C()) => hit (exit stitch)*2
 class A:
     def go(self):
         return 1

@@ -45,7 +45,7 @@ def f(n):
 # note: beyond 64 bits the original instructions go on
 # f(10) => record, hit record hit exit
 # f(40) => hit stitch exit (hit exit miss)*16 record hit exit
-# f(100) => hit stitch exit
+# f(100) => hit stitch exit hit exit
 def f(n):
     product = 1
     for i in range(1, n):
@@ -794,3 +794,28 @@ def f(n):
         k += 1
     total -= 1
     return total, list(log)
+
+
+# program: closed_large_items
+# note: ints of one digit, of two, of more, and those that fit no machine word
+# limits: loops=1
+# f([0, 1, -1, 2**30 - 1, 2**30, -2**30, -2**30 - 1, 2**59 + 5, -2**60 + 1, 2**60 - 1, 2**60, -2**60, 2**62, -2**63] * 3) => record record hit exit, hit stitch exit, hit stitch exit
+# f([2**31, 2**63, -2**63 - 1, 2**90, 5] * 4) => hit stitch exit (hit exit miss)*8 (hit exit)*2 (miss hit exit)*7 miss record, hit stitch (exit hit)*2 exit miss (hit exit)*3 miss (hit exit)*2 miss (hit exit)*2 miss (hit exit)*2 miss (hit exit)*2 miss (hit exit)*3 miss (hit exit)*3 miss (hit exit)*2 miss (hit exit)*2 miss (hit exit)*2 miss (hit exit)*2 miss hit exit
+def f(values):
+    mixed = 0
+    for k in range(len(values)):
+        item = values[k]
+        mixed ^= item
+        mixed ^= item >> 3
+    return mixed
+
+
+# program: closed_inside_of_a_trace
+# note: the loop begins in the middle of the function's own trace, which goes round there
+# limits: loops=1, heat=2, grow_after=2
+# f(b"abcdef" * 20, [2**31 + k for k in range(8)]) => record record hit exit, hit stitch exit bridge, hit grow stitch exit stitch, hit exit stitch, hit exit grow stitch, hit
+def f(data, table):
+    state = 1
+    for byte in data:
+        state = (state >> 1) ^ table[(state ^ byte) & 7]
+    return state ^ 5

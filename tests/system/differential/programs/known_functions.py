@@ -22,12 +22,12 @@ def f(n):
 # limits: loops=1, heat=2, grow_after=2
 # f([1.0, 4.0, 2.25] * 6, 0) => record record hit exit
 # f([1.0, 4.0, -1.0] + [2.0] * 6, 1) => (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit bridge
-# f([1.0, 4.0, 0.0, 9.0], 2) => hit exit stitch exit hit exit bridge (hit exit)*2 stitch
+# f([1.0, 4.0, 0.0, 9.0], 2) => hit exit stitch exit hit exit bridge hit exit stitch stitch exit stitch
 # f([1.0, float("nan"), float("inf"), -0.0, 2.0], 0) => hit stitch exit hit exit grow stitch
-# f([1.0, float("nan")], 3) => hit exit stitch exit bridge hit
-# f([1.0, float("inf"), 1.0], 3) => hit exit stitch stitch exit hit exit bridge
-# f([1.0, 1e300, -1e300, 2.0**62, 2.0**63, -2.0**63, 2.0**64, 0.5], 3) => hit exit (grow stitch)*2 (exit hit)*3 exit bridge (hit exit)*2 bridge
-# f([1.0, 800.0, 3.0], 4) => (hit exit)*2 bridge
+# f([1.0, float("nan")], 3) => hit exit grow (stitch exit)*2 hit exit stitch exit bridge
+# f([1.0, float("inf"), 1.0], 3) => hit (exit stitch)*2 exit bridge hit (exit grow stitch)*2 exit stitch stitch
+# f([1.0, 1e300, -1e300, 2.0**62, 2.0**63, -2.0**63, 2.0**64, 0.5], 3) => hit (exit stitch)*2 grow (stitch exit)*6 (grow stitch exit)*2 (stitch exit)*3 grow (stitch exit)*4 grow (stitch exit)*2 stitch
+# f([1.0, 800.0, 3.0], 4) => hit exit grow stitch exit hit exit grow stitch exit bridge
 import math
 def g(x, what):
     if what == 0:
@@ -109,8 +109,8 @@ def f(n, m):
 
 # program: long_ranges
 # limits: loops=1, heat=2, grow_after=2
-# f([0, 5, 2**62, -2**62, -2**63, 2**63 - 1, 3] * 2) => (record)*3 (hit exit)*2 record hit exit bridge hit exit stitch exit miss miss record hit exit grow stitch exit bridge hit exit stitch stitch exit miss miss record (hit exit miss hit exit)*2 grow stitch stitch exit (stitch)*3 exit (grow stitch)*2 stitch stitch grow (stitch exit)*2 hit (exit stitch)*2 exit bridge hit exit grow stitch exit bridge hit exit stitch exit miss record hit exit
-# f([1, 2, 2**63, -2**70, 4] * 2) => hit stitch (stitch exit)*2 miss hit exit miss record (hit exit miss hit exit)*2 (miss hit exit)*3 miss record hit (exit stitch)*2 exit miss record hit grow stitch (stitch exit)*2 miss hit exit miss record hit (exit stitch)*2 (exit miss hit)*4 exit grow stitch stitch exit bridge
+# f([0, 5, 2**62, -2**62, -2**63, 2**63 - 1, 3] * 2) => (record)*3 (hit exit)*2 record hit exit bridge hit exit stitch exit miss miss record hit exit grow stitch exit bridge hit exit stitch stitch exit miss miss record hit exit miss (hit exit)*2 miss hit exit (grow stitch)*2 (stitch exit)*2 stitch (stitch exit grow)*2 (stitch)*3 exit stitch exit hit (stitch exit)*2 bridge hit grow stitch exit bridge hit exit stitch exit miss record hit exit stitch exit
+# f([1, 2, 2**63, -2**70, 4] * 2) => hit stitch grow stitch (stitch exit)*3 miss hit exit miss record hit exit miss (hit exit)*2 (miss hit exit)*4 miss record hit (exit stitch)*2 exit miss record hit (exit grow stitch stitch)*2 exit stitch exit miss hit exit miss record hit (exit stitch)*2 (exit miss hit)*4 exit grow stitch stitch exit bridge
 def f(starts):
     found = []
     for start in starts:

@@ -53,7 +53,7 @@ def f(items):
 # program: poly_methods
 # limits: loops=1, heat=2, grow_after=2
 # note: one call site, three classes
-# f(36) => record record miss miss record (hit exit)*2 bridge hit exit stitch stitch exit grow stitch exit hit stitch exit bridge hit grow stitch exit hit exit bridge (hit exit)*4 bridge hit exit
+# f(36) => record record miss miss record (hit exit)*2 bridge hit exit stitch stitch exit grow stitch exit hit stitch exit bridge hit grow (stitch exit stitch)*2 grow (stitch exit)*2 stitch (stitch exit grow)*2 (stitch)*3 grow stitch exit
 class Shape:
     def __init__(self, size):
         self.size = size
@@ -99,7 +99,7 @@ def f(n):
 
 # program: poly_callables
 # limits: loops=1, heat=2, grow_after=2
-# f(40) => record record (hit exit)*2 bridge hit exit stitch exit hit exit grow stitch exit bridge (hit exit)*2 bridge hit stitch exit hit exit bridge hit grow stitch (exit hit)*3 exit bridge (hit exit)*8
+# f(40) => record record (hit exit)*2 bridge hit exit stitch exit hit exit grow stitch exit bridge hit exit stitch exit hit exit grow stitch exit bridge hit stitch exit stitch stitch exit grow (stitch)*5 grow (stitch)*4 grow stitch stitch exit
 def double(x):
     return x * 2
 class Adder:
@@ -139,7 +139,7 @@ def f(n):
 
 # program: poly_comparisons
 # limits: loops=1, heat=2, grow_after=2
-# f([1, 1.5, 'a', (1,), [2], None] * 6) => record record hit exit record (miss miss record hit exit miss)*2 record (hit exit)*2 stitch exit bridge hit (exit stitch)*2 exit hit (exit stitch)*2 stitch exit hit exit stitch stitch exit stitch grow (stitch exit)*9 hit (exit stitch)*2 exit bridge hit exit grow stitch (stitch exit)*10 hit (exit stitch)*3 stitch stitch exit grow (stitch exit)*9 hit (exit stitch)*2 exit grow (stitch)*4 (exit stitch)*8 exit hit (exit stitch)*2 stitch grow stitch (stitch exit)*9 hit exit stitch exit
+# f([1, 1.5, 'a', (1,), [2], None] * 6) => record record hit exit record miss miss record hit exit (miss)*3 record hit exit miss record (hit exit)*2 stitch exit bridge hit (exit stitch)*2 exit hit (exit stitch)*2 stitch exit hit (exit stitch stitch)*2 (exit stitch)*2 (stitch exit)*2 stitch grow (stitch exit)*5 hit (exit stitch)*2 exit bridge hit exit (grow stitch)*2 (exit stitch)*9 exit hit (exit stitch)*3 (stitch exit)*11 hit (exit stitch)*2 exit (grow stitch)*2 exit grow (stitch exit)*10 hit (exit stitch)*2 stitch (stitch exit)*10 hit exit stitch exit
 def f(items):
     same = smaller = failed = 0
     for one in items:
@@ -156,7 +156,7 @@ def f(items):
 
 # program: poly_truth
 # limits: loops=1, heat=2, grow_after=2
-# f([0, 1, '', 'a', [], [1], None, 0.0, 2.5, (), {}] * 5) => record record (hit exit)*2 bridge (hit exit miss)*2 bridge hit exit stitch stitch exit grow stitch (exit hit)*2 stitch exit bridge hit grow (stitch exit stitch)*2 grow stitch exit bridge hit (exit stitch)*2 (stitch exit grow)*2 (stitch)*3 exit stitch stitch grow (stitch stitch exit)*2
+# f([0, 1, '', 'a', [], [1], None, 0.0, 2.5, (), {}] * 5) => record record (hit exit)*2 bridge (hit exit miss)*2 bridge hit exit stitch stitch exit grow stitch (exit hit)*2 stitch exit bridge hit grow (stitch exit stitch)*2 grow stitch exit bridge hit (exit stitch)*2 stitch exit grow (stitch exit stitch stitch)*2 grow (stitch stitch exit)*2
 def f(items):
     yes = no = 0
     for item in items:
@@ -439,7 +439,7 @@ def f(n):
 
 # program: callee_exits_deep
 # limits: loops=1, heat=2, grow_after=2
-# f(40) => record record (hit exit)*2 bridge hit exit stitch exit hit exit stitch stitch exit grow (stitch)*3 exit stitch exit bridge hit grow (stitch stitch exit)*2 grow (stitch)*3 grow stitch stitch exit
+# f(40) => record record (hit exit)*2 bridge hit exit stitch exit hit exit stitch stitch exit grow (stitch)*3 exit stitch exit bridge hit grow stitch (stitch exit)*2 stitch (stitch exit grow)*2 stitch stitch exit stitch grow (stitch exit)*2 stitch stitch exit grow stitch exit
 def low(x):
     return -x if x % 5 == 4 else x
 def high(x):

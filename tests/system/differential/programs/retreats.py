@@ -5,7 +5,7 @@
 
 # program: retreat_from_a_function
 # limits: loops=1, heat=2, grow_after=2
-# f([(k % 3, k * 0.5) for k in range(30)]) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow stitch exit hit stitch exit bridge hit grow stitch exit hit exit bridge (hit exit)*4, hit stitch exit bridge (hit exit)*8 bridge (hit exit)*2 bridge, hit grow stitch (exit hit)*10 exit stitch
+# f([(k % 3, k * 0.5) for k in range(30)]) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow stitch exit hit stitch exit bridge hit grow (stitch exit stitch)*2 grow (stitch exit)*2 stitch (stitch exit grow)*2 (stitch)*3 exit, hit stitch grow stitch stitch exit bridge, hit stitch exit stitch
 def area(kind, x):
     if kind == 0:
         return x * x
@@ -188,7 +188,7 @@ def f(n):
 
 # program: retreat_type_changes
 # limits: loops=1, heat=2, grow_after=2
-# f([1, 2.5, True, 3, 0.5, 2**70, 4] * 6) => record record (hit exit)*2 bridge hit exit stitch stitch exit miss hit exit grow stitch stitch exit miss bridge hit stitch exit miss hit grow stitch exit stitch stitch exit miss bridge hit exit stitch stitch exit stitch grow (stitch exit)*3 grow stitch exit, hit (stitch exit)*2 bridge, hit grow (stitch exit)*2 stitch
+# f([1, 2.5, True, 3, 0.5, 2**70, 4] * 6) => record record (hit exit)*2 bridge hit exit stitch stitch exit miss hit exit grow stitch stitch exit miss bridge hit stitch exit miss hit grow stitch exit stitch stitch exit miss bridge hit exit stitch grow (stitch exit stitch)*2 exit stitch stitch exit stitch grow stitch exit, hit (stitch exit)*2 (grow stitch)*2 (exit stitch)*3 (stitch exit)*2 grow stitch exit (grow stitch)*2 exit stitch (stitch exit)*2 stitch grow (stitch exit)*5 bridge, hit grow (stitch exit)*13 stitch
 def twice(x):
     return x + x
 
@@ -243,7 +243,7 @@ def f(n):
 # program: retreat_locals_of_the_caller
 # note: whatever the caller has at the call is there again
 # limits: loops=1, heat=2, grow_after=2
-# f([(k * 7) % 5 for k in range(40)]) => record record (hit exit)*2 bridge hit exit stitch exit hit exit stitch stitch exit grow stitch exit bridge hit exit stitch exit hit exit bridge hit exit grow stitch (exit hit)*3 exit bridge (hit exit)*4, hit miss (hit exit)*5 bridge (hit exit)*11 bridge, hit miss record hit exit stitch (stitch exit)*2 hit exit grow stitch (stitch exit)*2 hit stitch exit grow (stitch exit hit)*2 grow stitch exit hit exit bridge (hit exit)*2 stitch
+# f([(k * 7) % 5 for k in range(40)]) => record record (hit exit)*2 bridge hit exit stitch exit hit exit stitch stitch exit grow stitch exit bridge hit (exit stitch stitch)*2 exit grow stitch stitch exit (stitch)*3 exit grow (stitch)*4 grow stitch exit, hit miss hit stitch grow stitch stitch exit bridge, hit miss record hit (exit stitch)*2 stitch exit stitch
 def clipped(x, low, high):
     if x < low:
         return low
@@ -259,3 +259,87 @@ def f(values):
         last, before = clipped(value, 1, 3), last
         out.append((name, last, before))
     return out
+
+
+# program: retreat_six_ways
+# note: each way leaves where it began, for the next one, until one goes on
+# limits: loops=1, heat=2, grow_after=2
+# f([(k * 7 % 6, k * 0.5) for k in range(36)]) => record record (hit exit)*2 bridge (hit exit stitch exit)*2 bridge hit exit stitch (stitch exit)*3 hit (exit grow stitch)*2 exit bridge hit exit stitch stitch exit grow (stitch exit)*2 hit exit stitch (stitch exit)*3 bridge hit exit stitch stitch exit grow (stitch exit)*3 hit exit stitch (stitch exit)*2 grow (stitch exit stitch)*2 stitch (stitch exit)*2 grow stitch exit bridge hit (exit stitch)*2 grow stitch exit stitch stitch grow (stitch exit)*2 stitch stitch exit, hit (stitch exit)*4 stitch (stitch exit)*2 (grow stitch)*2 exit stitch (stitch exit grow)*2 (stitch exit)*2 (stitch stitch exit)*3 (stitch exit)*2 grow stitch exit (grow stitch)*2 (exit stitch stitch)*2 (exit stitch)*5 stitch exit grow (stitch stitch exit)*2 (stitch exit grow)*2 (stitch exit)*2 stitch (stitch exit)*3 stitch grow (stitch exit stitch)*2 exit stitch (stitch exit grow)*2 stitch exit bridge, hit (stitch exit stitch)*2 exit grow stitch (stitch exit)*3 stitch (stitch exit)*2 stitch (stitch exit grow)*3 stitch (stitch exit)*2 grow (stitch)*3 (exit stitch stitch)*2 grow (stitch exit stitch)*3 grow stitch exit grow stitch stitch exit stitch, hit stitch exit (stitch)*3 (exit stitch)*2 (stitch exit grow)*2 (stitch)*3 exit (stitch)*3 grow stitch exit (stitch)*3 exit (stitch grow)*2 stitch exit stitch, hit (stitch exit)*2 stitch (stitch exit grow)*2 stitch (stitch exit)*2 stitch (stitch exit grow)*2 (stitch)*3 grow stitch exit stitch
+def way(kind, x):
+    if kind == 0:
+        return x * x
+    if kind == 1:
+        return x + 1.0
+    if kind == 2:
+        return -x
+    if kind == 3:
+        return x
+    if kind == 4:
+        return x - 1.0
+    return 0.5
+
+
+def f(pairs):
+    total = 0.0
+    for kind, x in pairs:
+        total += way(kind, x)
+    return total
+
+
+# program: retreat_more_ways_than_graphs
+# note: of the eleven ways more than a place may have graphs
+# limits: loops=1, heat=2, grow_after=2
+# f([(k * 7 % 11, k) for k in range(33)]) => record record (hit exit)*2 bridge (hit exit stitch exit)*2 bridge hit (exit stitch)*2 exit hit (exit stitch)*2 exit bridge hit (exit stitch)*3 exit hit (exit stitch)*3 exit bridge hit (exit stitch)*4 exit hit exit grow (stitch exit)*4 bridge hit (exit stitch)*5 exit hit exit stitch exit grow (stitch exit)*4 bridge hit (exit stitch)*4 exit grow (stitch exit)*2 hit (exit stitch)*2 exit grow (stitch exit)*3 bridge hit exit stitch (stitch exit)*5 grow (stitch exit)*2 hit (exit stitch)*4 (stitch exit)*2 stitch (stitch exit)*6 bridge, hit (stitch exit)*3 stitch stitch exit grow (stitch exit)*4 grow (stitch exit)*2 hit (exit stitch)*3 (stitch exit)*4 (stitch stitch exit)*2 (stitch exit grow)*2 (stitch exit)*3 hit (exit stitch)*4 (stitch exit)*2 stitch (stitch exit)*5 stitch (stitch exit)*5 stitch (stitch exit)*3 stitch (stitch exit)*5 hit (exit stitch)*3 grow (stitch exit)*4 (stitch stitch exit)*2 (stitch exit)*4 hit (exit grow stitch)*2 (exit stitch)*2 (stitch exit)*2 stitch (stitch exit)*5 stitch (stitch exit)*2 grow (stitch exit)*3 grow stitch (stitch exit)*3 stitch (stitch exit)*5 hit (exit stitch)*6 exit grow (stitch stitch exit)*2 (stitch exit)*3 grow stitch exit hit (exit stitch)*3 (stitch exit)*2 stitch grow (stitch exit)*5 stitch grow stitch exit, hit stitch exit grow (stitch exit)*2 stitch (stitch exit)*5 hit (exit stitch)*6 (stitch exit stitch)*2 exit grow (stitch exit)*2 hit exit (stitch exit grow)*2 stitch (stitch exit)*10 stitch (stitch exit)*2 stitch stitch exit grow (stitch exit)*4 hit (exit stitch)*6 (stitch exit stitch)*2 exit stitch exit hit (exit stitch)*2 (stitch exit)*2 grow (stitch exit)*3 (grow stitch exit)*3 (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*4 hit (exit stitch)*6 (stitch exit stitch)*2 exit stitch exit hit (exit stitch)*2 grow (stitch exit stitch)*2 (exit stitch)*2 stitch exit bridge
+def way(kind, x):
+    if kind < 1:
+        return x
+    if kind < 2:
+        return x + 1
+    if kind < 3:
+        return x + 2
+    if kind < 4:
+        return x + 3
+    if kind < 5:
+        return x + 4
+    if kind < 6:
+        return x + 5
+    if kind < 7:
+        return x + 6
+    if kind < 8:
+        return x + 7
+    if kind < 9:
+        return x + 8
+    if kind < 10:
+        return x + 9
+    return x + 10
+
+
+def f(pairs):
+    total = 0
+    for kind, x in pairs:
+        total += way(kind, x)
+    return total
+
+
+# program: retreat_ways_of_types
+# note: where a way cannot take over the numbers as they are, the next one does
+# limits: loops=1, heat=2, grow_after=2
+# f([1, 2.5, "a", 3, -1, -2.5, "", True, None, 7] * 9) => record record hit exit miss hit exit bridge miss record (hit exit miss)*2 bridge (hit exit miss)*2 bridge hit exit stitch stitch exit miss hit (exit stitch stitch)*2 exit miss bridge hit (exit stitch grow stitch)*2 exit miss hit exit stitch grow (stitch exit)*2 stitch (stitch exit)*4 miss bridge hit (exit stitch)*3 grow (stitch exit)*4 stitch (stitch exit)*7 stitch grow (stitch exit)*22, hit miss hit (exit stitch)*62 exit bridge, hit miss record hit (exit stitch)*62, hit (stitch exit)*63 grow stitch
+def way(x):
+    if isinstance(x, str):
+        return len(x)
+    if x is None:
+        return 0.25
+    if x < 0:
+        return -x
+    return x
+
+
+def f(values):
+    total = 0
+    seen = []
+    for value in values:
+        part = way(value)
+        total += part
+        seen.append(part)
+    return total, seen

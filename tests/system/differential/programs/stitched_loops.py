@@ -216,7 +216,7 @@ def f(n):
 # program: stitched_inlined_callee
 # limits: loops=1, heat=2
 # note: side exits inside a callee let the callee run to its end, then the bridge takes over
-# f(14) => record record (hit exit)*2 bridge hit exit stitch (stitch exit)*2 hit exit stitch stitch exit, hit (stitch exit stitch)*2 exit bridge hit exit stitch exit hit exit stitch (stitch exit)*2 bridge hit exit stitch exit hit exit stitch (stitch exit)*2 hit exit bridge
+# f(14) => record record (hit exit)*2 bridge hit exit stitch (stitch exit)*2 hit exit stitch stitch exit, hit (stitch exit stitch)*2 exit bridge hit exit stitch (stitch exit)*2 (stitch stitch exit)*2 (stitch exit stitch)*3 (exit stitch stitch)*2 exit bridge
 def sign(x):
     if x % 3 == 0:
         return -x
