@@ -27,6 +27,7 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
   }
   const long key = rewriter::hook_key_of(arguments[0]);
   interp::Frame* frame = interp::current_frame(session->thread());
+  session->come_back(frame);
   // Asked first: the session may be over afterwards.
   const bool is_polite = !Session::resume(session->thread()) && key != kUnwound &&
                          session->is_polite_place(frame, static_cast<int>(key >> 1), (key & 1) != 0);

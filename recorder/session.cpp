@@ -447,6 +447,15 @@ void Session::give_up_refused() {
   interp::acquire_hook();
 }
 
+void Session::come_back(interp::Frame* frame) {
+  if (is_away_ && frames_.back().live == frame) {
+    is_away_ = false;
+    waiting_ = false;
+    interp::acquire_hook();
+  }
+  opaque_frames_ = 0;
+}
+
 PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_flag) {
   const std::shared_ptr<Session> session = t_session_slot.session;
   if (session == nullptr || session->waiting_ || throw_flag != 0 || thread != session->thread_) {
@@ -488,8 +497,13 @@ PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_fl
   session->waiting_ = true;
   interp::release_hook();
   PyObject* result = interp::evaluate(thread, frame, throw_flag);
-  session->waiting_ = false;
-  interp::acquire_hook();
+  // Where C code has called as many, as a sort does with its key, the next ones are no others.
+  constexpr int kManyFrames = 8;
+  session->is_away_ = ++session->opaque_frames_ >= kManyFrames;
+  if (!session->is_away_) {
+    session->waiting_ = false;
+    interp::acquire_hook();
+  }
   if (result != nullptr && is_direct) {
     Session::postpone(thread);
   }

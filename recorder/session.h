@@ -109,6 +109,8 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void before(interp::Frame* frame, int instruction);
   void after(interp::Frame* frame, int instruction);
   void unwound(interp::Frame* frame);
+  // Comes before each of these.
+  void come_back(interp::Frame* frame);
 
   // An inlined call has returned: what is requested must wait until the caller's hook comes to it. `resume` gives it
   // back to the interpreter; true if there was something.
@@ -553,6 +555,8 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   int root_stack_ = 0;      // values on the root frame's stack that no node has taken yet
   bool entry_open_ = true;  // nothing visible has been recorded yet
   bool waiting_ = false;    // an opaque call is under way
+  bool is_away_ = false;    // and the hook stays away until a frame of the recording goes on
+  int opaque_frames_ = 0;   // since then
   bool finished_ = false;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::shared_ptr<Session> outer_;  // the session that waits while this one records

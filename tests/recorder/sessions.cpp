@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
+#include "rewriter/interp/eval_hook.h"
 #include "tests/recorder/support.h"
 
 namespace tagalong::recorder {
@@ -177,6 +178,18 @@ BOOST_AUTO_TEST_CASE(what_python_code_called_by_c_code_does_is_not_recorded) {
   BOOST_TEST(recorder.stop() == "none");
   BOOST_TEST(recorder.graph().frames.size() == 1U);
   BOOST_TEST(recorder.count(Op::call) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(what_follows_many_such_calls_is_recorded) {
+  Recorder recorder(
+      "def key(x):\n    return -x\ndef first(items):\n    return items[0]\n"
+      "def f(count):\n    return first(sorted(range(count), key=key))\n");
+  BOOST_TEST(recorder.record("f", "(40,)") == "returned 39");
+  BOOST_TEST(recorder.stop() == "none");
+  BOOST_TEST(recorder.graph().frames.size() == 2U);
+  BOOST_TEST(!interp::has_hook());
+  BOOST_TEST(recorder.record("f", "('x',)").starts_with("raised TypeError"));
+  BOOST_TEST(!interp::has_hook());
 }
 
 BOOST_AUTO_TEST_CASE(recording_leaves_no_references_behind) {

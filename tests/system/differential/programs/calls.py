@@ -570,3 +570,130 @@ def fact(n):
 
 def f(n):
     return fact(n), fact.calls
+
+
+# program: a_key_that_is_called_often
+# note: behind so many frames in one instruction the recording's hook stays away, and comes back for what follows
+# f(list(range(20)), -1) => record, hit
+# f([3, 1, 2], -1) => hit
+# f(list(range(20)), 12) => hit exit, hit exit
+# f(list(range(30)), 25) => hit exit
+
+
+def key(x):
+    if x == bad:
+        raise KeyError(x)
+    return -x
+
+
+def twice(x):
+    return x * 2
+
+
+def f(items, number):
+    global bad
+    bad = number
+    try:
+        items = sorted(items, key=key)
+    except KeyError as e:
+        return e.args, e.__traceback__.tb_next.tb_lineno - key.__code__.co_firstlineno
+    return twice(items[0]), items
+
+
+# program: a_key_that_raises_after_many_calls
+# f(list(range(20)), 12) => record, hit
+# f(list(range(20)), 50) => hit exit, hit exit
+
+
+def key(x):
+    if x == bad:
+        raise KeyError(x)
+    return -x
+
+
+def twice(x):
+    return x * 2
+
+
+def f(items, number):
+    global bad
+    bad = number
+    try:
+        items = sorted(items, key=key)
+    except KeyError as e:
+        items = [e.args[0]]
+    return twice(items[0])
+
+
+# program: a_key_that_leaves_the_function_after_many_calls
+# f(list(range(20)), 12) => record, hit
+# f(list(range(20)), 50) => hit exit, hit exit
+
+
+def key(x):
+    if x == bad:
+        raise KeyError(x)
+    return -x
+
+
+def f(items, number):
+    global bad
+    bad = number
+    return sorted(items, key=key), [bad]
+
+
+# program: a_recording_begins_in_the_twelfth_call_of_a_key
+# f(list(range(20)), 12) => record record, hit hit
+# f(list(range(20)), 3) => hit hit, hit hit
+# trace: f, g
+
+
+def g(x):
+    return x + 1
+
+
+def key(x):
+    return g(-x) if x == special else -x
+
+
+def twice(x):
+    return x * 2
+
+
+def f(items, number):
+    global special
+    special = number
+    items = sorted(items, key=key)
+    return twice(items[0]), items
+
+
+# program: a_key_that_watches_after_many_calls
+# f(list(range(20)), 12) => record stop:watched
+# f(list(range(20)), 50) => hit exit
+# f(list(range(20)), 12) => hit exit
+import sys
+
+
+def profiler(frame, event, arg):
+    if event in ("call", "return"):
+        log.append((event, frame.f_code.co_name, frame.f_lineno - frame.f_code.co_firstlineno))
+
+
+def key(x):
+    if x == special:
+        sys.setprofile(profiler)
+    return -x
+
+
+def twice(x):
+    return x * 2
+
+
+def f(items, number):
+    global special, log
+    special = number
+    log = []
+    items = sorted(items, key=key)
+    first = twice(items[0])
+    sys.setprofile(None)
+    return first, items, log
