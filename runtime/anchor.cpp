@@ -38,10 +38,10 @@ std::unordered_map<PyCodeObject*, PyObject*>& anchors() {
 
 // What the stub does after the anchor had no item. Between the two nothing else runs in this thread.
 struct Pending {
-  enum class Kind : std::uint8_t { kNone, kRecord, kLand } kind = Kind::kNone;
+  enum class Kind : std::uint8_t { kNone, kRecord, kLand, kPutBack } kind = Kind::kNone;
   Frame* frame = nullptr;
   Ref anchor;
-  std::size_t entry = 0;  // kRecord: where; the landing has its stack
+  std::size_t entry = 0;  // kRecord, kPutBack: where; the landing has its stack
   replay::Landing landing;
 };
 thread_local Pending t_pending;
@@ -249,6 +249,13 @@ class Chain final : private replay::Stitcher {
   const interp::RequestFlag requested_;
 };
 
+void expect(Pending::Kind kind, Frame* frame, std::size_t entry, int depth) {
+  t_pending.kind = kind;
+  t_pending.entry = entry;
+  PyObject** base = interp::stack_base(frame);
+  t_pending.landing.stack.assign(base, base + depth);
+}
+
 PyObject* anchor_next(PyObject* self) {
   PyThreadState* thread = interp::thread_state();
   CodeRecord& record = **anchor_at(self).record;
@@ -258,10 +265,8 @@ PyObject* anchor_next(PyObject* self) {
   }
   CodeRecord::bury_the_dead();
   Frame* frame = interp::current_frame(thread);
-  if (record.is_retired()) {
-    if (entry == 0) {
-      record.put_back(frame);
-    }
+  if (record.is_retired() && entry == 0) {
+    record.put_back(frame);
     return nullptr;
   }
   // In code that was made of replay code (code.replace()) the offsets may be others.
@@ -273,7 +278,12 @@ PyObject* anchor_next(PyObject* self) {
   const Entry& place = record.entries[entry];
   const bool is_header = place.place.place == recorder::DecodedCode::Place::kHeader;
   const int unit = interp::unit_of(frame);
-  if (!place.executors.empty()) {
+  if (record.is_retired()) {
+    if (!record.lets_go_of(frame, entry)) {
+      return nullptr;
+    }
+    expect(Pending::Kind::kPutBack, frame, entry, place.place.depth);
+  } else if (!place.executors.empty()) {
     Ref result;
     if (Chain(thread, frame, self, entry).run(&result)) {
       return result.release();
@@ -284,10 +294,7 @@ PyObject* anchor_next(PyObject* self) {
     if (record.is_retired() || !is_wanted || !can_record(frame, entry)) {
       return nullptr;
     }
-    t_pending.kind = Pending::Kind::kRecord;
-    t_pending.entry = entry;
-    PyObject** base = interp::stack_base(frame);
-    t_pending.landing.stack.assign(base, base + place.place.depth);
+    expect(Pending::Kind::kRecord, frame, entry, place.place.depth);
   }
   t_pending.frame = frame;
   t_pending.anchor = std::move(keep);
@@ -338,6 +345,15 @@ PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor
   return top;
 }
 
+// The frame goes on in the original code.
+PyObject* put_back(Frame* frame, const CodeRecord& record, std::size_t entry, const std::vector<PyObject*>& stack) {
+  const recorder::DecodedCode::Entry& place = record.entries[entry].place;
+  const replay::CodeShape& shape = *record.decoded().shape;
+  std::copy(stack.begin(), stack.end(), interp::stack_base(frame));
+  interp::redirect(frame, shape.code.get(), shape.starts[static_cast<std::size_t>(place.first)], place.depth - 1);
+  return stack.back() != nullptr ? stack.back() : Py_NewRef(interp::landing_null());
+}
+
 PyObject* land_at(Frame* frame, const CodeRecord& record, replay::Landing landing) {
   const auto instruction = static_cast<std::size_t>(landing.instruction);
   TAGALONG_CHECK(landing.raise || std::cmp_equal(landing.stack.size(), record.decoded().shape->depths[instruction]),
@@ -374,6 +390,9 @@ PyObject* land(PyThreadState* thread, Frame* frame, PyObject* /*argument*/, bool
   TAGALONG_CHECK(pending.frame == frame, "landing in {} instead of {}", fmt::ptr(frame), fmt::ptr(pending.frame));
   if (pending.kind == Pending::Kind::kRecord) {
     return start_recording(thread, frame, pending.anchor, pending.entry, pending.landing.stack);
+  }
+  if (pending.kind == Pending::Kind::kPutBack) {
+    return put_back(frame, record, pending.entry, pending.landing.stack);
   }
   return land_at(frame, record, std::move(pending.landing));
 }

@@ -359,11 +359,16 @@ void CodeRecord::retire(long lost) {
   }
   auto* code = reinterpret_cast<PyCodeObject*>(object);
   put_back_ = 0;
+  let_go_ = 0;
   resume();
   for (Entry& entry : entries) {
-    const bool stays_open = &entry == &entries.front() && records_calls;
+    const bool is_call = &entry == &entries.front();
+    const bool stays_open = is_call ? records_calls : entry.place.depth > 0;  // a landing needs a value
     if (entry.has_stub() && !stays_open && !close(entry, code)) {
       continue;
+    }
+    if (!is_call && stays_open) {
+      open(entry, code);
     }
     for (auto& executor : std::exchange(entry.executors, {})) {
       lay_to_rest(std::move(executor));
@@ -400,6 +405,17 @@ void CodeRecord::add_maker(const CodeRef& code, std::size_t used, std::size_t sp
   }
   makers_.push_back({std::move(weak), used, spare});
   exchange_in_makers();
+}
+
+bool CodeRecord::lets_go_of(interp::Frame* frame, std::size_t entry) {
+  constexpr int kMost = 64;
+  // Who holds the frame may have a traceback, which names an instruction of its present code.
+  if (let_go_ < kMost && !interp::is_held(frame)) {
+    ++let_go_;
+    return true;
+  }
+  close(entries[entry], interp::code_of(frame));
+  return false;
 }
 
 // Functions that are made from now on have the original code from the start, or the replay code again.

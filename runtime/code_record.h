@@ -80,6 +80,8 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   void retire(long lost);
   // The call that has come to the stub of retired code is the last one of its function's that does.
   void put_back(interp::Frame* frame);
+  // And the frame that has come there elsewhere goes on in the original code. False: as written, and no other one asks.
+  bool lets_go_of(interp::Frame* frame, std::size_t entry);
   void revive();
   // Code that makes functions of this one: the constant that it makes them of, and the one that takes its place while
   // this one is retired.
@@ -144,6 +146,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   int weighed_ = 0;
   bool is_retired_ = false;
   int put_back_ = 0;  // functions, since then
+  int let_go_ = 0;    // frames, since then
   struct Maker {
     Ref code;  // weak reference
     std::size_t used;

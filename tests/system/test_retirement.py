@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import types
 import weakref
 from collections.abc import Iterator
@@ -124,6 +125,81 @@ def test_generators_stay_resumable() -> None:
     assert [list(one) for one in open_ones] == [list(range(1, 50))] * 4
     assert list(numbers(3)) == [0, 1, 2]
     assert is_original(numbers) and list(numbers(3)) == [0, 1, 2]
+
+
+def counting(count: int) -> Iterator[int]:
+    total = 0
+    for number in range(count):
+        try:
+            got = yield number
+        except KeyError as error:
+            got = len(error.args)
+        total += got or 0
+    yield total
+
+
+def uses(code: types.CodeType) -> int:
+    return sys.getrefcount(code)
+
+
+def test_frames_under_way_go_on_in_the_original_code() -> None:
+    function = types.FunctionType(counting.__code__.replace(), globals())
+    tagalong.trace(function)
+    replay = _core.installed_code(function)
+    open_ones = [function(9) for _ in range(5)]
+    for one in open_ones:
+        assert next(one) == 0 and one.send(3) == 1
+    before = uses(replay)
+    _core.retire(function)
+    assert uses(replay) == before
+    with tagalong.testing.assert_events():
+        assert [next(one) for one in open_ones[:2]] == [2, 2] and uses(replay) == before - 2
+        assert open_ones[2].throw(KeyError(1, 2)) == 2 and uses(replay) in (before - 2, before - 3)
+        held = open_ones[3].gi_frame
+        assert next(open_ones[3]) == 2 and held.f_lineno == counting.__code__.co_firstlineno + 4
+        assert held.f_locals["total"] == 3
+        open_ones[4].close()
+        assert [list(one) for one in open_ones] == [
+            [3, 4, 5, 6, 7, 8, 3],
+            [3, 4, 5, 6, 7, 8, 3],
+            [3, 4, 5, 6, 7, 8, 5],
+            [3, 4, 5, 6, 7, 8, 3],
+            [],
+        ]
+    assert held.f_code is function.__code__
+
+
+def test_many_frames_under_way() -> None:
+    function = types.FunctionType(counting.__code__.replace(), globals())
+    tagalong.trace(function)
+    replay = _core.installed_code(function)
+    _core.set_option("retire_after", 0)
+    open_ones = [function(3) for _ in range(100)]
+    assert [next(one) for one in open_ones] == [0] * 100
+    before = uses(replay)
+    _core.retire(function)
+    assert [next(one) for one in open_ones] == [1] * 100 and uses(replay) == before - 64
+    assert [list(one) for one in open_ones] == [[2, 0]] * 100
+    tagalong.trace(function)
+    assert list(function(3)) == [0, 1, 2, 0] == list(function(3))
+
+
+def test_a_loop_under_way() -> None:
+    def rounds(count: int, retire: Any) -> list[int]:
+        seen = []
+        for number in range(count):
+            if number == 5:
+                retire()
+            seen.append(uses(replay))
+        return seen
+
+    tagalong.trace(rounds)
+    replay = _core.installed_code(rounds)
+    _core.set_option("retire_after", 0)
+    _core.set_option("heat", 1000)
+    seen = rounds(10, lambda: _core.retire(rounds))
+    assert seen[2:6] == [seen[2]] * 4 and seen[6:] == [seen[2] - 1] * 4
+    assert set(rounds(5, int)) == {seen[-1]}
 
 
 def test_what_is_given_up_everywhere() -> None:
