@@ -997,6 +997,7 @@ const LoopOp* Interpreter::go_native(const LoopOp* op) {
   frame.thread = run_.thread;
   frame.requests = requested_.address();
   frame.depth = &run_.depth;
+  frame.loud = &loud_;
   frame.synced = &run_.synced_keys[level_of_round(*header_)];
   frame.root_slots = run_.root == nullptr ? nullptr : interp::locals_of(run_.root);
   frame.root_synced = &run_.synced_keys[0];
@@ -1011,7 +1012,7 @@ bool Interpreter::make_native() const {
     return false;
   }
   executor_.rounds_ = 0;
-  native::Source source{executor_.loop_, executor_.steps_, executor_.constants_, {0}};
+  native::Source source{executor_.loop_, executor_.steps_, executor_.registers_used_, executor_.constants_, {0}};
   for (const Executor::Member& member : executor_.members_) {
     source.entries.push_back(static_cast<std::int32_t>(member.first_operation));
   }

@@ -27,10 +27,11 @@ struct Frame {
   PyObject** objects = nullptr;
   RawNumber* raw = nullptr;
   PyThreadState* thread = nullptr;
-  const int* requests = nullptr;    // the interpreter's eval breaker
-  const int* depth = nullptr;       // how many frames are real
-  std::int32_t* synced = nullptr;   // Run::synced_keys of the frame that goes round
-  PyObject** root_slots = nullptr;  // locals of the real root frame; null: there is none now, but may be later
+  const int* requests = nullptr;       // the interpreter's eval breaker
+  const int* depth = nullptr;          // how many frames are real
+  const std::int32_t* loud = nullptr;  // the last step that has read an attribute so that code may have run
+  std::int32_t* synced = nullptr;      // Run::synced_keys of the frame that goes round
+  PyObject** root_slots = nullptr;     // locals of the real root frame; null: there is none now, but may be later
   std::int32_t* root_synced = nullptr;
   std::int64_t gain = 0;  // of the rounds since the interpreter did something
   // Something was done elsewhere since the last round began. Nothing else shows frames or makes somebody watch: other
@@ -46,9 +47,10 @@ enum class Did : int { kNext, kBranch, kEnded };
 struct Source {
   const LoopProgram& program;
   const std::vector<Step>& steps;
-  std::span<PyObject* const> constants;  // first registers
-  std::vector<std::int32_t> entries;     // operations where traces begin
-  int level = 0;                         // of the frame that goes round
+  const std::vector<std::int32_t>& used;  // registers: operands, results and drops of the steps
+  std::span<PyObject* const> constants;   // first registers
+  std::vector<std::int32_t> entries;      // operations where traces begin
+  int level = 0;                          // of the frame that goes round
   Did (*perform)(Frame*, const LoopOp*) = nullptr;
 };
 

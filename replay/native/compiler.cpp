@@ -22,6 +22,7 @@
 #ifdef __x86_64__
 #include <xbyak/xbyak.h>
 
+#include "rewriter/interp/code_link.h"
 #include "rewriter/interp/ints.h"
 #include "rewriter/interp/layouts.h"
 
@@ -345,6 +346,110 @@ class Compiler final : public Xbyak::CodeGenerator {
     give_up();
     L(nothing);
   }
+  // Iterators at their end and numbers stay where they are, as the interpreter leaves them.
+  void give_up_rest(const LoopOp& op) {
+    constexpr std::size_t kFew = 6;
+    const auto& rest = source_.steps[op.step].rest;
+    if (rest == nullptr || rest->size() > kFew) {
+      perform(op);
+      return;
+    }
+    Label other;
+    for (const std::int32_t place : *rest) {
+      Label next;
+      mov(rax, object(place));
+      test(rax, rax);
+      jz(next);
+      mov(rdx, qword[rax + layout::kType]);
+      for (PyTypeObject* const plain : {&PyRangeIter_Type, &PyFloat_Type, &PyLong_Type}) {
+        mov(rcx, reinterpret_cast<std::size_t>(plain));
+        cmp(rdx, rcx);
+        je(next);
+      }
+      mov(rcx, reinterpret_cast<std::size_t>(&PyListIter_Type));
+      cmp(rdx, rcx);
+      jne(other);
+      cmp(qword[rax + layout::kIteratorSequence], 0);
+      jne(other);
+      L(next);
+    }
+    if (!rest->empty()) {
+      perform_aside(other, op);
+    }
+  }
+  // --- steps
+
+  void step(const LoopOp& op) {
+    const Step& step = source_.steps[op.step];
+    const bool is_known = step.op == Op::guard_function || step.op == Op::leave_frame;
+    if (!is_known || step.can_leave || step.serves) {
+      perform(op);
+      return;
+    }
+    Label other;
+    const std::int32_t* used = source_.used.data() + step.operands;
+    if (step.op == Op::guard_function) {
+      match_function(used[0], step.object, other);
+    } else {
+      mov(rax, qword[r15 + offsetof(Frame, depth)]);
+      cmp(dword[rax], 1);
+      jg(other);
+    }
+    for (int index = 0; index < step.drop_count; ++index) {
+      const std::int32_t place = used[step.operand_count + step.result_count + index];
+      Label nothing;
+      mov(rax, object(place));
+      test(rax, rax);
+      jz(nothing);
+      cmp(qword[rax + layout::kCount], 1);
+      je(other);  // the step may be done again from its beginning
+      mov(object(place), 0);
+      dec(qword[rax + layout::kCount]);
+      L(nothing);
+    }
+    perform_aside(other, op);
+  }
+  // Whether there is a function of this code, or of code that was derived from it.
+  void match_function(std::int32_t place, PyObject* const& code, Label& other) {
+    Label matches;
+    const int number = interp::link_number();
+    mov(rax, object(place));
+    test(rax, rax);
+    jz(other);
+    compare_with(qword[rax + layout::kType], &PyFunction_Type);
+    jne(other);
+    mov(rax, qword[rax + layout::kFunctionCode]);
+    load_object(rcx, code);
+    cmp(rax, rcx);
+    je(matches);
+    mov(rax, qword[rax + layout::kCodeExtra]);
+    test(rax, rax);
+    jz(other);
+    cmp(qword[rax], number);
+    jle(other);
+    mov(rax, qword[rax + (1 + number) * kNumberSize]);
+    test(rax, rax);
+    jz(other);
+    cmp(rcx, qword[rax]);
+    jne(other);
+    L(matches);
+  }
+  void check_quiet(const LoopOp& op) {
+    const Step& guard = source_.steps[op.step];
+    const Step& retreat = source_.steps[static_cast<std::size_t>(guard.retreat)];
+    Label quiet;
+    mov(rax, qword[r15 + offsetof(Frame, loud)]);
+    mov(eax, dword[rax]);
+    cmp(eax, retreat.since);
+    jl(quiet);
+    cmp(eax, retreat.guard);
+    jle(bail());
+    L(quiet);
+    mov(rax, qword[r15 + offsetof(Frame, depth)]);
+    cmp(dword[rax], 1);
+    jne(bail());
+  }
+
   void clear_shown(const LoopOp& op) {
     Label nothing;
     Label last;
@@ -1224,15 +1329,27 @@ class Compiler final : public Xbyak::CodeGenerator {
 
   // --- guards on objects
 
-  void guard_object(const LoopOp& op, const void* expected) {
+  // What is there for good may be named in the code; what may die is looked up where the executor has it, since
+  // something else may get its address.
+  void guard_object(const LoopOp& op, PyObject* const& expected) {
     Label& fails = failed(op);
-    if (op.code == LoopCode::kGuardIs) {
-      compare_with(object(op.left), expected);
-    } else {
-      mov(rax, object(op.left));
-      compare_with(qword[rax + layout::kType], expected);
+    mov(rax, object(op.left));
+    if (op.code != LoopCode::kGuardIs) {
+      mov(rax, qword[rax + layout::kType]);
     }
+    load_object(rcx, expected);
+    cmp(rax, rcx);
     jne(fails);
+  }
+  void load_object(const Reg64& target, PyObject* const& object) {
+    const bool is_static =
+        PyType_Check(object) && !PyType_HasFeature(reinterpret_cast<PyTypeObject*>(object), Py_TPFLAGS_HEAPTYPE);
+    if (is_static || object == Py_None || object == Py_True || object == Py_False) {
+      mov(target, reinterpret_cast<std::size_t>(object));
+    } else {
+      mov(target, reinterpret_cast<std::size_t>(&object));
+      mov(target, qword[target]);
+    }
   }
   void guard_bool(const LoopOp& op) {
     Label& fails = failed(op);
@@ -1611,6 +1728,9 @@ class Compiler final : public Xbyak::CodeGenerator {
         op.flag != 0 ? je(fails) : jne(fails);
         break;
       }
+      case LoopCode::kGiveUpRest:
+        give_up_rest(op);
+        break;
       case LoopCode::kServe:
       case LoopCode::kCross:
         begin_round(op);
@@ -1646,9 +1766,12 @@ class Compiler final : public Xbyak::CodeGenerator {
         sync(op);
         break;
       case LoopCode::kStep:
-      case LoopCode::kSyncRaw:
+        step(op);
+        break;
       case LoopCode::kCheckQuiet:
-      case LoopCode::kGiveUpRest:
+        check_quiet(op);
+        break;
+      case LoopCode::kSyncRaw:
       case LoopCode::kUnbind:
       case LoopCode::kRebind:
         perform(op);

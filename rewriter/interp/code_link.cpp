@@ -102,6 +102,11 @@ PyCodeObject* original_of(PyCodeObject* code) {
   return link == nullptr || !link->original ? code : link->original.get();
 }
 
+int link_number() {
+  static_assert(offsetof(CodeLink, original) == 0 && sizeof(CodeRef) == sizeof(PyCodeObject*));
+  return static_cast<int>(link_index());
+}
+
 void make_of_original(PyCodeObject* derived, bool is_so) {
   if (CodeLink* link = link_of(derived)) {
     link->makes_original = is_so;

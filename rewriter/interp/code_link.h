@@ -44,6 +44,9 @@ bool set_shown(PyCodeObject* code, PyCodeObject* shown, UnitMap units = {});
 
 // The original of a derived code object, the code object itself otherwise.
 PyCodeObject* original_of(PyCodeObject* code);
+// For machine code that looks itself: co_extra points to the number of pointers that follow, of which this one, unless
+// it is null, points to the original, which is null in code that has none.
+int link_number();
 // Whether functions shall be made of the original in place of this derived code object; and what they shall be made of.
 void make_of_original(PyCodeObject* derived, bool is_so);
 PyObject* code_to_make(PyObject* code);

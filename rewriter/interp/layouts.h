@@ -31,6 +31,8 @@ inline constexpr int kBytes = offsetof(PyBytesObject, ob_sval);
 inline constexpr int kIntObject = sizeof(PyLongObject);
 inline constexpr int kTupleItems = offsetof(PyTupleObject, ob_item);
 
+inline constexpr int kCodeExtra = offsetof(PyCodeObject, co_extra);
+inline constexpr int kFunctionCode = offsetof(PyFunctionObject, func_code);
 inline constexpr int kFunctionGlobals = offsetof(PyFunctionObject, func_globals);
 inline constexpr int kFunctionBuiltins = offsetof(PyFunctionObject, func_builtins);
 inline constexpr int kDictVersion = offsetof(PyDictObject, ma_version_tag);

@@ -381,3 +381,69 @@ def f(n):
             pass
         n -= 1
     is_even = n % 2 == 0
+
+
+# program: grown_calls_of_closures
+# note: which function it is does not matter, but its code does, also when that is exchanged while the loop runs
+# limits: loops=1, heat=2, grow_after=2
+# f([adder(k) for k in range(12)] * 3, None) => record record hit exit, hit stitch exit bridge, hit grow stitch exit stitch
+# f([adder(k) for k in range(12)] * 3, 20) => (hit exit)*3 bridge hit exit grow stitch, hit exit bridge hit exit stitch stitch, hit exit stitch stitch exit grow (stitch)*3
+# f([adder(1), len, adder(2), lambda x: x * 2, Adder(3), adder(4)] * 8, None) => (hit exit)*2 miss hit exit miss (bridge hit exit)*2 stitch exit hit (exit stitch stitch)*2 exit stitch exit bridge hit exit grow stitch (stitch exit)*2 (stitch stitch exit stitch)*2 exit (grow stitch)*2 exit stitch stitch grow (stitch exit stitch)*3 grow (stitch exit stitch)*2 exit stitch grow stitch, hit exit stitch stitch exit miss hit exit miss bridge hit exit stitch exit hit exit stitch (stitch exit)*2 bridge hit (exit stitch)*2 stitch exit stitch grow (stitch exit)*2 stitch grow (stitch exit)*2 stitch grow (stitch exit)*6 grow (stitch exit)*3 stitch (stitch exit)*2 stitch, hit exit stitch exit miss hit exit miss bridge hit exit stitch exit hit exit stitch (stitch exit)*2 bridge hit (exit stitch)*2 stitch exit stitch grow (stitch exit)*2 stitch grow (stitch exit)*6 grow (stitch exit)*3 stitch (stitch exit)*2 grow (stitch exit)*2 stitch
+def adder(number):
+    def add(x):
+        return x + number
+    return add
+
+
+class Adder:
+    def __init__(self, number):
+        self.number = number
+
+    def __call__(self, x):
+        return x - self.number
+
+
+def other(number):
+    def subtract(x):
+        return x - number * 2
+    return subtract
+
+
+def f(functions, change):
+    total = 0
+    for k, function in enumerate(functions):
+        if k == change:
+            functions[k + 1].__code__ = other(0).__code__
+        total = function(total if function is not len else "abc")
+    return total
+
+
+# program: grown_call_with_the_last_reference
+# note: what dies with the callee's local sees the frames as they are then
+# limits: loops=1, heat=2, grow_after=2
+# f(40), seen => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit hit exit bridge hit exit stitch stitch exit grow stitch stitch exit, hit stitch stitch grow stitch stitch exit bridge, hit stitch exit stitch
+import sys
+
+seen = []
+
+
+class Told:
+    def __init__(self, number):
+        self.number = number
+
+    def __del__(self):
+        frame = sys._getframe(1)
+        seen.append((self.number, frame.f_code.co_name, frame.f_lineno - frame.f_code.co_firstlineno))
+
+
+def half(thing, number):
+    if number % 8 == 3:
+        thing = None
+    return number // 2
+
+
+def f(n):
+    total = 0
+    for k in range(n):
+        total += half(Told(k) if k % 4 == 3 else total, k)
+    return total
