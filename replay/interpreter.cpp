@@ -242,6 +242,9 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::guard_generator:
       return execute_guard(step, operand(0));
     case Op::call:
+      if (step.begins_region && array::regions_enabled != 0 && run_region(step)) {
+        return Answer::kRegion;
+      }
       return call_step(step, operands);
     case Op::known_call:
       return call_known(step, operands);
@@ -502,6 +505,10 @@ Interpreter::Answer Interpreter::execute_array(const Step& step, const std::int3
   if (outcome == array::Outcome::kDone) {
     registers_[step.result] = result.release();
     return Answer::kNext;
+  }
+  // With casts it may be a region even if it is alone.
+  if (outcome == array::Outcome::kFallback && !step.begins_region && array::regions_enabled != 0 && run_region(step)) {
+    return Answer::kRegion;
   }
   return outcome == array::Outcome::kError ? Answer::kRaised : execute_array_eagerly(step, operands);
 }

@@ -72,7 +72,7 @@ class Lowering {
       executor_.direct_.header =
           static_cast<std::size_t>(std::ranges::find_if(executor_.steps_, &Step::is_header) - executor_.steps_.begin());
     }
-    mark_regions(&executor_.steps_, executor_.loop_);
+    mark_regions(&executor_.steps_, executor_.loop_, executor_.registers_used_.data());
     if (loops_.is_closed()) {
       add_retreats();
     }

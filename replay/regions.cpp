@@ -121,7 +121,7 @@ class RegionPlanner {
       *reason = reason_;
       return nullptr;
     }
-    if (operations_ < 2) {
+    if (operations_ < 2 && !(operations_ == builder_.operation_count() && builder_.pays_alone())) {
       *reason = reason_ == Reason::kOther ? Reason::kSingle : reason_;
       return nullptr;
     }
@@ -503,6 +503,11 @@ class RegionPlanner {
 
   bool read_axis(int index, array::ViewSpec::Axis* axis) {
     const Content* content = index < 0 ? nullptr : &contents_[static_cast<std::size_t>(index)];
+    if (content != nullptr && content->object == Py_None &&
+        (content->kind == Kind::kConstant || content->kind == Kind::kLoaded)) {
+      axis->is_new = true;
+      return true;
+    }
     if (content == nullptr || content->kind != Kind::kSlice) {
       return read_number(index, &axis->start) && !axis->start.is_none;
     }
@@ -567,14 +572,28 @@ class RegionPlanner {
     return true;
   }
 
+  // Of an array that is there already, by a method that was looked up in front of the region.
+  bool is_array_method(const std::int32_t* operands) {
+    const int array = content_of(operands[1]);
+    const Content& method = contents_[static_cast<std::size_t>(content_of(operands[0]))];
+    return array >= 0 && method.kind == Kind::kExternal &&
+           array::known_descriptor(np_, method.object).kind == array::KnownFunction::Kind::kReduction &&
+           contents_[static_cast<std::size_t>(array)].kind == Kind::kExternal &&
+           contents_[static_cast<std::size_t>(array)].object != nullptr &&
+           Py_TYPE(contents_[static_cast<std::size_t>(array)].object) == np_.array_type;
+  }
+
   // numpy.sum(x), x.sum() and the like, and ufuncs with `out`.
   bool call(const Step& step, const std::int32_t* operands) {
     const int first = content_of(operands[0]);
-    const bool is_method = first >= 0 && contents_[static_cast<std::size_t>(first)].kind == Kind::kMethod;
+    bool is_method = first >= 0 && contents_[static_cast<std::size_t>(first)].kind == Kind::kMethod;
     array::KnownFunction function;
     PyObject* callable = nullptr;
     if (is_method) {
       function = contents_[static_cast<std::size_t>(first)].function;
+    } else if (first >= 0 && is_array_method(operands)) {
+      is_method = true;
+      function = array::known_descriptor(np_, same_callable(operands[0]));
     } else {
       callable = is_null(operands[0]) ? same_callable(operands[1]) : nullptr;
       function = array::known_function(callable);
@@ -661,11 +680,13 @@ class RegionPlanner {
     std::vector<int> axes;
     bool is_along_axes = false;
     bool keeps_dims = false;
+    bool is_tuple = placed > 1 && is_a_tuple(operands[1]);
     bool is_known = number >= 0 && (placed == 1 || read_axes(operands[1], &axes, &is_along_axes));
     for (std::size_t index = 0; index < named && is_known; ++index) {
       PyObject* name = PyTuple_GET_ITEM(step.object, static_cast<Py_ssize_t>(index));
       const std::int32_t place = operands[placed + index];
       if (PyUnicode_CompareWithASCIIString(name, "axis") == 0) {
+        is_tuple = is_a_tuple(place);
         is_known = read_axes(place, &axes, &is_along_axes);
       } else if (PyUnicode_CompareWithASCIIString(name, "keepdims") == 0) {
         PyObject* value = same_object(place);
@@ -675,7 +696,8 @@ class RegionPlanner {
         is_known = false;
       }
     }
-    if (!is_known) {
+    const bool is_place = reduction == array::Reduction::kArgMax || reduction == array::Reduction::kArgMin;
+    if (!is_known || (is_place && is_tuple)) {
       return refuse(Reason::kOther);
     }
     const int result = is_along_axes ? builder_.reduce(reduction, number, axes, keeps_dims)
@@ -686,6 +708,13 @@ class RegionPlanner {
     }
     define(step.result, {.kind = Kind::kResult, .number = result});
     return true;
+  }
+
+  bool is_a_tuple(std::int32_t place) {
+    const int index = content_of(place);
+    const Content* content = index < 0 ? nullptr : &contents_[static_cast<std::size_t>(index)];
+    return content == nullptr || content->kind == Kind::kTuple ||
+           (content->object != nullptr && PyTuple_Check(content->object));
   }
 
   // An int, a tuple of them, or None.
@@ -1044,7 +1073,31 @@ array::UnaryOperator unary_operator(int opcode) {
   }
 }
 
-void mark_regions(std::vector<Step>* steps, const LoopProgram& loop) {
+namespace {
+
+// Whether a call may be one of NumPy's reductions, which is a region on its own.
+bool may_reduce(const std::vector<Step>& steps, const Step& call, const std::int32_t* used) {
+  if (call.op != Op::call || call.operand_count < 2) {
+    return false;
+  }
+  const std::int32_t* operands = used + call.operands;
+  for (const Step* step = &call; step != steps.data();) {
+    --step;
+    const std::int32_t* results = used + step->operands + step->operand_count;
+    const bool is_function = step->op == Op::load_module_attr && step->result == operands[1];
+    const bool is_method =
+        step->result_count > 1 && ((step->op == Op::load_method && results[0] == operands[0]) ||
+                                   (step->op == Op::load_module_method && results[1] == operands[1]));
+    if (is_function || is_method) {
+      return array::may_be_reduction(step->object);
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void mark_regions(std::vector<Step>* steps, const LoopProgram& loop, const std::int32_t* used) {
   unsigned more = 0;        // operations that follow
   Step* leading = nullptr;  // a part of an array that they begin with
   const auto mark = [&](Step& step, bool is_inside, bool is_whole) {
@@ -1064,6 +1117,7 @@ void mark_regions(std::vector<Step>* steps, const LoopProgram& loop) {
       step.begins_region = more > 0;
       ++more;
     } else if (is_whole && is_region_operation(step)) {
+      step.begins_region = may_reduce(*steps, step, used);
       ++more;
     }
   };

@@ -23,7 +23,7 @@ inline constexpr std::size_t kMostNamed = 24;
 
 // Marks the steps where a region may begin. The steps lie in memory in the order of the program; those of a loop are
 // run by its operations.
-void mark_regions(std::vector<Step>* steps, const LoopProgram& loop);
+void mark_regions(std::vector<Step>* steps, const LoopProgram& loop, const std::int32_t* used);
 // What a region may end with.
 bool is_region_operation(const Step& step);
 

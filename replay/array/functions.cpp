@@ -1,5 +1,6 @@
 #include "replay/array/functions.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string_view>
@@ -18,13 +19,15 @@ struct Row {
   bool is_method;
   KnownFunction function;
 };
-constexpr std::array<Row, 12> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
+constexpr std::array<Row, 14> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
                                      {"prod", true, {Kind::kReduction, Reduction::kProd}},
                                      {"max", true, {Kind::kReduction, Reduction::kMax}},
                                      {"min", true, {Kind::kReduction, Reduction::kMin}},
                                      {"any", true, {Kind::kReduction, Reduction::kAny}},
                                      {"all", true, {Kind::kReduction, Reduction::kAll}},
                                      {"mean", true, {Kind::kReduction, Reduction::kMean}},
+                                     {"argmax", true, {Kind::kReduction, Reduction::kArgMax}},
+                                     {"argmin", true, {Kind::kReduction, Reduction::kArgMin}},
                                      {"amax", false, {Kind::kReduction, Reduction::kMax}},
                                      {"amin", false, {Kind::kReduction, Reduction::kMin}},
                                      {"clip", true, {Kind::kClip, Reduction::kCount}},
@@ -96,6 +99,18 @@ KnownFunction known_function(PyObject* callable) {
     }
   }
   return {};
+}
+
+KnownFunction known_descriptor(const Numpy& np, PyObject* object) {
+  const bool is_method = object != nullptr && Py_TYPE(object) == &PyMethodDescr_Type &&
+                         reinterpret_cast<PyDescrObject*>(object)->d_type == np.array_type;
+  return is_method ? known_method(reinterpret_cast<PyDescrObject*>(object)->d_name) : KnownFunction();
+}
+
+bool may_be_reduction(PyObject* name) {
+  return PyUnicode_Check(name) && std::ranges::any_of(kRows, [name](const Row& row) {
+           return row.function.kind == Kind::kReduction && PyUnicode_CompareWithASCIIString(name, row.name) == 0;
+         });
 }
 
 KnownFunction known_method(PyObject* name) {

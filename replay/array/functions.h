@@ -15,6 +15,9 @@ struct KnownFunction {
 [[nodiscard]] KnownFunction known_function(PyObject* callable);
 // Of exact arrays.
 [[nodiscard]] KnownFunction known_method(PyObject* name);
+[[nodiscard]] KnownFunction known_descriptor(const Numpy& np, PyObject* object);
+// Whether functions and methods of this name are.
+[[nodiscard]] bool may_be_reduction(PyObject* name);
 
 // np.where as a loop of three operands, the first one of bools, for elements of this size.
 [[nodiscard]] StridedLoop select_loop(std::size_t item_size);

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "replay/array/places.h"
 #include "rewriter/interp/ref.h"
 
 namespace tagalong::array {
@@ -58,6 +59,9 @@ unsigned loop_type(Reduction reduction, unsigned type) {
     case Reduction::kAny:
     case Reduction::kAll:
       return type == kBool ? type : kTypeNumbers;
+    case Reduction::kArgMax:
+    case Reduction::kArgMin:
+      return type == kBool ? kTypeNumbers : type;
     default:
       return type;
   }
@@ -170,7 +174,16 @@ const ReductionKernel& reduction_kernel(const Numpy& np, Reduction reduction, un
     return kernel;
   }
   ReductionKernel made;
-  made.type = static_cast<std::uint8_t>(loop);
+  if (reduction == Reduction::kArgMax || reduction == Reduction::kArgMin) {
+    made.loop = place_loop(loop, reduction == Reduction::kArgMax);
+    made.type = kLong;
+    made.from = static_cast<std::uint8_t>(loop);
+    made.item_size = np.item_size[kLong];
+    made.takes_rows = true;
+    kernel = made;
+    return kernel;
+  }
+  made.type = made.from = static_cast<std::uint8_t>(loop);
   made.item_size = np.item_size[loop];
   const bool is_sum = reduction == Reduction::kSum || reduction == Reduction::kMean;
   made.is_pairwise = is_sum && (loop == kFloat || loop == kDouble);

@@ -10,16 +10,18 @@
 
 namespace tagalong::array {
 
-enum class Reduction : std::uint8_t { kSum, kProd, kMax, kMin, kAny, kAll, kMean, kCount };
+enum class Reduction : std::uint8_t { kSum, kProd, kMax, kMin, kAny, kAll, kMean, kArgMax, kArgMin, kCount };
 
 struct ReductionKernel {
   StridedLoop loop = nullptr;  // null: not for regions
   MethodContext* context = nullptr;
   void* auxdata = nullptr;
   FloatUnits float_units = FloatUnits::kNone;
-  std::uint8_t type = 0;  // of the loop, operand and result
+  std::uint8_t type = 0;  // of the result
   std::uint8_t item_size = 0;
+  std::uint8_t from = 0;  // of the operand; another one only where places are what is asked for
   bool is_pairwise = false;
+  bool takes_rows = false;  // whole ones only: along the innermost axis
 };
 
 // For arrays of this type; the loop may want them cast.

@@ -101,6 +101,9 @@ RegionReason RegionPlan::bind(const Numpy& np, PyObject* const* externals, Frame
     }
     if (array->nd == 1) {
       frame->strides[input.slot] = array->strides[0];
+      if (reduces_inputs_ && array->strides[0] != np.item_size[input.type]) {
+        return RegionReason::kLayout;
+      }
       continue;
     }
     const int order = array->flags & kOrders;
@@ -855,7 +858,7 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
     clear_float_status();
   }
   bool is_done = false;
-  if (frame->count * static_cast<Extent>(operations_.size()) > kGilThreshold) {
+  if (frame->count * static_cast<Extent>(std::max(operations_.size(), reductions_.size())) > kGilThreshold) {
     PyThreadState* state = PyEval_SaveThread();
     is_done = parts > 1 ? compute_in_parallel(frame, space, {parts, parts_memory, each, bytes}) : compute(frame, space);
     PyEval_RestoreThread(state);
@@ -926,7 +929,7 @@ bool RegionPlan::pays(const Frame& frame) const {
 RegionReason RegionPlan::run(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
   Frame frame;
   const RegionReason reason = bind(np, externals, &frame);
-  if (depends_on_strides_ && reason == RegionReason::kLayout) {
+  if ((depends_on_strides_ || reduces_inputs_) && reason == RegionReason::kLayout) {
     return RegionReason::kLayout;
   }
   if (nd_ != 0 && frame.shape != nullptr && reason == RegionReason::kNone && frame.shape->nd != nd_) {

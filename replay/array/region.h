@@ -14,6 +14,7 @@
 //   if (plan->run(np, externals, results) == RegionReason::kNone) ...
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -224,6 +225,7 @@ class RegionPlan {
   bool depends_on_strides_ = false;  // a loop of sines and the like takes other ways for strided operands
   bool is_serial_ = false;           // a loop may set an exception, or a reduction goes through all blocks in order
   bool has_masks_ = false;           // a loop begins anywhere
+  bool reduces_inputs_ = false;      // arrays that are there already: each has to be one row of memory
   bool shows_signs_ = false;         // of NaNs, or their signals, in results that are none
   std::size_t calls_ = 0;            // operations without the casts
   std::size_t made_ = 0;             // those of them whose results eager execution makes new arrays for
@@ -264,6 +266,11 @@ class RegionBuilder {
   std::unique_ptr<RegionPlan> finish(std::span<const int> outputs);
 
   [[nodiscard]] std::size_t operation_count() const { return plan_->calls_; }
+  // One operation alone pays only where eager execution goes to the loop through Python code, or through buffers.
+  [[nodiscard]] bool pays_alone() const {
+    return !plan_->reductions_.empty() || !plan_->folds_.empty() ||
+           std::ranges::any_of(plan_->operations_, &RegionPlan::Operation::is_cast);
+  }
   // Whether an external array has got new contents.
   [[nodiscard]] bool is_written(int object) const { return objects_[static_cast<std::size_t>(object)].target >= 0; }
   // Whether it is the result of a reduction.
@@ -311,6 +318,7 @@ class RegionBuilder {
   Object& at(int number) { return objects_[static_cast<std::size_t>(number)]; }
   bool fits(const Request& request, bool* is_column);
   [[nodiscard]] Shape shape_of(const Object& object) const;
+  bool may_be_reduced(int operand);
   bool stage();
   [[nodiscard]] bool takes_one_result(const Request& request) const;
   int spread_slot(int slot, unsigned type);

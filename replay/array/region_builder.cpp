@@ -211,20 +211,37 @@ int RegionBuilder::assign(int target, int value) {
   return write(&part, slot) ? target : refuse(RegionReason::kLimit);
 }
 
-int RegionBuilder::reduce(Reduction reduction, int operand) {
-  const Object& object = at(operand);
-  if ((!object.is_result && object.target < 0) || object.is_column) {
-    return refuse(RegionReason::kOther);
+// What is reduced may be an array that is there already, as long as nothing is written: one row of memory.
+bool RegionBuilder::may_be_reduced(int operand) {
+  Object& object = at(operand);
+  if (object.is_result || object.target >= 0) {
+    return !object.is_column;
   }
-  const ReductionKernel& kernel = reduction_kernel(np_, reduction, object.code);
-  if (plan_->is_staged_) {
+  if (!is_array(object.code) || object.object == nullptr || object.view >= 0 || !plan_->targets_.empty() ||
+      object.place.shape.nd == 0 || (has_space_ && !(object.place.shape == space_)) ||
+      slot_of(operand, object.code) < 0) {
+    return false;
+  }
+  space_ = object.place.shape;
+  has_space_ = true;
+  plan_->reduces_inputs_ = true;
+  return true;
+}
+
+int RegionBuilder::reduce(Reduction reduction, int operand) {
+  const ReductionKernel& kernel = reduction_kernel(np_, reduction, at(operand).code);
+  if (plan_->is_staged_ || kernel.takes_rows) {
     return refuse(RegionReason::kReduction);
   }
   if (kernel.loop == nullptr) {
     return refuse(RegionReason::kLoop);
   }
+  if (!may_be_reduced(operand)) {
+    return refuse(RegionReason::kOther);
+  }
+  const Object& object = at(operand);
   const std::size_t before = plan_->operations_.size();
-  const int slot = object.code == kernel.type ? object.slot : cast_slot(object.slot, object.code, kernel.type);
+  const int slot = object.code == kernel.from ? object.slot : cast_slot(object.slot, object.code, kernel.from);
   if (slot < 0 || plan_->reductions_.size() == kMaxRegionReductions) {
     plan_->operations_.resize(before);
     return refuse(RegionReason::kLimit);
@@ -245,10 +262,14 @@ int RegionBuilder::reduce(Reduction reduction, int operand) {
 }
 
 int RegionBuilder::reduce(Reduction reduction, int operand, std::span<const int> axes, bool keeps_dims) {
-  const Object& object = at(operand);
-  if ((!object.is_result && object.target < 0) || object.is_column) {
+  const ReductionKernel& kernel = reduction_kernel(np_, reduction, at(operand).code);
+  if (kernel.loop == nullptr || axes.empty() || (kernel.takes_rows && keeps_dims)) {
+    return refuse(RegionReason::kLoop);
+  }
+  if (!may_be_reduced(operand)) {
     return refuse(RegionReason::kOther);
   }
+  const Object& object = at(operand);
   FoldAxes reduced{.keeps_dims = keeps_dims};
   for (const int axis : axes) {
     const int place = axis < 0 ? axis + space_.nd : axis;
@@ -261,15 +282,12 @@ int RegionBuilder::reduce(Reduction reduction, int operand, std::span<const int>
     plan_->nd_ = space_.nd;
     return reduce(reduction, operand);
   }
-  const ReductionKernel& kernel = reduction_kernel(np_, reduction, object.code);
-  if (kernel.loop == nullptr || axes.empty()) {
-    return refuse(RegionReason::kLoop);
-  }
-  if ((kernel.is_pairwise && plan_->is_tree_) || (plan_->is_staged_ && plan_->folds_[0].axes.mask != reduced.mask)) {
+  if ((kernel.takes_rows && plan_->is_staged_) || (kernel.is_pairwise && plan_->is_tree_) ||
+      (plan_->is_staged_ && plan_->folds_[0].axes.mask != reduced.mask)) {
     return refuse(RegionReason::kReduction);
   }
   const std::size_t before = plan_->operations_.size();
-  const int slot = object.code == kernel.type ? object.slot : cast_slot(object.slot, object.code, kernel.type);
+  const int slot = object.code == kernel.from ? object.slot : cast_slot(object.slot, object.code, kernel.from);
   const int column = slot < 0 ? -1 : new_slot();
   if (column < 0 || plan_->folds_.size() == kMaxRegionFolds || plan_->operations_.size() >= kMaxRegionOperations) {
     plan_->operations_.resize(before);
@@ -338,8 +356,9 @@ bool RegionBuilder::stage() {
       is_f = is_f && object.place.is_contiguous(np_.item_size[object.code], true);
     }
   }
-  const bool are_alike =
-      std::ranges::all_of(plan_->folds_, [&](const RegionPlan::Folded& fold) { return fold.axes.mask == axes.mask; });
+  const bool are_alike = std::ranges::all_of(plan_->folds_, [&](const RegionPlan::Folded& fold) {
+    return fold.axes.mask == axes.mask && !fold.kernel->takes_rows;
+  });
   if (row < 2 || row > kMostRow || (!is_c && !is_f) || !are_alike || !plan_->reductions_.empty()) {
     return false;
   }

@@ -83,12 +83,12 @@ bool Fold::bind(const Shape& shape, const Strides& strides, const FoldAxes& axes
 
 void Fold::begin(const ReductionKernel& kernel, Reduction reduction) {
   at_ = {};
-  if (begins_with_element(reduction)) {
+  if (begins_with_element(reduction) || kernel.takes_rows) {
     return;
   }
   Accumulator first;
   array::begin(kernel, reduction, &first);
-  for (Extent i = 0; i < cells(); ++i) {
+  for (Extent i = 0, count = cells(); i < count; ++i) {
     std::memcpy(data_ + i * kernel.item_size, first.bytes, kernel.item_size);
   }
 }
@@ -112,6 +112,12 @@ void Fold::advance(Extent count) {
 }
 
 bool Fold::take(const ReductionKernel& kernel, Reduction reduction, char* data, Extent stride, Extent count) {
+  if (kernel.takes_rows) {
+    const Extent rows = count / dims_[0];
+    char* results = data_ + (nd_ > 1 ? at_[1] * steps_[1] : 0);
+    at_[1] += rows;
+    return fold_rows(kernel, reduction, data, stride, dims_[0], rows, results);
+  }
   while (count > 0) {
     const Extent piece = std::min(count, dims_[0] - at_[0]);
     char* result = data_;
@@ -159,6 +165,17 @@ bool Fold::finish(const ReductionKernel& kernel, Reduction reduction, Extent blo
 
 bool fold_rows(const ReductionKernel& kernel, Reduction reduction, const char* data, Extent stride, Extent row,
                Extent rows, char* results) {
+  if (kernel.takes_rows) {
+    for (Extent i = 0; i < rows; ++i) {
+      char* result = results + i * kernel.item_size;
+      const std::array<char*, 3> places{result, const_cast<char*>(data) + i * row * stride, result};
+      const std::array<Extent, 3> strides{0, stride, 0};
+      if (kernel.loop(kernel.context, places.data(), &row, strides.data(), kernel.auxdata) != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
   const bool begins_with_first = begins_with_element(reduction);
   Accumulator first;
   begin(kernel, reduction, &first);

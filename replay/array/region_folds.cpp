@@ -23,7 +23,12 @@ RegionReason RegionPlan::bind_folds(const Numpy& np, const Frame& frame, const S
     if (!fold.bind(shape, strides, folded.axes, folded.kernel->item_size)) {
       return RegionReason::kLayout;
     }
-    const Extent row = folded.kernel->is_pairwise ? fold.row() : 0;
+    const bool takes_rows = folded.kernel->takes_rows;
+    const bool is_c = fold.strides() == contiguous_strides(fold.shape(), folded.kernel->item_size, false);
+    if (takes_rows && (fold.row() < 2 || fold.row() > kBlock || !fold.is_of_rows() || !is_c)) {
+      return RegionReason::kLayout;
+    }
+    const Extent row = folded.kernel->is_pairwise || takes_rows ? fold.row() : 0;
     if (row != 0 && folds->row != 0 && row != folds->row) {
       return RegionReason::kReduction;
     }

@@ -316,7 +316,61 @@ void Walk::rows(Extent offset, const Strides& strides, Extent count, Copy copy) 
   }
 }
 
+namespace {
+
+// Each of some numbers `row` times, one after the other. Rows of a few are common: columns beside them.
+template <Extent row>
+void spread_short(const char* from, Extent stride, Extent rows, char* to) {
+  constexpr auto kItem = static_cast<Extent>(sizeof(std::uint64_t));
+  for (Extent i = 0; i < rows; ++i) {
+    std::uint64_t value;
+    std::memcpy(&value, from + i * stride, kItem);
+    for (Extent place = 0; place < row; ++place) {
+      std::memcpy(to + (i * row + place) * kItem, &value, kItem);
+    }
+  }
+}
+
+// False: it is none of those.
+bool spread(const char* from, Extent stride, Extent row, Extent rows, char* to) {
+  switch (row) {
+    case 2:
+      spread_short<2>(from, stride, rows, to);
+      return true;
+    case 3:
+      spread_short<3>(from, stride, rows, to);
+      return true;
+    case 4:
+      spread_short<4>(from, stride, rows, to);
+      return true;
+    case 8:
+      spread_short<8>(from, stride, rows, to);
+      return true;
+    case 16:
+      spread_short<16>(from, stride, rows, to);
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 void Walk::gather(const char* data, const Strides& strides, std::size_t item_size, Extent count, char* block) const {
+  const bool are_rows = nd_ == 2 && at_[0] == 0 && count % dims_[0] == 0;
+  if (are_rows && strides[0] == 0 && item_size == sizeof(std::uint64_t) &&
+      spread(data + at_[1] * strides[1], strides[1], dims_[0], count / dims_[0], block)) {
+    return;
+  }
+  if (are_rows && strides[0] == static_cast<Extent>(item_size) && strides[1] == 0) {  // the same row again and again
+    std::size_t done = static_cast<std::size_t>(dims_[0]) * item_size;
+    const std::size_t all = static_cast<std::size_t>(count) * item_size;
+    std::memcpy(block, data, done);
+    for (; done < all; done *= 2) {
+      std::memcpy(block + done, block, std::min(done, all - done));
+    }
+    return;
+  }
   rows(0, strides, count, [&](Extent offset, Extent piece) {
     copy_row(data + offset, strides[0], block, static_cast<Extent>(item_size), item_size, piece);
     block += piece * static_cast<Extent>(item_size);

@@ -25,47 +25,63 @@ std::optional<Extent> read(const ViewSpec::Number& number, PyObject* const* exte
 bool take_view(const ViewSpec& spec, PyObject* const* externals, View* view) {
   const ArrayFields* array = as_array(externals[spec.external]);
   View whole;
-  if (!view_of(array, &whole) || static_cast<int>(spec.axes.size()) > whole.shape.nd) {
+  if (!view_of(array, &whole)) {
     return false;
   }
   *view = whole;
   view->shape.nd = 0;
-  for (int axis = 0; axis < whole.shape.nd; ++axis) {
-    const Extent extent = whole.shape.dims[axis];
-    const Extent stride = whole.strides[axis];
-    const auto place = static_cast<std::size_t>(axis);
-    if (place < spec.axes.size() && !spec.axes[place].is_slice) {
-      const auto index = read(spec.axes[place].start, externals);
-      if (!index || *index >= extent || *index < -extent) {
+  const auto add = [view](Extent extent, Extent stride) {
+    if (view->shape.nd == kMaxRegionDims) {
+      return false;
+    }
+    view->shape.dims[view->shape.nd] = extent;
+    view->strides[view->shape.nd++] = stride;
+    return true;
+  };
+  int axis = 0;
+  for (const ViewSpec::Axis& index : spec.axes) {
+    if (index.is_new) {
+      if (!add(1, 0)) {
         return false;
       }
-      view->data += (*index < 0 ? *index + extent : *index) * stride;
       continue;
     }
-    Extent start = 0;
-    Extent step = 1;
-    Extent length = extent;
-    if (place < spec.axes.size()) {
-      const ViewSpec::Axis& slice = spec.axes[place];
-      const auto step_read = slice.step.is_none ? std::optional<Extent>(1) : read(slice.step, externals);
-      if (!step_read || *step_read == 0 || *step_read < -PY_SSIZE_T_MAX) {
-        return false;
-      }
-      step = *step_read;
-      const auto start_read =
-          slice.start.is_none ? std::optional<Extent>(step < 0 ? PY_SSIZE_T_MAX : 0) : read(slice.start, externals);
-      const auto stop_read = slice.stop.is_none ? std::optional<Extent>(step < 0 ? PY_SSIZE_T_MIN : PY_SSIZE_T_MAX)
-                                                : read(slice.stop, externals);
-      if (!start_read || !stop_read) {
-        return false;
-      }
-      start = *start_read;
-      Extent stop = *stop_read;
-      length = PySlice_AdjustIndices(extent, &start, &stop, step);
+    if (axis == whole.shape.nd) {
+      return false;
     }
+    const Extent extent = whole.shape.dims[axis];
+    const Extent stride = whole.strides[axis++];
+    if (!index.is_slice) {
+      const auto place = read(index.start, externals);
+      if (!place || *place >= extent || *place < -extent) {
+        return false;
+      }
+      view->data += (*place < 0 ? *place + extent : *place) * stride;
+      continue;
+    }
+    const auto step = index.step.is_none ? std::optional<Extent>(1) : read(index.step, externals);
+    if (!step || *step == 0 || *step < -PY_SSIZE_T_MAX) {
+      return false;
+    }
+    const auto start_read =
+        index.start.is_none ? std::optional<Extent>(*step < 0 ? PY_SSIZE_T_MAX : 0) : read(index.start, externals);
+    const auto stop_read = index.stop.is_none ? std::optional<Extent>(*step < 0 ? PY_SSIZE_T_MIN : PY_SSIZE_T_MAX)
+                                              : read(index.stop, externals);
+    if (!start_read || !stop_read) {
+      return false;
+    }
+    Extent start = *start_read;
+    Extent stop = *stop_read;
+    const Extent length = PySlice_AdjustIndices(extent, &start, &stop, *step);
     view->data += length > 0 ? start * stride : 0;
-    view->shape.dims[view->shape.nd] = length;
-    view->strides[view->shape.nd++] = stride * step;
+    if (!add(length, stride * *step)) {
+      return false;
+    }
+  }
+  for (; axis < whole.shape.nd; ++axis) {
+    if (!add(whole.shape.dims[axis], whole.strides[axis])) {
+      return false;
+    }
   }
   return view->shape.nd > 0;
 }

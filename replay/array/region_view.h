@@ -1,4 +1,4 @@
-// A part of an array by slices and integers, as memory, without an object that stands for it.
+// A part of an array by slices, integers and new axes, as memory, without an object that stands for it.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,11 @@ struct ViewSpec {
   };
   struct Axis {
     bool is_slice = false;
+    bool is_new = false;       // an axis of length one that the array does not have
     Number start, stop, step;  // of an integer: start
   };
   std::uint16_t external = 0;
-  std::vector<Axis> axes;  // of the first dimensions
+  std::vector<Axis> axes;  // of the first dimensions, and new ones among them
 };
 
 // False: no such view, or eager execution raises.

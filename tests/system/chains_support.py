@@ -159,7 +159,9 @@ class Program:
         return self.random.choice(self.names[-5:])
 
     def index(self) -> str:
-        return self.random.choice(("1:-1", ":-2", "2:", "n:", ":", "::-1", "1:-1, :", "..., 0", "0", "None"))
+        return self.random.choice(
+            ("1:-1", ":-2", "2:", "n:", ":", "::-1", "1:-1, :", "..., 0", "0", "None", ":, None", "None, 1:")
+        )
 
     def dtype(self) -> str:
         names = ("float32", "float64", "float64", "int8", "uint8", "int32", "int64", "uint64", "bool_")
@@ -193,6 +195,14 @@ class Program:
 
     def reduction(self, value: str) -> None:
         name = f"v{len(self.lines)}"
+        if self.random.random() < 0.3:
+            value = self.random.choice(self.names[-5:])
+        if self.random.random() < 0.2:
+            place = f"np.{self.random.choice(('argmax', 'argmin'))}({value}"
+            axis = self.random.choice(("-1", "-1", "0", "1", "None", "(0,)", "n"))
+            self.lines.append(f"{name} = {place}{self.random.choice((f', axis={axis}', f', {axis}', ''))})")
+            self.results.append(name)
+            return
         reduction = self.random.choice(("sum", "max", "min", "mean", "prod", "any", "all"))
         form = self.random.choice((f"np.{reduction}({value}", f"({value}).{reduction}("))
         comma = ", " if form.startswith("np") else ""

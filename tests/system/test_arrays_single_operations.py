@@ -1,0 +1,242 @@
+"""What is a region though it is one operation: reductions of arrays that are there already, and operations with casts.
+Places of the largest and smallest along an axis, and new axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tagalong
+from arrays_support import ERRSTATES, sample
+from chains_support import CODES, both, check
+from tagalong import _core
+
+WARM_UP = 5
+REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all")
+
+
+@pytest.fixture(autouse=True)
+def regions() -> None:
+    """The option, as it is by default."""
+    _core.set_option("regions", 2)
+
+
+def regions_run() -> int:
+    return _core._region_counts()[1]
+
+
+def layouts(code: str, kind: str) -> list[tuple[np.ndarray, bool]]:
+    """Arrays, and whether each is one row of memory."""
+    made = sample(code, (60, 50), kind)
+    row = sample(code, (3000,), kind)
+    other = row.dtype.newbyteorder()
+    return [
+        (row, True),
+        (row[:1], True),
+        (made, True),
+        (made.T, True),
+        (made.reshape(5, 12, 50), True),
+        (row[::2], False),
+        (row[::-1], False),
+        (made[:, 3:40], False),
+        (made[::-1], False),
+        (np.broadcast_to(row[:7], (5, 7)), False),
+        (row.astype(other), False),
+        (row[:0], False),
+        (row[0], False),
+    ]
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+@pytest.mark.parametrize("form", ["np.{0}(x)", "x.{0}()", "np.{0}(x, axis=None)", "np.{0}(x, axis=-1)"])
+def test_reductions_of_arguments(name: str, form: str) -> None:
+    """In front of something that is no array operation, so neither is the function a region as a whole."""
+    source = f"def f(x, log):\n    a = {form.format(name)}\n    log.append(a)\n    return a\n"
+    for code in "dfilB?":
+        if name in ("any", "all") and code != "?":
+            continue
+        for kind in ("ordinary", "extreme", "bits"):
+            eager, traced = both(source)
+            first = sample(code, (100,), "ordinary")
+            for _ in range(WARM_UP):
+                check(eager, traced, lambda first=first: [first, []], {"all": "ignore"})
+            for array, _is_row in layouts(code, kind):
+                for errstate in ERRSTATES[:3]:
+                    check(eager, traced, lambda array=array: [array, []], errstate)
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "prod"])
+def test_they_are_regions(name: str) -> None:
+    for form in (f"np.{name}(x)", f"np.{name}(x, axis=-1)", f"x.{name}()"):
+        eager, traced = both(f"def f(x, log):\n    a = {form}\n    log.append(1)\n    return a\n")
+        for array, is_row in [(np.linspace(1, 2, 100), True)] * WARM_UP + layouts("d", "ordinary"):
+            before = regions_run()
+            check(eager, traced, lambda array=array: [array, []])
+        for array, is_row in layouts("d", "ordinary"):
+            if is_row and array.ndim == 1:
+                for _ in range(WARM_UP):
+                    before = regions_run()
+                    check(eager, traced, lambda array=array: [array, []])
+                assert regions_run() > before, (form, array.shape, tagalong.explain(traced))
+
+
+def test_written_arrays_are_reduced_as_they_are_then() -> None:
+    for body in (
+        "x *= 2.0\n    y += x\n    return np.sum(x), np.max(y)",
+        "y[1:] = x[1:] * 2.0 + 1.0\n    return np.sum(y), np.max(x)",
+        "s = np.sum(y)\n    np.add(x, x * 2.0, out=y)\n    return s, y",
+        "np.add(x, x * 2.0, out=y)\n    return np.sum(z), y",
+    ):
+        eager, traced = both(f"def f(x, y, z):\n    {body}\n")
+
+        def make() -> list[Any]:
+            y = np.linspace(3.0, 4.0, 50)
+            return [np.linspace(1.0, 2.0, 50), y, y[::-1][::-1]]
+
+        for _ in range(2 * WARM_UP):
+            check(eager, traced, make)
+
+
+def test_other_functions_of_the_name() -> None:
+    """Of other classes, modules and arrays of other classes."""
+    source = "def f(x, m):\n    a = m.sum(x)\n    return a, x.max()\n"
+
+    class Sub(np.ndarray):
+        def max(self, *_: Any, **__: Any) -> str:  # type: ignore[override]
+            return "largest"
+
+    class Module:
+        @staticmethod
+        def sum(x: Any) -> str:
+            return f"sum of {len(x)}"
+
+    eager, traced = both(source)
+    made: list[Callable[[], list[Any]]] = [
+        lambda: [np.arange(5.0), np],
+        lambda: [np.arange(5.0).view(Sub), np],
+        lambda: [np.arange(5.0), Module],
+        lambda: [np.ma.masked_array(np.arange(5.0), [0, 1, 0, 0, 0]), np],
+    ]
+    for make in [*[made[0]] * WARM_UP, *made, *made]:
+        results = [[repr(value) for value in function(*make())] for function in (eager, traced)]
+        assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("codes", ["dl", "ld", "fi", "dB", "lB", "d?", "fd"])
+@pytest.mark.parametrize("symbol", ["+", "-", "*", "/"])
+def test_operations_with_casts(codes: str, symbol: str) -> None:
+    eager, traced = both(f"def f(x, y, log):\n    a = x {symbol} y\n    log.append(1)\n    return a\n")
+    for kind in ("ordinary", "extreme"):
+        for size in (*[10] * WARM_UP, 1, 1000, 3000, 0):
+            made = [sample(code, (size,), kind) for code in codes]
+            for errstate in ERRSTATES[:3]:
+                check(eager, traced, lambda made=made: [*made, []], errstate)
+    before = regions_run()
+    made = [np.ones(7, code) for code in codes]
+    for _ in range(WARM_UP):
+        check(eager, traced, lambda: [*made, []])
+    assert regions_run() > before or codes == "d?", tagalong.explain(traced)
+
+
+ROWS = (1, 2, 3, 7, 8, 9, 15, 16, 17, 24, 31, 100, 1023, 1024, 1025, 3000)
+
+
+def with_ties(code: str, shape: tuple[int, ...], kind: str) -> np.ndarray:
+    values = sample(code, shape, "ordinary" if kind == "ties" else kind)
+    if kind != "ties" or code == "?":
+        return values
+    few = np.array([0.0, -0.0, 1.0, -1.0, np.nan] if code in "df" else [0, 1, 2, 3, 0]).astype(code)
+    chosen = few[np.random.default_rng(values.size).integers(0, 5, shape)]
+    return np.where(
+        np.random.default_rng(1).random(shape) < 0.05, chosen, np.where(chosen == chosen, chosen, few[0])
+    )
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+@pytest.mark.parametrize("code", CODES)
+def test_places(name: str, code: str) -> None:
+    """The first of several, the first NaN; of rows that fit into a block or not."""
+    for form in (f"np.{name}(a, axis=1)", f"a.{name}(-1)", f"np.{name}(x, 1)"):
+        eager, traced = both(f"def f(x, y):\n    a = x + y\n    return {form}\n")
+        ordinary = [np.arange(24).reshape(3, 8).astype(code)] * 2
+        for _ in range(WARM_UP):
+            check(eager, traced, lambda ordinary=ordinary: ordinary, {"all": "ignore"})
+        for kind in ("ties", "extreme", "bits"):
+            for row in ROWS:
+                made = [with_ties(code, (13 if row < 1000 else 3, row), kind), np.zeros((1, row), code)]
+                check(eager, traced, lambda made=made: made, {"all": "ignore"})
+                made[1] = np.zeros_like(made[0])
+                before = regions_run()
+                check(eager, traced, lambda made=made: made, {"all": "ignore"})
+                check(eager, traced, lambda made=made: [m.copy(order="F") for m in made], {"all": "ignore"})
+        if code not in "?" and name in form:
+            for row in (2, 8, 17, 1024):
+                made = [with_ties(code, (13, row), "ordinary"), np.zeros((13, row), code)]
+                for _ in range(2 * WARM_UP):
+                    before = regions_run()
+                    check(eager, traced, lambda made=made: made, {"all": "ignore"})
+                assert regions_run() > before, (form, row, tagalong.explain(traced))
+
+
+def test_places_of_other_shapes() -> None:
+    for form in (
+        "np.argmax(a)",
+        "np.argmax(a, axis=0)",
+        "np.argmax(a, axis=2)",
+        "np.argmax(a, axis=-1, keepdims=True)",
+        "np.argmax(a, axis=(1,))",
+        "np.argmax(a, axis=5)",
+        "np.argmin(a, -1) * 2 + 1",
+        "np.argmin(a, -1) + a.sum(axis=-1)",
+        "(np.argmin(a, -1), a.sum(axis=-1), a)",
+        "(np.argmin(a, -1), a.max(axis=0))",
+    ):
+        eager, traced = both(f"def f(x, y):\n    a = x * y\n    return {form}\n")
+        for shape in (
+            *[(3, 4, 5)] * WARM_UP,
+            (4, 6),
+            (7,),
+            (3, 1, 4),
+            (2, 3, 1),
+            (0, 3, 4),
+            (3, 4, 0),
+            (1, 1, 9),
+        ):
+            made = [sample("d", shape, "ordinary") for _ in range(2)]
+            check(eager, traced, lambda made=made: made)
+            check(eager, traced, lambda made=made: [m.T for m in made])
+            check(eager, traced, lambda made=made: [m[..., ::-1] for m in made])
+
+
+def test_new_axes() -> None:
+    for body in (
+        "return (x[:, None] - y) ** 2 + (y[:, None] - x) ** 2",
+        "return np.argmin((x[:, None] - y) ** 2 + 1.0, axis=1)",
+        "return x[None] * 2.0 + y[None, :]",
+        "return (x[np.newaxis, 1:] + y[:, np.newaxis]) * 2.0",
+        "return x[..., None] + y * 2.0",
+        "return x[1, None] + y * 2.0",
+        "z[:, None, :] = x[:, None, None] * y + 1.0\n    return z",
+        "return x[None, None, None, None] + y * x",
+    ):
+        eager, traced = both(f"def f(x, y, z):\n    {body}\n")
+        for size in (*[9] * WARM_UP, 1, 8, 40, 2, 3, 4, 16, 130):
+
+            def make(size: int = size) -> list[Any]:
+                return [np.linspace(1, 2, size), np.linspace(2, 3, size)[::-1], np.zeros((size, size))]
+
+            before = regions_run()
+            check(eager, traced, make)
+            check(eager, traced, lambda make=make: [make()[0], make()[1][:1], make()[2]])
+            check(
+                eager, traced, lambda make=make: [make()[0].astype("f4"), make()[1].astype("i4"), make()[2]]
+            )
+        for _ in range(2 * WARM_UP):
+            before = regions_run()
+            check(eager, traced, make)
+        is_whole = body.startswith(("return (", "return np.argmin", "return x[None] *", "z["))
+        assert regions_run() > before or not is_whole, (body, tagalong.explain(traced))
