@@ -72,6 +72,7 @@ void Session::call(const Instruction& instruction) {
   hold(result);
   push(result);
   note(result, live_stack(0));
+  note_array(is_ufunc_call ? Op::array_call : Op::call);
   release_operands();
 }
 

@@ -423,6 +423,7 @@ void Session::finish(Recorded recorded) {
   take_back();
   recorded.has_lost = has_lost_;
   recorded.reached = reached_;
+  recorded.largest_array = largest_array_;
   recorded.graph = std::move(graph_);
   recorded.shapes = std::move(shapes_);
   recorded.recording_code = codes_.front()->code;

@@ -44,12 +44,13 @@ struct Recorded {
   std::vector<replay::CodeShapeRef> shapes;
   Stop stop = Stop::kNone;
   int stop_line = 0;
-  int entry = 0;              // DecodedCode::entries: where the trace starts
-  CodeRef recording_code;     // of the root
-  double seconds = 0;         // from the root frame's first instruction to the end of the trace
-  bool useful = true;         // false: the trace ends before it did anything
-  bool has_lost = false;      // an object that a guard is about has died meanwhile: nobody can use the graph
-  replay::Reached reached{};  // limits that have not ended it
+  int entry = 0;                   // DecodedCode::entries: where the trace starts
+  CodeRef recording_code;          // of the root
+  double seconds = 0;              // from the root frame's first instruction to the end of the trace
+  bool useful = true;              // false: the trace ends before it did anything
+  std::int64_t largest_array = 0;  // elements; of those that array operations have given
+  bool has_lost = false;           // an object that a guard is about has died meanwhile: nobody can use the graph
+  replay::Reached reached{};       // limits that have not ended it
 };
 
 class Sink {
@@ -341,6 +342,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
                std::int64_t immediate = 0);  // operands popped, no result
   void guard_exact(Value value, PyTypeObject* type, SnapshotId here);
   void note(Value value, PyObject* object);
+  void note_array(replay::Op op);
   [[nodiscard]] PyObject* live_stack(int from_top) const;  // objects on the real stack at this hook
   [[nodiscard]] PyObject* name(int index) const;
   [[nodiscard]] PyTypeObject* known_number(Value value) const;
@@ -557,6 +559,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   bool waiting_ = false;    // an opaque call is under way
   bool is_away_ = false;    // and the hook stays away until a frame of the recording goes on
   int opaque_frames_ = 0;   // since then
+  std::int64_t largest_array_ = 0;
   bool finished_ = false;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::shared_ptr<Session> outer_;  // the session that waits while this one records

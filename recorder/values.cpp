@@ -1,9 +1,13 @@
 // The shadow state: which graph value sits in which slot, what is known of it, when eager execution drops it.
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <utility>
 
+#include "recorder/facts.h"
 #include "recorder/rule_table.h"
 #include "recorder/session.h"
+#include "replay/array/numpy_abi.h"
 #include "replay/raw.h"
 #include "rewriter/interp/errors.h"
 
@@ -343,6 +347,19 @@ PyObject* Session::name(int index) const {
   return frames_.back().code->decoded->assembly.names[static_cast<std::size_t>(index)].get();
 }
 
+// A hint for what the graph is worth, which does not rely on it.
+void Session::note_array(Op op) {
+  const bool is_of_arrays =
+      op == Op::array_binary || op == Op::array_unary || op == Op::array_compare || op == Op::array_call;
+  PyObject* result = is_of_arrays ? live_stack(0) : nullptr;
+  if (result == nullptr || !is_array_type(Py_TYPE(result)) || array::numpy_if_ready() == nullptr) {
+    return;
+  }
+  const array::ArrayFields& fields = *array::as_array(result);
+  largest_array_ = std::max(largest_array_, std::accumulate(fields.dimensions, fields.dimensions + fields.nd,
+                                                            std::int64_t{1}, std::multiplies<>()));
+}
+
 void Session::produce(Op op, int pops, std::int64_t immediate, Ref object) {
   const SnapshotId here = replay::info(op).needs_snapshot() ? snapshot() : kNoSnapshot;
   Values& stack = top().stack;
@@ -352,6 +369,7 @@ void Session::produce(Op op, int pops, std::int64_t immediate, Ref object) {
   hold(result);
   push(result);
   note(result, live_stack(0));
+  note_array(op);
   release_operands();
 }
 

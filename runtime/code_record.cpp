@@ -193,7 +193,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
       log(Topic::kGuards, fmt::format("{}: {}", name(), guard));
     }
   }
-  executor->set_worth(worth_of(*executor), forgone_by(*executor));
+  executor->set_worth(worth_of(*executor, recorded.largest_array), forgone_by(*executor, recorded.largest_array));
   if (options().limits.retire_after > 0 && !options().stress && is_in_vain(*executor)) {
     entry.failures = options().limits.retries;  // the next recording would tell the same
     entry.costs = -executor->worth().round;

@@ -19,16 +19,20 @@ constexpr int kLoopExit = -130;   // in addition: numbers get their objects, the
 constexpr int kFrame = -80;       // in addition, for each inlined call: it goes on in a frame of its own
 constexpr int kGuard = -4;
 constexpr int kOperation = -12;
-constexpr int kArrayOperation = 200;  // of small arrays; large ones gain more
-constexpr int kRawOperation = 8;      // on numbers without objects
-constexpr int kRawScalar = 30;        // on items of arrays and NumPy's scalars, each of which eager execution makes
+constexpr int kArrayOperation = 200;    // of small arrays
+constexpr int kLargeArrays = 512;       // elements
+constexpr int kLargeOperation = 2'000;  // of those
+constexpr int kScalarCall = -100;
+constexpr int kRawOperation = 8;  // on numbers without objects
+constexpr int kRawScalar = 30;    // on items of arrays and NumPy's scalars, each of which eager execution makes
 constexpr int kRawGuard = 3;
 constexpr int kBoxing = -15;
 constexpr int kIteration = -28;  // of a generator, a zip, a dict's items, ...: their function may run anything
 
 constexpr int kMostOfRound = 10'000;
 
-int worth_of(const replay::Node& node) {
+// `array`: what an operation on arrays is worth.
+int worth_of(const replay::Node& node, int array) {
   switch (node.op) {
     case Op::constant:
     case Op::null:
@@ -43,36 +47,45 @@ int worth_of(const replay::Node& node) {
     case Op::array_unary:
     case Op::array_compare:
     case Op::array_call:
-      return kArrayOperation;
+      return array;
     default:
       return node.info().is_guard() ? kGuard : kOperation;
   }
 }
 
 // A general operation in a loop, where the instruction would be specialised by now.
-int worth_in_loop(const replay::Node& node) {
+int worth_in_loop(const replay::Node& node, int array) {
   switch (node.op) {
+    // Whoever is called may look at the frame, and what is given up may have been the last reference to a container.
+    case Op::format_value:
+    case Op::build_slice:
+      return -90;
     case Op::call:
     case Op::call_ex:
-    case Op::load_method:
+    case Op::build_tuple:
+    case Op::build_list:
+    case Op::build_set:
+    case Op::build_map:
+      return -60;
     case Op::binary_subscr:
-      return -30;
+    case Op::store_subscr:
+    case Op::list_append:
+    case Op::for_iter:
+      return -50;
     case Op::load_attr:
+    case Op::contains_op:
+      return -40;
+    case Op::load_method:
+    case Op::binary_op:
+      return -30;
     case Op::store_attr:
     case Op::cell_get:
     case Op::cell_set:
       return -15;
-    case Op::store_subscr:
-    case Op::list_append:
-    case Op::format_value:
-    case Op::for_iter:
-      return -50;
     case Op::unary_op:
     case Op::unary_not:
     case Op::to_bool:
-    case Op::binary_op:
     case Op::compare_op:
-    case Op::contains_op:
     case Op::int_binary:
     case Op::float_binary:
     case Op::unpack_sequence:
@@ -82,16 +95,31 @@ int worth_in_loop(const replay::Node& node) {
     case Op::leave_frame:
       return 15;
     default: {
-      const int worth = worth_of(node);
+      const int worth = worth_of(node, array);
       return worth > 0 ? worth : worth + kRawOperation;
     }
   }
 }
 
-int worth_of(const replay::LoopOp& operation, const replay::Executor& executor) {
+// Whether the step calls a ufunc with nothing but numbers that have been given objects for it: no array gains by that.
+bool is_of_numbers(const replay::Node& node, const replay::LoopOp& operation, const replay::Executor& executor) {
+  constexpr std::size_t kCallable = 2;
+  if (node.op != Op::array_call || node.operands.size() <= kCallable) {
+    return false;
+  }
+  const auto boxes = [&operation](const replay::LoopOp& other) {
+    return other.code == LoopCode::kBox && other.step == operation.step;
+  };
+  return std::cmp_equal(std::ranges::count_if(executor.loop().ops, boxes), node.operands.size() - kCallable);
+}
+
+int worth_of(const replay::LoopOp& operation, const replay::Executor& executor, int array) {
   switch (operation.code) {
-    case LoopCode::kStep:
-      return worth_in_loop(executor.graph().nodes[static_cast<std::size_t>(executor.steps()[operation.step].node)]);
+    case LoopCode::kStep: {
+      const replay::Node& node =
+          executor.graph().nodes[static_cast<std::size_t>(executor.steps()[operation.step].node)];
+      return is_of_numbers(node, operation, executor) ? kScalarCall : worth_in_loop(node, array);
+    }
     case LoopCode::kBox:
       return kBoxing;
     case LoopCode::kRebind:
@@ -147,9 +175,14 @@ int worth_of(const replay::LoopOp& operation, const replay::Executor& executor) 
   }
 }
 
+int worth_of_operation(std::int64_t largest_array) {
+  return largest_array < kLargeArrays ? kArrayOperation : kLargeOperation;
+}
+
 }  // namespace
 
-replay::Worth worth_of(const replay::Executor& executor) {
+replay::Worth worth_of(const replay::Executor& executor, std::int64_t largest_array) {
+  const int array = worth_of_operation(largest_array);
   const replay::Graph& graph = executor.graph();
   replay::Worth worth{.straight = kEntry};
   std::size_t end = graph.nodes.size();
@@ -159,17 +192,18 @@ replay::Worth worth_of(const replay::Executor& executor) {
     end = static_cast<std::size_t>(header->node);
     worth.straight += kLoopEntry;
     for (const replay::LoopOp& operation : executor.loop().ops) {
-      worth.round += worth_of(operation, executor);
+      worth.round += worth_of(operation, executor, array);
     }
   }
   for (std::size_t place = 0; place < end; ++place) {
-    worth.straight += worth_of(graph.nodes[place]);
+    worth.straight += worth_of(graph.nodes[place], array);
   }
   worth.round = std::clamp(worth.round, -kMostOfRound, kMostOfRound);
   return worth;
 }
 
-std::vector<std::int32_t> forgone_by(const replay::Executor& executor) {
+std::vector<std::int32_t> forgone_by(const replay::Executor& executor, std::int64_t largest_array) {
+  const int array = worth_of_operation(largest_array);
   const replay::Graph& graph = executor.graph();
   const std::vector<replay::Step>& steps = executor.steps();
   std::vector<std::int32_t> forgone(steps.size());
@@ -181,7 +215,7 @@ std::vector<std::int32_t> forgone_by(const replay::Executor& executor) {
     for (std::size_t number = operations.size(); number-- > 0;) {
       const replay::LoopOp& operation = operations[number];
       forgone[operation.step] = std::clamp(behind, -kMostOfRound, kMostOfRound);
-      behind += worth_of(operation, executor);
+      behind += worth_of(operation, executor, array);
     }
     behind = 0;
   }
@@ -189,7 +223,7 @@ std::vector<std::int32_t> forgone_by(const replay::Executor& executor) {
   for (auto step = header; step != steps.begin();) {
     --step;
     while (std::cmp_greater(node, step->node + 1)) {
-      behind += worth_of(graph.nodes[--node]);
+      behind += worth_of(graph.nodes[--node], array);
     }
     forgone[static_cast<std::size_t>(step - steps.begin())] = behind;
   }

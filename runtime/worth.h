@@ -10,9 +10,10 @@
 
 namespace tagalong::runtime {
 
-[[nodiscard]] replay::Worth worth_of(const replay::Executor& executor);
+// `largest_array`: elements, of those that were there when it was recorded.
+[[nodiscard]] replay::Worth worth_of(const replay::Executor& executor, std::int64_t largest_array);
 // By step: what of that a run has not earned that leaves there. The frames that it makes cost time in addition.
-[[nodiscard]] std::vector<std::int32_t> forgone_by(const replay::Executor& executor);
+[[nodiscard]] std::vector<std::int32_t> forgone_by(const replay::Executor& executor, std::int64_t largest_array);
 // In ns, of a run that ended so; of its last part, if it has come there from another executor.
 [[nodiscard]] int worth_of(const replay::Run& run, replay::Outcome outcome, const replay::Worth& worth,
                            bool is_stitched = false);

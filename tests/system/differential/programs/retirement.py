@@ -145,3 +145,57 @@ def f(x, goes_on):
     x = same(same(same(same(same(same(same(same(same(same(x))))))))))
     x = same(same(same(same(same(same(same(same(same(same(x))))))))))
     return x
+
+
+# program: a_ufunc_of_numbers_does_not_pay
+# note: there is no array that anything could be saved for
+# limits: loops=1, retire_after=6, heat=2
+# f(40) => record record, hit, hit
+import numpy as np
+
+
+def f(n):
+    total = 0.0
+    for k in range(n):
+        total = float(np.cos(k * 0.5))
+    return total
+
+
+# program: parts_of_small_arrays_do_not_pay
+# limits: loops=1, retire_after=6
+# f(a).tolist() => record, hit, hit, hit, hit, hit, hit retire, none
+import numpy as np
+
+a = np.arange(10.0)
+
+
+def f(x):
+    return x[1:] - x[:-1]
+
+
+# program: parts_of_large_arrays_pay
+# limits: loops=1, retire_after=6
+# f(a).tolist() => record, hit, hit, hit, hit, hit, hit, hit, hit
+import numpy as np
+
+a = np.arange(1000.0)
+
+
+def f(x):
+    return x[1:] - x[:-1]
+
+
+# program: containers_in_a_loop_do_not_pay
+# note: what the arithmetic saves is less than what the tuple and the call cost
+# limits: loops=1, retire_after=6, heat=2
+# f(40, "a,b") => record record, hit, hit
+
+
+def f(n, text):
+    found = []
+    total = 0
+    for k in range(n):
+        total = (total * 3 + k ^ 5) & 1023
+        total = (total * 5 + 7 ^ k) + 3 & 511
+        found = (k, total, text.split(","))
+    return found
