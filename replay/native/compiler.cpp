@@ -381,6 +381,10 @@ class Compiler final : public Xbyak::CodeGenerator {
 
   void step(const LoopOp& op) {
     const Step& step = source_.steps[op.step];
+    if (step.op == Op::store_attr && !step.serves && drops_operands(step)) {
+      store_attribute(op);
+      return;
+    }
     const bool is_known = step.op == Op::guard_function || step.op == Op::leave_frame;
     if (!is_known || step.can_leave || step.serves) {
       perform(op);
@@ -406,6 +410,57 @@ class Compiler final : public Xbyak::CodeGenerator {
       mov(object(place), 0);
       dec(qword[rax + layout::kCount]);
       L(nothing);
+    }
+    perform_aside(other, op);
+  }
+  [[nodiscard]] bool drops_operands(const Step& step) const {
+    const std::int32_t* used = source_.used.data() + step.operands;
+    const std::int32_t* drops = used + step.operand_count + step.result_count;
+    return std::all_of(drops, drops + step.drop_count,
+                       [&](std::int32_t place) { return place == used[0] || place == used[1]; });
+  }
+  // In place of a value that nobody is told the end of.
+  void store_attribute(const LoopOp& op) {
+    const Step& step = source_.steps[op.step];
+    const std::int32_t* used = source_.used.data() + step.operands;
+    Label other;
+    Label stays;
+    if (step.can_leave) {
+      leave_if_watched();
+    }
+    mov(rax, object(used[0]));
+    check_learned(step, interp::Attribute::Kind::kValue, other);
+    if (step.drop_count > 0) {
+      cmp(qword[rax + layout::kCount], 1);
+      je(other);
+    }
+    mov(rdx, qword[rax + layout::kValuesBefore]);
+    test(rdx, rdx);
+    jz(other);
+    movsxd(rcx, dword[rcx + learned(step, step.attribute.index)]);
+    lea(rdx, ptr[rdx + rcx * kNumberSize]);
+    mov(rax, qword[rdx]);
+    test(rax, rax);
+    jz(other);
+    cmp(qword[rax + layout::kCount], 1);
+    jne(stays);
+    mov(rcx, reinterpret_cast<std::size_t>(&PyFloat_Type));
+    cmp(rcx, qword[rax + layout::kType]);
+    je(stays);
+    mov(rcx, reinterpret_cast<std::size_t>(&PyLong_Type));
+    cmp(rcx, qword[rax + layout::kType]);
+    jne(other);
+    L(stays);
+    mov(rcx, object(used[1]));
+    share(rcx);
+    mov(qword[rdx], rcx);
+    give_up();
+    // Neither dies: somebody else has the one, and the other is stored.
+    for (int index = 0; index < step.drop_count; ++index) {
+      const std::int32_t place = used[step.operand_count + step.result_count + index];
+      mov(rax, object(place));
+      mov(object(place), 0);
+      dec(qword[rax + layout::kCount]);
     }
     perform_aside(other, op);
   }

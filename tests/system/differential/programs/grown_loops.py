@@ -447,3 +447,63 @@ def f(n):
     for k in range(n):
         total += half(Told(k) if k % 4 == 3 else total, k)
     return total
+
+
+# program: grown_stores_of_attributes
+# note: numbers and objects with an end of their own in the place of others; the class, its setter and the instance's own dict change while the loop runs
+# limits: loops=1, heat=2, grow_after=2
+# f(60, None), log => record record (hit exit)*3 (bridge hit exit)*2 stitch stitch exit grow stitch exit (stitch)*3 exit (stitch grow)*2 (stitch exit)*2 stitch stitch exit hit exit stitch exit (grow stitch)*2 exit stitch (stitch exit)*2, hit stitch exit stitch grow (stitch exit)*5 bridge hit (exit stitch)*2 exit bridge, hit grow (stitch exit)*6 stitch (stitch exit)*4 stitch
+# f(60, "dict"), log => hit (exit stitch)*6 exit grow stitch exit hit (exit stitch)*4, hit exit grow (stitch exit)*6 bridge hit (exit stitch)*2 exit grow stitch
+# f(60, "property"), log => hit (stitch exit)*6 hit (exit stitch)*3, hit exit miss hit (exit stitch)*5 exit bridge hit (exit stitch)*2
+# f(60, "setattr"), log => hit exit bridge hit (exit stitch)*5 exit hit (exit stitch)*3, hit exit miss record hit (exit stitch)*5 exit bridge hit (exit stitch)*2
+log = []
+
+
+class End:
+    def __init__(self, name):
+        self.name = name
+
+    def __del__(self):
+        log.append(self.name)
+
+
+class Thing:
+    def __init__(self):
+        self.count = 0
+        self.total = 0.0
+        self.last = None
+        self.itself = None
+
+    def take(self, k, item):
+        self.count += 1
+        self.total += k * 0.5
+        self.last = item
+        if k % 7 == 6:
+            self.late = k
+
+
+def note(self, name, value):
+    log.append(name)
+    object.__setattr__(self, name, value)
+
+
+def f(n, change):
+    del log[:]
+    if "count" in Thing.__dict__:
+        del Thing.count
+    if "__setattr__" in Thing.__dict__:
+        del Thing.__setattr__
+    thing = Thing()
+    for k in range(n):
+        thing.take(k, End(k) if k % 5 == 0 else k)
+        if k == 40:
+            if change == "dict":
+                thing.__dict__["total"] = -100.0
+            elif change == "property":
+                Thing.count = property(lambda self: 7, lambda self, value: log.append(value))
+            elif change == "setattr":
+                Thing.__setattr__ = note
+    thing.itself = thing
+    found = thing.count, thing.total, thing.last if type(thing.last) is int else thing.last.name, thing.late
+    thing.itself = None
+    return found
