@@ -41,7 +41,8 @@ def counts(done: subprocess.CompletedProcess[str]) -> dict[str, int]:
 
 
 def test_unset_imports_nothing(run_python: RunPython, program: str) -> None:
-    for variables in ({}, {"TAGALONG": ""}, {"TAGALONG": "0"}):
+    settings: list[dict[str, str]] = [{}, {"TAGALONG": ""}, {"TAGALONG": "0"}, {"TAGALONG_STRESS": "0"}]
+    for variables in (*settings, {"TAGALONG": "0", "TAGALONG_STRESS": ""}):
         done = run_python("-X", "importtime", program, **variables)
         assert done.stdout == OUTPUT
         assert "helper" in done.stderr
