@@ -43,6 +43,30 @@ def test_both_orders(first: str) -> None:
     assert "1 recorded, 2 hits" in tagalong.explain(f)
 
 
+def test_both_are_explained() -> None:
+    f = new(work)
+    assert tagalong.explain(f) == "not traced\n"
+    assert tagalong.specialize(f, quick, [guards.ArgType(0, str), Says()]) == 0
+    assert tagalong.specialize(f, len, [guards.ArgType(0, list)]) == 0
+    code = tagalong.get_specialized(f)[0][0]
+    first = f"specialised as {code!r} under ArgType, Says\n"
+    second = f"specialised as {len!r} under ArgType\n"
+    assert tagalong.explain(f) == first + second + "not traced\n"
+    tagalong.trace(f)
+    with tagalong.testing.assert_events("record", "hit"):
+        assert [f("s"), f([1, 2]), f(1), f(2)] == [("quick", "s"), 2, 3, 5]
+    # What is counted is what was recorded: a call that a guard has taken is none of a graph's.
+    known = tagalong.stats(f)
+    assert (known.records, known.hits, known.misses) == (1, 1, 0)
+    text = tagalong.explain(f)
+    assert text.startswith(first + second) and "1 recorded, 1 hits" in text
+    tagalong.remove_specialized(f, 0)
+    assert tagalong.explain(f).startswith(second) and first not in tagalong.explain(f)
+    assert first not in tagalong.explain()
+    tagalong.remove_specialized(f)
+    assert "specialised as" not in tagalong.explain(f)
+
+
 def test_what_is_listed_of_a_graph() -> None:
     f = tagalong.trace(new(work))
     f(1)
