@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -114,6 +115,26 @@ def test_the_standard_library_is_traced_only_when_included(run_python: RunPython
     assert plain.stdout == outside.stdout == inside.stdout
     assert counts(outside)["records"] == 0
     assert counts(inside)["hits"] >= 3
+
+
+def test_links_are_followed(tmp_path: Path) -> None:
+    """Where a file really lies decides, be it a link itself or in a folder that is one."""
+    from tagalong._select import Selection
+    from tagalong.options import from_environment
+
+    library, own = Path(os.__file__).parent, tmp_path / "own"
+    own.mkdir()
+    (own / "mine.py").write_text("")
+    (tmp_path / "linked.py").symlink_to(library / "json" / "decoder.py")
+    (tmp_path / "links").symlink_to(library / "json")
+    (own / "again").symlink_to(own)
+    selection = Selection(from_environment())
+    for _ in range(2):
+        assert selection.wants("mine", str(own / "mine.py"))
+        assert selection.wants("mine", str(own / "again" / ".." / "own" / "mine.py"))
+        assert not selection.wants("linked", str(tmp_path / "linked.py"))
+        assert not selection.wants("links.scanner", str(tmp_path / "links" / "scanner.py"))
+        assert not selection.wants("json.scanner", str(library / "json" / "scanner.py"))
 
 
 def test_compiled_files_hold_the_original_code(run_python: RunPython, program: str, tmp_path: Path) -> None:

@@ -54,6 +54,7 @@ class Selection:
         self._include = settings.include
         self._exclude = settings.exclude
         self._foreign = foreign_folders()
+        self._real_folders: dict[str, str] = {}
         if self._include or self._exclude:
             import fnmatch  # noqa: F401 - here, not when a finder asks about it
 
@@ -69,7 +70,17 @@ class Selection:
             return False
         if file.startswith("<"):
             return name == "__main__" and not file.startswith("<frozen")
-        return not os.path.realpath(file).startswith((*self._foreign, OURS))
+        return not self._real(file).startswith((*self._foreign, OURS))
+
+    def _real(self, file: str) -> str:
+        """`os.path.realpath`, which looks at every folder above, once for each folder."""
+        if os.path.islink(file):  # noqa: PTH114 - pathlib is slow to load
+            return os.path.realpath(file)
+        folder, name = os.path.split(file)
+        real = self._real_folders.get(folder)
+        if real is None:
+            real = self._real_folders[folder] = os.path.realpath(folder)
+        return os.path.join(real, name)  # noqa: PTH118
 
 
 def main_name() -> str:
