@@ -222,12 +222,35 @@ def calls_to_catch_up(lines: dict[str, dict[str, Any]], peer: str) -> str:
 # --- Bars -------------------------------------------------------------------------------------------------------------
 
 
+def limit(lines: dict[str, dict[str, Any]]) -> float:
+    """How many times as fast as NumPy a program can be by one thread whose exp, log, sin, ... are NumPy's own loops."""
+    line = lines["NumPy"]
+    return line["call"] / line["own_loops"] if line["own_loops"] > 0 else float("inf")
+
+
+def print_limits(names: list[str], sizes: list[int], options: Any, results: Results) -> None:
+    """Of programs of which NumPy's own exp, log, sin, ... take the time."""
+    setting = options.settings[0]
+    print(
+        f"\nShare of eager NumPy's time in its loops of exp, log, sin, ..., for which no others can stand, {setting}"
+    )
+    print("(in brackets: how many times as fast one thread could be without anything else)\n")
+    for name in names:
+        limits = {size: limit(results[setting, name, size]) for size in sizes}
+        if min(limits.values()) < float("inf"):
+            said = ", ".join(
+                f"{size:,}: {100 / value:.0f} % ({ratio(value)})" for size, value in limits.items()
+            )
+            print(f"  {name:24} {said}")
+
+
 @dataclass(frozen=True)
 class Bar:
     what: str
     value: float
     bar: float
     at_least: bool = True
+    limit: float = float("inf")  # what the bits allow
 
     @property
     def kept(self) -> bool:
@@ -235,7 +258,9 @@ class Bar:
 
     def __str__(self) -> str:
         side = "at least" if self.at_least else "at most"
-        return f"  {'kept  ' if self.kept else 'MISSED'} {self.what:74} {ratio(self.value):>7} ({side} {self.bar:g})"
+        out_of_reach = f"; NumPy's own loops allow {ratio(self.limit)}" if self.limit < self.bar else ""
+        verdict = "kept  " if self.kept else "MISSED"
+        return f"  {verdict} {self.what:74} {ratio(self.value):>7} ({side} {self.bar:g}{out_of_reach})"
 
 
 def bars_of_ratios(results: Results) -> Iterator[Bar]:
@@ -256,7 +281,8 @@ def bars_of_ratios(results: Results) -> Iterator[Bar]:
             if "numexpr" in against:
                 yield Bar(f"{where}: numexpr", against["numexpr"], 2.0)
         elif 1_000 <= size <= 1_000_000:
-            yield Bar(f"{where}: NumPy", against["NumPy"], 2.0)
+            most = limit(lines) * setting.threads
+            yield Bar(f"{where}: NumPy", against["NumPy"], 2.0, limit=most)
         for peer in ("numba", "jax", "torch.compile"):
             if peer in against and (name in transcendental or name.startswith("chain")):
                 in_cache = name not in transcendental and size < 10_000_000
@@ -324,6 +350,7 @@ def main() -> int:
     for setting in options.settings:
         print_ratios(setting, names, sizes, options, results)
     print_others(names, sizes, options, results)
+    print_limits(names, sizes, options, results)
     bars = list(bars_of_ratios(results))
     for found in child(["--extras"], SETTINGS[0]):
         print_extras(found)
