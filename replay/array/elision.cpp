@@ -54,7 +54,8 @@ bool casts_safely(const Numpy& np, PyObject* other, OperandCode code, OperandCod
 bool would_elide(const Numpy& np, PyObject* temporary, PyObject* other, const ElisionCase& the_case) {
   const OperandCode code = classify(np, temporary);
   const bool other_decides = the_case.right_decides || temporary == the_case.right;
-  if ((!bits_depend_on_it(code) &&
+  const bool raises = !other_decides && code == kBool;  // the square of bools is of another type
+  if ((!bits_depend_on_it(code) && !raises &&
        !(other_decides && layout_depends_on_it(np, temporary, code, other, the_case.function))) ||
       !may_be_elided(as_array(temporary)) || temporary == other || !is_large(np, as_array(temporary), code)) {
     return false;

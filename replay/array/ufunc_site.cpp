@@ -451,13 +451,29 @@ Outcome UfuncSite::binary(BinaryOperator op, PyObject* left, PyObject* right, un
   return elide(*np, {left, right, request.temporaries & 3U, row.elision, true, row.inplace}, result);
 }
 
+namespace {
+
+// Since 2.4 eager execution does that into a large temporary, too, which cannot take the integers: it raises.
+bool squares_bools(const Numpy& np, PyObject* base, PyObject* exponent) {
+  constexpr int kMinor = 4;
+  int overflow = 0;
+  return np.major == 2 && np.minor >= kMinor && classify(np, base) == kBool && PyLong_CheckExact(exponent) &&
+         PyLong_AsLongAndOverflow(exponent, &overflow) == 2;
+}
+
+}  // namespace
+
 Outcome UfuncSite::power(const Numpy& np, const Request& request, Ref* result) {
   PyObject* base = request.operands[0];
   PyObject* exponent = request.operands[1];
   UfuncName fast = UfuncName::kCount;
   switch (power_kind(np, classify(np, base), classify(np, exponent), exponent, &fast)) {
-    case PowerKind::kUnknown:
-      return fallback();
+    case PowerKind::kUnknown: {
+      const Outcome outcome = fallback();
+      return squares_bools(np, base, exponent) && (request.temporaries & 1U) != 0
+                 ? elide(np, {base, exponent, 1, Elision::kLeft, false, inplace_power}, result)
+                 : outcome;
+    }
     case PowerKind::kGeneral:
       return apply(np, request, result);
     case PowerKind::kFast:

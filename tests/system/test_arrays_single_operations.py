@@ -240,3 +240,16 @@ def test_new_axes() -> None:
             check(eager, traced, make)
         is_whole = body.startswith(("return (", "return np.argmin", "return x[None] *", "z["))
         assert regions_run() > before or not is_whole, (body, tagalong.explain(traced))
+
+
+def test_squares_of_temporaries() -> None:
+    """Eager execution squares a large nameless array of bools into itself, which raises."""
+    for body in (
+        "return (x < y) ** 2",
+        "a = (x < y) ** 2\n    return a * 3",
+        "a = x < y\n    return a**2 + a",
+    ):
+        eager, traced = both(f"def f(x, y):\n    {body}\n")
+        for size in (*[10] * WARM_UP, 300_000, 10, 300_000, 300_000):
+            made = [np.linspace(0, 1, size), np.full(size, 0.5)]
+            check(eager, traced, lambda made=made: made)
