@@ -1,77 +1,74 @@
 #include "replay/retreats.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace tagalong::replay {
 namespace {
 
 bool is_of_root(const Snapshot& state) { return state.parent == kNoSnapshot && !state.consuming; }
 
+bool is_attribute(Op op) { return op == Op::load_attr || op == Op::load_method; }
+
+// Done twice it is as if it had been done once, and nobody notices either.
+bool is_repeatable(const Node& node) {
+  if (is_attribute(node.op) || node.op == Op::leave_frame || node.op == Op::drop) {
+    return true;
+  }
+  return (node.info().effect == Effect::kPure || node.info().effect == Effect::kReads) &&
+         !node.info().is_terminator() && node.op != Op::guard_raised && node.op != Op::guard_no_stop_iteration &&
+         node.op != Op::param;
+}
+
+// One way through the graph, with what has happened since the last state of the root frame.
 class Finder {
  public:
-  explicit Finder(const Graph& graph) : graph_(graph) {}
+  explicit Finder(const Graph& graph)
+      : graph_(graph), made_at_(static_cast<std::size_t>(graph.value_count), graph.nodes.size()) {}
 
-  std::optional<Retreat> find(std::size_t guard) {
-    dropped_.clear();
-    bool reads_attributes = false;
-    for (std::size_t place = guard; place-- > 0;) {
+  std::vector<Retreat> run() {
+    std::vector<Retreat> found;
+    for (std::size_t place = 0; place < graph_.nodes.size(); ++place) {
       const Node& node = graph_.nodes[place];
-      if (!is_repeatable(node)) {
-        return std::nullopt;
+      const bool is_inside = node.snapshot != kNoSnapshot && !is_of_root(state_of(node));
+      if (is_inside && is_open_ && node.info().is_guard() && node.op != Op::guard_raised) {
+        found.push_back({place, from_, graph_.nodes[from_].snapshot, reads_attributes_});
       }
-      reads_attributes = reads_attributes || is_attribute(node.op);
-      follow_drops(node);
-      if (node.op != Op::drop && node.op != Op::leave_frame && node.snapshot != kNoSnapshot &&
-          is_of_root(graph_.snapshots[static_cast<std::size_t>(node.snapshot)])) {
-        // What the state names must still be there, and what has been given up since must have come since.
-        return dropped_.empty() ? std::optional(Retreat{guard, place, node.snapshot, reads_attributes}) : std::nullopt;
-      }
+      follow(node, place);
     }
-    return std::nullopt;
+    return found;
   }
 
  private:
-  static bool is_attribute(Op op) { return op == Op::load_attr || op == Op::load_method; }
-
-  // Done twice it is as if it had been done once, and nobody notices either.
-  static bool is_repeatable(const Node& node) {
-    if (is_attribute(node.op) || node.op == Op::leave_frame || node.op == Op::drop) {
-      return true;
-    }
-    return (node.info().effect == Effect::kPure || node.info().effect == Effect::kReads) &&
-           !node.info().is_terminator() && node.op != Op::guard_raised && node.op != Op::guard_no_stop_iteration &&
-           node.op != Op::param;
+  [[nodiscard]] const Snapshot& state_of(const Node& node) const {
+    return graph_.snapshots[static_cast<std::size_t>(node.snapshot)];
   }
 
-  void follow_drops(const Node& node) {
-    if (node.op == Op::drop) {
-      dropped_.insert(dropped_.end(), node.operands.begin(), node.operands.end());
+  void follow(const Node& node, std::size_t place) {
+    if (node.op != Op::drop && node.op != Op::leave_frame && node.snapshot != kNoSnapshot &&
+        is_of_root(state_of(node))) {
+      from_ = place;
+      is_open_ = true;
+      reads_attributes_ = false;
     }
-    std::erase_if(dropped_, [&node](Value value) {
-      return value >= node.first_result && value < node.first_result + node.result_count;
-    });
+    reads_attributes_ = reads_attributes_ || is_attribute(node.op);
+    for (Value value = node.first_result; value < node.first_result + node.result_count; ++value) {
+      made_at_[static_cast<std::size_t>(value)] = place;
+    }
+    // What the state names must still be there, and what has been given up since must have come since.
+    const auto is_older = [this](Value value) { return made_at_[static_cast<std::size_t>(value)] < from_; };
+    is_open_ =
+        is_open_ && is_repeatable(node) && (node.op != Op::drop || std::ranges::none_of(node.operands, is_older));
   }
 
   const Graph& graph_;
-  std::vector<Value> dropped_;  // behind the node that is looked at, and not made there
+  std::vector<std::size_t> made_at_;  // by value: node
+  std::size_t from_ = 0;
+  bool is_open_ = false;  // all since then can be done again
+  bool reads_attributes_ = false;
 };
 
 }  // namespace
 
-std::vector<Retreat> find_retreats(const Graph& graph) {
-  std::vector<Retreat> found;
-  Finder finder(graph);
-  for (std::size_t place = 0; place < graph.nodes.size(); ++place) {
-    const Node& node = graph.nodes[place];
-    if (node.info().is_guard() && node.snapshot != kNoSnapshot && node.op != Op::guard_raised &&
-        !is_of_root(graph.snapshots[static_cast<std::size_t>(node.snapshot)])) {
-      if (const std::optional<Retreat> retreat = finder.find(place)) {
-        found.push_back(*retreat);
-      }
-    }
-  }
-  return found;
-}
+std::vector<Retreat> find_retreats(const Graph& graph) { return Finder(graph).run(); }
 
 }  // namespace tagalong::replay
