@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <memory>
@@ -100,15 +101,26 @@ struct StepCode {
   std::int32_t forgone = 0;  // who leaves here has not earned this of what the trace is worth
 };
 
+// What instances of some classes have by a step's name: a polymorphic inline cache (U. Hölzle, C. Chambers and D.
+// Ungar, "Optimizing dynamically-typed object-oriented languages with polymorphic inline caches", 1991).
+struct KnownAttributes {
+  struct Way {
+    unsigned version = 0;  // of the class, as long as `attribute` holds; 0: none
+    interp::Attribute attribute;
+  };
+  std::array<Way, 4> ways;
+  std::size_t next = 0;  // to be forgotten
+};
+
 struct Step : StepCode {
   Step() = default;
   explicit Step(StepCode code) : StepCode(std::move(code)) {}
   // What the step has learned; never an assumption, always checked.
   mutable std::uint64_t version1 = 0, version2 = 0;
-  mutable PyObject* key = nullptr;      // borrowed: valid while the versions are
-  mutable PyObject* cached = nullptr;   // borrowed: valid while the versions are
-  mutable interp::DictHint hint;        // of the name
-  mutable interp::Attribute attribute;  // valid while version1 is
+  mutable PyObject* key = nullptr;     // borrowed: valid while the versions are
+  mutable PyObject* cached = nullptr;  // borrowed: valid while the versions are
+  mutable interp::DictHint hint;       // of the name
+  mutable std::unique_ptr<KnownAttributes> attributes;
   mutable CalledBefore called;
   mutable Ref helper;
   mutable std::uint32_t failures = 0;  // misses and side exits here

@@ -1,21 +1,30 @@
 // Attributes of ordinary instances, where they lie: after inline caches (L. P. Deutsch and A. M. Schiffman, "Efficient
 // implementation of the Smalltalk-80 system", 1984), as CPython's specialised instructions have them (PEP 659). What is
 // found this way runs no code of anybody's, so nothing has to be shown before.
+#include <algorithm>
+
 #include "replay/interpreter.h"
 
 namespace tagalong::replay {
-
 // What instances of this type have by the step's name; null: the interpreter has to be asked.
 const interp::Attribute* Interpreter::known_attribute(const Step& step, PyTypeObject* type) {
+  if (step.attributes == nullptr) {
+    step.attributes = std::make_unique<KnownAttributes>();
+  }
+  auto& ways = step.attributes->ways;
   const unsigned version = interp::type_version(type);
-  if (version == 0 || step.version1 != version) {
-    step.attribute = interp::find_attribute(type, step.object);
-    step.version1 = interp::type_version(type);
-    if (step.version1 == 0) {
+  KnownAttributes::Way* way = std::ranges::find(ways, version, &KnownAttributes::Way::version);
+  if (version == 0 || way == ways.end() || interp::is_outdated(type, way->attribute)) {
+    if (version == 0 || way == ways.end()) {
+      way = &ways.at(step.attributes->next++ % ways.size());
+    }
+    way->attribute = interp::find_attribute(type, step.object);
+    way->version = interp::type_version(type);
+    if (way->version == 0) {
       return nullptr;
     }
   }
-  return step.attribute.kind == interp::Attribute::Kind::kUnknown ? nullptr : &step.attribute;
+  return way->attribute.kind == interp::Attribute::Kind::kUnknown ? nullptr : &way->attribute;
 }
 
 PyObject* Interpreter::load_known(PyObject* object, const interp::Attribute& known) {

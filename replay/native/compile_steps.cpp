@@ -6,6 +6,8 @@
 
 namespace tagalong::replay::native {
 
+using Way = KnownAttributes::Way;
+
 void Compiler::step(const LoopOp& op) {
   const Step& step = source_.steps[op.step];
   if (step.op == Op::store_attr && !step.serves && drops_operands(step)) {
@@ -65,7 +67,7 @@ void Compiler::store_attribute(const LoopOp& op) {
   mov(rdx, qword[rax + layout::kValuesBefore]);
   test(rdx, rdx);
   jz(other);
-  movsxd(rcx, dword[rcx + learned(step, step.attribute.index)]);
+  movsxd(rcx, dword[rcx + offsetof(Way, attribute.index)]);
   lea(rdx, ptr[rdx + rcx * kNumberSize]);
   mov(rax, qword[rdx]);
   test(rax, rax);
@@ -198,14 +200,25 @@ void Compiler::global(const LoopOp& op) {
 }
 
 void Compiler::check_learned(const Step& step, interp::Attribute::Kind kind, Label& other) {
-  mov(rcx, reinterpret_cast<std::size_t>(&step.key));
+  if (step.attributes == nullptr) {
+    step.attributes = std::make_unique<KnownAttributes>();
+  }
+  const auto& ways = step.attributes->ways;
+  Label found;
+  mov(rcx, reinterpret_cast<std::size_t>(ways.data()));
   mov(rdx, qword[rax + layout::kType]);
   mov(edx, dword[rdx + layout::kTypeVersion]);
   test(rdx, rdx);
   jz(other);
-  cmp(rdx, qword[rcx + learned(step, step.version1)]);
+  for (std::size_t number = 0; number + 1 < ways.size(); ++number) {
+    cmp(edx, dword[rcx + offsetof(Way, version)]);
+    je(found);
+    add(rcx, sizeof(Way));
+  }
+  cmp(edx, dword[rcx + offsetof(Way, version)]);
   jne(other);
-  cmp(byte[rcx + learned(step, step.attribute.kind)], static_cast<int>(kind));
+  L(found);
+  cmp(byte[rcx + offsetof(Way, attribute.kind)], static_cast<int>(kind));
   jne(other);
   mov(rdx, qword[rax + layout::kType]);
 }
@@ -218,7 +231,7 @@ void Compiler::attribute(const LoopOp& op) {
   mov(rdx, qword[rax + layout::kValuesBefore]);
   test(rdx, rdx);
   jz(other);
-  movsxd(rcx, dword[rcx + learned(step, step.attribute.index)]);
+  movsxd(rcx, dword[rcx + offsetof(Way, attribute.index)]);
   mov(rax, qword[rdx + rcx * kNumberSize]);
   test(rax, rax);
   jz(other);
@@ -233,7 +246,7 @@ void Compiler::method(const LoopOp& op) {
   Label visible;
   mov(rax, object(op.left));
   check_learned(step, interp::Attribute::Kind::kOfType, other);
-  cmp(byte[rcx + learned(step, step.attribute.is_method)], 0);
+  cmp(byte[rcx + offsetof(Way, attribute.is_method)], 0);
   je(other);
   test(dword[rdx + layout::kTypeFlags], static_cast<int>(Py_TPFLAGS_MANAGED_DICT));
   jz(visible);
@@ -241,10 +254,10 @@ void Compiler::method(const LoopOp& op) {
   je(other);
   mov(rdx, qword[rdx + layout::kSharedKeys]);
   mov(rdx, qword[rdx + interp::kSharedKeyCount]);
-  cmp(edx, dword[rcx + learned(step, step.attribute.index)]);
+  cmp(edx, dword[rcx + offsetof(Way, attribute.index)]);
   jne(other);
   L(visible);
-  mov(rcx, qword[rcx + learned(step, step.attribute.object)]);
+  mov(rcx, qword[rcx + offsetof(Way, attribute.object)]);
   share(rcx);
   mov(object(op.result), rcx);
   share(rax);

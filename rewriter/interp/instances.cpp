@@ -24,6 +24,11 @@ int index_of(PyDictKeysObject* keys, PyObject* name) {
   return -1;
 }
 
+bool has_shared_values(PyTypeObject* type) {
+  return PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT) != 0 && shared_keys(type) != nullptr &&
+         DK_IS_UNICODE(shared_keys(type));
+}
+
 }  // namespace
 
 int shared_key_count(PyTypeObject* type) { return static_cast<int>(shared_keys(type)->dk_nentries); }
@@ -34,13 +39,18 @@ void add_value(PyObject* object, std::int32_t index, PyObject* value) {
   _PyDictValues_AddToInsertionOrder(values, index);
 }
 
+bool is_outdated(PyTypeObject* type, const Attribute& found) {
+  const bool counts = found.kind == Attribute::Kind::kUnknown || found.kind == Attribute::Kind::kOfType;
+  return counts && found.index != (has_shared_values(type) ? shared_key_count(type) : 0);
+}
+
 Attribute find_attribute(PyTypeObject* type, PyObject* name) {
   Attribute found;
+  const bool has_values = has_shared_values(type);
+  found.index = has_values ? shared_key_count(type) : 0;
   if (type->tp_getattro != PyObject_GenericGetAttr || type->tp_setattro != PyObject_GenericSetAttr) {
     return found;
   }
-  const bool has_values = PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT) != 0 && shared_keys(type) != nullptr &&
-                          DK_IS_UNICODE(shared_keys(type));
   const bool has_dict = PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT) != 0 || type->tp_dictoffset != 0;
   PyObject* known = _PyType_Lookup(type, name);
   const int index = has_values ? index_of(shared_keys(type), name) : -1;
@@ -65,7 +75,6 @@ Attribute find_attribute(PyTypeObject* type, PyObject* name) {
   if ((found.is_method || found.is_plain) && index < 0 && has_dict == has_values) {
     found.kind = Attribute::Kind::kOfType;
     found.object = known;
-    found.index = has_values ? shared_key_count(type) : 0;
   }
   return found;
 }

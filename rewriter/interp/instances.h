@@ -14,7 +14,7 @@ namespace tagalong::interp {
 
 struct Attribute {
   enum class Kind : std::uint8_t {
-    kUnknown,  // ask the interpreter
+    kUnknown,  // ask the interpreter; `index` keys that the instances share do not tell
     kValue,    // `index` of the array
     kSlot,     // at `index` bytes of the object
     kOfType,   // `object` of the type; `index` keys that the instances share say that none has one of its own
@@ -28,6 +28,8 @@ struct Attribute {
 
 // Runs no code of the program's.
 Attribute find_attribute(PyTypeObject* type, PyObject* name);
+// Whether instances have got attributes of other names since then, this one perhaps among them.
+bool is_outdated(PyTypeObject* type, const Attribute& found);
 
 // The array of an instance whose class has Py_TPFLAGS_MANAGED_DICT; null: it has a dict instead.
 inline PyObject** values_of(PyObject* object) {

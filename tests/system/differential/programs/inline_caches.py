@@ -268,3 +268,72 @@ def f(n):
         seen.append(one.twice())
         seen.append(one.x)
     return seen
+
+
+# program: cached_for_several_classes
+# note: more of them than a step knows of; some get attributes late, that hide the class's or that were unknown
+# limits: loops=1, heat=2, grow_after=2
+# f([kind(k) for k in range(6) for kind in KINDS], None) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow stitch exit hit exit bridge hit stitch grow (stitch exit)*2 hit exit stitch stitch exit grow stitch exit bridge hit exit (stitch)*3 exit grow (stitch)*3 exit, hit (stitch stitch grow stitch)*2 stitch exit bridge, hit stitch exit stitch
+# f([kind(k) for k in range(6) for kind in KINDS], 20) => hit grow stitch exit record hit exit miss miss record (hit exit miss)*2 bridge hit exit stitch exit hit exit grow stitch exit bridge hit stitch grow (stitch exit)*2 hit exit stitch stitch exit miss, hit exit stitch stitch exit bridge hit exit stitch exit grow stitch exit bridge hit stitch exit stitch stitch grow stitch exit stitch stitch exit miss bridge, hit exit (grow stitch)*2 exit stitch (stitch exit)*2 stitch grow (stitch exit)*3 stitch (stitch exit grow)*3 stitch stitch exit stitch
+# f([kind(k) for k in range(6) for kind in KINDS[:2]], 5) => hit stitch exit (grow stitch)*2 exit stitch exit grow stitch, hit stitch stitch exit stitch
+class A:
+    name = "a"
+
+    def __init__(self, k):
+        self.k = k
+        self.total = 0
+
+    def add(self, k):
+        self.total += k
+        return self.name
+
+
+class B(A):
+    name = "b"
+
+
+class C(A):
+    def __init__(self, k):
+        self.first = None
+        super().__init__(k)
+
+
+class D(A):
+    __slots__ = ("slot",)
+
+    def add(self, k):
+        self.slot = k
+        return self.slot
+
+
+class E(C):
+    def add(self, k):
+        self.late = k
+        return len(self.__dict__)
+
+
+class F:
+    __slots__ = ("k", "total", "name")
+
+    def __init__(self, k):
+        self.k = k
+        self.total = -k
+        self.name = "f"
+
+    def add(self, k):
+        self.total -= k
+        return self.name
+
+
+KINDS = [A, B, C, D, E, F]
+
+
+def f(things, change):
+    seen = []
+    for k, thing in enumerate(things):
+        seen.append(thing.add(k))
+        seen.append(thing.total)
+        if k == change:
+            for other in things:
+                other.name = "late"
+    return seen
