@@ -1,5 +1,7 @@
 #include "runtime/worth.h"
 
+#include <opcode.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -31,8 +33,13 @@ constexpr int kIteration = -28;  // of a generator, a zip, a dict's items, ...: 
 
 constexpr int kMostOfRound = 10'000;
 
-// `array`: what an operation on arrays is worth.
-int worth_of(const replay::Node& node, int array) {
+// What operations on arrays are worth, in this executor.
+struct Arrays {
+  int operation = 0;
+  bool take_parts = false;  // a region takes parts of arrays without making objects of them
+};
+
+int worth_of(const replay::Node& node, const Arrays& arrays) {
   switch (node.op) {
     case Op::constant:
     case Op::null:
@@ -47,14 +54,19 @@ int worth_of(const replay::Node& node, int array) {
     case Op::array_unary:
     case Op::array_compare:
     case Op::array_call:
-      return array;
+      return arrays.operation;
     default:
       return node.info().is_guard() ? kGuard : kOperation;
   }
 }
 
 // A general operation in a loop, where the instruction would be specialised by now.
-int worth_in_loop(const replay::Node& node, int array) {
+int worth_in_loop(const replay::Node& node, const Arrays& arrays) {
+  constexpr int kPart = -5;
+  const bool is_of_part = node.op == Op::build_slice || node.op == Op::build_tuple || node.op == Op::binary_subscr;
+  if (arrays.take_parts && is_of_part) {
+    return kPart;
+  }
   switch (node.op) {
     // Whoever is called may look at the frame, and what is given up may have been the last reference to a container.
     case Op::format_value:
@@ -95,7 +107,7 @@ int worth_in_loop(const replay::Node& node, int array) {
     case Op::leave_frame:
       return 15;
     default: {
-      const int worth = worth_of(node, array);
+      const int worth = worth_of(node, arrays);
       return worth > 0 ? worth : worth + kRawOperation;
     }
   }
@@ -113,12 +125,12 @@ bool is_of_numbers(const replay::Node& node, const replay::LoopOp& operation, co
   return std::cmp_equal(std::ranges::count_if(executor.loop().ops, boxes), node.operands.size() - kCallable);
 }
 
-int worth_of(const replay::LoopOp& operation, const replay::Executor& executor, int array) {
+int worth_of(const replay::LoopOp& operation, const replay::Executor& executor, const Arrays& arrays) {
   switch (operation.code) {
     case LoopCode::kStep: {
       const replay::Node& node =
           executor.graph().nodes[static_cast<std::size_t>(executor.steps()[operation.step].node)];
-      return is_of_numbers(node, operation, executor) ? kScalarCall : worth_in_loop(node, array);
+      return is_of_numbers(node, operation, executor) ? kScalarCall : worth_in_loop(node, arrays);
     }
     case LoopCode::kBox:
       return kBoxing;
@@ -175,14 +187,25 @@ int worth_of(const replay::LoopOp& operation, const replay::Executor& executor, 
   }
 }
 
-int worth_of_operation(std::int64_t largest_array) {
-  return largest_array < kLargeArrays ? kArrayOperation : kLargeOperation;
+Arrays arrays_of(const replay::Executor& executor, std::int64_t largest_array) {
+  constexpr int kRegion = 2;  // operations
+  const auto may_be_fused = [&executor](const replay::LoopOp& operation) {
+    const replay::Node& node = executor.graph().nodes[static_cast<std::size_t>(executor.steps()[operation.step].node)];
+    const bool is_product = node.op == Op::array_binary &&
+                            (node.immediate == NB_MATRIX_MULTIPLY || node.immediate == NB_INPLACE_MATRIX_MULTIPLY);
+    const bool is_of_arrays = node.op == Op::array_binary || node.op == Op::array_unary ||
+                              node.op == Op::array_compare || node.op == Op::array_call;
+    return operation.code == LoopCode::kStep && is_of_arrays && !is_product &&
+           !is_of_numbers(node, operation, executor);
+  };
+  return {.operation = largest_array < kLargeArrays ? kArrayOperation : kLargeOperation,
+          .take_parts = std::ranges::count_if(executor.loop().ops, may_be_fused) >= kRegion};
 }
 
 }  // namespace
 
 replay::Worth worth_of(const replay::Executor& executor, std::int64_t largest_array) {
-  const int array = worth_of_operation(largest_array);
+  const Arrays arrays = arrays_of(executor, largest_array);
   const replay::Graph& graph = executor.graph();
   replay::Worth worth{.straight = kEntry};
   std::size_t end = graph.nodes.size();
@@ -192,18 +215,18 @@ replay::Worth worth_of(const replay::Executor& executor, std::int64_t largest_ar
     end = static_cast<std::size_t>(header->node);
     worth.straight += kLoopEntry;
     for (const replay::LoopOp& operation : executor.loop().ops) {
-      worth.round += worth_of(operation, executor, array);
+      worth.round += worth_of(operation, executor, arrays);
     }
   }
   for (std::size_t place = 0; place < end; ++place) {
-    worth.straight += worth_of(graph.nodes[place], array);
+    worth.straight += worth_of(graph.nodes[place], arrays);
   }
   worth.round = std::clamp(worth.round, -kMostOfRound, kMostOfRound);
   return worth;
 }
 
 std::vector<std::int32_t> forgone_by(const replay::Executor& executor, std::int64_t largest_array) {
-  const int array = worth_of_operation(largest_array);
+  const Arrays arrays = arrays_of(executor, largest_array);
   const replay::Graph& graph = executor.graph();
   const std::vector<replay::Step>& steps = executor.steps();
   std::vector<std::int32_t> forgone(steps.size());
@@ -215,7 +238,7 @@ std::vector<std::int32_t> forgone_by(const replay::Executor& executor, std::int6
     for (std::size_t number = operations.size(); number-- > 0;) {
       const replay::LoopOp& operation = operations[number];
       forgone[operation.step] = std::clamp(behind, -kMostOfRound, kMostOfRound);
-      behind += worth_of(operation, executor, array);
+      behind += worth_of(operation, executor, arrays);
     }
     behind = 0;
   }
@@ -223,7 +246,7 @@ std::vector<std::int32_t> forgone_by(const replay::Executor& executor, std::int6
   for (auto step = header; step != steps.begin();) {
     --step;
     while (std::cmp_greater(node, step->node + 1)) {
-      behind += worth_of(graph.nodes[--node], array);
+      behind += worth_of(graph.nodes[--node], arrays);
     }
     forgone[static_cast<std::size_t>(step - steps.begin())] = behind;
   }

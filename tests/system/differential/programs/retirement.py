@@ -173,6 +173,18 @@ def f(x):
     return x[1:] - x[:-1]
 
 
+# program: parts_of_small_arrays_that_a_region_takes_pay
+# limits: loops=1, retire_after=6
+# f(a).tolist() => record, hit, hit, hit, hit, hit, hit, hit, hit
+import numpy as np
+
+a = np.linspace(0.0, 1.0, 36).reshape(6, 6)
+
+
+def f(x):
+    return (x[1:-1, 1:-1] + x[:-2, 1:-1] + x[2:, 1:-1]) * 0.25
+
+
 # program: parts_of_large_arrays_pay
 # limits: loops=1, retire_after=6
 # f(a).tolist() => record, hit, hit, hit, hit, hit, hit, hit, hit
