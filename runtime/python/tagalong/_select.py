@@ -54,7 +54,7 @@ class Selection:
         self._include = settings.include
         self._exclude = settings.exclude
         self._foreign = foreign_folders()
-        self._real_folders: dict[str, str] = {}
+        self._folders: dict[str, bool] = {}
         if self._include or self._exclude:
             import fnmatch  # noqa: F401 - here, not when a finder asks about it
 
@@ -70,17 +70,18 @@ class Selection:
             return False
         if file.startswith("<"):
             return name == "__main__" and not file.startswith("<frozen")
-        return not self._real(file).startswith((*self._foreign, OURS))
+        return not self._is_foreign(file)
 
-    def _real(self, file: str) -> str:
-        """`os.path.realpath`, which looks at every folder above, once for each folder."""
+    def _is_foreign(self, file: str) -> bool:
+        """Where the file really lies: `os.path.realpath` looks at every folder above, so once for each folder."""
+        folder = os.path.dirname(file)  # noqa: PTH120
+        known = self._folders.get(folder)
+        if known is None:
+            real = os.path.realpath(folder) + os.sep
+            known = self._folders[folder] = real.startswith((*self._foreign, OURS))
         if os.path.islink(file):  # noqa: PTH114 - pathlib is slow to load
-            return os.path.realpath(file)
-        folder, name = os.path.split(file)
-        real = self._real_folders.get(folder)
-        if real is None:
-            real = self._real_folders[folder] = os.path.realpath(folder)
-        return os.path.join(real, name)  # noqa: PTH118
+            return os.path.realpath(file).startswith((*self._foreign, OURS))
+        return known
 
 
 def main_name() -> str:
