@@ -194,7 +194,8 @@ void CodeRecord::finished(recorder::Recorded recorded) {
     }
   }
   executor->set_worth(worth_of(*executor, recorded.largest_array), forgone_by(*executor, recorded.largest_array));
-  if (options().limits.retire_after > 0 && !options().stress && is_in_vain(*executor)) {
+  if (options().limits.retire_after > 0 && !options().stress &&
+      is_in_vain(*executor, entry.place.place == DecodedCode::Place::kCall)) {
     entry.failures = options().limits.retries;  // the next recording would tell the same
     entry.costs = -executor->worth().round;
     close_if_given_up(entry);

@@ -276,9 +276,10 @@ int worth_of(const replay::Run& run, replay::Outcome outcome, const replay::Wort
   return total;
 }
 
-bool is_in_vain(const replay::Executor& executor) {
+bool is_in_vain(const replay::Executor& executor, bool is_call) {
   const bool goes_round = executor.graph().nodes.back().op == Op::jump_back;
-  return executor.worth().round < (goes_round ? 0 : kExit + kEntry);
+  const int least = (is_call ? 2 : 1) * (kExit + kEntry);
+  return executor.worth().round < (goes_round ? 0 : least);
 }
 
 }  // namespace tagalong::runtime

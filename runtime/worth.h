@@ -21,7 +21,7 @@ namespace tagalong::runtime {
 inline constexpr int kMissWorth = -60;
 
 // Whether a trace is worth nothing from the start: a round of its loop costs more than the original instructions. What
-// stands for a way out of other traces may cost what leaving them does.
-[[nodiscard]] bool is_in_vain(const replay::Executor& executor);
+// stands for a way out of other traces may cost what leaving them does, and a call twice that: its runs will tell.
+[[nodiscard]] bool is_in_vain(const replay::Executor& executor, bool is_call);
 
 }  // namespace tagalong::runtime

@@ -283,3 +283,35 @@ def f(n):
     total += n
     sys.settrace(None)
     return total, result, list(events)
+
+
+# program: a_key_that_watches_after_many_calls
+# f(list(range(20)), 12) => record stop:watched
+# f(list(range(20)), 50) => hit exit
+# f(list(range(20)), 12) => hit exit
+import sys
+
+
+def profiler(frame, event, arg):
+    if event in ("call", "return"):
+        log.append((event, frame.f_code.co_name, frame.f_lineno - frame.f_code.co_firstlineno))
+
+
+def key(x):
+    if x == special:
+        sys.setprofile(profiler)
+    return -x
+
+
+def twice(x):
+    return x * 2
+
+
+def f(items, number):
+    global special, log
+    special = number
+    log = []
+    items = sorted(items, key=key)
+    first = twice(items[0])
+    sys.setprofile(None)
+    return first, items, log
