@@ -349,9 +349,7 @@ PyObject* Session::name(int index) const {
 
 // A hint for what the graph is worth, which does not rely on it.
 void Session::note_array(Op op) {
-  const bool is_of_arrays =
-      op == Op::array_binary || op == Op::array_unary || op == Op::array_compare || op == Op::array_call;
-  PyObject* result = is_of_arrays ? live_stack(0) : nullptr;
+  PyObject* result = replay::is_array_operation(op) ? live_stack(0) : nullptr;
   if (result == nullptr || !is_array_type(Py_TYPE(result)) || array::numpy_if_ready() == nullptr) {
     return;
   }

@@ -179,8 +179,7 @@ struct Run {
   bool has_made_native = false;
   const Executor* last = nullptr;   // in which the run has ended
   const Step* returned = nullptr;   // kReturned: by this step
-  bool is_idle = false;             // kLeft, where the trace `idle` began, and nothing has happened since
-  std::uint64_t idle = 0;           // Executor::trace
+  std::uint64_t idle = 0;           // kLeft, where this trace began, and nothing has happened since; 0: none
   const Attached* place = nullptr;  // where that was attached; null: the first one
   // --- the executor's own
   std::vector<std::shared_ptr<Visit>> visits;  // executors stitched to the first one

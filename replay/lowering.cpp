@@ -290,7 +290,7 @@ class Lowering {
   void mark_temporary(Step& step, Value value) const {
     constexpr std::uint32_t kCallableSlots = 2;
     const bool is_call = step.op == Op::array_call;
-    if (!is_call && step.op != Op::array_unary && step.op != Op::array_binary && step.op != Op::array_compare) {
+    if (!is_array_operation(step.op)) {
       return;
     }
     const Node& node = graph_.nodes[index(step.node)];

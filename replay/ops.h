@@ -74,6 +74,11 @@ inline constexpr std::size_t kOpCount = detail::kOps.size();
          op == Op::raise_stop_iteration;
 }
 
+// Operations on arrays, which may be run as one (regions.h).
+[[nodiscard]] constexpr bool is_array_operation(Op op) {
+  return op == Op::array_unary || op == Op::array_binary || op == Op::array_compare || op == Op::array_call;
+}
+
 [[nodiscard]] constexpr const OpInfo& info(Op op) { return detail::kOps.at(static_cast<std::size_t>(op)); }
 [[nodiscard]] std::optional<Op> op_named(std::string_view name);
 

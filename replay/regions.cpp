@@ -17,15 +17,10 @@ namespace {
 
 using Reason = array::RegionReason;
 
-bool is_array_operation(const Step& step) {
-  return step.op == Op::array_unary || step.op == Op::array_binary || step.op == Op::array_compare ||
-         step.op == Op::array_call;
-}
-
 }  // namespace
 
 bool is_region_operation(const Step& step) {
-  return is_array_operation(step) || step.op == Op::store_subscr || step.op == Op::call;
+  return is_array_operation(step.op) || step.op == Op::store_subscr || step.op == Op::call;
 }
 
 namespace {
@@ -1113,7 +1108,7 @@ void mark_regions(std::vector<Step>* steps, const LoopProgram& loop, const std::
     }
     if (!is_inside) {
       more = 0;
-    } else if (is_whole && is_array_operation(step)) {
+    } else if (is_whole && is_array_operation(step.op)) {
       step.begins_region = more > 0;
       ++more;
     } else if (is_whole && is_region_operation(step)) {

@@ -165,9 +165,8 @@ class Chain final : private replay::Stitcher {
         return Tried::kReturned;
       }
       const Entry& last = run.place == nullptr ? place : static_cast<const Entry&>(*run.place);
-      const bool is_idle = record_.is_stitched() && run.is_idle && !run.landing->raise;
-      idle_ = is_idle ? run.idle : 0;
-      if (!is_idle || &last != &place) {
+      idle_ = record_.is_stitched() && !run.landing->raise ? run.idle : 0;
+      if (idle_ == 0 || &last != &place) {
         landing_ = std::move(*run.landing);
         return Tried::kLanding;
       }

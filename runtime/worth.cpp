@@ -193,9 +193,7 @@ Arrays arrays_of(const replay::Executor& executor, std::int64_t largest_array) {
     const replay::Node& node = executor.graph().nodes[static_cast<std::size_t>(executor.steps()[operation.step].node)];
     const bool is_product = node.op == Op::array_binary &&
                             (node.immediate == NB_MATRIX_MULTIPLY || node.immediate == NB_INPLACE_MATRIX_MULTIPLY);
-    const bool is_of_arrays = node.op == Op::array_binary || node.op == Op::array_unary ||
-                              node.op == Op::array_compare || node.op == Op::array_call;
-    return operation.code == LoopCode::kStep && is_of_arrays && !is_product &&
+    return operation.code == LoopCode::kStep && replay::is_array_operation(node.op) && !is_product &&
            !is_of_numbers(node, operation, executor);
   };
   return {.operation = largest_array < kLargeArrays ? kArrayOperation : kLargeOperation,

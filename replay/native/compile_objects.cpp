@@ -205,7 +205,7 @@ void Compiler::keep_int_of(const LoopOp& op, std::int32_t place, Label& large) {
   lea(rcx, ptr[rdx + 2]);
   cmp(rcx, 4);
   ja(large);
-  mov(ecx, dword[rax + layout::kDigits + layout::kDigit]);
+  mov(ecx, dword[rax + layout::kDigits + layout::kDigitSize]);
   shl(rcx, PyLong_SHIFT);
   mov(target.cvt32(), dword[rax + layout::kDigits]);
   or_(target, rcx);

@@ -20,7 +20,7 @@ inline constexpr int kSize = offsetof(PyVarObject, ob_size);
 inline constexpr int kFloat = offsetof(PyFloatObject, ob_fval);
 // The number of digits has the sign of the int.
 inline constexpr int kDigits = offsetof(PyLongObject, ob_digit);
-inline constexpr int kDigit = sizeof(digit);  // of PyLong_SHIFT bits
+inline constexpr int kDigitSize = sizeof(digit);  // of PyLong_SHIFT bits
 inline constexpr int kListItems = offsetof(PyListObject, ob_item);
 inline constexpr int kListRoom = offsetof(PyListObject, allocated);
 inline constexpr int kTypeVersion = offsetof(PyTypeObject, tp_version_tag);
