@@ -54,7 +54,23 @@ std::vector<std::string> region_texts(const replay::Executor& executor) {
     }
   }
   const auto wholes = static_cast<std::ptrdiff_t>(rows.size());
-  std::vector<std::string> reasons;
+  struct Refused {
+    int first_line, last_line;
+    std::size_t reason;
+    std::uint64_t times;
+  };
+  std::vector<Refused> refused;  // neighbours with the same reason together
+  const auto refuse = [&](const Refused& row) {
+    const auto same = std::ranges::find_if(refused, [&](const Refused& other) {
+      return other.reason == row.reason && other.first_line <= row.first_line && row.last_line <= other.last_line + 1;
+    });
+    if (same == refused.end()) {
+      refused.push_back(row);
+      return;
+    }
+    same->last_line = std::max(same->last_line, row.last_line);
+    same->times += row.times;
+  };
   for (const replay::Step& step : executor.steps()) {
     if (!step.region) {
       continue;
@@ -71,20 +87,24 @@ std::vector<std::string> region_texts(const replay::Executor& executor) {
     }
     for (std::size_t number = 1; number < array::kRegionReasons.size(); ++number) {
       if (step.region->reasons.of.at(number) != 0) {
-        reasons.push_back(fmt::format("line {}: array operations one by one, {} times: {} ({})", step.line,
-                                      step.region->reasons.of.at(number), array::kRegionReasons.at(number).text,
-                                      array::kRegionReasons.at(number).name));
+        refuse({step.line, step.line, number, step.region->reasons.of.at(number)});
       }
     }
   }
   std::vector<std::string> texts;
-  texts.reserve(rows.size() + reasons.size());
+  texts.reserve(rows.size() + refused.size());
   for (const auto& [line, region, runs] : rows) {
     texts.push_back(fmt::format("lines {} to {}: {} array operations as one, {} times; then: {}", line,
                                 region->last_line, region->plan->operation_count(), runs,
                                 array::row_of(region->end).text));
   }
-  texts.insert(texts.end(), reasons.begin(), reasons.end());
+  for (const Refused& row : refused) {
+    const std::string lines = row.first_line == row.last_line
+                                  ? fmt::format("line {}", row.first_line)
+                                  : fmt::format("lines {} to {}", row.first_line, row.last_line);
+    texts.push_back(fmt::format("{}: array operations one by one, {} times: {} ({})", lines, row.times,
+                                array::kRegionReasons.at(row.reason).text, array::kRegionReasons.at(row.reason).name));
+  }
   return texts;
 }
 

@@ -149,7 +149,7 @@ RegionReason RegionPlan::bind_elision(PyObject* const* externals, Frame* frame) 
           return RegionReason::kLayout;
         }
       }
-      frame->swapped |= static_cast<std::uint64_t>(i) << number;
+      frame->swapped[number] = i == 1;
       break;
     }
   }
@@ -302,7 +302,7 @@ RegionReason RegionPlan::bind_layouts(const Numpy& np, PyObject* const* external
       return RegionReason::kLayout;
     }
     if (into >= 0) {
-      frame->swapped |= static_cast<std::uint64_t>(into) << number;
+      frame->swapped[number] = into == 1;
       // The very array, so also what its axes of length one have.
       const Slot slot = operation.slots[static_cast<unsigned>(into)];
       const Input* input = input_of(slot);
@@ -464,7 +464,7 @@ bool RegionPlan::compute_operation(std::size_t number, Frame* frame, Extent coun
     data[i] = frame->data[slot];
     strides[i] = frame->strides[slot];
   }
-  if ((frame->swapped >> number & 1U) != 0) [[unlikely]] {
+  if (frame->swapped[number]) [[unlikely]] {
     std::swap(data[0], data[1]);
     std::swap(strides[0], strides[1]);
   }
@@ -905,7 +905,10 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
 
 RegionReason RegionPlan::run_in_space(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame) const {
   Space space;
-  frame->swapped = 0;
+  space.operands.resize(slots_);
+  space.inputs.resize(inputs_.size());
+  space.targets.resize(targets_.size());
+  frame->swapped.reset();
   RegionReason reason = bind_space(np, externals, frame, &space);
   if (reason == RegionReason::kNone && !pays(*frame)) {
     reason = RegionReason::kNoGain;

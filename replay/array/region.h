@@ -34,9 +34,9 @@
 
 namespace tagalong::array {
 
-inline constexpr unsigned kMaxRegionOperations = 48;
-inline constexpr unsigned kMaxRegionSlots = 96;
-inline constexpr unsigned kMaxRegionScalars = 16;
+inline constexpr unsigned kMaxRegionOperations = 128;
+inline constexpr unsigned kMaxRegionSlots = 255;  // a byte each
+inline constexpr unsigned kMaxRegionScalars = 32;
 inline constexpr unsigned kMaxRegionOutputs = 8;
 inline constexpr unsigned kMaxRegionInputs = 24;
 inline constexpr unsigned kMaxRegionReductions = 4;
@@ -230,6 +230,7 @@ class RegionPlan {
   std::size_t calls_ = 0;            // operations without the casts
   std::size_t made_ = 0;             // those of them whose results eager execution makes new arrays for
   std::uint16_t buffers_ = 0;
+  std::size_t slots_ = 0;
   bool is_iterated_ = false;
   FloatUnits float_units_ = FloatUnits::kNone;
 };

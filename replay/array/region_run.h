@@ -1,6 +1,7 @@
 // What one run of a region has. Internal to the region.
 #pragma once
 
+#include <bitset>
 #include <boost/container/static_vector.hpp>
 #include <optional>
 
@@ -30,7 +31,7 @@ struct RegionPlan::Frame {
   std::array<char*, kMaxRegionSlots> data;      // NOLINT(cppcoreguidelines-pro-type-member-init): plan's slots only
   std::array<Extent, kMaxRegionSlots> strides;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   alignas(16) std::array<std::array<char, kScalarBytes>, kMaxRegionScalars> scalars;
-  std::uint64_t swapped = 0;  // bit i: the operands of operation i change places
+  std::bitset<kMaxRegionOperations> swapped;  // the operands of these change places
   const ArrayFields* shape = nullptr;
   int order = 0;
   Extent count = 1;
@@ -44,7 +45,6 @@ struct RegionPlan::Frame {
   Folds* folds = nullptr;
   Extent row = 0;  // elements that become one of a column
 };
-static_assert(kMaxRegionOperations <= 64);
 
 // Reductions along axes of one run.
 struct RegionPlan::Folds {
@@ -71,12 +71,12 @@ struct RegionPlan::Space {
     bool is_spread = false;
   };
   Shape shape;
-  std::array<View, kMaxRegionInputs> inputs;
+  boost::container::static_vector<View, kMaxRegionInputs> inputs;
   std::array<Strides, kMaxRegionInputs> input_strides;
-  std::array<View, kMaxRegionOutputs> targets;
+  boost::container::static_vector<View, kMaxRegionOutputs> targets;
   std::array<Strides, kMaxRegionOutputs> target_strides;
-  std::array<Operand, kMaxRegionSlots> operands;
-  std::array<Strides, kMaxRegionSlots> results;  // of operations, in elements
+  boost::container::static_vector<Operand, kMaxRegionSlots> operands;  // by slots
+  std::array<Strides, kMaxRegionSlots> results;                        // of operations, in elements
   std::array<Strides, kMaxRegionOutputs> output_strides;
   std::array<Strides, kMaxRegionOutputs> walked_outputs;
   std::array<Strides, kMaxRegionReductions> reduced_strides;

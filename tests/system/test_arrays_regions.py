@@ -447,6 +447,29 @@ def test_reasons() -> None:
         assert f"({reason})" in text
 
 
+@pytest.mark.parametrize("operations", [60, 127, 128, 129, 300])
+@pytest.mark.parametrize("code", "dfl")
+def test_long_functions(code: str, operations: int) -> None:
+    """More operations, numbers and results than one region holds are several."""
+    random = Random(f"long {code} {operations}")
+    lines = [f"    v{n} = x {'+-*'[n % 3]} {n + 1}" for n in range(20)]
+    for n in range(20, operations):
+        operand = random.choice((f"v{random.randrange(n - 15, n)}", "y", f"n[{n % 40}]", str(n % 7 + 1)))
+        lines.append(f"    v{n} = v{n - 1 - n % 2} {random.choice('+-*')} {operand}")
+    source = "\n".join(["def f(x, y, *n):", *lines, f"    return v{operations - 1}, v{operations // 2}\n"])
+    eager, traced = both(source)
+    before = regions_run()
+    for size in (10, 10, 10, 1000, 40_000, 3):
+        arrays = [np.arange(size).astype(code) % 5, np.arange(size).astype(code) % 3 - 1]
+        numbers = [float(n) if code in "df" else n for n in range(40)]
+        check(eager, traced, lambda: [*arrays, *numbers], {"all": "ignore"})  # noqa: B023
+        matrix = [arrays[0], np.ones((2, 1), code)]
+        check(eager, traced, lambda: [*matrix, *numbers], {"all": "ignore"})  # noqa: B023
+    assert regions_run() - before >= 10
+    if operations > 128 and code == "d":
+        assert "(limit)" in tagalong.explain(traced)
+
+
 @pytest.mark.parametrize("result", ["c", "b - c", "b + y"])
 def test_variables_of_a_frame_that_returns(result: str) -> None:
     """Nobody sees them, so they become no arrays; unless somebody holds the frame."""
