@@ -411,8 +411,8 @@ struct Attribute : GuardState {
   Ref type;  // whose attributes count: a class, or the class of an instance
   std::vector<Ref> inherited;
   unsigned version = 0;
-  Names own;  // of a module or an instance
-  bool has_dict = false;
+  Names own;                   // of a module or an instance
+  PyObject** place = nullptr;  // where such a one has its dict; null: it has none
   bool has_failed = false;
 
   bool set(PyObject* args, PyObject* kwargs) {
@@ -433,12 +433,12 @@ struct Attribute : GuardState {
       type = object;
     } else if (of->tp_getattro == PyObject_GenericGetAttr || of->tp_getattro == PyModule_Type.tp_getattro) {
       type = Ref::create(reinterpret_cast<PyObject*>(of));
-      const Ref dict = own_dict();
+      const Ref dict = of->tp_dictoffset == 0 ? Ref() : Ref::steal(PyObject_GenericGetDict(object.get(), nullptr));
       if (!dict) {
         PyErr_Clear();
       }
-      has_dict = dict && PyDict_Check(dict.get());
-      if (has_dict) {
+      if (dict && PyDict_Check(dict.get())) {
+        place = _PyObject_GetDictPtr(object.get());
         own.watch(dict.get(), names);
       }
     } else {
@@ -446,10 +446,6 @@ struct Attribute : GuardState {
       return false;
     }
     return note_inherited();
-  }
-  [[nodiscard]] Ref own_dict() const {
-    return Py_TYPE(object.get())->tp_dictoffset == 0 ? Ref()
-                                                     : Ref::steal(PyObject_GenericGetDict(object.get(), nullptr));
   }
   [[nodiscard]] PyObject* found(Py_ssize_t index) const {
     return _PyType_Lookup(reinterpret_cast<PyTypeObject*>(type.get()), PyTuple_GET_ITEM(names.get(), index));
@@ -480,16 +476,8 @@ struct Attribute : GuardState {
     version = versioned(reinterpret_cast<PyTypeObject*>(type.get()));
     return true;
   }
-  bool is_own_still() {
-    if (!has_dict) {
-      return true;
-    }
-    const Ref dict = own_dict();
-    if (!dict) {
-      PyErr_Clear();
-    }
-    return dict.get() == own.dict() && own.hold();
-  }
+  // Only asked while the object has the type that it had, and so its dict in the same place.
+  bool is_own_still() { return place == nullptr || (*place == own.dict() && own.hold()); }
   int check(const Arguments& /*arguments*/) {
     const bool is_instance = type.get() != object.get();
     const bool has_type = !is_instance || reinterpret_cast<PyObject*>(Py_TYPE(object.get())) == type.get();

@@ -32,13 +32,28 @@ struct Specialization {
   bool is_quiet = true;  // all guards are
   bool is_removed = false;
   enum class Kind : std::uint8_t { kConstant, kCode, kBuiltinOfOne, kCallable } kind = Kind::kCallable;
-  Ref constant;         // kConstant: all that the code returns
+  Ref constant;  // kConstant: all that the code returns
+  // kBuiltinOfOne: what `code` calls; borrowed from it.
+  PyCFunction function = nullptr;
+  PyObject* self = nullptr;
   EnteredCode entered;  // kCode
 };
 using SpecializationRef = std::shared_ptr<Specialization>;
 
+// The first one of the list, if it is a constant or a builtin and all its guards have held and go on to hold while one
+// or two dicts are as they are: what most calls need to know, in one line of the cache.
+struct Quick {
+  const Specialization* first = nullptr;     // null: there is more to do
+  std::array<DictVersion, 2> versions = {};  // the same one twice if there is but one
+  [[nodiscard]] bool are_as_they_were() const {
+    const auto is_same = [](const DictVersion& each) { return interp::dict_version(each.dict) == each.version; };
+    return is_same(versions[0]) && is_same(versions[1]);
+  }
+};
+
 // Of one function. Owned by the dispatcher among the constants of its code.
 struct Dispatch {
+  Quick quick;
   PyFunctionObject* function = nullptr;  // not owned: it owns the code that owns this
   CodeRef base;                          // what it had before
   PyCodeObject* installed = nullptr;     // its dispatching code; not owned
@@ -64,6 +79,7 @@ struct Dispatch {
     const bool is_quick = is_plain && !only_chooses && !specializations.empty() && specializations.front()->is_quiet;
     first = is_quick ? specializations.front().get() : nullptr;
     has_held = false;
+    quick.first = nullptr;
   }
   // The dicts may have been changed again since then.
   [[nodiscard]] bool are_as_they_were() const {
@@ -107,6 +123,7 @@ PyObject* dispatcher_of(const PyFunctionObject* function) {
 }
 
 void Dispatch::first_has_held() {
+  quick.first = nullptr;
   versions.clear();
   others.clear();
   for (const Ref& guard : first->guards) {
@@ -115,6 +132,11 @@ void Dispatch::first_has_held() {
     }
   }
   has_held = true;
+  using Kind = Specialization::Kind;
+  const bool is_simple = first->kind == Kind::kConstant || first->kind == Kind::kBuiltinOfOne;
+  if (is_simple && others.empty() && (versions.size() == 1 || versions.size() == 2)) {
+    quick = {first, {versions.front(), versions.back()}};
+  }
 }
 
 void Dispatch::learn_parameters(const PyCodeObject* code) {
@@ -332,13 +354,23 @@ bool is_builtin_of_one(PyThreadState* thread, const Specialization& chosen) {
   return chosen.kind == Specialization::Kind::kBuiltinOfOne && interp::recursion_left(thread) > 0;
 }
 
+// What comes after a call in rare cases: `builtin` is given up.
+[[gnu::noinline]] PyObject* after_call(PyObject* builtin, PyObject* result) {
+  Py_DECREF(builtin);
+  return result == nullptr ? raised() : result;
+}
+
 // As the interpreter's own instruction for such a call does it.
 PyObject* call_builtin(PyThreadState* thread, const Specialization& chosen, PyObject* argument) {
-  const Ref builtin = Ref::steal(Py_NewRef(chosen.code.get()));  // the specialisation may be removed meanwhile
+  PyObject* builtin = Py_NewRef(chosen.code.get());  // the specialisation may be removed meanwhile
   interp::enter_recursion(thread);
-  PyObject* result = PyCFunction_GET_FUNCTION(builtin.get())(PyCFunction_GET_SELF(builtin.get()), argument);
+  PyObject* result = chosen.function(chosen.self, argument);
   interp::leave_recursion(thread);
-  return result == nullptr ? raised() : result;
+  if (result == nullptr || Py_REFCNT(builtin) == 1) [[unlikely]] {
+    return after_call(builtin, result);
+  }
+  Py_SET_REFCNT(builtin, Py_REFCNT(builtin) - 1);
+  return result;
 }
 
 PyObject* use(PyThreadState* thread, Frame* frame, const Dispatch& dispatch, const Specialization& chosen,
@@ -437,31 +469,40 @@ Arguments plain_arguments(const Dispatch& dispatch, Frame* frame) {
   return use_first(self, thread, frame);
 }
 
-PyObject* dispatcher_next(PyObject* self) {
-  PyThreadState* thread = interp::thread_state();
-  Frame* frame = interp::current_frame(thread);
+[[gnu::noinline]] PyObject* dispatch(PyObject* self, PyThreadState* thread, Frame* frame) {
   const Dispatch& dispatch = dispatch_of(self);
-  const Specialization* first = dispatch.first;
-  if (first == nullptr || interp::has_watcher(thread)) [[unlikely]] {
+  if (dispatch.first == nullptr || interp::has_watcher(thread)) [[unlikely]] {
     return dispatch_slowly(self, thread, frame);
   }
-  PyObject* const* slots = interp::locals_of(frame);
   if (!dispatch.are_as_they_were()) [[unlikely]] {
     return dispatch_first(self, thread, frame);
   }
+  PyObject* const* slots = interp::locals_of(frame);
   for (PyObject* guard : dispatch.others) {
     const int answer = guard_at(guard)->check(guard, slots, dispatch.positional, dispatch.keyword_names.get());
     if (answer != TAGALONG_USE) {
       return dispatch_behind_first(self, thread, frame, answer);
     }
   }
-  if (first->kind == Specialization::Kind::kConstant) {
-    return Py_NewRef(first->constant.get());
-  }
-  if (is_builtin_of_one(thread, *first)) {
-    return call_builtin(thread, *first, slots[0]);
-  }
   return use_first(self, thread, frame);
+}
+
+// Each call of a specialised function comes here. It does nothing after the calls that it makes itself, so there is
+// nothing that it would have to save first.
+PyObject* dispatcher_next(PyObject* self) {
+  PyThreadState* thread = interp::thread_state();
+  Frame* frame = interp::current_frame(thread);
+  const Quick& quick = dispatch_of(self).quick;
+  if (quick.first == nullptr || interp::has_watcher(thread) || !quick.are_as_they_were()) {
+    return dispatch(self, thread, frame);
+  }
+  if (quick.first->kind == Specialization::Kind::kConstant) {
+    return Py_NewRef(quick.first->constant.get());
+  }
+  if (is_builtin_of_one(thread, *quick.first)) {
+    return call_builtin(thread, *quick.first, interp::locals_of(frame)[0]);
+  }
+  return dispatch(self, thread, frame);
 }
 
 PyObject* landing_next(PyObject* /*self*/) {
@@ -631,6 +672,8 @@ SpecializationRef make_specialization(PyFunctionObject* function, PyObject* code
   } else if (PyCFunction_CheckExact(made->code.get()) && PyCFunction_GET_FLAGS(made->code.get()) == METH_O &&
              takes_one_argument(base_code(function))) {
     made->kind = Specialization::Kind::kBuiltinOfOne;
+    made->function = PyCFunction_GET_FUNCTION(made->code.get());
+    made->self = PyCFunction_GET_SELF(made->code.get());
   }
   return made;
 }

@@ -2,50 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import tagalong
-from benchmarks.measure import Figure, pair
+from benchmarks.measure import Figure, environment, pair
+from benchmarks.specialised_calls import PAIRS
 from tagalong import guards
 
 TITLE = "calls of specialised functions, and what one more guard costs"
 
 variable = 2
-LOOPS = 20_000
+LOOPS = 3_000
+PROCESSES = 9
 MANY = 20
 
 
-def empty() -> None:
-    pass
-
-
-def empty_of_one(x: Any) -> None:
-    pass
-
-
-def constant() -> str:
-    return chr(65)
-
-
-def builtin(x: int) -> str:
-    return chr(x)
-
-
-def builtin_plainly(x: int) -> str:
-    return chr(x)
-
-
-def code(x: int) -> Any:
-    return abs(x)
-
-
-def code_specialised(x: int) -> Any:
-    return x
-
-
-def missing(x: Any) -> None:
+def empty(x: Any) -> None:
     pass
 
 
@@ -81,32 +62,35 @@ def guarded(many: list[guards.Guard]) -> Any:
     return function
 
 
-def figures(rounds: int) -> list[Figure]:
-    for function in (constant, builtin, code, missing):
-        tagalong.remove_specialized(function)
-    assert tagalong.specialize(constant, lambda: "A", [guards.Builtins("chr")]) == 0
-    assert tagalong.specialize(builtin, chr, [guards.Builtins("chr")]) == 0
-    assert tagalong.specialize(code, code_specialised, [guards.Builtins("abs")]) == 0
-    assert tagalong.specialize(missing, int, [guards.ArgType(0, str)]) == 0
-    found = []
-    for one, two, arguments, what, bar in (
-        (constant, empty, (), "chr(65) as a constant / an empty function", 1.3),
-        (builtin, builtin_plainly, (65,), "chr(x) as the builtin / as written", 1.0),
-        (code, empty_of_one, (1,), "other code / an empty function", None),
-        (missing, empty_of_one, (1,), "a guard that does not hold / an empty function", None),
-    ):
-        mine, plain, ratio = pair(one, two, arguments, rounds, LOOPS)
-        found.append(Figure(what, ratio, "x", f"{mine:.1f} ns / {plain:.1f} ns", bar=bar))
+def timed(one: Any, two: Any, argument: Any, rounds: int) -> tuple[float, float, float]:
+    return pair(one, two, (argument,), rounds, LOOPS, clock=time.thread_time)
+
+
+def examples(rounds: int) -> Iterator[Figure]:
+    words = [sys.executable, "-m", "benchmarks.specialised_calls", str(rounds)]
+    folder = Path(__file__).parent.parent
+    measured = [
+        json.loads(
+            subprocess.run(words, cwd=folder, env=environment({}), stdout=subprocess.PIPE, check=True).stdout
+        )
+        for _ in range(PROCESSES)
+    ]
+    for index, (_, _, _, what, bar) in enumerate(PAIRS):
+        mine, plain, ratio = (
+            statistics.median(column) for column in zip(*(each[index] for each in measured), strict=True)
+        )
+        yield Figure(what, ratio, "x", f"{mine:.1f} ns / {plain:.1f} ns", bar=bar)
+
+
+def figures(rounds: int) -> Iterator[Figure]:
+    yield from examples(rounds)
     for name, guard, argument in kinds():
-        many, few, _ = pair(guarded([guard] * (MANY + 1)), guarded([guard]), (argument,), rounds, LOOPS)
-        found.append(
-            Figure(f"one more {name}", (many - few) / MANY, "ns", f"{many:.1f} ns with {MANY + 1}", bar=10.0)
+        many, few, _ = timed(guarded([guard] * (MANY + 1)), guarded([guard]), argument, rounds)
+        yield Figure(
+            f"one more {name}", (many - few) / MANY, "ns", f"{many:.1f} ns with {MANY + 1}", bar=10.0
         )
 
     quick = [guard for _, guard, argument in kinds() if type(argument) is int and argument == 1]
     quick += [guards.Globals("variable"), guards.Builtins("abs")]
-    mine, plain, _ = pair(guarded((quick * 3)[:MANY]), empty_of_one, (1,), rounds, LOOPS)
-    found.append(
-        Figure(f"a call with {MANY} guards", mine, "ns", f"{plain:.1f} ns an empty function", bar=150.0)
-    )
-    return found
+    mine, plain, _ = timed(guarded((quick * 3)[:MANY]), empty, 1, rounds)
+    yield Figure(f"a call with {MANY} guards", mine, "ns", f"{plain:.1f} ns an empty function", bar=150.0)
