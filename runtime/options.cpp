@@ -5,11 +5,6 @@
 
 namespace tagalong::runtime {
 
-Options& options() {
-  static Options instance;
-  return instance;
-}
-
 bool set_option(std::string_view name, long value) {
   Options& all = options();
   for (const replay::LimitRow& row : replay::kLimitRows) {

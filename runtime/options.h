@@ -16,7 +16,10 @@ struct Options {
   std::vector<std::string> opaque_paths;  // code from files below these is not recorded into its callers
 };
 
-Options& options();
+namespace detail {
+inline constinit Options options;
+}
+inline Options& options() { return detail::options; }  // asked in each call of a traced function
 // False if there is no such option.
 bool set_option(std::string_view name, long value);
 

@@ -24,10 +24,11 @@ struct RegionPlan::Part {
 };
 
 std::size_t RegionPlan::part_count(const Frame& frame) const {
-  const Extent most = frame.count * static_cast<Extent>(operations_.size()) / worth_part;
-  if (is_serial_ || most < 2) {
+  const Extent all = frame.count * static_cast<Extent>(operations_.size());
+  if (is_serial_ || all < 2 * worth_part) {
     return 1;
   }
+  const Extent most = all / worth_part;
   const std::size_t threads = thread_count();
   std::size_t parts = 1;  // a power of two, as trees of sums are cut
   while (threads > 1 && parts < threads * kPartsOfThread && static_cast<Extent>(parts * 2) <= most &&
