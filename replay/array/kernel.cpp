@@ -220,6 +220,14 @@ unsigned elidable_operands(const Numpy& np, OperandCodes codes, unsigned nin, co
   return mask;
 }
 
+bool is_of_the_kind(const Numpy& np, unsigned from, unsigned to) {
+  const Ref kind = Ref::steal(PyUnicode_FromString("same_kind"));
+  const Ref can =
+      Ref::steal(PyObject_CallFunctionObjArgs(np.can_cast, np.descr[from], np.descr[to], kind.get(), nullptr));
+  PyErr_Clear();
+  return can && can.get() == Py_True;
+}
+
 bool take_loop(PyObject* ufunc, PyObject* pair, Kernel* kernel) {
   Ref capsule = Ref::create(PyTuple_GET_ITEM(pair, 1));
   const Ref filled = Ref::steal(PyObject_CallMethod(ufunc, "_get_strided_loop", "(O)", capsule.get()));
@@ -256,6 +264,8 @@ bool fill(const Numpy& np, PyObject* ufunc, OperandCodes codes, Kernel* kernel) 
     if (is_array(codes[i]) && types[i] != type_of(codes[i])) {
       kernel->casts = true;
     }
+    kernel->casts_number = kernel->casts_number || (!np.weak_scalars && !is_array(codes[i]) &&
+                                                    !is_of_the_kind(np, type_of(codes[i]), types[i]));
   }
   // Once more with the dtypes of the loop itself: the context must not speak of Python numbers.
   const Ref pair = resolve(ufunc, resolution_key(np, codes, nin, types, false));

@@ -34,6 +34,9 @@ struct Kernel {
   bool usable = false;
   // Would be usable if array operands were cast to the types of the loop first.
   bool casts = false;
+  // Eager makes an array of a scalar whose dtype is not even of the same kind as the loop's (int64 for uint8), and does
+  // not take its short way then. Before NumPy 2.
+  bool casts_number = false;
   // No bit of the result depends on whether the output is one of the inputs.
   bool alias_safe = false;
   // A short pure loop: running it again gives the same, it never sets an exception.

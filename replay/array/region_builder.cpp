@@ -572,7 +572,7 @@ int RegionBuilder::emit(const Kernel& kernel, const Request& request) {
                                   .nin = kernel.nin,
                                   .out_size = kernel.out_size,
                                   .keeps_flags = kernel.keeps_flags,
-                                  .is_iterated = request.ufunc == nullptr};
+                                  .is_iterated = request.ufunc == nullptr || kernel.casts_number};
   operation.exact = is_column                                       ? Exact::kNone
                     : request.ufunc != nullptr                      ? exact_operation(kernel)
                     : kernel.out_type == kDouble && kernel.nin == 3 ? Exact::kSelect

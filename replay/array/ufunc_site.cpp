@@ -105,7 +105,7 @@ bool gather(const Numpy& np, const Kernel& kernel, const Operands& operands, Cal
     return false;
   }
   call->count = element_count(call->shape);
-  return true;
+  return !kernel.casts_number || call->shape->nd == 1 || call->order == kCContiguous;
 }
 
 // The bytes an operand of the call touches.

@@ -470,6 +470,23 @@ def test_long_functions(code: str, operations: int) -> None:
         assert "(limit)" in tagalong.explain(traced)
 
 
+@pytest.mark.parametrize("code", "bBhilfd")
+@pytest.mark.parametrize("scalar", [2, True, 2.5, np.int64(2), np.int8(2), np.float32(2.5), np.array(2)])
+def test_strides_of_axes_of_length_one(code: str, scalar: Any) -> None:
+    """They reach no element, but can be seen; NumPy 1.x has others where it does not take its short way."""
+    for source in (
+        "def f(a, s):\n    return a + s\n",
+        "def f(a, s):\n    b = s * a\n    c = b + b\n    return b, c\n",
+        "def f(a, s):\n    return np.negative(a) < s\n",
+    ):
+        eager, traced = both(source)
+        for shape in ((2, 1, 4), (1, 3), (3, 1), (1, 1)):
+            array = np.ones(shape, code, order="F")
+            for _ in range(5):
+                check(eager, traced, lambda: [array, scalar])  # noqa: B023
+        assert tagalong.stats(traced).hits >= 15
+
+
 @pytest.mark.parametrize("result", ["c", "b - c", "b + y"])
 def test_variables_of_a_frame_that_returns(result: str) -> None:
     """Nobody sees them, so they become no arrays; unless somebody holds the frame."""
