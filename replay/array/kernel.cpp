@@ -6,6 +6,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "replay/array/quotients.h"
+
 namespace tagalong::array {
 
 namespace {
@@ -288,6 +290,10 @@ bool fill(const Numpy& np, PyObject* ufunc, OperandCodes codes, Kernel* kernel) 
   kernel->gil_threshold = kGilThreshold;
   apply_knowledge(np, kernel);
   kernel->elidable = elidable_operands(np, codes, nin, *kernel);
+  const bool is_quotient = kernel->splittable && (kernel->name == "divide" || kernel->name == "true_divide");
+  if (is_quotient && types[0] == kDouble && out == kDouble && !is_array(codes[1])) {
+    kernel->loop = quotient_loop(kernel->loop);
+  }
   return true;
 }
 

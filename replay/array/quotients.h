@@ -1,0 +1,27 @@
+// Quotients of an array of doubles by one number, without division: by Markstein's theorem (Computation of elementary
+// functions on the IBM RISC System/6000 processor, 1990) one fused step from the remainder of an approximation that is
+// right but for its last bit gives the correctly rounded quotient. That is half of the time of NumPy's loop, with its
+// bits and floating point flags.
+//
+//   kernel.loop = quotient_loop(kernel.loop);   // of `divide`, from doubles to doubles
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "replay/array/numpy_abi.h"
+
+namespace tagalong::array {
+
+// For tests: blocks that were computed so, and those of them that raised a flag and were divided after all.
+struct QuotientCounts {
+  std::atomic<std::uint64_t> computed = 0;
+  std::atomic<std::uint64_t> divided = 0;
+};
+extern QuotientCounts quotient_counts;
+
+// A loop to be called with the same context and auxdata instead of NumPy's `loop`; that one itself on machines without
+// the instructions.
+[[nodiscard]] StridedLoop quotient_loop(StridedLoop loop);
+
+}  // namespace tagalong::array

@@ -1,0 +1,142 @@
+"""Quotients by one number, which are computed without division: the bits of NumPy's, its flags and its warnings."""
+
+from __future__ import annotations
+
+import struct
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from arrays_support import ERRSTATES, described
+from tagalong import _core
+from tagalong._core import _UfuncSite
+
+TRUE_DIVIDE = 11
+RANDOM = np.random.default_rng(7)
+SIZES = (*range(80), 255, 256, 257, 1023, 1024, 1025, 1031, 3000)
+DIVISORS = (3.0, 1.0, 0.1, 7.0, 1 / 3, 1e-140, 1e140, 2.0**-500, 2.0**500, 49.0, 1.9999999999999998, 1.9999999999999996,
+            1.0000000000000002, 5e-324, 0.0, -0.0, -3.0, float("inf"), float("nan"), 1e300, 1e-300)  # fmt: skip
+
+
+def double(bits: int) -> float:
+    return struct.unpack("<d", struct.pack("<Q", bits))[0]
+
+
+def both(x: Any, divisor: Any, state: dict[str, Any], temporary: bool) -> None:
+    """Eager NumPy and the site, with what they warn of."""
+    said: list[Any] = []
+
+    def run(divide: Any) -> Any:
+        with warnings.catch_warnings(record=True) as caught, np.errstate(**state):
+            warnings.simplefilter("always")
+            try:
+                result = described(divide())
+            except FloatingPointError as error:
+                result = str(error)
+        return result, [str(warning.message) for warning in caught], said.copy(), said.clear()
+
+    site = _UfuncSite()
+    mine = run(lambda: site.binary(TRUE_DIVIDE, [x.copy(), divisor], 1 if temporary else 0))
+    assert mine == run(lambda: np.true_divide(x, divisor)), (x.size, divisor, state, temporary)
+    assert site.direct + site.fallback == 1
+
+
+def bits(result: np.ndarray) -> np.ndarray:
+    return result.view(np.uint64)
+
+
+def compared(x: np.ndarray, divisor: float) -> None:
+    site = _UfuncSite()
+    mine = site.binary(TRUE_DIVIDE, [x, divisor], 0)
+    assert np.array_equal(bits(mine), bits(np.full(x.size, 1.0) * x / np.full(x.size, divisor))), divisor
+
+
+def dividends(kind: str, size: int) -> np.ndarray:
+    x = RANDOM.normal(size=size) * 10.0 ** RANDOM.integers(-3, 4, size=size)
+    if kind == "zeros":
+        x[RANDOM.random(size) < 0.3] = 0.0
+        x[RANDOM.random(size) < 0.3] = -0.0
+    if kind == "rare" and size:
+        odd = [double(0x7FF8000000000123), double(0xFFF8000000000456), np.inf, -np.inf, 5e-324, -1e-310, 1e308,
+               double(0x7FF4000000000001), 2.2250738585072014e-308, 1e-305]  # fmt: skip
+        x[RANDOM.integers(0, size)] = odd[int(RANDOM.integers(len(odd)))]
+    if kind == "tiny":
+        x *= 1e-307
+    if kind == "huge":
+        x *= 1e304
+    return x
+
+
+@pytest.mark.parametrize("temporary", [False, True])
+@pytest.mark.parametrize("kind", ["ordinary", "zeros", "rare", "tiny", "huge"])
+def test_bits_and_reports(kind: str, temporary: bool) -> None:
+    for size in SIZES:
+        for divisor in DIVISORS:
+            both(dividends(kind, size), divisor, ERRSTATES[0], temporary)
+    for state in ERRSTATES[1:3]:
+        for size in (40, 1500):
+            for divisor in DIVISORS:
+                both(dividends(kind, size), np.float64(divisor), state, temporary)
+
+
+def test_is_computed_without_division() -> None:
+    if "avx512dq" not in Path("/proc/cpuinfo").read_text("ascii"):
+        pytest.skip("this machine has no such instructions")
+    before = _core._quotient_counts()
+    compared(RANDOM.normal(size=5000), 3.0)
+    compared(dividends("zeros", 5000), 0.7)
+    after = _core._quotient_counts()
+    assert after[0] - before[0] == 10 and after[1] == before[1]
+    compared(np.full(5000, 1e-308), 3.0)
+    assert _core._quotient_counts()[1] - after[1] == 5
+
+
+def test_random_quotients() -> None:
+    for _ in range(200):
+        divisor = float(RANDOM.uniform(1, 2)) * 2.0 ** int(RANDOM.integers(-499, 499))
+        x = RANDOM.integers(1 << 52, 1 << 53, size=20_000).astype(float)
+        compared(np.ldexp(x, RANDOM.integers(-400, 300, size=x.size)), divisor)
+
+
+def nearest_to_middles(divisor: int) -> list[float]:
+    """Dividends whose quotients by this significand are as close to the middle of two doubles as any."""
+    found = []
+    for bits_ in (53, 54, 55):
+        inverse = pow(divisor, -1, 1 << bits_)
+        for distance in (1, 3, 5, 7):
+            for side in (1, -1):
+                middle = side * distance * inverse % (1 << bits_)
+                product = divisor * middle - side * distance
+                dividend = product >> bits_
+                if product == dividend << bits_ and 1 << 52 <= dividend < 1 << 53:
+                    found.append(float(dividend))
+    return found
+
+
+def test_quotients_near_the_middle_of_two() -> None:
+    count = 0
+    for _ in range(3000):
+        divisor = int(RANDOM.integers(1 << 52, 1 << 53)) | 1
+        x = nearest_to_middles(divisor)
+        count += len(x)
+        compared(np.array((x * 32)[:64] if x else [1.0] * 32), float(divisor))
+    assert count > 3000
+    for last in range(1, 400, 2):  # significands near both ends
+        for divisor in ((1 << 53) - last, (1 << 52) + last):
+            x = nearest_to_middles(divisor)
+            compared(np.array((x * 32)[:64] if x else [1.0] * 32), float(divisor))
+            near = np.arange(divisor - 200, divisor + 200).astype(float)
+            compared(near, float(divisor))
+
+
+def test_in_place() -> None:
+    for size in (40, 1024, 5000):
+        x = dividends("rare", size)
+        mine, eager = x.copy(), x.copy()
+        with np.errstate(all="ignore"):
+            _UfuncSite().binary(13 + TRUE_DIVIDE, [mine, 3.0], 0)
+            eager /= 3.0
+        assert np.array_equal(bits(mine), bits(eager))
