@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "replay/array/places.h"
+#include "replay/array/reduction_loops.h"
 #include "rewriter/interp/ref.h"
 
 namespace tagalong::array {
@@ -194,6 +195,12 @@ const ReductionKernel& reduction_kernel(const Numpy& np, Reduction reduction, un
   PyErr_Clear();
   if (is_usable) {
     kernel = made;
+    kernel.whole = made.loop;
+    if (loop == kDouble && is_sum) {
+      kernel.whole = kernel.loop = sum_loop(made.loop, made.context, made.auxdata);
+    } else if (loop == kDouble && begins_with_element(reduction)) {
+      kernel.whole = extreme_loop(made.loop, reduction == Reduction::kMax);
+    }
   }
   return kernel;
 }

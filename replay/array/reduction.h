@@ -13,7 +13,8 @@ namespace tagalong::array {
 enum class Reduction : std::uint8_t { kSum, kProd, kMax, kMin, kAny, kAll, kMean, kArgMax, kArgMin, kCount };
 
 struct ReductionKernel {
-  StridedLoop loop = nullptr;  // null: not for regions
+  StridedLoop loop = nullptr;   // null: not for regions
+  StridedLoop whole = nullptr;  // of all elements: the result is refused where its bits depend on their order
   MethodContext* context = nullptr;
   void* auxdata = nullptr;
   FloatUnits float_units = FloatUnits::kNone;

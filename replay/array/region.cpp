@@ -614,7 +614,7 @@ bool RegionPlan::reduce_block(Frame* frame, Extent count) const {
     }
     const std::array<char*, 3> places{accumulator.bytes, data, accumulator.bytes};
     const std::array<Extent, 3> strides{0, stride, 0};
-    if (left > 0 && kernel.loop(kernel.context, places.data(), &left, strides.data(), kernel.auxdata) != 0) {
+    if (left > 0 && kernel.whole(kernel.context, places.data(), &left, strides.data(), kernel.auxdata) != 0) {
       return false;
     }
   }
@@ -681,7 +681,7 @@ bool RegionPlan::compute_next(Frame* frame, Space* space, Extent count) const {
 
 // Blocks as pairwise summation cuts; `sums` of the elements that have been taken.
 bool RegionPlan::compute_tree(Frame* frame, Space* space, Extent count, Accumulator* sums) const {
-  if (count <= kBlock) {
+  if (count <= (operations_.empty() ? frame->block : kBlock)) {
     if (!compute_next(frame, space, count)) {
       return false;
     }
@@ -818,6 +818,9 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
     }
   }
   frame->block = is_staged_ ? std::max<Extent>(kBlock / frame->row, 1) * frame->row : kBlock;
+  if (operations_.empty() && space == nullptr) {
+    frame->block = frame->count;  // reduce loops halve what they sum themselves
+  }
   frame->block = std::min(frame->count, frame->block);
   constexpr std::size_t kSmall = 2048;
   alignas(kCacheLine) std::array<char, kSmall> small;  // NOLINT(cppcoreguidelines-pro-type-member-init)

@@ -4,6 +4,7 @@
 #include <boost/python.hpp>
 
 #include "replay/array/quotients.h"
+#include "replay/array/reduction_loops.h"
 #include "replay/array/region.h"
 #include "replay/array/ufunc_site.h"
 #include "runtime/module/exports.h"
@@ -84,6 +85,8 @@ py::tuple quotient_counts() {
   return py::make_tuple(array::quotient_counts.computed.load(), array::quotient_counts.divided.load());
 }
 
+std::uint64_t own_reductions() { return array::own_reductions; }
+
 py::dict region_reasons() {
   py::dict reasons;
   for (std::size_t number = 1; number < array::kRegionReasons.size(); ++number) {
@@ -100,6 +103,7 @@ void export_arrays() {
   py::def("_whole_regions", whole_regions, "How many regions were all that their function does, for tests.");
   py::def("_region_parts", region_parts, "Parts of large regions that threads have shared, for tests.");
   py::def("_quotient_counts", quotient_counts, "(computed, divided) blocks of quotients by one number, for tests.");
+  py::def("_own_reductions", own_reductions, "Calls of reduce loops that are not NumPy's, for tests.");
   py::def("_region_reasons", region_reasons, "How often array operations were not run as one, by reason, for tests.");
   py::class_<TestSite, boost::noncopyable>("_UfuncSite", "One array site, for tests; NotImplemented means fallback.")
       .def("call", &TestSite::call)

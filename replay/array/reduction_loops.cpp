@@ -1,0 +1,196 @@
+#include "replay/array/reduction_loops.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <vector>
+
+#include "replay/array/reduction.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace tagalong::array {
+
+std::atomic<std::uint64_t> own_reductions = 0;
+
+#if defined(__x86_64__)
+
+namespace {
+
+constexpr Extent kLanes = 8;
+constexpr Extent kLeaf = 128;  // elements that are not halved any more
+constexpr auto kItem = static_cast<Extent>(sizeof(double));
+
+// NumPy's, where these here have nothing to say: the same for all kernels of one kind.
+StridedLoop numpys_sum = nullptr;
+std::array<StridedLoop, 2> numpys_extremes{};
+
+bool is_possible() { return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0; }
+
+bool is_row(const Extent* strides) { return strides[0] == 0 && strides[1] == kItem && strides[2] == 0; }
+
+// GCC 12 takes what its own header leaves undefined on purpose for a mistake.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+
+// NumPy has eight sums, each of every eighth element, and adds what is left one after another.
+[[gnu::target("avx512f,avx512dq")]] inline double sum_of_leaf(const double* values, Extent count) {
+  double sum = -0.0;
+  Extent done = 0;
+  if (count >= kLanes) {
+    __m512d sums = _mm512_loadu_pd(values);
+    for (done = kLanes; done + kLanes <= count; done += kLanes) {
+      sums = _mm512_add_pd(sums, _mm512_loadu_pd(values + done));
+    }
+    const __m256d pairs = _mm256_hadd_pd(_mm512_castpd512_pd256(sums), _mm512_extractf64x4_pd(sums, 1));
+    const __m128d fours = _mm_add_pd(_mm256_castpd256_pd128(pairs), _mm256_extractf128_pd(pairs, 1));
+    sum = _mm_cvtsd_f64(fours) + _mm_cvtsd_f64(_mm_unpackhi_pd(fours, fours));
+  }
+  for (; done < count; ++done) {
+    sum += values[done];
+  }
+  return sum;
+}
+
+[[gnu::target("avx512f,avx512dq")]] double sum_of(const double* values, Extent count) {
+  if (count <= kLeaf) {
+    return sum_of_leaf(values, count);
+  }
+  const Extent left = left_half(count);
+  const double sum = sum_of(values, left);
+  return sum + sum_of(values + left, count - left);
+}
+
+[[gnu::target("avx512f,avx512dq")]] int sum(MethodContext* context, char* const* data, const Extent* dims,
+                                            const Extent* strides, void* aux) {
+  if (!is_row(strides)) {
+    return numpys_sum(context, data, dims, strides, aux);
+  }
+  own_reductions.fetch_add(1, std::memory_order_relaxed);
+  double result;
+  std::memcpy(&result, data[0], sizeof(result));
+  result += sum_of(reinterpret_cast<const double*>(data[1]), dims[0]);
+  std::memcpy(data[2], &result, sizeof(result));
+  return 0;
+}
+
+template <bool of_largest>
+[[gnu::target("avx512f,avx512dq")]] inline __m512d better(__m512d one, __m512d two) {
+  return of_largest ? _mm512_max_pd(one, two) : _mm512_min_pd(one, two);
+}
+
+template <bool of_largest>
+[[gnu::noinline, gnu::target("avx512f,avx512dq")]] bool find(const double* values, Extent count, double* result) {
+  constexpr Extent kTogether = 4;
+  const __m512d first = _mm512_set1_pd(*result);
+  __mmask8 nans = _mm512_cmp_pd_mask(first, first, _CMP_UNORD_Q);
+  __m512d one = first;
+  __m512d two = first;
+  __m512d three = first;
+  __m512d four = first;
+  Extent done = 0;
+  for (; done + kTogether * kLanes <= count; done += kTogether * kLanes) {
+    const __m512d a = _mm512_loadu_pd(values + done);
+    const __m512d b = _mm512_loadu_pd(values + done + kLanes);
+    const __m512d c = _mm512_loadu_pd(values + done + 2 * kLanes);
+    const __m512d d = _mm512_loadu_pd(values + done + 3 * kLanes);
+    nans |= _mm512_cmp_pd_mask(a, b, _CMP_UNORD_Q) | _mm512_cmp_pd_mask(c, d, _CMP_UNORD_Q);
+    one = better<of_largest>(one, a);
+    two = better<of_largest>(two, b);
+    three = better<of_largest>(three, c);
+    four = better<of_largest>(four, d);
+  }
+  for (; done < count; done += kLanes) {
+    const Extent left = count - done;
+    const __mmask8 mask = left < kLanes ? static_cast<__mmask8>((1U << static_cast<unsigned>(left)) - 1) : 0xFF;
+    const __m512d a = _mm512_mask_loadu_pd(first, mask, values + done);
+    nans |= _mm512_cmp_pd_mask(a, a, _CMP_UNORD_Q);
+    one = better<of_largest>(one, a);
+  }
+  one = better<of_largest>(better<of_largest>(one, two), better<of_largest>(three, four));
+  *result = of_largest ? _mm512_reduce_max_pd(one) : _mm512_reduce_min_pd(one);
+  return nans == 0;
+}
+
+template <bool of_largest>
+int extreme(MethodContext* context, char* const* data, const Extent* dims, const Extent* strides, void* aux) {
+  if (!is_row(strides)) {
+    return numpys_extremes[of_largest ? 1 : 0](context, data, dims, strides, aux);
+  }
+  own_reductions.fetch_add(1, std::memory_order_relaxed);
+  const unsigned control = _mm_getcsr();
+  double result;
+  std::memcpy(&result, data[0], sizeof(result));
+  if (!find<of_largest>(reinterpret_cast<const double*>(data[1]), dims[0], &result)) {
+    _mm_setcsr(control);  // NaNs raise nothing in NumPy
+    result = std::bit_cast<double>(std::uint64_t{0x7FF8000000000000});
+  }
+  std::memcpy(data[2], &result, sizeof(result));
+  return 0;
+}
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+// Of values of very different size, zeros of both signs among them, in rows of all lengths that end otherwise.
+bool sums_are_numpys(StridedLoop loop, MethodContext* context, void* auxdata) {
+  constexpr Extent kMost = 1100;
+  constexpr Extent kAll = 3 * kLeaf;  // lengths that are all tried
+  constexpr Extent kStep = 37;
+  constexpr std::uint64_t kFactor = 6364136223846793005;
+  constexpr unsigned kTop = 40;
+  std::vector<double> values(kMost);
+  for (const bool are_zeros : {false, true}) {
+    std::uint64_t state = 1;
+    for (double& value : values) {
+      state = state * kFactor + 1;
+      const auto number = static_cast<double>(state >> kTop);
+      value = are_zeros ? -0.0 : (state & 1U << 20U) != 0 ? number / 3 : -number * number / 7;
+    }
+    for (Extent count = 0; count < kMost; count += count < kAll ? 1 : kStep) {
+      double theirs = -0.0;
+      auto* result = reinterpret_cast<char*>(&theirs);
+      const std::array<char*, 3> places{result, reinterpret_cast<char*>(values.data()), result};
+      const std::array<Extent, 3> strides{0, kItem, 0};
+      static_cast<void>(loop(context, places.data(), &count, strides.data(), auxdata));
+      const double own = -0.0 + sum_of(values.data(), count);
+      if (std::bit_cast<std::uint64_t>(own) != std::bit_cast<std::uint64_t>(theirs)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+StridedLoop sum_loop(StridedLoop loop, MethodContext* context, void* auxdata) {
+  if (numpys_sum == nullptr && is_possible() && sums_are_numpys(loop, context, auxdata)) {
+    numpys_sum = loop;
+  }
+  return numpys_sum == loop ? sum : loop;
+}
+
+StridedLoop extreme_loop(StridedLoop loop, bool of_largest) {
+  StridedLoop& numpys = numpys_extremes[of_largest ? 1 : 0];
+  if (!is_possible() || (numpys != nullptr && numpys != loop)) {
+    return loop;
+  }
+  numpys = loop;
+  return of_largest ? extreme<true> : extreme<false>;
+}
+
+#else
+
+StridedLoop sum_loop(StridedLoop loop, MethodContext* /*context*/, void* /*auxdata*/) { return loop; }
+StridedLoop extreme_loop(StridedLoop loop, bool /*of_largest*/) { return loop; }
+
+#endif
+
+}  // namespace tagalong::array

@@ -1,0 +1,108 @@
+"""Sums and extremes of doubles by reduce loops of our own: the bits of NumPy's."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tagalong
+from arrays_support import described
+from tagalong import _core
+
+RANDOM = np.random.default_rng(11)
+SIZES = (*range(1, 301), 1000, 1023, 1024, 1025, 2049, 5000, 40_001)
+WARM_UP = 8
+ROW = RANDOM.normal(size=37)
+
+
+def total(x):
+    return np.sum(x)
+
+
+def largest(x):
+    return np.max(x)
+
+
+def smallest(x):
+    return x.min()
+
+
+def middle(x):
+    return x.mean()
+
+
+def total_of_squares(x):
+    return (x * x + 1.0).sum()
+
+
+def largest_of_many(x):
+    y = x * 0.5 - 1.0
+    return np.max(y), y
+
+
+def of_rows(x):
+    return (x[:, None] * ROW).sum(axis=1)
+
+
+PROGRAMS = (total, largest, smallest, middle, total_of_squares, largest_of_many, of_rows)
+
+
+def values(kind: str, size: int) -> np.ndarray:
+    x = RANDOM.normal(size=size) * 10.0 ** RANDOM.integers(-12, 12, size=size)
+    if kind == "zeros":
+        x = RANDOM.choice([0.0, -0.0], size=size)
+    elif kind == "negative zeros":
+        x = np.full(size, -0.0)
+    elif kind == "equal":
+        x = RANDOM.choice([2.0, 2.0, -3.0, 0.0, -0.0], size=size)
+    elif kind == "one NaN":
+        x[RANDOM.integers(size)] = -np.nan
+    elif kind == "infinite":
+        x[RANDOM.integers(size)] = np.inf
+        x[RANDOM.integers(size)] = -np.inf
+    elif kind == "huge":
+        x = RANDOM.choice([1e308, -1e308, 1.0], size=size)
+    elif kind == "subnormal":
+        x *= 1e-310
+    return x
+
+
+KINDS = ("ordinary", "zeros", "negative zeros", "equal", "one NaN", "infinite", "huge", "subnormal")
+
+
+def said(function: Callable[[Any], Any], x: np.ndarray) -> tuple[Any, list[str]]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = function(x)
+    parts = result if isinstance(result, tuple) else (result,)
+    return [described(part) for part in parts], [str(warning.message) for warning in caught]
+
+
+@pytest.fixture(autouse=True)
+def regions() -> None:
+    _core.set_option("regions", 2)
+    _core.set_option("retire_after", 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_bits(program: Callable[[Any], Any], kind: str) -> None:
+    traced = tagalong.trace(FunctionType(program.__code__.replace(), program.__globals__, "f"))
+    for _ in range(WARM_UP):
+        traced(values("ordinary", 100))
+    before = _core._own_reductions()
+    for size in SIZES:
+        x = values(kind, size)
+        assert said(traced, x) == said(program, x), size
+    if "avx512dq" in Path("/proc/cpuinfo").read_text("ascii"):
+        # A region that has been refused waits before it is tried again.
+        assert _core._own_reductions() - before >= (len(SIZES) - 1 if kind == "ordinary" else 1)
+    for size in SIZES:
+        x = values(kind, 2 * size)[::2]
+        assert said(traced, x) == said(program, x), size
