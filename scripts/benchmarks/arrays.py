@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 SIZES = (10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
+ARITHMETIC = "chain of 6 operations"
 QUICK_SIZES = (10, 1_000, 100_000, 1_000_000)
 PEERS = ("tagalong", "numexpr", "numba", "jax", "torch.compile")
 MIB = 1 << 20
@@ -263,30 +264,46 @@ class Bar:
         return f"  {verdict} {self.what:74} {ratio(self.value):>7} ({side} {self.bar:g}{out_of_reach})"
 
 
-def bars_of_ratios(results: Results) -> Iterator[Bar]:
-    """Of the chain against everybody, of the others against eager NumPy at the sizes people use."""
-    from benchmarks.peers.programs import PROGRAMS
+CALLS = 1000  # with fewer, a peer's first call counts
 
-    transcendental = {program.name for program in PROGRAMS if program.is_transcendental}
+
+def total(line: dict[str, Any], calls: int) -> float:
+    """Seconds of so many calls, the first one and making the function included."""
+    return line["first"] + (calls - 1) * line["call"]
+
+
+def bars_of_chains(
+    where: str, name: str, setting: Setting, size: int, against: dict[str, float]
+) -> Iterator[Bar]:
+    is_arithmetic = name == ARITHMETIC
+    if is_arithmetic and size <= 1000:
+        yield Bar(f"{where}: NumPy", against["NumPy"], 5.0)
+    elif is_arithmetic and setting.raised:
+        yield Bar(f"{where}: NumPy", against["NumPy"], 2.0)
+    for peer in PEERS[1:]:
+        if peer in against and peer == "numexpr":
+            yield Bar(f"{where}: numexpr", against[peer], 2.0)
+        elif peer in against:
+            in_cache = is_arithmetic and size < 10_000_000
+            yield Bar(f"{where}: {peer}", against[peer], 0.5 if in_cache else 1.0)
+
+
+def bars_of_ratios(results: Results) -> Iterator[Bar]:
+    """Of chains against everybody; of programs, at the sizes people use, against eager NumPy, and against peers in the
+    total of any number of calls up to a thousand."""
     for (setting, name, size), lines in results.items():
         where = f"{name}, {size:,}, {setting}"
-        against = {
-            peer: line["call"] / lines["tagalong"]["call"] for peer, line in lines.items() if line["call"] > 0
-        }
+        mine = lines["tagalong"]
+        against = {peer: line["call"] / mine["call"] for peer, line in lines.items() if line["call"] > 0}
         if name.startswith("chain"):
-            if size <= 1000:
-                yield Bar(f"{where}: NumPy", against["NumPy"], 5.0)
-            elif setting.raised:
-                yield Bar(f"{where}: NumPy", against["NumPy"], 2.0)
-            if "numexpr" in against:
-                yield Bar(f"{where}: numexpr", against["numexpr"], 2.0)
+            yield from bars_of_chains(where, name, setting, size, against)
         elif 1_000 <= size <= 1_000_000:
             most = limit(lines) * setting.threads
             yield Bar(f"{where}: NumPy", against["NumPy"], 2.0, limit=most)
-        for peer in ("numba", "jax", "torch.compile"):
-            if peer in against and (name in transcendental or name.startswith("chain")):
-                in_cache = name not in transcendental and size < 10_000_000
-                yield Bar(f"{where}: {peer}", against[peer], 0.5 if in_cache else 1.0)
+            for peer in PEERS[1:]:
+                if peer in against:
+                    worst = min(total(lines[peer], calls) / total(mine, calls) for calls in (1, CALLS))
+                    yield Bar(f"{where}: {peer}, up to {CALLS} calls", worst, 1.0)
 
 
 def bars_of_extras(found: dict[str, Any]) -> Iterator[Bar]:

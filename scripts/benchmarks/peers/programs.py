@@ -17,6 +17,10 @@ CLUSTERS = 8
 TAPS = (0.0625, 0.25, 0.375, 0.25, 0.0625)
 
 
+def exp_log_chain(a, b, c):
+    return np.exp(-a * a) * np.sqrt(b) + np.log(c + 1.0) / (a + 2.0)
+
+
 def black_scholes(s, k, t):
     """Prices of European calls, with r = 3 % and volatility 20 %; erf by Abramowitz and Stegun, 7.1.26."""
     root = 0.2 * np.sqrt(t)
@@ -273,6 +277,14 @@ PROGRAMS = (
         uniform((1.0, 2.0), (2.0, 3.0)),
         by_expression("sqrt((x * y + x - y) * 0.5) + y", "x y"),
         is_elementwise=True,
+    ),
+    Program(
+        "chain with exp and log",
+        exp_log_chain,
+        uniform((-2.0, 2.0), (1.0, 2.0), (0.0, 9.0)),
+        by_expression("exp(-a * a) * sqrt(b) + log(c + 1.0) / (a + 2.0)", "a b c"),
+        is_elementwise=True,
+        is_transcendental=True,
     ),
     Program(
         "Black–Scholes",
