@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "replay/array/near_functions.h"
 #include "replay/array/quotients.h"
 
 namespace tagalong::array {
@@ -66,6 +67,11 @@ void apply_knowledge(const Numpy& np, Kernel* kernel) {
     return;
   }
   kernel->splittable = !kernel->requires_pyapi;
+  if (kernel->splittable && kernel->nin == 1 && kernel->in_type[0] == kDouble && kernel->out_type == kDouble) {
+    const StridedLoop numpys_loop = kernel->loop;
+    kernel->loop = near_loop(kernel->name, numpys_loop, kernel->context, kernel->auxdata);
+    kernel->alias_safe = kernel->loop != numpys_loop;  // then NumPy's loop is known to go element by element, too
+  }
   kernel->keeps_flags = std::ranges::find(kKeepFlags, kernel->name) != kKeepFlags.end();
   const auto* known = std::ranges::find(kKnownUfuncs, kernel->name, &KnownUfunc::name);
   if (known == kKnownUfuncs.end()) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <boost/python.hpp>
 
+#include "replay/array/near_functions.h"
 #include "replay/array/quotients.h"
 #include "replay/array/reduction_loops.h"
 #include "replay/array/region.h"
@@ -87,6 +88,8 @@ py::tuple quotient_counts() {
 
 std::uint64_t own_reductions() { return array::own_reductions; }
 
+py::tuple near_counts() { return py::make_tuple(array::near_counts.computed.load(), array::near_counts.left.load()); }
+
 py::dict region_reasons() {
   py::dict reasons;
   for (std::size_t number = 1; number < array::kRegionReasons.size(); ++number) {
@@ -104,6 +107,7 @@ void export_arrays() {
   py::def("_region_parts", region_parts, "Parts of large regions that threads have shared, for tests.");
   py::def("_quotient_counts", quotient_counts, "(computed, divided) blocks of quotients by one number, for tests.");
   py::def("_own_reductions", own_reductions, "Calls of reduce loops that are not NumPy's, for tests.");
+  py::def("_near_counts", near_counts, "Sines and cosines (computed here, left to NumPy's loop), for tests.");
   py::def("_region_reasons", region_reasons, "How often array operations were not run as one, by reason, for tests.");
   py::class_<TestSite, boost::noncopyable>("_UfuncSite", "One array site, for tests; NotImplemented means fallback.")
       .def("call", &TestSite::call)

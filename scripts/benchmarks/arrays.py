@@ -224,16 +224,16 @@ def calls_to_catch_up(lines: dict[str, dict[str, Any]], peer: str) -> str:
 
 
 def limit(lines: dict[str, dict[str, Any]]) -> float:
-    """How many times as fast as NumPy a program can be by one thread whose exp, log, sin, ... are NumPy's own loops."""
+    """How many times as fast as NumPy a program can be by one thread whose exp, log, ... are NumPy's own loops."""
     line = lines["NumPy"]
     return line["call"] / line["own_loops"] if line["own_loops"] > 0 else float("inf")
 
 
 def print_limits(names: list[str], sizes: list[int], options: Any, results: Results) -> None:
-    """Of programs of which NumPy's own exp, log, sin, ... take the time."""
+    """Of programs of which NumPy's own exp, log, ... take the time."""
     setting = options.settings[0]
     print(
-        f"\nShare of eager NumPy's time in its loops of exp, log, sin, ..., for which no others can stand, {setting}"
+        f"\nShare of eager NumPy's time in its loops of exp, log, ..., for which no others can stand, {setting}"
     )
     print("(in brackets: how many times as fast one thread could be without anything else)\n")
     for name in names:

@@ -1,0 +1,28 @@
+// np.sin and np.cos of float64 are libm's functions, one element after another. Here are loops for eight elements at
+// once with the same bits: what has to be the correctly rounded result, because it is too far from the middle between
+// two doubles for libm's error to matter, is computed here; the near misses, and what is no ordinary number, by NumPy's
+// own loop.
+//
+//   kernel.loop = near_loop("sin", kernel.loop, kernel.context, kernel.auxdata);   // or what it was
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "replay/array/numpy_abi.h"
+
+namespace tagalong::array {
+
+// Elements, for tests: how many were computed here, and how many of the same blocks were left to NumPy's loop.
+struct NearCounts {
+  std::atomic<std::uint64_t> computed = 0;
+  std::atomic<std::uint64_t> left = 0;
+};
+extern NearCounts near_counts;
+
+// A loop to be called with the same context and auxdata instead of NumPy's `loop` for a ufunc of this name from float64
+// to float64; `loop` itself where there is none, or where NumPy's is not libm's function. Needs the GIL.
+[[nodiscard]] StridedLoop near_loop(std::string_view name, StridedLoop loop, MethodContext* context, void* auxdata);
+
+}  // namespace tagalong::array

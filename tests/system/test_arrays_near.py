@@ -1,0 +1,185 @@
+"""Sines and cosines, of which most are computed by loops of our own: the bits of NumPy's, and its warnings."""
+
+from __future__ import annotations
+
+import math
+import platform
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tagalong
+from arrays_support import compare_runs, described
+from tagalong import _core
+from tagalong._core import _UfuncSite
+
+FUNCTIONS = (np.sin, np.cos)
+DEAD = 1 << 8
+BLOCK = 1024  # so many elements at once
+RNG = np.random.default_rng(20240811)
+WANTED = {"avx512f", "avx512dq", "avx512bw", "avx512vl"}
+
+
+def has_loops() -> bool:
+    """Whether this machine has the instructions, and its NumPy takes glibc's functions."""
+    cpuinfo = Path("/proc/cpuinfo")
+    flags = set(cpuinfo.read_text().split()) if cpuinfo.exists() else set()
+    x = RNG.uniform(-10, 10, 20_000)
+    is_libm = np.sin(x).tolist() == [math.sin(item) for item in x.tolist()]
+    return flags >= WANTED and platform.libc_ver()[0] == "glibc" and is_libm
+
+
+HAS_LOOPS = has_loops()
+
+
+def counted() -> tuple[int, int]:
+    computed, left = _core._near_counts()
+    return computed, left
+
+
+def assert_same(ufunc: np.ufunc, x: np.ndarray) -> None:
+    result = _UfuncSite().call(ufunc, [x], 0)
+    expected = ufunc(x)
+    wrong = np.flatnonzero(result.view(np.int64) != expected.view(np.int64))
+    assert wrong.size == 0, [float(item).hex() for item in x[wrong][:5]]
+
+
+def near(base: float, steps: int, count: int) -> np.ndarray:
+    """Doubles a few units beside multiples, and others closely around them."""
+    multiples = base * RNG.integers(-steps, steps, count).astype(np.float64)
+    few = (multiples.view(np.int64) + RNG.integers(-40, 40, count)).view(np.float64)
+    return np.concatenate([few, multiples + np.ldexp(RNG.uniform(-1, 1, count), -RNG.integers(0, 60, count))])
+
+
+COUNT = 500_000
+VALUES = {
+    "one turn": lambda: RNG.uniform(-math.pi, math.pi, COUNT),
+    "hundred": lambda: RNG.uniform(-100, 100, COUNT),
+    "all that are computed": lambda: RNG.uniform(-(2.0**20), 2.0**20, COUNT),
+    "magnitudes": lambda: np.ldexp(RNG.uniform(-1, 1, COUNT), RNG.integers(-22, 22, COUNT)),
+    "beside the limits": lambda: np.ldexp(RNG.uniform(-1, 1, COUNT) * 1e-9 + 1, RNG.choice([-20, 20], COUNT)),
+    "where tables meet": lambda: near(math.pi / 32, 200_000, COUNT // 2),
+    "sixteenths": lambda: near(math.pi / 16, 5_000_000, COUNT // 2),
+    "few sixteenths": lambda: near(math.pi / 16, 40, COUNT // 2),
+    "quarters": lambda: near(math.pi / 2, 600_000, COUNT // 2),
+    "of a grid": lambda: np.linspace(-50, 50, COUNT),
+    "of degrees": lambda: np.radians(np.arange(COUNT, dtype=np.float64)),
+    "tiny": lambda: np.ldexp(RNG.uniform(-1, 1, COUNT // 10), -RNG.integers(20, 1074, COUNT // 10)),
+    "huge": lambda: np.ldexp(RNG.uniform(-1, 1, COUNT // 10), RNG.integers(20, 1024, COUNT // 10)),
+    "any bits": lambda: RNG.integers(-(2**63), 2**63 - 1, COUNT // 10).view(np.float64),
+}
+SPECIAL = np.array(
+    [0.0, -0.0, 5e-324, -5e-324, 2.2e-308, -1e-310, 1e300, -(2.0**20), 2.0**20, np.inf, -np.inf, np.nan, 1.0]
+)
+
+
+@pytest.mark.parametrize("ufunc", FUNCTIONS, ids=lambda ufunc: ufunc.__name__)
+@pytest.mark.parametrize("kind", [*VALUES])
+def test_bits(ufunc: np.ufunc, kind: str) -> None:
+    x = VALUES[kind]()
+    # Blocks of which most is left over are not tried again at once.
+    mixed = np.where(RNG.random(x.size) < 0.35, x, RNG.uniform(-9, 9, x.size))
+    with np.errstate(all="ignore"):
+        for part in np.array_split(x, 10):
+            assert_same(ufunc, part)
+        assert_same(ufunc, RNG.uniform(-9, 9, 8 * BLOCK))
+        before = counted()
+        for part in np.array_split(mixed, 10):
+            assert_same(ufunc, part)
+    computed, left = (now - then for now, then in zip(counted(), before, strict=True))
+    assert not HAS_LOOPS or (computed + left == x.size and computed > 0.3 * x.size)
+
+
+@pytest.mark.parametrize("ufunc", FUNCTIONS, ids=lambda ufunc: ufunc.__name__)
+def test_lengths_and_places(ufunc: np.ufunc) -> None:
+    x = RNG.uniform(-20, 20, 4000)
+    x[::13] = 0.0
+    for size in [*range(71), *range(1016, 1033), 2047, 2048, 2049, 3000]:
+        for offset in range(0, 9, 3):
+            assert_same(ufunc, x[offset : offset + size])
+    bytes_of = np.zeros(8 * 200 + 1, np.uint8)
+    unaligned = bytes_of[1:].view(np.float64)
+    unaligned[:] = x[:200]
+    compare_runs(
+        lambda: ufunc(unaligned), lambda site: site.call(ufunc, [unaligned], 0), must_be_direct=False
+    )
+    for strided in (
+        x[::2],
+        x[::-1],
+        x[::-3],
+        x[:3600].reshape(60, 60).T,
+        np.asfortranarray(x.reshape(40, 100)),
+    ):
+        compare_runs(lambda: ufunc(strided), lambda site: site.call(ufunc, [strided], 0))  # noqa: B023
+
+
+@pytest.mark.parametrize("ufunc", FUNCTIONS, ids=lambda ufunc: ufunc.__name__)
+def test_into_the_operand(ufunc: np.ufunc) -> None:
+    x = RNG.uniform(-20, 20, 3000)
+    for size in (*range(40), 1000, 1031, 3000):
+        site = _UfuncSite()
+        result = site.call(ufunc, [x[:size] + 0.0], DEAD)
+        assert described(result) == described(ufunc(x[:size] + 0.0))
+        assert not HAS_LOOPS or size == 0 or site.reused == 1
+
+
+@pytest.mark.parametrize("ufunc", FUNCTIONS, ids=lambda ufunc: ufunc.__name__)
+@pytest.mark.parametrize("how", ["warn", "raise", "call", "ignore"])
+def test_special_numbers_and_flags(ufunc: np.ufunc, how: str) -> None:
+    signalling = np.array([0x7FF0000000000001, 0xFFF4000000000000], np.uint64).view(np.float64)
+    payload = np.array([0x7FF8000000000123, 0xFFF8000000000456], np.uint64).view(np.float64)
+    for size in (16, 17, 40, 1500):
+        compared = [*SPECIAL, *signalling, *payload]
+        for number in [*range(len(compared)), None]:
+            x = RNG.uniform(-6, 6, size)
+            if number is None:
+                x[:] = np.resize(np.array(compared), size)  # bits stay as they are
+            else:
+                x[size - 3] = 0.0
+                x.view(np.int64)[size - 3] = np.array(compared[number : number + 1]).view(np.int64)[0]
+            compare_runs(
+                lambda: ufunc(x),  # noqa: B023
+                lambda site: site.call(ufunc, [x], 0),  # noqa: B023
+                errstate={"all": how},
+                label=f"{size} {number}",
+            )
+
+
+def test_masked_lanes_raise_nothing() -> None:
+    """What is read beyond the last element, or left over, must not be computed with."""
+    x = RNG.uniform(-6, 6, 64)
+    x[30:] = np.inf
+    with np.errstate(all="raise"):
+        for size in range(31):
+            assert_same(np.sin, x[:size])
+
+
+def waves(x: Any, y: Any) -> Any:
+    a = np.sin((x - y) * 0.5)
+    return a * a + np.cos(x) * np.cos(y) * np.sin(x + y)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_in_regions(threads: int) -> None:
+    _core.set_option("regions", 2)
+    _core.set_option("threads", threads)
+    traced = tagalong.trace(FunctionType(waves.__code__.replace(), globals()))
+    for size in (5, 100, 1024, 5000, 400_000):
+        for _ in range(8):
+            x, y = RNG.uniform(-3, 3, size), RNG.uniform(-3, 3, size)
+            x[size // 2] = y[size // 3] = 0.0
+            before = counted()
+            assert described(traced(x, y)) == described(waves(x, y))
+        assert not HAS_LOOPS or size < 100 or counted()[0] - before[0] > 3 * size
+
+
+def test_rows_of_nothing_but_zeros() -> None:
+    """Blocks of which most is left over are NumPy's after a few tries."""
+    zeros = np.zeros(100 * BLOCK)
+    before = counted()
+    assert_same(np.sin, zeros)
+    assert counted()[0] == before[0]
+    assert counted()[1] - before[1] <= zeros.size / 4
