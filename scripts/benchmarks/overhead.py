@@ -6,6 +6,7 @@ Processes with and without tagalong are run in turn. Their own processor time is
 from __future__ import annotations
 
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -120,8 +121,9 @@ def _starts(rounds: int) -> Iterator[Figure]:
             venv.create(place, with_pip=False, symlinks=True)
             pythons.append(str(place / "bin" / "python"))
         packages = next(Path(folder, "with", "lib").glob("python3*")) / "site-packages"
-        for found in (PACKAGE, PACKAGE.with_name("_tagalong_autostart.py"), _autostart_file()):
-            (packages / found.name).symlink_to(found)
+        (packages / PACKAGE.name).symlink_to(PACKAGE)
+        for found in (PACKAGE.with_name("_tagalong_autostart.py"), _autostart_file()):
+            shutil.copy(found, packages)  # as an installer does; each start reads one of them
         words = [[pythons[0]], [pythons[1]], [pythons[1]]]
         times = _start_times(words, [{}, {}, {"TAGALONG": "1"}], rounds)
     plain, unset, switched_on = (min(column) for column in times)
