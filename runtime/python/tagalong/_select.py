@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 OURS = os.path.realpath(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 - pathlib is slow to load
 
 
-def foreign_folders() -> tuple[str, ...]:
+def _foreign_folders() -> tuple[str, ...]:
     """The folders of the standard library and of installed packages, as written and with symbolic links resolved."""
     # What sysconfig calls stdlib, platstdlib, purelib and platlib; it takes longer to load than all of this.
     library = f"lib/python{sys.version_info.major}.{sys.version_info.minor}"
@@ -22,8 +22,15 @@ def foreign_folders() -> tuple[str, ...]:
         for prefix in (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)
     ]
     folders += [os.path.dirname(os.__file__), site.getusersitepackages(), *site.getsitepackages()]  # noqa: PTH120
-    both = [form(folder) + os.sep for folder in folders for form in (os.path.abspath, os.path.realpath)]
+    both = [
+        form(folder) + os.sep
+        for folder in dict.fromkeys(folders)
+        for form in (os.path.abspath, os.path.realpath)
+    ]
     return tuple(dict.fromkeys(both))
+
+
+FOREIGN = _foreign_folders()
 
 
 def our_paths() -> tuple[str, ...]:
@@ -33,7 +40,7 @@ def our_paths() -> tuple[str, ...]:
 
 def opaque_paths() -> tuple[str, ...]:
     """Beginnings of the file names of code that is called by a recording, never made part of it."""
-    return (*foreign_folders(), OURS, "<frozen ")
+    return (*FOREIGN, OURS, "<frozen ")
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
@@ -53,8 +60,7 @@ class Selection:
     def __init__(self, settings: Settings) -> None:
         self._include = settings.include
         self._exclude = settings.exclude
-        self._foreign = foreign_folders()
-        self._folders: dict[str, bool] = {}
+        self._folders: dict[str, str] = {}
         if self._include or self._exclude:
             import fnmatch  # noqa: F401 - here, not when a finder asks about it
 
@@ -73,14 +79,17 @@ class Selection:
         return not self._is_foreign(file)
 
     def _is_foreign(self, file: str) -> bool:
-        """Where the file really lies: `os.path.realpath` looks at every folder above, so once for each folder."""
-        folder = os.path.dirname(file)  # noqa: PTH120
+        real = os.path.realpath(file) if os.path.islink(file) else self._real(os.path.dirname(file)) + os.sep  # noqa: PTH114, PTH120
+        return real.startswith((*FOREIGN, OURS))
+
+    def _real(self, folder: str) -> str:
+        """Where a folder really lies. `os.path.realpath` looks at every folder above it, so each one is kept."""
         known = self._folders.get(folder)
         if known is None:
-            real = os.path.realpath(folder) + os.sep
-            known = self._folders[folder] = real.startswith((*self._foreign, OURS))
-        if os.path.islink(file):  # noqa: PTH114 - pathlib is slow to load
-            return os.path.realpath(file).startswith((*self._foreign, OURS))
+            parent, name = os.path.split(folder)
+            is_plain = parent and name and name not in (os.curdir, os.pardir) and not os.path.islink(folder)  # noqa: PTH114
+            known = os.path.join(self._real(parent), name) if is_plain else os.path.realpath(folder)  # noqa: PTH118
+            self._folders[folder] = known
         return known
 
 
