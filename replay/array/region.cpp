@@ -631,8 +631,8 @@ bool RegionPlan::compute_next(Frame* frame, Space* space, Extent count) const {
   } else {
     Walk& walk = *space->walk;
     const bool is_in_row = count <= walk.left_in_row();
-    const auto place = [&](const Space::Port& port) {
-      const bool is_direct = is_in_row && port.is_direct;
+    const auto place = [&](const Space::Port& port, bool may_be_direct = true) {
+      const bool is_direct = is_in_row && port.is_direct && may_be_direct;
       frame->data[port.slot] = is_direct ? walk.place(port.data, port.strides) : port.block;
       frame->strides[port.slot] = is_direct ? port.strides[0] : port.item_size;
       return is_direct;
@@ -643,14 +643,14 @@ bool RegionPlan::compute_next(Frame* frame, Space* space, Extent count) const {
       }
     }
     for (const Space::Port& port : space->scattered) {
-      static_cast<void>(place(port));
+      static_cast<void>(place(port, !frame->is_tried));
     }
     if (!compute_block(frame, count)) {
       return false;
     }
     frame->is_split_otherwise |= has_nans(*frame, count);
     for (const Space::Port& port : space->scattered) {
-      if (frame->data[port.slot] == port.block) {
+      if (frame->data[port.slot] == port.block && !frame->is_tried) {
         walk.scatter(port.data, port.strides, port.item_size, count, port.block);
       }
     }
@@ -759,6 +759,40 @@ void RegionPlan::place_blocks(char* blocks, std::size_t bytes, Frame* frame, Spa
   }
 }
 
+// Whether anything has to be reported.
+RegionReason RegionPlan::compute_and_check(const Numpy& np, Frame* frame, Space* space,
+                                           const PartMemory& memory) const {
+  if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) {
+    clear_float_status();
+  }
+  bool is_done = false;
+  if (frame->count * static_cast<Extent>(std::max(operations_.size(), reductions_.size())) > kGilThreshold) {
+    PyThreadState* state = PyEval_SaveThread();
+    is_done = memory.parts > 1 ? compute_in_parallel(frame, space, memory) : compute(frame, space);
+    PyEval_RestoreThread(state);
+    region_counts.parts += memory.parts > 1 ? memory.parts : 0;
+  } else {
+    is_done = compute(frame, space);
+  }
+  finish_reductions(frame);
+  // Some old loops set an exception and return 0 (integer power).
+  if (!is_done || PyErr_Occurred() != nullptr) [[unlikely]] {
+    PyErr_Clear();
+    clear_float_status();
+    return RegionReason::kException;
+  }
+  if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) [[unlikely]] {
+    frame->errors |= take_float_status(float_units_);
+  }
+  if (frame->errors != 0 && !ignores_float_errors(np, frame->errors)) [[unlikely]] {
+    return RegionReason::kFloatError;
+  }
+  if (frame->is_refused || frame->is_split_otherwise) {
+    return frame->is_refused ? RegionReason::kReduction : RegionReason::kNan;
+  }
+  return RegionReason::kNone;
+}
+
 RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame,
                                  Space* space) const {
   std::optional<KeptMemory> kept(std::in_place, np, static_cast<std::size_t>(frame->count) * kItemSize);
@@ -824,13 +858,17 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   frame->block = std::min(frame->count, frame->block);
   constexpr std::size_t kSmall = 2048;
   alignas(kCacheLine) std::array<char, kSmall> small;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  const bool is_twice = is_computed_twice(np, *frame, space);
+  if (is_twice) {
+    place_targets(np, space);
+  }
   // One line more, so that blocks do not lie at the same place of pages.
   const std::size_t bytes = padded(static_cast<std::size_t>(frame->block) * kItemSize) + kCacheLine;
   const std::size_t ports = space == nullptr ? 0 : space->gathered.size() + space->scattered.size();
   const std::size_t whole = padded(static_cast<std::size_t>(frame->count) * kItemSize);  // of a target
   const std::size_t each = bytes * (buffers_ + ports);                                   // of a part
   const std::size_t parts = part_count(*frame);
-  const std::size_t needed = each * parts + whole * targets_.size();
+  const std::size_t needed = each * parts + (is_twice ? 0 : whole * targets_.size());
   char* blocks = small.data();
   Ref large;
   if (needed > kMostKept) {
@@ -854,36 +892,25 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   char* const parts_memory = std::exchange(blocks, blocks + each * parts);
   char* const contents = blocks;  // of the targets, one after another
   for (const Target& target : targets_) {
-    frame->data[target.slot] = std::exchange(blocks, blocks + whole);
+    frame->data[target.slot] = is_twice ? contents : std::exchange(blocks, blocks + whole);
     frame->strides[target.slot] = np.item_size[target.type];
   }
-  if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) {
-    clear_float_status();
+  const PartMemory memory{parts, parts_memory, each, bytes};
+  if (is_twice) {
+    const auto begin = frame->data;
+    frame->is_tried = true;
+    const RegionReason reason = compute_and_check(np, frame, space, memory);
+    if (reason != RegionReason::kNone) {
+      return reason;
+    }
+    frame->is_tried = false;
+    frame->data = begin;
+    space->walk->begin();
+    ++region_counts.twice;
   }
-  bool is_done = false;
-  if (frame->count * static_cast<Extent>(std::max(operations_.size(), reductions_.size())) > kGilThreshold) {
-    PyThreadState* state = PyEval_SaveThread();
-    is_done = parts > 1 ? compute_in_parallel(frame, space, {parts, parts_memory, each, bytes}) : compute(frame, space);
-    PyEval_RestoreThread(state);
-    region_counts.parts += parts > 1 ? parts : 0;
-  } else {
-    is_done = compute(frame, space);
-  }
-  finish_reductions(frame);
-  // Some old loops set an exception and return 0 (integer power).
-  if (!is_done || PyErr_Occurred() != nullptr) [[unlikely]] {
-    PyErr_Clear();
-    clear_float_status();
-    return RegionReason::kException;
-  }
-  if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) [[unlikely]] {
-    frame->errors |= take_float_status(float_units_);
-  }
-  if (frame->errors != 0 && !ignores_float_errors(np, frame->errors)) [[unlikely]] {
-    return RegionReason::kFloatError;
-  }
-  if (frame->is_refused || frame->is_split_otherwise) {
-    return frame->is_refused ? RegionReason::kReduction : RegionReason::kNan;
+  const RegionReason reason = compute_and_check(np, frame, space, memory);
+  if (reason != RegionReason::kNone) {
+    return reason;
   }
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     if (outputs_[i].fold >= 0) {
@@ -898,7 +925,7 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
       }
     }
   }
-  for (std::size_t i = 0; i < targets_.size(); ++i) {
+  for (std::size_t i = 0; i < targets_.size() && !is_twice; ++i) {
     space->walk->begin();
     space->walk->scatter(space->targets[i].data, space->target_strides[i], np.item_size[targets_[i].type], frame->count,
                          contents + (whole * i));

@@ -50,6 +50,7 @@ struct RegionCounts {
   std::uint64_t run = 0;
   std::uint64_t whole = 0;    // of these: all that a function does
   std::uint64_t parts = 0;    // of those that several threads may have computed
+  std::uint64_t twice = 0;    // of those that were computed a second time, into arrays that are there already
   std::uint64_t refused = 0;  // floating point errors, or an exception: the operations were done again, one by one
   RegionReasonCounts reasons;
 };
@@ -183,6 +184,9 @@ class RegionPlan {
     char* blocks;
     std::size_t each, block;
   };
+  RegionReason compute_and_check(const Numpy& np, Frame* frame, Space* space, const PartMemory& memory) const;
+  bool is_computed_twice(const Numpy& np, const Frame& frame, const Space* space) const;
+  void place_targets(const Numpy& np, Space* space) const;
   struct Part;
   [[nodiscard]] std::size_t part_count(const Frame& frame) const;
   bool compute_in_parallel(Frame* frame, Space* space, const PartMemory& memory) const;

@@ -39,6 +39,7 @@ struct RegionPlan::Frame {
   int errors = 0;         // floating point errors that were up before a loop that may clear them
   bool is_begun = false;  // a block has been reduced
   bool is_refused = false;
+  bool is_tried = false;                                  // what is scattered stays in blocks
   bool is_one_by_one = false;                             // what the steps leave open matters
   bool is_split_otherwise = false;                        // than eager execution would split, and there are NaNs
   std::array<Accumulator, kMaxRegionReductions> reduced;  // NOLINT(cppcoreguidelines-pro-type-member-init)

@@ -1,0 +1,60 @@
+// Large arrays that are there already and get new contents: computed twice, first to see whether anything has to be
+// reported, then into the very memory, which takes less time than to compute elsewhere and to copy.
+#include <algorithm>
+
+#include "replay/array/region_run.h"
+
+namespace tagalong::array {
+namespace {
+
+constexpr std::size_t kLeastTwice = 2U << 20U;  // bytes of a target: more than a second-level cache
+constexpr unsigned kMostCost = 8;               // in additions
+
+unsigned cost(Exact what) {
+  constexpr unsigned kOfDivision = 4;
+  return what == Exact::kDivide || what == Exact::kReciprocal || what == Exact::kSqrt ? kOfDivision : 1;
+}
+
+}  // namespace
+
+bool RegionPlan::is_computed_twice(const Numpy& np, const Frame& frame, const Space* space) const {
+  if (space == nullptr || targets_.empty() || !is_joined_ || !steps_.front().code || is_serial_ || is_staged_ ||
+      has_masks_ || !reductions_.empty() || !folds_.empty() ||
+      static_cast<std::size_t>(frame.count) * kItemSize < kLeastTwice) {
+    return false;
+  }
+  unsigned together = 0;
+  for (const Operation& operation : operations_) {
+    together += cost(operation.exact);
+  }
+  // Whoever reads what has been written would read it too late.
+  const auto is_apart = [&](std::size_t target) {
+    const Bytes written = bytes_of(space->targets[target], np.item_size[targets_[target].type]);
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      if (written.overlaps(bytes_of(space->inputs[i], np.item_size[inputs_[i].type]))) {
+        return false;
+      }
+    }
+    return true;
+  };
+  const bool has_results = std::ranges::any_of(outputs_, [](const Output& output) { return output.descr != nullptr; });
+  bool are_apart = true;
+  for (std::size_t target = 0; target < targets_.size(); ++target) {
+    are_apart = are_apart && is_apart(target);
+  }
+  return together <= kMostCost && !has_results && are_apart;
+}
+
+void RegionPlan::place_targets(const Numpy& np, Space* space) const {
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    const Strides& strides = space->target_strides[i];
+    const Extent item_size = np.item_size[targets_[i].type];
+    space->scattered.push_back({.data = space->targets[i].data,
+                                .strides = strides,
+                                .slot = targets_[i].slot,
+                                .item_size = static_cast<std::uint8_t>(item_size),
+                                .is_direct = strides[0] == item_size});
+  }
+}
+
+}  // namespace tagalong::array
