@@ -118,6 +118,10 @@ enum class LoopCode : std::uint8_t {
   kCheckType,     // the type of `left` is types[right]
   kUnbind,        // slot `left` of the real frame
 };
+// The one so many places further: codes of the same operation on other kinds, or of comparisons, are in one order.
+constexpr LoopCode shifted(LoopCode code, std::int64_t by) {
+  return static_cast<LoopCode>(static_cast<std::int64_t>(code) + by);
+}
 
 // How a register gets the number of the object in it.
 constexpr LoopCode unboxing(Raw raw) {
