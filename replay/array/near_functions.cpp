@@ -82,8 +82,8 @@ constexpr int kLanes = 8;
 constexpr Extent kBlock = 1024;
 // Calls of NumPy's loop have their price, too.
 constexpr Extent kShortest = 8;
-// Where most elements of a block are left over, so many are not tried.
-constexpr unsigned kNotTried = 7;
+// Where so many elements of a block are left over (three in four) that nothing is gained, so many are not tried.
+constexpr unsigned kNotTried = 15;
 
 #define TAGALONG_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma")))
 
@@ -239,7 +239,7 @@ int near_block(MethodContext* context, const double* in, double* out, Extent cou
     return 0;
   }
   near_counts.left.fetch_add(static_cast<std::uint64_t>(left), std::memory_order_relaxed);
-  if (left > count / 2) {
+  if (left > count - count / 4) {
     not_tried.store(kNotTried, std::memory_order_relaxed);
   }
   const int status = call(left_over.in.data(), left_over.out.data(), left);

@@ -85,7 +85,7 @@ def test_bits(ufunc: np.ufunc, kind: str) -> None:
     with np.errstate(all="ignore"):
         for part in np.array_split(x, 10):
             assert_same(ufunc, part)
-        assert_same(ufunc, RNG.uniform(-9, 9, 8 * BLOCK))
+        assert_same(ufunc, RNG.uniform(-9, 9, 16 * BLOCK))
         before = counted()
         for part in np.array_split(mixed, 10):
             assert_same(ufunc, part)
