@@ -31,6 +31,7 @@ struct Specialization {
   std::vector<Ref> guards;
   bool is_quiet = true;  // all guards are
   bool is_removed = false;
+  mutable std::uint64_t uses = 0;  // calls that it has answered
   enum class Kind : std::uint8_t { kConstant, kCode, kBuiltinOfOne, kCallable } kind = Kind::kCallable;
   Ref constant;  // kConstant: all that the code returns
   // kBuiltinOfOne: what `code` calls; borrowed from it.
@@ -378,14 +379,16 @@ PyObject* use(PyThreadState* thread, Frame* frame, const Dispatch& dispatch, con
   if (dispatch.only_chooses) [[unlikely]] {
     return Py_NewRef(chosen.code.get());
   }
-  if (chosen.kind == Specialization::Kind::kConstant) {
-    return Py_NewRef(chosen.constant.get());
-  }
   if (chosen.kind == Specialization::Kind::kCode) {
     if (can_enter(thread, frame, chosen.entered.code.get())) {
+      ++chosen.uses;
       expect(chosen.entered.code, chosen.entered.unit, dispatch);
     }
     return nullptr;
+  }
+  ++chosen.uses;
+  if (chosen.kind == Specialization::Kind::kConstant) {
+    return Py_NewRef(chosen.constant.get());
   }
   if (is_builtin_of_one(thread, chosen)) {
     return call_builtin(thread, chosen, arguments.values[0]);
@@ -497,9 +500,11 @@ PyObject* dispatcher_next(PyObject* self) {
     return dispatch(self, thread, frame);
   }
   if (quick.first->kind == Specialization::Kind::kConstant) {
+    ++quick.first->uses;
     return Py_NewRef(quick.first->constant.get());
   }
   if (is_builtin_of_one(thread, *quick.first)) {
+    ++quick.first->uses;
     return call_builtin(thread, *quick.first, interp::locals_of(frame)[0]);
   }
   return dispatch(self, thread, frame);
@@ -744,6 +749,16 @@ Ref get_specialized(PyFunctionObject* function) {
   }
   append_recorded(list, base_code(function));
   return list;
+}
+
+std::vector<std::uint64_t> uses_of_specialized(PyFunctionObject* function) {
+  std::vector<std::uint64_t> uses;
+  if (PyObject* dispatcher = dispatcher_of(function)) {
+    for (const SpecializationRef& specialization : dispatch_of(dispatcher).specializations) {
+      uses.push_back(specialization->uses);
+    }
+  }
+  return uses;
 }
 
 void remove_specialized(PyFunctionObject* function, Py_ssize_t index) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "rewriter/interp/ref.h"
 #include "runtime/guards.h"
@@ -20,6 +21,8 @@ Specialized specialize(PyFunctionObject* function, PyObject* code, PyObject* gua
 
 // A new list of tuples (code, guards), hand-made ones and then recorded graphs. Throws PythonError.
 Ref get_specialized(PyFunctionObject* function);
+// How many calls each of the hand-made ones has answered.
+std::vector<std::uint64_t> uses_of_specialized(PyFunctionObject* function);
 // Removes that one, or all of them if the index is -1. Throws PythonError (IndexError).
 void remove_specialized(PyFunctionObject* function, Py_ssize_t index);
 // What a call would use, None if it would not use a hand-made one. Throws PythonError, RewriteError.

@@ -85,6 +85,14 @@ int py_specialize(const py::object& function, const py::object& code, const py::
 
 py::object py_get_specialized(const py::object& function) { return owned(get_specialized(function.ptr())); }
 
+py::list py_uses(const py::object& function) {
+  py::list uses;
+  for (const std::uint64_t each : runtime::uses_of_specialized(function_of(function.ptr()))) {
+    uses.append(each);
+  }
+  return uses;
+}
+
 py::object py_choose(const py::object& function, const py::tuple& args, const py::dict& kwargs) {
   return owned(choose(function.ptr(), args.ptr(), kwargs.ptr()));
 }
@@ -120,6 +128,7 @@ void export_specialize() {
   py::scope().attr("_C_API") = owned(PyCapsule_New(&api, TAGALONG_CAPSULE, nullptr));
   py::def("specialize", py_specialize);
   py::def("get_specialized", py_get_specialized);
+  py::def("uses_of_specialized", py_uses);
   py::def("choose_specialized", py_choose);
   py::def("remove_specialized", py_remove);
 }

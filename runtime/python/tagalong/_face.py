@@ -228,15 +228,16 @@ def stats(f: Callable[..., Any] | CodeType | None = None, /) -> Stats:
 def explain(f: Callable[..., Any] | CodeType | None = None, /) -> str:
     """Why a function recorded, hit, missed, left or gave up, with source lines and values; without one, all of them.
 
-    Of a function the specialisations that were made by hand come first, in the order in which a call asks them. Raises
-    TypeError when `f` is neither a Python function nor a code object.
+    Of a function the specialisations that were made by hand come first, in the order in which a call asks them, and how
+    many calls each of them has answered. Raises TypeError when `f` is neither a Python function nor a code object.
     """
     if f is None or isinstance(f, CodeType):
         return _core.explain(f)
     function = python_function("explain", f)
     lines = [
-        f"specialised as {code!r} under {', '.join(type(guard).__name__ for guard in guards)}\n"
-        for code, guards in _core.get_specialized(function)
-        if not isinstance(code, _core.RecordedGraph)
+        f"specialised as {code!r} under {', '.join(type(guard).__name__ for guard in guards)}, used {uses} times\n"
+        for (code, guards), uses in zip(
+            _core.get_specialized(function), _core.uses_of_specialized(function), strict=False
+        )
     ]
     return "".join(lines) + _core.explain(function)
