@@ -1,8 +1,10 @@
 #include "runtime/specialize.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <new>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -37,6 +39,7 @@ struct Specialization {
   // kBuiltinOfOne: what `code` calls; borrowed from it.
   PyCFunction function = nullptr;
   PyObject* self = nullptr;
+  bool is_quiet_builtin = false;
   EnteredCode entered;  // kCode
 };
 using SpecializationRef = std::shared_ptr<Specialization>;
@@ -472,6 +475,13 @@ Arguments plain_arguments(const Dispatch& dispatch, Frame* frame) {
   return use_first(self, thread, frame);
 }
 
+// Given such a value, no function of the module `builtins` that takes one argument runs code of others, raises
+// StopIteration, or could see that its call was not counted towards the recursion limit: nothing is left to do behind
+// it.
+bool is_plain(PyObject* value) {
+  return PyLong_CheckExact(value) || PyUnicode_CheckExact(value) || PyFloat_CheckExact(value);
+}
+
 [[gnu::noinline]] PyObject* dispatch(PyObject* self, PyThreadState* thread, Frame* frame) {
   const Dispatch& dispatch = dispatch_of(self);
   if (dispatch.first == nullptr || interp::has_watcher(thread)) [[unlikely]] {
@@ -505,7 +515,9 @@ PyObject* dispatcher_next(PyObject* self) {
   }
   if (is_builtin_of_one(thread, *quick.first)) {
     ++quick.first->uses;
-    return call_builtin(thread, *quick.first, interp::locals_of(frame)[0]);
+    PyObject* argument = interp::locals_of(frame)[0];
+    return quick.first->is_quiet_builtin && is_plain(argument) ? quick.first->function(quick.first->self, argument)
+                                                               : call_builtin(thread, *quick.first, argument);
   }
   return dispatch(self, thread, frame);
 }
@@ -642,6 +654,17 @@ void install(const Ref& dispatcher) {
   const CodeRef old = interp::install_code(dispatch.function, code.get());
 }
 
+// Functions of the module `builtins` (they have it as their object) for which `is_plain` says enough: no event of
+// theirs is audited, as `id` is.
+bool is_quiet_builtin(PyObject* function) {
+  static constexpr std::array<std::string_view, 9> kNames = {"abs", "bin", "chr", "hash", "hex",
+                                                             "len", "oct", "ord", "repr"};
+  PyObject* self = PyCFunction_GET_SELF(function);
+  const PyModuleDef* definition = self != nullptr && PyModule_CheckExact(self) ? PyModule_GetDef(self) : nullptr;
+  return definition != nullptr && definition->m_name == std::string_view("builtins") &&
+         std::ranges::find(kNames, reinterpret_cast<PyCFunctionObject*>(function)->m_ml->ml_name) != kNames.end();
+}
+
 bool takes_one_argument(const PyCodeObject* code) {
   return code->co_argcount == 1 && code->co_kwonlyargcount == 0 &&
          (code->co_flags & (CO_VARARGS | CO_VARKEYWORDS)) == 0;
@@ -679,6 +702,7 @@ SpecializationRef make_specialization(PyFunctionObject* function, PyObject* code
     made->kind = Specialization::Kind::kBuiltinOfOne;
     made->function = PyCFunction_GET_FUNCTION(made->code.get());
     made->self = PyCFunction_GET_SELF(made->code.get());
+    made->is_quiet_builtin = is_quiet_builtin(made->code.get());
   }
   return made;
 }
