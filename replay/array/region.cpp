@@ -8,6 +8,7 @@
 
 #include "replay/array/float_policy.h"
 #include "replay/array/kept_memory.h"
+#include "replay/array/nans.h"
 #include "replay/array/region_run.h"
 
 namespace tagalong::array {
@@ -528,59 +529,13 @@ bool RegionPlan::compute_block(Frame* frame, Extent count) const {
   return true;
 }
 
-template <class Bits>
-bool has_nan(const char* data, Extent stride, Extent count, Bits infinity) {
-  constexpr auto kSign = static_cast<Bits>(Bits{1} << (sizeof(Bits) * 8 - 1));
-  const auto load = [&](Extent i) {
-    Bits bits;
-    std::memcpy(&bits, data + i, sizeof(bits));
-    return bits;
-  };
-  // First whether anything is not finite, without a comparison, in rows of vectors: an exponent of ones and one more of
-  // its last bit is the sign's. (A floating point comparison would raise a flag.)
-  using Vector [[gnu::vector_size(16)]] = Bits;
-  constexpr auto kItem = static_cast<Extent>(sizeof(Bits));
-  constexpr auto kLanes = static_cast<Extent>(sizeof(Vector)) / kItem;
-  const auto last_bit = static_cast<Bits>(infinity & (~infinity + 1));
-  Vector even{};
-  Vector odd{};
-  Extent done = 0;
-  for (; stride == kItem && done + 2 * kLanes <= count; done += 2 * kLanes) {
-    Vector one;
-    Vector two;
-    std::memcpy(&one, data + done * kItem, sizeof(one));
-    std::memcpy(&two, data + (done + kLanes) * kItem, sizeof(two));
-    even |= (one & infinity) + last_bit;
-    odd |= (two & infinity) + last_bit;
-  }
-  even |= odd;
-  Bits carry = 0;
-  for (Extent lane = 0; lane < kLanes; ++lane) {
-    carry |= even[lane];
-  }
-  for (; done < count; ++done) {
-    carry |= static_cast<Bits>((load(done * stride) & infinity) + last_bit);
-  }
-  if ((carry & kSign) == 0) [[likely]] {
-    return false;
-  }
-  bool found = false;
-  for (Extent i = 0; i < count; ++i) {
-    found = found || static_cast<Bits>(load(i * stride) & static_cast<Bits>(~kSign)) > infinity;
-  }
-  return found;
-}
-
 // In what has been computed of the results.
 bool RegionPlan::has_nans(const Frame& frame, Extent count) const {
   if (is_joined_ && !frame.is_one_by_one) {
     return false;  // it would not have been stored
   }
-  constexpr std::uint32_t kFloatInfinity = 0x7F800000U;
-  constexpr std::uint64_t kDoubleInfinity = 0x7FF0000000000000U;
   const auto is_found = [&](Slot slot, unsigned type, Extent elements) {
-    return type == kDouble ? has_nan(frame.data[slot], frame.strides[slot], elements, kDoubleInfinity)
-                           : type == kFloat && has_nan(frame.data[slot], frame.strides[slot], elements, kFloatInfinity);
+    return has_nan(type, frame.data[slot], frame.strides[slot], elements);
   };
   return std::any_of(outputs_.begin(), outputs_.end(),
                      [&](const Output& output) {
