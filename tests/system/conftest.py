@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib.util
 import inspect
 import os
@@ -97,3 +98,15 @@ def run_python(tmp_path: Path) -> RunPython:
         )
 
     return run
+
+
+@pytest.fixture
+def replaced_chr() -> Iterator[Callable[[], None]]:
+    """Replaces the builtin `chr` when it is called, until the test ends."""
+    original = builtins.chr
+
+    def replace() -> None:
+        builtins.chr = lambda x: "mock"  # type: ignore[assignment,misc]
+
+    yield replace
+    builtins.chr = original

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 import tagalong
+from specialize_support import fast, new
 from tagalong import _core, guards
 from test_leaks import assert_no_growth
-from test_specialize import fast, new
 
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("g++")
 

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tagalong
+from specialize_support import fast, new
 from tagalong import guards
 from tagalong.guards import Answer
-from test_specialize import fast, new
 
 
 def ask(guard: guards.Guard, *args: Any, **kwargs: Any) -> Answer:

@@ -11,8 +11,8 @@ import pytest
 
 import tagalong
 import tagalong.testing
+from specialize_support import Says, fast, new, slow
 from tagalong import _core, guards
-from test_specialize import Says, fast, new, slow
 
 
 def work(x: Any) -> Any:

@@ -1,0 +1,132 @@
+"""What changes in the middle of a call of a specialised function, by its guards or by what it runs."""
+
+from __future__ import annotations
+
+import builtins
+import gc
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import tagalong
+from specialize_support import Says, fast, new, slow
+from tagalong import guards
+
+
+def generator(x: Any) -> Any:
+    yield x
+
+
+def test_the_code_of_a_generator_function_is_replaced_by_its_guard() -> None:
+    class Replaces(guards.Guard):
+        def check(self, args: Any, kwargs: Any) -> int:
+            f.__code__ = slow.__code__
+            return self.answer
+
+    def quick(x: Any) -> Any:
+        a = b = c = d = e = g = h = x
+        yield [a, b, c, d, e, g, h, *range(50)][0]
+
+    for answer in (0, 1, -1):
+        f = new(generator)
+        guard = Replaces()
+        guard.answer = answer
+        tagalong.specialize(f, quick, [guard])
+        assert list(f(1)) == [1]
+        assert f(1) == ("slow", 1) and tagalong.get_specialized(f) == []
+
+
+def test_what_changes_in_the_middle_is_seen(replaced_chr: Callable[[], None]) -> None:
+    """The call that has begun with specialised code ends with it; what it reads, asks or calls is as it is by then."""
+    guard = guards.Builtins("chr")
+    namespace = {"guard": guard, "__builtins__": builtins}
+    f = types.FunctionType(
+        compile(
+            "def function(n, change):\n    change()\n"
+            "    return ['slow', chr(65), function(n - 1, int) if n else None]\n",
+            "made",
+            "exec",
+        ).co_consts[0],
+        namespace,
+    )
+    quick = types.FunctionType(
+        compile(
+            "def function(n, change):\n    change()\n"
+            "    return ['fast', chr(65), guard.check(), function(n - 1, int) if n else None]\n",
+            "made",
+            "exec",
+        ).co_consts[0],
+        namespace,
+    )
+    namespace["function"] = f
+    assert tagalong.specialize(f, quick, [guard]) == 0
+    assert f(1, int) == ["fast", "A", 1, ["fast", "A", 1, None]]
+    assert f(1, replaced_chr) == ["fast", "mock", -1, ["slow", "mock", None]]
+    assert tagalong.get_specialized(f) == []
+
+
+def test_a_guard_that_runs_code_changes_what_others_have_answered(replaced_chr: Callable[[], None]) -> None:
+    def function() -> str:
+        return chr(65)
+
+    class Replaces(guards.Guard):
+        def check(self, args: Any, kwargs: Any) -> int:
+            replaced_chr()
+            return 1
+
+    f = new(function)
+    tagalong.specialize(f, lambda: "A", [guards.Builtins("chr"), Replaces()])
+    assert f() == "mock" and tagalong.get_specialized(f) == []
+
+
+@pytest.mark.parametrize("answer", [1, 0, -1])
+@pytest.mark.parametrize(
+    "action", ["specialize", "remove", "untrace", "trace", "assign", "forget", "collect", "call"]
+)
+def test_a_guard_does_something_to_its_function(action: str, answer: int) -> None:
+    f = new()
+    depth = 0
+
+    class Acts(guards.Guard):
+        def check(self, args: Any, kwargs: Any) -> int:
+            nonlocal f, depth
+            if action == "specialize":
+                for _ in range(20):
+                    tagalong.specialize(f, lambda x: [x, x, x, x, x, x, x, x, x, x, x], [Says(0)])
+            elif action == "remove":
+                tagalong.remove_specialized(f)
+            elif action == "untrace":
+                tagalong.untrace(f)
+            elif action == "trace":
+                tagalong.trace(f)
+            elif action == "assign":
+                f.__code__ = (lambda x: "assigned").__code__
+            elif action == "forget":
+                del f
+            elif action == "collect":
+                gc.collect()
+            elif depth < 5:
+                depth += 1
+                f(args[0])
+            return answer
+
+    tagalong.specialize(f, fast, [Acts()])
+    called = f
+    if action == "forget":
+        alive = weakref.ref(f)
+        del called
+        result = f(1)
+        gc.collect()
+        assert alive() is None
+    else:
+        result = called(1)
+        gc.collect()
+        called(2), called(3)
+    used = answer == 1 and action not in ("remove", "assign", "forget")
+    if action in ("assign", "forget"):
+        assert result in (("slow", 1), ("fast", 1))
+    else:
+        assert result == (("fast", 1) if used else ("slow", 1))
