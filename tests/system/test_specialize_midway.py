@@ -130,3 +130,111 @@ def test_a_guard_does_something_to_its_function(action: str, answer: int) -> Non
         assert result in (("slow", 1), ("fast", 1))
     else:
         assert result == (("fast", 1) if used else ("slow", 1))
+
+
+called: dict[str, Any] = {}  # the function that `acts` changes
+
+
+def acts(x: Any) -> Any:
+    function, action = called["function"], called["action"]
+    if action == "remove":
+        tagalong.remove_specialized(function)
+    elif action == "assign":
+        function.__code__ = slow.__code__
+    elif action == "specialize":
+        for _ in range(20):
+            tagalong.specialize(function, lambda x: [x] * 20, [guards.ArgType(0, str)])
+    elif action == "trace":
+        tagalong.trace(function)
+    del function
+    called.clear()
+    gc.collect()
+    local = [x, "kept"]
+    return local
+
+
+@pytest.mark.parametrize("action", ["remove", "assign", "specialize", "trace", "forget"])
+def test_specialised_code_does_something_to_its_function(action: str) -> None:
+    """The call goes on in the code that it is in; the next one is by what is so then."""
+    f = new()
+    assert tagalong.specialize(f, acts, [guards.ArgType(0, int)]) == 0
+    called.update(function=f, action=action)
+    alive = weakref.ref(f)
+    if action == "forget":
+        del f
+        # What is on the stack is all that has it now.
+        assert (lambda: called["function"])()(1) == [1, "kept"]
+        gc.collect()
+        assert alive() is None
+        return
+    assert f(1) == [1, "kept"]
+    called.update(function=f, action="nothing")
+    assert f(2) == (("slow", 2) if action in ("remove", "assign") else [2, "kept"])
+    assert f("s") == (["s"] * 20 if action == "specialize" else ("slow", "s"))
+
+
+def test_a_generator_goes_on_in_the_code_that_it_has_begun_with() -> None:
+    def quick(x: Any) -> Any:
+        for number in range(3):
+            yield "quick", x + number
+
+    f = new(generator)
+    tagalong.specialize(f, quick, [guards.ArgType(0, int)])
+    made = f(1)
+    assert next(made) == ("quick", 1)
+    tagalong.remove_specialized(f)
+    f.__code__ = slow.__code__
+    gc.collect()
+    assert list(made) == [("quick", 2), ("quick", 3)]
+    assert f(1) == ("slow", 1)
+
+
+def test_variables_that_change_are_read_as_they_are() -> None:
+    captured = [1]
+
+    def function(x: Any) -> Any:
+        return "slow", x, captured
+
+    def quick(x: Any) -> Any:
+        nonlocal captured
+        before = captured
+        x()
+        return before, captured
+
+    def change() -> None:
+        nonlocal captured
+        captured = [2]
+
+    f = types.FunctionType(function.__code__, globals(), "f", None, quick.__closure__)
+    assert tagalong.specialize(f, quick, [guards.Cell("captured")]) == 0
+    assert f(change) == ([1], [2])
+    # The guard does not hold any longer, so it is the original that is called.
+    assert f(change)[0] == "slow"
+
+
+def test_specialised_code_that_leaves_for_the_original(replaced_chr: Callable[[], None]) -> None:
+    """What an exit in the middle is for code written by hand: it asks its guard again and calls the function, whose
+    specialisation is gone by then.
+    """
+    guard = guards.Builtins("chr")
+    namespace: dict[str, Any] = {"__builtins__": builtins, "guard": guard}
+    text = """
+def function(parts, call):
+    done = ""
+    for part in parts:
+        done += chr(part) if type(part) is int else call() or ""
+    return done
+def quick(parts, call):
+    done = ""
+    for place, part in enumerate(parts):
+        if guard.check() != 1:
+            return done + function(parts[place:], call)
+        done += "A" if part == 65 else call() or ""
+    return done
+"""
+    exec(text, namespace)
+    function = namespace["function"]
+    assert tagalong.specialize(function, namespace["quick"].__code__, [guard]) == 0
+    assert function([65, None, 65], str) == "AA"
+    assert function([65, None, 65, 65], replaced_chr) == "Amockmock"
+    assert tagalong.get_specialized(function) == []

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import copy
+import cProfile
 import dis
+import functools
 import gc
 import inspect
+import io
+import marshal
 import pickle
+import pstats
 import subprocess
 import sys
 import traceback
 import types
 from typing import Any
+from unittest import mock
 
+import cloudpickle
 import pytest
 
 import tagalong
@@ -148,3 +155,35 @@ print(depth(150_000))
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.stdout.split() == ["0", "150000"], done.stdout + done.stderr
+
+
+def test_what_others_make_of_it() -> None:
+    """Copies, wrappers, mocks and pickles are of the function as it was written."""
+    f = new()
+    original = f.__code__
+    tagalong.specialize(f, fast, [guards.ArgType(0, int)])
+    assert f(1) == ("fast", 1)
+
+    wrapper = functools.wraps(f)(lambda *args: f(*args))
+    assert wrapper.__wrapped__ is f and wrapper(1) == ("fast", 1)  # type: ignore[attr-defined]
+    twin = types.FunctionType(f.__code__, f.__globals__)
+    sent = pickle.loads(cloudpickle.dumps(f))
+    for made in (twin, sent):
+        assert made(1) == ("slow", 1) and tagalong.get_specialized(made) == []
+    assert marshal.dumps(f.__code__) == marshal.dumps(original)
+    with mock.patch.object(f, "attribute", 1, create=True):
+        assert f(1) == ("fast", 1)
+    assert mock.create_autospec(f, return_value=3)(x=1) == 3
+    text = io.StringIO()
+    dis.dis(f, file=text)
+    assert "FOR_ITER" not in text.getvalue()
+
+
+def test_profiles_and_coverage_are_those_of_the_original() -> None:
+    f = new()
+    tagalong.specialize(f, fast, [guards.ArgType(0, int)])
+    profile = cProfile.Profile()
+    assert profile.runcall(f, 1) == ("slow", 1)
+    names = {key[2] for key in pstats.Stats(profile).stats}  # type: ignore[attr-defined]
+    assert "slow" in names and "fast" not in names and not any("tagalong" in name for name in names)
+    assert f(1) == ("fast", 1)
