@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -96,11 +97,12 @@ enum Literal : std::uint8_t { kSignBit, kOne, kMinusOne, kNoLiteral };
 class Emitter final : public Xbyak::CodeGenerator {
  public:
   Emitter(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs,
-          std::span<const std::uint8_t> stored)
+          std::span<const std::uint8_t> stored, ExactSum sum)
       : CodeGenerator(Xbyak::DEFAULT_MAX_CODE_SIZE, Xbyak::AutoGrow),
         operations_(operations),
         inputs_(inputs),
-        stored_(stored) {
+        stored_(stored),
+        sum_(sum) {
     setDefaultJmpNEAR(true);
   }
 
@@ -124,14 +126,22 @@ class Emitter final : public Xbyak::CodeGenerator {
     }
     kxorw(k2, k2, k2);
     xor_(eax, eax);
-    sub(rsi, kLanes);
-    jl(rest);
-    L(loop);
-    body();
-    add(rax, kLanes);
-    cmp(rax, rsi);
-    jle(loop);
+    if (sum_.result >= 0) {
+      leaves(rest);
+    } else {
+      sub(rsi, kLanes);
+      jl(rest);
+      L(loop);
+      body();
+      add(rax, kLanes);
+      cmp(rax, rsi);
+      jle(loop);
+    }
     L(rest);
+    if (sum_.result >= 0) {
+      mov(rsi, ptr[rsp + kItemBytes]);
+      sub(rsi, kLanes);
+    }
     mov(rcx, rsi);
     sub(rcx, rax);
     add(rcx, kLanes);
@@ -145,6 +155,9 @@ class Emitter final : public Xbyak::CodeGenerator {
     L(end);
     kmovw(eax, k2);
     vzeroupper();
+    if (sum_.result >= 0) {
+      add(rsp, 2 * kItemBytes);
+    }
     for (std::size_t i = kSaved.size(); i-- > 0;) {
       pop(Reg64(kSaved.at(i)));
     }
@@ -154,6 +167,40 @@ class Emitter final : public Xbyak::CodeGenerator {
   }
 
  private:
+  // The loop over whole vectors for each leaf. On the stack: the leaf, the number of elements.
+  void leaves(const Label& rest) {
+    Label next;
+    Label loop;
+    push(rsi);
+    push(qword[rdi + sum_.leaves * kItemBytes]);
+    sum_place_ = take();
+    L(next);
+    mov(rcx, ptr[rsp]);
+    mov(rsi, ptr[rcx + offsetof(ExactLeaf, end)]);
+    sub(rsi, kLanes);
+    jl(rest);
+    mov(rdx, kSign);
+    vpbroadcastq(Zmm(sum_place_), rdx);  // -0.0, to which all add as they are
+    L(loop);
+    body();
+    add(rax, kLanes);
+    cmp(rax, rsi);
+    jle(loop);
+    mov(rcx, ptr[rsp]);
+    vmovupd(ptr[rcx], Zmm(sum_place_));
+    add(qword[rsp], static_cast<int>(sizeof(ExactLeaf)));
+    jmp(next);
+  }
+
+  void add_to_sum(int place) {
+    if (is_rest_) {
+      mov(rdx, ptr[rsp]);
+      vmovupd(ptr[rdx], Zmm(place));
+    } else {
+      vaddpd(Zmm(sum_place_), Zmm(sum_place_), Zmm(place));
+    }
+  }
+
   static constexpr std::array kSaved = {3, 5, 12, 13, 14, 15};                // rbx, rbp, r12 ... r15
   static constexpr std::array kBases = {8, 9, 10, 11, 3, 5, 12, 13, 14, 15};  // what arrays' pointers are in
   static constexpr std::size_t kSlots = 256;
@@ -437,6 +484,9 @@ class Emitter final : public Xbyak::CodeGenerator {
       if (out.is_stored) {
         store(&out);
       }
+      if (sum_.result == operation.out) {
+        add_to_sum(out.place);
+      }
       for (Value* value : wanted_) {
         const bool is_over = value->uses.empty() || value->uses.back() <= number;
         if (is_over && !value->is_hoisted && value->place >= 0) {
@@ -455,6 +505,8 @@ class Emitter final : public Xbyak::CodeGenerator {
   std::vector<int> bases_;  // slots of arrays; the first ones have their pointers in registers
   std::vector<int> free_;
   std::vector<Value*> wanted_;
+  ExactSum sum_;
+  int sum_place_ = kNowhere;
   bool is_rest_ = false;
   bool is_full_ = false;
 };
@@ -472,13 +524,13 @@ bool ExactCode::is_possible() {
 
 std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation> operations,
                                                  std::span<const ExactInput> inputs,
-                                                 std::span<const std::uint8_t> stored) {
+                                                 std::span<const std::uint8_t> stored, ExactSum sum) {
   if (!is_possible()) {
     return nullptr;
   }
   // Scalars are in registers all the time, as far as there are enough.
   for (std::size_t hoisted = kRegisters;; hoisted = hoisted * 3 / 4) {
-    Emitter emitter(operations, inputs, stored);
+    Emitter emitter(operations, inputs, stored, sum);
     if (emitter.emit(std::min<std::size_t>(hoisted, kRegisters - 6))) {
       void* memory = replay::native::place_code({emitter.getCode(), emitter.getSize()});
       if (memory == nullptr) {
@@ -501,7 +553,7 @@ std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
 bool ExactCode::is_possible() { return false; }
 
 std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>, std::span<const ExactInput>,
-                                                 std::span<const std::uint8_t>) {
+                                                 std::span<const std::uint8_t>, ExactSum) {
   return nullptr;
 }
 

@@ -59,13 +59,25 @@ struct ExactInput {
   ExactPlace place;
 };
 
+// Pairwise sums of one of the results, leaf by leaf as NumPy cuts them: eight partial sums of each. One of `slots`
+// points to these, one for each leaf and one for the elements after the last whole vector.
+struct ExactLeaf {
+  std::array<double, 8> sums;  // or the elements
+  Extent end;                  // a multiple of eight; 0: there are no more
+  std::array<Extent, 7> unused;
+};
+struct ExactSum {
+  int result = -1;  // slots; none
+  int leaves = -1;
+};
+
 class ExactCode {
  public:
   // Whether this machine has the instructions.
   static bool is_possible();
   static std::unique_ptr<const ExactCode> make(std::span<const ExactOperation> operations,
-                                               std::span<const ExactInput> inputs,
-                                               std::span<const std::uint8_t> stored);
+                                               std::span<const ExactInput> inputs, std::span<const std::uint8_t> stored,
+                                               ExactSum sum = {});
   ExactCode(const ExactCode&) = delete;
   ExactCode& operator=(const ExactCode&) = delete;
   ~ExactCode();

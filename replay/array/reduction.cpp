@@ -198,6 +198,7 @@ const ReductionKernel& reduction_kernel(const Numpy& np, Reduction reduction, un
     kernel.whole = made.loop;
     if (loop == kDouble && is_sum) {
       kernel.whole = kernel.loop = sum_loop(made.loop, made.context, made.auxdata);
+      kernel.has_known_order = kernel.loop != made.loop;
     } else if (loop == kDouble && begins_with_element(reduction)) {
       kernel.whole = extreme_loop(made.loop, reduction == Reduction::kMax);
     }

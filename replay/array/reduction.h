@@ -22,7 +22,8 @@ struct ReductionKernel {
   std::uint8_t item_size = 0;
   std::uint8_t from = 0;  // of the operand; another one only where places are what is asked for
   bool is_pairwise = false;
-  bool takes_rows = false;  // whole ones only: along the innermost axis
+  bool has_known_order = false;  // leaves of 128 doubles, each with eight sums
+  bool takes_rows = false;       // whole ones only: along the innermost axis
 };
 
 // For arrays of this type; the loop may want them cast.

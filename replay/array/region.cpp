@@ -552,6 +552,11 @@ bool RegionPlan::reduce_block(Frame* frame, Extent count) const {
     const Reduced& reduced = reductions_[i];
     const ReductionKernel& kernel = *reduced.kernel;
     Accumulator& accumulator = frame->reduced[i];
+    if (reduced.slot == sum_.result && kernel.has_known_order && !frame->is_one_by_one) {
+      const double sum = sum_of_block(*frame, count);
+      std::memcpy(accumulator.bytes, &sum, sizeof(sum));
+      continue;
+    }
     char* data = frame->data[reduced.slot];
     const Extent stride = frame->strides[reduced.slot];
     Extent left = count;

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -48,8 +49,9 @@ extern int regions_enabled;
 struct RegionCounts {
   std::uint64_t planned = 0;
   std::uint64_t run = 0;
-  std::uint64_t whole = 0;    // of these: all that a function does
-  std::uint64_t parts = 0;    // of those that several threads may have computed
+  std::uint64_t whole = 0;                     // of these: all that a function does
+  std::uint64_t parts = 0;                     // of those that several threads may have computed
+  std::atomic<std::uint64_t> joined_sums = 0;  // blocks that were summed while they were computed
   std::uint64_t twice = 0;    // of those that were computed a second time, into arrays that are there already
   std::uint64_t refused = 0;  // floating point errors, or an exception: the operations were done again, one by one
   RegionReasonCounts reasons;
@@ -204,6 +206,7 @@ class RegionPlan {
   bool compute_next(Frame* frame, Space* space, Extent count) const;
   bool has_nans(const Frame& frame, Extent count) const;
   bool reduce_block(Frame* frame, Extent count) const;
+  static double sum_of_block(const Frame& frame, Extent count);
   bool compute_block(Frame* frame, Extent count) const;
   static bool compute_masked(const Operation& operation, char** data, const Extent* strides, Extent count);
   bool compute_operation(std::size_t number, Frame* frame, Extent count) const;
@@ -216,6 +219,7 @@ class RegionPlan {
   std::vector<ViewSpec> views_;
   std::vector<Operation> operations_;
   std::vector<Step> steps_;                    // empty: one operation after the other
+  ExactSum sum_;                               // that the steps compute, too
   std::vector<std::pair<Slot, Extent>> rows_;  // inputs that steps read as rows of memory, and the size of an item
   std::vector<Output> outputs_;
   std::vector<Target> targets_;
@@ -337,6 +341,7 @@ class RegionBuilder {
     std::array<bool, kMaxRegionSlots> in_memory{};  // results that one step leaves to another have blocks of their own
   };
   void join_exact(Joined* joined);
+  ExactSum joined_sum(std::span<const ExactOperation> operations);
   void place_temporaries(const Joined& joined);
 
   const Numpy& np_;

@@ -7,6 +7,18 @@
 
 namespace tagalong::array {
 
+// Of one of these results, if it is what the region sums pairwise.
+ExactSum RegionBuilder::joined_sum(std::span<const ExactOperation> operations) {
+  for (const RegionPlan::Reduced& reduced : plan_->reductions_) {
+    const bool is_here = std::ranges::find(operations, reduced.slot, &ExactOperation::out) != operations.end();
+    if (reduced.kernel->has_known_order && is_here && plan_->sum_.result < 0) {
+      const int leaves = new_slot();
+      return leaves < 0 ? ExactSum() : ExactSum{.result = reduced.slot, .leaves = leaves};
+    }
+  }
+  return {};
+}
+
 // In rounds: what can be computed exactly by now, all at once; then what has to be done by loops of NumPy's.
 void RegionBuilder::join_exact(Joined* joined) {
   const std::vector<RegionPlan::Operation>& operations = plan_->operations_;
@@ -121,7 +133,13 @@ void RegionBuilder::join_exact(Joined* joined) {
         stored.push_back(own.out);
       }
     }
-    std::unique_ptr<const ExactCode> code = ExactCode::make(exact, inputs, stored);
+    const ExactSum sum = joined_sum(exact);
+    std::unique_ptr<const ExactCode> code = ExactCode::make(exact, inputs, stored, sum);
+    if (code != nullptr && sum.result >= 0) {
+      plan_->sum_ = sum;
+    } else if (code == nullptr && sum.result >= 0) {
+      code = ExactCode::make(exact, inputs, stored);
+    }
     if (code == nullptr && group.size() > 1) {  // too many values at once
       const auto middle = group.begin() + static_cast<std::ptrdiff_t>(group.size() / 2);
       groups[place].assign(middle, group.end());
@@ -131,6 +149,7 @@ void RegionBuilder::join_exact(Joined* joined) {
     }
     if (code == nullptr) {
       *joined = {};
+      plan_->sum_ = {};
       return;
     }
     for (const RegionPlan::Slot slot : stored) {
@@ -143,6 +162,7 @@ void RegionBuilder::join_exact(Joined* joined) {
   }
   if (std::ranges::all_of(steps, [](const RegionPlan::Step& step) { return step.code == nullptr; })) {
     *joined = {};
+    plan_->sum_ = {};
     return;
   }
   plan_->steps_ = std::move(steps);
@@ -215,12 +235,63 @@ void RegionBuilder::place_temporaries(const Joined& joined) {
   }
 }
 
+namespace {
+
+constexpr Extent kLeaf = 128;  // elements that are not halved any more
+constexpr Extent kPartial = 8;
+
+ExactLeaf* cut_leaves(Extent begin, Extent count, ExactLeaf* next) {
+  if (count > kLeaf) {
+    const Extent left = left_half(count);
+    next = cut_leaves(begin, left, next);
+    return cut_leaves(begin + left, count - left, next);
+  }
+  if (count >= kPartial) {
+    next->end = begin + count / kPartial * kPartial;
+    ++next;
+  }
+  return next;
+}
+
+double sum_of_leaves(Extent count, const ExactLeaf*& next) {
+  if (count > kLeaf) {
+    const double left = sum_of_leaves(left_half(count), next);
+    return left + sum_of_leaves(count - left_half(count), next);
+  }
+  double sum = -0.0;
+  if (count >= kPartial) {
+    const auto& r = next->sums;
+    sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+    ++next;
+  }
+  for (Extent i = 0; i < count % kPartial; ++i) {  // there are such only in the last leaf
+    sum += next->sums.at(static_cast<std::size_t>(i));
+  }
+  return sum;
+}
+
+}  // namespace
+
+double RegionPlan::sum_of_block(const Frame& frame, Extent count) {
+  const ExactLeaf* next = frame.leaves.data();
+  region_counts.joined_sums.fetch_add(1, std::memory_order_relaxed);
+  return -0.0 + sum_of_leaves(count, next);
+}
+
 // kOpen: nothing has been written that matters, and the operations have to be computed one by one.
 RegionPlan::Outcome RegionPlan::compute_steps(Frame* frame, Extent count) const {
   for (const auto& [slot, item_size] : rows_) {
     if (frame->strides[slot] != item_size) {
       return Outcome::kOpen;
     }
+  }
+  if (sum_.result >= 0) {
+    if (frame->summed != count) {
+      ExactLeaf* last = cut_leaves(0, count, frame->leaves.data());
+      last->end = 0;
+      frame->summed = count;
+    }
+    frame->data[static_cast<std::size_t>(sum_.leaves)] = reinterpret_cast<char*>(frame->leaves.data());
   }
   for (const Step& step : steps_) {
     if (step.code == nullptr) {

@@ -87,6 +87,7 @@ py::tuple quotient_counts() {
 }
 
 std::uint64_t regions_twice() { return array::region_counts.twice; }
+std::uint64_t joined_sums() { return array::region_counts.joined_sums; }
 std::uint64_t own_reductions() { return array::own_reductions; }
 
 py::tuple near_counts() { return py::make_tuple(array::near_counts.computed.load(), array::near_counts.left.load()); }
@@ -108,6 +109,7 @@ void export_arrays() {
   py::def("_region_parts", region_parts, "Parts of large regions that threads have shared, for tests.");
   py::def("_quotient_counts", quotient_counts, "(computed, divided) blocks of quotients by one number, for tests.");
   py::def("_regions_twice", regions_twice, "Regions that were tried first, then computed in place, for tests.");
+  py::def("_joined_sums", joined_sums, "Blocks that were summed while they were computed, for tests.");
   py::def("_own_reductions", own_reductions, "Calls of reduce loops that are not NumPy's, for tests.");
   py::def("_near_counts", near_counts, "Sines and cosines (computed here, left to NumPy's loop), for tests.");
   py::def("_region_reasons", region_reasons, "How often array operations were not run as one, by reason, for tests.");
