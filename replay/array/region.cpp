@@ -726,7 +726,7 @@ RegionReason RegionPlan::compute_and_check(const Numpy& np, Frame* frame, Space*
     clear_float_status();
   }
   bool is_done = false;
-  if (frame->count * static_cast<Extent>(std::max(operations_.size(), reductions_.size())) > kGilThreshold) {
+  if (memory.parts > 1 || frame->count * cost_ > kGilThreshold) {
     PyThreadState* state = PyEval_SaveThread();
     is_done = memory.parts > 1 ? compute_in_parallel(frame, space, memory) : compute(frame, space);
     PyEval_RestoreThread(state);

@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "replay/array/costs.h"
 #include "replay/array/exact_code.h"
 #include "replay/array/kernel.h"
 #include "replay/array/operators.h"
@@ -116,6 +117,7 @@ class RegionPlan {
     bool drops_axes = false;  // of a column
     std::int16_t fold = -1;   // of folds_
     Exact exact = Exact::kNone;
+    Cost cost = kPlainCost;  // of its own loop
   };
   // The same operations in an order in which as many as possible are computed by one loop of their own.
   struct Step {
@@ -236,6 +238,7 @@ class RegionPlan {
   bool reduces_inputs_ = false;      // arrays that are there already: each has to be one row of memory
   bool shows_signs_ = false;         // of NaNs, or their signals, in results that are none
   std::size_t calls_ = 0;            // operations without the casts
+  Extent cost_ = 0;                  // of an element, in all operations and reductions
   std::size_t made_ = 0;             // those of them whose results eager execution makes new arrays for
   std::uint16_t buffers_ = 0;
   std::size_t slots_ = 0;
@@ -343,6 +346,7 @@ class RegionBuilder {
   void join_exact(Joined* joined);
   ExactSum joined_sum(std::span<const ExactOperation> operations);
   void place_temporaries(const Joined& joined);
+  void add_costs();
 
   const Numpy& np_;
   std::unique_ptr<RegionPlan> plan_;

@@ -572,7 +572,8 @@ int RegionBuilder::emit(const Kernel& kernel, const Request& request) {
                                   .nin = kernel.nin,
                                   .out_size = kernel.out_size,
                                   .keeps_flags = kernel.keeps_flags,
-                                  .is_iterated = request.ufunc == nullptr || kernel.casts_number};
+                                  .is_iterated = request.ufunc == nullptr || kernel.casts_number,
+                                  .cost = loop_cost(kernel)};
   operation.exact = is_column                                       ? Exact::kNone
                     : request.ufunc != nullptr                      ? exact_operation(kernel)
                     : kernel.out_type == kDouble && kernel.nin == 3 ? Exact::kSelect
@@ -669,6 +670,14 @@ bool RegionBuilder::takes_one_result(const Request& request) const {
   return arrays == 1 && are_results;
 }
 
+void RegionBuilder::add_costs() {
+  const bool is_joined = !plan_->steps_.empty();
+  plan_->cost_ = static_cast<Extent>(plan_->reductions_.size() * kReductionCost);
+  for (const RegionPlan::Operation& operation : plan_->operations_) {
+    plan_->cost_ += is_joined && operation.exact != Exact::kNone ? joined_cost(operation.exact) : operation.cost;
+  }
+}
+
 std::unique_ptr<RegionPlan> RegionBuilder::finish(std::span<const int> outputs) {
   if (outputs.size() > kMaxRegionOutputs) {
     return nullptr;
@@ -696,6 +705,7 @@ std::unique_ptr<RegionPlan> RegionBuilder::finish(std::span<const int> outputs) 
   Joined joined;
   join_exact(&joined);
   place_temporaries(joined);
+  add_costs();
   for (RegionPlan::Operation& operation : plan_->operations_) {
     operation.collects = plan_->float_units_ != FloatUnits::kNone && !operation.keeps_flags;
   }

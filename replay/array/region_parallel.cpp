@@ -24,7 +24,7 @@ struct RegionPlan::Part {
 };
 
 std::size_t RegionPlan::part_count(const Frame& frame) const {
-  const Extent all = frame.count * static_cast<Extent>(operations_.size());
+  const Extent all = frame.count * cost_;
   if (is_serial_ || all < 2 * worth_part) {
     return 1;
   }

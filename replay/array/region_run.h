@@ -15,7 +15,7 @@ inline constexpr std::size_t kCacheLine = 64;
 // Loops treat the last few elements differently, and which of two NaNs a sum or product is may show it. So blocks are
 // multiples of this, except for the last one, which is not shorter.
 inline constexpr Extent kLeastBlock = 64;
-// Element operations above which the GIL is given away.
+// The cost (costs.h: 2 us) above which the GIL is given away.
 inline constexpr Extent kGilThreshold = 32768;
 // Rows of at least so many elements are not gathered: blocks end where they do.
 inline constexpr Extent kLongRow = kBlock / 8;

@@ -45,6 +45,8 @@ PROGRAMS: dict[str, tuple[str, Callable[[], list[Any]]]] = {
     "sum": ("return ((x - y) * (x + y)).sum(), np.mean(x * y - y)", lines(100_003)),
     "sum of 32 bits": ("return ((x - y) * (x + y)).sum()", lines(131_072, "f")),
     "sum and result": ("z = (x - y) * 0.5\n    s = z.sum()\n    return z, s", lines(65_537)),
+    "sum of an array": ("return x.sum(), np.mean(y)", lines(100_003)),
+    "sines": ("return np.sin(x * 0.5) + np.cos(y)", lines(50_001)),
     "largest": ("return ((x - y) * (x + y)).max()", lines(100_003)),
     "in place": ("x *= y\n    x += y\n    x -= 1.0\n    return x", lines(100_003)),
     "part": ("x[5:-7:2] = x[6:-6:2] * y[5:-7:2] + 1.0\n    return x", lines(100_003)),
