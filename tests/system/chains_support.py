@@ -5,6 +5,7 @@ programs over arrays of any dtypes and layouts.
 from __future__ import annotations
 
 import argparse
+import resource
 import sys
 import time
 import warnings
@@ -61,6 +62,8 @@ class Outcome:
 def check(eager: Function, traced: Function, make: Callable[[], list[Any]], errstate: Any = None) -> None:
     state = errstate or {"all": "warn"}
     expected = Outcome(eager, make(), state)
+    if expected.error is not None and issubclass(expected.error[0], MemoryError):
+        return  # when there is none left is nobody's promise
     actual = Outcome(traced, make(), state)
     assert actual.compared == expected.compared
 
@@ -400,6 +403,8 @@ def main() -> int:
     end = time.monotonic() + options.time
     calls = 12
     programs = finds = 0
+    # In a loop an array with a new axis grows without end.
+    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, resource.RLIM_INFINITY))
     _core.set_option("regions", 2)
     _core.set_option("threads", options.threads)
     _core.set_option("worth_part", 1024)
