@@ -14,9 +14,9 @@ namespace tagalong::array {
 void set_threads(unsigned count);
 [[nodiscard]] unsigned threads_option();
 
-// What a part has to cost (costs.h: 16 us) to be worth somebody's waking up; less for tests. Measured: cutting takes
-// one to two microseconds, which is what is lost where all other processors are busy: 3 % of the smallest. Where one
-// was free, two threads were faster than one from 13 us on, both parts together.
+// What a part has to cost (costs.h: 16 us) to be worth somebody's waking up; less for tests. Cutting takes one to three
+// microseconds. That is lost where all other processors are busy, which was the case where this was measured: 3 to 6 %
+// of the smallest regions. Where one is free, the break-even has been seen only in passing, from about 13 us on.
 inline constexpr long kWorthPart = 262144;
 extern long worth_part;
 
