@@ -39,6 +39,9 @@ class Setting:
         names = ("TAGALONG", "NUMEXPR_NUM", "NUMBA_NUM", "OMP_NUM")
         own = {f"{name}_THREADS": count for name in names}
         own["NUMEXPR_MAX_THREADS"] = "2"
+        own["TORCHINDUCTOR_FORCE_DISABLE_CACHES"] = (
+            "1"  # a first call is one, whatever an earlier run has left
+        )
         if self.threads == 1:
             own["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
         if self.raised:
