@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "replay/array/lanes.h"
 #include "replay/native/placing.h"
 
 #ifdef __x86_64__
 #include <xbyak/xbyak.h>
-#include <xbyak/xbyak_util.h>
 #endif
 
 namespace tagalong::array {
@@ -77,7 +77,6 @@ using Xbyak::Reg64;
 using Xbyak::Zmm;
 
 constexpr int kRegisters = 32;
-constexpr int kLanes = 8;
 constexpr int kVectorBytes = 64;
 constexpr int kItemBytes = 8;
 constexpr int kNowhere = -1;
@@ -513,19 +512,10 @@ class Emitter final : public Xbyak::CodeGenerator {
 
 }  // namespace
 
-bool ExactCode::is_possible() {
-  using Xbyak::util::Cpu;
-  static const bool found = [] {
-    const Cpu cpu;
-    return cpu.has(Cpu::tAVX512F) && cpu.has(Cpu::tAVX512DQ) && cpu.has(Cpu::tAVX512BW) && cpu.has(Cpu::tAVX512VL);
-  }();
-  return found;
-}
-
 std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation> operations,
                                                  std::span<const ExactInput> inputs,
                                                  std::span<const std::uint8_t> stored, ExactSum sum) {
-  if (!is_possible()) {
+  if (!has_avx512()) {
     return nullptr;
   }
   // Scalars are in registers all the time, as far as there are enough.
@@ -549,8 +539,6 @@ std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
 }
 
 #else
-
-bool ExactCode::is_possible() { return false; }
 
 std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>, std::span<const ExactInput>,
                                                  std::span<const std::uint8_t>, ExactSum) {

@@ -73,8 +73,6 @@ struct ExactSum {
 
 class ExactCode {
  public:
-  // Whether this machine has the instructions.
-  static bool is_possible();
   static std::unique_ptr<const ExactCode> make(std::span<const ExactOperation> operations,
                                                std::span<const ExactInput> inputs, std::span<const std::uint8_t> stored,
                                                ExactSum sum = {});

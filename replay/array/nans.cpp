@@ -3,9 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "replay/array/lanes.h"
 
 namespace tagalong::array {
 
@@ -26,22 +24,22 @@ bool find(const char* data, Extent stride, Extent count, Bits infinity) {
   // its last bit is the sign's. (A floating point comparison would raise a flag.)
   using Vector [[gnu::vector_size(16)]] = Bits;
   constexpr auto kItem = static_cast<Extent>(sizeof(Bits));
-  constexpr auto kLanes = static_cast<Extent>(sizeof(Vector)) / kItem;
+  constexpr auto kItems = static_cast<Extent>(sizeof(Vector)) / kItem;
   const auto last_bit = static_cast<Bits>(infinity & (~infinity + 1));
   Vector even{};
   Vector odd{};
   Extent done = 0;
-  for (; stride == kItem && done + 2 * kLanes <= count; done += 2 * kLanes) {
+  for (; stride == kItem && done + 2 * kItems <= count; done += 2 * kItems) {
     Vector one;
     Vector two;
     std::memcpy(&one, data + done * kItem, sizeof(one));
-    std::memcpy(&two, data + (done + kLanes) * kItem, sizeof(two));
+    std::memcpy(&two, data + (done + kItems) * kItem, sizeof(two));
     even |= (one & infinity) + last_bit;
     odd |= (two & infinity) + last_bit;
   }
   even |= odd;
   Bits carry = 0;
-  for (Extent lane = 0; lane < kLanes; ++lane) {
+  for (Extent lane = 0; lane < kItems; ++lane) {
     carry |= even[lane];
   }
   for (; done < count; ++done) {
@@ -59,14 +57,8 @@ bool find(const char* data, Extent stride, Extent count, Bits infinity) {
 
 #if defined(__x86_64__)
 
-bool is_possible() {
-  static const bool found = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0;
-  return found;
-}
-
 // A test of classes is no comparison.
-[[gnu::target("avx512f,avx512dq")]] bool find_in_lanes(const char* data, Extent count) {
-  constexpr Extent kLanes = 8;
+TAGALONG_AVX512 bool find_in_lanes(const char* data, Extent count) {
   constexpr int kNans = 0x81;  // quiet and signalling ones
   const auto* values = reinterpret_cast<const double*>(data);
   unsigned found = 0;
@@ -76,8 +68,7 @@ bool is_possible() {
     found |= _mm512_fpclass_pd_mask(_mm512_loadu_pd(values + done + kLanes), kNans);
   }
   for (; done < count; done += kLanes) {
-    const Extent left = count - done;
-    const __mmask8 mask = left < kLanes ? static_cast<__mmask8>((1U << static_cast<unsigned>(left)) - 1) : 0xFF;
+    const __mmask8 mask = mask_of(count - done);
     found |= _mm512_fpclass_pd_mask(_mm512_maskz_loadu_pd(mask, values + done), kNans);
   }
   return found != 0;
@@ -95,7 +86,7 @@ bool has_nan(unsigned type, const char* data, Extent stride, Extent count) {
     return false;
   }
 #if defined(__x86_64__)
-  if (stride == static_cast<Extent>(sizeof(double)) && is_possible()) {
+  if (stride == static_cast<Extent>(sizeof(double)) && has_avx512()) {
     return find_in_lanes(data, count);
   }
 #endif

@@ -7,11 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "replay/array/exact_code.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "replay/array/lanes.h"
 
 namespace tagalong::array {
 
@@ -78,14 +74,11 @@ alignas(64) constexpr SineTable kSinesLow = sine_table(&Sine::low, false);
 alignas(64) constexpr SineTable kCosines = sine_table(&Sine::high, true);
 alignas(64) constexpr SineTable kCosinesLow = sine_table(&Sine::low, true);
 
-constexpr int kLanes = 8;
 constexpr Extent kBlock = 1024;
 // Calls of NumPy's loop have their price, too.
 constexpr Extent kShortest = 8;
 // Where so many elements of a block are left over (three in four) that nothing is gained, so many are not tried.
 constexpr unsigned kNotTried = 15;
-
-#define TAGALONG_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma")))
 
 [[gnu::always_inline]] TAGALONG_AVX512 inline __m512d all(double value) { return _mm512_set1_pd(value); }
 [[gnu::always_inline]] TAGALONG_AVX512 inline __m512i bits(std::uint64_t value) {
@@ -170,8 +163,6 @@ struct LeftOver {
 };
 
 // The last few are masked, and only these: masked stores are slow on some machines.
-TAGALONG_AVX512 inline __mmask8 mask_of(Extent count) { return static_cast<__mmask8>((1U << count) - 1U); }
-
 template <int turn>
 TAGALONG_AVX512 Extent compute(const double* in, double* out, Extent count, LeftOver* left_over) {
   Extent found = 0;
@@ -306,8 +297,7 @@ bool try_out(double (*function)(double), StridedLoop loop, MethodContext* contex
     }
     return same;
   };
-  if (!ExactCode::is_possible() || !agrees(loop, 1, 1) || !agrees(loop, 2, 1) || !agrees(loop, 1, 2) ||
-      !agrees(loop, 3, 3)) {
+  if (!has_avx512() || !agrees(loop, 1, 1) || !agrees(loop, 2, 1) || !agrees(loop, 1, 2) || !agrees(loop, 3, 3)) {
     return false;
   }
   numpys<turn>.loop = loop;

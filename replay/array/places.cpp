@@ -4,9 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "replay/array/lanes.h"
 
 namespace tagalong::array {
 
@@ -68,23 +66,21 @@ int find(MethodContext* /*context*/, char* const* data, const Extent* dims, cons
 
 // Doubles side by side: eight lanes, each with the first of its best; among the lanes the first one again.
 template <bool of_largest>
-[[gnu::target("avx512f,avx512dq")]] int find_in_lanes(MethodContext* context, char* const* data, const Extent* dims,
-                                                      const Extent* strides, void* aux) {
-  constexpr Extent kLanes = 8;
+TAGALONG_AVX512 int find_in_lanes(MethodContext* context, char* const* data, const Extent* dims, const Extent* strides,
+                                  void* aux) {
   const Extent count = dims[0];
   if (strides[1] != static_cast<Extent>(sizeof(double))) {
     return find<double, of_largest>(context, data, dims, strides, aux);
   }
   const auto* row = reinterpret_cast<const double*>(data[1]);
-  const __mmask8 first = count < kLanes ? static_cast<__mmask8>((1U << static_cast<unsigned>(count)) - 1) : 0xFF;
+  const __mmask8 first = mask_of(count);
   const __m512d begin = _mm512_set1_pd(row[0]);
   __m512d best = _mm512_mask_loadu_pd(begin, first, row);
   __m512i places = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
   __m512i next = places;
   __mmask8 nans = _mm512_cmp_pd_mask(best, best, _CMP_UNORD_Q);
   for (Extent i = kLanes; i < count; i += kLanes) {
-    const Extent left = count - i;
-    const __mmask8 mask = left < kLanes ? static_cast<__mmask8>((1U << static_cast<unsigned>(left)) - 1) : 0xFF;
+    const __mmask8 mask = mask_of(count - i);
     const __m512d values = _mm512_mask_loadu_pd(best, mask, row + i);
     next = _mm512_add_epi64(next, _mm512_set1_epi64(kLanes));
     nans |= _mm512_cmp_pd_mask(values, values, _CMP_UNORD_Q);
@@ -133,7 +129,7 @@ StridedLoop loop_of(unsigned type) {
       return find<float, of_largest>;
     case kDouble:
 #if defined(__x86_64__)
-      if (__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0) {
+      if (has_avx512()) {
         return find_in_lanes<of_largest>;
       }
 #endif

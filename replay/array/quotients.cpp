@@ -1,14 +1,12 @@
 #include "replay/array/quotients.h"
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
+
+#include "replay/array/lanes.h"
 
 namespace tagalong::array {
 
@@ -18,7 +16,6 @@ QuotientCounts quotient_counts;
 
 namespace {
 
-constexpr Extent kLanes = 8;
 constexpr Extent kLeast = 32;  // elements
 constexpr Extent kBlock = 1024;
 constexpr auto kItem = static_cast<Extent>(sizeof(double));
@@ -46,20 +43,15 @@ bool is_suitable(double divisor) {
          (bits & kFraction) != kFraction;
 }
 
-__mmask8 lanes(Extent left) {
-  return left < kLanes ? static_cast<__mmask8>((1U << static_cast<unsigned>(left)) - 1) : 0xFF;
-}
-
 // The approximation is x times the reciprocal of two doubles, rounded once but for what is far below its last bit. Its
 // remainder is exact, unless a flag is raised. Of zeros and NaNs the sign is taken from the dividend.
-[[gnu::noinline, gnu::target("avx512f,avx512dq,fma")]] void multiply(const double* from, const Divisor& divisor,
-                                                                     Extent count, double* to) {
+[[gnu::noinline]] TAGALONG_AVX512 void multiply(const double* from, const Divisor& divisor, Extent count, double* to) {
   const __m512d value = _mm512_set1_pd(divisor.value);
   const __m512d high = _mm512_set1_pd(divisor.high);
   const __m512d low = _mm512_set1_pd(divisor.low);
   const __m512i sign = _mm512_set1_epi64(INT64_MIN);
   constexpr int kSelect = 0xCA;  // bit by bit: the first ? the second : the third
-  const auto quotient = [&](__m512d x) __attribute__((target("avx512f,avx512dq,fma"))) {
+  const auto quotient = [&](__m512d x) TAGALONG_AVX512 {
     const __m512d near = _mm512_fmadd_pd(x, high, _mm512_mul_pd(x, low));
     const __m512d remainder = _mm512_fnmadd_pd(near, value, x);
     const __m512d found = _mm512_fmadd_pd(remainder, high, near);
@@ -74,21 +66,20 @@ __mmask8 lanes(Extent left) {
     _mm512_storeu_pd(to + i + kLanes, two);
   }
   for (; i < count; i += kLanes) {
-    const __mmask8 mask = lanes(count - i);
+    const __mmask8 mask = mask_of(count - i);
     _mm512_mask_storeu_pd(to + i, mask, quotient(_mm512_maskz_loadu_pd(mask, from + i)));
   }
 }
 
-[[gnu::noinline, gnu::target("avx512f,avx512dq,fma")]] void divide(const double* from, double divisor, Extent count,
-                                                                   double* to) {
+[[gnu::noinline]] TAGALONG_AVX512 void divide(const double* from, double divisor, Extent count, double* to) {
   const __m512d value = _mm512_set1_pd(divisor);
   for (Extent i = 0; i < count; i += kLanes) {
-    const __mmask8 mask = lanes(count - i);
+    const __mmask8 mask = mask_of(count - i);
     _mm512_mask_storeu_pd(to + i, mask, _mm512_maskz_div_pd(mask, _mm512_maskz_loadu_pd(mask, from + i), value));
   }
 }
 
-[[gnu::noinline, gnu::target("avx512f,avx512dq,fma")]] Divisor prepared(double value) {
+[[gnu::noinline]] TAGALONG_AVX512 Divisor prepared(double value) {
   const double high = 1.0 / value;
   return {value, high, high * __builtin_fma(-high, value, 1.0)};
 }
@@ -135,8 +126,7 @@ int quotients(MethodContext* context, char* const* data, const Extent* dims, con
 }  // namespace
 
 StridedLoop quotient_loop(StridedLoop loop) {
-  const bool is_possible = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0;
-  if (!is_possible || (numpys != nullptr && numpys != loop)) {
+  if (!has_avx512() || (numpys != nullptr && numpys != loop)) {
     return loop;
   }
   numpys = loop;

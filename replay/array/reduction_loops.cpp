@@ -5,11 +5,8 @@
 #include <cstring>
 #include <vector>
 
+#include "replay/array/lanes.h"
 #include "replay/array/reduction.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace tagalong::array {
 
@@ -19,15 +16,12 @@ std::atomic<std::uint64_t> own_reductions = 0;
 
 namespace {
 
-constexpr Extent kLanes = 8;
 constexpr Extent kLeaf = 128;  // elements that are not halved any more
 constexpr auto kItem = static_cast<Extent>(sizeof(double));
 
 // NumPy's, where these here have nothing to say: the same for all kernels of one kind.
 StridedLoop numpys_sum = nullptr;
 std::array<StridedLoop, 2> numpys_extremes{};
-
-bool is_possible() { return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0; }
 
 bool is_row(const Extent* strides) { return strides[0] == 0 && strides[1] == kItem && strides[2] == 0; }
 
@@ -39,7 +33,7 @@ bool is_row(const Extent* strides) { return strides[0] == 0 && strides[1] == kIt
 #endif
 
 // NumPy has eight sums, each of every eighth element, and adds what is left one after another.
-[[gnu::target("avx512f,avx512dq")]] inline double sum_of_leaf(const double* values, Extent count) {
+TAGALONG_AVX512 inline double sum_of_leaf(const double* values, Extent count) {
   double sum = -0.0;
   Extent done = 0;
   if (count >= kLanes) {
@@ -57,7 +51,7 @@ bool is_row(const Extent* strides) { return strides[0] == 0 && strides[1] == kIt
   return sum;
 }
 
-[[gnu::target("avx512f,avx512dq")]] double sum_of(const double* values, Extent count) {
+TAGALONG_AVX512 double sum_of(const double* values, Extent count) {
   if (count <= kLeaf) {
     return sum_of_leaf(values, count);
   }
@@ -66,8 +60,8 @@ bool is_row(const Extent* strides) { return strides[0] == 0 && strides[1] == kIt
   return sum + sum_of(values + left, count - left);
 }
 
-[[gnu::target("avx512f,avx512dq")]] int sum(MethodContext* context, char* const* data, const Extent* dims,
-                                            const Extent* strides, void* aux) {
+TAGALONG_AVX512 int sum(MethodContext* context, char* const* data, const Extent* dims, const Extent* strides,
+                        void* aux) {
   if (!is_row(strides)) {
     return numpys_sum(context, data, dims, strides, aux);
   }
@@ -80,12 +74,12 @@ bool is_row(const Extent* strides) { return strides[0] == 0 && strides[1] == kIt
 }
 
 template <bool of_largest>
-[[gnu::target("avx512f,avx512dq")]] inline __m512d better(__m512d one, __m512d two) {
+TAGALONG_AVX512 inline __m512d better(__m512d one, __m512d two) {
   return of_largest ? _mm512_max_pd(one, two) : _mm512_min_pd(one, two);
 }
 
 template <bool of_largest>
-[[gnu::noinline, gnu::target("avx512f,avx512dq")]] bool find(const double* values, Extent count, double* result) {
+[[gnu::noinline]] TAGALONG_AVX512 bool find(const double* values, Extent count, double* result) {
   constexpr Extent kTogether = 4;
   const __m512d first = _mm512_set1_pd(*result);
   __mmask8 nans = _mm512_cmp_pd_mask(first, first, _CMP_UNORD_Q);
@@ -106,8 +100,7 @@ template <bool of_largest>
     four = better<of_largest>(four, d);
   }
   for (; done < count; done += kLanes) {
-    const Extent left = count - done;
-    const __mmask8 mask = left < kLanes ? static_cast<__mmask8>((1U << static_cast<unsigned>(left)) - 1) : 0xFF;
+    const __mmask8 mask = mask_of(count - done);
     const __m512d a = _mm512_mask_loadu_pd(first, mask, values + done);
     nans |= _mm512_cmp_pd_mask(a, a, _CMP_UNORD_Q);
     one = better<of_largest>(one, a);
@@ -171,7 +164,7 @@ bool sums_are_numpys(StridedLoop loop, MethodContext* context, void* auxdata) {
 }  // namespace
 
 StridedLoop sum_loop(StridedLoop loop, MethodContext* context, void* auxdata) {
-  if (numpys_sum == nullptr && is_possible() && sums_are_numpys(loop, context, auxdata)) {
+  if (numpys_sum == nullptr && has_avx512() && sums_are_numpys(loop, context, auxdata)) {
     numpys_sum = loop;
   }
   return numpys_sum == loop ? sum : loop;
@@ -179,7 +172,7 @@ StridedLoop sum_loop(StridedLoop loop, MethodContext* context, void* auxdata) {
 
 StridedLoop extreme_loop(StridedLoop loop, bool of_largest) {
   StridedLoop& numpys = numpys_extremes[of_largest ? 1 : 0];
-  if (!is_possible() || (numpys != nullptr && numpys != loop)) {
+  if (!has_avx512() || (numpys != nullptr && numpys != loop)) {
     return loop;
   }
   numpys = loop;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "replay/array/float_status.h"
+#include "replay/array/lanes.h"
 #include "replay/array/region_run.h"
 
 namespace tagalong::array {
@@ -23,7 +24,7 @@ ExactSum RegionBuilder::joined_sum(std::span<const ExactOperation> operations) {
 void RegionBuilder::join_exact(Joined* joined) {
   const std::vector<RegionPlan::Operation>& operations = plan_->operations_;
   const std::size_t count = operations.size();
-  if (!ExactCode::is_possible()) {
+  if (!has_avx512()) {
     return;
   }
   std::array<bool, kMaxRegionSlots> is_scalar{};

@@ -1,0 +1,44 @@
+// Eight doubles at once: what all code with AVX-512 intrinsics has in common. Functions that use them are marked and
+// are called only where the machine has them.
+//
+//   TAGALONG_AVX512 void copy(const double* from, Extent count, double* to) {
+//     for (Extent i = 0; i < count; i += kLanes) {
+//       _mm512_mask_storeu_pd(to + i, mask_of(count - i), _mm512_maskz_loadu_pd(mask_of(count - i), from + i));
+//     }
+//   }
+//   if (has_avx512()) copy(from, count, to);
+#pragma once
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "replay/array/numpy_abi.h"
+
+namespace tagalong::array {
+
+inline constexpr Extent kLanes = 8;
+
+#if defined(__x86_64__)
+
+// Contracts a * b + c in a file without -ffp-contract=off.
+#define TAGALONG_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma")))
+
+[[nodiscard]] inline bool has_avx512() {
+  return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
+         __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
+         __builtin_cpu_supports("fma") != 0;
+}
+
+// Of the lanes that have an element where so many are left.
+[[nodiscard]] inline __mmask8 mask_of(Extent left) {
+  return left < kLanes ? static_cast<__mmask8>((1U << static_cast<unsigned>(left)) - 1U) : __mmask8{0xFF};
+}
+
+#else
+
+[[nodiscard]] inline bool has_avx512() { return false; }
+
+#endif
+
+}  // namespace tagalong::array
