@@ -8,12 +8,7 @@ namespace tagalong::array {
 namespace {
 
 constexpr std::size_t kLeastTwice = 2U << 20U;  // bytes of a target: more than a second-level cache
-constexpr unsigned kMostCost = 8;               // in additions
-
-unsigned cost(Exact what) {
-  constexpr unsigned kOfDivision = 4;
-  return what == Exact::kDivide || what == Exact::kReciprocal || what == Exact::kSqrt ? kOfDivision : 1;
-}
+constexpr Cost kMostCost = 16;                  // a nanosecond: what an element takes to be written and read again
 
 }  // namespace
 
@@ -23,9 +18,9 @@ bool RegionPlan::is_computed_twice(const Numpy& np, const Frame& frame, const Sp
       static_cast<std::size_t>(frame.count) * kItemSize < kLeastTwice) {
     return false;
   }
-  unsigned together = 0;
+  Cost together = 0;
   for (const Operation& operation : operations_) {
-    together += cost(operation.exact);
+    together += joined_cost(operation.exact);
   }
   // Whoever reads what has been written would read it too late.
   const auto is_apart = [&](std::size_t target) {

@@ -56,8 +56,8 @@ def whole_in_place(u, out):
     return out
 
 
-TWICE = (stencil, every_second, backwards, with_a_row)
-ALL = (*TWICE, two_targets, into_itself, whole_in_place)
+TWICE = (stencil, every_second, backwards, with_a_row, two_targets)
+ALL = (*TWICE, into_itself, whole_in_place)
 KINDS = ("ordinary", "a NaN", "infinite", "overflows", "underflows", "zeros")
 
 
