@@ -72,7 +72,7 @@ constexpr Cost kSelectCost = 4;
 Cost loop_cost(const Kernel& kernel) {
   const unsigned type = kernel.in_type[0];
   const auto* row = std::ranges::find(kRows, kernel.name, &Row::name);
-  if (type == kDouble && kernel.alias_safe && (kernel.name == "sin" || kernel.name == "cos")) {
+  if (kernel.is_near) {
     return kNearCost;
   }
   if (kernel.name.empty() && kernel.nin == 3) {

@@ -46,9 +46,7 @@ bool casts_safely(const Numpy& np, PyObject* other, OperandCode code, OperandCod
       return false;  // uint64 or object; neither is safe for a dtype where bits matter, except the widest
     }
   }
-  const Ref safe = Ref::steal(PyObject_CallFunctionObjArgs(np.can_cast, source.get(), np.descr[target], nullptr));
-  PyErr_Clear();
-  return safe && safe.get() == Py_True;
+  return can_cast(np, source.get(), target, "safe");
 }
 
 bool would_elide(const Numpy& np, PyObject* temporary, PyObject* other, const ElisionCase& the_case) {

@@ -70,7 +70,8 @@ void apply_knowledge(const Numpy& np, Kernel* kernel) {
   if (kernel->splittable && kernel->nin == 1 && kernel->in_type[0] == kDouble && kernel->out_type == kDouble) {
     const StridedLoop numpys_loop = kernel->loop;
     kernel->loop = near_loop(kernel->name, numpys_loop, kernel->context, kernel->auxdata);
-    kernel->alias_safe = kernel->loop != numpys_loop;  // then NumPy's loop is known to go element by element, too
+    kernel->is_near = kernel->loop != numpys_loop;
+    kernel->alias_safe = kernel->is_near;  // NumPy's loop is known to go element by element then
   }
   kernel->keeps_flags = std::ranges::find(kKeepFlags, kernel->name) != kKeepFlags.end();
   const auto* known = std::ranges::find(kKnownUfuncs, kernel->name, &KnownUfunc::name);
@@ -219,21 +220,11 @@ unsigned elidable_operands(const Numpy& np, OperandCodes codes, unsigned nin, co
       if (other == i || (!is_array(codes[other]) && !np.weak_scalars)) {
         continue;
       }
-      const Ref safe = Ref::steal(PyObject_CallFunctionObjArgs(np.can_cast, np.descr[type_of(codes[other])],
-                                                               np.descr[kernel.out_type], nullptr));
-      elidable = safe && safe.get() == Py_True;
+      elidable = can_cast(np, np.descr[type_of(codes[other])], kernel.out_type, "safe");
     }
     mask |= elidable ? 1U << i : 0U;
   }
   return mask;
-}
-
-bool is_of_the_kind(const Numpy& np, unsigned from, unsigned to) {
-  const Ref kind = Ref::steal(PyUnicode_FromString("same_kind"));
-  const Ref can =
-      Ref::steal(PyObject_CallFunctionObjArgs(np.can_cast, np.descr[from], np.descr[to], kind.get(), nullptr));
-  PyErr_Clear();
-  return can && can.get() == Py_True;
 }
 
 bool take_loop(PyObject* ufunc, PyObject* pair, Kernel* kernel) {
@@ -273,7 +264,7 @@ bool fill(const Numpy& np, PyObject* ufunc, OperandCodes codes, Kernel* kernel) 
       kernel->casts = true;
     }
     kernel->casts_number = kernel->casts_number || (!np.weak_scalars && !is_array(codes[i]) &&
-                                                    !is_of_the_kind(np, type_of(codes[i]), types[i]));
+                                                    !can_cast(np, np.descr[type_of(codes[i])], types[i], "same_kind"));
   }
   // Once more with the dtypes of the loop itself: the context must not speak of Python numbers.
   const Ref pair = resolve(ufunc, resolution_key(np, codes, nin, types, false));

@@ -39,6 +39,8 @@ struct Kernel {
   bool casts_number = false;
   // No bit of the result depends on whether the output is one of the inputs.
   bool alias_safe = false;
+  // The loop is one of ours that computes eight elements at once (near_functions.h).
+  bool is_near = false;
   // A short pure loop: running it again gives the same, it never sets an exception.
   bool repeatable = false;
   // Element by element, of bool, integers, float and double, and NumPy's own: the bits do not depend on how an array is

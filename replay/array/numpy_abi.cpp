@@ -270,6 +270,14 @@ const Numpy* find_numpy() {
 
 }  // namespace detail
 
+bool can_cast(const Numpy& np, PyObject* from, unsigned to, const char* casting) {
+  const Ref rule = Ref::steal(PyUnicode_FromString(casting));
+  const Ref can =
+      rule ? Ref::steal(PyObject_CallFunctionObjArgs(np.can_cast, from, np.descr[to], rule.get(), nullptr)) : Ref();
+  PyErr_Clear();
+  return can && can.get() == Py_True;
+}
+
 bool float_error_mask(const Numpy& np, const char* ufunc_name, int* mask, Ref* error_object) {
   int buffer_size = 0;
   PyObject* object = nullptr;
