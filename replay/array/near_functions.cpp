@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cfenv>
 #include <cmath>
@@ -11,7 +12,7 @@
 
 namespace tagalong::array {
 
-NearCounts near_counts;
+LoopTally near_tally;
 
 #if defined(__x86_64__) && defined(__GLIBC__)
 
@@ -225,11 +226,11 @@ int near_block(MethodContext* context, const double* in, double* out, Extent cou
   }
   LeftOver left_over;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
   const Extent left = compute<turn>(in, out, count, &left_over);
-  near_counts.computed.fetch_add(static_cast<std::uint64_t>(count - left), std::memory_order_relaxed);
+  near_tally.computed.add(static_cast<std::uint64_t>(count - left));
   if (left == 0) {
     return 0;
   }
-  near_counts.left.fetch_add(static_cast<std::uint64_t>(left), std::memory_order_relaxed);
+  near_tally.left.add(static_cast<std::uint64_t>(left));
   if (left > count - count / 4) {
     not_tried.store(kNotTried, std::memory_order_relaxed);
   }

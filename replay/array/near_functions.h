@@ -6,20 +6,15 @@
 //   kernel.loop = near_loop("sin", kernel.loop, kernel.context, kernel.auxdata);   // or what it was
 #pragma once
 
-#include <atomic>
-#include <cstdint>
 #include <string_view>
 
 #include "replay/array/numpy_abi.h"
+#include "replay/array/tally.h"
 
 namespace tagalong::array {
 
-// Elements, for tests: how many were computed here, and how many of the same blocks were left to NumPy's loop.
-struct NearCounts {
-  std::atomic<std::uint64_t> computed = 0;
-  std::atomic<std::uint64_t> left = 0;
-};
-extern NearCounts near_counts;
+// Elements; what is left of a block goes through NumPy's loop.
+extern LoopTally near_tally;
 
 // A loop to be called with the same context and auxdata instead of NumPy's `loop` for a ufunc of this name from float64
 // to float64; `loop` itself where there is none, or where NumPy's is not libm's function. Needs the GIL.

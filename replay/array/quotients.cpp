@@ -10,7 +10,7 @@
 
 namespace tagalong::array {
 
-QuotientCounts quotient_counts;
+LoopTally quotient_tally;
 
 #if defined(__x86_64__)
 
@@ -110,11 +110,11 @@ int quotients(MethodContext* context, char* const* data, const Extent* dims, con
       dividends = kept.data();
     }
     multiply(dividends, divisor, block, to + done);
-    quotient_counts.computed.fetch_add(1, std::memory_order_relaxed);
-    if ((_mm_getcsr() & kReported) != 0) [[unlikely]] {
+    const bool is_left = (_mm_getcsr() & kReported) != 0;
+    (is_left ? quotient_tally.left : quotient_tally.computed).add();
+    if (is_left) [[unlikely]] {
       _mm_setcsr(kOrdinary);
       divide(dividends, value, block, to + done);
-      quotient_counts.divided.fetch_add(1, std::memory_order_relaxed);
       raised |= _mm_getcsr() & kRaised;
       _mm_setcsr(kOrdinary);
     }

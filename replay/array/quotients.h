@@ -6,19 +6,13 @@
 //   kernel.loop = quotient_loop(kernel.loop);   // of `divide`, from doubles to doubles
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-
 #include "replay/array/numpy_abi.h"
+#include "replay/array/tally.h"
 
 namespace tagalong::array {
 
-// For tests: blocks that were computed so, and those of them that raised a flag and were divided after all.
-struct QuotientCounts {
-  std::atomic<std::uint64_t> computed = 0;
-  std::atomic<std::uint64_t> divided = 0;
-};
-extern QuotientCounts quotient_counts;
+// Blocks; those that raised a flag were divided after all.
+extern LoopTally quotient_tally;
 
 // A loop to be called with the same context and auxdata instead of NumPy's `loop`; that one itself on machines without
 // the instructions.

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "replay/array/pairwise.h"
 #include "replay/array/places.h"
 #include "replay/array/reduction_loops.h"
 #include "rewriter/interp/ref.h"
@@ -106,15 +107,11 @@ bool take_loop(const Numpy& np, Reduction reduction, ReductionKernel* kernel) {
 }
 
 template <class T>
-T sum_as_tree(const ReductionKernel& kernel, const char* data, Extent count, Extent block) {
-  if (count > block) {
-    const Extent left = left_half(count);
-    const T first = sum_as_tree<T>(kernel, data, left, block);
-    return first + sum_as_tree<T>(kernel, data + left * static_cast<Extent>(sizeof(T)), count - left, block);
-  }
+T sum_of_block(const ReductionKernel& kernel, const T* values, Extent count) {
   Accumulator accumulator;
   begin_leaf(kernel, &accumulator);
-  const std::array<char*, 3> places{accumulator.bytes, const_cast<char*>(data), accumulator.bytes};
+  auto* data = const_cast<char*>(reinterpret_cast<const char*>(values));  // NumPy's signature has no const
+  const std::array<char*, 3> places{accumulator.bytes, data, accumulator.bytes};
   const std::array<Extent, 3> strides{0, sizeof(T), 0};
   static_cast<void>(kernel.loop(kernel.context, places.data(), &count, strides.data(), kernel.auxdata));
   return load<T>(accumulator);
@@ -146,7 +143,9 @@ bool is_summed_as_tree(const Numpy& np, const ReductionKernel& kernel) {
     if (!sum || Py_TYPE(sum.get()) != np.scalar_type[kernel.type]) {
       return false;
     }
-    const T mine = T{0} + sum_as_tree<T>(kernel, as_array(array.get())->data, count, kBlock);
+    const T mine = T{0} + pairwise_sum(0, count, kBlock, [&](Extent begin, Extent elements) {
+                     return sum_of_block(kernel, values + begin, elements);
+                   });
     Accumulator theirs;
     std::memcpy(theirs.bytes, scalar_value(sum.get()), sizeof(T));
     if (load<T>(theirs) != mine) {

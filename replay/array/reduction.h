@@ -45,10 +45,4 @@ void add_leaves(const ReductionKernel& kernel, const Accumulator& right, Accumul
 // A NumPy scalar; null with an exception set.
 [[nodiscard]] PyObject* make_scalar(const Numpy& np, unsigned type, const Accumulator& accumulator);
 
-// Where pairwise summation cuts more than a block's elements.
-[[nodiscard]] constexpr Extent left_half(Extent count) {
-  constexpr Extent kUnrolled = 8;
-  return count / 2 - (count / 2) % kUnrolled;
-}
-
 }  // namespace tagalong::array

@@ -6,17 +6,16 @@
 #include <vector>
 
 #include "replay/array/lanes.h"
-#include "replay/array/reduction.h"
+#include "replay/array/pairwise.h"
 
 namespace tagalong::array {
 
-std::atomic<std::uint64_t> own_reductions = 0;
+Tally own_reductions;
 
 #if defined(__x86_64__)
 
 namespace {
 
-constexpr Extent kLeaf = 128;  // elements that are not halved any more
 constexpr auto kItem = static_cast<Extent>(sizeof(double));
 
 // NumPy's, where these here have nothing to say: the same for all kernels of one kind.
@@ -41,9 +40,7 @@ TAGALONG_AVX512 inline double sum_of_leaf(const double* values, Extent count) {
     for (done = kLanes; done + kLanes <= count; done += kLanes) {
       sums = _mm512_add_pd(sums, _mm512_loadu_pd(values + done));
     }
-    const __m256d pairs = _mm256_hadd_pd(_mm512_castpd512_pd256(sums), _mm512_extractf64x4_pd(sums, 1));
-    const __m128d fours = _mm_add_pd(_mm256_castpd256_pd128(pairs), _mm256_extractf128_pd(pairs, 1));
-    sum = _mm_cvtsd_f64(fours) + _mm_cvtsd_f64(_mm_unpackhi_pd(fours, fours));
+    sum = sum_of_lanes(sums);
   }
   for (; done < count; ++done) {
     sum += values[done];
@@ -51,21 +48,17 @@ TAGALONG_AVX512 inline double sum_of_leaf(const double* values, Extent count) {
   return sum;
 }
 
-TAGALONG_AVX512 double sum_of(const double* values, Extent count) {
-  if (count <= kLeaf) {
-    return sum_of_leaf(values, count);
-  }
-  const Extent left = left_half(count);
-  const double sum = sum_of(values, left);
-  return sum + sum_of(values + left, count - left);
+double sum_of(const double* values, Extent count) {
+  return pairwise_sum(0, count, kLeaf, [&](Extent begin, Extent elements) TAGALONG_AVX512 {
+    return sum_of_leaf(values + begin, elements);
+  });
 }
 
-TAGALONG_AVX512 int sum(MethodContext* context, char* const* data, const Extent* dims, const Extent* strides,
-                        void* aux) {
+int sum(MethodContext* context, char* const* data, const Extent* dims, const Extent* strides, void* aux) {
   if (!is_row(strides)) {
     return numpys_sum(context, data, dims, strides, aux);
   }
-  own_reductions.fetch_add(1, std::memory_order_relaxed);
+  own_reductions.add();
   double result;
   std::memcpy(&result, data[0], sizeof(result));
   result += sum_of(reinterpret_cast<const double*>(data[1]), dims[0]);
@@ -115,7 +108,7 @@ int extreme(MethodContext* context, char* const* data, const Extent* dims, const
   if (!is_row(strides)) {
     return numpys_extremes[of_largest ? 1 : 0](context, data, dims, strides, aux);
   }
-  own_reductions.fetch_add(1, std::memory_order_relaxed);
+  own_reductions.add();
   const unsigned control = _mm_getcsr();
   double result;
   std::memcpy(&result, data[0], sizeof(result));

@@ -3,15 +3,13 @@
 //   kernel.loop = sum_loop(kernel.loop, kernel.context, kernel.auxdata);   // or what it was
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-
 #include "replay/array/numpy_abi.h"
+#include "replay/array/tally.h"
 
 namespace tagalong::array {
 
-// Calls of them, for tests.
-extern std::atomic<std::uint64_t> own_reductions;
+// Calls of them.
+extern Tally own_reductions;
 
 // To be called with the same context and auxdata instead of NumPy's `loop` of `add`; that one itself where the machine
 // has no such instructions, or where NumPy sums in another order, which is tried out. Needs the GIL.

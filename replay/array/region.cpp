@@ -9,6 +9,7 @@
 #include "replay/array/float_policy.h"
 #include "replay/array/kept_memory.h"
 #include "replay/array/nans.h"
+#include "replay/array/pairwise.h"
 #include "replay/array/region_run.h"
 
 namespace tagalong::array {

@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -33,6 +32,7 @@
 #include "replay/array/region_reasons.h"
 #include "replay/array/region_space.h"
 #include "replay/array/region_view.h"
+#include "replay/array/tally.h"
 
 namespace tagalong::array {
 
@@ -50,9 +50,9 @@ extern int regions_enabled;
 struct RegionCounts {
   std::uint64_t planned = 0;
   std::uint64_t run = 0;
-  std::uint64_t whole = 0;                     // of these: all that a function does
-  std::uint64_t parts = 0;                     // of those that several threads may have computed
-  std::atomic<std::uint64_t> joined_sums = 0;  // blocks that were summed while they were computed
+  std::uint64_t whole = 0;    // of these: all that a function does
+  std::uint64_t parts = 0;    // of those that several threads may have computed
+  Tally joined_sums;          // blocks that were summed while they were computed
   std::uint64_t twice = 0;    // of those that were computed a second time, into arrays that are there already
   std::uint64_t refused = 0;  // floating point errors, or an exception: the operations were done again, one by one
   RegionReasonCounts reasons;

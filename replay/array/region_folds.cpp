@@ -1,6 +1,7 @@
 // Reductions along axes, as a part of a run.
 #include <algorithm>
 
+#include "replay/array/pairwise.h"
 #include "replay/array/region_run.h"
 
 namespace tagalong::array {

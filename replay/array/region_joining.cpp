@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "replay/array/float_status.h"
+#include "replay/array/exact_leaves.h"
 #include "replay/array/lanes.h"
 #include "replay/array/region_run.h"
 
@@ -236,47 +236,9 @@ void RegionBuilder::place_temporaries(const Joined& joined) {
   }
 }
 
-namespace {
-
-constexpr Extent kLeaf = 128;  // elements that are not halved any more
-constexpr Extent kPartial = 8;
-
-ExactLeaf* cut_leaves(Extent begin, Extent count, ExactLeaf* next) {
-  if (count > kLeaf) {
-    const Extent left = left_half(count);
-    next = cut_leaves(begin, left, next);
-    return cut_leaves(begin + left, count - left, next);
-  }
-  if (count >= kPartial) {
-    next->end = begin + count / kPartial * kPartial;
-    ++next;
-  }
-  return next;
-}
-
-double sum_of_leaves(Extent count, const ExactLeaf*& next) {
-  if (count > kLeaf) {
-    const double left = sum_of_leaves(left_half(count), next);
-    return left + sum_of_leaves(count - left_half(count), next);
-  }
-  double sum = -0.0;
-  if (count >= kPartial) {
-    const auto& r = next->sums;
-    sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
-    ++next;
-  }
-  for (Extent i = 0; i < count % kPartial; ++i) {  // there are such only in the last leaf
-    sum += next->sums.at(static_cast<std::size_t>(i));
-  }
-  return sum;
-}
-
-}  // namespace
-
 double RegionPlan::sum_of_block(const Frame& frame, Extent count) {
-  const ExactLeaf* next = frame.leaves.data();
-  region_counts.joined_sums.fetch_add(1, std::memory_order_relaxed);
-  return -0.0 + sum_of_leaves(count, next);
+  region_counts.joined_sums.add();
+  return -0.0 + sum_of_leaves(count, frame.leaves.data());
 }
 
 // kOpen: nothing has been written that matters, and the operations have to be computed one by one.
@@ -288,8 +250,7 @@ RegionPlan::Outcome RegionPlan::compute_steps(Frame* frame, Extent count) const 
   }
   if (sum_.result >= 0) {
     if (frame->summed != count) {
-      ExactLeaf* last = cut_leaves(0, count, frame->leaves.data());
-      last->end = 0;
+      cut_leaves(count, frame->leaves.data());
       frame->summed = count;
     }
     frame->data[static_cast<std::size_t>(sum_.leaves)] = reinterpret_cast<char*>(frame->leaves.data());

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "replay/array/float_status.h"
+#include "replay/array/pairwise.h"
 #include "replay/array/parallel.h"
 #include "replay/array/region_run.h"
 

@@ -82,15 +82,15 @@ py::tuple region_counts() {
 std::uint64_t whole_regions() { return array::region_counts.whole; }
 std::uint64_t region_parts() { return array::region_counts.parts; }
 
-py::tuple quotient_counts() {
-  return py::make_tuple(array::quotient_counts.computed.load(), array::quotient_counts.divided.load());
-}
+py::tuple counts_of(array::LoopTally* tally) { return py::make_tuple(tally->computed.count(), tally->left.count()); }
+
+py::tuple quotient_counts() { return counts_of(&array::quotient_tally); }
 
 std::uint64_t regions_twice() { return array::region_counts.twice; }
-std::uint64_t joined_sums() { return array::region_counts.joined_sums; }
-std::uint64_t own_reductions() { return array::own_reductions; }
+std::uint64_t joined_sums() { return array::region_counts.joined_sums.count(); }
+std::uint64_t own_reductions() { return array::own_reductions.count(); }
 
-py::tuple near_counts() { return py::make_tuple(array::near_counts.computed.load(), array::near_counts.left.load()); }
+py::tuple near_counts() { return counts_of(&array::near_tally); }
 
 py::dict region_reasons() {
   py::dict reasons;
