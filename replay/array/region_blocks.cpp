@@ -1,0 +1,263 @@
+// Blocks go through all operations in turn, and through what reduces them.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "replay/array/nans.h"
+#include "replay/array/pairwise.h"
+#include "replay/array/region_run.h"
+
+namespace tagalong::array {
+
+// False: a loop says that there is an exception.
+bool RegionPlan::compute_operation(std::size_t number, Frame* frame, Extent count) const {
+  const Operation& operation = operations_[number];
+  if (operation.stage >= Stage::kFold) [[unlikely]] {
+    return !is_staged_ || compute_staged(operation, frame, count);
+  }
+  std::array<char*, kMaxInputs + 1> data{};
+  std::array<Extent, kMaxInputs + 1> strides{};
+  for (unsigned i = 0; i <= operation.nin; ++i) {
+    const Slot slot = operation.slots[i];
+    data[i] = frame->data[slot];
+    strides[i] = frame->strides[slot];
+  }
+  if (frame->swapped[number]) [[unlikely]] {
+    std::swap(data[0], data[1]);
+    std::swap(strides[0], strides[1]);
+  }
+  if (operation.collects && float_status_raised(float_units_)) [[unlikely]] {
+    frame->errors |= take_float_status(float_units_);
+  }
+  if (operation.is_masked) [[unlikely]] {
+    return compute_masked(operation, data.data(), strides.data(), count);
+  }
+  const Extent elements = operation.stage == Stage::kColumn ? count / frame->row : count;
+  return operation.loop(operation.context, data.data(), &elements, strides.data(), operation.auxdata) == 0;
+}
+
+// The loop gets one run of elements after another, so that nothing is raised elsewhere.
+bool RegionPlan::compute_masked(const Operation& operation, char** data, const Extent* strides, Extent count) {
+  const unsigned nin = operation.nin - 2U;
+  const char* where = data[nin];
+  char* out = data[nin + 2];
+  const Extent step = strides[nin + 2];
+  for (Extent i = 0; i < count; ++i) {
+    std::memcpy(out + i * step, data[nin + 1] + i * strides[nin + 1], operation.out_size);
+  }
+  for (Extent i = 0; i < count;) {
+    const Extent begin = i;
+    const bool is_computed = where[i * strides[nin]] != 0;
+    while (i < count && (where[i * strides[nin]] != 0) == is_computed) {
+      ++i;
+    }
+    if (!is_computed) {
+      continue;
+    }
+    std::array<char*, kMaxInputs + 1> places{};
+    std::array<Extent, kMaxInputs + 1> steps{};
+    for (unsigned operand = 0; operand < nin; ++operand) {
+      places.at(operand) = data[operand] + begin * strides[operand];
+      steps.at(operand) = strides[operand];
+    }
+    places.at(nin) = out + begin * step;
+    steps.at(nin) = step;
+    const Extent elements = i - begin;
+    if (operation.loop(operation.context, places.data(), &elements, steps.data(), operation.auxdata) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool RegionPlan::compute_block(Frame* frame, Extent count) const {
+  if (!steps_.empty() && !frame->is_one_by_one) {
+    const Outcome outcome = compute_steps(frame, count);
+    if (outcome != Outcome::kOpen) [[likely]] {
+      return outcome == Outcome::kDone;
+    }
+    frame->is_one_by_one = true;
+  }
+  for (std::size_t number = 0; number < operations_.size(); ++number) {
+    if (!compute_operation(number, frame, count)) [[unlikely]] {
+      return false;
+    }
+  }
+  return true;
+}
+
+// In what has been computed of the results.
+bool RegionPlan::has_nans(const Frame& frame, Extent count) const {
+  if (is_joined_ && !frame.is_one_by_one) {
+    return false;  // it would not have been stored
+  }
+  const auto is_found = [&](Slot slot, unsigned type, Extent elements) {
+    return has_nan(type, frame.data[slot], frame.strides[slot], elements);
+  };
+  return std::any_of(outputs_.begin(), outputs_.end(),
+                     [&](const Output& output) {
+                       return output.descr != nullptr &&
+                              is_found(output.slot, output.type, output.is_column ? count / frame.row : count);
+                     }) ||
+         std::any_of(targets_.begin(), targets_.end(),
+                     [&](const Target& target) { return is_found(target.slot, target.type, count); });
+}
+
+// What a block adds to the reductions. Pairwise sums begin anew: the tree of blocks adds them.
+bool RegionPlan::reduce_block(Frame* frame, Extent count) const {
+  for (std::size_t i = 0; i < reductions_.size(); ++i) {
+    const Reduced& reduced = reductions_[i];
+    const ReductionKernel& kernel = *reduced.kernel;
+    Accumulator& accumulator = frame->reduced[i];
+    if (reduced.slot == sum_.result && kernel.has_known_order && !frame->is_one_by_one) {
+      const double sum = sum_of_block(*frame, count);
+      std::memcpy(accumulator.bytes, &sum, sizeof(sum));
+      continue;
+    }
+    char* data = frame->data[reduced.slot];
+    const Extent stride = frame->strides[reduced.slot];
+    Extent left = count;
+    if (kernel.is_pairwise) {
+      begin_leaf(kernel, &accumulator);
+    } else if (!frame->is_begun && begins_with_element(reduced.reduction)) {
+      std::memcpy(accumulator.bytes, data, kernel.item_size);
+      data += stride;
+      --left;
+    } else if (!frame->is_begun) {
+      begin(kernel, reduced.reduction, &accumulator);
+    }
+    if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) [[unlikely]] {
+      frame->errors |= take_float_status(float_units_);
+    }
+    const std::array<char*, 3> places{accumulator.bytes, data, accumulator.bytes};
+    const std::array<Extent, 3> strides{0, stride, 0};
+    if (left > 0 && kernel.whole(kernel.context, places.data(), &left, strides.data(), kernel.auxdata) != 0) {
+      return false;
+    }
+  }
+  frame->is_begun = true;
+  return true;
+}
+
+// The next block: what is gathered for it, computed, scattered and reduced.
+bool RegionPlan::compute_next(Frame* frame, Space* space, Extent count) const {
+  if (space == nullptr) [[likely]] {
+    if (!compute_block(frame, count)) {
+      return false;
+    }
+  } else {
+    Walk& walk = *space->walk;
+    const bool is_in_row = count <= walk.left_in_row();
+    const auto place = [&](const Space::Port& port, bool may_be_direct = true) {
+      const bool is_direct = is_in_row && port.is_direct && may_be_direct;
+      frame->data[port.slot] = is_direct ? walk.place(port.data, port.strides) : port.block;
+      frame->strides[port.slot] = is_direct ? port.strides[0] : port.item_size;
+      return is_direct;
+    };
+    for (const Space::Port& port : space->gathered) {
+      if (!place(port)) {
+        walk.gather(port.data, port.strides, port.item_size, count, port.block);
+      }
+    }
+    for (const Space::Port& port : space->scattered) {
+      static_cast<void>(place(port, !frame->is_tried));
+    }
+    if (!compute_block(frame, count)) {
+      return false;
+    }
+    frame->is_split_otherwise |= has_nans(*frame, count);
+    for (const Space::Port& port : space->scattered) {
+      if (frame->data[port.slot] == port.block && !frame->is_tried) {
+        walk.scatter(port.data, port.strides, port.item_size, count, port.block);
+      }
+    }
+    walk.advance(count);
+  }
+  if ((is_tree_ || has_masks_ || (frame->folds != nullptr && frame->folds->row != 0)) && space == nullptr) {
+    frame->is_split_otherwise |= has_nans(*frame, count);
+  }
+  if (!reductions_.empty() && !reduce_block(frame, count)) {
+    return false;
+  }
+  if (frame->folds != nullptr && !fold_block(frame, count)) {
+    return false;
+  }
+  for (const Input& input : inputs_) {
+    frame->data[input.slot] += count * frame->strides[input.slot];
+  }
+  for (const Output& output : outputs_) {
+    if (output.descr != nullptr) {
+      frame->data[output.slot] += (output.is_column ? count / frame->row : count) * frame->strides[output.slot];
+    }
+  }
+  for (const Target& target : targets_) {
+    frame->data[target.slot] += count * frame->strides[target.slot];
+  }
+  return true;
+}
+
+// Blocks as pairwise summation cuts; `sums` of the elements that have been taken.
+bool RegionPlan::compute_tree(Frame* frame, Space* space, Extent count, Accumulator* sums) const {
+  if (count <= (operations_.empty() ? frame->block : kBlock)) {
+    if (!compute_next(frame, space, count)) {
+      return false;
+    }
+    std::copy_n(frame->reduced.begin(), reductions_.size(), sums);
+    return true;
+  }
+  std::array<Accumulator, kMaxRegionReductions> right;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  if (!compute_tree(frame, space, left_half(count), sums) ||
+      !compute_tree(frame, space, count - left_half(count), right.data())) {
+    return false;
+  }
+  for (std::size_t i = 0; i < reductions_.size(); ++i) {
+    if (reductions_[i].kernel->is_pairwise) {
+      add_leaves(*reductions_[i].kernel, right[i], &sums[i]);
+    }
+  }
+  return true;
+}
+
+bool RegionPlan::compute(Frame* frame, Space* space) const {
+  if (frame->folds != nullptr && frame->folds->row != 0) {
+    return compute_rows(frame, space);
+  }
+  if (is_tree_) {
+    std::array<Accumulator, kMaxRegionReductions> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+    if (!compute_tree(frame, space, frame->count, sums.data())) {
+      return false;
+    }
+    for (std::size_t i = 0; i < reductions_.size(); ++i) {
+      if (reductions_[i].kernel->is_pairwise) {
+        frame->reduced[i] = sums[i];
+      }
+    }
+  } else {
+    const Extent long_row = is_joined_ ? kLongRowOfOne : kLongRow;
+    const bool is_by_rows = !is_staged_ && space != nullptr && space->walk->row() >= long_row;
+    for (Extent left = frame->count; left > 0;) {
+      Extent most = std::min(left, frame->block);
+      if (!is_staged_ && left > most && left - most < kLeastBlock) {
+        most -= kLeastBlock;
+      }
+      const Extent count = is_by_rows ? std::min(most, space->walk->left_in_row()) : most;
+      if (!compute_next(frame, space, count)) {
+        return false;
+      }
+      left -= count;
+    }
+  }
+  return true;
+}
+
+void RegionPlan::finish_reductions(Frame* frame) const {
+  for (std::size_t i = 0; i < reductions_.size(); ++i) {
+    const Reduced& reduced = reductions_[i];
+    frame->is_refused |= !finish(*reduced.kernel, reduced.reduction, frame->count, &frame->reduced[i]);
+  }
+  for (std::size_t i = 0; i < folds_.size() && !is_staged_; ++i) {
+    frame->is_refused |= !frame->folds->of[i].finish(*folds_[i].kernel, folds_[i].reduction, kBlock);
+  }
+}
+
+}  // namespace tagalong::array
