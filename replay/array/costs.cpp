@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "replay/array/vector_functions.h"
+
 namespace tagalong::array {
 namespace {
 
@@ -65,6 +67,8 @@ constexpr std::array kRows{Row{"divide", 5, 2, 12},
                            Row{"gcd", 35, 35, 35},
                            Row{"lcm", 35, 35, 35}};
 constexpr Cost kNearCost = 48;  // sines eight at once (near_functions.h)
+constexpr Cost kExpCost = 6;    // by the steps of NumPy's (vector_functions.h)
+constexpr Cost kLogCost = 8;
 constexpr Cost kSelectCost = 4;
 
 }  // namespace
@@ -74,6 +78,9 @@ Cost loop_cost(const Kernel& kernel) {
   const auto* row = std::ranges::find(kRows, kernel.name, &Row::name);
   if (kernel.is_near) {
     return kNearCost;
+  }
+  if (is_vector_loop(kernel.loop)) {
+    return kernel.name == "exp" ? kExpCost : kLogCost;
   }
   if (kernel.name.empty() && kernel.nin == 3) {
     return kSelectCost;
@@ -91,6 +98,10 @@ Cost joined_cost(Exact what) {
       return 5;
     case Exact::kSqrt:
       return 10;
+    case Exact::kExp:
+      return kExpCost;
+    case Exact::kLog:
+      return kLogCost;
     default:
       return 1;
   }

@@ -40,7 +40,9 @@ enum class Exact : std::uint8_t {
   kOr,
   kNot,
   kSelect,
-  kCopy
+  kCopy,
+  kExp,  // where NumPy's loop does the same (vector_functions.h)
+  kLog
 };
 
 // What a splittable loop of NumPy's is.

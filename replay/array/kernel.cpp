@@ -8,6 +8,7 @@
 
 #include "replay/array/near_functions.h"
 #include "replay/array/quotients.h"
+#include "replay/array/vector_functions.h"
 
 namespace tagalong::array {
 
@@ -71,7 +72,10 @@ void apply_knowledge(const Numpy& np, Kernel* kernel) {
     const StridedLoop numpys_loop = kernel->loop;
     kernel->loop = near_loop(kernel->name, numpys_loop, kernel->context, kernel->auxdata);
     kernel->is_near = kernel->loop != numpys_loop;
-    kernel->alias_safe = kernel->is_near;  // NumPy's loop is known to go element by element then
+    if (!kernel->is_near) {
+      kernel->loop = vector_loop(kernel->name, numpys_loop, kernel->context, kernel->auxdata);
+    }
+    kernel->alias_safe = kernel->loop != numpys_loop;  // NumPy's loop is known to go element by element then
   }
   kernel->keeps_flags = std::ranges::find(kKeepFlags, kernel->name) != kKeepFlags.end();
   const auto* known = std::ranges::find(kKnownUfuncs, kernel->name, &KnownUfunc::name);

@@ -8,6 +8,7 @@
 #include "replay/array/reduction_loops.h"
 #include "replay/array/region.h"
 #include "replay/array/ufunc_site.h"
+#include "replay/array/vector_functions.h"
 #include "runtime/module/exports.h"
 
 namespace tagalong {
@@ -90,6 +91,14 @@ std::uint64_t regions_twice() { return array::region_counts.twice; }
 std::uint64_t joined_sums() { return array::region_counts.joined_sums.count(); }
 std::uint64_t own_reductions() { return array::own_reductions.count(); }
 
+py::list vector_functions() {
+  py::list names;
+  for (const std::string_view name : array::vector_functions()) {
+    names.append(std::string(name));
+  }
+  return names;
+}
+
 py::tuple near_counts() { return counts_of(&array::near_tally); }
 
 py::dict region_reasons() {
@@ -112,6 +121,8 @@ void export_arrays() {
   py::def("_joined_sums", joined_sums, "Blocks that were summed while they were computed, for tests.");
   py::def("_own_reductions", own_reductions, "Calls of reduce loops that are not NumPy's, for tests.");
   py::def("_near_counts", near_counts, "Sines and cosines (computed here, left to NumPy's loop), for tests.");
+  py::def("_vector_functions", vector_functions,
+          "Functions whose loops take the steps of NumPy's, as far as they have been called, for tests.");
   py::def("_region_reasons", region_reasons, "How often array operations were not run as one, by reason, for tests.");
   py::class_<TestSite, boost::noncopyable>("_UfuncSite", "One array site, for tests; NotImplemented means fallback.")
       .def("call", &TestSite::call)

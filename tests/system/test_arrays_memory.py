@@ -235,7 +235,7 @@ def test_what_is_not_reused() -> None:
     column = np.ones((8, 4)).T.copy("K")
     assert described(site.binary(5, [np.ones((8, 4)).T.copy("K"), 2.0], 1)) == described(column * 2.0)
     assert site.call(np.equal, [np.ones(4), np.ones(4)], 3).dtype == bool
-    assert site.call(np.exp, [np.ones(4)], 1) is not None
+    assert site.call(np.tanh, [np.ones(4)], 1) is not None
     assert site.reused == 1
 
 

@@ -1,0 +1,447 @@
+#include "replay/array/exact_emitter.h"
+
+#ifdef __x86_64__
+
+#include <algorithm>
+#include <utility>
+
+#include "replay/array/lanes.h"
+
+namespace tagalong::array {
+namespace {
+
+using Xbyak::Label;
+using Xbyak::Opmask;
+using Xbyak::Reg64;
+using Xbyak::Zmm;
+
+constexpr int kVectorBytes = 64;
+// What vcmppd compares; none raises anything for quiet NaNs.
+constexpr int kCompareEqual = 0x00, kCompareUnordered = 0x03, kCompareNotEqual = 0x04, kCompareLess = 0x11,
+              kCompareLessEqual = 0x12, kCompareGreaterEqual = 0x1D, kCompareGreater = 0x1E;
+constexpr int kSelectBits = 0xCA;  // vpternlog: a ? b : c, bit by bit
+
+bool is_bool(Exact what) { return what >= Exact::kLess && what <= Exact::kNot; }
+
+// Operands behind the program's own.
+std::span<const Constant> operands_of(Exact what) {
+  static constexpr std::array kOfSigns{Constant::kSignBit};
+  static constexpr std::array kOfReciprocal{Constant::kOne};
+  static constexpr std::array kOfSign{Constant::kOne, Constant::kMinusOne};
+  switch (what) {
+    case Exact::kNegative:
+    case Exact::kAbsolute:
+      return kOfSigns;
+    case Exact::kReciprocal:
+      return kOfReciprocal;
+    case Exact::kSign:
+      return kOfSign;
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+ExactEmitter::ExactEmitter(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs,
+                           std::span<const std::uint8_t> stored, ExactSum sum)
+    : CodeGenerator(Xbyak::DEFAULT_MAX_CODE_SIZE, Xbyak::AutoGrow),
+      operations_(operations),
+      inputs_(inputs),
+      stored_(stored),
+      sum_(sum) {
+  setDefaultJmpNEAR(true);
+}
+
+bool ExactEmitter::emit(std::size_t hoisted) {
+  collect(hoisted);
+  Label loop;
+  Label rest;
+  Label end;
+  for (const int number : kSaved) {
+    push(Reg64(number));
+  }
+  for (std::size_t i = 0; i < bases_.size() && i < kBases.size(); ++i) {
+    mov(Reg64(kBases.at(i)), ptr[rdi + bases_[i] * kItemBytes]);
+  }
+  for (Value& value : values_) {
+    if (value.is_hoisted) {
+      value.place = take();
+      load(value);
+    }
+  }
+  kxorw(k2, k2, k2);
+  xor_(eax, eax);
+  if (sum_.result >= 0) {
+    leaves(rest);
+  } else {
+    sub(rsi, kLanes);
+    jl(rest);
+    L(loop);
+    body();
+    add(rax, kLanes);
+    cmp(rax, rsi);
+    jle(loop);
+  }
+  L(rest);
+  if (sum_.result >= 0) {
+    mov(rsi, ptr[rsp + kItemBytes]);
+    sub(rsi, kLanes);
+  }
+  mov(rcx, rsi);
+  sub(rcx, rax);
+  add(rcx, kLanes);
+  jz(end);
+  mov(edx, 1);
+  shl(edx, cl);
+  dec(edx);
+  kmovw(k1, edx);
+  is_rest_ = true;
+  body();
+  L(end);
+  kmovw(eax, k2);
+  Label finish;
+  L(finish);
+  vzeroupper();
+  if (sum_.result >= 0) {
+    add(rsp, 2 * kItemBytes);
+  }
+  for (std::size_t i = kSaved.size(); i-- > 0;) {
+    pop(Reg64(kSaved.at(i)));
+  }
+  ret();
+  L(is_open_);
+  mov(eax, 1);
+  jmp(finish);
+  pool();
+  ready(PROTECT_RW);  // runs elsewhere
+  return !is_full_;
+}
+
+void ExactEmitter::leaves(const Label& rest) {
+  Label next;
+  Label loop;
+  push(rsi);
+  push(qword[rdi + sum_.leaves * kItemBytes]);
+  sum_place_ = take();
+  L(next);
+  mov(rcx, ptr[rsp]);
+  mov(rsi, ptr[rcx + offsetof(ExactLeaf, end)]);
+  sub(rsi, kLanes);
+  jl(rest);
+  load(sum_place_, Constant::kSignBit);  // -0.0, to which all add as they are
+  L(loop);
+  body();
+  add(rax, kLanes);
+  cmp(rax, rsi);
+  jle(loop);
+  mov(rcx, ptr[rsp]);
+  vmovupd(ptr[rcx], Zmm(sum_place_));
+  add(qword[rsp], static_cast<int>(sizeof(ExactLeaf)));
+  jmp(next);
+}
+
+void ExactEmitter::add_to_sum(int place) {
+  if (is_rest_) {
+    mov(rdx, ptr[rsp]);
+    vmovupd(ptr[rdx], Zmm(place));
+  } else {
+    vaddpd(Zmm(sum_place_), Zmm(sum_place_), Zmm(place));
+  }
+}
+
+void ExactEmitter::use_constant(Constant constant, std::size_t number) {
+  int& value = by_constant_.at(static_cast<std::size_t>(constant));
+  if (value < 0) {
+    value = static_cast<int>(values_.size());
+    values_.push_back({.is_scalar = true, .in_memory = true, .constant = constant});
+  }
+  values_[value].uses.push_back(number);
+}
+
+void ExactEmitter::collect(std::size_t hoisted) {
+  by_slot_.fill(kNowhere);
+  by_constant_.fill(kNowhere);
+  for (const ExactInput& input : inputs_) {
+    by_slot_.at(input.slot) = static_cast<int>(values_.size());
+    values_.push_back({.is_scalar = input.place == ExactPlace::kScalar,
+                       .is_bool = input.place == ExactPlace::kBools,
+                       .in_memory = true,
+                       .slot = input.slot});
+  }
+  for (std::size_t number = 0; number < operations_.size(); ++number) {
+    const ExactOperation& operation = operations_[number];
+    for (unsigned i = 0; i < operation.nin; ++i) {
+      values_[value_of(operation.in.at(i))].uses.push_back(number);
+    }
+    for (const Constant constant : operands_of(operation.what)) {
+      use_constant(constant, number);
+    }
+    const bool makes_bool =
+        is_bool(operation.what) || (operation.what == Exact::kCopy && values_[value_of(operation.in[0])].is_bool);
+    by_slot_.at(operation.out) = static_cast<int>(values_.size());
+    values_.push_back({.is_bool = makes_bool,
+                       .is_stored = std::ranges::find(stored_, operation.out) != stored_.end(),
+                       .slot = operation.out});
+  }
+  // Last, so that they are the first without a register.
+  for (std::size_t number = 0; number < operations_.size(); ++number) {
+    for (const Constant constant : kept_constants(operations_[number].what)) {
+      use_constant(constant, number);
+    }
+  }
+  for (Value& value : values_) {
+    if (value.is_scalar && hoisted > 0) {
+      value.is_hoisted = true;
+      --hoisted;
+    }
+    if (!value.is_scalar && (value.in_memory || value.is_stored)) {
+      bases_.push_back(value.slot);
+    }
+  }
+  free_.clear();
+  for (int number = kRegisters; number-- > 0;) {
+    free_.push_back(number);
+  }
+}
+
+int ExactEmitter::take() {
+  if (free_.empty()) {
+    for (Value& value : values_) {
+      const bool is_wanted = std::ranges::find(wanted_, &value) != wanted_.end();
+      if (value.place >= 0 && !value.is_hoisted && value.in_memory && !is_wanted) {
+        return std::exchange(value.place, kNowhere);
+      }
+    }
+    is_full_ = true;
+    return 0;
+  }
+  const int place = free_.back();
+  free_.pop_back();
+  return place;
+}
+
+Xbyak::RegExp ExactEmitter::address(const Value& value) {
+  const auto known = static_cast<std::size_t>(std::ranges::find(bases_, value.slot) - bases_.begin());
+  Reg64 base = rdx;
+  if (known < kBases.size()) {
+    base = Reg64(kBases.at(known));
+  } else {
+    mov(rdx, ptr[rdi + value.slot * kItemBytes]);
+  }
+  return value.is_bool ? base + rax : base + rax * kItemBytes;
+}
+
+void ExactEmitter::load(const Value& value) {
+  if (value.is_scalar) {
+    if (value.constant != Constant::kNone) {
+      load(value.place, value.constant);
+    } else {
+      mov(rdx, ptr[rdi + value.slot * kItemBytes]);
+      vbroadcastsd(Zmm(value.place), ptr[rdx]);
+    }
+    return;
+  }
+  if (value.is_bool) {
+    vpmovzxbq(masked(value.place), ptr[address(value)]);
+    vptestmq(k3, Zmm(value.place), Zmm(value.place));
+    vpmovm2q(Zmm(value.place), k3);
+    return;
+  }
+  vmovupd(masked(value.place), ptr[address(value)]);
+}
+
+void ExactEmitter::load(int place, Constant constant) {
+  const auto index = static_cast<std::size_t>(constant);
+  is_pooled_.at(index) = true;
+  if (bits_of(constant).size() == 1) {
+    vbroadcastsd(Zmm(place), ptr[rip + in_pool_.at(index)]);
+  } else {
+    vmovupd(Zmm(place), ptr[rip + in_pool_.at(index)]);
+  }
+}
+
+void ExactEmitter::pool() {
+  align(kVectorBytes);
+  // Whole vectors first, so that none lies across two lines of the cache.
+  for (const bool are_vectors : {true, false}) {
+    for (std::size_t index = 0; index < kConstants; ++index) {
+      const std::span<const std::uint64_t> items = bits_of(static_cast<Constant>(index));
+      if (is_pooled_.at(index) && (items.size() > 1) == are_vectors) {
+        L(in_pool_.at(index));
+        for (const std::uint64_t item : items) {
+          dq(item);
+        }
+      }
+    }
+  }
+}
+
+int ExactEmitter::in_register(Value* value) {
+  if (value->place < 0) {
+    value->place = take();
+    load(*value);
+  }
+  return value->place;
+}
+
+void ExactEmitter::store(Value* value) {
+  const Zmm vector(value->place);
+  if (value->is_bool) {
+    const int scratch = take();
+    vpsrlq(Zmm(scratch), vector, kItemBytes * kItemBytes - 1);
+    if (is_rest_) {
+      vpmovqb(ptr[address(*value)] | k1, Zmm(scratch));
+    } else {
+      vpmovqb(ptr[address(*value)], Zmm(scratch));
+    }
+    release(scratch);
+  } else {
+    vcmppd(compared(), vector, vector, kCompareUnordered);
+    korw(k2, k2, k3);
+    if (is_rest_) {
+      vmovupd(ptr[address(*value)] | k1, vector);
+    } else {
+      vmovupd(ptr[address(*value)], vector);
+    }
+  }
+  value->in_memory = true;
+}
+
+void ExactEmitter::compare(int out, int one, int two, int how) {
+  vcmppd(compared(), Zmm(one), Zmm(two), how);
+  vpmovm2q(Zmm(out), k3);
+}
+
+void ExactEmitter::extreme(bool is_maximum, int out, int one, int two) {
+  vcmppd(compared(), Zmm(one), Zmm(two), kCompareUnordered);
+  korw(k2, k2, k3);
+  const int scratch = take();
+  vcmppd(compared(), Zmm(one), Zmm(two), kCompareEqual);
+  vpxorq(Zmm(scratch), Zmm(one), Zmm(two));
+  vptestmq(k3 | k3, Zmm(scratch), Zmm(scratch));
+  korw(k2, k2, k3);
+  release(scratch);
+  if (is_maximum) {
+    vmaxpd(masked(out), Zmm(one), Zmm(two));
+  } else {
+    vminpd(masked(out), Zmm(one), Zmm(two));
+  }
+}
+
+void ExactEmitter::sign(int out, int one, int literal_one, int minus_one) {
+  vcmppd(compared(), Zmm(one), Zmm(one), kCompareUnordered);
+  korw(k2, k2, k3);
+  const int zero = take();
+  vpxorq(Zmm(zero), Zmm(zero), Zmm(zero));
+  vcmppd(k3, Zmm(one), Zmm(zero), kCompareGreater);
+  vcmppd(k4, Zmm(one), Zmm(zero), kCompareLess);
+  vmovapd(Zmm(out) | k3 | T_z, Zmm(literal_one));
+  vmovapd(Zmm(out) | k4, Zmm(minus_one));
+  release(zero);
+}
+
+void ExactEmitter::compute(Exact what, int out, std::span<const int> in) {
+  const Zmm one(in[0]);
+  const Zmm two(in.size() > 1 ? in[1] : in[0]);
+  switch (what) {
+    case Exact::kAdd:
+      return vaddpd(masked(out), one, two);
+    case Exact::kSubtract:
+      return vsubpd(masked(out), one, two);
+    case Exact::kMultiply:
+      return vmulpd(masked(out), one, two);
+    case Exact::kDivide:
+      return vdivpd(masked(out), one, two);
+    case Exact::kSqrt:
+      return vsqrtpd(masked(out), one);
+    case Exact::kSquare:
+      return vmulpd(masked(out), one, one);
+    case Exact::kReciprocal:
+      return vdivpd(masked(out), two, one);
+    case Exact::kNegative:
+      return vpxorq(Zmm(out), one, two);
+    case Exact::kAbsolute:
+      return vpandnq(Zmm(out), two, one);
+    case Exact::kSign:
+      return sign(out, in[0], in[1], in[2]);
+    case Exact::kMaximum:
+    case Exact::kMinimum:
+      return extreme(what == Exact::kMaximum, out, in[0], in[1]);
+    case Exact::kLess:
+      return compare(out, in[0], in[1], kCompareLess);
+    case Exact::kLessEqual:
+      return compare(out, in[0], in[1], kCompareLessEqual);
+    case Exact::kEqual:
+      return compare(out, in[0], in[1], kCompareEqual);
+    case Exact::kNotEqual:
+      return compare(out, in[0], in[1], kCompareNotEqual);
+    case Exact::kGreater:
+      return compare(out, in[0], in[1], kCompareGreater);
+    case Exact::kGreaterEqual:
+      return compare(out, in[0], in[1], kCompareGreaterEqual);
+    case Exact::kAnd:
+      return vpandq(Zmm(out), one, two);
+    case Exact::kOr:
+      return vporq(Zmm(out), one, two);
+    case Exact::kNot:
+      return vpternlogq(Zmm(out), one, one, 0x55);
+    case Exact::kSelect:
+      vmovapd(Zmm(out), one);
+      return vpternlogq(Zmm(out), two, Zmm(in[2]), kSelectBits);
+    case Exact::kCopy:
+      return vmovapd(Zmm(out), one);
+    case Exact::kExp:
+      return exponential(out, in[0]);
+    case Exact::kLog:
+      return logarithm(out, in[0]);
+    case Exact::kNone:
+      break;
+  }
+}
+
+void ExactEmitter::body() {
+  // What the other body has left in registers means nothing here.
+  for (Value& value : values_) {
+    if (!value.is_hoisted && value.place >= 0) {
+      release(std::exchange(value.place, kNowhere));
+    }
+    if (value.is_stored) {
+      value.in_memory = false;
+    }
+  }
+  for (std::size_t number = 0; number < operations_.size() && !is_full_; ++number) {
+    const ExactOperation& operation = operations_[number];
+    wanted_.clear();
+    for (unsigned i = 0; i < operation.nin; ++i) {
+      wanted_.push_back(&values_[value_of(operation.in.at(i))]);
+    }
+    for (const Constant constant : operands_of(operation.what)) {
+      wanted_.push_back(&values_[by_constant_.at(static_cast<std::size_t>(constant))]);
+    }
+    std::array<int, kMaxInputs + 2> in{};
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+      in.at(i) = in_register(wanted_[i]);
+    }
+    Value& out = values_[value_of(operation.out)];
+    out.place = take();
+    wanted_.push_back(&out);
+    compute(operation.what, out.place, std::span(in.data(), wanted_.size() - 1));
+    if (out.is_stored) {
+      store(&out);
+    }
+    if (sum_.result == operation.out) {
+      add_to_sum(out.place);
+    }
+    for (Value* value : wanted_) {
+      const bool is_over = value->uses.empty() || value->uses.back() <= number;
+      if (is_over && !value->is_hoisted && value->place >= 0) {
+        release(std::exchange(value->place, kNowhere));
+      }
+    }
+  }
+}
+
+}  // namespace tagalong::array
+
+#endif

@@ -1,0 +1,161 @@
+// Writes the machine code of exact_code.h: one loop over vectors of eight doubles. For the sources beside it only.
+#pragma once
+
+#include <xbyak/xbyak.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "replay/array/exact_code.h"
+
+namespace tagalong::array {
+
+// What the code holds beside the program's numbers: of some operations the sign and units, of the functions (see
+// exact_functions.cpp) limits, coefficients, and tables in halves of eight.
+enum class Constant : std::uint8_t {
+  kSignBit,
+  kOne,
+  kMinusOne,
+  kThreeQuarters,
+  // exp
+  kExpLimit,
+  kExpPerLn2,
+  kExpToPart,
+  kExpLn2,
+  kExpLn2Low,
+  kExp0,
+  kExp1,
+  kExp2,
+  kExp3,
+  kExp4,
+  kExp5,
+  kExpPower,
+  kExpPowerEnd,
+  kExpPowerLow,
+  kExpPowerLowEnd,
+  // log
+  kLogLn2,
+  kLogLn2Low,
+  kLog0,
+  kLog1,
+  kLog2,
+  kLog3,
+  kLog4,
+  kLog5,
+  kLog6,
+  kLog7,
+  kLogOf,
+  kLogOfEnd,
+  kLogOfLow,
+  kLogOfLowEnd,
+  kNone
+};
+inline constexpr auto kConstants = static_cast<std::size_t>(Constant::kNone);
+
+// The bits, one for all lanes or one for each.
+[[nodiscard]] std::span<const std::uint64_t> bits_of(Constant constant);
+// What a function looks at in each of its calls, and has not overwritten afterwards: worth a register.
+[[nodiscard]] std::span<const Constant> kept_constants(Exact what);
+
+// The loop over whole vectors, and what remains under a mask:
+//   rdi  pointers by slot      rsi  the last element at which a whole vector begins      rax  the element
+//   rdx  scratch               k1   the lanes that remain      k2  those where something is left open
+// Bools are lanes of ones or zeros in registers like the others.
+class ExactEmitter final : public Xbyak::CodeGenerator {
+ public:
+  static constexpr int kRegisters = 32;
+
+  ExactEmitter(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs,
+               std::span<const std::uint8_t> stored, ExactSum sum);
+
+  // Keeps so many scalars and constants in registers all the time. False: there are more values at once than registers.
+  bool emit(std::size_t hoisted);
+
+ private:
+  static constexpr int kItemBytes = 8;
+  static constexpr int kNowhere = -1;
+  static constexpr std::array kSaved = {3, 5, 12, 13, 14, 15};                // rbx, rbp, r12 ... r15
+  static constexpr std::array kBases = {8, 9, 10, 11, 3, 5, 12, 13, 14, 15};  // what arrays' pointers are in
+  static constexpr std::size_t kSlots = 256;
+
+  struct Value {
+    bool is_scalar = false, is_bool = false, is_hoisted = false;
+    bool in_memory = false;  // of its slot
+    bool is_stored = false;
+    int slot = kNowhere;
+    Constant constant = Constant::kNone;
+    int place = kNowhere;  // register
+    std::vector<std::size_t> uses;
+  };
+
+  // One vector: all operations.
+  void body();
+  // The loop over whole vectors for each leaf. On the stack: the leaf, the number of elements.
+  void leaves(const Xbyak::Label& rest);
+  void add_to_sum(int place);
+  // The constants, behind the code.
+  void pool();
+
+  [[nodiscard]] int value_of(std::uint8_t slot) const { return by_slot_.at(slot); }
+  void collect(std::size_t hoisted);
+  void use_constant(Constant constant, std::size_t number);
+
+  // A register; another value may have to be read again later.
+  int take();
+  void release(int place) { free_.push_back(place); }
+  // A register with the lanes that are computed.
+  [[nodiscard]] Xbyak::Zmm masked(int place) const {
+    return is_rest_ ? Xbyak::Zmm(place) | k1 | T_z : Xbyak::Zmm(place);
+  }
+  [[nodiscard]] Xbyak::Opmask compared() const { return is_rest_ ? k3 | k1 : k3; }
+  Xbyak::RegExp address(const Value& value);
+  void load(const Value& value);
+  void load(int place, Constant constant);
+  int in_register(Value* value);
+  void store(Value* value);
+
+  void compute(Exact what, int out, std::span<const int> in);
+  void compare(int out, int one, int two, int how);
+  // NaNs, and zeros of unlike sign.
+  void extreme(bool is_maximum, int out, int one, int two);
+  void sign(int out, int one, int literal_one, int minus_one);
+
+  // exact_functions.cpp
+  void exponential(int out, int in);
+  void logarithm(int out, int in);
+  // Registers for what is computed on the way.
+  Xbyak::Zmm taken() { return Xbyak::Zmm(take()); }
+  Xbyak::Zmm taken(Constant constant);
+  void release(const Xbyak::Zmm& vector) { release(vector.getIdx()); }
+  // Opcodes of fused multiplications and additions, as Intel names them.
+  enum class Fused : std::uint8_t { kAdd213 = 0xA8, kSubtract213 = 0xAA, kAdd231 = 0xB8, kNegatedAdd231 = 0xBC };
+  void fused(Fused what, const Xbyak::Zmm& out, const Xbyak::Zmm& one, const Xbyak::Zmm& two);
+  // The register where it is kept, or `scratch`, which it is read into.
+  Xbyak::Zmm constant(Constant constant, const Xbyak::Zmm& scratch);
+  // first + second * x, as a register that was taken.
+  Xbyak::Zmm linear(Constant first, Constant second, const Xbyak::Zmm& x, const Xbyak::Zmm& scratch);
+  // Item by item, by the last four bits of each place.
+  Xbyak::Zmm looked_up(Constant first_half, Constant second_half, const Xbyak::Zmm& places, const Xbyak::Zmm& scratch);
+
+  std::span<const ExactOperation> operations_;
+  std::span<const ExactInput> inputs_;
+  std::span<const std::uint8_t> stored_;
+  std::vector<Value> values_;
+  std::array<int, kSlots> by_slot_{};
+  std::array<int, kConstants> by_constant_{};
+  std::array<Xbyak::Label, kConstants> in_pool_;
+  std::array<bool, kConstants> is_pooled_{};
+  Xbyak::Label is_open_;
+  std::vector<int> bases_;  // slots of arrays; the first ones have their pointers in registers
+  std::vector<int> free_;
+  std::vector<Value*> wanted_;
+  ExactSum sum_;
+  int sum_place_ = kNowhere;
+  bool is_rest_ = false;
+  bool is_full_ = false;
+};
+
+}  // namespace tagalong::array
