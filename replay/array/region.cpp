@@ -154,8 +154,10 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   frame->block = std::min(frame->count, frame->block);
   constexpr std::size_t kSmall = 2048;
   alignas(kCacheLine) std::array<char, kSmall> small;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-  const bool is_twice = is_computed_twice(np, *frame, space);
-  if (is_twice) {
+  const std::size_t parts = part_count(*frame);
+  const Writing way = writing(np, *frame, space, parts);
+  const bool is_copied = way == Writing::kCopied;
+  if (!is_copied) {
     place_targets(np, space);
   }
   // One line more, so that blocks do not lie at the same place of pages.
@@ -163,8 +165,7 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   const std::size_t ports = space == nullptr ? 0 : space->gathered.size() + space->scattered.size();
   const std::size_t whole = padded(static_cast<std::size_t>(frame->count) * kItemSize);  // of a target
   const std::size_t each = bytes * (buffers_ + ports);                                   // of a part
-  const std::size_t parts = part_count(*frame);
-  const std::size_t needed = each * parts + (is_twice ? 0 : whole * targets_.size());
+  const std::size_t needed = each * parts + (is_copied ? whole * targets_.size() : 0);
   char* blocks = small.data();
   Ref large;
   if (needed > kMostKept) {
@@ -188,11 +189,11 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   char* const parts_memory = std::exchange(blocks, blocks + each * parts);
   char* const contents = blocks;  // of the targets, one after another
   for (const Target& target : targets_) {
-    frame->data[target.slot] = is_twice ? contents : std::exchange(blocks, blocks + whole);
+    frame->data[target.slot] = is_copied ? std::exchange(blocks, blocks + whole) : contents;
     frame->strides[target.slot] = np.item_size[target.type];
   }
   const PartMemory memory{parts, parts_memory, each, bytes};
-  if (is_twice) {
+  if (way == Writing::kTried) {
     const auto begin = frame->data;
     frame->is_tried = true;
     const RegionReason reason = compute_and_check(np, frame, space, memory);
@@ -204,6 +205,7 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
     space->walk->begin();
     ++region_counts.twice;
   }
+  region_counts.at_once += way == Writing::kAtOnce ? 1 : 0;
   const RegionReason reason = compute_and_check(np, frame, space, memory);
   if (reason != RegionReason::kNone) {
     return reason;
@@ -221,7 +223,7 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
       }
     }
   }
-  for (std::size_t i = 0; i < targets_.size() && !is_twice; ++i) {
+  for (std::size_t i = 0; i < targets_.size() && is_copied; ++i) {
     space->walk->begin();
     space->walk->scatter(space->targets[i].data, space->target_strides[i], np.item_size[targets_[i].type], frame->count,
                          contents + (whole * i));

@@ -53,6 +53,7 @@ struct RegionCounts {
   std::uint64_t whole = 0;    // of these: all that a function does
   std::uint64_t parts = 0;    // of those that several threads may have computed
   Tally joined_sums;          // blocks that were summed while they were computed
+  std::uint64_t at_once = 0;  // into arrays that are there already, since nothing could have to be reported
   std::uint64_t twice = 0;    // of those that were computed a second time, into arrays that are there already
   std::uint64_t refused = 0;  // floating point errors, or an exception: the operations were done again, one by one
   RegionReasonCounts reasons;
@@ -189,7 +190,12 @@ class RegionPlan {
     std::size_t each, block;
   };
   RegionReason compute_and_check(const Numpy& np, Frame* frame, Space* space, const PartMemory& memory) const;
-  bool is_computed_twice(const Numpy& np, const Frame& frame, const Space* space) const;
+  bool may_be_in_place(const Numpy& np, const Space* space) const;
+  // How an array that is there already gets its new contents.
+  enum class Writing : std::uint8_t { kCopied, kTried, kAtOnce };
+  Writing writing(const Numpy& np, const Frame& frame, const Space* space, std::size_t parts) const;
+  [[nodiscard]] bool are_bounded(const Frame& frame, double most) const;
+  bool cannot_raise(const Numpy& np, const Frame& frame, const Space& space, std::size_t parts) const;
   void place_targets(const Numpy& np, Space* space) const;
   struct Part;
   [[nodiscard]] std::size_t part_count(const Frame& frame) const;

@@ -1,5 +1,6 @@
-// Large arrays that are there already and get new contents: computed twice, first to see whether anything has to be
-// reported, then into the very memory, which takes less time than to compute elsewhere and to copy.
+// Large arrays that are there already and get new contents, which are computed into the very memory: that takes less
+// time than to compute elsewhere and to copy. Before, it has to be known that nothing has to be reported: the inputs
+// say so, or all is computed twice.
 #include <algorithm>
 
 #include "replay/array/region_run.h"
@@ -7,20 +8,16 @@
 namespace tagalong::array {
 namespace {
 
-constexpr std::size_t kLeastTwice = 2U << 20U;  // bytes of a target: more than a second-level cache
-constexpr Cost kMostCost = 16;                  // a nanosecond: what an element takes to be written and read again
+constexpr std::size_t kLeastTwice = 2U << 20U;    // bytes of a target: more than a second-level cache
+constexpr std::size_t kLeastAtOnce = 32U << 10U;  // more than a copy in the innermost one
+constexpr Cost kMostCost = 16;                    // a nanosecond: what an element takes to be written and read again
 
 }  // namespace
 
-bool RegionPlan::is_computed_twice(const Numpy& np, const Frame& frame, const Space* space) const {
+bool RegionPlan::may_be_in_place(const Numpy& np, const Space* space) const {
   if (space == nullptr || targets_.empty() || !is_joined_ || !steps_.front().code || is_serial_ || is_staged_ ||
-      has_masks_ || !reductions_.empty() || !folds_.empty() ||
-      static_cast<std::size_t>(frame.count) * kItemSize < kLeastTwice) {
+      has_masks_ || !reductions_.empty() || !folds_.empty()) {
     return false;
-  }
-  Cost together = 0;
-  for (const Operation& operation : operations_) {
-    together += joined_cost(operation.exact);
   }
   // Whoever reads what has been written would read it too late.
   const auto is_apart = [&](std::size_t target) {
@@ -37,7 +34,23 @@ bool RegionPlan::is_computed_twice(const Numpy& np, const Frame& frame, const Sp
   for (std::size_t target = 0; target < targets_.size(); ++target) {
     are_apart = are_apart && is_apart(target);
   }
-  return together <= kMostCost && !has_results && are_apart;
+  return !has_results && are_apart;
+}
+
+RegionPlan::Writing RegionPlan::writing(const Numpy& np, const Frame& frame, const Space* space,
+                                        std::size_t parts) const {
+  const std::size_t bytes = static_cast<std::size_t>(frame.count) * kItemSize;
+  if (bytes < kLeastAtOnce || !may_be_in_place(np, space)) {
+    return Writing::kCopied;
+  }
+  if (cannot_raise(np, frame, *space, parts)) {
+    return Writing::kAtOnce;
+  }
+  Cost together = 0;
+  for (const Operation& operation : operations_) {
+    together += joined_cost(operation.exact);
+  }
+  return bytes < kLeastTwice || together > kMostCost ? Writing::kCopied : Writing::kTried;
 }
 
 void RegionPlan::place_targets(const Numpy& np, Space* space) const {

@@ -87,6 +87,7 @@ py::tuple counts_of(array::LoopTally* tally) { return py::make_tuple(tally->comp
 
 py::tuple quotient_counts() { return counts_of(&array::quotient_tally); }
 
+std::uint64_t regions_at_once() { return array::region_counts.at_once; }
 std::uint64_t regions_twice() { return array::region_counts.twice; }
 std::uint64_t joined_sums() { return array::region_counts.joined_sums.count(); }
 std::uint64_t own_reductions() { return array::own_reductions.count(); }
@@ -117,6 +118,8 @@ void export_arrays() {
   py::def("_whole_regions", whole_regions, "How many regions were all that their function does, for tests.");
   py::def("_region_parts", region_parts, "Parts of large regions that threads have shared, for tests.");
   py::def("_quotient_counts", quotient_counts, "(computed, divided) blocks of quotients by one number, for tests.");
+  py::def("_regions_at_once", regions_at_once,
+          "Regions that were computed into arrays that are there already, since nothing could be raised, for tests.");
   py::def("_regions_twice", regions_twice, "Regions that were tried first, then computed in place, for tests.");
   py::def("_joined_sums", joined_sums, "Blocks that were summed while they were computed, for tests.");
   py::def("_own_reductions", own_reductions, "Calls of reduce loops that are not NumPy's, for tests.");

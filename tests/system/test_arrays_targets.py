@@ -1,4 +1,5 @@
-"""Large arrays that get new contents: tried first, then computed in place, where nothing has to be reported."""
+"""Large arrays that get new contents: computed in place where the inputs show that nothing has to be reported, or where
+that has been tried."""
 
 from __future__ import annotations
 
@@ -56,9 +57,24 @@ def whole_in_place(u, out):
     return out
 
 
-TWICE = (stencil, every_second, backwards, with_a_row, two_targets)
-ALL = (*TWICE, into_itself, whole_in_place)
-KINDS = ("ordinary", "a NaN", "infinite", "overflows", "underflows", "zeros")
+def with_a_quotient(u, out):
+    out[:, 1:] = (u[:, 1:] / 3.0 + u[:, :-1]) * 0.5 - u[:, 1:]
+    return out
+
+
+AT_ONCE = (stencil, every_second, backwards, with_a_row, two_targets)
+TWICE = (with_a_quotient,)
+ALL = (*AT_ONCE, *TWICE, into_itself, whole_in_place)
+KINDS = ("ordinary", "a NaN", "infinite", "overflows", "large", "underflows", "zeros")
+STATES: dict[str, Any] = {
+    "default": {},
+    "warn": {"all": "warn"},
+    "raise": {"all": "raise"},
+    "ignore": {"all": "ignore"},
+    "raise but underflows": {"all": "raise", "under": "ignore"},
+}
+RAISING = "raise but underflows"
+HAS_VECTORS = "avx512dq" in Path("/proc/cpuinfo").read_text("ascii")
 
 
 def array(kind: str) -> np.ndarray:
@@ -70,6 +86,8 @@ def array(kind: str) -> np.ndarray:
         u[place], u[place[0] - 2, place[1]] = np.inf, -np.inf
     elif kind == "overflows":
         u[place[0] - 1 : place[0] + 1] = 1.7e308
+    elif kind == "large":
+        u[place] = 1e305
     elif kind == "underflows":
         u[place[0] - 2 : place[0] + 1] = 5e-324
     elif kind == "zeros":
@@ -80,7 +98,7 @@ def array(kind: str) -> np.ndarray:
 def outcome(function: Callable[..., Any], u: np.ndarray, state: str, order: Any = "C") -> tuple[Any, ...]:
     mine, out = u.copy(), np.full(u.shape, 7.0, order=order)
     error = ""
-    with warnings.catch_warnings(record=True) as caught, np.errstate(all=state):
+    with warnings.catch_warnings(record=True) as caught, np.errstate(**STATES[state]):
         warnings.simplefilter("always")
         try:
             assert function(mine, out) is out
@@ -97,13 +115,81 @@ def test_bits_and_reports(program: Callable[..., Any], threads: int) -> None:
     traced = tagalong.trace(FunctionType(program.__code__.replace(), program.__globals__, "f"))
     for _ in range(WARM_UP):
         traced(array("ordinary"), array("ordinary"))
-    before = _core._regions_twice()
     for kind in KINDS:
-        for state in ("warn", "raise", "ignore") if kind in ("infinite", "overflows") else ("warn",):
+        for state in (
+            ("warn", "raise", "ignore") if kind in ("infinite", "overflows") else ("default", "warn")
+        ):
             u = array(kind)
+            at_once, twice = _core._regions_at_once(), _core._regions_twice()
             assert outcome(traced, u, state) == outcome(program, u, state), (kind, state)
-            if kind == "ordinary" and "avx512dq" in Path("/proc/cpuinfo").read_text("ascii"):
-                assert (_core._regions_twice() > before) == (program in TWICE), program
+            if (kind, state) == ("ordinary", "default") and HAS_VECTORS:
+                assert (_core._regions_at_once() > at_once) == (program in AT_ONCE), program
+                assert (_core._regions_twice() > twice) == (program in TWICE), program
     for kind in ("ordinary", "infinite"):
         u = array(kind)
         assert outcome(traced, u, "warn", "F") == outcome(program, u, "warn", "F"), kind
+
+
+@pytest.mark.parametrize("columns", [90, 301])
+@pytest.mark.parametrize("program", AT_ONCE, ids=lambda program: program.__name__)
+def test_every_element_is_looked_at(program: Callable[..., Any], columns: int) -> None:
+    """Where one element is too large, nothing is written before that is known."""
+    for option, value in (("regions", 2), ("retire_after", 0), ("threads", 2)):
+        _core.set_option(option, value)
+    traced = tagalong.trace(FunctionType(program.__code__.replace(), program.__globals__, "f"))
+    u = RANDOM.normal(size=(404, columns + columns % 2))
+    for _ in range(WARM_UP):
+        traced(u, u.copy())
+    rows, last = u.shape[0] - 1, u.shape[1] - 1
+    places = [(0, 0), (0, last), (rows, 0), (rows, last), (1, 1), (rows - 1, last - 1)]
+    places += [(RANDOM.integers(rows), RANDOM.integers(last)) for _ in range(6)]
+    for place in places:
+        for value in (np.inf, -1.7e308, -np.nan, 1e301):
+            odd = u.copy()
+            odd[place] = value
+            at_once = _core._regions_at_once()
+            assert outcome(traced, odd, RAISING) == outcome(program, odd, RAISING), (place, value)
+            at_a_corner = place[0] in (0, rows) and place[1] in (0, last)
+            is_read = place[0] < u.shape[0] // 2 if program is two_targets else not at_a_corner
+            assert not is_read or _core._regions_at_once() == at_once, (place, value)
+
+
+def test_products_that_underflow_are_reported() -> None:
+    def scaled(u, out):
+        out[:, :] = (u * 1e-200 + u) * 1e-200 - u * 2.0 + u
+        return out
+
+    for option, value in (("regions", 2), ("retire_after", 0)):
+        _core.set_option(option, value)
+    traced = tagalong.trace(scaled)
+    u = np.full((401, 300), 1e-100)
+    for _ in range(WARM_UP):
+        traced(u, u.copy())
+    for state in ("ignore", "warn", "raise"):
+        at_once = _core._regions_at_once()
+        assert outcome(traced, u, state) == outcome(scaled, u, state), state
+        if HAS_VECTORS:
+            assert (_core._regions_at_once() > at_once) == (state == "ignore")
+
+
+def test_elements_between_those_of_a_part_do_not_matter() -> None:
+    """A part with more between its elements than the memory of others may hold is tried instead."""
+
+    def of_columns(u, out):
+        out[:] = (u[:, 0] + u[:, 1]) * 0.5 + u[:, 0] - 1.0
+        return out
+
+    for option, value in (("regions", 2), ("retire_after", 0)):
+        _core.set_option(option, value)
+    for columns, kind in ((2, "all are read"), (3, "NaNs between"), (700, "far apart")):
+        traced = tagalong.trace(FunctionType(of_columns.__code__.replace(), globals(), "f"))
+        u = np.full((20_000, columns), np.nan)
+        u[:, :2] = RANDOM.normal(size=(20_000, 2))
+        for _ in range(WARM_UP):
+            traced(u, np.zeros(20_000))
+        at_once = _core._regions_at_once()
+        first, second = np.zeros(20_000), np.zeros(20_000)
+        assert traced(u, first) is first
+        assert first.tobytes() == of_columns(u, second).tobytes(), kind
+        if HAS_VECTORS:
+            assert (_core._regions_at_once() > at_once) == (kind == "all are read"), kind

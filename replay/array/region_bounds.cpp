@@ -1,0 +1,190 @@
+// Whether the inputs are so small that none of the operations can overflow, or make a NaN. That takes one look at each
+// of their elements, however often the operations read it.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "replay/array/float_policy.h"
+#include "replay/array/lanes.h"
+#include "replay/array/parallel.h"
+#include "replay/array/region_run.h"
+
+namespace tagalong::array {
+namespace {
+
+constexpr std::uint64_t kMagnitude = 0x7FFFFFFFFFFFFFFFU;
+constexpr double kMost = 1e300;  // of any value, before it is rounded
+constexpr Extent kPage = 4096;
+constexpr std::size_t kPiece = 256U << 10U;  // bytes
+
+// The bits of the largest one; as integers, since comparisons of NaNs raise flags. NaNs are larger than all numbers.
+std::uint64_t one_by_one(const char* data, std::size_t bytes) {
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < bytes; i += sizeof(most)) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, data + i, sizeof(bits));
+    most = std::max(most, bits & kMagnitude);
+  }
+  return most;
+}
+
+#if defined(__x86_64__)
+
+TAGALONG_AVX512 std::uint64_t in_lanes(const char* data, std::size_t bytes) {
+  using Vector [[gnu::vector_size(64)]] = std::uint64_t;
+  constexpr std::size_t kAtOnce = 4 * sizeof(Vector);
+  Vector one{};
+  Vector two{};
+  Vector three{};
+  Vector four{};
+  const auto look = [](const char* from, Vector* most) {
+    Vector bits;
+    std::memcpy(&bits, from, sizeof(bits));
+    bits &= kMagnitude;
+    *most = bits > *most ? bits : *most;
+  };
+  std::size_t done = 0;
+  for (; done + kAtOnce <= bytes; done += kAtOnce) {
+    look(data + done, &one);
+    look(data + done + sizeof(Vector), &two);
+    look(data + done + 2 * sizeof(Vector), &three);
+    look(data + done + 3 * sizeof(Vector), &four);
+  }
+  std::uint64_t most = one_by_one(data + done, bytes - done);
+  for (std::size_t lane = 0; lane < sizeof(Vector) / sizeof(most); ++lane) {
+    most = std::max({most, one[lane], two[lane], three[lane], four[lane]});
+  }
+  return most;
+}
+
+#endif
+
+std::uint64_t largest_magnitude(const char* data, std::size_t bytes) {
+#if defined(__x86_64__)
+  static const bool is_possible = has_avx512();
+  if (is_possible) {
+    return in_lanes(data, bytes);
+  }
+#endif
+  return one_by_one(data, bytes);
+}
+
+// Whether there is little between the elements of a view, and nowhere so much that it may be nobody's memory.
+bool is_dense(const View& view, const Bytes& bytes, Extent item_size) {
+  std::vector<std::pair<Extent, Extent>> axes;  // stride and length
+  axes.reserve(static_cast<std::size_t>(view.shape.nd));
+  for (int axis = 0; axis < view.shape.nd; ++axis) {
+    axes.emplace_back(std::abs(view.strides[axis]), view.shape.dims[axis]);
+  }
+  std::ranges::sort(axes);
+  Extent reached = item_size;
+  for (const auto& [stride, length] : axes) {
+    if (length > 1 && stride >= reached + kPage) {
+      return false;
+    }
+    reached += stride * (length - 1);
+  }
+  return bytes.last - bytes.first <= 2 * view.shape.count() * item_size;
+}
+
+}  // namespace
+
+// How large each value is at most, if all inputs are at most `most`.
+bool RegionPlan::are_bounded(const Frame& frame, double most) const {
+  std::array<double, kMaxRegionSlots> bounds{};
+  for (const Input& input : inputs_) {
+    bounds.at(input.slot) = most;
+  }
+  const auto read = [&](Slot slot) {
+    double number = 0;
+    std::memcpy(&number, frame.data[slot], sizeof(number));
+    bounds.at(slot) = std::abs(number);
+    return bounds.at(slot) <= kMost;  // no NaN
+  };
+  if (most > kMost || !std::ranges::all_of(scalars_, read, &Scalar::slot) ||
+      !std::ranges::all_of(constants_, read, &Constant::slot)) {
+    return false;
+  }
+  for (const Operation& operation : operations_) {
+    const double one = bounds.at(operation.slots[0]);
+    const double two = bounds.at(operation.slots[1]);
+    double& bound = bounds.at(operation.slots[operation.nin]);
+    switch (operation.exact) {
+      case Exact::kAdd:
+      case Exact::kSubtract:
+        bound = one + two;
+        break;
+      case Exact::kMultiply:
+        bound = one * two;
+        break;
+      case Exact::kSquare:
+        bound = one * one;
+        break;
+      default:
+        bound = one;
+    }
+    if (!(bound <= kMost)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool RegionPlan::cannot_raise(const Numpy& np, const Frame& frame, const Space& space, std::size_t parts) const {
+  constexpr std::array kBounded{Exact::kAdd,      Exact::kSubtract, Exact::kMultiply, Exact::kSquare,
+                                Exact::kNegative, Exact::kAbsolute, Exact::kCopy};
+  const auto is_bounded = [&](const Operation& operation) {
+    return std::ranges::find(kBounded, operation.exact) != kBounded.end();
+  };
+  const auto is_double = [](const Input& input) { return input.type == kDouble; };
+  if (!std::ranges::all_of(operations_, is_bounded) || !std::ranges::all_of(inputs_, is_double)) {
+    return false;
+  }
+  constexpr Extent kDoubleSize = sizeof(double);
+  std::vector<Bytes> read;
+  for (const View& view : space.inputs) {
+    read.push_back(bytes_of(view, kDoubleSize));
+    if (!view.is_aligned || !is_dense(view, read.back(), kDoubleSize)) {
+      return false;
+    }
+  }
+  // Products may underflow, whatever the bounds are.
+  if (!are_bounded(frame, 1.0) || !ignores_float_errors(np, kUnderflow)) {
+    return false;
+  }
+  // Most operands are parts of one array.
+  std::ranges::sort(read, {}, &Bytes::first);
+  std::vector<Bytes> pieces;
+  const char* done = nullptr;
+  for (const Bytes& bytes : read) {
+    for (const char* from = std::max(done, bytes.first); from < bytes.last; from = done) {
+      done = from + std::min<std::size_t>(kPiece, static_cast<std::size_t>(bytes.last - from));
+      pieces.push_back({from, done});
+    }
+  }
+  std::vector<std::uint64_t> most(parts);
+  const auto look = [&](std::size_t number) {
+    for (std::size_t i = number; i < pieces.size(); i += parts) {
+      const auto bytes = static_cast<std::size_t>(pieces[i].last - pieces[i].first);
+      most[number] = std::max(most[number], largest_magnitude(pieces[i].first, bytes));
+    }
+  };
+  PyThreadState* state = PyEval_SaveThread();
+  bool is_done = true;
+  if (parts > 1) {
+    is_done = run_parts(parts, look);
+  } else {
+    look(0);
+  }
+  PyEval_RestoreThread(state);
+  double number = 0;
+  const std::uint64_t bits = *std::ranges::max_element(most);
+  std::memcpy(&number, &bits, sizeof(number));
+  return is_done && bits <= std::bit_cast<std::uint64_t>(kMost) && are_bounded(frame, number);
+}
+
+}  // namespace tagalong::array
