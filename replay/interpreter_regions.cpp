@@ -199,12 +199,12 @@ bool Interpreter::run_site(RegionSite& site, const RegionSource& source, Reason*
   *reason = Reason::kNone;
   // By index: while a region computes without the GIL, another thread may come here and plan another one.
   for (std::size_t index = 0; index < site.regions.size() && !is_done && wants_another_plan(*reason); ++index) {
-    const std::shared_ptr<PlannedRegion> region = site.regions[index];
+    const boost::intrusive_ptr<PlannedRegion> region = site.regions[index];
     *reason = attempt(*np, *region);
     is_done = *reason == Reason::kNone;
   }
   if (!is_done && wants_another_plan(*reason)) {
-    std::shared_ptr<PlannedRegion> planned = plan_region(*np, source, &site.unplanned);
+    const boost::intrusive_ptr<PlannedRegion> planned(plan_region(*np, source, &site.unplanned).release());
     if (planned == nullptr) {
       *reason = site.unplanned;
     } else {

@@ -5,6 +5,8 @@
 // that are gone through, so a region is a part of a round.
 #pragma once
 
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -28,8 +30,8 @@ void mark_regions(std::vector<Step>* steps, const LoopProgram& loop, const std::
 bool is_region_operation(const Step& step);
 
 // The steps, or operations of a loop, `count` from the first one on as one: what to compute, and what they would have
-// left in the registers.
-struct PlannedRegion {
+// left in the registers. Held and given up under the GIL only.
+struct PlannedRegion : boost::intrusive_ref_counter<PlannedRegion, boost::thread_unsafe_counter> {
   std::unique_ptr<array::RegionPlan> plan;
   std::uint32_t count = 0;
   std::int32_t last_line = 0;
@@ -83,7 +85,7 @@ struct PlannedRegion {
 
 // What a step that may begin a region has learned.
 struct RegionSite {
-  std::vector<std::shared_ptr<PlannedRegion>> regions;         // those that run are held by who runs them
+  std::vector<boost::intrusive_ptr<PlannedRegion>> regions;    // those that run are held by who runs them
   std::uint32_t replaced = 0;                                  // of a full list
   std::uint32_t wait = 0;                                      // runs of the step before the next attempt
   std::uint32_t patience = 1;                                  // how long it waits after the next failure

@@ -258,12 +258,20 @@ bool RegionPlan::pays(const Frame& frame) const {
 }
 
 RegionReason RegionPlan::run(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
+  if (is_small_ && run_small(np, externals, outputs)) {
+    ++region_counts.small;
+    return RegionReason::kNone;
+  }
+  return run_generally(np, externals, outputs);
+}
+
+RegionReason RegionPlan::run_generally(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
   Frame frame;
   const RegionReason reason = bind(np, externals, &frame);
   if ((depends_on_strides_ || reduces_inputs_) && reason == RegionReason::kLayout) {
     return RegionReason::kLayout;
   }
-  if (nd_ != 0 && frame.shape != nullptr && reason == RegionReason::kNone && frame.shape->nd != nd_) {
+  if (nd_ != 0 && reason == RegionReason::kNone && frame.shape->nd != nd_) {
     return RegionReason::kKinds;
   }
   if (shows_signs_ && (is_tree_ || has_masks_ || !folds_.empty() || reason == RegionReason::kLayout)) {

@@ -51,6 +51,7 @@ struct RegionCounts {
   std::uint64_t planned = 0;
   std::uint64_t run = 0;
   std::uint64_t whole = 0;    // of these: all that a function does
+  std::uint64_t small = 0;    // of these: on the short way
   std::uint64_t parts = 0;    // of those that several threads may have computed
   Tally joined_sums;          // blocks that were summed while they were computed
   std::uint64_t at_once = 0;  // into arrays that are there already, since nothing could have to be reported
@@ -165,6 +166,13 @@ class RegionPlan {
   struct Space;
   struct Folds;
 
+  using Places = std::array<char*, kMaxRegionSlots>;
+  using Scalars = std::array<std::array<char, kScalarBytes>, kMaxRegionScalars>;
+
+  [[nodiscard]] bool may_be_small() const;
+  // False: nothing has happened.
+  bool run_small(const Numpy& np, PyObject* const* externals, Ref* outputs) const;
+  bool place_scalars(const Numpy& np, PyObject* const* externals, Places* data, Scalars* scalars) const;
   RegionReason bind(const Numpy& np, PyObject* const* externals, Frame* frame) const;
   bool bind_scalars(const Numpy& np, PyObject* const* externals, Frame* frame) const;
   RegionReason bind_elision(PyObject* const* externals, Frame* frame) const;
@@ -178,6 +186,7 @@ class RegionPlan {
   int elided_operand(const Numpy& np, const Operation& operation, PyObject* const* externals, const Frame& frame,
                      const Space& space) const;
   [[nodiscard]] bool pays(const Frame& frame) const;
+  RegionReason run_generally(const Numpy& np, PyObject* const* externals, Ref* outputs) const;
   RegionReason run_in_space(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame) const;
   RegionReason execute(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame, Space* space) const;
   bool compute(Frame* frame, Space* space) const;
@@ -236,6 +245,8 @@ class RegionPlan {
   std::vector<Folded> folds_;
   int nd_ = 0;                       // where there are such
   bool is_joined_ = false;           // to one step
+  bool is_small_ = false;            // or may be
+  mutable unsigned not_small_ = 0;   // so many calls are not
   bool is_staged_ = false;           // and operations that take part of their results
   bool is_tree_ = false;             // one of them is a pairwise sum
   bool depends_on_strides_ = false;  // a loop of sines and the like takes other ways for strided operands

@@ -28,22 +28,30 @@ bool has_usual_strides(const ArrayFields* array, Extent item_size, bool fortran)
 
 }  // namespace
 
-bool RegionPlan::bind_scalars(const Numpy& np, PyObject* const* externals, Frame* frame) const {
+bool RegionPlan::place_scalars(const Numpy& np, PyObject* const* externals, Places* data, Scalars* scalars) const {
   for (std::size_t i = 0; i < scalars_.size(); ++i) {
     const Scalar& scalar = scalars_[i];
     PyObject* object = externals[scalar.external];
-    if (classify(np, object) != scalar.code ||
-        !read_scalar(np, object, scalar.code, scalar.type, frame->scalars[i].data())) {
+    char* place = (*scalars)[i].data();
+    if (classify(np, object) != scalar.code || !read_scalar(np, object, scalar.code, scalar.type, place)) {
       return false;
     }
-    frame->data[scalar.slot] = frame->scalars[i].data();
+    (*data)[scalar.slot] = place;
+  }
+  for (const Constant& constant : constants_) {
+    (*data)[constant.slot] = const_cast<char*>(constant.bytes.data());
+  }
+  return true;
+}
+
+bool RegionPlan::bind_scalars(const Numpy& np, PyObject* const* externals, Frame* frame) const {
+  for (const Scalar& scalar : scalars_) {
     frame->strides[scalar.slot] = 0;
   }
   for (const Constant& constant : constants_) {
-    frame->data[constant.slot] = const_cast<char*>(constant.bytes.data());
     frame->strides[constant.slot] = 0;
   }
-  return true;
+  return place_scalars(np, externals, &frame->data, &frame->scalars);
 }
 
 // All arrays of one shape, and each one row of memory in the same order. kLayout: they may still be broadcast.

@@ -407,6 +407,7 @@ std::unique_ptr<RegionPlan> RegionBuilder::finish(std::span<const int> outputs) 
   for (RegionPlan::Operation& operation : plan_->operations_) {
     operation.collects = plan_->float_units_ != FloatUnits::kNone && !operation.keeps_flags;
   }
+  plan_->is_small_ = plan_->may_be_small();
   plan_->slots_ = static_cast<std::size_t>(slots_);
   ++region_counts.planned;
   return std::move(plan_);

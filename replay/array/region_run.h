@@ -31,9 +31,9 @@ inline constexpr std::size_t padded(std::size_t bytes) { return (bytes + kCacheL
 
 // One run.
 struct RegionPlan::Frame {
-  std::array<char*, kMaxRegionSlots> data;      // NOLINT(cppcoreguidelines-pro-type-member-init): plan's slots only
+  Places data;                                  // NOLINT(cppcoreguidelines-pro-type-member-init): plan's slots only
   std::array<Extent, kMaxRegionSlots> strides;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-  alignas(16) std::array<std::array<char, kScalarBytes>, kMaxRegionScalars> scalars;
+  alignas(16) Scalars scalars;
   std::bitset<kMaxRegionOperations> swapped;  // the operands of these change places
   const ArrayFields* shape = nullptr;
   int order = 0;

@@ -81,6 +81,7 @@ py::tuple region_counts() {
 }
 
 std::uint64_t whole_regions() { return array::region_counts.whole; }
+std::uint64_t small_regions() { return array::region_counts.small; }
 std::uint64_t region_parts() { return array::region_counts.parts; }
 
 py::tuple counts_of(array::LoopTally* tally) { return py::make_tuple(tally->computed.count(), tally->left.count()); }
@@ -116,6 +117,7 @@ py::dict region_reasons() {
 void export_arrays() {
   py::def("_region_counts", region_counts, "(planned, run, refused) regions of the process, for tests.");
   py::def("_whole_regions", whole_regions, "How many regions were all that their function does, for tests.");
+  py::def("_small_regions", small_regions, "How many regions were run on the short way, for tests.");
   py::def("_region_parts", region_parts, "Parts of large regions that threads have shared, for tests.");
   py::def("_quotient_counts", quotient_counts, "(computed, divided) blocks of quotients by one number, for tests.");
   py::def("_regions_at_once", regions_at_once,

@@ -1,0 +1,193 @@
+"""Small regions on their short way: rows of one shape, one loop of machine code, new arrays."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tagalong
+from arrays_support import described
+from tagalong import _core, testing
+
+RANDOM = np.random.default_rng(51)
+SIZES = (1, 2, 7, 8, 9, 10, 63, 64, 65, 1000, 1023, 1024, 1025, 3000)
+MOST = 1024  # elements
+WARM_UP = 6
+PAUSE = 15  # calls after one whose results were left open
+
+pytestmark = pytest.mark.skipif(
+    "avx512dq" not in Path("/proc/cpuinfo").read_text("ascii"), reason="this machine has no such instructions"
+)
+
+
+def chain(x, y):
+    return np.sqrt((x * y + x - y) * 0.5) + y
+
+
+def with_numbers(x, y):
+    return (x - 2.0) / (y + 3) * x
+
+
+def comparison(x, y):
+    return (x * 2.0 > y) & (x < y + 1.0)
+
+
+def two_results(x, y):
+    total = x + y
+    return total * 0.5, total - x
+
+
+def extremes(x, y):
+    return np.maximum(x, y) - np.minimum(np.abs(x), y)
+
+
+PROGRAMS = (chain, with_numbers, comparison, two_results, extremes)
+KINDS: dict[str, Callable[[Any], np.ndarray]] = {
+    "ordinary": lambda shape: RANDOM.uniform(1, 2, shape),
+    "a NaN": lambda shape: np.where(RANDOM.random(shape) < 0.01, -np.nan, 1.5),
+    "zeros": lambda shape: RANDOM.choice([0.0, -0.0], shape),
+    "negative": lambda shape: RANDOM.normal(size=shape),
+    "large": lambda shape: RANDOM.choice([1e308, 1.7e308, np.inf], shape),
+    "tiny": lambda shape: RANDOM.choice([5e-324, 1e-310, 2.3e-308], shape),
+}
+
+
+@pytest.fixture(autouse=True)
+def all_regions() -> None:
+    _core.set_option("regions", 2)
+    _core.set_option("retire_after", 0)
+
+
+def said(function: Callable[..., Any], arguments: tuple[Any, ...], state: str = "warn") -> Any:
+    with warnings.catch_warnings(record=True) as caught, np.errstate(all=state):
+        warnings.simplefilter("always")
+        try:
+            result = function(*arguments)
+            seen: Any = [described(item) for item in (result if isinstance(result, tuple) else (result,))]
+        except FloatingPointError as error:
+            seen = str(error)
+    return seen, [str(warning.message) for warning in caught]
+
+
+def pair(shape: Any = 10) -> tuple[np.ndarray, np.ndarray]:
+    return KINDS["ordinary"](shape), KINDS["ordinary"](shape) + 1
+
+
+def traced(program: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
+    made = tagalong.trace(FunctionType(program.__code__.replace(), program.__globals__, program.__name__))
+    for _ in range(WARM_UP):
+        made(*arguments)
+    return made
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_bits_and_reports(program: Callable[..., Any]) -> None:
+    mine = traced(program, *pair())
+    for size in SIZES:
+        arguments = pair(size)
+        before = _core._small_regions()
+        with testing.events() as events:
+            found = said(mine, arguments)
+        assert found == said(program, arguments)
+        assert events == ["hit"]
+        assert _core._small_regions() - before == (size <= MOST), size
+    for kind, size in itertools.product(KINDS, SIZES):
+        for state in ("warn", "raise", "ignore"):
+            arguments = KINDS[kind](size), KINDS[kind](size)
+            assert said(mine, arguments, state) == said(program, arguments, state), (kind, size, state)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_what_is_up_already(program: Callable[..., Any]) -> None:
+    """Flags that a program's own numbers have raised are nobody's business."""
+    mine = traced(program, *pair())
+    large = float("1e308")
+    for _ in range(5):
+        arguments = pair(20)
+        before = _core._small_regions()
+        assert large * 10.0 == np.inf and large * 1e-308 * 5e-324 < 1.0
+        found = said(mine, arguments, "raise")
+        assert found == said(program, arguments, "raise")
+        assert _core._small_regions() == before + 1
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_other_ways_and_back(program: Callable[..., Any]) -> None:
+    mine = traced(program, *pair())
+    arguments = KINDS["a NaN"](1000), KINDS["a NaN"](1000)
+    assert said(mine, arguments) == said(program, arguments)
+    for _ in range(3 * PAUSE):
+        mine(*pair())
+    before = _core._small_regions()
+    mine(*pair())
+    assert _core._small_regions() == before + 1
+
+
+class Sub(np.ndarray):
+    pass
+
+
+def unaligned(x: np.ndarray) -> np.ndarray:
+    memory = np.zeros(x.nbytes + 1, np.uint8)[1:].view(np.float64)
+    memory[:] = x.ravel()
+    return memory.reshape(x.shape)
+
+
+LAYOUTS: dict[str, Callable[[np.ndarray], Any]] = {
+    "as it is": lambda x: x,
+    "F": np.asfortranarray,
+    "every second": lambda x: np.repeat(x, 2, axis=-1)[..., ::2],
+    "backwards": lambda x: x[..., ::-1],
+    "turned": lambda x: x.T.copy().T,
+    "one row": lambda x: x[:1],
+    "first axis": lambda x: x[..., :1],
+    "unaligned": unaligned,
+    "swapped bytes": lambda x: x.astype(">f8"),
+    "float32": lambda x: x.astype(np.float32),
+    "int64": lambda x: x.astype(np.int64),
+    "subclass": lambda x: x.view(Sub),
+    "a number": lambda _: 1.5,
+    "0-d": lambda _: np.array(1.5),
+    "NumPy scalar": lambda _: np.float64(1.5),
+    "list": lambda x: x[0].tolist(),
+}
+
+
+@pytest.mark.parametrize("program", (chain, with_numbers, two_results), ids=lambda program: program.__name__)
+@pytest.mark.parametrize(
+    "shape", [(8,), (1,), (0,), (3, 4), (1, 4), (4, 1), (1, 1), (2, 3, 4), (2, 1, 4), (0, 3)], ids=str
+)
+def test_layouts(program: Callable[..., Any], shape: tuple[int, ...]) -> None:
+    mine = traced(program, *pair(shape))
+    for first, second in itertools.product(LAYOUTS, LAYOUTS):
+        if shape[0] == 0 and "list" in (first, second):
+            continue
+        x, y = pair(shape)
+        arguments = LAYOUTS[first](x), LAYOUTS[second](y)
+        if not any(isinstance(argument, np.ndarray) for argument in arguments):
+            continue
+        found, expected = [], []
+        for seen, function in ((found, mine), (expected, program)):
+            try:
+                seen.append(said(function, arguments))
+            except (TypeError, ValueError) as error:
+                seen.append((type(error), str(error)))
+        assert found == expected, (first, second)
+
+
+def test_operands_are_left_as_they_are() -> None:
+    """What is returned is new, whether it may be written or not."""
+    mine = traced(chain, *pair())
+    x, y = pair()
+    x.flags.writeable = False
+    kept = x.tobytes(), y.tobytes()
+    one, two = mine(x, y), mine(x, y)
+    assert one is not two and not np.shares_memory(one, two) and one.flags.writeable and one.flags.owndata
+    assert (x.tobytes(), y.tobytes()) == kept
