@@ -22,7 +22,7 @@ constexpr Extent kBlock = 256;
 // One for each function.
 template <Exact what>
 struct Function {
-  std::unique_ptr<const ExactCode> code;
+  const ExactCode* code = nullptr;  // never destroyed: threads may run it to the very end
   StridedLoop numpys = nullptr;
   bool is_used = false;
 };
@@ -92,7 +92,7 @@ bool try_out(StridedLoop loop, MethodContext* context, void* auxdata) {
   if (code == nullptr) {
     return false;
   }
-  function<what>.code = std::move(code);
+  function<what>.code = code.release();
   function<what>.numpys = loop;
   Samples in = samples(what);
   Samples expected{};
