@@ -65,8 +65,12 @@ class Stitcher {
   virtual Attached* attached(int instruction, std::size_t depth) = 0;
   // A run has left `from`, by its end or by a side exit, and goes on in another one.
   virtual void stitched(const Run& run, const Executor& from, bool is_complete) = 0;
-  // It often does so from this step; `next` might become a part of `from` (growing.h), for the runs to come.
-  virtual void went_often(const Executor& from, const Step& step, const Executor& next) = 0;
+  // It often does so from this step; `next` might become a part of `from` (growing.h), for the runs to come. False: ask
+  // again when it has done so as often once more.
+  virtual bool went_often(const Executor& from, const Step& step, const Executor& next) = 0;
+  // In ns, by the runs of this code and by what this one has done before it came to its present executor. Nothing
+  // dear is made of what might not stay.
+  [[nodiscard]] virtual std::int64_t earned() const = 0;
 
  protected:
   ~Stitcher() = default;

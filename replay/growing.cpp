@@ -98,6 +98,7 @@ class Growth {
     if (!known && (!may_be_part(*part) || !has_room_for(*part))) {
       return nullptr;
     }
+    make_room_for(known ? nullptr : part.get());
     made_->constants_ = root_->constants_;
     const Places constants = known ? Places() : add_constants(*part);
     take_root();
@@ -142,6 +143,25 @@ class Growth {
     const auto is_suspended = [](const FrameInfo& frame) { return is_resumption(frame.return_kind); };
     return (end == Op::link || end == Op::jump_back || end == Op::return_value) &&
            std::ranges::none_of(part.graph_.frames, is_suspended);
+  }
+
+  // What is long is copied once.
+  void make_room_for(const Executor* part) {
+    const auto reserve = [this, part](auto& made, auto of) {
+      made.reserve(of(*root_).size() + (part == nullptr ? 0 : of(*part).size()));
+    };
+    reserve(
+        made_->steps_, [](const Executor& source) -> auto& { return source.steps_; });
+    reserve(
+        made_->snapshots_, [](const Executor& source) -> auto& { return source.snapshots_; });
+    reserve(
+        made_->registers_used_, [](const Executor& source) -> auto& { return source.registers_used_; });
+    reserve(
+        made_->graph_.nodes, [](const Executor& source) -> auto& { return source.graph_.nodes; });
+    reserve(
+        made_->graph_.snapshots, [](const Executor& source) -> auto& { return source.graph_.snapshots; });
+    reserve(
+        made_->loop_.unboxed, [](const Executor& source) -> auto& { return source.loop_.unboxed; });
   }
 
   // --- registers: constants, then those of the root, then those of each part

@@ -761,7 +761,8 @@ const LoopOp* Interpreter::go_native(const LoopOp* op) {
 }
 
 bool Interpreter::make_native() const {
-  if (run_.native_after == 0 || executor_.has_no_native_ || ++executor_.rounds_ < run_.native_after) {
+  if (run_.native_after == 0 || executor_.has_no_native_ || ++executor_.rounds_ < run_.native_after ||
+      (run_.stitcher != nullptr && run_.stitcher->earned() + run_.gain <= 0)) {
     return false;
   }
   executor_.rounds_ = 0;

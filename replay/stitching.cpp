@@ -68,8 +68,8 @@ bool Interpreter::stitch(const Step& step) {
       run_.place = step.target;
       run_.stitcher->stitched(run_, executor_, is_complete);
       run_.gain = 0;
-      if (++transfer.crossings == run_.grow_after) {
-        run_.stitcher->went_often(executor_, step, *candidate);
+      if (++transfer.crossings == run_.grow_after && !run_.stitcher->went_often(executor_, step, *candidate)) {
+        transfer.crossings = 0;
       }
       return true;
     }

@@ -143,6 +143,7 @@ class Chain final : private replay::Stitcher {
       run.native_after = static_cast<std::uint32_t>(options().limits.native_after);
       event_ = event;
       worth_ = 0;
+      stitches_ = 0;
       const replay::Outcome outcome = executor->run(run);
       if (run.has_made_native) {
         count_limit(record_.counters, replay::Limit::k_native_after);
@@ -155,7 +156,7 @@ class Chain final : private replay::Stitcher {
       }
       const bool is_complete = outcome == replay::Outcome::kReturned || run.is_complete;
       count(record_.counters, std::exchange(event_, Event::kStitch));
-      record_.weigh(worth_ + worth_of(run, outcome, run.last->worth(), run.place != nullptr));
+      record_.weigh(worth_ + worth_of(run, outcome, run.last->worth(), run.place != nullptr), stitches_);
       if (!is_complete) {
         count(record_.counters, Event::kExit);
       }
@@ -225,15 +226,22 @@ class Chain final : private replay::Stitcher {
     worth_ = std::clamp(
         worth_ + worth_of(run, replay::Outcome::kReturned, from.worth(), event_ == Event::kStitch && worth_ != 0),
         -kMost, kMost);
+    stitches_ = std::max(stitches_ + kStitch, -kMost);
     count(record_.counters, std::exchange(event_, Event::kStitch));
     if (!is_complete) {
       count(record_.counters, Event::kExit);
     }
   }
 
-  void went_often(const replay::Executor& from, const replay::Step& step, const replay::Executor& next) override {
-    record_.grow(from, step, next);
+  bool went_often(const replay::Executor& from, const replay::Step& step, const replay::Executor& next) override {
+    const bool may_stay = record_.earned_as_one() + worth_ - stitches_ >= 0;
+    if (may_stay) {
+      record_.grow(from, step, next);
+    }
+    return may_stay;
   }
+
+  [[nodiscard]] std::int64_t earned() const override { return record_.earned() + worth_; }
 
   PyThreadState* thread_;
   Frame* frame_;
@@ -243,6 +251,7 @@ class Chain final : private replay::Stitcher {
   static constexpr int kMost = 1'000'000;
   Event event_ = Event::kHit;
   int worth_ = 0;           // of what has been run up to the last stitch
+  int stitches_ = 0;        // part of that
   std::uint64_t idle_ = 0;  // the trace that has left where it had begun, if the last run ended so
   replay::Landing landing_;
   const interp::RequestFlag requested_;

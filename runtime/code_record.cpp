@@ -194,8 +194,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
     }
   }
   executor->set_worth(worth_of(*executor, recorded.largest_array), forgone_by(*executor, recorded.largest_array));
-  if (options().limits.retire_after > 0 && !options().stress &&
-      is_in_vain(*executor, entry.place.place == DecodedCode::Place::kCall)) {
+  if (may_retire() && is_in_vain(*executor, entry.place.place == DecodedCode::Place::kCall)) {
     entry.failures = options().limits.retries;  // the next recording would tell the same
     entry.costs = -executor->worth().round;
     close_if_given_up(entry);
@@ -216,6 +215,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
 void CodeRecord::weigh_anew(const replay::Executor& executor) {
   if (executor.worth().round > 0) {
     balance_ = 0;
+    stitches_ = 0;
     weighed_ = 0;
   }
 }
@@ -285,6 +285,14 @@ CodeRecord::Place CodeRecord::find(const replay::Executor& wanted) {
 
 int CodeRecord::limit_of_runs() { return options().limits.retire_after > 0 ? options().limits.retire_after : INT_MAX; }
 
+// False: what does not pay is kept, too.
+bool CodeRecord::may_retire() { return options().limits.retire_after > 0 && !options().stress; }
+
+long CodeRecord::earned() const {
+  constexpr long kEnough = INT_MAX;  // what is added to it has room
+  return may_retire() ? balance_ : kEnough;
+}
+
 // The first instruction of the stub becomes a jump to the original.
 bool CodeRecord::close(Entry& entry, PyCodeObject* code) {
   if (!entry.is_closed) {
@@ -305,8 +313,7 @@ void CodeRecord::open(Entry& entry, PyCodeObject* code) {
 void CodeRecord::close_if_given_up(Entry& entry) {
   const bool is_given_up = entry.failures >= options().limits.retries && entry.executors.empty();
   PyObject* object = PyWeakref_GET_OBJECT(replay_code.get());
-  if (!is_given_up || !entry.has_stub() || options().limits.retire_after == 0 || options().stress ||
-      object == Py_None) {
+  if (!is_given_up || !entry.has_stub() || !may_retire() || object == Py_None) {
     return;
   }
   auto* code = reinterpret_cast<PyCodeObject*>(object);
@@ -345,6 +352,7 @@ void CodeRecord::resume() {
 
 void CodeRecord::judge() {
   const long balance = std::exchange(balance_, 0);
+  stitches_ = 0;
   const int runs = std::exchange(weighed_, 0);
   if (balance < 0 && !options().stress && !is_retired_) {
     count_limit(counters, Limit::k_retire_after);

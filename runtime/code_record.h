@@ -69,12 +69,18 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
 
   // What a run has been worth, in ns against the original instructions. After `retire_after` of them that were worth
   // less than nothing together, the original instructions run as if there were no stub.
-  void weigh(int worth) {
+  // `stitches`: what of that is what going on in other executors has cost.
+  void weigh(int worth, int stitches = 0) {
     balance_ += worth;
+    stitches_ += stitches;
     if (++weighed_ >= limit_of_runs()) [[unlikely]] {
       judge();
     }
   }
+  // By the runs that are weighed now, in ns; as much as may be where nothing is retired.
+  [[nodiscard]] long earned() const;
+  // The same if executors that go on in each other were one.
+  [[nodiscard]] long earned_as_one() const { return earned() - stitches_; }
   [[nodiscard]] bool is_retired() const { return is_retired_; }
   // From inside a run or behind it. `lost`: in ns, by a run.
   void retire(long lost);
@@ -115,6 +121,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
 
  private:
   static int limit_of_runs();
+  static bool may_retire();
   void judge();
   static bool close(Entry& entry, PyCodeObject* code);
   static void open(Entry& entry, PyCodeObject* code);
@@ -143,6 +150,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   bool is_stitched_;
   std::unordered_map<int, std::size_t> entry_at_;  // by instruction
   long balance_ = 0;                               // of the runs that are weighed now
+  long stitches_ = 0;
   int weighed_ = 0;
   bool is_retired_ = false;
   int put_back_ = 0;  // functions, since then

@@ -13,7 +13,6 @@ using replay::LoopCode;
 using replay::Op;
 
 constexpr int kEntry = -60;
-constexpr int kStitch = -30;
 constexpr int kExit = -120;       // the rest of the call is no faster, and somebody has to find the way there
 constexpr int kLanding = -60;     // a trace that ends at a yield, or goes on as written
 constexpr int kLoopEntry = -100;  // in addition: registers for numbers, and what stands in front of the header

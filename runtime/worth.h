@@ -19,6 +19,7 @@ namespace tagalong::runtime {
                            bool is_stitched = false);
 
 inline constexpr int kMissWorth = -60;
+inline constexpr int kStitch = -30;  // part of the former: what it costs that it has come there from another executor
 
 // Whether a trace is worth nothing from the start: a round of its loop costs more than the original instructions. What
 // stands for a way out of other traces may cost what leaving them does, and a call twice that: its runs will tell.

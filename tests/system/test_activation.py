@@ -117,8 +117,8 @@ def test_the_standard_library_is_traced_only_when_included(run_python: RunPython
     assert counts(inside)["hits"] >= 3
 
 
-def test_links_are_followed(tmp_path: Path) -> None:
-    """Where a file really lies decides, be it a link itself or in a folder that is one."""
+def test_links_are_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a file really lies decides, be it a link itself or in a folder that is one; but what is installed is."""
     from tagalong._select import Selection
     from tagalong.options import from_environment
 
@@ -135,6 +135,13 @@ def test_links_are_followed(tmp_path: Path) -> None:
         assert not selection.wants("linked", str(tmp_path / "linked.py"))
         assert not selection.wants("links.scanner", str(tmp_path / "links" / "scanner.py"))
         assert not selection.wants("json.scanner", str(library / "json" / "scanner.py"))
+    installed = tmp_path / "installed"
+    installed.mkdir()
+    (installed / "linked.py").symlink_to(own / "mine.py")
+    (installed / "developed").symlink_to(own)
+    monkeypatch.setattr("tagalong._select.FOREIGN", (f"{installed.resolve()}/",))
+    assert not selection.wants("linked", str(installed / "linked.py"))
+    assert selection.wants("developed.mine", str(installed / "developed" / "mine.py"))
 
 
 def test_compiled_files_hold_the_original_code(run_python: RunPython, program: str, tmp_path: Path) -> None:

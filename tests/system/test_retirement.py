@@ -226,6 +226,38 @@ def test_what_is_given_up_everywhere() -> None:
         assert tree(6, 1).sum == expected
 
 
+@pytest.mark.parametrize("pays", [True, False])
+def test_nothing_dear_is_made_of_what_might_not_stay(pays: bool) -> None:
+    """Native code, and one graph of two, cost as much as very many rounds."""
+
+    def rounds(numbers: list[int], limit: int) -> int:
+        total = 0
+        for number in numbers:
+            if number > limit:
+                total += number
+            else:
+                total -= 1
+        return total
+
+    for name, value in {
+        "loops": 1,
+        "heat": 2,
+        "native_after": 20,
+        "grow_after": 4,
+        "retire_after": 1_000,
+    }.items():
+        _core.set_option(name, value)
+    expected = [(numbers, rounds(numbers, 1)) for numbers in ([1, 2] * 100 if pays else [2], [1])]
+    tagalong.trace(rounds)
+    for _ in range(100):
+        for numbers, result in expected:
+            assert rounds(numbers, 1) == result
+    known = tagalong.stats(rounds)
+    assert known.hits > 20 and known.retired == 0
+    assert (known.limits.get("native_after", 0) > 0) == pays
+    assert (known.limits.get("grow_after", 0) > 0) == pays
+
+
 def test_methods_and_properties_in_callers_that_stay() -> None:
     class Box:
         def __init__(self, value: int) -> None:

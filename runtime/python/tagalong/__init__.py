@@ -50,12 +50,13 @@ _LATER = {
 
 
 def __getattr__(name: str) -> object:
-    from importlib import import_module
-
-    if name in ("guards", "rewriter", "testing"):
-        return import_module(f"tagalong.{name}")
-    if name not in _LATER:
+    is_module = name in ("guards", "rewriter", "testing")
+    if not is_module and name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # not before: importing a module of the package asks, too
+
+    if is_module:
+        return import_module(f"tagalong.{name}")
     value = getattr(import_module(f"tagalong.{_LATER[name]}"), name)
     globals()[name] = value
     return value

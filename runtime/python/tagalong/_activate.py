@@ -11,8 +11,9 @@ import atexit
 import gc
 import os
 import sys
-from importlib.machinery import ModuleSpec, SourceFileLoader, SourcelessFileLoader
-from types import CodeType, FunctionType, ModuleType
+
+# importlib.machinery has them from there; the interpreter has it from its start, importlib takes long to load.
+from _frozen_importlib_external import SourceFileLoader, SourcelessFileLoader
 
 from tagalong import _core
 from tagalong._select import Selection, main_name, our_paths
@@ -21,6 +22,8 @@ from tagalong.options import Mode, Settings
 TYPE_CHECKING = False  # as in options.py
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import CodeType, ModuleType
     from typing import Any, TypeVar
 
     F = TypeVar("F", bound=Callable[..., Any])
@@ -121,6 +124,8 @@ def start(settings: Settings) -> None:
 
 def stress() -> None:
     """Traces all functions that there are, and all that will be made."""
+    from types import FunctionType
+
     _core.start_stress([*our_paths(), os.path.dirname(os.path.dirname(__file__)) + "/_tagalong_"])  # noqa: PTH120
     for found in gc.get_objects():
         if type(found) is FunctionType:

@@ -10,7 +10,21 @@ TYPE_CHECKING = False  # as in options.py
 if TYPE_CHECKING:
     from tagalong.options import Settings
 
-OURS = os.path.realpath(os.path.dirname(__file__)) + os.sep  # noqa: PTH120 - pathlib is slow to load
+_known: dict[str, str] = {}
+
+
+def _real(folder: str) -> str:
+    """Where a folder really lies. `os.path.realpath` looks at every folder above it, so each one is kept."""
+    known = _known.get(folder)
+    if known is None:
+        parent, name = os.path.split(folder)
+        is_plain = parent and name and name not in (os.curdir, os.pardir) and not os.path.islink(folder)  # noqa: PTH114
+        known = os.path.join(_real(parent), name) if is_plain else os.path.realpath(folder)  # noqa: PTH118
+        _known[folder] = known
+    return known
+
+
+OURS = _real(os.path.abspath(os.path.dirname(__file__))) + os.sep  # noqa: PTH100, PTH120 - pathlib is slow to load
 
 
 def _foreign_folders() -> tuple[str, ...]:
@@ -22,12 +36,8 @@ def _foreign_folders() -> tuple[str, ...]:
         for prefix in (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)
     ]
     folders += [os.path.dirname(os.__file__), site.getusersitepackages(), *site.getsitepackages()]  # noqa: PTH120
-    both = [
-        form(folder) + os.sep
-        for folder in dict.fromkeys(folders)
-        for form in (os.path.abspath, os.path.realpath)
-    ]
-    return tuple(dict.fromkeys(both))
+    written = [os.path.abspath(folder) for folder in dict.fromkeys(folders)]  # noqa: PTH100
+    return tuple(dict.fromkeys(form + os.sep for folder in written for form in (folder, _real(folder))))
 
 
 FOREIGN = _foreign_folders()
@@ -60,7 +70,6 @@ class Selection:
     def __init__(self, settings: Settings) -> None:
         self._include = settings.include
         self._exclude = settings.exclude
-        self._folders: dict[str, str] = {}
         if self._include or self._exclude:
             import fnmatch  # noqa: F401 - here, not when a finder asks about it
 
@@ -79,18 +88,11 @@ class Selection:
         return not self._is_foreign(file)
 
     def _is_foreign(self, file: str) -> bool:
-        real = os.path.realpath(file) if os.path.islink(file) else self._real(os.path.dirname(file)) + os.sep  # noqa: PTH114, PTH120
-        return real.startswith((*FOREIGN, OURS))
-
-    def _real(self, folder: str) -> str:
-        """Where a folder really lies. `os.path.realpath` looks at every folder above it, so each one is kept."""
-        known = self._folders.get(folder)
-        if known is None:
-            parent, name = os.path.split(folder)
-            is_plain = parent and name and name not in (os.curdir, os.pardir) and not os.path.islink(folder)  # noqa: PTH114
-            known = os.path.join(self._real(parent), name) if is_plain else os.path.realpath(folder)  # noqa: PTH118
-            self._folders[folder] = known
-        return known
+        # What lies there has been installed, whatever it is a link to: looking at each file would take long.
+        foreign = (*FOREIGN, OURS)
+        if (_real(os.path.dirname(file)) + os.sep).startswith(foreign):  # noqa: PTH120
+            return True
+        return os.path.islink(file) and os.path.realpath(file).startswith(foreign)  # noqa: PTH114
 
 
 def main_name() -> str:
