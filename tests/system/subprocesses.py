@@ -15,12 +15,15 @@ import tagalong
 HERE = Path(__file__).parent
 
 
-def run(*words: str, timeout: float = 60, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Python with these words; what it writes comes back as text."""
+def run(
+    *words: str, timeout: float = 60, variables: dict[str, str] | None = None, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """Python with these words and more environment variables; what it writes comes back as text."""
     package = Path(tagalong.__file__).parent.parent
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")])
     }
+    environment |= variables or {}
     return subprocess.run(
         [sys.executable, "-X", "faulthandler", *words],
         env=environment,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy._core._multiarray_umath import __cpu_features__ as CPU_FEATURES
 
 import tagalong
 from arrays_support import compare_runs, described
+from subprocesses import run
 from tagalong import _core
 from tagalong._core import _UfuncSite
 
@@ -64,17 +65,31 @@ def are_used() -> bool:
     """Whether this machine has the instructions, and its NumPy the functions."""
     for ufunc in FUNCTIONS:
         _UfuncSite().call(ufunc, [np.ones(3)], 0)
-    cpuinfo = Path("/proc/cpuinfo")
-    flags = set(cpuinfo.read_text().split()) if cpuinfo.exists() else set()
     found = set(_core._vector_functions())
-    if {"avx512f", "avx512dq", "avx512bw", "avx512vl"} <= flags and np.lib.NumpyVersion(
-        np.__version__
-    ) >= "2.4.0":
+    if CPU_FEATURES.get("X86_V4") and np.lib.NumpyVersion(np.__version__) >= "2.4.0":
         assert found == {"exp", "log"}
     return found == {"exp", "log"}
 
 
 ARE_USED = are_used()
+
+
+OTHER_LOOPS = """
+import numpy as np
+from tagalong import _core
+x = np.random.default_rng(3).uniform(0.1, 9, 50_000)
+for ufunc in (np.exp, np.log):
+    assert _core._UfuncSite().call(ufunc, [x], 0).tobytes() == ufunc(x).tobytes()
+print(_core._vector_functions())
+"""
+
+
+@pytest.mark.skipif(not ARE_USED, reason="NumPy has no other loops here")
+@pytest.mark.parametrize("without", ["X86_V4 AVX512_ICL", "X86_V3 X86_V4 AVX512_ICL"])
+def test_other_loops_of_numpy(without: str) -> None:
+    """Where NumPy is told to do without the instructions it takes other functions, and they are taken for others."""
+    done = run("-c", OTHER_LOOPS, variables={"NPY_DISABLE_CPU_FEATURES": without})
+    assert done.stdout.strip() == "[]", done.stderr
 
 
 def assert_same(ufunc: np.ufunc, x: np.ndarray) -> None:
