@@ -1,7 +1,7 @@
-"""Imported at the start of the interpreter when TAGALONG or TAGALONG_STRESS is set: see `tagalong_autostart.pth`.
+"""Imported at the start of the interpreter when TAGALONG is set and is not 0: see `tagalong_autostart.pth`.
 
 That line is run by every interpreter that starts, and most of what it costs is its being compiled: what is only needed
-where a variable of ours is set is text in it.
+where that variable is set is text in it.
 
 It stands beside the package, not in it, so that what goes wrong while the package is imported has somebody to say it
 in one line. A bad option ends the process; an interpreter that tagalong does not support runs the program as it is.

@@ -102,7 +102,7 @@ PASSED_ON = ("TAGALONG_LOOPS", "TAGALONG_REGIONS", "TAGALONG_LIMITS")
 # What "under stress" is: everything is replayed, whether it pays or not; or, as users do it, but with everything that
 # is imported, what does not pay has its original code put back soon.
 WAYS = {
-    "stress": {"TAGALONG_STRESS": "1"},
+    "stress": {"TAGALONG": "1", "TAGALONG_STRESS": "1"},
     "retiring": {"TAGALONG": "1", "TAGALONG_INCLUDE": "*", "TAGALONG_LIMITS": "retire_after=3,heat=4"},
 }
 

@@ -42,8 +42,8 @@ def counts(done: subprocess.CompletedProcess[str]) -> dict[str, int]:
 
 
 def test_unset_imports_nothing(run_python: RunPython, program: str) -> None:
-    settings: list[dict[str, str]] = [{}, {"TAGALONG": ""}, {"TAGALONG": "0"}, {"TAGALONG_STRESS": "0"}]
-    for variables in (*settings, {"TAGALONG": "0", "TAGALONG_STRESS": ""}):
+    settings: list[dict[str, str]] = [{}, {"TAGALONG": ""}, {"TAGALONG": "0"}, {"TAGALONG_STRESS": "1"}]
+    for variables in (*settings, {"TAGALONG": "0", "TAGALONG_STRESS": "1"}):
         done = run_python("-X", "importtime", program, **variables)
         assert done.stdout == OUTPUT
         assert "helper" in done.stderr
@@ -250,7 +250,7 @@ def test_a_bad_option_ends_the_process(
         {"TAGALONG": "1"},
         {"TAGALONG": "1", "TAGALONG_REPORT": "1"},
         {"TAGALONG": "1", "TAGALONG_LOG": "all"},
-        {"TAGALONG_STRESS": "1", "TAGALONG_REPORT": "1", "TAGALONG_SUMMARY": "/dev/null"},
+        {"TAGALONG": "1", "TAGALONG_STRESS": "1", "TAGALONG_REPORT": "1", "TAGALONG_SUMMARY": "/dev/null"},
         {"TAGALONG": "compare"},
     ],
     ids=lambda variables: " ".join(f"{name}={text}" for name, text in variables.items()),

@@ -16,12 +16,13 @@ from conftest import RunPython
 PROGRAMS = sorted((Path(__file__).parent / "black_box").glob("*.py"))
 
 
-@pytest.mark.parametrize("variable", ["TAGALONG", "TAGALONG_STRESS"])
+@pytest.mark.parametrize("stress", ["0", "1"], ids=["traced", "stress"])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
-def test_finds_the_same(run_python: RunPython, tmp_path: Path, program: Path, variable: str) -> None:
+def test_finds_the_same(run_python: RunPython, tmp_path: Path, program: Path, stress: str) -> None:
     summary = tmp_path / "summary"
     plain = run_python(str(program), PYTHONHASHSEED="0")
-    traced = run_python(str(program), PYTHONHASHSEED="0", TAGALONG_SUMMARY=str(summary), **{variable: "1"})
+    settings = {"TAGALONG": "1", "TAGALONG_STRESS": stress, "TAGALONG_SUMMARY": str(summary)}
+    traced = run_python(str(program), PYTHONHASHSEED="0", **settings)
     assert plain.stdout and (plain.returncode, plain.stderr) == (0, ""), plain.stderr[-3000:]
     assert (traced.returncode, traced.stderr) == (0, ""), traced.stderr[-3000:]
     assert traced.stdout == plain.stdout

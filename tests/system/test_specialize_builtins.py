@@ -158,6 +158,9 @@ def test_uses_are_counted() -> None:
     assert [quick("abc"), quick("ab"), quick(1), quick([1])] == [3, 2, "constant", 1]
     uses = [line.rpartition(", ")[2] for line in tagalong.explain(quick).splitlines()]
     assert uses[:2] == ["used 2 times", "used 1 times"]
+    assert tagalong.stats(quick).specialized == (2, 1)
+    tagalong.remove_specialized(quick)
+    assert tagalong.stats(quick).specialized == tagalong.stats().specialized == ()
 
 
 def test_nothing_is_kept() -> None:

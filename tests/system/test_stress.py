@@ -1,4 +1,4 @@
-"""TAGALONG_STRESS=1 python program.py: every function of the process is traced, and a line of counts is left behind."""
+"""With TAGALONG_STRESS=1 every function of the process is traced, and a line of counts is left behind."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def test_a_function_is_recorded_and_replayed(run_python: RunPython, tmp_path: Pa
         "assert counts['records'] >= 1 and counts['hits'] >= 1, counts\nprint('fine')"
     )
     (tmp_path / "program.py").write_text(program)
-    assert run_python("program.py", TAGALONG_STRESS="1").stdout == "fine\n"
+    assert run_python("program.py", TAGALONG="1", TAGALONG_STRESS="1").stdout == "fine\n"
 
 
 @pytest.mark.parametrize("switch", [["-c", "import json; print(json.dumps({}))"], ["-m", "program"]])
 def test_other_ways_to_start(run_python: RunPython, tmp_path: Path, counts: Path, switch: list[str]) -> None:
     (tmp_path / "program.py").write_text("import json\nprint(json.dumps({}))\n")
-    done = run_python(*switch, TAGALONG_STRESS="1", TAGALONG_SUMMARY=str(counts))
+    done = run_python(*switch, TAGALONG="1", TAGALONG_STRESS="1", TAGALONG_SUMMARY=str(counts))
     assert done.stdout == "{}\n"
     (line,) = lines(counts)
     assert line["functions_recorded"] > 0
@@ -68,7 +68,7 @@ def test_child_processes_append_to_the_same_file(run_python: RunPython, tmp_path
         "import subprocess, sys, os\nos.chdir('/')\n"
         "for _ in range(2): subprocess.run([sys.executable, '-I', '-c', 'pass'], check=True)\n"
     )
-    run_python("program.py", TAGALONG_STRESS="1", TAGALONG_SUMMARY=str(counts))
+    run_python("program.py", TAGALONG="1", TAGALONG_STRESS="1", TAGALONG_SUMMARY=str(counts))
     (first, *_) = found = lines(counts)
     assert len(found) == 3
     assert len({line["process"] for line in found}) == 3
@@ -91,4 +91,4 @@ def test_our_own_functions_stay_out(run_python: RunPython) -> None:
         " and f.__code__.co_filename == m.__file__]\n"
         "print(len(functions) > 20, any(map(_core.is_traced, functions)))"
     )
-    assert run_python("-c", program, TAGALONG_STRESS="1").stdout == "True False\n"
+    assert run_python("-c", program, TAGALONG="1", TAGALONG_STRESS="1").stdout == "True False\n"

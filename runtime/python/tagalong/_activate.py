@@ -105,10 +105,10 @@ def _change_module(mode: Mode) -> Change:
 
 def start(settings: Settings) -> None:
     """Makes the process trace what `settings` select, from now on. Does nothing when the mode is off."""
+    if settings.mode is Mode.OFF:
+        return
     if settings.stress:
         stress()
-    elif settings.mode is Mode.OFF:
-        return
     else:
         selection = Selection(settings)
         finder = Finder(selection, _change_module(settings.mode))

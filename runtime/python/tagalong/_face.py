@@ -213,6 +213,8 @@ class Stats:
     """recordings that were given up, by reason"""
     limits: dict[str, int] = field(default_factory=dict)
     """how often something was stopped or begun because a limit (`tagalong.options.LIMITS`) was reached, by its name"""
+    specialized: tuple[int, ...] = ()
+    """of a function: calls that each specialisation made by hand has answered, in the order of `get_specialized`"""
 
 
 def stats(f: Callable[..., Any] | CodeType | None = None, /) -> Stats:
@@ -222,7 +224,8 @@ def stats(f: Callable[..., Any] | CodeType | None = None, /) -> Stats:
     """
     if f is None or isinstance(f, CodeType):
         return Stats(**_core.stats(f))
-    return Stats(**_core.stats(python_function("stats", f)))
+    function = python_function("stats", f)
+    return Stats(**_core.stats(function), specialized=tuple(_core.uses_of_specialized(function)))
 
 
 def explain(f: Callable[..., Any] | CodeType | None = None, /) -> str:

@@ -273,7 +273,7 @@ TABLE: tuple[Option, ...] = (
         default="0",
         allowed="0, 1",
         help="1: trace every Python function of the process, the standard library's and installed packages' too: "
-        "recorded at the first call, replayed from the second, whether it pays or not (for tests)",
+        "recorded at the first call, replayed from the second, whether it pays or not (for tests, with TAGALONG=1)",
         examples=(("0", False), ("1", True)),
         refused=("on",),
     ),
