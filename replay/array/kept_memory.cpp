@@ -1,5 +1,8 @@
 #include "replay/array/kept_memory.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <array>
 #include <cstring>
 #include <mutex>
@@ -30,14 +33,22 @@ struct Kept {
 };
 
 // In the order in which they have come.
-struct Store {
-  std::mutex mutex;
+struct Shelf {
+  std::size_t most;
   std::vector<Kept> kept;
   std::size_t together = 0;
+};
+struct Store {
+  std::mutex mutex;
+  Shelf ordinary{.most = kMostKeptTogether};
+  Shelf lent{.most = kMostLentTogether};  // larger ones, of whose pages the system takes what it needs
+  std::uint64_t taken = 0;                // how often
   Handler handler{};
   Allocator numpys{};
   PyObject* capsule = nullptr;
   bool is_asked = false;
+  PyObject* variable = nullptr;  // of the context, in which NumPy looks for the handler
+  bool is_looked_for = false;
 };
 
 // Never destroyed: arrays die when nothing else is there any more.
@@ -46,40 +57,80 @@ Store& store() {
   return *only;
 }
 
+Shelf& shelf_of(std::size_t size) { return size <= kMostKeptTogether ? store().ordinary : store().lent; }
+
+// False: it is not memory that can be given so.
+bool lend_pages(void* memory, std::size_t size) {
+  static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
+  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + size) / page * page;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): whole pages of it
+  return madvise(reinterpret_cast<void*>(begin), end - begin, MADV_FREE) == 0;
+}
+
+// What must go, so that there is not too much.
+void take_oldest(Shelf* shelf, std::size_t most, std::vector<Kept>* oldest) {
+  while (shelf->together > most) {
+    oldest->push_back(shelf->kept.front());
+    shelf->together -= shelf->kept.front().size;
+    shelf->kept.erase(shelf->kept.begin());
+  }
+}
+
+void release(const Allocator& numpys, const std::vector<Kept>& all) {
+  for (const Kept& kept : all) {
+    numpys.free(numpys.context, kept.memory, kept.size);
+  }
+}
+
 // The context of each: NumPy's own allocator.
 void* take(void* context, std::size_t size) {
   Store& own = store();
+  const auto& numpys = *static_cast<const Allocator*>(context);
   if (size >= kLeastKept) {
     const std::scoped_lock lock(own.mutex);
-    for (auto found = own.kept.end(); found-- != own.kept.begin();) {
+    Shelf& shelf = shelf_of(size);
+    for (auto found = shelf.kept.end(); found-- != shelf.kept.begin();) {
       if (found->size == size) {
         void* memory = found->memory;
-        own.together -= size;
-        own.kept.erase(found);
+        shelf.together -= size;
+        shelf.kept.erase(found);
+        ++own.taken;
         return memory;
       }
     }
   }
-  const auto* numpys = static_cast<const Allocator*>(context);
-  return numpys->malloc(numpys->context, size);
+  void* memory = numpys.malloc(numpys.context, size);
+  if (memory == nullptr) [[unlikely]] {
+    std::vector<Kept> all;
+    {
+      const std::scoped_lock lock(own.mutex);
+      take_oldest(&own.ordinary, 0, &all);
+      take_oldest(&own.lent, 0, &all);
+    }
+    release(numpys, all);
+    memory = numpys.malloc(numpys.context, size);
+  }
+  return memory;
 }
 
 void give(void* context, void* memory, std::size_t size) {
   Store& own = store();
   const auto& numpys = *static_cast<const Allocator*>(context);
-  if (memory == nullptr || size < kLeastKept || size > kMostKeptTogether) {
+  const bool is_kept = memory != nullptr && size >= kLeastKept && size <= kMostLentTogether;
+  if (!is_kept || (size > kMostKeptTogether && !lend_pages(memory, size))) {
     numpys.free(numpys.context, memory, size);
     return;
   }
-  const std::scoped_lock lock(own.mutex);
-  own.kept.push_back({memory, size});
-  own.together += size;
-  while (own.together > kMostKeptTogether) {
-    const Kept first = own.kept.front();
-    own.kept.erase(own.kept.begin());
-    own.together -= first.size;
-    numpys.free(numpys.context, first.memory, first.size);
+  std::vector<Kept> oldest;
+  {
+    const std::scoped_lock lock(own.mutex);
+    Shelf& shelf = shelf_of(size);
+    shelf.kept.push_back({memory, size});
+    shelf.together += size;
+    take_oldest(&shelf, shelf.most, &oldest);
   }
+  release(numpys, oldest);
 }
 
 void* take_zeros(void* context, std::size_t count, std::size_t size) {
@@ -111,15 +162,48 @@ PyObject* capsule_of(const Numpy& np) {
   return own.capsule;
 }
 
+// Null: NumPy's handler is not the one known here, or the program has set another one.
+PyObject* capsule_if_default(const Numpy& np) {
+  PyObject* capsule = np.default_handler == nullptr ? nullptr : capsule_of(np);
+  const Ref current = capsule == nullptr ? Ref() : Ref::steal(np.get_handler());
+  return current.get() != np.default_handler ? nullptr : capsule;
+}
+
+// NumPy does not give its variable away; in a context where it has been set it is seen.
+PyObject* variable_of(const Numpy& np, PyObject* capsule) {
+  Store& own = store();
+  if (std::exchange(own.is_looked_for, true)) {
+    return own.variable;
+  }
+  const Ref context = Ref::steal(PyContext_CopyCurrent());
+  if (!context || PyContext_Enter(context.get()) != 0) {
+    return nullptr;
+  }
+  Py_XDECREF(np.set_handler(capsule));
+  PyContext_Exit(context.get());
+  const Ref items = Ref::steal(PyMapping_Items(context.get()));
+  for (Py_ssize_t i = 0; items && i < PyList_GET_SIZE(items.get()); ++i) {
+    PyObject* item = PyList_GET_ITEM(items.get(), i);
+    if (PyTuple_GET_ITEM(item, 1) == capsule && PyContextVar_CheckExact(PyTuple_GET_ITEM(item, 0)) != 0) {
+      own.variable = Py_NewRef(PyTuple_GET_ITEM(item, 0));
+    }
+  }
+  return own.variable;
+}
+
 }  // namespace
 
+std::uint64_t kept_memory_taken() {
+  const std::scoped_lock lock(store().mutex);
+  return store().taken;
+}
+
 KeptMemory::KeptMemory(const Numpy& np, std::size_t bytes) {
-  if (bytes < kLeastKept || np.default_handler == nullptr) [[likely]] {
+  if (bytes < kLeastKept) [[likely]] {
     return;
   }
-  PyObject* capsule = capsule_of(np);
-  const Ref current = capsule == nullptr ? Ref() : Ref::steal(np.get_handler());
-  if (current.get() != np.default_handler || current.get() == nullptr) {
+  PyObject* capsule = capsule_if_default(np);
+  if (capsule == nullptr) {
     PyErr_Clear();
     return;
   }
@@ -131,6 +215,25 @@ KeptMemory::KeptMemory(const Numpy& np, std::size_t bytes) {
     Py_XDECREF(np.set_handler(capsule));
   }
   PyErr_Clear();
+}
+
+void LentMemory::open(const Numpy& np) {
+  PyObject* capsule = is_open() ? nullptr : capsule_if_default(np);
+  PyObject* variable = capsule == nullptr ? nullptr : variable_of(np, capsule);
+  if (variable != nullptr) {
+    token_ = PyContextVar_Set(variable, capsule);
+  }
+  if (!is_open()) {
+    PyErr_Clear();
+  }
+}
+
+void LentMemory::take_back() {
+  std::array<PyObject*, 3> raised{};  // an instruction may have ended so
+  PyErr_Fetch(raised.data(), &raised[1], &raised[2]);
+  static_cast<void>(PyContextVar_Reset(store().variable, token_));
+  Py_CLEAR(token_);
+  PyErr_Restore(raised[0], raised[1], raised[2]);
 }
 
 void KeptMemory::leave() {

@@ -3,6 +3,7 @@
 #include <array>
 #include <boost/python.hpp>
 
+#include "replay/array/kept_memory.h"
 #include "replay/array/near_functions.h"
 #include "replay/array/quotients.h"
 #include "replay/array/reduction_loops.h"
@@ -120,6 +121,8 @@ void export_arrays() {
   py::def("_small_regions", small_regions, "How many regions were run on the short way, for tests.");
   py::def("_region_parts", region_parts, "Parts of large regions that threads have shared, for tests.");
   py::def("_quotient_counts", quotient_counts, "(computed, divided) blocks of quotients by one number, for tests.");
+  py::def("_kept_memory_taken", array::kept_memory_taken,
+          "How often a large result has got memory that another one had left, for tests.");
   py::def("_regions_at_once", regions_at_once,
           "Regions that were computed into arrays that are there already, since nothing could be raised, for tests.");
   py::def("_regions_twice", regions_twice, "Regions that were tried first, then computed in place, for tests.");
