@@ -1,7 +1,8 @@
 """A process that runs one of `call_programs` for each line it reads, and writes its time in ns and its result.
 
 What the parent wants to know is what functions cost that have nothing to do with tagalong (`left-out`, by
-TAGALONG_EXCLUDE) or have nothing to do with it any more (`retired`); `plain` is the process without tagalong.
+TAGALONG_EXCLUDE) or have nothing to do with it any more (`retired`); `plain` is the process without tagalong. The
+second argument is how many small objects the process keeps meanwhile.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def busy(number: int) -> int:
     return total
 
 
-def main(state: str) -> None:
+def main(state: str, kept: int) -> None:
     for number in range(40):
         busy(number)
     for program in call_programs.PROGRAMS.values():
@@ -40,6 +41,9 @@ def main(state: str) -> None:
         program()
     gc.collect()
     gc.disable()
+    objects = [
+        1_000_000 + number for number in range(kept)
+    ]  # they take their places among what the programs make
     print("ready", flush=True)
     for line in sys.stdin:
         program = call_programs.PROGRAMS[line.strip()]
@@ -47,6 +51,7 @@ def main(state: str) -> None:
         result = program()
         taken = time.process_time_ns() - start
         print(taken, result, flush=True)
+    del objects
 
 
-main(sys.argv[1])
+main(sys.argv[1], int(sys.argv[2]))

@@ -23,7 +23,10 @@ TITLE = "with tagalong where it does nothing / plain Python"
 HERE = Path(__file__).parent
 PACKAGE = Path(tagalong.__file__).parent
 AUTOSTART = "tagalong_autostart.pth"
-PAIRS = 5  # of processes: how their memory lies makes a difference of its own
+# Of processes. How full the pools are that they take small objects from makes a difference of its own, of up to two
+# hundredths either way, which is the same for all processes that have done the same: so each pair has it otherwise.
+PAIRS = 9
+KEPT = 97  # small objects: more from pair to pair
 LEAST_ROUNDS = 15
 STATES = {
     "left-out": {"TAGALONG": "1", "TAGALONG_EXCLUDE": "call_programs"},
@@ -50,10 +53,10 @@ def _figures(rounds: int) -> Iterator[Figure]:
 class _Worker:
     """A process that times programs when it is asked."""
 
-    def __init__(self, state: str) -> None:
+    def __init__(self, state: str, kept: int) -> None:
         # Started as any script is, so that the main hook and the finder do their work.
         self._process = subprocess.Popen(
-            [sys.executable, str(HERE / "call_worker.py"), state],
+            [sys.executable, str(HERE / "call_worker.py"), state, str(kept)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -83,8 +86,8 @@ class _Worker:
 def _calls(state: str, rounds: int) -> Iterator[Figure]:
     ratios: dict[str, list[float]] = {name: [] for name in PROGRAMS}
     beside = {}
-    for _ in range(PAIRS):
-        workers = _Worker("plain"), _Worker(state)
+    for number in range(PAIRS):
+        workers = _Worker("plain", number * KEPT), _Worker(state, number * KEPT)
         try:
             for name in PROGRAMS:
                 times = _interleaved(workers, name, rounds)
