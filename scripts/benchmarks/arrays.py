@@ -82,11 +82,9 @@ def run_extras() -> None:
     found: dict[str, Any] = {"to_replay": taken, "eager": eager, "calls": calls}
     arguments = tuple(np.linspace(low, low + 1.0, 10_000_000) for low in (1.0, 2.0))
     traced = tagalong.trace(programs.Program("", chain, lambda size: (), lambda _: None).copy())
-    for _ in range(8):
-        traced(*arguments)
     found["peak"] = {
-        "NumPy": timing.peak_bytes(chain, arguments),
-        "tagalong": timing.peak_bytes(traced, arguments),
+        "NumPy": timing.peak_bytes(chain, arguments, 8),
+        "tagalong": timing.peak_bytes(traced, arguments, 8),
     }
     modules, _ = makers.installed()
     whole = programs.Program(

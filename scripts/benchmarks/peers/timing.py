@@ -246,16 +246,19 @@ def to_replay(function: Callable[..., Any], copy: Callable[..., Any], size: int)
     return best
 
 
-def peak_bytes(function: Callable[..., Any], arguments: Arguments) -> int:
-    """By how much the memory of the process grows at most during a call."""
+def peak_bytes(function: Callable[..., Any], arguments: Arguments, calls: int) -> int:
+    """By how much the memory of the process has grown at most during a call after so many others: what these have left
+    counts, too."""
 
     def status(name: str) -> int:
         with open("/proc/self/status", encoding="ascii") as lines:  # noqa: PTH123
             return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
+    before = status("VmRSS:")
+    for _ in range(calls):
+        function(*arguments)
     with open("/proc/self/clear_refs", "w", encoding="ascii") as refs:  # noqa: PTH123 - the peak begins anew
         refs.write("5")
-    before = status("VmRSS:")
     result = function(*arguments)
     grown = status("VmHWM:") - before
     del result
