@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "replay/array/lanes.h"
 #include "replay/array/vector_functions.h"
@@ -72,30 +73,60 @@ Exact exact_operation(const Kernel& kernel) {
 
 #ifdef __x86_64__
 
+namespace {
+
+// The numbers by which arrays are divided; none where that is not what the loop's time goes to: one division at a time
+// is hidden behind the rest.
+std::vector<std::uint8_t> divisors_of(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs) {
+  constexpr int kLeastDivisions = 2;  // or roots
+  std::vector<std::uint8_t> found;
+  int divisions = 0;
+  for (const ExactOperation& operation : operations) {
+    const bool divides = operation.what == Exact::kDivide || operation.what == Exact::kReciprocal;
+    divisions += divides || operation.what == Exact::kSqrt ? 1 : 0;
+    const bool is_number =
+        operation.what == Exact::kDivide && std::ranges::any_of(inputs, [&](const ExactInput& input) {
+          return input.slot == operation.in[1] && input.place == ExactPlace::kScalar;
+        });
+    if (is_number && std::ranges::find(found, operation.in[1]) == found.end()) {
+      found.push_back(operation.in[1]);
+    }
+  }
+  return divisions < kLeastDivisions ? std::vector<std::uint8_t>() : found;
+}
+
+}  // namespace
+
 std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation> operations,
                                                  std::span<const ExactInput> inputs,
                                                  std::span<const std::uint8_t> stored, ExactSum sum) {
   if (!has_avx512()) {
     return nullptr;
   }
-  // Scalars are in registers all the time, as far as there are enough.
-  for (std::size_t hoisted = ExactEmitter::kRegisters;; hoisted = hoisted * 3 / 4) {
-    ExactEmitter emitter(operations, inputs, stored, sum);
-    if (emitter.emit(std::min<std::size_t>(hoisted, ExactEmitter::kRegisters - 6))) {
-      void* memory = replay::native::place_code({emitter.getCode(), emitter.getSize()});
-      if (memory == nullptr) {
-        return nullptr;
+  const auto place = [&](std::span<const std::uint8_t> divisors) {
+    // Scalars are in registers all the time, as far as there are enough.
+    for (std::size_t hoisted = ExactEmitter::kRegisters;; hoisted = hoisted * 3 / 4) {
+      ExactEmitter emitter(operations, inputs, stored, sum, divisors);
+      if (emitter.emit(std::min<std::size_t>(hoisted, ExactEmitter::kRegisters - 6))) {
+        void* memory = replay::native::place_code({emitter.getCode(), emitter.getSize()});
+        return Code{memory, emitter.getSize(), reinterpret_cast<int (*)(char* const*, Extent)>(memory)};
       }
-      std::unique_ptr<ExactCode> made(new ExactCode);
-      made->memory_ = memory;
-      made->size_ = emitter.getSize();
-      made->run_ = reinterpret_cast<int (*)(char* const*, Extent)>(memory);
-      return made;
+      if (hoisted == 0) {
+        return Code{};
+      }
     }
-    if (hoisted == 0) {
-      return nullptr;
-    }
+  };
+  std::unique_ptr<ExactCode> made(new ExactCode);
+  made->plain_ = place({});
+  if (made->plain_.memory == nullptr) {
+    return nullptr;
   }
+  std::vector<std::uint8_t> divisors = divisors_of(operations, inputs);
+  made->multiplying_ = divisors.empty() ? Code{} : place(divisors);
+  if (made->multiplying_.memory != nullptr) {
+    made->divisors_ = std::move(divisors);
+  }
+  return made;
 }
 
 #else
@@ -108,8 +139,10 @@ std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
 #endif
 
 ExactCode::~ExactCode() {
-  if (memory_ != nullptr) {
-    replay::native::remove_code(memory_, size_);
+  for (const Code& code : {plain_, multiplying_}) {
+    if (code.memory != nullptr) {
+      replay::native::remove_code(code.memory, code.size);
+    }
   }
 }
 

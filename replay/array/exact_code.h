@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "replay/array/kernel.h"
 
@@ -82,13 +83,21 @@ class ExactCode {
   ExactCode& operator=(const ExactCode&) = delete;
   ~ExactCode();
   // False: something is left open; what has been stored means nothing.
-  bool run(char* const* data, Extent count) const { return run_(data, count) == 0; }
+  bool run(char* const* data, Extent count) const {
+    return divisors_.empty() ? plain_.run(data, count) == 0 : run_with_quotients(data, count);
+  }
 
  private:
+  struct Code {
+    void* memory = nullptr;
+    std::size_t size = 0;
+    int (*run)(char* const* data, Extent count) = nullptr;
+  };
   ExactCode() = default;
-  void* memory_ = nullptr;
-  std::size_t size_ = 0;
-  int (*run_)(char* const* data, Extent count) = nullptr;
+  bool run_with_quotients(char* const* data, Extent count) const;
+  Code plain_;
+  Code multiplying_;                    // instead of dividing by these
+  std::vector<std::uint8_t> divisors_;  // slots of numbers
 };
 
 }  // namespace tagalong::array

@@ -20,6 +20,7 @@ constexpr int kVectorBytes = 64;
 constexpr int kCompareEqual = 0x00, kCompareUnordered = 0x03, kCompareNotEqual = 0x04, kCompareLess = 0x11,
               kCompareLessEqual = 0x12, kCompareGreaterEqual = 0x1D, kCompareGreater = 0x1E;
 constexpr int kSelectBits = 0xCA;  // vpternlog: a ? b : c, bit by bit
+constexpr int kSelectLast = 0xD8;  // c ? b : a
 
 bool is_bool(Exact what) { return what >= Exact::kLess && what <= Exact::kNot; }
 
@@ -44,11 +45,12 @@ std::span<const Constant> operands_of(Exact what) {
 }  // namespace
 
 ExactEmitter::ExactEmitter(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs,
-                           std::span<const std::uint8_t> stored, ExactSum sum)
+                           std::span<const std::uint8_t> stored, ExactSum sum, std::span<const std::uint8_t> divisors)
     : CodeGenerator(Xbyak::DEFAULT_MAX_CODE_SIZE, Xbyak::AutoGrow),
       operations_(operations),
       inputs_(inputs),
       stored_(stored),
+      divisors_(divisors),
       sum_(sum) {
   setDefaultJmpNEAR(true);
 }
@@ -70,6 +72,7 @@ bool ExactEmitter::emit(std::size_t hoisted) {
       load(value);
     }
   }
+  prepare_divisors();
   kxorw(k2, k2, k2);
   xor_(eax, eax);
   if (sum_.result >= 0) {
@@ -139,6 +142,44 @@ void ExactEmitter::leaves(const Label& rest) {
   vmovupd(ptr[rcx], Zmm(sum_place_));
   add(qword[rsp], static_cast<int>(sizeof(ExactLeaf)));
   jmp(next);
+}
+
+void ExactEmitter::prepare_divisors() {
+  for (const std::uint8_t slot : divisors_) {
+    const Value& value = values_[value_of(slot)];
+    if (!value.is_hoisted) {
+      is_full_ = true;  // then they are divided by
+      return;
+    }
+    const Reciprocal made{.of = value.place, .high = take(), .low = take()};
+    load(made.low, Constant::kOne);
+    vdivpd(Zmm(made.high), Zmm(made.low), Zmm(made.of));
+    vfnmadd231pd(Zmm(made.low), Zmm(made.high), Zmm(made.of));
+    vmulpd(Zmm(made.low), Zmm(made.low), Zmm(made.high));
+    reciprocals_.push_back(made);
+  }
+  if (!divisors_.empty()) {
+    sign_place_ = take();
+    load(sign_place_, Constant::kSignBit);
+  }
+}
+
+void ExactEmitter::divide(int out, int one, int two) {
+  const auto known = std::ranges::find(reciprocals_, two, &Reciprocal::of);
+  if (known == reciprocals_.end()) {
+    vdivpd(masked(out), Zmm(one), Zmm(two));
+    return;
+  }
+  const int remainder = take();
+  const Zmm near = is_rest_ ? Zmm(out) | k1 : Zmm(out);
+  const Zmm left = is_rest_ ? Zmm(remainder) | k1 : Zmm(remainder);
+  vmulpd(masked(out), Zmm(one), Zmm(known->low));
+  vfmadd231pd(near, Zmm(one), Zmm(known->high));
+  vmovapd(Zmm(remainder), Zmm(one));
+  vfnmadd231pd(left, Zmm(out), Zmm(two));
+  vfmadd231pd(near, Zmm(remainder), Zmm(known->high));
+  vpternlogq(Zmm(out), Zmm(one), Zmm(sign_place_), kSelectLast);
+  release(remainder);
 }
 
 void ExactEmitter::add_to_sum(int place) {
@@ -352,7 +393,7 @@ void ExactEmitter::compute(Exact what, int out, std::span<const int> in) {
     case Exact::kMultiply:
       return vmulpd(masked(out), one, two);
     case Exact::kDivide:
-      return vdivpd(masked(out), one, two);
+      return divide(out, in[0], in[1]);
     case Exact::kSqrt:
       return vsqrtpd(masked(out), one);
     case Exact::kSquare:

@@ -69,7 +69,7 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   static constexpr int kRegisters = 32;
 
   ExactEmitter(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs,
-               std::span<const std::uint8_t> stored, ExactSum sum);
+               std::span<const std::uint8_t> stored, ExactSum sum, std::span<const std::uint8_t> divisors);
 
   // Keeps so many scalars and constants in registers all the time. False: there are more values at once than registers.
   bool emit(std::size_t hoisted);
@@ -122,6 +122,9 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   // NaNs, and zeros of unlike sign.
   void extreme(bool is_maximum, int out, int one, int two);
   void sign(int out, int one, int literal_one, int minus_one);
+  // Reciprocals of the divisors as two doubles, as in quotients.cpp.
+  void prepare_divisors();
+  void divide(int out, int one, int two);
 
   // exact_functions.cpp
   void exponential(int out, int in);
@@ -152,6 +155,12 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   std::vector<int> bases_;  // slots of arrays; the first ones have their pointers in registers
   std::vector<int> free_;
   std::vector<Value*> wanted_;
+  struct Reciprocal {
+    int of, high, low;  // registers
+  };
+  std::span<const std::uint8_t> divisors_;  // slots of scalars that are multiplied by instead
+  std::vector<Reciprocal> reciprocals_;
+  int sign_place_ = kNowhere;
   ExactSum sum_;
   int sum_place_ = kNowhere;
   bool is_rest_ = false;

@@ -12,6 +12,16 @@ namespace tagalong::array {
 
 LoopTally quotient_tally;
 
+// Not negative. The theorem's proof excludes a significand of ones.
+bool has_quick_quotients(double divisor) {
+  constexpr double kSmallest = 0x1p-500;
+  constexpr double kLargest = 0x1p500;
+  constexpr std::uint64_t kFraction = (std::uint64_t{1} << 52U) - 1;
+  const auto bits = std::bit_cast<std::uint64_t>(divisor);
+  return std::isgreaterequal(divisor, kSmallest) && std::islessequal(divisor, kLargest) &&
+         (bits & kFraction) != kFraction;
+}
+
 #if defined(__x86_64__)
 
 namespace {
@@ -31,17 +41,6 @@ struct Divisor {
   double high;  // the reciprocal, correctly rounded
   double low;   // what is missing there
 };
-
-// Far from where anything could overflow or underflow on the way that does not in the quotient. Not negative, so that
-// zeros and NaNs have the sign of the dividend. The theorem's proof excludes a significand of ones.
-bool is_suitable(double divisor) {
-  constexpr double kSmallest = 0x1p-500;
-  constexpr double kLargest = 0x1p500;
-  constexpr std::uint64_t kFraction = (std::uint64_t{1} << 52U) - 1;
-  const auto bits = std::bit_cast<std::uint64_t>(divisor);
-  return std::isgreaterequal(divisor, kSmallest) && std::islessequal(divisor, kLargest) &&
-         (bits & kFraction) != kFraction;
-}
 
 // The approximation is x times the reciprocal of two doubles, rounded once but for what is far below its last bit. Its
 // remainder is exact, unless a flag is raised. Of zeros and NaNs the sign is taken from the dividend.
@@ -93,7 +92,7 @@ int quotients(MethodContext* context, char* const* data, const Extent* dims, con
   }
   double value;
   std::memcpy(&value, data[1], sizeof(value));
-  if (!is_suitable(value)) {
+  if (!has_quick_quotients(value)) {
     return numpys(context, data, dims, strides, aux);
   }
   const Divisor divisor = prepared(value);

@@ -14,6 +14,10 @@ namespace tagalong::array {
 // Blocks; those that raised a flag were divided after all.
 extern LoopTally quotient_tally;
 
+// Whether the theorem holds for this divisor, nothing on the way overflows or underflows that does not in the quotient,
+// and zeros and NaNs have the sign of the dividend.
+[[nodiscard]] bool has_quick_quotients(double divisor);
+
 // A loop to be called with the same context and auxdata instead of NumPy's `loop`; that one itself on machines without
 // the instructions.
 [[nodiscard]] StridedLoop quotient_loop(StridedLoop loop);

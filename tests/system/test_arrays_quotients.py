@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 import pytest
 
+import tagalong
 from arrays_support import ERRSTATES, described
-from tagalong import _core
+from tagalong import _core, testing
 from tagalong._core import _UfuncSite
 
 TRUE_DIVIDE = 11
@@ -140,3 +144,99 @@ def test_in_place() -> None:
             _UfuncSite().binary(13 + TRUE_DIVIDE, [mine, 3.0], 0)
             eager /= 3.0
         assert np.array_equal(bits(mine), bits(eager))
+
+
+def two_quotients(x, a, b):
+    return (x / a + 1.0) / b - x
+
+
+def quotient_and_root(x, a, b):
+    return np.sqrt(np.abs(x)) / a < x / b
+
+
+def summed(x, a, b):
+    return (x / a - np.sqrt(x * x) / b).sum()
+
+
+JOINED = (two_quotients, quotient_and_root, summed)
+JOINED_SIZES = (1, 100, 767, 768, 769, 1023, 1024, 1025, 1791, 1792, 5000)
+NUMBERS = tuple(itertools.pairwise(DIVISORS)) + ((3.0, 3.0), (0.1, 7.0), (49.0, 1 / 3))
+
+
+def said(function: Callable[..., Any], state: dict[str, Any], *arguments: Any) -> Any:
+    with warnings.catch_warnings(record=True) as caught, np.errstate(**state):
+        warnings.simplefilter("always")
+        try:
+            result = described(function(*arguments))
+        except FloatingPointError as error:
+            result = str(error)
+    return result, [str(warning.message) for warning in caught]
+
+
+def joined(program: Callable[..., Any]) -> Callable[..., Any]:
+    _core.set_option("regions", 2)
+    _core.set_option("retire_after", 0)
+    traced = tagalong.trace(FunctionType(program.__code__.replace(), program.__globals__, "f"))
+    for _ in range(6):
+        traced(dividends("ordinary", 2000), 3.0, 7.0)
+    return traced
+
+
+@pytest.mark.parametrize("kind", ["ordinary", "zeros", "rare", "tiny", "huge"])
+@pytest.mark.parametrize("program", JOINED, ids=lambda program: program.__name__)
+def test_joined_bits_and_reports(program: Callable[..., Any], kind: str) -> None:
+    traced = joined(program)
+    for state, size in itertools.product(ERRSTATES[:3], JOINED_SIZES):
+        for a, b in NUMBERS:
+            arguments = dividends(kind, size), a, b
+            assert said(traced, state, *arguments) == said(program, state, *arguments), (state, size, a, b)
+
+
+def test_joined_without_division() -> None:
+    if "avx512dq" not in Path("/proc/cpuinfo").read_text("ascii"):
+        pytest.skip("this machine has no such instructions")
+    traced = joined(two_quotients)
+    x = RANDOM.normal(size=4096)
+    before = _core._quotient_counts()
+    with testing.events() as events:
+        mine = traced(x, 3.0, 0.7)
+    after = _core._quotient_counts()
+    assert events == ["hit"] and mine.tobytes() == two_quotients(x, 3.0, 0.7).tobytes()
+    assert (after[0] - before[0], after[1] - before[1]) == (4, 0)
+    tiny = x * 1e-300 * 1e-8
+    with np.errstate(all="ignore"):
+        assert traced(tiny, 3.0, 0.7).tobytes() == two_quotients(tiny, 3.0, 0.7).tobytes()
+    assert _core._quotient_counts()[1] > after[1]
+
+
+def test_joined_random_quotients() -> None:
+    traced = joined(two_quotients)
+    for _ in range(200):
+        a, b = (float(RANDOM.uniform(1, 2)) * 2.0 ** int(RANDOM.integers(-99, 99)) for _ in range(2))
+        x = np.ldexp(
+            RANDOM.integers(1 << 52, 1 << 53, size=20_000).astype(float),
+            RANDOM.integers(-200, 200, size=20_000),
+        )
+        x *= RANDOM.choice([-1.0, 1.0], x.size)
+        assert traced(x, a, b).tobytes() == two_quotients(x, a, b).tobytes(), (a, b)
+
+
+def test_joined_quotients_near_the_middle_of_two() -> None:
+    def nothing_else(x, a):
+        return x / a, np.sqrt(np.abs(x))
+
+    traced = tagalong.trace(FunctionType(nothing_else.__code__.replace(), globals(), "f"))
+    rows = []
+    for _ in range(3000):
+        divisor = int(RANDOM.integers(1 << 52, 1 << 53)) | 1
+        rows.append((divisor, nearest_to_middles(divisor)))
+    for last in range(1, 400, 2):
+        rows.extend(
+            (divisor, nearest_to_middles(divisor)) for divisor in ((1 << 53) - last, (1 << 52) + last)
+        )
+    before = _core._quotient_counts()[0]
+    for divisor, found in rows:
+        x = np.resize(np.array(found or [1.0]), 1024)
+        assert traced(x, float(divisor))[0].tobytes() == (x / float(divisor)).tobytes(), divisor
+    if "avx512dq" in Path("/proc/cpuinfo").read_text("ascii"):
+        assert _core._quotient_counts()[0] - before > len(rows) - 10
