@@ -25,7 +25,6 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
     Session::resume(interp::thread_state());
     Py_RETURN_NONE;
   }
-  session->take_memory_back();
   const long key = rewriter::hook_key_of(arguments[0]);
   interp::Frame* frame = interp::current_frame(session->thread());
   session->come_back(frame);
@@ -48,8 +47,6 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
   }
   if (reinterpret_cast<Hook*>(self)->session == nullptr) {
     Session::reap();  // it has just finished
-  } else if (key != kUnwound) {
-    session->lend_memory(frame, static_cast<int>(key >> 1), (key & 1) != 0);
   }
   if (is_polite) {
     Py_RETURN_NONE;

@@ -459,9 +459,6 @@ void Session::come_back(interp::Frame* frame) {
 
 PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_flag) {
   const std::shared_ptr<Session> session = t_session_slot.session;
-  if (session != nullptr) {
-    session->take_memory_back();  // the program may look
-  }
   if (session == nullptr || session->waiting_ || throw_flag != 0 || thread != session->thread_) {
     return interp::evaluate(thread, frame, throw_flag);
   }

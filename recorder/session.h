@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "recorder/recording_code.h"
-#include "replay/array/kept_memory.h"
 #include "replay/graph.h"
 #include "replay/known_functions.h"
 #include "replay/limits.h"
@@ -113,9 +112,6 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void unwound(interp::Frame* frame);
   // Comes before each of these.
   void come_back(interp::Frame* frame);
-  // Comes behind each of the first two.
-  void lend_memory(interp::Frame* frame, int instruction, bool is_after);
-  void take_memory_back() { memory_.close(); }
 
   // An inlined call has returned: what is requested must wait until the caller's hook comes to it. `resume` gives it
   // back to the interpreter; true if there was something.
@@ -255,8 +251,6 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void object_died(PyObject* object) override;
   void return_from_root(Value value);
   [[nodiscard]] bool is_mine(interp::Frame* frame) const;
-  [[nodiscard]] bool runs_array_code(interp::Frame* frame, int instruction, bool is_after) const;
-  void note_large_array(PyObject* object);
   bool may_go_on();
 
   // Inlining: which call is this (call_forms.cpp), and what does it become (inline.cpp)?
@@ -566,8 +560,6 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   bool is_away_ = false;    // and the hook stays away until a frame of the recording goes on
   int opaque_frames_ = 0;   // since then
   std::int64_t largest_array_ = 0;
-  bool has_large_arrays_ = false;
-  array::LentMemory memory_;
   bool finished_ = false;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::shared_ptr<Session> outer_;  // the session that waits while this one records

@@ -331,7 +331,6 @@ void Session::note(Value value, PyObject* object) {
   known.is_null = object == nullptr;
   if (object != nullptr) {
     known.seen = Py_TYPE(object);
-    note_large_array(object);
     if (limits_.loops != 0 && PyLong_CheckExact(object)) {
       int overflow = 0;
       static_cast<void>(PyLong_AsLongLongAndOverflow(object, &overflow));

@@ -41,14 +41,12 @@ struct Shelf {
 struct Store {
   std::mutex mutex;
   Shelf ordinary{.most = kMostKeptTogether};
-  Shelf lent{.most = kMostLentTogether};  // larger ones, of whose pages the system takes what it needs
-  std::uint64_t taken = 0;                // how often
+  Shelf large{.most = kMostLargeTogether};  // larger ones, of whose pages the system takes what it needs
+  std::uint64_t taken = 0;                  // how often
   Handler handler{};
   Allocator numpys{};
   PyObject* capsule = nullptr;
   bool is_asked = false;
-  PyObject* variable = nullptr;  // of the context, in which NumPy looks for the handler
-  bool is_looked_for = false;
 };
 
 // Never destroyed: arrays die when nothing else is there any more.
@@ -57,7 +55,7 @@ Store& store() {
   return *only;
 }
 
-Shelf& shelf_of(std::size_t size) { return size <= kMostKeptTogether ? store().ordinary : store().lent; }
+Shelf& shelf_of(std::size_t size) { return size <= kMostKeptTogether ? store().ordinary : store().large; }
 
 // False: it is not memory that can be given so.
 bool lend_pages(void* memory, std::size_t size) {
@@ -106,7 +104,7 @@ void* take(void* context, std::size_t size) {
     {
       const std::scoped_lock lock(own.mutex);
       take_oldest(&own.ordinary, 0, &all);
-      take_oldest(&own.lent, 0, &all);
+      take_oldest(&own.large, 0, &all);
     }
     release(numpys, all);
     memory = numpys.malloc(numpys.context, size);
@@ -117,7 +115,7 @@ void* take(void* context, std::size_t size) {
 void give(void* context, void* memory, std::size_t size) {
   Store& own = store();
   const auto& numpys = *static_cast<const Allocator*>(context);
-  const bool is_kept = memory != nullptr && size >= kLeastKept && size <= kMostLentTogether;
+  const bool is_kept = memory != nullptr && size >= kLeastKept && size <= kMostLargeTogether;
   if (!is_kept || (size > kMostKeptTogether && !lend_pages(memory, size))) {
     numpys.free(numpys.context, memory, size);
     return;
@@ -169,28 +167,6 @@ PyObject* capsule_if_default(const Numpy& np) {
   return current.get() != np.default_handler ? nullptr : capsule;
 }
 
-// NumPy does not give its variable away; in a context where it has been set it is seen.
-PyObject* variable_of(const Numpy& np, PyObject* capsule) {
-  Store& own = store();
-  if (std::exchange(own.is_looked_for, true)) {
-    return own.variable;
-  }
-  const Ref context = Ref::steal(PyContext_CopyCurrent());
-  if (!context || PyContext_Enter(context.get()) != 0) {
-    return nullptr;
-  }
-  Py_XDECREF(np.set_handler(capsule));
-  PyContext_Exit(context.get());
-  const Ref items = Ref::steal(PyMapping_Items(context.get()));
-  for (Py_ssize_t i = 0; items && i < PyList_GET_SIZE(items.get()); ++i) {
-    PyObject* item = PyList_GET_ITEM(items.get(), i);
-    if (PyTuple_GET_ITEM(item, 1) == capsule && PyContextVar_CheckExact(PyTuple_GET_ITEM(item, 0)) != 0) {
-      own.variable = Py_NewRef(PyTuple_GET_ITEM(item, 0));
-    }
-  }
-  return own.variable;
-}
-
 }  // namespace
 
 std::uint64_t kept_memory_taken() {
@@ -215,25 +191,6 @@ KeptMemory::KeptMemory(const Numpy& np, std::size_t bytes) {
     Py_XDECREF(np.set_handler(capsule));
   }
   PyErr_Clear();
-}
-
-void LentMemory::open(const Numpy& np) {
-  PyObject* capsule = is_open() ? nullptr : capsule_if_default(np);
-  PyObject* variable = capsule == nullptr ? nullptr : variable_of(np, capsule);
-  if (variable != nullptr) {
-    token_ = PyContextVar_Set(variable, capsule);
-  }
-  if (!is_open()) {
-    PyErr_Clear();
-  }
-}
-
-void LentMemory::take_back() {
-  std::array<PyObject*, 3> raised{};  // an instruction may have ended so
-  PyErr_Fetch(raised.data(), &raised[1], &raised[2]);
-  static_cast<void>(PyContextVar_Reset(store().variable, token_));
-  Py_CLEAR(token_);
-  PyErr_Restore(raised[0], raised[1], raised[2]);
 }
 
 void KeptMemory::leave() {

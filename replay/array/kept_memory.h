@@ -16,7 +16,7 @@ namespace tagalong::array {
 
 inline constexpr std::size_t kLeastKept = 128U << 10U;  // bytes of an array; below, the C library keeps memory itself
 inline constexpr std::size_t kMostKeptTogether = 32U << 20U;
-inline constexpr std::size_t kMostLentTogether = 128U << 20U;  // of arrays larger than that
+inline constexpr std::size_t kMostLargeTogether = 128U << 20U;  // of arrays larger than that
 
 // How often memory that was kept has been taken, for tests.
 std::uint64_t kept_memory_taken();
@@ -37,28 +37,6 @@ class KeptMemory {
  private:
   void leave();
   PyObject* context_ = nullptr;  // of our own, so that the program's shows nothing of it
-};
-
-// The same for instructions of a program while they are recorded: results that die give theirs to the next ones. Open
-// as long as nothing but NumPy's own code runs, which does not look; the program's would see a variable in its context.
-class LentMemory {
- public:
-  LentMemory() = default;
-  LentMemory(const LentMemory&) = delete;
-  LentMemory& operator=(const LentMemory&) = delete;
-  ~LentMemory() { close(); }
-
-  void open(const Numpy& np);
-  void close() {
-    if (token_ != nullptr) [[unlikely]] {
-      take_back();
-    }
-  }
-  [[nodiscard]] bool is_open() const { return token_ != nullptr; }
-
- private:
-  void take_back();
-  PyObject* token_ = nullptr;  // of what the variable was
 };
 
 }  // namespace tagalong::array

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import contextvars
 import gc
 import operator
 import sys
 import threading
-import tracemalloc
 import weakref
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -385,109 +382,6 @@ def test_memory_of_large_results_is_taken_by_the_next_ones() -> None:
     multiarray = getattr(np, "_core", None) or np.core
     name = multiarray.multiarray.get_handler_name
     assert name(third) == name(second) == name(x.copy())
-
-
-def handler_name() -> Callable[..., Any]:
-    return (getattr(np, "_core", None) or np.core).multiarray.get_handler_name  # type: ignore[no-any-return]
-
-
-def test_recording_takes_the_memory_of_temporaries() -> None:
-    """In the very first call, by operators and by ufuncs; the results are as anybody would have them."""
-
-    def f(x, y, keep):
-        keep.append(x + y)
-        keep.append(np.sqrt(x * y) + (x - y) ** 2 - np.exp(y - x) * (x * x))
-        keep.append(-(x * 3.0) > y)
-        return np.sqrt(-keep[0] * keep[1])
-
-    x, y = np.linspace(1.0, 2.0, 200_001), np.linspace(2.0, 1.0, 200_001)
-    expected: list[Any] = []
-    traced, made = tagalong.trace(FunctionType(f.__code__.replace(), globals(), "f")), []
-    before = _core._kept_memory_taken()
-    with np.errstate(invalid="ignore"):
-        made.append(traced(x, y, made))
-        assert _core._kept_memory_taken() > before
-        expected.append(f(x, y, expected))
-    assert tagalong.stats(traced).records == 1 and tagalong.stats(traced).hits == 0
-    for mine, theirs in zip(made, expected, strict=True):
-        assert described(mine) == described(theirs)
-        assert handler_name()(mine) == handler_name()(theirs)
-    for mine in made:
-        assert not any(np.shares_memory(mine, other) for other in made if other is not mine)
-    made[0].resize(300_000, refcheck=False)
-    assert made[0][:200_001].tobytes() == expected[0].tobytes() and not made[0][200_001:].any()
-
-
-def test_nobody_sees_how_memory_is_lent_while_recording() -> None:
-    """Neither code between operations nor what NumPy calls in the middle of one; what such code sets remains set."""
-    variable = contextvars.ContextVar[int]("number", default=0)
-    seen: list[Any] = []
-
-    def look(*_: Any) -> None:
-        seen.append((len(contextvars.copy_context()), handler_name()(), handler_name()(np.zeros(100_000))))
-        variable.set(variable.get() + 1)
-
-    class Looking:
-        def __del__(self) -> None:
-            look()
-
-    class Operand:
-        __array_ufunc__ = None
-
-        def __radd__(self, other: Any) -> Any:
-            look()
-            return other
-
-    def f(x, operand):
-        a = x * 2.0 + x
-        look()
-        b = np.sqrt(x * a) - 1.0 / (x - x)
-        contextvars.copy_context().run(look)
-        c = Looking()
-        c = (a * b) + operand  # what stood there dies between operators
-        d = np.log(x - x) * (x - a)
-        with contextlib.suppress(FloatingPointError), np.errstate(all="raise"):
-            d = a * b + 1.0 / (x - x)
-        seen.append(len(contextvars.copy_context()))
-        return c * d + x
-
-    def outcome(function: Callable[..., Any]) -> Any:
-        seen.clear()
-        with np.errstate(all="call", call=look):
-            result = function(np.linspace(1.0, 2.0, 100_001), Operand())
-        return described(result), list(seen), variable.get(), len(contextvars.copy_context())
-
-    names = {"contextlib": contextlib, "contextvars": contextvars, "np": np, "look": look, "seen": seen}
-    traced = tagalong.trace(
-        FunctionType(f.__code__.replace(), names | {"Looking": Looking}, "f", None, f.__closure__)
-    )
-    before = _core._kept_memory_taken()
-    mine = contextvars.copy_context().run(outcome, traced)
-    assert _core._kept_memory_taken() > before
-    assert mine == contextvars.copy_context().run(outcome, f)
-    assert mine[2] >= 5
-
-
-def test_lent_memory_is_traced() -> None:
-    """By `tracemalloc`, as NumPy's own, and no longer once its array is dead."""
-
-    def f(x):
-        return np.sqrt(x * 2.0) + np.exp(x * 3.0)
-
-    x = np.linspace(0.0, 1.0, 100_001)
-    tracemalloc.start()
-    try:
-        traced = tagalong.trace(FunctionType(f.__code__.replace(), globals(), "f"))
-        sizes = []
-        for function in (f, traced, f):
-            result = function(x)
-            snapshot = tracemalloc.take_snapshot()
-            sizes.append(sum(trace.size for trace in snapshot.traces if trace.size >= x.nbytes))
-            del result
-        assert sizes == [x.nbytes] * 3
-        assert not [trace for trace in tracemalloc.take_snapshot().traces if trace.size >= x.nbytes]
-    finally:
-        tracemalloc.stop()
 
 
 def test_very_large_results_leave_their_memory_too() -> None:
