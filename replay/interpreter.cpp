@@ -9,6 +9,7 @@
 #include "replay/binding.h"
 #include "replay/guards.h"
 #include "replay/known_functions.h"
+#include "replay/looked_up.h"
 #include "replay/operations.h"
 #include "replay/quiet_calls.h"
 #include "replay/stitching.h"
@@ -674,51 +675,25 @@ Interpreter::Answer Interpreter::execute_name(const Step& step, const std::int32
         registers_[step.result] = Py_NewRef(known);
         return Answer::kNext;
       }
-      auto* function = reinterpret_cast<PyFunctionObject*>(operand(0));
-      PyObject* globals = function->func_globals;
-      PyObject* builtins = function->func_builtins;
-      // Exact dicts run no code for string keys; for the rest the original instruction is there.
-      if (!PyDict_CheckExact(globals) || !PyDict_CheckExact(builtins)) {
-        return Answer::kAgain;
+      if (PyObject* value = look_up_global(step, operand(0))) {
+        registers_[step.result] = Py_NewRef(value);
+        return Answer::kNext;
       }
-      PyObject* value = interp::find_name(globals, step.object, &step.hint);
-      const bool is_builtin = value == nullptr;
-      if (is_builtin) {
-        value = interp::find_name(builtins, step.object, &step.hint);
-      }
-      if (value == nullptr) {
-        return step.expects_raise ? thunk(step, operands) : Answer::kAgain;
-      }
-      step.key = globals;
-      step.version1 = interp::dict_version(globals);
-      step.version2 = is_builtin ? interp::dict_version(builtins) : 0;
-      step.cached = value;
-      registers_[step.result] = Py_NewRef(value);
-      return Answer::kNext;
+      const auto* function = reinterpret_cast<PyFunctionObject*>(operand(0));
+      const bool is_quiet = PyDict_CheckExact(function->func_globals) && PyDict_CheckExact(function->func_builtins);
+      return is_quiet && step.expects_raise ? thunk(step, operands) : Answer::kAgain;
     }
     case Op::load_module_attr:
     case Op::load_module_method: {
-      PyObject* module = operand(0);
-      if (!PyModule_CheckExact(module)) {
+      PyObject* value = look_up_in_module(step, operand(0));
+      if (value == nullptr) {
         return Answer::kAgain;
       }
-      PyObject* dict = PyModule_GetDict(module);
-      if (step.key != dict || step.version1 != interp::dict_version(dict)) {
-        PyObject* value = PyDict_GetItemWithError(dict, step.object);
-        // A data descriptor on the module type would go first; module types have none by these names.
-        if (value == nullptr || _PyType_Lookup(&PyModule_Type, step.object) != nullptr) {
-          PyErr_Clear();
-          return Answer::kAgain;
-        }
-        step.key = dict;
-        step.version1 = interp::dict_version(dict);
-        step.cached = value;
-      }
       if (step.op == Op::load_module_attr) {
-        registers_[step.result] = Py_NewRef(step.cached);
+        registers_[step.result] = Py_NewRef(value);
       } else {
         registers_[operands[step.operand_count]] = nullptr;
-        registers_[operands[step.operand_count + 1]] = Py_NewRef(step.cached);
+        registers_[operands[step.operand_count + 1]] = Py_NewRef(value);
       }
       return Answer::kNext;
     }

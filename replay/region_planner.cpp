@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "replay/looked_up.h"
+
 namespace tagalong::replay {
 
 std::unique_ptr<PlannedRegion> RegionPlanner::plan(Reason* reason) {
@@ -235,7 +237,7 @@ bool RegionPlanner::load_global(const Step& step, std::int32_t place) {
   if (index < 0 || origins_[static_cast<std::size_t>(index)] != place) {
     return refuse(Reason::kName);
   }
-  return add_load({&step, place, nullptr, nullptr, step.cached});
+  return add_load({&step, place, nullptr, nullptr, look_up_global(step, source_.registers.objects[place])});
 }
 
 bool RegionPlanner::load_attribute(const Step& step, std::int32_t place) {
@@ -248,7 +250,8 @@ bool RegionPlanner::load_attribute(const Step& step, std::int32_t place) {
       (step.cached != nullptr && PyModule_GetDict(module.object) != step.key)) {
     return refuse(Reason::kName);
   }
-  return add_load({&step, -1, module.object, step.key, step.cached});
+  PyObject* value = look_up_in_module(step, module.object);
+  return add_load({&step, -1, module.object, step.key, value});
 }
 
 // Asked before anything is computed.

@@ -15,6 +15,7 @@
 #include "rewriter/interp/once.h"
 #include "rewriter/interp/requests.h"
 #include "runtime/options.h"
+#include "runtime/spending.h"
 #include "runtime/worth.h"
 
 namespace tagalong::runtime {
@@ -156,7 +157,9 @@ class Chain final : private replay::Stitcher {
       }
       const bool is_complete = outcome == replay::Outcome::kReturned || run.is_complete;
       count(record_.counters, std::exchange(event_, Event::kStitch));
-      record_.weigh(worth_ + worth_of(run, outcome, run.last->worth(), run.place != nullptr), stitches_);
+      const int worth = worth_ + worth_of(run, outcome, run.last->worth(), run.place != nullptr);
+      record_.weigh(worth, stitches_);
+      spending().ran(std::max<std::int64_t>(worth, run.gain));  // a long loop's is more than a run is weighed with
       if (!is_complete) {
         count(record_.counters, Event::kExit);
       }

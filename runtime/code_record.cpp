@@ -19,6 +19,7 @@
 #include "runtime/options.h"
 #include "runtime/retired_functions.h"
 #include "runtime/specialize.h"
+#include "runtime/spending.h"
 #include "runtime/texts.h"
 #include "runtime/worth.h"
 
@@ -52,7 +53,7 @@ bool CodeRecord::wants_recording(PyThreadState* thread, std::size_t entry) {
     return false;
   }
   const Limits& limits = options().limits;
-  const Entry& place = entries[entry];
+  Entry& place = entries[entry];
   if (place.failures >= limits.retries || place.short_lived >= limits.retries) {
     count_limit(counters, Limit::k_retries);
     return false;
@@ -61,7 +62,30 @@ bool CodeRecord::wants_recording(PyThreadState* thread, std::size_t entry) {
     count_limit(counters, Limit::k_entries_per_anchor);
     return false;
   }
+  return !puts_off(place);
+}
+
+// A loop, or another way through one that pays.
+bool CodeRecord::is_of_loop(const Entry& place) const {
+  const auto pays = [](const replay::Executor* executor) { return executor->worth().round > 0; };
+  return place.place.place == DecodedCode::Place::kHeader ||
+         (place.place.place == DecodedCode::Place::kExit && std::ranges::any_of(executors(), pays));
+}
+
+// Asking takes longer than a short call gains: what is called again and again meanwhile is left as written for good.
+bool CodeRecord::puts_off(Entry& place) {
+  if (is_asked_for_ || !may_retire() || is_of_loop(place) || spending().may_spend(options().limits.share)) {
+    return false;
+  }
+  count_limit(counters, Limit::k_share);
+  if (++place.put_off >= kMostPutOff && place.has_stub()) {
+    retire(0);
+  }
   return true;
+}
+
+bool CodeRecord::is_any_put_off() const {
+  return std::ranges::any_of(entries, [](const Entry& entry) { return entry.put_off >= kMostPutOff; });
 }
 
 bool CodeRecord::is_hot(PyThreadState* thread, std::size_t entry) {
@@ -152,6 +176,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   if (keeps_recording_code) {
     recording_code = recorded.recording_code;
   }
+  spending().recorded(recorded.graph.nodes.size());
   count(counters, entry.has_stub() ? Event::kRecord : Event::kBridge);
   count_stop(counters, recorded.stop);
   count_limits(recorded.reached);
@@ -542,7 +567,9 @@ std::string CodeRecord::explain() const {
                         recorder::stop_text(last_stop), recorder::stop_name(last_stop));
   }
   if (is_retired_) {
-    text += fmt::format("  retired: a replay took about {} ns longer than the original instructions\n", lost_);
+    text += is_any_put_off()
+                ? "  retired: called again and again while recordings had cost as much as they may\n"
+                : fmt::format("  retired: a replay took about {} ns longer than the original instructions\n", lost_);
   }
   for (std::size_t index = 0; index < entries.size(); ++index) {
     explain_entry(index, text);

@@ -22,6 +22,7 @@ struct Entry : replay::Attached {
   int failures = 0;     // recordings in vain, in a row
   int short_lived = 0;  // executors that an object's death has ended before they were of use
   int costs = 0;        // of a round, where that is why nothing is attached
+  int put_off = 0;      // calls that were not recorded because recordings had cost enough
   int heat = 0;         // how often somebody has come here since the last recording, who went on as written
   // Of the replay code: where the stub begins, where the original goes on, and what stands there when it is in use.
   int stub = 0;
@@ -89,6 +90,8 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   // And the frame that has come there elsewhere goes on in the original code. False: as written, and no other one asks.
   bool lets_go_of(interp::Frame* frame, std::size_t entry);
   void revive();
+  // Somebody wants it to be recorded, whatever that costs.
+  void ask_for() { is_asked_for_ = true; }
   // Code that makes functions of this one: the constant that it makes them of, and the one that takes its place while
   // this one is retired.
   void add_maker(const CodeRef& code, std::size_t used, std::size_t spare);
@@ -131,6 +134,10 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   void resume();
   void weigh_anew(const replay::Executor& executor);
   [[nodiscard]] bool records_in_vain() const;
+  bool puts_off(Entry& place);
+  [[nodiscard]] bool is_of_loop(const Entry& place) const;
+  [[nodiscard]] bool is_any_put_off() const;
+  static constexpr int kMostPutOff = 500;
   void count_limits(const replay::Reached& reached);
   void explain_entry(std::size_t index, std::string& text) const;
   // Where an executor is kept; null: it has grown or died while it was running.
@@ -153,6 +160,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   long stitches_ = 0;
   int weighed_ = 0;
   bool is_retired_ = false;
+  bool is_asked_for_ = false;
   int put_back_ = 0;  // functions, since then
   int let_go_ = 0;    // frames, since then
   struct Maker {

@@ -6,6 +6,7 @@
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/eval_hook.h"
 #include "runtime/anchor.h"
+#include "runtime/spending.h"
 
 namespace tagalong::runtime {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 // never run refer to it.
 PyObject* after_fork(PyObject* /*module*/, PyObject* /*unused*/) {
   interp::forget_other_threads();
+  spending().after_fork();
   for_each_record(
       [](CodeRecord& record, void* thread) {
         std::erase_if(record.recording, [thread](const PyThreadState* other) { return other != thread; });

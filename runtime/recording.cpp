@@ -56,6 +56,7 @@ Recording::Recording(const Ref& function, const Ref& args, const Ref& kwargs) {
   Ref anchor;
   const CodeRef code = private_replay_code(decoded_, &anchor);
   record_of(anchor.get())->keeps_recording_code = true;
+  record_of(anchor.get())->ask_for();
   const Ref runner = function_with_code(function.get(), code.get());
   if (!runner) {
     throw PythonError();

@@ -80,6 +80,7 @@ py::object trace(const py::object& function) {
     set_code(function, replay);
     if (PyObject* anchor = runtime::anchor_of(replay.get())) {
       runtime::record_of(anchor)->revive();
+      runtime::record_of(anchor)->ask_for();
     }
     runtime::forget_retired(function_of(function));
     return function;

@@ -47,7 +47,11 @@ def limits_of(seed: int) -> Limits:
     """The limits under which the program of this seed runs."""
     random = Random(seed * 7919 + 2)
     # Functions are retired while they run, and while what they call is recorded.
-    retires = (("retire_after", random.randrange(1, 6)),) if random.random() < 0.15 else ()
+    retires = (
+        (("retire_after", random.randrange(1, 6)), ("share", random.choice((1, 100_000_000))))
+        if random.random() < 0.15
+        else ()
+    )
     return _limits_of_recording(seed) + retires
 
 

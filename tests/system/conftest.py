@@ -25,6 +25,7 @@ def keep_what_does_not_pay() -> None:
 
     _core.set_option("retire_after", 0)
     _core.set_option("native_after", 1)
+    _core.set_option("share", 100_000_000)
 
 
 @pytest.fixture(autouse=True)

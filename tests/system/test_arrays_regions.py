@@ -329,6 +329,25 @@ def test_names_may_be_bound_to_something_else() -> None:
     assert regions_run() > before
 
 
+def test_the_second_call_is_a_region_already() -> None:
+    """The plan looks its names up itself: in the globals, in the builtins, in a module."""
+    source = "def f(x):\n    a = np.abs(x) * K + float_\n    b = m.np.sqrt(a)\n    return np.where(b > 1.0, b, max_)\n"
+    module, builtins = type(sys)("m"), dict(vars(__import__("builtins")), max_=4.0)
+    module.np = np  # type: ignore[attr-defined]
+    eager, traced = both(source, np=np, m=module, K=0.5, float_=1.5, __builtins__=builtins)
+    make = lambda: [np.linspace(-3.0, 3.0, 500)]  # noqa: E731
+    with tagalong.testing.assert_events("record"):
+        check(eager, traced, make)
+    before = regions_run()
+    with tagalong.testing.assert_events("hit"):
+        check(eager, traced, make)
+    assert regions_run() == before + 1
+    assert "not been looked up" not in tagalong.explain(traced)
+    builtins["max_"], module.np = 7.0, np.ma  # type: ignore[attr-defined]
+    for _ in range(3):
+        check(eager, traced, make)
+
+
 def test_payloads_of_nans_in_large_temporaries() -> None:
     """Where eager computes into its right operand the operands change places, which decides the payload."""
     eager, traced = both("def f(x, y):\n    return x + y * 1.0, (x * 1.0) + (y + 0.0), y * (x - 0.0)\n")

@@ -54,6 +54,7 @@ LIMITS: dict[str, tuple[int, str]] = {
     "parts": (24, "graphs that become one"),
     "operations": (4000, "operations of such a one"),
     "executor_depth": (48, "executors running inside each other on one thread"),
+    "share": (15, "per mille of a process's time that recordings nobody has asked for may cost"),
     "retire_after": (
         32,
         "runs of a function that together did not pay, after which it runs as written again",

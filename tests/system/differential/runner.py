@@ -35,6 +35,7 @@ LIMITS = {
     "retries": 4,
     "stress": 0,
     "retire_after": 0,  # what does not pay is compared, too
+    "share": 100_000_000,  # however long recordings take
 }
 Events = Callable[[], contextlib.AbstractContextManager[list[str]]]
 
@@ -120,7 +121,9 @@ def _limited(program: Program, traced: bool) -> Iterator[None]:
     from tagalong import _core
 
     before = _core.options()
-    always = ((name, LIMITS[name]) for name in ("retire_after", "grow_after", "native_after", "loops"))
+    always = (
+        (name, LIMITS[name]) for name in ("retire_after", "share", "grow_after", "native_after", "loops")
+    )
     for name, value in (*always, *program.limits):
         _core.set_option(name, value)
     try:

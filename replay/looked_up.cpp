@@ -1,0 +1,46 @@
+#include "replay/looked_up.h"
+
+#include "rewriter/interp/dicts.h"
+
+namespace tagalong::replay {
+
+PyObject* look_up_global(const Step& step, PyObject* function) {
+  PyObject* globals = PyFunction_GET_GLOBALS(function);
+  PyObject* builtins = reinterpret_cast<PyFunctionObject*>(function)->func_builtins;
+  if (!PyDict_CheckExact(globals) || !PyDict_CheckExact(builtins)) {
+    return nullptr;
+  }
+  PyObject* value = interp::find_name(globals, step.object, &step.hint);
+  const bool is_builtin = value == nullptr;
+  if (is_builtin) {
+    value = interp::find_name(builtins, step.object, &step.hint);
+  }
+  if (value != nullptr) {
+    step.key = globals;
+    step.version1 = interp::dict_version(globals);
+    step.version2 = is_builtin ? interp::dict_version(builtins) : 0;
+    step.cached = value;
+  }
+  return value;
+}
+
+PyObject* look_up_in_module(const Step& step, PyObject* module) {
+  if (!PyModule_CheckExact(module)) {
+    return nullptr;
+  }
+  PyObject* dict = PyModule_GetDict(module);
+  if (step.key != dict || step.version1 != interp::dict_version(dict)) {
+    PyObject* value = PyDict_GetItemWithError(dict, step.object);
+    // A data descriptor on the module type would go first; module types have none by these names.
+    if (value == nullptr || _PyType_Lookup(&PyModule_Type, step.object) != nullptr) {
+      PyErr_Clear();
+      return nullptr;
+    }
+    step.key = dict;
+    step.version1 = interp::dict_version(dict);
+    step.cached = value;
+  }
+  return step.cached;
+}
+
+}  // namespace tagalong::replay

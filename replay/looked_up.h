@@ -1,0 +1,15 @@
+// Names in dicts that run no code: what a step finds there it keeps, with the versions of the dicts.
+#pragma once
+
+#include <Python.h>
+
+#include "replay/executor.h"
+
+namespace tagalong::replay {
+
+// Of the function's globals or its builtins. Borrowed; null: there is none, or a dict is no exact one.
+PyObject* look_up_global(const Step& step, PyObject* function);
+// Of a module's dict, unless its class goes first. Borrowed; null: the original instruction knows.
+PyObject* look_up_in_module(const Step& step, PyObject* module);
+
+}  // namespace tagalong::replay

@@ -1,0 +1,124 @@
+"""What recordings may cost a program that is traced as a whole: the limit `share`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from subprocesses import run
+
+MANY = 120
+FUNCTIONS = "".join(f"def f{number}(x):\n    return (x + {number}) * 2 - x\n" for number in range(MANY))
+ALL = f"[{', '.join(f'f{number}' for number in range(MANY))}]"
+REPORT = """
+import json, sys, tagalong
+counts = tagalong.stats()
+print(json.dumps([counts.records, counts.hits, counts.retired, counts.limits.get("share", 0)]))
+"""
+
+
+def output(folder: Path, program: str, **limits: int) -> list[Any]:
+    file = folder / "program.py"
+    file.write_text(FUNCTIONS + program + REPORT)
+    settings = ",".join(f"{name}={value}" for name, value in limits.items())
+    done = run(str(file), variables={"TAGALONG": "1", "TAGALONG_LIMITS": settings})
+    assert done.returncode == 0 and not done.stderr
+    first, second = done.stdout.splitlines()
+    return [json.loads(first), *json.loads(second)]
+
+
+def test_calls_are_put_off_when_recordings_have_cost_their_share(tmp_path: Path) -> None:
+    program = f"""
+total = 0
+for f in {ALL}:
+    total += f(1) + f(2)
+print(total)
+"""
+    expected = sum((x + number) * 2 - x for number in range(MANY) for x in (1, 2))
+    total, records, hits, retired, put_off = output(tmp_path, program, share=1)
+    assert total == expected
+    assert 5 <= records < MANY / 2 and hits >= records - 1  # one recording is of the loop
+    assert retired == 0 and put_off > MANY
+    total, records, hits, _, put_off = output(tmp_path, program, share=100_000_000)
+    assert total == expected and records > MANY / 2 and hits >= MANY and put_off == 0
+
+
+def test_what_is_called_again_and_again_meanwhile_is_left_as_written(tmp_path: Path) -> None:
+    program = f"""
+total = 0
+for f in {ALL}:
+    total += f(1)
+for _ in map(f{MANY - 1}, range(600)):
+    total += 1
+print(total)
+import tagalong
+assert "called again and again while recordings had cost as much as they may" in tagalong.explain(f{MANY - 1})
+assert "limit `share` (1), reached 500 times" in tagalong.explain(f{MANY - 1})
+"""
+    total, *_, retired, put_off = output(tmp_path, program, share=1)
+    assert total == sum(1 + number * 2 for number in range(MANY)) + 600
+    assert retired >= 1 and put_off >= 500
+
+
+def test_loops_and_what_somebody_has_asked_for_are_recorded_anyway(tmp_path: Path) -> None:
+    program = f"""
+import tagalong
+for f in {ALL}:
+    f(1)
+@tagalong.trace
+def asked(x):
+    return x + 1
+assert asked(1) == 2 and asked(2) == 3
+counts = tagalong.stats(asked)
+assert (counts.records, counts.hits) == (1, 1)
+def looping(n):
+    total = 0
+    for k in range(n):
+        total += k * k
+    return total
+before = tagalong.stats().records
+assert looping(50_000) == sum(k * k for k in range(50_000))
+counts = tagalong.stats(looping)
+assert counts.records == 1 and counts.hits == 1 and counts.limits["share"] == 1
+print(0)
+"""
+    assert output(tmp_path, program, share=1)[0] == 0
+
+
+def test_a_child_has_a_share_of_its_own_time(tmp_path: Path) -> None:
+    program = f"""
+import os, time, tagalong
+for f in {ALL}:
+    f(1)
+records = tagalong.stats().records
+process = os.fork()
+if process == 0:
+    end = time.process_time() + 0.5
+    while time.process_time() < end:
+        sum(range(100_000))
+        f{MANY - 1}(1)
+    os._exit(0 if tagalong.stats(f{MANY - 1}).records == 1 else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
+"""
+    assert output(tmp_path, program, share=20)[0] == 0
+
+
+def test_what_replays_have_saved_may_be_spent(tmp_path: Path) -> None:
+    program = f"""
+def looping(n):
+    total = 0
+    for k in range(n):
+        total += k * k
+    return total
+looping(100)
+looping(1_000_000)
+for f in {ALL}:
+    f(1)
+print(0)
+"""
+    _, records, _, _, put_off = output(tmp_path, program, share=1)
+    assert records > MANY / 2 and put_off < 10
