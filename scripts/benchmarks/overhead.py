@@ -116,12 +116,14 @@ def _interleaved(workers: tuple[_Worker, _Worker], name: str, rounds: int) -> li
 
 
 def _starts(rounds: int) -> Iterator[Figure]:
-    """Two environments that differ in nothing but our files, since `.pth` files are read by whoever starts."""
+    """Two environments as `python -m venv` makes them, which differ in nothing but our files: `.pth` files are read by
+    whoever starts. That of setuptools is there before: what the first one of a process costs is not ours.
+    """
     with tempfile.TemporaryDirectory() as folder:
         pythons = []
         for name in ("without", "with"):
             place = Path(folder, name)
-            venv.create(place, with_pip=False, symlinks=True)
+            venv.create(place, with_pip=True, symlinks=True)
             pythons.append(str(place / "bin" / "python"))
         packages = next(Path(folder, "with", "lib").glob("python3*")) / "site-packages"
         (packages / PACKAGE.name).symlink_to(PACKAGE)
