@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "replay/array/elision.h"
+#include "replay/array/freed_memory.h"
 
 namespace tagalong::array {
 
@@ -263,6 +264,7 @@ const Numpy* find_numpy() {
   PyErr_Clear();
   if (ready_numpy == nullptr && good) {
     ready_numpy = np.release();  // never freed, like the references it holds
+    keep_freed_memory_if_wanted();
   }
   refused = ready_numpy == nullptr;
   return ready_numpy;

@@ -3,6 +3,7 @@
 #include <array>
 #include <boost/python.hpp>
 
+#include "replay/array/freed_memory.h"
 #include "replay/array/kept_memory.h"
 #include "replay/array/near_functions.h"
 #include "replay/array/quotients.h"
@@ -121,6 +122,10 @@ void export_arrays() {
   py::def("_small_regions", small_regions, "How many regions were run on the short way, for tests.");
   py::def("_region_parts", region_parts, "Parts of large regions that threads have shared, for tests.");
   py::def("_quotient_counts", quotient_counts, "(computed, divided) blocks of quotients by one number, for tests.");
+  py::def("keep_freed_memory", array::keep_freed_memory,
+          "keep_freed_memory() -> None\n\nFrom when the program uses NumPy the C library keeps freed memory of up to "
+          "64 MiB on top of its heap, and maps nothing below 32 MiB. Nothing where the environment has settings of its "
+          "allocator (MALLOC_*, GLIBC_TUNABLES), or where that is not glibc's.");
   py::def("_kept_memory_taken", array::kept_memory_taken,
           "How often a large result has got memory that another one had left, for tests.");
   py::def("_regions_at_once", regions_at_once,

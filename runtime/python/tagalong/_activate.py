@@ -114,6 +114,8 @@ def start(settings: Settings) -> None:
         finder = Finder(selection, _change_module(settings.mode))
         sys.meta_path.insert(0, finder)
         _core.install_main_hook(_change_main(finder, selection))
+        if settings.mode is Mode.TRACE:
+            _core.keep_freed_memory()
     if settings.report:
         atexit.register(report)
     if settings.summary:
