@@ -11,7 +11,6 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-#include <sys/platform/x86.h>
 #endif
 
 #include "replay/array/numpy_abi.h"
@@ -25,10 +24,10 @@ inline constexpr Extent kLanes = 8;
 // Contracts a * b + c in a file without -ffp-contract=off.
 #define TAGALONG_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma")))
 
-// As glibc has found out when the process started: asking the processor traps where it is a virtual one.
 [[nodiscard]] inline bool has_avx512() {
-  return CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(AVX512DQ) && CPU_FEATURE_ACTIVE(AVX512BW) &&
-         CPU_FEATURE_ACTIVE(AVX512VL) && CPU_FEATURE_ACTIVE(FMA);
+  return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
+         __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
+         __builtin_cpu_supports("fma") != 0;
 }
 
 // Of the lanes that have an element where so many are left.
