@@ -250,6 +250,8 @@ BOOST_AUTO_TEST_CASE(an_anchor_dies_with_its_code) {
 }
 
 BOOST_AUTO_TEST_CASE(nested_functions_of_a_wrapped_code_are_traced) {
+  const OptionsGuard guard;
+  set_option("share", 100'000'000);
   const testing::Namespace names;
   const Ref module = names("compile('def f(x):\\n    return x * 2\\n', 'm', 'exec')");
   const CodeRef wrapped = wrap_nested(reinterpret_cast<PyCodeObject*>(module.get()));

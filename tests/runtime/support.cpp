@@ -13,6 +13,7 @@ Traced::Traced(const std::string& source, const std::string& functions) : Namesp
   std::istringstream words(functions);
   for (std::string name; words >> name;) {
     const CodeRef code = replay_code_of(this->code(name).get());
+    record_of(anchor_of(code.get()))->ask_for();
     const int status = PyObject_SetAttrString(reinterpret_cast<PyObject*>(function(name)), "__code__",
                                               reinterpret_cast<PyObject*>(code.get()));
     BOOST_REQUIRE(status == 0);
