@@ -24,8 +24,9 @@ ORDINARY = HERE / "ordinary"
 DEMO = {"photograph": 1, "pricing": 4, "terrain": 2, "walk": 4}  # how often each does its work
 SECONDS = 0.5  # of a program of the other benchmarks
 LEAST_ROUNDS = 11
-MORE = 5  # times as many where it looks as if a program were slower: single processes vary by a tenth
+MORE = 5  # times as many where that is close: single processes vary by a tenth
 MOST = 1.05
+CLOSE = 1.03  # from here on, to either side of the bar
 
 
 @dataclass(frozen=True)
@@ -65,14 +66,16 @@ def _seconds(path: Path) -> float:
 
 def _figure(program: Program, rounds: int) -> Figure:
     words = [sys.executable, *program.words]
-    pairs: list[tuple[float, float]] = []
-    value = 0.0
-    while len(pairs) < rounds or (value > MOST and len(pairs) < MORE * rounds):
-        pairs.append(_pair(words, len(pairs)))
-        value = statistics.median(traced / plain for plain, traced in pairs)
+    pairs = [_pair(words, number) for number in range(rounds)]
+    if _median_ratio(pairs) >= CLOSE:
+        pairs += [_pair(words, number) for number in range(rounds, MORE * rounds)]
     plain, traced = (statistics.median(column) for column in zip(*pairs, strict=True))
     beside = f"{traced * 1e3:.0f} ms / {plain * 1e3:.0f} ms, {program.kind}, {len(pairs)} pairs"
-    return Figure(program.name, value, "x", beside, bar=MOST)
+    return Figure(program.name, _median_ratio(pairs), "x", beside, bar=MOST)
+
+
+def _median_ratio(pairs: list[tuple[float, float]]) -> float:
+    return statistics.median(traced / plain for plain, traced in pairs)
 
 
 def _pair(words: list[str], number: int) -> tuple[float, float]:

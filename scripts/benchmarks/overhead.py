@@ -116,14 +116,12 @@ def _interleaved(workers: tuple[_Worker, _Worker], name: str, rounds: int) -> li
 
 
 def _starts(rounds: int) -> Iterator[Figure]:
-    """Two environments as `python -m venv` makes them, which differ in nothing but our files: `.pth` files are read by
-    whoever starts. That of setuptools is there before: what the first one of a process costs is not ours.
-    """
+    """Two environments that differ in nothing but our files, since `.pth` files are read by whoever starts."""
     with tempfile.TemporaryDirectory() as folder:
         pythons = []
         for name in ("without", "with"):
             place = Path(folder, name)
-            venv.create(place, with_pip=True, symlinks=True)
+            venv.create(place, with_pip=False, symlinks=True)
             pythons.append(str(place / "bin" / "python"))
         packages = next(Path(folder, "with", "lib").glob("python3*")) / "site-packages"
         (packages / PACKAGE.name).symlink_to(PACKAGE)
