@@ -78,7 +78,7 @@ bool CodeRecord::puts_off(Entry& place) {
     return false;
   }
   count_limit(counters, Limit::k_share);
-  if (++place.put_off >= kMostPutOff && place.has_stub()) {
+  if (place.has_stub() && ++place.put_off >= kMostPutOff) {
     retire(0);
   }
   return true;
@@ -485,6 +485,7 @@ void CodeRecord::revive() {
     open(entry, reinterpret_cast<PyCodeObject*>(code));
     entry.failures = 0;
     entry.costs = 0;
+    entry.put_off = 0;
   }
 }
 

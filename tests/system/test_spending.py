@@ -58,6 +58,10 @@ print(total)
 import tagalong
 assert "called again and again while recordings had cost as much as they may" in tagalong.explain(f{MANY - 1})
 assert "limit `share` (1), reached 500 times" in tagalong.explain(f{MANY - 1})
+f = tagalong.trace(f{MANY - 1})
+for _ in map(f, range(100)):
+    pass
+assert "retired: a replay took about" in tagalong.explain(f)
 """
     total, *_, retired, put_off = output(tmp_path, program, share=1)
     assert total == sum(1 + number * 2 for number in range(MANY)) + 600
@@ -80,7 +84,6 @@ def looping(n):
     for k in range(n):
         total += k * k
     return total
-before = tagalong.stats().records
 assert looping(50_000) == sum(k * k for k in range(50_000))
 counts = tagalong.stats(looping)
 assert counts.records == 1 and counts.hits == 1 and counts.limits["share"] == 1
@@ -94,7 +97,6 @@ def test_a_child_has_a_share_of_its_own_time(tmp_path: Path) -> None:
 import os, time, tagalong
 for f in {ALL}:
     f(1)
-records = tagalong.stats().records
 process = os.fork()
 if process == 0:
     end = time.process_time() + 0.5
