@@ -679,9 +679,7 @@ Interpreter::Answer Interpreter::execute_name(const Step& step, const std::int32
         registers_[step.result] = Py_NewRef(value);
         return Answer::kNext;
       }
-      const auto* function = reinterpret_cast<PyFunctionObject*>(operand(0));
-      const bool is_quiet = PyDict_CheckExact(function->func_globals) && PyDict_CheckExact(function->func_builtins);
-      return is_quiet && step.expects_raise ? thunk(step, operands) : Answer::kAgain;
+      return step.expects_raise && has_quiet_names(operand(0)) ? thunk(step, operands) : Answer::kAgain;
     }
     case Op::load_module_attr:
     case Op::load_module_method: {

@@ -4,12 +4,17 @@
 
 namespace tagalong::replay {
 
+bool has_quiet_names(PyObject* function) {
+  const auto* of = reinterpret_cast<PyFunctionObject*>(function);
+  return PyDict_CheckExact(of->func_globals) && PyDict_CheckExact(of->func_builtins);
+}
+
 PyObject* look_up_global(const Step& step, PyObject* function) {
-  PyObject* globals = PyFunction_GET_GLOBALS(function);
-  PyObject* builtins = reinterpret_cast<PyFunctionObject*>(function)->func_builtins;
-  if (!PyDict_CheckExact(globals) || !PyDict_CheckExact(builtins)) {
+  if (!has_quiet_names(function)) {
     return nullptr;
   }
+  PyObject* globals = PyFunction_GET_GLOBALS(function);
+  PyObject* builtins = reinterpret_cast<PyFunctionObject*>(function)->func_builtins;
   PyObject* value = interp::find_name(globals, step.object, &step.hint);
   const bool is_builtin = value == nullptr;
   if (is_builtin) {

@@ -7,7 +7,9 @@
 
 namespace tagalong::replay {
 
-// Of the function's globals or its builtins. Borrowed; null: there is none, or a dict is no exact one.
+// Whether the function's globals and builtins are exact dicts, which run no code for string keys.
+bool has_quiet_names(PyObject* function);
+// Of the function's globals or its builtins. Borrowed; null: there is none, or the names are not quiet.
 PyObject* look_up_global(const Step& step, PyObject* function);
 // Of a module's dict, unless its class goes first. Borrowed; null: the original instruction knows.
 PyObject* look_up_in_module(const Step& step, PyObject* module);
