@@ -202,6 +202,11 @@ bool Interpreter::run_site(RegionSite& site, const RegionSource& source, Reason*
     const boost::intrusive_ptr<PlannedRegion> region = site.regions[index];
     *reason = attempt(*np, *region);
     is_done = *reason == Reason::kNone;
+    if (!is_done && region->plan->is_better_apart()) {
+      site.is_apart = true;
+      std::erase(site.regions, region);
+      return false;
+    }
   }
   if (!is_done && wants_another_plan(*reason)) {
     const boost::intrusive_ptr<PlannedRegion> planned(plan_region(*np, source, &site.unplanned).release());
@@ -250,7 +255,8 @@ bool Interpreter::run_region(const Step& step) {
       .used = executor_.registers_used_.data(),
       .constants = executor_.constant_count_,
       .registers = number_registers(),
-      .operations = step.in_loop ? std::span(executor_.loop_.ops).subspan(done) : std::span<const LoopOp>()};
+      .operations = step.in_loop ? std::span(executor_.loop_.ops).subspan(done) : std::span<const LoopOp>(),
+      .in_sweeps = !site.is_apart};
   auto reason = Reason::kNone;
   if (run_site(site, source, &reason,
                [this](const array::Numpy& np, const PlannedRegion& region) { return attempt_region(np, region); })) {
@@ -332,7 +338,8 @@ bool Interpreter::run_straight() {
                               .used = executor_.registers_used_.data(),
                               .constants = executor_.constant_count_,
                               .registers = number_registers(),
-                              .operations = executor_.loop_.ops};
+                              .operations = executor_.loop_.ops,
+                              .in_sweeps = !site.is_apart};
     is_done = run_site(site, source, &reason, [this](const array::Numpy& np, const PlannedRegion& region) {
       return attempt_straight(np, region);
     });

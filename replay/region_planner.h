@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "replay/array/functions.h"
+#include "replay/array/sweeps.h"
 #include "replay/executor.h"
 #include "replay/regions.h"
 
@@ -26,7 +27,10 @@ class RegionPlanner {
 
  public:
   RegionPlanner(const array::Numpy& np, const RegionSource& source)
-      : np_(np), source_(source), builder_(np), region_(std::make_unique<PlannedRegion>()) {}
+      : np_(np),
+        source_(source),
+        builder_(np, &external_objects_, source.in_sweeps),
+        region_(std::make_unique<PlannedRegion>()) {}
 
   std::unique_ptr<PlannedRegion> plan(Reason* reason);
 
@@ -110,14 +114,14 @@ class RegionPlanner {
   static constexpr std::int32_t kFunctionRegister = 1;
   const array::Numpy& np_;
   const RegionSource& source_;
-  array::RegionBuilder builder_;
+  std::vector<PyObject*> external_objects_;  // of region_->externals, in this run
+  array::SweepsBuilder builder_;
   std::unique_ptr<PlannedRegion> region_;
   std::vector<Content> contents_;
   std::vector<std::int32_t> origins_;  // of each content: its register before the region, or -1
   std::vector<std::pair<const Step*, int>> locals_;
-  std::vector<PyObject*> external_objects_;  // of region_->externals, in this run
-  std::vector<Ref> numbers_;                 // region_->computed, in this run
-  std::map<int, int> number_contents_;       // of contents_, by their places there
+  std::vector<Ref> numbers_;            // region_->computed, in this run
+  std::map<int, int> number_contents_;  // of contents_, by their places there
   State state_, accepted_;
   Reason reason_ = Reason::kNone;
   std::size_t operations_ = 0;  // of the builder, in the accepted state

@@ -62,7 +62,7 @@ int RegionPlanner::part_of(std::int32_t container, std::int32_t key) {
       return -1;
     }
   }
-  return builder_.view(std::move(spec), external_objects_.data());
+  return builder_.view(std::move(spec));
 }
 
 bool RegionPlanner::take_part(const Step& step, const std::int32_t* operands) {

@@ -1,5 +1,5 @@
 // Regions among the steps of an executor: array operations in a row, with what stands between them and cannot be seen
-// (names that are looked up, locals, returns of inlined frames), as one array::RegionPlan. Where a row begins is found
+// (names that are looked up, locals, returns of inlined frames), as array::Sweeps. Where a row begins is found
 // when a graph is lowered; what of it can be fused, when it is run, because that depends on the operands. The steps
 // stay as they are: whenever anything is not as planned they are run one by one. In a loop program it is its operations
 // that are gone through, so a region is a part of a round.
@@ -13,14 +13,14 @@
 #include <utility>
 #include <vector>
 
-#include "replay/array/region.h"
+#include "replay/array/sweeps.h"
 #include "replay/region_numbers.h"
 
 namespace tagalong::replay {
 
 struct Step;
 
-inline constexpr std::size_t kMostExternals = 32;
+using array::kMostExternals;
 inline constexpr std::size_t kMostNamed = 24;
 
 // Marks the steps where a region may begin. The steps lie in memory in the order of the program; those of a loop are
@@ -32,7 +32,7 @@ bool is_region_operation(const Step& step);
 // The steps, or operations of a loop, `count` from the first one on as one: what to compute, and what they would have
 // left in the registers. Held and given up under the GIL only.
 struct PlannedRegion : boost::intrusive_ref_counter<PlannedRegion, boost::thread_unsafe_counter> {
-  std::unique_ptr<array::RegionPlan> plan;
+  std::unique_ptr<array::Sweeps> plan;
   std::uint32_t count = 0;
   std::int32_t last_line = 0;
   bool returns = false;  // the root frame returns then: its variables are not filled any more, so nobody may hold it
@@ -87,6 +87,7 @@ struct PlannedRegion : boost::intrusive_ref_counter<PlannedRegion, boost::thread
 struct RegionSite {
   std::vector<boost::intrusive_ptr<PlannedRegion>> regions;    // those that run are held by who runs them
   std::uint32_t replaced = 0;                                  // of a full list
+  bool is_apart = false;                                       // what reductions give is for the next region
   std::uint32_t wait = 0;                                      // runs of the step before the next attempt
   std::uint32_t patience = 1;                                  // how long it waits after the next failure
   array::RegionReason unplanned = array::RegionReason::kNone;  // why there was nothing to fuse, the last time
@@ -103,6 +104,7 @@ struct RegionSource {
   std::int32_t constants;    // registers below are constants
   NumberRegisters registers;
   std::span<const LoopOp> operations = {};  // of a loop, from that of the step on
+  bool in_sweeps = true;
 };
 std::unique_ptr<PlannedRegion> plan_region(const array::Numpy& np, const RegionSource& source,
                                            array::RegionReason* reason);

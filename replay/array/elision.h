@@ -24,6 +24,29 @@ inline constexpr Extent kMinElidedBytes = 256 * 1024;
   return Py_REFCNT(object) == 1 && array->base == nullptr && array->weakreflist == nullptr;
 }
 
+inline constexpr int kOrders = kCContiguous | kFContiguous;
+
+// The array has exactly the strides and flags that a new result would have.
+[[nodiscard]] inline bool looks_fresh(const ArrayFields* array, Extent item_size, int order) {
+  constexpr int kChecked = kOwnData | kAligned | kWriteable | kWriteBackIfCopy | kWarnOnWrite;
+  if ((array->flags & kChecked) != (kOwnData | kAligned | kWriteable)) {
+    return false;
+  }
+  if (array->nd == 1) {
+    return array->strides[0] == item_size && (array->flags & kOrders) == kOrders;
+  }
+  const bool fortran = order == kFContiguous;
+  Extent stride = item_size;
+  for (int i = 0; i < array->nd; ++i) {
+    const int axis = fortran ? i : array->nd - 1 - i;
+    if (array->strides[axis] != stride) {
+      return false;
+    }
+    stride *= array->dimensions[axis];
+  }
+  return true;
+}
+
 // Whether NumPy elides when the interpreter calls it: not at all where it cannot look at the C stack, or where
 // something stands between it and the interpreter (other libcs, sanitizers); not for `scalar op temporary` with a NumPy
 // scalar since some 2.x. Tried out once, by expressions of two operands.

@@ -86,6 +86,8 @@ class ExactCode {
   bool run(char* const* data, Extent count) const {
     return divisors_.empty() ? plain_.run(data, count) == 0 : run_with_quotients(data, count);
   }
+  // Whether what is left open is tried otherwise: the operands are read again.
+  [[nodiscard]] bool has_second_way() const { return !divisors_.empty(); }
 
  private:
   struct Code {

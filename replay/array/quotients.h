@@ -11,7 +11,7 @@
 
 namespace tagalong::array {
 
-// Blocks; those that raised a flag were divided after all.
+// Blocks; those with numbers that are very small, very large or none were divided, in part.
 extern LoopTally quotient_tally;
 
 // Whether the theorem holds for this divisor, nothing on the way overflows or underflows that does not in the quotient,

@@ -71,6 +71,11 @@ RegionReason RegionPlan::compute_and_check(const Numpy& np, Frame* frame, Space*
     is_done = compute(frame, space);
   }
   finish_reductions(frame);
+  if (!is_done && frame->is_donated) [[unlikely]] {
+    not_donated_ = kNotDonated;
+    clear_float_status();
+    return RegionReason::kNan;
+  }
   // Some old loops set an exception and return 0 (integer power).
   if (!is_done || PyErr_Occurred() != nullptr) [[unlikely]] {
     PyErr_Clear();
@@ -100,6 +105,16 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
     if (output.descr == nullptr) {
       outputs[i] = Ref::create(externals[output.external]);
       continue;
+    }
+    if (static_cast<int>(i) == donor_.output) {
+      outputs[i] = Ref::create(donor(*frame, space, externals));
+      if (outputs[i]) {
+        frame->is_donated = true;
+        frame->data[output.slot] = as_array(outputs[i].get())->data;
+        frame->strides[output.slot] = output.item_size;
+        ++region_counts.donated;
+        continue;
+      }
     }
     Py_INCREF(output.descr);
     if (output.is_column && space != nullptr) {

@@ -50,13 +50,15 @@ extern int regions_enabled;
 struct RegionCounts {
   std::uint64_t planned = 0;
   std::uint64_t run = 0;
-  std::uint64_t whole = 0;    // of these: all that a function does
-  std::uint64_t small = 0;    // of these: on the short way
-  std::uint64_t parts = 0;    // of those that several threads may have computed
-  Tally joined_sums;          // blocks that were summed while they were computed
-  std::uint64_t at_once = 0;  // into arrays that are there already, since nothing could have to be reported
-  std::uint64_t twice = 0;    // of those that were computed a second time, into arrays that are there already
-  std::uint64_t refused = 0;  // floating point errors, or an exception: the operations were done again, one by one
+  std::uint64_t whole = 0;      // of these: all that a function does
+  std::uint64_t small = 0;      // of these: on the short way
+  std::uint64_t in_sweeps = 0;  // several in a row that are one
+  std::uint64_t donated = 0;    // results in the memory of what was there before
+  std::uint64_t parts = 0;      // of those that several threads may have computed
+  Tally joined_sums;            // blocks that were summed while they were computed
+  std::uint64_t at_once = 0;    // into arrays that are there already, since nothing could have to be reported
+  std::uint64_t twice = 0;      // of those that were computed a second time, into arrays that are there already
+  std::uint64_t refused = 0;    // floating point errors, or an exception: the operations were done again, one by one
   RegionReasonCounts reasons;
 };
 extern RegionCounts region_counts;
@@ -68,11 +70,15 @@ class RegionPlan {
   RegionReason run(const Numpy& np, PyObject* const* externals, Ref* outputs) const;
   [[nodiscard]] std::size_t operation_count() const { return calls_; }
   [[nodiscard]] std::size_t output_count() const { return outputs_.size(); }
+  // After a run that was refused: whether it will do if it is tried again, from new operands, since the memory of this
+  // run's could not be that of the results.
+  [[nodiscard]] bool wants_its_own() const { return not_donated_ == kNotDonated; }
 
  private:
   friend class RegionBuilder;
   using Slot = std::uint8_t;  // a place in memory that loops read or write
 
+  static constexpr unsigned kNotDonated = 16;
   struct Input {  // an array, or a part of one
     std::uint16_t external;
     std::int16_t view;  // of views_, or -1
@@ -125,6 +131,7 @@ class RegionPlan {
   struct Step {
     std::unique_ptr<const ExactCode> code;  // null: the operation's own loop
     std::size_t operation = 0;
+    bool is_quotient = false;  // of an array by a number, and nothing else: the loop is faster where blocks are long
   };
   struct Output {
     PyObject* descr;  // of a new array; null: the object is an external one, or a scalar
@@ -157,6 +164,11 @@ class RegionPlan {
     FoldAxes axes;
     Slot slot;
   };
+  // An array that nobody takes after the run: its memory becomes that of an output.
+  struct Donor {
+    std::int16_t output = -1;
+    std::uint16_t external = 0;
+  };
   struct Temporary {
     Slot slot;
     std::uint8_t item_size;
@@ -172,6 +184,7 @@ class RegionPlan {
   [[nodiscard]] bool may_be_small() const;
   // False: nothing has happened.
   bool run_small(const Numpy& np, PyObject* const* externals, Ref* outputs) const;
+  [[nodiscard]] PyObject* donor(const Frame& frame, const Space* space, PyObject* const* externals) const;
   bool place_scalars(const Numpy& np, PyObject* const* externals, Places* data, Scalars* scalars) const;
   RegionReason bind(const Numpy& np, PyObject* const* externals, Frame* frame) const;
   bool bind_scalars(const Numpy& np, PyObject* const* externals, Frame* frame) const;
@@ -241,6 +254,8 @@ class RegionPlan {
   std::vector<Output> outputs_;
   std::vector<Target> targets_;
   std::vector<Temporary> temporaries_;
+  Donor donor_;
+  mutable unsigned not_donated_ = 0;  // so many calls do without
   std::vector<Reduced> reductions_;
   std::vector<Folded> folds_;
   int nd_ = 0;                       // where there are such
@@ -306,6 +321,12 @@ class RegionBuilder {
   [[nodiscard]] bool is_scalar(int object) const { return objects_[static_cast<std::size_t>(object)].reduction >= 0; }
   // Whether it is one along some axes, or the result of operations on such.
   [[nodiscard]] bool is_column(int object) const { return objects_[static_cast<std::size_t>(object)].is_column; }
+  // Whether anything that is there already has got new contents.
+  [[nodiscard]] bool writes() const { return !plan_->targets_.empty(); }
+  // An object such as a run would make for this result of the region; empty: there is no memory.
+  [[nodiscard]] Ref stand_in(int object);
+  // What this external array has is nobody's after a run, and the array is new: its memory may become that of a result.
+  void donate(int external) { donated_.push_back(external); }
   // Why the last operation was not for the region.
   [[nodiscard]] RegionReason reason() const { return reason_; }
   int refused(RegionReason reason) { return refuse(reason); }
@@ -363,6 +384,8 @@ class RegionBuilder {
   void join_exact(Joined* joined);
   ExactSum joined_sum(std::span<const ExactOperation> operations);
   void place_temporaries(const Joined& joined);
+  void place_donor();
+  [[nodiscard]] bool may_be_donated() const;
   void add_costs();
 
   const Numpy& np_;
@@ -371,6 +394,7 @@ class RegionBuilder {
   std::map<std::pair<int, unsigned>, int> scalar_slots_;  // by object and type of the loop
   std::map<std::pair<int, unsigned>, int> cast_slots_;    // by slot and type of the loop
   std::map<int, int> spread_slots_;                       // by slot
+  std::vector<int> donated_;                              // externals
   Shape space_;
   bool has_space_ = false;
   int slots_ = 0;

@@ -8,8 +8,6 @@ namespace tagalong::array {
 
 namespace {
 
-constexpr int kOrders = kCContiguous | kFContiguous;
-
 bool same_shape(const ArrayFields* one, const ArrayFields* other) {
   return one->nd == other->nd && std::equal(one->dimensions, one->dimensions + one->nd, other->dimensions);
 }

@@ -76,6 +76,9 @@ bool RegionPlan::compute_block(Frame* frame, Extent count) const {
     if (outcome != Outcome::kOpen) [[likely]] {
       return outcome == Outcome::kDone;
     }
+    if (frame->is_donated) {
+      return false;
+    }
     frame->is_one_by_one = true;
   }
   for (std::size_t number = 0; number < operations_.size(); ++number) {

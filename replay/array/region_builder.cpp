@@ -402,6 +402,7 @@ std::unique_ptr<RegionPlan> RegionBuilder::finish(std::span<const int> outputs) 
   }
   Joined joined;
   join_exact(&joined);
+  place_donor();
   place_temporaries(joined);
   add_costs();
   for (RegionPlan::Operation& operation : plan_->operations_) {

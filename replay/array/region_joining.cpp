@@ -7,6 +7,11 @@
 #include "replay/array/region_run.h"
 
 namespace tagalong::array {
+namespace {
+
+constexpr Extent kLongQuotients = 128;  // elements
+
+}  // namespace
 
 // Of one of these results, if it is what the region sums pairwise.
 ExactSum RegionBuilder::joined_sum(std::span<const ExactOperation> operations) {
@@ -159,7 +164,9 @@ void RegionBuilder::join_exact(Joined* joined) {
     for (const ExactInput& input : inputs) {
       is_row.at(input.slot) = true;
     }
-    steps.push_back({.code = std::move(code)});
+    const bool is_quotient = count == 1 && first.exact == Exact::kDivide && plan_->reductions_.empty() &&
+                             !is_scalar.at(first.slots[0]) && is_scalar.at(first.slots[1]);
+    steps.push_back({.code = std::move(code), .operation = group.front(), .is_quotient = is_quotient});
   }
   if (std::ranges::all_of(steps, [](const RegionPlan::Step& step) { return step.code == nullptr; })) {
     *joined = {};
@@ -256,7 +263,7 @@ RegionPlan::Outcome RegionPlan::compute_steps(Frame* frame, Extent count) const 
     frame->data[static_cast<std::size_t>(sum_.leaves)] = reinterpret_cast<char*>(frame->leaves.data());
   }
   for (const Step& step : steps_) {
-    if (step.code == nullptr) {
+    if (step.code == nullptr || (step.is_quotient && count >= kLongQuotients)) {
       if (!compute_operation(step.operation, frame, count)) [[unlikely]] {
         return Outcome::kFailed;
       }

@@ -103,7 +103,7 @@ bool RegionPlan::compute_in_parallel(Frame* frame, Space* space, const PartMemor
   cut_tree(0, frame->count, memory.parts, &parts);
   if (!run_parts(parts.size(),
                  [&](std::size_t number) { compute_part(*frame, space, memory, number, &parts[number]); })) {
-    return compute(frame, space);  // what has been written is written again
+    return !frame->is_donated && compute(frame, space);  // what has been written is written again
   }
   bool is_done = true;
   for (const Part& part : parts) {

@@ -42,9 +42,10 @@ struct RegionPlan::Frame {
   int errors = 0;         // floating point errors that were up before a loop that may clear them
   bool is_begun = false;  // a block has been reduced
   bool is_refused = false;
-  bool is_tried = false;                                  // what is scattered stays in blocks
-  bool is_one_by_one = false;                             // what the steps leave open matters
-  bool is_split_otherwise = false;                        // than eager execution would split, and there are NaNs
+  bool is_donated = false;          // an input's memory is that of a result: no block of it can be computed again
+  bool is_tried = false;            // what is scattered stays in blocks
+  bool is_one_by_one = false;       // what the steps leave open matters
+  bool is_split_otherwise = false;  // than eager execution would split, and there are NaNs
   std::array<Accumulator, kMaxRegionReductions> reduced;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   Folds* folds = nullptr;
   Extent summed = -1;                         // elements of a block for which there are leaves

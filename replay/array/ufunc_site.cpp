@@ -22,8 +22,6 @@ struct UfuncSite::Request {
 
 namespace {
 
-constexpr int kOrders = kCContiguous | kFContiguous;
-
 struct Operands {
   PyObject* const* items;
   unsigned count;
@@ -142,27 +140,6 @@ bool direct_into_left(const Numpy& np, const Kernel& kernel, const Operands& ope
     if (read.first < written.last && written.first < read.last) {
       return false;
     }
-  }
-  return true;
-}
-
-// The array has exactly the strides and flags that a new result would have.
-bool looks_fresh(const ArrayFields* array, Extent item_size, int order) {
-  constexpr int kChecked = kOwnData | kAligned | kWriteable | kWriteBackIfCopy | kWarnOnWrite;
-  if ((array->flags & kChecked) != (kOwnData | kAligned | kWriteable)) {
-    return false;
-  }
-  if (array->nd == 1) {
-    return array->strides[0] == item_size && (array->flags & kOrders) == kOrders;
-  }
-  const bool fortran = order == kFContiguous;
-  Extent stride = item_size;
-  for (int i = 0; i < array->nd; ++i) {
-    const int axis = fortran ? i : array->nd - 1 - i;
-    if (array->strides[axis] != stride) {
-      return false;
-    }
-    stride *= array->dimensions[axis];
   }
   return true;
 }

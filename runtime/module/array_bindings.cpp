@@ -84,6 +84,8 @@ py::tuple region_counts() {
 
 std::uint64_t whole_regions() { return array::region_counts.whole; }
 std::uint64_t small_regions() { return array::region_counts.small; }
+std::uint64_t regions_in_sweeps() { return array::region_counts.in_sweeps; }
+std::uint64_t results_donated() { return array::region_counts.donated; }
 std::uint64_t region_parts() { return array::region_counts.parts; }
 
 py::tuple counts_of(array::LoopTally* tally) { return py::make_tuple(tally->computed.count(), tally->left.count()); }
@@ -120,6 +122,8 @@ void export_arrays() {
   py::def("_region_counts", region_counts, "(planned, run, refused) regions of the process, for tests.");
   py::def("_whole_regions", whole_regions, "How many regions were all that their function does, for tests.");
   py::def("_small_regions", small_regions, "How many regions were run on the short way, for tests.");
+  py::def("_regions_in_sweeps", regions_in_sweeps, "How many runs were several regions in a row, for tests.");
+  py::def("_results_donated", results_donated, "Results in memory that an earlier sweep has left, for tests.");
   py::def("_region_parts", region_parts, "Parts of large regions that threads have shared, for tests.");
   py::def("_quotient_counts", quotient_counts, "(computed, divided) blocks of quotients by one number, for tests.");
   py::def("keep_freed_memory", array::keep_freed_memory,

@@ -1,0 +1,301 @@
+#include "replay/array/sweeps.h"
+
+#include <algorithm>
+#include <boost/container/static_vector.hpp>
+#include <ranges>
+
+namespace tagalong::array {
+namespace {
+
+constexpr std::size_t kMostResults = kMostSweeps * kMaxRegionOutputs;
+
+}  // namespace
+
+// --- Runs
+
+std::size_t Sweeps::operation_count() const {
+  std::size_t count = 0;
+  for (const auto& plan : plans_) {
+    count += plan->operation_count();
+  }
+  return count;
+}
+
+bool Sweeps::is_better_apart() const {
+  constexpr unsigned kOften = 4;
+  return refused_ >= kOften;
+}
+
+RegionReason Sweeps::run(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
+  return plans_.size() == 1 ? plans_.front()->run(np, externals, outputs) : run_all(np, externals, outputs, false);
+}
+
+RegionReason Sweeps::run_all(const Numpy& np, PyObject* const* externals, Ref* outputs, bool is_again) const {
+  boost::container::static_vector<Ref, kMostResults> results;
+  std::array<std::size_t, kMostSweeps> first{};                // of each sweep's results
+  std::array<PyObject*, kMostExternals + kMostResults> known;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  std::copy_n(externals, externals_, known.begin());
+  std::size_t next = 0;  // of what is carried, in the order in which it is made
+  for (std::size_t sweep = 0; sweep < plans_.size(); ++sweep) {
+    const RegionPlan& plan = *plans_[sweep];
+    first.at(sweep) = results.size();
+    results.resize(results.size() + plan.output_count());
+    const RegionReason reason = plan.run(np, known.data(), results.data() + first.at(sweep));
+    if (reason != RegionReason::kNone) {
+      if (!is_again && plan.wants_its_own()) {
+        return run_all(np, externals, outputs, true);
+      }
+      refused_ += sweep > 0 ? 1 : 0;
+      return reason;
+    }
+    for (; next < carried_.size() && carried_[next].first <= sweep; ++next) {
+      known.at(kMostExternals + next) = results[first.at(carried_[next].first) + carried_[next].second].get();
+    }
+  }
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    outputs[i] = results[first.at(outputs_[i].first) + outputs_[i].second];
+  }
+  ++region_counts.in_sweeps;
+  return RegionReason::kNone;
+}
+
+// --- Plans
+
+SweepsBuilder::SweepsBuilder(const Numpy& np, const std::vector<PyObject*>* externals, bool in_sweeps)
+    : np_(np), externals_(externals), in_sweeps_(in_sweeps) {
+  builders_.reserve(kMostSweeps);
+  builders_.emplace_back(np_);
+}
+
+std::size_t SweepsBuilder::operation_count() const {
+  std::size_t count = 0;
+  for (const RegionBuilder& builder : builders_) {
+    count += builder.operation_count();
+  }
+  return count;
+}
+
+int SweepsBuilder::add(Object object) {
+  object.sweep = builders_.size() - 1;
+  if (object.number < 0) {
+    reason_ = current().reason();
+    return -1;
+  }
+  objects_.push_back(std::move(object));
+  return static_cast<int>(objects_.size()) - 1;
+}
+
+int SweepsBuilder::external(PyObject* object, unsigned number) {
+  return add({.object = object, .external = static_cast<int>(number), .number = current().external(object, number)});
+}
+
+int SweepsBuilder::constant(PyObject* object) { return add({.object = object, .number = current().constant(object)}); }
+
+int SweepsBuilder::view(ViewSpec spec) {
+  const int number = current().view(spec, externals_->data());
+  return add({.view = std::move(spec), .number = number});
+}
+
+bool SweepsBuilder::is_written(int object) const {
+  const Object& known = at(object);
+  return builders_[known.sweep].is_written(known.number);
+}
+
+bool SweepsBuilder::is_scalar(int object) const {
+  const Object& known = at(object);
+  return known.is_result && builders_[known.made_in].is_scalar(known.made_as);
+}
+
+bool SweepsBuilder::is_column(int object) const {
+  const Object& known = at(object);
+  return known.is_result && builders_[known.made_in].is_column(known.made_as);
+}
+
+// What the builder of the current sweep calls it; negative: nothing that it takes.
+int SweepsBuilder::number_in_sweep(int object) {
+  Object& known = objects_[static_cast<std::size_t>(object)];
+  const std::size_t sweep = builders_.size() - 1;
+  if (known.sweep == sweep) {
+    return known.number;
+  }
+  int number = -1;
+  if (known.is_result) {
+    if (known.carried < 0) {
+      Ref stand_in = builders_[known.made_in].stand_in(known.made_as);
+      if (!stand_in || carried_.size() == kMostResults) {
+        return -1;
+      }
+      known.carried = static_cast<int>(carried_.size());
+      carried_.push_back({.object = object, .stand_in = std::move(stand_in), .last_used = sweep});
+    }
+    Carried& carried = carried_[static_cast<std::size_t>(known.carried)];
+    carried.last_used = sweep;
+    number = current().external(carried.stand_in.get(),
+                                static_cast<unsigned>(kMostExternals) + static_cast<unsigned>(known.carried));
+  } else if (known.view) {
+    number = current().view(*known.view, externals_->data());
+  } else if (known.external >= 0) {
+    number = current().external(known.object, static_cast<unsigned>(known.external));
+  } else {
+    number = current().constant(known.object);
+  }
+  known.sweep = number < 0 ? known.sweep : sweep;
+  known.number = number < 0 ? known.number : number;
+  return number;
+}
+
+// Whether one of them is what the current sweep's reductions give once it has come to its end.
+bool SweepsBuilder::takes_reduced(std::span<const int> operands) const {
+  return std::ranges::any_of(operands, [&](int object) {
+    return object >= 0 && at(object).is_result && at(object).made_in == builders_.size() - 1 &&
+           (is_scalar(object) || is_column(object));
+  });
+}
+
+// In the current sweep; `target`: the operand, or what is none, that gets new contents.
+template <class Make>
+int SweepsBuilder::attempt(std::span<const int> operands, int target, const Make& make) {
+  std::array<int, kMaxInputs + 2> numbers{};
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    numbers.at(i) = operands[i] < 0 ? -1 : number_in_sweep(operands[i]);
+    if (operands[i] >= 0 && numbers.at(i) < 0) {
+      return refused(RegionReason::kForeign);
+    }
+  }
+  const int result = make(current(), std::span<const int>(numbers.data(), operands.size()));
+  if (result < 0) {
+    return refused(current().reason());
+  }
+  if (target >= 0 && at(target).number == result) {
+    return target;
+  }
+  return add({.is_result = true, .made_in = builders_.size() - 1, .made_as = result, .number = result});
+}
+
+template <class Make>
+int SweepsBuilder::apply(std::span<const int> operands, int target, const Make& make) {
+  if (operands.size() > kMaxInputs + 2) {
+    return refused(RegionReason::kOther);
+  }
+  const bool is_earlier = target >= 0 && at(target).is_result && at(target).made_in + 1 != builders_.size();
+  if (is_earlier) {
+    return refused(RegionReason::kInPlace);
+  }
+  const int result = attempt(operands, target, make);
+  if (result >= 0 || !in_sweeps_ || builders_.size() == kMostSweeps || current().writes() || !takes_reduced(operands) ||
+      (target >= 0 && at(target).is_result)) {
+    return result;
+  }
+  const RegionReason reason = reason_;
+  const std::vector<Object> objects = objects_;
+  const std::size_t carried = carried_.size();
+  builders_.emplace_back(np_);
+  const int next = attempt(operands, target, make);
+  if (next < 0) {
+    builders_.pop_back();
+    objects_ = objects;
+    carried_.resize(carried);
+    reason_ = reason;
+  }
+  return next;
+}
+
+int SweepsBuilder::binary(BinaryOperator op, int left, int right, unsigned temporaries) {
+  return apply(std::array{left, right}, is_inplace(op) ? left : -1, [&](RegionBuilder& builder, auto numbers) {
+    return builder.binary(op, numbers[0], numbers[1], temporaries);
+  });
+}
+
+int SweepsBuilder::unary(UnaryOperator op, int operand, unsigned temporaries) {
+  return apply(std::array{operand}, -1,
+               [&](RegionBuilder& builder, auto numbers) { return builder.unary(op, numbers[0], temporaries); });
+}
+
+int SweepsBuilder::compare(int py_op, int left, int right) {
+  return apply(std::array{left, right}, -1,
+               [&](RegionBuilder& builder, auto numbers) { return builder.compare(py_op, numbers[0], numbers[1]); });
+}
+
+int SweepsBuilder::call(PyObject* ufunc, std::span<const int> operands, int out, int where) {
+  std::vector<int> all(operands.begin(), operands.end());
+  all.insert(all.end(), {out, where});
+  return apply(all, out, [&](RegionBuilder& builder, auto numbers) {
+    return builder.call(ufunc, numbers.first(operands.size()), numbers[operands.size()], numbers[operands.size() + 1]);
+  });
+}
+
+int SweepsBuilder::where(int condition, int one, int other) {
+  return apply(std::array{condition, one, other}, -1,
+               [&](RegionBuilder& builder, auto numbers) { return builder.where(numbers[0], numbers[1], numbers[2]); });
+}
+
+int SweepsBuilder::astype(int operand, PyObject* descr) {
+  return apply(std::array{operand}, -1,
+               [&](RegionBuilder& builder, auto numbers) { return builder.astype(numbers[0], descr); });
+}
+
+int SweepsBuilder::clip(int operand, int low, int high) {
+  return apply(std::array{operand, low, high}, -1,
+               [&](RegionBuilder& builder, auto numbers) { return builder.clip(numbers[0], numbers[1], numbers[2]); });
+}
+
+int SweepsBuilder::assign(int target, int value) {
+  return apply(std::array{target, value}, target,
+               [&](RegionBuilder& builder, auto numbers) { return builder.assign(numbers[0], numbers[1]); });
+}
+
+int SweepsBuilder::reduce(Reduction reduction, int operand) {
+  return apply(std::array{operand}, -1,
+               [&](RegionBuilder& builder, auto numbers) { return builder.reduce(reduction, numbers[0]); });
+}
+
+int SweepsBuilder::reduce(Reduction reduction, int operand, std::span<const int> axes, bool keeps_dims) {
+  return apply(std::array{operand}, -1, [&](RegionBuilder& builder, auto numbers) {
+    return builder.reduce(reduction, numbers[0], axes, keeps_dims);
+  });
+}
+
+// The memory of what nobody takes after this sweep, and nobody sees, is that of its result.
+void SweepsBuilder::donate(std::size_t sweep, std::span<const int> outputs) {
+  for (std::size_t i = 0; i < carried_.size(); ++i) {
+    const int object = carried_[i].object;
+    if (carried_[i].last_used == sweep && !is_scalar(object) && !is_column(object) &&
+        std::ranges::find(outputs, object) == outputs.end()) {
+      builders_[sweep].donate(static_cast<int>(kMostExternals + i));
+    }
+  }
+}
+
+std::unique_ptr<Sweeps> SweepsBuilder::finish(std::span<const int> outputs) {
+  auto sweeps = std::make_unique<Sweeps>();
+  sweeps->externals_ = externals_->size();
+  std::vector<std::vector<int>> wanted(builders_.size());  // of each sweep, by its builder's numbers
+  const auto want = [&](std::size_t sweep, int number) {
+    std::vector<int>& numbers = wanted[sweep];
+    auto found = std::ranges::find(numbers, number);
+    if (found == numbers.end()) {
+      found = numbers.insert(numbers.end(), number);
+    }
+    return Sweeps::Result(sweep, found - numbers.begin());
+  };
+  for (const int output : outputs) {
+    const Object& object = at(output);
+    sweeps->outputs_.push_back(object.is_result ? want(object.made_in, object.made_as)
+                                                : want(object.sweep, object.number));
+  }
+  for (const Carried& carried : carried_) {
+    sweeps->carried_.push_back(want(at(carried.object).made_in, at(carried.object).made_as));
+  }
+  for (std::size_t sweep = 0; sweep < builders_.size(); ++sweep) {
+    if (sweep > 0) {
+      donate(sweep, outputs);
+    }
+    sweeps->plans_.push_back(builders_[sweep].finish(wanted[sweep]));
+    if (sweeps->plans_.back() == nullptr) {
+      return nullptr;
+    }
+  }
+  return sweeps;
+}
+
+}  // namespace tagalong::array
