@@ -2,6 +2,7 @@
 
 #include "replay/array/parallel.h"
 #include "replay/array/region.h"
+#include "replay/array/streaming.h"
 
 namespace tagalong::runtime {
 
@@ -31,6 +32,10 @@ bool set_option(std::string_view name, long value) {
   }
   if (name == "worth_part") {
     array::worth_part = value;
+    return true;
+  }
+  if (name == "worth_streaming") {
+    array::worth_streaming = value;
     return true;
   }
   if (name == "threads") {

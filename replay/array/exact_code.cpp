@@ -99,14 +99,15 @@ std::vector<std::uint8_t> divisors_of(std::span<const ExactOperation> operations
 
 std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation> operations,
                                                  std::span<const ExactInput> inputs,
-                                                 std::span<const std::uint8_t> stored, ExactSum sum) {
+                                                 std::span<const std::uint8_t> stored, ExactSum sum,
+                                                 std::span<const std::uint8_t> streamed) {
   if (!has_avx512()) {
     return nullptr;
   }
   const auto place = [&](std::span<const std::uint8_t> divisors) {
     // Scalars are in registers all the time, as far as there are enough.
     for (std::size_t hoisted = ExactEmitter::kRegisters;; hoisted = hoisted * 3 / 4) {
-      ExactEmitter emitter(operations, inputs, stored, sum, divisors);
+      ExactEmitter emitter(operations, inputs, stored, streamed, sum, divisors);
       if (emitter.emit(std::min<std::size_t>(hoisted, ExactEmitter::kRegisters - 6))) {
         void* memory = replay::native::place_code({emitter.getCode(), emitter.getSize()});
         return Code{memory, emitter.getSize(), reinterpret_cast<int (*)(char* const*, Extent)>(memory)};
@@ -116,7 +117,7 @@ std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
       }
     }
   };
-  std::unique_ptr<ExactCode> made(new ExactCode);
+  std::unique_ptr<ExactCode> made(new ExactCode(operations, inputs, stored, sum));
   made->plain_ = place({});
   if (made->plain_.memory == nullptr) {
     return nullptr;
@@ -132,7 +133,8 @@ std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
 #else
 
 std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>, std::span<const ExactInput>,
-                                                 std::span<const std::uint8_t>, ExactSum) {
+                                                 std::span<const std::uint8_t>, ExactSum,
+                                                 std::span<const std::uint8_t>) {
   return nullptr;
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -78,7 +79,13 @@ class ExactCode {
  public:
   static std::unique_ptr<const ExactCode> make(std::span<const ExactOperation> operations,
                                                std::span<const ExactInput> inputs, std::span<const std::uint8_t> stored,
-                                               ExactSum sum = {});
+                                               ExactSum sum = {}, std::span<const std::uint8_t> streamed = {});
+  // The same with these of the stored doubles written past the caches. They have to lie at multiples of kStreamedBytes,
+  // and what has been written is there for other threads after a fence.
+  [[nodiscard]] std::unique_ptr<const ExactCode> streaming(std::span<const std::uint8_t> streamed) const {
+    return make(operations_, inputs_, stored_, sum_, streamed);
+  }
+  static constexpr std::size_t kStreamedBytes = 16;
   ExactCode(const ExactCode&) = delete;
   ExactCode& operator=(const ExactCode&) = delete;
   ~ExactCode();
@@ -95,11 +102,21 @@ class ExactCode {
     std::size_t size = 0;
     int (*run)(char* const* data, Extent count) = nullptr;
   };
-  ExactCode() = default;
+  ExactCode(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs,
+            std::span<const std::uint8_t> stored, ExactSum sum)
+      : operations_(operations.begin(), operations.end()),
+        inputs_(inputs.begin(), inputs.end()),
+        stored_(stored.begin(), stored.end()),
+        sum_(sum) {}
   bool run_with_quotients(char* const* data, Extent count) const;
   Code plain_;
   Code multiplying_;                    // instead of dividing by these
   std::vector<std::uint8_t> divisors_;  // slots of numbers
+  // What it was made of.
+  std::vector<ExactOperation> operations_;
+  std::vector<ExactInput> inputs_;
+  std::vector<std::uint8_t> stored_;
+  ExactSum sum_;
 };
 
 }  // namespace tagalong::array

@@ -45,11 +45,13 @@ std::span<const Constant> operands_of(Exact what) {
 }  // namespace
 
 ExactEmitter::ExactEmitter(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs,
-                           std::span<const std::uint8_t> stored, ExactSum sum, std::span<const std::uint8_t> divisors)
+                           std::span<const std::uint8_t> stored, std::span<const std::uint8_t> streamed, ExactSum sum,
+                           std::span<const std::uint8_t> divisors)
     : CodeGenerator(Xbyak::DEFAULT_MAX_CODE_SIZE, Xbyak::AutoGrow),
       operations_(operations),
       inputs_(inputs),
       stored_(stored),
+      streamed_(streamed),
       divisors_(divisors),
       sum_(sum) {
   setDefaultJmpNEAR(true);
@@ -223,6 +225,7 @@ void ExactEmitter::collect(std::size_t hoisted) {
     by_slot_.at(operation.out) = static_cast<int>(values_.size());
     values_.push_back({.is_bool = makes_bool,
                        .is_stored = std::ranges::find(stored_, operation.out) != stored_.end(),
+                       .is_streamed = std::ranges::find(streamed_, operation.out) != streamed_.end(),
                        .slot = operation.out});
   }
   // Last, so that they are the first without a register.
@@ -342,11 +345,26 @@ void ExactEmitter::store(Value* value) {
     korw(k2, k2, k3);
     if (is_rest_) {
       vmovupd(ptr[address(*value)] | k1, vector);
+    } else if (value->is_streamed) {
+      stream(*value);
     } else {
       vmovupd(ptr[address(*value)], vector);
     }
   }
-  value->in_memory = true;
+  value->in_memory = !value->is_streamed;  // it would have to be read from afar
+}
+
+// In quarters: NumPy's memory begins at multiples of no more. The processor puts lines together of them.
+void ExactEmitter::stream(const Value& value) {
+  constexpr int kQuarter = static_cast<int>(ExactCode::kStreamedBytes);
+  const Xbyak::RegExp begin = address(value);
+  const int scratch = take();
+  vmovntpd(ptr[begin], Xbyak::Xmm(value.place));
+  for (int quarter = 1; quarter < kVectorBytes / kQuarter; ++quarter) {
+    vextractf64x2(Xbyak::Xmm(scratch), Zmm(value.place), quarter);
+    vmovntpd(ptr[begin + quarter * kQuarter], Xbyak::Xmm(scratch));
+  }
+  release(scratch);
 }
 
 void ExactEmitter::compare(int out, int one, int two, int how) {

@@ -69,7 +69,8 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   static constexpr int kRegisters = 32;
 
   ExactEmitter(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs,
-               std::span<const std::uint8_t> stored, ExactSum sum, std::span<const std::uint8_t> divisors);
+               std::span<const std::uint8_t> stored, std::span<const std::uint8_t> streamed, ExactSum sum,
+               std::span<const std::uint8_t> divisors);
 
   // Keeps so many scalars and constants in registers all the time. False: there are more values at once than registers.
   bool emit(std::size_t hoisted);
@@ -85,6 +86,7 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
     bool is_scalar = false, is_bool = false, is_hoisted = false;
     bool in_memory = false;  // of its slot
     bool is_stored = false;
+    bool is_streamed = false;
     int slot = kNowhere;
     Constant constant = Constant::kNone;
     int place = kNowhere;  // register
@@ -116,6 +118,7 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   void load(int place, Constant constant);
   int in_register(Value* value);
   void store(Value* value);
+  void stream(const Value& value);
 
   void compute(Exact what, int out, std::span<const int> in);
   void compare(int out, int one, int two, int how);
@@ -146,6 +149,7 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   std::span<const ExactOperation> operations_;
   std::span<const ExactInput> inputs_;
   std::span<const std::uint8_t> stored_;
+  std::span<const std::uint8_t> streamed_;  // of these
   std::vector<Value> values_;
   std::array<int, kSlots> by_slot_{};
   std::array<int, kConstants> by_constant_{};

@@ -8,6 +8,7 @@
 #include "replay/array/float_policy.h"
 #include "replay/array/kept_memory.h"
 #include "replay/array/region_run.h"
+#include "replay/array/streaming.h"
 
 namespace tagalong::array {
 
@@ -69,6 +70,9 @@ RegionReason RegionPlan::compute_and_check(const Numpy& np, Frame* frame, Space*
     region_counts.parts += memory.parts > 1 ? memory.parts : 0;
   } else {
     is_done = compute(frame, space);
+  }
+  if (frame->streaming != nullptr) {
+    finish_streaming();
   }
   finish_reductions(frame);
   if (!is_done && frame->is_donated) [[unlikely]] {
@@ -208,6 +212,7 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
     frame->strides[target.slot] = np.item_size[target.type];
   }
   const PartMemory memory{parts, parts_memory, each, bytes};
+  begin_streaming(frame, space);
   if (way == Writing::kTried) {
     const auto begin = frame->data;
     frame->is_tried = true;

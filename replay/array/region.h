@@ -55,6 +55,7 @@ struct RegionCounts {
   std::uint64_t in_sweeps = 0;  // several in a row that are one
   std::uint64_t donated = 0;    // results in the memory of what was there before
   std::uint64_t parts = 0;      // of those that several threads may have computed
+  Tally streamed;               // blocks whose results were written past the caches
   Tally joined_sums;            // blocks that were summed while they were computed
   std::uint64_t at_once = 0;    // into arrays that are there already, since nothing could have to be reported
   std::uint64_t twice = 0;      // of those that were computed a second time, into arrays that are there already
@@ -240,6 +241,8 @@ class RegionPlan {
   bool compute_block(Frame* frame, Extent count) const;
   static bool compute_masked(const Operation& operation, char** data, const Extent* strides, Extent count);
   bool compute_operation(std::size_t number, Frame* frame, Extent count) const;
+  void begin_streaming(Frame* frame, const Space* space) const;
+  static bool may_stream(const Frame& frame);
   enum class Outcome : std::uint8_t { kDone, kFailed, kOpen };
   Outcome compute_steps(Frame* frame, Extent count) const;
 
@@ -248,8 +251,10 @@ class RegionPlan {
   std::vector<Constant> constants_;
   std::vector<ViewSpec> views_;
   std::vector<Operation> operations_;
-  std::vector<Step> steps_;                    // empty: one operation after the other
-  ExactSum sum_;                               // that the steps compute, too
+  std::vector<Step> steps_;                             // empty: one operation after the other
+  ExactSum sum_;                                        // that the steps compute, too
+  mutable std::unique_ptr<const ExactCode> streaming_;  // the only step, writing past the caches; once it is needed
+  mutable bool is_streaming_made_ = false;
   std::vector<std::pair<Slot, Extent>> rows_;  // inputs that steps read as rows of memory, and the size of an item
   std::vector<Output> outputs_;
   std::vector<Target> targets_;

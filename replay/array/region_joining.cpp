@@ -267,6 +267,11 @@ RegionPlan::Outcome RegionPlan::compute_steps(Frame* frame, Extent count) const 
       if (!compute_operation(step.operation, frame, count)) [[unlikely]] {
         return Outcome::kFailed;
       }
+    } else if (frame->streaming != nullptr && may_stream(*frame)) [[unlikely]] {
+      region_counts.streamed.add();
+      if (!frame->streaming->run(frame->data.data(), count)) {
+        return Outcome::kOpen;
+      }
     } else if (!step.code->run(frame->data.data(), count)) [[unlikely]] {
       return Outcome::kOpen;
     }

@@ -7,6 +7,7 @@
 #include "replay/array/pairwise.h"
 #include "replay/array/parallel.h"
 #include "replay/array/region_run.h"
+#include "replay/array/streaming.h"
 
 namespace tagalong::array {
 namespace {
@@ -93,6 +94,9 @@ void RegionPlan::compute_part(const Frame& whole, const Space* space, const Part
   part->is_done = is_tree_ ? compute_tree(&frame, place, part->count, part->sums.data()) : compute(&frame, place);
   if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) {
     frame.errors |= take_float_status(float_units_);
+  }
+  if (frame.streaming != nullptr) {
+    finish_streaming();
   }
   part->errors = frame.errors;
   part->is_split_otherwise = frame.is_split_otherwise;

@@ -51,6 +51,8 @@ struct RegionPlan::Frame {
   Extent summed = -1;                         // elements of a block for which there are leaves
   std::array<ExactLeaf, kMostLeaves> leaves;  // NOLINT(cppcoreguidelines-pro-type-member-init): as many as are cut
   Extent row = 0;                             // elements that become one of a column
+  const ExactCode* streaming = nullptr;       // in place of the only step
+  boost::container::static_vector<Slot, kMaxRegionOutputs> streamed;  // what it writes past the caches
 };
 
 // Reductions along axes of one run.

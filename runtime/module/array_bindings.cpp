@@ -94,6 +94,7 @@ py::tuple quotient_counts() { return counts_of(&array::quotient_tally); }
 
 std::uint64_t regions_at_once() { return array::region_counts.at_once; }
 std::uint64_t regions_twice() { return array::region_counts.twice; }
+std::uint64_t streamed_blocks() { return array::region_counts.streamed.count(); }
 std::uint64_t joined_sums() { return array::region_counts.joined_sums.count(); }
 std::uint64_t own_reductions() { return array::own_reductions.count(); }
 
@@ -135,6 +136,7 @@ void export_arrays() {
   py::def("_regions_at_once", regions_at_once,
           "Regions that were computed into arrays that are there already, since nothing could be raised, for tests.");
   py::def("_regions_twice", regions_twice, "Regions that were tried first, then computed in place, for tests.");
+  py::def("_streamed_blocks", streamed_blocks, "Blocks whose results were written past the caches, for tests.");
   py::def("_joined_sums", joined_sums, "Blocks that were summed while they were computed, for tests.");
   py::def("_own_reductions", own_reductions, "Calls of reduce loops that are not NumPy's, for tests.");
   py::def("_near_counts", near_counts, "Sines and cosines (computed here, left to NumPy's loop), for tests.");

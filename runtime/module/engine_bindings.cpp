@@ -5,6 +5,7 @@
 
 #include "replay/array/parallel.h"
 #include "replay/array/region.h"
+#include "replay/array/streaming.h"
 #include "replay/printer.h"
 #include "rewriter/code.h"
 #include "rewriter/interp/black_box.h"
@@ -241,6 +242,7 @@ py::dict options() {
   py::dict result = limits();
   result["regions"] = array::regions_enabled;
   result["worth_part"] = array::worth_part;
+  result["worth_streaming"] = array::worth_streaming;
   result["threads"] = array::threads_option();
   result["loops"] = runtime::options().limits.loops;
   result["stress"] = static_cast<int>(runtime::options().stress);

@@ -408,6 +408,7 @@ def main() -> int:
     _core.set_option("regions", 2)
     _core.set_option("threads", options.threads)
     _core.set_option("worth_part", 1024)
+    _core.set_option("worth_streaming", 1)
     for seed in range(options.seed, options.seed + options.count):
         if time.monotonic() > end:
             break

@@ -1,0 +1,74 @@
+#include "replay/array/streaming.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "replay/array/region_run.h"
+
+namespace tagalong::array {
+namespace {
+
+// What the last-level cache holds; where nobody knows, what it often does.
+long cache_bytes() {
+  constexpr long kUsual = 32L << 20;
+  constexpr long kMost = 64L << 20;  // others compute, too
+  const long known = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  return known <= 0 ? kUsual : std::min(known, kMost);
+}
+
+}  // namespace
+
+long worth_streaming = cache_bytes();
+
+bool is_resident(const char* data, std::size_t bytes) {
+  static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto middle = (reinterpret_cast<std::uintptr_t>(data) + bytes / 2) / page * page;
+  unsigned char is_there = 0;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the beginning of a page
+  return mincore(reinterpret_cast<void*>(middle), 1, &is_there) == 0 && (is_there & 1U) != 0;
+}
+
+void RegionPlan::begin_streaming(Frame* frame, const Space* space) const {
+  const auto count = static_cast<std::size_t>(frame->count);
+  if (!is_joined_ || is_staged_ || frame->is_donated || steps_.front().is_quotient ||
+      static_cast<long>(count * kItemSize * outputs_.size()) < worth_streaming) [[likely]] {
+    return;
+  }
+  const auto is_read_again = [&](Slot slot) {
+    const auto is_folded = [&](const Folded& fold) { return fold.slot == slot; };
+    const auto is_reduced = [&](const Reduced& reduced) {
+      return reduced.slot == slot && !(slot == sum_.result && reduced.kernel->has_known_order);
+    };
+    return std::ranges::any_of(folds_, is_folded) || std::ranges::any_of(reductions_, is_reduced);
+  };
+  for (const Output& output : outputs_) {
+    if (output.descr == nullptr || output.type != kDouble || output.is_column || is_read_again(output.slot)) {
+      continue;
+    }
+    const bool is_scattered = space != nullptr && std::ranges::find(space->scattered, output.slot,
+                                                                    &Space::Port::slot) != space->scattered.end();
+    if (is_scattered || !is_resident(frame->data[output.slot], count * kItemSize)) {
+      return;
+    }
+    frame->streamed.push_back(output.slot);
+  }
+  if (frame->streamed.empty() || static_cast<long>(count * kItemSize * frame->streamed.size()) < worth_streaming) {
+    return;
+  }
+  if (!is_streaming_made_) {
+    is_streaming_made_ = true;
+    streaming_ = steps_.front().code->streaming({frame->streamed.data(), frame->streamed.size()});
+  }
+  frame->streaming = streaming_.get();
+}
+
+bool RegionPlan::may_stream(const Frame& frame) {
+  return std::ranges::all_of(frame.streamed, [&](Slot slot) {
+    return reinterpret_cast<std::uintptr_t>(frame.data[slot]) % ExactCode::kStreamedBytes == 0;
+  });
+}
+
+}  // namespace tagalong::array
