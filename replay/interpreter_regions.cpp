@@ -45,7 +45,7 @@ bool ends_quietly(PyObject* object, Py_ssize_t most) {
 // As many as there are: to make and unmake all that there may be takes longer than a small region.
 struct Interpreter::RegionResults {
   boost::container::static_vector<Ref, kMostNumbers> numbers;
-  boost::container::static_vector<Ref, array::kMaxRegionOutputs> arrays;
+  boost::container::static_vector<Ref, array::kMostResults> arrays;
 };
 
 // Nothing that the region would do can be noticed except its results.

@@ -53,6 +53,11 @@ std::unique_ptr<PlannedRegion> RegionPlanner::plan(Reason* reason) {
     return RegionPlanner(np_, shorter).plan(reason);
   }
   if (!commit()) {
+    if (builder_.sweep_count() > 1) {
+      RegionSource apart = source_;
+      apart.in_sweeps = false;
+      return RegionPlanner(np_, apart).plan(reason);
+    }
     *reason = Reason::kLimit;
     return nullptr;
   }

@@ -5,11 +5,6 @@
 #include <ranges>
 
 namespace tagalong::array {
-namespace {
-
-constexpr std::size_t kMostResults = kMostSweeps * kMaxRegionOutputs;
-
-}  // namespace
 
 // --- Runs
 

@@ -24,6 +24,7 @@ namespace tagalong::array {
 
 inline constexpr std::size_t kMostSweeps = 4;
 inline constexpr std::size_t kMostExternals = 32;  // that a region is told of
+inline constexpr std::size_t kMostResults = kMostSweeps * kMaxRegionOutputs;
 
 class Sweeps {
  public:
@@ -71,6 +72,7 @@ class SweepsBuilder {
 
   [[nodiscard]] std::size_t operation_count() const;
   [[nodiscard]] bool pays_alone() const { return builders_.size() == 1 && builders_.front().pays_alone(); }
+  [[nodiscard]] std::size_t sweep_count() const { return builders_.size(); }
   [[nodiscard]] bool is_written(int object) const;
   [[nodiscard]] bool is_scalar(int object) const;
   [[nodiscard]] bool is_column(int object) const;

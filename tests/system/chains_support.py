@@ -147,11 +147,15 @@ class Program:
         while count > 0:
             count -= self.statement()
         made = [name for name in (*self.names, *self.scalars, *self.results) if name not in "abci"] or ["a"]
-        kept = random.sample(made, min(len(made), random.randint(1, 3)))
+        kept = self.kept(made)
         indent = "        " if rounds else "    "
         head = f"    t = 0.5\n    for i in range({rounds}):\n" if rounds else ""
         body = "\n".join(f"{indent}{line}" for line in self.lines)
         self.source = f"def f(a, b, c, s, n):\n{head}{body}\n    return {', '.join(kept)}\n"
+
+    def kept(self, made: list[str]) -> list[str]:
+        """What is returned."""
+        return self.random.sample(made, min(len(made), self.random.randint(1, 3)))
 
     def operand(self) -> str:
         kind = self.random.random()
@@ -243,6 +247,37 @@ class Program:
         self.names.append(name)
         return 3
 
+    def sweeps(self, value: str) -> int:
+        """What reduces all elements and goes on with the result, once or several times."""
+        name = f"v{len(self.lines)}"
+        self.lines.append(f"{name} = {value}")
+        self.names.append(name)
+        rounds = self.random.choice((1, 1, 2, 3))
+        for _ in range(rounds):
+            reduction = self.random.choice(("sum", "max", "mean", "min", "sum", "prod", "any"))
+            total = self.random.choice((f"np.{reduction}({name})", f"{name}.{reduction}()"))
+            other = self.random.choice(self.names[-4:])
+            if self.random.random() < 0.3:
+                self.lines.append(f"{name}_ = {total}")
+                self.scalars.append(f"{name}_")
+                total = f"{name}_"
+            last, name = name, f"v{len(self.lines)}"
+            self.lines.append(
+                self.random.choice(
+                    (
+                        f"{name} = {last} / {total}",
+                        f"{name} = {last} - {total}",
+                        f"{name} = np.exp({last} - {total})",
+                        f"{name} = ({last} - {total}) * 0.5 + {other}",
+                        f"{name} = np.where({last} < {total}, {last}, {other})",
+                        f"{name} = np.maximum({other} * 2, {total}) / {last}",
+                        f"{name} = {last}; {name} /= {total}",
+                    )
+                )
+            )
+            self.names.append(name)
+        return 1 + 2 * rounds
+
     def statement(self) -> int:
         kind = self.random.random()
         value, count = self.expression(self.random.randint(1, 3))
@@ -264,7 +299,9 @@ class Program:
             self.reduction(value)
         elif kind < 0.1:
             count += self.pattern(value)
-        elif kind < 0.13:
+        elif kind < 0.15:
+            count += self.sweeps(value)
+        elif kind < 0.18:
             function = self.random.choice(("add", "multiply", "subtract", "maximum"))
             out = self.random.choice(self.names)
             keyword = self.random.choice(("out=", ""))
@@ -273,16 +310,38 @@ class Program:
             )
             where = self.random.choice(("", f", where={mask}"))
             self.lines.append(f"np.{function}({value}, {self.operand()}, {keyword}{out}{where})")
-        elif kind < 0.19:
+        elif kind < 0.24:
             symbol = self.random.choice("+-*")
             self.lines.append(f"{self.random.choice(self.names)} {symbol}= {value}")
-        elif kind < 0.26:
+        elif kind < 0.31:
             self.lines.append(f"{self.random.choice('abc')}[{self.index()}] = {value}")
         else:
             name = f"v{len(self.lines)}"
             self.lines.append(f"{name} = {value}")
             self.names.append(name)
         return max(count, 1)
+
+
+class Sweeps(Program):
+    """Of plain arithmetic and reductions of all elements, of which only the last is returned."""
+
+    def statement(self) -> int:
+        value = self.random.choice(
+            (
+                "a * 0.5 + 1",
+                "a - b",
+                "np.abs(a) + 0.25",
+                "(a + b) * c",
+                "a",
+                "np.sqrt(b * b)",
+                "np.exp(-a * a)",
+            )
+        )
+        count = self.sweeps(value if len(self.names) < 4 or self.random.random() < 0.3 else self.names[-1])
+        return count
+
+    def kept(self, made: list[str]) -> list[str]:
+        return made[-1:] if self.random.random() < 0.8 else super().kept(made)
 
 
 class Operands:
@@ -305,7 +364,7 @@ class Operands:
         (2, 0),
     )
 
-    def __init__(self, random: Random, code: str | None = None) -> None:
+    def __init__(self, random: Random, code: str | None = None, *, plain: bool = False) -> None:
         self.shape = random.choice(self.SHAPES)
         self.kind = random.choice(("ordinary", "ordinary", "extreme", "bits"))
         # Mostly one dtype, C order and no broadcasting, so that much is fused.
@@ -316,6 +375,8 @@ class Operands:
         if random.random() < 0.5:
             self.layouts = self.layouts[:1] * 3
         self.shapes = [self.broadcast(random) if random.random() < 0.2 else self.shape for _ in range(3)]
+        if plain:  # as most programs have them
+            self.codes, self.layouts, self.shapes = ["d"] * 3, ["C"] * 3, [self.shape] * 3
         self.number = random.choice((2, 3.5, -1, True, np.float64(0.5), np.float32(2), np.int8(3)))
         self.made = [
             self.memory(random, code, layout, shape, self.kind)
@@ -375,9 +436,10 @@ def compare_program(random: Random, calls: int, *, loops: bool = False) -> None:
         }
         for name, value in settings.items():
             _core.set_option(name, value)
-    program = Program(random, random.randint(2, 9) if loops else 0)
+    in_sweeps = random.random() < 0.15
+    program = (Sweeps if in_sweeps else Program)(random, random.randint(2, 9) if loops else 0)
     eager, traced = both(program.source)
-    kinds = [Operands(random) for _ in range(3)]
+    kinds = [Operands(random, plain=in_sweeps and random.random() < 0.8) for _ in range(3)]
     for call in range(calls):
         # Mostly as recorded; regions are planned for what is there.
         make = kinds[0] if call < calls // 2 else random.choice(kinds)
@@ -424,6 +486,7 @@ def main() -> int:
     print(f"{programs} programs, {programs * calls} calls, {finds} finds")
     whole = _core._whole_regions()
     print(f"regions: {planned} planned, {run} run, {whole} of them whole functions, {refused} refused")
+    print(f"in sweeps: {_core._regions_in_sweeps()}, with memory handed on {_core._results_donated()}")
     print(f"one by one: {reasons}")
     return 1 if finds else 0
 

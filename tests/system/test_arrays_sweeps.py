@@ -353,3 +353,28 @@ def test_explain_says_it_in_one_line() -> None:
         for _ in range(WARM_UP):
             traced(x)
         assert "5 array operations as one" in tagalong.explain(traced)
+
+
+def many_results(x):
+    a = x + 1.0
+    b = a * 2.0
+    c = b - 1.0
+    d = c * 0.5 + a
+    m = np.max(d)
+    e = d - m
+    f = e * 2.0
+    g = f + a
+    h = g - b
+    n = np.min(h)
+    i = h - n
+    j = i * 0.5
+    k = j + c
+    return a, b, c, d, m, e, f, g, h, n, i, j, k
+
+
+def test_more_results_than_one_sweep_may_have() -> None:
+    with own(many_results) as traced:
+        for size in (50, 50, 50, 50, 3000):
+            x = operands("ordinary", size)
+            assert outcome(traced, x, {}) == outcome(many_results, x, {})
+        assert in_sweeps(lambda: traced(x)) == 1
