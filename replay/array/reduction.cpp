@@ -176,6 +176,7 @@ const ReductionKernel& reduction_kernel(const Numpy& np, Reduction reduction, un
   ReductionKernel made;
   if (reduction == Reduction::kArgMax || reduction == Reduction::kArgMin) {
     made.loop = place_loop(loop, reduction == Reduction::kArgMax);
+    made.rows = row_places(loop, reduction == Reduction::kArgMax);
     made.type = kLong;
     made.from = static_cast<std::uint8_t>(loop);
     made.item_size = np.item_size[kLong];

@@ -7,6 +7,7 @@
 
 #include "replay/array/float_status.h"
 #include "replay/array/numpy_abi.h"
+#include "replay/array/row_places.h"
 
 namespace tagalong::array {
 
@@ -24,6 +25,7 @@ struct ReductionKernel {
   bool is_pairwise = false;
   bool has_known_order = false;  // leaves of 128 doubles, each with eight sums
   bool takes_rows = false;       // whole ones only: along the innermost axis
+  RowPlaces rows = nullptr;      // of short ones
 };
 
 // For arrays of this type; the loop may want them cast.

@@ -165,6 +165,10 @@ bool Fold::finish(const ReductionKernel& kernel, Reduction reduction, Extent blo
 
 bool fold_rows(const ReductionKernel& kernel, Reduction reduction, const char* data, Extent stride, Extent row,
                Extent rows, char* results) {
+  if (kernel.rows != nullptr && row <= kMostRowTogether && stride == static_cast<Extent>(sizeof(double))) {
+    kernel.rows(data, row, rows, results);
+    return true;
+  }
   if (kernel.takes_rows) {
     for (Extent i = 0; i < rows; ++i) {
       char* result = results + i * kernel.item_size;

@@ -9,6 +9,7 @@
 #include "replay/array/quotients.h"
 #include "replay/array/reduction_loops.h"
 #include "replay/array/region.h"
+#include "replay/array/row_places.h"
 #include "replay/array/ufunc_site.h"
 #include "replay/array/vector_functions.h"
 #include "runtime/module/exports.h"
@@ -98,6 +99,8 @@ std::uint64_t streamed_blocks() { return array::region_counts.streamed.count(); 
 std::uint64_t joined_sums() { return array::region_counts.joined_sums.count(); }
 std::uint64_t own_reductions() { return array::own_reductions.count(); }
 
+std::uint64_t places_together() { return array::places_together.count(); }
+
 py::list vector_functions() {
   py::list names;
   for (const std::string_view name : array::vector_functions()) {
@@ -139,6 +142,7 @@ void export_arrays() {
   py::def("_streamed_blocks", streamed_blocks, "Blocks whose results were written past the caches, for tests.");
   py::def("_joined_sums", joined_sums, "Blocks that were summed while they were computed, for tests.");
   py::def("_own_reductions", own_reductions, "Calls of reduce loops that are not NumPy's, for tests.");
+  py::def("_places_together", places_together, "Short rows whose places were found eight at a time, for tests.");
   py::def("_near_counts", near_counts, "Sines and cosines (computed here, left to NumPy's loop), for tests.");
   py::def("_vector_functions", vector_functions,
           "Functions whose loops take the steps of NumPy's, as far as they have been called, for tests.");

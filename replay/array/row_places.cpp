@@ -1,0 +1,158 @@
+#include "replay/array/row_places.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "replay/array/lanes.h"
+#include "replay/array/places.h"
+
+namespace tagalong::array {
+
+Tally places_together;
+
+#if defined(__x86_64__)
+
+// GCC 12 takes what its own header leaves undefined on purpose for a mistake.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+
+namespace {
+
+struct Columns {
+  __m512d of[kLanes];
+};
+
+// Eight rows of eight become eight columns.
+TAGALONG_AVX512 inline void turn(Columns* rows) {
+  const auto& [a, b, c, d, e, f, g, h] = rows->of;
+  // Elements of neighbours side by side: even ones, odd ones.
+  const __m512d ab0 = _mm512_unpacklo_pd(a, b);
+  const __m512d ab1 = _mm512_unpackhi_pd(a, b);
+  const __m512d cd0 = _mm512_unpacklo_pd(c, d);
+  const __m512d cd1 = _mm512_unpackhi_pd(c, d);
+  const __m512d ef0 = _mm512_unpacklo_pd(e, f);
+  const __m512d ef1 = _mm512_unpackhi_pd(e, f);
+  const __m512d gh0 = _mm512_unpacklo_pd(g, h);
+  const __m512d gh1 = _mm512_unpackhi_pd(g, h);
+  // Quarters 0 and 2, or 1 and 3, of four rows; then of eight.
+  constexpr int kEven = 0x88;
+  constexpr int kOdd = 0xDD;
+  const __m512d near04 = _mm512_shuffle_f64x2(ab0, cd0, kEven);
+  const __m512d near15 = _mm512_shuffle_f64x2(ab1, cd1, kEven);
+  const __m512d near26 = _mm512_shuffle_f64x2(ab0, cd0, kOdd);
+  const __m512d near37 = _mm512_shuffle_f64x2(ab1, cd1, kOdd);
+  const __m512d far04 = _mm512_shuffle_f64x2(ef0, gh0, kEven);
+  const __m512d far15 = _mm512_shuffle_f64x2(ef1, gh1, kEven);
+  const __m512d far26 = _mm512_shuffle_f64x2(ef0, gh0, kOdd);
+  const __m512d far37 = _mm512_shuffle_f64x2(ef1, gh1, kOdd);
+  *rows = {{_mm512_shuffle_f64x2(near04, far04, kEven), _mm512_shuffle_f64x2(near15, far15, kEven),
+            _mm512_shuffle_f64x2(near26, far26, kEven), _mm512_shuffle_f64x2(near37, far37, kEven),
+            _mm512_shuffle_f64x2(near04, far04, kOdd), _mm512_shuffle_f64x2(near15, far15, kOdd),
+            _mm512_shuffle_f64x2(near26, far26, kOdd), _mm512_shuffle_f64x2(near37, far37, kOdd)}};
+}
+
+// What is known of eight rows after some of their columns.
+struct Best {
+  __m512d values;
+  __m512i places;
+  __mmask8 nans;
+};
+
+template <bool of_largest>
+TAGALONG_AVX512 inline void take_column(const __m512d& values, Extent place, Best* best) {
+  const __mmask8 takes = _mm512_cmp_pd_mask(values, best->values, of_largest ? _CMP_GT_OQ : _CMP_LT_OQ);
+  best->values = _mm512_mask_mov_pd(best->values, takes, values);
+  best->places = _mm512_mask_mov_epi64(best->places, takes, _mm512_set1_epi64(place));
+}
+
+// So many columns more, from `place` on.
+template <bool of_largest, int columns, std::size_t... lane>
+TAGALONG_AVX512 inline void take(const double* data, Extent row, Extent place, Best* best,
+                                 std::index_sequence<lane...> /*lanes*/) {
+  constexpr auto kTaken = static_cast<__mmask8>((1U << static_cast<unsigned>(columns)) - 1U);
+  Columns values{{_mm512_maskz_loadu_pd(kTaken, data + static_cast<Extent>(lane) * row)...}};
+  turn(&values);
+  if (place == 0) {
+    best->values = values.of[0];
+  }
+  (static_cast<void>(lane < columns &&
+                     (take_column<of_largest>(values.of[lane], place + static_cast<Extent>(lane), best), true)),
+   ...);
+  // Each two of them at a time.
+  constexpr std::size_t kLast = columns - 1;
+  ((best->nans |= lane % 2 == 0 && lane < columns
+                      ? _mm512_cmp_pd_mask(values.of[lane], values.of[std::min(lane + 1, kLast)], _CMP_UNORD_Q)
+                      : __mmask8{0}),
+   ...);
+}
+
+template <bool of_largest>
+void find_one(const double* data, Extent row, std::int64_t* place) {
+  const StridedLoop loop = place_loop(kDouble, of_largest);
+  auto* result = reinterpret_cast<char*>(place);
+  const std::array<char*, 3> places{result, reinterpret_cast<char*>(const_cast<double*>(data)), result};
+  const std::array<Extent, 3> strides{0, static_cast<Extent>(sizeof(double)), 0};
+  loop(nullptr, places.data(), &row, strides.data(), nullptr);
+}
+
+template <bool of_largest, int last>
+TAGALONG_AVX512 void find_eight(const double* data, Extent row, std::int64_t* places) {
+  constexpr auto kAll = std::make_index_sequence<static_cast<std::size_t>(kLanes)>();
+  Best best{.values = _mm512_setzero_pd(), .places = _mm512_setzero_si512(), .nans = 0};
+  Extent place = 0;
+  for (; place + kLanes < row; place += kLanes) {
+    take<of_largest, kLanes>(data + place, row, place, &best, kAll);
+  }
+  take<of_largest, last>(data + place, row, place, &best, kAll);
+  _mm512_storeu_si512(places, best.places);
+  for (unsigned left = best.nans; left != 0; left &= left - 1) {
+    const int lane = __builtin_ctz(left);
+    find_one<of_largest>(data + lane * row, row, places + lane);
+  }
+}
+
+template <bool of_largest, int last>
+void find(const char* data, Extent row, Extent rows, char* results) {
+  const auto* values = reinterpret_cast<const double*>(data);
+  auto* places = reinterpret_cast<std::int64_t*>(results);
+  for (Extent i = 0; i < rows && rows < kLanes; ++i) {
+    find_one<of_largest>(values + i * row, row, places + i);
+  }
+  for (Extent done = 0; done < rows && rows >= kLanes; done += kLanes) {
+    const Extent first = std::min(done, rows - kLanes);  // the last eight again, if fewer are left
+    find_eight<of_largest, last>(values + first * row, row, places + first);
+  }
+}
+
+template <bool of_largest>
+void find_together(const char* data, Extent row, Extent rows, char* results) {
+  constexpr std::array<RowPlaces, kLanes> kByLast{find<of_largest, 8>, find<of_largest, 1>, find<of_largest, 2>,
+                                                  find<of_largest, 3>, find<of_largest, 4>, find<of_largest, 5>,
+                                                  find<of_largest, 6>, find<of_largest, 7>};
+  places_together.add(static_cast<std::uint64_t>(rows));
+  kByLast[static_cast<std::size_t>(row % kLanes)](data, row, rows, results);
+}
+
+}  // namespace
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+#endif
+
+RowPlaces row_places(unsigned type, bool of_largest) {
+#if defined(__x86_64__)
+  if (type == kDouble && has_avx512()) {
+    return of_largest ? find_together<true> : find_together<false>;
+  }
+#endif
+  static_cast<void>(type);
+  static_cast<void>(of_largest);
+  return nullptr;
+}
+
+}  // namespace tagalong::array

@@ -1,0 +1,106 @@
+"""Places of the largest and smallest of short rows: eager execution's, and that rows were taken eight at a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tagalong
+from chains_support import both, check
+from tagalong import _core
+
+WARM_UP = 6
+MOST_TOGETHER = 32
+HAS_VECTORS = "avx512dq" in Path("/proc/cpuinfo").read_text("ascii")
+KINDS = ("ordinary", "ties", "equal", "zeros", "one NaN", "NaNs", "infinite", "falling", "rising")
+
+
+@pytest.fixture(autouse=True)
+def regions() -> None:
+    _core.set_option("regions", 2)
+    _core.set_option("retire_after", 0)
+
+
+def regions_run() -> int:
+    return _core._region_counts()[1]
+
+
+def rows_of(kind: str, shape: tuple[int, ...], code: str = "d") -> np.ndarray:
+    random = np.random.default_rng(shape[-1] + len(kind))
+    made = random.standard_normal(shape) * 100
+    if kind in ("ties", "zeros"):
+        few = [0.0, -0.0, 1.0, 1.0, -1.0] if kind == "ties" else [0.0, -0.0]
+        made = random.choice(few, shape)
+    elif kind == "equal":
+        made[...] = 2.5
+    elif kind in ("one NaN", "NaNs"):
+        made[random.random(shape) < (1 / made.size if kind == "one NaN" else 0.2)] = np.nan
+        made.reshape(-1)[-1] = np.nan
+    elif kind == "infinite":
+        made = random.choice([np.inf, -np.inf, 1.0], shape)
+    elif kind in ("falling", "rising"):
+        made = np.sort(made, axis=-1)[..., :: -1 if kind == "falling" else 1].copy()
+    with np.errstate(invalid="ignore"):
+        return made.astype(code) if code in "df" else np.nan_to_num(made, posinf=9, neginf=-9).astype(code)
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_of_any_length(name: str, kind: str) -> None:
+    eager, traced = both(f"def f(x, y):\n    return np.{name}(x + y, axis=-1)\n")
+    for row in range(1, 71):
+        for rows in (1, 7, 8, 9, 61):
+            x = rows_of(kind, (rows, row))
+            for _ in range(WARM_UP if (row, rows) == (1, 1) else 1):
+                check(eager, traced, lambda x=x: [x, np.zeros_like(x)], {"all": "ignore"})
+        found = _core._places_together()
+        ran = regions_run()
+        for _ in range(WARM_UP):
+            check(eager, traced, lambda x=x: [x, np.zeros_like(x)], {"all": "ignore"})
+        if row > 1:
+            assert regions_run() > ran, tagalong.explain(traced)
+        assert (_core._places_together() > found) == (HAS_VECTORS and 1 < row <= MOST_TOGETHER), row
+
+
+@pytest.mark.parametrize("code", "dfql")
+def test_each_place_of_a_row(code: str) -> None:
+    """The best one, the first of two, and a NaN, wherever they are."""
+    for name, best in (("argmax", 5), ("argmin", -5)):
+        eager, traced = both(f"def f(x, y):\n    return np.{name}(x + y, axis=1)\n")
+        for row in (2, 3, 7, 8, 9, 16, 17, 31, 32, 33, 64):
+            first, second = (place.reshape(-1) for place in np.meshgrid(np.arange(row), np.arange(row)))
+            for other in (best, np.nan) if code in "df" else (best,):
+                x = np.zeros((row * row, row), code)
+                x[np.arange(row * row), first] = best
+                x[np.arange(row * row), second] = other
+                found = _core._places_together()
+                for _ in range(WARM_UP):
+                    check(eager, traced, lambda x=x: [x, np.zeros_like(x)])
+                is_together = HAS_VECTORS and code == "d" and row <= MOST_TOGETHER
+                assert (_core._places_together() > found) == is_together, (row, code)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_layouts_and_axes(kind: str) -> None:
+    for form in (
+        "np.argmin(a, axis=0)",
+        "np.argmax(a, -1)",
+        "a.argmin(1)",
+        "np.argmax(a)",
+        "(np.argmin(a, 1), a)",
+    ):
+        eager, traced = both(f"def f(x, y):\n    a = x * y\n    return {form}\n")
+        for code in "dfq":
+            for shape in (*[(30, 8)] * WARM_UP, (9, 3), (200, 16), (5, 4, 7), (1, 5), (64, 1)):
+                x = rows_of(kind, shape, code)
+                for layout in (
+                    x,
+                    np.asfortranarray(x),
+                    x[::-1],
+                    x[..., ::-1],
+                    np.repeat(x, 2, axis=-1)[..., ::2],
+                    np.broadcast_to(x[:1], shape),
+                ):
+                    check(eager, traced, lambda x=layout: [x, np.ones_like(x)], {"all": "ignore"})
