@@ -48,6 +48,7 @@ void RegionPlan::place_blocks(char* blocks, std::size_t bytes, Frame* frame, Spa
   blocks += bytes * buffers_;
   if (space != nullptr) {
     for (Space::Port& port : space->gathered) {
+      port.laid = 0;
       port.block = std::exchange(blocks, blocks + bytes);
     }
     for (Space::Port& port : space->scattered) {

@@ -57,6 +57,7 @@ struct RegionCounts {
   std::uint64_t parts = 0;      // of those that several threads may have computed
   Tally streamed;               // blocks whose results were written past the caches
   Tally joined_sums;            // blocks that were summed while they were computed
+  Tally rows_kept;              // blocks of the same row again and again that were there already
   std::uint64_t at_once = 0;    // into arrays that are there already, since nothing could have to be reported
   std::uint64_t twice = 0;      // of those that were computed a second time, into arrays that are there already
   std::uint64_t refused = 0;    // floating point errors, or an exception: the operations were done again, one by one

@@ -157,10 +157,17 @@ bool RegionPlan::compute_next(Frame* frame, Space* space, Extent count) const {
       frame->strides[port.slot] = is_direct ? port.strides[0] : port.item_size;
       return is_direct;
     };
-    for (const Space::Port& port : space->gathered) {
-      if (!place(port)) {
-        walk.gather(port.data, port.strides, port.item_size, count, port.block);
+    for (Space::Port& port : space->gathered) {
+      if (place(port)) {
+        continue;
       }
+      if (port.laid >= count && port.laid_from == walk.left_in_row()) {
+        region_counts.rows_kept.add();
+        continue;
+      }
+      walk.gather(port.data, port.strides, port.item_size, count, port.block);
+      port.laid = walk.repeats(port.strides) ? count : 0;
+      port.laid_from = walk.left_in_row();
     }
     for (const Space::Port& port : space->scattered) {
       static_cast<void>(place(port, !frame->is_tried));

@@ -73,6 +73,9 @@ struct RegionPlan::Space {
     Slot slot;
     std::uint8_t item_size;
     bool is_direct;  // where a block does not leave a row it needs no copy
+    // The same row again and again: so many elements are in the block, where so many were left in the row.
+    Extent laid = 0;
+    Extent laid_from = 0;
   };
   struct Operand {
     const Strides* strides = nullptr;  // null: a scalar

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "replay/array/spreading.h"
+
 namespace tagalong::array {
 
 namespace {
@@ -280,6 +282,10 @@ bool Walk::is_row(const Strides& strides) const {
   return true;
 }
 
+bool Walk::repeats(const Strides& strides) const {
+  return nd_ > 1 && std::all_of(strides.begin() + 1, strides.begin() + nd_, [](Extent stride) { return stride == 0; });
+}
+
 void Walk::advance(Extent count) {
   at_[0] += count;
   for (int i = 0; i + 1 < nd_ && at_[i] >= dims_[i]; ++i) {
@@ -315,46 +321,6 @@ void Walk::rows(Extent offset, const Strides& strides, Extent count, Copy copy) 
     }
   }
 }
-
-namespace {
-
-// Each of some numbers `row` times, one after the other. Rows of a few are common: columns beside them.
-template <Extent row>
-void spread_short(const char* from, Extent stride, Extent rows, char* to) {
-  constexpr auto kItem = static_cast<Extent>(sizeof(std::uint64_t));
-  for (Extent i = 0; i < rows; ++i) {
-    std::uint64_t value;
-    std::memcpy(&value, from + i * stride, kItem);
-    for (Extent place = 0; place < row; ++place) {
-      std::memcpy(to + (i * row + place) * kItem, &value, kItem);
-    }
-  }
-}
-
-// False: it is none of those.
-bool spread(const char* from, Extent stride, Extent row, Extent rows, char* to) {
-  switch (row) {
-    case 2:
-      spread_short<2>(from, stride, rows, to);
-      return true;
-    case 3:
-      spread_short<3>(from, stride, rows, to);
-      return true;
-    case 4:
-      spread_short<4>(from, stride, rows, to);
-      return true;
-    case 8:
-      spread_short<8>(from, stride, rows, to);
-      return true;
-    case 16:
-      spread_short<16>(from, stride, rows, to);
-      return true;
-    default:
-      return false;
-  }
-}
-
-}  // namespace
 
 void Walk::gather(const char* data, const Strides& strides, std::size_t item_size, Extent count, char* block) const {
   const bool are_rows = nd_ == 2 && at_[0] == 0 && count % dims_[0] == 0;

@@ -72,6 +72,8 @@ class Walk {
 
   // Whether an array, of the walk's own strides, is one row with the stride of its first axis.
   [[nodiscard]] bool is_row(const Strides& strides) const;
+  // Whether all rows of the array are the same one.
+  [[nodiscard]] bool repeats(const Strides& strides) const;
   [[nodiscard]] int nd() const { return nd_; }
   [[nodiscard]] Extent row() const { return dims_[0]; }
 

@@ -10,6 +10,7 @@
 #include "replay/array/reduction_loops.h"
 #include "replay/array/region.h"
 #include "replay/array/row_places.h"
+#include "replay/array/spreading.h"
 #include "replay/array/ufunc_site.h"
 #include "replay/array/vector_functions.h"
 #include "runtime/module/exports.h"
@@ -100,6 +101,9 @@ std::uint64_t joined_sums() { return array::region_counts.joined_sums.count(); }
 std::uint64_t own_reductions() { return array::own_reductions.count(); }
 
 std::uint64_t places_together() { return array::places_together.count(); }
+py::tuple spread_counts() {
+  return py::make_tuple(array::columns_spread.count(), array::region_counts.rows_kept.count());
+}
 
 py::list vector_functions() {
   py::list names;
@@ -143,6 +147,8 @@ void export_arrays() {
   py::def("_joined_sums", joined_sums, "Blocks that were summed while they were computed, for tests.");
   py::def("_own_reductions", own_reductions, "Calls of reduce loops that are not NumPy's, for tests.");
   py::def("_places_together", places_together, "Short rows whose places were found eight at a time, for tests.");
+  py::def("_spread_counts", spread_counts,
+          "(columns that vectors have spread, blocks with a row that was there already), for tests.");
   py::def("_near_counts", near_counts, "Sines and cosines (computed here, left to NumPy's loop), for tests.");
   py::def("_vector_functions", vector_functions,
           "Functions whose loops take the steps of NumPy's, as far as they have been called, for tests.");

@@ -1,8 +1,11 @@
-"""Places of the largest and smallest of short rows: eager execution's, and that rows were taken eight at a time."""
+"""Places of the largest and smallest of short rows, and columns and rows beside larger arrays: eager execution's
+results, and that the ways for many rows at once were taken.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -104,3 +107,58 @@ def test_layouts_and_axes(kind: str) -> None:
                     np.broadcast_to(x[:1], shape),
                 ):
                     check(eager, traced, lambda x=layout: [x, np.ones_like(x)], {"all": "ignore"})
+
+
+def test_nearest() -> None:
+    """Distances to a few centres: columns beside a row that all blocks have."""
+    squares = "(x[:, None] - c) ** 2 + (y[:, None] - d) ** 2"
+    for body in (
+        f"return np.argmin({squares}, axis=1)",
+        f"a = {squares}\n    return np.argmin(a, axis=1), a",
+        f"a = {squares}\n    return a, np.argmax(a, axis=1), a.min(axis=1)",
+    ):
+        eager, traced = both(f"def f(x, y, c, d):\n    {body}\n")
+        for row in (*[8] * WARM_UP, *range(1, 71)):
+            for kind in ("ordinary", "one NaN"):
+
+                def make(row: int = row, kind: str = kind) -> list[Any]:
+                    column = rows_of(kind, (3 * 1024 // row + 5,))
+                    return [column, column[::-1], rows_of("ties", (row,)), rows_of("ordinary", (row,))]
+
+                check(eager, traced, make, {"all": "ignore"})
+        for row in (2, 5, 7, 8, 9, 16, 20, 32, 64):
+
+            def make(row: int = row) -> list[Any]:
+                column = rows_of("ordinary", (5 * 1024 // row,))
+                return [column, column + 1.0, rows_of("ordinary", (row,)), rows_of("ties", (row,))]
+
+            ran, found = regions_run(), _core._places_together()
+            spread, kept = _core._spread_counts()
+            for _ in range(2 * WARM_UP):
+                check(eager, traced, make)
+            assert regions_run() > ran, tagalong.explain(traced)
+            assert (_core._places_together() > found) == (HAS_VECTORS and row <= MOST_TOGETHER)
+            assert (_core._spread_counts()[0] > spread) == HAS_VECTORS, row
+            assert _core._spread_counts()[1] > kept, row
+
+
+@pytest.mark.parametrize("code", "dfqb")
+def test_columns_beside_rows(code: str) -> None:
+    """Without places: blocks begin anywhere in a row."""
+    eager, traced = both("def f(x, c):\n    return (x[:, None] + c) * x[:, None], c * x[:, None]\n")
+    for row in (*[8] * WARM_UP, *range(1, 71)):
+        for rows in (1, 3, 100, 1024):
+            x, c = rows_of("ordinary", (rows,), code), rows_of("ties", (row,), code)
+            for column in (x, np.repeat(x, 2)[::2], x[::-1]):
+                check(eager, traced, lambda column=column, c=c: [column, c], {"all": "ignore"})
+
+
+def test_rows_that_others_have_written() -> None:
+    """What is laid out once is the row as it was when the region began, in each run anew."""
+    eager, traced = both(
+        "def f(x, c):\n    a = x[:, None] * c\n    c += 1.0\n    return np.argmin(a, 1), a * 2.0\n"
+    )
+    for _ in range(4 * WARM_UP):
+        x, c = rows_of("ordinary", (1000,)), rows_of("ordinary", (8,))
+        check(eager, traced, lambda x=x, c=c: [x, c.copy()])
+        check(eager, traced, lambda x=x: [x, x[8:16].copy()])
