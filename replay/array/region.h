@@ -266,6 +266,7 @@ class RegionPlan {
   std::vector<Folded> folds_;
   int nd_ = 0;                       // where there are such
   bool is_joined_ = false;           // to one step
+  bool stores_no_nans_ = false;      // all that is stored is stored by steps that leave NaNs open
   bool is_small_ = false;            // or may be
   mutable unsigned not_small_ = 0;   // so many calls are not
   bool is_staged_ = false;           // and operations that take part of their results

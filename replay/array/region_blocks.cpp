@@ -91,7 +91,7 @@ bool RegionPlan::compute_block(Frame* frame, Extent count) const {
 
 // In what has been computed of the results.
 bool RegionPlan::has_nans(const Frame& frame, Extent count) const {
-  if (is_joined_ && !frame.is_one_by_one) {
+  if (stores_no_nans_ && !frame.is_one_by_one) {
     return false;  // it would not have been stored
   }
   const auto is_found = [&](Slot slot, unsigned type, Extent elements) {

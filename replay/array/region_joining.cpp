@@ -175,6 +175,12 @@ void RegionBuilder::join_exact(Joined* joined) {
   }
   plan_->steps_ = std::move(steps);
   plan_->is_joined_ = plan_->steps_.size() == 1;
+  plan_->stores_no_nans_ = std::ranges::all_of(plan_->steps_,
+                                               [&](const RegionPlan::Step& step) {
+                                                 return (step.code != nullptr && !step.is_quotient) ||
+                                                        operations[step.operation].stage == RegionPlan::Stage::kFold;
+                                               }) &&
+                           !plan_->is_staged_;
   for (const RegionPlan::Input& input : plan_->inputs_) {
     if (is_row.at(input.slot)) {
       plan_->rows_.emplace_back(input.slot, np_.item_size[input.type]);
