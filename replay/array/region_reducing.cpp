@@ -40,8 +40,10 @@ int RegionBuilder::reduce(Reduction reduction, int operand) {
     plan_->operations_.resize(before);
     return refuse(RegionReason::kLimit);
   }
-  if (kernel.is_pairwise &&
-      std::ranges::any_of(plan_->folds_, [](const auto& fold) { return fold.kernel->is_pairwise; })) {
+  const auto cuts_rows = [](const RegionPlan::Folded& fold) {
+    return fold.kernel->is_pairwise || fold.kernel->takes_rows;
+  };
+  if (kernel.is_pairwise && std::ranges::any_of(plan_->folds_, cuts_rows)) {
     plan_->operations_.resize(before);
     return refuse(RegionReason::kReduction);
   }
@@ -76,7 +78,8 @@ int RegionBuilder::reduce(Reduction reduction, int operand, std::span<const int>
     plan_->nd_ = space_.nd;
     return reduce(reduction, operand);
   }
-  if ((kernel.takes_rows && plan_->is_staged_) || (kernel.is_pairwise && plan_->is_tree_) ||
+  if ((kernel.takes_rows && plan_->is_staged_) ||
+      ((kernel.is_pairwise || kernel.takes_rows) && plan_->is_tree_) ||  // blocks are cut in one way only
       (plan_->is_staged_ && plan_->folds_[0].axes.mask != reduced.mask)) {
     return refuse(RegionReason::kReduction);
   }

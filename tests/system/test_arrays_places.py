@@ -162,3 +162,25 @@ def test_rows_that_others_have_written() -> None:
         x, c = rows_of("ordinary", (1000,)), rows_of("ordinary", (8,))
         check(eager, traced, lambda x=x, c=c: [x, c.copy()])
         check(eager, traced, lambda x=x: [x, x[8:16].copy()])
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        "np.argmin(a, 1), a.sum()",
+        "a.sum(), np.argmin(a, 1)",
+        "np.argmax(a, 1), a.mean(), a.max()",
+        "np.argmax(a, 1), a.min(), a.prod()",
+        "np.argmin(a, 1), a.sum(axis=0)",
+        "a.sum(axis=1), np.argmin(a, 1), a",
+        "np.argmin(a, 1), np.argmax(a, 1), a",
+    ],
+)
+def test_beside_other_reductions(results: str) -> None:
+    """Sums of all elements cut blocks elsewhere than rows do."""
+    eager, traced = both(f"def f(x, y):\n    a = x * y + x\n    return {results}\n")
+    for shape in (*[(1000, 10)] * WARM_UP, (200, 8), (40, 70), (3, 1024), (129, 3)):
+        for code in "df":
+            x = rows_of("ordinary", shape, code)
+            for _ in range(WARM_UP):
+                check(eager, traced, lambda x=x: [x, x + x.dtype.type(1)], {"all": "ignore"})
