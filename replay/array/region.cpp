@@ -182,6 +182,9 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   }
   // One line more, so that blocks do not lie at the same place of pages.
   const std::size_t bytes = padded(static_cast<std::size_t>(frame->block) * kItemSize) + kCacheLine;
+  if (takes_long_blocks(space)) {
+    frame->block = std::min(frame->count, kLongBlock);
+  }
   const std::size_t ports = space == nullptr ? 0 : space->gathered.size() + space->scattered.size();
   const std::size_t whole = padded(static_cast<std::size_t>(frame->count) * kItemSize);  // of a target
   const std::size_t each = bytes * (buffers_ + ports);                                   // of a part

@@ -240,9 +240,13 @@ class RegionPlan {
   bool reduce_block(Frame* frame, Extent count) const;
   static double sum_of_block(const Frame& frame, Extent count);
   bool compute_block(Frame* frame, Extent count) const;
+  [[nodiscard]] bool takes_long_blocks(const Space* space) const;
+  bool compute_one_by_one(Frame* frame, Extent count) const;
+  void advance(Frame* frame, Extent count) const;
   static bool compute_masked(const Operation& operation, char** data, const Extent* strides, Extent count);
   bool compute_operation(std::size_t number, Frame* frame, Extent count) const;
   void begin_streaming(Frame* frame, const Space* space) const;
+  [[nodiscard]] bool is_bound_by_memory() const;
   static bool may_stream(const Frame& frame);
   enum class Outcome : std::uint8_t { kDone, kFailed, kOpen };
   Outcome compute_steps(Frame* frame, Extent count) const;

@@ -81,6 +81,29 @@ bool RegionPlan::compute_block(Frame* frame, Extent count) const {
     }
     frame->is_one_by_one = true;
   }
+  return compute_one_by_one(frame, count);
+}
+
+bool RegionPlan::takes_long_blocks(const Space* space) const {
+  return is_joined_ && !is_staged_ && !is_tree_ && !has_masks_ && space == nullptr && reductions_.empty() &&
+         folds_.empty();
+}
+
+// Temporaries have room for no more than an ordinary block.
+bool RegionPlan::compute_one_by_one(Frame* frame, Extent count) const {
+  if (count > kBlock && takes_long_blocks(nullptr)) [[unlikely]] {
+    const Places begin = frame->data;
+    bool is_done = true;
+    for (Extent left = count; is_done && left > 0;) {
+      const Extent most = std::min(left, kBlock);
+      const Extent part = left > most && left - most < kLeastBlock ? most - kLeastBlock : most;
+      is_done = compute_one_by_one(frame, part);
+      advance(frame, part);
+      left -= part;
+    }
+    frame->data = begin;
+    return is_done;
+  }
   for (std::size_t number = 0; number < operations_.size(); ++number) {
     if (!compute_operation(number, frame, count)) [[unlikely]] {
       return false;
@@ -142,6 +165,20 @@ bool RegionPlan::reduce_block(Frame* frame, Extent count) const {
   return true;
 }
 
+void RegionPlan::advance(Frame* frame, Extent count) const {
+  for (const Input& input : inputs_) {
+    frame->data[input.slot] += count * frame->strides[input.slot];
+  }
+  for (const Output& output : outputs_) {
+    if (output.descr != nullptr) {
+      frame->data[output.slot] += (output.is_column ? count / frame->row : count) * frame->strides[output.slot];
+    }
+  }
+  for (const Target& target : targets_) {
+    frame->data[target.slot] += count * frame->strides[target.slot];
+  }
+}
+
 // The next block: what is gathered for it, computed, scattered and reduced.
 bool RegionPlan::compute_next(Frame* frame, Space* space, Extent count) const {
   if (space == nullptr) [[likely]] {
@@ -192,17 +229,7 @@ bool RegionPlan::compute_next(Frame* frame, Space* space, Extent count) const {
   if (frame->folds != nullptr && !fold_block(frame, count)) {
     return false;
   }
-  for (const Input& input : inputs_) {
-    frame->data[input.slot] += count * frame->strides[input.slot];
-  }
-  for (const Output& output : outputs_) {
-    if (output.descr != nullptr) {
-      frame->data[output.slot] += (output.is_column ? count / frame->row : count) * frame->strides[output.slot];
-    }
-  }
-  for (const Target& target : targets_) {
-    frame->data[target.slot] += count * frame->strides[target.slot];
-  }
+  advance(frame, count);
   return true;
 }
 

@@ -12,6 +12,9 @@ namespace tagalong::array {
 inline constexpr Extent kBlock = 1024;       // elements
 inline constexpr std::size_t kItemSize = 8;  // of the largest dtype that is split
 inline constexpr std::size_t kCacheLine = 64;
+// Where all is one loop of machine code a block is not read again. Each takes some 50 ns, and at its end the processor
+// no longer knows what will be read next.
+inline constexpr Extent kLongBlock = 8 * kBlock;
 // Loops treat the last few elements differently, and which of two NaNs a sum or product is may show it. So blocks are
 // multiples of this, except for the last one, which is not shorter.
 inline constexpr Extent kLeastBlock = 64;

@@ -55,7 +55,8 @@ void RegionPlan::begin_streaming(Frame* frame, const Space* space) const {
     }
     frame->streamed.push_back(output.slot);
   }
-  if (frame->streamed.empty() || static_cast<long>(count * kItemSize * frame->streamed.size()) < worth_streaming) {
+  if (frame->streamed.empty() || !is_bound_by_memory() ||
+      static_cast<long>(count * kItemSize * frame->streamed.size()) < worth_streaming) {
     return;
   }
   if (!is_streaming_made_) {
@@ -63,6 +64,27 @@ void RegionPlan::begin_streaming(Frame* frame, const Space* space) const {
     streaming_ = steps_.front().code->streaming({frame->streamed.data(), frame->streamed.size()});
   }
   frame->streaming = streaming_.get();
+}
+
+// Whether the bytes of an element, as long as they take from and to memory, are more than its operations: otherwise
+// these would be slower, for what is written so is written in more steps. The table takes much for some that are hidden
+// behind others, except for functions, which are long.
+bool RegionPlan::is_bound_by_memory() const {
+  constexpr Extent kBytesOfCost = 6;  // 40 GB/s, of halves of sixteenths of nanoseconds
+  constexpr Extent kCostOfBytes = 5;
+  Extent computed = 0;
+  for (const Operation& operation : operations_) {
+    const Extent cost = joined_cost(operation.exact);
+    computed += operation.exact == Exact::kExp || operation.exact == Exact::kLog ? 2 * cost : cost;
+  }
+  Extent moved = 0;
+  for (const auto& [slot, item_size] : rows_) {
+    moved += item_size;
+  }
+  for (const Output& output : outputs_) {
+    moved += output.descr != nullptr ? Extent{output.item_size} : 0;
+  }
+  return computed * kBytesOfCost <= moved * kCostOfBytes;
 }
 
 bool RegionPlan::may_stream(const Frame& frame) {

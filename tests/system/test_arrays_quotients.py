@@ -196,7 +196,7 @@ def test_joined_without_division() -> None:
     if "avx512dq" not in Path("/proc/cpuinfo").read_text("ascii"):
         pytest.skip("this machine has no such instructions")
     traced = joined(two_quotients)
-    x = RANDOM.normal(size=4096)
+    x = RANDOM.normal(size=4 * 8192)  # so many blocks
     before = _core._quotient_counts()
     with testing.events() as events:
         mine = traced(x, 3.0, 0.7)
