@@ -226,7 +226,7 @@ class RegionPlan {
   bool compute_in_parallel(Frame* frame, Space* space, const PartMemory& memory) const;
   void compute_part(const Frame& whole, const Space* space, const PartMemory& memory, std::size_t number,
                     Part* part) const;
-  void cut_tree(Extent begin, Extent count, std::size_t parts, std::vector<Part>* cut) const;
+  void cut_tree(Extent begin, Extent count, Extent unit, std::size_t parts, std::vector<Part>* cut) const;
   void add_tree(std::size_t parts, const Part*& next, Accumulator* sums) const;
   bool compute_tree(Frame* frame, Space* space, Extent count, Accumulator* sums) const;
   bool compute_rows(Frame* frame, Space* space) const;

@@ -37,6 +37,8 @@ class Fold {
   [[nodiscard]] Extent depth() const { return depth_; }
 
   void begin(const ReductionKernel& kernel, Reduction reduction);
+  // Goes on so many rows later. Only of whole rows.
+  void skip(Extent rows) { at_[1] += rows; }
   // The next elements of the operand. False: the loop says that there is an exception.
   [[nodiscard]] bool take(const ReductionKernel& kernel, Reduction reduction, char* data, Extent stride, Extent count);
   // The next elements, a part of a row whose sum is known.

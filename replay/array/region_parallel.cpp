@@ -40,14 +40,15 @@ std::size_t RegionPlan::part_count(const Frame& frame) const {
   return parts;
 }
 
-void RegionPlan::cut_tree(Extent begin, Extent count, std::size_t parts, std::vector<Part>* cut) const {
+// At multiples of `unit`, unless sums say where.
+void RegionPlan::cut_tree(Extent begin, Extent count, Extent unit, std::size_t parts, std::vector<Part>* cut) const {
   if (parts == 1) {
     cut->push_back({.begin = begin, .count = count});
     return;
   }
-  const Extent left = is_tree_ ? left_half(count) : count / 2 / kBlock * kBlock;
-  cut_tree(begin, left, parts / 2, cut);
-  cut_tree(begin + left, count - left, parts / 2, cut);
+  const Extent left = is_tree_ ? left_half(count) : count / 2 / unit * unit;
+  cut_tree(begin, left, unit, parts / 2, cut);
+  cut_tree(begin + left, count - left, unit, parts / 2, cut);
 }
 
 void RegionPlan::add_tree(std::size_t parts, const Part*& next, Accumulator* sums) const {
@@ -74,6 +75,16 @@ void RegionPlan::compute_part(const Frame& whole, const Space* space, const Part
     own->walk->advance(part->begin);
   }
   Space* const place = own ? &*own : nullptr;
+  std::optional<Folds> folds;  // without the results, which are objects
+  if (whole.folds != nullptr) {
+    folds.emplace();
+    folds->of = whole.folds->of;
+    folds->row = whole.folds->row;
+    for (std::size_t i = 0; i < folds_.size(); ++i) {
+      folds->of[i].skip(part->begin / folds->row);
+    }
+    frame.folds = &*folds;
+  }
   const auto advance = [&](Slot slot) { frame.data[slot] += part->begin * frame.strides[slot]; };
   for (const Input& input : inputs_) {
     advance(input.slot);
@@ -104,7 +115,8 @@ void RegionPlan::compute_part(const Frame& whole, const Space* space, const Part
 
 bool RegionPlan::compute_in_parallel(Frame* frame, Space* space, const PartMemory& memory) const {
   std::vector<Part> parts;
-  cut_tree(0, frame->count, memory.parts, &parts);
+  const Extent row = frame->folds == nullptr ? 1 : frame->folds->row;  // each to a result of its own
+  cut_tree(0, frame->count, kBlock / row * row, memory.parts, &parts);
   if (!run_parts(parts.size(),
                  [&](std::size_t number) { compute_part(*frame, space, memory, number, &parts[number]); })) {
     return !frame->is_donated && compute(frame, space);  // what has been written is written again

@@ -56,9 +56,18 @@ PROGRAMS: dict[str, tuple[str, Callable[[], list[Any]]]] = {
         "y[:, 1:-1] = (x[:, 2:] + x[:, :-2]) * 0.5 - y[:, 1:-1]\n    return y",
         planes("C"),
     ),
+    "places": ("a = (x - y) * (x + y)\n    return np.argmin(a, axis=1), a", planes("C")),
+    "nearest": ("return np.argmin((x[:, None] - y[:8]) ** 2, axis=1), x", lines(20_003)),
+    "farthest": ("a = abs(x[:, None] - y[:11])\n    return a, a.argmax(-1), np.argmin(a, 1)", lines(10_007)),
+    "places of 32 bits": ("return np.argmax(x[:, None] * y[:30], axis=1)", lines(10_007, "f")),
+    "places and rows": (
+        "a = x[:, None] * y[:30]\n    return np.argmax(a, axis=1), a.sum(axis=1)",
+        lines(10_007),
+    ),
+    "places and all": ("a = x[:, None] * y[:30]\n    return np.argmax(a, axis=1), a.max()", lines(10_007)),
     "powers of integers": ("return (x * x + 1) ** (y * 0 + 2) - x", lines(50_001, "q")),
 }
-SERIAL = {"largest", "powers of integers"}
+SERIAL = {"largest", "powers of integers", "places and rows", "places and all"}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -69,6 +78,22 @@ def test_results(name: str, threads: int) -> None:
     for _ in range(6):
         check(eager, traced, make, {"all": "ignore"})
     assert (_core._region_parts() > before) == (threads > 1 and name not in SERIAL)
+
+
+@pytest.mark.parametrize("row", [2, 3, 8, 13, 33, 500, 1000, 1024])
+def test_places_of_rows(row: int, threads: int) -> None:
+    """Parts are whole rows, whatever is in them."""
+    eager, traced = both(
+        "def f(x, y):\n    a = x - y\n    return np.argmax(a, axis=1), np.argmin(a, axis=-1)\n"
+    )
+    random = np.random.default_rng(row)
+    before = _core._region_parts()
+    for rows in (*[100_000 // row] * 6, 20_000 // row + 1, 8 * 1024 // row + 1, 1, 7):
+        x = random.integers(-20, 20, (rows, row)).astype("d")
+        x[random.random((rows, row)) < 0.1 / row] = np.nan
+        check(eager, traced, lambda x=x: [x, np.zeros_like(x)])
+        check(eager, traced, lambda x=x: [np.nan_to_num(x), -np.nan_to_num(x)[::-1]])
+    assert (_core._region_parts() > before) == (threads > 1)
 
 
 @pytest.mark.usefixtures("threads")
