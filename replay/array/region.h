@@ -247,6 +247,7 @@ class RegionPlan {
   bool compute_operation(std::size_t number, Frame* frame, Extent count) const;
   void begin_streaming(Frame* frame, const Space* space) const;
   [[nodiscard]] bool is_bound_by_memory() const;
+  [[nodiscard]] Extent bytes_moved() const;
   static bool may_stream(const Frame& frame);
   enum class Outcome : std::uint8_t { kDone, kFailed, kOpen };
   Outcome compute_steps(Frame* frame, Extent count) const;

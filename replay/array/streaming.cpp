@@ -34,7 +34,7 @@ bool is_resident(const char* data, std::size_t bytes) {
 void RegionPlan::begin_streaming(Frame* frame, const Space* space) const {
   const auto count = static_cast<std::size_t>(frame->count);
   if (!is_joined_ || is_staged_ || frame->is_donated || steps_.front().is_quotient ||
-      static_cast<long>(count * kItemSize * outputs_.size()) < worth_streaming) [[likely]] {
+      static_cast<long>(count * kItemSize * (inputs_.size() + outputs_.size())) < worth_streaming) [[likely]] {
     return;
   }
   const auto is_read_again = [&](Slot slot) {
@@ -55,8 +55,10 @@ void RegionPlan::begin_streaming(Frame* frame, const Space* space) const {
     }
     frame->streamed.push_back(output.slot);
   }
-  if (frame->streamed.empty() || !is_bound_by_memory() ||
-      static_cast<long>(count * kItemSize * frame->streamed.size()) < worth_streaming) {
+  const auto written = static_cast<long>(count * kItemSize * frame->streamed.size());
+  const auto moved = static_cast<long>(count) * bytes_moved();
+  const bool are_too_large = written >= worth_streaming || moved >= worth_streaming + worth_streaming / 2;
+  if (frame->streamed.empty() || !are_too_large || !is_bound_by_memory()) {
     return;
   }
   if (!is_streaming_made_) {
@@ -77,6 +79,11 @@ bool RegionPlan::is_bound_by_memory() const {
     const Extent cost = joined_cost(operation.exact);
     computed += operation.exact == Exact::kExp || operation.exact == Exact::kLog ? 2 * cost : cost;
   }
+  return computed * kBytesOfCost <= bytes_moved() * kCostOfBytes;
+}
+
+// From and to memory, of an element.
+Extent RegionPlan::bytes_moved() const {
   Extent moved = 0;
   for (const auto& [slot, item_size] : rows_) {
     moved += item_size;
@@ -84,7 +91,7 @@ bool RegionPlan::is_bound_by_memory() const {
   for (const Output& output : outputs_) {
     moved += output.descr != nullptr ? Extent{output.item_size} : 0;
   }
-  return computed * kBytesOfCost <= moved * kCostOfBytes;
+  return moved;
 }
 
 bool RegionPlan::may_stream(const Frame& frame) {

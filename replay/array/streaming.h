@@ -1,6 +1,7 @@
-// Results that are larger than the caches are written past them: a line of memory that is written as a whole need not
-// be read before, and none of it would be in a cache when somebody reads it. That is a fourth to a third of what a
-// chain of operations moves. New memory is written as usual: the system has just cleared it, in the caches.
+// Results that are larger than the caches, or half as large again with what they are computed from, are written past
+// them: a line of memory that is written as a whole need not be read before, and none of it would be in a cache when
+// somebody reads it. That is a fourth to a third of what a chain of operations moves. New memory is written as usual:
+// the system has just cleared it, in the caches.
 //
 //   if (bytes >= static_cast<std::size_t>(worth_streaming) && is_resident(data, bytes)) ... finish_streaming();
 #pragma once
