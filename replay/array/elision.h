@@ -26,25 +26,24 @@ inline constexpr Extent kMinElidedBytes = 256 * 1024;
 
 inline constexpr int kOrders = kCContiguous | kFContiguous;
 
+// As a new array has them, in axes of length one, too: a result that is computed into the array has the same.
+[[nodiscard]] inline bool has_usual_strides(const ArrayFields* array, Extent item_size, bool fortran) {
+  for (int i = 0; i < array->nd; ++i) {
+    const int axis = fortran ? i : array->nd - 1 - i;
+    if (array->strides[axis] != item_size) {
+      return false;
+    }
+    item_size *= array->dimensions[axis];
+  }
+  return true;
+}
+
 // The array has exactly the strides and flags that a new result would have.
 [[nodiscard]] inline bool looks_fresh(const ArrayFields* array, Extent item_size, int order) {
   constexpr int kChecked = kOwnData | kAligned | kWriteable | kWriteBackIfCopy | kWarnOnWrite;
-  if ((array->flags & kChecked) != (kOwnData | kAligned | kWriteable)) {
-    return false;
-  }
-  if (array->nd == 1) {
-    return array->strides[0] == item_size && (array->flags & kOrders) == kOrders;
-  }
-  const bool fortran = order == kFContiguous;
-  Extent stride = item_size;
-  for (int i = 0; i < array->nd; ++i) {
-    const int axis = fortran ? i : array->nd - 1 - i;
-    if (array->strides[axis] != stride) {
-      return false;
-    }
-    stride *= array->dimensions[axis];
-  }
-  return true;
+  return (array->flags & kChecked) == (kOwnData | kAligned | kWriteable) &&
+         (array->nd != 1 || (array->flags & kOrders) == kOrders) &&
+         has_usual_strides(array, item_size, order == kFContiguous);
 }
 
 // Whether NumPy elides when the interpreter calls it: not at all where it cannot look at the C stack, or where

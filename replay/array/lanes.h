@@ -30,6 +30,18 @@ inline constexpr Extent kLanes = 8;
          __builtin_cpu_supports("fma") != 0;
 }
 
+// Around functions that use intrinsics without a mask: GCC 12 takes what its own header leaves undefined on purpose for
+// a mistake.
+#if defined(__GNUC__) && !defined(__clang__)
+#define TAGALONG_INTRINSICS_BEGIN                                                            \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wmaybe-uninitialized\"") \
+      _Pragma("GCC diagnostic ignored \"-Wuninitialized\"")
+#define TAGALONG_INTRINSICS_END _Pragma("GCC diagnostic pop")
+#else
+#define TAGALONG_INTRINSICS_BEGIN
+#define TAGALONG_INTRINSICS_END
+#endif
+
 // Of the lanes that have an element where so many are left.
 [[nodiscard]] inline __mmask8 mask_of(Extent left) {
   return left < kLanes ? static_cast<__mmask8>((1U << static_cast<unsigned>(left)) - 1U) : __mmask8{0xFF};

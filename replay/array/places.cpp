@@ -58,11 +58,7 @@ int find(MethodContext* /*context*/, char* const* data, const Extent* dims, cons
 
 #if defined(__x86_64__)
 
-// GCC 12 takes what its own header leaves undefined on purpose for a mistake.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
+TAGALONG_INTRINSICS_BEGIN
 
 // Doubles side by side: eight lanes, each with the first of its best; among the lanes the first one again.
 template <bool of_largest>
@@ -99,9 +95,7 @@ TAGALONG_AVX512 int find_in_lanes(MethodContext* context, char* const* data, con
   return 0;
 }
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+TAGALONG_INTRINSICS_END
 #endif
 
 template <bool of_largest>

@@ -24,12 +24,7 @@ std::array<StridedLoop, 2> numpys_extremes{};
 
 bool is_row(const Extent* strides) { return strides[0] == 0 && strides[1] == kItem && strides[2] == 0; }
 
-// GCC 12 takes what its own header leaves undefined on purpose for a mistake.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
+TAGALONG_INTRINSICS_BEGIN
 
 // NumPy has eight sums, each of every eighth element, and adds what is left one after another.
 TAGALONG_AVX512 inline double sum_of_leaf(const double* values, Extent count) {
@@ -120,9 +115,7 @@ int extreme(MethodContext* context, char* const* data, const Extent* dims, const
   return 0;
 }
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+TAGALONG_INTRINSICS_END
 
 // Of values of very different size, zeros of both signs among them, in rows of all lengths that end otherwise.
 bool sums_are_numpys(StridedLoop loop, MethodContext* context, void* auxdata) {

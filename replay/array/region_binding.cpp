@@ -2,6 +2,7 @@
 // of one shape that are each one row.
 #include <algorithm>
 
+#include "replay/array/elision.h"
 #include "replay/array/region_run.h"
 
 namespace tagalong::array {
@@ -10,18 +11,6 @@ namespace {
 
 bool same_shape(const ArrayFields* one, const ArrayFields* other) {
   return one->nd == other->nd && std::equal(one->dimensions, one->dimensions + one->nd, other->dimensions);
-}
-
-// As a new array has them, in axes of length one, too: a result that is computed into the array has the same.
-bool has_usual_strides(const ArrayFields* array, Extent item_size, bool fortran) {
-  for (int i = 0; i < array->nd; ++i) {
-    const int axis = fortran ? i : array->nd - 1 - i;
-    if (array->strides[axis] != item_size) {
-      return false;
-    }
-    item_size *= array->dimensions[axis];
-  }
-  return true;
 }
 
 }  // namespace

@@ -85,18 +85,7 @@ void RegionPlan::compute_part(const Frame& whole, const Space* space, const Part
     }
     frame.folds = &*folds;
   }
-  const auto advance = [&](Slot slot) { frame.data[slot] += part->begin * frame.strides[slot]; };
-  for (const Input& input : inputs_) {
-    advance(input.slot);
-  }
-  for (const Output& output : outputs_) {
-    if (output.descr != nullptr) {
-      advance(output.slot);
-    }
-  }
-  for (const Target& target : targets_) {
-    advance(target.slot);
-  }
+  advance(&frame, part->begin);
   place_blocks(memory.blocks + (memory.each * number), memory.block, &frame, place);
   frame.count = part->count;
   if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) {

@@ -13,12 +13,7 @@ Tally places_together;
 
 #if defined(__x86_64__)
 
-// GCC 12 takes what its own header leaves undefined on purpose for a mistake.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
+TAGALONG_INTRINSICS_BEGIN
 
 namespace {
 
@@ -139,9 +134,7 @@ void find_together(const char* data, Extent row, Extent rows, char* results) {
 
 }  // namespace
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+TAGALONG_INTRINSICS_END
 #endif
 
 RowPlaces row_places(unsigned type, bool of_largest) {

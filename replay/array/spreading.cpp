@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "replay/array/lanes.h"
@@ -26,36 +27,21 @@ void spread_short(const char* from, Extent stride, Extent rows, char* to) {
   }
 }
 
+// Whether the row has one of these lengths, for which `spread` is called then, with the length as a type.
+template <int... length, class Spread>
+bool with_length(Extent row, const Spread& spread) {
+  return ((row == length && (spread(std::integral_constant<int, length>()), true)) || ...);
+}
+
 bool spread_anywhere(const char* from, Extent stride, Extent row, Extent rows, char* to) {
-  switch (row) {
-    case 2:
-      spread_short<2>(from, stride, rows, to);
-      return true;
-    case 3:
-      spread_short<3>(from, stride, rows, to);
-      return true;
-    case 4:
-      spread_short<4>(from, stride, rows, to);
-      return true;
-    case 8:
-      spread_short<8>(from, stride, rows, to);
-      return true;
-    case 16:
-      spread_short<16>(from, stride, rows, to);
-      return true;
-    default:
-      return false;
-  }
+  return with_length<2, 3, 4, 8, 16>(row, [&]<int length>(std::integral_constant<int, length> /*row*/) {
+    spread_short<length>(from, stride, rows, to);
+  });
 }
 
 #if defined(__x86_64__)
 
-// GCC 12 takes what its own header leaves undefined on purpose for a mistake.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
+TAGALONG_INTRINSICS_BEGIN
 
 // The lanes of vector `number` of those that eight elements become.
 template <int row, int number>
@@ -123,34 +109,13 @@ bool spread_by_vectors(const char* from, Extent stride, Extent row, Extent rows,
     spread_vectors(from, stride, row, rows, spread);
     return true;
   }
-  const auto lanes = [&]<int length>(std::integral_constant<int, length> /*row*/) {
-    spread_lanes<length>(elements, rows, spread, std::make_integer_sequence<int, length>());
-    return true;
-  };
-  if (stride != kItem) {
-    return false;
-  }
-  switch (row) {
-    case 2:
-      return lanes(std::integral_constant<int, 2>());
-    case 3:
-      return lanes(std::integral_constant<int, 3>());
-    case 4:
-      return lanes(std::integral_constant<int, 4>());
-    case 5:
-      return lanes(std::integral_constant<int, 5>());
-    case 6:
-      return lanes(std::integral_constant<int, 6>());
-    case 7:
-      return lanes(std::integral_constant<int, 7>());
-    default:
-      return false;
-  }
+  return stride == kItem &&
+         with_length<2, 3, 4, 5, 6, 7>(row, [&]<int length>(std::integral_constant<int, length> /*row*/) {
+           spread_lanes<length>(elements, rows, spread, std::make_integer_sequence<int, length>());
+         });
 }
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
+TAGALONG_INTRINSICS_END
 #endif
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/container/static_vector.hpp>
-#include <ranges>
 
 namespace tagalong::array {
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import operator
+import threading
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tagalong._core import _UfuncSite
 
+# Whether the machine has the instructions of the loops that are not NumPy's.
+HAS_VECTORS = "avx512dq" in Path("/proc/cpuinfo").read_text("ascii")
 NUMERIC_CODES = "?bBhHiIlLqQefdgFDG"
 NUMPY_2 = int(np.__version__.split(".", maxsplit=1)[0]) >= 2
 NUMBER_OPERATORS = {
@@ -38,6 +42,15 @@ ERRSTATES: list[dict[str, Any]] = [
     {"all": "call"},
 ]
 LARGE = 40_000  # float64 elements above the 256 KiB at which eager reuses temporaries
+
+
+def at_once(count: int, work: Callable[[int], None]) -> None:
+    """Does the work in so many threads, each with its number; they have ended then."""
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def described(value: Any) -> tuple[Any, ...]:

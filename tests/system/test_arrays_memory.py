@@ -6,7 +6,6 @@ import contextvars
 import gc
 import operator
 import sys
-import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +19,7 @@ from arrays_support import (
     LARGE,
     NUMBER_OPERATORS,
     Seen,
+    at_once,
     compare_runs,
     described,
     eval_binary,
@@ -348,11 +348,7 @@ def test_threads_share_a_site() -> None:
             if not (site.call(np.sin, [arrays[index]], 0) == np.sin(arrays[index])).all():
                 failures.append("sine")
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(4, work)
     assert not failures
     assert site.fallback == 0 and site.direct == 800
 

@@ -4,19 +4,18 @@ results, and that the ways for many rows at once were taken.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tagalong
+from arrays_support import HAS_VECTORS
 from chains_support import both, check
 from tagalong import _core
 
 WARM_UP = 6
 MOST_TOGETHER = 32
-HAS_VECTORS = "avx512dq" in Path("/proc/cpuinfo").read_text("ascii")
 KINDS = ("ordinary", "ties", "equal", "zeros", "one NaN", "NaNs", "infinite", "falling", "rising")
 
 

@@ -6,7 +6,6 @@ import itertools
 import struct
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import ERRSTATES, described
+from arrays_support import ERRSTATES, HAS_VECTORS, described
 from tagalong import _core, testing
 from tagalong._core import _UfuncSite
 
@@ -87,7 +86,7 @@ def test_bits_and_reports(kind: str, temporary: bool) -> None:
 
 
 def test_is_computed_without_division() -> None:
-    if "avx512dq" not in Path("/proc/cpuinfo").read_text("ascii"):
+    if not HAS_VECTORS:
         pytest.skip("this machine has no such instructions")
     before = _core._quotient_counts()
     compared(RANDOM.normal(size=5000), 3.0)
@@ -193,7 +192,7 @@ def test_joined_bits_and_reports(program: Callable[..., Any], kind: str) -> None
 
 
 def test_joined_without_division() -> None:
-    if "avx512dq" not in Path("/proc/cpuinfo").read_text("ascii"):
+    if not HAS_VECTORS:
         pytest.skip("this machine has no such instructions")
     traced = joined(two_quotients)
     x = RANDOM.normal(size=4 * 8192)  # so many blocks
@@ -238,5 +237,5 @@ def test_joined_quotients_near_the_middle_of_two() -> None:
     for divisor, found in rows:
         x = np.resize(np.array(found or [1.0]), 1024)
         assert traced(x, float(divisor))[0].tobytes() == (x / float(divisor)).tobytes(), divisor
-    if "avx512dq" in Path("/proc/cpuinfo").read_text("ascii"):
+    if HAS_VECTORS:
         assert _core._quotient_counts()[0] - before > len(rows) - 10

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import described
+from arrays_support import HAS_VECTORS, described
 from tagalong import _core
 
 RANDOM = np.random.default_rng(11)
@@ -121,7 +120,7 @@ def test_bits(program: Callable[[Any], Any], kind: str) -> None:
     for size in SIZES:
         x = values(kind, size)
         assert said(traced, x) == said(program, x), size
-    if "avx512dq" in Path("/proc/cpuinfo").read_text("ascii"):
+    if HAS_VECTORS:
         # A region that has been refused waits before it is tried again.
         least = len(SIZES) - 1 if kind == "ordinary" else 1
         if program in JOINED:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import ERRSTATES, described, sample, ufuncs
+from arrays_support import ERRSTATES, at_once, described, sample, ufuncs
 from chains_support import both, check
 from tagalong import _core
 
@@ -400,11 +400,7 @@ def test_two_threads() -> None:
             if traced(*inputs[number]).tobytes() != wanted[number]:
                 wrong.append(number)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(2, work)
     assert not wrong
 
 

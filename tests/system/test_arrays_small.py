@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import described
+from arrays_support import HAS_VECTORS, described
 from tagalong import _core, testing
 
 RANDOM = np.random.default_rng(51)
@@ -22,9 +21,7 @@ MOST = 1024  # elements
 WARM_UP = 6
 PAUSE = 15  # calls after one whose results were left open
 
-pytestmark = pytest.mark.skipif(
-    "avx512dq" not in Path("/proc/cpuinfo").read_text("ascii"), reason="this machine has no such instructions"
-)
+pytestmark = pytest.mark.skipif(not HAS_VECTORS, reason="this machine has no such instructions")
 
 
 def chain(x, y):

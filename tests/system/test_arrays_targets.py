@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 
 import tagalong
+from arrays_support import HAS_VECTORS
 from tagalong import _core
 
 RANDOM = np.random.default_rng(5)
@@ -74,7 +74,6 @@ STATES: dict[str, Any] = {
     "raise but underflows": {"all": "raise", "under": "ignore"},
 }
 RAISING = "raise but underflows"
-HAS_VECTORS = "avx512dq" in Path("/proc/cpuinfo").read_text("ascii")
 
 
 def array(kind: str) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 import subprocesses
+from arrays_support import at_once
 from chains_support import both, check, compare_program
 from tagalong import _core
 
@@ -145,11 +145,7 @@ def test_several_callers() -> None:
             if [np.asarray(part).tobytes() for part in traced(*inputs[number])] != wanted[number]:
                 wrong.append(number)
 
-    callers = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for caller in callers:
-        caller.start()
-    for caller in callers:
-        caller.join()
+    at_once(4, work)
     assert not wrong
 
 
