@@ -15,13 +15,14 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Peer:
-    """`forms` gives functions that make the program's function, one for each way; `own` and `back` are for peers with
-    arrays of their own: converting them is not measured."""
+    """`forms` gives functions that make the program's function, one for each way; `own` is for peers with arrays of
+    their own: converting them is not measured. `forget` has the next first call be one again."""
 
     name: str
     package: str
     forms: Callable[[Program, Any, int], Iterator[Callable[[], Function]]]
     own: Callable[[Arguments], Arguments] = lambda arguments: arguments
+    forget: Callable[[], None] = lambda: None
 
 
 def by_tagalong(program: Program, _: Any, threads: int) -> Iterator[Callable[[], Function]]:
@@ -32,6 +33,13 @@ def by_tagalong(program: Program, _: Any, threads: int) -> Iterator[Callable[[],
 def by_numexpr(program: Program, numexpr: Any, threads: int) -> Iterator[Callable[[], Function]]:
     numexpr.set_num_threads(threads)
     yield lambda: program.by_numexpr(numexpr)
+
+
+def forget_numexpr() -> None:
+    """It knows expressions by their texts; the others are given a function they have never seen."""
+    compiler = importlib.import_module("numexpr.necompiler")
+    for cache in (compiler._numexpr_cache, compiler._names_cache):
+        getattr(cache, "c", {}).clear()  # made when it is first asked
 
 
 def by_numba(program: Program, numba: Any, threads: int) -> Iterator[Callable[[], Function]]:
@@ -81,7 +89,7 @@ def torch_arrays(arguments: Arguments) -> Arguments:
 
 PEERS = (
     Peer("tagalong", "tagalong", by_tagalong),
-    Peer("numexpr", "numexpr", by_numexpr),
+    Peer("numexpr", "numexpr", by_numexpr, forget=forget_numexpr),
     Peer("numba", "numba", by_numba),
     Peer("jax", "jax", by_jax, jax_arrays),
     Peer("torch.compile", "torch", by_torch, torch_arrays),
