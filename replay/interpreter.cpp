@@ -6,6 +6,7 @@
 #include <array>
 #include <vector>
 
+#include "replay/array/bins.h"
 #include "replay/binding.h"
 #include "replay/guards.h"
 #include "replay/known_functions.h"
@@ -580,6 +581,11 @@ Interpreter::Answer Interpreter::call_step(const Step& step, const std::int32_t*
     arguments[index] = registers_[operands[index]];
   }
   PyObject* keywords = step.object == Py_None || step.op == Op::array_call ? nullptr : step.object;
+  if (step.op == Op::call && !step.expects_raise) {
+    if (PyObject* bins = array::count_bins(arguments, step.operand_count, keywords)) {
+      return store(step, bins);
+    }
+  }
   const bool is_quiet = raw_ != nullptr && keywords == nullptr && step.op == Op::call && !step.expects_raise &&
                         is_quiet_call(arguments, step.operand_count, &step.called);
   if (!is_quiet && !sync(step)) {

@@ -19,7 +19,7 @@ struct Row {
   bool is_method;
   KnownFunction function;
 };
-constexpr std::array<Row, 14> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
+constexpr std::array<Row, 15> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
                                      {"prod", true, {Kind::kReduction, Reduction::kProd}},
                                      {"max", true, {Kind::kReduction, Reduction::kMax}},
                                      {"min", true, {Kind::kReduction, Reduction::kMin}},
@@ -32,6 +32,7 @@ constexpr std::array<Row, 14> kRows{{{"sum", true, {Kind::kReduction, Reduction:
                                      {"amin", false, {Kind::kReduction, Reduction::kMin}},
                                      {"clip", true, {Kind::kClip, Reduction::kCount}},
                                      {"where", false, {Kind::kWhere, Reduction::kCount}},
+                                     {"bincount", false, {Kind::kBinCount, Reduction::kCount}},
                                      {"astype", true, {Kind::kAstype, Reduction::kCount}}}};
 
 // Looked up where NumPy defines them.

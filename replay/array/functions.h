@@ -8,7 +8,7 @@
 namespace tagalong::array {
 
 struct KnownFunction {
-  enum class Kind : std::uint8_t { kNone, kReduction, kWhere, kClip, kAstype } kind = Kind::kNone;
+  enum class Kind : std::uint8_t { kNone, kReduction, kWhere, kClip, kAstype, kBinCount } kind = Kind::kNone;
   Reduction reduction = Reduction::kCount;
 };
 

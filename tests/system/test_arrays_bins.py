@@ -1,0 +1,202 @@
+"""`np.bincount` of a recorded function: counts and sums with the bits of NumPy's own code, whatever the dtype of the
+labels and however the arguments are given; what it cannot be asked so, or would raise, is NumPy's."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tagalong
+from chains_support import Function, both, check
+from tagalong import _core
+
+WARM_UP = 3
+SIZES = (1, 2, 7, 8, 9, 255, 256, 2039, 2040, 2041, 5000, 20_000)
+BINS = (1, 2, 8, 9, 16, 17, 32, 33, 256, 257, 1000)
+LABELS = "?bBhHiIlq"
+
+
+def traced_and_warm(source: str, make: Any) -> tuple[Function, Function]:
+    # It is NumPy that an operation of arrays asks for.
+    eager, traced = both(f"def f(labels, weights):\n    np.negative(weights)\n    return {source}")
+    assert isinstance(traced, FunctionType)
+    for _ in range(WARM_UP):
+        check(eager, traced, make)
+    return eager, traced
+
+
+def counted(eager: Function, traced: Function, make: Any) -> tuple[int, int]:
+    """How many calls one call of the function has computed itself, and has left to NumPy."""
+    before = _core._bin_counts()
+    hits = tagalong.stats(traced).hits
+    check(eager, traced, make)
+    assert tagalong.stats(traced).hits == hits + 1
+    after = _core._bin_counts()
+    return after[0] - before[0], after[1] - before[1]
+
+
+def labels_of(code: str, size: int, bins: int) -> np.ndarray:
+    random = np.random.default_rng(size * 1009 + bins)
+    most = 2 if code == "?" else min(bins, np.iinfo(code).max)
+    return random.integers(0, most, size).astype(code)
+
+
+CALLS = (
+    "np.bincount(labels)",
+    "np.bincount(labels, weights)",
+    "np.bincount(labels, None, 5)",
+    "np.bincount(labels, weights, 40)",
+    "np.bincount(labels, weights=weights)",
+    "np.bincount(labels, minlength=12)",
+    "np.bincount(labels, minlength=12, weights=weights)",
+    "np.bincount(labels, weights, minlength=0)",
+)
+
+
+@pytest.mark.parametrize("source", CALLS)
+def test_all_ways_to_call_it(source: str) -> None:
+    eager, traced = traced_and_warm(source, lambda: [labels_of("l", 100, 8), np.linspace(-1.0, 3.0, 100)])
+    for size in SIZES:
+        for bins in BINS:
+            weights = np.random.default_rng(size).normal(size=size) * 10.0 ** (bins % 7)
+            assert counted(eager, traced, lambda: [labels_of("l", size, bins), weights]) == (1, 0)  # noqa: B023
+
+
+@pytest.mark.parametrize("code", LABELS)
+def test_labels_of_all_dtypes(code: str) -> None:
+    for source in (CALLS[0], CALLS[1]):
+        eager, traced = traced_and_warm(source, lambda: [labels_of(code, 10, 3), np.ones(10)])
+        for size in (3, 300, 5000):
+            for bins in (2, 8, 100, 1000):
+                weights = np.random.default_rng(bins).uniform(-1.0, 1.0, size)
+                make = lambda: [labels_of(code, size, bins), weights]  # noqa: B023, E731
+                assert counted(eager, traced, make) == (1, 0)
+
+
+def test_sums_are_added_in_order() -> None:
+    """Each has another value in any other order."""
+    eager, traced = traced_and_warm(CALLS[1], lambda: [labels_of("l", 10, 3), np.ones(10)])
+    for size in (100, 10_000):
+        scale = 10.0 ** np.random.default_rng(size).uniform(-18, 18, size)
+        for bins in (1, 2, 8, 64):
+            assert counted(eager, traced, lambda: [labels_of("l", size, bins), scale]) == (1, 0)  # noqa: B023
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, -0.0, 5e-324, 1.7e308])
+def test_special_weights(value: float) -> None:
+    eager, traced = traced_and_warm(CALLS[1], lambda: [labels_of("l", 10, 3), np.ones(10)])
+    weights = np.full(1000, value)
+    assert counted(eager, traced, lambda: [labels_of("l", 1000, 8), weights]) == (1, 0)
+
+
+def test_nans_are_numpys() -> None:
+    eager, traced = traced_and_warm(CALLS[1], lambda: [labels_of("l", 10, 3), np.ones(10)])
+    payloads = (np.arange(1000, dtype=np.uint64) + np.uint64(0x7FF8000000000000)).view(float)
+    payloads[::3] *= -1.0
+    assert counted(eager, traced, lambda: [labels_of("l", 1000, 8), payloads]) == (0, 1)
+    infinities = np.where(np.arange(1000) % 2 == 0, np.inf, -np.inf)
+    assert counted(eager, traced, lambda: [labels_of("l", 1000, 8), infinities]) == (0, 1)
+
+
+def misaligned(array: np.ndarray) -> np.ndarray:
+    raw = np.zeros(array.nbytes + 1, np.uint8)
+    moved = raw[1:].view(array.dtype)
+    moved[:] = array
+    return moved
+
+
+OTHERS: list[tuple[str, Any, Any]] = [
+    ("negative", np.array([1, -1, 2]), np.ones(3)),
+    ("a negative byte", np.array([1, -1, 2], np.int8), np.ones(3)),
+    ("the smallest", np.array([np.iinfo(np.int64).min]), np.ones(1)),
+    ("empty", np.array([], np.int64), np.array([])),
+    ("floats", np.array([1.0, 2.0]), np.ones(2)),
+    ("unsigned 64", np.array([1, 2], np.uint64), np.ones(2)),
+    ("two axes", np.array([[1, 2]]), np.ones(2)),
+    ("no axes", np.array(3), np.ones(1)),
+    ("too few weights", np.array([1, 2, 3]), np.ones(2)),
+    ("weights of integers", np.array([1, 2, 3]), np.arange(3)),
+    ("weights of floats", np.array([1, 2, 3]), np.ones(3, np.float32)),
+    ("complex weights", np.array([1, 2, 3]), np.ones(3, np.complex128)),
+    ("every other label", np.arange(10)[::2], np.ones(5)),
+    ("every other weight", np.arange(5), np.ones(10)[::2]),
+    ("backwards", np.arange(5)[::-1], np.arange(5.0)),
+    ("swapped bytes", np.arange(5).astype(">i8"), np.arange(5.0)),
+    ("misaligned labels", misaligned(np.arange(5)), np.arange(5.0)),
+    ("misaligned weights", np.arange(5), misaligned(np.arange(5.0))),
+    ("a subclass", np.arange(5).view(np.ma.MaskedArray), np.arange(5.0)),
+    ("many bins", np.array([100_000, 3]), np.arange(2.0)),
+    ("too many bins", np.array([1 << 62]), np.arange(1.0)),
+    ("a list", [1, 2, 2], np.ones(3)),
+]
+
+
+@pytest.mark.parametrize("source", [CALLS[1], CALLS[6]])
+@pytest.mark.parametrize(
+    ("labels", "weights"), [case[1:] for case in OTHERS], ids=[case[0] for case in OTHERS]
+)
+def test_all_else_is_numpys(source: str, labels: Any, weights: Any) -> None:
+    eager, traced = traced_and_warm(source, lambda: [np.array([1, 2, 2]), np.ones(3)])
+    for _ in range(2):
+        before = _core._bin_counts()[0]
+        check(eager, traced, lambda: [labels, weights])
+        assert _core._bin_counts()[0] == before
+    assert counted(eager, traced, lambda: [np.array([1, 2, 2]), np.ones(3)]) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "least", ["-1", "None", "2.0", "True", "np.int64(4)", "1 << 70", "1 << 40", "'a'", "70000"]
+)
+def test_other_minlengths(least: str) -> None:
+    source = f"np.bincount(labels, weights, {least})"
+    eager, traced = both(f"def f(labels, weights):\n    np.negative(weights)\n    return {source}")
+    for _ in range(4):
+        check(eager, traced, lambda: [np.array([1, 2, 2]), np.ones(3)])
+
+
+def test_read_only_operands_and_what_it_gives() -> None:
+    labels, weights = np.array([3, 1, 1]), np.array([0.5, 1.5, 2.5])
+    labels.flags.writeable = weights.flags.writeable = False
+    eager, traced = traced_and_warm(CALLS[1], lambda: [np.array([1, 2, 2]), np.ones(3)])
+    assert counted(eager, traced, lambda: [labels, weights]) == (1, 0)
+    result = traced(labels, weights)
+    result += 1.0  # its own memory
+    np.testing.assert_array_equal(result, [1.0, 5.0, 1.0, 1.5])
+
+
+def test_another_function_of_that_name() -> None:
+    class Own:
+        @staticmethod
+        def bincount(labels: Any, weights: Any) -> str:
+            return f"{len(labels)} of mine"
+
+        negative = np.negative
+
+    eager, traced = both(
+        "def f(labels, weights):\n    np.negative(weights)\n    return np.bincount(labels, weights)", np=Own
+    )
+    for _ in range(4):
+        before = _core._bin_counts()
+        check(eager, traced, lambda: [np.array([1, 2]), np.ones(2)])
+        assert _core._bin_counts() == before
+    assert traced(np.array([1, 2]), np.ones(2)) == "2 of mine"
+
+
+def test_in_a_loop() -> None:
+    source = """
+def f(labels, weights):
+    total = weights * 0.0
+    for number in range(20):
+        total = total + np.bincount(labels % (number + 1), weights, minlength=total.size)[: total.size]
+    return total
+"""
+    eager, traced = both(source)
+    for size in (1, 50, 3000):
+        for _ in range(3):
+            check(eager, traced, lambda: [np.arange(size), np.linspace(-1.0, 1.0, size)])  # noqa: B023
+    before = _core._bin_counts()[0]
+    check(eager, traced, lambda: [np.arange(50), np.linspace(-1.0, 1.0, 50)])
+    assert _core._bin_counts()[0] - before == 20
