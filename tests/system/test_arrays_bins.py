@@ -3,6 +3,7 @@ labels and however the arguments are given; what it cannot be asked so, or would
 
 from __future__ import annotations
 
+import random
 from types import FunctionType
 from typing import Any
 
@@ -200,3 +201,60 @@ def f(labels, weights):
     before = _core._bin_counts()[0]
     check(eager, traced, lambda: [np.arange(50), np.linspace(-1.0, 1.0, 50)])
     assert _core._bin_counts()[0] - before == 20
+
+
+RANDOM_CALLS = (
+    "np.bincount(x)",
+    "np.bincount(x, w)",
+    "np.bincount(x, w, m)",
+    "np.bincount(x, minlength=m)",
+    "np.bincount(x, weights=w, minlength=m)",
+    "np.bincount(x, None, m)",
+    "np.bincount(minlength=m, x=x)",
+    "np.bincount(x, m, w)",
+)
+
+
+def random_labels(chance: random.Random, numbers: np.random.Generator) -> np.ndarray:
+    size = chance.choice([0, 1, 2, 5, 8, 9, 64, 255, 256, 257, 1000, 2040, 2048, 5001])
+    most = chance.choice([1, 2, 8, 9, 16, 17, 32, 33, 100, 256, 257, 1000, 70_000])
+    code = chance.choice("?bBhHiIlqLQfd")
+    if code == "?":
+        labels = numbers.integers(0, 2, size).astype(bool)
+    elif code in "fd":
+        labels = numbers.uniform(0, most, size).astype(code)
+    else:
+        labels = numbers.integers(0, min(most, np.iinfo(code).max), size).astype(code)
+    if code in "bhilq" and size and chance.random() < 0.1:
+        labels[chance.randrange(size)] = -1
+    if chance.random() < 0.1:
+        labels = labels[:: chance.choice([2, -1])]
+    return labels if chance.random() < 0.95 else labels.reshape(-1, 1)
+
+
+def random_weights(chance: random.Random, numbers: np.random.Generator, size: int) -> Any:
+    kind = chance.random()
+    if kind < 0.6:
+        weights = numbers.normal(size=size) * 10.0 ** numbers.integers(-20, 20, size)
+        if size and chance.random() < 0.1:
+            weights[chance.randrange(size)] = chance.choice([np.nan, np.inf, -np.inf, -0.0])
+        return weights
+    if kind < 0.8:
+        return numbers.normal(size=size + chance.choice([0, 1])).astype(chance.choice(["f", "d", ">f8"]))
+    return None if kind < 0.9 else numbers.integers(0, 9, size)
+
+
+def test_random_calls() -> None:
+    chance, numbers = random.Random(5), np.random.default_rng(5)
+    functions = [
+        both(f"def f(x, w, m):\n    np.negative(np.ones(2))\n    return {call}") for call in RANDOM_CALLS
+    ]
+    before = _core._bin_counts()
+    for _ in range(500):
+        labels = random_labels(chance, numbers)
+        weights = random_weights(chance, numbers, labels.size)
+        least = chance.choice([0, 1, 8, 40, 100, None, -1, True, 2.0, np.int64(5), 70_000])
+        check(*chance.choice(functions), lambda: [labels, weights, least])  # noqa: B023
+    after = _core._bin_counts()
+    assert after[0] - before[0] > 40
+    assert after[1] - before[1] > 40
