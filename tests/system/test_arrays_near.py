@@ -93,6 +93,21 @@ def test_bits(ufunc: np.ufunc, kind: str) -> None:
     assert not HAS_LOOPS or (computed + left == x.size and computed > 0.3 * x.size)
 
 
+@pytest.mark.skipif(not HAS_LOOPS, reason="no loops of ours here")
+@pytest.mark.parametrize("ufunc", FUNCTIONS, ids=lambda ufunc: ufunc.__name__)
+def test_how_many_are_left_over(ufunc: np.ufunc) -> None:
+    """One in twenty, where the steps of this glibc are known."""
+    if tuple(map(int, platform.libc_ver()[1].split("."))) > (2, 42):
+        pytest.skip("its steps are not known")
+    for scale in (3.2, 100.0, 2.0**20):
+        x = RNG.uniform(-scale, scale, 64 * BLOCK)
+        before = counted()
+        assert_same(ufunc, x)
+        computed, left = (now - then for now, then in zip(counted(), before, strict=True))
+        assert computed + left == x.size
+        assert left < 0.06 * x.size
+
+
 @pytest.mark.parametrize("ufunc", FUNCTIONS, ids=lambda ufunc: ufunc.__name__)
 def test_lengths_and_places(ufunc: np.ufunc) -> None:
     x = RNG.uniform(-20, 20, 4000)
