@@ -38,6 +38,40 @@ class Arena {
 thread_local Arena arena;
 constexpr std::size_t kMostKept = 1U << 20U;  // bytes of an arena
 
+// Of the blocks of one run: little is on the stack, much is an array of NumPy's, which asks for huge pages.
+class RunMemory {
+ public:
+  RunMemory() = default;
+  RunMemory(const RunMemory&) = delete;
+  RunMemory& operator=(const RunMemory&) = delete;
+  ~RunMemory() = default;
+
+  // Once; null: there is none. At the beginning of a cache line.
+  char* reserve(const Numpy& np, std::size_t bytes) {
+    if (bytes <= kSmall) {
+      return small_.data();
+    }
+    if (bytes <= kMostKept) {
+      return arena.reserve(bytes);
+    }
+    const auto size = static_cast<Extent>(bytes + kCacheLine);
+    Py_INCREF(np.descr[kUInt8]);
+    large_ = Ref::steal(np.new_from_descr(np.array_type, np.descr[kUInt8], 1, &size, nullptr, nullptr, 0, nullptr));
+    PyErr_Clear();
+    if (!large_) {
+      return nullptr;
+    }
+    char* data = as_array(large_.get())->data;
+    const auto address = reinterpret_cast<std::uintptr_t>(data);
+    return data + (padded(address) - address);
+  }
+
+ private:
+  static constexpr std::size_t kSmall = 2048;
+  alignas(kCacheLine) std::array<char, kSmall> small_;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  Ref large_;
+};
+
 }  // namespace
 
 void RegionPlan::place_blocks(char* blocks, std::size_t bytes, Frame* frame, Space* space) const {
@@ -99,61 +133,33 @@ RegionReason RegionPlan::compute_and_check(const Numpy& np, Frame* frame, Space*
   return RegionReason::kNone;
 }
 
+// How many elements go through all operations at a time.
+Extent RegionPlan::block_of(const Frame& frame, const Space* space) const {
+  if (is_staged_) {
+    return std::min(frame.count, std::max<Extent>(kBlock / frame.row, 1) * frame.row);
+  }
+  const bool sums_alone = operations_.empty() && space == nullptr;  // reduce loops halve what they sum themselves
+  return sums_alone ? frame.count : std::min(frame.count, kBlock);
+}
+
+// Two passes: only to see whether anything has to be reported, then for good.
+RegionReason RegionPlan::try_out(const Numpy& np, Frame* frame, Space* space, const PartMemory& memory) const {
+  const Places begin = frame->data;
+  frame->is_tried = true;
+  const RegionReason reason = compute_and_check(np, frame, space, memory);
+  frame->is_tried = false;
+  frame->data = begin;
+  space->walk->begin();
+  region_counts.twice += reason == RegionReason::kNone ? 1 : 0;
+  return reason;
+}
+
 RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame,
                                  Space* space) const {
   std::optional<KeptMemory> kept(std::in_place, np, static_cast<std::size_t>(frame->count) * kItemSize);
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    const Output& output = outputs_[i];
-    if (output.reduction >= 0 || output.fold >= 0) {
-      continue;
-    }
-    if (output.descr == nullptr) {
-      outputs[i] = Ref::create(externals[output.external]);
-      continue;
-    }
-    if (static_cast<int>(i) == donor_.output) {
-      outputs[i] = Ref::create(donor(*frame, space, externals));
-      if (outputs[i]) {
-        frame->is_donated = true;
-        frame->data[output.slot] = as_array(outputs[i].get())->data;
-        frame->strides[output.slot] = output.item_size;
-        ++region_counts.donated;
-        continue;
-      }
-    }
-    Py_INCREF(output.descr);
-    if (output.is_column && space != nullptr) {
-      const Shape shape = column_shape(space->shape, output.drops_axes);
-      outputs[i] = Ref::steal(np.new_from_descr(np.array_type, output.descr, shape.nd, shape.dims.data(),
-                                                space->output_strides[i].data(), nullptr, 0, nullptr));
-      if (!outputs[i]) {
-        PyErr_Clear();
-        return RegionReason::kMemory;
-      }
-      frame->data[output.slot] = as_array(outputs[i].get())->data;
-      frame->strides[output.slot] = output.item_size;
-      continue;
-    }
-    outputs[i] = Ref::steal(
-        space == nullptr ? np.new_from_descr(np.array_type, output.descr, frame->shape->nd, frame->shape->dimensions,
-                                             nullptr, nullptr, frame->order == kFContiguous ? 1 : 0, nullptr)
-                         : np.new_from_descr(np.array_type, output.descr, space->shape.nd, space->shape.dims.data(),
-                                             space->output_strides[i].data(), nullptr, 0, nullptr));
-    if (!outputs[i]) {
-      PyErr_Clear();
-      return RegionReason::kMemory;
-    }
-    char* data = as_array(outputs[i].get())->data;
-    if (space == nullptr || space->walk->is_row(space->walked_outputs[i])) {
-      frame->data[output.slot] = data;
-      frame->strides[output.slot] = output.item_size;
-    } else {
-      space->scattered.push_back({.data = data,
-                                  .strides = space->walked_outputs[i],
-                                  .slot = output.slot,
-                                  .item_size = output.item_size,
-                                  .is_direct = false});  // strided results of some loops are wrong (isfinite of 2.4)
-    }
+  if (!make_results(np, externals, outputs, frame, space)) {
+    PyErr_Clear();
+    return RegionReason::kMemory;
   }
   if (frame->count == 0) {
     return reductions_.empty() && folds_.empty() ? RegionReason::kNone : RegionReason::kReduction;
@@ -162,18 +168,11 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   if (!folds_.empty() && !is_staged_) {
     folds = std::make_unique<Folds>();
     frame->folds = folds.get();
-    const RegionReason reason = bind_folds(np, *frame, space, frame->folds);
-    if (reason != RegionReason::kNone) {
+    if (const RegionReason reason = bind_folds(np, *frame, space, frame->folds); reason != RegionReason::kNone) {
       return reason;
     }
   }
-  frame->block = is_staged_ ? std::max<Extent>(kBlock / frame->row, 1) * frame->row : kBlock;
-  if (operations_.empty() && space == nullptr) {
-    frame->block = frame->count;  // reduce loops halve what they sum themselves
-  }
-  frame->block = std::min(frame->count, frame->block);
-  constexpr std::size_t kSmall = 2048;
-  alignas(kCacheLine) std::array<char, kSmall> small;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  frame->block = block_of(*frame, space);
   const std::size_t parts = part_count(*frame);
   const Writing way = writing(np, *frame, space, parts);
   const bool is_copied = way == Writing::kCopied;
@@ -186,66 +185,34 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
     frame->block = std::min(frame->count, kLongBlock);
   }
   const std::size_t ports = space == nullptr ? 0 : space->gathered.size() + space->scattered.size();
-  const std::size_t whole = padded(static_cast<std::size_t>(frame->count) * kItemSize);  // of a target
   const std::size_t each = bytes * (buffers_ + ports);                                   // of a part
-  const std::size_t needed = each * parts + (is_copied ? whole * targets_.size() : 0);
-  char* blocks = small.data();
-  Ref large;
-  if (needed > kMostKept) {
-    // NumPy asks for huge pages, which new memory of this size wants.
-    const auto size = static_cast<Extent>(needed + kCacheLine);
-    Py_INCREF(np.descr[kUInt8]);
-    large = Ref::steal(np.new_from_descr(np.array_type, np.descr[kUInt8], 1, &size, nullptr, nullptr, 0, nullptr));
-    PyErr_Clear();
-    blocks = large ? as_array(large.get())->data : nullptr;
-    blocks += blocks == nullptr
-                  ? 0
-                  : padded(reinterpret_cast<std::uintptr_t>(blocks)) - reinterpret_cast<std::uintptr_t>(blocks);
-  } else if (needed > kSmall) {
-    blocks = arena.reserve(needed);
-  }
+  const std::size_t whole = padded(static_cast<std::size_t>(frame->count) * kItemSize);  // of a target
+  RunMemory run_memory;
+  char* const blocks = run_memory.reserve(np, each * parts + (is_copied ? whole * targets_.size() : 0));
   if (blocks == nullptr) {
     return RegionReason::kMemory;
   }
   kept.reset();
   place_blocks(blocks, bytes, frame, space);
-  char* const parts_memory = std::exchange(blocks, blocks + each * parts);
-  char* const contents = blocks;  // of the targets, one after another
-  for (const Target& target : targets_) {
-    frame->data[target.slot] = is_copied ? std::exchange(blocks, blocks + whole) : contents;
-    frame->strides[target.slot] = np.item_size[target.type];
+  char* const contents = blocks + each * parts;  // of the targets, one after another
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    frame->data[targets_[i].slot] = contents + (is_copied ? whole * i : 0);
+    frame->strides[targets_[i].slot] = np.item_size[targets_[i].type];
   }
-  const PartMemory memory{parts, parts_memory, each, bytes};
+  const PartMemory memory{parts, blocks, each, bytes};
   begin_streaming(frame, space);
   if (way == Writing::kTried) {
-    const auto begin = frame->data;
-    frame->is_tried = true;
-    const RegionReason reason = compute_and_check(np, frame, space, memory);
-    if (reason != RegionReason::kNone) {
+    if (const RegionReason reason = try_out(np, frame, space, memory); reason != RegionReason::kNone) {
       return reason;
     }
-    frame->is_tried = false;
-    frame->data = begin;
-    space->walk->begin();
-    ++region_counts.twice;
   }
   region_counts.at_once += way == Writing::kAtOnce ? 1 : 0;
-  const RegionReason reason = compute_and_check(np, frame, space, memory);
-  if (reason != RegionReason::kNone) {
+  if (const RegionReason reason = compute_and_check(np, frame, space, memory); reason != RegionReason::kNone) {
     return reason;
   }
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    if (outputs_[i].fold >= 0) {
-      outputs[i] = folds->results.at(static_cast<std::size_t>(outputs_[i].fold));
-    }
-    if (const std::int16_t number = outputs_[i].reduction; number >= 0) {
-      const auto place = static_cast<std::size_t>(number);
-      outputs[i] = Ref::steal(make_scalar(np, reductions_[place].kernel->type, frame->reduced[place]));
-      if (!outputs[i]) {
-        PyErr_Clear();
-        return RegionReason::kMemory;
-      }
-    }
+  if (!give_reduced(np, outputs, *frame)) {
+    PyErr_Clear();
+    return RegionReason::kMemory;
   }
   for (std::size_t i = 0; i < targets_.size() && is_copied; ++i) {
     space->walk->begin();

@@ -214,6 +214,11 @@ class RegionPlan {
     std::size_t each, block;
   };
   RegionReason compute_and_check(const Numpy& np, Frame* frame, Space* space, const PartMemory& memory) const;
+  RegionReason try_out(const Numpy& np, Frame* frame, Space* space, const PartMemory& memory) const;
+  bool make_results(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame, Space* space) const;
+  [[nodiscard]] Ref make_result(const Numpy& np, std::size_t number, const Frame& frame, const Space* space) const;
+  bool give_reduced(const Numpy& np, Ref* outputs, const Frame& frame) const;
+  [[nodiscard]] Extent block_of(const Frame& frame, const Space* space) const;
   bool may_be_in_place(const Numpy& np, const Space* space) const;
   // How an array that is there already gets its new contents.
   enum class Writing : std::uint8_t { kCopied, kTried, kAtOnce };
