@@ -65,14 +65,21 @@ bool read(const Numpy& np, PyObject* const* arguments, int count, PyObject* name
     return false;  // eager does not cast these
   }
   call->count = call->labels->dimensions[0];
+  bool has_weights = false;
+  bool has_least = false;  // not twice, by place and by name
   bool is_read = call->count > 0;
   for (int index = 1; index < count && is_read; ++index) {
     PyObject* name = index < placed ? nullptr : PyTuple_GET_ITEM(names, index - placed);
     const auto is_it = [&](const char* parameter, int place) {
       return name == nullptr ? index == place : PyUnicode_CompareWithASCIIString(name, parameter) == 0;
     };
-    is_read = (is_it("weights", 1) && read_weights(np, arguments[index], call)) ||
-              (is_it("minlength", 2) && read_least(arguments[index], call));
+    if (!has_weights && is_it("weights", 1)) {
+      has_weights = is_read = read_weights(np, arguments[index], call);
+    } else if (!has_least && is_it("minlength", 2)) {
+      has_least = is_read = read_least(arguments[index], call);
+    } else {
+      is_read = false;
+    }
   }
   return is_read;
 }

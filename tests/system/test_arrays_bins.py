@@ -4,6 +4,7 @@ labels and however the arguments are given; what it cannot be asked so, or would
 from __future__ import annotations
 
 import random
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -156,6 +157,41 @@ def test_other_minlengths(least: str) -> None:
     eager, traced = both(f"def f(labels, weights):\n    np.negative(weights)\n    return {source}")
     for _ in range(4):
         check(eager, traced, lambda: [np.array([1, 2, 2]), np.ones(3)])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "labels, weights, weights=weights",
+        "labels, None, weights=weights",
+        "labels, weights, 5, minlength=5",
+        "labels, None, 5, minlength=5",
+        "labels, x=labels",
+        "labels, labels=labels",
+        "labels, weights, 5, 5",
+        "labels, None, least=5",
+        "x=labels, weights=weights, minlength=5",
+    ],
+)
+def test_other_ways_to_call_it_once_it_is_another_function(arguments: str) -> None:
+    """Most of them raise, so only what was recorded with another function gets to replay them."""
+    eager, traced = both(
+        f"def f(call, labels, weights):\n    np.negative(weights)\n    return call({arguments})"
+    )
+
+    def given(call: Any) -> Any:
+        return lambda: [call, np.array([1, 2, 2]), np.ones(3)]
+
+    def average(*given: Any, **named: Any) -> int:
+        return len(given) + len(named)
+
+    for recorded in (np.average, partial(average)):
+        for _ in range(WARM_UP):
+            check(eager, traced, given(recorded))
+        check(eager, traced, given(np.bincount))
+    if "x=labels, weights" not in arguments:
+        with pytest.raises(TypeError):
+            traced(np.bincount, np.array([1, 2, 2]), np.ones(3))
 
 
 def test_read_only_operands_and_what_it_gives() -> None:
