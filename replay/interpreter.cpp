@@ -581,12 +581,13 @@ Interpreter::Answer Interpreter::call_step(const Step& step, const std::int32_t*
     arguments[index] = registers_[operands[index]];
   }
   PyObject* keywords = step.object == Py_None || step.op == Op::array_call ? nullptr : step.object;
-  if (step.op == Op::call && !step.expects_raise) {
+  const bool is_plain = step.op == Op::call && !step.expects_raise;
+  if (is_plain) {
     if (PyObject* bins = array::count_bins(arguments, step.operand_count, keywords)) {
       return store(step, bins);
     }
   }
-  const bool is_quiet = raw_ != nullptr && keywords == nullptr && step.op == Op::call && !step.expects_raise &&
+  const bool is_quiet = raw_ != nullptr && keywords == nullptr && is_plain &&
                         is_quiet_call(arguments, step.operand_count, &step.called);
   if (!is_quiet && !sync(step)) {
     return Answer::kRaised;

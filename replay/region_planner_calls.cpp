@@ -58,8 +58,7 @@ bool RegionPlanner::call(const Step& step, const std::int32_t* operands) {
   }
   const bool is_ufunc = callable != nullptr && Py_TYPE(callable) == np_.ufunc_type && has_out(step.object);
   const bool is_reduction = function.kind == array::KnownFunction::Kind::kReduction;
-  const bool is_known = function.kind != array::KnownFunction::Kind::kNone &&
-                        function.kind != array::KnownFunction::Kind::kBinCount && step.object == Py_None;
+  const bool is_known = function.kind != array::KnownFunction::Kind::kNone && step.object == Py_None;
   if (!is_ufunc && !is_known && !is_reduction) {
     return refuse(Reason::kOther);
   }

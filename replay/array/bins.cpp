@@ -18,9 +18,9 @@ LoopTally bin_tally;
 
 namespace {
 
-constexpr Extent kMostBins = 1 << 16;  // larger results are new memory that NumPy has the system clear
-constexpr Extent kOften = 256;         // elements from which on there are several counters
-constexpr Extent kMostOfTen = 256;     // bins up to which there are
+constexpr Extent kMostBins = 1 << 16;     // larger results are new memory that NumPy has the system clear
+constexpr Extent kLeastForSeveral = 256;  // elements from which on there are several counters
+constexpr Extent kMostOfSeveral = 256;    // bins up to which there are
 constexpr std::size_t kCounters = 4;
 
 struct Call {
@@ -94,13 +94,13 @@ template <class Label>
   return most;
 }
 
-#if defined(__x86_64__)
-
 // The compiler makes vectors of it.
 template <class Label>
 [[gnu::noinline]] TAGALONG_AVX512 std::uint64_t largest_in_lanes(const Label* labels, Extent count) {
   return largest(labels, count);
 }
+
+#if defined(__x86_64__)
 
 constexpr Extent kBytes = 8;  // counters of a lane
 constexpr Extent kByteMost = 255;
@@ -155,11 +155,6 @@ Extent count_few(const std::int64_t* labels, Extent count, Extent size, std::int
 
 #else
 
-template <class Label>
-std::uint64_t largest_in_lanes(const Label* labels, Extent count) {
-  return largest(labels, count);
-}
-
 Extent count_few(const std::int64_t* /*labels*/, Extent /*count*/, Extent /*size*/, std::int64_t* /*bins*/) {
   return 0;
 }
@@ -173,8 +168,8 @@ void count_labels(const Label* labels, Extent count, Extent size, std::int64_t* 
   if constexpr (std::is_same_v<Label, std::int64_t>) {
     i = count_few(labels, count, size, bins);
   }
-  if (count - i >= kOften && size <= kMostOfTen) {
-    std::array<std::array<std::int64_t, kMostOfTen>, kCounters - 1> more;  // NOLINT(*-member-init): as many as bins
+  if (count - i >= kLeastForSeveral && size <= kMostOfSeveral) {
+    std::array<std::array<std::int64_t, kMostOfSeveral>, kCounters - 1> more;  // NOLINT(*-member-init): as many as bins
     for (auto& counters : more) {
       std::fill_n(counters.begin(), size, 0);
     }
@@ -258,7 +253,11 @@ PyObject* count_bins(PyObject* const* slots, int count, PyObject* names) {
     return nullptr;
   }
   const Numpy* np = met_numpy();
-  if (np == nullptr || known_function(callable).kind != KnownFunction::Kind::kBinCount) {
+  if (np == nullptr) {
+    return nullptr;
+  }
+  static const Ref* const bincount = new Ref(dispatcher("bincount"));  // for the process
+  if (callable != bincount->get()) {
     return nullptr;
   }
   Call call;

@@ -6,8 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "rewriter/interp/ref.h"
-
 namespace tagalong::array {
 
 namespace {
@@ -19,7 +17,7 @@ struct Row {
   bool is_method;
   KnownFunction function;
 };
-constexpr std::array<Row, 15> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
+constexpr std::array<Row, 14> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
                                      {"prod", true, {Kind::kReduction, Reduction::kProd}},
                                      {"max", true, {Kind::kReduction, Reduction::kMax}},
                                      {"min", true, {Kind::kReduction, Reduction::kMin}},
@@ -32,23 +30,7 @@ constexpr std::array<Row, 15> kRows{{{"sum", true, {Kind::kReduction, Reduction:
                                      {"amin", false, {Kind::kReduction, Reduction::kMin}},
                                      {"clip", true, {Kind::kClip, Reduction::kCount}},
                                      {"where", false, {Kind::kWhere, Reduction::kCount}},
-                                     {"bincount", false, {Kind::kBinCount, Reduction::kCount}},
                                      {"astype", true, {Kind::kAstype, Reduction::kCount}}}};
-
-// Looked up where NumPy defines them.
-Ref find(const char* name) {
-  constexpr std::array kModules{"numpy._core.fromnumeric", "numpy.core.fromnumeric", "numpy._core.multiarray",
-                                "numpy.core.multiarray"};
-  for (const char* path : kModules) {
-    PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), path);
-    Ref function = module == nullptr ? Ref() : Ref::steal(PyObject_GetAttrString(module, name));
-    PyErr_Clear();
-    if (function && std::string_view(Py_TYPE(function.get())->tp_name).ends_with("_ArrayFunctionDispatcher")) {
-      return function;
-    }
-  }
-  return {};
-}
 
 template <class T>
 int select(MethodContext* /*context*/, char* const* data, const Extent* dims, const Extent* strides, void* /*aux*/) {
@@ -86,11 +68,25 @@ int select(MethodContext* /*context*/, char* const* data, const Extent* dims, co
 
 }  // namespace
 
+Ref dispatcher(const char* name) {
+  constexpr std::array kModules{"numpy._core.fromnumeric", "numpy.core.fromnumeric", "numpy._core.multiarray",
+                                "numpy.core.multiarray"};
+  for (const char* path : kModules) {
+    PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), path);
+    Ref function = module == nullptr ? Ref() : Ref::steal(PyObject_GetAttrString(module, name));
+    PyErr_Clear();
+    if (function && std::string_view(Py_TYPE(function.get())->tp_name).ends_with("_ArrayFunctionDispatcher")) {
+      return function;
+    }
+  }
+  return {};
+}
+
 KnownFunction known_function(PyObject* callable) {
   static const auto* const known = [] {
     auto* functions = new std::array<Ref, kRows.size()>;  // for the process
     for (std::size_t i = 0; i < kRows.size(); ++i) {
-      (*functions)[i] = kRows[i].function.kind == Kind::kAstype ? Ref() : find(kRows[i].name);
+      (*functions)[i] = kRows[i].function.kind == Kind::kAstype ? Ref() : dispatcher(kRows[i].name);
     }
     return functions;
   }();

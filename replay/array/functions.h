@@ -4,13 +4,17 @@
 
 #include "replay/array/numpy_abi.h"
 #include "replay/array/reduction.h"
+#include "rewriter/interp/ref.h"
 
 namespace tagalong::array {
 
 struct KnownFunction {
-  enum class Kind : std::uint8_t { kNone, kReduction, kWhere, kClip, kAstype, kBinCount } kind = Kind::kNone;
+  enum class Kind : std::uint8_t { kNone, kReduction, kWhere, kClip, kAstype } kind = Kind::kNone;
   Reduction reduction = Reduction::kCount;
 };
+
+// The function of this name that NumPy itself has defined, which is another object in every series; null if there is none.
+[[nodiscard]] Ref dispatcher(const char* name);
 
 [[nodiscard]] KnownFunction known_function(PyObject* callable);
 // Of exact arrays.

@@ -49,6 +49,8 @@ inline constexpr Extent kLanes = 8;
 
 #else
 
+#define TAGALONG_AVX512
+
 [[nodiscard]] inline bool has_avx512() { return false; }
 
 #endif

@@ -15,22 +15,17 @@ bool RegionPlan::make_results(const Numpy& np, PyObject* const* externals, Ref* 
       outputs[i] = Ref::create(externals[output.external]);
       continue;
     }
-    if (static_cast<int>(i) == donor_.output) {
-      outputs[i] = Ref::create(donor(*frame, space, externals));
-      if (outputs[i]) {
-        frame->is_donated = true;
-        frame->data[output.slot] = as_array(outputs[i].get())->data;
-        frame->strides[output.slot] = output.item_size;
-        ++region_counts.donated;
-        continue;
-      }
-    }
-    outputs[i] = make_result(np, i, *frame, space);
-    if (!outputs[i]) {
+    const bool may_be_donated = static_cast<int>(i) == donor_.output;
+    outputs[i] = may_be_donated ? Ref::create(donor(*frame, space, externals)) : Ref();
+    const bool is_donated = static_cast<bool>(outputs[i]);
+    if (is_donated) {
+      frame->is_donated = true;
+      ++region_counts.donated;
+    } else if (outputs[i] = make_result(np, i, *frame, space); !outputs[i]) {
       return false;
     }
     char* data = as_array(outputs[i].get())->data;
-    if (space == nullptr || output.is_column || space->walk->is_row(space->walked_outputs[i])) {
+    if (is_donated || space == nullptr || output.is_column || space->walk->is_row(space->walked_outputs[i])) {
       frame->data[output.slot] = data;
       frame->strides[output.slot] = output.item_size;
     } else {

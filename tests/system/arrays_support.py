@@ -53,6 +53,13 @@ def at_once(count: int, work: Callable[[int], None]) -> None:
         thread.join()
 
 
+def misaligned(array: np.ndarray) -> np.ndarray:
+    """The same, one byte behind where its items should lie."""
+    moved = np.zeros(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)
+    moved[...] = array
+    return moved
+
+
 def described(value: Any) -> tuple[Any, ...]:
     """Everything that can be seen of a result."""
     if not isinstance(value, np.ndarray):

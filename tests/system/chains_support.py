@@ -18,7 +18,7 @@ import numpy as np
 
 import arrays_support
 import tagalong
-from arrays_support import ERRSTATES, described, sample
+from arrays_support import ERRSTATES, described, misaligned, sample
 from tagalong import _core
 
 Function = Callable[..., Any]
@@ -402,10 +402,7 @@ class Operands:
         elif self.special == "read-only":
             arrays[2].flags.writeable = False
         elif self.special == "unaligned":
-            raw = np.zeros(arrays[1].nbytes + 1, np.uint8)[1:]
-            other = raw.view(arrays[1].dtype).reshape(arrays[1].shape)
-            other[...] = arrays[1]
-            arrays[1] = other
+            arrays[1] = misaligned(arrays[1])
         elif self.special == "0-d":
             arrays[2] = np.array(1.5 if self.codes[0] in "fd" else 3).astype(self.codes[0])
         return [*arrays, self.number, 1]

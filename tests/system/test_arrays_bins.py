@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tagalong
+from arrays_support import misaligned
 from chains_support import Function, both, check
 from tagalong import _core
 
@@ -41,9 +42,9 @@ def counted(eager: Function, traced: Function, make: Any) -> tuple[int, int]:
 
 
 def labels_of(code: str, size: int, bins: int) -> np.ndarray:
-    random = np.random.default_rng(size * 1009 + bins)
+    numbers = np.random.default_rng(size * 1009 + bins)
     most = 2 if code == "?" else min(bins, np.iinfo(code).max)
-    return random.integers(0, most, size).astype(code)
+    return numbers.integers(0, most, size).astype(code)
 
 
 CALLS = (
@@ -101,13 +102,6 @@ def test_nans_are_numpys() -> None:
     assert counted(eager, traced, lambda: [labels_of("l", 1000, 8), payloads]) == (0, 1)
     infinities = np.where(np.arange(1000) % 2 == 0, np.inf, -np.inf)
     assert counted(eager, traced, lambda: [labels_of("l", 1000, 8), infinities]) == (0, 1)
-
-
-def misaligned(array: np.ndarray) -> np.ndarray:
-    raw = np.zeros(array.nbytes + 1, np.uint8)
-    moved = raw[1:].view(array.dtype)
-    moved[:] = array
-    return moved
 
 
 OTHERS: list[tuple[str, Any, Any]] = [

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import compare_runs, described
+from arrays_support import compare_runs, described, misaligned
 from tagalong import _core
 from tagalong._core import _UfuncSite
 
@@ -115,9 +115,7 @@ def test_lengths_and_places(ufunc: np.ufunc) -> None:
     for size in [*range(71), *range(1016, 1033), 2047, 2048, 2049, 3000]:
         for offset in range(0, 9, 3):
             assert_same(ufunc, x[offset : offset + size])
-    bytes_of = np.zeros(8 * 200 + 1, np.uint8)
-    unaligned = bytes_of[1:].view(np.float64)
-    unaligned[:] = x[:200]
+    unaligned = misaligned(x[:200])
     compare_runs(
         lambda: ufunc(unaligned), lambda site: site.call(ufunc, [unaligned], 0), must_be_direct=False
     )

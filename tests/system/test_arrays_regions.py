@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import ERRSTATES, at_once, described, sample, ufuncs
+from arrays_support import ERRSTATES, at_once, described, misaligned, sample, ufuncs
 from chains_support import both, check
 from tagalong import _core
 
@@ -207,9 +207,7 @@ def operands(random: Random, code: str, layout: str, size: int, kind: str) -> li
     elif layout == "row":
         arrays = [a.reshape(1, -1) for a in arrays]
     elif layout == "unaligned":
-        raw = np.zeros(size * arrays[0].itemsize + 1, np.uint8)[1:]
-        raw[:] = arrays[0].view(np.uint8)
-        arrays[0] = raw.view(arrays[0].dtype)
+        arrays[0] = misaligned(arrays[0])
     elif layout == "swapped":
         arrays[1] = arrays[1].astype(arrays[1].dtype.newbyteorder())
     elif layout == "0-d":

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import HAS_VECTORS, described
+from arrays_support import HAS_VECTORS, described, misaligned
 from tagalong import _core, testing
 
 RANDOM = np.random.default_rng(51)
@@ -131,12 +131,6 @@ class Sub(np.ndarray):
     pass
 
 
-def unaligned(x: np.ndarray) -> np.ndarray:
-    memory = np.zeros(x.nbytes + 1, np.uint8)[1:].view(np.float64)
-    memory[:] = x.ravel()
-    return memory.reshape(x.shape)
-
-
 LAYOUTS: dict[str, Callable[[np.ndarray], Any]] = {
     "as it is": lambda x: x,
     "F": np.asfortranarray,
@@ -145,7 +139,7 @@ LAYOUTS: dict[str, Callable[[np.ndarray], Any]] = {
     "turned": lambda x: x.T.copy().T,
     "one row": lambda x: x[:1],
     "first axis": lambda x: x[..., :1],
-    "unaligned": unaligned,
+    "unaligned": misaligned,
     "swapped bytes": lambda x: x.astype(">f8"),
     "float32": lambda x: x.astype(np.float32),
     "int64": lambda x: x.astype(np.int64),
