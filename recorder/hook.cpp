@@ -36,6 +36,9 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
       session->unwound(frame);
     } else if ((key & 1) == 0) {
       session->before(frame, static_cast<int>(key >> 1));
+      if (reinterpret_cast<Hook*>(self)->session != nullptr) {
+        session->prepare_array_operation(frame, static_cast<int>(key >> 1));
+      }
     } else {
       session->after(frame, static_cast<int>(key >> 1));
     }

@@ -4,8 +4,10 @@
 #include <array>
 #include <map>
 
+#include "recorder/array_proxy.h"
 #include "recorder/leaving.h"
 #include "recorder/rule_table.h"
+#include "replay/array/numpy_abi.h"
 #include "rewriter/hook_key.h"
 #include "rewriter/instrument.h"
 #include "rewriter/interp/code_link.h"
@@ -261,9 +263,14 @@ std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
 
   rewriter::HookPlan plan;
   plan.callable = hook;
+  const bool has_arrays = array::imported_module("numpy") != nullptr;
   plan.before = [&](int index) {
-    return index < count && (decoded->is_handler[static_cast<std::size_t>(index)] ||
-                             wants_before(assembly.instructions[static_cast<std::size_t>(index)].opcode));
+    if (index >= count) {
+      return false;
+    }
+    const auto place = static_cast<std::size_t>(index);
+    const std::uint8_t opcode = assembly.instructions[place].opcode;
+    return decoded->is_handler[place] || wants_before(opcode) || (has_arrays && may_have_array_proxy(opcode));
   };
   plan.after = [&](int index) {
     if (index >= count) {

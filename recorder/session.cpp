@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "recorder/array_proxy.h"
 #include "recorder/hook.h"
 #include "recorder/inline.h"
 #include "recorder/leaving.h"
@@ -256,9 +257,14 @@ void Session::before(interp::Frame* frame, int instruction) {
   if (!is_mine(frame)) {
     return;
   }
-  const int depth = top().code->decoded->shape->depths[static_cast<std::size_t>(instruction)];
+  const DecodedCode& decoded = *top().code->decoded;
+  const auto place = static_cast<std::size_t>(instruction);
+  if (!wants_before(instruction_at(instruction).opcode) && !decoded.is_handler[place]) {
+    return;  // the hook is there for prepare_array_operation
+  }
+  const int depth = decoded.shape->depths[place];
   live_top_ = interp::stack_base(frame) + depth;
-  if (top().code->decoded->is_handler[static_cast<std::size_t>(instruction)] && !catch_exception(frame, instruction)) {
+  if (decoded.is_handler[place] && !catch_exception(frame, instruction)) {
     return;
   }
   end_iteration();
@@ -282,6 +288,20 @@ void Session::before(interp::Frame* frame, int instruction) {
 #endif
   run(instruction_at(instruction));
   give_up_refused();
+}
+
+void Session::prepare_array_operation(interp::Frame* frame, int instruction) {
+  if (!is_mine(frame)) {
+    return;
+  }
+  const Instruction& operation = instruction_at(instruction);
+  if (!may_have_array_proxy(operation.opcode)) {
+    return;  // the hook is there for others
+  }
+  const bool has_keywords =
+      operation.opcode == rewriter::op::kCALL && instruction_at(call_start(instruction)).opcode == rewriter::op::kKW_NAMES;
+  const int depth = top().code->decoded->shape->depths[static_cast<std::size_t>(instruction)];
+  put_array_proxy(operation, has_keywords, interp::stack_base(frame) + depth);
 }
 
 void Session::after(interp::Frame* frame, int instruction) {

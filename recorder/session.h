@@ -110,6 +110,8 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void before(interp::Frame* frame, int instruction);
   void after(interp::Frame* frame, int instruction);
   void unwound(interp::Frame* frame);
+  // Comes behind the first of these (array_proxy.h).
+  void prepare_array_operation(interp::Frame* frame, int instruction);
   // Comes before each of these.
   void come_back(interp::Frame* frame);
 

@@ -246,6 +246,14 @@ PyObject* count_bins_of(const Numpy& np, const Call& call) {
 
 }  // namespace
 
+PyObject* bincount() {
+  if (met_numpy() == nullptr) {
+    return nullptr;
+  }
+  static const Ref* const function = new Ref(dispatcher("bincount"));  // for the process
+  return function->get();
+}
+
 PyObject* count_bins(PyObject* const* slots, int count, PyObject* names) {
   constexpr int kCallableSlots = 2;
   PyObject* callable = slots[1];
@@ -253,11 +261,7 @@ PyObject* count_bins(PyObject* const* slots, int count, PyObject* names) {
     return nullptr;
   }
   const Numpy* np = met_numpy();
-  if (np == nullptr) {
-    return nullptr;
-  }
-  static const Ref* const bincount = new Ref(dispatcher("bincount"));  // for the process
-  if (callable != bincount->get()) {
+  if (np == nullptr || callable != bincount()) {
     return nullptr;
   }
   Call call;

@@ -12,6 +12,9 @@ namespace tagalong::array {
 
 extern LoopTally bin_tally;  // calls
 
+// NumPy's function. Null before NumPy has been met.
+[[nodiscard]] PyObject* bincount();
+
 // A call as it is on the stack: null, the callable, the arguments; `names` of the last ones, or null. New reference.
 // Null: nothing has happened, because it calls something else, has other operands, or would raise. Runs nobody's code
 // and has no exception set.

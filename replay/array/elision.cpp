@@ -69,7 +69,7 @@ bool would_elide(const Numpy& np, PyObject* temporary, PyObject* other, const El
 }
 
 Ref writable_temporary(PyObject* temporary) {
-  if (is_unique(temporary)) {
+  if (is_unshared(temporary)) {
     return Ref::create(temporary);
   }
   return Ref::steal(PyObject_CallMethod(temporary, "copy", "s", "K"));

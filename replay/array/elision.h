@@ -24,6 +24,11 @@ inline constexpr Extent kMinElidedBytes = 256 * 1024;
   return Py_REFCNT(object) == 1 && array->base == nullptr && array->weakreflist == nullptr;
 }
 
+// The same, but for weak references: what eager execution computes into the array is what they refer to afterwards.
+[[nodiscard]] inline bool is_unshared(PyObject* object) {
+  return Py_REFCNT(object) == 1 && as_array(object)->base == nullptr;
+}
+
 inline constexpr int kOrders = kCContiguous | kFContiguous;
 
 // As a new array has them, in axes of length one, too: a result that is computed into the array has the same.

@@ -72,7 +72,7 @@ Ref dispatcher(const char* name) {
   constexpr std::array kModules{"numpy._core.fromnumeric", "numpy.core.fromnumeric", "numpy._core.multiarray",
                                 "numpy.core.multiarray"};
   for (const char* path : kModules) {
-    PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), path);
+    PyObject* module = imported_module(path);
     Ref function = module == nullptr ? Ref() : Ref::steal(PyObject_GetAttrString(module, name));
     PyErr_Clear();
     if (function && std::string_view(Py_TYPE(function.get())->tp_name).ends_with("_ArrayFunctionDispatcher")) {

@@ -51,9 +51,6 @@ constexpr std::array kDtypes{DtypeRow{kBool, "?"},
                              DtypeRow{kComplexLongDouble, "G"},
                              DtypeRow{kHalf, "e"}};
 
-// Borrowed; null when nobody imported it.
-PyObject* imported(const char* name) { return PyDict_GetItemString(PyImport_GetModuleDict(), name); }
-
 Ref attribute(PyObject* object, const char* name) { return Ref::steal(PyObject_GetAttrString(object, name)); }
 
 long long integer_attribute(PyObject* object, const char* name) {
@@ -236,18 +233,22 @@ bool is_initialising(PyObject* module) {
 
 }  // namespace
 
+PyObject* imported_module(const char* name) {
+  return _Py_IsFinalizing() != 0 ? nullptr : PyDict_GetItemString(PyImport_GetModuleDict(), name);
+}
+
 namespace detail {
 
 const Numpy* ready_numpy = nullptr;
 
 const Numpy* find_numpy() {
   static bool refused = false;
-  if (refused || PyErr_Occurred() != nullptr || _Py_IsFinalizing() != 0) {  // then there may be no modules any more
+  if (refused || PyErr_Occurred() != nullptr) {
     return nullptr;
   }
-  PyObject* module = imported("numpy");
-  PyObject* umath = imported("numpy._core._multiarray_umath");
-  umath = umath != nullptr ? umath : imported("numpy.core._multiarray_umath");
+  PyObject* module = imported_module("numpy");
+  PyObject* umath = imported_module("numpy._core._multiarray_umath");
+  umath = umath != nullptr ? umath : imported_module("numpy.core._multiarray_umath");
   if (module == nullptr || umath == nullptr || !PyModule_Check(module) || is_initialising(module)) {
     return nullptr;
   }

@@ -6,6 +6,7 @@
 
 #include "replay/array/elision.h"
 #include "replay/array/kept_memory.h"
+#include "replay/array/loop_parts.h"
 #include "replay/array/operand.h"
 #include "replay/array/operators.h"
 
@@ -167,7 +168,7 @@ Placement place_elided(const Kernel& kernel, const Operands& operands, unsigned 
     placement.swapped = i == 1;
     if (call.strides[i] != kernel.out_size) {
       placement.impossible = true;
-    } else if (is_unique(operands[i])) {
+    } else if (is_unshared(operands[i])) {
       placement.into = static_cast<int>(i);
     } else if (!kernel.alias_safe) {
       placement.copied = static_cast<int>(i);
@@ -242,24 +243,49 @@ Ref make_output(const Numpy& np, const Kernel& kernel, const Operands& operands,
   return output;
 }
 
+// What its operands are made of is kept alive, whatever other threads do to the caller's variables.
+class Released {
+ public:
+  explicit Released(const Operands& operands) {
+    for (unsigned i = 0; i < operands.count; ++i) {
+      keep_[i] = Ref::create(operands[i]);
+    }
+    state_ = PyEval_SaveThread();
+  }
+  Released(const Released&) = delete;
+  Released& operator=(const Released&) = delete;
+  ~Released() { PyEval_RestoreThread(state_); }
+
+ private:
+  std::array<Ref, kMaxInputs> keep_;
+  PyThreadState* state_;
+};
+
 int run_once(const Kernel& kernel, const Call& call) {
   return kernel.loop(kernel.context, call.data.data(), &call.count, call.strides.data(), kernel.auxdata);
 }
 
-// Without the GIL; what the loop reads is kept alive, whatever other threads do to the caller's variables.
-int run_released(const Kernel& kernel, const Operands& operands, const Call& call) {
-  std::array<Ref, kMaxInputs> keep;
-  for (unsigned i = 0; i < operands.count; ++i) {
-    keep[i] = Ref::create(operands[i]);
+// False: exception set.
+bool run_in_parts(const Numpy& np, const Kernel& kernel, const Operands& operands, const Call& call,
+                  std::size_t parts) {
+  int errors = 0;
+  {
+    const Released released(operands);
+    errors = run_loop_parts(kernel, {.data = &call.data, .strides = &call.strides, .count = call.count}, parts);
   }
-  PyThreadState* state = PyEval_SaveThread();
-  const int status = run_once(kernel, call);
-  PyEval_RestoreThread(state);
-  return status;
+  return errors == 0 || report_float_errors(np, kernel.name.c_str(), errors);
+}
+
+int run_released(const Kernel& kernel, const Operands& operands, const Call& call) {
+  const Released released(operands);
+  return run_once(kernel, call);
 }
 
 // Flags first cleared, then collected and reported. False: exception set.
 bool run_watched(const Numpy& np, const Kernel& kernel, const Operands& operands, const Call& call) {
+  if (const std::size_t parts = loop_parts(kernel, call.count); parts > 1) {
+    return run_in_parts(np, kernel, operands, call, parts);
+  }
   if (kernel.float_units != FloatUnits::kNone && float_status_raised(kernel.float_units)) {
     clear_float_status();
   }
