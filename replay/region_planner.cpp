@@ -86,8 +86,11 @@ int RegionPlanner::content_of(std::int32_t place) {
 }
 
 bool RegionPlanner::is_presentable() const {
+  const auto is_no_object = [this](const Content& content) {
+    return content.kind >= Kind::kView || (content.kind == Kind::kResult && builder_.is_view(content.number));
+  };
   return std::ranges::none_of(state_.registers, [&](const auto& known) {
-    return known.second >= 0 && contents_[static_cast<std::size_t>(known.second)].kind >= Kind::kView;
+    return known.second >= 0 && is_no_object(contents_[static_cast<std::size_t>(known.second)]);
   });
 }
 

@@ -74,6 +74,8 @@ class SweepsBuilder {
   [[nodiscard]] bool pays_alone() const { return builders_.size() == 1 && builders_.front().pays_alone(); }
   [[nodiscard]] std::size_t sweep_count() const { return builders_.size(); }
   [[nodiscard]] bool is_written(int object) const;
+  // Whether it is a part of an array, perhaps with new contents: no run makes an object of it.
+  [[nodiscard]] bool is_view(int object) const { return at(object).view.has_value(); }
   [[nodiscard]] bool is_scalar(int object) const;
   [[nodiscard]] bool is_column(int object) const;
   [[nodiscard]] RegionReason reason() const { return reason_; }

@@ -528,6 +528,32 @@ def test_variables_of_a_frame_that_returns(result: str) -> None:
     assert peak < 2 * BIG * 8, peak
 
 
+PARTS_WITH_NEW_CONTENTS = {
+    "row": "x = a[1]\n    x *= b[1] + 1\n    return x",
+    "row as an item": "a[1] *= b[1] + 1\n    return a",
+    "rows as items": "a[0] -= b[0] * 2\n    a[1] -= b[1] * 2 + a[0]\n    return a",
+    "turned": "x = a[::-1]\n    x += b * 2\n    return x",
+    "out": "return np.add(b * 2, 1, out=a[::-1])",
+    "out of more": "x = np.add(b * 2, 1, out=a[::-1])\n    y = x + b\n    return y, x",
+    "twice": "x = a[::2]\n    y = b[::2] * 2 + 1\n    x += y\n    x *= y\n    b[::2] = x\n    return x",
+    "column": "x = a[:, 0]\n    x -= b[0] * 2\n    return x + 1, x",
+    "method": "x = a[:, 1:]\n    x -= b[:, 1:] * 2\n    return x.sum(), x.astype(float)",
+    "loop": "for i in range(4):\n        a[i] *= b[i] + i\n    return a",
+}
+
+
+@pytest.mark.parametrize("program", PARTS_WITH_NEW_CONTENTS.values(), ids=PARTS_WITH_NEW_CONTENTS.keys())
+@pytest.mark.parametrize("option", [1, 2])
+def test_parts_with_new_contents_are_parts_still(program: str, option: int) -> None:
+    """Not the arrays that they are parts of."""
+    _core.set_option("regions", option)
+    eager, traced = both(f"def f(a, b):\n    {program}\n")
+    for shape in ((4, 4),) * 6 + ((5, 4), (7, 300), (4, 4)):
+        size = shape[0] * shape[1]
+        made = [np.arange(size * 1.0).reshape(shape), np.arange(size * 1.0).reshape(shape) + 1]
+        check(eager, traced, lambda made=made: [one.copy() for one in made])
+
+
 BIG = 1_000_000
 
 
