@@ -143,7 +143,7 @@ bool RegionPlanner::reduce(const Step& step, array::Reduction reduction, std::sp
   for (std::size_t index = 0; index < named && is_known; ++index) {
     PyObject* name = PyTuple_GET_ITEM(step.object, static_cast<Py_ssize_t>(index));
     const std::int32_t place = operands[placed + index];
-    if (PyUnicode_CompareWithASCIIString(name, "axis") == 0) {
+    if (placed == 1 && PyUnicode_CompareWithASCIIString(name, "axis") == 0) {  // not twice, by place and by name
       is_tuple = is_a_tuple(place);
       is_known = read_axes(place, &axes, &is_along_axes);
     } else if (PyUnicode_CompareWithASCIIString(name, "keepdims") == 0) {

@@ -234,3 +234,12 @@ def test_rows_of_other_shapes() -> None:
             for _ in range(5):
                 check(eager, traced, lambda made=made: made)
     assert regions_run() > 10
+
+
+def test_an_axis_is_not_taken_twice() -> None:
+    """By place and by name: eager raises, so only what was recorded with another function gets to replay it."""
+    for given in ("1, axis=0", "(1,), axis=0", "1, axis=None", "1, axis=(0, 1)", "1, axis=1"):
+        eager, traced = both(f"def f(call, x):\n    y = np.negative(x)\n    return call(y, {given})")
+        for call in (np.roll, np.sum, np.roll, np.max, np.any, np.argmax, np.sum):
+            for _ in range(4):
+                check(eager, traced, lambda call=call: [call, line(3, 4)])
