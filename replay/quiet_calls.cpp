@@ -12,7 +12,8 @@ namespace {
 enum class Quiet : std::uint8_t {
   kNumbers,  // exact ints, floats and bools
   kSized,    // one exact container or str
-  kOnList,   // self is an exact list; what else there is, is only kept or given back
+  kOnList,   // self is an exact list; what else there is, is only kept
+  kOfList,   // self is an exact list, all else exact numbers
   kOnText,   // exact strs and ints
 };
 
@@ -56,7 +57,8 @@ Table& table() {
     for (PyTypeObject* type : {&PyRange_Type, &PyFloat_Type, &PyLong_Type, &PyBool_Type}) {
       made->emplace(reinterpret_cast<PyObject*>(type), Quiet::kNumbers);
     }
-    add_methods(*made, &PyList_Type, {"append", "pop"}, Quiet::kOnList);
+    add_methods(*made, &PyList_Type, {"append"}, Quiet::kOnList);
+    add_methods(*made, &PyList_Type, {"pop"}, Quiet::kOfList);
     add_methods(*made, &PyUnicode_Type,
                 {"isalpha", "isdigit", "isalnum", "isspace", "isupper", "islower", "upper", "lower", "strip", "lstrip",
                  "rstrip", "startswith", "endswith", "find", "count", "replace"},
@@ -67,8 +69,8 @@ Table& table() {
 }
 
 bool are_right(Quiet quiet, PyObject* const* arguments, int count) {
-  const auto all = [&](bool (*holds)(PyObject*)) {
-    for (int index = 0; index < count; ++index) {
+  const auto all = [&](bool (*holds)(PyObject*), int first = 0) {
+    for (int index = first; index < count; ++index) {
       if (!holds(arguments[index])) {
         return false;
       }
@@ -82,6 +84,8 @@ bool are_right(Quiet quiet, PyObject* const* arguments, int count) {
       return count == 1 && is_sized(arguments[0]);
     case Quiet::kOnList:
       return count >= 1 && PyList_CheckExact(arguments[0]);
+    case Quiet::kOfList:  // another index may be asked for its __index__
+      return count >= 1 && PyList_CheckExact(arguments[0]) && all(interp::is_exact_number, 1);
     case Quiet::kOnText:
       return count >= 1 && PyUnicode_CheckExact(arguments[0]) && all(is_text);
   }

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from types import FunctionType
+from typing import Any
+
 import pytest
 
+import tagalong
 from subprocesses import run
+from tagalong import _core
 
 HEAD = """
 import ctypes, signal, sys, threading, time
@@ -189,3 +195,35 @@ _core.set_option("native_after", {native_after})
 """
     result = run("-c", options + HEAD + program)
     assert result.stdout == "fine\n", f"{result.returncode}\n{result.stdout}\n{result.stderr[-4000:]}"
+
+
+@pytest.mark.parametrize("native_after", [0, 1], ids=["interpreted", "native"])
+def test_an_index_may_look_at_its_caller(native_after: int) -> None:
+    """As what was recorded, an int, cannot."""
+    _core.set_option("native_after", native_after)
+    seen: list[Any] = []
+
+    class Index:
+        def __index__(self) -> int:
+            frame = sys._getframe(1)
+            names = frame.f_locals
+            seen.append((frame.f_lineno - frame.f_code.co_firstlineno, names["i"], names["t"]))
+            return 0
+
+    def f(items: list[float], index: Any, n: int) -> float:
+        t = 0.5
+        i = 0
+        for i in range(n):
+            t = t * 1.5 + i
+            t += items.pop(index)
+            items.append(i)
+        return t
+
+    traced = tagalong.trace(f)
+    eager = FunctionType(f.__code__.replace(), globals(), "eager")
+    for index in (0, 0, 0, 0, Index(), Index(), -1, Index()):
+        for n in (5, 40):
+            expected = eager([1, 2, 3], index, n), seen[:]
+            seen.clear()
+            assert (traced([1, 2, 3], index, n), seen) == expected
+            seen.clear()
