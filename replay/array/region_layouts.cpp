@@ -224,7 +224,8 @@ void RegionPlan::bind_walk(const Numpy& np, Frame* frame, Space* space) const {
   std::array<Strides*, kMaxRegionInputs + 2 * kMaxRegionOutputs + kMaxRegionReductions + kMaxRegionFolds> all{};
   std::size_t count = 0;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    all[count++] = &space->input_strides[i];
+    space->walked_inputs[i] = space->input_strides[i];
+    all[count++] = &space->walked_inputs[i];
   }
   for (std::size_t i = 0; i < targets_.size(); ++i) {
     space->target_strides[i] = space->targets[i].strides;
@@ -262,7 +263,7 @@ void RegionPlan::bind_walk(const Numpy& np, Frame* frame, Space* space) const {
   space->walk.emplace(space->shape, order, std::span(all.data(), count));
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const Input& input = inputs_[i];
-    const Strides& strides = space->input_strides[i];
+    const Strides& strides = space->walked_inputs[i];
     if (space->walk->is_row(strides) && space->inputs[i].is_aligned) {
       frame->data[input.slot] = space->inputs[i].data;
       frame->strides[input.slot] = strides[0];

@@ -87,7 +87,8 @@ struct RegionPlan::Space {
   };
   Shape shape;
   boost::container::static_vector<View, kMaxRegionInputs> inputs;
-  std::array<Strides, kMaxRegionInputs> input_strides;
+  std::array<Strides, kMaxRegionInputs> input_strides;  // which operands have, so the walk has others
+  std::array<Strides, kMaxRegionInputs> walked_inputs;
   boost::container::static_vector<View, kMaxRegionOutputs> targets;
   std::array<Strides, kMaxRegionOutputs> target_strides;
   boost::container::static_vector<Operand, kMaxRegionSlots> operands;  // by slots

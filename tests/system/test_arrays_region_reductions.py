@@ -243,3 +243,36 @@ def test_an_axis_is_not_taken_twice() -> None:
         for call in (np.roll, np.sum, np.roll, np.max, np.any, np.argmax, np.sum):
             for _ in range(4):
                 check(eager, traced, lambda call=call: [call, line(3, 4)])
+
+
+# Arrays that are there already get new contents, which are reduced along axes.
+WRITTEN = {
+    "by a row": "x -= y[0]\n    return x.sum(axis=axis)",
+    "by a column": "x -= y[..., :1]\n    return x.mean(axis=axis), x.max(axis=axis)",
+    "by a whole": "x *= y\n    return x.max(axis=axis, keepdims=True)",
+    "by a number": "x *= 2.5\n    x += y[0]\n    return x.sum(axis), x.min(axis)",
+    "out": "return np.add(x * 2, y[0], out=x).sum(axis=axis)",
+    "part": "v = x[1:]\n    v += y[0]\n    return v.sum(axis=axis)",
+    "item": "x += y[0]\n    x[0] = x.sum(axis=0)",
+    "places": "x -= y[0]\n    return x.argmax(axis=axis)",
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_is_written_is_reduced_as_it_lies(name: str) -> None:
+    random = Random(f"written {name}")
+    for code in "dfl":
+        for axis in (0, 1, -1, (0, 1)):
+            eager, traced = both(f"def f(x, y, axis):\n    {WRITTEN[name]}\n")
+            for shape in ((4, 4), (3, 40), (40, 3), (4, 5, 6), (70, 70), (2, 3000), (3000, 2)):
+                layout = random.choice(("C", "C", "F", "wide", "turned"))
+                wide = sample(code, (*shape[:-1], 2 * shape[-1]), "ordinary")
+                made = [sample(code, shape, "ordinary"), sample(code, shape, "ordinary")]
+
+                def operands(made: Any = made, wide: Any = wide, layout: str = layout) -> list[Any]:
+                    x = np.array(made[0], order="F" if layout == "F" else "C")
+                    x = wide.copy()[..., ::2] if layout == "wide" else x
+                    return [x[::-1] if layout == "turned" else x, made[1].copy(), axis]
+
+                for _ in range(4):
+                    check(eager, traced, operands, {"all": "ignore"})
