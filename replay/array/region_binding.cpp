@@ -20,6 +20,10 @@ bool RegionPlan::place_scalars(const Numpy& np, PyObject* const* externals, Plac
     const Scalar& scalar = scalars_[i];
     PyObject* object = externals[scalar.external];
     char* place = (*scalars)[i].data();
+    // An array without dimensions may be a part of what is written before it is read.
+    if (!targets_.empty() && Py_TYPE(object) == np.array_type) {
+      return false;
+    }
     if (classify(np, object) != scalar.code || !read_scalar(np, object, scalar.code, scalar.type, place)) {
       return false;
     }

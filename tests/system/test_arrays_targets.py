@@ -192,3 +192,45 @@ def test_elements_between_those_of_a_part_do_not_matter() -> None:
         assert first.tobytes() == of_columns(u, second).tobytes(), kind
         if HAS_VECTORS:
             assert (_core._regions_at_once() > at_once) == (kind == "all are read"), kind
+
+
+PARTS = {
+    "stored": "x[0] += y * 2.0\n    return x",
+    "any": "x[a] += y * 2.0\n    return x",
+    "returned": "z = x[a]\n    z += y * 2.0\n    return z",
+    "twice": "z = x[a]\n    z *= y + 1.0\n    z += y\n    return z.shape",
+    "out": "z = x[a]\n    return np.add(y * 2.0, y, out=z)",
+    "cast": "x[a] += i\n    return x",
+    "several": "z = x[a]\n    z += y\n    w = (y * 2.0 + y * 3.0) * (y * 4.0 + y * 5.0) + y * 6.0\n"
+    "    z += w * y + w\n    return z",
+}
+
+
+@pytest.mark.parametrize("mode", [1, 2])
+@pytest.mark.parametrize("name", PARTS)
+def test_what_is_computed_into_a_part_is_that_part(name: str, mode: int) -> None:
+    """Not the array that it is a part of, where a region ends in front of its being stored."""
+    _core.set_option("regions", mode)
+    eager, traced = both(f"def f(x, y, a, i):\n    {PARTS[name]}\n")
+    for size in (4, 4000, 4):
+        for _ in range(5):
+            check(
+                eager,
+                traced,
+                lambda size=size: [
+                    np.arange(3.0 * size).reshape(3, size),
+                    np.arange(float(size)),
+                    1,
+                    np.arange(size),
+                ],
+            )
+
+
+@pytest.mark.parametrize("mode", [1, 2])
+def test_an_array_without_dimensions_that_is_a_part_of_a_target(mode: int) -> None:
+    _core.set_option("regions", mode)
+    eager, traced = both(
+        "def f(x, y, a):\n    v = x[0, ..., a]\n    x += y * 2.0\n    z = x + 1.0\n    return z * v\n"
+    )
+    for _ in range(5):
+        check(eager, traced, lambda: [np.arange(9.0).reshape(3, 3), np.ones((3, 3)), 1])
