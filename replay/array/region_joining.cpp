@@ -212,6 +212,10 @@ void RegionBuilder::place_temporaries(const Joined& joined) {
   for (std::size_t i = 0; i < plan_->folds_.size() && !plan_->is_staged_; ++i) {
     last_use.at(plan_->folds_[i].slot) = operations.size();
   }
+  for (RegionPlan::Step& step : plan_->steps_) {
+    const RegionPlan::Operation& operation = operations[step.operation];
+    step.is_quotient = step.is_quotient && has_place.at(operation.slots[operation.nin]);  // long blocks have no buffers
+  }
   std::vector<int> free;
   for (std::size_t number = 0; number < operations.size(); ++number) {
     const RegionPlan::Operation& operation = operations[number];

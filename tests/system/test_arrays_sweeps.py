@@ -12,7 +12,7 @@ import pytest
 
 import tagalong
 from arrays_support import HAS_VECTORS
-from chains_support import Function, check
+from chains_support import Function, both, check
 from tagalong import _core
 
 RANDOM = np.random.default_rng(11)
@@ -344,3 +344,21 @@ def test_more_results_than_one_sweep_may_have() -> None:
         x = operands("ordinary", size)
         check(many_results, traced, lambda x=x: [x], DEFAULT)
     assert in_sweeps(lambda: traced(x)) == 1
+
+
+@pytest.mark.parametrize("mode", [1, 2])
+def test_a_quotient_that_nobody_wants(mode: int) -> None:
+    """It is computed for what it raises, and has no more room than a block."""
+    _core.set_option("regions", mode)
+    for source in (
+        "w = x * 0.5 + 1\n    v = w / np.prod(w)\n    return w",
+        "s = x.sum()\n    v = (x + 1.0) * 2.0\n    u = v / s\n    return v",
+        "u = x / np.max(x)",
+        "u = x / 3.0\n    return np.sum(x)",
+    ):
+        eager, traced = both(f"def f(x):\n    {source}\n")
+        for shape in ((70, 520), (36_400,), (10,), (1025,)):
+            for errstate in ({"all": "ignore"}, {"all": "warn"}, {"all": "raise"}):
+                for _ in range(4):
+                    check(eager, traced, lambda shape=shape: [np.full(shape, 1.25)], errstate)
+                check(eager, traced, lambda shape=shape: [np.zeros(shape)], errstate)

@@ -13,6 +13,7 @@ import pytest
 
 import tagalong
 from arrays_support import HAS_VECTORS
+from chains_support import both, check
 from tagalong import _core
 
 RANDOM = np.random.default_rng(5)
