@@ -376,6 +376,17 @@ void RegionBuilder::add_costs() {
   }
 }
 
+// Those of an operation that has come to nothing, where the region ends: a run need not have them.
+void RegionBuilder::forget_unread_scalars() {
+  std::array<bool, kMaxRegionSlots> is_read{};
+  for (const RegionPlan::Operation& operation : plan_->operations_) {
+    for (unsigned i = 0; i < operation.nin; ++i) {
+      is_read.at(operation.slots[i]) = true;
+    }
+  }
+  std::erase_if(plan_->scalars_, [&](const RegionPlan::Scalar& scalar) { return !is_read.at(scalar.slot); });
+}
+
 std::unique_ptr<RegionPlan> RegionBuilder::finish(std::span<const int> outputs) {
   if (outputs.size() > kMaxRegionOutputs) {
     return nullptr;
@@ -400,6 +411,7 @@ std::unique_ptr<RegionPlan> RegionBuilder::finish(std::span<const int> outputs) 
                                .is_column = object.is_column,
                                .drops_axes = object.drops_axes});
   }
+  forget_unread_scalars();
   Joined joined;
   join_exact(&joined);
   place_donor();

@@ -571,3 +571,24 @@ def most_memory(function: Any) -> int:
     Path("/proc/self/clear_refs").write_text("5")  # the peak is what there is now
     function(*arguments)
     return status("VmHWM:") - before
+
+
+@pytest.mark.parametrize("errstate", ["ignore", "call"])
+def test_a_number_of_an_operation_that_is_not_in_the_region(errstate: str) -> None:
+    """It is not computed for the region, since the operation raises, and is none of its operands."""
+    _core.set_option("regions", 2)
+    eager, traced = both(
+        "def f(a, b, c, s):\n"
+        "    v0 = (c ^ c) > (c * c)\n"
+        "    v1 = np.bitwise_and(np.logical_or(s, b), -v0) - (np.left_shift(a, b) - c)\n"
+        "    a += np.equal(c & a, v1)\n"
+        "    return v0, v1\n"
+    )
+    for number in range(6):
+        make = lambda: [
+            np.arange(4, dtype="I")[:1],
+            np.ones((2, 1, 4), "I"),
+            np.arange(8, dtype="I").reshape(2, 1, 4),
+            True,
+        ]  # noqa: E501, E731
+        check(eager, traced, make, {"all": errstate if number else "ignore"})
