@@ -276,3 +276,23 @@ def test_what_is_written_is_reduced_as_it_lies(name: str) -> None:
 
                 for _ in range(4):
                     check(eager, traced, operands, {"all": "ignore"})
+
+
+@pytest.mark.parametrize("mode", [1, 2])
+@pytest.mark.parametrize("code", "df")
+@pytest.mark.parametrize("axis", [0, -1, (0, 2), (1, 2), 1])
+def test_which_of_two_zeros_an_extreme_along_axes_is(axis: Any, code: str, mode: int) -> None:
+    """Where rows are cut would show in it."""
+    _core.set_option("regions", mode)
+    chance = np.random.default_rng(3)
+    for source in (
+        "np.trunc((x - y) * 0.1).max({0})",
+        "(np.minimum(x, y) % x).min({0})",
+        "(x * y).max({0}, keepdims=True)",
+    ):
+        eager, traced = both(f"def f(x, y):\n    return {source.format(f'axis={axis}')}\n")
+        for shape in ((7, 10, 520), (40, 3, 300), (5, 4, 7), (2, 2, 1000), (1, 2, 1025), (2, 3, 3000)):
+            x = chance.choice([-1.0, 1.0, 2.0, -2.0, 0.5], shape).astype(code)
+            y = chance.choice([-1.0, 0.0, -0.0, 1.0], shape).astype(code)
+            for _ in range(4):
+                check(eager, traced, lambda x=x, y=y: [x, y], {"all": "ignore"})
