@@ -592,3 +592,37 @@ def test_a_number_of_an_operation_that_is_not_in_the_region(errstate: str) -> No
             True,
         ]  # noqa: E501, E731
         check(eager, traced, make, {"all": errstate if number else "ignore"})
+
+
+@pytest.mark.parametrize("mode", [1, 2])
+@pytest.mark.parametrize("name", ["exp", "log", "exp2", "sin", "tanh", "sqrt", "arctan", "cbrt", "expm1"])
+def test_functions_of_arrays_that_are_seen_backwards(name: str, mode: int) -> None:
+    """NumPy's loops may take other steps then, with other bits, and which way they go is the iterator's affair."""
+    _core.set_option("regions", mode)
+    wide = np.random.default_rng(7).uniform(0.1, 3.0, (140, 300))
+    layouts = [
+        wide[::-1],
+        wide[:, ::-1],
+        wide[::-1, ::-1],
+        wide[:, ::-2],
+        wide.T[::-1],
+        wide.T[:, ::-1],
+        wide[3:, 7:],
+    ]
+    layouts += [
+        wide[::-1].T[5:],
+        wide[0, ::-1],
+        wide[:, 0],
+        wide.ravel()[::-1],
+        np.asfortranarray(wide)[::-1, 2:],
+    ]
+    for source in (
+        f"np.sqrt(np.{name}(x))",
+        f"np.{name}(x) * 2.0 + 1.0",
+        f"np.{name}(x[1:]) - x[1:]",
+        f"np.{name}(x)",
+    ):
+        eager, traced = both(f"def f(x):\n    return {source}\n")
+        for layout in layouts:
+            for _ in range(3):
+                check(eager, traced, lambda layout=layout: [layout])
