@@ -400,7 +400,7 @@ class RegionBuilder {
   };
   void join_exact(Joined* joined);
   ExactSum joined_sum(std::span<const ExactOperation> operations);
-  void forget_unread_scalars();
+  void forget_unread();
   void place_temporaries(const Joined& joined);
   void place_donor();
   [[nodiscard]] bool may_be_donated() const;

@@ -378,15 +378,22 @@ void RegionBuilder::add_costs() {
   }
 }
 
-// Those of an operation that has come to nothing, where the region ends: a run need not have them.
-void RegionBuilder::forget_unread_scalars() {
+// What only an operation has asked for that has come to nothing, where the region ends: a run need not have it.
+void RegionBuilder::forget_unread() {
   std::array<bool, kMaxRegionSlots> is_read{};
   for (const RegionPlan::Operation& operation : plan_->operations_) {
     for (unsigned i = 0; i < operation.nin; ++i) {
       is_read.at(operation.slots[i]) = true;
     }
   }
+  for (const RegionPlan::Reduced& reduced : plan_->reductions_) {
+    is_read.at(reduced.slot) = true;
+  }
+  for (const RegionPlan::Folded& folded : plan_->folds_) {
+    is_read.at(folded.slot) = true;
+  }
   std::erase_if(plan_->scalars_, [&](const RegionPlan::Scalar& scalar) { return !is_read.at(scalar.slot); });
+  std::erase_if(plan_->inputs_, [&](const RegionPlan::Input& input) { return !is_read.at(input.slot); });
 }
 
 std::unique_ptr<RegionPlan> RegionBuilder::finish(std::span<const int> outputs) {
@@ -413,7 +420,7 @@ std::unique_ptr<RegionPlan> RegionBuilder::finish(std::span<const int> outputs) 
                                .is_column = object.is_column,
                                .drops_axes = object.drops_axes});
   }
-  forget_unread_scalars();
+  forget_unread();
   Joined joined;
   join_exact(&joined);
   place_donor();

@@ -594,6 +594,26 @@ def test_a_number_of_an_operation_that_is_not_in_the_region(errstate: str) -> No
         check(eager, traced, make, {"all": errstate if number else "ignore"})
 
 
+@pytest.mark.parametrize(
+    ("source", "errstate"),
+    [
+        (
+            "v = (a % a) <= np.reciprocal(a)\n    b[n:] = np.arctan2(np.logical_and(c[n:], b), 1.5)\n    return v",
+            "call",
+        ),
+        ("v = (a * a) <= (a + 1.0)\n    b[n:] = np.hypot(a + c[n - 1 :], b)\n    return v", "ignore"),
+    ],
+)
+def test_a_part_of_an_operation_that_is_not_in_the_region(source: str, errstate: str) -> None:
+    """Where it begins is computed only for that operation."""
+    _core.set_option("regions", 2)
+    eager, traced = both(f"def f(a, b, c, n):\n    {source}\n")
+    for shape in ((2, 0), (2, 3)):
+        for number in range(6):
+            make = lambda shape=shape: [np.ones(shape), np.ones(shape, "l"), np.ones((2, 1)), 1]  # noqa: E731
+            check(eager, traced, make, {"all": errstate if number else "ignore"})
+
+
 @pytest.mark.parametrize("mode", [1, 2])
 @pytest.mark.parametrize("name", ["exp", "log", "exp2", "sin", "tanh", "sqrt", "arctan", "cbrt", "expm1"])
 def test_functions_of_arrays_that_are_seen_backwards(name: str, mode: int) -> None:
