@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import tagalong
+from array_programs import CODES
 from arrays_support import ERRSTATES, sample
-from chains_support import CODES, both, check
+from chains_support import both, check
 from tagalong import _core
 
 SIZES = (1, 2, 7, 8, 9, 127, 128, 129, 1023, 1024, 1025, 2049, 5000, 8192, 8193, 16_400, 100_003)

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import tagalong
+from array_programs import CODES, Operands
 from arrays_support import ERRSTATES, sample
-from chains_support import CODES, Operands, both, check, compare_program
+from chains_support import both, check, compare_program
 from tagalong import _core
 
 

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import tagalong
+from array_programs import CODES
 from arrays_support import ERRSTATES, sample
-from chains_support import CODES, both, check
+from chains_support import both, check
 from tagalong import _core
 
 WARM_UP = 5

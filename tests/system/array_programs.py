@@ -1,0 +1,370 @@
+"""Random programs over arrays of any dtypes and layouts, and operands for them."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from arrays_support import misaligned, sample, ufuncs
+
+CODES = "?bBhHiIlLqQfd"
+OTHER_CODES = "edfFDg"  # that most operations do one by one
+UNARY = (
+    "negative",
+    "positive",
+    "abs",
+    "sqrt",
+    "exp",
+    "log",
+    "sin",
+    "tanh",
+    "floor",
+    "rint",
+    "square",
+    "sign",
+)
+UNARY += (
+    "isnan",
+    "isfinite",
+    "signbit",
+    "logical_not",
+    "reciprocal",
+    "invert",
+    "cbrt",
+    "trunc",
+    "expm1",
+    "arctan",
+)
+BINARY = (
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "floor_divide",
+    "remainder",
+    "maximum",
+    "minimum",
+    "fmax",
+    "fmin",
+)
+BINARY += (
+    "hypot",
+    "arctan2",
+    "copysign",
+    "logical_and",
+    "logical_or",
+    "greater",
+    "less_equal",
+    "equal",
+    "power",
+)
+BINARY += ("bitwise_and", "bitwise_or", "left_shift", "fmod", "nextafter", "heaviside", "logaddexp")
+# Every ufunc of NumPy now and then.
+OTHERS = {nin: tuple(f.__name__ for f in ufuncs() if f.nin == nin) for nin in (1, 2)}
+OPERATORS = ("+", "-", "*", "/", "+", "-", "*", "//", "%", "<", "<=", "==", ">", "&", "|", "^")
+
+
+class Program:
+    """A random function of 2 to 12 operations on arrays `a`, `b`, `c`, a number `s` and an int `n`; in a loop, if so
+    wished, with arithmetic on numbers between them.
+    """
+
+    def __init__(self, random: Random, rounds: int = 0) -> None:
+        self.random = random
+        self.rounds = rounds
+        self.names = ["a", "b", "c"]
+        self.scalars: list[str] = ["t", "i"] if rounds else []
+        self.results: list[str] = []  # that are no operands
+        self.lines: list[str] = []
+        count = random.randint(2, 12)
+        while count > 0:
+            count -= self.statement()
+        made = [name for name in (*self.names, *self.scalars, *self.results) if name not in "abci"] or ["a"]
+        kept = self.kept(made)
+        indent = "        " if rounds else "    "
+        head = f"    t = 0.5\n    for i in range({rounds}):\n" if rounds else ""
+        body = "\n".join(f"{indent}{line}" for line in self.lines)
+        self.source = f"def f(a, b, c, s, n):\n{head}{body}\n    return {', '.join(kept)}\n"
+
+    def kept(self, made: list[str]) -> list[str]:
+        """What is returned."""
+        return self.random.sample(made, min(len(made), self.random.randint(1, 3)))
+
+    def operand(self) -> str:
+        kind = self.random.random()
+        if kind < 0.12:
+            return self.random.choice(("2", "s", "1.5", "0.25", "1", "True", *self.scalars))
+        if kind < 0.2:
+            return f"{self.random.choice('abc')}[{self.index()}]"
+        return self.random.choice(self.names[-5:])
+
+    def index(self) -> str:
+        return self.random.choice(
+            ("1:-1", ":-2", "2:", "n:", ":", "::-1", "1:-1, :", "..., 0", "0", "None", ":, None", "None, 1:")
+        )
+
+    def dtype(self) -> str:
+        names = ("float32", "float64", "float64", "int8", "uint8", "int32", "int64", "uint64", "bool_")
+        return self.random.choice((*(f"np.{name}" for name in names), "float", "bool", "int", "a.dtype"))
+
+    def of(self, nin: int, usual: tuple[str, ...]) -> tuple[str, ...]:
+        return OTHERS[nin] if self.random.random() < 0.15 else usual
+
+    def expression(self, depth: int) -> tuple[str, int]:
+        if depth == 0:
+            return self.operand(), 0
+        kind = self.random.random()
+        left, first = self.expression(depth - 1)
+        if kind < 0.25:
+            return f"np.{self.random.choice(self.of(1, UNARY))}({left})", first + 1
+        right, second = self.expression(self.random.randint(0, depth - 1))
+        if kind < 0.4:
+            return f"np.{self.random.choice(self.of(2, BINARY))}({left}, {right})", first + second + 1
+        if kind < 0.42:
+            return f"(-{left})", first + 1
+        if kind < 0.44:
+            return f"({left} + {right}).astype({self.dtype()})", first + second + 2
+        if kind < 0.47:
+            mask = f"({left} {self.random.choice(('<', '>=', '!='))} {self.operand()})"
+            return f"np.where({mask}, {self.operand()}, {right})", second + first + 2
+        if kind < 0.49:
+            low, high = self.random.choice(
+                (("0", "2"), ("-1.5", "1.5"), ("s", "5"), ("a", "b"), ("None", "1"))
+            )
+            return f"np.clip({left}, {low}, {high})", first + 1
+        if kind < 0.5:
+            return f"({left} ** {self.random.choice(('2', '3', '0.5', '-1'))})", first + 1
+        return f"({left} {self.random.choice(OPERATORS)} {right})", first + second + 1
+
+    def reduction(self, value: str) -> None:
+        name = f"v{len(self.lines)}"
+        if self.random.random() < 0.3:
+            value = self.random.choice(self.names[-5:])
+        if self.random.random() < 0.2:
+            place = f"np.{self.random.choice(('argmax', 'argmin'))}({value}"
+            axis = self.random.choice(("-1", "-1", "0", "1", "None", "(0,)", "n"))
+            self.lines.append(f"{name} = {place}{self.random.choice((f', axis={axis}', f', {axis}', ''))})")
+            self.results.append(name)
+            return
+        reduction = self.random.choice(("sum", "max", "min", "mean", "prod", "any", "all"))
+        form = self.random.choice((f"np.{reduction}({value}", f"({value}).{reduction}("))
+        comma = ", " if form.startswith("np") else ""
+        if self.random.random() < 0.3:
+            self.lines.append(f"{name} = {form})")
+            self.scalars.append(name)
+            return
+        axis = self.random.choice(("-1", "-1", "0", "1", "None", "(0, 1)", "(0,)", "(-1, 0)", "n"))
+        named = self.random.choice(("axis=", "axis=", ""))
+        if self.random.random() < 0.5:
+            self.lines.append(f"{name} = {form}{comma}{named}{axis}, keepdims=True)")
+            self.names.append(name)
+        else:
+            self.lines.append(f"{name} = {form}{comma}{named}{axis})")
+            self.results.append(name)
+
+    def pattern(self, value: str) -> int:
+        """What reduces along an axis and goes on with the result."""
+        name = f"v{len(self.lines)}"
+        axis = self.random.choice(("-1", "-1", "-1", "0", "(0, 1)", "1"))
+        reduction = self.random.choice(("sum", "max", "mean", "min"))
+        self.lines.append(f"{name} = {value}")
+        end = self.random.choice(
+            (
+                f"{name} = {name} / {name}.{reduction}(axis={axis}, keepdims=True)",
+                f"{name} -= np.{reduction}({name}, axis={axis}, keepdims=True)",
+                f"{name} = np.sqrt(({name} * {name}).{reduction}(axis={axis}, keepdims=True)) + {name}",
+                f"{name} = np.exp({name} - {name}.{reduction}({axis}, keepdims=True)) * 0.5",
+                f"{name}_ = abs(({name} * 2).{reduction}({axis}) - 1.5)",
+            )
+        )
+        self.lines.append(end)
+        if end.startswith(f"{name}_"):
+            self.results.append(f"{name}_")
+        self.names.append(name)
+        return 3
+
+    def sweeps(self, value: str) -> int:
+        """What reduces all elements and goes on with the result, once or several times."""
+        name = f"v{len(self.lines)}"
+        self.lines.append(f"{name} = {value}")
+        self.names.append(name)
+        rounds = self.random.choice((1, 1, 2, 3))
+        for _ in range(rounds):
+            reduction = self.random.choice(("sum", "max", "mean", "min", "sum", "prod", "any"))
+            total = self.random.choice((f"np.{reduction}({name})", f"{name}.{reduction}()"))
+            other = self.random.choice(self.names[-4:])
+            if self.random.random() < 0.3:
+                self.lines.append(f"{name}_ = {total}")
+                self.scalars.append(f"{name}_")
+                total = f"{name}_"
+            last, name = name, f"v{len(self.lines)}"
+            self.lines.append(
+                self.random.choice(
+                    (
+                        f"{name} = {last} / {total}",
+                        f"{name} = {last} - {total}",
+                        f"{name} = np.exp({last} - {total})",
+                        f"{name} = ({last} - {total}) * 0.5 + {other}",
+                        f"{name} = np.where({last} < {total}, {last}, {other})",
+                        f"{name} = np.maximum({other} * 2, {total}) / {last}",
+                        f"{name} = {last}; {name} /= {total}",
+                    )
+                )
+            )
+            self.names.append(name)
+        return 1 + 2 * rounds
+
+    def statement(self) -> int:
+        kind = self.random.random()
+        value, count = self.expression(self.random.randint(1, 3))
+        if self.rounds and self.random.random() < 0.3:
+            self.lines.append(
+                self.random.choice(
+                    (
+                        "t = t * 0.5 + i",
+                        "t = i * 2 - t",
+                        "t = t / 3",
+                        "t = i // 2",
+                        "t = -t",
+                        "t += 1",
+                        f"{self.random.choice('abc')} = {value}",
+                    )
+                )
+            )
+        elif kind < 0.07:
+            self.reduction(value)
+        elif kind < 0.1:
+            count += self.pattern(value)
+        elif kind < 0.15:
+            count += self.sweeps(value)
+        elif kind < 0.18:
+            function = self.random.choice(("add", "multiply", "subtract", "maximum"))
+            out = self.random.choice(self.names)
+            keyword = self.random.choice(("out=", ""))
+            mask = (
+                f"{self.random.choice(self.names)} {self.random.choice(('<', '!=', '>='))} {self.operand()}"
+            )
+            where = self.random.choice(("", f", where={mask}"))
+            self.lines.append(f"np.{function}({value}, {self.operand()}, {keyword}{out}{where})")
+        elif kind < 0.24:
+            symbol = self.random.choice("+-*")
+            self.lines.append(f"{self.random.choice(self.names)} {symbol}= {value}")
+        elif kind < 0.31:
+            self.lines.append(f"{self.random.choice('abc')}[{self.index()}] = {value}")
+        else:
+            name = f"v{len(self.lines)}"
+            self.lines.append(f"{name} = {value}")
+            self.names.append(name)
+        return max(count, 1)
+
+
+class Sweeps(Program):
+    """Of plain arithmetic and reductions of all elements, of which only the last is returned."""
+
+    def statement(self) -> int:
+        value = self.random.choice(
+            (
+                "a * 0.5 + 1",
+                "a - b",
+                "np.abs(a) + 0.25",
+                "(a + b) * c",
+                "a",
+                "np.sqrt(b * b)",
+                "np.exp(-a * a)",
+            )
+        )
+        count = self.sweeps(value if len(self.names) < 4 or self.random.random() < 0.3 else self.names[-1])
+        return count
+
+    def kept(self, made: list[str]) -> list[str]:
+        return made[-1:] if self.random.random() < 0.8 else super().kept(made)
+
+
+class Operands:
+    """Arrays of one broadcast shape, made anew by each call, the same each time."""
+
+    SHAPES = (
+        (5,),
+        (40,),
+        (3, 4),
+        (2, 3, 4),
+        (2, 1, 4),
+        (3, 4, 1),
+        (1, 7),
+        (7, 1),
+        (33, 40),
+        (1025,),
+        (3000,),
+        (70, 520),
+        (7, 10, 520),
+        (3, 1100),
+        (260, 5),
+        (4, 1, 600),
+        (0,),
+        (2, 0),
+    )
+
+    def __init__(self, random: Random, code: str | None = None, *, plain: bool = False) -> None:
+        self.shape = random.choice(self.SHAPES)
+        self.kind = random.choice(("ordinary", "ordinary", "extreme", "bits"))
+        if code is None and random.random() < 0.1:
+            self.codes = [random.choice(OTHER_CODES) for _ in range(3)]
+        # Mostly one dtype, C order and no broadcasting, so that much is fused.
+        self.codes = [code or random.choice("ddf" + CODES) for _ in range(3)]
+        if random.random() < 0.6:
+            self.codes = self.codes[:1] * 3
+        self.layouts = [random.choice(("C", "C", "F", "any", "any", "wide")) for _ in range(3)]
+        if random.random() < 0.5:
+            self.layouts = self.layouts[:1] * 3
+        self.shapes = [self.broadcast(random) if random.random() < 0.2 else self.shape for _ in range(3)]
+        if plain:  # as most programs have them
+            self.codes, self.layouts, self.shapes = ["d"] * 3, ["C"] * 3, [self.shape] * 3
+        self.number = random.choice((2, 3.5, -1, True, np.float64(0.5), np.float32(2), np.int8(3)))
+        self.made = [
+            self.memory(random, code, layout, shape, self.kind)
+            for code, layout, shape in zip(self.codes, self.layouts, self.shapes, strict=True)
+        ]
+        self.special = random.choice(
+            ("", "", "", "", "", "same", "overlap", "read-only", "unaligned", "swapped", "0-d")
+        )
+
+    def broadcast(self, random: Random) -> tuple[int, ...]:
+        shape = tuple(1 if random.random() < 0.4 else extent for extent in self.shape)
+        return shape[random.choice((0, 0, len(shape) - 1)) :]
+
+    def __call__(self) -> list[Any]:
+        arrays = [
+            memory.copy().transpose(back)[index] if back else memory.copy()
+            for memory, back, index in self.made
+        ]
+        if self.special == "same":
+            arrays[1] = arrays[0]
+        elif self.special == "overlap" and arrays[0].shape[:1] > (2,):
+            arrays[1] = arrays[0][1:]
+            arrays[0] = arrays[0][:-1]
+            arrays[2] = arrays[2][-arrays[0].shape[0] :] if arrays[2].ndim == arrays[0].ndim else arrays[2]
+        elif self.special == "read-only":
+            arrays[2].flags.writeable = False
+        elif self.special == "unaligned":
+            arrays[1] = misaligned(arrays[1])
+        elif self.special == "swapped":
+            arrays[1] = arrays[1].astype(arrays[1].dtype.newbyteorder())
+        elif self.special == "0-d":
+            arrays[2] = np.array(1.5 if self.codes[0] in "fd" else 3).astype(self.codes[0])
+        return [*arrays, self.number, 1]
+
+    @staticmethod
+    def memory(random: Random, code: str, layout: str, shape: tuple[int, ...], kind: str) -> tuple[Any, ...]:
+        """An array of new memory, how to transpose that, and what to take of it."""
+        order = list(range(len(shape)))
+        if layout in ("any", "wide"):
+            random.shuffle(order)
+        elif layout == "F":
+            order.reverse()
+        wide = [random.choice((1, 1, 2)) if layout == "wide" else 1 for _ in shape]
+        memory = sample(code, tuple(shape[axis] * wide[axis] for axis in order), kind)
+        steps = [random.choice((1, 1, -1)) if layout in ("any", "wide") else 1 for _ in shape]
+        index = tuple(slice(None, None, w * s) for w, s in zip(wide, steps, strict=True))
+        return memory, tuple(np.argsort(order)), index
