@@ -63,8 +63,7 @@ Ref run_alone(std::span<PyObject* const> operands, const Build& build) {
   const int result = build(builder, std::span<const int>(numbers.data(), operands.size()));
   const auto plan = result < 0 ? nullptr : builder.finish({&result, 1});
   Ref output;
-  const bool is_done =
-      plan != nullptr && plan->run(*np, operands.data(), &output) == array::RegionReason::kNone;
+  const bool is_done = plan != nullptr && plan->run(*np, operands.data(), &output) == array::RegionReason::kNone;
   return is_done ? output : Ref();
 }
 
@@ -163,8 +162,7 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, Py
         return site.call(callable, arguments, static_cast<unsigned>(operands.size()), mask, result);
       },
       [&](array::RegionBuilder& builder, std::span<const int> numbers) {
-        return is_ufunc(callable) ? builder.call(callable, numbers)
-                                  : builder.where(numbers[0], numbers[1], numbers[2]);
+        return is_ufunc(callable) ? builder.call(callable, numbers) : builder.where(numbers[0], numbers[1], numbers[2]);
       },
       general);
 }
@@ -270,8 +268,8 @@ bool may_be_executed(PyObject* const* arguments, std::size_t count, bool has_key
   if (array::met_numpy() == nullptr) {
     return false;
   }
-  const bool is_where = count == 3 && !has_keywords &&
-                        array::known_function(callable).kind == array::KnownFunction::Kind::kWhere;
+  const bool is_where =
+      count == 3 && !has_keywords && array::known_function(callable).kind == array::KnownFunction::Kind::kWhere;
   return is_where ? are_large_arrays({arguments, count})
                   : callable == array::bincount() && are_large_arrays({arguments, 1});
 }
@@ -306,8 +304,8 @@ void put_array_proxy(const rewriter::Instruction& instruction, bool has_keywords
     }
     return;
   }
-  const bool is_product = instruction.opcode == BINARY_OP &&
-                          (argument == NB_MATRIX_MULTIPLY || argument == NB_INPLACE_MATRIX_MULTIPLY);
+  const bool is_product =
+      instruction.opcode == BINARY_OP && (argument == NB_MATRIX_MULTIPLY || argument == NB_INPLACE_MATRIX_MULTIPLY);
   const std::size_t count = instruction.opcode == BINARY_OP || instruction.opcode == COMPARE_OP ? 2 : 1;
   if (!is_product && are_large_arrays({end - count, count})) {
     replace(end - count);

@@ -1,8 +1,9 @@
-// While a call is recorded its operations of large arrays are executed as replayed ones are (replay/array/ufunc_site.h):
-// by NumPy's loops, in memory that earlier results have left, by several threads. Between two hooks it is the
-// interpreter that executes the instruction; so the hook in front of it puts a proxy into the place of the operand, or of
-// the function, that is asked first. The proxy executes the operation, inside the instruction, and dies with it: whoever
-// looks on (a callback of errstate, a warning, an exception's traceback, a finaliser) sees what eager execution shows.
+// While a call is recorded its operations of large arrays are executed as replayed ones are
+// (replay/array/ufunc_site.h): by NumPy's loops, in memory that earlier results have left, by several threads. Between
+// two hooks it is the interpreter that executes the instruction; so the hook in front of it puts a proxy into the place
+// of the operand, or of the function, that is asked first. The proxy executes the operation, inside the instruction,
+// and dies with it: whoever looks on (a callback of errstate, a warning, an exception's traceback, a finaliser) sees
+// what eager execution shows.
 //
 //   put_array_proxy(instruction, has_keywords, end_of_stack);   // in front of an operator or a CALL
 #pragma once

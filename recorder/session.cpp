@@ -298,8 +298,8 @@ void Session::prepare_array_operation(interp::Frame* frame, int instruction) {
   if (!may_have_array_proxy(operation.opcode)) {
     return;  // the hook is there for others
   }
-  const bool has_keywords =
-      operation.opcode == rewriter::op::kCALL && instruction_at(call_start(instruction)).opcode == rewriter::op::kKW_NAMES;
+  const bool has_keywords = operation.opcode == rewriter::op::kCALL &&
+                            instruction_at(call_start(instruction)).opcode == rewriter::op::kKW_NAMES;
   const int depth = top().code->decoded->shape->depths[static_cast<std::size_t>(instruction)];
   put_array_proxy(operation, has_keywords, interp::stack_base(frame) + depth);
 }

@@ -587,8 +587,8 @@ Interpreter::Answer Interpreter::call_step(const Step& step, const std::int32_t*
       return store(step, bins);
     }
   }
-  const bool is_quiet = raw_ != nullptr && keywords == nullptr && is_plain &&
-                        is_quiet_call(arguments, step.operand_count, &step.called);
+  const bool is_quiet =
+      raw_ != nullptr && keywords == nullptr && is_plain && is_quiet_call(arguments, step.operand_count, &step.called);
   if (!is_quiet && !sync(step)) {
     return Answer::kRaised;
   }

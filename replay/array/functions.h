@@ -13,7 +13,8 @@ struct KnownFunction {
   Reduction reduction = Reduction::kCount;
 };
 
-// The function of this name that NumPy itself has defined, which is another object in every series; null if there is none.
+// The function of this name that NumPy itself has defined, which is another object in every series; null if there is
+// none.
 [[nodiscard]] Ref dispatcher(const char* name);
 
 [[nodiscard]] KnownFunction known_function(PyObject* callable);

@@ -158,7 +158,8 @@ struct Numpy {
   [[nodiscard]] PyObject* ufunc(UfuncName name) const { return ufuncs[static_cast<std::size_t>(name)]; }
 };
 
-// Borrowed; null where the program has not imported it. When the interpreter ends there may be no modules any more: null.
+// Borrowed; null where the program has not imported it. When the interpreter ends there may be no modules any more:
+// null.
 [[nodiscard]] PyObject* imported_module(const char* name);
 
 namespace detail {

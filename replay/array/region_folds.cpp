@@ -30,8 +30,8 @@ RegionReason RegionPlan::bind_folds(const Numpy& np, const Frame& frame, const S
       return RegionReason::kLayout;
     }
     // Which of two zeros an extreme is depends on where its row is cut, so it is not.
-    const bool tells_zeros = is_floating(folded.kernel->type) && begins_with_element(folded.reduction) &&
-                             fold.row() <= kBlock;
+    const bool tells_zeros =
+        is_floating(folded.kernel->type) && begins_with_element(folded.reduction) && fold.row() <= kBlock;
     const Extent row = folded.kernel->is_pairwise || takes_rows || tells_zeros ? fold.row() : 0;
     if (row != 0 && folds->row != 0 && row != folds->row) {
       return RegionReason::kReduction;
