@@ -8,6 +8,7 @@
 
 #include "replay/array/bins.h"
 #include "replay/binding.h"
+#include "replay/eliding_calls.h"
 #include "replay/guards.h"
 #include "replay/known_functions.h"
 #include "replay/looked_up.h"
@@ -597,6 +598,9 @@ Interpreter::Answer Interpreter::call_step(const Step& step, const std::int32_t*
       return store(step, call_exact(step, operands, function));
     }
   }
+  if (is_plain && keywords == nullptr && may_elide({arguments, step.operand_count})) {
+    return store(step, call_eliding(step, operands));
+  }
   PyObject* result = replay::call(arguments, step.operand_count, keywords);
   if (result == nullptr && step.drop_count != 0 && run_.thread->curexc_traceback == nullptr) {
     give_up_refused(step, operands, keywords);
@@ -670,6 +674,31 @@ PyObject* Interpreter::call_exact(const Step& step, const std::int32_t* operands
     interp::locals_of(frame)[index - first] = argument;
   }
   PyObject* result = interp::start_frame(run_.thread, frame);
+  interp::pop_frame(run_.thread, frame);
+  return result;
+}
+
+// What had no name in the program is the call's alone.
+PyObject* Interpreter::call_eliding(const Step& step, const std::int32_t* operands) {
+  PyCodeObject* code = eliding_caller(step.operand_count);
+  interp::Frame* caller = interp::current_frame(run_.thread);
+  interp::Frame* frame = code == nullptr ? nullptr : interp::push_frame(run_.thread, interp::function_of(caller), code);
+  if (frame == nullptr) {
+    return nullptr;
+  }
+  constexpr int kCallableSlots = 2;
+  for (int index = 0; index < step.operand_count; ++index) {
+    const std::int32_t place = operands[index];
+    PyObject*& slot = interp::stack_base(frame)[index];
+    slot = Py_XNewRef(registers_[place]);
+    const bool is_anonymous = index >= kCallableSlots && (step.temporaries >> (index - kCallableSlots) & 1U) != 0;
+    if (is_anonymous && dies_here(step, place)) {
+      Py_CLEAR(registers_[place]);
+    }
+  }
+  interp::leave_recursion(run_.thread);  // its frame does not count: nobody sees it
+  PyObject* result = interp::run_frame(run_.thread, frame, 0, step.operand_count, false);
+  interp::enter_recursion(run_.thread);
   interp::pop_frame(run_.thread, frame);
   return result;
 }

@@ -285,12 +285,13 @@ class Lowering {
     free_.push_back(place);
   }
 
-  // An operand of an array operation that dies with it was, in the program, a nameless intermediate result if it sat
-  // in one place of the stack and nowhere else: then eager NumPy would compute into it.
+  // An operand of an array operation, or of a call, that dies with it was, in the program, a nameless intermediate
+  // result if it sat in one place of the stack and nowhere else: then eager NumPy would compute into it.
   void mark_temporary(Step& step, Value value) const {
     constexpr std::uint32_t kCallableSlots = 2;
-    const bool is_call = step.op == Op::array_call;
-    if (!is_array_operation(step.op)) {
+    constexpr std::uint32_t kMost = 8;  // which have names is noted behind them
+    const bool is_call = step.op == Op::array_call || step.op == Op::call;
+    if (!is_call && !is_array_operation(step.op)) {
       return;
     }
     const Node& node = graph_.nodes[index(step.node)];
@@ -303,7 +304,8 @@ class Lowering {
       }
     }
     const std::uint32_t first = is_call ? kCallableSlots : 0;
-    for (std::uint32_t operand = first; operand < node.operands.size() && places == 1; ++operand) {
+    for (std::uint32_t operand = first; operand < node.operands.size() && operand < first + kMost && places == 1;
+         ++operand) {
       if (node.operands[operand] == value) {
         step.temporaries |= array::kAnonymous << (operand - first);
       }

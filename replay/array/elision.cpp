@@ -9,17 +9,17 @@ namespace tagalong::array {
 
 namespace {
 
-bool bits_depend_on_it(OperandCode code) {
-  return is_array(code) && (is_complex(code) || code == kHalf || code == kLongDouble);
-}
+bool bits_depend_on_it(OperandCode code) { return (is_complex(code) || code == kHalf || code == kLongDouble); }
+
+// A new result would have the dtype object that all of its type have.
+bool dtype_depends_on_it(const Numpy& np, PyObject* temporary) { return classify(np, temporary) == kForeign; }
 
 // A result of several axes lies as the temporary does, where a new one would lie as both operands together; and of two
 // types for the same integers it has the temporary's.
-bool layout_depends_on_it(const Numpy& np, PyObject* temporary, OperandCode code, PyObject* other,
-                          InplaceFunction function) {
+bool layout_depends_on_it(const Numpy& np, PyObject* temporary, OperandCode code, PyObject* other) {
   const bool has_twin = is_integer(code) && np.item_size[code] == np.item_size[kLongLong];
-  const bool has_axes = as_array(temporary)->nd > 1 && is_array(classify(np, other));
-  return is_array(code) && (has_axes || has_twin) && (function != PyNumber_InPlaceTrueDivide || is_floating(code));
+  const bool has_axes = as_array(temporary)->nd > 1 && is_array(classify_numbers(np, other));
+  return has_axes || has_twin;
 }
 
 bool is_large(const Numpy& np, const ArrayFields* array, OperandCode code) {
@@ -50,18 +50,21 @@ bool casts_safely(const Numpy& np, PyObject* other, OperandCode code, OperandCod
 }
 
 bool would_elide(const Numpy& np, PyObject* temporary, PyObject* other, const ElisionCase& the_case) {
-  const OperandCode code = classify(np, temporary);
+  const OperandCode code = classify_numbers(np, temporary);
+  if (!is_array(code) || (the_case.function == PyNumber_InPlaceTrueDivide && !is_floating(code) && !is_complex(code))) {
+    return false;
+  }
   const bool other_decides = the_case.right_decides || temporary == the_case.right;
   const bool raises = !other_decides && code == kBool;  // the square of bools is of another type
-  if ((!bits_depend_on_it(code) && !raises &&
-       !(other_decides && layout_depends_on_it(np, temporary, code, other, the_case.function))) ||
+  if ((!bits_depend_on_it(code) && !raises && !dtype_depends_on_it(np, temporary) &&
+       !(other_decides && layout_depends_on_it(np, temporary, code, other))) ||
       !may_be_elided(as_array(temporary)) || temporary == other || !is_large(np, as_array(temporary), code)) {
     return false;
   }
   if (!other_decides) {
     return true;
   }
-  const OperandCode other_code = classify(np, other);
+  const OperandCode other_code = classify_numbers(np, other);
   if (other_code == kForeign || (is_array(other_code) && !same_shape(as_array(temporary), as_array(other)))) {
     return false;
   }

@@ -67,7 +67,7 @@ struct ElisionCase {
   PyObject* right;
   unsigned anonymous;  // bit i: operand i is a temporary without a name
   Elision elision;
-  bool right_decides;  // the right operand must have the same shape and cast safely (not so for `x ** 2`)
+  bool right_decides;  // it must have the same shape and cast safely (not so for `x ** 2` and `-x`)
   InplaceFunction function;
 };
 

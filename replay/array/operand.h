@@ -65,6 +65,17 @@ inline constexpr OperandCode kForeign = 0xFF;
   return classify_scalar(np, object);
 }
 
+// The same, but arrays of another byte order, or whose dtype has metadata, are what their numbers are.
+[[nodiscard]] inline OperandCode classify_numbers(const Numpy& np, PyObject* object) {
+  if (Py_TYPE(object) == np.array_type) {
+    const ArrayFields* array = as_array(object);
+    const auto number = static_cast<unsigned>(reinterpret_cast<const DescrFields*>(array->descr)->type_num);
+    const bool is_numeric = number < kTypeNumbers && np.descr[number] != nullptr;
+    return is_numeric ? static_cast<OperandCode>(array->nd == 0 ? kZeroDim + number : number) : kForeign;
+  }
+  return classify(np, object);
+}
+
 inline constexpr std::size_t kScalarBytes = 32;
 
 // Writes the scalar as `loop_type` into `buffer` (kScalarBytes). May raise floating point flags.

@@ -456,12 +456,20 @@ Outcome UfuncSite::binary(BinaryOperator op, PyObject* left, PyObject* right, un
 
 namespace {
 
-// Since 2.4 eager execution does that into a large temporary, too, which cannot take the integers: it raises.
-bool squares_bools(const Numpy& np, PyObject* base, PyObject* exponent) {
+bool elides_integer_powers(const Numpy& np) {
   constexpr int kMinor = 4;
+  return np.major == 2 && np.minor >= kMinor;
+}
+
+// Eager execution does that into a large temporary, too, which cannot take the integers: it raises.
+bool squares_bools(const Numpy& np, PyObject* base, PyObject* exponent) {
   int overflow = 0;
-  return np.major == 2 && np.minor >= kMinor && classify(np, base) == kBool && PyLong_CheckExact(exponent) &&
+  return elides_integer_powers(np) && classify_numbers(np, base) == kBool && PyLong_CheckExact(exponent) &&
          PyLong_AsLongAndOverflow(exponent, &overflow) == 2;
+}
+
+PyObject* call_in_place(PyObject* array, PyObject* ufunc) {
+  return PyObject_CallFunctionObjArgs(ufunc, array, array, nullptr);
 }
 
 }  // namespace
@@ -470,7 +478,7 @@ Outcome UfuncSite::power(const Numpy& np, const Request& request, Ref* result) {
   PyObject* base = request.operands[0];
   PyObject* exponent = request.operands[1];
   UfuncName fast = UfuncName::kCount;
-  switch (power_kind(np, classify(np, base), classify(np, exponent), exponent, &fast)) {
+  switch (power_kind(np, classify_numbers(np, base), classify(np, exponent), exponent, &fast)) {
     case PowerKind::kUnknown: {
       const Outcome outcome = fallback();
       return squares_bools(np, base, exponent) && (request.temporaries & 1U) != 0
@@ -490,7 +498,9 @@ Outcome UfuncSite::power(const Numpy& np, const Request& request, Ref* result) {
                                  .elision = Elision::kLeft,
                                  .inplace = request.inplace},
                                 result);
-  if (outcome != Outcome::kFallback || (request.temporaries & 1U) == 0) {
+  const unsigned type = type_of(classify_numbers(np, base));
+  const bool is_elided = is_floating(type) || is_complex(type) || elides_integer_powers(np);
+  if (outcome != Outcome::kFallback || (request.temporaries & 1U) == 0 || !is_elided) {
     return outcome;
   }
   return elide(np, {base, exponent, 1, Elision::kLeft, false, inplace_power}, result);
@@ -501,13 +511,15 @@ Outcome UfuncSite::unary(UnaryOperator op, PyObject* operand, unsigned temporari
   if (np == nullptr || Py_TYPE(operand) != np->array_type) {
     return fallback();
   }
-  return apply(*np,
-               {.ufunc = np->ufunc(unary_ufunc(op)),
-                .operands = &operand,
-                .nin = 1,
-                .temporaries = temporaries,
-                .elision = Elision::kLeft},
-               result);
+  PyObject* ufunc = np->ufunc(unary_ufunc(op));
+  const Outcome outcome = apply(
+      *np, {.ufunc = ufunc, .operands = &operand, .nin = 1, .temporaries = temporaries, .elision = Elision::kLeft},
+      result);
+  const bool stays = op != UnaryOperator::kAbsolute || !is_complex(type_of(classify_numbers(*np, operand)));
+  if (outcome != Outcome::kFallback || (temporaries & 1U) == 0 || !stays) {
+    return outcome;
+  }
+  return elide(*np, {operand, ufunc, 1, Elision::kLeft, false, call_in_place}, result);
 }
 
 Outcome UfuncSite::compare(int py_op, PyObject* left, PyObject* right, unsigned temporaries, Ref* result) {

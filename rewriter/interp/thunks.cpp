@@ -86,7 +86,7 @@ CodeRef make(int operands, const std::vector<Instruction>& instructions, PyObjec
     }
     PyTuple_SET_ITEM(variables.get(), index, name);
   }
-  constexpr int kSpare = 4;
+  constexpr int kSpare = 8;  // and for what lies there at first
   return CodeRef::steal(PyCode_NewWithPosOnlyArgs(
       operands, operands, 0, operands, growth + kSpare, flags, code_bytes.get(), empty_tuple.get(),
       names == nullptr ? empty_tuple.get() : names, variables.get(), empty_tuple.get(), empty_tuple.get(), text.get(),

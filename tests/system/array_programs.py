@@ -123,7 +123,7 @@ class Program:
         if kind < 0.4:
             return f"np.{self.random.choice(self.of(2, BINARY))}({left}, {right})", first + second + 1
         if kind < 0.42:
-            return f"(-{left})", first + 1
+            return self.random.choice((f"(-{left})", f"abs({left})", f"sum([{left}, {right}])")), first + 1
         if kind < 0.44:
             return f"({left} + {right}).astype({self.dtype()})", first + second + 2
         if kind < 0.47:

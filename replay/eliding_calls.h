@@ -1,0 +1,19 @@
+// Calls of C functions that apply operators to arrays they are handed: abs, sum, functools.reduce, the functions of
+// `operator`. Eager NumPy computes into large operands that nobody else holds (array/elision.h), but only where nothing
+// stands between it and the interpreter on the C stack. So such a call is made by the interpreter itself, in a frame
+// that nobody sees.
+#pragma once
+
+#include <Python.h>
+
+#include <span>
+
+namespace tagalong::replay {
+
+// The callable's two slots as on the stack, then the arguments, none by keyword. Never has an exception set.
+[[nodiscard]] bool may_elide(std::span<PyObject* const> slots);
+
+// The code of the frame that makes it, with so many slots on its stack; borrowed. Null with an exception set.
+[[nodiscard]] PyCodeObject* eliding_caller(std::size_t slots);
+
+}  // namespace tagalong::replay
