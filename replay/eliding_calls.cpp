@@ -14,8 +14,6 @@
 namespace tagalong::replay {
 namespace {
 
-using std::string_view_literals::operator""sv;
-
 constexpr std::size_t kCallableSlots = 2;
 constexpr std::size_t kMostSlots = 5;
 
@@ -25,20 +23,21 @@ Applied look_up(const PyCFunctionObject* function) {
   if (function->m_module == nullptr || !PyUnicode_CheckExact(function->m_module)) {
     return Applied::kNothing;
   }
-  const char* module = PyUnicode_AsUTF8(function->m_module);
-  if (module == nullptr) {
+  const char* text = PyUnicode_AsUTF8(function->m_module);
+  if (text == nullptr) {
     PyErr_Clear();
     return Applied::kNothing;
   }
+  const std::string_view module = text;
   const std::string_view name = function->m_ml->ml_name;
-  if (module == "builtins"sv) {
+  if (module == "builtins") {
     return name == "sum" ? Applied::kToItems
                          : (name == "abs" || name == "pow" ? Applied::kToArguments : Applied::kNothing);
   }
-  if (module == "_operator"sv) {
+  if (module == "_operator") {
     return Applied::kToArguments;
   }
-  const bool reduces = (module == "_functools"sv && name == "reduce") || (module == "math"sv && name == "prod");
+  const bool reduces = (module == "_functools" && name == "reduce") || (module == "math" && name == "prod");
   return reduces ? Applied::kToItems : Applied::kNothing;
 }
 
