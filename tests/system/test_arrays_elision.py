@@ -26,7 +26,8 @@ class Float(float):
 
 
 def seen(code: str, layout: int, *, swapped: bool) -> np.ndarray:
-    array = np.arange(SIDE * SIDE).reshape(SIDE, SIDE).astype(code)
+    with np.errstate(over="ignore"):
+        array = np.arange(SIDE * SIDE).reshape(SIDE, SIDE).astype(code)
     if swapped:
         array = array.astype(array.dtype.newbyteorder())
     return (array, array.T, np.asfortranarray(array)[::-1])[layout]
