@@ -457,7 +457,7 @@ Outcome UfuncSite::binary(BinaryOperator op, PyObject* left, PyObject* right, un
 namespace {
 
 bool elides_integer_powers(const Numpy& np) {
-  constexpr int kMinor = 4;
+  constexpr int kMinor = 3;
   return np.major == 2 && np.minor >= kMinor;
 }
 
