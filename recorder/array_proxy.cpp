@@ -226,18 +226,6 @@ PyTypeObject* make_type() {
   return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
 }
 
-bool is_large(const array::Numpy& np, PyObject* object, array::OperandCode code) {
-  if (!array::is_array(code)) {
-    return false;
-  }
-  auto bytes = static_cast<std::size_t>(np.item_size[code]);
-  const array::ArrayFields& fields = *array::as_array(object);
-  for (int axis = 0; axis < fields.nd; ++axis) {
-    bytes *= static_cast<std::size_t>(fields.dimensions[axis]);
-  }
-  return bytes >= array::kLeastKept;
-}
-
 bool are_large_arrays(std::span<PyObject* const> operands) {
   bool has_array = false;
   for (PyObject* operand : operands) {
@@ -250,7 +238,8 @@ bool are_large_arrays(std::span<PyObject* const> operands) {
     if (code == array::kForeign) {
       return false;
     }
-    has_large = has_large || is_large(*np, operand, code);
+    has_large = has_large || (array::is_array(code) &&
+                              static_cast<std::size_t>(array::bytes_of(*np, operand, code)) >= array::kLeastKept);
   }
   return has_large;
 }

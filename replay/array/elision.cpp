@@ -9,7 +9,7 @@ namespace tagalong::array {
 
 namespace {
 
-bool bits_depend_on_it(OperandCode code) { return (is_complex(code) || code == kHalf || code == kLongDouble); }
+bool bits_depend_on_it(OperandCode code) { return is_complex(code) || code == kHalf || code == kLongDouble; }
 
 // A new result would have the dtype object that all of its type have.
 bool dtype_depends_on_it(const Numpy& np, PyObject* temporary) { return classify(np, temporary) == kForeign; }
@@ -20,14 +20,6 @@ bool layout_depends_on_it(const Numpy& np, PyObject* temporary, OperandCode code
   const bool has_twin = is_integer(code) && np.item_size[code] == np.item_size[kLongLong];
   const bool has_axes = as_array(temporary)->nd > 1 && is_array(classify_numbers(np, other));
   return has_axes || has_twin;
-}
-
-bool is_large(const Numpy& np, const ArrayFields* array, OperandCode code) {
-  Extent bytes = np.item_size[code];
-  for (int i = 0; i < array->nd; ++i) {
-    bytes *= array->dimensions[i];
-  }
-  return bytes >= kMinElidedBytes;
 }
 
 bool same_shape(const ArrayFields* one, const ArrayFields* other) {
@@ -58,7 +50,7 @@ bool would_elide(const Numpy& np, PyObject* temporary, PyObject* other, const El
   const bool raises = !other_decides && code == kBool;  // the square of bools is of another type
   if ((!bits_depend_on_it(code) && !raises && !dtype_depends_on_it(np, temporary) &&
        !(other_decides && layout_depends_on_it(np, temporary, code, other))) ||
-      !may_be_elided(as_array(temporary)) || temporary == other || !is_large(np, as_array(temporary), code)) {
+      !may_be_elided(as_array(temporary)) || temporary == other || bytes_of(np, temporary, code) < kMinElidedBytes) {
     return false;
   }
   if (!other_decides) {

@@ -18,15 +18,15 @@ inline constexpr Extent kMinElidedBytes = 256 * 1024;
   return (array->flags & (kOwnData | kWriteable | kWriteBackIfCopy)) == (kOwnData | kWriteable);
 }
 
-// Nobody else can see the array or its memory.
-[[nodiscard]] inline bool is_unique(PyObject* object) {
-  const ArrayFields* array = as_array(object);
-  return Py_REFCNT(object) == 1 && array->base == nullptr && array->weakreflist == nullptr;
-}
-
-// The same, but for weak references: what eager execution computes into the array is what they refer to afterwards.
+// Nobody else can see the array or its memory, but for weak references: what eager execution computes into the array is
+// what they refer to afterwards.
 [[nodiscard]] inline bool is_unshared(PyObject* object) {
   return Py_REFCNT(object) == 1 && as_array(object)->base == nullptr;
+}
+
+// Not even these.
+[[nodiscard]] inline bool is_unique(PyObject* object) {
+  return is_unshared(object) && as_array(object)->weakreflist == nullptr;
 }
 
 inline constexpr int kOrders = kCContiguous | kFContiguous;

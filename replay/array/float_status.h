@@ -2,9 +2,9 @@
 // them before a loop and reads them after it; libm's functions for that cost more than a whole small loop. On x86-64
 // both units have flags (extended precision lives in the old one), in the same bit positions.
 //
-//   if (float_status_raised(units)) clear_float_status();
+//   forget_float_status(units);
 //   loop(...);
-//   if (float_status_raised(units)) errors = take_float_status(units);
+//   errors |= collect_float_status(units);
 #pragma once
 
 #include <cfenv>
@@ -54,6 +54,19 @@ inline void clear_float_status() { std::feclearexcept(FE_ALL_EXCEPT); }
   clear_float_status();
   return ((raised & FE_DIVBYZERO) != 0 ? kDivideByZero : 0) | ((raised & FE_OVERFLOW) != 0 ? kOverflow : 0) |
          ((raised & FE_UNDERFLOW) != 0 ? kUnderflow : 0) | ((raised & FE_INVALID) != 0 ? kInvalid : 0);
+}
+
+// Before a loop that can raise in these units, and after it: the bits, as above.
+inline void forget_float_status(FloatUnits units) {
+  if (units != FloatUnits::kNone && float_status_raised(units)) {
+    clear_float_status();
+  }
+}
+[[nodiscard]] inline int collect_float_status(FloatUnits units) {
+  if (units != FloatUnits::kNone && float_status_raised(units)) [[unlikely]] {
+    return take_float_status(units);
+  }
+  return 0;
 }
 
 }  // namespace tagalong::array

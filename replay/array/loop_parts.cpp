@@ -20,12 +20,9 @@ int run_part(const Kernel& kernel, const LoopCall& call, Extent begin, Extent en
     data.at(i) += begin * call.strides->at(i);
   }
   const Extent count = end - begin;
-  if (kernel.float_units != FloatUnits::kNone && float_status_raised(kernel.float_units)) {
-    clear_float_status();
-  }
+  forget_float_status(kernel.float_units);
   static_cast<void>(kernel.loop(kernel.context, data.data(), &count, call.strides->data(), kernel.auxdata));
-  const bool has_raised = kernel.float_units != FloatUnits::kNone && float_status_raised(kernel.float_units);
-  return has_raised ? take_float_status(kernel.float_units) : 0;
+  return collect_float_status(kernel.float_units);
 }
 
 }  // namespace

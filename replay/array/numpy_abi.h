@@ -177,6 +177,13 @@ extern const Numpy* ready_numpy;
 }
 
 [[nodiscard]] inline ArrayFields* as_array(PyObject* object) { return reinterpret_cast<ArrayFields*>(object); }
+[[nodiscard]] inline Extent element_count(const ArrayFields* array) {
+  Extent count = 1;
+  for (int i = 0; i < array->nd; ++i) {
+    count *= array->dimensions[i];
+  }
+  return count;
+}
 // Where a NumPy scalar keeps its value.
 [[nodiscard]] inline const char* scalar_value(PyObject* object) {
   return reinterpret_cast<const char*>(object) + sizeof(PyObject);

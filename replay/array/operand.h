@@ -46,15 +46,22 @@ inline constexpr OperandCode kForeign = 0xFF;
 
 [[nodiscard]] OperandCode classify_scalar(const Numpy& np, PyObject* object);
 
+[[nodiscard]] inline unsigned type_number(const ArrayFields* array) {
+  return static_cast<unsigned>(reinterpret_cast<const DescrFields*>(array->descr)->type_num);
+}
+[[nodiscard]] inline OperandCode array_code(const ArrayFields* array, unsigned number) {
+  return static_cast<OperandCode>(array->nd == 0 ? kZeroDim + number : number);
+}
+
 [[nodiscard]] inline OperandCode classify(const Numpy& np, PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   if (type == np.array_type) {
     const ArrayFields* array = as_array(object);
-    const auto number = static_cast<unsigned>(reinterpret_cast<const DescrFields*>(array->descr)->type_num);
+    const unsigned number = type_number(array);
     if (number >= kTypeNumbers || np.descr[number] != array->descr) {
       return kForeign;  // byte-swapped, structured, with metadata, not numeric
     }
-    return static_cast<OperandCode>(array->nd == 0 ? kZeroDim + number : number);
+    return array_code(array, number);
   }
   if (type == &PyFloat_Type) {
     return kPyFloat;
@@ -67,13 +74,18 @@ inline constexpr OperandCode kForeign = 0xFF;
 
 // The same, but arrays of another byte order, or whose dtype has metadata, are what their numbers are.
 [[nodiscard]] inline OperandCode classify_numbers(const Numpy& np, PyObject* object) {
-  if (Py_TYPE(object) == np.array_type) {
-    const ArrayFields* array = as_array(object);
-    const auto number = static_cast<unsigned>(reinterpret_cast<const DescrFields*>(array->descr)->type_num);
-    const bool is_numeric = number < kTypeNumbers && np.descr[number] != nullptr;
-    return is_numeric ? static_cast<OperandCode>(array->nd == 0 ? kZeroDim + number : number) : kForeign;
+  const OperandCode code = classify(np, object);
+  if (code != kForeign || Py_TYPE(object) != np.array_type) {
+    return code;
   }
-  return classify(np, object);
+  const ArrayFields* array = as_array(object);
+  const unsigned number = type_number(array);
+  return number < kTypeNumbers && np.descr[number] != nullptr ? array_code(array, number) : kForeign;
+}
+
+// Of an array of these numbers.
+[[nodiscard]] inline Extent bytes_of(const Numpy& np, PyObject* array, OperandCode code) {
+  return element_count(as_array(array)) * np.item_size[type_of(code)];
 }
 
 inline constexpr std::size_t kScalarBytes = 32;

@@ -94,9 +94,7 @@ void RegionPlan::place_blocks(char* blocks, std::size_t bytes, Frame* frame, Spa
 // Whether anything has to be reported.
 RegionReason RegionPlan::compute_and_check(const Numpy& np, Frame* frame, Space* space,
                                            const PartMemory& memory) const {
-  if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) {
-    clear_float_status();
-  }
+  forget_float_status(float_units_);
   bool is_done = false;
   if (memory.parts > 1 || frame->count * cost_ > kGilThreshold) {
     PyThreadState* state = PyEval_SaveThread();
@@ -121,9 +119,7 @@ RegionReason RegionPlan::compute_and_check(const Numpy& np, Frame* frame, Space*
     clear_float_status();
     return RegionReason::kException;
   }
-  if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) [[unlikely]] {
-    frame->errors |= take_float_status(float_units_);
-  }
+  frame->errors |= collect_float_status(float_units_);
   if (frame->errors != 0 && !ignores_float_errors(np, frame->errors)) [[unlikely]] {
     return RegionReason::kFloatError;
   }

@@ -152,9 +152,7 @@ bool RegionPlan::reduce_block(Frame* frame, Extent count) const {
     } else if (!frame->is_begun) {
       begin(kernel, reduced.reduction, &accumulator);
     }
-    if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) [[unlikely]] {
-      frame->errors |= take_float_status(float_units_);
-    }
+    frame->errors |= collect_float_status(float_units_);
     const std::array<char*, 3> places{accumulator.bytes, data, accumulator.bytes};
     const std::array<Extent, 3> strides{0, stride, 0};
     if (left > 0 && kernel.whole(kernel.context, places.data(), &left, strides.data(), kernel.auxdata) != 0) {

@@ -57,9 +57,7 @@ bool RegionPlan::fold_block(Frame* frame, Extent count) const {
   for (std::size_t i = 0; i < folds_.size(); ++i) {
     const Folded& folded = folds_[i];
     const ReductionKernel& kernel = *folded.kernel;
-    if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) [[unlikely]] {
-      frame->errors |= take_float_status(float_units_);
-    }
+    frame->errors |= collect_float_status(float_units_);
     char* data = frame->data[folded.slot];
     const Extent stride = frame->strides[folded.slot];
     if (folds.row <= kBlock || !kernel.is_pairwise || folds.of[i].row() == 0) {
@@ -175,9 +173,7 @@ bool RegionPlan::compute_staged(const Operation& operation, Frame* frame, Extent
     return true;
   }
   const Folded& folded = folds_[static_cast<std::size_t>(operation.fold)];
-  if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) [[unlikely]] {
-    frame->errors |= take_float_status(float_units_);
-  }
+  frame->errors |= collect_float_status(float_units_);
   if (!fold_rows(*folded.kernel, folded.reduction, from, stride, row, rows, to)) {
     return false;
   }

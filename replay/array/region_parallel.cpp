@@ -88,13 +88,9 @@ void RegionPlan::compute_part(const Frame& whole, const Space* space, const Part
   advance(&frame, part->begin);
   place_blocks(memory.blocks + (memory.each * number), memory.block, &frame, place);
   frame.count = part->count;
-  if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) {
-    clear_float_status();
-  }
+  forget_float_status(float_units_);
   part->is_done = is_tree_ ? compute_tree(&frame, place, part->count, part->sums.data()) : compute(&frame, place);
-  if (float_units_ != FloatUnits::kNone && float_status_raised(float_units_)) {
-    frame.errors |= take_float_status(float_units_);
-  }
+  frame.errors |= collect_float_status(float_units_);
   if (frame.streaming != nullptr) {
     finish_streaming();
   }

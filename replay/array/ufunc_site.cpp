@@ -77,14 +77,6 @@ bool add_array(const ArrayFields* array, Extent item_size, unsigned index, Call*
   return true;
 }
 
-Extent element_count(const ArrayFields* array) {
-  Extent count = array->dimensions[0];
-  for (int i = 1; i < array->nd; ++i) {
-    count *= array->dimensions[i];
-  }
-  return count;
-}
-
 bool gather(const Numpy& np, const Kernel& kernel, const Operands& operands, Call* call) {
   const OperandCodes codes = operands.codes;
   for (unsigned i = 0; i < operands.count; ++i) {
@@ -286,9 +278,7 @@ bool run_watched(const Numpy& np, const Kernel& kernel, const Operands& operands
   if (const std::size_t parts = loop_parts(kernel, call.count); parts > 1) {
     return run_in_parts(np, kernel, operands, call, parts);
   }
-  if (kernel.float_units != FloatUnits::kNone && float_status_raised(kernel.float_units)) {
-    clear_float_status();
-  }
+  forget_float_status(kernel.float_units);
   const bool release = call.count > kernel.gil_threshold && !kernel.requires_pyapi;
   const int status = release ? run_released(kernel, operands, call) : run_once(kernel, call);
   // Some old loops set an exception and return 0 (integer power).
@@ -462,9 +452,9 @@ bool elides_integer_powers(const Numpy& np) {
 }
 
 // Eager execution does that into a large temporary, too, which cannot take the integers: it raises.
-bool squares_bools(const Numpy& np, PyObject* base, PyObject* exponent) {
+bool squares_bools(const Numpy& np, OperandCode base, PyObject* exponent) {
   int overflow = 0;
-  return elides_integer_powers(np) && classify_numbers(np, base) == kBool && PyLong_CheckExact(exponent) &&
+  return elides_integer_powers(np) && base == kBool && PyLong_CheckExact(exponent) &&
          PyLong_AsLongAndOverflow(exponent, &overflow) == 2;
 }
 
@@ -478,10 +468,11 @@ Outcome UfuncSite::power(const Numpy& np, const Request& request, Ref* result) {
   PyObject* base = request.operands[0];
   PyObject* exponent = request.operands[1];
   UfuncName fast = UfuncName::kCount;
-  switch (power_kind(np, classify_numbers(np, base), classify(np, exponent), exponent, &fast)) {
+  const OperandCode code = classify_numbers(np, base);
+  switch (power_kind(np, code, classify(np, exponent), exponent, &fast)) {
     case PowerKind::kUnknown: {
       const Outcome outcome = fallback();
-      return squares_bools(np, base, exponent) && (request.temporaries & 1U) != 0
+      return squares_bools(np, code, exponent) && (request.temporaries & 1U) != 0
                  ? elide(np, {base, exponent, 1, Elision::kLeft, false, inplace_power}, result)
                  : outcome;
     }
@@ -498,8 +489,7 @@ Outcome UfuncSite::power(const Numpy& np, const Request& request, Ref* result) {
                                  .elision = Elision::kLeft,
                                  .inplace = request.inplace},
                                 result);
-  const unsigned type = type_of(classify_numbers(np, base));
-  const bool is_elided = is_floating(type) || is_complex(type) || elides_integer_powers(np);
+  const bool is_elided = is_floating(code) || is_complex(code) || elides_integer_powers(np);
   if (outcome != Outcome::kFallback || (request.temporaries & 1U) == 0 || !is_elided) {
     return outcome;
   }
