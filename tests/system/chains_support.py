@@ -28,6 +28,22 @@ Function = Callable[..., Any]
 CALLS = 12  # of each random program
 
 
+class Regions:
+    """Planned for whatever they pay, and counted since the test began."""
+
+    before = 0
+
+    @classmethod
+    def begin(cls) -> None:
+        _core.set_option("regions", 2)
+        cls.before = _core._region_counts()[1]
+
+
+def regions_run() -> int:
+    """Since `Regions.begin()`."""
+    return _core._region_counts()[1] - Regions.before
+
+
 class Outcome:
     """One call: results, exception, warnings with their lines, error callbacks, and what became of the operands."""
 

@@ -11,7 +11,7 @@ import pytest
 
 import tagalong
 from arrays_support import HAS_VECTORS
-from chains_support import both, check
+from chains_support import Regions, both, check, regions_run
 from tagalong import _core
 
 WARM_UP = 6
@@ -21,12 +21,8 @@ KINDS = ("ordinary", "ties", "equal", "zeros", "one NaN", "NaNs", "infinite", "f
 
 @pytest.fixture(autouse=True)
 def regions() -> None:
-    _core.set_option("regions", 2)
+    Regions.begin()
     _core.set_option("retire_after", 0)
-
-
-def regions_run() -> int:
-    return _core._region_counts()[1]
 
 
 def rows_of(kind: str, shape: tuple[int, ...], code: str = "d") -> np.ndarray:

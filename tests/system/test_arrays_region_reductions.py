@@ -11,7 +11,7 @@ import pytest
 import tagalong
 from array_programs import CODES
 from arrays_support import ERRSTATES, sample
-from chains_support import both, check
+from chains_support import Regions, both, check, regions_run
 from tagalong import _core
 
 SIZES = (1, 2, 7, 8, 9, 127, 128, 129, 1023, 1024, 1025, 2049, 5000, 8192, 8193, 16_400, 100_003)
@@ -33,11 +33,7 @@ FORMS = {
 @pytest.fixture(autouse=True)
 def regions() -> None:
     """The engine's option, which is off."""
-    _core.set_option("regions", 2)
-
-
-def regions_run() -> int:
-    return _core._region_counts()[1]
+    Regions.begin()
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -244,6 +240,7 @@ def test_an_axis_is_not_taken_twice() -> None:
         for call in (np.roll, np.sum, np.roll, np.max, np.any, np.argmax, np.sum):
             for _ in range(4):
                 check(eager, traced, lambda call=call: [call, line(3, 4)])
+        assert tagalong.stats(traced).hits > 0
 
 
 # Arrays that are there already get new contents, which are reduced along axes.
@@ -277,6 +274,8 @@ def test_what_is_written_is_reduced_as_it_lies(name: str) -> None:
 
                 for _ in range(4):
                     check(eager, traced, operands, {"all": "ignore"})
+            assert tagalong.stats(traced).hits > 0
+    assert regions_run() > 0
 
 
 @pytest.mark.parametrize("mode", [1, 2])
@@ -297,3 +296,5 @@ def test_which_of_two_zeros_an_extreme_along_axes_is(axis: Any, code: str, mode:
             y = chance.choice([-1.0, 0.0, -0.0, 1.0], shape).astype(code)
             for _ in range(4):
                 check(eager, traced, lambda x=x, y=y: [x, y], {"all": "ignore"})
+        assert tagalong.stats(traced).hits > 0
+    assert regions_run() > 0

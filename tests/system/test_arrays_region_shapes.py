@@ -14,18 +14,14 @@ import pytest
 import tagalong
 from array_programs import CODES, Operands
 from arrays_support import ERRSTATES, sample
-from chains_support import both, check, compare_program
+from chains_support import Regions, both, check, compare_program, regions_run
 from tagalong import _core
 
 
 @pytest.fixture(autouse=True)
 def regions() -> None:
     """The engine's option, which is off."""
-    _core.set_option("regions", 2)
-
-
-def regions_run() -> int:
-    return _core._region_counts()[1]
+    Regions.begin()
 
 
 def line(*shape: int, order: Any = "C", code: str = "d") -> np.ndarray:

@@ -17,7 +17,7 @@ import pytest
 
 import tagalong
 from arrays_support import ERRSTATES, at_once, described, misaligned, sample, ufuncs
-from chains_support import both, check
+from chains_support import Regions, both, check, regions_run
 from tagalong import _core
 
 PLAIN_CODES = "?bBhHiIlLqQfd"
@@ -29,11 +29,7 @@ SIZES = (0, 1, 2, 10, 63, 65, 1000, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 3000
 @pytest.fixture(autouse=True)
 def regions() -> None:
     """The option, as it is by default."""
-    _core.set_option("regions", 2)
-
-
-def regions_run() -> int:
-    return _core._region_counts()[1]
+    Regions.begin()
 
 
 @pytest.mark.parametrize("ufunc", ufuncs(), ids=lambda f: f.__name__)
@@ -592,6 +588,8 @@ def test_a_number_of_an_operation_that_is_not_in_the_region(errstate: str) -> No
             True,
         ]  # noqa: E501, E731
         check(eager, traced, make, {"all": errstate if number else "ignore"})
+    assert tagalong.stats(traced).hits > 0
+    assert regions_run() > 0
 
 
 @pytest.mark.parametrize(
@@ -612,6 +610,8 @@ def test_a_part_of_an_operation_that_is_not_in_the_region(source: str, errstate:
         for number in range(6):
             make = lambda shape=shape: [np.ones(shape), np.ones(shape, "l"), np.ones((2, 1)), 1]  # noqa: E731
             check(eager, traced, make, {"all": errstate if number else "ignore"})
+    assert tagalong.stats(traced).hits > 0
+    assert regions_run() > 0
 
 
 @pytest.mark.parametrize("mode", [1, 2])
@@ -646,3 +646,5 @@ def test_functions_of_arrays_that_are_seen_backwards(name: str, mode: int) -> No
         for layout in layouts:
             for _ in range(3):
                 check(eager, traced, lambda layout=layout: [layout])
+        assert tagalong.stats(traced).hits > 0
+    assert regions_run() > 0

@@ -13,8 +13,7 @@ import pytest
 import tagalong
 from array_programs import CODES
 from arrays_support import ERRSTATES, sample
-from chains_support import both, check
-from tagalong import _core
+from chains_support import Regions, both, check, regions_run
 
 WARM_UP = 5
 REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all")
@@ -23,11 +22,7 @@ REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all")
 @pytest.fixture(autouse=True)
 def regions() -> None:
     """The option, as it is by default."""
-    _core.set_option("regions", 2)
-
-
-def regions_run() -> int:
-    return _core._region_counts()[1]
+    Regions.begin()
 
 
 def layouts(code: str, kind: str) -> list[tuple[np.ndarray, bool]]:
