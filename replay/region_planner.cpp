@@ -233,7 +233,7 @@ void RegionPlanner::build(const Step& step, const std::int32_t* operands) {
 
 bool RegionPlanner::assign(const std::int32_t* operands) {
   const int value = number_of(operands[2]);
-  const int number = value < 0 ? -1 : part_of(operands[0], operands[1]);
+  const int number = value < 0 ? -1 : part_of(operands[0], operands[1], true);
   if (number < 0) {
     return refuse(Reason::kOther);
   }

@@ -90,7 +90,7 @@ class RegionPlanner {
   // region_planner_parts.cpp
   bool read_number(int index, array::ViewSpec::Number* number);
   bool read_axis(int index, array::ViewSpec::Axis* axis);
-  int part_of(std::int32_t container, std::int32_t key);
+  int part_of(std::int32_t container, std::int32_t key, bool is_written);
   bool take_part(const Step& step, const std::int32_t* operands);
 
   // region_planner_calls.cpp

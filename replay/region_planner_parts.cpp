@@ -42,18 +42,23 @@ bool RegionPlanner::read_axis(int index, array::ViewSpec::Axis* axis) {
          (parts.size() < 3 || read_number(parts[2], &axis->step));
 }
 
-// The builder's number of a part of an array that is not the region's own; negative: it is none.
-int RegionPlanner::part_of(std::int32_t container, std::int32_t key) {
+// The builder's number of a part of an array; negative: it is none, or one of what the region has made that is to be
+// written.
+int RegionPlanner::part_of(std::int32_t container, std::int32_t key, bool is_written) {
   const int array = content_of(container);
   const int index = content_of(key);
   if (array < 0 || index < 0 || number_of(container) < 0) {
     return -1;
   }
   const Content& content = contents_[static_cast<std::size_t>(array)];
-  if (content.external < 0 || Py_TYPE(content.object) != np_.array_type || builder_.is_written(content.number)) {
+  const bool is_result = content.kind == Kind::kResult;
+  if (is_result
+          ? is_written
+          : content.external < 0 || Py_TYPE(content.object) != np_.array_type || builder_.is_written(content.number)) {
     return -1;
   }
-  array::ViewSpec spec{.external = static_cast<std::uint16_t>(content.external)};
+  const int made = content.number;
+  array::ViewSpec spec{.external = static_cast<std::uint16_t>(is_result ? 0 : content.external)};
   const Content& subscript = contents_[static_cast<std::size_t>(index)];
   const std::vector<int> parts = subscript.kind == Kind::kTuple ? subscript.parts : std::vector<int>{index};
   for (const int part : parts) {
@@ -62,11 +67,11 @@ int RegionPlanner::part_of(std::int32_t container, std::int32_t key) {
       return -1;
     }
   }
-  return builder_.view(std::move(spec));
+  return is_result ? builder_.part(made, std::move(spec)) : builder_.view(std::move(spec));
 }
 
 bool RegionPlanner::take_part(const Step& step, const std::int32_t* operands) {
-  const int number = part_of(operands[0], operands[1]);
+  const int number = part_of(operands[0], operands[1], false);
   if (number < 0) {
     return refuse(Reason::kOther);
   }

@@ -3,6 +3,7 @@
 #include "replay/array/parallel.h"
 #include "replay/array/region.h"
 #include "replay/array/streaming.h"
+#include "replay/array/sweeps.h"
 
 namespace tagalong::runtime {
 
@@ -36,6 +37,14 @@ bool set_option(std::string_view name, long value) {
   }
   if (name == "worth_streaming") {
     array::worth_streaming = value;
+    return true;
+  }
+  if (name == "worth_bands") {
+    array::worth_bands = value;
+    return true;
+  }
+  if (name == "band_rows") {
+    array::rows_of_band = value;
     return true;
   }
   if (name == "threads") {

@@ -25,13 +25,12 @@ int RegionBuilder::constant(PyObject* object) {
   return static_cast<int>(objects_.size()) - 1;
 }
 
-int RegionBuilder::view(ViewSpec spec, PyObject* const* externals) {
-  PyObject* object = externals[spec.external];
+int RegionBuilder::view(ViewSpec spec, PyObject* object, PyObject* const* externals) {
   Object part{.object = object,
               .code = classify(np_, object),
               .external = static_cast<std::int16_t>(spec.external),
               .view = static_cast<std::int16_t>(plan_->views_.size())};
-  if (!is_array(part.code) || !take_view(spec, externals, &part.place)) {
+  if (!is_array(part.code) || !take_view(spec, as_array(object), externals, &part.place)) {
     return refuse(RegionReason::kLayout);
   }
   plan_->views_.push_back(std::move(spec));

@@ -41,6 +41,7 @@ struct RegionPlan::Frame {
   const ArrayFields* shape = nullptr;
   int order = 0;
   Extent count = 1;
+  const Band* band = nullptr;  // what is computed of the whole
   Extent block = 0;
   int errors = 0;         // floating point errors that were up before a loop that may clear them
   bool is_begun = false;  // a block has been reduced

@@ -22,12 +22,12 @@ std::optional<Extent> read(const ViewSpec::Number& number, PyObject* const* exte
 
 }  // namespace
 
-bool take_view(const ViewSpec& spec, PyObject* const* externals, View* view) {
-  const ArrayFields* array = as_array(externals[spec.external]);
+bool take_view(const ViewSpec& spec, const ArrayFields* array, PyObject* const* externals, View* view) {
   View whole;
-  if (!view_of(array, &whole)) {
-    return false;
-  }
+  return view_of(array, &whole) && take_view(spec, whole, externals, view);
+}
+
+bool take_view(const ViewSpec& spec, const View& whole, PyObject* const* externals, View* view) {
   *view = whole;
   view->shape.nd = 0;
   const auto add = [view](Extent extent, Extent stride) {

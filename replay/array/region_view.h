@@ -23,7 +23,9 @@ struct ViewSpec {
   std::vector<Axis> axes;  // of the first dimensions, and new ones among them
 };
 
-// False: no such view, or eager execution raises.
-[[nodiscard]] bool take_view(const ViewSpec& spec, PyObject* const* externals, View* view);
+// False: no such view, or eager execution raises. Of an array, or of memory like one's; of `externals` only numbers are
+// read.
+[[nodiscard]] bool take_view(const ViewSpec& spec, const ArrayFields* array, PyObject* const* externals, View* view);
+[[nodiscard]] bool take_view(const ViewSpec& spec, const View& whole, PyObject* const* externals, View* view);
 
 }  // namespace tagalong::array

@@ -5,6 +5,10 @@
 
 namespace tagalong::array {
 
+namespace {
+constexpr unsigned kNotBanded = 16;
+}  // namespace
+
 // --- Runs
 
 std::size_t Sweeps::operation_count() const {
@@ -21,7 +25,19 @@ bool Sweeps::is_better_apart() const {
 }
 
 RegionReason Sweeps::run(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
-  return plans_.size() == 1 ? plans_.front()->run(np, externals, outputs) : run_all(np, externals, outputs, false);
+  if (plans_.size() == 1) {
+    return plans_.front()->run(np, externals, outputs);
+  }
+  Bands bands;
+  if (may_be_banded_ && cut_bands(np, externals, &bands)) {
+    const RegionReason reason = run_in_bands(np, externals, outputs, bands);
+    if (reason != RegionReason::kLayout) {
+      refused_ += reason == RegionReason::kNone ? 0 : 1;
+      return reason;
+    }
+    not_banded_ = kNotBanded;
+  }
+  return run_all(np, externals, outputs, false);
 }
 
 RegionReason Sweeps::run_all(const Numpy& np, PyObject* const* externals, Ref* outputs, bool is_again) const {
@@ -86,8 +102,17 @@ int SweepsBuilder::external(PyObject* object, unsigned number) {
 int SweepsBuilder::constant(PyObject* object) { return add({.object = object, .number = current().constant(object)}); }
 
 int SweepsBuilder::view(ViewSpec spec) {
-  const int number = current().view(spec, externals_->data());
+  const int number = current().view(spec, (*externals_)[spec.external], externals_->data());
   return add({.view = std::move(spec), .number = number});
+}
+
+int SweepsBuilder::part(int object, ViewSpec spec) {
+  if (!in_sweeps_ || !at(object).is_result || is_scalar(object) || is_column(object)) {
+    return refused(RegionReason::kOther);
+  }
+  constexpr std::size_t kNone = kMostSweeps;  // no sweep knows it before an operation takes it
+  objects_.push_back({.view = std::move(spec), .part_of = object, .sweep = kNone});
+  return static_cast<int>(objects_.size()) - 1;
 }
 
 bool SweepsBuilder::is_written(int object) const {
@@ -105,6 +130,21 @@ bool SweepsBuilder::is_column(int object) const {
   return known.is_result && builders_[known.made_in].is_column(known.made_as);
 }
 
+// Of carried_, the result of an earlier sweep; negative: there are too many.
+int SweepsBuilder::carry(int object) {
+  Object& known = objects_[static_cast<std::size_t>(object)];
+  if (known.carried < 0) {
+    Ref stand_in = builders_[known.made_in].stand_in(known.made_as);
+    if (!stand_in || carried_.size() == kMostResults) {
+      return -1;
+    }
+    known.carried = static_cast<int>(carried_.size());
+    carried_.push_back({.object = object, .stand_in = std::move(stand_in), .last_used = 0});
+  }
+  carried_[static_cast<std::size_t>(known.carried)].last_used = builders_.size() - 1;
+  return known.carried;
+}
+
 // What the builder of the current sweep calls it; negative: nothing that it takes.
 int SweepsBuilder::number_in_sweep(int object) {
   Object& known = objects_[static_cast<std::size_t>(object)];
@@ -113,21 +153,25 @@ int SweepsBuilder::number_in_sweep(int object) {
     return known.number;
   }
   int number = -1;
-  if (known.is_result) {
-    if (known.carried < 0) {
-      Ref stand_in = builders_[known.made_in].stand_in(known.made_as);
-      if (!stand_in || carried_.size() == kMostResults) {
-        return -1;
-      }
-      known.carried = static_cast<int>(carried_.size());
-      carried_.push_back({.object = object, .stand_in = std::move(stand_in), .last_used = sweep});
+  if (known.is_result || known.part_of >= 0) {
+    if (known.part_of >= 0 && at(known.part_of).made_in == sweep) {
+      return -1;  // not before that has come to its end
     }
-    Carried& carried = carried_[static_cast<std::size_t>(known.carried)];
-    carried.last_used = sweep;
-    number = current().external(carried.stand_in.get(),
-                                static_cast<unsigned>(kMostExternals) + static_cast<unsigned>(known.carried));
+    const int place = carry(known.is_result ? object : known.part_of);
+    if (place < 0) {
+      return -1;
+    }
+    Carried& carried = carried_[static_cast<std::size_t>(place)];
+    const auto external = static_cast<unsigned>(kMostExternals) + static_cast<unsigned>(place);
+    if (known.is_result) {
+      number = current().external(carried.stand_in.get(), external);
+    } else {
+      carried.has_parts = true;
+      known.view->external = static_cast<std::uint16_t>(external);
+      number = current().view(*known.view, carried.stand_in.get(), externals_->data());
+    }
   } else if (known.view) {
-    number = current().view(*known.view, externals_->data());
+    number = current().view(*known.view, (*externals_)[known.view->external], externals_->data());
   } else if (known.external >= 0) {
     number = current().external(known.object, static_cast<unsigned>(known.external));
   } else {
@@ -143,6 +187,13 @@ bool SweepsBuilder::takes_reduced(std::span<const int> operands) const {
   return std::ranges::any_of(operands, [&](int object) {
     return object >= 0 && at(object).is_result && at(object).made_in == builders_.size() - 1 &&
            (is_scalar(object) || is_column(object));
+  });
+}
+
+// Whether one of them is a part of what the current sweep computes.
+bool SweepsBuilder::takes_part(std::span<const int> operands) const {
+  return std::ranges::any_of(operands, [&](int object) {
+    return object >= 0 && at(object).part_of >= 0 && at(at(object).part_of).made_in == builders_.size() - 1;
   });
 }
 
@@ -172,12 +223,13 @@ int SweepsBuilder::apply(std::span<const int> operands, int target, const Make& 
     return refused(RegionReason::kOther);
   }
   const bool is_earlier = target >= 0 && at(target).is_result && at(target).made_in + 1 != builders_.size();
-  if (is_earlier) {
+  const bool is_part = target >= 0 && at(target).part_of >= 0;  // of what would be read later as it was
+  if (is_earlier || is_part) {
     return refused(RegionReason::kInPlace);
   }
   const int result = attempt(operands, target, make);
-  if (result >= 0 || !in_sweeps_ || builders_.size() == kMostSweeps || current().writes() || !takes_reduced(operands) ||
-      (target >= 0 && at(target).is_result)) {
+  if (result >= 0 || !in_sweeps_ || builders_.size() == kMostSweeps || current().writes() ||
+      !(takes_reduced(operands) || takes_part(operands)) || (target >= 0 && at(target).is_result)) {
     return result;
   }
   const RegionReason reason = reason_;
@@ -253,7 +305,7 @@ int SweepsBuilder::reduce(Reduction reduction, int operand, std::span<const int>
 void SweepsBuilder::donate(std::size_t sweep, std::span<const int> outputs) {
   for (std::size_t i = 0; i < carried_.size(); ++i) {
     const int object = carried_[i].object;
-    if (carried_[i].last_used == sweep && !is_scalar(object) && !is_column(object) &&
+    if (carried_[i].last_used == sweep && !carried_[i].has_parts && !is_scalar(object) && !is_column(object) &&
         std::ranges::find(outputs, object) == outputs.end()) {
       builders_[sweep].donate(static_cast<int>(kMostExternals + i));
     }
@@ -289,6 +341,7 @@ std::unique_ptr<Sweeps> SweepsBuilder::finish(std::span<const int> outputs) {
       return nullptr;
     }
   }
+  sweeps->may_be_banded_ = sweeps->may_be_banded();
   return sweeps;
 }
 

@@ -26,6 +26,12 @@ inline constexpr std::size_t kMostSweeps = 4;
 inline constexpr std::size_t kMostExternals = 32;  // that a region is told of
 inline constexpr std::size_t kMostResults = kMostSweeps * kMaxRegionOutputs;
 
+// Two sweeps go through some rows at a time (bands.cpp): bytes of what goes from one to the other. What has less is in
+// the cache anyway.
+extern long worth_bands;
+// Of a band; 0: as many as do the threads good. Fewer for tests.
+extern long rows_of_band;
+
 class Sweeps {
  public:
   // As RegionPlan has them.
@@ -39,12 +45,23 @@ class Sweeps {
   friend class SweepsBuilder;
   using Result = std::pair<std::uint8_t, std::uint8_t>;  // sweep, and which of its outputs
   RegionReason run_all(const Numpy& np, PyObject* const* externals, Ref* outputs, bool is_again) const;
+  // bands.cpp
+  [[nodiscard]] bool may_be_banded() const;
+  struct Bands {
+    Extent rows = 0;               // of what goes from one sweep to the next
+    RegionPlan::PartRows parts{};  // of it
+    Extent each = 0;               // rows of a band
+  };
+  [[nodiscard]] bool cut_bands(const Numpy& np, PyObject* const* externals, Bands* bands) const;
+  RegionReason run_in_bands(const Numpy& np, PyObject* const* externals, Ref* outputs, const Bands& bands) const;
 
   std::vector<std::unique_ptr<RegionPlan>> plans_;
   std::vector<Result> carried_;  // what sweeps get beside the externals
   std::vector<Result> outputs_;
   std::size_t externals_ = 0;
-  mutable unsigned refused_ = 0;  // so often later than by the first one
+  bool may_be_banded_ = false;
+  mutable unsigned not_banded_ = 0;  // so many runs are not
+  mutable unsigned refused_ = 0;     // so often later than by the first one
 };
 
 // Takes what a RegionBuilder takes, which is told there.
@@ -56,6 +73,8 @@ class SweepsBuilder {
   int external(PyObject* object, unsigned number);
   int constant(PyObject* object);
   int view(ViewSpec spec);
+  // A part of a result, which later sweeps may take; `spec`'s external means nothing.
+  int part(int object, ViewSpec spec);
 
   int binary(BinaryOperator op, int left, int right, unsigned temporaries);
   int unary(UnaryOperator op, int operand, unsigned temporaries);
@@ -89,6 +108,7 @@ class SweepsBuilder {
     PyObject* object = nullptr;  // borrowed; null: a view, or a result
     int external = -1;
     std::optional<ViewSpec> view = {};
+    int part_of = -1;  // the result whose part the view is; negative: an external array's
     bool is_result = false;
     std::size_t made_in = 0;  // of a result
     int made_as = -1;
@@ -100,12 +120,15 @@ class SweepsBuilder {
     int object;
     Ref stand_in;
     std::size_t last_used;  // sweep
+    bool has_parts = false;
   };
 
   int add(Object object);
   [[nodiscard]] const Object& at(int object) const { return objects_[static_cast<std::size_t>(object)]; }
   RegionBuilder& current() { return builders_.back(); }
   int number_in_sweep(int object);
+  int carry(int object);
+  [[nodiscard]] bool takes_part(std::span<const int> operands) const;
   [[nodiscard]] bool takes_reduced(std::span<const int> operands) const;
   template <class Make>
   int attempt(std::span<const int> operands, int target, const Make& make);

@@ -8,6 +8,7 @@
 #include "replay/array/freed_memory.h"
 #include "replay/array/kept_memory.h"
 #include "replay/array/near_functions.h"
+#include "replay/array/numpy_abi.h"
 #include "replay/array/quotients.h"
 #include "replay/array/reduction_loops.h"
 #include "replay/array/region.h"
@@ -89,6 +90,7 @@ py::tuple region_counts() {
 std::uint64_t whole_regions() { return array::region_counts.whole; }
 std::uint64_t small_regions() { return array::region_counts.small; }
 std::uint64_t regions_in_sweeps() { return array::region_counts.in_sweeps; }
+std::uint64_t regions_in_bands() { return array::region_counts.in_bands; }
 std::uint64_t results_donated() { return array::region_counts.donated; }
 std::uint64_t region_parts() { return array::region_counts.parts; }
 
@@ -119,6 +121,8 @@ py::list vector_functions() {
 
 py::tuple near_counts() { return counts_of(&array::near_tally); }
 
+bool meet_numpy() { return array::numpy_if_ready() != nullptr; }
+
 py::dict region_reasons() {
   py::dict reasons;
   for (std::size_t number = 1; number < array::kRegionReasons.size(); ++number) {
@@ -131,10 +135,16 @@ py::dict region_reasons() {
 }  // namespace
 
 void export_arrays() {
+  py::def(
+      "_meet_numpy", meet_numpy,
+      "_meet_numpy() -> bool\n\nLooks at the NumPy that the program has imported, if it has, which otherwise the first "
+      "recorded operation on arrays does (half a millisecond). Whether it is one that is known.");
   py::def("_region_counts", region_counts, "(planned, run, refused) regions of the process, for tests.");
   py::def("_whole_regions", whole_regions, "How many regions were all that their function does, for tests.");
   py::def("_small_regions", small_regions, "How many regions were run on the short way, for tests.");
   py::def("_regions_in_sweeps", regions_in_sweeps, "How many runs were several regions in a row, for tests.");
+  py::def("_regions_in_bands", regions_in_bands,
+          "How many of these went through some rows at a time, one region after the other, for tests.");
   py::def("_results_donated", results_donated, "Results in memory that an earlier sweep has left, for tests.");
   py::def("_region_parts", region_parts, "Parts of large regions that threads have shared, for tests.");
   py::def("_bin_counts", bin_counts, "(computed, left to NumPy) calls of np.bincount, for tests.");

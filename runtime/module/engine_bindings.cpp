@@ -6,6 +6,7 @@
 #include "replay/array/parallel.h"
 #include "replay/array/region.h"
 #include "replay/array/streaming.h"
+#include "replay/array/sweeps.h"
 #include "replay/printer.h"
 #include "rewriter/code.h"
 #include "rewriter/interp/black_box.h"
@@ -243,6 +244,8 @@ py::dict options() {
   result["regions"] = array::regions_enabled;
   result["worth_part"] = array::worth_part;
   result["worth_streaming"] = array::worth_streaming;
+  result["worth_bands"] = array::worth_bands;
+  result["band_rows"] = array::rows_of_band;
   result["threads"] = array::threads_option();
   result["loops"] = runtime::options().limits.loops;
   result["stress"] = static_cast<int>(runtime::options().stress);

@@ -282,6 +282,67 @@ class Sweeps(Program):
         return made[-1:] if self.random.random() < 0.8 else super().kept(made)
 
 
+class Parts(Program):
+    """Of plain operations, then of parts of their results that lie beside each other, as filters have them."""
+
+    def statement(self) -> int:
+        value = self.random.choice(
+            (
+                "a * 0.5 + b",
+                "a - b",
+                "(a + b) * c",
+                "np.abs(a) + s",
+                "np.sqrt(b * b) - a",
+                "a",
+                "np.exp(-a * a)",
+            )
+        )
+        name = self.name(value)
+        for _ in range(self.random.choice((1, 1, 1, 2, 3))):
+            name = self.name(self.filtered(name, self.random.choice((0,) * 9 + (1, 1, 2))))
+        self.results.append(name)
+        return 6
+
+    def name(self, value: str) -> str:
+        name = f"v{len(self.lines)}"
+        self.lines.append(f"{name} = {value}")
+        return name
+
+    def filtered(self, name: str, axis: int) -> str:
+        width = self.random.choice((1, 1, 1, 2, 2, 3))
+
+        def part(of: str, start: int) -> str:
+            begin = self.random.choice((str(start), "n" if start == 1 else str(start))) if start else ""
+            stop = str(start - width) if start < width else self.random.choice(("", "", "None", "9999"))
+            kind = self.random.random()
+            step = self.random.choice((":1", ":2", ":-1")) if kind > 0.97 else ""
+            index = f"{begin}:{stop}{step}"
+            if axis == 0 and kind < 0.03:
+                index = self.random.choice((f"{index}, None", f"None, {index}", f"{index}, 0", "0", "-1:"))
+            return f"{of}[{':, ' * axis}{index}]"
+
+        first, last = part(name, 0), part(name, width)
+        middle = part(name, self.random.randint(0, width))
+        other = part(self.random.choice((name, name, "a", "b")), self.random.randint(0, width))
+        return self.random.choice(
+            (
+                f"{last} - {first}",
+                f"({first} + {last}) * 0.5 + {middle}",
+                f"0.25 * ({first} + {last}) + 0.5 * {middle} - {other}",
+                f"np.maximum({first}, {last}) * s",
+                f"({first} < {last}) * {middle}",
+                f"np.sqrt({first} * {first} + {last} * {last})",
+                f"np.sum({last} - {first})",
+                f"(({last} - {first}) * {middle}).max(axis=0)",
+                f"{last} / {first} + {other}",
+                f"np.sin({first}) + {last}",
+            )
+        )
+
+    def kept(self, made: list[str]) -> list[str]:
+        return self.results[-1:] if self.random.random() < 0.7 else super().kept(made)
+
+
 class Operands:
     """Arrays of one broadcast shape, made anew by each call, the same each time."""
 
@@ -306,9 +367,13 @@ class Operands:
         (2, 0),
     )
 
-    def __init__(self, random: Random, code: str | None = None, *, plain: bool = False) -> None:
-        self.shape = random.choice(self.SHAPES)
-        self.kind = random.choice(("ordinary", "ordinary", "extreme", "bits"))
+    TALL = ((40,), (3000,), (33, 40), (70, 52), (17, 5, 12), (260, 5), (12, 1), (9, 600))
+
+    def __init__(
+        self, random: Random, code: str | None = None, *, plain: bool = False, tall: bool = False
+    ) -> None:
+        self.shape = random.choice(self.TALL if tall else self.SHAPES)
+        self.kind = "ordinary" if tall else random.choice(("ordinary", "ordinary", "extreme", "bits"))
         if code is None and random.random() < 0.1:
             self.codes = [random.choice(OTHER_CODES) for _ in range(3)]
         # Mostly one dtype, C order and no broadcasting, so that much is fused.

@@ -19,7 +19,7 @@ import numpy as np
 
 import arrays_support
 import tagalong
-from array_programs import Operands, Program, Sweeps
+from array_programs import Operands, Parts, Program, Sweeps
 from arrays_support import ERRSTATES, described
 from tagalong import _core
 
@@ -107,6 +107,11 @@ def both(source: str, **names: Any) -> tuple[Function, Function]:
     return eager, tagalong.trace(function)
 
 
+def form_of_program(random: Random) -> type[Program]:
+    kind = random.random()
+    return Sweeps if kind < 0.15 else Parts if kind < 0.3 else Program
+
+
 def compare_program(random: Random, calls: int, *, loops: bool = False) -> None:
     """One random program on a few kinds of operands, again and again; AssertionError with its source."""
     settings = {}
@@ -118,10 +123,14 @@ def compare_program(random: Random, calls: int, *, loops: bool = False) -> None:
         }
         for name, value in settings.items():
             _core.set_option(name, value)
-    in_sweeps = random.random() < 0.15
-    program = (Sweeps if in_sweeps else Program)(random, random.randint(2, 9) if loops else 0)
+    form = form_of_program(random)
+    _core.set_option("worth_bands", 1)
+    _core.set_option("band_rows", random.choice((2, 3, 5, 17, 100)))
+    program = form(random, random.randint(2, 9) if loops else 0)
     eager, traced = both(program.source)
-    kinds = [Operands(random, plain=in_sweeps and random.random() < 0.8) for _ in range(3)]
+    plain = form is not Program and random.random() < 0.8
+    tall = form is Parts and random.random() < 0.8
+    kinds = [Operands(random, plain=plain, tall=tall) for _ in range(3)]
     for call in range(calls):
         # Mostly as recorded; regions are planned for what is there.
         make = kinds[0] if call < calls // 2 else random.choice(kinds)
@@ -158,7 +167,8 @@ def run_programs(first: int, options: argparse.Namespace, end: float, reached: A
     reasons = {name: count for name, count in _core._region_reasons().items() if count}
     whole = _core._whole_regions()
     print(f"regions: {planned} planned, {run} run, {whole} of them whole functions, {refused} refused")
-    print(f"in sweeps: {_core._regions_in_sweeps()}, with memory handed on {_core._results_donated()}")
+    donated, banded = _core._results_donated(), _core._regions_in_bands()
+    print(f"in sweeps: {_core._regions_in_sweeps()}, with memory handed on {donated}, in bands {banded}")
     print(f"one by one: {reasons}", flush=True)
     return finds
 

@@ -9,6 +9,9 @@ from typing import Any, Literal, TypeVar, overload
 
 from tagalong import _core
 
+# What is to be found out about NumPy once per process is found out here rather than in somebody's first call.
+_core._meet_numpy()
+
 F = TypeVar("F", bound=Callable[..., Any] | staticmethod | classmethod)  # type: ignore[type-arg]
 
 
