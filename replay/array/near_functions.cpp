@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 #include <system_error>
 
@@ -30,23 +31,26 @@ namespace {
 // result may be, every function with an error below a bound must round to this double. The error of what is computed
 // here is below 0.011 ulp, most of all beside pi/32, where results are smallest among those that are sums: there it is
 // the sum of what products of low parts leave out and of the last roundings (0.0104 was the most in 140 million results
-// that were compared with 113 bits).
-constexpr double kSafe = 0.5 - 0.0125;
+// that were compared with 113 bits). In larger results their ulps are larger, too: it is below 2^-61 (2^-61.5 was the most
+// in 64 million).
+constexpr double kOwn = 0x1p-61;
+constexpr double kOwnUlps = 0.0125;
 
-// How far off glibc's sine or cosine is before it is rounded: below the smaller one of these. It says 0.55 ulp at most
-// (since 2.28; before, they were rounded correctly). Its steps tell more. From 0.126 on it adds a correction, about the
-// sine of what the argument differs from a multiple of 2^-7, to an entry of a table. The correction is below 2^-8, so
-// each rounding that matters, of that sine, of its product, of the sum and of the argument's low part, is off by 2^-62
-// at most: together 2^-60. In results below a half it is three of them, which is 0.0235 ulp of an eighth. Below 0.126
-// the correction is the cubic part, less than 2^-11.5, with five roundings in all: 0.0136 ulp at most. Fused
-// multiplications, which its build for newer processors has, leave some roundings out. In 60 million results the most
-// were 0.0044 ulp from a half on, 0.0073 from a quarter, 0.0156 from an eighth, 0.0059 below.
+// How far off glibc's sine or cosine is before it is rounded, and with ours from each other: below the smaller one of
+// these. It says 0.55 ulp at most (since 2.28; before, they were rounded correctly). Its steps tell more. From 0.126 on
+// it adds a correction, about the sine of what the argument differs from a multiple of 2^-7, to an entry of a table.
+// The correction is below 2^-8, so each rounding that matters, of that sine, of its product, of the sum and of the
+// argument's low part, is off by 2^-62 at most: together 2^-60. In results below a half it is three of them, which is
+// 0.0235 ulp of an eighth. Below 0.126 the correction is the cubic part, less than 2^-11.5, with five roundings in all:
+// 0.0136 ulp at most. Fused multiplications, which its build for newer processors has, leave some roundings out. In 60
+// million results the most were 0.0044 ulp from a half on, 0.0073 from a quarter, 0.0156 from an eighth, 0.0059 below.
 struct Deviation {
   double absolute;
-  double in_ulps;
+  double relative;  // to the power of two below the result
 };
-constexpr Deviation kSaid{1.0, 0.05};
-constexpr Deviation kOfSteps{0x1p-60, 0.025};
+constexpr double kUlp = 0x1p-52;
+constexpr Deviation kSaid{1.0, (0.05 + kOwnUlps) * kUlp};
+constexpr Deviation kOfSteps{0x1p-60 + kOwn, (0.025 + kOwnUlps) * kUlp};
 constexpr int kLastKnown = 42;  // 2.42; the same source since 2.28
 
 Deviation deviation() {
@@ -63,7 +67,7 @@ Deviation deviation() {
 // with them zeros and whatever could underflow.
 constexpr std::uint64_t kSmallest = 0x3EB0000000000000;  // 2^-20
 constexpr std::uint64_t kEnd = 0x4130000000000000;       // 2^20
-constexpr double kSmallestRest = 0x1p-20;
+constexpr double kSmallestResult = 0x1p-20;              // of what is only the rest
 // All constants are from mpmath with 400 bits: pi/16 as two doubles (Cody and Waite, "Software manual for the
 // elementary functions", 1980), sines of multiples of it as two doubles, and polynomials through the Chebyshev nodes of
 // t^2 in [0, (pi/32)^2], for (sin t - t) / t^3 and for (cos t - 1 + t^2/2) / t^4.
@@ -143,7 +147,6 @@ template <int turn>
   const __m512d rest = _mm512_fnmadd_pd(n, all(kPart), x);
   const __m512d t = _mm512_fnmadd_pd(n, all(kPartLow), rest);
   const __m512d t_low = _mm512_fnmadd_pd(n, all(kPartLow), _mm512_sub_pd(rest, t));
-  const __mmask8 large = _mm512_cmp_pd_mask(_mm512_abs_pd(t), all(kSmallestRest), _CMP_GE_OQ);
 
   const __m512d sine = look_up(kSines, place);
   const __m512d sine_low = look_up(kSinesLow, place);
@@ -171,27 +174,28 @@ template <int turn>
   low = _mm512_fmadd_pd(derivative, t_low, low);
   low = _mm512_fmadd_pd(bracket, t2, _mm512_add_pd(low, sum_low));
 
-  const __m512d rounded = _mm512_add_pd(sum, low);
-  const __m512d error = _mm512_add_pd(_mm512_sub_pd(sum, rounded), low);
-  // In units of the last place, a power of two; next to one they are not the same on both sides.
-  const __m512i found = _mm512_castpd_si512(rounded);
-  const __m512i power = _mm512_and_si512(found, bits(~(kSign | kMantissa)));
-  const __m512d unit = _mm512_mul_pd(_mm512_castsi512_pd(power), all(0x1p-52));
-  const __m512d off = _mm512_maskz_min_pd(0xFF, _mm512_mul_pd(unit, all(libm.in_ulps)), all(libm.absolute));
-  const __m512d allowed = _mm512_fmsub_pd(unit, all(kSafe), off);
-  const __mmask8 near_middle = _mm512_cmp_pd_mask(_mm512_abs_pd(error), allowed, _CMP_GT_OQ);
-  const __mmask8 beside_power = _mm512_testn_epi64_mask(_mm512_add_epi64(found, bits(1)), bits(kMantissa - 1));
-  *left = static_cast<__mmask8>(static_cast<unsigned>(static_cast<__mmask8>(~(usual & large))) | near_middle |
-                                beside_power);
-  const __m512i sign =
-      _mm512_and_si512(_mm512_maskz_slli_epi64(0xFF, place, 59), bits(kSign));  // every other half turn
-  return _mm512_castsi512_pd(_mm512_xor_si512(found, sign));
+  // What libm has before it rounds is not farther from this sum than `off`, and rounding is monotonic: where both ends
+  // of that interval round to the same double so does libm. A sum of two doubles is rounded once.
+  const __m512i power = _mm512_and_si512(_mm512_castpd_si512(sum), bits(~(kSign | kMantissa)));
+  const __m512d magnitude_of_sum = _mm512_castsi512_pd(power);  // down to a power of two
+  const __m512d off =
+      _mm512_maskz_min_pd(0xFF, _mm512_mul_pd(magnitude_of_sum, all(libm.relative)), all(libm.absolute));
+  const __m512d one_end = _mm512_add_pd(sum, _mm512_sub_pd(low, off));
+  const __m512d other_end = _mm512_add_pd(sum, _mm512_add_pd(low, off));
+  const __mmask8 agree = _mm512_cmp_pd_mask(one_end, other_end, _CMP_EQ_OQ);
+  const __mmask8 large = _mm512_cmp_pd_mask(magnitude_of_sum, all(kSmallestResult), _CMP_GE_OQ);
+  *left = static_cast<__mmask8>(~(usual & agree & large));
+  // Another sign every other half turn: the fifth bit of the place.
+  constexpr int kXorOfAnd = 0x78;
+  return _mm512_castsi512_pd(_mm512_ternarylogic_epi64(
+      _mm512_castpd_si512(one_end), _mm512_maskz_slli_epi64(0xFF, place, 59), bits(kSign), kXorOfAnd));
 }
 
+constexpr Extent kTogether = 8;  // vectors whose leftovers are looked at together
 struct LeftOver {
   std::array<double, kBlock + kLanes> in;
   std::array<double, kBlock + kLanes> out;
-  std::array<std::uint8_t, kBlock / kLanes> lanes;
+  std::array<std::uint8_t, kBlock / kLanes> lanes;  // left over, a bit each; of what is not there: none
 };
 
 // The last few are masked, and only these: masked stores are slow on some machines.
@@ -218,20 +222,21 @@ TAGALONG_AVX512 Extent compute(const double* in, double* out, Extent count, Left
     _mm512_mask_storeu_pd(out + i, there, eight<turn>(x, libm, &left));
     keep(x, left & there);
   }
+  for (; (lanes - left_over->lanes.data()) % kTogether != 0; ++lanes) {
+    *lanes = 0;
+  }
   return found;
 }
 
-TAGALONG_AVX512 void put_back(double* out, Extent count, const LeftOver& left_over) {
+// Few of many, mostly.
+void put_back(double* out, Extent count, const LeftOver& left_over) {
   const double* from = left_over.out.data();
-  const std::uint8_t* lanes = left_over.lanes.data();
-  Extent i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    const __mmask8 left = *lanes++;
-    _mm512_storeu_pd(out + i, _mm512_mask_expand_pd(_mm512_loadu_pd(out + i), left, _mm512_loadu_pd(from)));
-    from += std::popcount(static_cast<unsigned>(left));
-  }
-  if (i < count) {
-    _mm512_mask_storeu_pd(out + i, *lanes, _mm512_maskz_expand_pd(*lanes, _mm512_loadu_pd(from)));
+  for (Extent i = 0; i < count; i += kTogether * kLanes) {
+    std::uint64_t lanes = 0;
+    std::memcpy(&lanes, left_over.lanes.data() + i / kLanes, sizeof(lanes));
+    for (; lanes != 0; lanes &= lanes - 1) {
+      out[i + std::countr_zero(lanes)] = *from++;
+    }
   }
 }
 

@@ -96,7 +96,7 @@ def test_bits(ufunc: np.ufunc, kind: str) -> None:
 @pytest.mark.skipif(not HAS_LOOPS, reason="no loops of ours here")
 @pytest.mark.parametrize("ufunc", FUNCTIONS, ids=lambda ufunc: ufunc.__name__)
 def test_how_many_are_left_over(ufunc: np.ufunc) -> None:
-    """One in twenty, where the steps of this glibc are known."""
+    """One in twenty-eight, where the steps of this glibc are known."""
     if tuple(map(int, platform.libc_ver()[1].split("."))) > (2, 42):
         pytest.skip("its steps are not known")
     for scale in (3.2, 100.0, 2.0**20):
@@ -105,7 +105,7 @@ def test_how_many_are_left_over(ufunc: np.ufunc) -> None:
         assert_same(ufunc, x)
         computed, left = (now - then for now, then in zip(counted(), before, strict=True))
         assert computed + left == x.size
-        assert left < 0.06 * x.size
+        assert left < 0.045 * x.size
 
 
 @pytest.mark.parametrize("ufunc", FUNCTIONS, ids=lambda ufunc: ufunc.__name__)
