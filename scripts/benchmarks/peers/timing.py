@@ -28,8 +28,9 @@ class Line:
     """One peer at one program and size: seconds of the first call (making the function included) and of the others."""
 
     peer: str
-    first: float
+    first: float  # in a process that has made other functions
     call: float = 0.0
+    form: int = 0  # which way was the fastest
     distance: str = ""
     failure: str = ""
     own_loops: float = 0.0  # of NumPy's line: seconds in loops that have to be NumPy's
@@ -82,15 +83,27 @@ def first_call(peer: Any, make: Callable[[], Function], arguments: Arguments) ->
             return best, function
 
 
+def fresh_call(peer: Any, program: Program, module: Any, *, threads: int, size: int, form: int) -> float:
+    """Seconds of making the function and calling it once, where nothing but imports has been before."""
+    makes = peer.forms(program, module, threads)
+    for _ in range(form):
+        next(makes)
+    make = next(makes)
+    own = peer.own(program.arguments(size))
+    start = time.perf_counter()
+    make()(*own)
+    return time.perf_counter() - start
+
+
 def fastest(peer: Any, program: Program, module: Any, threads: int, arguments: Arguments) -> Runner | str:
     """The fastest way of a peer, or why there is none."""
     found: Runner | None = None
     failure = "no way"
-    for make in peer.forms(program, module, threads):
+    for form, make in enumerate(peer.forms(program, module, threads)):
         try:
             own = peer.own(arguments())
             first, function = first_call(peer, make, own)
-            runner = warmed(Line(peer.name, first), function, own, WARM_UP)
+            runner = warmed(Line(peer.name, first, form=form), function, own, WARM_UP)
         except Exception as error:  # whatever a compiler says
             failure = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"[
                 :120
