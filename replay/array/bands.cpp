@@ -38,9 +38,10 @@ bool RegionPlan::may_be_banded() const {
 }
 
 bool RegionPlan::takes_only_parts_of(unsigned external) const {
+  const auto begins_with_rows = [](const ViewSpec& spec) { return !spec.axes.empty() && spec.axes.front().is_slice; };
   return std::ranges::all_of(inputs_, [&](const Input& input) {
     return input.external != external ||
-           (input.view >= 0 && !views_[static_cast<std::size_t>(input.view)].axes.front().is_new);
+           (input.view >= 0 && begins_with_rows(views_[static_cast<std::size_t>(input.view)]));
   });
 }
 
@@ -59,9 +60,6 @@ bool RegionPlan::rows_of_parts(PyObject* const* externals, unsigned external, Ex
       continue;
     }
     const ViewSpec& spec = views_[static_cast<std::size_t>(input.view)];
-    if (!spec.axes.front().is_slice) {
-      return false;
-    }
     // Rows of one byte, so that a place is a number of them.
     View column{.shape = {.nd = 1, .dims = {rows}}, .strides = {1}};
     View part;

@@ -31,8 +31,8 @@ namespace {
 // result may be, every function with an error below a bound must round to this double. The error of what is computed
 // here is below 0.011 ulp, most of all beside pi/32, where results are smallest among those that are sums: there it is
 // the sum of what products of low parts leave out and of the last roundings (0.0104 was the most in 140 million results
-// that were compared with 113 bits). In larger results their ulps are larger, too: it is below 2^-61 (2^-61.5 was the most
-// in 64 million).
+// that were compared with 113 bits). In larger results their ulps are larger, too: it is below 2^-61 (2^-61.5 was the
+// most in 64 million).
 constexpr double kOwn = 0x1p-61;
 constexpr double kOwnUlps = 0.0125;
 

@@ -48,6 +48,9 @@ PROGRAMS: dict[str, tuple[str, bool]] = {
     "a part is changed in place": ("v = a * b\nw = v[1:]\nw += 1.0\nreturn v * 2 + 1", False),
     "changed after its part was taken": ("v = a * b\nw = v[1:]\nv *= 2.0\nreturn w * w + 1", False),
     "changed after its part was read": ("v = a * b\nw = v[1:] * 2.0\nv += 1.0\nreturn w + v[1:]", False),
+    "no index": ("v = a * b\nreturn v[()] + v[...] * 2", False),
+    "an axis less": ("v = a * b\nreturn v[1:, 0] - v[:-1, 0] * 2 if a.ndim > 1 else v[1:] - v[:-1]", True),
+    "an axis more": ("v = a * b\nreturn v[1:, None] - v[:-1, None] * 2", True),
     "parts of parts": ("v = a * b\nreturn v[1:][:-1] - v[2:] + 1", False),
 }
 
