@@ -49,7 +49,7 @@ PROGRAMS: dict[str, tuple[str, bool]] = {
     "changed after its part was taken": ("v = a * b\nw = v[1:]\nv *= 2.0\nreturn w * w + 1", False),
     "changed after its part was read": ("v = a * b\nw = v[1:] * 2.0\nv += 1.0\nreturn w + v[1:]", False),
     "no index": ("v = a * b\nreturn v[()] + v[...] * 2", False),
-    "an axis less": ("v = a * b\nreturn v[1:, 0] - v[:-1, 0] * 2 if a.ndim > 1 else v[1:] - v[:-1]", True),
+    "an axis less": ("v = a * b\nreturn v[1:, 0] - v[:-1, 0] * 2", True),
     "an axis more": ("v = a * b\nreturn v[1:, None] - v[:-1, None] * 2", True),
     "parts of parts": ("v = a * b\nreturn v[1:][:-1] - v[2:] + 1", False),
 }
@@ -83,7 +83,7 @@ def test_programs(name: str, rows: int) -> None:
     body, is_banded = PROGRAMS[name]
     _core.set_option("band_rows", rows)
     for shape in ((100, 30), (257,), (90, 4, 5)):
-        if name == "along two axes" and len(shape) == 1:
+        if name in {"along two axes", "an axis less"} and len(shape) == 1:
             continue
         eager, traced = made(body)
         before, sweeps = _core._regions_in_bands(), _core._regions_in_sweeps()
