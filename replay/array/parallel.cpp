@@ -7,6 +7,8 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <exception>
 #include <thread>
 
@@ -28,6 +30,46 @@ unsigned processors() {
                                                       : std::max(1U, std::thread::hardware_concurrency());
 }
 
+template <class Part>
+void share(std::size_t begin, std::size_t end, const Part& part) {
+  namespace tbb = oneapi::tbb;
+  // Those who help round, and flush to zero, as this thread does. While it waits it takes nobody else's work.
+  tbb::task_group_context context(tbb::task_group_context::isolated,
+                                  tbb::task_group_context::default_traits | tbb::task_group_context::fp_settings);
+  tbb::this_task_arena::isolate(
+      [&] { tbb::parallel_for(begin, end, std::size_t{1}, part, tbb::simple_partitioner(), context); });
+}
+
+enum class Threads : std::uint8_t { kNone, kStarted, kReady };
+std::atomic<Threads> threads = Threads::kNone;
+
+// Whether there are any. Until they are takes a millisecond or two, which whoever asks first does not wait for: a
+// thread of its own has them started, by work for all of them.
+bool are_threads_ready() {
+  if (threads.load(std::memory_order_acquire) == Threads::kReady) [[likely]] {
+    return true;
+  }
+  Threads none = Threads::kNone;
+  if (!threads.compare_exchange_strong(none, Threads::kStarted)) {
+    return false;
+  }
+  static auto* const starter = new std::thread([] {
+    try {
+      share(0, std::size_t{thread_count()} * 2, [](std::size_t /*number*/) { sched_yield(); });
+      threads.store(Threads::kReady, std::memory_order_release);
+    } catch (const std::exception&) {
+      return;  // then there are none, which is for ever
+    }
+  });
+  // Before oneTBB is unloaded, which was there earlier. The child of a fork does not have this thread.
+  static_cast<void>(std::atexit([] {
+    if (!is_alone) {
+      starter->join();
+    }
+  }));
+  return false;
+}
+
 }  // namespace
 
 void set_threads(unsigned count) { option = count; }
@@ -42,13 +84,14 @@ unsigned thread_count() {
 }
 
 bool run_parts(std::size_t count, const std::function<void(std::size_t)>& part) {
-  namespace tbb = oneapi::tbb;
   try {
-    // Those who help round, and flush to zero, as this thread does. While it waits it takes nobody else's work.
-    tbb::task_group_context context(tbb::task_group_context::isolated,
-                                    tbb::task_group_context::default_traits | tbb::task_group_context::fp_settings);
-    tbb::this_task_arena::isolate(
-        [&] { tbb::parallel_for(std::size_t{0}, count, std::size_t{1}, part, tbb::simple_partitioner(), context); });
+    std::size_t next = 0;
+    for (; next < count && !are_threads_ready(); ++next) {
+      part(next);
+    }
+    if (next < count) {
+      share(next, count, part);
+    }
     return true;
   } catch (const std::exception&) {
     return false;

@@ -193,3 +193,38 @@ def test_forks() -> None:
     """Children compute alone, also when another thread was computing as they were made."""
     done = subprocesses.run("-c", FORKS, timeout=120)
     assert done.returncode == 0 and done.stdout == "done\n", done.stderr
+
+
+STARTS = """
+import os, sys
+import numpy as np
+import tagalong
+from tagalong import _core
+
+_core.set_option("threads", 3)
+_core.set_option("worth_part", 4096)
+way, size = sys.argv[1], int(sys.argv[2])
+
+def g(x, y):
+    return ((x * y + x - y) * 0.5).sum()
+
+f = tagalong.trace(lambda x, y: ((x * y + x - y) * 0.5).sum())
+x, y = np.linspace(0, 1, size), np.linspace(1, 2, size)
+results = [f(x, y) for _ in range(2)]  # the second one is the first region
+if way == "fork":
+    child = os.fork()
+    if child == 0:
+        sys.exit(0 if f(x, y) == results[0] else 1)
+    assert os.waitpid(child, 0)[1] == 0
+assert results == [g(x, y)] * 2
+print(_core._region_parts() > 0)
+"""
+
+
+@pytest.mark.parametrize("way", ["end", "fork"])
+@pytest.mark.parametrize("size", [50_000, 400_000])
+def test_while_threads_are_started(way: str, size: int) -> None:
+    """Nobody waits for that, the end of the process excepted; a fork may come in the middle."""
+    for _ in range(5):
+        done = subprocesses.run("-c", STARTS, way, str(size))
+        assert done.returncode == 0 and done.stdout == "True\n", done.stderr
