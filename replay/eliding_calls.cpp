@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include "replay/array/numpy_abi.h"
 #include "rewriter/interp/exact_numbers.h"
@@ -38,6 +39,12 @@ Applied applied_by(PyObject* callable) {
   return reduces ? Applied::kToItems : Applied::kNothing;
 }
 
+// What sum and math.prod take by name; the others nothing.
+bool is_start(PyObject* keywords) {
+  return PyTuple_GET_SIZE(keywords) == 1 &&
+         PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "start") == 0;
+}
+
 // Exact lists and tuples without arrays have none; what others have is not known before they are asked.
 bool may_have_arrays(const array::Numpy& np, PyObject* object) {
   if (!PyList_CheckExact(object) && !PyTuple_CheckExact(object)) {
@@ -50,10 +57,10 @@ bool may_have_arrays(const array::Numpy& np, PyObject* object) {
 
 }  // namespace
 
-bool may_elide(std::span<PyObject* const> slots) {
+bool may_elide(std::span<PyObject* const> slots, PyObject* keywords) {
   const array::Numpy* np = array::met_numpy();
   if (np == nullptr || !np->elides || slots.size() <= kCallableSlots || slots.size() > kMostSlots ||
-      slots[0] != nullptr) {
+      slots[0] != nullptr || !(keywords == nullptr || is_start(keywords))) {
     return false;
   }
   const Applied applied = applied_by(slots[1]);
@@ -66,12 +73,22 @@ bool may_elide(std::span<PyObject* const> slots) {
   });
 }
 
-PyCodeObject* eliding_caller(std::size_t slots) {
-  static auto* const callers = new std::array<CodeRef, kMostSlots + 1>;
-  CodeRef& caller = callers->at(slots);
+PyCodeObject* eliding_caller(std::size_t slots, PyObject* keywords) {
+  using Callers = std::array<CodeRef, kMostSlots + 1>;
+  static auto* const callers = new std::array<Callers, 2>;
+  CodeRef& caller = callers->at(keywords == nullptr ? 0 : 1).at(slots);
   if (!caller) {
     const int arguments = static_cast<int>(slots - kCallableSlots);
-    caller = interp::make_namespace_thunk({{PRECALL, arguments}, {CALL, arguments}}, nullptr);
+    std::vector<interp::Instruction> code{{PRECALL, arguments}, {CALL, arguments}};
+    Ref constants;
+    if (keywords != nullptr) {
+      code.insert(code.begin(), {KW_NAMES, 0});
+      constants = Ref::steal(PyTuple_Pack(1, keywords));
+      if (!constants) {
+        return nullptr;
+      }
+    }
+    caller = interp::make_namespace_thunk(code, nullptr, constants.get());
   }
   return caller.get();
 }

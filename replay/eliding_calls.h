@@ -10,10 +10,12 @@
 
 namespace tagalong::replay {
 
-// The callable's two slots as on the stack, then the arguments, none by keyword. Never has an exception set.
-[[nodiscard]] bool may_elide(std::span<PyObject* const> slots);
+// The callable's two slots as on the stack, then the arguments. `keywords`: null, or the names of the last ones. Never
+// has an exception set.
+[[nodiscard]] bool may_elide(std::span<PyObject* const> slots, PyObject* keywords);
 
-// The code of the frame that makes it, with so many slots on its stack; borrowed. Null with an exception set.
-[[nodiscard]] PyCodeObject* eliding_caller(std::size_t slots);
+// The code of the frame that makes it, with so many slots on its stack, the last one by keyword if there is any;
+// borrowed. Null with an exception set.
+[[nodiscard]] PyCodeObject* eliding_caller(std::size_t slots, PyObject* keywords);
 
 }  // namespace tagalong::replay

@@ -137,7 +137,7 @@ class Interpreter {
   array::Outcome call_ufunc(const Step& step, const std::int32_t* operands, Ref* result);
   Answer call_known(const Step& step, const std::int32_t* operands);
   Answer call_step(const Step& step, const std::int32_t* operands);
-  PyObject* call_eliding(const Step& step, const std::int32_t* operands);
+  PyObject* call_eliding(const Step& step, const std::int32_t* operands, PyObject* keywords);
   PyObject* call_exact(const Step& step, const std::int32_t* operands, PyFunctionObject* function);
   void give_up_refused(const Step& step, const std::int32_t* operands, PyObject* keywords);
   [[nodiscard]] bool dies_here(const Step& step, std::int32_t place) const;

@@ -64,8 +64,8 @@ Interpreter::Answer Interpreter::call_step(const Step& step, const std::int32_t*
       return store(step, call_exact(step, operands, function));
     }
   }
-  if (is_plain && keywords == nullptr && may_elide({arguments, step.operand_count})) {
-    return store(step, call_eliding(step, operands));
+  if (is_plain && may_elide({arguments, step.operand_count}, keywords)) {
+    return store(step, call_eliding(step, operands, keywords));
   }
   PyObject* result = replay::call(arguments, step.operand_count, keywords);
   if (result == nullptr && step.drop_count != 0 && run_.thread->curexc_traceback == nullptr) {
@@ -145,8 +145,8 @@ PyObject* Interpreter::call_exact(const Step& step, const std::int32_t* operands
 }
 
 // What had no name in the program is the call's alone.
-PyObject* Interpreter::call_eliding(const Step& step, const std::int32_t* operands) {
-  PyCodeObject* code = eliding_caller(step.operand_count);
+PyObject* Interpreter::call_eliding(const Step& step, const std::int32_t* operands, PyObject* keywords) {
+  PyCodeObject* code = eliding_caller(step.operand_count, keywords);
   interp::Frame* caller = interp::current_frame(run_.thread);
   interp::Frame* frame = code == nullptr ? nullptr : interp::push_frame(run_.thread, interp::function_of(caller), code);
   if (frame == nullptr) {

@@ -52,7 +52,8 @@ std::vector<Instruction> load_operands(int count) {
 
 namespace {
 
-CodeRef make(int operands, const std::vector<Instruction>& instructions, PyObject* names, int flags) {
+CodeRef make(int operands, const std::vector<Instruction>& instructions, PyObject* names, PyObject* constants,
+             int flags) {
   std::string bytes;
   int growth = 0;
   int depth = 0;
@@ -88,19 +89,20 @@ CodeRef make(int operands, const std::vector<Instruction>& instructions, PyObjec
   }
   constexpr int kSpare = 8;  // and for what lies there at first
   return CodeRef::steal(PyCode_NewWithPosOnlyArgs(
-      operands, operands, 0, operands, growth + kSpare, flags, code_bytes.get(), empty_tuple.get(),
-      names == nullptr ? empty_tuple.get() : names, variables.get(), empty_tuple.get(), empty_tuple.get(), text.get(),
-      text.get(), text.get(), 1, empty_bytes.get(), empty_bytes.get()));
+      operands, operands, 0, operands, growth + kSpare, flags, code_bytes.get(),
+      constants == nullptr ? empty_tuple.get() : constants, names == nullptr ? empty_tuple.get() : names,
+      variables.get(), empty_tuple.get(), empty_tuple.get(), text.get(), text.get(), text.get(), 1, empty_bytes.get(),
+      empty_bytes.get()));
 }
 
 }  // namespace
 
 CodeRef make_thunk(int operands, const std::vector<Instruction>& instructions, PyObject* names) {
-  return make(operands, instructions, names, CO_OPTIMIZED | CO_NEWLOCALS);
+  return make(operands, instructions, names, nullptr, CO_OPTIMIZED | CO_NEWLOCALS);
 }
 
-CodeRef make_namespace_thunk(const std::vector<Instruction>& instructions, PyObject* names) {
-  return make(0, instructions, names, 0);
+CodeRef make_namespace_thunk(const std::vector<Instruction>& instructions, PyObject* names, PyObject* constants) {
+  return make(0, instructions, names, constants, 0);
 }
 
 PyObject* run_namespace_thunk(PyCodeObject* thunk, PyFunctionObject* function, PyObject* mapping,

@@ -20,8 +20,10 @@ struct Instruction {
 // A code object that takes `operands` positional arguments, executes the instructions and returns the top of the stack.
 // `names` is its co_names, or null. Null with an exception set.
 CodeRef make_thunk(int operands, const std::vector<Instruction>& instructions, PyObject* names);
-// The same for instructions that use the mapping of a frame's variables: the operands lie on the stack.
-CodeRef make_namespace_thunk(const std::vector<Instruction>& instructions, PyObject* names);
+// The same for instructions that use the mapping of a frame's variables: the operands lie on the stack. `constants` is
+// its co_consts, or null.
+CodeRef make_namespace_thunk(const std::vector<Instruction>& instructions, PyObject* names,
+                             PyObject* constants = nullptr);
 // Runs such a thunk with the globals and builtins of a function. A new reference, or null with an exception set.
 PyObject* run_namespace_thunk(PyCodeObject* thunk, PyFunctionObject* function, PyObject* mapping,
                               PyObject* const* operands, int count);
