@@ -31,10 +31,8 @@ long worth_bands = 2L << 20;
 // One array of all, computed by one loop of our own from arrays that are there already. What else there is depends on
 // more than one element of each.
 bool RegionPlan::may_be_banded() const {
-  return is_joined_ && outputs_.size() == 1 && outputs_.front().descr != nullptr && !outputs_.front().is_column &&
-         outputs_.front().reduction < 0 && outputs_.front().fold < 0 && targets_.empty() && reductions_.empty() &&
-         folds_.empty() && !is_staged_ && !is_tree_ && !is_serial_ && !has_masks_ && !reduces_inputs_ &&
-         !depends_on_strides_ && !shows_signs_;
+  return is_joined_ && outputs_.size() == 1 && outputs_.front().descr != nullptr && targets_.empty() &&
+         reductions_.empty() && folds_.empty() && !is_serial_ && !has_masks_ && !depends_on_strides_ && !shows_signs_;
 }
 
 bool RegionPlan::takes_only_parts_of(unsigned external) const {
