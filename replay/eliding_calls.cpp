@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -16,9 +17,11 @@ namespace tagalong::replay {
 namespace {
 
 constexpr std::size_t kCallableSlots = 2;
-constexpr std::size_t kMostSlots = 5;
+constexpr std::size_t kMostSlots = 8;
 
 enum class Applied : std::uint8_t { kNothing, kToArguments, kToItems };
+
+bool is_partial(PyTypeObject* type) { return std::strcmp(type->tp_name, "functools.partial") == 0; }
 
 Applied applied_by(PyObject* callable) {
   PyObject* module =
@@ -37,6 +40,52 @@ Applied applied_by(PyObject* callable) {
   const bool reduces = (name == "sum" && is_in("builtins")) || (name == "reduce" && is_in("_functools")) ||
                        (name == "prod" && is_in("math"));
   return reduces ? Applied::kToItems : Applied::kNothing;
+}
+
+// Iterators and partial objects written in C: what they do is what the objects they refer to do.
+bool is_written_in_c(PyTypeObject* type) {
+  if (type->tp_traverse == nullptr || type == &PyGen_Type ||
+      (type->tp_flags & (Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_IMMUTABLETYPE)) == Py_TPFLAGS_HEAPTYPE) {
+    return false;
+  }
+  return type->tp_iternext != nullptr || (type->tp_call != nullptr && is_partial(type));
+}
+
+// A search through what such objects refer to, for a function that applies operators.
+struct Search {
+  int depth = 0;
+  int objects_left = 32;
+  bool found = false;
+};
+
+int visit(PyObject* object, void* context) {
+  constexpr int kDeepest = 8;
+  Search& search = *static_cast<Search*>(context);
+  PyTypeObject* type = Py_TYPE(object);
+  if (--search.objects_left < 0 || search.depth > kDeepest) {
+    search.found = true;  // who knows
+  } else if (type == &PyCFunction_Type) {
+    search.found = applied_by(object) != Applied::kNothing;
+  } else if (is_written_in_c(type) || type == &PyTuple_Type) {
+    // Its default is addition, which is no object.
+    search.found = std::strcmp(type->tp_name, "itertools.accumulate") == 0;
+    ++search.depth;
+    if (!search.found) {
+      type->tp_traverse(object, visit, context);
+    }
+    --search.depth;
+  }
+  return search.found ? 1 : 0;
+}
+
+// The object's own C code may apply operators to whatever it comes to.
+bool applies_when_asked(PyObject* object) {
+  if (object == nullptr || !is_written_in_c(Py_TYPE(object))) {
+    return false;
+  }
+  Search search;
+  visit(object, &search);
+  return search.found;
 }
 
 // What sum and math.prod take by name; the others nothing.
@@ -59,9 +108,12 @@ bool may_have_arrays(const array::Numpy& np, PyObject* object) {
 
 bool may_elide(std::span<PyObject* const> slots, PyObject* keywords) {
   const array::Numpy* np = array::met_numpy();
-  if (np == nullptr || !np->elides || slots.size() <= kCallableSlots || slots.size() > kMostSlots ||
-      slots[0] != nullptr || !(keywords == nullptr || is_start(keywords))) {
+  if (np == nullptr || !np->elides || slots.size() > kMostSlots || slots[0] != nullptr ||
+      !(keywords == nullptr || is_start(keywords))) {
     return false;
+  }
+  if (std::any_of(slots.begin(), slots.end(), applies_when_asked)) {
+    return true;
   }
   const Applied applied = applied_by(slots[1]);
   if (applied == Applied::kNothing) {
@@ -71,6 +123,41 @@ bool may_elide(std::span<PyObject* const> slots, PyObject* keywords) {
   return std::any_of(arguments.begin(), arguments.end(), [&](PyObject* argument) {
     return applied == Applied::kToItems ? may_have_arrays(*np, argument) : Py_TYPE(argument) == np->array_type;
   });
+}
+
+bool may_elide_unpacked(PyObject* callable, PyObject* arguments) {
+  const array::Numpy* np = array::met_numpy();
+  return np != nullptr && np->elides &&
+         (applied_by(callable) != Applied::kNothing || applies_when_asked(callable) ||
+          std::any_of(&PyTuple_GET_ITEM(arguments, 0), &PyTuple_GET_ITEM(arguments, 0) + PyTuple_GET_SIZE(arguments),
+                      applies_when_asked));
+}
+
+bool may_elide_next(PyObject* iterator) {
+  const array::Numpy* np = array::met_numpy();
+  return np != nullptr && np->elides && applies_when_asked(iterator);
+}
+
+PyObject* next_eliding(PyFunctionObject* function, PyObject* iterator) {
+  // The jump that a loop begins with, since NumPy looks no deeper than ten functions: through the builtin `next` it
+  // would be two more.
+  static PyObject* const end = PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
+  static const auto* const code = new CodeRef([] {
+    const Ref constants = end == nullptr ? Ref() : Ref::steal(PyTuple_Pack(1, end));
+    return constants ? interp::make_namespace_thunk(
+                           {{FOR_ITER, 3}, {SWAP, 2}, {POP_TOP, 0}, {RETURN_VALUE, 0}, {LOAD_CONST, 0}}, nullptr,
+                           constants.get())
+                     : CodeRef();
+  }());
+  if (!*code) {
+    return PyErr_NoMemory();
+  }
+  PyObject* item = interp::run_namespace_thunk(code->get(), function, nullptr, &iterator, 1);
+  if (item == end) {
+    Py_DECREF(item);
+    return nullptr;
+  }
+  return item;
 }
 
 PyCodeObject* eliding_caller(std::size_t slots, PyObject* keywords) {

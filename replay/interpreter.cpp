@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "replay/binding.h"
+#include "replay/eliding_calls.h"
 #include "replay/guards.h"
 #include "replay/looked_up.h"
 #include "replay/operations.h"
@@ -22,6 +23,14 @@ namespace {
 bool are_quiet_numbers(PyObject* left, PyObject* right) {
   return interp::is_exact_number(left) && (right == nullptr || interp::is_exact_number(right));
 }
+
+bool is_array(PyObject* operand) {
+  const array::Numpy* np = array::met_numpy();
+  return np != nullptr && operand != nullptr && Py_TYPE(operand) == np->array_type;
+}
+
+// Those that were recorded with other operands than arrays.
+bool is_general_operator(Op op) { return op == Op::binary_op || op == Op::unary_op || op == Op::compare_op; }
 
 }  // namespace
 
@@ -260,10 +269,11 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
       if (requested_ && !serve(step)) [[unlikely]] {
         return Answer::kRaised;
       }
-      if (!is_quiet_iterator(operand(0)) && !sync(step)) {
+      const bool is_quiet = is_quiet_iterator(operand(0));
+      if (!is_quiet && !sync(step)) {
         return Answer::kRaised;
       }
-      PyObject* item = next_item(operand(0));
+      PyObject* item = !is_quiet && may_elide_next(operand(0)) ? next_eliding(operand(0)) : next_item(operand(0));
       if (item == nullptr && PyErr_Occurred() != nullptr) {
         return Answer::kRaised;
       }
@@ -338,7 +348,9 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::float_compare:
     case Op::number_truth: {
       const std::array<PyObject*, 2> values = {operand(0), step.operand_count > 1 ? operand(1) : nullptr};
-      return execute_number(step, values.data());
+      return is_general_operator(step.op) && (is_array(values[0]) || is_array(values[1]))
+                 ? execute_array(step, operands)
+                 : execute_number(step, values.data());
     }
     case Op::unbound_local:
     case Op::raise:
@@ -487,13 +499,16 @@ Interpreter::Answer Interpreter::execute_array(const Step& step, const std::int3
   array::Outcome outcome = array::Outcome::kFallback;
   switch (step.op) {
     case Op::array_unary:
+    case Op::unary_op:
       outcome = step.site->unary(unary_operator(step.immediate), operand(0), step.temporaries, &result);
       break;
     case Op::array_binary:
+    case Op::binary_op:
       outcome = step.site->binary(static_cast<array::BinaryOperator>(step.immediate), operand(0), operand(1),
                                   step.temporaries, &result);
       break;
     case Op::array_compare:
+    case Op::compare_op:
       outcome = step.site->compare(step.immediate, operand(0), operand(1), step.temporaries, &result);
       break;
     default:
@@ -505,7 +520,8 @@ Interpreter::Answer Interpreter::execute_array(const Step& step, const std::int3
     return Answer::kNext;
   }
   // With casts it may be a region even if it is alone.
-  if (outcome == array::Outcome::kFallback && !step.begins_region && array::regions_enabled != 0 && run_region(step)) {
+  if (outcome == array::Outcome::kFallback && is_array_operation(step.op) && !step.begins_region &&
+      array::regions_enabled != 0 && run_region(step)) {
     return Answer::kRegion;
   }
   return outcome == array::Outcome::kError ? Answer::kRaised : execute_array_eagerly(step, operands);
@@ -535,8 +551,10 @@ Interpreter::Answer Interpreter::execute_array_eagerly(const Step& step, const s
   }
   switch (step.op) {
     case Op::array_unary:
+    case Op::unary_op:
       return store(step, unary_operation(step.immediate, registers_[operands[0]]));
     case Op::array_binary:
+    case Op::binary_op:
       return store(step, binary_operation(step.immediate, registers_[operands[0]], registers_[operands[1]]));
     default:
       return store(step, compare(step.immediate, registers_[operands[0]], registers_[operands[1]]));
@@ -686,7 +704,8 @@ Interpreter::Answer Interpreter::execute_cell_or_function(const Step& step, cons
         return Answer::kRaised;
       }
       PyObject* keywords = step.operand_count > 2 ? operand(2) : nullptr;
-      if (PyTuple_CheckExact(operand(1)) && (keywords == nullptr || PyDict_CheckExact(keywords))) {
+      if (PyTuple_CheckExact(operand(1)) && (keywords == nullptr || PyDict_CheckExact(keywords)) &&
+          !may_elide_unpacked(operand(0), operand(1))) {
         return store(step, PyObject_Call(operand(0), operand(1), keywords));
       }
       return thunk(step, operands);

@@ -169,4 +169,11 @@ PyObject* Interpreter::call_eliding(const Step& step, const std::int32_t* operan
   return result;
 }
 
+PyObject* Interpreter::next_eliding(PyObject* iterator) {
+  interp::leave_recursion(run_.thread);
+  PyObject* item = replay::next_eliding(interp::function_of(interp::current_frame(run_.thread)), iterator);
+  interp::enter_recursion(run_.thread);
+  return item;
+}
+
 }  // namespace tagalong::replay

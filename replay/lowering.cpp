@@ -285,13 +285,14 @@ class Lowering {
     free_.push_back(place);
   }
 
-  // An operand of an array operation, or of a call, that dies with it was, in the program, a nameless intermediate
-  // result if it sat in one place of the stack and nowhere else: then eager NumPy would compute into it.
+  // An operand of an operator, or of a call, that dies with it was, in the program, a nameless intermediate result if
+  // it sat in one place of the stack at most and nowhere else: then eager NumPy would compute into it.
   void mark_temporary(Step& step, Value value) const {
     constexpr std::uint32_t kCallableSlots = 2;
     constexpr std::uint32_t kMost = 8;  // which have names is noted behind them
     const bool is_call = step.op == Op::array_call || step.op == Op::call;
-    if (!is_call && !is_array_operation(step.op)) {
+    const bool is_operator = step.op == Op::binary_op || step.op == Op::unary_op;  // of whatever comes
+    if (!is_call && !is_operator && !is_array_operation(step.op)) {
       return;
     }
     const Node& node = graph_.nodes[index(step.node)];
@@ -304,7 +305,7 @@ class Lowering {
       }
     }
     const std::uint32_t first = is_call ? kCallableSlots : 0;
-    for (std::uint32_t operand = first; operand < node.operands.size() && operand < first + kMost && places == 1;
+    for (std::uint32_t operand = first; operand < node.operands.size() && operand < first + kMost && places <= 1;
          ++operand) {
       if (node.operands[operand] == value) {
         step.temporaries |= array::kAnonymous << (operand - first);

@@ -50,7 +50,7 @@ bool would_elide(const Numpy& np, PyObject* temporary, PyObject* other, const El
   const bool raises = !other_decides && code == kBool;  // the square of bools is of another type
   if ((!bits_depend_on_it(code) && !raises && !dtype_depends_on_it(np, temporary) &&
        !(other_decides && layout_depends_on_it(np, temporary, code, other))) ||
-      !may_be_elided(as_array(temporary)) || temporary == other || bytes_of(np, temporary, code) < kMinElidedBytes) {
+      !may_be_elided(temporary) || temporary == other || bytes_of(np, temporary, code) < kMinElidedBytes) {
     return false;
   }
   if (!other_decides) {
@@ -61,13 +61,6 @@ bool would_elide(const Numpy& np, PyObject* temporary, PyObject* other, const El
     return false;
   }
   return casts_safely(np, other, other_code, code);
-}
-
-Ref writable_temporary(PyObject* temporary) {
-  if (is_unshared(temporary)) {
-    return Ref::create(temporary);
-  }
-  return Ref::steal(PyObject_CallMethod(temporary, "copy", "s", "K"));
 }
 
 // The probe's temporary: what makes it, and where its memory was.
@@ -135,8 +128,7 @@ bool elide_generally(const Numpy& np, const ElisionCase& the_case, Ref* result) 
   } else {
     return false;
   }
-  const Ref target = writable_temporary(temporary);
-  *result = target ? Ref::steal(the_case.function(target.get(), other)) : Ref();
+  *result = Ref::steal(the_case.function(temporary, other));
   return true;
 }
 

@@ -13,20 +13,17 @@ enum class Elision : std::uint8_t { kNever, kLeft, kCommutative };
 
 inline constexpr Extent kMinElidedBytes = 256 * 1024;
 
-// What eager asks of the operand it computes into, apart from being a temporary and large enough.
-[[nodiscard]] inline bool may_be_elided(const ArrayFields* array) {
-  return (array->flags & (kOwnData | kWriteable | kWriteBackIfCopy)) == (kOwnData | kWriteable);
+// What eager asks of the operand it computes into, apart from being without a name and large enough. What a list or an
+// attribute holds, too, has more references, here as there. Weak references do not count: what they refer to afterwards
+// is what was computed.
+[[nodiscard]] inline bool may_be_elided(PyObject* object) {
+  return Py_REFCNT(object) == 1 &&
+         (as_array(object)->flags & (kOwnData | kWriteable | kWriteBackIfCopy)) == (kOwnData | kWriteable);
 }
 
-// Nobody else can see the array or its memory, but for weak references: what eager execution computes into the array is
-// what they refer to afterwards.
-[[nodiscard]] inline bool is_unshared(PyObject* object) {
-  return Py_REFCNT(object) == 1 && as_array(object)->base == nullptr;
-}
-
-// Not even these.
+// Nobody else can see the array or its memory.
 [[nodiscard]] inline bool is_unique(PyObject* object) {
-  return is_unshared(object) && as_array(object)->weakreflist == nullptr;
+  return Py_REFCNT(object) == 1 && as_array(object)->base == nullptr && as_array(object)->weakreflist == nullptr;
 }
 
 inline constexpr int kOrders = kCContiguous | kFContiguous;
@@ -71,9 +68,8 @@ struct ElisionCase {
   InplaceFunction function;
 };
 
-// Where it shows and eager would elide: the in-place operation eager does, on the temporary or, if somebody
-// here still needs that, on a copy. Returns false where there is nothing to do; otherwise `result` is empty on an
-// exception.
+// Where it shows and eager would elide: the in-place operation eager does. Returns false where there is nothing to do;
+// otherwise `result` is empty on an exception.
 [[nodiscard]] bool elide_generally(const Numpy& np, const ElisionCase& the_case, Ref* result);
 
 }  // namespace tagalong::array

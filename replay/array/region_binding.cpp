@@ -108,7 +108,7 @@ RegionReason RegionPlan::bind_elision(PyObject* const* externals, Frame* frame) 
       }
       if (operation.externals[i] >= 0) {
         PyObject* object = externals[operation.externals[i]];
-        if (!may_be_elided(as_array(object))) {
+        if (!may_be_elided(object)) {
           continue;
         }
         if (!is_unique(object) || frame->strides[operation.slots[i]] != operation.out_size) {

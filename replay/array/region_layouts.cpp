@@ -215,7 +215,7 @@ int RegionPlan::elided_operand(const Numpy& np, const Operation& operation, PyOb
     }
     if (operation.externals[i] >= 0) {
       PyObject* object = externals[operation.externals[i]];
-      if (!may_be_elided(as_array(object))) {
+      if (!may_be_elided(object)) {
         continue;
       }
       const Space::Operand& operand = space.operands[operation.slots[i]];

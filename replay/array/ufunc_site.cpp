@@ -139,7 +139,6 @@ bool direct_into_left(const Numpy& np, const Kernel& kernel, const Operands& ope
 
 struct Placement {
   int into = -1;         // compute into this operand, or -1
-  int copied = -1;       // compute into a copy of this operand
   bool swapped = false;  // commutative operands change places
   bool impossible = false;
 };
@@ -154,16 +153,14 @@ Placement place_elided(const Kernel& kernel, const Operands& operands, unsigned 
     return placement;
   }
   for (unsigned i = 0; i < operands.count; ++i) {
-    if ((allowed >> i & 1U) == 0 || !may_be_elided(as_array(operands[i]))) {
+    if ((allowed >> i & 1U) == 0 || !may_be_elided(operands[i])) {
       continue;
     }
     placement.swapped = i == 1;
     if (call.strides[i] != kernel.out_size) {
       placement.impossible = true;
-    } else if (is_unshared(operands[i])) {
+    } else {
       placement.into = static_cast<int>(i);
-    } else if (!kernel.alias_safe) {
-      placement.copied = static_cast<int>(i);
     }
     return placement;
   }
@@ -223,11 +220,6 @@ Ref make_output(const Numpy& np, const Kernel& kernel, const Operands& operands,
   }
   call->data[out] = as_array(output.get())->data;
   call->strides[out] = kernel.out_size;
-  if (placement.copied >= 0) {
-    const auto copied = static_cast<unsigned>(placement.copied);
-    std::memcpy(call->data[out], call->data[copied], static_cast<std::size_t>(call->count * kernel.out_size));
-    call->data[copied] = call->data[out];
-  }
   if (placement.swapped) {
     std::swap(call->data[0], call->data[1]);
     std::swap(call->strides[0], call->strides[1]);

@@ -27,10 +27,9 @@ struct ElisionCase;
 enum class Outcome : std::uint8_t { kDone, kFallback, kError };
 
 // `temporaries`, for operand i (nobody but the caller's one reference looks at the operand again):
-//   kAnonymous << i   in the program it is an intermediate result without a name, so that eager NumPy would see a
-//   reference
-//                     count of one and may compute into it. Must be told exactly for complex operators, where this
-//                     changes bits; also for temporaries the caller itself keeps alive longer.
+//   kAnonymous << i   in the program it is an intermediate result without a name: eager NumPy may compute into it if
+//                     nothing else holds it, which is asked here. Must be told exactly for complex operators, where
+//                     this changes bits.
 //   kDeadName << i    it has a name in the program, but dies here: its memory is reused only where nothing shows.
 inline constexpr unsigned kAnonymous = 1;
 inline constexpr unsigned kDeadName = 1U << 8U;

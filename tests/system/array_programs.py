@@ -66,6 +66,10 @@ OTHERS = {nin: tuple(f.__name__ for f in ufuncs() if f.nin == nin) for nin in (1
 OPERATORS = ("+", "-", "*", "/", "+", "-", "*", "//", "%", "<", "<=", "==", ">", "&", "|", "^")
 
 
+# Eager computes into a large operand if nothing else holds it.
+HELD = ("[{}][0]", "(h := [{}])[0]", "(h := {{1: {}}})[1]", "(lambda q: q)({})", "next(iter([{}]))")
+
+
 class Program:
     """A random function of 2 to 12 operations on arrays `a`, `b`, `c`, a number `s` and an int `n`; in a loop, if so
     wished, with arithmetic on numbers between them.
@@ -136,6 +140,8 @@ class Program:
             return f"np.clip({left}, {low}, {high})", first + 1
         if kind < 0.5:
             return f"({left} ** {self.random.choice(('2', '3', '0.5', '-1'))})", first + 1
+        if first > 0 and self.random.random() < 0.06:
+            left = self.random.choice(HELD).format(left)
         return f"({left} {self.random.choice(OPERATORS)} {right})", first + second + 1
 
     def reduction(self, value: str) -> None:

@@ -5,6 +5,7 @@ inside C functions that apply operators.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import math
@@ -100,6 +101,92 @@ def test_arrays_of_another_byte_order(source: str, code: str) -> None:
 )
 def test_c_functions_that_apply_operators(source: str, code: str) -> None:
     compare(source if not source.startswith("[") else f"tuple({source})", code)
+
+
+class Holder:
+    """Something with an attribute."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+
+# NumPy looks no deeper than ten functions on the C stack, so that in longer chains of iterators it depends on how warm
+# the interpreter is whether eager computes into an operand; these are left out.
+FORMS = [
+    "x * 1 + w",
+    "[x * 1][0] + w",
+    "{1: x * 1}[1] + w",
+    "(held := [x * 1])[0] + w",
+    "(held := {1: x * 1})[1] + w",
+    "(held := (x * 1,))[0] + w",
+    "(held := Holder(x * 1)).held + w",
+    "Holder(x * 1).held + w",
+    "(held := [x * 1]).pop() + w",
+    "(held := iter([x * 1])).__next__() + w",
+    "-(held := [x * 1])[0] + w",
+    "abs((held := [x * 1])[0]) + w",
+    "w - (held := Holder(x * 1)).held * 2",
+    "(lambda k: k + w)(x * 1)",
+    "(lambda: x * 1)() + w",
+    "next(k for k in [x * 1]) + w",
+    "next(k * 1 for k in [x]) + w",
+    "sum(k * 1 for k in [x, w])",
+    "sum([k * 1 for k in [x, w]])",
+    "sum((k for k in [w]), x * 1)",
+    "sum([w], **{'start': x * 1})",
+    "sum({1: x * 1, 2: w}.values())",
+    "operator.add(*(x * 1, w))",
+    "operator.iadd(x * 1, w)",
+    "operator.methodcaller('__add__', w)(x * 1)",
+    "functools.partial(operator.add, x * 1)(w)",
+    "functools.partial(operator.add, x * 1, w)()",
+    "functools.partial(functools.partial(operator.add, x * 1), w)()",
+    "functools.reduce(operator.add, [w], x * 1)",
+    "functools.reduce(operator.add, (k * 1 for k in [x, w]))",
+    "next(itertools.starmap(operator.add, iter([(x * 1, w)])))",
+    "list(itertools.starmap(operator.add, [(x * 1, w)]))[0]",
+    "[k for k in itertools.starmap(operator.add, iter([(x * 1, w)]))][0]",
+    "next(map(operator.add, (k * 1 for k in [x]), [w]))",
+    "[k for k in map(operator.add, (k * 1 for k in [x]), [w])][0]",
+    "[*map(operator.add, (k * 1 for k in [x]), [w])][0]",
+    "(lambda k: k)(*map(operator.add, (k * 1 for k in [x]), [w]))",
+    "[k for k, _ in zip(map(operator.add, (k * 1 for k in [x]), [w]), 'a')][0]",
+    "list(itertools.accumulate(k * 1 for k in [x, w]))[-1]",
+    "list(itertools.accumulate((k * 1 for k in [x, w]), operator.mul))[-1]",
+    "[k for k in itertools.accumulate(k * 1 for k in [x, w])][-1]",
+    "(x // x) & np.positive(w)",
+]
+RECORDED = {
+    "as they come": None,
+    "floats": (2.0, 3.0),
+    "ints": (2, 3),
+    "NumPy's numbers": (np.int64(2), np.int64(3)),
+    "no axes": (np.array(True), np.array(True)),
+}
+
+
+@pytest.mark.parametrize("recorded", RECORDED)
+@pytest.mark.parametrize("source", FORMS)
+def test_what_else_holds_the_operand(source: str, recorded: str) -> None:
+    """An operand is computed into if it has no other reference, whatever was there when the function was recorded."""
+    names = {"operator": operator, "functools": functools, "itertools": itertools, "Holder": Holder}
+    eager, traced = both(f"def f(x, w):\n    return {source}\n", **names)
+    x, w = RECORDED[recorded] or (None, None)
+    if recorded != "as they come":
+        for _ in range(2):
+            with contextlib.suppress(TypeError):
+                traced(x, w)
+    for code, other in ("dd", "DD", "qq", "ql", "lq"):
+
+        def make(code: str = code, other: str = other) -> list[Any]:
+            return [np.asfortranarray(seen(code, 0, swapped=False)) % 97 + 1, seen(other, 0, swapped=False)]
+
+        if code == "D":
+            make = functools.partial(
+                lambda made: [k.real.astype("D") for k in made()], functools.partial(make, "d")
+            )
+        for _ in range(2):
+            check(eager, traced, make, {"all": "ignore"})
 
 
 def test_their_frames_are_seen_by_nobody() -> None:
