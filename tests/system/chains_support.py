@@ -19,6 +19,7 @@ import numpy as np
 
 import arrays_support
 import tagalong
+from array_object_programs import Objects
 from array_programs import Operands, Parts, Program, Sweeps
 from arrays_support import ERRSTATES, described
 from tagalong import _core
@@ -109,7 +110,7 @@ def both(source: str, **names: Any) -> tuple[Function, Function]:
 
 def form_of_program(random: Random) -> type[Program]:
     kind = random.random()
-    return Sweeps if kind < 0.15 else Parts if kind < 0.3 else Program
+    return Sweeps if kind < 0.15 else Parts if kind < 0.3 else Objects if kind < 0.45 else Program
 
 
 def compare_program(random: Random, calls: int, *, loops: bool = False) -> None:
@@ -128,7 +129,7 @@ def compare_program(random: Random, calls: int, *, loops: bool = False) -> None:
     _core.set_option("band_rows", random.choice((2, 3, 5, 17, 100)))
     program = form(random, random.randint(2, 9) if loops else 0)
     eager, traced = both(program.source)
-    plain = form is not Program and random.random() < 0.8
+    plain = form in (Sweeps, Parts) and random.random() < 0.8
     tall = form is Parts and random.random() < 0.8
     kinds = [Operands(random, plain=plain, tall=tall) for _ in range(3)]
     for call in range(calls):
