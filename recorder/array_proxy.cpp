@@ -5,22 +5,23 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
+#include "recorder/array_expression.h"
+#include "recorder/array_operations.h"
 #include "recorder/facts.h"
 #include "replay/array/bins.h"
 #include "replay/array/functions.h"
 #include "replay/array/kept_memory.h"
 #include "replay/array/operand.h"
-#include "replay/array/region.h"
-#include "replay/array/ufunc_site.h"
-#include "replay/operations.h"
 #include "rewriter/interp/once.h"
 
 namespace tagalong::recorder {
 
-array::LoopTally proxy_tally;
+long worth_waiting = kWorthWaiting;
 
 namespace {
 
@@ -29,84 +30,119 @@ constexpr unsigned kMostInputs = 4;
 struct Proxy {
   PyObject_HEAD
   vectorcallfunc vectorcall;
-  PyObject* object;  // whose place it has
+  PyObject* object;        // whose place it has; of a result that waits to be computed: an array like it
+  Expression* expression;  // that waits; null: none does
+  // Where the result of its next operation may wait, on whose stack; null: nowhere.
+  interp::Frame* frame;
+  PyObject** place;
 };
 
 PyTypeObject* type = nullptr;
 
-// The reference that the interpreter has, in eager execution the only one to a result that has no name. So nobody else
-// looks at the memory of those that have no other.
-unsigned temporaries(std::span<PyObject* const> operands) {
-  unsigned mask = 0;
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    mask |= Py_REFCNT(operands[i]) == 1 ? array::kAnonymous << i : 0;
-  }
-  return mask;
+// Of this thread (after a fork the others' frames are gone), in the order in which they have begun to wait.
+std::vector<Proxy*>& waiting() {
+  static thread_local std::vector<Proxy*> proxies;
+  return proxies;
 }
 
-// What a site leaves to others since the arrays lie otherwise, or are to be cast, may be a region of one operation.
-// Empty: nothing has happened.
-template <class Build>
-Ref run_alone(std::span<PyObject* const> operands, const Build& build) {
-  const array::Numpy* np = array::met_numpy();
-  if (np == nullptr || array::regions_enabled == 0) {
-    return {};
-  }
-  array::RegionBuilder builder(*np);
-  std::array<int, kMostInputs> numbers{};
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    numbers.at(i) = builder.external(operands[i], static_cast<unsigned>(i));
-    if (numbers.at(i) < 0) {
-      return {};
-    }
-  }
-  const int result = build(builder, std::span<const int>(numbers.data(), operands.size()));
-  const auto plan = result < 0 ? nullptr : builder.finish({&result, 1});
-  Ref output;
-  const bool is_done = plan != nullptr && plan->run(*np, operands.data(), &output) == array::RegionReason::kNone;
-  return is_done ? output : Ref();
+Proxy* as_proxy(PyObject* object) { return reinterpret_cast<Proxy*>(object); }
+PyObject* object_of(PyObject* self) { return as_proxy(self)->object; }
+bool is_waiting(PyObject* object) {
+  return object != nullptr && Py_TYPE(object) == type && as_proxy(object)->expression != nullptr;
 }
 
-// Nothing that replays under way have prepared for reports is meant.
-template <class Operation, class Build, class General>
-PyObject* execute(std::span<PyObject* const> operands, const Operation& operation, const Build& build,
-                  const General& general) {
-  static auto* const site = new array::UfuncSite;  // of all proxies, for the process
-  const array::BeforeReport nothing([](void* /*context*/) { return true; }, nullptr);
-  Ref result;
-  const array::Outcome outcome = operation(*site, temporaries(operands), &result);
-  if (outcome == array::Outcome::kError) {
+struct Taken {
+  Expression expression;
+  Ref like;
+};
+Taken take(PyObject* self) {
+  std::erase(waiting(), as_proxy(self));
+  const std::unique_ptr<Expression> expression(std::exchange(as_proxy(self)->expression, nullptr));
+  return {std::move(*expression), Ref::steal(std::exchange(as_proxy(self)->object, Py_NewRef(Py_None)))};
+}
+
+// Empty: exception set.
+Ref settled(PyObject* self) {
+  Expression expression = take(self).expression;
+  return expression.compute();
+}
+
+PyTypeObject* make_type();
+PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* names);
+
+// Null with an exception set.
+Proxy* make_proxy(Ref object) {
+  if (interp::once(type, make_type) == nullptr) {
     return nullptr;
   }
-  if (outcome == array::Outcome::kFallback) {
-    result = run_alone(operands, build);
+  auto* proxy = as_proxy(type->tp_alloc(type, 0));
+  if (proxy != nullptr) {
+    proxy->vectorcall = call;
+    proxy->object = object.release();
   }
-  if (!result) {
-    proxy_tally.left.add();
-    return general();
-  }
-  proxy_tally.computed.add();
-  return result.release();
+  return proxy;
 }
 
-PyObject* object_of(PyObject* self) { return reinterpret_cast<Proxy*>(self)->object; }
+std::int64_t bytes_of_array(PyObject* object) {
+  const array::Numpy* np = array::met_numpy();
+  const array::OperandCode code = np == nullptr ? array::kForeign : array::classify(*np, object);
+  return code != array::kForeign && array::is_array(code) ? array::bytes_of(*np, object, code) : 0;
+}
+
+// `right`: null, or what stands on the right. The interpreter's reference to the proxy is the last one, so what the
+// proxy stands for is given up with it.
+PyObject* operate(const ArrayOperator& op, PyObject* self, PyObject* right) {
+  PyObject** const place = as_proxy(self)->place;
+  interp::Frame* const frame = as_proxy(self)->frame;
+  if (place == nullptr && !is_waiting(self) && !is_waiting(right)) {
+    const std::array operands{object_of(self), right};
+    return execute_operator(op, std::span<PyObject* const>(operands).first(right == nullptr ? 1 : 2));
+  }
+  Ref like = Ref::create(object_of(self));
+  Expression expression;
+  Expression::Operand left;
+  if (is_waiting(self)) {
+    expression = take(self).expression;
+    left.node = expression.last();
+  } else {
+    left.object = Ref::steal(std::exchange(as_proxy(self)->object, Py_NewRef(Py_None)));
+  }
+  Expression::Operand other;
+  Ref like_right = Ref::create(right);
+  if (is_waiting(right)) {
+    Taken taken = take(right);
+    other = expression.append(std::move(taken.expression));
+    like_right = std::move(taken.like);
+  }
+  if (like_right && bytes_of_array(like_right.get()) > bytes_of_array(like.get())) {
+    std::swap(like, like_right);
+  }
+  like_right = Ref();
+  const bool goes_on = place != nullptr && !expression.is_full();
+  if (goes_on && other.node < 0 && right != nullptr) {
+    other.object = Ref::create(right);
+  }
+  expression.add(op, std::move(left), std::move(other), interp::unit_of(interp::current_frame(interp::thread_state())));
+  if (!goes_on) {
+    like = Ref();  // or it would seem that somebody holds that operand
+    return expression.compute(right).release();
+  }
+  Proxy* result = make_proxy(std::move(like));
+  if (result != nullptr) {
+    result->expression = new Expression(std::move(expression));
+    result->frame = frame;
+    result->place = place;
+    waiting().push_back(result);
+  }
+  return reinterpret_cast<PyObject*>(result);
+}
 
 template <int kArgument>
 PyObject* binary(PyObject* self, PyObject* right) {
   if (Py_TYPE(self) != type) {
     Py_RETURN_NOTIMPLEMENTED;
   }
-  constexpr auto kOperator = static_cast<array::BinaryOperator>(kArgument);
-  const std::array operands{object_of(self), right};
-  return execute(
-      operands,
-      [&](array::UfuncSite& site, unsigned mask, Ref* result) {
-        return site.binary(kOperator, operands[0], operands[1], mask, result);
-      },
-      [&](array::RegionBuilder& builder, std::span<const int> numbers) {
-        return builder.binary(kOperator, numbers[0], numbers[1], temporaries(operands));
-      },
-      [&] { return replay::binary_operation(kArgument, operands[0], operands[1]); });
+  return operate({ArrayOperator::Kind::kBinary, kArgument}, self, right);
 }
 
 template <int kArgument>
@@ -114,34 +150,51 @@ PyObject* power(PyObject* self, PyObject* right, PyObject* /*modulus*/) {
   return binary<kArgument>(self, right);
 }
 
-template <array::UnaryOperator kOperator, int kOpcode>
+template <int kOpcode>
 PyObject* unary(PyObject* self) {
-  const std::array operands{object_of(self)};
-  return execute(
-      operands,
-      [&](array::UfuncSite& site, unsigned mask, Ref* result) {
-        return site.unary(kOperator, operands[0], mask, result);
-      },
-      [&](array::RegionBuilder& builder, std::span<const int> numbers) {
-        return builder.unary(kOperator, numbers[0], temporaries(operands));
-      },
-      [&] { return replay::unary_operation(kOpcode, operands[0]); });
+  return operate({ArrayOperator::Kind::kUnary, kOpcode}, self, nullptr);
 }
 
 PyObject* compare(PyObject* self, PyObject* right, int comparison) {
   if (Py_TYPE(self) != type) {
     Py_RETURN_NOTIMPLEMENTED;
   }
-  const std::array operands{object_of(self), right};
-  return execute(
-      operands,
-      [&](array::UfuncSite& site, unsigned mask, Ref* result) {
-        return site.compare(comparison, operands[0], operands[1], mask, result);
-      },
-      [&](array::RegionBuilder& builder, std::span<const int> numbers) {
-        return builder.compare(comparison, numbers[0], numbers[1]);
-      },
-      [&] { return PyObject_RichCompare(operands[0], operands[1], comparison); });
+  return operate({ArrayOperator::Kind::kCompare, comparison}, self, right);
+}
+
+// Whether it takes a part of an array, without a copy, and asks nobody.
+bool is_plain_index(PyObject* index) {
+  const auto is_bound = [](PyObject* bound) { return bound == Py_None || PyLong_CheckExact(bound); };
+  if (PySlice_Check(index)) {
+    const auto* slice = reinterpret_cast<PySliceObject*>(index);
+    return is_bound(slice->start) && is_bound(slice->stop) && is_bound(slice->step);
+  }
+  return is_bound(index) || index == Py_Ellipsis;
+}
+
+bool is_plain_key(PyObject* key) {
+  return PyTuple_CheckExact(key)
+             ? std::all_of(&PyTuple_GET_ITEM(key, 0), &PyTuple_GET_ITEM(key, 0) + PyTuple_GET_SIZE(key), is_plain_index)
+             : is_plain_index(key);
+}
+
+// Of a container, which gets what has waited.
+int assign(PyObject* self, PyObject* key, PyObject* value) {
+  PyObject* const container = object_of(self);
+  if (value == nullptr || !is_waiting(value)) {
+    return PyObject_SetItem(container, key, value);  // never: a deletion has no proxy
+  }
+  Taken taken = take(value);
+  taken.like = Ref();
+  if (is_plain_key(key)) {
+    const Ref part = Ref::steal(PyObject_GetItem(container, key));
+    if (part && is_array_type(Py_TYPE(part.get())) && taken.expression.store(part.get())) {
+      return 0;
+    }
+    PyErr_Clear();  // that is raised behind the computation
+  }
+  const Ref result = taken.expression.compute();
+  return result ? PyObject_SetItem(container, key, result.get()) : -1;
 }
 
 // A ufunc or one of NumPy's own functions, with as many arguments as the hook has seen.
@@ -167,7 +220,26 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, Py
       general);
 }
 
+// An exception has been raised before the operation was due that it waited for. Eager execution would have done it
+// before that, and would have raised what it raises.
+void catch_up(PyObject* self) {
+  PyObject* raised[3] = {};
+  PyErr_Fetch(&raised[0], &raised[1], &raised[2]);
+  if (settled(self)) {
+    PyErr_Restore(raised[0], raised[1], raised[2]);
+    return;
+  }
+  std::ranges::for_each(raised, [](PyObject* object) { Py_XDECREF(object); });
+  PyThreadState* thread = interp::thread_state();
+  if (const Ref frame = Ref::steal(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(thread)))) {
+    PyTraceBack_Here(reinterpret_cast<PyFrameObject*>(frame.get()));
+  }
+}
+
 void deallocate(PyObject* self) {
+  if (is_waiting(self)) {
+    catch_up(self);
+  }
   PyTypeObject* own = Py_TYPE(self);
   PyObject* object = object_of(self);
   own->tp_free(self);
@@ -181,19 +253,19 @@ constexpr void* slot() {
 }
 
 PyTypeObject* make_type() {
-  using array::UnaryOperator;
   static std::array<PyMemberDef, 2> members{{
       {"__vectorcalloffset__", T_PYSSIZET, offsetof(Proxy, vectorcall), READONLY, nullptr},
       {nullptr, 0, 0, 0, nullptr},
   }};
-  static std::array<PyType_Slot, 33> slots{{
+  static std::array<PyType_Slot, 34> slots{{
       {Py_tp_members, members.data()},
       {Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
       {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
       {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
-      {Py_nb_negative, reinterpret_cast<void*>(unary<UnaryOperator::kNegative, UNARY_NEGATIVE>)},
-      {Py_nb_positive, reinterpret_cast<void*>(unary<UnaryOperator::kPositive, UNARY_POSITIVE>)},
-      {Py_nb_invert, reinterpret_cast<void*>(unary<UnaryOperator::kInvert, UNARY_INVERT>)},
+      {Py_mp_ass_subscript, reinterpret_cast<void*>(assign)},
+      {Py_nb_negative, reinterpret_cast<void*>(unary<UNARY_NEGATIVE>)},
+      {Py_nb_positive, reinterpret_cast<void*>(unary<UNARY_POSITIVE>)},
+      {Py_nb_invert, reinterpret_cast<void*>(unary<UNARY_INVERT>)},
       {Py_nb_add, slot<NB_ADD>()},
       {Py_nb_and, slot<NB_AND>()},
       {Py_nb_floor_divide, slot<NB_FLOOR_DIVIDE>()},
@@ -229,17 +301,21 @@ PyTypeObject* make_type() {
 bool are_large_arrays(std::span<PyObject* const> operands) {
   bool has_array = false;
   for (PyObject* operand : operands) {
-    has_array = has_array || (operand != nullptr && is_array_type(Py_TYPE(operand)));
+    has_array = has_array || (operand != nullptr && (is_array_type(Py_TYPE(operand)) || is_waiting(operand)));
   }
   const array::Numpy* np = has_array ? array::numpy_if_ready() : nullptr;
   bool has_large = false;
   for (PyObject* operand : operands) {
+    if (is_waiting(operand)) {
+      has_large = true;
+      continue;
+    }
     const array::OperandCode code = np == nullptr ? array::kForeign : array::classify(*np, operand);
     if (code == array::kForeign) {
       return false;
     }
     has_large = has_large || (array::is_array(code) &&
-                              static_cast<std::size_t>(array::bytes_of(*np, operand, code)) >= array::kLeastKept);
+                              array::bytes_of(*np, operand, code) >= std::min<long>(array::kLeastKept, worth_waiting));
   }
   return has_large;
 }
@@ -263,42 +339,112 @@ bool may_be_executed(PyObject* const* arguments, std::size_t count, bool has_key
                   : callable == array::bincount() && are_large_arrays({arguments, 1});
 }
 
-void replace(PyObject** place) {
-  if (interp::once(type, make_type) == nullptr) {
-    PyErr_Clear();
-    return;
-  }
-  auto* proxy = reinterpret_cast<Proxy*>(type->tp_alloc(type, 0));
+Proxy* replace(PyObject** place) {
+  Proxy* proxy = make_proxy(Ref());
   if (proxy == nullptr) {
     PyErr_Clear();
-    return;
+    return nullptr;
   }
-  proxy->vectorcall = call;
   proxy->object = std::exchange(*place, reinterpret_cast<PyObject*>(proxy));
+  return proxy;
+}
+
+// Computes what waits on the frame's stack below that place; false: exception set.
+bool settle_below(const interp::Frame* frame, PyObject* const* end) {
+  while (true) {
+    const auto found = std::ranges::find_if(
+        waiting(), [=](const Proxy* proxy) { return proxy->frame == frame && (end == nullptr || proxy->place < end); });
+    if (found == waiting().end()) {
+      return true;
+    }
+    PyObject** const place = (*found)->place;
+    Ref result = settled(reinterpret_cast<PyObject*>(*found));
+    if (!result) {
+      return false;
+    }
+    const Ref old = Ref::steal(std::exchange(*place, result.release()));
+  }
+}
+
+// What waits below is computed first, in the order of the program.
+bool put_in_operator(std::size_t count, PyObject** end, const ArrayPlace& place) {
+  PyObject** const first = end - count;
+  const std::span<PyObject* const> operands(first, count);
+  if (!are_large_arrays(operands)) {
+    return settle_arrays(place.frame);
+  }
+  const bool waits = std::ranges::any_of(operands, is_waiting);
+  const bool may_wait = place.may_wait && (waits || std::ranges::any_of(operands, [](PyObject* operand) {
+                                             return bytes_of_array(operand) >= worth_waiting;
+                                           }));
+  if (!may_wait && !settle_below(place.frame, first)) {
+    return false;
+  }
+  Proxy* proxy = is_waiting(*first) ? as_proxy(*first) : replace(first);
+  if (proxy != nullptr) {
+    proxy->frame = place.frame;
+    proxy->place = may_wait ? first : nullptr;
+  }
+  return proxy != nullptr || settle_arrays(place.frame);
 }
 
 }  // namespace
 
 bool may_have_array_proxy(std::uint8_t opcode) {
   return opcode == BINARY_OP || opcode == COMPARE_OP || opcode == UNARY_NEGATIVE || opcode == UNARY_INVERT ||
-         opcode == UNARY_POSITIVE || opcode == CALL;
+         opcode == UNARY_POSITIVE || opcode == CALL || opcode == STORE_SUBSCR;
 }
 
-void put_array_proxy(const rewriter::Instruction& instruction, bool has_keywords, PyObject** end) {
+bool put_array_proxy(const rewriter::Instruction& instruction, bool has_keywords, PyObject** end,
+                     const ArrayPlace& place) {
   const auto argument = static_cast<std::size_t>(instruction.arg);
   if (instruction.opcode == CALL) {
+    if (!settle_arrays(place.frame)) {
+      return false;
+    }
     PyObject** arguments = end - argument;
     if (may_be_executed(arguments, argument, has_keywords)) {
       replace(arguments - 1);
     }
-    return;
+    return true;
+  }
+  if (instruction.opcode == STORE_SUBSCR) {
+    PyObject** const value = end - 3;
+    if (!is_waiting(*value) || !is_array_type(Py_TYPE(end[-2]))) {
+      return settle_arrays(place.frame);
+    }
+    return settle_below(place.frame, value) && (replace(end - 2) != nullptr || settle_arrays(place.frame));
   }
   const bool is_product =
       instruction.opcode == BINARY_OP && (argument == NB_MATRIX_MULTIPLY || argument == NB_INPLACE_MATRIX_MULTIPLY);
   const std::size_t count = instruction.opcode == BINARY_OP || instruction.opcode == COMPARE_OP ? 2 : 1;
-  if (!is_product && are_large_arrays({end - count, count})) {
-    replace(end - count);
-  }
+  return is_product ? settle_arrays(place.frame) : put_in_operator(count, end, place);
 }
+
+bool has_waiting_arrays(const interp::Frame* frame) {
+  return std::ranges::any_of(waiting(), [frame](const Proxy* proxy) { return proxy->frame == frame; });
+}
+
+bool settle_arrays(const interp::Frame* frame) { return waiting().empty() || settle_below(frame, nullptr); }
+
+bool is_quiet_load(const rewriter::Instruction& instruction, PyObject* name, PyObject* const* end) {
+  if (instruction.opcode == LOAD_ATTR) {
+    PyObject* owner = end[-1];
+    PyTypeObject* const of = Py_TYPE(owner);
+    return PyModule_CheckExact(owner) ||
+           (of->tp_getattro == PyObject_GenericGetAttr && _PyType_Lookup(of, name) == nullptr);
+  }
+  if (instruction.opcode == BINARY_SUBSCR) {
+    PyObject* const container = end[-2];
+    PyObject* const index = end[-1];
+    if (!is_array_type(Py_TYPE(container)) && !PyList_CheckExact(container) && !PyTuple_CheckExact(container)) {
+      return PyDict_CheckExact(container) && PyUnicode_CheckExact(index);
+    }
+    return is_plain_key(index);
+  }
+  return true;
+}
+
+PyObject* array_behind(PyObject* object) { return is_waiting(object) ? object_of(object) : object; }
 
 }  // namespace tagalong::recorder

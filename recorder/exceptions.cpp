@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "recorder/array_expression.h"
 #include "recorder/rule_table.h"
 #include "recorder/session.h"
 #include "recorder/truth_jump.h"
@@ -23,6 +24,10 @@ void Session::raise(const Instruction& /*instruction*/) { top().raising.instruct
 // Which instruction of the top frame has raised; false: none, the exception came from outside, and the trace has ended.
 // `unit` is the place in recording code, kUnknownUnit: not known.
 bool Session::find_raising(int unit) {
+  if (Expression::has_raised_late()) {
+    stop(Stop::k_late_exception);  // the shadow is behind it: replays raise there, and leave where they do not
+    return false;
+  }
   Raising& raising = top().raising;
   const std::vector<int>& map = top().code->instruction_at;
   int instruction = -1;

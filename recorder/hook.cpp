@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "recorder/array_proxy.h"
 #include "recorder/session.h"
 #include "rewriter/hook_key.h"
 #include "rewriter/interp/errors.h"
@@ -23,6 +24,9 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
   Session* session = reinterpret_cast<Hook*>(self)->session;
   if (session == nullptr || PyVectorcall_NARGS(count) != 1) {
     Session::resume(interp::thread_state());
+    if (!settle_arrays(interp::current_frame(interp::thread_state()))) {
+      return nullptr;
+    }
     Py_RETURN_NONE;
   }
   const long key = rewriter::hook_key_of(arguments[0]);
@@ -36,8 +40,9 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
       session->unwound(frame);
     } else if ((key & 1) == 0) {
       session->before(frame, static_cast<int>(key >> 1));
-      if (reinterpret_cast<Hook*>(self)->session != nullptr) {
-        session->prepare_array_operation(frame, static_cast<int>(key >> 1));
+      if (reinterpret_cast<Hook*>(self)->session != nullptr &&
+          !session->prepare_array_operation(frame, static_cast<int>(key >> 1))) {
+        return nullptr;
       }
     } else {
       session->after(frame, static_cast<int>(key >> 1));
@@ -50,6 +55,9 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
   }
   if (reinterpret_cast<Hook*>(self)->session == nullptr) {
     Session::reap();  // it has just finished
+    if (!settle_arrays(frame)) {
+      return nullptr;  // as the frame goes on without hooks
+    }
   }
   if (is_polite) {
     Py_RETURN_NONE;

@@ -229,6 +229,7 @@ std::shared_ptr<const DecodedCode> DecodedCode::make(PyCodeObject* code, bool wi
   shape->units = rewriter::encode(decoded->assembly, options).offsets;
   shape->shown = shown_units(decoded->assembly, shape->units);
   shape->starts = replay::starts_of(code, shape->units);
+  decoded->spans = find_array_spans(decoded->assembly, shape->depths);
   decoded->shape = std::move(shape);
   constexpr int kSuspends = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE;
   decoded->is_generator = (code->co_flags & kSuspends) != 0;
@@ -270,7 +271,8 @@ std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
     }
     const auto place = static_cast<std::size_t>(index);
     const std::uint8_t opcode = assembly.instructions[place].opcode;
-    return decoded->is_handler[place] || wants_before(opcode) || (has_arrays && may_have_array_proxy(opcode));
+    return decoded->is_handler[place] || wants_before(opcode) ||
+           (has_arrays && (may_have_array_proxy(opcode) || decoded->spans.is_passed[place]));
   };
   plan.after = [&](int index) {
     if (index >= count) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "recorder/array_spans.h"
 #include "replay/code_shape.h"
 #include "rewriter/code.h"
 
@@ -33,6 +34,7 @@ struct DecodedCode {
   // Instructions that are reached without an exception. Elsewhere the stack may hold the offset of a raising
   // instruction, which means nothing in other code.
   std::vector<bool> regular;
+  ArraySpans spans;
   bool is_generator = false;  // or coroutine, or asynchronous generator: calls make an object, frames suspend
   bool is_joined = false;     // its loops have traces, its side exits bridges
   bool is_namespace = false;  // the variables of its frames live in a mapping: modules and class bodies

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "recorder/array_expression.h"
 #include "recorder/array_proxy.h"
 #include "recorder/hook.h"
 #include "recorder/inline.h"
@@ -90,6 +91,7 @@ const RecordingCode& Session::start(PyThreadState* thread, interp::Frame* frame,
                                     const Limits& limits) {
   std::shared_ptr<Session> session(new Session(thread, sink, limits, start.sink_owner));
   session->has_every_hook_ = start.has_every_hook;
+  Expression::has_raised_late();  // what has is none of this one's
   session->start_root(frame, start);
   t_session_slot.session = session;
   session->started_ = std::chrono::steady_clock::now();
@@ -232,6 +234,12 @@ bool Session::may_go_on() {
 }
 
 namespace {
+
+// Names that are looked up run no code of anybody's.
+bool has_plain_globals(const interp::Frame* frame) {
+  return PyDict_CheckExact(frame->f_globals) && PyDict_CheckExact(frame->f_builtins);
+}
+
 bool g_has_postponed = false;  // under the GIL, which nobody gives up in between
 }  // namespace
 
@@ -290,18 +298,36 @@ void Session::before(interp::Frame* frame, int instruction) {
   give_up_refused();
 }
 
-void Session::prepare_array_operation(interp::Frame* frame, int instruction) {
+bool Session::prepare_array_operation(interp::Frame* frame, int instruction) {
   if (!is_mine(frame)) {
-    return;
+    return true;
   }
   const Instruction& operation = instruction_at(instruction);
-  if (!may_have_array_proxy(operation.opcode)) {
-    return;  // the hook is there for others
+  const DecodedCode& decoded = *top().code->decoded;
+  const auto place = static_cast<std::size_t>(instruction);
+  PyObject** const end = interp::stack_base(frame) + decoded.shape->depths[place];
+  const bool is_operation = may_have_array_proxy(operation.opcode);
+  PyObject* const loaded_name =
+      operation.opcode == rewriter::op::kLOAD_ATTR ? name(static_cast<int>(operation.arg)) : nullptr;
+  if (!is_operation &&
+      (!decoded.spans.is_passed[place] || !has_waiting_arrays(frame) || is_quiet_load(operation, loaded_name, end))) {
+    return true;  // the hook is there for others
   }
   const bool has_keywords = operation.opcode == rewriter::op::kCALL &&
                             instruction_at(call_start(instruction)).opcode == rewriter::op::kKW_NAMES;
-  const int depth = top().code->decoded->shape->depths[static_cast<std::size_t>(instruction)];
-  put_array_proxy(operation, has_keywords, interp::stack_base(frame) + depth);
+  const bool may_wait = decoded.spans.may_wait[place] && has_plain_globals(frame);
+  const bool may_settle = has_waiting_arrays(frame);
+  if (may_settle) {
+    waiting_ = true;  // what is computed now may call somebody
+    interp::release_hook();
+  }
+  const bool is_done =
+      is_operation ? put_array_proxy(operation, has_keywords, end, {frame, may_wait}) : settle_arrays(frame);
+  if (may_settle) {
+    waiting_ = false;
+    interp::acquire_hook();
+  }
+  return is_done;
 }
 
 void Session::after(interp::Frame* frame, int instruction) {
@@ -361,6 +387,9 @@ void Session::check_shadow() {
   PyObject** base = interp::stack_base(frame.live);
   for (std::size_t index = 0; index < depth; ++index) {
     const Facts& known = facts_[static_cast<std::size_t>(frame.stack[index])];
+    if (base[index] != array_behind(base[index])) {
+      continue;  // an array that waits
+    }
     TAGALONG_CHECK((base[index] == nullptr) == known.is_null, "stack slot {} before instruction {} of {}", index,
                    current_, graph_.name);
     // An assignment to __class__ leaves a heap type, or a module's, behind.

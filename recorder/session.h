@@ -111,7 +111,8 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void after(interp::Frame* frame, int instruction);
   void unwound(interp::Frame* frame);
   // Comes behind the first of these (array_proxy.h).
-  void prepare_array_operation(interp::Frame* frame, int instruction);
+  // False: an operation of arrays that has waited has raised an exception.
+  bool prepare_array_operation(interp::Frame* frame, int instruction);
   // Comes before each of these.
   void come_back(interp::Frame* frame);
 

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "recorder/array_proxy.h"
 #include "recorder/facts.h"
 #include "recorder/rule_table.h"
 #include "recorder/session.h"
@@ -340,7 +341,8 @@ void Session::note(Value value, PyObject* object) {
 }
 
 PyObject* Session::live_stack(int from_top) const {
-  return has_raised_ ? nullptr : live_top_[-1 - from_top];  // what an instruction that raised has left means nothing
+  // What an instruction that raised has left means nothing.
+  return has_raised_ ? nullptr : array_behind(live_top_[-1 - from_top]);
 }
 
 PyObject* Session::name(int index) const {

@@ -1,5 +1,6 @@
 #include "runtime/options.h"
 
+#include "recorder/array_proxy.h"
 #include "replay/array/parallel.h"
 #include "replay/array/region.h"
 #include "replay/array/streaming.h"
@@ -33,6 +34,10 @@ bool set_option(std::string_view name, long value) {
   }
   if (name == "worth_part") {
     array::worth_part = value;
+    return true;
+  }
+  if (name == "worth_waiting") {
+    recorder::worth_waiting = value;
     return true;
   }
   if (name == "worth_streaming") {

@@ -3,7 +3,8 @@
 #include <array>
 #include <boost/python.hpp>
 
-#include "recorder/array_proxy.h"
+#include "recorder/array_expression.h"
+#include "recorder/array_operations.h"
 #include "replay/array/bins.h"
 #include "replay/array/freed_memory.h"
 #include "replay/array/kept_memory.h"
@@ -98,6 +99,7 @@ py::tuple counts_of(array::LoopTally* tally) { return py::make_tuple(tally->comp
 
 py::tuple bin_counts() { return counts_of(&array::bin_tally); }
 py::tuple proxy_counts() { return counts_of(&recorder::proxy_tally); }
+py::tuple expression_counts() { return counts_of(&recorder::expression_tally); }
 py::tuple quotient_counts() { return counts_of(&array::quotient_tally); }
 
 std::uint64_t regions_at_once() { return array::region_counts.at_once; }
@@ -150,6 +152,9 @@ void export_arrays() {
   py::def("_bin_counts", bin_counts, "(computed, left to NumPy) calls of np.bincount, for tests.");
   py::def("_proxy_counts", proxy_counts,
           "(computed, left to NumPy) operations of large arrays while they were recorded, for tests.");
+  py::def(
+      "_expression_counts", expression_counts,
+      "(as one, one by one) expressions of several operations of large arrays while they were recorded, for tests.");
   py::def("_quotient_counts", quotient_counts, "(computed, divided) blocks of quotients by one number, for tests.");
   py::def("keep_freed_memory", array::keep_freed_memory,
           "keep_freed_memory() -> None\n\nFrom when the program uses NumPy the C library keeps freed memory of up to "

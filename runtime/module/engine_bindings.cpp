@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "recorder/array_proxy.h"
 #include "replay/array/parallel.h"
 #include "replay/array/region.h"
 #include "replay/array/streaming.h"
@@ -243,6 +244,7 @@ py::dict options() {
   py::dict result = limits();
   result["regions"] = array::regions_enabled;
   result["worth_part"] = array::worth_part;
+  result["worth_waiting"] = recorder::worth_waiting;
   result["worth_streaming"] = array::worth_streaming;
   result["worth_bands"] = array::worth_bands;
   result["band_rows"] = array::rows_of_band;

@@ -148,12 +148,14 @@ def compare_program(random: Random, calls: int, *, loops: bool = False) -> None:
 def run_programs(first: int, options: argparse.Namespace, end: float, reached: Any) -> int:
     """Those from a seed on, in this process; the number of finds."""
     finds = 0
+    _core._expression_counts()  # counts from here on
     # In a loop an array with a new axis grows without end.
     resource.setrlimit(resource.RLIMIT_AS, (4 << 30, resource.RLIM_INFINITY))
     _core.set_option("regions", 2)
     _core.set_option("threads", options.threads)
     _core.set_option("worth_part", 1024)
     _core.set_option("worth_streaming", 1)
+    _core.set_option("worth_waiting", 1)
     for seed in range(first, options.seed + options.count):
         if time.monotonic() > end:
             break
@@ -168,6 +170,8 @@ def run_programs(first: int, options: argparse.Namespace, end: float, reached: A
     reasons = {name: count for name, count in _core._region_reasons().items() if count}
     whole = _core._whole_regions()
     print(f"regions: {planned} planned, {run} run, {whole} of them whole functions, {refused} refused")
+    together, apart = _core._expression_counts()
+    print(f"while they were recorded: {together} expressions as one, {apart} one by one")
     donated, banded = _core._results_donated(), _core._regions_in_bands()
     print(f"in sweeps: {_core._regions_in_sweeps()}, with memory handed on {donated}, in bands {banded}")
     print(f"one by one: {reasons}", flush=True)

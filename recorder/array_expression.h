@@ -1,0 +1,60 @@
+// Operations of large arrays that wait for the operation which takes their results: `a * b + c` is computed at its
+// addition, as one region. Nobody sees the stack between an operation and the one that takes its result, and what
+// stands there only loads names and takes parts of arrays (array_spans.h); so eager execution shows nothing else.
+// Where the region is not exact, or has to report something, the operations are done one by one, the frame showing for
+// each that the interpreter is there.
+#pragma once
+
+#include <Python.h>
+
+#include <array>
+#include <vector>
+
+#include "recorder/array_operations.h"
+#include "replay/array/tally.h"
+#include "rewriter/interp/ref.h"
+
+namespace tagalong::recorder {
+
+class Expression {
+ public:
+  struct Operand {
+    Ref object;     // or
+    int node = -1;  // the result of that operation
+  };
+
+  // All of another expression; what its last operation gives.
+  Operand append(Expression other);
+  // `unit`: where the frame is.
+  void add(const ArrayOperator& op, Operand left, Operand right, int unit);
+
+  [[nodiscard]] int last() const { return static_cast<int>(nodes_.size()) - 1; }
+  [[nodiscard]] bool is_full() const { return nodes_.size() >= kMost; }
+  // Empty with an exception set, the frame being where that was raised. For the current frame. `right`: the right
+  // operand of the last operation if somebody else keeps it, whose reference is the one that counts.
+  Ref compute(PyObject* right = nullptr);
+  // Computes straight into an array, or a part of one. False: nothing has happened.
+  [[nodiscard]] bool store(PyObject* target) const;
+
+  // Whether an operation has raised while the interpreter was further on, since that was asked.
+  static bool has_raised_late();
+
+ private:
+  static constexpr std::size_t kMost = 24;
+  struct Node {
+    ArrayOperator op;
+    std::array<Operand, 2> operands;
+    int unit;
+  };
+
+  // Empty: nothing has happened. With a target: that.
+  [[nodiscard]] Ref run_as_region(PyObject* right, PyObject* target) const;
+  Ref run_one_by_one(PyObject* right);
+  static std::size_t count(const Node& node) { return node.op.kind == ArrayOperator::Kind::kUnary ? 1 : 2; }
+
+  std::vector<Node> nodes_;
+};
+
+extern array::LoopTally expression_tally;  // of several operations: computed as one, or one by one
+
+}  // namespace tagalong::recorder

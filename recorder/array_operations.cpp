@@ -1,0 +1,57 @@
+#include "recorder/array_operations.h"
+
+#include "replay/operations.h"
+#include "replay/regions.h"
+
+namespace tagalong::recorder {
+
+array::LoopTally proxy_tally;
+
+unsigned temporaries(std::span<PyObject* const> operands) {
+  unsigned mask = 0;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    mask |= Py_REFCNT(operands[i]) == 1 ? array::kAnonymous << i : 0;
+  }
+  return mask;
+}
+
+int build(const ArrayOperator& op, array::RegionBuilder* builder, std::span<const int> numbers, unsigned temporaries) {
+  switch (op.kind) {
+    case ArrayOperator::Kind::kBinary:
+      return builder->binary(static_cast<array::BinaryOperator>(op.code), numbers[0], numbers[1], temporaries);
+    case ArrayOperator::Kind::kUnary:
+      return builder->unary(replay::unary_operator(op.code), numbers[0], temporaries);
+    default:
+      return builder->compare(op.code, numbers[0], numbers[1]);
+  }
+}
+
+PyObject* execute_operator(const ArrayOperator& op, std::span<PyObject* const> operands) {
+  return execute(
+      operands,
+      [&](array::UfuncSite& site, unsigned mask, Ref* result) {
+        switch (op.kind) {
+          case ArrayOperator::Kind::kBinary:
+            return site.binary(static_cast<array::BinaryOperator>(op.code), operands[0], operands[1], mask, result);
+          case ArrayOperator::Kind::kUnary:
+            return site.unary(replay::unary_operator(op.code), operands[0], mask, result);
+          default:
+            return site.compare(op.code, operands[0], operands[1], mask, result);
+        }
+      },
+      [&](array::RegionBuilder& builder, std::span<const int> numbers) {
+        return build(op, &builder, numbers, temporaries(operands));
+      },
+      [&] {
+        switch (op.kind) {
+          case ArrayOperator::Kind::kBinary:
+            return replay::binary_operation(op.code, operands[0], operands[1]);
+          case ArrayOperator::Kind::kUnary:
+            return replay::unary_operation(op.code, operands[0]);
+          default:
+            return PyObject_RichCompare(operands[0], operands[1], op.code);
+        }
+      });
+}
+
+}  // namespace tagalong::recorder

@@ -1,0 +1,85 @@
+// One operation of arrays while a call is recorded, executed as replays execute it (replay/array/ufunc_site.h): by
+// NumPy's loops, in memory that earlier results have left, by several threads; where that is not exact, in general.
+//
+//   PyObject* sum = execute_operator({ArrayOperator::Kind::kBinary, NB_ADD}, operands);
+#pragma once
+
+#include <Python.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "replay/array/numpy_abi.h"
+#include "replay/array/region.h"
+#include "replay/array/tally.h"
+#include "replay/array/ufunc_site.h"
+#include "rewriter/interp/ref.h"
+
+namespace tagalong::recorder {
+
+struct ArrayOperator {
+  enum class Kind : std::uint8_t { kBinary, kUnary, kCompare };
+  Kind kind;
+  int code;  // NB_ADD …, UNARY_NEGATIVE …, Py_LT …
+};
+
+extern array::LoopTally proxy_tally;  // operations that have been executed as replays do, or left to NumPy
+
+// A new reference, or null with an exception set. The operands are the interpreter's, or nobody else's.
+PyObject* execute_operator(const ArrayOperator& op, std::span<PyObject* const> operands);
+
+// The number of its result in a region; negative: it is none for regions.
+int build(const ArrayOperator& op, array::RegionBuilder* builder, std::span<const int> numbers, unsigned temporaries);
+
+// The reference that the interpreter has, in eager execution the only one to a result that has no name. So nobody else
+// looks at the memory of those that have no other.
+unsigned temporaries(std::span<PyObject* const> operands);
+
+// What a site leaves to others since the arrays lie otherwise, or are to be cast, may be a region of one operation.
+// Empty: nothing has happened.
+template <class Build>
+Ref run_alone(std::span<PyObject* const> operands, const Build& build) {
+  constexpr std::size_t kMostInputs = 4;
+  const array::Numpy* np = array::met_numpy();
+  if (np == nullptr || array::regions_enabled == 0) {
+    return {};
+  }
+  array::RegionBuilder builder(*np);
+  std::array<int, kMostInputs> numbers{};
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    numbers.at(i) = builder.external(operands[i], static_cast<unsigned>(i));
+    if (numbers.at(i) < 0) {
+      return {};
+    }
+  }
+  const int result = build(builder, std::span<const int>(numbers.data(), operands.size()));
+  const auto plan = result < 0 ? nullptr : builder.finish({&result, 1});
+  Ref output;
+  const bool is_done = plan != nullptr && plan->run(*np, operands.data(), &output) == array::RegionReason::kNone;
+  return is_done ? output : Ref();
+}
+
+// By a site, as a region of its own, or in general. Nothing that replays under way have prepared for reports is meant.
+template <class Operation, class Build, class General>
+PyObject* execute(std::span<PyObject* const> operands, const Operation& operation, const Build& build,
+                  const General& general) {
+  static auto* const site = new array::UfuncSite;  // of all proxies, for the process
+  const array::BeforeReport nothing([](void* /*context*/) { return true; }, nullptr);
+  Ref result;
+  const array::Outcome outcome = operation(*site, temporaries(operands), &result);
+  if (outcome == array::Outcome::kError) {
+    return nullptr;
+  }
+  if (outcome == array::Outcome::kFallback) {
+    result = run_alone(operands, build);
+  }
+  if (!result) {
+    proxy_tally.left.add();
+    return general();
+  }
+  proxy_tally.computed.add();
+  return result.release();
+}
+
+}  // namespace tagalong::recorder

@@ -1,0 +1,100 @@
+#include "recorder/array_spans.h"
+
+#include <opcode.h>
+
+#include <algorithm>
+
+namespace tagalong::recorder {
+namespace {
+
+namespace op = rewriter::op;
+using rewriter::Assembly;
+using rewriter::Instruction;
+
+bool is_operator(const Instruction& instruction) {
+  switch (instruction.opcode) {
+    case op::kUNARY_NEGATIVE:
+    case op::kUNARY_POSITIVE:
+    case op::kUNARY_INVERT:
+    case op::kCOMPARE_OP:
+      return true;
+    case op::kBINARY_OP:
+      return instruction.arg < NB_INPLACE_ADD && instruction.arg != NB_MATRIX_MULTIPLY;
+    default:
+      return false;
+  }
+}
+
+// What runs no code of anybody's, or is looked at before it does.
+bool may_be_passed(const Instruction& instruction) {
+  switch (instruction.opcode) {
+    case op::kLOAD_FAST:
+    case op::kLOAD_CONST:
+    case op::kLOAD_DEREF:
+    case op::kLOAD_GLOBAL:
+    case op::kBUILD_SLICE:
+    case op::kBUILD_TUPLE:
+    case op::kLOAD_ATTR:
+    case op::kBINARY_SUBSCR:
+      return true;
+    default:
+      return is_operator(instruction);
+  }
+}
+
+}  // namespace
+
+ArraySpans find_array_spans(const Assembly& assembly, const std::vector<int>& depths) {
+  const auto count = static_cast<std::size_t>(assembly.size());
+  ArraySpans spans{std::vector<bool>(count), std::vector<bool>(count)};
+  std::vector<bool> arrives(count);
+  std::vector<int> handler(count, -1);
+  for (const Instruction& instruction : assembly.instructions) {
+    if (instruction.target >= 0) {
+      arrives[static_cast<std::size_t>(instruction.target)] = true;
+    }
+  }
+  for (std::size_t range = assembly.ranges.size(); range-- > 0;) {
+    for (int index = assembly.ranges[range].start; index < assembly.ranges[range].end; ++index) {
+      handler[static_cast<std::size_t>(index)] = static_cast<int>(range);
+    }
+    arrives[static_cast<std::size_t>(assembly.ranges[range].target)] = true;
+  }
+  for (std::size_t first = 0; first + 1 < count; ++first) {
+    if (!is_operator(assembly.instructions[first])) {
+      continue;
+    }
+    const int place = depths[first + 1] - 1;  // of the result on the stack
+    if (place < 0) {
+      continue;
+    }
+    for (std::size_t next = first + 1; next < count; ++next) {
+      const Instruction& instruction = assembly.instructions[next];
+      if (arrives[next] || handler[next] != handler[first]) {
+        break;
+      }
+      if (instruction.opcode == op::kSTORE_SUBSCR) {
+        spans.may_wait[first] = depths[next] - 3 == place;  // the value, under the container and the key
+        break;
+      }
+      if (!may_be_passed(instruction)) {
+        break;
+      }
+      if (depths[next] - rewriter::pops(instruction.opcode, instruction.arg) <= place) {
+        spans.may_wait[first] = is_operator(instruction);
+        break;
+      }
+    }
+    for (std::size_t next = first + 1; spans.may_wait[first]; ++next) {
+      const Instruction& instruction = assembly.instructions[next];
+      if (depths[next] - rewriter::pops(instruction.opcode, instruction.arg) <= place) {
+        break;
+      }
+      spans.is_passed[next] =
+          spans.is_passed[next] || instruction.opcode == op::kLOAD_ATTR || instruction.opcode == op::kBINARY_SUBSCR;
+    }
+  }
+  return spans;
+}
+
+}  // namespace tagalong::recorder

@@ -1,0 +1,21 @@
+// Where operations of arrays may wait (array_expression.h): those whose result the next operator takes from the stack,
+// or an assignment to a part of an array, with nothing between the two but loads and parts of arrays, under the same
+// exception handler, no jump arriving.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "rewriter/code.h"
+
+namespace tagalong::recorder {
+
+struct ArraySpans {
+  std::vector<bool> may_wait;   // by instruction: an operator whose result another one takes
+  std::vector<bool> is_passed;  // by instruction: a load, while an operation may wait, that may run anybody's code
+};
+
+// `depths`: of the stack, before each instruction.
+ArraySpans find_array_spans(const rewriter::Assembly& assembly, const std::vector<int>& depths);
+
+}  // namespace tagalong::recorder
