@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -26,15 +28,17 @@ long worth_waiting = kWorthWaiting;
 namespace {
 
 constexpr unsigned kMostInputs = 4;
+constexpr int kMostAxes = 8;  // that are looked at
 
 struct Proxy {
   PyObject_HEAD
   vectorcallfunc vectorcall;
   PyObject* object;        // whose place it has; of a result that waits to be computed: an array like it
   Expression* expression;  // that waits; null: none does
-  // Where the result of its next operation may wait, on whose stack; null: nowhere.
+  // Where the result of its next operation may wait, on whose stack; null: nowhere. The bytes of that.
   interp::Frame* frame;
   PyObject** place;
+  double bytes;
 };
 
 PyTypeObject* type = nullptr;
@@ -83,10 +87,11 @@ Proxy* make_proxy(Ref object) {
   return proxy;
 }
 
-std::int64_t bytes_of_array(PyObject* object) {
+double bytes_of_array(PyObject* object) {
   const array::Numpy* np = array::met_numpy();
   const array::OperandCode code = np == nullptr ? array::kForeign : array::classify(*np, object);
-  return code != array::kForeign && array::is_array(code) ? array::bytes_of(*np, object, code) : 0;
+  return code != array::kForeign && array::is_array(code) ? static_cast<double>(array::bytes_of(*np, object, code))
+                                                          : 0.0;
 }
 
 // `right`: null, or what stands on the right. The interpreter's reference to the proxy is the last one, so what the
@@ -94,6 +99,7 @@ std::int64_t bytes_of_array(PyObject* object) {
 PyObject* operate(const ArrayOperator& op, PyObject* self, PyObject* right) {
   PyObject** const place = as_proxy(self)->place;
   interp::Frame* const frame = as_proxy(self)->frame;
+  const double bytes = as_proxy(self)->bytes;
   if (place == nullptr && !is_waiting(self) && !is_waiting(right)) {
     const std::array operands{object_of(self), right};
     return execute_operator(op, std::span<PyObject* const>(operands).first(right == nullptr ? 1 : 2));
@@ -132,6 +138,7 @@ PyObject* operate(const ArrayOperator& op, PyObject* self, PyObject* right) {
     result->expression = new Expression(std::move(expression));
     result->frame = frame;
     result->place = place;
+    result->bytes = bytes;
     waiting().push_back(result);
   }
   return reinterpret_cast<PyObject*>(result);
@@ -298,27 +305,40 @@ PyTypeObject* make_type() {
   return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
 }
 
-bool are_large_arrays(std::span<PyObject* const> operands) {
+// Of the largest operand, or, mostly, of what they become by broadcasting; -1: they are no arrays and numbers.
+double bytes_of_operation(std::span<PyObject* const> operands) {
   bool has_array = false;
   for (PyObject* operand : operands) {
     has_array = has_array || (operand != nullptr && (is_array_type(Py_TYPE(operand)) || is_waiting(operand)));
   }
   const array::Numpy* np = has_array ? array::numpy_if_ready() : nullptr;
-  bool has_large = false;
+  std::array<double, kMostAxes> shape{};
+  shape.fill(1.0);
+  double item_size = 0.0;
+  double bytes = 0.0;
   for (PyObject* operand : operands) {
-    if (is_waiting(operand)) {
-      has_large = true;
+    PyObject* const like = operand == nullptr ? nullptr : array_behind(operand);
+    const array::OperandCode code = np == nullptr ? array::kForeign : array::classify(*np, like);
+    if (code == array::kForeign) {
+      return -1.0;
+    }
+    if (!array::is_array(code)) {
       continue;
     }
-    const array::OperandCode code = np == nullptr ? array::kForeign : array::classify(*np, operand);
-    if (code == array::kForeign) {
-      return false;
+    const array::ArrayFields* const fields = array::as_array(like);
+    bytes = std::max(bytes, is_waiting(operand) ? as_proxy(operand)->bytes : bytes_of_array(like));
+    item_size = std::max<double>(item_size, np->item_size[array::type_of(code)]);
+    for (int axis = std::max(0, fields->nd - kMostAxes); axis < fields->nd; ++axis) {
+      double& extent = shape.at(static_cast<std::size_t>(fields->nd - 1 - axis));
+      extent = extent == 1.0 ? static_cast<double>(fields->dimensions[axis]) : extent;
     }
-    has_large = has_large || (array::is_array(code) &&
-                              array::bytes_of(*np, operand, code) >= std::min<long>(array::kLeastKept, worth_waiting));
   }
-  return has_large;
+  return std::max(bytes, std::accumulate(shape.begin(), shape.end(), item_size, std::multiplies<>()));
 }
+
+double least_bytes() { return static_cast<double>(std::min<long>(array::kLeastKept, worth_waiting)); }
+
+bool are_large_arrays(std::span<PyObject* const> operands) { return bytes_of_operation(operands) >= least_bytes(); }
 
 // The call whose arguments stand there, behind the callable.
 bool may_be_executed(PyObject* const* arguments, std::size_t count, bool has_keywords) {
@@ -370,13 +390,12 @@ bool settle_below(const interp::Frame* frame, PyObject* const* end) {
 bool put_in_operator(std::size_t count, PyObject** end, const ArrayPlace& place) {
   PyObject** const first = end - count;
   const std::span<PyObject* const> operands(first, count);
-  if (!are_large_arrays(operands)) {
+  const double bytes = bytes_of_operation(operands);
+  if (bytes < least_bytes()) {
     return settle_arrays(place.frame);
   }
-  const bool waits = std::ranges::any_of(operands, is_waiting);
-  const bool may_wait = place.may_wait && (waits || std::ranges::any_of(operands, [](PyObject* operand) {
-                                             return bytes_of_array(operand) >= worth_waiting;
-                                           }));
+  const bool may_wait =
+      place.may_wait && (std::ranges::any_of(operands, is_waiting) || bytes >= static_cast<double>(worth_waiting));
   if (!may_wait && !settle_below(place.frame, first)) {
     return false;
   }
@@ -384,6 +403,7 @@ bool put_in_operator(std::size_t count, PyObject** end, const ArrayPlace& place)
   if (proxy != nullptr) {
     proxy->frame = place.frame;
     proxy->place = may_wait ? first : nullptr;
+    proxy->bytes = bytes;
   }
   return proxy != nullptr || settle_arrays(place.frame);
 }

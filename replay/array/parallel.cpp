@@ -20,6 +20,9 @@ namespace {
 
 constexpr unsigned kMostThreads = 64;
 
+enum class Threads : std::uint8_t { kNone, kStarted, kReady };
+std::atomic<Threads> threads = Threads::kNone;
+
 unsigned option = 0;
 bool is_alone = false;  // the child of a fork: the threads have stayed behind
 
@@ -39,9 +42,6 @@ void share(std::size_t begin, std::size_t end, const Part& part) {
   tbb::this_task_arena::isolate(
       [&] { tbb::parallel_for(begin, end, std::size_t{1}, part, tbb::simple_partitioner(), context); });
 }
-
-enum class Threads : std::uint8_t { kNone, kStarted, kReady };
-std::atomic<Threads> threads = Threads::kNone;
 
 // Whether there are any. Until they are takes a millisecond or two, which whoever asks first does not wait for: a
 // thread of its own has them started, by work for all of them.
@@ -77,10 +77,22 @@ unsigned threads_option() { return option; }
 
 unsigned thread_count() {
   static const unsigned available = [] {
-    const bool is_told = pthread_atfork(nullptr, nullptr, [] { is_alone = true; }) == 0;
+    const bool is_told =
+        pthread_atfork(nullptr, nullptr, [] { is_alone = is_alone || threads != Threads::kNone; }) == 0;
     return is_told ? processors() : 1;
   }();
   return is_alone ? 1 : std::min(option == 0 ? available : option, kMostThreads);
+}
+
+void prepare_threads() {
+  if (thread_count() == 1) {
+    return;
+  }
+  try {
+    oneapi::tbb::task_arena(1).execute([] { share(0, 2, [](std::size_t /*number*/) {}); });
+  } catch (const std::exception&) {
+    return;  // which is asked again when there is work for them
+  }
 }
 
 bool run_parts(std::size_t count, const std::function<void(std::size_t)>& part) {

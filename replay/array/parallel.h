@@ -20,7 +20,12 @@ void set_threads(unsigned count);
 inline constexpr long kWorthPart = 262144;
 extern long worth_part;
 
-// How many may compute now. A child of a fork has nobody else: 1.
+// oneTBB looks for other libraries before it has threads, which need not wait for the first region. No thread is
+// started.
+void prepare_threads();
+
+// How many may compute now. A child of a fork that has left threads behind has nobody
+// else: 1.
 [[nodiscard]] unsigned thread_count();
 
 // Calls `part` with 0 ... count - 1, in any order and at the same time, and waits. It must not need the GIL, nor throw.

@@ -10,6 +10,7 @@
 #include "replay/array/kept_memory.h"
 #include "replay/array/near_functions.h"
 #include "replay/array/numpy_abi.h"
+#include "replay/array/parallel.h"
 #include "replay/array/quotients.h"
 #include "replay/array/reduction_loops.h"
 #include "replay/array/region.h"
@@ -123,7 +124,13 @@ py::list vector_functions() {
 
 py::tuple near_counts() { return counts_of(&array::near_tally); }
 
-bool meet_numpy() { return array::numpy_if_ready() != nullptr; }
+bool meet_numpy() {
+  const bool is_ready = array::numpy_if_ready() != nullptr;
+  if (is_ready) {
+    array::prepare_threads();
+  }
+  return is_ready;
+}
 
 py::dict region_reasons() {
   py::dict reasons;

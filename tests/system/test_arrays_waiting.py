@@ -332,6 +332,14 @@ def test_what_is_computed_as_one(source: str) -> None:
     assert counts == (EXPRESSIONS[source], 0) or (EXPRESSIONS[source] is None and counts[0] >= 2)
 
 
+def test_small_operands_of_something_large_wait() -> None:
+    """What counts is what they become by broadcasting."""
+    _core.set_option("worth_waiting", 1 << 20)
+    make = lambda: [np.linspace(-1.0, 1.0, 20_000), np.linspace(1.0, 2.0, 8)]  # noqa: E731
+    assert compare("def f(x, y):\n    return (x[:, None] - y) ** 2 + (x[:, None] + y) ** 2", make) == (1, 0)
+    assert compare("def f(x, y):\n    return (x[:, None] - y[:4]) ** 2 + x[:, None]", make) == (0, 0)
+
+
 def test_small_arrays_do_not_wait() -> None:
     _core.set_option("worth_waiting", tagalong._core.options()["worth_waiting"] * (1 << 20))
     assert compare("def f(x, y):\n    return x * y + x", two()) == (0, 0)
