@@ -152,12 +152,8 @@ PyObject* next_eliding(PyFunctionObject* function, PyObject* iterator) {
   if (!*code) {
     return PyErr_NoMemory();
   }
-  PyObject* item = interp::run_namespace_thunk(code->get(), function, nullptr, &iterator, 1);
-  if (item == end) {
-    Py_DECREF(item);
-    return nullptr;
-  }
-  return item;
+  Ref item = Ref::steal(interp::run_namespace_thunk(code->get(), function, nullptr, &iterator, 1));
+  return item.get() == end ? nullptr : item.release();
 }
 
 PyCodeObject* eliding_caller(std::size_t slots, PyObject* keywords) {

@@ -119,7 +119,7 @@ class Interpreter {
   static void give_up_consumed(const LoweredSnapshot& state, PyObject** top);
   void keep_consumed(const LoweredSnapshot& state, std::vector<Ref>* kept) const;
   Answer execute_generator(const Step& step, const std::int32_t* operands);
-  PyObject* next_eliding(PyObject* iterator);
+  PyObject* next_eliding(PyObject* iterator) const;
   Answer execute_array(const Step& step, const std::int32_t* operands);
   Answer execute_array_eagerly(const Step& step, const std::int32_t* operands);
   bool run_region(const Step& step);

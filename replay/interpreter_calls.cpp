@@ -169,7 +169,7 @@ PyObject* Interpreter::call_eliding(const Step& step, const std::int32_t* operan
   return result;
 }
 
-PyObject* Interpreter::next_eliding(PyObject* iterator) {
+PyObject* Interpreter::next_eliding(PyObject* iterator) const {
   interp::leave_recursion(run_.thread);
   PyObject* item = replay::next_eliding(interp::function_of(interp::current_frame(run_.thread)), iterator);
   interp::enter_recursion(run_.thread);
