@@ -18,6 +18,8 @@ namespace tagalong::recorder {
 
 class Expression {
  public:
+  static constexpr std::size_t kMost = 24;  // operations that wait together
+
   struct Operand {
     Ref object;     // or
     int node = -1;  // the result of that operation
@@ -29,7 +31,7 @@ class Expression {
   void add(const ArrayOperator& op, Operand left, Operand right, int unit);
 
   [[nodiscard]] int last() const { return static_cast<int>(nodes_.size()) - 1; }
-  [[nodiscard]] bool is_full() const { return nodes_.size() >= kMost; }
+  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   // Empty with an exception set, the frame being where that was raised. For the current frame. `right`: the right
   // operand of the last operation if somebody else keeps it, whose reference is the one that counts.
   Ref compute(PyObject* right = nullptr);
@@ -40,7 +42,6 @@ class Expression {
   static bool has_raised_late();
 
  private:
-  static constexpr std::size_t kMost = 24;
   struct Node {
     ArrayOperator op;
     std::array<Operand, 2> operands;

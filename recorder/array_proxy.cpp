@@ -55,6 +55,8 @@ bool is_waiting(PyObject* object) {
   return object != nullptr && Py_TYPE(object) == type && as_proxy(object)->expression != nullptr;
 }
 
+std::size_t size_of(PyObject* object) { return is_waiting(object) ? as_proxy(object)->expression->size() : 0; }
+
 struct Taken {
   Expression expression;
   Ref like;
@@ -65,10 +67,32 @@ Taken take(PyObject* self) {
   return {std::move(*expression), Ref::steal(std::exchange(as_proxy(self)->object, Py_NewRef(Py_None)))};
 }
 
-// Empty: exception set.
-Ref settled(PyObject* self) {
-  Expression expression = take(self).expression;
-  return expression.compute();
+// On the frame's stack, below that place if one is given; null: nothing.
+Proxy* first_waiting(const interp::Frame* frame, PyObject* const* end = nullptr) {
+  const auto found = std::ranges::find_if(
+      waiting(), [=](const Proxy* proxy) { return proxy->frame == frame && (end == nullptr || proxy->place < end); });
+  return found == waiting().end() ? nullptr : *found;
+}
+
+void drop_waiting(const interp::Frame* frame) {
+  while (Proxy* const first = first_waiting(frame)) {
+    const Taken dropped = take(reinterpret_cast<PyObject*>(first));
+  }
+}
+
+// Computes what waits on the frame's stack, below that place if one is given, in the order of the program. False: an
+// exception is set; all that waited for the frame is dropped, which eager execution would not have reached.
+bool settle_below(const interp::Frame* frame, PyObject* const* end) {
+  while (Proxy* const first = first_waiting(frame, end)) {
+    PyObject** const place = first->place;
+    Ref result = take(reinterpret_cast<PyObject*>(first)).expression.compute();
+    if (!result) {
+      drop_waiting(frame);
+      return false;
+    }
+    const Ref old = Ref::steal(std::exchange(*place, result.release()));
+  }
+  return true;
 }
 
 PyTypeObject* make_type();
@@ -104,6 +128,10 @@ PyObject* operate(const ArrayOperator& op, PyObject* self, PyObject* right) {
     const std::array operands{object_of(self), right};
     return execute_operator(op, std::span<PyObject* const>(operands).first(right == nullptr ? 1 : 2));
   }
+  const bool goes_on = place != nullptr && size_of(self) + size_of(right) < Expression::kMost;
+  if (place != nullptr && !goes_on && !settle_below(frame, place)) {
+    return nullptr;
+  }
   Ref like = Ref::create(object_of(self));
   Expression expression;
   Expression::Operand left;
@@ -124,7 +152,6 @@ PyObject* operate(const ArrayOperator& op, PyObject* self, PyObject* right) {
     std::swap(like, like_right);
   }
   like_right = Ref();
-  const bool goes_on = place != nullptr && !expression.is_full();
   if (goes_on && other.node < 0 && right != nullptr) {
     other.object = Ref::create(right);
   }
@@ -228,11 +255,13 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, Py
 }
 
 // An exception has been raised before the operation was due that it waited for. Eager execution would have done it
-// before that, and would have raised what it raises.
+// before that, and would have raised what it raises. So with those below, which the interpreter takes from the stack
+// later.
 void catch_up(PyObject* self) {
   PyObject* raised[3] = {};
   PyErr_Fetch(&raised[0], &raised[1], &raised[2]);
-  if (settled(self)) {
+  Expression expression = take(self).expression;
+  if (settle_below(as_proxy(self)->frame, nullptr) && expression.compute()) {
     PyErr_Restore(raised[0], raised[1], raised[2]);
     return;
   }
@@ -369,23 +398,6 @@ Proxy* replace(PyObject** place) {
   return proxy;
 }
 
-// Computes what waits on the frame's stack below that place; false: exception set.
-bool settle_below(const interp::Frame* frame, PyObject* const* end) {
-  while (true) {
-    const auto found = std::ranges::find_if(
-        waiting(), [=](const Proxy* proxy) { return proxy->frame == frame && (end == nullptr || proxy->place < end); });
-    if (found == waiting().end()) {
-      return true;
-    }
-    PyObject** const place = (*found)->place;
-    Ref result = settled(reinterpret_cast<PyObject*>(*found));
-    if (!result) {
-      return false;
-    }
-    const Ref old = Ref::steal(std::exchange(*place, result.release()));
-  }
-}
-
 // What waits below is computed first, in the order of the program.
 bool put_in_operator(std::size_t count, PyObject** end, const ArrayPlace& place) {
   PyObject** const first = end - count;
@@ -441,17 +453,15 @@ bool put_array_proxy(const rewriter::Instruction& instruction, bool has_keywords
   return is_product ? settle_arrays(place.frame) : put_in_operator(count, end, place);
 }
 
-bool has_waiting_arrays(const interp::Frame* frame) {
-  return std::ranges::any_of(waiting(), [frame](const Proxy* proxy) { return proxy->frame == frame; });
-}
+bool has_waiting_arrays(const interp::Frame* frame) { return first_waiting(frame) != nullptr; }
 
-bool settle_arrays(const interp::Frame* frame) { return waiting().empty() || settle_below(frame, nullptr); }
+bool settle_arrays(const interp::Frame* frame) { return settle_below(frame, nullptr); }
 
 bool is_quiet_load(const rewriter::Instruction& instruction, PyObject* name, PyObject* const* end) {
   if (instruction.opcode == LOAD_ATTR) {
     PyObject* owner = end[-1];
     PyTypeObject* const of = Py_TYPE(owner);
-    return PyModule_CheckExact(owner) ||
+    return (PyModule_CheckExact(owner) && PyDict_GetItem(PyModule_GetDict(owner), name) != nullptr) ||
            (of->tp_getattro == PyObject_GenericGetAttr && _PyType_Lookup(of, name) == nullptr);
   }
   if (instruction.opcode == BINARY_SUBSCR) {

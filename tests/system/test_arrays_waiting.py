@@ -9,7 +9,7 @@ import traceback
 import warnings
 import weakref
 from collections.abc import Callable
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -142,6 +142,56 @@ def test_reports_have_the_lines_of_their_operations(errstate: dict[str, Any]) ->
     )
     caught += "  except FloatingPointError as error:\n    return str(error), x\n  finally:\n    x += 1.0\n"
     compare(caught, make, errstate)
+
+
+ORDERS = {
+    "a name that is not there": "x / y + (\n  i // z\n  * nothing)",
+    "somebody is asked": "x / y + (\n  i // z\n  * thing.computed)",
+    "a module that is asked": "x / y + (\n  i // z\n  * lazy.computed)",
+    "more than a region has": "x / y + (\n  i // z\n  " + "+ x" * 30 + ")",
+    "a store": "x / y + (\n  i // z\n  * x[LARGE])",
+    "three": "x / y + (\n  i // z\n  * (x\n  / z - nothing))",
+}
+RAISES = {"divide": "raise", "invalid": "call"}
+CALLS_BACK = {"divide": "call", "invalid": "raise"}
+
+
+@pytest.mark.parametrize("what", ORDERS)
+@pytest.mark.parametrize("errstate", [*ERRSTATES, RAISES, CALLS_BACK], ids=str)
+def test_several_that_wait_are_computed_in_the_order_of_the_program(
+    what: str, errstate: dict[str, Any]
+) -> None:
+    """Where the first of them raises, the others are never reached."""
+
+    class Thing:
+        @property
+        def computed(self) -> float:
+            return 2.0
+
+    lazy = ModuleType("lazy")
+    lazy.__getattr__ = lambda name: 2.0  # type: ignore[method-assign]
+    text = f"def f(x, y, z, i):\n return ({ORDERS[what]})"
+    names = {"thing": Thing(), "lazy": lazy, "LARGE": LARGE}
+    for first in (0.0, 1.0):
+        make = lambda: [np.arange(LARGE) - 5.0, np.full(LARGE, first), np.zeros(LARGE), np.zeros(LARGE)]  # noqa: B023, E731
+        compare(text, make, errstate, **names)
+
+
+def test_a_module_may_compute_its_attributes() -> None:
+    """Which comes behind the operation: what it changes is not seen by that."""
+    outcomes = []
+    for is_traced in (False, True):
+        x = np.linspace(1.0, 2.0, LARGE)
+        lazy = ModuleType("lazy")
+
+        def computed(name: str, x: np.ndarray = x) -> float:
+            x[0] += 1.0
+            return 3.0
+
+        lazy.__getattr__ = computed  # type: ignore[method-assign]
+        pair = recorded("def f(x):\n    return x * 2.0 + lazy.computed", lazy=lazy)
+        outcomes.append([described(pair[is_traced](x)) for _ in range(3)])
+    assert outcomes[0] == outcomes[1]
 
 
 def test_late_exceptions_end_a_recording() -> None:
