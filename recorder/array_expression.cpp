@@ -95,12 +95,9 @@ Ref Expression::run_as_region(PyObject* right, PyObject* target) const {
       return {};
     }
   }
-  const auto plan =
-      builder.finish(target == nullptr ? std::span<const int>(&results.back(), 1) : std::span<const int>());
-  const array::BeforeReport nothing([](void* /*context*/) { return true; }, nullptr);
   Ref output = Ref::create(target);
-  const bool is_done = plan != nullptr && plan->run(*np, externals.data(), &output) == array::RegionReason::kNone;
-  return is_done ? output : Ref();
+  const auto seen = target == nullptr ? std::span<const int>(&results.back(), 1) : std::span<const int>();
+  return run_once(&builder, seen, externals.data(), &output) ? output : Ref();
 }
 
 // Operands are given up as soon as eager execution would.

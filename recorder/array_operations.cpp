@@ -26,6 +26,12 @@ int build(const ArrayOperator& op, array::RegionBuilder* builder, std::span<cons
   }
 }
 
+bool run_once(array::RegionBuilder* builder, std::span<const int> results, PyObject* const* externals, Ref* output) {
+  const array::BeforeReport nothing([](void* /*context*/) { return true; }, nullptr);
+  const auto plan = builder->finish(results);
+  return plan != nullptr && plan->run(*array::met_numpy(), externals, output) == array::RegionReason::kNone;
+}
+
 PyObject* execute_operator(const ArrayOperator& op, std::span<PyObject* const> operands) {
   return execute(
       operands,

@@ -36,6 +36,10 @@ int build(const ArrayOperator& op, array::RegionBuilder* builder, std::span<cons
 // looks at the memory of those that have no other.
 unsigned temporaries(std::span<PyObject* const> operands);
 
+// The region of what has been built, for this one time; nothing that replays under way have prepared for reports is
+// meant. False: nothing has happened.
+bool run_once(array::RegionBuilder* builder, std::span<const int> results, PyObject* const* externals, Ref* output);
+
 // What a site leaves to others since the arrays lie otherwise, or are to be cast, may be a region of one operation.
 // Empty: nothing has happened.
 template <class Build>
@@ -54,10 +58,8 @@ Ref run_alone(std::span<PyObject* const> operands, const Build& build) {
     }
   }
   const int result = build(builder, std::span<const int>(numbers.data(), operands.size()));
-  const auto plan = result < 0 ? nullptr : builder.finish({&result, 1});
   Ref output;
-  const bool is_done = plan != nullptr && plan->run(*np, operands.data(), &output) == array::RegionReason::kNone;
-  return is_done ? output : Ref();
+  return result >= 0 && run_once(&builder, {&result, 1}, operands.data(), &output) ? output : Ref();
 }
 
 // By a site, as a region of its own, or in general. Nothing that replays under way have prepared for reports is meant.

@@ -19,6 +19,7 @@
 #include "replay/array/functions.h"
 #include "replay/array/kept_memory.h"
 #include "replay/array/operand.h"
+#include "rewriter/interp/exact_numbers.h"
 #include "rewriter/interp/once.h"
 
 namespace tagalong::recorder {
@@ -198,12 +199,7 @@ PyObject* compare(PyObject* self, PyObject* right, int comparison) {
 
 // Whether it takes a part of an array, without a copy, and asks nobody.
 bool is_plain_index(PyObject* index) {
-  const auto is_bound = [](PyObject* bound) { return bound == Py_None || PyLong_CheckExact(bound); };
-  if (PySlice_Check(index)) {
-    const auto* slice = reinterpret_cast<PySliceObject*>(index);
-    return is_bound(slice->start) && is_bound(slice->stop) && is_bound(slice->step);
-  }
-  return is_bound(index) || index == Py_Ellipsis;
+  return index == Py_None || index == Py_Ellipsis || PyLong_CheckExact(index) || interp::is_plain_slice(index);
 }
 
 bool is_plain_key(PyObject* key) {

@@ -47,18 +47,11 @@ bool may_be_passed(const Instruction& instruction) {
 ArraySpans find_array_spans(const Assembly& assembly, const std::vector<int>& depths) {
   const auto count = static_cast<std::size_t>(assembly.size());
   ArraySpans spans{std::vector<bool>(count), std::vector<bool>(count)};
-  std::vector<bool> arrives(count);
+  const std::vector<bool> arrives = assembly.arrivals();
   std::vector<int> handler(count, -1);
-  for (const Instruction& instruction : assembly.instructions) {
-    if (instruction.target >= 0) {
-      arrives[static_cast<std::size_t>(instruction.target)] = true;
-    }
-  }
-  for (std::size_t range = assembly.ranges.size(); range-- > 0;) {
-    for (int index = assembly.ranges[range].start; index < assembly.ranges[range].end; ++index) {
-      handler[static_cast<std::size_t>(index)] = static_cast<int>(range);
-    }
-    arrives[static_cast<std::size_t>(assembly.ranges[range].target)] = true;
+  for (std::size_t range = 0; range < assembly.ranges.size(); ++range) {
+    std::fill(handler.begin() + assembly.ranges[range].start, handler.begin() + assembly.ranges[range].end,
+              static_cast<int>(range));
   }
   for (std::size_t first = 0; first + 1 < count; ++first) {
     if (!is_operator(assembly.instructions[first])) {
@@ -68,7 +61,8 @@ ArraySpans find_array_spans(const Assembly& assembly, const std::vector<int>& de
     if (place < 0) {
       continue;
     }
-    for (std::size_t next = first + 1; next < count; ++next) {
+    std::size_t next = first + 1;
+    for (; next < count; ++next) {
       const Instruction& instruction = assembly.instructions[next];
       if (arrives[next] || handler[next] != handler[first]) {
         break;
@@ -85,13 +79,9 @@ ArraySpans find_array_spans(const Assembly& assembly, const std::vector<int>& de
         break;
       }
     }
-    for (std::size_t next = first + 1; spans.may_wait[first]; ++next) {
-      const Instruction& instruction = assembly.instructions[next];
-      if (depths[next] - rewriter::pops(instruction.opcode, instruction.arg) <= place) {
-        break;
-      }
-      spans.is_passed[next] =
-          spans.is_passed[next] || instruction.opcode == op::kLOAD_ATTR || instruction.opcode == op::kBINARY_SUBSCR;
+    for (std::size_t passed = first + 1; spans.may_wait[first] && passed < next; ++passed) {
+      const int opcode = assembly.instructions[passed].opcode;
+      spans.is_passed[passed] = spans.is_passed[passed] || opcode == op::kLOAD_ATTR || opcode == op::kBINARY_SUBSCR;
     }
   }
   return spans;

@@ -23,14 +23,7 @@ bool is_plain_key(PyObject* object) {
   return PyUnicode_CheckExact(object) || interp::is_exact_number(object) || object == Py_None;
 }
 
-bool is_plain_index(PyObject* object) {
-  if (!PySlice_Check(object)) {
-    return PyLong_CheckExact(object);
-  }
-  const auto* slice = reinterpret_cast<PySliceObject*>(object);
-  const auto is_end = [](PyObject* end) { return end == Py_None || PyLong_CheckExact(end); };
-  return is_end(slice->start) && is_end(slice->stop) && is_end(slice->step);
-}
+bool is_plain_index(PyObject* object) { return PyLong_CheckExact(object) || interp::is_plain_slice(object); }
 
 bool has_plain_truth(PyObject* object) {
   return is_sequence(object) || is_string(object) || interp::is_exact_number(object) || PyDict_CheckExact(object) ||

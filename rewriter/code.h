@@ -79,6 +79,8 @@ struct Assembly {
   int stack_size = 0;  // the origin's; encode() never goes below
 
   [[nodiscard]] int size() const { return static_cast<int>(instructions.size()); }
+  // By instruction: whether a jump or an exception arrives there.
+  [[nodiscard]] std::vector<bool> arrivals() const;
 };
 
 // Throws RewriteError. Specialised instructions are read as what they stand for, caches as empty.

@@ -207,6 +207,19 @@ int index_of(std::vector<Reference>& objects, const Ref& object) {
 int add_constant(Assembly& assembly, const Ref& object) { return index_of(assembly.constants, object); }
 int add_name(Assembly& assembly, const Ref& name) { return index_of(assembly.names, name); }
 
+std::vector<bool> Assembly::arrivals() const {
+  std::vector<bool> arrives(instructions.size());
+  for (const Instruction& instruction : instructions) {
+    if (instruction.target >= 0) {
+      arrives[static_cast<std::size_t>(instruction.target)] = true;
+    }
+  }
+  for (const ExceptionRange& range : ranges) {
+    arrives[static_cast<std::size_t>(range.target)] = true;
+  }
+  return arrives;
+}
+
 int first_resume(const Assembly& assembly) {
   for (int i = 0; i < assembly.size(); ++i) {
     if (assembly.instructions[static_cast<std::size_t>(i)].opcode == op::kRESUME) {

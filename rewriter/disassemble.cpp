@@ -140,15 +140,7 @@ class Listing {
   }
 
   void add_instructions(const Assembly& assembly, const std::vector<int>& offsets) {
-    std::vector<bool> is_target(assembly.instructions.size(), false);
-    for (const Instruction& instruction : assembly.instructions) {
-      if (instruction.target >= 0) {
-        is_target[static_cast<std::size_t>(instruction.target)] = true;
-      }
-    }
-    for (const ExceptionRange& range : assembly.ranges) {
-      is_target[static_cast<std::size_t>(range.target)] = true;
-    }
+    const std::vector<bool> is_target = assembly.arrivals();
     int line = -1;
     for (std::size_t i = 0; i < assembly.instructions.size(); ++i) {
       const Instruction& instruction = assembly.instructions[i];

@@ -1,5 +1,8 @@
 #include "runtime/options.h"
 
+#include <algorithm>
+#include <array>
+
 #include "recorder/array_proxy.h"
 #include "replay/array/parallel.h"
 #include "replay/array/region.h"
@@ -8,55 +11,40 @@
 
 namespace tagalong::runtime {
 
+namespace {
+
+struct OptionRow {
+  std::string_view name;
+  void (*set)(long value);
+};
+
+constexpr std::array kRows{
+    OptionRow{"loops", [](long value) { options().limits.loops = static_cast<int>(value); }},
+    OptionRow{"regions", [](long value) { array::regions_enabled = static_cast<int>(value); }},
+    OptionRow{"stress", [](long value) { options().stress = value != 0; }},
+    OptionRow{"every_hook", [](long value) { options().every_hook = value != 0; }},
+    OptionRow{"worth_part", [](long value) { array::worth_part = value; }},
+    OptionRow{"worth_waiting", [](long value) { recorder::worth_waiting = value; }},
+    OptionRow{"worth_streaming", [](long value) { array::worth_streaming = value; }},
+    OptionRow{"worth_bands", [](long value) { array::worth_bands = value; }},
+    OptionRow{"band_rows", [](long value) { array::rows_of_band = value; }},
+    OptionRow{"threads", [](long value) { array::set_threads(static_cast<unsigned>(value)); }},
+};
+
+}  // namespace
+
 bool set_option(std::string_view name, long value) {
-  Options& all = options();
-  for (const replay::LimitRow& row : replay::kLimitRows) {
-    if (row.name == name) {
-      all.limits.*row.value = static_cast<int>(value);
-      return true;
-    }
-  }
-  if (name == "loops") {
-    all.limits.loops = static_cast<int>(value);
+  if (const auto limit = std::ranges::find(replay::kLimitRows, name, &replay::LimitRow::name);
+      limit != std::ranges::end(replay::kLimitRows)) {
+    options().limits.*limit->value = static_cast<int>(value);
     return true;
   }
-  if (name == "regions") {
-    array::regions_enabled = static_cast<int>(value);
-    return true;
+  const auto* row = std::ranges::find(kRows, name, &OptionRow::name);
+  if (row == kRows.end()) {
+    return false;
   }
-  if (name == "stress") {
-    all.stress = value != 0;
-    return true;
-  }
-  if (name == "every_hook") {
-    all.every_hook = value != 0;
-    return true;
-  }
-  if (name == "worth_part") {
-    array::worth_part = value;
-    return true;
-  }
-  if (name == "worth_waiting") {
-    recorder::worth_waiting = value;
-    return true;
-  }
-  if (name == "worth_streaming") {
-    array::worth_streaming = value;
-    return true;
-  }
-  if (name == "worth_bands") {
-    array::worth_bands = value;
-    return true;
-  }
-  if (name == "band_rows") {
-    array::rows_of_band = value;
-    return true;
-  }
-  if (name == "threads") {
-    array::set_threads(static_cast<unsigned>(value));
-    return true;
-  }
-  return false;
+  row->set(value);
+  return true;
 }
 
 }  // namespace tagalong::runtime

@@ -24,8 +24,7 @@ extern long worth_part;
 // started.
 void prepare_threads();
 
-// How many may compute now. A child of a fork that has left threads behind has nobody
-// else: 1.
+// How many may compute now. A child of a fork that has left threads behind has nobody else: 1.
 [[nodiscard]] unsigned thread_count();
 
 // Calls `part` with 0 ... count - 1, in any order and at the same time, and waits. It must not need the GIL, nor throw.

@@ -1,5 +1,5 @@
-// Exact numbers, whose operations run nobody's code, and exact ints as numbers of 64 bits, read where they keep their
-// digits.
+// Exact numbers, whose operations run nobody's code, slices between them, and exact ints as numbers of 64 bits, read
+// where they keep their digits.
 //
 //   if (PyLong_CheckExact(object) && int64_of(object, &number)) ...
 #pragma once
@@ -12,6 +12,13 @@ namespace tagalong::interp {
 
 inline bool is_exact_number(PyObject* object) {
   return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object);
+}
+
+// Without a bound that has to be asked for its index.
+inline bool is_plain_slice(PyObject* object) {
+  const auto is_bound = [](PyObject* bound) { return bound == Py_None || PyLong_CheckExact(bound); };
+  const auto* slice = reinterpret_cast<PySliceObject*>(object);
+  return PySlice_Check(object) && is_bound(slice->start) && is_bound(slice->stop) && is_bound(slice->step);
 }
 
 // False: it does not fit.

@@ -195,3 +195,19 @@ def ufuncs() -> list[np.ufunc]:
     """All ufuncs of NumPy with one output and no core dimensions."""
     found = {f.__name__: f for f in vars(np).values() if isinstance(f, np.ufunc)}
     return [f for _, f in sorted(found.items()) if f.nout == 1 and f.signature is None]
+
+
+# Of an array of one axis that has 40,000 elements.
+FLAT_IN_LAYOUTS: dict[str, Callable[[np.ndarray], Any]] = {
+    "every other": lambda x: np.repeat(x, 2)[::2],
+    "backwards": lambda x: x[::-1],
+    "misaligned": misaligned,
+    "swapped": lambda x: x.astype(x.dtype.newbyteorder()),
+    "two axes": lambda x: x.reshape(200, 200),
+    "Fortran": lambda x: np.asfortranarray(x.reshape(200, 200)),
+    "transposed": lambda x: x.reshape(100, 400).reshape(400, 100).T.reshape(200, 200),
+    "column": lambda x: x.reshape(-1, 1),
+    "subclass": lambda x: x.view(np.matrix),
+    "masked": np.ma.array,
+    "of another size": lambda x: x[1:],
+}

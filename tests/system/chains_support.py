@@ -10,6 +10,7 @@ import resource
 import sys
 import time
 import warnings
+import weakref
 from collections.abc import Callable
 from random import Random
 from types import FunctionType
@@ -106,6 +107,19 @@ def both(source: str, **names: Any) -> tuple[Function, Function]:
     function = space["f"]
     eager = FunctionType(function.__code__.replace(), space, "eager")
     return eager, tagalong.trace(function)
+
+
+def deaths(function: Function, size: int) -> Any:
+    """What `function(x, make, note)` returns, and the order in which the arrays that it makes die between its notes."""
+    seen: list[str] = []
+
+    def make(x: np.ndarray, name: str) -> np.ndarray:
+        array = x.copy()
+        weakref.finalize(array, seen.append, name)
+        return array
+
+    results = function(np.linspace(0.0, 1.0, size), make, seen.append)
+    return [described(result) for result in results], seen
 
 
 def form_of_program(random: Random) -> type[Program]:

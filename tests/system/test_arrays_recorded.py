@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import ERRSTATES, described, misaligned, sample
-from chains_support import Function, Outcome
+from arrays_support import ERRSTATES, FLAT_IN_LAYOUTS, described, sample
+from chains_support import Function, Outcome, deaths
 from tagalong import _core
 
 LARGE = 40_000  # elements; below 128 KiB an operation is the interpreter's own
@@ -122,22 +122,7 @@ def test_calls_of_ufuncs(source: str) -> None:
     assert direct == 2
 
 
-LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "every other": lambda x: np.repeat(x, 2)[::2],
-    "backwards": lambda x: x[::-1],
-    "misaligned": misaligned,
-    "swapped": lambda x: x.astype(x.dtype.newbyteorder()),
-    "two axes": lambda x: x.reshape(200, 200),
-    "Fortran": lambda x: np.asfortranarray(x.reshape(200, 200)),
-    "transposed": lambda x: x.reshape(100, 400).reshape(400, 100).T.reshape(200, 200),
-    "column": lambda x: x.reshape(-1, 1),
-    "subclass": lambda x: x.view(np.matrix),
-    "masked": np.ma.array,
-    "of another size": lambda x: x[1:],
-}
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", FLAT_IN_LAYOUTS)
 @pytest.mark.parametrize(
     "source", ["x + y", "x / y", "x < y", "-x", "np.sqrt(x)", "np.maximum(x, y)", "(x * y) - y"]
 )
@@ -145,8 +130,8 @@ def test_layouts(source: str, layout: str) -> None:
     def make() -> list[Any]:
         x, y = np.linspace(-1.0, 4.0, LARGE), np.linspace(2.0, -2.0, LARGE)
         return [
-            LAYOUTS[layout](x),
-            y if x.size != LARGE or layout == "column" else y.reshape(LAYOUTS[layout](x).shape),
+            FLAT_IN_LAYOUTS[layout](x),
+            y if x.size != LARGE or layout == "column" else y.reshape(FLAT_IN_LAYOUTS[layout](x).shape),
         ]
 
     if layout == "column":
@@ -216,22 +201,11 @@ def test_what_dies_in_an_operation_dies_where_it_does() -> None:
         note("fourth")
         return a, b, c
 
-    def outcome(function: Callable[..., Any]) -> Any:
-        seen: list[str] = []
-
-        def make(x: np.ndarray, name: str) -> np.ndarray:
-            array = x.copy()
-            weakref.finalize(array, seen.append, name)
-            return array
-
-        results = function(np.linspace(0.0, 1.0, LARGE), make, seen.append)
-        return [described(result) for result in results], seen
-
     traced = tagalong.trace(FunctionType(f.__code__.replace(), globals(), "f"))
     before = _core._proxy_counts()[0]
-    mine = outcome(traced)
+    mine = deaths(traced, LARGE)
     assert _core._proxy_counts()[0] - before == 4
-    assert mine == outcome(f)
+    assert mine == deaths(f, LARGE)
     assert tagalong.stats(traced).records == 1
 
 

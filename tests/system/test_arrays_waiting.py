@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import ERRSTATES, described, misaligned, sample
-from chains_support import Function, Outcome
+from arrays_support import ERRSTATES, FLAT_IN_LAYOUTS, described, sample
+from chains_support import Outcome, both, deaths
 from tagalong import _core, testing
 
 LARGE = 40_000
@@ -32,16 +32,6 @@ def everything_waits() -> None:
     _core.set_option("worth_waiting", 1)
 
 
-def recorded(source: str, **names: Any) -> tuple[Function, Function]:
-    """The function `f` of the source as it is, and one to be recorded."""
-    space = {"np": np, **names}
-    exec(compile(source, "<waiting>", "exec"), space)  # noqa: S102
-    function = space["f"]
-    assert isinstance(function, FunctionType)
-    eager, other = (FunctionType(function.__code__.replace(), space, "eager") for _ in range(2))
-    return eager, tagalong.trace(other)
-
-
 def compare(
     source: str, make: Callable[[], list[Any]], errstate: Any = None, **names: Any
 ) -> tuple[int, int]:
@@ -49,7 +39,7 @@ def compare(
 
     Returns how many expressions the first one has computed as one region, and operation by operation.
     """
-    eager, traced = recorded(source, **names)
+    eager, traced = both(source, **names)
     state = errstate or {"all": "warn"}
     expected = Outcome(eager, make(), state)
     before = _core._expression_counts()
@@ -80,19 +70,7 @@ def test_pairs_of_operators(code: str) -> None:
         assert as_one >= 50
 
 
-LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "every other": lambda x: np.repeat(x, 2)[::2],
-    "backwards": lambda x: x[::-1],
-    "misaligned": misaligned,
-    "swapped": lambda x: x.astype(x.dtype.newbyteorder()),
-    "Fortran": lambda x: np.asfortranarray(x.reshape(200, 200)),
-    "transposed": lambda x: x.reshape(100, 400).reshape(400, 100).T.reshape(200, 200),
-    "column": lambda x: x.reshape(-1, 1),
-    "subclass": lambda x: x.view(np.matrix),
-    "masked": np.ma.array,
-    "of another size": lambda x: x[1:],
-    "read-only": lambda x: np.broadcast_to(x, (3, LARGE)),
-}
+LAYOUTS = FLAT_IN_LAYOUTS | {"read-only": lambda x: np.broadcast_to(x, (3, LARGE))}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -189,14 +167,14 @@ def test_a_module_may_compute_its_attributes() -> None:
             return 3.0
 
         lazy.__getattr__ = computed  # type: ignore[method-assign]
-        pair = recorded("def f(x):\n    return x * 2.0 + lazy.computed", lazy=lazy)
+        pair = both("def f(x):\n    return x * 2.0 + lazy.computed", lazy=lazy)
         outcomes.append([described(pair[is_traced](x)) for _ in range(3)])
     assert outcomes[0] == outcomes[1]
 
 
 def test_late_exceptions_end_a_recording() -> None:
     """The recorder has seen the instructions behind the one that has raised; what it knows is not used."""
-    eager, traced = recorded("def f(x, y):\n    return (\n        x / y\n        + x\n    )")
+    eager, traced = both("def f(x, y):\n    return (\n        x / y\n        + x\n    )")
     with np.errstate(all="raise"), testing.events() as seen:
         for function in (eager, traced, eager):
             with pytest.raises(FloatingPointError, match="divide by zero") as caught:
@@ -282,7 +260,7 @@ def test_what_stands_between_two_operations(what: str, errstate: str) -> None:
     outcomes = []
     for is_traced in (False, True):
         for divisor in (1.0, 0.0):
-            eager, traced = recorded(text.replace("x * y", "x / y").replace("x[1:] *", "x[1:] /"), **names)
+            eager, traced = both(text.replace("x * y", "x / y").replace("x[1:] *", "x[1:] /"), **names)
             x, y = np.linspace(1.0, 2.0, LARGE), np.full(LARGE, divisor)
             notes.clear()
             outcome = Outcome(traced if is_traced else eager, [x, y], {"all": errstate})
@@ -312,7 +290,7 @@ def test_subclasses_and_operands_with_methods_of_their_own() -> None:
     for source in ("x * 2.0 - x\\\n + operand", "x * 2.0 + array", "(x - 1.0) * masked", "-(x + 1.0) @ x"):
         text = f"def f(x):\n    return {source}"
         seen.clear()
-        eager, traced = recorded(text, **names)
+        eager, traced = both(text, **names)
         results = []
         for function in (eager, traced):
             seen.clear()
@@ -408,22 +386,11 @@ def test_what_dies_dies_where_it_does() -> None:
         note("fourth")
         return a, b, c
 
-    def outcome(function: Callable[..., Any]) -> Any:
-        seen: list[str] = []
-
-        def make(x: np.ndarray, name: str) -> np.ndarray:
-            array = x.copy()
-            weakref.finalize(array, seen.append, name)
-            return array
-
-        results = function(np.linspace(0.0, 1.0, LARGE), make, seen.append)
-        return [described(result) for result in results], seen
-
     traced = tagalong.trace(FunctionType(f.__code__.replace(), globals(), "f"))
     before = _core._expression_counts()
-    mine = outcome(traced)
+    mine = deaths(traced, LARGE)
     assert sum(_core._expression_counts()) > sum(before)
-    assert mine == outcome(f)
+    assert mine == deaths(f, LARGE)
     assert tagalong.stats(traced).records == 1
 
 
@@ -445,7 +412,7 @@ def f(x, y):
         def note(array: np.ndarray, name: str, seen: list[str] = seen) -> None:
             weakref.finalize(array, seen.append, name)
 
-        pair = recorded(source, note=note)
+        pair = both(source, note=note)
         result = described(pair[is_traced](np.ones(LARGE), np.ones(LARGE)))
         orders.append((seen, result))
     assert orders[0] == orders[1]
@@ -490,7 +457,7 @@ def f(x, y):
 
 
 def test_warnings_that_are_errors() -> None:
-    eager, traced = recorded("def f(x):\n    y = x * 2.0\n\n    return (y / x\n        + y)")
+    eager, traced = both("def f(x):\n    y = x * 2.0\n\n    return (y / x\n        + y)")
     for function in (eager, traced):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -513,7 +480,7 @@ def test_callbacks_see_the_frame_that_they_always_see() -> None:
                 (kind, frame.f_lineno, frame.f_lasti, names, kinds, traceback.extract_stack()[-2].line)
             )
 
-        pair = recorded(source)
+        pair = both(source)
         with np.errstate(all="call", call=back):
             result = described(pair[is_traced](np.zeros(LARGE), np.zeros(LARGE)))
         outcomes.append((result, seen))
