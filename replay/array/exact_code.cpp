@@ -100,14 +100,14 @@ std::vector<std::uint8_t> divisors_of(std::span<const ExactOperation> operations
 std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation> operations,
                                                  std::span<const ExactInput> inputs,
                                                  std::span<const std::uint8_t> stored, ExactSum sum,
-                                                 std::span<const std::uint8_t> streamed) {
+                                                 std::span<const std::uint8_t> streamed, const ExactFinding& finding) {
   if (!has_avx512()) {
     return nullptr;
   }
   const auto place = [&](std::span<const std::uint8_t> divisors) {
     // Scalars are in registers all the time, as far as there are enough.
     for (std::size_t hoisted = ExactEmitter::kRegisters;; hoisted = hoisted * 3 / 4) {
-      ExactEmitter emitter(operations, inputs, stored, streamed, sum, divisors);
+      ExactEmitter emitter(operations, inputs, stored, streamed, sum, divisors, finding);
       if (emitter.emit(std::min<std::size_t>(hoisted, ExactEmitter::kRegisters - 6))) {
         void* memory = replay::native::place_code({emitter.getCode(), emitter.getSize()});
         return Code{memory, emitter.getSize(), reinterpret_cast<int (*)(char* const*, Extent)>(memory)};
@@ -122,7 +122,8 @@ std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
   if (made->plain_.memory == nullptr) {
     return nullptr;
   }
-  std::vector<std::uint8_t> divisors = divisors_of(operations, inputs);
+  std::vector<std::uint8_t> divisors =
+      finding.result >= 0 ? std::vector<std::uint8_t>() : divisors_of(operations, inputs);
   made->multiplying_ = divisors.empty() ? Code{} : place(divisors);
   if (made->multiplying_.memory != nullptr) {
     made->divisors_ = std::move(divisors);
@@ -133,12 +134,37 @@ std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
 #else
 
 std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>, std::span<const ExactInput>,
-                                                 std::span<const std::uint8_t>, ExactSum,
-                                                 std::span<const std::uint8_t>) {
+                                                 std::span<const std::uint8_t>, ExactSum, std::span<const std::uint8_t>,
+                                                 const ExactFinding&) {
   return nullptr;
 }
 
 #endif
+
+std::unique_ptr<const ExactCode> ExactCode::finding(std::span<const std::uint8_t> items,
+                                                    const ExactFinding& finding) const {
+  constexpr Extent kMostOperations = 256;  // a row is written out
+  constexpr Extent kOfFinding = 4;
+  const bool has_functions = std::ranges::any_of(operations_, [](const ExactOperation& operation) {
+    return operation.what == Exact::kExp || operation.what == Exact::kLog;
+  });
+  const bool is_here = std::ranges::any_of(
+      operations_, [&](const ExactOperation& operation) { return operation.out == finding.result; });
+  if (!is_here || has_functions ||
+      (static_cast<Extent>(operations_.size()) + kOfFinding) * finding.row > kMostOperations) {
+    return nullptr;
+  }
+  std::vector<ExactInput> inputs = inputs_;
+  for (ExactInput& input : inputs) {
+    if (input.place == ExactPlace::kBools) {
+      return nullptr;
+    }
+    if (std::ranges::find(items, input.slot) != items.end()) {
+      input.place = ExactPlace::kItems;
+    }
+  }
+  return make(operations_, inputs, {}, {}, {}, finding);
+}
 
 ExactCode::~ExactCode() {
   for (const Code& code : {plain_, multiplying_}) {

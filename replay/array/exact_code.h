@@ -57,7 +57,7 @@ struct ExactOperation {
   std::uint8_t out = 0;
 };
 
-enum class ExactPlace : std::uint8_t { kScalar, kDoubles, kBools };  // what is read from memory
+enum class ExactPlace : std::uint8_t { kScalar, kDoubles, kBools, kItems };  // what is read from memory
 struct ExactInput {
   std::uint8_t slot;
   ExactPlace place;
@@ -75,17 +75,32 @@ struct ExactSum {
   int leaves = -1;
 };
 
+// Where in each of many short rows the first smallest or largest element of one of the results is. Eight rows at a
+// time: their doubles are one for each row, their items (kItems) one for each place in a row, and the place is what is
+// stored, as int64. Whoever runs this counts rows, at least eight.
+struct ExactFinding {
+  int result = -1;  // slots; none
+  int places = -1;
+  Extent row = 0;
+  bool of_largest = false;
+};
+
 class ExactCode {
  public:
   static std::unique_ptr<const ExactCode> make(std::span<const ExactOperation> operations,
                                                std::span<const ExactInput> inputs, std::span<const std::uint8_t> stored,
-                                               ExactSum sum = {}, std::span<const std::uint8_t> streamed = {});
+                                               ExactSum sum = {}, std::span<const std::uint8_t> streamed = {},
+                                               const ExactFinding& finding = {});
   // The same with these of the stored doubles written past the caches. They have to lie at multiples of kStreamedBytes,
   // and what has been written is there for other threads after a fence.
   [[nodiscard]] std::unique_ptr<const ExactCode> streaming(std::span<const std::uint8_t> streamed) const {
     return make(operations_, inputs_, stored_, sum_, streamed);
   }
   static constexpr std::size_t kStreamedBytes = 16;
+  // The same with nothing stored but places; `items` are the slots that are the same in all rows. Null: that would be
+  // too much code, or too many values at once.
+  [[nodiscard]] std::unique_ptr<const ExactCode> finding(std::span<const std::uint8_t> items,
+                                                         const ExactFinding& finding) const;
   ExactCode(const ExactCode&) = delete;
   ExactCode& operator=(const ExactCode&) = delete;
   ~ExactCode();

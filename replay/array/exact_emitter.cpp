@@ -16,9 +16,6 @@ using Xbyak::Reg64;
 using Xbyak::Zmm;
 
 constexpr int kVectorBytes = 64;
-// What vcmppd compares; none raises anything for quiet NaNs.
-constexpr int kCompareEqual = 0x00, kCompareUnordered = 0x03, kCompareNotEqual = 0x04, kCompareLess = 0x11,
-              kCompareLessEqual = 0x12, kCompareGreaterEqual = 0x1D, kCompareGreater = 0x1E;
 constexpr int kSelectBits = 0xCA;  // vpternlog: a ? b : c, bit by bit
 constexpr int kSelectLast = 0xD8;  // c ? b : a
 
@@ -46,14 +43,15 @@ std::span<const Constant> operands_of(Exact what) {
 
 ExactEmitter::ExactEmitter(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs,
                            std::span<const std::uint8_t> stored, std::span<const std::uint8_t> streamed, ExactSum sum,
-                           std::span<const std::uint8_t> divisors)
+                           std::span<const std::uint8_t> divisors, const ExactFinding& finding)
     : CodeGenerator(Xbyak::DEFAULT_MAX_CODE_SIZE, Xbyak::AutoGrow),
       operations_(operations),
       inputs_(inputs),
       stored_(stored),
       streamed_(streamed),
       divisors_(divisors),
-      sum_(sum) {
+      sum_(sum),
+      finding_(finding) {
   setDefaultJmpNEAR(true);
 }
 
@@ -77,7 +75,10 @@ bool ExactEmitter::emit(std::size_t hoisted) {
   prepare_divisors();
   kxorw(k2, k2, k2);
   xor_(eax, eax);
-  if (sum_.result >= 0) {
+  if (finding_.result >= 0) {
+    rows();
+    jmp(end);
+  } else if (sum_.result >= 0) {
     leaves(rest);
   } else {
     sub(rsi, kLanes);
@@ -209,6 +210,7 @@ void ExactEmitter::collect(std::size_t hoisted) {
     by_slot_.at(input.slot) = static_cast<int>(values_.size());
     values_.push_back({.is_scalar = input.place == ExactPlace::kScalar,
                        .is_bool = input.place == ExactPlace::kBools,
+                       .is_item = input.place == ExactPlace::kItems,
                        .in_memory = true,
                        .slot = input.slot});
   }
@@ -243,6 +245,9 @@ void ExactEmitter::collect(std::size_t hoisted) {
       bases_.push_back(value.slot);
     }
   }
+  if (finding_.result >= 0) {
+    bases_.push_back(finding_.places);
+  }
   free_.clear();
   for (int number = kRegisters; number-- > 0;) {
     free_.push_back(number);
@@ -265,14 +270,17 @@ int ExactEmitter::take() {
   return place;
 }
 
-Xbyak::RegExp ExactEmitter::address(const Value& value) {
-  const auto known = static_cast<std::size_t>(std::ranges::find(bases_, value.slot) - bases_.begin());
-  Reg64 base = rdx;
+Reg64 ExactEmitter::base_of(int slot) {
+  const auto known = static_cast<std::size_t>(std::ranges::find(bases_, slot) - bases_.begin());
   if (known < kBases.size()) {
-    base = Reg64(kBases.at(known));
-  } else {
-    mov(rdx, ptr[rdi + value.slot * kItemBytes]);
+    return Reg64(kBases.at(known));
   }
+  mov(rdx, ptr[rdi + slot * kItemBytes]);
+  return rdx;
+}
+
+Xbyak::RegExp ExactEmitter::address(const Value& value) {
+  const Reg64 base = base_of(value.slot);
   return value.is_bool ? base + rax : base + rax * kItemBytes;
 }
 
@@ -284,6 +292,10 @@ void ExactEmitter::load(const Value& value) {
       mov(rdx, ptr[rdi + value.slot * kItemBytes]);
       vbroadcastsd(Zmm(value.place), ptr[rdx]);
     }
+    return;
+  }
+  if (value.is_item) {
+    vbroadcastsd(Zmm(value.place), ptr[base_of(value.slot) + static_cast<int>(item_) * kItemBytes]);
     return;
   }
   if (value.is_bool) {
@@ -306,6 +318,11 @@ void ExactEmitter::load(int place, Constant constant) {
 }
 
 void ExactEmitter::pool() {
+  align(kVectorBytes);
+  L(numbers_);
+  for (Extent number = 0; number < finding_.row; ++number) {
+    dq(static_cast<std::uint64_t>(number));
+  }
   align(kVectorBytes);
   // Whole vectors first, so that none lies across two lines of the cache.
   for (const bool are_vectors : {true, false}) {
@@ -459,8 +476,8 @@ void ExactEmitter::compute(Exact what, int out, std::span<const int> in) {
   }
 }
 
-void ExactEmitter::body() {
-  // What the other body has left in registers means nothing here.
+// What the other body has left in registers means nothing here.
+void ExactEmitter::forget_registers() {
   for (Value& value : values_) {
     if (!value.is_hoisted && value.place >= 0) {
       release(std::exchange(value.place, kNowhere));
@@ -469,6 +486,14 @@ void ExactEmitter::body() {
       value.in_memory = false;
     }
   }
+}
+
+void ExactEmitter::body() {
+  forget_registers();
+  compute_all();
+}
+
+void ExactEmitter::compute_all() {
   for (std::size_t number = 0; number < operations_.size() && !is_full_; ++number) {
     const ExactOperation& operation = operations_[number];
     wanted_.clear();
@@ -492,9 +517,12 @@ void ExactEmitter::body() {
     if (sum_.result == operation.out) {
       add_to_sum(out.place);
     }
+    if (finding_.result == operation.out) {
+      take_place(out.place);
+    }
     for (Value* value : wanted_) {
       const bool is_over = value->uses.empty() || value->uses.back() <= number;
-      if (is_over && !value->is_hoisted && value->place >= 0) {
+      if (is_over && !value->is_hoisted && !is_kept_in_row(*value) && value->place >= 0) {
         release(std::exchange(value->place, kNowhere));
       }
     }

@@ -13,6 +13,10 @@
 
 namespace tagalong::array {
 
+// What vcmppd compares; none raises anything for quiet NaNs.
+inline constexpr int kCompareEqual = 0x00, kCompareUnordered = 0x03, kCompareNotEqual = 0x04, kCompareLess = 0x11,
+                     kCompareLessEqual = 0x12, kCompareGreaterEqual = 0x1D, kCompareGreater = 0x1E;
+
 // What the code holds beside the program's numbers: of some operations the sign and units, of the functions (see
 // exact_functions.cpp) limits, coefficients, and tables in halves of eight.
 enum class Constant : std::uint8_t {
@@ -70,7 +74,7 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
 
   ExactEmitter(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs,
                std::span<const std::uint8_t> stored, std::span<const std::uint8_t> streamed, ExactSum sum,
-               std::span<const std::uint8_t> divisors);
+               std::span<const std::uint8_t> divisors, const ExactFinding& finding);
 
   // Keeps so many scalars and constants in registers all the time. False: there are more values at once than registers.
   bool emit(std::size_t hoisted);
@@ -84,6 +88,7 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
 
   struct Value {
     bool is_scalar = false, is_bool = false, is_hoisted = false;
+    bool is_item = false;    // of a short row
     bool in_memory = false;  // of its slot
     bool is_stored = false;
     bool is_streamed = false;
@@ -95,6 +100,15 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
 
   // One vector: all operations.
   void body();
+  void forget_registers();
+  void compute_all();
+  // exact_finding.cpp: eight rows after eight, with the row written out.
+  void rows();
+  void row();
+  void take_place(int place);
+  [[nodiscard]] bool is_kept_in_row(const Value& value) const {
+    return finding_.result >= 0 && value.in_memory && !value.is_item;
+  }
   // The loop over whole vectors for each leaf. On the stack: the leaf, the number of elements.
   void leaves(const Xbyak::Label& rest);
   void add_to_sum(int place);
@@ -113,6 +127,7 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
     return is_rest_ ? Xbyak::Zmm(place) | k1 | T_z : Xbyak::Zmm(place);
   }
   [[nodiscard]] Xbyak::Opmask compared() const { return is_rest_ ? k3 | k1 : k3; }
+  Xbyak::Reg64 base_of(int slot);
   Xbyak::RegExp address(const Value& value);
   void load(const Value& value);
   void load(int place, Constant constant);
@@ -167,6 +182,14 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   int sign_place_ = kNowhere;
   ExactSum sum_;
   int sum_place_ = kNowhere;
+  ExactFinding finding_;
+  struct Found {
+    int value, place;  // registers
+    int before;        // the value of the last item, if it was an even one
+  };
+  Found found_{kNowhere, kNowhere, kNowhere};
+  Extent item_ = 0;
+  Xbyak::Label numbers_;  // of the items, behind the code
   bool is_rest_ = false;
   bool is_full_ = false;
 };

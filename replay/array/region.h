@@ -262,6 +262,9 @@ class RegionPlan {
   bool compute_tree(Frame* frame, Space* space, Extent count, Accumulator* sums) const;
   bool compute_rows(Frame* frame, Space* space) const;
   bool compute_row(Frame* frame, Space* space, Extent count, Accumulator* sums) const;
+  [[nodiscard]] const ExactCode* only_code() const;
+  void begin_finding(const Frame& frame, const Space* space) const;
+  Extent find_places(Frame* frame, Space* space) const;
   bool fold_block(Frame* frame, Extent count) const;
   RegionReason bind_column(const Operation& operation, Frame* frame, Space* space) const;
   [[nodiscard]] Shape column_shape(const Shape& shape, bool drops_axes) const;
@@ -292,6 +295,15 @@ class RegionPlan {
   ExactSum sum_;                                        // that the steps compute, too
   mutable std::unique_ptr<const ExactCode> streaming_;  // the only step, writing past the caches; once it is needed
   mutable bool is_streaming_made_ = false;
+  struct Finding {
+    std::unique_ptr<const ExactCode> code;  // null: there is none
+    Extent row = 0;
+    std::vector<Slot> items;
+  };
+  // The only step, finding places in rows of this length. Once it is needed, and for good: runs that have given the GIL
+  // away use it.
+  mutable std::vector<Finding> findings_;
+  mutable Extent findable_ = 0;                // elements in runs without
   std::vector<std::pair<Slot, Extent>> rows_;  // inputs that steps read as rows of memory, and the size of an item
   std::vector<Output> outputs_;
   std::vector<Target> targets_;

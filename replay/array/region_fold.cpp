@@ -114,7 +114,7 @@ void Fold::advance(Extent count) {
 bool Fold::take(const ReductionKernel& kernel, Reduction reduction, char* data, Extent stride, Extent count) {
   if (kernel.takes_rows) {
     const Extent rows = count / dims_[0];
-    char* results = data_ + (nd_ > 1 ? at_[1] * steps_[1] : 0);
+    char* results = next_result();
     at_[1] += rows;
     return fold_rows(kernel, reduction, data, stride, dims_[0], rows, results);
   }

@@ -39,6 +39,8 @@ class Fold {
   void begin(const ReductionKernel& kernel, Reduction reduction);
   // Goes on so many rows later. Only of whole rows.
   void skip(Extent rows) { at_[1] += rows; }
+  // Where the result of the next row is. Only of whole rows.
+  [[nodiscard]] char* next_result() const { return data_ + (nd_ > 1 ? at_[1] * steps_[1] : 0); }
   // The next elements of the operand. False: the loop says that there is an exception.
   [[nodiscard]] bool take(const ReductionKernel& kernel, Reduction reduction, char* data, Extent stride, Extent count);
   // The next elements, a part of a row whose sum is known.

@@ -102,7 +102,8 @@ bool RegionPlan::compute_row(Frame* frame, Space* space, Extent count, Accumulat
 bool RegionPlan::compute_rows(Frame* frame, Space* space) const {
   Folds& folds = *frame->folds;
   const Extent rows = std::max<Extent>(kBlock / folds.row, 1);
-  for (Extent left = frame->count; left > 0;) {
+  const Extent found = folds.finding == nullptr ? 0 : find_places(frame, space);
+  for (Extent left = frame->count - found; left > 0;) {
     const Extent count = std::min(left, rows * folds.row);
     left -= count;
     if (count <= kBlock) {

@@ -80,6 +80,7 @@ void RegionPlan::compute_part(const Frame& whole, const Space* space, const Part
     folds.emplace();
     folds->of = whole.folds->of;
     folds->row = whole.folds->row;
+    folds->finding = whole.folds->finding;
     for (std::size_t i = 0; i < folds_.size(); ++i) {
       folds->of[i].skip(part->begin / folds->row);
     }

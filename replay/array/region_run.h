@@ -65,6 +65,7 @@ struct RegionPlan::Folds {
   std::array<Ref, kMaxRegionFolds> results;
   std::array<Accumulator, kMaxRegionFolds> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init): of a part of a row
   Extent row = 0;  // blocks are whole rows of so many elements, or parts of one as pairwise summation cuts it; 0: any
+  const ExactCode* finding = nullptr;  // of the only step and the only fold in one
 };
 
 // One run over arrays that are not all one row of memory.

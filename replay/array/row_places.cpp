@@ -10,6 +10,7 @@
 namespace tagalong::array {
 
 Tally places_together;
+Tally places_joined;
 
 #if defined(__x86_64__)
 

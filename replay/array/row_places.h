@@ -13,6 +13,7 @@ namespace tagalong::array {
 
 // Rows.
 extern Tally places_together;
+extern Tally places_joined;  // by the code that computes the elements
 
 // Rows that lie one after the other in memory; the results are int64.
 using RowPlaces = void (*)(const char* data, Extent row, Extent rows, char* results);

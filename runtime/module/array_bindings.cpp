@@ -110,6 +110,7 @@ std::uint64_t joined_sums() { return array::region_counts.joined_sums.count(); }
 std::uint64_t own_reductions() { return array::own_reductions.count(); }
 
 std::uint64_t places_together() { return array::places_together.count(); }
+std::uint64_t places_joined() { return array::places_joined.count(); }
 py::tuple spread_counts() {
   return py::make_tuple(array::columns_spread.count(), array::region_counts.rows_kept.count());
 }
@@ -175,6 +176,7 @@ void export_arrays() {
   py::def("_streamed_blocks", streamed_blocks, "Blocks whose results were written past the caches, for tests.");
   py::def("_joined_sums", joined_sums, "Blocks that were summed while they were computed, for tests.");
   py::def("_own_reductions", own_reductions, "Calls of reduce loops that are not NumPy's, for tests.");
+  py::def("_places_joined", places_joined, "Short rows whose places were found while they were computed, for tests.");
   py::def("_places_together", places_together, "Short rows whose places were found eight at a time, for tests.");
   py::def("_spread_counts", spread_counts,
           "(columns that vectors have spread, blocks with a row that was there already), for tests.");

@@ -42,8 +42,6 @@ class Setting:
         own["TORCHINDUCTOR_FORCE_DISABLE_CACHES"] = (
             "1"  # a first call is one, whatever an earlier run has left
         )
-        if self.threads == 1:
-            own["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
         if self.raised:
             own |= {"MALLOC_MMAP_THRESHOLD_": str(1 << 32), "MALLOC_TRIM_THRESHOLD_": str(1 << 33)}
         return os.environ | own
@@ -54,8 +52,14 @@ SETTINGS = tuple(Setting(threads, raised) for raised in (False, True) for thread
 # --- In a process of its own ------------------------------------------------------------------------------------------
 
 
+def stay_on(threads: int) -> None:
+    """No more processors than threads: XLA has a thread for each that it may use, whatever it is told."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
+
+
 def run_child(name: str, threads: int, sizes: list[int], seconds: float) -> None:
     """Writes a line of JSON for each size."""
+    stay_on(threads)
     from benchmarks.peers import makers, programs, timing
     from tagalong import _core
 
@@ -71,6 +75,7 @@ def run_fresh(name: str, threads: int, size: int, peer_name: str, form: int) -> 
     """A first call that is the first one of the process."""
     import importlib
 
+    stay_on(threads)
     from benchmarks.peers import makers, programs, timing
     from tagalong import _core
 
