@@ -134,7 +134,8 @@ class Interpreter {
   [[nodiscard]] array::RegionReason region_holds(const PlannedRegion& region) const;
   bool compute_numbers(const PlannedRegion& region, Ref* numbers) const;
   [[nodiscard]] NumberRegisters number_registers() const;
-  void commit_region(const PlannedRegion& region, const Ref* numbers, const Ref* results);
+  void fill_tuple(const PlannedRegion& region, RegionResults* results) const;
+  void commit_region(const PlannedRegion& region, const Ref* numbers, const Ref* results, Ref tuple);
   array::Outcome call_ufunc(const Step& step, const std::int32_t* operands, Ref* result);
   Answer call_known(const Step& step, const std::int32_t* operands);
   Answer call_step(const Step& step, const std::int32_t* operands);

@@ -6,6 +6,7 @@
 #include "replay/guards.h"
 #include "replay/interpreter.h"
 #include "replay/stitching.h"
+#include "rewriter/interp/collector.h"
 #include "rewriter/interp/exact_numbers.h"
 
 namespace tagalong::replay {
@@ -42,10 +43,13 @@ bool ends_quietly(PyObject* object, Py_ssize_t most) {
 
 }  // namespace
 
+constexpr int kMade = 1;  // containers
+
 // As many as there are: to make and unmake all that there may be takes longer than a small region.
 struct Interpreter::RegionResults {
   boost::container::static_vector<Ref, kMostNumbers> numbers;
   boost::container::static_vector<Ref, array::kMostResults> arrays;
+  Ref tuple;  // nobody finds it before it is filled
 };
 
 // Nothing that the region would do can be noticed except its results.
@@ -75,6 +79,15 @@ array::RegionReason Interpreter::region_holds(const PlannedRegion& region) const
   if (region.returns && run_.depth > 0 &&
       (interp::is_held(run_.frames[0]) || interp::has_locals_dict(run_.frames[0]))) {
     return Reason::kRealFrame;
+  }
+  using From = PlannedRegion::Item::From;
+  if (region.tuple >= 0 && interp::may_collect(run_.thread, kMade)) {
+    return Reason::kRequest;
+  }
+  for (const PlannedRegion::Item& item : region.items) {
+    if (item.from == From::kRegister && registers_[item.index] == nullptr) {
+      return Reason::kGuardFails;
+    }
   }
   for (const auto& [frame, slot] : region.numeric_slots) {
     const int level = real_level(frame);
@@ -116,7 +129,23 @@ NumberRegisters Interpreter::number_registers() const {
   return {registers_, raw_, raw_ == nullptr ? std::span<const Raw>() : std::span(executor_.loop_.kinds)};
 }
 
-void Interpreter::commit_region(const PlannedRegion& region, const Ref* numbers, const Ref* results) {
+// Of what registers have had before the region, and of what it has given.
+void Interpreter::fill_tuple(const PlannedRegion& region, RegionResults* results) const {
+  using From = PlannedRegion::Item::From;
+  PyObject* tuple = results->tuple.get();
+  for (std::size_t i = 0; i < region.items.size(); ++i) {
+    const PlannedRegion::Item& item = region.items[i];
+    const auto index = static_cast<std::size_t>(item.index);
+    PyObject* object = item.from == From::kRegister ? registers_[index]
+                       : item.from == From::kObject ? item.object
+                       : item.from == From::kResult ? results->arrays[index].get()
+                                                    : results->numbers[index].get();
+    PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), Py_NewRef(object));
+  }
+  PyObject_GC_Track(tuple);
+}
+
+void Interpreter::commit_region(const PlannedRegion& region, const Ref* numbers, const Ref* results, Ref tuple) {
   for (const std::int32_t place : region.dropped) {
     Py_CLEAR(registers_[place]);
   }
@@ -128,6 +157,9 @@ void Interpreter::commit_region(const PlannedRegion& region, const Ref* numbers,
   }
   for (const auto& [place, number] : region.numeric) {
     registers_[place] = Py_NewRef(numbers[number].get());
+  }
+  if (tuple) {
+    registers_[region.tuple] = tuple.release();
   }
   for (const RawRegister& raw : region.raw) {
     if (raw.is_changed) {
@@ -178,16 +210,29 @@ array::RegionReason Interpreter::compute_region(const array::Numpy& np, const Pl
     named.push_back(Ref::create(object));
   }
   results->arrays.resize(region.plan->output_count());
-  return region.plan->run(np, externals.data(), results->arrays.data());
+  if (region.tuple >= 0) {
+    results->tuple = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(region.items.size())));
+    if (!results->tuple) {
+      PyErr_Clear();
+      return Reason::kMemory;
+    }
+    PyObject_GC_UnTrack(results->tuple.get());
+  }
+  const Reason reason = region.plan->run(np, externals.data(), results->arrays.data());
+  if (reason == Reason::kNone && region.tuple >= 0) {
+    fill_tuple(region, results);
+  }
+  return reason;
 }
 
 array::RegionReason Interpreter::attempt_region(const array::Numpy& np, const PlannedRegion& region) {
   RegionResults results;
   const Reason reason = compute_region(np, region, &results);
-  if (reason == Reason::kNone) {
-    commit_region(region, results.numbers.data(), results.arrays.data());
-    ++region.runs;
+  if (reason != Reason::kNone) {
+    return reason;
   }
+  commit_region(region, results.numbers.data(), results.arrays.data(), std::move(results.tuple));
+  ++region.runs;
   return reason;
 }
 
@@ -369,7 +414,7 @@ array::RegionReason Interpreter::attempt_straight(const array::Numpy& np, const 
   const auto is_place = [place](const auto& known) { return known.first == place; };
   const auto output = std::ranges::find_if(region.results, is_place);
   const bool is_known =
-      output != region.results.end() || place < executor_.constant_count_ ||
+      region.tuple == place || output != region.results.end() || place < executor_.constant_count_ ||
       (registers_[place] != nullptr && kind_of(place) == Raw::kNone && std::ranges::none_of(region.loaded, is_place) &&
        std::ranges::none_of(region.numeric, is_place));
   if (!is_known) {
@@ -380,8 +425,9 @@ array::RegionReason Interpreter::attempt_straight(const array::Numpy& np, const 
   if (reason == Reason::kNone) {
     ++region.runs;
     run_.returned = &returned;
-    run_.result =
-        output == region.results.end() ? Ref::create(registers_[place]) : std::move(results.arrays[output->second]);
+    run_.result = region.tuple >= 0                ? std::move(results.tuple)
+                  : output == region.results.end() ? Ref::create(registers_[place])
+                                                   : std::move(results.arrays[output->second]);
   }
   return reason;
 }

@@ -15,7 +15,7 @@ std::unique_ptr<PlannedRegion> RegionPlanner::plan(Reason* reason) {
     if (is_in_loop ? !may_be_inside(*op, step) : step.in_loop || !may_be_inside(step)) {
       reason_ = Reason::kOther;
       if ((!is_in_loop || op->code == LoopCode::kStep) && step.op == Op::return_value && operations_ != 0 &&
-          operations_ == builder_.operation_count() && is_presentable()) {
+          operations_ == builder_.operation_count() && is_returnable(source_.used[step.operands])) {
         region_->count = static_cast<std::uint32_t>(number);
         region_->returns = true;
         returned_ = source_.used[step.operands];
@@ -85,13 +85,34 @@ int RegionPlanner::content_of(std::int32_t place) {
   return known->second;
 }
 
+bool RegionPlanner::is_presentable(int content) const {
+  const Content& known = contents_[static_cast<std::size_t>(content)];
+  return known.kind < Kind::kView && !(known.kind == Kind::kResult && builder_.is_view(known.number));
+}
+
 bool RegionPlanner::is_presentable() const {
-  const auto is_no_object = [this](const Content& content) {
-    return content.kind >= Kind::kView || (content.kind == Kind::kResult && builder_.is_view(content.number));
+  return std::ranges::all_of(state_.registers,
+                             [&](const auto& known) { return known.second < 0 || is_presentable(known.second); });
+}
+
+// Nobody sees what else is in registers then. A tuple is made of objects.
+bool RegionPlanner::is_returnable(std::int32_t place) const {
+  const auto known = state_.registers.find(place);
+  if (known == state_.registers.end() || known->second < 0) {
+    return is_presentable();
+  }
+  const Content& content = contents_[static_cast<std::size_t>(known->second)];
+  const auto is_object = [&](int part) {
+    return part >= 0 && is_presentable(part) &&
+           (contents_[static_cast<std::size_t>(part)].kind >= Kind::kNumber ||
+            contents_[static_cast<std::size_t>(part)].object != nullptr);
   };
-  return std::ranges::none_of(state_.registers, [&](const auto& known) {
-    return known.second >= 0 && is_no_object(contents_[static_cast<std::size_t>(known.second)]);
-  });
+  return std::ranges::all_of(state_.registers,
+                             [&](const auto& other) {
+                               return other.first == place || other.second < 0 || is_presentable(other.second);
+                             }) &&
+         (content.kind == Kind::kTuple ? !content.parts.empty() && std::ranges::all_of(content.parts, is_object)
+                                       : is_presentable(known->second));
 }
 
 // The number among the externals, of which there are not too many yet.
@@ -367,12 +388,16 @@ bool RegionPlanner::commit() {
   if (region_->named.size() > kMostNamed) {
     return false;
   }
-  std::vector<int> outputs;
   for (const auto& [place, index] : accepted_.registers) {
     if (index < 0 || origins_[static_cast<std::size_t>(index)] == place) {
       continue;
     }
     const Content& content = contents_[static_cast<std::size_t>(index)];
+    if (content.kind == Kind::kTuple) {
+      region_->tuple = place;
+      make_items(index);
+      continue;
+    }
     if (region_->returns && content.kind == Kind::kResult && !is_returned(index)) {
       continue;
     }
@@ -384,11 +409,7 @@ bool RegionPlanner::commit() {
       region_->loaded.emplace_back(place, content.object);
       continue;
     }
-    auto output = std::ranges::find(outputs, content.number);
-    if (output == outputs.end()) {
-      output = outputs.insert(outputs.end(), content.number);
-    }
-    region_->results.emplace_back(place, static_cast<unsigned>(output - outputs.begin()));
+    region_->results.emplace_back(place, output_of(index));
   }
   for (auto local = locals_.begin(); local != locals_.end(); ++local) {
     const auto is_same = [&](const auto& later) {
@@ -401,8 +422,33 @@ bool RegionPlanner::commit() {
                                  .source = register_with(local->second)});
     }
   }
-  region_->plan = builder_.finish(outputs);
+  region_->plan = builder_.finish(outputs_);
   return region_->plan != nullptr;
+}
+
+unsigned RegionPlanner::output_of(int content) {
+  const int number = contents_[static_cast<std::size_t>(content)].number;
+  auto output = std::ranges::find(outputs_, number);
+  if (output == outputs_.end()) {
+    output = outputs_.insert(outputs_.end(), number);
+  }
+  return static_cast<unsigned>(output - outputs_.begin());
+}
+
+void RegionPlanner::make_items(int tuple) {
+  using From = PlannedRegion::Item::From;
+  for (const int part : contents_[static_cast<std::size_t>(tuple)].parts) {
+    const Content& content = contents_[static_cast<std::size_t>(part)];
+    if (content.kind == Kind::kResult) {
+      region_->items.push_back({.from = From::kResult, .index = static_cast<int>(output_of(part))});
+    } else if (content.kind == Kind::kNumber) {
+      region_->items.push_back({.from = From::kNumber, .index = content.computed});
+    } else if (content.kind == Kind::kLoaded) {
+      region_->items.push_back({.from = From::kObject, .object = content.object});
+    } else {
+      region_->items.push_back({.from = From::kRegister, .index = origins_[static_cast<std::size_t>(part)]});
+    }
+  }
 }
 
 // What the returning frame's variables hold dies with it, unseen.

@@ -58,6 +58,8 @@ class RegionPlanner {
   bool refuse(Reason reason);
   int content_of(std::int32_t place);
   bool is_presentable() const;
+  bool is_presentable(int content) const;
+  bool is_returnable(std::int32_t place) const;
   int external_of(Content* content, std::int32_t place);
   bool is_null(std::int32_t place);
   bool take(const LoopOp& op, const Step& step);
@@ -73,6 +75,8 @@ class RegionPlanner {
   bool operate(const Step& step, const std::int32_t* operands);
   bool commit();
   bool is_returned(int content) const;
+  unsigned output_of(int content);
+  void make_items(int tuple);
   std::int32_t register_with(int content) const;
 
   // region_planner_numbers.cpp
@@ -100,6 +104,7 @@ class RegionPlanner {
   bool cast(const Step& step, const std::int32_t* operands);
   PyObject* descr_of(PyObject* object) const;
   bool reduce(const Step& step, array::Reduction reduction, std::span<const std::int32_t> operands);
+  bool count_bins(const Step& step, std::span<const std::int32_t> operands);
   bool is_a_tuple(std::int32_t place);
   bool read_axes(std::int32_t place, std::vector<int>* axes, bool* is_along_axes);
   static bool has_out(PyObject* keywords);
@@ -126,6 +131,7 @@ class RegionPlanner {
   Reason reason_ = Reason::kNone;
   std::size_t operations_ = 0;  // of the builder, in the accepted state
   std::int32_t returned_ = -1;  // register, where that is followed by the end of the trace
+  std::vector<int> outputs_;    // of the builder
 };
 
 }  // namespace tagalong::replay

@@ -3,6 +3,7 @@
 #include <climits>
 #include <cstdlib>
 
+#include "replay/array/bins.h"
 #include "replay/region_planner.h"
 
 namespace tagalong::replay {
@@ -59,10 +60,14 @@ bool RegionPlanner::call(const Step& step, const std::int32_t* operands) {
   const bool is_ufunc = callable != nullptr && Py_TYPE(callable) == np_.ufunc_type && has_out(step.object);
   const bool is_reduction = function.kind == array::KnownFunction::Kind::kReduction;
   const bool is_known = function.kind != array::KnownFunction::Kind::kNone && step.object == Py_None;
-  if (!is_ufunc && !is_known && !is_reduction) {
+  const bool counts = function.kind == array::KnownFunction::Kind::kBins;
+  if (!is_ufunc && !is_known && !is_reduction && !counts) {
     return refuse(Reason::kOther);
   }
   const int begin = is_method ? 1 : 2;
+  if (counts) {
+    return count_bins(step, {operands + begin, operands + step.operand_count});
+  }
   if (function.kind == array::KnownFunction::Kind::kAstype) {
     return is_method && step.object == Py_None && step.operand_count == 3 ? cast(step, operands)
                                                                           : refuse(Reason::kOther);
@@ -161,6 +166,44 @@ bool RegionPlanner::reduce(const Step& step, array::Reduction reduction, std::sp
   const int result = is_along_axes ? builder_.reduce(reduction, number, axes, keeps_dims)
                      : keeps_dims  ? builder_.refused(Reason::kOther)
                                    : builder_.reduce(reduction, number);
+  if (result < 0) {
+    return refuse(builder_.reason());
+  }
+  define(step.result, {.kind = Kind::kResult, .number = result});
+  return true;
+}
+
+// bincount(labels, weights, minlength), the last ones by their places or names.
+bool RegionPlanner::count_bins(const Step& step, std::span<const std::int32_t> operands) {
+  constexpr std::size_t kMost = 3;
+  const std::size_t named = PyTuple_Check(step.object) ? static_cast<std::size_t>(PyTuple_GET_SIZE(step.object)) : 0;
+  const std::size_t placed = operands.size() - std::min(named, operands.size());
+  if (placed == 0 || operands.size() > kMost) {
+    return refuse(Reason::kOther);
+  }
+  std::int32_t weights = placed > 1 ? operands[1] : -1;
+  std::int32_t least = placed > 2 ? operands[2] : -1;
+  for (std::size_t index = 0; index < named; ++index) {
+    const bool are_weights = is_named(step.object, static_cast<Py_ssize_t>(index), "weights");
+    std::int32_t& place = are_weights ? weights : least;
+    if (place >= 0 || (!are_weights && !is_named(step.object, static_cast<Py_ssize_t>(index), "minlength"))) {
+      return refuse(Reason::kOther);  // twice, or unknown: eager execution raises
+    }
+    place = operands[placed + index];
+  }
+  const bool has_weights = weights >= 0 && same_object(weights) != Py_None;
+  PyObject* number = least < 0 ? nullptr : same_object(least);
+  int overflow = 0;
+  const long bins = number == nullptr           ? 0
+                    : PyLong_CheckExact(number) ? PyLong_AsLongAndOverflow(number, &overflow)
+                                                : -1;
+  const int labels = number_of(operands[0]);
+  const int weighted = has_weights ? number_of(weights) : -1;
+  if ((least >= 0 && number == nullptr) || overflow != 0 || bins < 0 || bins > array::kMostBins || labels < 0 ||
+      (has_weights && weighted < 0)) {
+    return refuse(Reason::kOther);
+  }
+  const int result = builder_.bins(labels, weighted, bins);
   if (result < 0) {
     return refuse(builder_.reason());
   }

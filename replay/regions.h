@@ -74,6 +74,14 @@ struct PlannedRegion : boost::intrusive_ref_counter<PlannedRegion, boost::thread
   std::vector<std::pair<std::int32_t, unsigned>> results;  // register and output
   std::vector<std::pair<std::int32_t, PyObject*>> loaded;  // register and object
   std::vector<std::pair<std::int32_t, int>> numeric;       // register and number of `computed`
+  // Of a tuple that is made of what there is then, and returned.
+  struct Item {
+    enum class From : std::uint8_t { kRegister, kObject, kResult, kNumber } from;
+    int index = -1;  // register before the region, output, or number of `computed`
+    PyObject* object = nullptr;
+  };
+  std::vector<Item> items;
+  std::int32_t tuple = -1;  // the register; -1: there is none
   std::vector<RawRegister> raw;
   struct Local {
     std::int32_t frame;

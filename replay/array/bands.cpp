@@ -108,8 +108,9 @@ RegionReason RegionPlan::run_band(const Numpy& np, PyObject* const* externals, R
 // --- Both together
 
 bool Sweeps::may_be_banded() const {
-  return plans_.size() == 2 && carried_.size() == 1 && outputs_.size() == 1 && outputs_.front().first == 1 &&
-         plans_[0]->may_be_banded() && plans_[1]->may_be_banded() && plans_[1]->takes_only_parts_of(kMostExternals);
+  return plans_.size() == 2 && calls_.empty() && carried_.size() == 1 && outputs_.size() == 1 &&
+         outputs_.front().first == 1 && plans_[0]->may_be_banded() && plans_[1]->may_be_banded() &&
+         plans_[1]->takes_only_parts_of(kMostExternals);
 }
 
 bool Sweeps::cut_bands(const Numpy& np, PyObject* const* externals, Bands* bands) const {

@@ -18,7 +18,6 @@ LoopTally bin_tally;
 
 namespace {
 
-constexpr Extent kMostBins = 1 << 16;     // larger results are new memory that NumPy has the system clear
 constexpr Extent kLeastForSeveral = 256;  // elements from which on there are several counters
 constexpr Extent kMostOfSeveral = 256;    // bins up to which there are
 constexpr std::size_t kCounters = 4;
@@ -55,19 +54,25 @@ bool read_least(PyObject* object, Call* call) {
   return overflow == 0 && call->least >= 0 && call->least <= kMostBins;
 }
 
+bool read_labels(const Numpy& np, PyObject* object, Call* call) {
+  call->labels = row_of(np, object, &call->type);
+  // Those that eager does not cast.
+  const bool are_labels = call->labels != nullptr && (call->type == kBool || is_integer(call->type)) &&
+                          call->type != kULong && call->type != kULongLong;
+  call->count = are_labels ? call->labels->dimensions[0] : 0;
+  return call->count > 0;
+}
+
 // False: not a call of this kind.
 bool read(const Numpy& np, PyObject* const* arguments, int count, PyObject* names, Call* call) {
   const int named = names == nullptr ? 0 : static_cast<int>(PyTuple_GET_SIZE(names));
   const int placed = count - named;
-  call->labels = placed < 1 ? nullptr : row_of(np, arguments[0], &call->type);
-  const bool are_labels = call->labels != nullptr && (call->type == kBool || is_integer(call->type));
-  if (!are_labels || count > 3 || call->type == kULong || call->type == kULongLong) {
-    return false;  // eager does not cast these
+  if (placed < 1 || count > 3 || !read_labels(np, arguments[0], call)) {
+    return false;
   }
-  call->count = call->labels->dimensions[0];
   bool has_weights = false;
   bool has_least = false;  // not twice, by place and by name
-  bool is_read = call->count > 0;
+  bool is_read = true;
   for (int index = 1; index < count && is_read; ++index) {
     PyObject* name = index < placed ? nullptr : PyTuple_GET_ITEM(names, index - placed);
     const auto is_it = [&](const char* parameter, int place) {
@@ -267,6 +272,15 @@ PyObject* count_bins(PyObject* const* slots, int count, PyObject* names) {
   Call call;
   PyObject* bins =
       read(*np, slots + kCallableSlots, count - kCallableSlots, names, &call) ? count_bins_of(*np, call) : nullptr;
+  (bins != nullptr ? bin_tally.computed : bin_tally.left).add();
+  return bins;
+}
+
+PyObject* count_bins(const Numpy& np, PyObject* labels, PyObject* weights, Extent least) {
+  Call call;
+  call.least = least;
+  const bool is_read = read_labels(np, labels, &call) && (weights == nullptr || read_weights(np, weights, &call));
+  PyObject* bins = is_read ? count_bins_of(np, call) : nullptr;
   (bins != nullptr ? bin_tally.computed : bin_tally.left).add();
   return bins;
 }

@@ -6,6 +6,7 @@
 
 #include <Python.h>
 
+#include "replay/array/numpy_abi.h"
 #include "replay/array/tally.h"
 
 namespace tagalong::array {
@@ -19,5 +20,9 @@ extern LoopTally bin_tally;  // calls
 // Null: nothing has happened, because it calls something else, has other operands, or would raise. Runs nobody's code
 // and has no exception set.
 [[nodiscard]] PyObject* count_bins(PyObject* const* slots, int count, PyObject* names);
+// The same of operands: labels, weights or null, and how many bins there are at least.
+[[nodiscard]] PyObject* count_bins(const Numpy& np, PyObject* labels, PyObject* weights, Extent least);
+
+inline constexpr Extent kMostBins = 1 << 16;  // larger results are new memory that NumPy has the system clear
 
 }  // namespace tagalong::array

@@ -17,7 +17,7 @@ struct Row {
   bool is_method;
   KnownFunction function;
 };
-constexpr std::array<Row, 14> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
+constexpr std::array<Row, 15> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
                                      {"prod", true, {Kind::kReduction, Reduction::kProd}},
                                      {"max", true, {Kind::kReduction, Reduction::kMax}},
                                      {"min", true, {Kind::kReduction, Reduction::kMin}},
@@ -30,7 +30,8 @@ constexpr std::array<Row, 14> kRows{{{"sum", true, {Kind::kReduction, Reduction:
                                      {"amin", false, {Kind::kReduction, Reduction::kMin}},
                                      {"clip", true, {Kind::kClip, Reduction::kCount}},
                                      {"where", false, {Kind::kWhere, Reduction::kCount}},
-                                     {"astype", true, {Kind::kAstype, Reduction::kCount}}}};
+                                     {"astype", true, {Kind::kAstype, Reduction::kCount}},
+                                     {"bincount", false, {Kind::kBins, Reduction::kCount}}}};
 
 template <class T>
 int select(MethodContext* /*context*/, char* const* data, const Extent* dims, const Extent* strides, void* /*aux*/) {

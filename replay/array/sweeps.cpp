@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <boost/container/static_vector.hpp>
 
+#include "replay/array/bins.h"
+
 namespace tagalong::array {
 
 namespace {
@@ -12,7 +14,7 @@ constexpr unsigned kNotBanded = 16;
 // --- Runs
 
 std::size_t Sweeps::operation_count() const {
-  std::size_t count = 0;
+  std::size_t count = calls_.size();
   for (const auto& plan : plans_) {
     count += plan->operation_count();
   }
@@ -25,7 +27,7 @@ bool Sweeps::is_better_apart() const {
 }
 
 RegionReason Sweeps::run(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
-  if (plans_.size() == 1) {
+  if (plans_.size() == 1 && calls_.empty()) {
     return plans_.front()->run(np, externals, outputs);
   }
   Bands bands;
@@ -46,6 +48,19 @@ RegionReason Sweeps::run_all(const Numpy& np, PyObject* const* externals, Ref* o
   std::array<PyObject*, kMostExternals + kMostResults> known;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   std::copy_n(externals, externals_, known.begin());
   std::size_t next = 0;  // of what is carried, in the order in which it is made
+  boost::container::static_vector<Ref, kMostCalls> called;
+  const auto result_of = [&](const Result& result) -> const Ref& {
+    return result.second >= kOfCall ? called[result.second - kOfCall] : results[first.at(result.first) + result.second];
+  };
+  const auto carry = [&](std::size_t sweep) {
+    for (; next < carried_.size() && carried_[next].first <= sweep; ++next) {
+      const unsigned number = carried_[next].second;
+      if (number >= kOfCall && number - kOfCall >= called.size()) {
+        return;  // it has not been called yet
+      }
+      known.at(kMostExternals + next) = result_of(carried_[next]).get();
+    }
+  };
   for (std::size_t sweep = 0; sweep < plans_.size(); ++sweep) {
     const RegionPlan& plan = *plans_[sweep];
     first.at(sweep) = results.size();
@@ -58,12 +73,21 @@ RegionReason Sweeps::run_all(const Numpy& np, PyObject* const* externals, Ref* o
       refused_ += sweep > 0 ? 1 : 0;
       return reason;
     }
-    for (; next < carried_.size() && carried_[next].first <= sweep; ++next) {
-      known.at(kMostExternals + next) = results[first.at(carried_[next].first) + carried_[next].second].get();
+    carry(sweep);
+    while (called.size() < calls_.size() && calls_[called.size()].sweep == sweep) {
+      const Call& call = calls_[called.size()];
+      PyObject* weights = call.weights < 0 ? nullptr : known.at(static_cast<std::size_t>(call.weights));
+      Ref bins = Ref::steal(count_bins(np, known.at(static_cast<std::size_t>(call.labels)), weights, call.least));
+      if (!bins) {
+        ++refused_;
+        return RegionReason::kException;
+      }
+      called.push_back(std::move(bins));
+      carry(sweep);
     }
   }
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    outputs[i] = results[first.at(outputs_[i].first) + outputs_[i].second];
+    outputs[i] = result_of(outputs_[i]);
   }
   ++region_counts.in_sweeps;
   return RegionReason::kNone;
@@ -78,7 +102,7 @@ SweepsBuilder::SweepsBuilder(const Numpy& np, const std::vector<PyObject*>* exte
 }
 
 std::size_t SweepsBuilder::operation_count() const {
-  std::size_t count = 0;
+  std::size_t count = calls_.size();
   for (const RegionBuilder& builder : builders_) {
     count += builder.operation_count();
   }
@@ -117,24 +141,24 @@ int SweepsBuilder::part(int object, ViewSpec spec) {
 
 bool SweepsBuilder::is_written(int object) const {
   const Object& known = at(object);
-  return builders_[known.sweep].is_written(known.number);
+  return known.sweep < builders_.size() && builders_[known.sweep].is_written(known.number);
 }
 
 bool SweepsBuilder::is_scalar(int object) const {
   const Object& known = at(object);
-  return known.is_result && builders_[known.made_in].is_scalar(known.made_as);
+  return known.is_result && known.call < 0 && builders_[known.made_in].is_scalar(known.made_as);
 }
 
 bool SweepsBuilder::is_column(int object) const {
   const Object& known = at(object);
-  return known.is_result && builders_[known.made_in].is_column(known.made_as);
+  return known.is_result && known.call < 0 && builders_[known.made_in].is_column(known.made_as);
 }
 
 // Of carried_, the result of an earlier sweep; negative: there are too many.
 int SweepsBuilder::carry(int object) {
   Object& known = objects_[static_cast<std::size_t>(object)];
   if (known.carried < 0) {
-    Ref stand_in = builders_[known.made_in].stand_in(known.made_as);
+    Ref stand_in = this->stand_in(known);
     if (!stand_in || carried_.size() == kMostResults) {
       return -1;
     }
@@ -166,7 +190,7 @@ int SweepsBuilder::number_in_sweep(int object) {
     if (known.is_result) {
       number = current().external(carried.stand_in.get(), external);
     } else {
-      carried.has_parts = true;
+      carried.is_kept = true;
       known.view->external = static_cast<std::uint16_t>(external);
       number = current().view(*known.view, carried.stand_in.get(), externals_->data());
     }
@@ -224,12 +248,12 @@ int SweepsBuilder::apply(std::span<const int> operands, int target, const Make& 
   }
   const bool is_earlier = target >= 0 && at(target).is_result && at(target).made_in + 1 != builders_.size();
   const bool is_part = target >= 0 && at(target).part_of >= 0;  // of what would be read later as it was
-  if (is_earlier || is_part) {
+  if (is_earlier || is_part || (target >= 0 && at(target).call >= 0)) {
     return refused(RegionReason::kInPlace);
   }
-  const int result = attempt(operands, target, make);
+  const int result = is_closed() ? refused(RegionReason::kOther) : attempt(operands, target, make);
   if (result >= 0 || !in_sweeps_ || builders_.size() == kMostSweeps || current().writes() ||
-      !(takes_reduced(operands) || takes_part(operands)) || (target >= 0 && at(target).is_result)) {
+      !(is_closed() || takes_reduced(operands) || takes_part(operands)) || (target >= 0 && at(target).is_result)) {
     return result;
   }
   const RegionReason reason = reason_;
@@ -301,11 +325,58 @@ int SweepsBuilder::reduce(Reduction reduction, int operand, std::span<const int>
   });
 }
 
+// Of calls, too: an array such as they make.
+Ref SweepsBuilder::stand_in(const Object& object) {
+  if (object.call < 0) {
+    return builders_[object.made_in].stand_in(object.made_as);
+  }
+  const Sweeps::Call& call = calls_[static_cast<std::size_t>(object.call)];
+  const Extent size = std::max<Extent>(call.least, 1);
+  PyObject* descr = Py_NewRef(np_.descr[call.weights < 0 ? kLong : kDouble]);
+  Ref made = Ref::steal(np_.new_from_descr(np_.array_type, descr, 1, &size, nullptr, nullptr, 0, nullptr));
+  PyErr_Clear();
+  return made;
+}
+
+// Where runs have it when the current sweep is done; negative: it is no array of its own.
+int SweepsBuilder::known_to_calls(int object) {
+  const Object& known = at(object);
+  if (known.external >= 0) {
+    return known.external;
+  }
+  const int place = known.is_result && !is_scalar(object) ? carry(object) : -1;
+  if (place < 0) {
+    return -1;
+  }
+  carried_[static_cast<std::size_t>(place)].is_kept = true;
+  return static_cast<int>(kMostExternals) + place;
+}
+
+// Nothing may have been written before, since a call may fail.
+int SweepsBuilder::bins(int labels, int weights, Extent least) {
+  if (!in_sweeps_ || builders_.size() == kMostSweeps || calls_.size() == kMostCalls || current().writes() ||
+      current().operation_count() == 0) {
+    return refused(RegionReason::kOther);
+  }
+  const Sweeps::Call call{.sweep = static_cast<std::uint8_t>(builders_.size() - 1),
+                          .labels = known_to_calls(labels),
+                          .weights = weights < 0 ? -1 : known_to_calls(weights),
+                          .least = least};
+  if (call.labels < 0 || (weights >= 0 && call.weights < 0)) {
+    return refused(RegionReason::kForeign);
+  }
+  calls_.push_back(call);
+  constexpr std::size_t kNone = kMostSweeps;  // no sweep knows it before an operation takes it
+  objects_.push_back(
+      {.is_result = true, .made_in = call.sweep, .call = static_cast<int>(calls_.size()) - 1, .sweep = kNone});
+  return static_cast<int>(objects_.size()) - 1;
+}
+
 // The memory of what nobody takes after this sweep, and nobody sees, is that of its result.
 void SweepsBuilder::donate(std::size_t sweep, std::span<const int> outputs) {
   for (std::size_t i = 0; i < carried_.size(); ++i) {
     const int object = carried_[i].object;
-    if (carried_[i].last_used == sweep && !carried_[i].has_parts && !is_scalar(object) && !is_column(object) &&
+    if (carried_[i].last_used == sweep && !carried_[i].is_kept && !is_scalar(object) && !is_column(object) &&
         std::ranges::find(outputs, object) == outputs.end()) {
       builders_[sweep].donate(static_cast<int>(kMostExternals + i));
     }
@@ -324,14 +395,20 @@ std::unique_ptr<Sweeps> SweepsBuilder::finish(std::span<const int> outputs) {
     }
     return Sweeps::Result(sweep, found - numbers.begin());
   };
+  const auto of_call = [](const Object& object) {
+    return Sweeps::Result(object.made_in, Sweeps::kOfCall + static_cast<unsigned>(object.call));
+  };
   for (const int output : outputs) {
     const Object& object = at(output);
-    sweeps->outputs_.push_back(object.is_result ? want(object.made_in, object.made_as)
-                                                : want(object.sweep, object.number));
+    sweeps->outputs_.push_back(object.call >= 0   ? of_call(object)
+                               : object.is_result ? want(object.made_in, object.made_as)
+                                                  : want(object.sweep, object.number));
   }
   for (const Carried& carried : carried_) {
-    sweeps->carried_.push_back(want(at(carried.object).made_in, at(carried.object).made_as));
+    const Object& object = at(carried.object);
+    sweeps->carried_.push_back(object.call >= 0 ? of_call(object) : want(object.made_in, object.made_as));
   }
+  sweeps->calls_ = calls_;
   for (std::size_t sweep = 0; sweep < builders_.size(); ++sweep) {
     if (sweep > 0) {
       donate(sweep, outputs);

@@ -23,6 +23,7 @@
 namespace tagalong::array {
 
 inline constexpr std::size_t kMostSweeps = 4;
+inline constexpr std::size_t kMostCalls = 8;       // between them
 inline constexpr std::size_t kMostExternals = 32;  // that a region is told of
 inline constexpr std::size_t kMostResults = kMostSweeps * kMaxRegionOutputs;
 
@@ -43,7 +44,15 @@ class Sweeps {
 
  private:
   friend class SweepsBuilder;
-  using Result = std::pair<std::uint8_t, std::uint8_t>;  // sweep, and which of its outputs
+  using Result = std::pair<std::uint8_t, std::uint8_t>;  // sweep, and which of its outputs; or which of calls_
+  static constexpr std::uint8_t kOfCall = 0x80;          // of the second
+  // Of bincount, once a sweep is done.
+  struct Call {
+    std::uint8_t sweep = 0;
+    int labels = -1;   // an external, or what is carried, behind all these
+    int weights = -1;  // none
+    Extent least = 0;
+  };
   RegionReason run_all(const Numpy& np, PyObject* const* externals, Ref* outputs, bool is_again) const;
   // bands.cpp
   [[nodiscard]] bool may_be_banded() const;
@@ -58,6 +67,7 @@ class Sweeps {
   std::vector<std::unique_ptr<RegionPlan>> plans_;
   std::vector<Result> carried_;  // what sweeps get beside the externals
   std::vector<Result> outputs_;
+  std::vector<Call> calls_;
   std::size_t externals_ = 0;
   bool may_be_banded_ = false;
   mutable unsigned not_banded_ = 0;  // so many runs are not
@@ -87,10 +97,15 @@ class SweepsBuilder {
   int reduce(Reduction reduction, int operand);
   int reduce(Reduction reduction, int operand, std::span<const int> axes, bool keeps_dims);
 
+  // np.bincount of arrays that are there when the sweep is done; what follows begins the next one.
+  int bins(int labels, int weights, Extent least);
+
   std::unique_ptr<Sweeps> finish(std::span<const int> outputs);
 
   [[nodiscard]] std::size_t operation_count() const;
-  [[nodiscard]] bool pays_alone() const { return builders_.size() == 1 && builders_.front().pays_alone(); }
+  [[nodiscard]] bool pays_alone() const {
+    return builders_.size() == 1 && calls_.empty() && builders_.front().pays_alone();
+  }
   [[nodiscard]] std::size_t sweep_count() const { return builders_.size(); }
   [[nodiscard]] bool is_written(int object) const;
   // Whether it is a part of an array, perhaps with new contents: no run makes an object of it.
@@ -112,6 +127,7 @@ class SweepsBuilder {
     bool is_result = false;
     std::size_t made_in = 0;  // of a result
     int made_as = -1;
+    int call = -1;          // it is that of calls_
     std::size_t sweep = 0;  // the last one that knows it, and as which number
     int number = -1;
     int carried = -1;  // of carried_
@@ -120,7 +136,7 @@ class SweepsBuilder {
     int object;
     Ref stand_in;
     std::size_t last_used;  // sweep
-    bool has_parts = false;
+    bool is_kept = false;   // it is not a whole operand of sweeps only
   };
 
   int add(Object object);
@@ -128,6 +144,9 @@ class SweepsBuilder {
   RegionBuilder& current() { return builders_.back(); }
   int number_in_sweep(int object);
   int carry(int object);
+  int known_to_calls(int object);
+  [[nodiscard]] Ref stand_in(const Object& object);
+  [[nodiscard]] bool is_closed() const { return !calls_.empty() && calls_.back().sweep + 1U == builders_.size(); }
   [[nodiscard]] bool takes_part(std::span<const int> operands) const;
   [[nodiscard]] bool takes_reduced(std::span<const int> operands) const;
   template <class Make>
@@ -142,6 +161,7 @@ class SweepsBuilder {
   std::vector<RegionBuilder> builders_;  // of the sweeps
   std::vector<Object> objects_;
   std::vector<Carried> carried_;
+  std::vector<Sweeps::Call> calls_;
   RegionReason reason_ = RegionReason::kNone;
 };
 
