@@ -193,14 +193,17 @@ bool RegionPlanner::count_bins(const Step& step, std::span<const std::int32_t> o
   }
   const bool has_weights = weights >= 0 && same_object(weights) != Py_None;
   PyObject* number = least < 0 ? nullptr : same_object(least);
+  constexpr long kMostKept = 256;  // larger ints are other objects each time, unless they are bound to names
+  const bool may_differ =
+      number != nullptr && contents_[static_cast<std::size_t>(content_of(least))].kind == Kind::kExternal;
   int overflow = 0;
   const long bins = number == nullptr           ? 0
                     : PyLong_CheckExact(number) ? PyLong_AsLongAndOverflow(number, &overflow)
                                                 : -1;
   const int labels = number_of(operands[0]);
   const int weighted = has_weights ? number_of(weights) : -1;
-  if ((least >= 0 && number == nullptr) || overflow != 0 || bins < 0 || bins > array::kMostBins || labels < 0 ||
-      (has_weights && weighted < 0)) {
+  if ((least >= 0 && number == nullptr) || overflow != 0 || bins < 0 ||
+      bins > (may_differ ? kMostKept : long{array::kMostBins}) || labels < 0 || (has_weights && weighted < 0)) {
     return refuse(Reason::kOther);
   }
   const int result = builder_.bins(labels, weighted, bins);

@@ -397,3 +397,11 @@ def test_what_only_calls_take_has_no_other_place() -> None:
         assert [sys.getrefcount(one) for one in mine] == [sys.getrefcount(one) for one in expected]
     del mine, expected
     assert [sys.getrefcount(operand) for operand in operands[:3]] == counts
+
+
+def test_another_number_of_bins_each_time() -> None:
+    """No plan is made for one that is another object in each call."""
+    eager, traced = together(TOGETHER[1])
+    for n in [*range(3 * WARM_UP), *range(1000, 1040)]:
+        check(eager, traced, lambda n=n: [*points()[:3], n], {"all": "ignore"})
+    assert "one by one" not in tagalong.explain(traced)
