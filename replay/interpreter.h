@@ -135,7 +135,7 @@ class Interpreter {
   bool compute_numbers(const PlannedRegion& region, Ref* numbers) const;
   [[nodiscard]] NumberRegisters number_registers() const;
   void fill_tuple(const PlannedRegion& region, RegionResults* results) const;
-  void commit_region(const PlannedRegion& region, const Ref* numbers, const Ref* results, Ref tuple);
+  void commit_region(const PlannedRegion& region, RegionResults* results);
   array::Outcome call_ufunc(const Step& step, const std::int32_t* operands, Ref* result);
   Answer call_known(const Step& step, const std::int32_t* operands);
   Answer call_step(const Step& step, const std::int32_t* operands);

@@ -17,6 +17,7 @@ using Reason = array::RegionReason;
 
 constexpr std::size_t kMostRegions = 4;      // of one step: operands of other kinds
 constexpr std::int32_t kMostStraight = 128;  // registers
+constexpr int kMade = 1;                     // containers, by a region
 
 // Operands of other kinds, or names that are bound anew: another plan may fit.
 bool wants_another_plan(array::RegionReason reason) {
@@ -42,8 +43,6 @@ bool ends_quietly(PyObject* object, Py_ssize_t most) {
 }
 
 }  // namespace
-
-constexpr int kMade = 1;  // containers
 
 // As many as there are: to make and unmake all that there may be takes longer than a small region.
 struct Interpreter::RegionResults {
@@ -145,31 +144,31 @@ void Interpreter::fill_tuple(const PlannedRegion& region, RegionResults* results
   PyObject_GC_Track(tuple);
 }
 
-void Interpreter::commit_region(const PlannedRegion& region, const Ref* numbers, const Ref* results, Ref tuple) {
+void Interpreter::commit_region(const PlannedRegion& region, RegionResults* results) {
   for (const std::int32_t place : region.dropped) {
     Py_CLEAR(registers_[place]);
   }
   for (const auto& [place, output] : region.results) {
-    registers_[place] = Py_XNewRef(results[output].get());
+    registers_[place] = Py_XNewRef(results->arrays[output].get());
   }
   for (const auto& [place, object] : region.loaded) {
     registers_[place] = Py_XNewRef(object);
   }
   for (const auto& [place, number] : region.numeric) {
-    registers_[place] = Py_NewRef(numbers[number].get());
+    registers_[place] = Py_NewRef(results->numbers[static_cast<std::size_t>(number)].get());
   }
-  if (tuple) {
-    registers_[region.tuple] = tuple.release();
+  if (results->tuple) {
+    registers_[region.tuple] = results->tuple.release();
   }
   for (const RawRegister& raw : region.raw) {
     if (raw.is_changed) {
-      unbox(numbers[raw.number].get(), raw.raw, &raw_[raw.place]);
+      unbox(results->numbers[static_cast<std::size_t>(raw.number)].get(), raw.raw, &raw_[raw.place]);
     }
     if (raw.clears) {
       Py_CLEAR(registers_[raw.place]);
     }
     if (raw.boxes && registers_[raw.place] == nullptr) {
-      registers_[raw.place] = Py_NewRef(numbers[raw.number].get());
+      registers_[raw.place] = Py_NewRef(results->numbers[static_cast<std::size_t>(raw.number)].get());
     }
   }
   for (const PlannedRegion::Local& local : region.locals) {
@@ -228,11 +227,10 @@ array::RegionReason Interpreter::compute_region(const array::Numpy& np, const Pl
 array::RegionReason Interpreter::attempt_region(const array::Numpy& np, const PlannedRegion& region) {
   RegionResults results;
   const Reason reason = compute_region(np, region, &results);
-  if (reason != Reason::kNone) {
-    return reason;
+  if (reason == Reason::kNone) {
+    commit_region(region, &results);
+    ++region.runs;
   }
-  commit_region(region, results.numbers.data(), results.arrays.data(), std::move(results.tuple));
-  ++region.runs;
   return reason;
 }
 

@@ -95,24 +95,23 @@ bool RegionPlanner::is_presentable() const {
                              [&](const auto& known) { return known.second < 0 || is_presentable(known.second); });
 }
 
-// Nobody sees what else is in registers then. A tuple is made of objects.
+// A tuple is, if all that it is made of is an object.
 bool RegionPlanner::is_returnable(std::int32_t place) const {
   const auto known = state_.registers.find(place);
-  if (known == state_.registers.end() || known->second < 0) {
+  const int index = known == state_.registers.end() ? -1 : known->second;
+  if (index < 0 || contents_[static_cast<std::size_t>(index)].kind != Kind::kTuple) {
     return is_presentable();
   }
-  const Content& content = contents_[static_cast<std::size_t>(known->second)];
+  const std::vector<int>& parts = contents_[static_cast<std::size_t>(index)].parts;
   const auto is_object = [&](int part) {
     return part >= 0 && is_presentable(part) &&
            (contents_[static_cast<std::size_t>(part)].kind >= Kind::kNumber ||
             contents_[static_cast<std::size_t>(part)].object != nullptr);
   };
-  return std::ranges::all_of(state_.registers,
-                             [&](const auto& other) {
-                               return other.first == place || other.second < 0 || is_presentable(other.second);
-                             }) &&
-         (content.kind == Kind::kTuple ? !content.parts.empty() && std::ranges::all_of(content.parts, is_object)
-                                       : is_presentable(known->second));
+  return !parts.empty() && std::ranges::all_of(parts, is_object) &&
+         std::ranges::all_of(state_.registers, [&](const auto& other) {
+           return other.first == place || other.second < 0 || is_presentable(other.second);
+         });
 }
 
 // The number among the externals, of which there are not too many yet.

@@ -249,6 +249,12 @@ PyObject* count_bins_of(const Numpy& np, const Call& call) {
   }
 }
 
+PyObject* counted(const Numpy& np, const Call& call, bool is_read) {
+  PyObject* bins = is_read ? count_bins_of(np, call) : nullptr;
+  (bins != nullptr ? bin_tally.computed : bin_tally.left).add();
+  return bins;
+}
+
 }  // namespace
 
 PyObject* bincount() {
@@ -270,19 +276,13 @@ PyObject* count_bins(PyObject* const* slots, int count, PyObject* names) {
     return nullptr;
   }
   Call call;
-  PyObject* bins =
-      read(*np, slots + kCallableSlots, count - kCallableSlots, names, &call) ? count_bins_of(*np, call) : nullptr;
-  (bins != nullptr ? bin_tally.computed : bin_tally.left).add();
-  return bins;
+  return counted(*np, call, read(*np, slots + kCallableSlots, count - kCallableSlots, names, &call));
 }
 
 PyObject* count_bins(const Numpy& np, PyObject* labels, PyObject* weights, Extent least) {
   Call call;
   call.least = least;
-  const bool is_read = read_labels(np, labels, &call) && (weights == nullptr || read_weights(np, weights, &call));
-  PyObject* bins = is_read ? count_bins_of(np, call) : nullptr;
-  (bins != nullptr ? bin_tally.computed : bin_tally.left).add();
-  return bins;
+  return counted(np, call, read_labels(np, labels, &call) && (weights == nullptr || read_weights(np, weights, &call)));
 }
 
 }  // namespace tagalong::array

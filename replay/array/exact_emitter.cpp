@@ -476,10 +476,10 @@ void ExactEmitter::compute(Exact what, int out, std::span<const int> in) {
   }
 }
 
-// What the other body has left in registers means nothing here.
-void ExactEmitter::forget_registers() {
+// What the other body has left in registers means nothing here, but what all items of a row take.
+void ExactEmitter::forget_registers(bool keeps_row) {
   for (Value& value : values_) {
-    if (!value.is_hoisted && value.place >= 0) {
+    if (!value.is_hoisted && value.place >= 0 && !(keeps_row && is_kept_in_row(value))) {
       release(std::exchange(value.place, kNowhere));
     }
     if (value.is_stored) {

@@ -100,7 +100,7 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
 
   // One vector: all operations.
   void body();
-  void forget_registers();
+  void forget_registers(bool keeps_row = false);
   void compute_all();
   // exact_finding.cpp: eight rows after eight, with the row written out.
   void rows();

@@ -30,14 +30,9 @@ void ExactEmitter::rows() {
 }
 
 void ExactEmitter::row() {
-  forget_registers();
   vpxorq(Zmm(found_.place), Zmm(found_.place), Zmm(found_.place));
   for (item_ = 0; item_ < finding_.row && !is_full_; ++item_) {
-    for (Value& value : values_) {
-      if (value.place >= 0 && !value.is_hoisted && !is_kept_in_row(value)) {
-        release(std::exchange(value.place, kNowhere));
-      }
-    }
+    forget_registers(item_ > 0);
     compute_all();
   }
 }

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/container/static_vector.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -295,10 +296,11 @@ class RegionPlan {
   ExactSum sum_;                                        // that the steps compute, too
   mutable std::unique_ptr<const ExactCode> streaming_;  // the only step, writing past the caches; once it is needed
   mutable bool is_streaming_made_ = false;
+  using Items = boost::container::static_vector<Slot, kMaxRegionInputs>;
   struct Finding {
     std::unique_ptr<const ExactCode> code;  // null: there is none
     Extent row = 0;
-    std::vector<Slot> items;
+    Items items;
   };
   // The only step, finding places in rows of this length. Once it is needed, and for good: runs that have given the GIL
   // away use it.

@@ -1,14 +1,13 @@
 // Places in short rows, of operations on columns and rows that are the same again and again, as distances of many
 // points from a few others are: neither the columns nor what is computed are ever laid out as rows.
 #include <algorithm>
-#include <cstring>
 
+#include "replay/array/lanes.h"
 #include "replay/array/region_run.h"
 
 namespace tagalong::array {
 namespace {
 
-constexpr Extent kLeastRows = 8;
 constexpr std::size_t kMostFindings = 16;
 constexpr Extent kWorthFinding = 1 << 18;  // elements: each takes 0.4 ns less, and the code some 90 us to be made
 
@@ -17,9 +16,7 @@ char* column_of(char* from, Extent stride, Extent count, char* block) {
   if (stride == static_cast<Extent>(kItemSize)) {
     return from;
   }
-  for (Extent i = 0; i < count; ++i) {
-    std::memcpy(block + i * static_cast<Extent>(kItemSize), from + i * stride, kItemSize);
-  }
+  copy_row(from, stride, block, static_cast<Extent>(kItemSize), kItemSize, count);
   return block;
 }
 
@@ -45,10 +42,10 @@ void RegionPlan::begin_finding(const Frame& frame, const Space* space) const {
                       std::ranges::all_of(outputs_, [](const Output& output) { return output.fold >= 0; });
   const ExactCode* code = may_be ? only_code() : nullptr;
   if (code == nullptr || space->walk->nd() != 2 || space->walk->row() != folds->row || folds->row > kMostRowTogether ||
-      frame.count / folds->row < kLeastRows || space->gathered.size() != inputs_.size()) {
+      frame.count / folds->row < kLanes || space->gathered.size() != inputs_.size()) {
     return;
   }
-  std::vector<Slot> items;
+  Items items;
   for (const Space::Port& port : space->gathered) {
     if (port.item_size != kItemSize || (port.strides[0] != 0 && port.strides[1] != 0)) {
       return;
@@ -71,7 +68,7 @@ void RegionPlan::begin_finding(const Frame& frame, const Space* space) const {
                           .places = folds_[0].slot,
                           .row = folds->row,
                           .of_largest = folds_[0].reduction == Reduction::kArgMax};
-  findings_.push_back({.code = code->finding(items, what), .row = folds->row, .items = items});
+  findings_.push_back({.code = code->finding({items.data(), items.size()}, what), .row = folds->row, .items = items});
   folds->finding = findings_.back().code.get();
 }
 
@@ -93,10 +90,10 @@ Extent RegionPlan::find_places(Frame* frame, Space* space) const {
   const Extent longest = is_direct ? kLongest : frame->block;
   const Extent all = frame->count / row;
   Extent done = 0;
-  for (Extent rows = 0; all - done >= kLeastRows; done += rows) {
+  for (Extent rows = 0; all - done >= kLanes; done += rows) {
     rows = std::min(all - done, longest);
-    if (all - done > rows && all - done - rows < kLeastRows) {
-      rows -= kLeastRows;
+    if (all - done > rows && all - done - rows < kLanes) {
+      rows -= kLanes;
     }
     for (const Space::Port& port : space->gathered) {
       if (port.strides[1] != 0) {

@@ -28,6 +28,8 @@ void copy_strided(const char* from, Extent from_stride, char* to, Extent to_stri
   }
 }
 
+}  // namespace
+
 void copy_row(const char* from, Extent from_stride, char* to, Extent to_stride, std::size_t size, Extent count) {
   const auto item = static_cast<Extent>(size);
   if (from_stride == item && to_stride == item) {
@@ -48,8 +50,6 @@ void copy_row(const char* from, Extent from_stride, char* to, Extent to_stride, 
       return copy_strided<8>(from, from_stride, to, to_stride, count);
   }
 }
-
-}  // namespace
 
 std::array<int, kMaxRegionDims> axis_order(std::span<const Strides* const> operands, const Shape& shape) {
   const int nd = shape.nd;

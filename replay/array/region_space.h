@@ -51,6 +51,7 @@ struct View {
 
 // `count` times the same element.
 void fill_row(const char* from, std::size_t item_size, Extent count, char* to);
+void copy_row(const char* from, Extent from_stride, char* to, Extent to_stride, std::size_t size, Extent count);
 
 // The bytes that a view touches.
 struct Bytes {

@@ -134,8 +134,7 @@ int SweepsBuilder::part(int object, ViewSpec spec) {
   if (!in_sweeps_ || !at(object).is_result || is_scalar(object) || is_column(object)) {
     return refused(RegionReason::kOther);
   }
-  constexpr std::size_t kNone = kMostSweeps;  // no sweep knows it before an operation takes it
-  objects_.push_back({.view = std::move(spec), .part_of = object, .sweep = kNone});
+  objects_.push_back({.view = std::move(spec), .part_of = object, .sweep = kNoSweep});
   return static_cast<int>(objects_.size()) - 1;
 }
 
@@ -366,9 +365,8 @@ int SweepsBuilder::bins(int labels, int weights, Extent least) {
     return refused(RegionReason::kForeign);
   }
   calls_.push_back(call);
-  constexpr std::size_t kNone = kMostSweeps;  // no sweep knows it before an operation takes it
   objects_.push_back(
-      {.is_result = true, .made_in = call.sweep, .call = static_cast<int>(calls_.size()) - 1, .sweep = kNone});
+      {.is_result = true, .made_in = call.sweep, .call = static_cast<int>(calls_.size()) - 1, .sweep = kNoSweep});
   return static_cast<int>(objects_.size()) - 1;
 }
 

@@ -119,6 +119,7 @@ class SweepsBuilder {
   }
 
  private:
+  static constexpr std::size_t kNoSweep = kMostSweeps;  // before an operation takes it
   struct Object {
     PyObject* object = nullptr;  // borrowed; null: a view, or a result
     int external = -1;

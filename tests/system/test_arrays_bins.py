@@ -308,9 +308,9 @@ TOGETHER = (
     "b = np.bincount((x + y).astype(int), minlength=n) * 1.0\n    return b / b.sum()",
     "return np.bincount(np.bincount((x + y).astype(int)), minlength=n)",
     "a = (x + y).astype(int)\n    b = np.bincount(np.bincount(a))\n    return np.bincount(a, minlength=n), b + 1, b",
-    "a = (x + y).astype(int)\n    return np.bincount(a, np.bincount(a, minlength=len(a)) * 0.5)",
 )
 APART = (
+    "a = (x + y).astype(int)\n    return np.bincount(a, np.bincount(a, minlength=len(a)) * 0.5)",
     "b = np.bincount((x + y).astype(int), minlength=n)\n    return b[1:] - b[:-1], b[::-1] * 2",
     "b = np.bincount((x + y).astype(int), minlength=n)\n    b += 1\n    return b",
     "b = np.bincount((x + y).astype(int), minlength=n)\n    np.add(b, 1, out=b)\n    return b * 2",
@@ -344,14 +344,15 @@ def test_among_operations(body: str) -> None:
     for size in (1, 10, 1000, 3000):
         before = _core._whole_regions()
         check(eager, traced, lambda size=size: points(size), {"all": "ignore"})
-        if body in TOGETHER and "len(" not in body:
+        if body in TOGETHER:
             assert _core._whole_regions() > before, tagalong.explain(traced)
     for errstate in ({"all": "warn"}, {"all": "raise"}):
         for _ in range(3):
             check(eager, traced, points, errstate)
+    assert tagalong.stats(traced).hits > 0
 
 
-@pytest.mark.parametrize("body", TOGETHER)
+@pytest.mark.parametrize("body", [*TOGETHER, *APART])
 def test_among_operations_otherwise(body: str) -> None:
     """What raises, or is NumPy's, and other kinds of operands, again and again."""
     eager, traced = together(body)
@@ -383,6 +384,7 @@ def test_among_operations_otherwise(body: str) -> None:
             copies = lambda: [v.copy() if isinstance(v, np.ndarray) else v for v in other]  # noqa: B023, E731
             check(eager, traced, copies, errstate)
             check(eager, traced, points, errstate)
+    assert tagalong.stats(traced).hits > 0
 
 
 def test_what_only_calls_take_has_no_other_place() -> None:
@@ -405,3 +407,4 @@ def test_another_number_of_bins_each_time() -> None:
     for n in [*range(3 * WARM_UP), *range(1000, 1040)]:
         check(eager, traced, lambda n=n: [*points()[:3], n], {"all": "ignore"})
     assert "one by one" not in tagalong.explain(traced)
+    assert tagalong.stats(traced).hits > 0

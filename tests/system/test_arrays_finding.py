@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tagalong
 from arrays_support import HAS_VECTORS, misaligned
-from chains_support import Regions, both, check
+from chains_support import Regions, both, check, regions_run
 from tagalong import _core
 
 WARM_UP = 6
@@ -49,6 +50,12 @@ def made(source: str, name: str = "argmin") -> tuple[Any, Any]:
     for _ in range(WARM_UP):
         check(eager, traced, lambda: operands(100, 8), {"all": "ignore"})
     return eager, traced
+
+
+def assert_runs(traced: Any) -> None:
+    """It has been replayed, and operations as regions."""
+    assert tagalong.stats(traced).hits > 0
+    assert regions_run() > 0, tagalong.explain(traced)
 
 
 EXPRESSIONS = (
@@ -116,7 +123,7 @@ def test_layouts(layout: str) -> None:
 
 @pytest.mark.parametrize("code", "fqb?")
 def test_other_dtypes(code: str) -> None:
-    eager, traced = both(f"def f(x, y, c, d):\n    return np.argmin({SQUARES}, axis=1)\n")
+    eager, traced = made(SQUARES)
     for _ in range(WARM_UP):
         for which in range(4):
 
@@ -128,6 +135,7 @@ def test_other_dtypes(code: str) -> None:
             check(eager, traced, make)
     for changed in (lambda x: x.astype(">f8"), lambda x: x.view(np.matrix), lambda x: x.tolist()):
         check(eager, traced, lambda changed=changed: [*operands(100, 8)[:3], changed(operands(100, 8)[3])])
+    assert_runs(traced)
 
 
 @needs_vectors
@@ -199,6 +207,7 @@ def test_reports(how: str) -> None:
 
         for _ in range(3):
             check(eager, traced, make, {"all": how})
+    assert_runs(traced)
 
 
 def test_what_else_is_asked() -> None:
@@ -224,6 +233,7 @@ def test_what_else_is_asked() -> None:
             check(eager, traced, lambda: operands(100, 8))
         for rows, row in ((1000, 5), (9, 9), (8, 2)):
             check(eager, traced, lambda rows=rows, row=row: operands(rows, row))
+        assert_runs(traced)
 
 
 @needs_vectors
@@ -242,6 +252,15 @@ def test_other_rows_in_each_call() -> None:
                     traced, eager, lambda kinds=kinds, rows=rows, row=row: make(kinds, rows, row)
                 )
                 assert joined in (0, rows)
+    for kinds in ("ccrr", "rcrc", "rccr", "cccr"):
+        eager, traced = both("def f(x, y, c, d):\n    return np.argmin(x * c + y * d, axis=1)\n")
+        for _ in range(WARM_UP):
+            check(eager, traced, lambda kinds=kinds: make(kinds, 40, 5))
+        for rows, row in ((50, 8), (50, 9), (50, 8), (77, 3)):
+            assert (
+                found_by(traced, eager, lambda kinds=kinds, rows=rows, row=row: make(kinds, rows, row))
+                == rows
+            )
 
 
 @needs_vectors
@@ -289,3 +308,4 @@ def test_many_values_at_once() -> None:
         check(eager, traced, make)
     for row in (2, 3, 4, 8):
         check(eager, traced, lambda row=row: make(1000, row))
+    assert_runs(traced)

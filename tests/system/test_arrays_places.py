@@ -107,7 +107,9 @@ def test_layouts_and_axes(kind: str) -> None:
 def test_nearest() -> None:
     """Distances to a few centres: columns beside a row that all blocks have."""
     squares = "(x[:, None] - c) ** 2 + (y[:, None] - d) ** 2"
+    most_joined = 28  # longer rows would be too much code
     for body in (
+        f"return np.argmin({squares}, axis=1)",
         f"return np.argmin({squares} + np.exp(c * x[:, None] * 1e-3), axis=1)",
         f"a = {squares}\n    return np.argmin(a, axis=1), a",
         f"a = {squares}\n    return a, np.argmax(a, axis=1), a.min(axis=1)",
@@ -121,7 +123,8 @@ def test_nearest() -> None:
                     return [column, column[::-1], rows_of("ties", (row,)), rows_of("ordinary", (row,))]
 
                 check(eager, traced, make, {"all": "ignore"})
-        for row in (2, 5, 7, 8, 9, 16, 20, 32, 64):
+        eager, traced = both(f"def f(x, y, c, d):\n    {body}\n")  # one that keeps no code for other lengths yet
+        for row in (8, 2, 5, 7, 9, 16, 20, 32, 64):
 
             def make(row: int = row) -> list[Any]:
                 column = rows_of("ordinary", (5 * 1024 // row,))
@@ -129,9 +132,14 @@ def test_nearest() -> None:
 
             ran, found = regions_run(), _core._places_together()
             spread, kept = _core._spread_counts()
+            joined = _core._places_joined()
             for _ in range(2 * WARM_UP):
                 check(eager, traced, make)
             assert regions_run() > ran, tagalong.explain(traced)
+            is_joined = HAS_VECTORS and body.endswith("- d) ** 2, axis=1)") and row <= most_joined
+            assert (_core._places_joined() > joined) == is_joined, row
+            if is_joined:
+                continue
             assert (_core._places_together() > found) == (HAS_VECTORS and row <= MOST_TOGETHER)
             assert (_core._spread_counts()[0] > spread) == HAS_VECTORS, row
             assert _core._spread_counts()[1] > kept, row

@@ -180,8 +180,10 @@ def test_names_bound_anew_by_others() -> None:
     space: dict[str, Any] = {"VALUE": object()}
     eager, traced = both("def f(x, y):\n    a = x * y - y\n    return a + x, VALUE\n", **space)
     operands = arrays(200_000)
+    before = _core._whole_regions()
     for _ in range(WARM_UP):
         check(eager, traced, lambda: operands)
+    assert _core._whole_regions() > before, tagalong.explain(traced)
     names = traced.__globals__
     is_over = threading.Event()
 
