@@ -123,7 +123,9 @@ def test_nearest() -> None:
                     return [column, column[::-1], rows_of("ties", (row,)), rows_of("ordinary", (row,))]
 
                 check(eager, traced, make, {"all": "ignore"})
-        eager, traced = both(f"def f(x, y, c, d):\n    {body}\n")  # one that keeps no code for other lengths yet
+        eager, traced = both(
+            f"def f(x, y, c, d):\n    {body}\n"
+        )  # one that keeps no code for other lengths yet
         for row in (8, 2, 5, 7, 9, 16, 20, 32, 64):
 
             def make(row: int = row) -> list[Any]:
