@@ -106,16 +106,25 @@ std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
   }
   const auto place = [&](std::span<const std::uint8_t> divisors) {
     // Scalars are in registers all the time, as far as there are enough.
-    for (std::size_t hoisted = ExactEmitter::kRegisters;; hoisted = hoisted * 3 / 4) {
+    const auto attempt = [&](std::size_t vectors, std::size_t hoisted) {
       ExactEmitter emitter(operations, inputs, stored, streamed, sum, divisors, finding);
-      if (emitter.emit(std::min<std::size_t>(hoisted, ExactEmitter::kRegisters - 6))) {
-        void* memory = replay::native::place_code({emitter.getCode(), emitter.getSize()});
-        return Code{memory, emitter.getSize(), reinterpret_cast<int (*)(char* const*, Extent)>(memory)};
-      }
-      if (hoisted == 0) {
+      if (!emitter.emit(vectors, hoisted)) {
         return Code{};
       }
+      void* memory = replay::native::place_code({emitter.getCode(), emitter.getSize()});
+      return Code{memory, emitter.getSize(), reinterpret_cast<int (*)(char* const*, Extent)>(memory)};
+    };
+    constexpr std::size_t kMostHoisted = ExactEmitter::kRegisters - 6;
+    Code made;
+    for (std::size_t vectors = finding.result >= 0 ? 1 : ExactEmitter::kMostVectors; vectors > 0; --vectors) {
+      for (std::size_t hoisted = kMostHoisted; made.memory == nullptr; hoisted = hoisted * 3 / 4) {
+        made = attempt(vectors, hoisted);
+        if (hoisted == 0) {
+          break;
+        }
+      }
     }
+    return made;
   };
   std::unique_ptr<ExactCode> made(new ExactCode(operations, inputs, stored, sum));
   made->plain_ = place({});

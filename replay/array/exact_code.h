@@ -68,7 +68,8 @@ struct ExactInput {
 struct ExactLeaf {
   std::array<double, 8> sums;  // or the elements
   Extent end;                  // a multiple of eight; 0: there are no more
-  std::array<Extent, 7> unused;
+  Extent halves;               // that end with it: so many sums are added to the one before them
+  std::array<Extent, 6> unused;
 };
 struct ExactSum {
   int result = -1;  // slots; none

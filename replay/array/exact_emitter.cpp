@@ -21,6 +21,8 @@ constexpr int kSelectLast = 0xD8;  // c ? b : a
 
 bool is_bool(Exact what) { return what >= Exact::kLess && what <= Exact::kNot; }
 
+bool is_function(Exact what) { return what == Exact::kExp || what == Exact::kLog; }
+
 // Operands behind the program's own.
 std::span<const Constant> operands_of(Exact what) {
   static constexpr std::array kOfSigns{Constant::kSignBit};
@@ -55,9 +57,9 @@ ExactEmitter::ExactEmitter(std::span<const ExactOperation> operations, std::span
   setDefaultJmpNEAR(true);
 }
 
-bool ExactEmitter::emit(std::size_t hoisted) {
+bool ExactEmitter::emit(std::size_t vectors, std::size_t hoisted) {
+  vectors_ = vectors;
   collect(hoisted);
-  Label loop;
   Label rest;
   Label end;
   for (const int number : kSaved) {
@@ -81,29 +83,30 @@ bool ExactEmitter::emit(std::size_t hoisted) {
   } else if (sum_.result >= 0) {
     leaves(rest);
   } else {
-    sub(rsi, kLanes);
-    jl(rest);
-    L(loop);
-    body();
-    add(rax, kLanes);
-    cmp(rax, rsi);
-    jle(loop);
+    rounds();
   }
   L(rest);
   if (sum_.result >= 0) {
     mov(rsi, ptr[rsp + kItemBytes]);
-    sub(rsi, kLanes);
   }
+  Label remaining;
+  L(remaining);
   mov(rcx, rsi);
   sub(rcx, rax);
-  add(rcx, kLanes);
-  jz(end);
+  jle(end);
+  mov(edx, kLanes);
+  cmp(rcx, rdx);
+  cmovg(rcx, rdx);
   mov(edx, 1);
   shl(edx, cl);
   dec(edx);
   kmovw(k1, edx);
   is_rest_ = true;
-  body();
+  body(1);
+  if (vectors_ > 1 && sum_.result < 0) {
+    add(rax, kLanes);
+    jmp(remaining);
+  }
   L(end);
   kmovw(eax, k2);
   Label finish;
@@ -124,9 +127,26 @@ bool ExactEmitter::emit(std::size_t hoisted) {
   return !is_full_;
 }
 
+void ExactEmitter::rounds() {
+  const auto step = static_cast<std::uint32_t>(vectors_ * kLanes);
+  Label loop;
+  Label end;
+  sub(rsi, step);
+  jl(end);
+  L(loop);
+  body(vectors_);
+  add(rax, step);
+  cmp(rax, rsi);
+  jle(loop);
+  L(end);
+  add(rsi, step);
+}
+
 void ExactEmitter::leaves(const Label& rest) {
   Label next;
   Label loop;
+  Label one;
+  Label end;
   push(rsi);
   push(qword[rdi + sum_.leaves * kItemBytes]);
   sum_place_ = take();
@@ -136,11 +156,28 @@ void ExactEmitter::leaves(const Label& rest) {
   sub(rsi, kLanes);
   jl(rest);
   load(sum_place_, Constant::kSignBit);  // -0.0, to which all add as they are
-  L(loop);
-  body();
+  if (vectors_ > 1) {
+    const auto others = static_cast<std::uint32_t>((vectors_ - 1) * kLanes);
+    sub(rsi, others);
+    cmp(rax, rsi);
+    jg(one);
+    L(loop);
+    body(vectors_);
+    add(rax, others + kLanes);
+    cmp(rax, rsi);
+    jle(loop);
+    L(one);
+    add(rsi, others);
+    cmp(rax, rsi);
+    jg(end);
+  }
+  Label last;
+  L(last);
+  body(1);
   add(rax, kLanes);
   cmp(rax, rsi);
-  jle(loop);
+  jle(last);
+  L(end);
   mov(rcx, ptr[rsp]);
   vmovupd(ptr[rcx], Zmm(sum_place_));
   add(qword[rsp], static_cast<int>(sizeof(ExactLeaf)));
@@ -203,32 +240,45 @@ void ExactEmitter::use_constant(Constant constant, std::size_t number) {
   values_[value].uses.push_back(number);
 }
 
+// What differs from vector to vector has a register for each.
+void ExactEmitter::add_value(const Value& value) {
+  for (std::size_t vector = 0; vector < vectors_; ++vector) {
+    if (vector == 0 || !value.is_shared()) {
+      values_.push_back(value);
+    }
+    by_slot_.at(vector).at(static_cast<std::size_t>(value.slot)) = static_cast<int>(values_.size()) - 1;
+  }
+}
+
 void ExactEmitter::collect(std::size_t hoisted) {
-  by_slot_.fill(kNowhere);
+  for (auto& values : by_slot_) {
+    values.fill(kNowhere);
+  }
   by_constant_.fill(kNowhere);
   for (const ExactInput& input : inputs_) {
-    by_slot_.at(input.slot) = static_cast<int>(values_.size());
-    values_.push_back({.is_scalar = input.place == ExactPlace::kScalar,
-                       .is_bool = input.place == ExactPlace::kBools,
-                       .is_item = input.place == ExactPlace::kItems,
-                       .in_memory = true,
-                       .slot = input.slot});
+    add_value({.is_scalar = input.place == ExactPlace::kScalar,
+               .is_bool = input.place == ExactPlace::kBools,
+               .is_item = input.place == ExactPlace::kItems,
+               .in_memory = true,
+               .slot = input.slot});
   }
   for (std::size_t number = 0; number < operations_.size(); ++number) {
     const ExactOperation& operation = operations_[number];
     for (unsigned i = 0; i < operation.nin; ++i) {
-      values_[value_of(operation.in.at(i))].uses.push_back(number);
+      for (std::size_t vector = 0; vector < vectors_; ++vector) {
+        values_[by_slot_.at(vector).at(operation.in.at(i))].uses.push_back(number);
+      }
     }
     for (const Constant constant : operands_of(operation.what)) {
       use_constant(constant, number);
     }
     const bool makes_bool =
         is_bool(operation.what) || (operation.what == Exact::kCopy && values_[value_of(operation.in[0])].is_bool);
-    by_slot_.at(operation.out) = static_cast<int>(values_.size());
-    values_.push_back({.is_bool = makes_bool,
-                       .is_stored = std::ranges::find(stored_, operation.out) != stored_.end(),
-                       .is_streamed = std::ranges::find(streamed_, operation.out) != streamed_.end(),
-                       .slot = operation.out});
+    add_value({.is_bool = makes_bool,
+               .is_stored = std::ranges::find(stored_, operation.out) != stored_.end(),
+               .is_streamed = std::ranges::find(streamed_, operation.out) != streamed_.end(),
+               .is_ordered = is_function(operation.what),
+               .slot = operation.out});
   }
   // Last, so that they are the first without a register.
   for (std::size_t number = 0; number < operations_.size(); ++number) {
@@ -241,7 +291,8 @@ void ExactEmitter::collect(std::size_t hoisted) {
       value.is_hoisted = true;
       --hoisted;
     }
-    if (!value.is_scalar && (value.in_memory || value.is_stored)) {
+    if (!value.is_scalar && (value.in_memory || value.is_stored) &&
+        std::ranges::find(bases_, value.slot) == bases_.end()) {
       bases_.push_back(value.slot);
     }
   }
@@ -281,7 +332,8 @@ Reg64 ExactEmitter::base_of(int slot) {
 
 Xbyak::RegExp ExactEmitter::address(const Value& value) {
   const Reg64 base = base_of(value.slot);
-  return value.is_bool ? base + rax : base + rax * kItemBytes;
+  const int begin = static_cast<int>(vector_) * kLanes;
+  return value.is_bool ? base + rax + begin : base + rax * kItemBytes + begin * kItemBytes;
 }
 
 void ExactEmitter::load(const Value& value) {
@@ -346,6 +398,14 @@ int ExactEmitter::in_register(Value* value) {
   return value->place;
 }
 
+// Which of two NaNs a result is, is left open.
+void ExactEmitter::check_order(const Value& value) {
+  if (!value.is_ordered) {
+    vcmppd(compared(), Zmm(value.place), Zmm(value.place), kCompareUnordered);
+    korw(k2, k2, k3);
+  }
+}
+
 void ExactEmitter::store(Value* value) {
   const Zmm vector(value->place);
   if (value->is_bool) {
@@ -358,8 +418,7 @@ void ExactEmitter::store(Value* value) {
     }
     release(scratch);
   } else {
-    vcmppd(compared(), vector, vector, kCompareUnordered);
-    korw(k2, k2, k3);
+    check_order(*value);
     if (is_rest_) {
       vmovupd(ptr[address(*value)] | k1, vector);
     } else if (value->is_streamed) {
@@ -467,10 +526,8 @@ void ExactEmitter::compute(Exact what, int out, std::span<const int> in) {
       return vpternlogq(Zmm(out), two, Zmm(in[2]), kSelectBits);
     case Exact::kCopy:
       return vmovapd(Zmm(out), one);
-    case Exact::kExp:
-      return exponential(out, in[0]);
+    case Exact::kExp:  // for all vectors together
     case Exact::kLog:
-      return logarithm(out, in[0]);
     case Exact::kNone:
       break;
   }
@@ -488,7 +545,8 @@ void ExactEmitter::forget_registers(bool keeps_row) {
   }
 }
 
-void ExactEmitter::body() {
+void ExactEmitter::body(std::size_t vectors) {
+  in_body_ = vectors;
   forget_registers();
   compute_all();
 }
@@ -496,35 +554,90 @@ void ExactEmitter::body() {
 void ExactEmitter::compute_all() {
   for (std::size_t number = 0; number < operations_.size() && !is_full_; ++number) {
     const ExactOperation& operation = operations_[number];
-    wanted_.clear();
-    for (unsigned i = 0; i < operation.nin; ++i) {
-      wanted_.push_back(&values_[value_of(operation.in.at(i))]);
+    if (is_function(operation.what)) {
+      compute_function(number);
+      continue;
     }
-    for (const Constant constant : operands_of(operation.what)) {
-      wanted_.push_back(&values_[by_constant_.at(static_cast<std::size_t>(constant))]);
+    for (vector_ = 0; vector_ < in_body_; ++vector_) {
+      wanted_.clear();
+      const Operands in = begin(operation);
+      Value& out = begin_result(operation);
+      compute(operation.what, out.place, {in.data(), in.size()});
+      finish(operation, &out);
+      release_operands(number);
     }
-    std::array<int, kMaxInputs + 2> in{};
-    for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      in.at(i) = in_register(wanted_[i]);
+    vector_ = 0;
+  }
+}
+
+void ExactEmitter::compute_function(std::size_t number) {
+  const ExactOperation& operation = operations_[number];
+  wanted_.clear();
+  Places in;
+  for (vector_ = 0; vector_ < in_body_; ++vector_) {
+    in.push_back(begin(operation)[0]);
+  }
+  Places out;
+  for (vector_ = 0; vector_ < in_body_; ++vector_) {
+    out.push_back(begin_result(operation).place);
+  }
+  vector_ = 0;
+  if (operation.what == Exact::kExp) {
+    exponential(out, in);
+  } else {
+    logarithm(out, in);
+  }
+  for (; vector_ < in_body_; ++vector_) {
+    finish(operation, &values_[value_of(operation.out)]);
+  }
+  --vector_;  // what all share is no longer needed behind the last one
+  release_operands(number);
+  vector_ = 0;
+}
+
+ExactEmitter::Operands ExactEmitter::begin(const ExactOperation& operation) {
+  const std::size_t first = wanted_.size();
+  for (unsigned i = 0; i < operation.nin; ++i) {
+    wanted_.push_back(&values_[value_of(operation.in.at(i))]);
+  }
+  for (const Constant constant : operands_of(operation.what)) {
+    wanted_.push_back(&values_[by_constant_.at(static_cast<std::size_t>(constant))]);
+  }
+  Operands in;
+  for (std::size_t i = first; i < wanted_.size(); ++i) {
+    in.push_back(in_register(wanted_[i]));
+  }
+  return in;
+}
+
+ExactEmitter::Value& ExactEmitter::begin_result(const ExactOperation& operation) {
+  Value& out = values_[value_of(operation.out)];
+  out.place = take();
+  wanted_.push_back(&out);
+  return out;
+}
+
+void ExactEmitter::finish(const ExactOperation& operation, Value* out) {
+  if (out->is_stored) {
+    store(out);
+  }
+  if (sum_.result == operation.out) {
+    if (!out->is_stored) {
+      check_order(*out);
     }
-    Value& out = values_[value_of(operation.out)];
-    out.place = take();
-    wanted_.push_back(&out);
-    compute(operation.what, out.place, std::span(in.data(), wanted_.size() - 1));
-    if (out.is_stored) {
-      store(&out);
-    }
-    if (sum_.result == operation.out) {
-      add_to_sum(out.place);
-    }
-    if (finding_.result == operation.out) {
-      take_place(out.place);
-    }
-    for (Value* value : wanted_) {
-      const bool is_over = value->uses.empty() || value->uses.back() <= number;
-      if (is_over && !value->is_hoisted && !is_kept_in_row(*value) && value->place >= 0) {
-        release(std::exchange(value->place, kNowhere));
-      }
+    add_to_sum(out->place);
+  }
+  if (finding_.result == operation.out) {
+    take_place(out->place);
+  }
+}
+
+void ExactEmitter::release_operands(std::size_t number) {
+  const bool is_last = vector_ + 1 == in_body_;
+  for (Value* value : wanted_) {
+    const bool is_over = (value->uses.empty() || value->uses.back() <= number) && (is_last || !value->is_shared());
+    if (is_over && !value->is_hoisted && !is_kept_in_row(*value) && value->place >= 0) {
+      release(std::exchange(value->place, kNowhere));
     }
   }
 }

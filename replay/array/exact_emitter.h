@@ -4,6 +4,7 @@
 #include <xbyak/xbyak.h>
 
 #include <array>
+#include <boost/container/static_vector.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -65,19 +66,23 @@ inline constexpr auto kConstants = static_cast<std::size_t>(Constant::kNone);
 [[nodiscard]] std::span<const Constant> kept_constants(Exact what);
 
 // The loop over whole vectors, and what remains under a mask:
-//   rdi  pointers by slot      rsi  the last element at which a whole vector begins      rax  the element
-//   rdx  scratch               k1   the lanes that remain      k2  those where something is left open
+//   rdi  pointers by slot      rsi  the last element at which a round begins      rax  the element
+//   rcx, rdx  scratch          k1   the lanes that remain      k2  those where something is left open
+// A round is of two vectors where there are registers enough: what one waits for, the other does not. Each operation is
+// done for both before the next one, so that the processor, which looks ahead a few dozen instructions, sees both.
 // Bools are lanes of ones or zeros in registers like the others.
 class ExactEmitter final : public Xbyak::CodeGenerator {
  public:
   static constexpr int kRegisters = 32;
+  static constexpr std::size_t kMostVectors = 2;  // of a round
 
   ExactEmitter(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs,
                std::span<const std::uint8_t> stored, std::span<const std::uint8_t> streamed, ExactSum sum,
                std::span<const std::uint8_t> divisors, const ExactFinding& finding);
 
-  // Keeps so many scalars and constants in registers all the time. False: there are more values at once than registers.
-  bool emit(std::size_t hoisted);
+  // Rounds of so many vectors, with so many scalars and constants in registers all the time. False: there are more
+  // values at once than registers.
+  bool emit(std::size_t vectors, std::size_t hoisted);
 
  private:
   static constexpr int kItemBytes = 8;
@@ -92,16 +97,29 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
     bool in_memory = false;  // of its slot
     bool is_stored = false;
     bool is_streamed = false;
+    bool is_ordered = false;  // no NaN
     int slot = kNowhere;
     Constant constant = Constant::kNone;
     int place = kNowhere;  // register
     std::vector<std::size_t> uses;
-  };
 
-  // One vector: all operations.
-  void body();
+    // By all vectors of a round.
+    [[nodiscard]] bool is_shared() const { return is_scalar || is_item; }
+  };
+  using Places = boost::container::static_vector<int, kMostVectors>;  // registers, one for each vector of a round
+  using Wide = boost::container::static_vector<Xbyak::Zmm, kMostVectors>;
+
+  // All operations of so many vectors.
+  void body(std::size_t vectors);
   void forget_registers(bool keeps_row = false);
   void compute_all();
+  void compute_function(std::size_t number);
+  // The operands' registers, for the vector under way.
+  using Operands = boost::container::static_vector<int, kMaxInputs + 2>;
+  Operands begin(const ExactOperation& operation);
+  Value& begin_result(const ExactOperation& operation);
+  void finish(const ExactOperation& operation, Value* out);
+  void release_operands(std::size_t number);
   // exact_finding.cpp: eight rows after eight, with the row written out.
   void rows();
   void row();
@@ -109,13 +127,16 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   [[nodiscard]] bool is_kept_in_row(const Value& value) const {
     return finding_.result >= 0 && value.in_memory && !value.is_item;
   }
-  // The loop over whole vectors for each leaf. On the stack: the leaf, the number of elements.
+  // The loop over whole vectors.
+  void rounds();
+  // The same for each leaf. On the stack: the leaf, the number of elements.
   void leaves(const Xbyak::Label& rest);
   void add_to_sum(int place);
   // The constants, behind the code.
   void pool();
 
-  [[nodiscard]] int value_of(std::uint8_t slot) const { return by_slot_.at(slot); }
+  [[nodiscard]] int value_of(std::uint8_t slot) const { return by_slot_.at(vector_).at(slot); }
+  void add_value(const Value& value);
   void collect(std::size_t hoisted);
   void use_constant(Constant constant, std::size_t number);
 
@@ -132,6 +153,7 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   void load(const Value& value);
   void load(int place, Constant constant);
   int in_register(Value* value);
+  void check_order(const Value& value);
   void store(Value* value);
   void stream(const Value& value);
 
@@ -145,28 +167,47 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   void divide(int out, int one, int two);
 
   // exact_functions.cpp
-  void exponential(int out, int in);
-  void logarithm(int out, int in);
+  void exponential(const Places& out, const Places& in);
+  void logarithm(const Places& out, const Places& in);
+  // Where the comparison of each vector goes; the code ends if any holds.
+  [[nodiscard]] Xbyak::Opmask compared(std::size_t vector) const { return vector == 0 ? compared() : k4; }
+  void leave_if_compared(std::size_t vectors);
+  static Wide vectors_of(const Places& places) {
+    Wide vectors;
+    for (const int place : places) {
+      vectors.emplace_back(place);
+    }
+    return vectors;
+  }
   // Registers for what is computed on the way.
   Xbyak::Zmm taken() { return Xbyak::Zmm(take()); }
-  Xbyak::Zmm taken(Constant constant);
+  Wide taken_each(std::size_t vectors);
+  Wide taken_each(std::size_t vectors, Constant constant);
   void release(const Xbyak::Zmm& vector) { release(vector.getIdx()); }
+  void release(const Wide& vectors) {
+    for (const Xbyak::Zmm& vector : vectors) {
+      release(vector);
+    }
+  }
   // Opcodes of fused multiplications and additions, as Intel names them.
   enum class Fused : std::uint8_t { kAdd213 = 0xA8, kSubtract213 = 0xAA, kAdd231 = 0xB8, kNegatedAdd231 = 0xBC };
   void fused(Fused what, const Xbyak::Zmm& out, const Xbyak::Zmm& one, const Xbyak::Zmm& two);
   // The register where it is kept, or `scratch`, which it is read into.
   Xbyak::Zmm constant(Constant constant, const Xbyak::Zmm& scratch);
-  // first + second * x, as a register that was taken.
-  Xbyak::Zmm linear(Constant first, Constant second, const Xbyak::Zmm& x, const Xbyak::Zmm& scratch);
+  // The same for each vector, to the nearest. The last operand may be one for all.
+  void fused(Fused what, const Wide& out, const Wide& one, const Wide& two);
+  void fused(Fused what, const Wide& out, const Wide& one, const Xbyak::Zmm& two);
+  // first + second * x, as registers that were taken.
+  Wide linear(Constant first, Constant second, const Wide& x, const Xbyak::Zmm& scratch);
   // Item by item, by the last four bits of each place.
-  Xbyak::Zmm looked_up(Constant first_half, Constant second_half, const Xbyak::Zmm& places, const Xbyak::Zmm& scratch);
+  Wide looked_up(Constant first_half, Constant second_half, const Wide& places, const Xbyak::Zmm& scratch);
 
   std::span<const ExactOperation> operations_;
   std::span<const ExactInput> inputs_;
   std::span<const std::uint8_t> stored_;
   std::span<const std::uint8_t> streamed_;  // of these
   std::vector<Value> values_;
-  std::array<int, kSlots> by_slot_{};
+  std::array<std::array<int, kSlots>, kMostVectors> by_slot_{};
   std::array<int, kConstants> by_constant_{};
   std::array<Xbyak::Label, kConstants> in_pool_;
   std::array<bool, kConstants> is_pooled_{};
@@ -189,7 +230,10 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   };
   Found found_{kNowhere, kNowhere, kNowhere};
   Extent item_ = 0;
-  Xbyak::Label numbers_;  // of the items, behind the code
+  Xbyak::Label numbers_;     // of the items, behind the code
+  std::size_t vectors_ = 1;  // of a round
+  std::size_t in_body_ = 1;  // of the one that is written
+  std::size_t vector_ = 0;   // of these
   bool is_rest_ = false;
   bool is_full_ = false;
 };

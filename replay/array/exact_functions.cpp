@@ -157,10 +157,31 @@ void ExactEmitter::fused(Fused what, const Zmm& out, const Zmm& one, const Zmm& 
   rewrite(getSize() - 2, static_cast<std::uint64_t>(what), 1);
 }
 
-Zmm ExactEmitter::taken(Constant constant) {
-  const Zmm vector = taken();
-  load(vector.getIdx(), constant);
-  return vector;
+void ExactEmitter::fused(Fused what, const Wide& out, const Wide& one, const Wide& two) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    fused(what, out[i], one[i], two[i] | T_rn_sae);
+  }
+}
+
+void ExactEmitter::fused(Fused what, const Wide& out, const Wide& one, const Zmm& two) {
+  fused(what, out, one, Wide(out.size(), two));
+}
+
+ExactEmitter::Wide ExactEmitter::taken_each(std::size_t vectors) {
+  Wide each;
+  while (each.size() < vectors) {
+    each.push_back(taken());
+  }
+  return each;
+}
+
+ExactEmitter::Wide ExactEmitter::taken_each(std::size_t vectors, Constant constant) {
+  const Wide each = taken_each(vectors);
+  load(each[0].getIdx(), constant);
+  for (std::size_t i = 1; i < vectors; ++i) {
+    vmovapd(each[i], each[0]);
+  }
+  return each;
 }
 
 Zmm ExactEmitter::constant(Constant constant, const Zmm& scratch) {
@@ -172,112 +193,155 @@ Zmm ExactEmitter::constant(Constant constant, const Zmm& scratch) {
   return scratch;
 }
 
-Zmm ExactEmitter::linear(Constant first, Constant second, const Zmm& x, const Zmm& scratch) {
-  const Zmm sum = taken(second);
-  fused(Fused::kAdd213, sum, x, constant(first, scratch) | T_rn_sae);
+void ExactEmitter::leave_if_compared(std::size_t vectors) {
+  kortestw(k3, vectors > 1 ? k4 : k3);
+  jnz(is_open_);
+}
+
+ExactEmitter::Wide ExactEmitter::linear(Constant first, Constant second, const Wide& x, const Zmm& scratch) {
+  const Wide sum = taken_each(x.size(), second);
+  fused(Fused::kAdd213, sum, x, constant(first, scratch));
   return sum;
 }
 
-Zmm ExactEmitter::looked_up(Constant first_half, Constant second_half, const Zmm& places, const Zmm& scratch) {
-  const Zmm found = taken(first_half);
-  vpermt2pd(found, places, constant(second_half, scratch));
+ExactEmitter::Wide ExactEmitter::looked_up(Constant first_half, Constant second_half, const Wide& places,
+                                           const Zmm& scratch) {
+  const Wide found = taken_each(places.size(), first_half);
+  const Zmm end = constant(second_half, scratch);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    vpermt2pd(found[i], places[i], end);
+  }
   return found;
 }
 
 // x = n ln 2 + r, n a multiple of 1/16:  2^floor(n) * (T + T * (r P(r) + t)).
-void ExactEmitter::exponential(int out, int in) {
+void ExactEmitter::exponential(const Places& out, const Places& in) {
   using enum Constant;
-  const Zmm x(in);
+  const std::size_t vectors = in.size();
+  const Wide x = vectors_of(in);
   const Zmm scratch = taken();
-  const Zmm n = taken();
-  vpaddq(n, x, x);
-  vpcmpuq(compared(), n, constant(kExpLimit, scratch), kNotLess);
-  kortestw(k3, k3);
-  jnz(is_open_);
+  const Wide n = taken_each(vectors);
+  const Zmm limit = constant(kExpLimit, scratch);
+  for (std::size_t i = 0; i < vectors; ++i) {
+    vpaddq(n[i], x[i], x[i]);
+    vpcmpuq(compared(i), n[i], limit, kNotLess);
+  }
+  leave_if_compared(vectors);
 
-  const Zmm place = taken(kExpPerLn2);
+  const Wide place = taken_each(vectors, kExpPerLn2);
   const Zmm to_part = constant(kExpToPart, scratch);
-  fused(Fused::kAdd213, place, x, to_part | T_rz_sae);
-  vsubpd(n, place, to_part | T_rn_sae);
-  const Zmm r = taken();
-  vmovapd(r, x);
-  fused(Fused::kNegatedAdd231, r, n, constant(kExpLn2, scratch) | T_rn_sae);
-  fused(Fused::kNegatedAdd231, r, n, constant(kExpLn2Low, scratch) | T_rn_sae);
+  const Wide r = taken_each(vectors);
+  for (std::size_t i = 0; i < vectors; ++i) {
+    fused(Fused::kAdd213, place[i], x[i], to_part | T_rz_sae);
+  }
+  for (std::size_t i = 0; i < vectors; ++i) {
+    vsubpd(n[i], place[i], to_part | T_rn_sae);
+    vmovapd(r[i], x[i]);
+  }
+  fused(Fused::kNegatedAdd231, r, n, constant(kExpLn2, scratch));
+  fused(Fused::kNegatedAdd231, r, n, constant(kExpLn2Low, scratch));
 
-  const Zmm sum = linear(kExp4, kExp5, r, scratch);
-  const Zmm second = linear(kExp2, kExp3, r, scratch);
-  const Zmm square = taken();
-  vmulpd(square, r, r | T_rn_sae);
-  fused(Fused::kAdd213, sum, square, second | T_rn_sae);
+  const Wide sum = linear(kExp4, kExp5, r, scratch);
+  const Wide second = linear(kExp2, kExp3, r, scratch);
+  const Wide square = taken_each(vectors);
+  for (std::size_t i = 0; i < vectors; ++i) {
+    vmulpd(square[i], r[i], r[i] | T_rn_sae);
+  }
+  fused(Fused::kAdd213, sum, square, second);
   release(second);
-  const Zmm first = linear(kExp0, kExp1, r, scratch);
-  fused(Fused::kAdd213, sum, square, first | T_rn_sae);
+  const Wide first = linear(kExp0, kExp1, r, scratch);
+  fused(Fused::kAdd213, sum, square, first);
   release(first);
   release(square);
-  const Zmm low = looked_up(kExpPowerLow, kExpPowerLowEnd, place, scratch);
-  fused(Fused::kAdd213, sum, r, low | T_rn_sae);
+  const Wide low = looked_up(kExpPowerLow, kExpPowerLowEnd, place, scratch);
+  fused(Fused::kAdd213, sum, r, low);
   release(low);
   release(r);
-  const Zmm power = looked_up(kExpPower, kExpPowerEnd, place, scratch);
-  fused(Fused::kAdd213, sum, power, power | T_rn_sae);
-  vscalefpd(masked(out), sum, n | T_rn_sae);
-  for (const Zmm& vector : {scratch, n, place, sum, power}) {
-    release(vector);
+  const Wide power = looked_up(kExpPower, kExpPowerEnd, place, scratch);
+  fused(Fused::kAdd213, sum, power, power);
+  for (std::size_t i = 0; i < vectors; ++i) {
+    vscalefpd(masked(out[i]), sum[i], n[i] | T_rn_sae);
+  }
+  for (const Wide& each : {Wide(1, scratch), n, place, sum, power}) {
+    release(each);
   }
 }
 
 // x = 2^e m, c a short reciprocal of m, r = m c - 1:  e ln 2 - log c + r - r^2 P(r).
-void ExactEmitter::logarithm(int out, int in) {
+void ExactEmitter::logarithm(const Places& out, const Places& in) {
   using enum Constant;
-  const Zmm x(in);
-  vfpclasspd(compared(), x, kNotPositive);
-  kortestw(k3, k3);
-  jnz(is_open_);
+  const std::size_t vectors = in.size();
+  const Wide x = vectors_of(in);
+  for (std::size_t i = 0; i < vectors; ++i) {
+    vfpclasspd(compared(i), x[i], kNotPositive);
+  }
+  leave_if_compared(vectors);
 
   const Zmm scratch = taken();
-  const Zmm r = taken();
-  const Zmm exponent = taken();
-  const Zmm c = taken();
-  vgetmantpd(r, x | T_sae, kFromOneToTwo);
-  vgetexppd(exponent, x | T_sae);
-  vrcp14pd(c, r);
-  vrndscalepd(c, c | T_sae, kToPartsOf32);
-  vcmppd(k3, c, constant(kThreeQuarters, scratch) | T_sae, kLess);
+  const Wide r = taken_each(vectors);
+  const Wide exponent = taken_each(vectors);
+  const Wide c = taken_each(vectors);
+  for (std::size_t i = 0; i < vectors; ++i) {
+    vgetmantpd(r[i], x[i] | T_sae, kFromOneToTwo);
+    vgetexppd(exponent[i], x[i] | T_sae);
+    vrcp14pd(c[i], r[i]);
+    vrndscalepd(c[i], c[i] | T_sae, kToPartsOf32);
+  }
+  const Zmm three_quarters = constant(kThreeQuarters, scratch);
+  for (std::size_t i = 0; i < vectors; ++i) {
+    vcmppd(i == 0 ? k3 : k4, c[i], three_quarters | T_sae, kLess);
+  }
   const Zmm one = constant(kOne, scratch);
-  fused(Fused::kSubtract213, r, c, one | T_rn_sae);
-  vaddpd(exponent | k3, exponent, one | T_rn_sae);
-  vpsrlq(c, c, kPlaceShift);
+  fused(Fused::kSubtract213, r, c, one);
+  for (std::size_t i = 0; i < vectors; ++i) {
+    vaddpd(exponent[i] | (i == 0 ? k3 : k4), exponent[i], one | T_rn_sae);
+    vpsrlq(c[i], c[i], kPlaceShift);
+  }
 
-  const Zmm high = looked_up(kLogOf, kLogOfEnd, c, scratch);
-  const Zmm low = looked_up(kLogOfLow, kLogOfLowEnd, c, scratch);
+  const Wide high = looked_up(kLogOf, kLogOfEnd, c, scratch);
+  const Wide low = looked_up(kLogOfLow, kLogOfLowEnd, c, scratch);
   release(c);
-  fused(Fused::kAdd231, high, exponent, constant(kLogLn2, scratch) | T_rn_sae);
-  fused(Fused::kAdd231, low, exponent, constant(kLogLn2Low, scratch) | T_rn_sae);
+  fused(Fused::kAdd231, high, exponent, constant(kLogLn2, scratch));
+  fused(Fused::kAdd231, low, exponent, constant(kLogLn2Low, scratch));
   release(exponent);
 
-  const Zmm power = taken();
-  vmulpd(power, r, r | T_rn_sae);
-  const Zmm fourth = linear(kLog6, kLog7, r, scratch);
-  const Zmm third = linear(kLog4, kLog5, r, scratch);
-  fused(Fused::kAdd213, fourth, power, third | T_rn_sae);
+  const Wide power = taken_each(vectors);
+  for (std::size_t i = 0; i < vectors; ++i) {
+    vmulpd(power[i], r[i], r[i] | T_rn_sae);
+  }
+  const Wide fourth = linear(kLog6, kLog7, r, scratch);
+  const Wide third = linear(kLog4, kLog5, r, scratch);
+  fused(Fused::kAdd213, fourth, power, third);
   release(third);
-  const Zmm second = linear(kLog2, kLog3, r, scratch);
-  const Zmm first = linear(kLog0, kLog1, r, scratch);
-  fused(Fused::kAdd213, second, power, first | T_rn_sae);
-  vmulpd(first, power, power | T_rn_sae);
-  fused(Fused::kAdd213, fourth, first, second | T_rn_sae);
+  const Wide second = linear(kLog2, kLog3, r, scratch);
+  const Wide first = linear(kLog0, kLog1, r, scratch);
+  fused(Fused::kAdd213, second, power, first);
+  for (std::size_t i = 0; i < vectors; ++i) {
+    vmulpd(first[i], power[i], power[i] | T_rn_sae);
+  }
+  fused(Fused::kAdd213, fourth, first, second);
   release(first);
 
   // In two parts: high + r, and what that has lost.
-  const Zmm sum = second;
-  vaddpd(sum, high, r | T_rn_sae);
-  vsubpd(high, sum, high | T_rn_sae);
-  vsubpd(r, r, high | T_rn_sae);
-  fused(Fused::kAdd213, fourth, power, r | T_rn_sae);
-  vaddpd(fourth, fourth, low | T_rn_sae);
-  vaddpd(masked(out), sum, fourth | T_rn_sae);
-  for (const Zmm& vector : {scratch, r, high, low, power, fourth, sum}) {
-    release(vector);
+  const Wide& sum = second;
+  for (std::size_t i = 0; i < vectors; ++i) {
+    vaddpd(sum[i], high[i], r[i] | T_rn_sae);
+  }
+  for (std::size_t i = 0; i < vectors; ++i) {
+    vsubpd(high[i], sum[i], high[i] | T_rn_sae);
+  }
+  for (std::size_t i = 0; i < vectors; ++i) {
+    vsubpd(r[i], r[i], high[i] | T_rn_sae);
+  }
+  fused(Fused::kAdd213, fourth, power, r);
+  for (std::size_t i = 0; i < vectors; ++i) {
+    vaddpd(fourth[i], fourth[i], low[i] | T_rn_sae);
+  }
+  for (std::size_t i = 0; i < vectors; ++i) {
+    vaddpd(masked(out[i]), sum[i], fourth[i] | T_rn_sae);
+  }
+  for (const Wide& each : {Wide(1, scratch), r, high, low, power, fourth, sum}) {
+    release(each);
   }
 }
 

@@ -1,41 +1,98 @@
 #include "replay/array/exact_leaves.h"
 
-#include "replay/array/pairwise.h"
-
 namespace tagalong::array {
 
-void cut_leaves(Extent count, ExactLeaf* leaves) {
-  const auto cut = [&](Extent begin, Extent elements) {
-    if (elements >= kLanes) {
-      leaves->end = begin + elements / kLanes * kLanes;
-      ++leaves;
-    }
-    return 0;
-  };
-  static_cast<void>(pairwise_sum(0, count, kLeaf, cut));
-  leaves->end = 0;
+void ExactLeaves::cut(Extent count) {
+  if (cuts_[current_].count == count) {
+    return;
+  }
+  current_ = 1 - current_;
+  Cut& cut = cuts_[current_];
+  if (cut.count != count) {
+    cut.count = count;
+    cut.number = 0;
+    cut.cut(0, count);
+    cut.leaves[cut.number].end = 0;
+  }
+}
+
+void ExactLeaves::Cut::cut(Extent begin, Extent elements) {
+  if (elements > kLeaf) {
+    const Extent left = left_half(elements);
+    cut(begin, left);
+    cut(begin + left, elements - left);
+    ++leaves[number - 1].halves;
+  } else if (elements >= kLanes) {
+    leaves[number].end = begin + elements / kLanes * kLanes;
+    leaves[number].halves = 0;
+    ++number;
+  }
 }
 
 #if defined(__x86_64__)
 
-double sum_of_leaves(Extent count, const ExactLeaf* leaves) {
-  const auto sum_of_leaf = [&](Extent /*begin*/, Extent elements) TAGALONG_AVX512 {
-    double sum = -0.0;
-    if (elements >= kLanes) {
-      sum = sum_of_lanes(_mm512_loadu_pd(leaves->sums.data()));
-      ++leaves;
+namespace {
+
+TAGALONG_INTRINSICS_BEGIN
+TAGALONG_AVX512 __m512d lanes_of(const ExactLeaf& leaf) { return _mm512_loadu_pd(leaf.sums.data()); }
+
+TAGALONG_AVX512 double sum_of(const ExactLeaf& leaf) { return sum_of_lanes(lanes_of(leaf)); }
+
+// Neighbours of two leaves: pairs of each, alternately.
+TAGALONG_AVX512 __m512d pairs_of(const ExactLeaf& one, const ExactLeaf& two) {
+  return _mm512_add_pd(_mm512_unpacklo_pd(lanes_of(one), lanes_of(two)),
+                       _mm512_unpackhi_pd(lanes_of(one), lanes_of(two)));
+}
+
+// Neighbours of parts of 128 bits, those of `one` first.
+TAGALONG_AVX512 __m512d folded(__m512d one, __m512d two) {
+  constexpr int kEven = 0x88;
+  constexpr int kOdd = 0xDD;
+  return _mm512_add_pd(_mm512_shuffle_f64x2(one, two, kEven), _mm512_shuffle_f64x2(one, two, kOdd));
+}
+
+// sum_of() of eight leaves.
+TAGALONG_AVX512 void sums_of_eight(const ExactLeaf* leaves, double* sums) {
+  const __m512d first = folded(pairs_of(leaves[0], leaves[1]), pairs_of(leaves[2], leaves[3]));
+  const __m512d second = folded(pairs_of(leaves[4], leaves[5]), pairs_of(leaves[6], leaves[7]));
+  _mm512_storeu_pd(sums, folded(first, second));
+}
+TAGALONG_INTRINSICS_END
+
+}  // namespace
+
+double ExactLeaves::sum() const {
+  const Cut& cut = cuts_[current_];
+  std::array<double, kMostLeaves> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  std::size_t done = 0;
+  for (; done + kLanes <= cut.number; done += kLanes) {
+    sums_of_eight(&cut.leaves[done], &sums[done]);
+  }
+  for (; done < cut.number; ++done) {
+    sums[done] = sum_of(cut.leaves[done]);
+  }
+  double last = cut.number > 0 ? sums[cut.number - 1] : -0.0;
+  for (Extent i = 0; i < cut.count % kLanes; ++i) {
+    last += cut.leaves[cut.number].sums[static_cast<std::size_t>(i)];
+  }
+  if (cut.number == 0) {
+    return last;
+  }
+  sums[cut.number - 1] = last;
+  std::size_t open = 0;  // sums of what is not a whole half yet, where those of leaves were
+  for (std::size_t leaf = 0; leaf < cut.number; ++leaf) {
+    double sum = sums[leaf];
+    for (Extent halves = cut.leaves[leaf].halves; halves > 0; --halves) {
+      sum = sums[--open] + sum;
     }
-    for (Extent i = 0; i < elements % kLanes; ++i) {  // there are such only in the last leaf
-      sum += leaves->sums.at(static_cast<std::size_t>(i));
-    }
-    return sum;
-  };
-  return pairwise_sum(0, count, kLeaf, sum_of_leaf);
+    sums[open++] = sum;
+  }
+  return sums[0];
 }
 
 #else
 
-double sum_of_leaves(Extent /*count*/, const ExactLeaf* /*leaves*/) { return 0; }
+double ExactLeaves::sum() const { return 0; }
 
 #endif
 

@@ -273,9 +273,9 @@ class RegionPlan {
   bool compute_next(Frame* frame, Space* space, Extent count) const;
   bool has_nans(const Frame& frame, Extent count) const;
   bool reduce_block(Frame* frame, Extent count) const;
-  static double sum_of_block(const Frame& frame, Extent count);
   bool compute_block(Frame* frame, Extent count) const;
   [[nodiscard]] bool takes_long_blocks(const Space* space) const;
+  [[nodiscard]] Extent tree_block(const Frame& frame, const Space* space) const;
   bool compute_one_by_one(Frame* frame, Extent count) const;
   void advance(Frame* frame, Extent count) const;
   static bool compute_masked(const Operation& operation, char** data, const Extent* strides, Extent count);

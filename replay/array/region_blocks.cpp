@@ -80,6 +80,9 @@ bool RegionPlan::compute_block(Frame* frame, Extent count) const {
       return false;
     }
     frame->is_one_by_one = true;
+    if (is_tree_ && count > kBlock) {
+      return false;
+    }
   }
   return compute_one_by_one(frame, count);
 }
@@ -136,7 +139,8 @@ bool RegionPlan::reduce_block(Frame* frame, Extent count) const {
     const ReductionKernel& kernel = *reduced.kernel;
     Accumulator& accumulator = frame->reduced[i];
     if (reduced.slot == sum_.result && kernel.has_known_order && !frame->is_one_by_one) {
-      const double sum = sum_of_block(*frame, count);
+      const double sum = -0.0 + frame->leaves.sum();
+      region_counts.joined_sums.add();
       std::memcpy(accumulator.bytes, &sum, sizeof(sum));
       continue;
     }
@@ -231,14 +235,28 @@ bool RegionPlan::compute_next(Frame* frame, Space* space, Extent count) const {
   return true;
 }
 
+// Where all is one loop that sums, too, no block is read again.
+Extent RegionPlan::tree_block(const Frame& frame, const Space* space) const {
+  if (operations_.empty()) {
+    return frame.block;
+  }
+  const bool is_one_loop = is_joined_ && !is_staged_ && !has_masks_ && space == nullptr && folds_.empty() &&
+                           reductions_.size() == 1 && reductions_[0].slot == sum_.result &&
+                           reductions_[0].kernel->has_known_order;
+  return is_one_loop && !frame.is_one_by_one ? ExactLeaves::kMost : kBlock;
+}
+
 // Blocks as pairwise summation cuts; `sums` of the elements that have been taken.
 bool RegionPlan::compute_tree(Frame* frame, Space* space, Extent count, Accumulator* sums) const {
-  if (count <= (operations_.empty() ? frame->block : kBlock)) {
-    if (!compute_next(frame, space, count)) {
+  if (count <= tree_block(*frame, space)) {
+    if (compute_next(frame, space, count)) {
+      std::copy_n(frame->reduced.begin(), reductions_.size(), sums);
+      return true;
+    }
+    if (count <= kBlock || !frame->is_one_by_one) {
       return false;
     }
-    std::copy_n(frame->reduced.begin(), reductions_.size(), sums);
-    return true;
+    // It was longer than what temporaries have room for, and left something open.
   }
   std::array<Accumulator, kMaxRegionReductions> right;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   if (!compute_tree(frame, space, left_half(count), sums) ||

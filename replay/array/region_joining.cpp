@@ -1,5 +1,6 @@
 // Which operations of a region become one loop, and where all others find their operands.
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "replay/array/exact_leaves.h"
@@ -94,12 +95,22 @@ void RegionBuilder::join_exact(Joined* joined) {
   for (const RegionPlan::Target& target : plan_->targets_) {
     is_seen.at(target.slot) = true;
   }
-  for (const RegionPlan::Reduced& reduced : plan_->reductions_) {
-    is_seen.at(reduced.slot) = true;
-  }
   for (const RegionPlan::Folded& fold : plan_->folds_) {
     is_seen.at(fold.slot) = true;
   }
+  // From memory, by others than this group and, if that is so, its own sum.
+  const auto is_taken = [&](const std::vector<std::size_t>& group, RegionPlan::Slot slot, bool is_summed) {
+    const auto takes = [&](std::size_t number) {
+      const auto* begin = operations[number].slots.begin();
+      const auto* end = begin + operations[number].nin;
+      return std::ranges::find(group, number) == group.end() && std::find(begin, end, slot) != end;
+    };
+    const auto reduces = [&](const RegionPlan::Reduced& reduced) {
+      return reduced.slot == slot && !(is_summed && reduced.kernel->has_known_order);
+    };
+    return is_seen.at(slot) || std::ranges::any_of(plan_->reductions_, reduces) ||
+           std::ranges::any_of(std::views::iota(std::size_t{0}, count), takes);
+  };
   std::vector<RegionPlan::Step> steps;
   std::array<bool, kMaxRegionSlots> is_row{};
   for (std::size_t place = 0; place < groups.size(); ++place) {
@@ -128,21 +139,19 @@ void RegionBuilder::join_exact(Joined* joined) {
       }
       is_known.at(own.out) = true;
       exact.push_back(own);
-      bool is_wanted = is_seen.at(own.out);
-      for (std::size_t other = 0; other < count && !is_wanted; ++other) {
-        const auto& slots = operations[other].slots;
-        is_wanted = std::ranges::find(group, other) == group.end() &&
-                    std::find(slots.begin(), slots.begin() + operations[other].nin, own.out) !=
-                        slots.begin() + operations[other].nin;
-      }
-      if (is_wanted) {
+      if (is_taken(group, own.out, false)) {
         stored.push_back(own.out);
       }
     }
     const ExactSum sum = joined_sum(exact);
-    std::unique_ptr<const ExactCode> code = ExactCode::make(exact, inputs, stored, sum);
+    std::vector<std::uint8_t> besides = stored;  // what nobody else takes is only added up
+    if (sum.result >= 0 && !is_taken(group, static_cast<RegionPlan::Slot>(sum.result), true)) {
+      std::erase(besides, sum.result);
+    }
+    std::unique_ptr<const ExactCode> code = ExactCode::make(exact, inputs, besides, sum);
     if (code != nullptr && sum.result >= 0) {
       plan_->sum_ = sum;
+      stored = std::move(besides);
     } else if (code == nullptr && sum.result >= 0) {
       code = ExactCode::make(exact, inputs, stored);
     }
@@ -253,11 +262,6 @@ void RegionBuilder::place_temporaries(const Joined& joined) {
   }
 }
 
-double RegionPlan::sum_of_block(const Frame& frame, Extent count) {
-  region_counts.joined_sums.add();
-  return -0.0 + sum_of_leaves(count, frame.leaves.data());
-}
-
 // kOpen: nothing has been written that matters, and the operations have to be computed one by one.
 RegionPlan::Outcome RegionPlan::compute_steps(Frame* frame, Extent count) const {
   for (const auto& [slot, item_size] : rows_) {
@@ -266,11 +270,8 @@ RegionPlan::Outcome RegionPlan::compute_steps(Frame* frame, Extent count) const 
     }
   }
   if (sum_.result >= 0) {
-    if (frame->summed != count) {
-      cut_leaves(count, frame->leaves.data());
-      frame->summed = count;
-    }
-    frame->data[static_cast<std::size_t>(sum_.leaves)] = reinterpret_cast<char*>(frame->leaves.data());
+    frame->leaves.cut(count);
+    frame->data[static_cast<std::size_t>(sum_.leaves)] = reinterpret_cast<char*>(frame->leaves.begin());
   }
   for (const Step& step : steps_) {
     if (step.code == nullptr || (step.is_quotient && count >= kLongQuotients)) {

@@ -5,6 +5,7 @@
 #include <boost/container/static_vector.hpp>
 #include <optional>
 
+#include "replay/array/exact_leaves.h"
 #include "replay/array/region.h"
 
 namespace tagalong::array {
@@ -26,9 +27,6 @@ inline constexpr Extent kLongRowOfOne = 24;  // where a block is one call of a l
 
 // Elements of a row of which all blocks fit into the inner caches.
 inline constexpr Extent kMostRow = 8192;
-
-// Of a block's pairwise sum, with what is left over: each has more than half of the elements that it may have.
-inline constexpr std::size_t kMostLeaves = 20;
 
 inline constexpr std::size_t padded(std::size_t bytes) { return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine; }
 
@@ -52,8 +50,7 @@ struct RegionPlan::Frame {
   bool is_split_otherwise = false;  // than eager execution would split, and there are NaNs
   std::array<Accumulator, kMaxRegionReductions> reduced;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   Folds* folds = nullptr;
-  Extent summed = -1;                         // elements of a block for which there are leaves
-  std::array<ExactLeaf, kMostLeaves> leaves;  // NOLINT(cppcoreguidelines-pro-type-member-init): as many as are cut
+  ExactLeaves leaves;
   Extent row = 0;                             // elements that become one of a column
   const ExactCode* streaming = nullptr;       // in place of the only step
   boost::container::static_vector<Slot, kMaxRegionOutputs> streamed;  // what it writes past the caches
