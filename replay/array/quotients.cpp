@@ -26,9 +26,9 @@ bool has_quick_quotients(double divisor) {
 
 namespace {
 
-constexpr Extent kLeast = 32;  // elements
-constexpr Extent kLeastTried =
-    256;  // to find out about the divisor takes as long as is saved in half of that, as do whole lines
+constexpr Extent kLeast = 32;        // elements
+constexpr Extent kLeastTried = 128;  // to find out about the divisor takes half as long as is saved here
+constexpr Extent kLeastLined = 256;  // to store whole lines behind the first elements saves as much as those take
 constexpr Extent kBlock = 1024;
 constexpr auto kItem = static_cast<Extent>(sizeof(double));
 
@@ -190,11 +190,10 @@ TAGALONG_AVX512 int quotients(MethodContext* context, char* const* data, const E
   if (!is_exact_enough(divisor.low)) {
     return numpys(context, data, dims, strides, aux);
   }
-  const bool is_long = count >= kLeastTried;
-  const bool takes_two = is_long && takes_two_operations(divisor);
+  const bool takes_two = count >= kLeastTried && takes_two_operations(divisor);
   const auto* from = reinterpret_cast<const double*>(data[0]);
   auto* to = reinterpret_cast<double*>(data[2]);
-  Extent first = is_long ? before_line(to) : 0;  // then all that is stored is a line
+  Extent first = count >= kLeastLined ? before_line(to) : 0;
   for (Extent done = 0; done < count;) {
     const Extent block = std::min(first + kBlock, count - done);
     const bool is_multiplied = takes_two ? multiply<true>(from + done, divisor, first, block, to + done)

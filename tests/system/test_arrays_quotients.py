@@ -209,7 +209,9 @@ def test_special_values_in_each_lane(divisor: float) -> None:
 @pytest.mark.parametrize("divisor", [HIGH_TOO_LARGE, 0.7, NEEDS_MORE])
 @pytest.mark.parametrize("kind", ["ordinary", "zeros", "rare"])
 def test_in_place_from_each_offset(kind: str, divisor: float) -> None:
-    for first, size in itertools.product(range(9), (40, 255, 256, 257, 290, 1024, 1030, 1033, 3000)):
+    for first, size in itertools.product(
+        range(9), (40, 127, 128, 129, 255, 256, 257, 290, 1024, 1030, 1033, 3000)
+    ):
         mine = dividends(kind, size + first)
         eager = mine.copy()
         with np.errstate(all="ignore"):
