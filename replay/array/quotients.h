@@ -1,7 +1,9 @@
-// Quotients of an array of doubles by one number, without division: by Markstein's theorem (Computation of elementary
-// functions on the IBM RISC System/6000 processor, 1990) one fused step from the remainder of an approximation that is
-// right but for its last bit gives the correctly rounded quotient. That is half of the time of NumPy's loop, with its
-// bits and floating point flags.
+// Quotients of an array of doubles by one number, without division, with NumPy's bits and floating point flags:
+// products with the reciprocal as two doubles, which are rounded right for nearly all divisors (Brisebarre, Muller,
+// Raina: Accelerating correctly rounded floating-point division when the divisor is known in advance, IEEE Transactions
+// on Computers 53(8), 2004; the proof is in the source). For the others one fused step from the remainder follows
+// (Markstein: Computation of elementary functions on the IBM RISC System/6000 processor, 1990). That is a quarter, or
+// half, of the time of NumPy's loop.
 //
 //   kernel.loop = quotient_loop(kernel.loop);   // of `divide`, from doubles to doubles
 #pragma once
@@ -13,9 +15,10 @@ namespace tagalong::array {
 
 // Blocks; those with numbers that are very small, very large or none were divided, in part.
 extern LoopTally quotient_tally;
+extern Tally quotients_in_two;  // those without the fused step
 
-// Whether the theorem holds for this divisor, nothing on the way overflows or underflows that does not in the quotient,
-// and zeros and NaNs have the sign of the dividend.
+// Whether Markstein's theorem holds for this divisor, nothing on the way overflows or underflows that does not in the
+// quotient, and zeros and NaNs have the sign of the dividend.
 [[nodiscard]] bool has_quick_quotients(double divisor);
 
 // A loop to be called with the same context and auxdata instead of NumPy's `loop`; that one itself on machines without

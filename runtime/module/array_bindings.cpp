@@ -102,6 +102,7 @@ py::tuple bin_counts() { return counts_of(&array::bin_tally); }
 py::tuple proxy_counts() { return counts_of(&recorder::proxy_tally); }
 py::tuple expression_counts() { return counts_of(&recorder::expression_tally); }
 py::tuple quotient_counts() { return counts_of(&array::quotient_tally); }
+std::uint64_t quotients_in_two() { return array::quotients_in_two.count(); }
 
 std::uint64_t regions_at_once() { return array::region_counts.at_once; }
 std::uint64_t regions_twice() { return array::region_counts.twice; }
@@ -164,6 +165,7 @@ void export_arrays() {
       "_expression_counts", expression_counts,
       "(as one, one by one) expressions of several operations of large arrays while they were recorded, for tests.");
   py::def("_quotient_counts", quotient_counts, "(computed, divided) blocks of quotients by one number, for tests.");
+  py::def("_quotients_in_two", quotients_in_two, "Blocks of these that took two operations each, for tests.");
   py::def("keep_freed_memory", array::keep_freed_memory,
           "keep_freed_memory() -> None\n\nFrom when the program uses NumPy the C library keeps freed memory of up to "
           "64 MiB on top of its heap, and maps nothing below 32 MiB. Nothing where the environment has settings of its "

@@ -6,6 +6,7 @@ import itertools
 import struct
 import warnings
 from collections.abc import Callable
+from fractions import Fraction
 from types import FunctionType
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import ERRSTATES, HAS_VECTORS, described
+from arrays_support import ERRSTATES, HAS_VECTORS, described, misaligned
 from tagalong import _core, testing
 from tagalong._core import _UfuncSite
 
@@ -88,13 +89,146 @@ def test_bits_and_reports(kind: str, temporary: bool) -> None:
 def test_is_computed_without_division() -> None:
     if not HAS_VECTORS:
         pytest.skip("this machine has no such instructions")
-    before = _core._quotient_counts()
+    before, in_two = _core._quotient_counts(), _core._quotients_in_two()
     compared(RANDOM.normal(size=5000), 3.0)
     compared(dividends("zeros", 5000), 0.7)
     after = _core._quotient_counts()
     assert after[0] - before[0] == 10 and after[1] == before[1]
+    assert _core._quotients_in_two() - in_two == 10
     compared(np.full(5000, 1e-308), 3.0)
     assert _core._quotient_counts()[1] - after[1] == 5
+
+
+def rounded(number: Fraction, precision: int) -> Fraction:
+    """To the nearest with so many bits, ties to even."""
+    if not number:
+        return number
+    exponent = abs(number.numerator).bit_length() - number.denominator.bit_length() - precision
+    unit = Fraction(2) ** (exponent + (abs(number) >= Fraction(2) ** (exponent + precision)))
+    return round(number / unit) * unit
+
+
+def of_two_operations(dividend: int, divisor: int, precision: int) -> Fraction:
+    high = rounded(Fraction(1, divisor), precision)
+    low = rounded(Fraction(1, divisor) - high, precision)
+    return rounded(dividend * high + rounded(dividend * low, precision), precision)
+
+
+def dangerous(divisor: int, precision: int) -> int | None:
+    """The only dividend of this precision whose quotient in two operations can be wrong."""
+    if divisor % 2 == 0:
+        return None
+    root = pow(2, -precision - 1, divisor)
+    return next((x for x in (root, divisor - root) if x >> (precision - 1)), None)
+
+
+def takes_two(divisor: int, precision: int = 53) -> bool:
+    x = dangerous(divisor, precision)
+    right = x is None or rounded(Fraction(x, divisor), precision)
+    return x is None or of_two_operations(x, divisor, precision) == right
+
+
+@pytest.mark.parametrize("precision", range(3, 9))
+def test_theorem_in_small(precision: int) -> None:
+    """All dividends and divisors of few bits."""
+    significands = range(1 << (precision - 1), 1 << precision)
+    for divisor in significands:
+        wrong = [
+            x
+            for x in significands
+            if of_two_operations(x, divisor, precision) != rounded(Fraction(x, divisor), precision)
+        ]
+        assert wrong == ([] if takes_two(divisor, precision) else [dangerous(divisor, precision)])
+
+
+def near_middles(divisor: int) -> list[int]:
+    """Dividends whose quotients by this significand, odd or not, are close to the middle of two doubles."""
+    zeros = (divisor & -divisor).bit_length() - 1
+    odd = divisor >> zeros
+    found = []
+    for bits_, distance, side in itertools.product((53, 54), (1, 3, 5), (1, -1)):
+        root = side * distance * pow(2, zeros - bits_, odd) % odd
+        found.append(root + -((root - (1 << 52)) // odd) * odd)
+    return [x for x in found if 1 << 52 <= x < 1 << 53]
+
+
+def significands() -> list[int]:
+    """Of divisors; the last ones are known to need more than two operations."""
+    least, most = 1 << 52, (1 << 53) - 1
+    chosen = [int(x) for x in RANDOM.integers(least, most, size=1500)]
+    chosen += [least + i for i in range(100)] + [most - i for i in range(100)]
+    chosen += [int(float(i) * 2.0 ** (53 - i.bit_length())) for i in range(1, 200)]
+    refused = (int(x) | 1 for x in RANDOM.integers(least, most, size=10_000))
+    return chosen + list(itertools.islice((y for y in refused if not takes_two(y)), 60))
+
+
+def test_divisors_in_two_operations_and_others() -> None:
+    counted = {True: 0, False: 0}
+    for divisor in significands():
+        near = near_middles(divisor)
+        x = RANDOM.integers(1 << 52, 1 << 53, size=600).astype(float)
+        x[RANDOM.permutation(x.size)[: 3 * len(near)]] = np.resize(np.array(near, float), 3 * len(near))
+        x = np.ldexp(x, RANDOM.integers(-500, 400, size=x.size)) * RANDOM.choice([-1.0, 1.0], x.size)
+        before = _core._quotients_in_two()
+        compared(x, float(np.ldexp(float(divisor), int(RANDOM.integers(-500, 300)))))
+        if HAS_VECTORS:
+            expected = takes_two(divisor) and divisor != (1 << 53) - 1
+            assert _core._quotients_in_two() - before == expected, divisor
+            counted[expected] += 1
+    assert not HAS_VECTORS or (counted[True] > 1500 and counted[False] > 60)
+
+
+def test_the_one_quotient_that_two_operations_miss() -> None:
+    for divisor in significands()[-60:]:
+        x = dangerous(divisor, 53)
+        assert x is not None and float(of_two_operations(x, divisor, 53)) != x / divisor
+        assert x / divisor == float(Fraction(x, divisor))
+        for sign in (1.0, -1.0):
+            mine = _UfuncSite().binary(TRUE_DIVIDE, [np.full(1000, sign * x), float(divisor)], 0)
+            assert (mine == sign * (x / divisor)).all()
+
+
+SPECIAL = [0.0, -0.0, 5e-324, -5e-324, 1e-310, 2.2250738585072014e-308, 2.0**-512, 2.0**-511, -(2.0**512), 2.0**513,
+           1.7976931348623157e308, np.inf, -np.inf, double(0x7FF8000000000123), double(0xFFF8000000000456),
+           double(0x7FF4000000000001), double(0xFFF0000000000007)]  # fmt: skip
+NEEDS_MORE = float.fromhex("0x1.e69c5c1dff107p+0")  # than two operations
+HIGH_TOO_LARGE = 10.0  # the reciprocal as a double: the product of the rest with -0.0 is 0.0
+
+
+@pytest.mark.parametrize("divisor", [HIGH_TOO_LARGE, 3.0, 2.0, NEEDS_MORE, 2.0**-490])
+def test_special_values_in_each_lane(divisor: float) -> None:
+    lanes = (*range(50), *range(250, 300))
+    for special, lane in itertools.product(SPECIAL, lanes):
+        x = RANDOM.normal(size=300)
+        x[lane] = special
+        both(x, divisor, ERRSTATES[0], False)
+        x[lane - 1] = -0.0
+        both(x, divisor, ERRSTATES[0], False)
+
+
+@pytest.mark.parametrize("divisor", [HIGH_TOO_LARGE, 0.7, NEEDS_MORE])
+@pytest.mark.parametrize("kind", ["ordinary", "zeros", "rare"])
+def test_in_place_from_each_offset(kind: str, divisor: float) -> None:
+    for first, size in itertools.product(
+        range(9), (40, 127, 128, 129, 255, 256, 257, 290, 1024, 1030, 1033, 3000)
+    ):
+        mine = dividends(kind, size + first)
+        eager = mine.copy()
+        with np.errstate(all="ignore"):
+            _UfuncSite().binary(13 + TRUE_DIVIDE, [mine[first:], divisor], 0)
+            eager[first:] /= divisor
+        assert np.array_equal(bits(mine), bits(eager))
+
+
+def test_misaligned() -> None:
+    def quotients(x, divisor):
+        return x / divisor
+
+    traced = tagalong.trace(FunctionType(quotients.__code__.replace(), globals(), "f"))
+    for size, divisor in itertools.product((40, 300, 5000), (HIGH_TOO_LARGE, 0.7, NEEDS_MORE)):
+        x = misaligned(dividends("zeros", size))
+        for _ in range(3):
+            assert np.array_equal(bits(traced(x, divisor)), bits(quotients(x, divisor)))
 
 
 def test_random_quotients() -> None:
