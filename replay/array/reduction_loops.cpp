@@ -69,13 +69,23 @@ TAGALONG_AVX512 inline __m512d better(__m512d one, __m512d two) {
 template <bool of_largest>
 [[gnu::noinline]] TAGALONG_AVX512 bool find(const double* values, Extent count, double* result) {
   constexpr Extent kTogether = 4;
+  constexpr Extent kWorthAligning = 256;  // elements
   const __m512d first = _mm512_set1_pd(*result);
   __mmask8 nans = _mm512_cmp_pd_mask(first, first, _CMP_UNORD_Q);
   __m512d one = first;
   __m512d two = first;
   __m512d three = first;
   __m512d four = first;
+  const auto take = [&](const double* some, Extent elements) TAGALONG_AVX512 {
+    const __m512d a = _mm512_mask_loadu_pd(first, mask_of(elements), some);
+    nans |= _mm512_cmp_pd_mask(a, a, _CMP_UNORD_Q);
+    one = better<of_largest>(one, a);
+  };
   Extent done = 0;
+  if (count >= kWorthAligning) {  // NumPy's memory begins anywhere, and what lies across two lines is read twice
+    done = static_cast<Extent>(-reinterpret_cast<std::uintptr_t>(values) / sizeof(double) % kLanes);
+    take(values, done);
+  }
   for (; done + kTogether * kLanes <= count; done += kTogether * kLanes) {
     const __m512d a = _mm512_loadu_pd(values + done);
     const __m512d b = _mm512_loadu_pd(values + done + kLanes);
@@ -88,10 +98,7 @@ template <bool of_largest>
     four = better<of_largest>(four, d);
   }
   for (; done < count; done += kLanes) {
-    const __mmask8 mask = mask_of(count - done);
-    const __m512d a = _mm512_mask_loadu_pd(first, mask, values + done);
-    nans |= _mm512_cmp_pd_mask(a, a, _CMP_UNORD_Q);
-    one = better<of_largest>(one, a);
+    take(values + done, count - done);
   }
   one = better<of_largest>(better<of_largest>(one, two), better<of_largest>(three, four));
   *result = of_largest ? _mm512_reduce_max_pd(one) : _mm512_reduce_min_pd(one);
