@@ -106,9 +106,11 @@ std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
   }
   const auto place = [&](std::span<const std::uint8_t> divisors) {
     // Scalars are in registers all the time, as far as there are enough.
-    const auto attempt = [&](std::size_t vectors, std::size_t hoisted) {
+    const auto attempt = [&](std::size_t vectors, std::size_t* hoisted) {
       ExactEmitter emitter(operations, inputs, stored, streamed, sum, divisors, finding);
-      if (!emitter.emit(vectors, hoisted)) {
+      const bool is_made = emitter.emit(vectors, *hoisted);
+      *hoisted = emitter.hoisted();
+      if (!is_made) {
         return Code{};
       }
       void* memory = replay::native::place_code({emitter.getCode(), emitter.getSize()});
@@ -118,7 +120,7 @@ std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
     Code made;
     for (std::size_t vectors = finding.result >= 0 ? 1 : ExactEmitter::kMostVectors; vectors > 0; --vectors) {
       for (std::size_t hoisted = kMostHoisted; made.memory == nullptr; hoisted = hoisted * 3 / 4) {
-        made = attempt(vectors, hoisted);
+        made = attempt(vectors, &hoisted);
         if (hoisted == 0) {
           break;
         }

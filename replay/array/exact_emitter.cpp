@@ -21,6 +21,20 @@ constexpr int kSelectLast = 0xD8;  // c ? b : a
 
 bool is_bool(Exact what) { return what >= Exact::kLess && what <= Exact::kNot; }
 
+// On the way to a result.
+std::size_t registers_of(Exact what) {
+  switch (what) {
+    case Exact::kExp:
+      return 6;
+    case Exact::kLog:
+      return 7;
+    default:
+      return 0;
+  }
+}
+
+constexpr std::size_t kOfFinding = 3;  // registers
+
 bool is_function(Exact what) { return what == Exact::kExp || what == Exact::kLog; }
 
 // Operands behind the program's own.
@@ -286,10 +300,11 @@ void ExactEmitter::collect(std::size_t hoisted) {
       use_constant(constant, number);
     }
   }
+  hoisted = std::min(hoisted, spare_registers());
   for (Value& value : values_) {
-    if (value.is_scalar && hoisted > 0) {
+    if (value.is_scalar && hoisted_ < hoisted) {
       value.is_hoisted = true;
-      --hoisted;
+      ++hoisted_;
     }
     if (!value.is_scalar && (value.in_memory || value.is_stored) &&
         std::ranges::find(bases_, value.slot) == bases_.end()) {
@@ -303,6 +318,34 @@ void ExactEmitter::collect(std::size_t hoisted) {
   for (int number = kRegisters; number-- > 0;) {
     free_.push_back(number);
   }
+}
+
+// Results that are nowhere else are counted, and what one operation has at once.
+std::size_t ExactEmitter::spare_registers() const {
+  const std::size_t fixed = (sum_.result >= 0 ? 1 : 0) + 2 * divisors_.size() + (divisors_.empty() ? 0 : 1) +
+                            (finding_.result >= 0 ? kOfFinding : 0);
+  std::size_t most = 0;
+  std::size_t kept = 0;
+  for (std::size_t number = 0; number < operations_.size(); ++number) {
+    const ExactOperation& operation = operations_[number];
+    std::size_t shared = 1 + operands_of(operation.what).size();
+    std::size_t each = kept + 1 + registers_of(operation.what);
+    std::size_t over = 0;
+    for (unsigned i = 0; i < operation.nin; ++i) {
+      const Value& value = values_[value_of(operation.in.at(i))];
+      const bool is_kept = !value.in_memory && !value.is_stored;
+      shared += value.is_shared() ? 1 : 0;
+      each += is_kept || value.is_shared() ? 0 : 1;
+      const bool is_first =
+          std::find(operation.in.begin(), operation.in.begin() + i, operation.in.at(i)) == operation.in.begin() + i;
+      over += is_kept && is_first && value.uses.back() == number ? 1 : 0;
+    }
+    most = std::max(most, (each * vectors_) + shared);
+    const Value& out = values_[value_of(operation.out)];
+    kept += !out.is_stored && !out.uses.empty() ? 1 : 0;
+    kept -= over;
+  }
+  return static_cast<std::size_t>(std::max(0, kRegisters - static_cast<int>(most + fixed)));
 }
 
 int ExactEmitter::take() {

@@ -80,9 +80,11 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
                std::span<const std::uint8_t> stored, std::span<const std::uint8_t> streamed, ExactSum sum,
                std::span<const std::uint8_t> divisors, const ExactFinding& finding);
 
-  // Rounds of so many vectors, with so many scalars and constants in registers all the time. False: there are more
-  // values at once than registers.
+  // Rounds of so many vectors, with at most so many scalars and constants in registers all the time. False: there are
+  // more values at once than registers.
   bool emit(std::size_t vectors, std::size_t hoisted);
+  // As many as were.
+  [[nodiscard]] std::size_t hoisted() const { return hoisted_; }
 
  private:
   static constexpr int kItemBytes = 8;
@@ -139,6 +141,8 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   void add_value(const Value& value);
   void collect(std::size_t hoisted);
   void use_constant(Constant constant, std::size_t number);
+  // Registers that are not needed for anything else, as it is estimated.
+  [[nodiscard]] std::size_t spare_registers() const;
 
   // A register; another value may have to be read again later.
   int take();
@@ -230,7 +234,8 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   };
   Found found_{kNowhere, kNowhere, kNowhere};
   Extent item_ = 0;
-  Xbyak::Label numbers_;     // of the items, behind the code
+  Xbyak::Label numbers_;  // of the items, behind the code
+  std::size_t hoisted_ = 0;
   std::size_t vectors_ = 1;  // of a round
   std::size_t in_body_ = 1;  // of the one that is written
   std::size_t vector_ = 0;   // of these
