@@ -176,7 +176,7 @@ ExactEmitter::Wide ExactEmitter::taken_each(std::size_t vectors) {
 }
 
 ExactEmitter::Wide ExactEmitter::taken_each(std::size_t vectors, Constant constant) {
-  const Wide each = taken_each(vectors);
+  Wide each = taken_each(vectors);
   load(each[0].getIdx(), constant);
   for (std::size_t i = 1; i < vectors; ++i) {
     vmovapd(each[i], each[0]);
@@ -199,14 +199,14 @@ void ExactEmitter::leave_if_compared(std::size_t vectors) {
 }
 
 ExactEmitter::Wide ExactEmitter::linear(Constant first, Constant second, const Wide& x, const Zmm& scratch) {
-  const Wide sum = taken_each(x.size(), second);
+  Wide sum = taken_each(x.size(), second);
   fused(Fused::kAdd213, sum, x, constant(first, scratch));
   return sum;
 }
 
 ExactEmitter::Wide ExactEmitter::looked_up(Constant first_half, Constant second_half, const Wide& places,
                                            const Zmm& scratch) {
-  const Wide found = taken_each(places.size(), first_half);
+  Wide found = taken_each(places.size(), first_half);
   const Zmm end = constant(second_half, scratch);
   for (std::size_t i = 0; i < places.size(); ++i) {
     vpermt2pd(found[i], places[i], end);

@@ -1,6 +1,5 @@
 // Which operations of a region become one loop, and where all others find their operands.
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
 #include "replay/array/exact_leaves.h"
@@ -100,16 +99,16 @@ void RegionBuilder::join_exact(Joined* joined) {
   }
   // From memory, by others than this group and, if that is so, its own sum.
   const auto is_taken = [&](const std::vector<std::size_t>& group, RegionPlan::Slot slot, bool is_summed) {
-    const auto takes = [&](std::size_t number) {
-      const auto* begin = operations[number].slots.begin();
-      const auto* end = begin + operations[number].nin;
-      return std::ranges::find(group, number) == group.end() && std::find(begin, end, slot) != end;
-    };
     const auto reduces = [&](const RegionPlan::Reduced& reduced) {
       return reduced.slot == slot && !(is_summed && reduced.kernel->has_known_order);
     };
-    return is_seen.at(slot) || std::ranges::any_of(plan_->reductions_, reduces) ||
-           std::ranges::any_of(std::views::iota(std::size_t{0}, count), takes);
+    bool is_operand = false;
+    for (std::size_t number = 0; number < count && !is_operand; ++number) {
+      const auto* begin = operations[number].slots.begin();
+      const auto* end = begin + operations[number].nin;
+      is_operand = std::ranges::find(group, number) == group.end() && std::find(begin, end, slot) != end;
+    }
+    return is_operand || is_seen.at(slot) || std::ranges::any_of(plan_->reductions_, reduces);
   };
   std::vector<RegionPlan::Step> steps;
   std::array<bool, kMaxRegionSlots> is_row{};
