@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "recorder/array_calls.h"
 #include "recorder/array_expression.h"
 #include "recorder/array_proxy.h"
 #include "recorder/hook.h"
@@ -307,15 +308,17 @@ bool Session::prepare_array_operation(interp::Frame* frame, int instruction) {
   const auto place = static_cast<std::size_t>(instruction);
   PyObject** const end = interp::stack_base(frame) + decoded.shape->depths[place];
   const bool is_operation = may_have_array_proxy(operation.opcode);
-  PyObject* const loaded_name =
-      operation.opcode == rewriter::op::kLOAD_ATTR ? name(static_cast<int>(operation.arg)) : nullptr;
+  const bool has_name = operation.opcode == rewriter::op::kLOAD_ATTR || operation.opcode == rewriter::op::kLOAD_METHOD;
+  PyObject* const loaded_name = has_name ? name(static_cast<int>(operation.arg)) : nullptr;
   if (!is_operation &&
       (!decoded.spans.is_passed[place] || !has_waiting_arrays(frame) || is_quiet_load(operation, loaded_name, end))) {
     return true;  // the hook is there for others
   }
   const bool has_keywords = operation.opcode == rewriter::op::kCALL &&
                             instruction_at(call_start(instruction)).opcode == rewriter::op::kKW_NAMES;
-  const bool may_wait = decoded.spans.may_wait[place] && has_plain_globals(frame);
+  const int taker = decoded.spans.callable[place];
+  const bool may_wait = decoded.spans.may_wait[place] && has_plain_globals(frame) &&
+                        (taker < 0 || elementwise_arguments(interp::stack_base(frame)[taker]) != 0);
   const bool may_settle = has_waiting_arrays(frame);
   if (may_settle) {
     waiting_ = true;  // what is computed now may call somebody
