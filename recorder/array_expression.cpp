@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <utility>
 
+#include "recorder/session.h"
 #include "rewriter/interp/frames.h"
 
 namespace tagalong::recorder {
@@ -174,6 +176,10 @@ Ref Expression::run_one_by_one(PyObject* right) {
       Operand& operand = node.operands[i];
       kept.at(i) = std::move(operand.node >= 0 ? results[static_cast<std::size_t>(operand.node)] : operand.object);
       operands.at(i) = kept.at(i) ? kept.at(i).get() : right;
+    }
+    std::optional<Session::Pause> pause;
+    if (node.unit != shown) {
+      pause.emplace();
     }
     interp::set_location(frame, node.unit);
     results.push_back(

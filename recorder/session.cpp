@@ -67,6 +67,21 @@ void Session::reap() { t_finished_slot.session.reset(); }
 
 bool Session::is_recording() { return t_session_slot.session != nullptr && !t_session_slot.session->waiting_; }
 
+Session::Pause::Pause() {
+  if (is_recording()) {
+    session_ = t_session_slot.session;
+    session_->waiting_ = true;
+    interp::release_hook();
+  }
+}
+
+Session::Pause::~Pause() {
+  if (session_ != nullptr) {
+    session_->waiting_ = false;
+    interp::acquire_hook();
+  }
+}
+
 Session::Session(PyThreadState* thread, Sink& sink, const Limits& limits, Ref sink_owner)
     : thread_(thread),
       sink_(sink),
@@ -319,18 +334,11 @@ bool Session::prepare_array_operation(interp::Frame* frame, int instruction) {
   const int taker = decoded.spans.callable[place];
   const bool may_wait = decoded.spans.may_wait[place] && has_plain_globals(frame) &&
                         (taker < 0 || elementwise_arguments(interp::stack_base(frame)[taker]) != 0);
-  const bool may_settle = has_waiting_arrays(frame);
-  if (may_settle) {
-    waiting_ = true;  // what is computed now may call somebody
-    interp::release_hook();
+  std::optional<Pause> pause;
+  if (has_waiting_arrays(frame)) {
+    pause.emplace();  // what is computed now may call somebody
   }
-  const bool is_done =
-      is_operation ? put_array_proxy(operation, has_keywords, end, {frame, may_wait}) : settle_arrays(frame);
-  if (may_settle) {
-    waiting_ = false;
-    interp::acquire_hook();
-  }
-  return is_done;
+  return is_operation ? put_array_proxy(operation, has_keywords, end, {frame, may_wait}) : settle_arrays(frame);
 }
 
 void Session::after(interp::Frame* frame, int instruction) {
@@ -490,14 +498,11 @@ void Session::give_up_refused() {
   }
   const std::shared_ptr<Session> kept = t_session_slot.session;
   const std::vector<PyObject**> places = std::exchange(refused_, {});
-  waiting_ = true;
-  interp::release_hook();
+  const Pause pause;
   for (PyObject** place : places) {
     PyObject* old = std::exchange(*place, Py_NewRef(Py_None));
     Py_DECREF(old);
   }
-  waiting_ = false;
-  interp::acquire_hook();
 }
 
 void Session::come_back(interp::Frame* frame) {
