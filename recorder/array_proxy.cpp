@@ -335,7 +335,7 @@ PyTypeObject* make_type() {
 double bytes_of_operation(std::span<PyObject* const> operands) {
   bool has_array = false;
   for (PyObject* operand : operands) {
-    has_array = has_array || (operand != nullptr && (is_array_type(Py_TYPE(operand)) || is_waiting(operand)));
+    has_array = has_array || is_array_type(Py_TYPE(operand)) || is_waiting(operand);
   }
   const array::Numpy* np = has_array ? array::numpy_if_ready() : nullptr;
   std::array<double, kMostAxes> shape{};
@@ -343,7 +343,7 @@ double bytes_of_operation(std::span<PyObject* const> operands) {
   double item_size = 0.0;
   double bytes = 0.0;
   for (PyObject* operand : operands) {
-    PyObject* const like = operand == nullptr ? nullptr : array_behind(operand);
+    PyObject* const like = array_behind(operand);
     const array::OperandCode code = np == nullptr ? array::kForeign : array::classify(*np, like);
     if (code == array::kForeign) {
       return -1.0;
