@@ -1,5 +1,6 @@
 #include "recorder/array_operations.h"
 
+#include "recorder/facts.h"
 #include "replay/operations.h"
 #include "replay/regions.h"
 
@@ -21,6 +22,9 @@ int build(const ArrayOperator& op, array::RegionBuilder* builder, std::span<cons
       return builder->binary(static_cast<array::BinaryOperator>(op.code), numbers[0], numbers[1], temporaries);
     case ArrayOperator::Kind::kUnary:
       return builder->unary(replay::unary_operator(op.code), numbers[0], temporaries);
+    case ArrayOperator::Kind::kCall:
+      return is_ufunc(op.callable.get()) ? builder->call(op.callable.get(), numbers)
+                                         : builder->where(numbers[0], numbers[1], numbers[2]);
     default:
       return builder->compare(op.code, numbers[0], numbers[1]);
   }
@@ -41,6 +45,8 @@ PyObject* execute_operator(const ArrayOperator& op, std::span<PyObject* const> o
             return site.binary(static_cast<array::BinaryOperator>(op.code), operands[0], operands[1], mask, result);
           case ArrayOperator::Kind::kUnary:
             return site.unary(replay::unary_operator(op.code), operands[0], mask, result);
+          case ArrayOperator::Kind::kCall:
+            return site.call(op.callable.get(), operands.data(), static_cast<unsigned>(operands.size()), mask, result);
           default:
             return site.compare(op.code, operands[0], operands[1], mask, result);
         }
@@ -54,6 +60,8 @@ PyObject* execute_operator(const ArrayOperator& op, std::span<PyObject* const> o
             return replay::binary_operation(op.code, operands[0], operands[1]);
           case ArrayOperator::Kind::kUnary:
             return replay::unary_operation(op.code, operands[0]);
+          case ArrayOperator::Kind::kCall:
+            return PyObject_Vectorcall(op.callable.get(), operands.data(), operands.size(), nullptr);
           default:
             return PyObject_RichCompare(operands[0], operands[1], op.code);
         }

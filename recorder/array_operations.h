@@ -19,9 +19,10 @@
 namespace tagalong::recorder {
 
 struct ArrayOperator {
-  enum class Kind : std::uint8_t { kBinary, kUnary, kCompare };
+  enum class Kind : std::uint8_t { kBinary, kUnary, kCompare, kCall };
   Kind kind;
-  int code;  // NB_ADD …, UNARY_NEGATIVE …, Py_LT …
+  int code = 0;       // NB_ADD …, UNARY_NEGATIVE …, Py_LT …
+  Ref callable = {};  // of a call: a ufunc, or np.where
 };
 
 extern array::LoopTally proxy_tally;  // operations that have been executed as replays do, or left to NumPy

@@ -12,15 +12,16 @@
 #include <utility>
 #include <vector>
 
+#include "recorder/array_calls.h"
 #include "recorder/array_expression.h"
 #include "recorder/array_operations.h"
 #include "recorder/facts.h"
 #include "replay/array/bins.h"
-#include "replay/array/functions.h"
 #include "replay/array/kept_memory.h"
 #include "replay/array/operand.h"
 #include "rewriter/interp/exact_numbers.h"
 #include "rewriter/interp/once.h"
+#include "rewriter/interp/requests.h"
 
 namespace tagalong::recorder {
 
@@ -52,6 +53,7 @@ std::vector<Proxy*>& waiting() {
 
 Proxy* as_proxy(PyObject* object) { return reinterpret_cast<Proxy*>(object); }
 PyObject* object_of(PyObject* self) { return as_proxy(self)->object; }
+PyObject* object_of_operand(PyObject* operand) { return Py_TYPE(operand) == type ? object_of(operand) : operand; }
 bool is_waiting(PyObject* object) {
   return object != nullptr && Py_TYPE(object) == type && as_proxy(object)->expression != nullptr;
 }
@@ -86,7 +88,8 @@ void drop_waiting(const interp::Frame* frame) {
 bool settle_below(const interp::Frame* frame, PyObject* const* end) {
   while (Proxy* const first = first_waiting(frame, end)) {
     PyObject** const place = first->place;
-    Ref result = take(reinterpret_cast<PyObject*>(first)).expression.compute();
+    Expression expression = take(reinterpret_cast<PyObject*>(first)).expression;
+    Ref result = expression.compute();
     if (!result) {
       drop_waiting(frame);
       return false;
@@ -119,47 +122,54 @@ double bytes_of_array(PyObject* object) {
                                                           : 0.0;
 }
 
-// `right`: null, or what stands on the right. The interpreter's reference to the proxy is the last one, so what the
-// proxy stands for is given up with it.
-PyObject* operate(const ArrayOperator& op, PyObject* self, PyObject* right) {
-  PyObject** const place = as_proxy(self)->place;
-  interp::Frame* const frame = as_proxy(self)->frame;
-  const double bytes = as_proxy(self)->bytes;
-  if (place == nullptr && !is_waiting(self) && !is_waiting(right)) {
-    const std::array operands{object_of(self), right};
-    return execute_operator(op, std::span<PyObject* const>(operands).first(right == nullptr ? 1 : 2));
+bool is_anything_requested() { return static_cast<bool>(interp::RequestFlag(interp::thread_state())); }
+
+// What the proxies stand for is given up with the operation: the interpreter has the last reference to them.
+PyObject* operate_at_once(const ArrayOperator& op, std::span<PyObject* const> operands) {
+  std::array<PyObject*, kMostInputs> objects{};
+  std::ranges::transform(operands, objects.begin(), object_of_operand);
+  return execute_operator(op, std::span<PyObject* const>(objects).first(operands.size()));
+}
+
+// The operation of this proxy, which is the first one of the operands or stands for the function.
+PyObject* operate(ArrayOperator op, const Proxy* self, std::span<PyObject* const> operands) {
+  PyObject** const place = self->place;
+  interp::Frame* const frame = self->frame;
+  const double bytes = self->bytes;
+  if (place == nullptr && std::ranges::none_of(operands, is_waiting)) {
+    return operate_at_once(op, operands);
   }
-  const bool goes_on = place != nullptr && size_of(self) + size_of(right) < Expression::kMost;
+  const bool is_call = op.kind == ArrayOperator::Kind::kCall;
+  const std::size_t size =
+      std::transform_reduce(operands.begin(), operands.end(), std::size_t{0}, std::plus<>(), size_of);
+  // Behind a call the interpreter serves what is requested, which would find the result computed.
+  const bool goes_on = place != nullptr && size < Expression::kMost && !(is_call && is_anything_requested());
   if (place != nullptr && !goes_on && !settle_below(frame, place)) {
     return nullptr;
   }
-  Ref like = Ref::create(object_of(self));
+  Ref like;
   Expression expression;
-  Expression::Operand left;
-  if (is_waiting(self)) {
-    expression = take(self).expression;
-    left.node = expression.last();
-  } else {
-    left.object = Ref::steal(std::exchange(as_proxy(self)->object, Py_NewRef(Py_None)));
+  Expression::Operands taken_operands;
+  for (PyObject* operand : operands) {
+    Expression::Operand one;
+    Ref alike = Ref::create(object_of_operand(operand));
+    if (is_waiting(operand)) {
+      one = expression.append(take(operand).expression);
+    } else if (Py_TYPE(operand) == type) {
+      one.object = Ref::steal(std::exchange(as_proxy(operand)->object, Py_NewRef(Py_None)));
+    } else if (goes_on || is_call) {
+      one.object = Ref::create(operand);
+    }
+    if (!like || bytes_of_array(alike.get()) > bytes_of_array(like.get())) {
+      like = std::move(alike);
+    }
+    taken_operands.push_back(std::move(one));
   }
-  Expression::Operand other;
-  Ref like_right = Ref::create(right);
-  if (is_waiting(right)) {
-    Taken taken = take(right);
-    other = expression.append(std::move(taken.expression));
-    like_right = std::move(taken.like);
-  }
-  if (like_right && bytes_of_array(like_right.get()) > bytes_of_array(like.get())) {
-    std::swap(like, like_right);
-  }
-  like_right = Ref();
-  if (goes_on && other.node < 0 && right != nullptr) {
-    other.object = Ref::create(right);
-  }
-  expression.add(op, std::move(left), std::move(other), interp::unit_of(interp::current_frame(interp::thread_state())));
+  expression.add(std::move(op), std::move(taken_operands),
+                 interp::unit_of(interp::current_frame(interp::thread_state())));
   if (!goes_on) {
     like = Ref();  // or it would seem that somebody holds that operand
-    return expression.compute(right).release();
+    return expression.compute(operands.back()).release();
   }
   Proxy* result = make_proxy(std::move(like));
   if (result != nullptr) {
@@ -177,7 +187,7 @@ PyObject* binary(PyObject* self, PyObject* right) {
   if (Py_TYPE(self) != type) {
     Py_RETURN_NOTIMPLEMENTED;
   }
-  return operate({ArrayOperator::Kind::kBinary, kArgument}, self, right);
+  return operate({.kind = ArrayOperator::Kind::kBinary, .code = kArgument}, as_proxy(self), std::array{self, right});
 }
 
 template <int kArgument>
@@ -187,14 +197,14 @@ PyObject* power(PyObject* self, PyObject* right, PyObject* /*modulus*/) {
 
 template <int kOpcode>
 PyObject* unary(PyObject* self) {
-  return operate({ArrayOperator::Kind::kUnary, kOpcode}, self, nullptr);
+  return operate({.kind = ArrayOperator::Kind::kUnary, .code = kOpcode}, as_proxy(self), std::array{self});
 }
 
 PyObject* compare(PyObject* self, PyObject* right, int comparison) {
   if (Py_TYPE(self) != type) {
     Py_RETURN_NOTIMPLEMENTED;
   }
-  return operate({ArrayOperator::Kind::kCompare, comparison}, self, right);
+  return operate({.kind = ArrayOperator::Kind::kCompare, .code = comparison}, as_proxy(self), std::array{self, right});
 }
 
 // Whether it takes a part of an array, without a copy, and asks nobody.
@@ -231,23 +241,14 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
 PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* names) {
   PyObject* const callable = object_of(self);
   const std::span operands(arguments, static_cast<std::size_t>(PyVectorcall_NARGS(flags)));
-  const auto general = [&] { return PyObject_Vectorcall(callable, arguments, flags, names); };
-  if (callable == array::bincount()) {
-    std::array<PyObject*, 2 + kMostInputs> slots{nullptr, callable};
-    const std::size_t count = operands.size() + (names == nullptr ? 0 : PyTuple_GET_SIZE(names));
-    std::copy_n(arguments, count, slots.begin() + 2);
-    PyObject* bins = array::count_bins(slots.data(), static_cast<int>(count) + 2, names);
-    return bins != nullptr ? bins : general();
+  if (callable != array::bincount()) {
+    return operate({.kind = ArrayOperator::Kind::kCall, .callable = Ref::create(callable)}, as_proxy(self), operands);
   }
-  return execute(
-      operands,
-      [&](array::UfuncSite& site, unsigned mask, Ref* result) {
-        return site.call(callable, arguments, static_cast<unsigned>(operands.size()), mask, result);
-      },
-      [&](array::RegionBuilder& builder, std::span<const int> numbers) {
-        return is_ufunc(callable) ? builder.call(callable, numbers) : builder.where(numbers[0], numbers[1], numbers[2]);
-      },
-      general);
+  std::array<PyObject*, 2 + kMostInputs> slots{nullptr, callable};
+  const std::size_t count = operands.size() + (names == nullptr ? 0 : PyTuple_GET_SIZE(names));
+  std::copy_n(arguments, count, slots.begin() + 2);
+  PyObject* bins = array::count_bins(slots.data(), static_cast<int>(count) + 2, names);
+  return bins != nullptr ? bins : PyObject_Vectorcall(callable, arguments, flags, names);
 }
 
 // An exception has been raised before the operation was due that it waited for. Eager execution would have done it
@@ -334,7 +335,7 @@ PyTypeObject* make_type() {
 double bytes_of_operation(std::span<PyObject* const> operands) {
   bool has_array = false;
   for (PyObject* operand : operands) {
-    has_array = has_array || (operand != nullptr && (is_array_type(Py_TYPE(operand)) || is_waiting(operand)));
+    has_array = has_array || is_array_type(Py_TYPE(operand)) || is_waiting(operand);
   }
   const array::Numpy* np = has_array ? array::numpy_if_ready() : nullptr;
   std::array<double, kMostAxes> shape{};
@@ -342,7 +343,7 @@ double bytes_of_operation(std::span<PyObject* const> operands) {
   double item_size = 0.0;
   double bytes = 0.0;
   for (PyObject* operand : operands) {
-    PyObject* const like = operand == nullptr ? nullptr : array_behind(operand);
+    PyObject* const like = array_behind(operand);
     const array::OperandCode code = np == nullptr ? array::kForeign : array::classify(*np, like);
     if (code == array::kForeign) {
       return -1.0;
@@ -365,7 +366,7 @@ double least_bytes() { return static_cast<double>(std::min<long>(array::kLeastKe
 
 bool are_large_arrays(std::span<PyObject* const> operands) { return bytes_of_operation(operands) >= least_bytes(); }
 
-// The call whose arguments stand there, behind the callable.
+// The call whose arguments stand there, behind the callable: one that never waits.
 bool may_be_executed(PyObject* const* arguments, std::size_t count, bool has_keywords) {
   PyObject* callable = arguments[-1];
   if (arguments[-2] != nullptr || count == 0 || count > kMostInputs || PyFunction_Check(callable) ||
@@ -375,13 +376,7 @@ bool may_be_executed(PyObject* const* arguments, std::size_t count, bool has_key
   if (is_ufunc(callable)) {
     return !has_keywords && are_large_arrays({arguments, count});
   }
-  if (array::met_numpy() == nullptr) {
-    return false;
-  }
-  const bool is_where =
-      count == 3 && !has_keywords && array::known_function(callable).kind == array::KnownFunction::Kind::kWhere;
-  return is_where ? are_large_arrays({arguments, count})
-                  : callable == array::bincount() && are_large_arrays({arguments, 1});
+  return array::met_numpy() != nullptr && callable == array::bincount() && are_large_arrays({arguments, 1});
 }
 
 Proxy* replace(PyObject** place) {
@@ -394,26 +389,46 @@ Proxy* replace(PyObject** place) {
   return proxy;
 }
 
-// What waits below is computed first, in the order of the program.
-bool put_in_operator(std::size_t count, PyObject** end, const ArrayPlace& place) {
-  PyObject** const first = end - count;
-  const std::span<PyObject* const> operands(first, count);
+// An operation that may wait, the one that is asked first and where its result will be. What waits below is computed
+// first if it does not, in the order of the program.
+bool put_in_front(std::span<PyObject* const> operands, PyObject** asked, PyObject** result, const ArrayPlace& place) {
   const double bytes = bytes_of_operation(operands);
   if (bytes < least_bytes()) {
     return settle_arrays(place.frame);
   }
-  const bool may_wait =
-      place.may_wait && (std::ranges::any_of(operands, is_waiting) || bytes >= static_cast<double>(worth_waiting));
-  if (!may_wait && !settle_below(place.frame, first)) {
+  const bool may_wait = place.may_wait &&
+                        (std::ranges::any_of(operands, is_waiting) || bytes >= static_cast<double>(worth_waiting)) &&
+                        std::ranges::none_of(operands, is_mourned);
+  if (!may_wait && !settle_below(place.frame, result)) {
     return false;
   }
-  Proxy* proxy = is_waiting(*first) ? as_proxy(*first) : replace(first);
+  Proxy* proxy = is_waiting(*asked) ? as_proxy(*asked) : replace(asked);
   if (proxy != nullptr) {
     proxy->frame = place.frame;
-    proxy->place = may_wait ? first : nullptr;
+    proxy->place = may_wait ? result : nullptr;
     proxy->bytes = bytes;
   }
   return proxy != nullptr || settle_arrays(place.frame);
+}
+
+bool put_in_operator(std::size_t count, PyObject** end, const ArrayPlace& place) {
+  return put_in_front({end - count, count}, end - count, end - count, place);
+}
+
+bool put_in_call(std::size_t count, bool has_keywords, PyObject** end, const ArrayPlace& place) {
+  PyObject** const arguments = end - count;
+  const bool is_elementwise =
+      arguments[-2] == nullptr && count != 0 && !has_keywords && elementwise_arguments(arguments[-1]) == count;
+  if (is_elementwise) {
+    return put_in_front({arguments, count}, arguments - 1, arguments - 2, place);
+  }
+  if (!settle_arrays(place.frame)) {
+    return false;
+  }
+  if (may_be_executed(arguments, count, has_keywords)) {
+    replace(arguments - 1);
+  }
+  return true;
 }
 
 }  // namespace
@@ -427,14 +442,7 @@ bool put_array_proxy(const rewriter::Instruction& instruction, bool has_keywords
                      const ArrayPlace& place) {
   const auto argument = static_cast<std::size_t>(instruction.arg);
   if (instruction.opcode == CALL) {
-    if (!settle_arrays(place.frame)) {
-      return false;
-    }
-    PyObject** arguments = end - argument;
-    if (may_be_executed(arguments, argument, has_keywords)) {
-      replace(arguments - 1);
-    }
-    return true;
+    return put_in_call(argument, has_keywords, end, place);
   }
   if (instruction.opcode == STORE_SUBSCR) {
     PyObject** const value = end - 3;
@@ -454,7 +462,7 @@ bool has_waiting_arrays(const interp::Frame* frame) { return first_waiting(frame
 bool settle_arrays(const interp::Frame* frame) { return settle_below(frame, nullptr); }
 
 bool is_quiet_load(const rewriter::Instruction& instruction, PyObject* name, PyObject* const* end) {
-  if (instruction.opcode == LOAD_ATTR) {
+  if (instruction.opcode == LOAD_ATTR || instruction.opcode == LOAD_METHOD) {
     PyObject* owner = end[-1];
     PyTypeObject* const of = Py_TYPE(owner);
     return (PyModule_CheckExact(owner) && PyDict_GetItem(PyModule_GetDict(owner), name) != nullptr) ||

@@ -25,6 +25,11 @@ bool is_operator(const Instruction& instruction) {
   }
 }
 
+// Calls of ufuncs and the like may be (array_calls.h). Keyword arguments are none of theirs.
+bool is_operation(const Instruction& instruction) {
+  return is_operator(instruction) || instruction.opcode == op::kCALL;
+}
+
 // What runs no code of anybody's, or is looked at before it does.
 bool may_be_passed(const Instruction& instruction) {
   switch (instruction.opcode) {
@@ -35,18 +40,25 @@ bool may_be_passed(const Instruction& instruction) {
     case op::kBUILD_SLICE:
     case op::kBUILD_TUPLE:
     case op::kLOAD_ATTR:
+    case op::kLOAD_METHOD:
     case op::kBINARY_SUBSCR:
+    case op::kPUSH_NULL:
+    case op::kPRECALL:
       return true;
     default:
-      return is_operator(instruction);
+      return is_operation(instruction);
   }
+}
+
+bool may_ask(int opcode) {
+  return opcode == op::kLOAD_ATTR || opcode == op::kLOAD_METHOD || opcode == op::kBINARY_SUBSCR;
 }
 
 }  // namespace
 
 ArraySpans find_array_spans(const Assembly& assembly, const std::vector<int>& depths) {
   const auto count = static_cast<std::size_t>(assembly.size());
-  ArraySpans spans{std::vector<bool>(count), std::vector<bool>(count)};
+  ArraySpans spans{std::vector<bool>(count), std::vector<int>(count, -1), std::vector<bool>(count)};
   const std::vector<bool> arrives = assembly.arrivals();
   std::vector<int> handler(count, -1);
   for (std::size_t range = 0; range < assembly.ranges.size(); ++range) {
@@ -54,7 +66,7 @@ ArraySpans find_array_spans(const Assembly& assembly, const std::vector<int>& de
               static_cast<int>(range));
   }
   for (std::size_t first = 0; first + 1 < count; ++first) {
-    if (!is_operator(assembly.instructions[first])) {
+    if (!is_operation(assembly.instructions[first])) {
       continue;
     }
     const int place = depths[first + 1] - 1;  // of the result on the stack
@@ -74,14 +86,17 @@ ArraySpans find_array_spans(const Assembly& assembly, const std::vector<int>& de
       if (!may_be_passed(instruction)) {
         break;
       }
-      if (depths[next] - rewriter::pops(instruction.opcode, instruction.arg) <= place) {
-        spans.may_wait[first] = is_operator(instruction);
+      const bool takes = instruction.opcode != op::kPRECALL;  // they stay where they are, for the CALL
+      if (takes && depths[next] - rewriter::pops(instruction.opcode, instruction.arg) <= place) {
+        const bool is_call = instruction.opcode == op::kCALL;
+        const int callable = is_call ? depths[next] - static_cast<int>(instruction.arg) - 1 : -1;
+        spans.may_wait[first] = is_operation(instruction) && place > callable;
+        spans.callable[first] = callable;
         break;
       }
     }
     for (std::size_t passed = first + 1; spans.may_wait[first] && passed < next; ++passed) {
-      const int opcode = assembly.instructions[passed].opcode;
-      spans.is_passed[passed] = spans.is_passed[passed] || opcode == op::kLOAD_ATTR || opcode == op::kBINARY_SUBSCR;
+      spans.is_passed[passed] = spans.is_passed[passed] || may_ask(assembly.instructions[passed].opcode);
     }
   }
   return spans;

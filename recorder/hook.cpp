@@ -59,7 +59,7 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
       return nullptr;  // as the frame goes on without hooks
     }
   }
-  if (is_polite) {
+  if (is_polite && !has_waiting_arrays(frame)) {
     Py_RETURN_NONE;
   }
   return interp::impolite_result(interp::thread_state());

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "recorder/array_calls.h"
 #include "recorder/array_expression.h"
 #include "recorder/array_proxy.h"
 #include "recorder/hook.h"
@@ -65,6 +66,21 @@ const char* stop_text(Stop stop) {
 void Session::reap() { t_finished_slot.session.reset(); }
 
 bool Session::is_recording() { return t_session_slot.session != nullptr && !t_session_slot.session->waiting_; }
+
+Session::Pause::Pause() {
+  if (is_recording()) {
+    session_ = t_session_slot.session;
+    session_->waiting_ = true;
+    interp::release_hook();
+  }
+}
+
+Session::Pause::~Pause() {
+  if (session_ != nullptr) {
+    session_->waiting_ = false;
+    interp::acquire_hook();
+  }
+}
 
 Session::Session(PyThreadState* thread, Sink& sink, const Limits& limits, Ref sink_owner)
     : thread_(thread),
@@ -307,27 +323,22 @@ bool Session::prepare_array_operation(interp::Frame* frame, int instruction) {
   const auto place = static_cast<std::size_t>(instruction);
   PyObject** const end = interp::stack_base(frame) + decoded.shape->depths[place];
   const bool is_operation = may_have_array_proxy(operation.opcode);
-  PyObject* const loaded_name =
-      operation.opcode == rewriter::op::kLOAD_ATTR ? name(static_cast<int>(operation.arg)) : nullptr;
+  const bool has_name = operation.opcode == rewriter::op::kLOAD_ATTR || operation.opcode == rewriter::op::kLOAD_METHOD;
+  PyObject* const loaded_name = has_name ? name(static_cast<int>(operation.arg)) : nullptr;
   if (!is_operation &&
       (!decoded.spans.is_passed[place] || !has_waiting_arrays(frame) || is_quiet_load(operation, loaded_name, end))) {
     return true;  // the hook is there for others
   }
   const bool has_keywords = operation.opcode == rewriter::op::kCALL &&
                             instruction_at(call_start(instruction)).opcode == rewriter::op::kKW_NAMES;
-  const bool may_wait = decoded.spans.may_wait[place] && has_plain_globals(frame);
-  const bool may_settle = has_waiting_arrays(frame);
-  if (may_settle) {
-    waiting_ = true;  // what is computed now may call somebody
-    interp::release_hook();
+  const int taker = decoded.spans.callable[place];
+  const bool may_wait = decoded.spans.may_wait[place] && has_plain_globals(frame) &&
+                        (taker < 0 || elementwise_arguments(interp::stack_base(frame)[taker]) != 0);
+  std::optional<Pause> pause;
+  if (has_waiting_arrays(frame)) {
+    pause.emplace();  // what is computed now may call somebody
   }
-  const bool is_done =
-      is_operation ? put_array_proxy(operation, has_keywords, end, {frame, may_wait}) : settle_arrays(frame);
-  if (may_settle) {
-    waiting_ = false;
-    interp::acquire_hook();
-  }
-  return is_done;
+  return is_operation ? put_array_proxy(operation, has_keywords, end, {frame, may_wait}) : settle_arrays(frame);
 }
 
 void Session::after(interp::Frame* frame, int instruction) {
@@ -487,14 +498,11 @@ void Session::give_up_refused() {
   }
   const std::shared_ptr<Session> kept = t_session_slot.session;
   const std::vector<PyObject**> places = std::exchange(refused_, {});
-  waiting_ = true;
-  interp::release_hook();
+  const Pause pause;
   for (PyObject** place : places) {
     PyObject* old = std::exchange(*place, Py_NewRef(Py_None));
     Py_DECREF(old);
   }
-  waiting_ = false;
-  interp::acquire_hook();
 }
 
 void Session::come_back(interp::Frame* frame) {

@@ -126,6 +126,18 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
 
   [[nodiscard]] PyThreadState* thread() const { return thread_; }
 
+  // While it lives, this thread's recording waits: what runs is none of the instruction that its shadow stands before.
+  class Pause {
+   public:
+    Pause();
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+    ~Pause();
+
+   private:
+    std::shared_ptr<Session> session_;  // null: none records
+  };
+
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session();

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "replay/array/fresh_pages.h"
+
 namespace tagalong::array {
 namespace {
 
@@ -108,6 +110,9 @@ void* take(void* context, std::size_t size) {
     }
     release(numpys, all);
     memory = numpys.malloc(numpys.context, size);
+  }
+  if (memory != nullptr && size >= kLeastKept) {
+    make_pages(memory, size);
   }
   return memory;
 }

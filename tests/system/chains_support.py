@@ -109,6 +109,26 @@ def both(source: str, **names: Any) -> tuple[Function, Function]:
     return eager, tagalong.trace(function)
 
 
+def compare_first_calls(
+    source: str, make: Callable[[], list[Any]], errstate: Any = None, **names: Any
+) -> tuple[int, int]:
+    """What the first two calls do, against eager execution.
+
+    Returns how many expressions the first one has computed as one region, and operation by operation.
+    """
+    eager, traced = both(source, **names)
+    state = errstate or {"all": "warn"}
+    expected = Outcome(eager, make(), state)
+    before = _core._expression_counts()
+    first = Outcome(traced, make(), state)
+    after = _core._expression_counts()
+    assert first.compared == expected.compared
+    second = Outcome(traced, make(), state)
+    assert second.compared == expected.compared
+    assert tagalong.stats(traced).records >= 1
+    return after[0] - before[0], after[1] - before[1]
+
+
 def deaths(function: Function, size: int) -> Any:
     """What `function(x, make, note)` returns, and the order in which the arrays that it makes die between its notes."""
     seen: list[str] = []
