@@ -129,6 +129,26 @@ def compare_first_calls(
     return after[0] - before[0], after[1] - before[1]
 
 
+WAITING_LAYOUTS = arrays_support.FLAT_IN_LAYOUTS | {"read-only": lambda x: np.broadcast_to(x, (3, x.size))}
+
+
+def compare_in_layout(source: str, layout: str, size: int, *, is_left: bool) -> None:
+    """First calls with an expression of `x` and `y`, one of which lies so; `size` is the square of a number."""
+    side = round(size**0.5)
+    if layout == "column":
+        made = [np.linspace(-1.0, 4.0, side).reshape(-1, 1), np.linspace(2.0, -2.0, 10 * side)]
+    else:
+        made = [np.linspace(-1.0, 4.0, size), np.linspace(2.0, -2.0, size)]
+        made[0] = WAITING_LAYOUTS[layout](made[0])
+        if made[0].ndim == 2 and layout not in ("subclass", "read-only"):
+            made[1] = made[1].reshape(side, side)
+    if not is_left:
+        made.reverse()
+    program = f"def f(x, y):\n    return {source}"
+    compare_first_calls(program, lambda: [array.copy("K") for array in made])
+    compare_first_calls(program, lambda: list(made))
+
+
 def deaths(function: Function, size: int) -> Any:
     """What `function(x, make, note)` returns, and the order in which the arrays that it makes die between its notes."""
     seen: list[str] = []
