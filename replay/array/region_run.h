@@ -51,8 +51,8 @@ struct RegionPlan::Frame {
   std::array<Accumulator, kMaxRegionReductions> reduced;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   Folds* folds = nullptr;
   ExactLeaves leaves;
-  Extent row = 0;                             // elements that become one of a column
-  const ExactCode* streaming = nullptr;       // in place of the only step
+  Extent row = 0;                                                     // elements that become one of a column
+  const ExactCode* streaming = nullptr;                               // in place of the only step
   boost::container::static_vector<Slot, kMaxRegionOutputs> streamed;  // what it writes past the caches
 };
 
