@@ -7,6 +7,9 @@
 
 namespace tagalong::array {
 
+// madvise() for the whole pages of some memory.
+[[nodiscard]] int advise_pages(void* memory, std::size_t size, int advice);
+
 // Nothing that a program could see but the time. Where there is no such request, none.
 void make_pages(void* memory, std::size_t size);
 

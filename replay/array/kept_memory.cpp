@@ -1,7 +1,6 @@
 #include "replay/array/kept_memory.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstring>
@@ -60,13 +59,7 @@ Store& store() {
 Shelf& shelf_of(std::size_t size) { return size <= kMostKeptTogether ? store().ordinary : store().large; }
 
 // False: it is not memory that can be given so.
-bool lend_pages(void* memory, std::size_t size) {
-  static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
-  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + size) / page * page;
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): whole pages of it
-  return madvise(reinterpret_cast<void*>(begin), end - begin, MADV_FREE) == 0;
-}
+bool lend_pages(void* memory, std::size_t size) { return advise_pages(memory, size, MADV_FREE) == 0; }
 
 // What must go, so that there is not too much.
 void take_oldest(Shelf* shelf, std::size_t most, std::vector<Kept>* oldest) {

@@ -13,11 +13,18 @@
 #include <immintrin.h>
 #endif
 
+#include <cstdint>
+
 #include "replay/array/numpy_abi.h"
 
 namespace tagalong::array {
 
 inline constexpr Extent kLanes = 8;
+
+// Elements in front of the next line of memory, which is as long as a vector.
+[[nodiscard]] inline Extent before_line(const double* values) {
+  return static_cast<Extent>(-(reinterpret_cast<std::uintptr_t>(values) / sizeof(double)) % kLanes);
+}
 
 #if defined(__x86_64__)
 

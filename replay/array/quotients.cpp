@@ -93,11 +93,6 @@ bool is_exact_enough(double low) { return low == 0.0 || std::abs(low) >= kSmalle
 
 TAGALONG_INTRINSICS_BEGIN
 
-// Elements in front of the next line of memory.
-Extent before_line(const double* to) {
-  return static_cast<Extent>(-(reinterpret_cast<std::uintptr_t>(to) / sizeof(double)) % kLanes);
-}
-
 // Four vectors at once are multiplied if all their numbers are in the range, or zeros, which have the sign of the
 // dividend. Otherwise, and at the ends, that is decided for each vector, and those with other numbers are divided,
 // before any other arithmetic could raise a flag. Nothing is read again that has been written, so the quotients may be

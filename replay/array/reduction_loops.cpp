@@ -83,7 +83,7 @@ template <bool of_largest>
   };
   Extent done = 0;
   if (count >= kWorthAligning) {  // NumPy's memory begins anywhere, and what lies across two lines is read twice
-    done = static_cast<Extent>(-reinterpret_cast<std::uintptr_t>(values) / sizeof(double) % kLanes);
+    done = before_line(values);
     take(values, done);
   }
   for (; done + kTogether * kLanes <= count; done += kTogether * kLanes) {
