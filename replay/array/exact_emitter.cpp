@@ -25,7 +25,7 @@ bool is_bool(Exact what) { return what >= Exact::kLess && what <= Exact::kNot; }
 std::size_t registers_of(Exact what) {
   switch (what) {
     case Exact::kExp:
-      return 6;
+      return 5;
     case Exact::kLog:
       return 7;
     default:

@@ -187,6 +187,7 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   Xbyak::Zmm taken() { return Xbyak::Zmm(take()); }
   Wide taken_each(std::size_t vectors);
   Wide taken_each(std::size_t vectors, Constant constant);
+  void load_each(const Wide& each, Constant constant);
   void release(const Xbyak::Zmm& vector) { release(vector.getIdx()); }
   void release(const Wide& vectors) {
     for (const Xbyak::Zmm& vector : vectors) {
@@ -205,6 +206,8 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   Wide linear(Constant first, Constant second, const Wide& x, const Xbyak::Zmm& scratch);
   // Item by item, by the last four bits of each place.
   Wide looked_up(Constant first_half, Constant second_half, const Wide& places, const Xbyak::Zmm& scratch);
+  void look_up(const Wide& found, Constant first_half, Constant second_half, const Wide& places,
+               const Xbyak::Zmm& scratch);
 
   std::span<const ExactOperation> operations_;
   std::span<const ExactInput> inputs_;

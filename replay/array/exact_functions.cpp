@@ -27,17 +27,28 @@ constexpr auto kOneOf = bits(-0.0, 1.0, -1.0, 0.75);
 // Twice the bits of the largest magnitude whose exp is computed here: shifted to the left, a number has no sign.
 constexpr std::array kExpLimitBits{std::bit_cast<Bits>(0x1.61da04cbafe44p+9) << 1U};
 constexpr auto kExpPerLn2Bits = bits(0x1.71547652b82fep+0);
-// Added to a number it leaves the number's sixteenths in the last bits.
+// Added to a number it leaves the number's sixteenths in the last bits, as a place: the last four are those of a whole,
+// j, and before them are the wholes as the bits of an exponent.
 constexpr auto kExpToPartBits = bits(0x1.8000000003ff0p+48);
 constexpr auto kExpLn2Bits = bits(0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56);
 constexpr auto kExpPolynomial = bits(0x1.fffffffffff70p-1, 0x1.000000000d008p-1, 0x1.5555553939732p-3,
                                      0x1.55557242d68fep-5, 0x1.1101cbbc265c0p-7, 0x1.7411836940c04p-10);
-// 2^(j/16), and what rounding took from it, relative to it.
-constexpr Table kPowers = bits(0x1.0000000000000p+0, 0x1.0b5586cf9890fp+0, 0x1.172b83c7d517bp+0, 0x1.2387a6e756238p+0,
-                               0x1.306fe0a31b715p+0, 0x1.3dea64c123422p+0, 0x1.4bfdad5362a27p+0, 0x1.5ab07dd485429p+0);
+// 2^(j/16), less the bits that a place has for j and an exponent of 0, and what rounding took from it, relative to it.
+constexpr int kPlaceShift = 48;  // the last four bits of a place to the first of a fraction, or back
+template <class... Numbers>
+constexpr std::array<Bits, sizeof...(Numbers)> powers(Bits first, Numbers... numbers) {
+  std::array<Bits, sizeof...(Numbers)> each = bits(numbers...);
+  for (Bits j = 0; j < each.size(); ++j) {
+    each.at(j) -= std::bit_cast<Bits>(1.0) + ((first + j) << static_cast<unsigned>(kPlaceShift));
+  }
+  return each;
+}
+constexpr Table kPowers =
+    powers(0, 0x1.0000000000000p+0, 0x1.0b5586cf9890fp+0, 0x1.172b83c7d517bp+0, 0x1.2387a6e756238p+0,
+           0x1.306fe0a31b715p+0, 0x1.3dea64c123422p+0, 0x1.4bfdad5362a27p+0, 0x1.5ab07dd485429p+0);
 constexpr Table kPowersEnd =
-    bits(0x1.6a09e667f3bcdp+0, 0x1.7a11473eb0187p+0, 0x1.8ace5422aa0dbp+0, 0x1.9c49182a3f090p+0, 0x1.ae89f995ad3adp+0,
-         0x1.c199bdd85529cp+0, 0x1.d5818dcfba487p+0, 0x1.ea4afa2a490dap+0);
+    powers(8, 0x1.6a09e667f3bcdp+0, 0x1.7a11473eb0187p+0, 0x1.8ace5422aa0dbp+0, 0x1.9c49182a3f090p+0,
+           0x1.ae89f995ad3adp+0, 0x1.c199bdd85529cp+0, 0x1.d5818dcfba487p+0, 0x1.ea4afa2a490dap+0);
 constexpr Table kPowersLow =
     bits(0x0.0p+0, 0x1.79aa65d837b6dp-54, -0x1.01b15eaa59348p-55, 0x1.68efde3a8a894p-54, 0x1.34d754db0abb6p-55,
          0x1.59f48a72a4c6dp-55, 0x1.690cebb7aafb0p-56, 0x1.063e1e21c5409p-54);
@@ -67,7 +78,6 @@ constexpr int kLess = 0x11;          // vcmppd
 constexpr int kNotPositive = 0xDF;   // vfpclasspd: NaNs, zeros, infinities, negative numbers
 constexpr int kFromOneToTwo = 0x08;  // vgetmantpd
 constexpr int kToPartsOf32 = 0x58;   // vrndscalepd: to nearest, nothing raised
-constexpr int kPlaceShift = 48;      // the first four bits of a fraction to the last of the number
 
 using Xbyak::Zmm;
 
@@ -177,11 +187,15 @@ ExactEmitter::Wide ExactEmitter::taken_each(std::size_t vectors) {
 
 ExactEmitter::Wide ExactEmitter::taken_each(std::size_t vectors, Constant constant) {
   Wide each = taken_each(vectors);
+  load_each(each, constant);
+  return each;
+}
+
+void ExactEmitter::load_each(const Wide& each, Constant constant) {
   load(each[0].getIdx(), constant);
-  for (std::size_t i = 1; i < vectors; ++i) {
+  for (std::size_t i = 1; i < each.size(); ++i) {
     vmovapd(each[i], each[0]);
   }
-  return each;
 }
 
 Zmm ExactEmitter::constant(Constant constant, const Zmm& scratch) {
@@ -206,15 +220,22 @@ ExactEmitter::Wide ExactEmitter::linear(Constant first, Constant second, const W
 
 ExactEmitter::Wide ExactEmitter::looked_up(Constant first_half, Constant second_half, const Wide& places,
                                            const Zmm& scratch) {
-  Wide found = taken_each(places.size(), first_half);
+  Wide found = taken_each(places.size());
+  look_up(found, first_half, second_half, places, scratch);
+  return found;
+}
+
+void ExactEmitter::look_up(const Wide& found, Constant first_half, Constant second_half, const Wide& places,
+                           const Zmm& scratch) {
+  load_each(found, first_half);
   const Zmm end = constant(second_half, scratch);
   for (std::size_t i = 0; i < places.size(); ++i) {
     vpermt2pd(found[i], places[i], end);
   }
-  return found;
 }
 
-// x = n ln 2 + r, n a multiple of 1/16:  2^floor(n) * (T + T * (r P(r) + t)).
+// x = n ln 2 + r, n a multiple of 1/16:  T + T * (r P(r) + t), T = 2^n. SVML scales by 2^floor(n) at the end. None of
+// these results is subnormal, so it is the same to have it in T, and takes less time.
 void ExactEmitter::exponential(const Places& out, const Places& in) {
   using enum Constant;
   const std::size_t vectors = in.size();
@@ -240,6 +261,7 @@ void ExactEmitter::exponential(const Places& out, const Places& in) {
   }
   fused(Fused::kNegatedAdd231, r, n, constant(kExpLn2, scratch));
   fused(Fused::kNegatedAdd231, r, n, constant(kExpLn2Low, scratch));
+  release(n);
 
   const Wide sum = linear(kExp4, kExp5, r, scratch);
   const Wide second = linear(kExp2, kExp3, r, scratch);
@@ -257,12 +279,16 @@ void ExactEmitter::exponential(const Places& out, const Places& in) {
   fused(Fused::kAdd213, sum, r, low);
   release(low);
   release(r);
-  const Wide power = looked_up(kExpPower, kExpPowerEnd, place, scratch);
-  fused(Fused::kAdd213, sum, power, power);
+  const Wide power = vectors_of(out);
+  look_up(power, kExpPower, kExpPowerEnd, place, scratch);
   for (std::size_t i = 0; i < vectors; ++i) {
-    vscalefpd(masked(out[i]), sum[i], n[i] | T_rn_sae);
+    vpsllq(place[i], place[i], kPlaceShift);
+    vpaddq(power[i], power[i], place[i]);
   }
-  for (const Wide& each : {Wide(1, scratch), n, place, sum, power}) {
+  for (std::size_t i = 0; i < vectors; ++i) {
+    fused(Fused::kAdd231, masked(out[i]), power[i], sum[i] | T_rn_sae);
+  }
+  for (const Wide& each : {Wide(1, scratch), place, sum}) {
     release(each);
   }
 }
