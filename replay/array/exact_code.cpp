@@ -114,7 +114,7 @@ std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
         return Code{};
       }
       void* memory = replay::native::place_code({emitter.getCode(), emitter.getSize()});
-      return Code{memory, emitter.getSize(), reinterpret_cast<int (*)(char* const*, Extent)>(memory)};
+      return Code{memory, emitter.getSize(), reinterpret_cast<decltype(Code::run)>(memory)};
     };
     constexpr std::size_t kMostHoisted = ExactEmitter::kRegisters - 6;
     Code made;

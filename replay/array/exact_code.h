@@ -107,16 +107,23 @@ class ExactCode {
   ~ExactCode();
   // False: something is left open; what has been stored means nothing.
   bool run(char* const* data, Extent count) const {
-    return divisors_.empty() ? plain_.run(data, count) == 0 : run_with_quotients(data, count);
+    return divisors_.empty() ? plain_.run(data, count, 1, nullptr) == 0 : run_with_quotients(data, count);
+  }
+  // Rows of `count` elements, from each of which it is so many bytes to the next one, by slots. Not where there is a
+  // sum or where places are found. Pointers may be changed. Long rows that are divided by numbers are better run alone.
+  bool run_rows(char** data, Extent count, Extent rows, const Extent* steps) const {
+    return plain_.run(data, count, rows, steps) == 0;
   }
   // Whether what is left open is tried otherwise: the operands are read again.
   [[nodiscard]] bool has_second_way() const { return !divisors_.empty(); }
+  // Elements: for less the reciprocals and two looks at the flags take as long as is saved in half a block.
+  static constexpr Extent kLeastQuotients = 768;
 
  private:
   struct Code {
     void* memory = nullptr;
     std::size_t size = 0;
-    int (*run)(char* const* data, Extent count) = nullptr;
+    int (*run)(char* const* data, Extent count, Extent rows, const Extent* steps) = nullptr;
   };
   ExactCode(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs,
             std::span<const std::uint8_t> stored, ExactSum sum)

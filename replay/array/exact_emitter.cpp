@@ -79,6 +79,10 @@ bool ExactEmitter::emit(std::size_t vectors, std::size_t hoisted) {
   for (const int number : kSaved) {
     push(Reg64(number));
   }
+  if (goes_through_rows()) {
+    push(rdx);
+    push(rcx);
+  }
   for (std::size_t i = 0; i < bases_.size() && i < kBases.size(); ++i) {
     mov(Reg64(kBases.at(i)), ptr[rdi + bases_[i] * kItemBytes]);
   }
@@ -90,6 +94,8 @@ bool ExactEmitter::emit(std::size_t vectors, std::size_t hoisted) {
   }
   prepare_divisors();
   kxorw(k2, k2, k2);
+  Label row;
+  L(row);
   xor_(eax, eax);
   if (finding_.result >= 0) {
     rows();
@@ -122,11 +128,14 @@ bool ExactEmitter::emit(std::size_t vectors, std::size_t hoisted) {
     jmp(remaining);
   }
   L(end);
+  if (goes_through_rows()) {
+    next_row(row);
+  }
   kmovw(eax, k2);
   Label finish;
   L(finish);
   vzeroupper();
-  if (sum_.result >= 0) {
+  if (sum_.result >= 0 || goes_through_rows()) {
     add(rsp, 2 * kItemBytes);
   }
   for (std::size_t i = kSaved.size(); i-- > 0;) {
@@ -139,6 +148,25 @@ bool ExactEmitter::emit(std::size_t vectors, std::size_t hoisted) {
   pool();
   ready(PROTECT_RW);  // runs elsewhere
   return !is_full_;
+}
+
+// On the stack: how far it is to the next row, by slots, and how many rows there are.
+void ExactEmitter::next_row(const Label& row) {
+  Label end;
+  dec(qword[rsp + kItemBytes]);
+  jz(end);
+  mov(rcx, ptr[rsp]);
+  for (std::size_t i = 0; i < bases_.size(); ++i) {
+    const int offset = bases_[i] * kItemBytes;
+    if (i < kBases.size()) {
+      add(Reg64(kBases.at(i)), ptr[rcx + offset]);
+    } else {
+      mov(rdx, ptr[rcx + offset]);
+      add(ptr[rdi + offset], rdx);
+    }
+  }
+  jmp(row);
+  L(end);
 }
 
 void ExactEmitter::rounds() {

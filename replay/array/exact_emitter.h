@@ -67,7 +67,8 @@ inline constexpr auto kConstants = static_cast<std::size_t>(Constant::kNone);
 
 // The loop over whole vectors, and what remains under a mask:
 //   rdi  pointers by slot      rsi  the last element at which a round begins      rax  the element
-//   rcx, rdx  scratch          k1   the lanes that remain      k2  those where something is left open
+//   rcx, rdx  scratch, at the beginning the steps to the next row and the number of rows
+//   k1   the lanes that remain      k2  those where something is left open
 // A round is of two vectors where there are registers enough: what one waits for, the other does not. Each operation is
 // done for both before the next one, so that the processor, which looks ahead a few dozen instructions, sees both.
 // Bools are lanes of ones or zeros in registers like the others.
@@ -129,6 +130,9 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   [[nodiscard]] bool is_kept_in_row(const Value& value) const {
     return finding_.result >= 0 && value.in_memory && !value.is_item;
   }
+  // Of memory, as run_rows() asks for them.
+  [[nodiscard]] bool goes_through_rows() const { return sum_.result < 0 && finding_.result < 0; }
+  void next_row(const Xbyak::Label& row);
   // The loop over whole vectors.
   void rounds();
   // The same for each leaf. On the stack: the leaf, the number of elements.

@@ -13,8 +13,6 @@ namespace tagalong::array {
 
 namespace {
 
-constexpr Extent kLeast =
-    768;  // elements: the reciprocals and two looks at the flags take as long as is saved in half a block
 constexpr unsigned kReported = 0x1D;    // of the control register: flags but those of denormal and inexact
 constexpr unsigned kInexact = 0x22;     // these
 constexpr unsigned kOrdinary = 0x1F80;  // nothing traps, to the nearest, subnormal numbers as they are
@@ -23,8 +21,8 @@ constexpr unsigned kOrdinary = 0x1F80;  // nothing traps, to the nearest, subnor
 
 // A flag that is up afterwards may have been raised on the way to a quotient, which need not be right then.
 bool ExactCode::run_with_quotients(char* const* data, Extent count) const {
-  if (count < kLeast) {
-    return plain_.run(data, count) == 0;
+  if (count < kLeastQuotients) {
+    return plain_.run(data, count, 1, nullptr) == 0;
   }
   const unsigned control = _mm_getcsr();
   const auto is_suitable = [&](std::uint8_t slot) {
@@ -33,21 +31,23 @@ bool ExactCode::run_with_quotients(char* const* data, Extent count) const {
     return has_quick_quotients(divisor);
   };
   if ((control & ~kInexact) != kOrdinary || !std::ranges::all_of(divisors_, is_suitable)) {
-    return plain_.run(data, count) == 0;
+    return plain_.run(data, count, 1, nullptr) == 0;
   }
-  const bool is_done = multiplying_.run(data, count) == 0;
+  const bool is_done = multiplying_.run(data, count, 1, nullptr) == 0;
   if ((_mm_getcsr() & kReported) == 0) [[likely]] {
     quotient_tally.computed.add();
     return is_done;
   }
   quotient_tally.left.add();
   _mm_setcsr(control);
-  return plain_.run(data, count) == 0;
+  return plain_.run(data, count, 1, nullptr) == 0;
 }
 
 #else
 
-bool ExactCode::run_with_quotients(char* const* data, Extent count) const { return plain_.run(data, count) == 0; }
+bool ExactCode::run_with_quotients(char* const* data, Extent count) const {
+  return plain_.run(data, count, 1, nullptr) == 0;
+}
 
 #endif
 

@@ -60,6 +60,7 @@ struct RegionCounts {
   Tally streamed;               // blocks whose results were written past the caches
   Tally joined_sums;            // blocks that were summed while they were computed
   Tally rows_kept;              // blocks of the same row again and again that were there already
+  Tally rows_together;          // that lie apart, computed with others by one call of machine code
   std::uint64_t at_once = 0;    // into arrays that are there already, since nothing could have to be reported
   std::uint64_t twice = 0;      // of those that were computed a second time, into arrays that are there already
   std::uint64_t refused = 0;    // floating point errors, or an exception: the operations were done again, one by one
@@ -271,6 +272,8 @@ class RegionPlan {
   [[nodiscard]] Shape column_shape(const Shape& shape, bool drops_axes) const;
   bool compute_staged(const Operation& operation, Frame* frame, Extent count) const;
   bool compute_next(Frame* frame, Space* space, Extent count) const;
+  [[nodiscard]] Extent rows_together(const Frame& frame, const Space& space, Extent left) const;
+  bool compute_together(Frame* frame, Space* space, Extent rows) const;
   bool has_nans(const Frame& frame, Extent count) const;
   bool reduce_block(Frame* frame, Extent count) const;
   bool compute_block(Frame* frame, Extent count) const;

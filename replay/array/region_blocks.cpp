@@ -289,6 +289,14 @@ bool RegionPlan::compute(Frame* frame, Space* space) const {
     const Extent long_row = is_joined_ ? kLongRowOfOne : kLongRow;
     const bool is_by_rows = !is_staged_ && space != nullptr && space->walk->row() >= long_row;
     for (Extent left = frame->count; left > 0;) {
+      const Extent rows = space != nullptr ? rows_together(*frame, *space, left) : 0;
+      if (rows > 1) {
+        if (!compute_together(frame, space, rows)) {
+          return false;
+        }
+        left -= frame->is_one_by_one ? 0 : rows * space->walk->row();
+        continue;
+      }
       Extent most = std::min(left, frame->block);
       if (!is_staged_ && left > most && left - most < kLeastBlock) {
         most -= kLeastBlock;

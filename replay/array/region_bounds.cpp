@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <boost/container/static_vector.hpp>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -75,12 +76,13 @@ std::uint64_t largest_magnitude(const char* data, std::size_t bytes) {
 
 // Whether there is little between the elements of a view, and nowhere so much that it may be nobody's memory.
 bool is_dense(const View& view, const Bytes& bytes, Extent item_size) {
-  std::vector<std::pair<Extent, Extent>> axes;  // stride and length
-  axes.reserve(static_cast<std::size_t>(view.shape.nd));
+  using Axis = std::pair<Extent, Extent>;  // stride and length
+  boost::container::static_vector<Axis, kMaxRegionDims> axes;
   for (int axis = 0; axis < view.shape.nd; ++axis) {
     axes.emplace_back(std::abs(view.strides[axis]), view.shape.dims[axis]);
   }
-  std::ranges::sort(axes);
+  std::ranges::make_heap(axes);  // of sort() the compiler says that it would go beyond so few
+  std::ranges::sort_heap(axes);
   Extent reached = item_size;
   for (const auto& [stride, length] : axes) {
     if (length > 1 && stride >= reached + kPage) {
@@ -89,6 +91,47 @@ bool is_dense(const View& view, const Bytes& bytes, Extent item_size) {
     reached += stride * (length - 1);
   }
   return bytes.last - bytes.first <= 2 * view.shape.count() * item_size;
+}
+
+using AllBytes = boost::container::static_vector<Bytes, kMaxRegionInputs>;
+
+// Of all of these, sorted meanwhile. Most operands are parts of one array, which is looked at once.
+std::uint64_t largest_magnitude(AllBytes* all, std::size_t parts) {
+  std::ranges::sort(*all, {}, &Bytes::first);
+  AllBytes apart;
+  for (const Bytes& bytes : *all) {
+    if (!apart.empty() && bytes.first <= apart.back().last) {
+      apart.back().last = std::max(apart.back().last, bytes.last);
+    } else {
+      apart.push_back(bytes);
+    }
+  }
+  const auto length = [](const Bytes& bytes) { return static_cast<std::size_t>(bytes.last - bytes.first); };
+  if (apart.size() == 1 && length(apart[0]) <= kPiece) {
+    return largest_magnitude(apart[0].first, length(apart[0]));
+  }
+  std::vector<Bytes> pieces;
+  for (const Bytes& bytes : apart) {
+    for (const char* from = bytes.first; from < bytes.last; from = pieces.back().last) {
+      pieces.push_back({from, from + std::min<std::size_t>(kPiece, static_cast<std::size_t>(bytes.last - from))});
+    }
+  }
+  std::vector<std::uint64_t> most(parts);
+  const auto look = [&](std::size_t number) {
+    for (std::size_t i = number; i < pieces.size(); i += parts) {
+      most[number] = std::max(most[number], largest_magnitude(pieces[i].first, length(pieces[i])));
+    }
+  };
+  PyThreadState* state = PyEval_SaveThread();
+  bool is_done = true;
+  if (parts > 1) {
+    is_done = run_parts(parts, look);
+  } else {
+    look(0);
+  }
+  PyEval_RestoreThread(state);
+  constexpr std::uint64_t kNan = ~std::uint64_t{0};
+  return is_done ? *std::ranges::max_element(most) : kNan;
 }
 
 }  // namespace
@@ -145,7 +188,7 @@ bool RegionPlan::cannot_raise(const Numpy& np, const Frame& frame, const Space& 
     return false;
   }
   constexpr Extent kDoubleSize = sizeof(double);
-  std::vector<Bytes> read;
+  AllBytes read;
   for (const View& view : space.inputs) {
     read.push_back(bytes_of(view, kDoubleSize));
     if (!view.is_aligned || !is_dense(view, read.back(), kDoubleSize)) {
@@ -156,35 +199,8 @@ bool RegionPlan::cannot_raise(const Numpy& np, const Frame& frame, const Space& 
   if (!are_bounded(frame, 1.0) || !ignores_float_errors(np, kUnderflow)) {
     return false;
   }
-  // Most operands are parts of one array.
-  std::ranges::sort(read, {}, &Bytes::first);
-  std::vector<Bytes> pieces;
-  const char* done = nullptr;
-  for (const Bytes& bytes : read) {
-    for (const char* from = std::max(done, bytes.first); from < bytes.last; from = done) {
-      done = from + std::min<std::size_t>(kPiece, static_cast<std::size_t>(bytes.last - from));
-      pieces.push_back({from, done});
-    }
-  }
-  std::vector<std::uint64_t> most(parts);
-  const auto look = [&](std::size_t number) {
-    for (std::size_t i = number; i < pieces.size(); i += parts) {
-      const auto bytes = static_cast<std::size_t>(pieces[i].last - pieces[i].first);
-      most[number] = std::max(most[number], largest_magnitude(pieces[i].first, bytes));
-    }
-  };
-  PyThreadState* state = PyEval_SaveThread();
-  bool is_done = true;
-  if (parts > 1) {
-    is_done = run_parts(parts, look);
-  } else {
-    look(0);
-  }
-  PyEval_RestoreThread(state);
-  double number = 0;
-  const std::uint64_t bits = *std::ranges::max_element(most);
-  std::memcpy(&number, &bits, sizeof(number));
-  return is_done && bits <= std::bit_cast<std::uint64_t>(kMost) && are_bounded(frame, number);
+  const std::uint64_t bits = largest_magnitude(&read, parts);
+  return bits <= std::bit_cast<std::uint64_t>(kMost) && are_bounded(frame, std::bit_cast<double>(bits));
 }
 
 }  // namespace tagalong::array

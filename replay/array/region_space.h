@@ -82,6 +82,8 @@ class Walk {
   // Goes on by `count` elements.
   void advance(Extent count);
   [[nodiscard]] Extent left_in_row() const { return dims_[0] - at_[0]; }
+  // With this one, as far as the next axis goes.
+  [[nodiscard]] Extent left_of_rows() const { return nd_ > 1 ? dims_[1] - at_[1] : 1; }
   // Where the array is now.
   [[nodiscard]] char* place(char* data, const Strides& strides) const;
   // The next `count` elements from or to the block.

@@ -110,6 +110,7 @@ std::uint64_t streamed_blocks() { return array::region_counts.streamed.count(); 
 std::uint64_t joined_sums() { return array::region_counts.joined_sums.count(); }
 std::uint64_t own_reductions() { return array::own_reductions.count(); }
 
+std::uint64_t rows_together() { return array::region_counts.rows_together.count(); }
 std::uint64_t places_together() { return array::places_together.count(); }
 std::uint64_t places_joined() { return array::places_joined.count(); }
 py::tuple spread_counts() {
@@ -178,6 +179,7 @@ void export_arrays() {
   py::def("_streamed_blocks", streamed_blocks, "Blocks whose results were written past the caches, for tests.");
   py::def("_joined_sums", joined_sums, "Blocks that were summed while they were computed, for tests.");
   py::def("_own_reductions", own_reductions, "Calls of reduce loops that are not NumPy's, for tests.");
+  py::def("_rows_together", rows_together, "Rows that lie apart, computed by one call of machine code, for tests.");
   py::def("_places_joined", places_joined, "Short rows whose places were found while they were computed, for tests.");
   py::def("_places_together", places_together, "Short rows whose places were found eight at a time, for tests.");
   py::def("_spread_counts", spread_counts,

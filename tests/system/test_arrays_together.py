@@ -1,0 +1,235 @@
+"""Rows that lie apart, as those of a part of an image, computed by one call of machine code: whatever they are read
+from, written to, or leave open, the results and reports are eager execution's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tagalong
+from arrays_support import ERRSTATES, HAS_VECTORS
+from chains_support import Regions, both, check, regions_run
+from tagalong import _core
+
+pytestmark = pytest.mark.skipif(not HAS_VECTORS, reason="no machine code for arrays")
+WARM_UP = 8
+# Masked, one and two vectors of a round, with and without a rest; longer than a block.
+ROWS = (1, 2, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31, 33, 40, 63, 64, 65, 98, 127, 314, 998, 1024, 1031, 2057)
+SPECIAL = (np.nan, -np.nan, np.inf, -np.inf, 1e308, 5e-324, -0.0)
+
+EXPRESSIONS = {
+    "stencil": "0.2 * (u[1:-1, 1:-1] + u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])",
+    "row beside rows": "(u[:, 1:-1] - v[3, 2:]) * 2.0 + v[3, 2:]",
+    "backwards": "(u[::-1, 1:-1] + 1.0) * (0.5 - v[::-1, 2:]) + 3.0",
+    "every third row": "np.abs(u[::3, :-2] * 2.0 - v[::3, 1:-1]) - u[::3, 2:]",
+    "bools": "(u[:, 1:-1] * 2.0 < v[:, 2:]) & ~(v[:, 1:-1] >= 0.5)",
+    "select": "np.where(u[:, 1:-1] < v[:, 2:], u[:, 2:] * 2.0, 0.5 - v[:, :-2])",
+    "roots": "np.sqrt(np.abs(u[:, 1:-1]) + 1.0) / (np.square(v[:, 2:]) + 0.5) - np.negative(u[:, 2:])",
+    "quotients": "(u[:, 1:-1] / 3.0 + v[:, 2:] / 7.0) * 0.5",
+    "extremes": "np.maximum(u[:, 1:-1], v[:, 2:]) - np.minimum(u[:, 2:], 0.25 * v[:, 1:-1])",
+    "exp": "np.exp(u[:, 1:-1] * 0.01) + v[:, 2:] * 2.0",
+    "log": "np.log(np.abs(u[:, 1:-1]) + 0.125) * v[:, 2:]",
+    "seventeen operands": " + ".join(
+        f"{array}[{row}:{row - 5}, {column}:{column - 6}]"
+        for array in "uv"
+        for row, column in ((0, 1), (1, 0), (2, 3), (3, 2), (4, 4), (0, 5), (1, 1), (2, 2))
+    )
+    + " * 2.0 - u[3:-2, 3:-3]",
+}
+TARGETS = {
+    "stencil": ("o[1:-1, 1:-1]", EXPRESSIONS["stencil"]),
+    "backwards": ("o[::-1, 1:-1]", EXPRESSIONS["backwards"]),
+    "quotients": ("o[:, 2:]", EXPRESSIONS["quotients"]),
+    "seventeen operands": ("o[2:-3, 3:-3]", EXPRESSIONS["seventeen operands"]),
+    "select": ("o[:, 2:]", EXPRESSIONS["select"]),
+}
+
+
+@pytest.fixture(params=[1, 2], autouse=True)
+def threads(request: pytest.FixtureRequest) -> int:
+    Regions.begin()
+    _core.set_option("retire_after", 0)
+    _core.set_option("threads", request.param)
+    _core.set_option("worth_part", 2048)
+    count: int = request.param
+    return count
+
+
+def image(rows: int, row: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(rows + 7 * row + seed).standard_normal((rows, row)) * 3
+
+
+def images(rows: int, row: int) -> Callable[[], list[Any]]:
+    return lambda: [image(rows, row), image(rows, row, 1)]
+
+
+def with_target(rows: int, row: int) -> Callable[[], list[Any]]:
+    return lambda: [*images(rows, row)(), np.full((rows, row), 7.0)]
+
+
+def made(source: str, make: Callable[[], list[Any]], parameters: str = "u, v") -> tuple[Any, Any]:
+    """Warmed up, so that the next call is a region."""
+    eager, traced = both(f"def f({parameters}):\n    {source}\n")
+    for _ in range(WARM_UP):
+        check(eager, traced, make)
+    return eager, traced
+
+
+def together(eager: Any, traced: Any, make: Callable[[], list[Any]], errstate: Any = None) -> int:
+    """How many rows have been computed with others, in a call that is compared."""
+    before = _core._rows_together()
+    check(eager, traced, make, errstate)
+    return int(_core._rows_together() - before)
+
+
+def assert_runs(traced: Any) -> None:
+    assert tagalong.stats(traced).hits > 0
+    assert regions_run() > 0, tagalong.explain(traced)
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_rows_of_every_length(name: str) -> None:
+    eager, traced = made(f"return {EXPRESSIONS[name]}", images(40, 70))
+    for row in ROWS:
+        for rows in (7, 19, 41):
+            count = together(eager, traced, images(rows, row + 6))
+            # Long rows that are divided by several numbers are multiplied instead, one by one.
+            if row >= 24 and row < 300 and rows == 41 and name not in ("every third row", "bools"):
+                assert count > rows // 2, (row, rows)
+    assert_runs(traced)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_into_parts_of_arrays(name: str) -> None:
+    target, source = TARGETS[name]
+    eager, traced = made(f"{target} = {source}\n    return o", with_target(40, 70), "u, v, o")
+    found = 0
+    for row in ROWS:
+        for rows in (9, 43, 160):
+            found += together(eager, traced, with_target(rows, row + 6))
+    assert found > 0
+    assert_runs(traced)
+
+
+@pytest.mark.parametrize("value", SPECIAL)
+@pytest.mark.parametrize("name", ["stencil", "quotients", "extremes", "exp", "seventeen operands"])
+def test_a_special_value_at_each_place(name: str, value: float) -> None:
+    """What a row leaves open is computed again, from the first one of those together on."""
+    eager, traced = made(f"return {EXPRESSIONS[name]}", images(40, 70))
+    random = Random(f"{name} {value}")
+    for _ in range(60):
+        rows, row = random.randrange(8, 45), random.randrange(30, 140)
+        place = random.randrange(rows), random.randrange(row)
+
+        def make() -> list[Any]:
+            arrays = images(rows, row)()  # noqa: B023
+            arrays[random.randrange(2)][place] = value  # noqa: B023
+            return arrays
+
+        state = random.getstate()
+        made_once = make()
+        random.setstate(state)
+        check(
+            eager,
+            traced,
+            lambda: [array.copy() for array in made_once],  # noqa: B023
+            random.choice(ERRSTATES),
+        )
+    assert_runs(traced)
+
+
+@pytest.mark.parametrize("value", SPECIAL)
+@pytest.mark.parametrize("errstate", ERRSTATES, ids=str)
+@pytest.mark.parametrize("name", ["stencil", "quotients"])
+def test_a_special_value_and_a_target(name: str, errstate: dict[str, Any], value: float) -> None:
+    target, source = TARGETS[name]
+    eager, traced = made(f"{target} = {source}\n    return o", with_target(90, 70), "u, v, o")
+    for place in ((0, 0), (1, 30), (44, 69), (89, 3), (88, 68)):
+
+        def make() -> list[Any]:
+            arrays = with_target(90, 70)()
+            arrays[0][place] = value  # noqa: B023
+            return arrays
+
+        check(eager, traced, make, errstate)
+    assert_runs(traced)
+
+
+LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "Fortran": np.asfortranarray,
+    "transposed": lambda x: np.ascontiguousarray(x.T).T,
+    "columns apart": lambda x: np.repeat(x, 2, axis=1)[:, ::2],
+    "rows apart": lambda x: np.repeat(x, 2, axis=0)[::2],
+    "columns backwards": lambda x: np.ascontiguousarray(x[:, ::-1])[:, ::-1],
+    "one row": lambda x: np.broadcast_to(x[0], x.shape),
+    "one column": lambda x: np.broadcast_to(x[:, :1], x.shape),
+    "float32": lambda x: x.astype("f"),
+    "integers": lambda x: x.astype("l"),
+    "bools": lambda x: x > 0,
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", ["stencil", "row beside rows", "select"])
+def test_layouts(name: str, layout: str) -> None:
+    change = LAYOUTS[layout]
+    for changed in ((True, False), (False, True), (True, True)):
+
+        def make() -> list[Any]:
+            return [
+                change(array) if is_changed else array
+                for array, is_changed in zip(images(31, 47)(), changed, strict=True)  # noqa: B023
+            ]
+
+        eager, traced = made(f"return {EXPRESSIONS[name]}", make)
+        assert_runs(traced)
+        together(eager, traced, make)
+        check(eager, traced, images(31, 47))
+
+
+@pytest.mark.parametrize(
+    "shape", [(3, 4, 40), (5, 1, 40), (1, 6, 40), (2, 3, 4, 33), (4, 2, 2, 2, 30), (6, 5, 11)]
+)
+def test_more_axes(shape: tuple[int, ...]) -> None:
+    def make() -> list[Any]:
+        return [image(1, int(np.prod(shape)), seed).reshape(shape) for seed in (0, 1)]
+
+    eager, traced = made("return (u[..., 1:-1] + v[..., 2:]) * 0.5 - u[..., :-2]", make)
+    count = together(eager, traced, make)
+    assert count > 0
+    outer, rest = made("return (u[1:, ..., 1:-1] + v[:-1, ..., 2:]) * 0.5 - u[1:, ..., :-2]", make)
+    together(outer, rest, make)
+    assert_runs(traced)
+
+
+def test_past_the_caches() -> None:
+    """Where all rows begin at multiples of 16 bytes; otherwise as the rows lie."""
+    _core.set_option("worth_streaming", 1)
+    for columns, is_even in ((68, True), (69, False)):
+        make = images(800, columns)
+        eager, traced = made("return (u[:, 2:-2] + v[:, 1:-3]) * 0.5 - u[:, 4:]", make)
+        before = _core._streamed_blocks()
+        assert together(eager, traced, make) > 0
+        assert _core._streamed_blocks() > before or not is_even
+        assert_runs(traced)
+
+
+def test_results_in_the_memory_of_operands() -> None:
+    """What nobody has any more: none of it is computed again."""
+    source = "w = u * 2.0\n    w -= 1.0\n    return (w[:, 1:-1] + v[:, 2:]) * 0.5 - w[:, :-2]"
+    eager, traced = made(source, images(50, 66))
+    for place in ((0, 3), (25, 30), (49, 65)):
+
+        def make() -> list[Any]:
+            arrays = images(50, 66)()
+            arrays[1][place] = np.nan  # noqa: B023
+            return arrays
+
+        check(eager, traced, make, {"all": "ignore"})
+        check(eager, traced, images(50, 66))
+    assert_runs(traced)
