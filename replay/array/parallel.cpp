@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <thread>
@@ -43,15 +44,12 @@ void share(std::size_t begin, std::size_t end, const Part& part) {
       [&] { tbb::parallel_for(begin, end, std::size_t{1}, part, tbb::simple_partitioner(), context); });
 }
 
-// Whether there are any. Until they are takes a millisecond or two, which whoever asks first does not wait for: a
-// thread of its own has them started, by work for all of them.
-bool are_threads_ready() {
-  if (threads.load(std::memory_order_acquire) == Threads::kReady) [[likely]] {
-    return true;
-  }
+// Until they are ready takes a millisecond or two, which whoever asks first does not wait for: a thread of its own has
+// them started, by work for all of them.
+void start_threads() {
   Threads none = Threads::kNone;
   if (!threads.compare_exchange_strong(none, Threads::kStarted)) {
-    return false;
+    return;
   }
   static auto* const starter = new std::thread([] {
     try {
@@ -67,7 +65,19 @@ bool are_threads_ready() {
       starter->join();
     }
   }));
-  return false;
+}
+
+bool are_threads_ready() { return threads.load(std::memory_order_acquire) == Threads::kReady; }
+
+using Clock = std::chrono::steady_clock;
+
+// Starting them slows down whoever needs new pages meanwhile, by as much as they would save in a millisecond or two. So
+// they are started when so much has been computed without them, or is about to be.
+bool is_worth_starting(Clock::duration taken, std::size_t left) {
+  static std::atomic<Clock::rep> alone = 0;
+  constexpr auto kWorthStarting = std::chrono::duration_cast<Clock::duration>(std::chrono::milliseconds(2)).count();
+  const Clock::rep before = alone.fetch_add(taken.count(), std::memory_order_relaxed);
+  return before + taken.count() * static_cast<Clock::rep>(left + 1) >= kWorthStarting * worth_part / kWorthPart;
 }
 
 }  // namespace
@@ -99,7 +109,11 @@ bool run_parts(std::size_t count, const std::function<void(std::size_t)>& part) 
   try {
     std::size_t next = 0;
     for (; next < count && !are_threads_ready(); ++next) {
+      const Clock::time_point begin = Clock::now();
       part(next);
+      if (is_worth_starting(Clock::now() - begin, count - next - 1)) {
+        start_threads();
+      }
     }
     if (next < count) {
       share(next, count, part);

@@ -260,3 +260,34 @@ def test_a_fork_before_there_are_threads() -> None:
     """The child has threads of its own: it has left none behind. oneTBB was made ready by the parent."""
     done = subprocesses.run("-c", BEFORE, timeout=120)
     assert done.returncode == 0 and done.stdout == "True\n", done.stderr
+
+
+LATER = """
+import os, sys, time
+import numpy as np
+import tagalong
+from tagalong import _core
+
+_core.set_option("threads", 2)
+f = tagalong.trace(lambda x, y: (x * y + x - y) * 0.5 + x * 0.25 - y * 0.125)
+x, y = np.linspace(0, 1, 150_000), np.linspace(1, 2, 150_000)
+others = len(os.listdir("/proc/self/task"))
+started = []
+for number in range(2000):
+    f(x, y)
+    started.append(len(os.listdir("/proc/self/task")) > others)
+assert _core._region_parts() > 0
+print(started[2], started[-1])
+"""
+
+
+def test_threads_are_started_for_more_than_a_call() -> None:
+    """Starting them takes longer than the first calls could save; where these were interrupted, that is not seen."""
+    seen = []
+    for _ in range(10):
+        done = subprocesses.run("-c", LATER, timeout=120)
+        assert done.returncode == 0, done.stderr
+        seen.append(done.stdout.split())
+        if seen[-1] == ["False", "True"]:
+            return
+    pytest.fail(str(seen))
