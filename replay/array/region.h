@@ -272,7 +272,8 @@ class RegionPlan {
   [[nodiscard]] Shape column_shape(const Shape& shape, bool drops_axes) const;
   bool compute_staged(const Operation& operation, Frame* frame, Extent count) const;
   bool compute_next(Frame* frame, Space* space, Extent count) const;
-  [[nodiscard]] Extent rows_together(const Frame& frame, const Space& space, Extent left) const;
+  [[nodiscard]] bool has_rows_together(const Frame& frame, const Space& space) const;
+  [[nodiscard]] static Extent rows_together(const Space& space, Extent left);
   bool compute_together(Frame* frame, Space* space, Extent rows) const;
   bool has_nans(const Frame& frame, Extent count) const;
   bool reduce_block(Frame* frame, Extent count) const;

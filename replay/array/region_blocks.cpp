@@ -288,8 +288,9 @@ bool RegionPlan::compute(Frame* frame, Space* space) const {
   } else {
     const Extent long_row = is_joined_ ? kLongRowOfOne : kLongRow;
     const bool is_by_rows = !is_staged_ && space != nullptr && space->walk->row() >= long_row;
+    const bool has_together = space != nullptr && has_rows_together(*frame, *space);
     for (Extent left = frame->count; left > 0;) {
-      const Extent rows = space != nullptr ? rows_together(*frame, *space, left) : 0;
+      const Extent rows = has_together && !frame->is_one_by_one ? rows_together(*space, left) : 0;
       if (rows > 1) {
         if (!compute_together(frame, space, rows)) {
           return false;

@@ -15,17 +15,13 @@ constexpr Extent kLeastRow = 8;
 
 }  // namespace
 
-// How many rows, from where the walk is; at most one: none.
-Extent RegionPlan::rows_together(const Frame& frame, const Space& space, Extent left) const {
-  const Walk& walk = *space.walk;
-  const Extent row = walk.row();
-  if (!is_joined_ || !stores_no_nans_ || is_tree_ || has_masks_ || frame.is_one_by_one || !reductions_.empty() ||
-      !folds_.empty() || row < kLeastRow || row > kMostTogether || walk.left_in_row() < row ||
-      (frame.is_tried && row > frame.block)) {
-    return 0;
-  }
-  if (steps_.front().code->has_second_way() && row >= ExactCode::kLeastQuotients) {
-    return 0;
+// Whether this run has rows of which several can be computed so.
+bool RegionPlan::has_rows_together(const Frame& frame, const Space& space) const {
+  const Extent row = space.walk->row();
+  if (!is_joined_ || !stores_no_nans_ || is_tree_ || has_masks_ || !reductions_.empty() || !folds_.empty() ||
+      row < kLeastRow || row > kMostTogether || (frame.is_tried && row > frame.block) ||
+      (steps_.front().code->has_second_way() && row >= ExactCode::kLeastQuotients)) {
+    return false;
   }
   const auto lies_in_rows = [&](const auto& each) {
     const auto& [slot, item_size] = each;
@@ -33,12 +29,15 @@ Extent RegionPlan::rows_together(const Frame& frame, const Space& space, Extent 
     const bool is_port = port != space.gathered.end();
     return is_port ? port->is_direct && port->strides[0] == item_size : frame.strides[slot] == item_size;
   };
-  const auto is_direct = [](const Space::Port& port) { return port.is_direct; };
-  if (!std::ranges::all_of(rows_, lies_in_rows) ||
-      (!frame.is_tried && !std::ranges::all_of(space.scattered, is_direct))) {
-    return 0;
-  }
-  return std::min({left / row, kMostTogether / row, walk.left_of_rows()});
+  return std::ranges::all_of(rows_, lies_in_rows) &&
+         (frame.is_tried || std::ranges::all_of(space.scattered, &Space::Port::is_direct));
+}
+
+// How many, from where the walk is.
+Extent RegionPlan::rows_together(const Space& space, Extent left) {
+  const Walk& walk = *space.walk;
+  const Extent row = walk.row();
+  return walk.left_in_row() < row ? 0 : std::min({left / row, kMostTogether / row, walk.left_of_rows()});
 }
 
 // So many rows. False: as compute_block().
@@ -48,16 +47,20 @@ bool RegionPlan::compute_together(Frame* frame, Space* space, Extent rows) const
   Places data;                                // NOLINT(cppcoreguidelines-pro-type-member-init): plan's slots only
   std::array<Extent, kMaxRegionSlots> steps;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   std::copy_n(frame->data.begin(), slots_, data.begin());
-  const auto goes_on = [&](Slot slot) { steps[slot] = row * frame->strides[slot]; };
-  for (const Input& input : inputs_) {
-    goes_on(input.slot);
-  }
-  for (const Output& output : outputs_) {
-    goes_on(output.slot);
-  }
-  for (const Target& target : targets_) {
-    goes_on(target.slot);
-  }
+  const auto is_port = [&](Slot slot) {
+    return std::ranges::find(space->gathered, slot, &Space::Port::slot) != space->gathered.end() ||
+           std::ranges::find(space->scattered, slot, &Space::Port::slot) != space->scattered.end();
+  };
+  const auto goes_on = [&](const auto& all) {
+    for (const auto& each : all) {
+      if (!is_port(each.slot)) {
+        steps[each.slot] = row * frame->strides[each.slot];
+      }
+    }
+  };
+  goes_on(inputs_);
+  goes_on(outputs_);
+  goes_on(targets_);
   for (const Space::Port& port : space->gathered) {
     data[port.slot] = walk.place(port.data, port.strides);
     steps[port.slot] = port.strides[1];
