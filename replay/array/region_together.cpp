@@ -44,9 +44,7 @@ Extent RegionPlan::rows_together(const Space& space, Extent left) {
 bool RegionPlan::compute_together(Frame* frame, Space* space, Extent rows) const {
   Walk& walk = *space->walk;
   const Extent row = walk.row();
-  Places data;                                // NOLINT(cppcoreguidelines-pro-type-member-init): plan's slots only
-  std::array<Extent, kMaxRegionSlots> steps;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-  std::copy_n(frame->data.begin(), slots_, data.begin());
+  std::array<Extent, kMaxRegionSlots> steps;  // NOLINT(cppcoreguidelines-pro-type-member-init): plan's slots only
   const auto is_port = [&](Slot slot) {
     return std::ranges::find(space->gathered, slot, &Space::Port::slot) != space->gathered.end() ||
            std::ranges::find(space->scattered, slot, &Space::Port::slot) != space->scattered.end();
@@ -62,23 +60,22 @@ bool RegionPlan::compute_together(Frame* frame, Space* space, Extent rows) const
   goes_on(outputs_);
   goes_on(targets_);
   for (const Space::Port& port : space->gathered) {
-    data[port.slot] = walk.place(port.data, port.strides);
+    frame->data[port.slot] = walk.place(port.data, port.strides);
     steps[port.slot] = port.strides[1];
   }
   for (const Space::Port& port : space->scattered) {
-    data[port.slot] = frame->is_tried ? port.block : walk.place(port.data, port.strides);
+    frame->data[port.slot] = frame->is_tried ? port.block : walk.place(port.data, port.strides);
     steps[port.slot] = frame->is_tried ? 0 : port.strides[1];
   }
-  const auto is_streamable = [&](Slot slot) {
-    return (reinterpret_cast<std::uintptr_t>(data[slot]) | static_cast<std::uintptr_t>(steps[slot])) %
-               ExactCode::kStreamedBytes ==
-           0;
-  };
-  const bool is_streamed = frame->streaming != nullptr && std::ranges::all_of(frame->streamed, is_streamable);
+  const auto keeps_line = [&](Slot slot) { return steps[slot] % Extent{ExactCode::kStreamedBytes} == 0; };
+  const bool is_streamed =
+      frame->streaming != nullptr && may_stream(*frame) && std::ranges::all_of(frame->streamed, keeps_line);
   const ExactCode& code = is_streamed ? *frame->streaming : *steps_.front().code;
   if (is_streamed) {
     region_counts.streamed.add();
   }
+  Places data;  // NOLINT(cppcoreguidelines-pro-type-member-init): plan's slots only; the code may change it
+  std::copy_n(frame->data.begin(), slots_, data.begin());
   if (!code.run_rows(data.data(), row, rows, steps.data())) {
     frame->is_one_by_one = true;
     return !frame->is_donated;

@@ -263,7 +263,7 @@ def test_a_fork_before_there_are_threads() -> None:
 
 
 LATER = """
-import os, sys, time
+import os
 import numpy as np
 import tagalong
 from tagalong import _core

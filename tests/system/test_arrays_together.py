@@ -99,8 +99,8 @@ def test_rows_of_every_length(name: str) -> None:
         for rows in (7, 19, 41):
             count = together(eager, traced, images(rows, row + 6))
             # Long rows that are divided by several numbers are multiplied instead, one by one.
-            if row >= 24 and row < 300 and rows == 41 and name not in ("every third row", "bools"):
-                assert count > rows // 2, (row, rows)
+            if row >= 24 and row < 300 and rows == 41:
+                assert count > (rows // 6 if name == "every third row" else rows // 2), (row, rows)
     assert_runs(traced)
 
 
@@ -116,31 +116,21 @@ def test_into_parts_of_arrays(name: str) -> None:
     assert_runs(traced)
 
 
+# Functions are made anew for each case: one that has met NaNs is left to NumPy's loops for a while.
 @pytest.mark.parametrize("value", SPECIAL)
 @pytest.mark.parametrize("name", ["stencil", "quotients", "extremes", "exp", "seventeen operands"])
 def test_a_special_value_at_each_place(name: str, value: float) -> None:
     """What a row leaves open is computed again, from the first one of those together on."""
-    eager, traced = made(f"return {EXPRESSIONS[name]}", images(40, 70))
     random = Random(f"{name} {value}")
-    for _ in range(60):
+    for _ in range(15):
         rows, row = random.randrange(8, 45), random.randrange(30, 140)
-        place = random.randrange(rows), random.randrange(row)
-
-        def make() -> list[Any]:
-            arrays = images(rows, row)()  # noqa: B023
-            arrays[random.randrange(2)][place] = value  # noqa: B023
-            return arrays
-
-        state = random.getstate()
-        made_once = make()
-        random.setstate(state)
-        check(
-            eager,
-            traced,
-            lambda: [array.copy() for array in made_once],  # noqa: B023
-            random.choice(ERRSTATES),
-        )
-    assert_runs(traced)
+        eager, traced = made(f"return {EXPRESSIONS[name]}", images(40, 70))
+        assert together(eager, traced, images(40, 70)) > 0
+        arrays = images(rows, row)()
+        arrays[random.randrange(2)][random.randrange(rows), random.randrange(row)] = value
+        errstate = random.choice(ERRSTATES)
+        check(eager, traced, lambda: [array.copy() for array in arrays], errstate)  # noqa: B023
+        assert_runs(traced)
 
 
 @pytest.mark.parametrize("value", SPECIAL)
@@ -148,7 +138,6 @@ def test_a_special_value_at_each_place(name: str, value: float) -> None:
 @pytest.mark.parametrize("name", ["stencil", "quotients"])
 def test_a_special_value_and_a_target(name: str, errstate: dict[str, Any], value: float) -> None:
     target, source = TARGETS[name]
-    eager, traced = made(f"{target} = {source}\n    return o", with_target(90, 70), "u, v, o")
     for place in ((0, 0), (1, 30), (44, 69), (89, 3), (88, 68)):
 
         def make() -> list[Any]:
@@ -156,8 +145,10 @@ def test_a_special_value_and_a_target(name: str, errstate: dict[str, Any], value
             arrays[0][place] = value  # noqa: B023
             return arrays
 
+        eager, traced = made(f"{target} = {source}\n    return o", with_target(90, 70), "u, v, o")
+        assert together(eager, traced, with_target(90, 70)) > 0
         check(eager, traced, make, errstate)
-    assert_runs(traced)
+        assert_runs(traced)
 
 
 LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -172,6 +163,7 @@ LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "integers": lambda x: x.astype("l"),
     "bools": lambda x: x > 0,
 }
+OTHER_TYPES = ("float32", "integers", "bools")  # regions are planned for the types that they have seen
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -188,8 +180,8 @@ def test_layouts(name: str, layout: str) -> None:
 
         eager, traced = made(f"return {EXPRESSIONS[name]}", make)
         assert_runs(traced)
-        together(eager, traced, make)
-        check(eager, traced, images(31, 47))
+        check(eager, traced, make)
+        assert together(eager, traced, images(31, 47)) > 0 or layout in OTHER_TYPES
 
 
 @pytest.mark.parametrize(
@@ -204,6 +196,7 @@ def test_more_axes(shape: tuple[int, ...]) -> None:
     assert count > 0
     outer, rest = made("return (u[1:, ..., 1:-1] + v[:-1, ..., 2:]) * 0.5 - u[1:, ..., :-2]", make)
     together(outer, rest, make)
+    assert_runs(rest)
     assert_runs(traced)
 
 
@@ -222,7 +215,6 @@ def test_past_the_caches() -> None:
 def test_results_in_the_memory_of_operands() -> None:
     """What nobody has any more: none of it is computed again."""
     source = "w = u * 2.0\n    w -= 1.0\n    return (w[:, 1:-1] + v[:, 2:]) * 0.5 - w[:, :-2]"
-    eager, traced = made(source, images(50, 66))
     for place in ((0, 3), (25, 30), (49, 65)):
 
         def make() -> list[Any]:
@@ -230,6 +222,7 @@ def test_results_in_the_memory_of_operands() -> None:
             arrays[1][place] = np.nan  # noqa: B023
             return arrays
 
+        eager, traced = made(source, images(50, 66))
+        assert together(eager, traced, images(50, 66)) > 0
         check(eager, traced, make, {"all": "ignore"})
-        check(eager, traced, images(50, 66))
-    assert_runs(traced)
+        assert_runs(traced)
