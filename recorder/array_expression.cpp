@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <span>
+#include <memory>
 #include <utility>
 
 #include "recorder/session.h"
+#include "replay/array/region.h"
 #include "rewriter/interp/frames.h"
 
 namespace tagalong::recorder {
@@ -14,81 +14,60 @@ namespace tagalong::recorder {
 array::LoopTally expression_tally;
 
 namespace {
+
 thread_local bool raised_late = false;
+
+bool is_among(std::span<const std::size_t> numbers, std::size_t number) {
+  return std::ranges::find(numbers, number) != numbers.end();
+}
+
+// What somebody has seen stays that object, should it be computed a second time.
+void keep(Ref made, Ref* result) {
+  if (!*result) {
+    *result = std::move(made);
+  }
+}
+
 }  // namespace
 
 bool Expression::has_raised_late() { return std::exchange(raised_late, false); }
-
-Expression::Operand Expression::append(Expression other) {
-  const int before = static_cast<int>(nodes_.size());
-  for (Node& node : other.nodes_) {
-    for (Operand& operand : node.operands) {
-      operand.node += operand.node >= 0 ? before : 0;
-    }
-    nodes_.push_back(std::move(node));
-  }
-  return {.object = {}, .node = static_cast<int>(nodes_.size()) - 1};
-}
 
 void Expression::add(ArrayOperator op, Operands operands, int unit) {
   nodes_.push_back({.op = std::move(op), .operands = std::move(operands), .unit = unit});
 }
 
-Ref Expression::compute(PyObject* right) {
-  while (nodes_.size() > 1) {
-    std::size_t refused = nodes_.size();
-    if (Ref result = run_as_region(right, nullptr, &refused)) {
-      expression_tally.computed.add();
-      return result;
-    }
-    expression_tally.left.add();
-    if (refused == nodes_.size()) {
-      break;
-    }
-    if (!compute_first(refused) || (nodes_.size() > 1 && !compute_first(1))) {
-      return {};
-    }
-  }
-  return run_one_by_one(right);
-}
-
-bool Expression::store(PyObject* target) const {
-  std::size_t refused = 0;
-  const bool is_done = static_cast<bool>(run_as_region(nullptr, target, &refused));
-  if (is_done) {
-    expression_tally.computed.add();
-  }
-  return is_done;
-}
-
 struct Expression::Building {
+  explicit Building(const array::Numpy& np) : builder(np) {}
+
   array::RegionBuilder builder;
   std::vector<PyObject*> externals;
   std::vector<int> external_numbers;
   std::vector<int> results;  // of nodes
+  std::size_t begin = 0;     // the first of them
 };
 
-int Expression::build_node(const Node& node, PyObject* right, Building* building) {
-  auto& [builder, externals, external_numbers, results] = *building;
+int Expression::build_node(std::size_t number, const std::vector<Ref>& before, Building* building) const {
+  auto& [builder, externals, external_numbers, results, begin] = *building;
+  const Node& node = nodes_[number];
   std::array<int, kMostOperands> numbers{};
   unsigned mask = 0;
   for (std::size_t i = 0; i < node.operands.size(); ++i) {
     const Operand& operand = node.operands[i];
-    if (operand.node >= 0) {
-      numbers.at(i) = results[static_cast<std::size_t>(operand.node)];
-      mask |= array::kAnonymous << i;
+    mask |= operand.is_anonymous ? array::kAnonymous << i : 0;
+    const auto of = static_cast<std::size_t>(std::max(operand.node, 0));
+    if (operand.node >= 0 && of >= begin) {
+      numbers.at(i) = results[of - begin];
       continue;
     }
-    PyObject* object = operand.object ? operand.object.get() : right;
+    PyObject* object = operand.node >= 0 ? before[of].get() : operand.object.get();
     const auto found = std::ranges::find(externals, object);
     const auto place = static_cast<std::size_t>(found - externals.begin());
     if (found == externals.end()) {
       externals.push_back(object);
-      const int number = builder.constant(object);  // there is one run only
-      external_numbers.push_back(number >= 0 ? number : builder.external(object, static_cast<unsigned>(place)));
+      const int constant = builder.constant(object);  // there is one run only
+      external_numbers.push_back(constant >= 0 ? constant : builder.external(object, static_cast<unsigned>(place)));
     }
     numbers.at(i) = external_numbers[place];
-    mask |= Py_REFCNT(object) == 1 ? array::kAnonymous << i : 0;
     if (numbers.at(i) < 0) {
       return -1;
     }
@@ -96,101 +75,172 @@ int Expression::build_node(const Node& node, PyObject* right, Building* building
   return build(node.op, &builder, std::span<const int>(numbers).first(node.operands.size()), mask);
 }
 
-Ref Expression::run_as_region(PyObject* right, PyObject* target, std::size_t* refused) const {
+Expression::Range Expression::buildable(std::size_t begin, const std::vector<Ref>& before) const {
   const array::Numpy* np = array::met_numpy();
   if (np == nullptr || array::regions_enabled == 0) {
-    return {};
+    return {begin, begin};
   }
-  Building building{.builder = array::RegionBuilder(*np), .externals = {}, .external_numbers = {}, .results = {}};
-  auto& [builder, externals, external_numbers, results] = building;
-  for (const Node& node : nodes_) {
-    const int result = build_node(node, right, &building);
+  Building building(*np);
+  building.begin = begin;
+  std::size_t end = begin;
+  for (; end < nodes_.size(); ++end) {
+    const int result = build_node(end, before, &building);
     if (result < 0) {
-      *refused = results.size();
-      return {};
+      break;
     }
-    results.push_back(result);
+    building.results.push_back(result);
   }
-  if (target != nullptr) {
-    const int number = builder.external(target, static_cast<unsigned>(externals.size()));
-    externals.push_back(target);
-    if (number < 0 || builder.assign(number, results.back()) < 0) {
-      return {};
-    }
-  }
-  Ref output = Ref::create(target);
-  const auto seen = target == nullptr ? std::span<const int>(&results.back(), 1) : std::span<const int>();
-  return run_once(&builder, seen, externals.data(), &output) ? output : Ref();
+  return {begin, end};
 }
 
-bool Expression::compute_first(std::size_t count) {
-  // Below each of those that nobody of them takes stand, one behind the other, the operations that it needs.
-  std::vector<std::size_t> begins(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    begins[i] = i;
-    for (const Operand& operand : nodes_[i].operands) {
-      begins[i] = operand.node >= 0 ? std::min(begins[i], begins[static_cast<std::size_t>(operand.node)]) : begins[i];
+std::vector<std::size_t> Expression::needed(Range range, std::span<const std::size_t> seen) const {
+  std::vector<std::size_t> outputs;
+  const auto need = [&](std::size_t number) {
+    if (number >= range.begin && number < range.end && !is_among(outputs, number)) {
+      outputs.push_back(number);
     }
-  }
-  std::vector<std::size_t> lasts;
-  for (std::size_t end = count; end > 0; end = begins[end - 1]) {
-    lasts.push_back(end - 1);
-  }
-  std::vector<Ref> results(count);
-  for (; !lasts.empty(); lasts.pop_back()) {
-    const std::size_t last = lasts.back();
-    Expression part;
-    for (std::size_t i = begins[last]; i <= last; ++i) {
-      for (Operand& operand : nodes_[i].operands) {
-        operand.node -= operand.node >= 0 ? static_cast<int>(begins[last]) : 0;
+  };
+  std::ranges::for_each(seen, need);
+  for (std::size_t behind = range.end; behind < nodes_.size(); ++behind) {
+    for (const Operand& operand : nodes_[behind].operands) {
+      if (operand.node >= 0) {
+        need(static_cast<std::size_t>(operand.node));
       }
-      part.nodes_.push_back(std::move(nodes_[i]));
     }
-    results[last] = part.compute();
-    if (!results[last]) {
+  }
+  if (outputs.empty()) {
+    outputs.push_back(range.end - 1);  // a region has a result
+  }
+  return outputs;
+}
+
+bool Expression::run_as_region(Range range, std::span<const std::size_t> outputs, PyObject* target,
+                               std::vector<Ref>* results) const {
+  Building building(*array::met_numpy());
+  building.begin = range.begin;
+  for (std::size_t number = range.begin; number < range.end; ++number) {
+    const int result = build_node(number, *results, &building);
+    if (result < 0) {
+      return false;
+    }
+    building.results.push_back(result);
+  }
+  auto& builder = building.builder;
+  if (target != nullptr) {
+    const int number = builder.external(target, static_cast<unsigned>(building.externals.size()));
+    building.externals.push_back(target);
+    if (number < 0 || builder.assign(number, building.results.back()) < 0) {
       return false;
     }
   }
-  nodes_.erase(nodes_.begin(), nodes_.begin() + static_cast<std::ptrdiff_t>(count));
-  for (Node& node : nodes_) {
-    for (Operand& operand : node.operands) {
-      if (operand.node >= 0 && static_cast<std::size_t>(operand.node) < count) {
-        operand = {.object = std::move(results[static_cast<std::size_t>(operand.node)]), .node = -1};
-      } else {
-        operand.node -= operand.node >= 0 ? static_cast<int>(count) : 0;
-      }
-    }
+  boost::container::static_vector<int, array::kMaxRegionOutputs> numbers;
+  for (const std::size_t output : outputs) {
+    numbers.push_back(building.results[output - range.begin]);
+  }
+  std::array<Ref, array::kMaxRegionOutputs> made;
+  if (!run_once(&builder, {numbers.data(), numbers.size()}, building.externals.data(), made.data())) {
+    return false;
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    keep(std::move(made.at(i)), &(*results)[outputs[i]]);
   }
   return true;
 }
 
-// Operands are given up as soon as eager execution would.
-Ref Expression::run_one_by_one(PyObject* right) {
-  interp::Frame* frame = interp::current_frame(interp::thread_state());
-  const int shown = interp::unit_of(frame);
-  std::vector<Ref> results;
-  for (Node& node : nodes_) {
-    std::array<Ref, kMostOperands> kept;
-    std::array<PyObject*, kMostOperands> operands{};
-    for (std::size_t i = 0; i < node.operands.size(); ++i) {
-      Operand& operand = node.operands[i];
-      kept.at(i) = std::move(operand.node >= 0 ? results[static_cast<std::size_t>(operand.node)] : operand.object);
-      operands.at(i) = kept.at(i) ? kept.at(i).get() : right;
+Expression::AtOnce Expression::compute_at_once(std::span<const std::size_t> seen, std::vector<Ref>* results) const {
+  results->resize(nodes_.size());
+  const Range range = buildable(0, *results);
+  if (range.end != nodes_.size() || nodes_.size() < 2) {
+    return AtOnce::kNotOneRegion;
+  }
+  const std::vector<std::size_t> outputs = needed(range, seen);
+  if (outputs.size() > array::kMaxRegionOutputs) {
+    return AtOnce::kNotOneRegion;
+  }
+  const bool is_done = run_as_region(range, outputs, nullptr, results);
+  (is_done ? expression_tally.computed : expression_tally.left).add();
+  return is_done ? AtOnce::kDone : AtOnce::kFailed;
+}
+
+bool Expression::store(PyObject* target) const {
+  std::vector<Ref> results(nodes_.size());
+  const bool is_done =
+      buildable(0, results).end == nodes_.size() && run_as_region({0, nodes_.size()}, {}, target, &results);
+  if (is_done) {
+    expression_tally.computed.add();
+  }
+  return is_done;
+}
+
+bool Expression::compute(const Steps& steps, std::vector<Ref>* results) {
+  interp::Frame* const frame = interp::current_frame(interp::thread_state());
+  const int location = interp::unit_of(frame);
+  results->resize(nodes_.size());
+  for (std::size_t begin = 0; begin < nodes_.size();) {
+    Range range = steps.tries_regions ? buildable(begin, *results) : Range{begin, nodes_.size()};
+    range.end = std::max(range.end, begin + 1);
+    if (steps.tries_regions && range.end > begin + 1) {
+      if (run_most(&range, steps, results)) {
+        expression_tally.computed.add();
+        begin = range.end;
+        continue;
+      }
+      expression_tally.left.add();
     }
-    std::optional<Session::Pause> pause;
-    if (node.unit != shown) {
-      pause.emplace();
+    for (; begin < range.end; ++begin) {
+      steps.reach(begin);
+      const Session::Pause pause;  // a callback belongs to an instruction that is not the one under way
+      interp::set_location(frame, nodes_[begin].unit);
+      if (!run_alone(begin, results)) {
+        raised_late = true;
+        return false;
+      }
+      give_up(begin, steps.seen, results);
     }
-    interp::set_location(frame, node.unit);
-    results.push_back(
-        Ref::steal(execute_operator(node.op, std::span<PyObject* const>(operands).first(node.operands.size()))));
-    if (!results.back()) {
-      raised_late = node.unit != shown;
-      return {};
+    interp::set_location(frame, location);
+  }
+  return true;
+}
+
+bool Expression::run_most(Range* range, const Steps& steps, std::vector<Ref>* results) const {
+  std::vector<std::size_t> outputs = needed(*range, steps.shown);
+  for (; outputs.size() > array::kMaxRegionOutputs; outputs = needed(*range, steps.shown)) {
+    --range->end;
+  }
+  return run_as_region(*range, outputs, nullptr, results);
+}
+
+// Operands without a name are given up with it, as eager execution does.
+bool Expression::run_alone(std::size_t number, std::vector<Ref>* results) {
+  Node& node = nodes_[number];
+  std::array<Ref, kMostOperands> kept;
+  std::array<PyObject*, kMostOperands> operands{};
+  for (std::size_t i = 0; i < node.operands.size(); ++i) {
+    Operand& operand = node.operands[i];
+    Ref& from = operand.node >= 0 ? (*results)[static_cast<std::size_t>(operand.node)] : operand.object;
+    kept.at(i) = operand.is_anonymous ? std::move(from) : from;
+    operands.at(i) = kept.at(i).get();
+  }
+  Ref result = Ref::steal(execute_operator(node.op, std::span<PyObject* const>(operands).first(node.operands.size())));
+  const bool is_done = static_cast<bool>(result);
+  keep(std::move(result), &(*results)[number]);
+  return is_done;
+}
+
+void Expression::give_up(std::size_t number, std::span<const std::size_t> seen, std::vector<Ref>* results) const {
+  for (std::size_t before = 0; before < number; ++before) {
+    if (!(*results)[before] || is_among(seen, before)) {
+      continue;
+    }
+    const bool is_taken =
+        std::any_of(nodes_.begin() + static_cast<std::ptrdiff_t>(number) + 1, nodes_.end(), [=](const Node& node) {
+          return std::ranges::any_of(node.operands,
+                                     [=](const Operand& operand) { return operand.node == static_cast<int>(before); });
+        });
+    if (!is_taken) {
+      (*results)[before] = Ref();
     }
   }
-  interp::set_location(frame, shown);
-  return std::move(results.back());
 }
 
 }  // namespace tagalong::recorder

@@ -1,13 +1,14 @@
-// Operations of large arrays that wait for the operation which takes their results: `a * b + c` is computed at its
-// addition, as one region. Nobody sees the stack between an operation and the one that takes its result, and what
-// stands there only loads names and takes parts of arrays (array_spans.h); so eager execution shows nothing else.
-// Where the region is not exact, or has to report something, the operations are done one by one, the frame showing for
-// each that the interpreter is there. An operation that is none for regions stands between two of them.
+// Operations of large arrays that wait to be computed together: `a * b + c` at its addition, or later still, as one
+// region. They stand in the order of the program, and take each other's results. Where a region is not exact, or has
+// something to report, its operations are done one by one, the frame showing for each that the interpreter is there. An
+// operation that is none for regions stands between two of them. Who waits, and for what: array_waiting.h.
 #pragma once
 
 #include <Python.h>
 
 #include <boost/container/static_vector.hpp>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "recorder/array_operations.h"
@@ -18,27 +19,38 @@ namespace tagalong::recorder {
 
 class Expression {
  public:
-  static constexpr std::size_t kMost = 24;         // operations that wait together
+  static constexpr std::size_t kMost = 96;         // operations that wait together
   static constexpr std::size_t kMostOperands = 3;  // of each
 
   struct Operand {
     Ref object;     // or
     int node = -1;  // the result of that operation
+    // The interpreter had the only reference, as in eager execution: nobody else looks at its memory.
+    bool is_anonymous = false;
   };
-
   using Operands = boost::container::static_vector<Operand, kMostOperands>;
 
-  // All of another expression; what its last operation gives.
-  Operand append(Expression other);
+  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   // `unit`: where the frame is.
   void add(ArrayOperator op, Operands operands, int unit);
 
-  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
-  // Empty with an exception set, the frame being where that was raised. For the current frame. `right`: the right
-  // operand of the last operation if somebody else keeps it, whose reference is the one that counts.
-  Ref compute(PyObject* right = nullptr);
-  // Computes straight into an array, or a part of one. False: nothing has happened.
+  // Computes all of it as one region, of which only these results are seen. Unless it is done nothing has happened.
+  enum class AtOnce : std::uint8_t { kDone, kNotOneRegion, kFailed };
+  AtOnce compute_at_once(std::span<const std::size_t> seen, std::vector<Ref>* results) const;
+  // The last operation's result straight into an array, or a part of one; no other is seen. False: nothing has
+  // happened.
   [[nodiscard]] bool store(PyObject* target) const;
+  // Computes all of it for the current frame, by as few regions as possible if they are tried. `reach` is called in
+  // front of each operation that is done alone, once those before it have their results, as far as somebody sees them
+  // then
+  // (`shown`). Those that are `seen` in the end have them afterwards. False: an exception is set, the frame being where
+  // that was raised.
+  struct Steps {
+    std::span<const std::size_t> seen, shown;
+    std::function<void(std::size_t node)> reach;
+    bool tries_regions = true;
+  };
+  bool compute(const Steps& steps, std::vector<Ref>* results);
 
   // Whether an operation has raised while the interpreter was further on, since that was asked.
   static bool has_raised_late();
@@ -49,16 +61,25 @@ class Expression {
     Operands operands;
     int unit;
   };
+  struct Range {
+    std::size_t begin;
+    std::size_t end;
+  };
 
-  // Empty: nothing has happened; `refused`, if there is such, is the first operation that is none for regions. With a
-  // target: that.
-  [[nodiscard]] Ref run_as_region(PyObject* right, PyObject* target, std::size_t* refused) const;
   // The number of its result in a region; negative: it is none for regions.
   struct Building;
-  static int build_node(const Node& node, PyObject* right, Building* building);
-  Ref run_one_by_one(PyObject* right);
-  // So many of the first operations; their results become operands of the others. False: an exception is set.
-  bool compute_first(std::size_t count);
+  int build_node(std::size_t number, const std::vector<Ref>& before, Building* building) const;
+  // Operations from there on that one region may have.
+  [[nodiscard]] Range buildable(std::size_t begin, const std::vector<Ref>& before) const;
+  // Which of their results are seen, or taken by those behind.
+  [[nodiscard]] std::vector<std::size_t> needed(Range range, std::span<const std::size_t> seen) const;
+  bool run_as_region(Range range, std::span<const std::size_t> outputs, PyObject* target,
+                     std::vector<Ref>* results) const;
+  // With fewer operations if that many have too many results.
+  bool run_most(Range* range, const Steps& steps, std::vector<Ref>* results) const;
+  bool run_alone(std::size_t number, std::vector<Ref>* results);
+  // Results that are of no use any more.
+  void give_up(std::size_t number, std::span<const std::size_t> seen, std::vector<Ref>* results) const;
 
   std::vector<Node> nodes_;
 };

@@ -5,99 +5,45 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <utility>
-#include <vector>
 
-#include "recorder/array_calls.h"
-#include "recorder/array_expression.h"
 #include "recorder/array_operations.h"
+#include "recorder/array_waiting.h"
 #include "recorder/facts.h"
+#include "recorder/session.h"
 #include "replay/array/bins.h"
-#include "replay/array/kept_memory.h"
 #include "replay/array/operand.h"
 #include "rewriter/interp/exact_numbers.h"
 #include "rewriter/interp/once.h"
-#include "rewriter/interp/requests.h"
 
 namespace tagalong::recorder {
-
-long worth_waiting = kWorthWaiting;
-
 namespace {
 
 constexpr unsigned kMostInputs = 4;
-constexpr int kMostAxes = 8;  // that are looked at
 
 struct Proxy {
   PyObject_HEAD
   vectorcallfunc vectorcall;
-  PyObject* object;        // whose place it has; of a result that waits to be computed: an array like it
-  Expression* expression;  // that waits; null: none does
-  // Where the result of its next operation may wait, on whose stack; null: nowhere. The bytes of that.
-  interp::Frame* frame;
-  PyObject** place;
-  double bytes;
+  PyObject* object;  // whose place it has; of a result that waits: an array like it
+  Waiting* waiting;  // null: it is no such result
 };
 
 PyTypeObject* type = nullptr;
 
-// Of this thread (after a fork the others' frames are gone), in the order in which they have begun to wait.
-std::vector<Proxy*>& waiting() {
-  static thread_local std::vector<Proxy*> proxies;
-  return proxies;
-}
+thread_local NextOperation next_operation;
 
 Proxy* as_proxy(PyObject* object) { return reinterpret_cast<Proxy*>(object); }
 PyObject* object_of(PyObject* self) { return as_proxy(self)->object; }
 PyObject* object_of_operand(PyObject* operand) { return Py_TYPE(operand) == type ? object_of(operand) : operand; }
-bool is_waiting(PyObject* object) {
-  return object != nullptr && Py_TYPE(object) == type && as_proxy(object)->expression != nullptr;
+}  // namespace
+
+bool is_waiting_array(PyObject* object) {
+  return object != nullptr && Py_TYPE(object) == type && as_proxy(object)->waiting != nullptr;
 }
 
-std::size_t size_of(PyObject* object) { return is_waiting(object) ? as_proxy(object)->expression->size() : 0; }
-
-struct Taken {
-  Expression expression;
-  Ref like;
-};
-Taken take(PyObject* self) {
-  std::erase(waiting(), as_proxy(self));
-  const std::unique_ptr<Expression> expression(std::exchange(as_proxy(self)->expression, nullptr));
-  return {std::move(*expression), Ref::steal(std::exchange(as_proxy(self)->object, Py_NewRef(Py_None)))};
-}
-
-// On the frame's stack, below that place if one is given; null: nothing.
-Proxy* first_waiting(const interp::Frame* frame, PyObject* const* end = nullptr) {
-  const auto found = std::ranges::find_if(
-      waiting(), [=](const Proxy* proxy) { return proxy->frame == frame && (end == nullptr || proxy->place < end); });
-  return found == waiting().end() ? nullptr : *found;
-}
-
-void drop_waiting(const interp::Frame* frame) {
-  while (Proxy* const first = first_waiting(frame)) {
-    const Taken dropped = take(reinterpret_cast<PyObject*>(first));
-  }
-}
-
-// Computes what waits on the frame's stack, below that place if one is given, in the order of the program. False: an
-// exception is set; all that waited for the frame is dropped, which eager execution would not have reached.
-bool settle_below(const interp::Frame* frame, PyObject* const* end) {
-  while (Proxy* const first = first_waiting(frame, end)) {
-    PyObject** const place = first->place;
-    Expression expression = take(reinterpret_cast<PyObject*>(first)).expression;
-    Ref result = expression.compute();
-    if (!result) {
-      drop_waiting(frame);
-      return false;
-    }
-    const Ref old = Ref::steal(std::exchange(*place, result.release()));
-  }
-  return true;
-}
+namespace {
 
 PyTypeObject* make_type();
 PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* names);
@@ -122,8 +68,6 @@ double bytes_of_array(PyObject* object) {
                                                           : 0.0;
 }
 
-bool is_anything_requested() { return static_cast<bool>(interp::RequestFlag(interp::thread_state())); }
-
 // What the proxies stand for is given up with the operation: the interpreter has the last reference to them.
 PyObject* operate_at_once(const ArrayOperator& op, std::span<PyObject* const> operands) {
   std::array<PyObject*, kMostInputs> objects{};
@@ -131,55 +75,48 @@ PyObject* operate_at_once(const ArrayOperator& op, std::span<PyObject* const> op
   return execute_operator(op, std::span<PyObject* const>(objects).first(operands.size()));
 }
 
-// The operation of this proxy, which is the first one of the operands or stands for the function.
-PyObject* operate(ArrayOperator op, const Proxy* self, std::span<PyObject* const> operands) {
-  PyObject** const place = self->place;
-  interp::Frame* const frame = self->frame;
-  const double bytes = self->bytes;
-  if (place == nullptr && std::ranges::none_of(operands, is_waiting)) {
-    return operate_at_once(op, operands);
+// The result waits.
+PyObject* operate_later(ArrayOperator op, const NextOperation& next, std::span<PyObject* const> operands) {
+  PyObject* like = object_of_operand(operands.front());
+  for (PyObject* operand : operands) {
+    PyObject* const object = object_of_operand(operand);
+    like = bytes_of_array(object) > bytes_of_array(like) ? object : like;
   }
-  const bool is_call = op.kind == ArrayOperator::Kind::kCall;
-  const std::size_t size =
-      std::transform_reduce(operands.begin(), operands.end(), std::size_t{0}, std::plus<>(), size_of);
-  // Behind a call the interpreter serves what is requested, which would find the result computed.
-  const bool goes_on = place != nullptr && size < Expression::kMost && !(is_call && is_anything_requested());
-  if (place != nullptr && !goes_on && !settle_below(frame, place)) {
+  Waiting* const waiting = Waiting::begin(next.frame, next.shape);
+  Proxy* const result = waiting == nullptr ? nullptr : make_proxy(Ref::create(like));
+  if (result == nullptr) {
     return nullptr;
   }
-  Ref like;
-  Expression expression;
-  Expression::Operands taken_operands;
+  const bool is_call = op.kind == ArrayOperator::Kind::kCall;  // the arguments of calls are nobody's temporaries
+  Expression::Operands taken;
   for (PyObject* operand : operands) {
-    Expression::Operand one;
-    Ref alike = Ref::create(object_of_operand(operand));
-    if (is_waiting(operand)) {
-      one = expression.append(take(operand).expression);
-    } else if (Py_TYPE(operand) == type) {
-      one.object = Ref::steal(std::exchange(as_proxy(operand)->object, Py_NewRef(Py_None)));
-    } else if (goes_on || is_call) {
-      one.object = Ref::create(operand);
+    const int node = waiting->node_of(operand);
+    if (node >= 0) {
+      taken.push_back({.object = {}, .node = node, .is_anonymous = !is_call && Py_REFCNT(operand) == 1});
+      continue;
     }
-    if (!like || bytes_of_array(alike.get()) > bytes_of_array(like.get())) {
-      like = std::move(alike);
-    }
-    taken_operands.push_back(std::move(one));
+    Ref object = Ref::create(object_of_operand(operand));
+    const bool is_own = Py_TYPE(operand) != type || Py_REFCNT(operand) == 1;
+    taken.push_back({.object = {}, .node = -1, .is_anonymous = !is_call && is_own && Py_REFCNT(object.get()) == 2});
+    taken.back().object = std::move(object);
   }
-  expression.add(std::move(op), std::move(taken_operands),
-                 interp::unit_of(interp::current_frame(interp::thread_state())));
-  if (!goes_on) {
-    like = Ref();  // or it would seem that somebody holds that operand
-    return expression.compute(operands.back()).release();
-  }
-  Proxy* result = make_proxy(std::move(like));
-  if (result != nullptr) {
-    result->expression = new Expression(std::move(expression));
-    result->frame = frame;
-    result->place = place;
-    result->bytes = bytes;
-    waiting().push_back(result);
-  }
+  waiting->add(std::move(op), std::move(taken), interp::unit_of(interp::current_frame(interp::thread_state())),
+               reinterpret_cast<PyObject*>(result));
+  result->waiting = waiting;
   return reinterpret_cast<PyObject*>(result);
+}
+
+// The operation of a proxy, which is the first one of the operands or stands for the function.
+PyObject* operate(const ArrayOperator& op, std::span<PyObject* const> operands) {
+  const NextOperation next = std::exchange(next_operation, {});
+  if (!next.may_wait) {
+    return operate_at_once(op, operands);
+  }
+  PyObject* const result = operate_later(op, next, operands);
+  if (op.kind == ArrayOperator::Kind::kCall) {
+    Session::postpone(interp::thread_state());  // behind a call the interpreter serves what is requested
+  }
+  return result;
 }
 
 template <int kArgument>
@@ -187,7 +124,7 @@ PyObject* binary(PyObject* self, PyObject* right) {
   if (Py_TYPE(self) != type) {
     Py_RETURN_NOTIMPLEMENTED;
   }
-  return operate({.kind = ArrayOperator::Kind::kBinary, .code = kArgument}, as_proxy(self), std::array{self, right});
+  return operate({.kind = ArrayOperator::Kind::kBinary, .code = kArgument}, std::array{self, right});
 }
 
 template <int kArgument>
@@ -197,44 +134,32 @@ PyObject* power(PyObject* self, PyObject* right, PyObject* /*modulus*/) {
 
 template <int kOpcode>
 PyObject* unary(PyObject* self) {
-  return operate({.kind = ArrayOperator::Kind::kUnary, .code = kOpcode}, as_proxy(self), std::array{self});
+  return operate({.kind = ArrayOperator::Kind::kUnary, .code = kOpcode}, std::array{self});
 }
 
 PyObject* compare(PyObject* self, PyObject* right, int comparison) {
   if (Py_TYPE(self) != type) {
     Py_RETURN_NOTIMPLEMENTED;
   }
-  return operate({.kind = ArrayOperator::Kind::kCompare, .code = comparison}, as_proxy(self), std::array{self, right});
-}
-
-// Whether it takes a part of an array, without a copy, and asks nobody.
-bool is_plain_index(PyObject* index) {
-  return index == Py_None || index == Py_Ellipsis || PyLong_CheckExact(index) || interp::is_plain_slice(index);
-}
-
-bool is_plain_key(PyObject* key) {
-  return PyTuple_CheckExact(key)
-             ? std::all_of(&PyTuple_GET_ITEM(key, 0), &PyTuple_GET_ITEM(key, 0) + PyTuple_GET_SIZE(key), is_plain_index)
-             : is_plain_index(key);
+  return operate({.kind = ArrayOperator::Kind::kCompare, .code = comparison}, std::array{self, right});
 }
 
 // Of a container, which gets what has waited.
 int assign(PyObject* self, PyObject* key, PyObject* value) {
   PyObject* const container = object_of(self);
-  if (value == nullptr || !is_waiting(value)) {
+  const NextOperation next = std::exchange(next_operation, {});
+  if (value == nullptr || !is_waiting_array(value)) {
     return PyObject_SetItem(container, key, value);  // never: a deletion has no proxy
   }
-  Taken taken = take(value);
-  taken.like = Ref();
+  const std::unique_ptr<Waiting> waiting = Waiting::take(next.frame);
   if (is_plain_key(key)) {
     const Ref part = Ref::steal(PyObject_GetItem(container, key));
-    if (part && is_array_type(Py_TYPE(part.get())) && taken.expression.store(part.get())) {
+    if (part && is_array_type(Py_TYPE(part.get())) && waiting->store(part.get())) {
       return 0;
     }
     PyErr_Clear();  // that is raised behind the computation
   }
-  const Ref result = taken.expression.compute();
-  return result ? PyObject_SetItem(container, key, result.get()) : -1;
+  return waiting->settle(next.end, Waiting::Scope::kAll) ? PyObject_SetItem(container, key, object_of(value)) : -1;
 }
 
 // A ufunc or one of NumPy's own functions, with as many arguments as the hook has seen.
@@ -242,7 +167,7 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, Py
   PyObject* const callable = object_of(self);
   const std::span operands(arguments, static_cast<std::size_t>(PyVectorcall_NARGS(flags)));
   if (callable != array::bincount()) {
-    return operate({.kind = ArrayOperator::Kind::kCall, .callable = Ref::create(callable)}, as_proxy(self), operands);
+    return operate({.kind = ArrayOperator::Kind::kCall, .callable = Ref::create(callable)}, operands);
   }
   std::array<PyObject*, 2 + kMostInputs> slots{nullptr, callable};
   const std::size_t count = operands.size() + (names == nullptr ? 0 : PyTuple_GET_SIZE(names));
@@ -251,27 +176,30 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, Py
   return bins != nullptr ? bins : PyObject_Vectorcall(callable, arguments, flags, names);
 }
 
-// An exception has been raised before the operation was due that it waited for. Eager execution would have done it
-// before that, and would have raised what it raises. So with those below, which the interpreter takes from the stack
-// later.
-void catch_up(PyObject* self) {
+// An exception has been raised before the operation was done that waits. Eager execution would have done it before
+// that, and would have raised what it raises. So with all that wait, which the interpreter takes from the stack later.
+void catch_up(const interp::Frame* frame) {
   PyObject* raised[3] = {};
   PyErr_Fetch(&raised[0], &raised[1], &raised[2]);
-  Expression expression = take(self).expression;
-  if (settle_below(as_proxy(self)->frame, nullptr) && expression.compute()) {
+  if (settle_waiting(frame, nullptr)) {
     PyErr_Restore(raised[0], raised[1], raised[2]);
     return;
   }
   std::ranges::for_each(raised, [](PyObject* object) { Py_XDECREF(object); });
   PyThreadState* thread = interp::thread_state();
-  if (const Ref frame = Ref::steal(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(thread)))) {
-    PyTraceBack_Here(reinterpret_cast<PyFrameObject*>(frame.get()));
+  if (const Ref current = Ref::steal(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(thread)))) {
+    PyTraceBack_Here(reinterpret_cast<PyFrameObject*>(current.get()));
   }
 }
 
 void deallocate(PyObject* self) {
-  if (is_waiting(self)) {
-    catch_up(self);
+  if (is_waiting_array(self)) {
+    Waiting* const waiting = std::exchange(as_proxy(self)->waiting, nullptr);
+    waiting->forget(self);
+    interp::Frame* const frame = waiting->frame();
+    if (PyErr_Occurred() != nullptr && Waiting::of(frame) == waiting) {
+      catch_up(frame);
+    }
   }
   PyTypeObject* own = Py_TYPE(self);
   PyObject* object = object_of(self);
@@ -331,154 +259,45 @@ PyTypeObject* make_type() {
   return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
 }
 
-// Of the largest operand, or, mostly, of what they become by broadcasting; -1: they are no arrays and numbers.
-double bytes_of_operation(std::span<PyObject* const> operands) {
-  bool has_array = false;
-  for (PyObject* operand : operands) {
-    has_array = has_array || is_array_type(Py_TYPE(operand)) || is_waiting(operand);
-  }
-  const array::Numpy* np = has_array ? array::numpy_if_ready() : nullptr;
-  std::array<double, kMostAxes> shape{};
-  shape.fill(1.0);
-  double item_size = 0.0;
-  double bytes = 0.0;
-  for (PyObject* operand : operands) {
-    PyObject* const like = array_behind(operand);
-    const array::OperandCode code = np == nullptr ? array::kForeign : array::classify(*np, like);
-    if (code == array::kForeign) {
-      return -1.0;
-    }
-    if (!array::is_array(code)) {
-      continue;
-    }
-    const array::ArrayFields* const fields = array::as_array(like);
-    bytes = std::max(bytes, is_waiting(operand) ? as_proxy(operand)->bytes : bytes_of_array(like));
-    item_size = std::max<double>(item_size, np->item_size[array::type_of(code)]);
-    for (int axis = std::max(0, fields->nd - kMostAxes); axis < fields->nd; ++axis) {
-      double& extent = shape.at(static_cast<std::size_t>(fields->nd - 1 - axis));
-      extent = extent == 1.0 ? static_cast<double>(fields->dimensions[axis]) : extent;
-    }
-  }
-  return std::max(bytes, std::accumulate(shape.begin(), shape.end(), item_size, std::multiplies<>()));
-}
+}  // namespace
 
-double least_bytes() { return static_cast<double>(std::min<long>(array::kLeastKept, worth_waiting)); }
+namespace {
 
-bool are_large_arrays(std::span<PyObject* const> operands) { return bytes_of_operation(operands) >= least_bytes(); }
-
-// The call whose arguments stand there, behind the callable: one that never waits.
-bool may_be_executed(PyObject* const* arguments, std::size_t count, bool has_keywords) {
-  PyObject* callable = arguments[-1];
-  if (arguments[-2] != nullptr || count == 0 || count > kMostInputs || PyFunction_Check(callable) ||
-      PyCFunction_Check(callable) || PyType_Check(callable)) {
-    return false;
-  }
-  if (is_ufunc(callable)) {
-    return !has_keywords && are_large_arrays({arguments, count});
-  }
-  return array::met_numpy() != nullptr && callable == array::bincount() && are_large_arrays({arguments, 1});
-}
-
-Proxy* replace(PyObject** place) {
-  Proxy* proxy = make_proxy(Ref());
-  if (proxy == nullptr) {
-    PyErr_Clear();
-    return nullptr;
-  }
-  proxy->object = std::exchange(*place, reinterpret_cast<PyObject*>(proxy));
-  return proxy;
-}
-
-// An operation that may wait, the one that is asked first and where its result will be. What waits below is computed
-// first if it does not, in the order of the program.
-bool put_in_front(std::span<PyObject* const> operands, PyObject** asked, PyObject** result, const ArrayPlace& place) {
-  const double bytes = bytes_of_operation(operands);
-  if (bytes < least_bytes()) {
-    return settle_arrays(place.frame);
-  }
-  const bool may_wait = place.may_wait &&
-                        (std::ranges::any_of(operands, is_waiting) || bytes >= static_cast<double>(worth_waiting)) &&
-                        std::ranges::none_of(operands, is_mourned);
-  if (!may_wait && !settle_below(place.frame, result)) {
-    return false;
-  }
-  Proxy* proxy = is_waiting(*asked) ? as_proxy(*asked) : replace(asked);
-  if (proxy != nullptr) {
-    proxy->frame = place.frame;
-    proxy->place = may_wait ? result : nullptr;
-    proxy->bytes = bytes;
-  }
-  return proxy != nullptr || settle_arrays(place.frame);
-}
-
-bool put_in_operator(std::size_t count, PyObject** end, const ArrayPlace& place) {
-  return put_in_front({end - count, count}, end - count, end - count, place);
-}
-
-bool put_in_call(std::size_t count, bool has_keywords, PyObject** end, const ArrayPlace& place) {
-  PyObject** const arguments = end - count;
-  const bool is_elementwise =
-      arguments[-2] == nullptr && count != 0 && !has_keywords && elementwise_arguments(arguments[-1]) == count;
-  if (is_elementwise) {
-    return put_in_front({arguments, count}, arguments - 1, arguments - 2, place);
-  }
-  if (!settle_arrays(place.frame)) {
-    return false;
-  }
-  if (may_be_executed(arguments, count, has_keywords)) {
-    replace(arguments - 1);
-  }
-  return true;
+bool is_plain_index(PyObject* index) {
+  return index == Py_None || index == Py_Ellipsis || PyLong_CheckExact(index) || interp::is_plain_slice(index);
 }
 
 }  // namespace
 
-bool may_have_array_proxy(std::uint8_t opcode) {
-  return opcode == BINARY_OP || opcode == COMPARE_OP || opcode == UNARY_NEGATIVE || opcode == UNARY_INVERT ||
-         opcode == UNARY_POSITIVE || opcode == CALL || opcode == STORE_SUBSCR;
+bool is_plain_key(PyObject* key) {
+  return PyTuple_CheckExact(key)
+             ? std::all_of(&PyTuple_GET_ITEM(key, 0), &PyTuple_GET_ITEM(key, 0) + PyTuple_GET_SIZE(key), is_plain_index)
+             : is_plain_index(key);
 }
 
-bool put_array_proxy(const rewriter::Instruction& instruction, bool has_keywords, PyObject** end,
-                     const ArrayPlace& place) {
-  const auto argument = static_cast<std::size_t>(instruction.arg);
-  if (instruction.opcode == CALL) {
-    return put_in_call(argument, has_keywords, end, place);
-  }
-  if (instruction.opcode == STORE_SUBSCR) {
-    PyObject** const value = end - 3;
-    if (!is_waiting(*value) || !is_array_type(Py_TYPE(end[-2]))) {
-      return settle_arrays(place.frame);
-    }
-    return settle_below(place.frame, value) && (replace(end - 2) != nullptr || settle_arrays(place.frame));
-  }
-  const bool is_product =
-      instruction.opcode == BINARY_OP && (argument == NB_MATRIX_MULTIPLY || argument == NB_INPLACE_MATRIX_MULTIPLY);
-  const std::size_t count = instruction.opcode == BINARY_OP || instruction.opcode == COMPARE_OP ? 2 : 1;
-  return is_product ? settle_arrays(place.frame) : put_in_operator(count, end, place);
-}
+void prepare_proxy(NextOperation next) { next_operation = std::move(next); }
+bool is_proxy_prepared() { return next_operation.has_proxy; }
 
-bool has_waiting_arrays(const interp::Frame* frame) { return first_waiting(frame) != nullptr; }
-
-bool settle_arrays(const interp::Frame* frame) { return settle_below(frame, nullptr); }
-
-bool is_quiet_load(const rewriter::Instruction& instruction, PyObject* name, PyObject* const* end) {
-  if (instruction.opcode == LOAD_ATTR || instruction.opcode == LOAD_METHOD) {
-    PyObject* owner = end[-1];
-    PyTypeObject* const of = Py_TYPE(owner);
-    return (PyModule_CheckExact(owner) && PyDict_GetItem(PyModule_GetDict(owner), name) != nullptr) ||
-           (of->tp_getattro == PyObject_GenericGetAttr && _PyType_Lookup(of, name) == nullptr);
+bool put_proxy(PyObject** place) {
+  Proxy* proxy = make_proxy(Ref());
+  if (proxy == nullptr) {
+    PyErr_Clear();  // the operation is NumPy's
+    return false;
   }
-  if (instruction.opcode == BINARY_SUBSCR) {
-    PyObject* const container = end[-2];
-    PyObject* const index = end[-1];
-    if (!is_array_type(Py_TYPE(container)) && !PyList_CheckExact(container) && !PyTuple_CheckExact(container)) {
-      return PyDict_CheckExact(container) && PyUnicode_CheckExact(index);
-    }
-    return is_plain_key(index);
-  }
+  proxy->object = std::exchange(*place, reinterpret_cast<PyObject*>(proxy));
   return true;
 }
 
-PyObject* array_behind(PyObject* object) { return is_waiting(object) ? object_of(object) : object; }
+bool has_waiting_arrays(const interp::Frame* frame) { return Waiting::of(frame) != nullptr; }
+
+bool settle_arrays(const interp::Frame* frame) { return settle_waiting(frame, nullptr); }
+
+void resolve_proxy(PyObject* proxy, Ref array) {
+  Proxy* const resolved = as_proxy(proxy);
+  resolved->waiting = nullptr;
+  const Ref like = Ref::steal(std::exchange(resolved->object, array ? array.release() : Py_NewRef(Py_None)));
+}
+
+PyObject* array_behind(PyObject* object) { return is_waiting_array(object) ? object_of(object) : object; }
 
 }  // namespace tagalong::recorder

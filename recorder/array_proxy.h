@@ -2,43 +2,42 @@
 // Between two hooks it is the interpreter that executes the instruction; so the hook in front of it puts a proxy into
 // the place of the operand, or of the function, that is asked first. The proxy executes the operation, inside the
 // instruction, and dies with it: whoever looks on (a callback of errstate, a warning, an exception's traceback, a
-// finaliser) sees what eager execution shows. Where the next operation takes the result, a proxy that waits to be
-// computed with that (array_expression.h) is the result.
+// finaliser) sees what eager execution shows. Where others may be computed together with it, the result is a proxy,
+// too, that waits (array_waiting.h).
 //
-//   put_array_proxy(instruction, has_keywords, end_of_stack, {frame, may_wait});   // in front of an operator or a CALL
+//   prepare_proxy({.frame = frame, .has_proxy = true, .may_wait = true, .shape = shape});   // array_preparation.h
+//   put_proxy(place);                                                  // an operand, on the stack
 #pragma once
 
 #include <Python.h>
 
-#include <cstdint>
-
-#include "rewriter/code.h"
+#include "recorder/array_waiting.h"
 #include "rewriter/interp/frames.h"
 
 namespace tagalong::recorder {
 
-// Operations of arrays of fewer bytes do not wait: to plan a region takes longer than they do.
-inline constexpr long kWorthWaiting = 384L << 10U;
-extern long worth_waiting;
-
-// Whether there may be something to do in front of this opcode.
-[[nodiscard]] bool may_have_array_proxy(std::uint8_t opcode);
-
-struct ArrayPlace {
-  interp::Frame* frame;
-  bool may_wait;
+// The operation that comes next.
+struct NextOperation {
+  interp::Frame* frame = nullptr;
+  bool has_proxy = false;  // is executed by one
+  bool may_wait = false;
+  WaitingShape shape = {};
+  PyObject** end = nullptr;  // of the stack below its operands, where a value is stored
 };
-// Does nothing where the operands are no large arrays and numbers. No exception is set; false: one is then, raised by
-// an operation that has waited.
-bool put_array_proxy(const rewriter::Instruction& instruction, bool has_keywords, PyObject** end,
-                     const ArrayPlace& place);
+void prepare_proxy(NextOperation next);
+[[nodiscard]] bool is_proxy_prepared();
+// Into the place of what is there. False: there is no memory; no exception is set.
+bool put_proxy(PyObject** place);
 
-// Computes what waits on the frame's stack; false: exception set. The frame is the current one.
-bool settle_arrays(const interp::Frame* frame);
-[[nodiscard]] bool has_waiting_arrays(const interp::Frame* frame);
-// Whether an instruction that loads, the end of the stack in front of it being there, runs no code of anybody's.
-[[nodiscard]] bool is_quiet_load(const rewriter::Instruction& instruction, PyObject* name, PyObject* const* end);
+// Whether it is a proxy of an array that waits.
+[[nodiscard]] bool is_waiting_array(PyObject* object);
 // The object, or, if it is an array that waits, one like it.
 [[nodiscard]] PyObject* array_behind(PyObject* object);
+// Whether it takes a part of an array, without a copy, and asks nobody.
+[[nodiscard]] bool is_plain_key(PyObject* key);
+
+// Computes what waits in the frame; false: exception set. The frame is the current one.
+bool settle_arrays(const interp::Frame* frame);
+[[nodiscard]] bool has_waiting_arrays(const interp::Frame* frame);
 
 }  // namespace tagalong::recorder

@@ -30,74 +30,82 @@ bool is_operation(const Instruction& instruction) {
   return is_operator(instruction) || instruction.opcode == op::kCALL;
 }
 
-// What runs no code of anybody's, or is looked at before it does.
-bool may_be_passed(const Instruction& instruction) {
+using Reach = ArraySpans::Reach;
+
+Reach reach_of(const Instruction& instruction) {
   switch (instruction.opcode) {
+    case op::kNOP:
     case op::kLOAD_FAST:
     case op::kLOAD_CONST:
     case op::kLOAD_DEREF:
     case op::kLOAD_GLOBAL:
+    case op::kPUSH_NULL:
+    case op::kKW_NAMES:
+    case op::kPRECALL:
+    case op::kPOP_TOP:
+    case op::kCOPY:
+    case op::kSWAP:
+    case op::kSTORE_SUBSCR:
+      return Reach::kPassed;
     case op::kBUILD_SLICE:
     case op::kBUILD_TUPLE:
     case op::kLOAD_ATTR:
     case op::kLOAD_METHOD:
     case op::kBINARY_SUBSCR:
-    case op::kPUSH_NULL:
-    case op::kPRECALL:
-      return true;
+      return Reach::kLooked;
+    case op::kSTORE_FAST:
+      return Reach::kBound;
     default:
-      return is_operation(instruction);
+      return is_operation(instruction) ? Reach::kPassed : Reach::kEnd;
   }
-}
-
-bool may_ask(int opcode) {
-  return opcode == op::kLOAD_ATTR || opcode == op::kLOAD_METHOD || opcode == op::kBINARY_SUBSCR;
 }
 
 }  // namespace
 
-ArraySpans find_array_spans(const Assembly& assembly, const std::vector<int>& depths) {
+ArraySpans find_array_spans(const Assembly& assembly, bool is_suspended) {
   const auto count = static_cast<std::size_t>(assembly.size());
-  ArraySpans spans{std::vector<bool>(count), std::vector<int>(count, -1), std::vector<bool>(count)};
+  ArraySpans spans{std::vector<Reach>(count, Reach::kNone), std::vector<bool>(count), std::vector<bool>(count)};
   const std::vector<bool> arrives = assembly.arrivals();
-  std::vector<int> handler(count, -1);
+  constexpr int kNoHandler = -1;
+  std::vector<int> handler(count, kNoHandler);
   for (std::size_t range = 0; range < assembly.ranges.size(); ++range) {
     std::fill(handler.begin() + assembly.ranges[range].start, handler.begin() + assembly.ranges[range].end,
               static_cast<int>(range));
   }
+  const auto opcode_at = [&](std::size_t index) { return assembly.instructions[index].opcode; };
   for (std::size_t first = 0; first + 1 < count; ++first) {
     if (!is_operation(assembly.instructions[first])) {
       continue;
     }
-    const int place = depths[first + 1] - 1;  // of the result on the stack
-    if (place < 0) {
-      continue;
+    const bool may_return = handler[first] == kNoHandler && !is_suspended;
+    std::size_t end = first + 1;  // where what waits is computed
+    for (; end < count && !arrives[end] && handler[end] == handler[first]; ++end) {
+      // A handler must not see names whose values have not been computed.
+      const Reach reach = reach_of(assembly.instructions[end]);
+      if (reach == Reach::kEnd || (reach == Reach::kBound && handler[first] != kNoHandler)) {
+        break;
+      }
+      spans.reach[end] = reach;
     }
-    std::size_t next = first + 1;
-    for (; next < count; ++next) {
-      const Instruction& instruction = assembly.instructions[next];
-      if (arrives[next] || handler[next] != handler[first]) {
-        break;
-      }
-      if (instruction.opcode == op::kSTORE_SUBSCR) {
-        spans.may_wait[first] = depths[next] - 3 == place;  // the value, under the container and the key
-        break;
-      }
-      if (!may_be_passed(instruction)) {
-        break;
-      }
-      const bool takes = instruction.opcode != op::kPRECALL;  // they stay where they are, for the CALL
-      if (takes && depths[next] - rewriter::pops(instruction.opcode, instruction.arg) <= place) {
-        const bool is_call = instruction.opcode == op::kCALL;
-        const int callable = is_call ? depths[next] - static_cast<int>(instruction.arg) - 1 : -1;
-        spans.may_wait[first] = is_operation(instruction) && place > callable;
-        spans.callable[first] = callable;
-        break;
-      }
+    if (end == count || handler[end] != handler[first]) {
+      --end;
     }
-    for (std::size_t passed = first + 1; spans.may_wait[first] && passed < next; ++passed) {
-      spans.is_passed[passed] = spans.is_passed[passed] || may_ask(assembly.instructions[passed].opcode);
+    std::size_t last = first;  // with which another one may be computed
+    for (std::size_t index = first; index < end; ++index) {
+      last = is_operation(assembly.instructions[index]) || opcode_at(index) == op::kSTORE_SUBSCR ? index : last;
     }
+    for (std::size_t index = first; index < end; ++index) {
+      spans.may_join[index] = is_operation(assembly.instructions[index]);
+      spans.may_begin[index] = spans.may_join[index] && index < last;
+    }
+    const bool returns = may_return && opcode_at(end) == op::kRETURN_VALUE;
+    if (end > first) {
+      spans.reach[end] = returns ? Reach::kReturned : Reach::kEnd;
+    }
+    if (returns && opcode_at(end - 1) == op::kBUILD_TUPLE) {
+      spans.reach[end - 1] = Reach::kReturned;
+    }
+    first = std::max(first, end - 1);  // which may be an operation
   }
   return spans;
 }

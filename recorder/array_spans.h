@@ -1,6 +1,6 @@
-// Where operations of arrays may wait (array_expression.h): those whose result the next operator or call takes from the
-// stack, or an assignment to a part of an array, with nothing between the two but loads, parts of arrays and operations
-// that look before they do anything else, under the same exception handler, no jump arriving.
+// Where operations of arrays may wait (array_waiting.h): in straight lines of instructions under the same exception
+// handler, no jump arriving, that load, bind names, and take parts of arrays, other operators and calls, which are
+// looked at before they do anything else. What waits at the end of such a line is computed there.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,26 @@
 namespace tagalong::recorder {
 
 struct ArraySpans {
-  std::vector<bool> may_wait;   // by instruction: an operator or a call whose result another one takes
-  std::vector<int> callable;    // by instruction: where on the stack what takes its result in a call lies; -1: nowhere
-  std::vector<bool> is_passed;  // by instruction: a load, while an operation may wait, that may run anybody's code
+  // What an instruction means to operations that wait in front of it.
+  enum class Reach : std::uint8_t {
+    kNone,      // none does
+    kPassed,    // nothing
+    kLooked,    // it may run anybody's code
+    kBound,     // a name is bound
+    kReturned,  // the frame ends
+    kEnd        // they are computed
+  };
+  std::vector<Reach> reach;     // by instruction
+  std::vector<bool> may_begin;  // by instruction: an operation that another one may be computed with
+  std::vector<bool> may_join;   // by instruction: an operation whose result may wait if others do
+
+  // Whether there is something to do in front of it.
+  [[nodiscard]] bool wants_hook(int instruction) const {
+    return reach[static_cast<std::size_t>(instruction)] > Reach::kPassed;
+  }
 };
 
-// `depths`: of the stack, before each instruction.
-ArraySpans find_array_spans(const rewriter::Assembly& assembly, const std::vector<int>& depths);
+// `is_suspended`: the frame may end without an end, as those of generators do.
+ArraySpans find_array_spans(const rewriter::Assembly& assembly, bool is_suspended);
 
 }  // namespace tagalong::recorder

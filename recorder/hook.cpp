@@ -35,13 +35,21 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
   // Asked first: the session may be over afterwards.
   const bool is_polite = !Session::resume(session->thread()) && key != kUnwound &&
                          session->is_polite_place(frame, static_cast<int>(key >> 1), (key & 1) != 0);
+  const auto is_over = [self] { return reinterpret_cast<Hook*>(self)->session == nullptr; };
+  const bool returns = key != kUnwound && (key & 1) == 0 && session->returns(frame, static_cast<int>(key >> 1));
+  PyObject* raised[3] = {};  // by what has waited, instead of what leaves the frame
   try {
     if (key == kUnwound) {
+      if (!settle_arrays(frame)) {
+        PyErr_Fetch(&raised[0], &raised[1], &raised[2]);
+      }
       session->unwound(frame);
     } else if ((key & 1) == 0) {
+      if (!session->prepare_array_operation(frame, static_cast<int>(key >> 1))) {
+        return nullptr;
+      }
       session->before(frame, static_cast<int>(key >> 1));
-      if (reinterpret_cast<Hook*>(self)->session != nullptr &&
-          !session->prepare_array_operation(frame, static_cast<int>(key >> 1))) {
+      if (!is_over() && !session->put_array_operation(frame, static_cast<int>(key >> 1))) {
         return nullptr;
       }
     } else {
@@ -53,11 +61,18 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
   } catch (const std::exception&) {
     session->stop(Stop::k_internal);
   }
-  if (reinterpret_cast<Hook*>(self)->session == nullptr) {
+  if (returns) {
+    give_up_returned(frame);
+  }
+  if (is_over()) {
     Session::reap();  // it has just finished
     if (!settle_arrays(frame)) {
       return nullptr;  // as the frame goes on without hooks
     }
+  }
+  if (raised[0] != nullptr) {
+    PyErr_Restore(raised[0], raised[1], raised[2]);
+    return nullptr;
   }
   if (is_polite && !has_waiting_arrays(frame)) {
     Py_RETURN_NONE;

@@ -56,7 +56,9 @@ bool Session::try_inline(interp::Frame* callee) {
   const bool is_iteration =
       instruction >= 0 && top().pending == instruction &&
       (instruction_at(instruction).opcode == op::kFOR_ITER || instruction_at(instruction).opcode == op::kSEND);
-  if (instruction < 0 || instruction == top().answered || (!is_iteration && !may_ask(instruction)) ||
+  // At its RESUME a frame serves signals: nothing behind that has been executed.
+  if (instruction < 0 || instruction_at(instruction).opcode == op::kRESUME || instruction == top().answered ||
+      (!is_iteration && !may_ask(instruction)) ||
       (is_iteration && (top().call_result != kNoValue || top().raising.instruction >= 0))) {
     return false;
   }

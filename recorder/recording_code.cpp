@@ -4,7 +4,7 @@
 #include <array>
 #include <map>
 
-#include "recorder/array_proxy.h"
+#include "recorder/array_preparation.h"
 #include "recorder/leaving.h"
 #include "recorder/rule_table.h"
 #include "replay/array/numpy_abi.h"
@@ -229,10 +229,10 @@ std::shared_ptr<const DecodedCode> DecodedCode::make(PyCodeObject* code, bool wi
   shape->units = rewriter::encode(decoded->assembly, options).offsets;
   shape->shown = shown_units(decoded->assembly, shape->units);
   shape->starts = replay::starts_of(code, shape->units);
-  decoded->spans = find_array_spans(decoded->assembly, shape->depths);
   decoded->shape = std::move(shape);
   constexpr int kSuspends = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE;
   decoded->is_generator = (code->co_flags & kSuspends) != 0;
+  decoded->spans = find_array_spans(decoded->assembly, decoded->is_generator);
   decoded->regular = regular_places(*decoded);
   decoded->entries = entries_of(*decoded);
   decoded->is_joined = with_headers;
@@ -272,7 +272,7 @@ std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
     const auto place = static_cast<std::size_t>(index);
     const std::uint8_t opcode = assembly.instructions[place].opcode;
     return decoded->is_handler[place] || wants_before(opcode) ||
-           (has_arrays && (may_have_array_proxy(opcode) || decoded->spans.is_passed[place]));
+           (has_arrays && (may_have_array_proxy(opcode) || decoded->spans.wants_hook(index)));
   };
   plan.after = [&](int index) {
     if (index >= count) {

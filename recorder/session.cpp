@@ -1,8 +1,8 @@
 #include "recorder/session.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "recorder/array_calls.h"
 #include "recorder/array_expression.h"
 #include "recorder/array_proxy.h"
 #include "recorder/hook.h"
@@ -314,31 +314,39 @@ void Session::before(interp::Frame* frame, int instruction) {
   give_up_refused();
 }
 
+ArrayPlace Session::array_place(interp::Frame* frame, int instruction) const {
+  const DecodedCode& decoded = *frames_.back().code->decoded;
+  const auto place = static_cast<std::size_t>(instruction);
+  const bool may_wait = has_plain_globals(frame);
+  return {.frame = frame,
+          .end = interp::stack_base(frame) + decoded.shape->depths[place],
+          .reach = decoded.spans.reach[place],
+          .may_begin = may_wait && decoded.spans.may_begin[place],
+          .may_join = may_wait && decoded.spans.may_join[place]};
+}
+
 bool Session::prepare_array_operation(interp::Frame* frame, int instruction) {
   if (!is_mine(frame)) {
-    return true;
+    return settle_arrays(frame);
   }
   const Instruction& operation = instruction_at(instruction);
-  const DecodedCode& decoded = *top().code->decoded;
-  const auto place = static_cast<std::size_t>(instruction);
-  PyObject** const end = interp::stack_base(frame) + decoded.shape->depths[place];
-  const bool is_operation = may_have_array_proxy(operation.opcode);
   const bool has_name = operation.opcode == rewriter::op::kLOAD_ATTR || operation.opcode == rewriter::op::kLOAD_METHOD;
-  PyObject* const loaded_name = has_name ? name(static_cast<int>(operation.arg)) : nullptr;
-  if (!is_operation &&
-      (!decoded.spans.is_passed[place] || !has_waiting_arrays(frame) || is_quiet_load(operation, loaded_name, end))) {
-    return true;  // the hook is there for others
-  }
   const bool has_keywords = operation.opcode == rewriter::op::kCALL &&
                             instruction_at(call_start(instruction)).opcode == rewriter::op::kKW_NAMES;
-  const int taker = decoded.spans.callable[place];
-  const bool may_wait = decoded.spans.may_wait[place] && has_plain_globals(frame) &&
-                        (taker < 0 || elementwise_arguments(interp::stack_base(frame)[taker]) != 0);
   std::optional<Pause> pause;
   if (has_waiting_arrays(frame)) {
     pause.emplace();  // what is computed now may call somebody
   }
-  return is_operation ? put_array_proxy(operation, has_keywords, end, {frame, may_wait}) : settle_arrays(frame);
+  return prepare_arrays(operation, has_keywords, has_name ? name(static_cast<int>(operation.arg)) : nullptr,
+                        array_place(frame, instruction));
+}
+
+bool Session::put_array_operation(interp::Frame* frame, int instruction) {
+  return !is_mine(frame) || put_array_proxy(instruction_at(instruction), array_place(frame, instruction));
+}
+
+bool Session::returns(interp::Frame* frame, int instruction) const {
+  return is_mine(frame) && instruction_at(instruction).opcode == rewriter::op::kRETURN_VALUE;
 }
 
 void Session::after(interp::Frame* frame, int instruction) {
@@ -514,7 +522,28 @@ void Session::come_back(interp::Frame* frame) {
   opaque_frames_ = 0;
 }
 
+namespace {
+
+// Somebody's code, who comes between two instructions, an exception being due to the frame there.
+PyObject* evaluate_and_raise(PyThreadState* thread, interp::Frame* frame, int throw_flag) {
+  PyObject* raised[3] = {};
+  PyErr_Fetch(&raised[0], &raised[1], &raised[2]);
+  if (PyObject* result = interp::evaluate(thread, frame, throw_flag)) {
+    Py_DECREF(result);
+    PyErr_Restore(raised[0], raised[1], raised[2]);
+    return nullptr;
+  }
+  std::ranges::for_each(raised, [](PyObject* object) { Py_XDECREF(object); });
+  return nullptr;
+}
+
+}  // namespace
+
 PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_flag) {
+  interp::Frame* const caller = interp::current_frame(thread);
+  if (has_waiting_arrays(caller) && !settle_arrays(caller)) {
+    return evaluate_and_raise(thread, frame, throw_flag);
+  }
   const std::shared_ptr<Session> session = t_session_slot.session;
   if (session == nullptr || session->waiting_ || throw_flag != 0 || thread != session->thread_) {
     return interp::evaluate(thread, frame, throw_flag);

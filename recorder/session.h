@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "recorder/array_preparation.h"
 #include "recorder/recording_code.h"
 #include "replay/graph.h"
 #include "replay/known_functions.h"
@@ -110,9 +111,12 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void before(interp::Frame* frame, int instruction);
   void after(interp::Frame* frame, int instruction);
   void unwound(interp::Frame* frame);
-  // Comes behind the first of these (array_proxy.h).
+  // Come before and behind the first of these (array_proxy.h).
   // False: an operation of arrays that has waited has raised an exception.
   bool prepare_array_operation(interp::Frame* frame, int instruction);
+  bool put_array_operation(interp::Frame* frame, int instruction);
+  // Whether the instruction is the last one of the frame.
+  [[nodiscard]] bool returns(interp::Frame* frame, int instruction) const;
   // Comes before each of these.
   void come_back(interp::Frame* frame);
 
@@ -266,6 +270,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void object_died(PyObject* object) override;
   void return_from_root(Value value);
   [[nodiscard]] bool is_mine(interp::Frame* frame) const;
+  [[nodiscard]] ArrayPlace array_place(interp::Frame* frame, int instruction) const;
   bool may_go_on();
 
   // Inlining: which call is this (call_forms.cpp), and what does it become (inline.cpp)?

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "recorder/array_proxy.h"
+#include "recorder/array_preparation.h"
 #include "replay/array/parallel.h"
 #include "replay/array/region.h"
 #include "replay/array/streaming.h"

@@ -9,4 +9,8 @@ namespace tagalong::interp {
 // `objects`: how many containers are about to be made.
 [[nodiscard]] bool may_collect(PyThreadState* thread, int objects);
 
+// Whether it comes by itself, from then on; whether it did before. Who holds it back gives up the GIL to nobody
+// meanwhile.
+bool set_collecting(PyThreadState* thread, bool collects);
+
 }  // namespace tagalong::interp

@@ -43,7 +43,8 @@ def in_parts(listing: list[dis.Instruction]) -> list[dis.Instruction | Hook]:
 
     A hook's number is twice the index of its instruction, plus one where it comes after it. A build with checks has
     hooks before every instruction, a release build before operators and calls, where operands may be replaced by
-    proxies (recorder/array_proxy.h); they are left out, but none may be missing.
+    proxies (recorder/array_proxy.h), and where names are bound behind those; they are left out, but none may be
+    missing.
     """
     names = [instruction.opname for instruction in listing]
     parts: list[dis.Instruction | Hook] = []
@@ -64,7 +65,8 @@ def in_parts(listing: list[dis.Instruction]) -> list[dis.Instruction | Hook]:
         part for part in parts if isinstance(part, Hook) and part.when == "before" and part.index != last
     ]
     operators = [index for index, name in enumerate(ORIGINAL) if name in ("BINARY_OP", "COMPARE_OP", "CALL")]
-    assert [check.index for check in checks] in (operators, list(range(1, last)))
+    names_bound = [index for index in range(operators[0], last) if ORIGINAL[index] == "STORE_FAST"]
+    assert [check.index for check in checks] in (sorted(operators + names_bound), list(range(1, last)))
     return [part for part in parts if part not in checks]
 
 
