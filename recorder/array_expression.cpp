@@ -195,7 +195,7 @@ bool Expression::compute(const Steps& steps, std::vector<Ref>* results) {
         raised_late = true;
         return false;
       }
-      give_up(begin, steps.seen, results);
+      give_up(begin, steps, results);
     }
     interp::set_location(frame, location);
   }
@@ -227,9 +227,9 @@ bool Expression::run_alone(std::size_t number, std::vector<Ref>* results) {
   return is_done;
 }
 
-void Expression::give_up(std::size_t number, std::span<const std::size_t> seen, std::vector<Ref>* results) const {
+void Expression::give_up(std::size_t number, const Steps& steps, std::vector<Ref>* results) const {
   for (std::size_t before = 0; before < number; ++before) {
-    if (!(*results)[before] || is_among(seen, before)) {
+    if (!(*results)[before] || steps.is_awaited(before)) {
       continue;
     }
     const bool is_taken =

@@ -42,12 +42,11 @@ class Expression {
   [[nodiscard]] bool store(PyObject* target) const;
   // Computes all of it for the current frame, by as few regions as possible if they are tried. `reach` is called in
   // front of each operation that is done alone, once those before it have their results, as far as somebody sees them
-  // then
-  // (`shown`). Those that are `seen` in the end have them afterwards. False: an exception is set, the frame being where
-  // that was raised.
+  // then or later (`shown`). False: an exception is set, the frame being where that was raised.
   struct Steps {
-    std::span<const std::size_t> seen, shown;
+    std::span<const std::size_t> shown;
     std::function<void(std::size_t node)> reach;
+    std::function<bool(std::size_t node)> is_awaited;  // by somebody who will see it
     bool tries_regions = true;
   };
   bool compute(const Steps& steps, std::vector<Ref>* results);
@@ -79,7 +78,7 @@ class Expression {
   bool run_most(Range* range, const Steps& steps, std::vector<Ref>* results) const;
   bool run_alone(std::size_t number, std::vector<Ref>* results);
   // Results that are of no use any more.
-  void give_up(std::size_t number, std::span<const std::size_t> seen, std::vector<Ref>* results) const;
+  void give_up(std::size_t number, const Steps& steps, std::vector<Ref>* results) const;
 
   std::vector<Node> nodes_;
 };

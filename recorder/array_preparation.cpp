@@ -128,9 +128,6 @@ std::size_t operand_count(const rewriter::Instruction& instruction) {
 bool prepare_operation(std::span<PyObject* const> operands, const ArrayPlace& place) {
   Waiting* const waiting = Waiting::of(place.frame);
   Extents extents = extents_of(operands, waiting);
-  if (!extents.are_arrays && are_numbers(operands)) {
-    return true;
-  }
   NextOperation next{.frame = place.frame, .has_proxy = extents.are_arrays && extents.bytes >= least_bytes()};
   const bool is_worth = waiting != nullptr ? waiting->shape() == extents.shape && !waiting->is_full()
                                            : place.may_begin && extents.bytes >= static_cast<double>(worth_waiting);
@@ -218,6 +215,9 @@ bool prepare_arrays(const rewriter::Instruction& instruction, bool has_keywords,
     const bool is_operation = instruction.opcode == CALL ? operands[-2] == nullptr && count != 0 && !has_keywords &&
                                                                elementwise_arguments(operands[-1]) == count
                                                          : !is_product(instruction);
+    if (instruction.opcode != CALL && are_numbers({operands, count})) {
+      return true;  // Python's own
+    }
     if (is_operation) {
       return prepare_operation({operands, count}, place);
     }

@@ -192,9 +192,14 @@ bool Waiting::compute(std::vector<std::size_t> seen, Scope scope) {
 bool Waiting::compute_rest(const std::vector<std::size_t>& seen, bool tries_regions) {
   std::vector<std::size_t> shown = seen;
   std::ranges::copy(bound(true), std::back_inserter(shown));
-  return expression_.compute({.seen = seen,
-                              .shown = shown,
+  const auto is_awaited = [&](std::size_t node) {
+    return std::ranges::find(seen, node) != seen.end() ||
+           std::any_of(bindings_.begin() + static_cast<std::ptrdiff_t>(rewound_), bindings_.end(),
+                       [&](const Binding& later) { return node_of(later.value.get()) == static_cast<int>(node); });
+  };
+  return expression_.compute({.shown = shown,
                               .reach = [&](std::size_t node) { bind_up_to(node); },
+                              .is_awaited = is_awaited,
                               .tries_regions = tries_regions},
                              &results_);
 }

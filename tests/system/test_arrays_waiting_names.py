@@ -110,6 +110,11 @@ PROGRAMS = {
     "bound anew": ("a = x * y; a = a + x; a = np.sqrt(a) * y; return a", 1),
     "bound anew to an operand": ("a = x * y; a = x; return a + y", 1),
     "operands bound anew": ("x = x * 2.0; y = x + y; x = y - x; return x, y", 1),
+    "two at once, the second alone": (
+        "a, b = x * y + 1.0, np.where(k, x, y); a, b = b * a, a; return a, b",
+        None,
+    ),
+    "a call with numbers between": ("a = x * y; n = np.arcsin(3.0); b = a + x; return b, n * 0.0", None),
     "exchanged": ("a = x * 2.0; b = y + 1.0; a, b = b, a; a, b = a - b, a * b; return a, b", 1),
     "nobody takes it": ("a = x / y; x * y; b = np.sqrt(y); return x - y * 2.0", 1),
     "numbers between": ("h = 0.5 * k; a = x * h; k = h + 1.0; b = a + k; return b, h, k", 1),
@@ -654,7 +659,10 @@ class Statements(Expressions):
         return "def f(x, y, z, i, k):\n" + "\n".join(f"    {one}" for one in text.split("\n")) + "\n"
 
 
-@pytest.mark.parametrize("seed", range(150))
+FOUND = (20879, 23213, 10930, 12188, 12467, 14362)  # what was wrong once
+
+
+@pytest.mark.parametrize("seed", [*range(150), *FOUND])
 def test_random_programs(seed: int) -> None:
     check_random_program(seed)
 
