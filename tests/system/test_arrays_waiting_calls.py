@@ -642,8 +642,8 @@ def test_random_expressions(seed: int) -> None:
     check_random_expressions(seed)
 
 
-def check_random_expressions(seed: int) -> int:
-    """How many were computed as one."""
+def asked(notes: list[Any]) -> dict[str, Any]:
+    """What expressions ask, by names: each notes the line that it is asked in."""
 
     class Thing:
         @property
@@ -655,7 +655,12 @@ def check_random_expressions(seed: int) -> int:
         notes.append(sys._getframe(1).f_lineno)
         return array
 
-    notes: list[int] = []
+    return {"thing": Thing(), "same": same}
+
+
+def check_random_expressions(seed: int) -> int:
+    """How many were computed as one."""
+    notes: list[Any] = []
     random = Random(f"waiting calls {seed}")
     text = "\n    ".join(f"z = ({Expressions(random).make(4)})" for _ in range(2))
     source = f"def f(x, y, z, i):\n    {text}\n    return z"
@@ -673,7 +678,7 @@ def check_random_expressions(seed: int) -> int:
     outcomes = []
     for is_traced in (False, True):
         notes.clear()
-        function = both(source, same=same, thing=Thing())[is_traced]
+        function = both(source, **asked(notes))[is_traced]
         outcomes.append((Outcome(function, make(), state).compared, list(notes)))
     assert outcomes[0] == outcomes[1], f"{source}\n{codes} {kind} {state}"
     return _core._expression_counts()[0] - as_one

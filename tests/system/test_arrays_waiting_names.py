@@ -23,7 +23,7 @@ from arrays_support import ERRSTATES, described
 from chains_support import both
 from chains_support import compare_first_calls as compare
 from tagalong import _core
-from test_arrays_waiting_calls import CALLS_BACK, RAISES, Alarm, Expressions
+from test_arrays_waiting_calls import CALLS_BACK, RAISES, Alarm, Expressions, asked
 
 SIZE = 300
 
@@ -86,9 +86,15 @@ class Seen:
         )
 
 
-def check(source: str, make: Callable[[], list[Any]], state: dict[str, Any], **names: Any) -> int:
+def check(
+    source: str,
+    make: Callable[[], list[Any]],
+    state: dict[str, Any],
+    notes: list[Any] | None = None,
+    **names: Any,
+) -> int:
     """First and second call against eager execution; how many expressions were computed as one."""
-    notes: list[Any] = []
+    notes = [] if notes is None else notes
     names = {"note": lambda value: notes.append((shown(sys._getframe(1)), described(value))), **names}
     eager, traced = both(source, **names)
     before = _core._expression_counts()[0]
@@ -669,18 +675,7 @@ def test_random_programs(seed: int) -> None:
 
 def check_random_program(seed: int) -> int:
     """How many expressions were computed as one."""
-
-    class Thing:
-        @property
-        def computed(self) -> float:
-            counted.append(sys._getframe(1).f_lineno)
-            return 2.0
-
-    def same(array: Any) -> Any:
-        counted.append(sys._getframe(1).f_lineno)
-        return array
-
-    counted: list[int] = []
+    notes: list[Any] = []
     random = Random(f"waiting names {seed}")
     source = Statements(random).program()
     codes = random.choice(("ddd", "ddd", "ddd", "dfd", "fff", "Ddd", "ldb"))
@@ -695,7 +690,7 @@ def check_random_program(seed: int) -> int:
     state = random.choice(
         (*ERRSTATES, RAISES, CALLS_BACK, {"all": "ignore"}, {"all": "ignore"}, {"all": "ignore"})
     )
-    return check(source, make, state, same=same, thing=Thing())
+    return check(source, make, state, notes, **asked(notes))
 
 
 def test_random_programs_are_computed_as_one() -> None:
