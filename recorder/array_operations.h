@@ -25,6 +25,8 @@ struct ArrayOperator {
   Ref callable = {};  // of a call: a ufunc, or np.where
 };
 
+inline constexpr std::size_t kMostInputs = 4;  // of one
+
 extern array::LoopTally proxy_tally;  // operations that have been executed as replays do, or left to NumPy
 
 // A new reference, or null with an exception set. The operands are the interpreter's, or nobody else's.
@@ -45,7 +47,6 @@ bool run_once(array::RegionBuilder* builder, std::span<const int> results, PyObj
 // Empty: nothing has happened.
 template <class Build>
 Ref run_alone(std::span<PyObject* const> operands, const Build& build) {
-  constexpr std::size_t kMostInputs = 4;
   const array::Numpy* np = array::met_numpy();
   if (np == nullptr || array::regions_enabled == 0) {
     return {};

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "recorder/array_calls.h"
+#include "recorder/array_operations.h"
 #include "recorder/array_proxy.h"
 #include "recorder/array_waiting.h"
 #include "recorder/facts.h"
@@ -23,8 +24,6 @@ namespace tagalong::recorder {
 long worth_waiting = kWorthWaiting;
 
 namespace {
-
-constexpr unsigned kMostInputs = 4;
 
 // What operands become by broadcasting.
 struct Extents {
@@ -215,8 +214,8 @@ bool prepare_arrays(const rewriter::Instruction& instruction, bool has_keywords,
     const bool is_operation = instruction.opcode == CALL ? operands[-2] == nullptr && count != 0 && !has_keywords &&
                                                                elementwise_arguments(operands[-1]) == count
                                                          : !is_product(instruction);
-    if (instruction.opcode != CALL && are_numbers({operands, count})) {
-      return true;  // Python's own
+    if (instruction.opcode != CALL && place.may_join && are_numbers({operands, count})) {
+      return true;  // Python's own, in the middle of a line
     }
     if (is_operation) {
       return prepare_operation({operands, count}, place);

@@ -21,8 +21,6 @@
 namespace tagalong::recorder {
 namespace {
 
-constexpr unsigned kMostInputs = 4;
-
 struct Proxy {
   PyObject_HEAD
   vectorcallfunc vectorcall;
@@ -37,6 +35,7 @@ thread_local NextOperation next_operation;
 Proxy* as_proxy(PyObject* object) { return reinterpret_cast<Proxy*>(object); }
 PyObject* object_of(PyObject* self) { return as_proxy(self)->object; }
 PyObject* object_of_operand(PyObject* operand) { return Py_TYPE(operand) == type ? object_of(operand) : operand; }
+
 }  // namespace
 
 bool is_waiting_array(PyObject* object) {

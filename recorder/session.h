@@ -111,7 +111,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void before(interp::Frame* frame, int instruction);
   void after(interp::Frame* frame, int instruction);
   void unwound(interp::Frame* frame);
-  // Come before and behind the first of these (array_proxy.h).
+  // Come before and behind the first of these (array_preparation.h).
   // False: an operation of arrays that has waited has raised an exception.
   bool prepare_array_operation(interp::Frame* frame, int instruction);
   bool put_array_operation(interp::Frame* frame, int instruction);

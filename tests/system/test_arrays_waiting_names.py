@@ -124,6 +124,11 @@ PROGRAMS = {
     "exchanged": ("a = x * 2.0; b = y + 1.0; a, b = b, a; a, b = a - b, a * b; return a, b", 1),
     "nobody takes it": ("a = x / y; x * y; b = np.sqrt(y); return x - y * 2.0", 1),
     "numbers between": ("h = 0.5 * k; a = x * h; k = h + 1.0; b = a + k; return b, h, k", 1),
+    "numbers in place between": ("a = x * y; k += 1; b = a + x; k += 2; x = b / y; return x - a, b, k", None),
+    "a try behind numbers in place": (
+        "a = x * y\n    k += 1\n    try: b = a + nothing\n    except NameError: b = y\n    return b, k",
+        None,
+    ),
     "attributes between": ("a = x * y; n = x.size; s = y.shape; b = a / n + s[0]; return b", 1),
     "parts between": ("a = x * y; p = y[::-1]; q = x[:]; b = a * p - q; return b, p", 1),
     "a method of what has waited": ("a = x * y; b = a + x; s = b.sum(); return a * s, b", None),
@@ -673,11 +678,16 @@ def test_random_programs(seed: int) -> None:
     check_random_program(seed)
 
 
-def check_random_program(seed: int) -> int:
+@pytest.mark.parametrize("seed", range(60))
+def test_random_programs_with_numbers_in_place(seed: int) -> None:
+    check_random_program(seed, number="k += ")
+
+
+def check_random_program(seed: int, number: str = "k = k * 0.5 + ") -> int:
     """How many expressions were computed as one."""
     notes: list[Any] = []
     random = Random(f"waiting names {seed}")
-    source = Statements(random).program()
+    source = Statements(random).program().replace("k = k * 0.5 + ", number)
     codes = random.choice(("ddd", "ddd", "ddd", "dfd", "fff", "Ddd", "ldb"))
     is_plain = random.random() < 0.6
     made = [np.linspace(0.25, 1.5 + place, SIZE).astype(code) for place, code in enumerate(codes)]
