@@ -36,14 +36,16 @@ void Expression::add(ArrayOperator op, Operands operands, int unit) {
   nodes_.push_back({.op = std::move(op), .operands = std::move(operands), .unit = unit});
 }
 
+// Of operations from `begin` on, as many as there are results.
 struct Expression::Building {
-  explicit Building(const array::Numpy& np) : builder(np) {}
+  Building(const array::Numpy& np, std::size_t first) : builder(np), begin(first) {}
+  [[nodiscard]] std::size_t end() const { return begin + results.size(); }
 
   array::RegionBuilder builder;
   std::vector<PyObject*> externals;
   std::vector<int> external_numbers;
-  std::vector<int> results;  // of nodes
-  std::size_t begin = 0;     // the first of them
+  std::vector<int> results;
+  std::size_t begin;
 };
 
 int Expression::build_node(std::size_t number, const std::vector<Ref>& before, Building* building) const {
@@ -75,22 +77,16 @@ int Expression::build_node(std::size_t number, const std::vector<Ref>& before, B
   return build(node.op, &builder, std::span<const int>(numbers).first(node.operands.size()), mask);
 }
 
-Expression::Range Expression::buildable(std::size_t begin, const std::vector<Ref>& before) const {
-  const array::Numpy* np = array::met_numpy();
-  if (np == nullptr || array::regions_enabled == 0) {
-    return {begin, begin};
-  }
-  Building building(*np);
-  building.begin = begin;
-  std::size_t end = begin;
-  for (; end < nodes_.size(); ++end) {
-    const int result = build_node(end, before, &building);
+Expression::Building Expression::build_region(Range range, const std::vector<Ref>& before) const {
+  Building building(*array::met_numpy(), range.begin);
+  while (array::regions_enabled != 0 && building.end() < range.end) {
+    const int result = build_node(building.end(), before, &building);
     if (result < 0) {
       break;
     }
     building.results.push_back(result);
   }
-  return {begin, end};
+  return building;
 }
 
 std::vector<std::size_t> Expression::needed(Range range, std::span<const std::size_t> seen) const {
@@ -114,31 +110,13 @@ std::vector<std::size_t> Expression::needed(Range range, std::span<const std::si
   return outputs;
 }
 
-bool Expression::run_as_region(Range range, std::span<const std::size_t> outputs, PyObject* target,
-                               std::vector<Ref>* results) const {
-  Building building(*array::met_numpy());
-  building.begin = range.begin;
-  for (std::size_t number = range.begin; number < range.end; ++number) {
-    const int result = build_node(number, *results, &building);
-    if (result < 0) {
-      return false;
-    }
-    building.results.push_back(result);
-  }
-  auto& builder = building.builder;
-  if (target != nullptr) {
-    const int number = builder.external(target, static_cast<unsigned>(building.externals.size()));
-    building.externals.push_back(target);
-    if (number < 0 || builder.assign(number, building.results.back()) < 0) {
-      return false;
-    }
-  }
+bool Expression::run_region(Building* building, std::span<const std::size_t> outputs, std::vector<Ref>* results) {
   boost::container::static_vector<int, array::kMaxRegionOutputs> numbers;
   for (const std::size_t output : outputs) {
-    numbers.push_back(building.results[output - range.begin]);
+    numbers.push_back(building->results[output - building->begin]);
   }
   std::array<Ref, array::kMaxRegionOutputs> made;
-  if (!run_once(&builder, {numbers.data(), numbers.size()}, building.externals.data(), made.data())) {
+  if (!run_once(&building->builder, {numbers.data(), numbers.size()}, building->externals.data(), made.data())) {
     return false;
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -149,23 +127,29 @@ bool Expression::run_as_region(Range range, std::span<const std::size_t> outputs
 
 Expression::AtOnce Expression::compute_at_once(std::span<const std::size_t> seen, std::vector<Ref>* results) const {
   results->resize(nodes_.size());
-  const Range range = buildable(0, *results);
-  if (range.end != nodes_.size() || nodes_.size() < 2) {
+  if (nodes_.size() < 2) {
     return AtOnce::kNotOneRegion;
   }
-  const std::vector<std::size_t> outputs = needed(range, seen);
-  if (outputs.size() > array::kMaxRegionOutputs) {
+  Building building = build_region({0, nodes_.size()}, *results);
+  const std::vector<std::size_t> outputs = needed({0, nodes_.size()}, seen);
+  if (building.end() != nodes_.size() || outputs.size() > array::kMaxRegionOutputs) {
     return AtOnce::kNotOneRegion;
   }
-  const bool is_done = run_as_region(range, outputs, nullptr, results);
+  const bool is_done = run_region(&building, outputs, results);
   (is_done ? expression_tally.computed : expression_tally.left).add();
   return is_done ? AtOnce::kDone : AtOnce::kFailed;
 }
 
 bool Expression::store(PyObject* target) const {
   std::vector<Ref> results(nodes_.size());
-  const bool is_done =
-      buildable(0, results).end == nodes_.size() && run_as_region({0, nodes_.size()}, {}, target, &results);
+  Building building = build_region({0, nodes_.size()}, results);
+  if (building.end() != nodes_.size()) {
+    return false;
+  }
+  const int number = building.builder.external(target, static_cast<unsigned>(building.externals.size()));
+  building.externals.push_back(target);
+  const bool is_done = number >= 0 && building.builder.assign(number, building.results.back()) >= 0 &&
+                       run_region(&building, {}, &results);
   if (is_done) {
     expression_tally.computed.add();
   }
@@ -177,15 +161,16 @@ bool Expression::compute(const Steps& steps, std::vector<Ref>* results) {
   const int location = interp::unit_of(frame);
   results->resize(nodes_.size());
   for (std::size_t begin = 0; begin < nodes_.size();) {
-    Range range = steps.tries_regions ? buildable(begin, *results) : Range{begin, nodes_.size()};
-    range.end = std::max(range.end, begin + 1);
-    if (steps.tries_regions && range.end > begin + 1) {
+    Range range{begin, nodes_.size()};
+    if (steps.tries_regions) {
       if (run_most(&range, steps, results)) {
         expression_tally.computed.add();
         begin = range.end;
         continue;
       }
-      expression_tally.left.add();
+      if (range.end > begin + 1) {
+        expression_tally.left.add();
+      }
     }
     for (; begin < range.end; ++begin) {
       steps.reach(begin);
@@ -203,11 +188,20 @@ bool Expression::compute(const Steps& steps, std::vector<Ref>* results) {
 }
 
 bool Expression::run_most(Range* range, const Steps& steps, std::vector<Ref>* results) const {
+  Building building = build_region(*range, *results);
+  range->end = std::max(building.end(), range->begin + 1);
   std::vector<std::size_t> outputs = needed(*range, steps.shown);
   for (; outputs.size() > array::kMaxRegionOutputs; outputs = needed(*range, steps.shown)) {
     --range->end;
   }
-  return run_as_region(*range, outputs, nullptr, results);
+  if (range->end == range->begin + 1) {
+    return false;
+  }
+  if (range->end == building.end()) {
+    return run_region(&building, outputs, results);
+  }
+  Building fewer = build_region(*range, *results);
+  return run_region(&fewer, outputs, results);
 }
 
 // Operands without a name are given up with it, as eager execution does.

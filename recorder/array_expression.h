@@ -68,12 +68,11 @@ class Expression {
   // The number of its result in a region; negative: it is none for regions.
   struct Building;
   int build_node(std::size_t number, const std::vector<Ref>& before, Building* building) const;
-  // Operations from there on that one region may have.
-  [[nodiscard]] Range buildable(std::size_t begin, const std::vector<Ref>& before) const;
+  // As many operations from there on as one region may have.
+  [[nodiscard]] Building build_region(Range range, const std::vector<Ref>& before) const;
   // Which of their results are seen, or taken by those behind.
   [[nodiscard]] std::vector<std::size_t> needed(Range range, std::span<const std::size_t> seen) const;
-  bool run_as_region(Range range, std::span<const std::size_t> outputs, PyObject* target,
-                     std::vector<Ref>* results) const;
+  static bool run_region(Building* building, std::span<const std::size_t> outputs, std::vector<Ref>* results);
   // With fewer operations if that many have too many results.
   bool run_most(Range* range, const Steps& steps, std::vector<Ref>* results) const;
   bool run_alone(std::size_t number, std::vector<Ref>* results);
