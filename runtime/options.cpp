@@ -26,6 +26,7 @@ constexpr std::array kRows{
     OptionRow{"worth_part", [](long value) { array::worth_part = value; }},
     OptionRow{"worth_waiting", [](long value) { recorder::worth_waiting = value; }},
     OptionRow{"worth_streaming", [](long value) { array::worth_streaming = value; }},
+    OptionRow{"worth_turning", [](long value) { array::worth_turning = value; }},
     OptionRow{"worth_bands", [](long value) { array::worth_bands = value; }},
     OptionRow{"band_rows", [](long value) { array::rows_of_band = value; }},
     OptionRow{"threads", [](long value) { array::set_threads(static_cast<unsigned>(value)); }},

@@ -170,6 +170,7 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   }
   frame->block = block_of(*frame, space);
   const std::size_t parts = part_count(*frame);
+  choose_direction(frame, space, parts);
   const Writing way = writing(np, *frame, space, parts);
   const bool is_copied = way == Writing::kCopied;
   if (!is_copied) {
@@ -245,16 +246,18 @@ bool RegionPlan::pays(const Frame& frame) const {
   return regions_enabled > 1 || made_ >= (is_near ? kSavedNear : kSavedFar) * targets_.size();
 }
 
-RegionReason RegionPlan::run(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
+RegionReason RegionPlan::run(const Numpy& np, PyObject* const* externals, Ref* outputs, Direction direction) const {
   if (is_small_ && run_small(np, externals, outputs)) {
     ++region_counts.small;
     return RegionReason::kNone;
   }
-  return run_generally(np, externals, outputs);
+  return run_generally(np, externals, outputs, direction);
 }
 
-RegionReason RegionPlan::run_generally(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
+RegionReason RegionPlan::run_generally(const Numpy& np, PyObject* const* externals, Ref* outputs,
+                                       Direction direction) const {
   Frame frame;
+  frame.direction = direction;
   const RegionReason reason = bind(np, externals, &frame);
   if ((depends_on_strides_ || reduces_inputs_) && reason == RegionReason::kLayout) {
     return RegionReason::kLayout;

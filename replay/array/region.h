@@ -55,6 +55,7 @@ struct RegionCounts {
   std::uint64_t small = 0;      // of these: on the short way
   std::uint64_t in_sweeps = 0;  // several in a row that are one
   std::uint64_t in_bands = 0;   // of these: band by band
+  std::uint64_t backwards = 0;  // sweeps that began at the end
   std::uint64_t donated = 0;    // results in the memory of what was there before
   std::uint64_t parts = 0;      // of those that several threads may have computed
   Tally streamed;               // blocks whose results were written past the caches
@@ -78,11 +79,18 @@ struct Band {
   Ref* whole = nullptr;  // the result, which the first band makes; null: each band makes one
 };
 
+// Bytes of a row of doubles from which on a sweep may begin at the end (region_backwards.cpp).
+extern long worth_turning;
+enum class Direction : std::uint8_t { kForwards, kBackwards };
+
 class RegionPlan {
  public:
   // `externals` by their numbers, as many `outputs` as the builder was told, in that order. Needs the GIL; gives it
   // away while it computes for long. kNone: done; anything else: nothing has happened.
-  RegionReason run(const Numpy& np, PyObject* const* externals, Ref* outputs) const;
+  RegionReason run(const Numpy& np, PyObject* const* externals, Ref* outputs,
+                   Direction direction = Direction::kForwards) const;
+  // region_backwards.cpp
+  [[nodiscard]] bool may_go_backwards() const;
   // bands.cpp
   RegionReason run_band(const Numpy& np, PyObject* const* externals, Ref* outputs, const Band& band) const;
   [[nodiscard]] bool may_be_banded() const;
@@ -229,7 +237,7 @@ class RegionPlan {
   int elided_operand(const Numpy& np, const Operation& operation, PyObject* const* externals, const Frame& frame,
                      const Space& space) const;
   [[nodiscard]] bool pays(const Frame& frame) const;
-  RegionReason run_generally(const Numpy& np, PyObject* const* externals, Ref* outputs) const;
+  RegionReason run_generally(const Numpy& np, PyObject* const* externals, Ref* outputs, Direction direction) const;
   RegionReason run_in_space(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame) const;
   RegionReason execute(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame, Space* space) const;
   bool compute(Frame* frame, Space* space) const;
@@ -262,6 +270,8 @@ class RegionPlan {
   void cut_tree(Extent begin, Extent count, Extent unit, std::size_t parts, std::vector<Part>* cut) const;
   void add_tree(std::size_t parts, const Part*& next, Accumulator* sums) const;
   bool compute_tree(Frame* frame, Space* space, Extent count, Accumulator* sums) const;
+  static void choose_direction(Frame* frame, const Space* space, std::size_t parts);
+  bool compute_backwards(Frame* frame) const;
   bool compute_rows(Frame* frame, Space* space) const;
   bool compute_row(Frame* frame, Space* space, Extent count, Accumulator* sums) const;
   [[nodiscard]] const ExactCode* only_code() const;

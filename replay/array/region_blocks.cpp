@@ -259,8 +259,18 @@ bool RegionPlan::compute_tree(Frame* frame, Space* space, Extent count, Accumula
     // It was longer than what temporaries have room for, and left something open.
   }
   std::array<Accumulator, kMaxRegionReductions> right;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-  if (!compute_tree(frame, space, left_half(count), sums) ||
-      !compute_tree(frame, space, count - left_half(count), right.data())) {
+  const Extent left = left_half(count);
+  if (frame->direction == Direction::kBackwards) {
+    advance(frame, left);
+    if (!compute_tree(frame, space, count - left, right.data())) {
+      return false;
+    }
+    advance(frame, -count);
+    if (!compute_tree(frame, space, left, sums)) {
+      return false;
+    }
+    advance(frame, count - left);
+  } else if (!compute_tree(frame, space, left, sums) || !compute_tree(frame, space, count - left, right.data())) {
     return false;
   }
   for (std::size_t i = 0; i < reductions_.size(); ++i) {
@@ -285,6 +295,8 @@ bool RegionPlan::compute(Frame* frame, Space* space) const {
         frame->reduced[i] = sums[i];
       }
     }
+  } else if (frame->direction == Direction::kBackwards) {
+    return compute_backwards(frame);
   } else {
     const Extent long_row = is_joined_ ? kLongRowOfOne : kLongRow;
     const bool is_by_rows = !is_staged_ && space != nullptr && space->walk->row() >= long_row;

@@ -41,6 +41,7 @@ struct RegionPlan::Frame {
   Extent count = 1;
   const Band* band = nullptr;  // what is computed of the whole
   Extent block = 0;
+  Direction direction = Direction::kForwards;
   int errors = 0;         // floating point errors that were up before a loop that may clear them
   bool is_begun = false;  // a block has been reduced
   bool is_refused = false;

@@ -49,6 +49,7 @@ RegionReason Sweeps::run_all(const Numpy& np, PyObject* const* externals, Ref* o
   std::copy_n(externals, externals_, known.begin());
   std::size_t next = 0;  // of what is carried, in the order in which it is made
   boost::container::static_vector<Ref, kMostCalls> called;
+  Direction direction = Direction::kBackwards;
   const auto result_of = [&](const Result& result) -> const Ref& {
     return result.second >= kOfCall ? called[result.second - kOfCall] : results[first.at(result.first) + result.second];
   };
@@ -65,7 +66,9 @@ RegionReason Sweeps::run_all(const Numpy& np, PyObject* const* externals, Ref* o
     const RegionPlan& plan = *plans_[sweep];
     first.at(sweep) = results.size();
     results.resize(results.size() + plan.output_count());
-    const RegionReason reason = plan.run(np, known.data(), results.data() + first.at(sweep));
+    const bool turns = direction == Direction::kForwards && plan.may_go_backwards();
+    direction = turns ? Direction::kBackwards : Direction::kForwards;
+    const RegionReason reason = plan.run(np, known.data(), results.data() + first.at(sweep), direction);
     if (reason != RegionReason::kNone) {
       if (!is_again && plan.wants_its_own()) {
         return run_all(np, externals, outputs, true);

@@ -246,6 +246,7 @@ py::dict options() {
   result["worth_part"] = array::worth_part;
   result["worth_waiting"] = recorder::worth_waiting;
   result["worth_streaming"] = array::worth_streaming;
+  result["worth_turning"] = array::worth_turning;
   result["worth_bands"] = array::worth_bands;
   result["band_rows"] = array::rows_of_band;
   result["threads"] = array::threads_option();

@@ -181,6 +181,7 @@ def compare_program(random: Random, calls: int, *, loops: bool = False) -> None:
     form = form_of_program(random)
     _core.set_option("worth_bands", 1)
     _core.set_option("band_rows", random.choice((2, 3, 5, 17, 100)))
+    _core.set_option("worth_turning", random.choice((1, 1 << 40)))
     program = form(random, random.randint(2, 9) if loops else 0)
     eager, traced = both(program.source)
     plain = form in (Sweeps, Parts) and random.random() < 0.8
@@ -227,7 +228,10 @@ def run_programs(first: int, options: argparse.Namespace, end: float, reached: A
     together, apart = _core._expression_counts()
     print(f"while they were recorded: {together} expressions as one, {apart} one by one")
     donated, banded = _core._results_donated(), _core._regions_in_bands()
-    print(f"in sweeps: {_core._regions_in_sweeps()}, with memory handed on {donated}, in bands {banded}")
+    print(
+        f"in sweeps: {_core._regions_in_sweeps()}, with memory handed on {donated}, in bands {banded}, "
+        f"backwards {_core._sweeps_backwards()}"
+    )
     print(f"one by one: {reasons}", flush=True)
     return finds
 
