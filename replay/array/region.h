@@ -459,6 +459,7 @@ class RegionBuilder {
   void place_temporaries(const Joined& joined);
   void place_donor();
   [[nodiscard]] bool may_be_donated() const;
+  [[nodiscard]] bool is_reduced_itself(int slot) const;
   void add_costs();
 
   const Numpy& np_;

@@ -17,6 +17,12 @@ bool RegionBuilder::may_be_donated() const {
   return step.is_quotient || !step.code->has_second_way();
 }
 
+// Whether a reduction takes what has been read from there, a block at a time, after the results have been written.
+bool RegionBuilder::is_reduced_itself(int slot) const {
+  return std::ranges::find(plan_->reductions_, slot, &RegionPlan::Reduced::slot) != plan_->reductions_.end() ||
+         std::ranges::find(plan_->folds_, slot, &RegionPlan::Folded::slot) != plan_->folds_.end();
+}
+
 // The first one that is an input, for a result of its dtype.
 void RegionBuilder::place_donor() {
   if (!may_be_donated()) {
@@ -25,7 +31,7 @@ void RegionBuilder::place_donor() {
   for (const int external : donated_) {
     const auto input = std::ranges::find_if(
         plan_->inputs_, [&](const RegionPlan::Input& known) { return known.external == external && known.view < 0; });
-    if (input == plan_->inputs_.end()) {
+    if (input == plan_->inputs_.end() || is_reduced_itself(input->slot)) {
       continue;
     }
     const auto output = std::ranges::find_if(plan_->outputs_, [&](const RegionPlan::Output& known) {

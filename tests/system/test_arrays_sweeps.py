@@ -105,6 +105,23 @@ def two_times(x):
     return x / s, x * s, x - s
 
 
+def reduced_with_its_last_use(x):
+    a = x + 1.0
+    return a / np.max(a) - np.mean(a)
+
+
+def summed_with_its_last_use(x):
+    a = x * 0.5
+    b = a * np.max(a)
+    return b / np.sum(a) - np.min(b)
+
+
+def reduced_along_with_its_last_use(x):
+    a = x.reshape(-1, 1) * np.ones(3)
+    b = a / np.max(a)
+    return b - a.sum(axis=0), b - a.max(axis=1).min()
+
+
 PROGRAMS = (
     softmax,
     softmax_in_one,
@@ -122,8 +139,12 @@ PROGRAMS = (
     along_rows,
     part_of_it,
     two_times,
+    reduced_with_its_last_use,
+    summed_with_its_last_use,
+    reduced_along_with_its_last_use,
 )
-APART = (in_place,)  # what an earlier sweep has made gets no new contents in a later one
+# What an earlier sweep has made gets no new contents in a later one; columns and rows of it are no sweep.
+APART = (in_place, reduced_along_with_its_last_use)
 DEFAULT = {"divide": "warn", "over": "warn", "invalid": "warn", "under": "ignore"}
 KINDS = ("ordinary", "zeros", "subnormal quotients", "a NaN", "infinite", "overflows", "signs")
 
