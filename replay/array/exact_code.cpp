@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <list>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -17,6 +18,8 @@
 #endif
 
 namespace tagalong::array {
+
+LoopTally code_tally;
 
 namespace {
 
@@ -97,17 +100,43 @@ std::vector<std::uint8_t> divisors_of(std::span<const ExactOperation> operations
 
 }  // namespace
 
-std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation> operations,
+ExactCode::ExactCode(const Made& made) : made_(made) {}
+
+std::shared_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation> operations,
                                                  std::span<const ExactInput> inputs,
                                                  std::span<const std::uint8_t> stored, ExactSum sum,
                                                  std::span<const std::uint8_t> streamed, const ExactFinding& finding) {
   if (!has_avx512()) {
     return nullptr;
   }
+  Made wanted{.operations = {operations.begin(), operations.end()},
+              .inputs = {inputs.begin(), inputs.end()},
+              .stored = {stored.begin(), stored.end()},
+              .sum = sum,
+              .streamed = {streamed.begin(), streamed.end()},
+              .finding = finding};
+  using Kept = std::pair<Made, std::shared_ptr<const ExactCode>>;
+  static auto* const kept = new std::list<Kept>;  // for the process; last asked for, first
+  if (const auto known = std::ranges::find(*kept, wanted, &Kept::first); known != kept->end()) {
+    kept->splice(kept->begin(), *kept, known);
+    code_tally.left.add();
+    return kept->front().second;
+  }
+  code_tally.computed.add();
+  std::shared_ptr<const ExactCode> code = make_anew(wanted);
+  kept->emplace_front(std::move(wanted), code);
+  if (kept->size() > kMostKept) {
+    kept->pop_back();
+  }
+  return code;
+}
+
+std::shared_ptr<const ExactCode> ExactCode::make_anew(const Made& wanted) {
   const auto place = [&](std::span<const std::uint8_t> divisors) {
     // Scalars are in registers all the time, as far as there are enough.
     const auto attempt = [&](std::size_t vectors, std::size_t* hoisted) {
-      ExactEmitter emitter(operations, inputs, stored, streamed, sum, divisors, finding);
+      ExactEmitter emitter(wanted.operations, wanted.inputs, wanted.stored, wanted.streamed, wanted.sum, divisors,
+                           wanted.finding);
       const bool is_made = emitter.emit(vectors, *hoisted);
       *hoisted = emitter.hoisted();
       if (!is_made) {
@@ -118,7 +147,7 @@ std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
     };
     constexpr std::size_t kMostHoisted = ExactEmitter::kRegisters - 6;
     Code made;
-    for (std::size_t vectors = finding.result >= 0 ? 1 : ExactEmitter::kMostVectors; vectors > 0; --vectors) {
+    for (std::size_t vectors = wanted.finding.result >= 0 ? 1 : ExactEmitter::kMostVectors; vectors > 0; --vectors) {
       for (std::size_t hoisted = kMostHoisted; made.memory == nullptr; hoisted = hoisted * 3 / 4) {
         made = attempt(vectors, &hoisted);
         if (hoisted == 0) {
@@ -128,13 +157,13 @@ std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
     }
     return made;
   };
-  std::unique_ptr<ExactCode> made(new ExactCode(operations, inputs, stored, sum));
+  const std::shared_ptr<ExactCode> made(new ExactCode(wanted));
   made->plain_ = place({});
   if (made->plain_.memory == nullptr) {
     return nullptr;
   }
   std::vector<std::uint8_t> divisors =
-      finding.result >= 0 ? std::vector<std::uint8_t>() : divisors_of(operations, inputs);
+      wanted.finding.result >= 0 ? std::vector<std::uint8_t>() : divisors_of(wanted.operations, wanted.inputs);
   made->multiplying_ = divisors.empty() ? Code{} : place(divisors);
   if (made->multiplying_.memory != nullptr) {
     made->divisors_ = std::move(divisors);
@@ -144,7 +173,7 @@ std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
 
 #else
 
-std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>, std::span<const ExactInput>,
+std::shared_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>, std::span<const ExactInput>,
                                                  std::span<const std::uint8_t>, ExactSum, std::span<const std::uint8_t>,
                                                  const ExactFinding&) {
   return nullptr;
@@ -152,20 +181,20 @@ std::unique_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
 
 #endif
 
-std::unique_ptr<const ExactCode> ExactCode::finding(std::span<const std::uint8_t> items,
+std::shared_ptr<const ExactCode> ExactCode::finding(std::span<const std::uint8_t> items,
                                                     const ExactFinding& finding) const {
   constexpr Extent kMostOperations = 256;  // a row is written out
   constexpr Extent kOfFinding = 4;
-  const bool has_functions = std::ranges::any_of(operations_, [](const ExactOperation& operation) {
+  const bool has_functions = std::ranges::any_of(made_.operations, [](const ExactOperation& operation) {
     return operation.what == Exact::kExp || operation.what == Exact::kLog;
   });
   const bool is_here = std::ranges::any_of(
-      operations_, [&](const ExactOperation& operation) { return operation.out == finding.result; });
+      made_.operations, [&](const ExactOperation& operation) { return operation.out == finding.result; });
   if (!is_here || has_functions ||
-      (static_cast<Extent>(operations_.size()) + kOfFinding) * finding.row > kMostOperations) {
+      (static_cast<Extent>(made_.operations.size()) + kOfFinding) * finding.row > kMostOperations) {
     return nullptr;
   }
-  std::vector<ExactInput> inputs = inputs_;
+  std::vector<ExactInput> inputs = made_.inputs;
   for (ExactInput& input : inputs) {
     if (input.place == ExactPlace::kBools) {
       return nullptr;
@@ -174,7 +203,7 @@ std::unique_ptr<const ExactCode> ExactCode::finding(std::span<const std::uint8_t
       input.place = ExactPlace::kItems;
     }
   }
-  return make(operations_, inputs, {}, {}, {}, finding);
+  return make(made_.operations, inputs, {}, {}, {}, finding);
 }
 
 ExactCode::~ExactCode() {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "replay/array/kernel.h"
+#include "replay/array/tally.h"
 
 namespace tagalong::array {
 
@@ -55,12 +56,16 @@ struct ExactOperation {
   std::uint8_t nin = 0;
   std::array<std::uint8_t, kMaxInputs> in{};  // slots
   std::uint8_t out = 0;
+
+  bool operator==(const ExactOperation&) const = default;
 };
 
 enum class ExactPlace : std::uint8_t { kScalar, kDoubles, kBools, kItems };  // what is read from memory
 struct ExactInput {
   std::uint8_t slot;
   ExactPlace place;
+
+  bool operator==(const ExactInput&) const = default;
 };
 
 // Pairwise sums of one of the results, leaf by leaf as NumPy cuts them: eight partial sums of each. One of `slots`
@@ -74,6 +79,8 @@ struct ExactLeaf {
 struct ExactSum {
   int result = -1;  // slots; none
   int leaves = -1;
+
+  bool operator==(const ExactSum&) const = default;
 };
 
 // Where in each of many short rows the first smallest or largest element of one of the results is. Eight rows at a
@@ -84,23 +91,29 @@ struct ExactFinding {
   int places = -1;
   Extent row = 0;
   bool of_largest = false;
+
+  bool operator==(const ExactFinding&) const = default;
 };
+
+extern LoopTally code_tally;  // pieces of code that have been made, or were there already
 
 class ExactCode {
  public:
-  static std::unique_ptr<const ExactCode> make(std::span<const ExactOperation> operations,
+  // The same again and again, whoever asks: what has been made last is kept (kMostKept). Needs the GIL.
+  static std::shared_ptr<const ExactCode> make(std::span<const ExactOperation> operations,
                                                std::span<const ExactInput> inputs, std::span<const std::uint8_t> stored,
                                                ExactSum sum = {}, std::span<const std::uint8_t> streamed = {},
                                                const ExactFinding& finding = {});
   // The same with these of the stored doubles written past the caches. They have to lie at multiples of kStreamedBytes,
   // and what has been written is there for other threads after a fence.
-  [[nodiscard]] std::unique_ptr<const ExactCode> streaming(std::span<const std::uint8_t> streamed) const {
-    return make(operations_, inputs_, stored_, sum_, streamed);
+  [[nodiscard]] std::shared_ptr<const ExactCode> streaming(std::span<const std::uint8_t> streamed) const {
+    return make(made_.operations, made_.inputs, made_.stored, made_.sum, streamed);
   }
   static constexpr std::size_t kStreamedBytes = 16;
+  static constexpr std::size_t kMostKept = 64;
   // The same with nothing stored but places; `items` are the slots that are the same in all rows. Null: that would be
   // too much code, or too many values at once.
-  [[nodiscard]] std::unique_ptr<const ExactCode> finding(std::span<const std::uint8_t> items,
+  [[nodiscard]] std::shared_ptr<const ExactCode> finding(std::span<const std::uint8_t> items,
                                                          const ExactFinding& finding) const;
   ExactCode(const ExactCode&) = delete;
   ExactCode& operator=(const ExactCode&) = delete;
@@ -120,26 +133,29 @@ class ExactCode {
   static constexpr Extent kLeastQuotients = 768;
 
  private:
+  struct Made;
+  static std::shared_ptr<const ExactCode> make_anew(const Made& made);
   struct Code {
     void* memory = nullptr;
     std::size_t size = 0;
     int (*run)(char* const* data, Extent count, Extent rows, const Extent* steps) = nullptr;
   };
-  ExactCode(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs,
-            std::span<const std::uint8_t> stored, ExactSum sum)
-      : operations_(operations.begin(), operations.end()),
-        inputs_(inputs.begin(), inputs.end()),
-        stored_(stored.begin(), stored.end()),
-        sum_(sum) {}
+  explicit ExactCode(const Made& made);
   bool run_with_quotients(char* const* data, Extent count) const;
+  struct Made {  // of this
+    std::vector<ExactOperation> operations;
+    std::vector<ExactInput> inputs;
+    std::vector<std::uint8_t> stored;
+    ExactSum sum;
+    std::vector<std::uint8_t> streamed;
+    ExactFinding finding;
+
+    bool operator==(const Made&) const = default;
+  };
   Code plain_;
   Code multiplying_;                    // instead of dividing by these
   std::vector<std::uint8_t> divisors_;  // slots of numbers
-  // What it was made of.
-  std::vector<ExactOperation> operations_;
-  std::vector<ExactInput> inputs_;
-  std::vector<std::uint8_t> stored_;
-  ExactSum sum_;
+  Made made_;
 };
 
 }  // namespace tagalong::array

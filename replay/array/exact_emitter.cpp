@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "replay/array/lanes.h"
+#include "replay/native/drafts.h"
 
 namespace tagalong::array {
 namespace {
@@ -60,7 +61,7 @@ std::span<const Constant> operands_of(Exact what) {
 ExactEmitter::ExactEmitter(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs,
                            std::span<const std::uint8_t> stored, std::span<const std::uint8_t> streamed, ExactSum sum,
                            std::span<const std::uint8_t> divisors, const ExactFinding& finding)
-    : CodeGenerator(Xbyak::DEFAULT_MAX_CODE_SIZE, Xbyak::AutoGrow),
+    : CodeGenerator(Xbyak::DEFAULT_MAX_CODE_SIZE, Xbyak::AutoGrow, replay::native::Drafts::memory()),
       operations_(operations),
       inputs_(inputs),
       stored_(stored),

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "replay/array/pairwise.h"
 #include "replay/array/places.h"
@@ -117,38 +118,48 @@ T sum_of_block(const ReductionKernel& kernel, const T* values, Extent count) {
   return load<T>(accumulator);
 }
 
-// Whether NumPy sums so: by values of very different size, whose sum no other order gives.
+// Of very different size, so that no other order gives their sum.
 template <class T>
-bool is_summed_as_tree(const Numpy& np, const ReductionKernel& kernel) {
-  constexpr std::array<Extent, 4> kCounts{1000, 8191, 8200, 33'003};  // about what NumPy's buffers hold, and more
-  constexpr Extent kBlock = 1024;
+std::vector<T> unequal_values(Extent count) {
   constexpr std::uint64_t kFactor = 6364136223846793005;
   constexpr unsigned kTop = 40;
+  constexpr std::array<T, 2> kScales{T{-1} / 7, T{1} / 3};
+  std::vector<T> values(static_cast<std::size_t>(count));
+  std::uint64_t state = 1;
+  for (T& value : values) {
+    state = state * kFactor + 1;
+    const auto number = static_cast<T>(state >> kTop);
+    const std::size_t is_small = state >> 20U & 1U;
+    value = number * kScales[is_small] * std::array{number, T{1}}[is_small];
+  }
+  return values;
+}
+
+// Whether NumPy sums so.
+template <class T>
+bool is_summed_as_tree(const Numpy& np, const ReductionKernel& kernel) {
+  constexpr std::array<Extent, 4> kCounts{1000, 8191, 8200, 17'003};  // about what NumPy's buffers hold, and more
+  constexpr Extent kBlock = 1024;
   static StridedLoop known = nullptr;  // the same loop serves sums and means
   if (known == kernel.loop) {
     return true;
   }
+  std::vector<T> values = unequal_values<T>(kCounts.back());
   const Ref ufunc = Ref::steal(PyObject_GetAttrString(np.umath, "add"));
   for (Extent count : kCounts) {
     PyObject* descr = np.descr[kernel.type];
     Py_INCREF(descr);
-    const Ref array = Ref::steal(np.new_from_descr(np.array_type, descr, 1, &count, nullptr, nullptr, 0, nullptr));
+    const Ref array =
+        Ref::steal(np.new_from_descr(np.array_type, descr, 1, &count, nullptr, values.data(), 0, nullptr));
     if (!array || !ufunc) {
       return false;
-    }
-    auto* values = reinterpret_cast<T*>(as_array(array.get())->data);
-    std::uint64_t state = 1;
-    for (Extent i = 0; i < count; ++i) {
-      state = state * kFactor + 1;
-      const auto number = static_cast<T>(state >> kTop);
-      values[i] = (state & 1U << 20U) != 0 ? number / 3 : -number * number / 7;
     }
     const Ref sum = Ref::steal(PyObject_CallMethod(ufunc.get(), "reduce", "(O)", array.get()));
     if (!sum || Py_TYPE(sum.get()) != np.scalar_type[kernel.type]) {
       return false;
     }
     const T mine = T{0} + pairwise_sum(0, count, kBlock, [&](Extent begin, Extent elements) {
-                     return sum_of_block(kernel, values + begin, elements);
+                     return sum_of_block(kernel, values.data() + begin, elements);
                    });
     Accumulator theirs;
     std::memcpy(theirs.bytes, scalar_value(sum.get()), sizeof(T));

@@ -165,7 +165,7 @@ class RegionPlan {
   };
   // The same operations in an order in which as many as possible are computed by one loop of their own.
   struct Step {
-    std::unique_ptr<const ExactCode> code;  // null: the operation's own loop
+    std::shared_ptr<const ExactCode> code;  // null: the operation's own loop
     std::size_t operation = 0;
     bool is_quotient = false;  // of an array by a number, and nothing else: the loop is faster where blocks are long
   };
@@ -308,11 +308,11 @@ class RegionPlan {
   std::vector<Operation> operations_;
   std::vector<Step> steps_;                             // empty: one operation after the other
   ExactSum sum_;                                        // that the steps compute, too
-  mutable std::unique_ptr<const ExactCode> streaming_;  // the only step, writing past the caches; once it is needed
+  mutable std::shared_ptr<const ExactCode> streaming_;  // the only step, writing past the caches; once it is needed
   mutable bool is_streaming_made_ = false;
   using Items = boost::container::static_vector<Slot, kMaxRegionInputs>;
   struct Finding {
-    std::unique_ptr<const ExactCode> code;  // null: there is none
+    std::shared_ptr<const ExactCode> code;  // null: there is none
     Extent row = 0;
     Items items;
   };

@@ -147,7 +147,7 @@ void RegionBuilder::join_exact(Joined* joined) {
     if (sum.result >= 0 && !is_taken(group, static_cast<RegionPlan::Slot>(sum.result), true)) {
       std::erase(besides, sum.result);
     }
-    std::unique_ptr<const ExactCode> code = ExactCode::make(exact, inputs, besides, sum);
+    std::shared_ptr<const ExactCode> code = ExactCode::make(exact, inputs, besides, sum);
     if (code != nullptr && sum.result >= 0) {
       plan_->sum_ = sum;
       stored = std::move(besides);

@@ -22,7 +22,7 @@ constexpr Extent kBlock = 256;
 // One for each function.
 template <Exact what>
 struct Function {
-  const ExactCode* code = nullptr;  // never destroyed: threads may run it to the very end
+  const ExactCode* code = nullptr;
   StridedLoop numpys = nullptr;
   bool is_used = false;
 };
@@ -105,11 +105,12 @@ bool try_out(StridedLoop loop, MethodContext* context, void* auxdata) {
   constexpr std::array operations{ExactOperation{.what = what, .nin = 1, .in = {0}, .out = 1}};
   constexpr std::array inputs{ExactInput{.slot = 0, .place = ExactPlace::kDoubles}};
   constexpr std::array<std::uint8_t, 1> stored{1};
-  std::unique_ptr<const ExactCode> code = ExactCode::make(operations, inputs, stored);
-  if (code == nullptr) {
+  // Never destroyed: threads may run it to the very end.
+  static const auto* const code = new std::shared_ptr<const ExactCode>(ExactCode::make(operations, inputs, stored));
+  if (*code == nullptr) {
     return false;
   }
-  function<what>.code = code.release();
+  function<what>.code = code->get();
   function<what>.numpys = loop;
   Samples in = samples(what);
   Samples expected{};

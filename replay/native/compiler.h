@@ -19,6 +19,7 @@
 
 #include "replay/executor.h"
 #include "replay/native/code.h"
+#include "replay/native/drafts.h"
 #include "replay/native/registers.h"
 #include "rewriter/interp/layouts.h"
 
@@ -43,7 +44,7 @@ enum class Condition : std::uint8_t { kLess, kLessEqual, kEqual, kNotEqual, kGre
 class Compiler final : public Xbyak::CodeGenerator {
  public:
   explicit Compiler(const Source& source)
-      : CodeGenerator(Xbyak::DEFAULT_MAX_CODE_SIZE, Xbyak::AutoGrow),
+      : CodeGenerator(Xbyak::DEFAULT_MAX_CODE_SIZE, Xbyak::AutoGrow, Drafts::memory()),
         source_(source),
         ops_(source.program.ops),
         labels_(ops_.size()),
