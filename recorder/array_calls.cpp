@@ -29,10 +29,14 @@ std::size_t arguments_of_own(const array::Numpy& np, PyObject* ufunc) {
   return count > 0 && count <= static_cast<long>(Expression::kMostOperands) ? static_cast<std::size_t>(count) : 0;
 }
 
+bool is_of_anybody(PyObject* callable) {
+  return callable == nullptr || PyFunction_Check(callable) || PyCFunction_Check(callable) || PyType_Check(callable);
+}
+
 }  // namespace
 
 std::size_t elementwise_arguments(PyObject* callable) {
-  if (callable == nullptr || PyFunction_Check(callable) || PyCFunction_Check(callable) || PyType_Check(callable)) {
+  if (is_of_anybody(callable)) {
     return 0;
   }
   if (!is_ufunc(callable)) {
@@ -53,6 +57,14 @@ std::size_t elementwise_arguments(PyObject* callable) {
     known->emplace(Py_NewRef(callable), count);
   }
   return count;
+}
+
+array::Reduction reduction_of(PyObject* callable) {
+  if (is_of_anybody(callable) || is_ufunc(callable) || array::met_numpy() == nullptr) {
+    return array::Reduction::kCount;
+  }
+  const array::KnownFunction known = array::known_function(callable);
+  return known.kind == array::KnownFunction::Kind::kReduction ? known.reduction : array::Reduction::kCount;
 }
 
 bool is_mourned(PyObject* operand) {

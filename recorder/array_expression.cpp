@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "recorder/session.h"
-#include "replay/array/region.h"
+#include "replay/array/sweeps.h"
 #include "rewriter/interp/frames.h"
 
 namespace tagalong::recorder {
@@ -38,18 +38,21 @@ void Expression::add(ArrayOperator op, Operands operands, int unit) {
 
 // Of operations from `begin` on, as many as there are results.
 struct Expression::Building {
-  Building(const array::Numpy& np, std::size_t first) : builder(np), begin(first) {}
+  Building(const array::Numpy& np, std::size_t first) : builder(np, &externals, true), begin(first) {}
   [[nodiscard]] std::size_t end() const { return begin + results.size(); }
 
-  array::RegionBuilder builder;
   std::vector<PyObject*> externals;
+  array::SweepsBuilder builder;
   std::vector<int> external_numbers;
   std::vector<int> results;
   std::size_t begin;
 };
 
+Expression::Expression() = default;
+Expression::~Expression() = default;
+
 int Expression::build_node(std::size_t number, const std::vector<Ref>& before, Building* building) const {
-  auto& [builder, externals, external_numbers, results, begin] = *building;
+  auto& [externals, builder, external_numbers, results, begin] = *building;
   const Node& node = nodes_[number];
   std::array<int, kMostOperands> numbers{};
   unsigned mask = 0;
@@ -65,6 +68,9 @@ int Expression::build_node(std::size_t number, const std::vector<Ref>& before, B
     const auto found = std::ranges::find(externals, object);
     const auto place = static_cast<std::size_t>(found - externals.begin());
     if (found == externals.end()) {
+      if (place == array::kMostExternals) {
+        return -1;
+      }
       externals.push_back(object);
       const int constant = builder.constant(object);  // there is one run only
       external_numbers.push_back(constant >= 0 ? constant : builder.external(object, static_cast<unsigned>(place)));
@@ -77,16 +83,35 @@ int Expression::build_node(std::size_t number, const std::vector<Ref>& before, B
   return build(node.op, &builder, std::span<const int>(numbers).first(node.operands.size()), mask);
 }
 
-Expression::Building Expression::build_region(Range range, const std::vector<Ref>& before) const {
-  Building building(*array::met_numpy(), range.begin);
-  while (array::regions_enabled != 0 && building.end() < range.end) {
-    const int result = build_node(building.end(), before, &building);
+void Expression::build_more(std::size_t end, const std::vector<Ref>& before, Building* building) const {
+  while (array::regions_enabled != 0 && building->end() < end) {
+    const int result = build_node(building->end(), before, building);
     if (result < 0) {
       break;
     }
-    building.results.push_back(result);
+    building->results.push_back(result);
   }
+}
+
+std::unique_ptr<Expression::Building> Expression::build_region(Range range, const std::vector<Ref>& before) const {
+  auto building = std::make_unique<Building>(*array::met_numpy(), range.begin);
+  build_more(range.end, before, building.get());
   return building;
+}
+
+std::unique_ptr<Expression::Building> Expression::take_whole() {
+  if (whole_ == nullptr) {
+    return build_region({0, nodes_.size()}, {});
+  }
+  build_more(nodes_.size(), {}, whole_.get());
+  return std::move(whole_);
+}
+
+int Expression::type_of(std::size_t node) {
+  whole_ = take_whole();
+  return node < whole_->end() && !whole_->builder.is_scalar(whole_->results[node])
+             ? static_cast<int>(whole_->builder.type_of(whole_->results[node]))
+             : -1;
 }
 
 std::vector<std::size_t> Expression::needed(Range range, std::span<const std::size_t> seen) const {
@@ -125,31 +150,31 @@ bool Expression::run_region(Building* building, std::span<const std::size_t> out
   return true;
 }
 
-Expression::AtOnce Expression::compute_at_once(std::span<const std::size_t> seen, std::vector<Ref>* results) const {
+Expression::AtOnce Expression::compute_at_once(std::span<const std::size_t> seen, std::vector<Ref>* results) {
   results->resize(nodes_.size());
   if (nodes_.size() < 2) {
     return AtOnce::kNotOneRegion;
   }
-  Building building = build_region({0, nodes_.size()}, *results);
+  const std::unique_ptr<Building> building = take_whole();
   const std::vector<std::size_t> outputs = needed({0, nodes_.size()}, seen);
-  if (building.end() != nodes_.size() || outputs.size() > array::kMaxRegionOutputs) {
+  if (building->end() != nodes_.size() || outputs.size() > array::kMaxRegionOutputs) {
     return AtOnce::kNotOneRegion;
   }
-  const bool is_done = run_region(&building, outputs, results);
+  const bool is_done = run_region(building.get(), outputs, results);
   (is_done ? expression_tally.computed : expression_tally.left).add();
   return is_done ? AtOnce::kDone : AtOnce::kFailed;
 }
 
-bool Expression::store(PyObject* target) const {
+bool Expression::store(PyObject* target) {
   std::vector<Ref> results(nodes_.size());
-  Building building = build_region({0, nodes_.size()}, results);
-  if (building.end() != nodes_.size()) {
+  const std::unique_ptr<Building> building = take_whole();
+  if (building->end() != nodes_.size() || building->externals.size() == array::kMostExternals) {
     return false;
   }
-  const int number = building.builder.external(target, static_cast<unsigned>(building.externals.size()));
-  building.externals.push_back(target);
-  const bool is_done = number >= 0 && building.builder.assign(number, building.results.back()) >= 0 &&
-                       run_region(&building, {}, &results);
+  const int number = building->builder.external(target, static_cast<unsigned>(building->externals.size()));
+  building->externals.push_back(target);
+  const bool is_done = number >= 0 && building->builder.assign(number, building->results.back()) >= 0 &&
+                       run_region(building.get(), {}, &results);
   if (is_done) {
     expression_tally.computed.add();
   }
@@ -188,8 +213,8 @@ bool Expression::compute(const Steps& steps, std::vector<Ref>* results) {
 }
 
 bool Expression::run_most(Range* range, const Steps& steps, std::vector<Ref>* results) const {
-  Building building = build_region(*range, *results);
-  range->end = std::max(building.end(), range->begin + 1);
+  const std::unique_ptr<Building> building = build_region(*range, *results);
+  range->end = std::max(building->end(), range->begin + 1);
   std::vector<std::size_t> outputs = needed(*range, steps.shown);
   for (; outputs.size() > array::kMaxRegionOutputs; outputs = needed(*range, steps.shown)) {
     --range->end;
@@ -197,11 +222,8 @@ bool Expression::run_most(Range* range, const Steps& steps, std::vector<Ref>* re
   if (range->end == range->begin + 1) {
     return false;
   }
-  if (range->end == building.end()) {
-    return run_region(&building, outputs, results);
-  }
-  Building fewer = build_region(*range, *results);
-  return run_region(&fewer, outputs, results);
+  const bool is_whole = range->end == building->end();
+  return run_region(is_whole ? building.get() : build_region(*range, *results).get(), outputs, results);
 }
 
 // Operands without a name are given up with it, as eager execution does.

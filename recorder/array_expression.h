@@ -8,6 +8,7 @@
 
 #include <boost/container/static_vector.hpp>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -30,16 +31,24 @@ class Expression {
   };
   using Operands = boost::container::static_vector<Operand, kMostOperands>;
 
+  Expression();
+  Expression(const Expression&) = delete;
+  Expression& operator=(const Expression&) = delete;
+  ~Expression();
+
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   // `unit`: where the frame is.
   void add(ArrayOperator op, Operands operands, int unit);
 
+  // The dtype of this operation's result, which is an array; negative: that is not known.
+  int type_of(std::size_t node);
+
   // Computes all of it as one region, of which only these results are seen. Unless it is done nothing has happened.
   enum class AtOnce : std::uint8_t { kDone, kNotOneRegion, kFailed };
-  AtOnce compute_at_once(std::span<const std::size_t> seen, std::vector<Ref>* results) const;
+  AtOnce compute_at_once(std::span<const std::size_t> seen, std::vector<Ref>* results);
   // The last operation's result straight into an array, or a part of one; no other is seen. False: nothing has
   // happened.
-  [[nodiscard]] bool store(PyObject* target) const;
+  [[nodiscard]] bool store(PyObject* target);
   // Computes all of it for the current frame, by as few regions as possible if they are tried. `reach` is called in
   // front of each operation that is done alone, once those before it have their results, as far as somebody sees them
   // then or later (`shown`). False: an exception is set, the frame being where that was raised.
@@ -68,8 +77,11 @@ class Expression {
   // The number of its result in a region; negative: it is none for regions.
   struct Building;
   int build_node(std::size_t number, const std::vector<Ref>& before, Building* building) const;
-  // As many operations from there on as one region may have.
-  [[nodiscard]] Building build_region(Range range, const std::vector<Ref>& before) const;
+  // As many operations from there on as one region may have; or more of them, if there are more now.
+  void build_more(std::size_t end, const std::vector<Ref>& before, Building* building) const;
+  [[nodiscard]] std::unique_ptr<Building> build_region(Range range, const std::vector<Ref>& before) const;
+  // Of all, not to be used a second time.
+  [[nodiscard]] std::unique_ptr<Building> take_whole();
   // Which of their results are seen, or taken by those behind.
   [[nodiscard]] std::vector<std::size_t> needed(Range range, std::span<const std::size_t> seen) const;
   static bool run_region(Building* building, std::span<const std::size_t> outputs, std::vector<Ref>* results);
@@ -80,6 +92,7 @@ class Expression {
   void give_up(std::size_t number, const Steps& steps, std::vector<Ref>* results) const;
 
   std::vector<Node> nodes_;
+  std::unique_ptr<Building> whole_;  // as far as somebody has asked
 };
 
 extern array::LoopTally expression_tally;  // of several operations: computed as one, or one by one

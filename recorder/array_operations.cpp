@@ -16,7 +16,7 @@ unsigned temporaries(std::span<PyObject* const> operands) {
   return mask;
 }
 
-int build(const ArrayOperator& op, array::RegionBuilder* builder, std::span<const int> numbers, unsigned temporaries) {
+int build(const ArrayOperator& op, array::SweepsBuilder* builder, std::span<const int> numbers, unsigned temporaries) {
   switch (op.kind) {
     case ArrayOperator::Kind::kBinary:
       return builder->binary(static_cast<array::BinaryOperator>(op.code), numbers[0], numbers[1], temporaries);
@@ -25,18 +25,24 @@ int build(const ArrayOperator& op, array::RegionBuilder* builder, std::span<cons
     case ArrayOperator::Kind::kCall:
       return is_ufunc(op.callable.get()) ? builder->call(op.callable.get(), numbers)
                                          : builder->where(numbers[0], numbers[1], numbers[2]);
+    case ArrayOperator::Kind::kReduce:
+      return builder->reduce(static_cast<array::Reduction>(op.code), numbers[0]);
     default:
       return builder->compare(op.code, numbers[0], numbers[1]);
   }
 }
 
-bool run_once(array::RegionBuilder* builder, std::span<const int> results, PyObject* const* externals, Ref* output) {
+bool run_once(array::SweepsBuilder* builder, std::span<const int> results, PyObject* const* externals, Ref* output) {
   const array::BeforeReport nothing([](void* /*context*/) { return true; }, nullptr);
-  const auto plan = builder->finish(results);
-  return plan != nullptr && plan->run(*array::met_numpy(), externals, output) == array::RegionReason::kNone;
+  const auto sweeps = builder->finish(results);
+  return sweeps != nullptr && sweeps->run(*array::met_numpy(), externals, output) == array::RegionReason::kNone;
 }
 
 PyObject* execute_operator(const ArrayOperator& op, std::span<PyObject* const> operands) {
+  if (op.kind == ArrayOperator::Kind::kReduce) {  // with the frames of NumPy's that reports come from
+    proxy_tally.left.add();
+    return PyObject_Vectorcall(op.callable.get(), operands.data(), operands.size(), nullptr);
+  }
   return execute(
       operands,
       [&](array::UfuncSite& site, unsigned mask, Ref* result) {
@@ -51,7 +57,7 @@ PyObject* execute_operator(const ArrayOperator& op, std::span<PyObject* const> o
             return site.compare(op.code, operands[0], operands[1], mask, result);
         }
       },
-      [&](array::RegionBuilder& builder, std::span<const int> numbers) {
+      [&](array::SweepsBuilder& builder, std::span<const int> numbers) {
         return build(op, &builder, numbers, temporaries(operands));
       },
       [&] {

@@ -9,9 +9,10 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "replay/array/numpy_abi.h"
-#include "replay/array/region.h"
+#include "replay/array/sweeps.h"
 #include "replay/array/tally.h"
 #include "replay/array/ufunc_site.h"
 #include "rewriter/interp/ref.h"
@@ -19,10 +20,10 @@
 namespace tagalong::recorder {
 
 struct ArrayOperator {
-  enum class Kind : std::uint8_t { kBinary, kUnary, kCompare, kCall };
+  enum class Kind : std::uint8_t { kBinary, kUnary, kCompare, kCall, kReduce };
   Kind kind;
-  int code = 0;       // NB_ADD …, UNARY_NEGATIVE …, Py_LT …
-  Ref callable = {};  // of a call: a ufunc, or np.where
+  int code = 0;       // NB_ADD …, UNARY_NEGATIVE …, Py_LT …, array::Reduction
+  Ref callable = {};  // of a call: a ufunc, or np.where; np.sum …
 };
 
 inline constexpr std::size_t kMostInputs = 4;  // of one
@@ -33,15 +34,15 @@ extern array::LoopTally proxy_tally;  // operations that have been executed as r
 PyObject* execute_operator(const ArrayOperator& op, std::span<PyObject* const> operands);
 
 // The number of its result in a region; negative: it is none for regions.
-int build(const ArrayOperator& op, array::RegionBuilder* builder, std::span<const int> numbers, unsigned temporaries);
+int build(const ArrayOperator& op, array::SweepsBuilder* builder, std::span<const int> numbers, unsigned temporaries);
 
 // The reference that the interpreter has, in eager execution the only one to a result that has no name. So nobody else
 // looks at the memory of those that have no other.
 unsigned temporaries(std::span<PyObject* const> operands);
 
-// The region of what has been built, for this one time; nothing that replays under way have prepared for reports is
+// The regions of what has been built, for this one time; nothing that replays under way have prepared for reports is
 // meant. False: nothing has happened.
-bool run_once(array::RegionBuilder* builder, std::span<const int> results, PyObject* const* externals, Ref* output);
+bool run_once(array::SweepsBuilder* builder, std::span<const int> results, PyObject* const* externals, Ref* output);
 
 // What a site leaves to others since the arrays lie otherwise, or are to be cast, may be a region of one operation.
 // Empty: nothing has happened.
@@ -51,7 +52,8 @@ Ref run_alone(std::span<PyObject* const> operands, const Build& build) {
   if (np == nullptr || array::regions_enabled == 0) {
     return {};
   }
-  array::RegionBuilder builder(*np);
+  const std::vector<PyObject*> externals(operands.begin(), operands.end());
+  array::SweepsBuilder builder(*np, &externals, false);
   std::array<int, kMostInputs> numbers{};
   for (std::size_t i = 0; i < operands.size(); ++i) {
     numbers.at(i) = builder.external(operands[i], static_cast<unsigned>(i));

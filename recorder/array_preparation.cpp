@@ -123,15 +123,19 @@ std::size_t operand_count(const rewriter::Instruction& instruction) {
   }
 }
 
+bool may_wait(const Extents& extents, std::span<PyObject* const> operands, const ArrayPlace& place) {
+  const Waiting* const waiting = Waiting::of(place.frame);
+  const bool is_worth = waiting != nullptr ? waiting->shape() == extents.shape && !waiting->is_full()
+                                           : extents.bytes >= static_cast<double>(worth_waiting);
+  return extents.are_arrays && extents.bytes >= least_bytes() && is_worth &&
+         (waiting != nullptr ? place.may_join : place.may_begin) && std::ranges::none_of(operands, is_mourned);
+}
+
 // An operation, whose result may wait. What waits is computed first if it does not.
 bool prepare_operation(std::span<PyObject* const> operands, const ArrayPlace& place) {
-  Waiting* const waiting = Waiting::of(place.frame);
-  Extents extents = extents_of(operands, waiting);
+  Extents extents = extents_of(operands, Waiting::of(place.frame));
   NextOperation next{.frame = place.frame, .has_proxy = extents.are_arrays && extents.bytes >= least_bytes()};
-  const bool is_worth = waiting != nullptr ? waiting->shape() == extents.shape && !waiting->is_full()
-                                           : place.may_begin && extents.bytes >= static_cast<double>(worth_waiting);
-  next.may_wait = next.has_proxy && is_worth && (waiting != nullptr ? place.may_join : place.may_begin) &&
-                  std::ranges::none_of(operands, is_mourned);
+  next.may_wait = may_wait(extents, operands, place);
   if (!next.may_wait && !settle_waiting(place.frame, place.end)) {
     return false;
   }
@@ -140,11 +144,45 @@ bool prepare_operation(std::span<PyObject* const> operands, const ArrayPlace& pl
   return true;
 }
 
+// A number such as a reduction gives; empty: it is none for regions, or of what is not known.
+Ref like_reduced(array::Reduction reduction, PyObject* operand, Waiting* waiting) {
+  const array::Numpy& np = *array::met_numpy();
+  const int type = is_waiting_array(operand) ? waiting->type_of(operand)
+                                             : static_cast<int>(array::type_of(array::classify(np, operand)));
+  if (type < 0) {
+    return {};
+  }
+  const array::ReductionKernel& kernel = array::reduction_kernel(np, reduction, static_cast<unsigned>(type));
+  Ref like = kernel.loop == nullptr ? Ref() : Ref::steal(array::make_scalar(np, kernel.type, array::Accumulator{}));
+  PyErr_Clear();
+  return like;
+}
+
+// A reduction of all elements, whose result may wait, a number.
+bool prepare_reduction(array::Reduction reduction, PyObject* operand, const ArrayPlace& place) {
+  Waiting* const waiting = Waiting::of(place.frame);
+  NextOperation next{.frame = place.frame};
+  if (is_array_type(Py_TYPE(array_behind(operand)))) {
+    Extents extents = extents_of({&operand, 1}, waiting);
+    if (may_wait(extents, {&operand, 1}, place)) {
+      const Waiting::Aside aside(place.frame);
+      next.like = like_reduced(reduction, operand, waiting);
+    }
+    next.has_proxy = next.may_wait = static_cast<bool>(next.like);
+    next.shape = std::move(extents.shape);
+  }
+  if (!next.may_wait && !settle_waiting(place.frame, place.end)) {
+    return false;
+  }
+  prepare_proxy(std::move(next));
+  return true;
+}
+
 bool prepare_store(const ArrayPlace& place) {
   PyObject** const value = place.end - 3;
   const Waiting* const waiting = Waiting::of(place.frame);
-  if (waiting == nullptr || !is_waiting_array(*value) || !is_array_type(Py_TYPE(place.end[-2])) ||
-      waiting->is_seen_besides(*value, place.end)) {
+  if (waiting == nullptr || !is_waiting_array(*value) || !is_array_type(Py_TYPE(array_behind(*value))) ||
+      !is_array_type(Py_TYPE(place.end[-2])) || waiting->is_seen_besides(*value, place.end)) {
     return settle_waiting(place.frame, place.end);
   }
   prepare_proxy({.frame = place.frame, .has_proxy = true, .end = value});
@@ -216,6 +254,11 @@ bool prepare_arrays(const rewriter::Instruction& instruction, bool has_keywords,
                                                          : !is_product(instruction);
     if (instruction.opcode != CALL && place.may_join && are_numbers({operands, count})) {
       return true;  // Python's own, in the middle of a line
+    }
+    if (instruction.opcode == CALL && operands[-2] == nullptr && count == 1 && !has_keywords) {
+      if (const array::Reduction reduction = reduction_of(operands[-1]); reduction != array::Reduction::kCount) {
+        return prepare_reduction(reduction, operands[0], place);
+      }
     }
     if (is_operation) {
       return prepare_operation({operands, count}, place);

@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "recorder/array_calls.h"
 #include "recorder/array_operations.h"
 #include "recorder/array_waiting.h"
 #include "recorder/facts.h"
@@ -74,19 +75,23 @@ PyObject* operate_at_once(const ArrayOperator& op, std::span<PyObject* const> op
   return execute_operator(op, std::span<PyObject* const>(objects).first(operands.size()));
 }
 
+bool is_called(const ArrayOperator& op) {
+  return op.kind == ArrayOperator::Kind::kCall || op.kind == ArrayOperator::Kind::kReduce;
+}
+
 // The result waits.
 PyObject* operate_later(ArrayOperator op, const NextOperation& next, std::span<PyObject* const> operands) {
-  PyObject* like = object_of_operand(operands.front());
+  PyObject* like = next.like ? next.like.get() : object_of_operand(operands.front());
   for (PyObject* operand : operands) {
     PyObject* const object = object_of_operand(operand);
-    like = bytes_of_array(object) > bytes_of_array(like) ? object : like;
+    like = !next.like && bytes_of_array(object) > bytes_of_array(like) ? object : like;
   }
   Waiting* const waiting = Waiting::begin(next.frame, next.shape);
   Proxy* const result = waiting == nullptr ? nullptr : make_proxy(Ref::create(like));
   if (result == nullptr) {
     return nullptr;
   }
-  const bool is_call = op.kind == ArrayOperator::Kind::kCall;  // the arguments of calls are nobody's temporaries
+  const bool is_call = is_called(op);  // the arguments of calls are nobody's temporaries
   Expression::Operands taken;
   for (PyObject* operand : operands) {
     const int node = waiting->node_of(operand);
@@ -112,7 +117,7 @@ PyObject* operate(const ArrayOperator& op, std::span<PyObject* const> operands) 
     return operate_at_once(op, operands);
   }
   PyObject* const result = operate_later(op, next, operands);
-  if (op.kind == ArrayOperator::Kind::kCall) {
+  if (is_called(op)) {
     Session::postpone(interp::thread_state());  // behind a call the interpreter serves what is requested
   }
   return result;
@@ -165,6 +170,11 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
 PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* names) {
   PyObject* const callable = object_of(self);
   const std::span operands(arguments, static_cast<std::size_t>(PyVectorcall_NARGS(flags)));
+  if (const array::Reduction reduction = reduction_of(callable); reduction != array::Reduction::kCount) {
+    return operate(
+        {.kind = ArrayOperator::Kind::kReduce, .code = static_cast<int>(reduction), .callable = Ref::create(callable)},
+        operands);
+  }
   if (callable != array::bincount()) {
     return operate({.kind = ArrayOperator::Kind::kCall, .callable = Ref::create(callable)}, operands);
   }

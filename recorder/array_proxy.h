@@ -22,6 +22,7 @@ struct NextOperation {
   bool has_proxy = false;  // is executed by one
   bool may_wait = false;
   WaitingShape shape = {};
+  Ref like = {};             // the result, if it is a number
   PyObject** end = nullptr;  // of the stack below its operands, where a value is stored
 };
 void prepare_proxy(NextOperation next);

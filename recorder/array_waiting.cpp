@@ -49,6 +49,19 @@ std::unique_ptr<Waiting> Waiting::take(const interp::Frame* frame) {
   return of(frame) == nullptr ? nullptr : std::move(slot());
 }
 
+Waiting::Aside::Aside(const interp::Frame* frame) : waiting_(take(frame)) {
+  if (waiting_ != nullptr) {
+    waiting_->rewind();
+  }
+}
+
+Waiting::Aside::~Aside() {
+  if (waiting_ != nullptr) {
+    waiting_->bind_again();
+    slot() = std::move(waiting_);
+  }
+}
+
 // The hook tells of frames that start, whether or not the recording goes on.
 Waiting::Waiting(interp::Frame* frame, WaitingShape shape) : frame_(frame), shape_(std::move(shape)) {
   interp::acquire_hook();

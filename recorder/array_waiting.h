@@ -37,6 +37,19 @@ class Waiting {
   Waiting& operator=(const Waiting&) = delete;
   ~Waiting();
 
+  // As long as it lives nobody finds what waits in this frame: names are what they were in front of the first
+  // operation. For what we ask NumPy meanwhile, which may run Python code.
+  class Aside {
+   public:
+    explicit Aside(const interp::Frame* frame);
+    Aside(const Aside&) = delete;
+    Aside& operator=(const Aside&) = delete;
+    ~Aside();
+
+   private:
+    std::unique_ptr<Waiting> waiting_;
+  };
+
   [[nodiscard]] interp::Frame* frame() const { return frame_; }
   // Of all results: they are computed together.
   [[nodiscard]] const WaitingShape& shape() const { return shape_; }
@@ -45,6 +58,8 @@ class Waiting {
   // `proxy` is its result, borrowed until that tells that it dies.
   void add(ArrayOperator op, Expression::Operands operands, int unit, PyObject* proxy);
   [[nodiscard]] int node_of(PyObject* proxy) const;
+  // Of the array that it stands for; negative: that is not known.
+  [[nodiscard]] int type_of(PyObject* proxy) { return expression_.type_of(static_cast<std::size_t>(node_of(proxy))); }
   void forget(PyObject* proxy);
   // In front of an instruction that binds a name. False: what it is bound to may not live longer than it does.
   bool bind(int slot);

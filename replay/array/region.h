@@ -395,6 +395,10 @@ class RegionBuilder {
   [[nodiscard]] bool is_column(int object) const { return objects_[static_cast<std::size_t>(object)].is_column; }
   // Whether anything that is there already has got new contents.
   [[nodiscard]] bool writes() const { return !plan_->targets_.empty(); }
+  // Of an array.
+  [[nodiscard]] unsigned type_of(int object) const {
+    return array::type_of(objects_[static_cast<std::size_t>(object)].code);
+  }
   // An object such as a run would make for this result of the region; empty: there is no memory.
   [[nodiscard]] Ref stand_in(int object);
   // What this external array has is nobody's after a run, and the array is new: its memory may become that of a result.

@@ -112,6 +112,8 @@ class SweepsBuilder {
   [[nodiscard]] bool is_view(int object) const { return at(object).view.has_value(); }
   [[nodiscard]] bool is_scalar(int object) const;
   [[nodiscard]] bool is_column(int object) const;
+  // Of an array that the regions compute.
+  [[nodiscard]] unsigned type_of(int object) const { return builders_[at(object).made_in].type_of(at(object).made_as); }
   [[nodiscard]] RegionReason reason() const { return reason_; }
   int refused(RegionReason reason) {
     reason_ = reason;

@@ -683,11 +683,13 @@ def test_random_programs_with_numbers_in_place(seed: int) -> None:
     check_random_program(seed, number="k += ")
 
 
-def check_random_program(seed: int, number: str = "k = k * 0.5 + ") -> int:
+def check_random_program(
+    seed: int, number: str = "k = k * 0.5 + ", of: type[Statements] = Statements, name: str = "waiting names"
+) -> int:
     """How many expressions were computed as one."""
     notes: list[Any] = []
-    random = Random(f"waiting names {seed}")
-    source = Statements(random).program().replace("k = k * 0.5 + ", number)
+    random = Random(f"{name} {seed}")
+    source = of(random).program().replace("k = k * 0.5 + ", number)
     codes = random.choice(("ddd", "ddd", "ddd", "dfd", "fff", "Ddd", "ldb"))
     is_plain = random.random() < 0.6
     made = [np.linspace(0.25, 1.5 + place, SIZE).astype(code) for place, code in enumerate(codes)]
