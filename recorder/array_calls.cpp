@@ -63,7 +63,9 @@ array::Reduction reduction_of(PyObject* callable) {
   if (is_of_anybody(callable) || is_ufunc(callable) || array::met_numpy() == nullptr) {
     return array::Reduction::kCount;
   }
-  const array::KnownFunction known = array::known_function(callable);
+  const array::KnownFunction known = Py_IS_TYPE(callable, &PyMethodDescr_Type)
+                                         ? array::known_descriptor(*array::met_numpy(), callable)
+                                         : array::known_function(callable);
   return known.kind == array::KnownFunction::Kind::kReduction ? known.reduction : array::Reduction::kCount;
 }
 

@@ -14,7 +14,8 @@ namespace tagalong::recorder {
 // How many arguments such a function takes; 0: it is none of these.
 [[nodiscard]] std::size_t elementwise_arguments(PyObject* callable);
 
-// Which reduction of all elements it does that is called with one array; kCount: it is no such function of NumPy's.
+// Which reduction of all elements it does that is called with one array; kCount: it is no such function of NumPy's, nor
+// such a method of arrays.
 [[nodiscard]] array::Reduction reduction_of(PyObject* callable);
 
 // Whether somebody may be told that the array dies once an operation, which has the only reference, has taken it.

@@ -15,6 +15,7 @@
 #include "recorder/array_waiting.h"
 #include "recorder/facts.h"
 #include "replay/array/bins.h"
+#include "replay/array/functions.h"
 #include "replay/array/kept_memory.h"
 #include "replay/array/operand.h"
 #include "rewriter/interp/exact_numbers.h"
@@ -105,6 +106,9 @@ bool may_be_executed(PyObject* const* arguments, std::size_t count, bool has_key
   }
   return array::met_numpy() != nullptr && callable == array::bincount() && are_large_arrays({arguments, 1});
 }
+
+// On the stack, in front of the arguments: a method, and whose it is, or nothing, and a callable.
+PyObject** callable_of(PyObject** arguments) { return arguments[-2] == nullptr ? arguments - 1 : arguments - 2; }
 
 bool is_product(const rewriter::Instruction& instruction) {
   return instruction.opcode == BINARY_OP &&
@@ -205,7 +209,9 @@ bool is_quiet_load(const rewriter::Instruction& instruction, PyObject* name, PyO
     PyObject* owner = end[-1];
     PyTypeObject* const of = Py_TYPE(owner);
     if (is_waiting_array(owner)) {
-      return false;
+      // The proxy has those methods, which are called or not (array_proxy.cpp).
+      return instruction.opcode == LOAD_METHOD && is_array_type(Py_TYPE(array_behind(owner))) &&
+             array::may_be_reduction(name) && _PyType_Lookup(Py_TYPE(owner), name) != nullptr;
     }
     if (is_array_type(of)) {
       return is_quiet_of_array(_PyType_Lookup(of, name), name);
@@ -255,9 +261,11 @@ bool prepare_arrays(const rewriter::Instruction& instruction, bool has_keywords,
     if (instruction.opcode != CALL && place.may_join && are_numbers({operands, count})) {
       return true;  // Python's own, in the middle of a line
     }
-    if (instruction.opcode == CALL && operands[-2] == nullptr && count == 1 && !has_keywords) {
-      if (const array::Reduction reduction = reduction_of(operands[-1]); reduction != array::Reduction::kCount) {
-        return prepare_reduction(reduction, operands[0], place);
+    // A function and its argument, or a method and whose it is.
+    if (instruction.opcode == CALL && !has_keywords && count == (operands[-2] == nullptr ? 1 : 0)) {
+      PyObject** const callable = callable_of(operands);
+      if (const array::Reduction reduction = reduction_of(*callable); reduction != array::Reduction::kCount) {
+        return prepare_reduction(reduction, callable[1], place);
       }
     }
     if (is_operation) {
@@ -292,7 +300,7 @@ bool put_array_proxy(const rewriter::Instruction& instruction, const ArrayPlace&
   }
   PyObject** const end = place.end;
   PyObject** asked = end - operand_count(instruction);
-  asked = instruction.opcode == CALL ? asked - 1 : instruction.opcode == STORE_SUBSCR ? end - 2 : asked;
+  asked = instruction.opcode == CALL ? callable_of(asked) : instruction.opcode == STORE_SUBSCR ? end - 2 : asked;
   if (is_waiting_array(*asked) || put_proxy(asked)) {
     return true;
   }

@@ -222,6 +222,20 @@ constexpr void* slot() {
   return reinterpret_cast<void*>(binary<kArgument>);
 }
 
+// The very methods of arrays that reduce all elements: the interpreter loads them, with a proxy as whose they are, as
+// it loads them of an array, and asks no more before it calls.
+void take_reductions(PyTypeObject* made) {
+  const array::Numpy* np = array::met_numpy();
+  PyObject* name = nullptr;
+  PyObject* method = nullptr;
+  for (Py_ssize_t place = 0; np != nullptr && PyDict_Next(np->array_type->tp_dict, &place, &name, &method) != 0;) {
+    if (reduction_of(method) != array::Reduction::kCount && PyDict_SetItem(made->tp_dict, name, method) != 0) {
+      PyErr_Clear();
+    }
+  }
+  PyType_Modified(made);
+}
+
 PyTypeObject* make_type() {
   static std::array<PyMemberDef, 2> members{{
       {"__vectorcalloffset__", T_PYSSIZET, offsetof(Proxy, vectorcall), READONLY, nullptr},
@@ -265,7 +279,11 @@ PyTypeObject* make_type() {
   static PyType_Spec spec = {"tagalong._core.ArrayProxy", sizeof(Proxy), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                              slots.data()};
-  return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  auto* const made = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (made != nullptr) {
+    take_reductions(made);
+  }
+  return made;
 }
 
 }  // namespace

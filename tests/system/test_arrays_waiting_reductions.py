@@ -61,7 +61,25 @@ PROGRAMS = {
     "in place a number": ("s = np.sum(x * y); s += 1.0; s *= 2.0; return x * s, s", None),
     "along an axis": ("d = x * y; s = np.sum(d, axis=0); t = np.sum(d, 0); return d / s - t", None),
     "with keywords": ("d = x * y; s = np.sum(d, keepdims=True); return d / s, np.max(d, initial=0.0)", None),
-    "methods": ("d = x * y; s = d.sum(); m = d.max(); return (d - m) / s", None),
+    "methods": ("d = x * y; s = d.sum(); m = d.max(); return (d - m) / s", 1),
+    "methods of operands": ("m = x.max(); d = x - m; s = y.sum(); return d / s, m", 1),
+    "methods in one expression": ("return np.exp(x - x.max()) / np.exp(x - x.max()).sum()", 1),
+    "methods with arguments": (
+        "d = x * y; s = d.sum(0); m = d.max(axis=0); return (d - m) / s.max(None)",
+        None,
+    ),
+    "methods that are loaded only": ("d = x * y; s = d.sum; m = d.max(); return d * m - s()", None),
+    "a method of what is elsewhere": (
+        "d = x * y; s = np.ndarray.sum(d); return d / s, np.ndarray.max(x)",
+        None,
+    ),
+    "a method of numbers": ("d = x * y; s = d.sum().max(); m = np.max(d).sum(); return d / s - m", None),
+    "a method there is not": ("d = x * y; s = d.sum(); t = d.total(); return d / s - t", None),
+    "other methods": ("d = x * y; s = d.std(); t = d.cumsum(); u = d.argmax(); return d / s - t, u", None),
+    "a method behind an exception": (
+        "m = x.max(); d = x - m; s = d.sum(); n = d.min(nothing); return d / s",
+        None,
+    ),
     "of a part": ("d = x * y; s = np.sum(d[1:]); return d - s, np.max(x[::2]) * d", None),
     "of other shapes": (
         "a = x[:, None] * y[:7]; s = np.sum(a); b = a / s; t = np.max(x); return b * t, t",
@@ -100,7 +118,7 @@ def source_of(what: str) -> str:
 def test_programs(what: str, code: str) -> None:
     if code in "D?" and ("floor" in source_of(what) or "int(" in source_of(what)):
         pytest.skip("no such loop")
-    if what == "an exception behind it":
+    if "nothing" in PROGRAMS[what][0] or "total" in PROGRAMS[what][0]:
         check(source_of(what), lambda: [*(array.astype(code) for array in line()), 3], {"all": "ignore"})
         return
     make = lambda: [*(array.astype(code) for array in line()), 3]  # noqa: E731
@@ -265,7 +283,8 @@ class Numbers(Statements):
 
     def make(self, depth: int) -> str:
         if depth > 0 and self.random.random() < 0.25:
-            return f"np.{self.random.choice(REDUCTIONS[:7])}(\n {super().make(depth - 1)})"
+            name, text = self.random.choice(REDUCTIONS[:7]), super().make(depth - 1)
+            return f"np.{name}(\n {text})" if self.random.random() < 0.6 else f"({text}).{name}(\n)"
         return super().make(depth)
 
 
