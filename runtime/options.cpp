@@ -4,6 +4,7 @@
 #include <array>
 
 #include "recorder/array_preparation.h"
+#include "replay/array/exact_code.h"
 #include "replay/array/parallel.h"
 #include "replay/array/region.h"
 #include "replay/array/streaming.h"
@@ -25,6 +26,7 @@ constexpr std::array kRows{
     OptionRow{"every_hook", [](long value) { options().every_hook = value != 0; }},
     OptionRow{"worth_part", [](long value) { array::worth_part = value; }},
     OptionRow{"worth_waiting", [](long value) { recorder::worth_waiting = value; }},
+    OptionRow{"quick_roots", [](long value) { array::quick_roots = static_cast<int>(value); }},
     OptionRow{"worth_streaming", [](long value) { array::worth_streaming = value; }},
     OptionRow{"worth_turning", [](long value) { array::worth_turning = value; }},
     OptionRow{"worth_bands", [](long value) { array::worth_bands = value; }},

@@ -114,7 +114,8 @@ std::shared_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
               .stored = {stored.begin(), stored.end()},
               .sum = sum,
               .streamed = {streamed.begin(), streamed.end()},
-              .finding = finding};
+              .finding = finding,
+              .has_quick_roots = finding.result < 0 && wants_quick_roots(operations)};
   using Kept = std::pair<Made, std::shared_ptr<const ExactCode>>;
   static auto* const kept = new std::list<Kept>;  // for the process; last asked for, first
   if (const auto known = std::ranges::find(*kept, wanted, &Kept::first); known != kept->end()) {
@@ -131,43 +132,47 @@ std::shared_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
   return code;
 }
 
-std::shared_ptr<const ExactCode> ExactCode::make_anew(const Made& wanted) {
-  const auto place = [&](std::span<const std::uint8_t> divisors) {
-    // Scalars are in registers all the time, as far as there are enough.
-    const auto attempt = [&](std::size_t vectors, std::size_t* hoisted) {
-      ExactEmitter emitter(wanted.operations, wanted.inputs, wanted.stored, wanted.streamed, wanted.sum, divisors,
-                           wanted.finding);
-      const bool is_made = emitter.emit(vectors, *hoisted);
-      *hoisted = emitter.hoisted();
-      if (!is_made) {
-        return Code{};
-      }
-      void* memory = replay::native::place_code({emitter.getCode(), emitter.getSize()});
-      return Code{memory, emitter.getSize(), reinterpret_cast<decltype(Code::run)>(memory)};
-    };
-    constexpr std::size_t kMostHoisted = ExactEmitter::kRegisters - 6;
-    Code made;
-    for (std::size_t vectors = wanted.finding.result >= 0 ? 1 : ExactEmitter::kMostVectors; vectors > 0; --vectors) {
-      for (std::size_t hoisted = kMostHoisted; made.memory == nullptr; hoisted = hoisted * 3 / 4) {
-        made = attempt(vectors, &hoisted);
-        if (hoisted == 0) {
-          break;
-        }
+ExactCode::Code ExactCode::place(const Made& made, std::span<const std::uint8_t> divisors, bool has_quick_roots) {
+  // Scalars are in registers all the time, as far as there are enough.
+  const auto attempt = [&](std::size_t vectors, std::size_t* hoisted) {
+    ExactEmitter emitter(made.operations, made.inputs, made.stored, made.streamed, made.sum, divisors, made.finding,
+                         has_quick_roots);
+    const bool is_made = emitter.emit(vectors, *hoisted);
+    *hoisted = emitter.hoisted();
+    if (!is_made) {
+      return Code{};
+    }
+    void* memory = replay::native::place_code({emitter.getCode(), emitter.getSize()});
+    return Code{memory, emitter.getSize(), reinterpret_cast<decltype(Code::run)>(memory)};
+  };
+  constexpr std::size_t kMostHoisted = ExactEmitter::kRegisters - 6;
+  Code placed;
+  for (std::size_t vectors = made.finding.result >= 0 ? 1 : ExactEmitter::kMostVectors; vectors > 0; --vectors) {
+    for (std::size_t hoisted = kMostHoisted; placed.memory == nullptr; hoisted = hoisted * 3 / 4) {
+      placed = attempt(vectors, &hoisted);
+      if (hoisted == 0) {
+        break;
       }
     }
-    return made;
-  };
+  }
+  return placed;
+}
+
+std::shared_ptr<const ExactCode> ExactCode::make_anew(const Made& wanted) {
   const std::shared_ptr<ExactCode> made(new ExactCode(wanted));
-  made->plain_ = place({});
+  made->plain_ = place(wanted, {}, false);
   if (made->plain_.memory == nullptr) {
     return nullptr;
   }
-  std::vector<std::uint8_t> divisors =
-      wanted.finding.result >= 0 ? std::vector<std::uint8_t>() : divisors_of(wanted.operations, wanted.inputs);
-  made->multiplying_ = divisors.empty() ? Code{} : place(divisors);
+  if (wanted.finding.result >= 0) {
+    return made;
+  }
+  std::vector<std::uint8_t> divisors = divisors_of(wanted.operations, wanted.inputs);
+  made->multiplying_ = divisors.empty() ? Code{} : place(wanted, divisors, wanted.has_quick_roots);
   if (made->multiplying_.memory != nullptr) {
     made->divisors_ = std::move(divisors);
   }
+  made->rooting_ = wanted.has_quick_roots ? place(wanted, {}, true) : Code{};
   return made;
 }
 
@@ -206,11 +211,15 @@ std::shared_ptr<const ExactCode> ExactCode::finding(std::span<const std::uint8_t
   return make(made_.operations, inputs, {}, {}, {}, finding);
 }
 
+void ExactCode::remove(const Code& code) {
+  if (code.memory != nullptr) {
+    replay::native::remove_code(code.memory, code.size);
+  }
+}
+
 ExactCode::~ExactCode() {
-  for (const Code& code : {plain_, multiplying_}) {
-    if (code.memory != nullptr) {
-      replay::native::remove_code(code.memory, code.size);
-    }
+  for (const Code& code : {plain_, rooting_, multiplying_}) {
+    remove(code);
   }
 }
 

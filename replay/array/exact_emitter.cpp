@@ -35,6 +35,7 @@ std::size_t registers_of(Exact what) {
 }
 
 constexpr std::size_t kOfFinding = 3;  // registers
+constexpr std::size_t kOfRoot = 2;
 
 bool is_function(Exact what) { return what == Exact::kExp || what == Exact::kLog; }
 
@@ -60,7 +61,7 @@ std::span<const Constant> operands_of(Exact what) {
 
 ExactEmitter::ExactEmitter(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs,
                            std::span<const std::uint8_t> stored, std::span<const std::uint8_t> streamed, ExactSum sum,
-                           std::span<const std::uint8_t> divisors, const ExactFinding& finding)
+                           std::span<const std::uint8_t> divisors, const ExactFinding& finding, bool has_quick_roots)
     : CodeGenerator(Xbyak::DEFAULT_MAX_CODE_SIZE, Xbyak::AutoGrow, replay::native::Drafts::memory()),
       operations_(operations),
       inputs_(inputs),
@@ -68,7 +69,8 @@ ExactEmitter::ExactEmitter(std::span<const ExactOperation> operations, std::span
       streamed_(streamed),
       divisors_(divisors),
       sum_(sum),
-      finding_(finding) {
+      finding_(finding),
+      has_quick_roots_(has_quick_roots) {
   setDefaultJmpNEAR(true);
 }
 
@@ -358,7 +360,8 @@ std::size_t ExactEmitter::spare_registers() const {
   for (std::size_t number = 0; number < operations_.size(); ++number) {
     const ExactOperation& operation = operations_[number];
     std::size_t shared = 1 + operands_of(operation.what).size();
-    std::size_t each = kept + 1 + registers_of(operation.what);
+    const bool is_quick_root = has_quick_roots_ && operation.what == Exact::kSqrt;
+    std::size_t each = kept + 1 + (is_quick_root ? kOfRoot : registers_of(operation.what));
     std::size_t over = 0;
     for (unsigned i = 0; i < operation.nin; ++i) {
       const Value& value = values_[value_of(operation.in.at(i))];
@@ -626,7 +629,7 @@ void ExactEmitter::body(std::size_t vectors) {
 void ExactEmitter::compute_all() {
   for (std::size_t number = 0; number < operations_.size() && !is_full_; ++number) {
     const ExactOperation& operation = operations_[number];
-    if (is_function(operation.what)) {
+    if (is_in_steps(operation.what)) {
       compute_function(number);
       continue;
     }
@@ -640,6 +643,10 @@ void ExactEmitter::compute_all() {
     }
     vector_ = 0;
   }
+}
+
+bool ExactEmitter::is_in_steps(Exact what) const {
+  return is_function(what) || (has_quick_roots_ && what == Exact::kSqrt);
 }
 
 void ExactEmitter::compute_function(std::size_t number) {
@@ -656,8 +663,10 @@ void ExactEmitter::compute_function(std::size_t number) {
   vector_ = 0;
   if (operation.what == Exact::kExp) {
     exponential(out, in);
-  } else {
+  } else if (operation.what == Exact::kLog) {
     logarithm(out, in);
+  } else {
+    quick_roots(out, in);
   }
   for (; vector_ < in_body_; ++vector_) {
     finish(operation, &values_[value_of(operation.out)]);

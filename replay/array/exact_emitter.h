@@ -56,6 +56,10 @@ enum class Constant : std::uint8_t {
   kLogOfEnd,
   kLogOfLow,
   kLogOfLowEnd,
+  // square roots
+  kHalf,
+  kLeastRooted,
+  kRootedRange,
   kNone
 };
 inline constexpr auto kConstants = static_cast<std::size_t>(Constant::kNone);
@@ -79,7 +83,7 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
 
   ExactEmitter(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs,
                std::span<const std::uint8_t> stored, std::span<const std::uint8_t> streamed, ExactSum sum,
-               std::span<const std::uint8_t> divisors, const ExactFinding& finding);
+               std::span<const std::uint8_t> divisors, const ExactFinding& finding, bool has_quick_roots);
 
   // Rounds of so many vectors, with at most so many scalars and constants in registers all the time. False: there are
   // more values at once than registers.
@@ -116,6 +120,8 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   void body(std::size_t vectors);
   void forget_registers(bool keeps_row = false);
   void compute_all();
+  // For all vectors together, step by step.
+  [[nodiscard]] bool is_in_steps(Exact what) const;
   void compute_function(std::size_t number);
   // The operands' registers, for the vector under way.
   using Operands = boost::container::static_vector<int, kMaxInputs + 2>;
@@ -173,6 +179,9 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   // Reciprocals of the divisors as two doubles, as in quotients.cpp.
   void prepare_divisors();
   void divide(int out, int one, int two);
+  // exact_roots.cpp
+  void quick_roots(const Places& out, const Places& in);
+  [[nodiscard]] Xbyak::Address pooled(Constant constant);
 
   // exact_functions.cpp
   void exponential(const Places& out, const Places& in);
@@ -235,6 +244,7 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   ExactSum sum_;
   int sum_place_ = kNowhere;
   ExactFinding finding_;
+  bool has_quick_roots_;
   struct Found {
     int value, place;  // registers
     int before;        // the value of the last item, if it was an even one

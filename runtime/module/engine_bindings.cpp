@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "recorder/array_preparation.h"
+#include "replay/array/exact_code.h"
 #include "replay/array/parallel.h"
 #include "replay/array/region.h"
 #include "replay/array/streaming.h"
@@ -245,6 +246,7 @@ py::dict options() {
   result["regions"] = array::regions_enabled;
   result["worth_part"] = array::worth_part;
   result["worth_waiting"] = recorder::worth_waiting;
+  result["quick_roots"] = array::quick_roots;
   result["worth_streaming"] = array::worth_streaming;
   result["worth_turning"] = array::worth_turning;
   result["worth_bands"] = array::worth_bands;

@@ -1,0 +1,170 @@
+// Square roots of doubles without vsqrtpd, which takes Intel's processors 18 cycles for eight where the rest of a loop
+// takes a few. From the processor's approximation of the reciprocal root, of 14 bits, Goldschmidt's iteration makes the
+// root g and half its reciprocal h in two steps, and the remainder x - g * g, which is exact, corrects g (P. Markstein,
+// "Computation of elementary functions on the IBM RISC System/6000 processor", IBM J. Res. Dev. 34, 1990).
+//
+// Before it is rounded the last sum is farther than 2^-104 from the root only relatively: g and h are wrong by less
+// than 2^-52 each, and what remains is half of g's error squared, and the product of both. A root of 53 bits is no
+// middle m between two of them, and x - m * m is a multiple of 2^-106 (of roots from 1 to 2). So where the rounding
+// could go wrong, that is k * 2^-106 with |k| < 64. m * m = -k modulo 2^54 (or 2^55, for x from 2 to 4) has four
+// solutions, so there are some thirty such numbers. Each is tried out on the processor at hand, which may have another
+// approximation, and with them those up to |k| = 127; other exponents only scale what happens. (Cornea-Hasegan,
+// Golliver and Markstein, "Correctness proofs outline for Newton-Raphson based floating-point divide and square root
+// algorithms", ARITH 1999.)
+#include <array>
+#include <bit>
+#include <cmath>
+#include <vector>
+
+#include "replay/array/exact_code.h"
+#include "replay/array/lanes.h"
+
+#ifdef __x86_64__
+
+#include "replay/array/exact_emitter.h"
+
+namespace tagalong::array {
+
+int quick_roots = 1;
+Tally rooted_blocks;
+
+namespace {
+
+constexpr unsigned kRounding = 0x6000;  // of the control register; 0: to the nearest
+constexpr int kNotLess = 0x05;          // vpcmpuq
+
+// One of the numbers whose square is this modulo 2^bits: 1 modulo 8 has some.
+std::uint64_t root_modulo(std::uint64_t square, unsigned bits) {
+  constexpr unsigned kKnown = 3;
+  std::uint64_t root = 1;
+  for (unsigned bit = kKnown; bit < bits; ++bit) {
+    root += ((root * root - square) >> bit & 1U) << (bit - 1U);
+  }
+  return root;
+}
+
+// Whose roots are closest to the middle between two doubles.
+std::vector<double> hardest_roots() {
+  constexpr std::uint64_t kFirst = std::uint64_t{1} << 53U;  // middles from 1 to 2
+  constexpr int kMost = 127;
+  constexpr int kOdd = 8;
+  std::vector<double> found;
+  for (const unsigned bits : {54U, 55U}) {
+    const std::uint64_t modulus = std::uint64_t{1} << bits;
+    for (int square = 1 - kOdd * ((kMost + 1) / kOdd); square <= kMost; square += kOdd) {
+      const std::uint64_t root = root_modulo(static_cast<std::uint64_t>(square), bits);
+      for (const std::uint64_t middle : {root, 0 - root, root + modulus / 2, modulus / 2 - root}) {
+        const std::uint64_t m = middle % modulus;
+        __extension__ using Wide = unsigned __int128;
+        const auto x = static_cast<std::uint64_t>((Wide{m} * m - static_cast<Wide>(square)) >> bits);
+        if (m >= kFirst && m < 2 * kFirst && x >= kFirst / 2 && x < kFirst) {
+          found.push_back(std::ldexp(static_cast<double>(x), static_cast<int>(bits) - 106));
+        }
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+Xbyak::Address ExactEmitter::pooled(Constant constant) {
+  const auto index = static_cast<std::size_t>(constant);
+  is_pooled_.at(index) = true;
+  return ptr_b[rip + in_pool_.at(index)];
+}
+
+// Nothing is raised but by vsqrtpd, for the lanes that are left to it. They mean nothing before.
+void ExactEmitter::quick_roots(const Places& out, const Places& in) {
+  constexpr int kSteps = 2;
+  const std::size_t vectors = in.size();
+  const Wide root = vectors_of(out);
+  const Wide x = vectors_of(in);
+  const Wide half = taken_each(vectors);
+  const Wide rest = taken_each(vectors);
+  const auto each = [&](const auto& step) {
+    for (std::size_t i = 0; i < vectors; ++i) {
+      step(i);
+    }
+  };
+  each([&](std::size_t i) { vpsubq(rest[i], x[i], pooled(Constant::kLeastRooted)); });
+  each([&](std::size_t i) { vpcmpuq(compared(i), rest[i], pooled(Constant::kRootedRange), kNotLess); });
+  each([&](std::size_t i) { vrsqrt14pd(half[i], x[i]); });
+  each([&](std::size_t i) { vmulpd(root[i], x[i], half[i] | T_rn_sae); });
+  each([&](std::size_t i) { vmulpd(half[i], half[i], pooled(Constant::kHalf)); });
+  for (int step = 0; step < kSteps; ++step) {
+    load_each(rest, Constant::kHalf);
+    fused(Fused::kNegatedAdd231, rest, root, half);
+    fused(Fused::kAdd231, root, root, rest);
+    fused(Fused::kAdd231, half, half, rest);
+  }
+  each([&](std::size_t i) { vmovapd(rest[i], x[i]); });
+  fused(Fused::kNegatedAdd231, rest, root, root);
+  fused(Fused::kAdd231, root, rest, half);
+  release(half);
+  release(rest);
+  Xbyak::Label end;
+  kortestw(k3, vectors > 1 ? k4 : k3);
+  jz(end);
+  each([&](std::size_t i) { vsqrtpd(root[i] | (i == 0 ? k3 : k4), x[i]); });
+  L(end);
+}
+
+bool ExactCode::are_roots_exact() {
+  static const bool are_exact = [] {
+    Made root{.operations = {{.what = Exact::kSqrt, .nin = 1, .in = {0}, .out = 1}},
+              .inputs = {{.slot = 0, .place = ExactPlace::kDoubles}},
+              .stored = {1}};
+    const Code code = place(root, {}, true);
+    if (code.memory == nullptr) {
+      return false;
+    }
+    std::vector<double> numbers = hardest_roots();
+    std::vector<double> roots(numbers.size());
+    const std::array data{reinterpret_cast<char*>(numbers.data()), reinterpret_cast<char*>(roots.data())};
+    bool is_exact = !numbers.empty();
+    for (const double scale : {1.0, 0x1p-898, 0x1p1020}) {
+      for (double& number : numbers) {
+        number *= scale;
+      }
+      code.run(data.data(), static_cast<Extent>(numbers.size()), 1, nullptr);
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        is_exact =
+            is_exact && std::bit_cast<std::uint64_t>(roots[i]) == std::bit_cast<std::uint64_t>(std::sqrt(numbers[i]));
+        numbers[i] /= scale;
+      }
+    }
+    remove(code);
+    return is_exact;
+  }();
+  return are_exact;
+}
+
+bool ExactCode::wants_quick_roots(std::span<const ExactOperation> operations) {
+  const auto is_root = [](const ExactOperation& operation) { return operation.what == Exact::kSqrt; };
+  return quick_roots > (__builtin_cpu_is("intel") != 0 ? 0 : 1) && std::ranges::any_of(operations, is_root) &&
+         (_mm_getcsr() & kRounding) == 0 && are_roots_exact();
+}
+
+const ExactCode::Code& ExactCode::usual(Extent count) const {
+  if (rooting_.memory == nullptr || count < kLeastRoots || (_mm_getcsr() & kRounding) != 0) [[likely]] {
+    return plain_;
+  }
+  rooted_blocks.add();
+  return rooting_;
+}
+
+}  // namespace tagalong::array
+
+#else
+
+namespace tagalong::array {
+
+int quick_roots = 0;
+Tally rooted_blocks;
+
+const ExactCode::Code& ExactCode::usual(Extent /*count*/) const { return plain_; }
+
+}  // namespace tagalong::array
+
+#endif
