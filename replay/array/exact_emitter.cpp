@@ -17,6 +17,7 @@ using Xbyak::Reg64;
 using Xbyak::Zmm;
 
 constexpr int kVectorBytes = 64;
+constexpr int kAllLanes = 0xFF;
 constexpr int kSelectBits = 0xCA;  // vpternlog: a ? b : c, bit by bit
 constexpr int kSelectLast = 0xD8;  // c ? b : a
 
@@ -96,7 +97,7 @@ bool ExactEmitter::emit(std::size_t vectors, std::size_t hoisted) {
     }
   }
   prepare_divisors();
-  kxorw(k2, k2, k2);
+  kxnorw(k2, k2, k2);
   Label row;
   L(row);
   xor_(eax, eax);
@@ -134,7 +135,8 @@ bool ExactEmitter::emit(std::size_t vectors, std::size_t hoisted) {
   if (goes_through_rows()) {
     next_row(row);
   }
-  kmovw(eax, k2);
+  kmovb(eax, k2);
+  xor_(eax, kAllLanes);
   Label finish;
   L(finish);
   vzeroupper();
@@ -473,11 +475,26 @@ int ExactEmitter::in_register(Value* value) {
   return value->place;
 }
 
-// Which of two NaNs a result is, is left open.
+// Which of two NaNs a result is, is left open. Where the vector before has just been stored both are looked at
+// together.
 void ExactEmitter::check_order(const Value& value) {
-  if (!value.is_ordered) {
-    vcmppd(compared(), Zmm(value.place), Zmm(value.place), kCompareUnordered);
-    korw(k2, k2, k3);
+  const Zmm vector(value.place);
+  if (value.is_ordered) {
+    return;
+  }
+  if (is_rest_) {
+    vcmppd(compared(), vector, vector, kCompareUnordered);
+    kandnw(k2, k3, k2);
+    return;
+  }
+  const bool is_in_pairs = in_body_ == 2 && value.is_stored && !value.is_streamed && finding_.result < 0;
+  if (is_in_pairs && vector_ == 0) {
+    return;
+  }
+  if (is_in_pairs) {
+    vcmppd(k2 | k2, vector, ptr[address(value) - kVectorBytes], kCompareOrdered);
+  } else {
+    vcmppd(k2 | k2, vector, vector, kCompareOrdered);
   }
 }
 
@@ -525,12 +542,12 @@ void ExactEmitter::compare(int out, int one, int two, int how) {
 
 void ExactEmitter::extreme(bool is_maximum, int out, int one, int two) {
   vcmppd(compared(), Zmm(one), Zmm(two), kCompareUnordered);
-  korw(k2, k2, k3);
+  kandnw(k2, k3, k2);
   const int scratch = take();
   vcmppd(compared(), Zmm(one), Zmm(two), kCompareEqual);
   vpxorq(Zmm(scratch), Zmm(one), Zmm(two));
   vptestmq(k3 | k3, Zmm(scratch), Zmm(scratch));
-  korw(k2, k2, k3);
+  kandnw(k2, k3, k2);
   release(scratch);
   if (is_maximum) {
     vmaxpd(masked(out), Zmm(one), Zmm(two));
@@ -541,7 +558,7 @@ void ExactEmitter::extreme(bool is_maximum, int out, int one, int two) {
 
 void ExactEmitter::sign(int out, int one, int literal_one, int minus_one) {
   vcmppd(compared(), Zmm(one), Zmm(one), kCompareUnordered);
-  korw(k2, k2, k3);
+  kandnw(k2, k3, k2);
   const int zero = take();
   vpxorq(Zmm(zero), Zmm(zero), Zmm(zero));
   vcmppd(k3, Zmm(one), Zmm(zero), kCompareGreater);

@@ -15,8 +15,8 @@
 namespace tagalong::array {
 
 // What vcmppd compares; none raises anything for quiet NaNs.
-inline constexpr int kCompareEqual = 0x00, kCompareUnordered = 0x03, kCompareNotEqual = 0x04, kCompareLess = 0x11,
-                     kCompareLessEqual = 0x12, kCompareGreaterEqual = 0x1D, kCompareGreater = 0x1E;
+inline constexpr int kCompareEqual = 0x00, kCompareUnordered = 0x03, kCompareNotEqual = 0x04, kCompareOrdered = 0x07,
+                     kCompareLess = 0x11, kCompareLessEqual = 0x12, kCompareGreaterEqual = 0x1D, kCompareGreater = 0x1E;
 
 // What the code holds beside the program's numbers: of some operations the sign and units, of the functions (see
 // exact_functions.cpp) limits, coefficients, and tables in halves of eight.
@@ -72,7 +72,7 @@ inline constexpr auto kConstants = static_cast<std::size_t>(Constant::kNone);
 // The loop over whole vectors, and what remains under a mask:
 //   rdi  pointers by slot      rsi  the last element at which a round begins      rax  the element
 //   rcx, rdx  scratch, at the beginning the steps to the next row and the number of rows
-//   k1   the lanes that remain      k2  those where something is left open
+//   k1   the lanes that remain      k2  those where nothing has been left open
 // A round is of two vectors where there are registers enough: what one waits for, the other does not. Each operation is
 // done for both before the next one, so that the processor, which looks ahead a few dozen instructions, sees both.
 // Bools are lanes of ones or zeros in registers like the others.

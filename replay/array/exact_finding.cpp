@@ -43,7 +43,7 @@ void ExactEmitter::take_place(int place) {
   const bool is_odd = found_.before >= 0;
   if (is_odd || item_ + 1 == finding_.row) {
     vcmppd(k4, Zmm(is_odd ? found_.before : place), value, kCompareUnordered);
-    korw(k2, k2, k4);
+    kandnw(k2, k4, k2);
   }
   if (is_odd) {
     release(std::exchange(found_.before, kNowhere));
