@@ -87,8 +87,18 @@ void ExactEmitter::quick_roots(const Places& out, const Places& in) {
       step(i);
     }
   };
-  each([&](std::size_t i) { vpsubq(rest[i], x[i], pooled(Constant::kLeastRooted)); });
-  each([&](std::size_t i) { vpcmpuq(compared(i), rest[i], pooled(Constant::kRootedRange), kNotLess); });
+  // Into a mask of each, those that are left to the instruction.
+  const auto find_left = [&] {
+    each([&](std::size_t i) { vpsubq(rest[i], x[i], pooled(Constant::kLeastRooted)); });
+    each([&](std::size_t i) { vpcmpuq(compared(i), rest[i], pooled(Constant::kRootedRange), kNotLess); });
+  };
+  const bool is_pair = vectors == 2;
+  if (is_pair) {  // whether there are any, of both together
+    vcmppd(k3, x[0], pooled(Constant::kLeastRooted), kCompareGreaterEqual);
+    vcmppd(k3 | k3, x[1], pooled(Constant::kLeastRooted), kCompareGreaterEqual);
+  } else {
+    find_left();
+  }
   each([&](std::size_t i) { vrsqrt14pd(half[i], x[i]); });
   each([&](std::size_t i) { vmulpd(root[i], x[i], half[i] | T_rn_sae); });
   each([&](std::size_t i) { vmulpd(half[i], half[i], pooled(Constant::kHalf)); });
@@ -101,13 +111,20 @@ void ExactEmitter::quick_roots(const Places& out, const Places& in) {
   each([&](std::size_t i) { vmovapd(rest[i], x[i]); });
   fused(Fused::kNegatedAdd231, rest, root, root);
   fused(Fused::kAdd231, root, rest, half);
-  release(half);
-  release(rest);
   Xbyak::Label end;
-  kortestw(k3, vectors > 1 ? k4 : k3);
-  jz(end);
+  if (is_pair) {
+    vcmppd(k3 | k3, rest[0], rest[1], kCompareOrdered);  // of infinities it is a NaN
+    kortestb(k3, k3);
+    jc(end);
+    find_left();
+  } else {
+    kortestw(k3, k3);
+    jz(end);
+  }
   each([&](std::size_t i) { vsqrtpd(root[i] | (i == 0 ? k3 : k4), x[i]); });
   L(end);
+  release(half);
+  release(rest);
 }
 
 bool ExactCode::are_roots_exact() {
