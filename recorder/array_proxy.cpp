@@ -87,8 +87,7 @@ PyObject* operate_later(ArrayOperator op, const NextOperation& next, std::span<P
     like = !next.like && bytes_of_array(object) > bytes_of_array(like) ? object : like;
   }
   Waiting* const waiting = Waiting::begin(next.frame, next.shape);
-  Proxy* const result = waiting == nullptr ? nullptr : make_proxy(Ref::create(like));
-  if (result == nullptr) {
+  if (waiting == nullptr) {
     return nullptr;
   }
   const bool is_call = is_called(op);  // the arguments of calls are nobody's temporaries
@@ -103,6 +102,10 @@ PyObject* operate_later(ArrayOperator op, const NextOperation& next, std::span<P
     const bool is_own = Py_TYPE(operand) != type || Py_REFCNT(operand) == 1;
     taken.push_back({.object = {}, .node = -1, .is_anonymous = !is_call && is_own && Py_REFCNT(object.get()) == 2});
     taken.back().object = std::move(object);
+  }
+  Proxy* const result = make_proxy(Ref::create(like));  // which may be one of them, and is another reference to it
+  if (result == nullptr) {
+    return nullptr;
   }
   waiting->add(std::move(op), std::move(taken), interp::unit_of(interp::current_frame(interp::thread_state())),
                reinterpret_cast<PyObject*>(result));
@@ -318,6 +321,10 @@ bool put_proxy(PyObject** place) {
 bool has_waiting_arrays(const interp::Frame* frame) { return Waiting::of(frame) != nullptr; }
 
 bool settle_arrays(const interp::Frame* frame) { return settle_waiting(frame, nullptr); }
+
+void forget_like(PyObject* proxy) {
+  const Ref like = Ref::steal(std::exchange(as_proxy(proxy)->object, Py_NewRef(Py_None)));
+}
 
 void resolve_proxy(PyObject* proxy, Ref array) {
   Proxy* const resolved = as_proxy(proxy);

@@ -225,12 +225,21 @@ void Waiting::resolve() {
   }
 }
 
+void Waiting::forget_likes() {
+  for (PyObject* const proxy : proxies_) {
+    if (proxy != nullptr) {
+      forget_like(proxy);
+    }
+  }
+}
+
 bool Waiting::settle(PyObject** end, Scope scope) {
   if (is_returned_ && scope == Scope::kReturned) {
     return true;
   }
   release_collector();
   rewind();
+  forget_likes();
   std::vector<std::size_t> seen;
   const std::vector<Place> places = on_stack(end, &seen);
   std::ranges::transform(places, std::back_inserter(seen), &Place::node);
@@ -265,6 +274,7 @@ void Waiting::give_up() {
 bool Waiting::store(PyObject* target) {
   release_collector();
   rewind();
+  forget_likes();
   const bool is_done = expression_.store(target);
   if (is_done) {
     results_.resize(expression_.size());

@@ -99,6 +99,8 @@ class Waiting {
   bool compute(std::vector<std::size_t> seen, Scope scope);
   bool compute_rest(const std::vector<std::size_t>& seen, bool tries_regions);
   void resolve();
+  // What may be computed into an operand depends on who has it.
+  void forget_likes();
   void hold_collector();
   void release_collector();
 
@@ -121,7 +123,9 @@ bool settle_waiting(const interp::Frame* frame, PyObject** end, Waiting::Scope s
 // Behind the last hook of a frame that has returned.
 void give_up_returned(const interp::Frame* frame);
 
-// array_proxy.cpp: the proxy has become what it stands for; empty: nothing.
+// array_proxy.cpp: what the proxy is like is no operand's other reference any more.
+void forget_like(PyObject* proxy);
+// The proxy has become what it stands for; empty: nothing.
 void resolve_proxy(PyObject* proxy, Ref array);
 
 }  // namespace tagalong::recorder

@@ -682,3 +682,32 @@ def check_random_expressions(seed: int) -> int:
         outcomes.append((Outcome(function, make(), state).compared, list(notes)))
     assert outcomes[0] == outcomes[1], f"{source}\n{codes} {kind} {state}"
     return _core._expression_counts()[0] - as_one
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "same(x + y)",
+        "np.clip(same(x * 1.0) + y, 0.0, 2.0)",
+        "np.sin(same(x * 1.0) + y)",
+        "np.sin(y - same(x * 1.0)) * 2.0",
+        "np.sin(same(x * 1.0) * same(y * 1.0)) - same(y * 1.0)",
+        "np.sqrt(-same(x * 1.0)) + same(y * 1.0)",
+        "np.sin(np.log(x) + (y + y).astype(x.dtype))",
+    ],
+)
+@pytest.mark.parametrize("code", "dfDel")
+def test_what_calls_give_is_computed_into(text: str, code: str) -> None:
+    """Eager execution computes into large arrays that nobody else has, whose layout the result has then."""
+    shape = (300, 520)
+
+    def make() -> list[Any]:
+        with np.errstate(over="ignore"):
+            x = (np.arange(shape[0] * shape[1]).reshape(shape) + 1).astype(code)
+        return [np.asfortranarray(x), x / 2 if code in "dfDe" else x + 1]
+
+    for source in (f"def f(x, y):\n    return {text}", f"def f(y, x):\n    a = {text}\n    return a * 2"):
+        outcomes = []
+        for function in both(source, same=lambda array: array):
+            outcomes.append(Outcome(function, make(), {"all": "ignore"}).compared)
+        assert outcomes[0] == outcomes[1]
