@@ -29,11 +29,11 @@ std::size_t arguments_of_own(const array::Numpy& np, PyObject* ufunc) {
   return count > 0 && count <= static_cast<long>(Expression::kMostOperands) ? static_cast<std::size_t>(count) : 0;
 }
 
+}  // namespace
+
 bool is_of_anybody(PyObject* callable) {
   return callable == nullptr || PyFunction_Check(callable) || PyCFunction_Check(callable) || PyType_Check(callable);
 }
-
-}  // namespace
 
 std::size_t elementwise_arguments(PyObject* callable) {
   if (is_of_anybody(callable)) {

@@ -11,6 +11,9 @@
 
 namespace tagalong::recorder {
 
+// Whether it is of a kind of which none of these is, as most callables are.
+[[nodiscard]] bool is_of_anybody(PyObject* callable);
+
 // How many arguments such a function takes; 0: it is none of these.
 [[nodiscard]] std::size_t elementwise_arguments(PyObject* callable);
 

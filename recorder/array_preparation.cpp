@@ -97,8 +97,7 @@ bool are_numbers(std::span<PyObject* const> operands) {
 // The call whose arguments stand there, behind the callable: one that never waits.
 bool may_be_executed(PyObject* const* arguments, std::size_t count, bool has_keywords) {
   PyObject* callable = arguments[-1];
-  if (arguments[-2] != nullptr || count == 0 || count > kMostInputs || PyFunction_Check(callable) ||
-      PyCFunction_Check(callable) || PyType_Check(callable)) {
+  if (arguments[-2] != nullptr || count == 0 || count > kMostInputs || is_of_anybody(callable)) {
     return false;
   }
   if (is_ufunc(callable)) {

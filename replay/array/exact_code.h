@@ -153,7 +153,11 @@ class ExactCode {
   // exact_roots.cpp
   static bool are_roots_exact();
   static bool wants_quick_roots(std::span<const ExactOperation> operations);
-  [[nodiscard]] const Code& usual(Extent count) const;
+  [[nodiscard]] const Code& with_roots(Extent count) const;
+  // Of so many elements, dividing. Asked for each block, so that there are no roots is known here.
+  [[nodiscard]] const Code& usual(Extent count) const {
+    return rooting_.memory == nullptr ? plain_ : with_roots(count);
+  }
   struct Made {  // of this
     std::vector<ExactOperation> operations;
     std::vector<ExactInput> inputs;

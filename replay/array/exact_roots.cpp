@@ -3,14 +3,14 @@
 // root g and half its reciprocal h in two steps, and the remainder x - g * g, which is exact, corrects g (P. Markstein,
 // "Computation of elementary functions on the IBM RISC System/6000 processor", IBM J. Res. Dev. 34, 1990).
 //
-// Before it is rounded the last sum is farther than 2^-104 from the root only relatively: g and h are wrong by less
-// than 2^-52 each, and what remains is half of g's error squared, and the product of both. A root of 53 bits is no
-// middle m between two of them, and x - m * m is a multiple of 2^-106 (of roots from 1 to 2). So where the rounding
-// could go wrong, that is k * 2^-106 with |k| < 64. m * m = -k modulo 2^54 (or 2^55, for x from 2 to 4) has four
-// solutions, so there are some thirty such numbers. Each is tried out on the processor at hand, which may have another
-// approximation, and with them those up to |k| = 127; other exponents only scale what happens. (Cornea-Hasegan,
-// Golliver and Markstein, "Correctness proofs outline for Newton-Raphson based floating-point divide and square root
-// algorithms", ARITH 1999.)
+// Before it is rounded the last sum is within 2^-104 of the root, relatively: g and h are wrong by less than 2^-52
+// each, and what remains is half of g's error squared, and the product of both. No root of a double is a middle m
+// between two doubles, and x - m * m is a multiple of 2^-106 (of roots from 1 to 2). So where the rounding could go
+// wrong, that is k * 2^-106 with |k| < 64. m * m = -k modulo 2^54 (or 2^55, for x from 2 to 4) has four solutions, so
+// there are some thirty such numbers. Each is tried out on the processor at hand, which may have another approximation,
+// and with them those up to |k| = 127; other exponents only scale what happens. (Cornea-Hasegan, Golliver and
+// Markstein, "Correctness proofs outline for Newton-Raphson based floating-point divide and square root algorithms",
+// ARITH 1999.)
 #include <array>
 #include <bit>
 #include <cmath>
@@ -163,8 +163,8 @@ bool ExactCode::wants_quick_roots(std::span<const ExactOperation> operations) {
          (_mm_getcsr() & kRounding) == 0 && are_roots_exact();
 }
 
-const ExactCode::Code& ExactCode::usual(Extent count) const {
-  if (rooting_.memory == nullptr || count < kLeastRoots || (_mm_getcsr() & kRounding) != 0) [[likely]] {
+const ExactCode::Code& ExactCode::with_roots(Extent count) const {
+  if (count < kLeastRoots || (_mm_getcsr() & kRounding) != 0) {
     return plain_;
   }
   rooted_blocks.add();
@@ -180,7 +180,7 @@ namespace tagalong::array {
 int quick_roots = 0;
 Tally rooted_blocks;
 
-const ExactCode::Code& ExactCode::usual(Extent /*count*/) const { return plain_; }
+const ExactCode::Code& ExactCode::with_roots(Extent /*count*/) const { return plain_; }
 
 }  // namespace tagalong::array
 
