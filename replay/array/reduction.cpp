@@ -10,6 +10,7 @@
 #include "replay/array/pairwise.h"
 #include "replay/array/places.h"
 #include "replay/array/reduction_loops.h"
+#include "replay/array/row_reductions.h"
 #include "rewriter/interp/ref.h"
 
 namespace tagalong::array {
@@ -218,6 +219,7 @@ const ReductionKernel& reduction_kernel(const Numpy& np, Reduction reduction, un
     } else if (loop == kDouble && begins_with_element(reduction)) {
       kernel.whole = extreme_loop(made.loop, reduction == Reduction::kMax);
     }
+    kernel.rows_together = rows_together(kernel, reduction);
   }
   return kernel;
 }

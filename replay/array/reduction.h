@@ -13,6 +13,10 @@ namespace tagalong::array {
 
 enum class Reduction : std::uint8_t { kSum, kProd, kMax, kMin, kAny, kAll, kMean, kArgMax, kArgMin, kCount };
 
+struct ReductionKernel;
+// Of rows that lie one after the other in memory, eight at least, each to an element of the results.
+using RowsTogether = void (*)(const ReductionKernel& kernel, const char* data, Extent row, Extent rows, char* results);
+
 struct ReductionKernel {
   StridedLoop loop = nullptr;   // null: not for regions
   StridedLoop whole = nullptr;  // of all elements: the result is refused where its bits depend on their order
@@ -23,9 +27,10 @@ struct ReductionKernel {
   std::uint8_t item_size = 0;
   std::uint8_t from = 0;  // of the operand; another one only where places are what is asked for
   bool is_pairwise = false;
-  bool has_known_order = false;  // leaves of 128 doubles, each with eight sums
-  bool takes_rows = false;       // whole ones only: along the innermost axis
-  RowPlaces rows = nullptr;      // of short ones
+  bool has_known_order = false;          // leaves of 128 doubles, each with eight sums
+  bool takes_rows = false;               // whole ones only: along the innermost axis
+  RowPlaces rows = nullptr;              // of short ones
+  RowsTogether rows_together = nullptr;  // of short ones, too: what is asked for is no place
 };
 
 // For arrays of this type; the loop may want them cast.

@@ -259,7 +259,8 @@ RegionReason RegionPlan::run_generally(const Numpy& np, PyObject* const* externa
   Frame frame;
   frame.direction = direction;
   const RegionReason reason = bind(np, externals, &frame);
-  if ((depends_on_strides_ || reduces_inputs_) && reason == RegionReason::kLayout) {
+  const bool is_of_rows = depends_on_strides_ || (reduces_inputs_ && !is_staged_);
+  if (is_of_rows && reason == RegionReason::kLayout) {
     return RegionReason::kLayout;
   }
   if (nd_ != 0 && reason == RegionReason::kNone && frame.shape->nd != nd_) {

@@ -5,6 +5,9 @@
 #include <cstring>
 #include <type_traits>
 
+#include "replay/array/lanes.h"
+#include "replay/array/row_reductions.h"
+
 namespace tagalong::array {
 
 namespace {
@@ -13,7 +16,7 @@ namespace {
 template <class T>
 bool finish_all(char* data, Extent cells, Extent divisor, bool zeros_matter) {
   constexpr Extent kExact = Extent{1} << 24U;  // as a float
-  bool is_order_free = std::is_same_v<T, double> || divisor <= kExact;
+  bool is_open = !std::is_same_v<T, double> && divisor > kExact;
   for (Extent i = 0; i < cells; ++i) {
     T value;
     std::memcpy(&value, data + i * static_cast<Extent>(sizeof(T)), sizeof(T));
@@ -21,9 +24,11 @@ bool finish_all(char* data, Extent cells, Extent divisor, bool zeros_matter) {
       value = static_cast<T>(static_cast<double>(value) / static_cast<double>(divisor));
       std::memcpy(data + i * static_cast<Extent>(sizeof(T)), &value, sizeof(T));
     }
-    is_order_free = is_order_free && !std::isnan(value) && (!zeros_matter || value != 0);
+    // Without branches, so that several are looked at together.
+    is_open |= std::isnan(value);
+    is_open |= zeros_matter && value == 0;
   }
-  return is_order_free;
+  return !is_open;
 }
 
 bool finish_cells(const ReductionKernel& kernel, Extent divisor, bool zeros_matter, Extent cells, char* data) {
@@ -88,9 +93,7 @@ void Fold::begin(const ReductionKernel& kernel, Reduction reduction) {
   }
   Accumulator first;
   array::begin(kernel, reduction, &first);
-  for (Extent i = 0, count = cells(); i < count; ++i) {
-    std::memcpy(data_ + i * kernel.item_size, first.bytes, kernel.item_size);
-  }
+  fill_row(first.bytes, kernel.item_size, cells(), data_);
 }
 
 // Nothing has been taken for the results that are next.
@@ -112,7 +115,7 @@ void Fold::advance(Extent count) {
 }
 
 bool Fold::take(const ReductionKernel& kernel, Reduction reduction, char* data, Extent stride, Extent count) {
-  if (kernel.takes_rows) {
+  if (kernel.takes_rows || (is_of_rows() && at_[0] == 0 && count % dims_[0] == 0)) {
     const Extent rows = count / dims_[0];
     char* results = next_result();
     at_[1] += rows;
@@ -167,6 +170,11 @@ bool fold_rows(const ReductionKernel& kernel, Reduction reduction, const char* d
                Extent rows, char* results) {
   if (kernel.rows != nullptr && row <= kMostRowTogether && stride == static_cast<Extent>(sizeof(double))) {
     kernel.rows(data, row, rows, results);
+    return true;
+  }
+  if (kernel.rows_together != nullptr && row <= kMostReducedTogether && rows >= kLanes &&
+      stride == static_cast<Extent>(sizeof(double))) {
+    kernel.rows_together(kernel, data, row, rows, results);
     return true;
   }
   if (kernel.takes_rows) {

@@ -3,6 +3,7 @@
 
 #include "replay/array/pairwise.h"
 #include "replay/array/region_run.h"
+#include "replay/array/spreading.h"
 
 namespace tagalong::array {
 
@@ -168,6 +169,9 @@ bool RegionPlan::compute_staged(const Operation& operation, Frame* frame, Extent
   const Extent stride = frame->strides[operation.slots[0]];
   char* to = frame->data[operation.slots[1]];
   if (operation.stage == Stage::kSpread) {
+    if (operation.out_size == kItemSize && spread(from, stride, row, rows, to)) {
+      return true;
+    }
     for (Extent i = 0; i < rows; ++i) {
       fill_row(from + i * stride, operation.out_size, row, to + i * row * operation.out_size);
     }

@@ -306,6 +306,14 @@ RegionReason RegionPlan::bind_space(const Numpy& np, PyObject* const* externals,
   if (reason != RegionReason::kNone) {
     return reason;
   }
+  // Loops may go through arrays with other strides in another order.
+  const auto is_reducible = [&](const Folded& folded) {
+    const Space::Operand& operand = space->operands[folded.slot];
+    return input_of(folded.slot) == nullptr || operand.is_c || operand.is_f;
+  };
+  if (reduces_inputs_ && !std::ranges::all_of(folds_, is_reducible)) {
+    return RegionReason::kLayout;
+  }
   bind_walk(np, frame, space);
   if (frame->band != nullptr && !lies_in_rows(*space)) {
     return RegionReason::kLayout;

@@ -15,6 +15,7 @@
 #include "replay/array/reduction_loops.h"
 #include "replay/array/region.h"
 #include "replay/array/row_places.h"
+#include "replay/array/row_reductions.h"
 #include "replay/array/spreading.h"
 #include "replay/array/ufunc_site.h"
 #include "replay/array/vector_functions.h"
@@ -114,6 +115,7 @@ std::uint64_t joined_sums() { return array::region_counts.joined_sums.count(); }
 std::uint64_t own_reductions() { return array::own_reductions.count(); }
 
 std::uint64_t rows_together() { return array::region_counts.rows_together.count(); }
+std::uint64_t rows_reduced_together() { return array::rows_reduced_together.count(); }
 std::uint64_t places_together() { return array::places_together.count(); }
 std::uint64_t places_joined() { return array::places_joined.count(); }
 py::tuple spread_counts() {
@@ -187,6 +189,7 @@ void export_arrays() {
   py::def("_own_reductions", own_reductions, "Calls of reduce loops that are not NumPy's, for tests.");
   py::def("_rows_together", rows_together, "Rows that lie apart, computed by one call of machine code, for tests.");
   py::def("_places_joined", places_joined, "Short rows whose places were found while they were computed, for tests.");
+  py::def("_rows_reduced_together", rows_reduced_together, "Short rows that were reduced eight at a time, for tests.");
   py::def("_places_together", places_together, "Short rows whose places were found eight at a time, for tests.");
   py::def("_spread_counts", spread_counts,
           "(columns that vectors have spread, blocks with a row that was there already), for tests.");
