@@ -115,7 +115,7 @@ std::shared_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
               .sum = sum,
               .streamed = {streamed.begin(), streamed.end()},
               .finding = finding,
-              .has_quick_roots = finding.result < 0 && wants_quick_roots(operations)};
+              .has_quick_roots = finding.result < 0 && wants_quick_roots(operations, !streamed.empty())};
   using Kept = std::pair<Made, std::shared_ptr<const ExactCode>>;
   static auto* const kept = new std::list<Kept>;  // for the process; last asked for, first
   if (const auto known = std::ranges::find(*kept, wanted, &Kept::first); known != kept->end()) {
@@ -167,12 +167,15 @@ std::shared_ptr<const ExactCode> ExactCode::make_anew(const Made& wanted) {
   if (wanted.finding.result >= 0) {
     return made;
   }
+  made->rooting_ = wanted.has_quick_roots ? place(wanted, {}, true) : Code{};
+  if (made->rooting_.memory != nullptr && !roots_pay(wanted, made->plain_, made->rooting_)) {
+    remove(std::exchange(made->rooting_, {}));
+  }
   std::vector<std::uint8_t> divisors = divisors_of(wanted.operations, wanted.inputs);
-  made->multiplying_ = divisors.empty() ? Code{} : place(wanted, divisors, wanted.has_quick_roots);
+  made->multiplying_ = divisors.empty() ? Code{} : place(wanted, divisors, made->rooting_.memory != nullptr);
   if (made->multiplying_.memory != nullptr) {
     made->divisors_ = std::move(divisors);
   }
-  made->rooting_ = wanted.has_quick_roots ? place(wanted, {}, true) : Code{};
   return made;
 }
 

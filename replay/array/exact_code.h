@@ -95,7 +95,7 @@ struct ExactFinding {
   bool operator==(const ExactFinding&) const = default;
 };
 
-// 0: all square roots by vsqrtpd; 1: those on processors where it is fast; 2: none, for tests.
+// 0: all square roots by vsqrtpd; 1: those where that is fast enough; 2: none, for tests.
 extern int quick_roots;
 extern Tally rooted_blocks;  // with these
 
@@ -152,7 +152,8 @@ class ExactCode {
   static void remove(const Code& code);
   // exact_roots.cpp
   static bool are_roots_exact();
-  static bool wants_quick_roots(std::span<const ExactOperation> operations);
+  static bool wants_quick_roots(std::span<const ExactOperation> operations, bool is_streamed);
+  static bool roots_pay(const Made& made, const Code& plain, const Code& rooting);
   [[nodiscard]] const Code& with_roots(Extent count) const;
   // Of so many elements, dividing. Asked for each block, so that there are no roots is known here.
   [[nodiscard]] const Code& usual(Extent count) const {

@@ -11,12 +11,15 @@
 // and with them those up to |k| = 127; other exponents only scale what happens. (Cornea-Hasegan, Golliver and
 // Markstein, "Correctness proofs outline for Newton-Raphson based floating-point divide and square root algorithms",
 // ARITH 1999.)
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <vector>
 
 #include "replay/array/exact_code.h"
+#include "replay/array/exact_leaves.h"
 #include "replay/array/lanes.h"
 
 #ifdef __x86_64__
@@ -157,10 +160,54 @@ bool ExactCode::are_roots_exact() {
   return are_exact;
 }
 
-bool ExactCode::wants_quick_roots(std::span<const ExactOperation> operations) {
+// Past the caches a loop waits for memory, and asks for it later the more instructions there are.
+bool ExactCode::wants_quick_roots(std::span<const ExactOperation> operations, bool is_streamed) {
   const auto is_root = [](const ExactOperation& operation) { return operation.what == Exact::kSqrt; };
-  return quick_roots > (__builtin_cpu_is("intel") != 0 ? 0 : 1) && std::ranges::any_of(operations, is_root) &&
-         (_mm_getcsr() & kRounding) == 0 && are_roots_exact();
+  return quick_roots > (__builtin_cpu_is("intel") != 0 && !is_streamed ? 0 : 1) &&
+         std::ranges::any_of(operations, is_root) && (_mm_getcsr() & kRounding) == 0 && are_roots_exact();
+}
+
+// While the processor takes a root it may do something else, if there is enough of that: tried out on some numbers.
+bool ExactCode::roots_pay(const Made& made, const Code& plain, const Code& rooting) {
+  constexpr Extent kCount = 1024;
+  constexpr Extent kMostSlots = 256;  // each begins an element later, so that differences are not all zero
+  constexpr int kRounds = 4;
+  constexpr double kLeastGain = 1.03;
+  if (quick_roots > 1) {
+    return true;
+  }
+  alignas(64) static std::array<double, kCount + kMostSlots> numbers;
+  alignas(64) static std::array<double, kCount + kMostSlots> results;
+  static ExactLeaves leaves;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = 1.0 + static_cast<double>(i) / (kCount + kMostSlots);
+  }
+  std::array<char*, kMostSlots> data;
+  for (std::size_t slot = 0; slot < data.size(); ++slot) {
+    data[slot] = reinterpret_cast<char*>(&numbers[slot]);
+  }
+  for (const std::uint8_t slot : made.stored) {
+    data[slot] = reinterpret_cast<char*>(results.data());
+  }
+  if (made.sum.leaves >= 0) {
+    leaves.cut(kCount);
+    data[static_cast<std::size_t>(made.sum.leaves)] = reinterpret_cast<char*>(leaves.begin());
+  }
+  const unsigned control = _mm_getcsr();
+  using Clock = std::chrono::steady_clock;
+  const auto taken = [&](const Code& code) {
+    const auto start = Clock::now();
+    static_cast<void>(code.run(data.data(), kCount, 1, nullptr));
+    return Clock::now() - start;
+  };
+  auto with_instruction = Clock::duration::max();
+  auto with_steps = Clock::duration::max();
+  for (int round = 0; round < kRounds; ++round) {
+    with_instruction = std::min(with_instruction, taken(plain));
+    with_steps = std::min(with_steps, taken(rooting));
+  }
+  _mm_setcsr(control);
+  return static_cast<double>(with_instruction.count()) >= kLeastGain * static_cast<double>(with_steps.count());
 }
 
 const ExactCode::Code& ExactCode::with_roots(Extent count) const {
@@ -179,6 +226,49 @@ namespace tagalong::array {
 
 int quick_roots = 0;
 Tally rooted_blocks;
+
+// While the processor takes a root it may do something else, if there is enough of that: tried out on some numbers.
+bool ExactCode::roots_pay(const Made& made, const Code& plain, const Code& rooting) {
+  constexpr Extent kCount = 1024;
+  constexpr Extent kMostSlots = 256;  // each begins an element later, so that differences are not all zero
+  constexpr int kRounds = 4;
+  constexpr double kLeastGain = 1.03;
+  if (quick_roots > 1) {
+    return true;
+  }
+  alignas(64) static std::array<double, kCount + kMostSlots> numbers;
+  alignas(64) static std::array<double, kCount + kMostSlots> results;
+  static ExactLeaves leaves;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = 1.0 + static_cast<double>(i) / (kCount + kMostSlots);
+  }
+  std::array<char*, kMostSlots> data;
+  for (std::size_t slot = 0; slot < data.size(); ++slot) {
+    data[slot] = reinterpret_cast<char*>(&numbers[slot]);
+  }
+  for (const std::uint8_t slot : made.stored) {
+    data[slot] = reinterpret_cast<char*>(results.data());
+  }
+  if (made.sum.leaves >= 0) {
+    leaves.cut(kCount);
+    data[static_cast<std::size_t>(made.sum.leaves)] = reinterpret_cast<char*>(leaves.begin());
+  }
+  const unsigned control = _mm_getcsr();
+  using Clock = std::chrono::steady_clock;
+  const auto taken = [&](const Code& code) {
+    const auto start = Clock::now();
+    static_cast<void>(code.run(data.data(), kCount, 1, nullptr));
+    return Clock::now() - start;
+  };
+  auto with_instruction = Clock::duration::max();
+  auto with_steps = Clock::duration::max();
+  for (int round = 0; round < kRounds; ++round) {
+    with_instruction = std::min(with_instruction, taken(plain));
+    with_steps = std::min(with_steps, taken(rooting));
+  }
+  _mm_setcsr(control);
+  return static_cast<double>(with_instruction.count()) >= kLeastGain * static_cast<double>(with_steps.count());
+}
 
 const ExactCode::Code& ExactCode::with_roots(Extent /*count*/) const { return plain_; }
 

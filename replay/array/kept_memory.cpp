@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <mutex>
@@ -27,10 +28,13 @@ struct Handler {
   Allocator allocator;
 };
 constexpr const char* kCapsule = "mem_handler";
+constexpr std::size_t kMostLent = 8;
+constexpr unsigned kOften = 2;  // taken: to join the pages takes as long as to use them apart as often
 
 struct Kept {
   void* memory;
   std::size_t size;
+  unsigned taken = 0;  // how often, of large ones
 };
 
 // In the order in which they have come.
@@ -44,6 +48,7 @@ struct Store {
   Shelf ordinary{.most = kMostKeptTogether};
   Shelf large{.most = kMostLargeTogether};  // larger ones, of whose pages the system takes what it needs
   std::uint64_t taken = 0;                  // how often
+  std::vector<Kept> lent;                   // large ones that have been taken, the last of them
   Handler handler{};
   Allocator numpys{};
   PyObject* capsule = nullptr;
@@ -60,6 +65,31 @@ Shelf& shelf_of(std::size_t size) { return size <= kMostKeptTogether ? store().o
 
 // False: it is not memory that can be given so.
 bool lend_pages(void* memory, std::size_t size) { return advise_pages(memory, size, MADV_FREE) == 0; }
+
+// Of memory in small pages each of which is said to be free, and then written again, the system notes it page by page:
+// that takes as long as to compute what is written there. Whoever had it before NumPy may not have asked for large
+// ones.
+void join_pages(void* memory, std::size_t size) {
+#ifdef MADV_COLLAPSE
+  constexpr int kCollapse = MADV_COLLAPSE;
+#else
+  constexpr int kCollapse = 25;
+#endif
+  static_cast<void>(advise_pages(memory, size, kCollapse));  // where there is no such request, they stay as they are
+}
+
+// How often it had been taken when it was given away, or 0.
+unsigned times_taken(const void* memory, std::size_t size) {
+  std::vector<Kept>& lent = store().lent;
+  const auto found =
+      std::ranges::find_if(lent, [&](const Kept& kept) { return kept.memory == memory && kept.size == size; });
+  if (found == lent.end()) {
+    return 0;
+  }
+  const unsigned times = found->taken;
+  lent.erase(found);
+  return times;
+}
 
 // What must go, so that there is not too much.
 void take_oldest(Shelf* shelf, std::size_t most, std::vector<Kept>* oldest) {
@@ -86,6 +116,12 @@ void* take(void* context, std::size_t size) {
     for (auto found = shelf.kept.end(); found-- != shelf.kept.begin();) {
       if (found->size == size) {
         void* memory = found->memory;
+        if (size > kMostKeptTogether) {
+          if (own.lent.size() == kMostLent) {
+            own.lent.erase(own.lent.begin());
+          }
+          own.lent.push_back({memory, size, found->taken + 1});
+        }
         shelf.together -= size;
         shelf.kept.erase(found);
         ++own.taken;
@@ -114,7 +150,18 @@ void give(void* context, void* memory, std::size_t size) {
   Store& own = store();
   const auto& numpys = *static_cast<const Allocator*>(context);
   const bool is_kept = memory != nullptr && size >= kLeastKept && size <= kMostLargeTogether;
-  if (!is_kept || (size > kMostKeptTogether && !lend_pages(memory, size))) {
+  const bool is_large = is_kept && size > kMostKeptTogether;
+  unsigned taken = 0;
+  if (is_large) {
+    {
+      const std::scoped_lock lock(own.mutex);
+      taken = times_taken(memory, size);
+    }
+    if (taken == kOften) {
+      join_pages(memory, size);
+    }
+  }
+  if (!is_kept || (is_large && !lend_pages(memory, size))) {
     numpys.free(numpys.context, memory, size);
     return;
   }
@@ -122,7 +169,7 @@ void give(void* context, void* memory, std::size_t size) {
   {
     const std::scoped_lock lock(own.mutex);
     Shelf& shelf = shelf_of(size);
-    shelf.kept.push_back({memory, size});
+    shelf.kept.push_back({memory, size, taken});
     shelf.together += size;
     take_oldest(&shelf, shelf.most, &oldest);
   }
