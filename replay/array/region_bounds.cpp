@@ -117,6 +117,8 @@ std::uint64_t largest_magnitude(AllBytes* all, std::size_t parts) {
     }
   }
   std::vector<std::uint64_t> most(parts);
+  // What is computed next begins with what has been looked at last, and is there already.
+  std::ranges::reverse(pieces);
   const auto look = [&](std::size_t number) {
     for (std::size_t i = number; i < pieces.size(); i += parts) {
       most[number] = std::max(most[number], largest_magnitude(pieces[i].first, length(pieces[i])));

@@ -430,3 +430,52 @@ print(np.array_equal(traced(small, small), expected))
 """
     done = run_python("-c", code)
     assert done.stdout.strip() == "True", done.stderr
+
+
+@pytest.mark.parametrize("calls", [1, 8])
+def test_memory_that_comes_again_and_again_is_joined_to_huge_pages(run_python: RunPython, calls: int) -> None:
+    """Somebody had it before, who has not asked for such pages. One call does not pay for them."""
+    code = """
+import ctypes, sys
+import numpy as np, tagalong
+from tagalong import _core
+_core.set_option("retire_after", 0)
+_core.set_option("threads", 1)
+PAGE = 2 << 20
+COLLAPSE = 25
+def huge_pages(address):
+    with open("/proc/self/smaps") as file:
+        for line in file:
+            if line[0] in "0123456789abcdef":
+                begin, end = (int(part, 16) for part in line.split()[0].split("-"))
+            elif line.startswith("AnonHugePages") and begin <= address < end:
+                return int(line.split()[1]) // 2048
+libc = ctypes.CDLL(None, use_errno=True)
+own = bytearray(2 * PAGE)
+place = (ctypes.addressof(ctypes.c_char.from_buffer(own)) + PAGE - 1) // PAGE * PAGE
+if libc.madvise(ctypes.c_void_p(place), ctypes.c_size_t(PAGE), COLLAPSE) != 0:
+    sys.exit("no such request")
+def f(x, y):
+    return x * y + 1.0 - y
+traced = tagalong.trace(f)
+x = np.linspace(1.0, 2.0, 5_000_000)
+expected = (x * x + 1.0 - x).tobytes()
+traced(x[:1000], x[:1000])
+first = bytearray(60_000_000)
+for i in range(0, len(first), 4096):
+    first[i] = 1
+del first
+for number in range(int(sys.argv[1])):
+    result = traced(x, x)
+    address = result.__array_interface__["data"][0]
+    if number == 0:
+        before = huge_pages(address)
+    assert result.tobytes() == expected
+    del result
+print(huge_pages(address) - before)
+"""
+    variables = {"MALLOC_MMAP_THRESHOLD_": str(1 << 32), "MALLOC_TRIM_THRESHOLD_": str(1 << 33)}
+    done = run_python("-c", code, str(calls), **variables)
+    if done.stderr.strip() == "no such request":
+        pytest.skip(done.stderr.strip())
+    assert (int(done.stdout) >= 16) == (calls > 1), done.stderr
