@@ -455,19 +455,18 @@ own = bytearray(2 * PAGE)
 place = (ctypes.addressof(ctypes.c_char.from_buffer(own)) + PAGE - 1) // PAGE * PAGE
 if libc.madvise(ctypes.c_void_p(place), ctypes.c_size_t(PAGE), COLLAPSE) != 0:
     sys.exit("no such request")
+first = bytearray(60_000_000)
+for i in range(0, len(first), 4096):
+    first[i] = 1
 def f(x, y):
     return x * y + 1.0 - y
 traced = tagalong.trace(f)
 x = np.linspace(1.0, 2.0, 5_000_000)
-expected = (x * x + 1.0 - x).tobytes()
-traced(x[:1000], x[:1000])
-first = bytearray(60_000_000)
-for i in range(0, len(first), 4096):
-    first[i] = 1
 del first
+expected = (x * x + 1.0 - x).tobytes()
 for number in range(int(sys.argv[1])):
     result = traced(x, x)
-    address = result.__array_interface__["data"][0]
+    address = result.__array_interface__["data"][0] + PAGE
     if number == 0:
         before = huge_pages(address)
     assert result.tobytes() == expected
