@@ -263,6 +263,7 @@ class RegionPlan {
   bool cannot_raise(const Numpy& np, const Frame& frame, const Space& space, std::size_t parts) const;
   void place_targets(const Numpy& np, Space* space) const;
   struct Part;
+  [[nodiscard]] bool may_be_cut(const Frame& frame) const;
   [[nodiscard]] std::size_t part_count(const Frame& frame) const;
   bool compute_in_parallel(Frame* frame, Space* space, const PartMemory& memory) const;
   void compute_part(const Frame& whole, const Space* space, const PartMemory& memory, std::size_t number,

@@ -21,13 +21,25 @@ struct RegionPlan::Part {
   Extent count = 0;
   bool is_done = false;
   bool is_split_otherwise = false;
+  bool is_refused = false;
   int errors = 0;
   std::array<Accumulator, kMaxRegionReductions> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init)
 };
 
+// What is reduced along axes is, between rows: each has a result of its own.
+bool RegionPlan::may_be_cut(const Frame& frame) const {
+  if (folds_.empty() || is_staged_) {
+    return true;
+  }
+  const Folds& folds = *frame.folds;
+  const auto is_of_rows = [&](const Fold& fold) { return fold.is_of_rows() && fold.row() == folds.row; };
+  return !is_tree_ && folds.row != 0 && folds.row <= kBlock &&
+         std::all_of(folds.of.begin(), folds.of.begin() + folds_.size(), is_of_rows);
+}
+
 std::size_t RegionPlan::part_count(const Frame& frame) const {
   const Extent all = frame.count * cost_;
-  if (is_serial_ || all < 2 * worth_part) {
+  if (is_serial_ || all < 2 * worth_part || !may_be_cut(frame)) {
     return 1;
   }
   const Extent most = all / worth_part;
@@ -97,12 +109,13 @@ void RegionPlan::compute_part(const Frame& whole, const Space* space, const Part
   }
   part->errors = frame.errors;
   part->is_split_otherwise = frame.is_split_otherwise;
+  part->is_refused = frame.is_refused;
 }
 
 bool RegionPlan::compute_in_parallel(Frame* frame, Space* space, const PartMemory& memory) const {
   std::vector<Part> parts;
-  const Extent row = frame->folds == nullptr ? 1 : frame->folds->row;  // each to a result of its own
-  cut_tree(0, frame->count, kBlock / row * row, memory.parts, &parts);
+  const Extent row = is_staged_ ? frame->row : frame->folds == nullptr ? 1 : frame->folds->row;
+  cut_tree(0, frame->count, std::max<Extent>(kBlock / row, 1) * row, memory.parts, &parts);
   if (!run_parts(parts.size(),
                  [&](std::size_t number) { compute_part(*frame, space, memory, number, &parts[number]); })) {
     return !frame->is_donated && compute(frame, space);  // what has been written is written again
@@ -112,6 +125,7 @@ bool RegionPlan::compute_in_parallel(Frame* frame, Space* space, const PartMemor
     is_done = is_done && part.is_done;
     frame->errors |= part.errors;
     frame->is_split_otherwise |= part.is_split_otherwise;
+    frame->is_refused |= part.is_refused;
   }
   const Part* next = parts.data();
   if (is_tree_) {

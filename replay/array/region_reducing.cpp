@@ -108,7 +108,6 @@ int RegionBuilder::reduce(Reduction reduction, int operand, std::span<const int>
   plan_->folds_.push_back(
       {.kernel = &kernel, .reduction = reduction, .axes = reduced, .slot = static_cast<RegionPlan::Slot>(slot)});
   plan_->nd_ = space_.nd;
-  plan_->is_serial_ = plan_->is_serial_ || !kernel.takes_rows;
   plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
   ++plan_->calls_;
   return static_cast<int>(objects_.size()) - 1;

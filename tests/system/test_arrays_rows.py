@@ -191,6 +191,13 @@ def test_large(threads: int) -> None:
     _core.set_option("worth_part", 1000)
     for body in PROGRAMS.values():
         eager, traced = both(f"def f(x, y):\n    {body}\n")
+        before = _core._region_parts()
         for row in (*[8] * CALLS, 3, 5, 32, 100):
-            x = rows_of("ordinary", LARGE // row + 3, row)
+            for kind in ("ordinary", "ties", "huge"):
+                x = rows_of(kind, LARGE // row + 3, row)
+                check(eager, traced, lambda x=x: [x, np.zeros_like(x)], {"all": "ignore"})
+        assert (_core._region_parts() > before) == (threads > 1 and "prod" not in body)
+        eager, traced = both(f"def f(x, y):\n    {body}\n")
+        for row in (*[8] * CALLS, 5):
+            x = rows_of("one NaN", LARGE // row + 3, row)
             check(eager, traced, lambda x=x: [x, np.zeros_like(x)], {"all": "ignore"})

@@ -30,6 +30,10 @@ def lines(count: int, code: str = "d") -> Callable[[], list[Any]]:
     ]
 
 
+def rows(count: int, row: int, code: str = "d") -> Callable[[], list[Any]]:
+    return lambda: [array.reshape(count, row) for array in lines(count * row, code)()]
+
+
 def planes(order: str) -> Callable[[], list[Any]]:
     def make() -> list[Any]:
         first, second = (np.random.default_rng(seed).standard_normal((300, 217)) for seed in range(2))
@@ -65,9 +69,38 @@ PROGRAMS: dict[str, tuple[str, Callable[[], list[Any]]]] = {
         lines(10_007),
     ),
     "places and all": ("a = x[:, None] * y[:30]\n    return np.argmax(a, axis=1), a.max()", lines(10_007)),
+    "softmax of rows": (
+        "e = np.exp(x * 0.01 - x.max(axis=1, keepdims=True))\n    return e / e.sum(axis=1, keepdims=True)",
+        rows(7001, 13),
+    ),
+    "softmax of long rows": (
+        "e = np.exp(x * 0.01 - x.max(axis=1, keepdims=True))\n    return e / e.sum(axis=1, keepdims=True)",
+        rows(30, 3001),
+    ),
+    "rows": (
+        "a = x * y\n    return a.sum(axis=1), np.max(a, 1), a.min(axis=-1), np.mean(a, axis=1, keepdims=True), a",
+        rows(20_001, 5),
+    ),
+    "sums of long rows": ("return (x * y).sum(axis=1)", rows(90, 1024)),
+    "sums of longer rows": ("return (x * y).sum(axis=1)", rows(90, 1025)),
+    "sums of rows of 32 bits": ("a = x - y\n    return a.sum(axis=1), a", rows(9001, 11, "f")),
+    "norms": ("return x / np.sqrt((x * x).sum(axis=1, keepdims=True))", rows(9001, 11)),
+    "columns": ("return (x * y).sum(axis=0)", rows(9001, 11)),
+    "rows and columns": ("a = x * y\n    return a.sum(axis=1), a.max(axis=0)", rows(9001, 11)),
+    "rows and all": ("a = x * y\n    return a.max(axis=1), a.min()", rows(9001, 11)),
+    "rows of integers": ("return (x * y).sum(axis=1)", rows(9001, 11, "q")),
     "powers of integers": ("return (x * x + 1) ** (y * 0 + 2) - x", lines(50_001, "q")),
 }
-SERIAL = {"largest", "powers of integers", "places and rows", "places and all"}
+SERIAL = {
+    "largest",
+    "powers of integers",
+    "places and all",
+    "sums of longer rows",
+    "columns",
+    "rows and columns",
+    "rows and all",
+    "rows of integers",
+}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
