@@ -227,49 +227,6 @@ namespace tagalong::array {
 int quick_roots = 0;
 Tally rooted_blocks;
 
-// While the processor takes a root it may do something else, if there is enough of that: tried out on some numbers.
-bool ExactCode::roots_pay(const Made& made, const Code& plain, const Code& rooting) {
-  constexpr Extent kCount = 1024;
-  constexpr Extent kMostSlots = 256;  // each begins an element later, so that differences are not all zero
-  constexpr int kRounds = 4;
-  constexpr double kLeastGain = 1.03;
-  if (quick_roots > 1) {
-    return true;
-  }
-  alignas(64) static std::array<double, kCount + kMostSlots> numbers;
-  alignas(64) static std::array<double, kCount + kMostSlots> results;
-  static ExactLeaves leaves;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    numbers[i] = 1.0 + static_cast<double>(i) / (kCount + kMostSlots);
-  }
-  std::array<char*, kMostSlots> data;
-  for (std::size_t slot = 0; slot < data.size(); ++slot) {
-    data[slot] = reinterpret_cast<char*>(&numbers[slot]);
-  }
-  for (const std::uint8_t slot : made.stored) {
-    data[slot] = reinterpret_cast<char*>(results.data());
-  }
-  if (made.sum.leaves >= 0) {
-    leaves.cut(kCount);
-    data[static_cast<std::size_t>(made.sum.leaves)] = reinterpret_cast<char*>(leaves.begin());
-  }
-  const unsigned control = _mm_getcsr();
-  using Clock = std::chrono::steady_clock;
-  const auto taken = [&](const Code& code) {
-    const auto start = Clock::now();
-    static_cast<void>(code.run(data.data(), kCount, 1, nullptr));
-    return Clock::now() - start;
-  };
-  auto with_instruction = Clock::duration::max();
-  auto with_steps = Clock::duration::max();
-  for (int round = 0; round < kRounds; ++round) {
-    with_instruction = std::min(with_instruction, taken(plain));
-    with_steps = std::min(with_steps, taken(rooting));
-  }
-  _mm_setcsr(control);
-  return static_cast<double>(with_instruction.count()) >= kLeastGain * static_cast<double>(with_steps.count());
-}
-
 const ExactCode::Code& ExactCode::with_roots(Extent /*count*/) const { return plain_; }
 
 }  // namespace tagalong::array
