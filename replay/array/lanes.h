@@ -54,6 +54,12 @@ inline constexpr Extent kLanes = 8;
   return left < kLanes ? static_cast<__mmask8>((1U << static_cast<unsigned>(left)) - 1U) : __mmask8{0xFF};
 }
 
+// Of two NaNs, or of zeros of both signs, the second one.
+template <bool of_largest>
+TAGALONG_AVX512 inline __m512d better(__m512d one, __m512d two) {
+  return of_largest ? _mm512_max_pd(one, two) : _mm512_min_pd(one, two);
+}
+
 #else
 
 #define TAGALONG_AVX512

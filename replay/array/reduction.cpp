@@ -280,6 +280,22 @@ bool finish(const ReductionKernel& kernel, Reduction reduction, Extent count, Ac
   return true;
 }
 
+bool reduce_row(const ReductionKernel& kernel, Reduction reduction, const char* data, Extent stride, Extent row,
+                char* result) {
+  Extent left = row;
+  if (begins_with_element(reduction)) {
+    std::memcpy(result, data, kernel.item_size);
+    --left;
+  } else {
+    Accumulator first;
+    begin(kernel, reduction, &first);
+    std::memcpy(result, first.bytes, kernel.item_size);
+  }
+  const std::array<char*, 3> places{result, const_cast<char*>(data) + (row - left) * stride, result};
+  const std::array<Extent, 3> strides{0, stride, 0};
+  return left == 0 || kernel.loop(kernel.context, places.data(), &left, strides.data(), kernel.auxdata) == 0;
+}
+
 PyObject* make_scalar(const Numpy& np, unsigned type, const Accumulator& accumulator) {
   PyTypeObject* scalar = np.scalar_type[type];
   if (type == kBool) {  // there are two of them

@@ -49,6 +49,9 @@ void begin_leaf(const ReductionKernel& kernel, Accumulator* accumulator);
 void add_leaves(const ReductionKernel& kernel, const Accumulator& right, Accumulator* left);
 // Division of a mean. False: the bits depend on the order.
 [[nodiscard]] bool finish(const ReductionKernel& kernel, Reduction reduction, Extent count, Accumulator* accumulator);
+// All of one row by the kernel's loop. False: it says that there is an exception.
+[[nodiscard]] bool reduce_row(const ReductionKernel& kernel, Reduction reduction, const char* data, Extent stride,
+                              Extent row, char* result);
 // A NumPy scalar; null with an exception set.
 [[nodiscard]] PyObject* make_scalar(const Numpy& np, unsigned type, const Accumulator& accumulator);
 

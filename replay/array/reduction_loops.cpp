@@ -62,11 +62,6 @@ int sum(MethodContext* context, char* const* data, const Extent* dims, const Ext
 }
 
 template <bool of_largest>
-TAGALONG_AVX512 inline __m512d better(__m512d one, __m512d two) {
-  return of_largest ? _mm512_max_pd(one, two) : _mm512_min_pd(one, two);
-}
-
-template <bool of_largest>
 [[gnu::noinline]] TAGALONG_AVX512 bool find(const double* values, Extent count, double* result) {
   constexpr Extent kTogether = 4;
   constexpr Extent kWorthAligning = 256;  // elements

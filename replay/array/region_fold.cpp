@@ -188,17 +188,8 @@ bool fold_rows(const ReductionKernel& kernel, Reduction reduction, const char* d
     }
     return true;
   }
-  const bool begins_with_first = begins_with_element(reduction);
-  Accumulator first;
-  begin(kernel, reduction, &first);
   for (Extent i = 0; i < rows; ++i) {
-    const char* from = data + i * row * stride;
-    char* result = results + i * kernel.item_size;
-    std::memcpy(result, begins_with_first ? from : first.bytes, kernel.item_size);
-    const Extent left = begins_with_first ? row - 1 : row;
-    const std::array<char*, 3> places{result, const_cast<char*>(from) + (row - left) * stride, result};
-    const std::array<Extent, 3> strides{0, stride, 0};
-    if (left > 0 && kernel.loop(kernel.context, places.data(), &left, strides.data(), kernel.auxdata) != 0) {
+    if (!reduce_row(kernel, reduction, data + i * row * stride, stride, row, results + i * kernel.item_size)) {
       return false;
     }
   }

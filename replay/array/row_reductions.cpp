@@ -1,8 +1,6 @@
 #include "replay/array/row_reductions.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <utility>
 
 #include "replay/array/columns.h"
@@ -11,8 +9,6 @@
 namespace tagalong::array {
 
 Tally rows_reduced_together;
-
-static_assert(kMostReducedTogether == kLeaf);
 
 #if defined(__x86_64__)
 
@@ -24,10 +20,10 @@ using Lanes = std::make_integer_sequence<Extent, kLanes>;
 
 // The last columns of eight rows, which are fewer than a vector.
 template <Extent... lane>
-TAGALONG_AVX512 inline Columns load_left(const double* data, Extent row, Extent columns, __m512d none,
+TAGALONG_AVX512 inline Columns load_left(const double* data, Extent row, Extent columns,
                                          std::integer_sequence<Extent, lane...> /*lanes*/) {
   const __mmask8 taken = mask_of(columns);
-  return {{_mm512_mask_loadu_pd(none, taken, data + lane * row)...}};
+  return {{_mm512_maskz_loadu_pd(taken, data + lane * row)...}};
 }
 
 // NumPy has eight sums of a row, each of every eighth element, and adds what is left one after another.
@@ -47,16 +43,11 @@ TAGALONG_AVX512 inline __m512d sum_of_eight(const double* data, Extent row,
                         _mm512_add_pd(_mm512_add_pd(e, f), _mm512_add_pd(g, h)));
   }
   if (left != 0) {
-    Columns values = load_left(data + row - left, row, left, _mm512_setzero_pd(), lanes);
+    Columns values = load_left(data + row - left, row, left, lanes);
     turn(&values);
     ((sum = lane < left ? _mm512_add_pd(sum, values.of[lane]) : sum), ...);
   }
   return sum;
-}
-
-template <bool of_largest>
-TAGALONG_AVX512 inline __m512d better(__m512d one, __m512d two) {
-  return of_largest ? _mm512_max_pd(one, two) : _mm512_min_pd(one, two);
 }
 
 // `nans`: whether there are any, and then the result means nothing.
@@ -90,7 +81,7 @@ TAGALONG_AVX512 inline __m512d extreme_of_eight(const double* data, Extent row, 
     result = better<of_largest>(better<of_largest>(better<of_largest>(a, b), better<of_largest>(c, d)),
                                 better<of_largest>(better<of_largest>(e, f), better<of_largest>(g, h)));
   } else {
-    best = load_left(data, row, left, _mm512_setzero_pd(), lanes);
+    best = load_left(data, row, left, lanes);
     look(best);
     turn(&best);
     result = best.of[0];
@@ -118,17 +109,6 @@ TAGALONG_AVX512 void sums(const ReductionKernel& /*kernel*/, const char* data, E
   });
 }
 
-void extreme_of_one(const ReductionKernel& kernel, const double* data, Extent row, double* result) {
-  *result = *data;
-  const Extent left = row - 1;
-  auto* place = reinterpret_cast<char*>(result);
-  const std::array<char*, 3> places{place, reinterpret_cast<char*>(const_cast<double*>(data + 1)), place};
-  const std::array<Extent, 3> strides{0, static_cast<Extent>(sizeof(double)), 0};
-  if (left > 0) {
-    static_cast<void>(kernel.loop(kernel.context, places.data(), &left, strides.data(), kernel.auxdata));
-  }
-}
-
 // Which NaN it is, or which of two zeros, is NumPy's business.
 template <bool of_largest>
 TAGALONG_AVX512 void extremes(const ReductionKernel& kernel, const char* data, Extent row, Extent rows, char* results) {
@@ -145,7 +125,9 @@ TAGALONG_AVX512 void extremes(const ReductionKernel& kernel, const char* data, E
     unsigned open = nans ? 0xFF : _mm512_cmp_pd_mask(best, _mm512_setzero_pd(), _CMP_EQ_OQ);
     for (; open != 0; open &= open - 1) {
       const Extent one = first + __builtin_ctz(open);
-      extreme_of_one(kernel, values + one * row, row, extremes + one);
+      static_cast<void>(reduce_row(kernel, of_largest ? Reduction::kMax : Reduction::kMin,
+                                   reinterpret_cast<const char*>(values + one * row), sizeof(double), row,
+                                   reinterpret_cast<char*>(extremes + one)));
     }
   });
   if (is_any_nan) {

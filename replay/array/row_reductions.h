@@ -4,6 +4,7 @@
 //   if (RowsTogether reduce = rows_together(kernel, Reduction::kSum)) reduce(kernel, data, row, rows, results);
 #pragma once
 
+#include "replay/array/pairwise.h"
 #include "replay/array/reduction.h"
 #include "replay/array/tally.h"
 
@@ -13,7 +14,7 @@ namespace tagalong::array {
 extern Tally rows_reduced_together;
 
 // Of longer ones each is worth a call: its sum is one of halves.
-inline constexpr Extent kMostReducedTogether = 128;
+inline constexpr Extent kMostReducedTogether = kLeaf;
 
 // Null: none for this kernel, or for this machine.
 [[nodiscard]] RowsTogether rows_together(const ReductionKernel& kernel, Reduction reduction);

@@ -86,6 +86,7 @@ def test_other_types(code: str) -> None:
             for rows in COUNTS:
                 x = rows_of("ties", rows, row).astype(np.int8).astype(code)
                 check(eager, traced, lambda x=x: [x, np.zeros_like(x)], {"all": "ignore"})
+        assert tagalong.stats(traced).hits > 0
         if code == "f":
             assert regions_run() > 0, (name, tagalong.explain(traced))
 
@@ -102,8 +103,12 @@ def test_a_special_value_at_each_place(name: str) -> None:
         for value in (np.nan, np.inf, -np.inf, 1e300, -0.0, 5e-324):
             x = at_each_place(row, value)
             eager, traced = both(f"def f(x, y):\n    {PROGRAMS[name]}\n")
+            ran = regions_run()
             for _ in range(CALLS):
                 check(eager, traced, lambda x=x: [x, np.zeros_like(x)])
+            assert tagalong.stats(traced).hits > 0
+            # Products of such numbers underflow, which has to be reported.
+            assert value != 5e-324 or name in ("prod", "norms") or regions_run() > ran
 
 
 LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -141,8 +146,12 @@ def test_operands_that_are_reduced(name: str, axis: int, layout: str) -> None:
                     np.ones((shape[0], 1)),
                 ):
                     eager, traced = both(f"def f(x, y):\n    {body}\n")
+                    together = _core._rows_reduced_together()
                     for _ in range(CALLS):
                         check(eager, traced, lambda x=x, y=other: [x, y], {"all": "ignore"})
+                    assert tagalong.stats(traced).hits > 0
+                    if layout in ("C", "read-only") and axis != 0 and shape in ((9, 8), (200, 3), (64, 64)):
+                        assert (_core._rows_reduced_together() > together) == HAS_VECTORS
 
 
 @pytest.mark.parametrize("name", OF_OPERANDS)
@@ -172,6 +181,7 @@ def test_errors(kind: str, errstate: dict[str, str]) -> None:
             eager, traced = both(f"def f(x, y):\n    {body}\n")
             for _ in range(CALLS):
                 check(eager, traced, lambda x=x: [x, np.zeros_like(x)], errstate)
+            assert errstate["all"] == "raise" or tagalong.stats(traced).hits > 0
 
 
 @pytest.mark.parametrize("name", ["softmax", "norms", "several"])
@@ -183,6 +193,8 @@ def test_more_axes(name: str) -> None:
             eager, traced = both(f"def f(x, y):\n    {body}\n")
             for operand in (x, x, x, np.asfortranarray(x), x[::-1], x.transpose(2, 0, 1)):
                 check(eager, traced, lambda x=operand: [x, x], {"all": "ignore"})
+            assert tagalong.stats(traced).hits > 0
+    assert regions_run() > 0
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -201,3 +213,4 @@ def test_large(threads: int) -> None:
         for row in (*[8] * CALLS, 5):
             x = rows_of("one NaN", LARGE // row + 3, row)
             check(eager, traced, lambda x=x: [x, np.zeros_like(x)], {"all": "ignore"})
+        assert tagalong.stats(traced).hits > 0
