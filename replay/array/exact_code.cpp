@@ -53,6 +53,12 @@ constexpr std::array kOfBools{Named{"logical_and", Exact::kAnd}, Named{"bitwise_
 
 bool is_bool(Exact what) { return what >= Exact::kLess && what <= Exact::kNot; }
 
+bool has_functions(std::span<const ExactOperation> operations) {
+  return std::ranges::any_of(operations, [](const ExactOperation& operation) {
+    return operation.what == Exact::kExp || operation.what == Exact::kLog;
+  });
+}
+
 }  // namespace
 
 Exact exact_operation(const Kernel& kernel) {
@@ -146,8 +152,14 @@ ExactCode::Code ExactCode::place(const Made& made, std::span<const std::uint8_t>
     return Code{memory, emitter.getSize(), reinterpret_cast<decltype(Code::run)>(memory)};
   };
   constexpr std::size_t kMostHoisted = ExactEmitter::kRegisters - 6;
+  std::size_t vectors = ExactEmitter::kUsualVectors;
+  if (made.finding.result >= 0) {
+    vectors = 1;
+  } else if (has_quick_roots && !has_functions(made.operations)) {
+    vectors = ExactEmitter::kVectorsOfRoots;
+  }
   Code placed;
-  for (std::size_t vectors = made.finding.result >= 0 ? 1 : ExactEmitter::kMostVectors; vectors > 0; --vectors) {
+  for (; vectors > 0; --vectors) {
     for (std::size_t hoisted = kMostHoisted; placed.memory == nullptr; hoisted = hoisted * 3 / 4) {
       placed = attempt(vectors, &hoisted);
       if (hoisted == 0) {
@@ -193,12 +205,9 @@ std::shared_ptr<const ExactCode> ExactCode::finding(std::span<const std::uint8_t
                                                     const ExactFinding& finding) const {
   constexpr Extent kMostOperations = 256;  // a row is written out
   constexpr Extent kOfFinding = 4;
-  const bool has_functions = std::ranges::any_of(made_.operations, [](const ExactOperation& operation) {
-    return operation.what == Exact::kExp || operation.what == Exact::kLog;
-  });
   const bool is_here = std::ranges::any_of(
       made_.operations, [&](const ExactOperation& operation) { return operation.out == finding.result; });
-  if (!is_here || has_functions ||
+  if (!is_here || has_functions(made_.operations) ||
       (static_cast<Extent>(made_.operations.size()) + kOfFinding) * finding.row > kMostOperations) {
     return nullptr;
   }

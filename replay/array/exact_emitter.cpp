@@ -487,11 +487,12 @@ void ExactEmitter::check_order(const Value& value) {
     kandnw(k2, k3, k2);
     return;
   }
-  const bool is_in_pairs = in_body_ == 2 && value.is_stored && !value.is_streamed && finding_.result < 0;
-  if (is_in_pairs && vector_ == 0) {
+  const bool is_in_pairs = value.is_stored && !value.is_streamed && finding_.result < 0;
+  const bool is_second = vector_ % 2 == 1;
+  if (is_in_pairs && !is_second && vector_ + 1 < in_body_) {
     return;
   }
-  if (is_in_pairs) {
+  if (is_in_pairs && is_second) {
     vcmppd(k2 | k2, vector, ptr[address(value) - kVectorBytes], kCompareOrdered);
   } else {
     vcmppd(k2 | k2, vector, vector, kCompareOrdered);

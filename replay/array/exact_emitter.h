@@ -73,13 +73,15 @@ inline constexpr auto kConstants = static_cast<std::size_t>(Constant::kNone);
 //   rdi  pointers by slot      rsi  the last element at which a round begins      rax  the element
 //   rcx, rdx  scratch, at the beginning the steps to the next row and the number of rows
 //   k1   the lanes that remain      k2  those where nothing has been left open
-// A round is of two vectors where there are registers enough: what one waits for, the other does not. Each operation is
-// done for both before the next one, so that the processor, which looks ahead a few dozen instructions, sees both.
-// Bools are lanes of ones or zeros in registers like the others.
+// A round is of two vectors where there are registers enough, or three: what one waits for, the other does not. Each
+// operation is done for all before the next one, so that the processor, which looks ahead a few dozen instructions,
+// sees them all. Bools are lanes of ones or zeros in registers like the others.
 class ExactEmitter final : public Xbyak::CodeGenerator {
  public:
   static constexpr int kRegisters = 32;
-  static constexpr std::size_t kMostVectors = 2;  // of a round
+  static constexpr std::size_t kUsualVectors = 2;    // of a round
+  static constexpr std::size_t kVectorsOfRoots = 3;  // ... with square roots in steps
+  static constexpr std::size_t kMostVectors = kVectorsOfRoots;
 
   ExactEmitter(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs,
                std::span<const std::uint8_t> stored, std::span<const std::uint8_t> streamed, ExactSum sum,

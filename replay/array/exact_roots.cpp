@@ -11,6 +11,9 @@
 // and with them those up to |k| = 127; other exponents only scale what happens. (Cornea-Hasegan, Golliver and
 // Markstein, "Correctness proofs outline for Newton-Raphson based floating-point divide and square root algorithms",
 // ARITH 1999.)
+//
+// The steps keep the units busy that multiply and add, which the instruction leaves alone: it has one of its own. So in
+// rounds of three vectors it takes the root of one, beside the steps of the two others.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -80,9 +83,14 @@ Xbyak::Address ExactEmitter::pooled(Constant constant) {
 // Nothing is raised but by vsqrtpd, for the lanes that are left to it. They mean nothing before.
 void ExactEmitter::quick_roots(const Places& out, const Places& in) {
   constexpr int kSteps = 2;
-  const std::size_t vectors = in.size();
-  const Wide root = vectors_of(out);
-  const Wide x = vectors_of(in);
+  Wide root = vectors_of(out);
+  Wide x = vectors_of(in);
+  if (x.size() == kVectorsOfRoots) {
+    vsqrtpd(root.back(), x.back());
+    root.pop_back();
+    x.pop_back();
+  }
+  const std::size_t vectors = x.size();
   const Wide half = taken_each(vectors);
   const Wide rest = taken_each(vectors);
   const auto each = [&](const auto& step) {
@@ -141,13 +149,19 @@ bool ExactCode::are_roots_exact() {
     }
     std::vector<double> numbers = hardest_roots();
     std::vector<double> roots(numbers.size());
-    const std::array data{reinterpret_cast<char*>(numbers.data()), reinterpret_cast<char*>(roots.data())};
+    const auto take_roots = [&] {
+      constexpr std::size_t kAtOnce = 2UL * kLanes;  // less than a round, which leaves some to the instruction
+      for (std::size_t begin = 0; begin < numbers.size(); begin += kAtOnce) {
+        const std::array data{reinterpret_cast<char*>(&numbers[begin]), reinterpret_cast<char*>(&roots[begin])};
+        code.run(data.data(), static_cast<Extent>(std::min(kAtOnce, numbers.size() - begin)), 1, nullptr);
+      }
+    };
     bool is_exact = !numbers.empty();
     for (const double scale : {1.0, 0x1p-898, 0x1p1020}) {
       for (double& number : numbers) {
         number *= scale;
       }
-      code.run(data.data(), static_cast<Extent>(numbers.size()), 1, nullptr);
+      take_roots();
       for (std::size_t i = 0; i < numbers.size(); ++i) {
         is_exact =
             is_exact && std::bit_cast<std::uint64_t>(roots[i]) == std::bit_cast<std::uint64_t>(std::sqrt(numbers[i]));

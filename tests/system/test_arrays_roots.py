@@ -4,6 +4,7 @@ the flags that NumPy raises."""
 from __future__ import annotations
 
 import ctypes
+import itertools
 from collections.abc import Iterator
 from math import isqrt
 from typing import Any
@@ -62,8 +63,8 @@ def test_near_the_middle_between_two_doubles() -> None:
     found = np.array(list(near_middles(4000)))
     assert found.size > 1000
     _, traced = traced_root()
-    for exponent in (-896, -450, -2, 0, 2, 450, 1020):
-        x = found * 2.0**exponent
+    for exponent, shift in itertools.product((-896, -450, -2, 0, 2, 450, 1020), (0, 8, 16)):
+        x = np.roll(found, shift) * 2.0**exponent  # of three vectors the last one is done otherwise
         roots = traced(x, np.ones_like(x))
         assert roots.tobytes() == np.sqrt(x).tobytes()
     for x, root in zip(found.tolist(), traced(found, np.ones_like(found)).tolist(), strict=True):
@@ -93,12 +94,14 @@ def test_many_numbers(kind: str) -> None:
         x[RANDOM.integers(0, size, 3000)] = RANDOM.choice(
             [0.0, -0.0, np.inf, 5e-324, 1e-300, 2.2e-308], size=3000
         )
+    # Rounds are of three vectors of eight.
+    lengths = (1, 7, 8, 31, 32, 33, 40, 47, 48, 49, 56, 63, 64, 72, 73, 1000, 1024, 5000, size)
     eager, traced = traced_root()
     before = tagalong.stats(traced).hits
-    for length in (1, 7, 8, 31, 32, 33, 63, 64, 1000, 1024, 5000, size):
+    for length in lengths:
         part = x[:length].copy()
         assert traced(part, np.ones(length)).tobytes() == eager(part, np.ones(length)).tobytes(), length
-    assert tagalong.stats(traced).hits == before + 12
+    assert tagalong.stats(traced).hits == before + len(lengths)
 
 
 PROGRAMS = {
@@ -126,6 +129,23 @@ def test_programs_and_reports(what: str, state: dict[str, Any]) -> None:
                 y[-1] = special
             for _ in range(2):
                 check(eager, traced, lambda x=x, y=y: [x.copy(), y.copy()], state)
+
+
+@pytest.mark.parametrize(
+    ("special", "added"), [(0.0, 1.0), (-1.0, 1.0), (np.inf, -np.inf), (np.nan, -np.nan), (5e-324, 0.0)]
+)
+def test_one_number_at_each_place_of_a_round(special: float, added: float) -> None:
+    """What is looked at of two vectors together, or of one alone, or is left to the instruction."""
+    size = 24 + 24 + 8 + 3
+    eager, traced = both("def f(x, y):\n    return np.sqrt(x) + y")
+    for _ in range(WARM_UP):
+        traced(np.ones(2000), np.ones(2000))
+    before = tagalong.stats(traced).hits
+    for place in range(size):
+        x, y = np.linspace(1.0, 2.0, size), np.ones(size)
+        x[place], y[place] = special, added
+        check(eager, traced, lambda x=x, y=y: [x.copy(), y.copy()], {"all": "warn"})
+    assert tagalong.stats(traced).hits >= before + size
 
 
 def test_other_roundings() -> None:
