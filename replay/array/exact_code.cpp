@@ -51,12 +51,8 @@ constexpr std::array kOfBools{Named{"logical_and", Exact::kAnd}, Named{"bitwise_
                               Named{"logical_or", Exact::kOr},   Named{"bitwise_or", Exact::kOr},
                               Named{"logical_not", Exact::kNot}, Named{"invert", Exact::kNot}};
 
-bool is_bool(Exact what) { return what >= Exact::kLess && what <= Exact::kNot; }
-
 bool has_functions(std::span<const ExactOperation> operations) {
-  return std::ranges::any_of(operations, [](const ExactOperation& operation) {
-    return operation.what == Exact::kExp || operation.what == Exact::kLog;
-  });
+  return std::ranges::any_of(operations, is_function, &ExactOperation::what);
 }
 
 }  // namespace
@@ -155,7 +151,7 @@ ExactCode::Code ExactCode::place(const Made& made, std::span<const std::uint8_t>
   std::size_t vectors = ExactEmitter::kUsualVectors;
   if (made.finding.result >= 0) {
     vectors = 1;
-  } else if (has_quick_roots && !has_functions(made.operations)) {
+  } else if (has_quick_roots && !has_functions(made.operations)) {  // functions have masks for two
     vectors = ExactEmitter::kVectorsOfRoots;
   }
   Code placed;

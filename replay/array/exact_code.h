@@ -48,6 +48,10 @@ enum class Exact : std::uint8_t {
   kLog
 };
 
+// Whose results are bools.
+constexpr bool is_bool(Exact what) { return what >= Exact::kLess && what <= Exact::kNot; }
+constexpr bool is_function(Exact what) { return what == Exact::kExp || what == Exact::kLog; }
+
 // What a splittable loop of NumPy's is.
 [[nodiscard]] Exact exact_operation(const Kernel& kernel);
 

@@ -21,8 +21,6 @@ constexpr int kAllLanes = 0xFF;
 constexpr int kSelectBits = 0xCA;  // vpternlog: a ? b : c, bit by bit
 constexpr int kSelectLast = 0xD8;  // c ? b : a
 
-bool is_bool(Exact what) { return what >= Exact::kLess && what <= Exact::kNot; }
-
 // On the way to a result.
 std::size_t registers_of(Exact what) {
   switch (what) {
@@ -37,8 +35,6 @@ std::size_t registers_of(Exact what) {
 
 constexpr std::size_t kOfFinding = 3;  // registers
 constexpr std::size_t kOfRoot = 2;
-
-bool is_function(Exact what) { return what == Exact::kExp || what == Exact::kLog; }
 
 // Operands behind the program's own.
 std::span<const Constant> operands_of(Exact what) {
