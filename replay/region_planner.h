@@ -93,6 +93,7 @@ class RegionPlanner {
 
   // region_planner_parts.cpp
   bool read_number(int index, array::ViewSpec::Number* number);
+  static bool read_axis(PyObject* object, array::ViewSpec::Axis* axis);
   bool read_axis(int index, array::ViewSpec::Axis* axis);
   int part_of(std::int32_t container, std::int32_t key, bool is_written);
   bool take_part(const Step& step, const std::int32_t* operands);

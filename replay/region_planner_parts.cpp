@@ -1,4 +1,6 @@
-// Parts of arrays by slices, integers and new axes.
+// Parts of arrays by slices, integers, ellipses and new axes.
+#include <algorithm>
+
 #include "replay/region_planner.h"
 
 namespace tagalong::replay {
@@ -26,12 +28,24 @@ bool RegionPlanner::read_number(int index, array::ViewSpec::Number* number) {
   return overflow == 0;
 }
 
+// Of a constant.
+bool RegionPlanner::read_axis(PyObject* object, array::ViewSpec::Axis* axis) {
+  axis->is_new = object == Py_None;
+  axis->is_rest = object == Py_Ellipsis;
+  if (axis->is_new || axis->is_rest) {
+    return true;
+  }
+  int overflow = 0;
+  axis->start.is_none = false;
+  axis->start.value = PyLong_CheckExact(object) ? PyLong_AsLongLongAndOverflow(object, &overflow) : 0;
+  return PyLong_CheckExact(object) && overflow == 0;
+}
+
 bool RegionPlanner::read_axis(int index, array::ViewSpec::Axis* axis) {
   const Content* content = index < 0 ? nullptr : &contents_[static_cast<std::size_t>(index)];
-  if (content != nullptr && content->object == Py_None &&
+  if (content != nullptr && (content->object == Py_None || content->object == Py_Ellipsis) &&
       (content->kind == Kind::kConstant || content->kind == Kind::kLoaded)) {
-    axis->is_new = true;
-    return true;
+    return read_axis(content->object, axis);
   }
   if (content == nullptr || content->kind != Kind::kSlice) {
     return read_number(index, &axis->start) && !axis->start.is_none;
@@ -60,12 +74,22 @@ int RegionPlanner::part_of(std::int32_t container, std::int32_t key, bool is_wri
   const int made = content.number;
   array::ViewSpec spec{.external = static_cast<std::uint16_t>(is_result ? 0 : content.external)};
   const Content& subscript = contents_[static_cast<std::size_t>(index)];
-  const std::vector<int> parts = subscript.kind == Kind::kTuple ? subscript.parts : std::vector<int>{index};
-  for (const int part : parts) {
-    spec.axes.emplace_back();
-    if (!read_axis(part, &spec.axes.back())) {
-      return -1;
+  if (subscript.kind == Kind::kConstant && PyTuple_CheckExact(subscript.object)) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(subscript.object); ++i) {
+      if (!read_axis(PyTuple_GET_ITEM(subscript.object, i), &spec.axes.emplace_back())) {
+        return -1;
+      }
     }
+  } else {
+    const std::vector<int> parts = subscript.kind == Kind::kTuple ? subscript.parts : std::vector<int>{index};
+    for (const int part : parts) {
+      if (!read_axis(part, &spec.axes.emplace_back())) {
+        return -1;
+      }
+    }
+  }
+  if (std::ranges::count_if(spec.axes, &array::ViewSpec::Axis::is_rest) > 1) {
+    return -1;
   }
   return is_result ? builder_.part(made, std::move(spec)) : builder_.view(std::move(spec));
 }

@@ -7,5 +7,7 @@ namespace tagalong::array {
 
 // True if every one of these errors (FloatError) is ignored. Runs no code of the program's; clears its own exceptions.
 [[nodiscard]] bool ignores_float_errors(const Numpy& np, int errors);
+// True if no floating point error is more than a warning.
+[[nodiscard]] bool warns_of_float_errors(const Numpy& np);
 
 }  // namespace tagalong::array

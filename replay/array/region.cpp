@@ -171,7 +171,7 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   frame->block = block_of(*frame, space);
   const std::size_t parts = part_count(*frame);
   choose_direction(frame, space, parts);
-  const Writing way = writing(np, *frame, space, parts);
+  const Writing way = writing(np, frame, space, parts);
   const bool is_copied = way == Writing::kCopied;
   if (!is_copied) {
     place_targets(np, space);
@@ -227,7 +227,7 @@ RegionReason RegionPlan::run_in_space(const Numpy& np, PyObject* const* external
   space.targets.resize(targets_.size());
   frame->swapped.reset();
   RegionReason reason = bind_space(np, externals, frame, &space);
-  if (reason == RegionReason::kNone && !pays(*frame)) {
+  if (reason == RegionReason::kNone && !pays(np, frame, space)) {
     reason = RegionReason::kNoGain;
   }
   if (reason == RegionReason::kNone) {
@@ -237,13 +237,15 @@ RegionReason RegionPlan::run_in_space(const Numpy& np, PyObject* const* external
 }
 
 // What arrays that are there already get is computed elsewhere and copied. Beyond the inner caches that takes as long
-// as a few operations, and only those for which eager execution makes new arrays are saved.
-bool RegionPlan::pays(const Frame& frame) const {
+// as a few operations, and only those for which eager execution makes new arrays are saved. What is computed in place
+// saves the copy.
+bool RegionPlan::pays(const Numpy& np, Frame* frame, const Space& space) const {
   constexpr std::size_t kNear = 32768;  // bytes
   constexpr std::size_t kSavedNear = 2;
   constexpr std::size_t kSavedFar = 4;
-  const bool is_near = static_cast<std::size_t>(frame.count) * kItemSize * targets_.size() <= kNear;
-  return regions_enabled > 1 || made_ >= (is_near ? kSavedNear : kSavedFar) * targets_.size();
+  const bool is_near = static_cast<std::size_t>(frame->count) * kItemSize * targets_.size() <= kNear;
+  return regions_enabled > 1 || made_ >= (is_near ? kSavedNear : kSavedFar) * targets_.size() ||
+         (!is_near && is_unnoticed_in_place(np, frame, &space));
 }
 
 RegionReason RegionPlan::run(const Numpy& np, PyObject* const* externals, Ref* outputs, Direction direction) const {

@@ -236,7 +236,7 @@ class RegionPlan {
   static constexpr int kUnknownElision = -2;
   int elided_operand(const Numpy& np, const Operation& operation, PyObject* const* externals, const Frame& frame,
                      const Space& space) const;
-  [[nodiscard]] bool pays(const Frame& frame) const;
+  [[nodiscard]] bool pays(const Numpy& np, Frame* frame, const Space& space) const;
   RegionReason run_generally(const Numpy& np, PyObject* const* externals, Ref* outputs, Direction direction) const;
   RegionReason run_in_space(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame) const;
   RegionReason execute(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame, Space* space) const;
@@ -256,9 +256,10 @@ class RegionPlan {
   bool give_reduced(const Numpy& np, Ref* outputs, const Frame& frame) const;
   [[nodiscard]] Extent block_of(const Frame& frame, const Space* space) const;
   bool may_be_in_place(const Numpy& np, const Space* space) const;
+  bool is_unnoticed_in_place(const Numpy& np, Frame* frame, const Space* space) const;
   // How an array that is there already gets its new contents.
   enum class Writing : std::uint8_t { kCopied, kTried, kAtOnce };
-  Writing writing(const Numpy& np, const Frame& frame, const Space* space, std::size_t parts) const;
+  Writing writing(const Numpy& np, Frame* frame, const Space* space, std::size_t parts) const;
   [[nodiscard]] bool are_bounded(const Frame& frame, double most) const;
   bool cannot_raise(const Numpy& np, const Frame& frame, const Space& space, std::size_t parts) const;
   void place_targets(const Numpy& np, Space* space) const;

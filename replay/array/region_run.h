@@ -45,10 +45,11 @@ struct RegionPlan::Frame {
   int errors = 0;         // floating point errors that were up before a loop that may clear them
   bool is_begun = false;  // a block has been reduced
   bool is_refused = false;
-  bool is_donated = false;          // an input's memory is that of a result: no block of it can be computed again
-  bool is_tried = false;            // what is scattered stays in blocks
-  bool is_one_by_one = false;       // what the steps leave open matters
-  bool is_split_otherwise = false;  // than eager execution would split, and there are NaNs
+  std::optional<bool> is_unnoticed;  // if an error is reported after targets have been written (float_reports.h)
+  bool is_donated = false;           // an input's memory is that of a result: no block of it can be computed again
+  bool is_tried = false;             // what is scattered stays in blocks
+  bool is_one_by_one = false;        // what the steps leave open matters
+  bool is_split_otherwise = false;   // than eager execution would split, and there are NaNs
   std::array<Accumulator, kMaxRegionReductions> reduced;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   Folds* folds = nullptr;
   ExactLeaves leaves;

@@ -1,8 +1,9 @@
 // Large arrays that are there already and get new contents, which are computed into the very memory: that takes less
-// time than to compute elsewhere and to copy. Before, it has to be known that nothing has to be reported: the inputs
-// say so, or all is computed twice.
+// time than to compute elsewhere and to copy. Before, it has to be known that nothing has to be reported that could
+// find them half written: nobody would notice, or the inputs say so, or all is computed twice.
 #include <algorithm>
 
+#include "replay/array/float_reports.h"
 #include "replay/array/region_run.h"
 
 namespace tagalong::array {
@@ -37,13 +38,25 @@ bool RegionPlan::may_be_in_place(const Numpy& np, const Space* space) const {
   return !has_results && are_apart;
 }
 
-RegionPlan::Writing RegionPlan::writing(const Numpy& np, const Frame& frame, const Space* space,
-                                        std::size_t parts) const {
-  const std::size_t bytes = static_cast<std::size_t>(frame.count) * kItemSize;
+// An error that is reported later leaves new contents behind, and what is computed then, one operation after another,
+// writes all of them again.
+bool RegionPlan::is_unnoticed_in_place(const Numpy& np, Frame* frame, const Space* space) const {
+  if (!frame->is_unnoticed) {
+    frame->is_unnoticed = static_cast<std::size_t>(frame->count) * kItemSize >= kLeastAtOnce &&
+                          may_be_in_place(np, space) && reports_are_unnoticed(np);
+  }
+  return *frame->is_unnoticed;
+}
+
+RegionPlan::Writing RegionPlan::writing(const Numpy& np, Frame* frame, const Space* space, std::size_t parts) const {
+  const std::size_t bytes = static_cast<std::size_t>(frame->count) * kItemSize;
+  if (is_unnoticed_in_place(np, frame, space)) {
+    return Writing::kAtOnce;
+  }
   if (bytes < kLeastAtOnce || !may_be_in_place(np, space)) {
     return Writing::kCopied;
   }
-  if (cannot_raise(np, frame, *space, parts)) {
+  if (cannot_raise(np, *frame, *space, parts)) {
     return Writing::kAtOnce;
   }
   Cost together = 0;

@@ -1,5 +1,6 @@
 #include "replay/array/region_view.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace tagalong::array {
@@ -38,7 +39,20 @@ bool take_view(const ViewSpec& spec, const View& whole, PyObject* const* externa
     view->strides[view->shape.nd++] = stride;
     return true;
   };
+  const auto takes_one = [](const ViewSpec::Axis& index) { return !index.is_new && !index.is_rest; };
+  const auto rest = whole.shape.nd - static_cast<int>(std::ranges::count_if(spec.axes, takes_one));
+  if (rest < 0) {
+    return false;
+  }
   int axis = 0;
+  const auto add_rest = [&] {
+    for (const int end = axis + rest; axis < end; ++axis) {
+      if (!add(whole.shape.dims[axis], whole.strides[axis])) {
+        return false;
+      }
+    }
+    return true;
+  };
   for (const ViewSpec::Axis& index : spec.axes) {
     if (index.is_new) {
       if (!add(1, 0)) {
@@ -46,8 +60,11 @@ bool take_view(const ViewSpec& spec, const View& whole, PyObject* const* externa
       }
       continue;
     }
-    if (axis == whole.shape.nd) {
-      return false;
+    if (index.is_rest) {
+      if (!add_rest()) {
+        return false;
+      }
+      continue;
     }
     const Extent extent = whole.shape.dims[axis];
     const Extent stride = whole.strides[axis++];
@@ -78,12 +95,8 @@ bool take_view(const ViewSpec& spec, const View& whole, PyObject* const* externa
       return false;
     }
   }
-  for (; axis < whole.shape.nd; ++axis) {
-    if (!add(whole.shape.dims[axis], whole.strides[axis])) {
-      return false;
-    }
-  }
-  return view->shape.nd > 0;
+  const bool has_rest = std::ranges::any_of(spec.axes, &ViewSpec::Axis::is_rest);
+  return (has_rest || add_rest()) && view->shape.nd > 0;
 }
 
 }  // namespace tagalong::array

@@ -1,4 +1,4 @@
-// A part of an array by slices, integers and new axes, as memory, without an object that stands for it.
+// A part of an array by slices, integers, an ellipsis and new axes, as memory, without an object that stands for it.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@ struct ViewSpec {
   struct Axis {
     bool is_slice = false;
     bool is_new = false;       // an axis of length one that the array does not have
+    bool is_rest = false;      // all dimensions that the others leave, at most once
     Number start, stop, step;  // of an integer: start
   };
   std::uint16_t external = 0;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 from collections.abc import Callable
+from itertools import chain, product
 from random import Random
 from typing import Any
 
@@ -128,6 +129,32 @@ def test_forms(name: str) -> None:
     before = regions_run()
     check(eager, traced, make)
     assert regions_run() - before == wanted, tagalong.explain(traced)
+
+
+SUBSCRIPTS = ("0", "-1", "3", "None", "...", "1:", "::2", "::-1", "i")
+
+
+@pytest.mark.parametrize("first", SUBSCRIPTS)
+def test_subscripts(first: str) -> None:
+    """Of all kinds, up to three together, constants or not, read and written; of parts with dimensions a region."""
+    for others in chain.from_iterable(product(SUBSCRIPTS, repeat=count) for count in range(3)):
+        key = ", ".join((first, *others))
+        for body in (f"return x[{key}] * 2.0 + x[{key}]", f"x[{key}] = y[{key}] * 2.0 + 1.0"):
+            eager, traced = both(f"def f(x, y, i):\n    {body}\n")
+
+            def make() -> list[Any]:
+                return [line(3, 4), line(3, 4)[::-1], 1]
+
+            for _ in range(3):
+                check(eager, traced, make)
+            before = regions_run()
+            check(eager, traced, make)
+            try:
+                has_dims = np.ndim(eval(f"x[{key}]", {"x": line(3, 4), "i": 1})) > 0  # noqa: S307
+            except IndexError:
+                has_dims = False
+            if has_dims:
+                assert regions_run() == before + 1, (body, tagalong.explain(traced))
 
 
 @pytest.mark.parametrize("fused", [0, 2])

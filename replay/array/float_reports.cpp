@@ -1,0 +1,221 @@
+// What warnings.py and _warnings.c do with a RuntimeWarning of NumPy's: which of it is the standard library's, and
+// which the program's own. Whatever is not surely the former counts as the latter.
+#include "replay/array/float_reports.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "replay/array/float_policy.h"
+#include "rewriter/interp/frames.h"
+#include "rewriter/interp/once.h"
+
+namespace tagalong::array {
+namespace {
+
+constexpr int kLevels = 50;  // of Python calls, more than a warning takes
+
+// What of the module warnings takes part. The first four are functions of its own, or, the first, a list's append.
+enum Part : std::size_t {
+  kShowImplementation,
+  kShow,
+  kShowWarning,
+  kFormatWarning,
+  kFormat,
+  kFormatImplementation,
+  kShowWarningOriginal,
+  kFormatWarningOriginal,
+  kMessage,
+  kDefaultAction,
+  kOnceRegistry,
+  kFilters,
+  kPartCount
+};
+constexpr std::array<const char*, kPartCount> kNames{"_showwarnmsg_impl", "_showwarnmsg",        "showwarning",
+                                                     "formatwarning",     "_formatwarnmsg",      "_formatwarnmsg_impl",
+                                                     "_showwarning_orig", "_formatwarning_orig", "WarningMessage",
+                                                     "defaultaction",     "onceregistry",        "filters"};
+constexpr std::array<std::string_view, 5> kHarmlessActions{"default", "ignore", "always", "module", "once"};
+
+using Parts = std::array<PyObject*, kPartCount>;  // borrowed
+
+PyObject* interned(const char* name) { return PyUnicode_InternFromString(name); }
+
+// The dict of the module; null if there is none, or something else in its place.
+PyObject* module_dict() {
+  static PyObject* name = nullptr;
+  PyObject* const key = interp::once(name, [] { return interned("warnings"); });
+  PyObject* const module = key == nullptr ? nullptr : PyDict_GetItemWithError(PyImport_GetModuleDict(), key);
+  return module != nullptr && PyModule_CheckExact(module) ? PyModule_GetDict(module) : nullptr;
+}
+
+bool find_parts(PyObject* dict, Parts* parts) {
+  static std::array<PyObject*, kPartCount> names{};
+  for (std::size_t i = 0; i < kPartCount; ++i) {
+    PyObject* name = interp::once(names.at(i), [i] { return interned(kNames.at(i)); });
+    PyObject* value = name == nullptr ? nullptr : PyDict_GetItemWithError(dict, name);
+    if (value == nullptr) {
+      return false;
+    }
+    parts->at(i) = value;
+  }
+  return PyList_CheckExact(parts->at(kFilters));
+}
+
+bool is_text(PyObject* object, std::string_view text) {
+  return PyUnicode_CheckExact(object) && PyUnicode_GetLength(object) == static_cast<Py_ssize_t>(text.size()) &&
+         PyUnicode_CompareWithASCIIString(object, text.data()) == 0;
+}
+
+bool is_harmless(PyObject* action) {
+  return std::ranges::any_of(kHarmlessActions, [&](std::string_view text) { return is_text(action, text); });
+}
+
+// A regular expression, or a text, or nothing: its method match() is the library's own.
+bool is_pattern(PyObject* object) {
+  static PyTypeObject* type = nullptr;
+  const auto find = [] {
+    const auto module = Ref::steal(PyImport_ImportModule("re"));
+    return reinterpret_cast<PyTypeObject*>(module ? PyObject_GetAttrString(module.get(), "Pattern") : nullptr);
+  };
+  return object == Py_None || PyUnicode_CheckExact(object) || Py_IS_TYPE(object, interp::once(type, find));
+}
+
+// Whether this filter takes a RuntimeWarning, if it takes it at all, without an exception and without the program.
+bool is_harmless_filter(PyObject* filter, bool* is_last) {
+  constexpr Py_ssize_t kFields = 5;
+  if (!PyTuple_CheckExact(filter) || PyTuple_GET_SIZE(filter) != kFields) {
+    return false;
+  }
+  PyObject* const message = PyTuple_GET_ITEM(filter, 1);
+  PyObject* const category = PyTuple_GET_ITEM(filter, 2);
+  PyObject* const module = PyTuple_GET_ITEM(filter, 3);
+  PyObject* const line = PyTuple_GET_ITEM(filter, 4);
+  // A metaclass could say of itself which classes are its class's.
+  if (!PyType_CheckExact(category) || !is_pattern(message) || !is_pattern(module) || !PyLong_CheckExact(line)) {
+    return false;
+  }
+  if (PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(PyExc_RuntimeWarning),
+                       reinterpret_cast<PyTypeObject*>(category)) == 0) {
+    return true;
+  }
+  *is_last = message == Py_None && module == Py_None && PyLong_AsLong(line) == 0;
+  return is_harmless(PyTuple_GET_ITEM(filter, 0));
+}
+
+bool are_harmless_filters(PyObject* filters) {
+  bool is_last = false;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(filters) && !is_last; ++i) {
+    if (!is_harmless_filter(PyList_GET_ITEM(filters, i), &is_last)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool is_of(PyObject* dict, PyObject* function) {
+  return PyFunction_Check(function) && PyFunction_GetGlobals(function) == dict;
+}
+
+// Whether to make one of its objects is to run warnings.py and nothing else.
+bool is_class_of(PyObject* dict, PyObject* object) {
+  if (!PyType_CheckExact(object)) {
+    return false;
+  }
+  auto* const type = reinterpret_cast<PyTypeObject*>(object);
+  PyObject* const init = type->tp_dict == nullptr ? nullptr : PyDict_GetItemString(type->tp_dict, "__init__");
+  return type->tp_base == &PyBaseObject_Type && type->tp_new == PyBaseObject_Type.tp_new && init != nullptr &&
+         is_of(dict, init);
+}
+
+// As catch_warnings(record=True) has it.
+bool is_append(PyObject* function) {
+  return PyCFunction_CheckExact(function) && PyCFunction_GetSelf(function) != nullptr &&
+         PyList_CheckExact(PyCFunction_GetSelf(function)) &&
+         std::string_view(reinterpret_cast<PyCFunctionObject*>(function)->m_ml->ml_name) == "append";
+}
+
+Ref attribute(PyObject* object, const char* name) { return Ref::steal(PyObject_GetAttrString(object, name)); }
+
+bool has_type(const Ref& object, PyObject* module, const char* name) {
+  const Ref type = attribute(module, name);
+  return object && type && reinterpret_cast<PyObject*>(Py_TYPE(object.get())) == type.get();
+}
+
+// Text that goes to a file, and whatever text there is.
+bool is_plain(PyObject* stream) {
+  const Ref io = Ref::steal(PyImport_ImportModule("_io"));
+  if (!io || !has_type(Ref::create(stream), io.get(), "TextIOWrapper")) {
+    return false;
+  }
+  Ref buffer = attribute(stream, "buffer");
+  if (has_type(buffer, io.get(), "BufferedWriter")) {  // unless the interpreter is told to have none
+    buffer = attribute(buffer.get(), "raw");
+  }
+  const Ref errors = attribute(stream, "errors");
+  return has_type(buffer, io.get(), "FileIO") && errors && is_text(errors.get(), "backslashreplace");
+}
+
+// A closed stream raises more than an OSError.
+bool is_open(PyObject* stream) {
+  static PyObject* name = nullptr;
+  PyObject* closed = interp::once(name, [] { return interned("closed"); });
+  const Ref answer = closed == nullptr ? Ref() : Ref::steal(PyObject_GetAttr(stream, closed));
+  return answer.get() == Py_False;
+}
+
+// Only the interpreter's own standard error, which lives as long as it does: so it may be looked at once, and kept.
+bool is_harmless_stream() {
+  static PyObject* known = nullptr;
+  static PyObject* names[2]{};
+  // Asked for by name, sys makes a new text each time.
+  static PyObject* const dict = PyModule_GetDict(PyImport_AddModule("sys"));
+  PyObject* const current = interp::once(names[0], [] { return interned("stderr"); });
+  PyObject* const first = interp::once(names[1], [] { return interned("__stderr__"); });
+  if (current == nullptr || first == nullptr) {
+    return false;
+  }
+  PyObject* const stream = PyDict_GetItemWithError(dict, current);
+  if (stream == nullptr || stream != PyDict_GetItemWithError(dict, first)) {
+    return false;
+  }
+  if (stream == Py_None) {
+    return true;
+  }
+  if (stream != known) {
+    if (!is_plain(stream)) {
+      return false;
+    }
+    Py_XSETREF(known, Py_NewRef(stream));
+  }
+  return is_open(stream);
+}
+
+bool are_warnings_unnoticed() {
+  constexpr std::array kOwn{kShow, kShowWarning, kFormatWarning, kFormat, kFormatImplementation};
+  PyObject* const dict = module_dict();
+  Parts parts{};
+  if (dict == nullptr || !find_parts(dict, &parts)) {
+    return false;
+  }
+  const bool are_own = std::ranges::all_of(kOwn, [&](Part part) { return is_of(dict, parts.at(part)); });
+  const bool are_original = parts.at(kShowWarning) == parts.at(kShowWarningOriginal) &&
+                            parts.at(kFormatWarning) == parts.at(kFormatWarningOriginal) &&
+                            is_class_of(dict, parts.at(kMessage)) && PyDict_CheckExact(parts.at(kOnceRegistry));
+  PyObject* const show = parts.at(kShowImplementation);
+  return are_own && are_original && is_harmless(parts.at(kDefaultAction)) && are_harmless_filters(parts.at(kFilters)) &&
+         (is_append(show) || (is_of(dict, show) && is_harmless_stream()));
+}
+
+}  // namespace
+
+bool reports_are_unnoticed(const Numpy& np) {
+  if (interp::recursion_left(PyThreadState_Get()) < kLevels || !warns_of_float_errors(np)) {
+    return false;
+  }
+  const bool answer = are_warnings_unnoticed();
+  PyErr_Clear();
+  return answer;
+}
+
+}  // namespace tagalong::array
