@@ -471,11 +471,12 @@ int ExactEmitter::in_register(Value* value) {
   return value->place;
 }
 
-// Which of two NaNs a result is, is left open. Where the vector before has just been stored both are looked at
-// together.
-void ExactEmitter::check_order(const Value& value) {
-  const Zmm vector(value.place);
-  if (value.is_ordered) {
+// Which of two NaNs a result is, is left open. Two vectors that are stored one after another are looked at together.
+// The first one keeps its register until then: read again, it would have to be in the innermost cache, which it comes
+// to when its line has been fetched, and nothing behind it would be done before.
+void ExactEmitter::check_order(Value* value) {
+  const Zmm vector(value->place);
+  if (value->is_ordered) {
     return;
   }
   if (is_rest_) {
@@ -483,15 +484,22 @@ void ExactEmitter::check_order(const Value& value) {
     kandnw(k2, k3, k2);
     return;
   }
-  const bool is_in_pairs = value.is_stored && !value.is_streamed && finding_.result < 0;
+  const bool is_in_pairs = value->is_stored && !value->is_streamed && finding_.result < 0;
   const bool is_second = vector_ % 2 == 1;
   if (is_in_pairs && !is_second && vector_ + 1 < in_body_) {
+    held_ = value;
     return;
   }
-  if (is_in_pairs && is_second) {
-    vcmppd(k2 | k2, vector, ptr[address(value) - kVectorBytes], kCompareOrdered);
-  } else {
+  if (!is_in_pairs || !is_second) {
     vcmppd(k2 | k2, vector, vector, kCompareOrdered);
+    return;
+  }
+  Value* const first = std::exchange(held_, nullptr);
+  if (first->place >= 0) {
+    vcmppd(k2 | k2, vector, Zmm(first->place), kCompareOrdered);
+    wanted_.push_back(first);
+  } else {
+    vcmppd(k2 | k2, vector, ptr[address(*value) - kVectorBytes], kCompareOrdered);
   }
 }
 
@@ -507,7 +515,7 @@ void ExactEmitter::store(Value* value) {
     }
     release(scratch);
   } else {
-    check_order(*value);
+    check_order(value);
     if (is_rest_) {
       vmovupd(ptr[address(*value)] | k1, vector);
     } else if (value->is_streamed) {
@@ -718,7 +726,7 @@ void ExactEmitter::finish(const ExactOperation& operation, Value* out) {
   }
   if (sum_.result == operation.out) {
     if (!out->is_stored) {
-      check_order(*out);
+      check_order(out);
     }
     add_to_sum(out->place);
   }
@@ -731,7 +739,7 @@ void ExactEmitter::release_operands(std::size_t number) {
   const bool is_last = vector_ + 1 == in_body_;
   for (Value* value : wanted_) {
     const bool is_over = (value->uses.empty() || value->uses.back() <= number) && (is_last || !value->is_shared());
-    if (is_over && !value->is_hoisted && !is_kept_in_row(*value) && value->place >= 0) {
+    if (is_over && value != held_ && !value->is_hoisted && !is_kept_in_row(*value) && value->place >= 0) {
       release(std::exchange(value->place, kNowhere));
     }
   }

@@ -169,7 +169,7 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   void load(const Value& value);
   void load(int place, Constant constant);
   int in_register(Value* value);
-  void check_order(const Value& value);
+  void check_order(Value* value);
   void store(Value* value);
   void stream(const Value& value);
 
@@ -237,6 +237,7 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   std::vector<int> bases_;  // slots of arrays; the first ones have their pointers in registers
   std::vector<int> free_;
   std::vector<Value*> wanted_;
+  Value* held_ = nullptr;  // stored, and not yet looked at: its register is not given away
   struct Reciprocal {
     int of, high, low;  // registers
   };

@@ -170,8 +170,8 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   }
   frame->block = block_of(*frame, space);
   const std::size_t parts = part_count(*frame);
-  choose_direction(frame, space, parts);
   const Writing way = writing(np, frame, space, parts);
+  choose_direction(frame, space, parts);
   const bool is_copied = way == Writing::kCopied;
   if (!is_copied) {
     place_targets(np, space);

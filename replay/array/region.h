@@ -272,8 +272,10 @@ class RegionPlan {
   void cut_tree(Extent begin, Extent count, Extent unit, std::size_t parts, std::vector<Part>* cut) const;
   void add_tree(std::size_t parts, const Part*& next, Accumulator* sums) const;
   bool compute_tree(Frame* frame, Space* space, Extent count, Accumulator* sums) const;
-  static void choose_direction(Frame* frame, const Space* space, std::size_t parts);
+  void choose_direction(Frame* frame, const Space* space, std::size_t parts) const;
   bool compute_backwards(Frame* frame) const;
+  bool compute_rows_backwards(Frame* frame, Space* space) const;
+  bool compute_forwards(Frame* frame, Space* space, Extent count, bool has_together) const;
   bool compute_rows(Frame* frame, Space* space) const;
   bool compute_row(Frame* frame, Space* space, Extent count, Accumulator* sums) const;
   [[nodiscard]] const ExactCode* only_code() const;
@@ -327,6 +329,7 @@ class RegionPlan {
   std::vector<Target> targets_;
   std::vector<Temporary> temporaries_;
   Donor donor_;
+  mutable bool is_turned_ = false;    // the last run into arrays that were there went backwards
   mutable unsigned not_donated_ = 0;  // so many calls do without
   std::vector<Reduced> reductions_;
   std::vector<Folded> folds_;

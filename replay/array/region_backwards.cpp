@@ -23,17 +23,25 @@ bool RegionPlan::may_go_backwards() const {
          std::ranges::all_of(reductions_, [](const Reduced& reduced) { return reduced.kernel->is_pairwise; });
 }
 
-// Where threads share it, what each has left is not what it gets next.
-void RegionPlan::choose_direction(Frame* frame, const Space* space, std::size_t parts) {
-  if (frame->direction == Direction::kForwards) [[likely]] {
+// Where threads share it, what each has left is not what it gets next. What is written into arrays that are there
+// already is often written again, from the same ones: so every other run begins where the one before has ended.
+void RegionPlan::choose_direction(Frame* frame, const Space* space, std::size_t parts) const {
+  if (space != nullptr) {
+    frame->direction = Direction::kForwards;
+  }
+  if (frame->direction == Direction::kForwards && !frame->is_unnoticed.value_or(false)) [[likely]] {
     return;
   }
   const auto bytes = static_cast<long>(frame->count) * static_cast<long>(kItemSize);
-  if (space != nullptr || parts > 1 || bytes < worth_turning || bytes > kMostTurned) {
+  if (parts > 1 || bytes < worth_turning || bytes > kMostTurned) {
     frame->direction = Direction::kForwards;
     return;
   }
-  ++region_counts.backwards;
+  if (space != nullptr) {
+    is_turned_ = !is_turned_;
+    frame->direction = is_turned_ ? Direction::kBackwards : Direction::kForwards;
+  }
+  region_counts.backwards += frame->direction == Direction::kBackwards ? 1 : 0;
 }
 
 // The blocks that there would be forwards.
@@ -53,6 +61,26 @@ bool RegionPlan::compute_backwards(Frame* frame) const {
     end = begin;
   }
   advance(frame, count);
+  return true;
+}
+
+// Some rows after others, from the last ones on.
+bool RegionPlan::compute_rows_backwards(Frame* frame, Space* space) const {
+  Walk& walk = *space->walk;
+  const Extent rows = std::max<Extent>(kMostTogether / walk.row(), 1) * walk.row();
+  advance(frame, frame->count);
+  for (Extent end = frame->count; end > 0;) {
+    const Extent begin = (end - 1) / rows * rows;
+    advance(frame, begin - end);
+    walk.begin();
+    walk.advance(begin);
+    if (!compute_forwards(frame, space, end - begin, true)) {
+      return false;
+    }
+    advance(frame, begin - end);
+    end = begin;
+  }
+  advance(frame, frame->count);
   return true;
 }
 

@@ -295,31 +295,39 @@ bool RegionPlan::compute(Frame* frame, Space* space) const {
         frame->reduced[i] = sums[i];
       }
     }
-  } else if (frame->direction == Direction::kBackwards) {
+    return true;
+  }
+  if (space == nullptr && frame->direction == Direction::kBackwards) {
     return compute_backwards(frame);
-  } else {
-    const Extent long_row = is_joined_ ? kLongRowOfOne : kLongRow;
-    const bool is_by_rows = !is_staged_ && space != nullptr && space->walk->row() >= long_row;
-    const bool has_together = space != nullptr && has_rows_together(*frame, *space);
-    for (Extent left = frame->count; left > 0;) {
-      const Extent rows = has_together && !frame->is_one_by_one ? rows_together(*space, left) : 0;
-      if (rows > 1) {
-        if (!compute_together(frame, space, rows)) {
-          return false;
-        }
-        left -= frame->is_one_by_one ? 0 : rows * space->walk->row();
-        continue;
-      }
-      Extent most = std::min(left, frame->block);
-      if (!is_staged_ && left > most && left - most < kLeastBlock) {
-        most -= kLeastBlock;
-      }
-      const Extent count = is_by_rows ? std::min(most, space->walk->left_in_row()) : most;
-      if (!compute_next(frame, space, count)) {
+  }
+  const bool has_together = space != nullptr && has_rows_together(*frame, *space);
+  return has_together && frame->direction == Direction::kBackwards
+             ? compute_rows_backwards(frame, space)
+             : compute_forwards(frame, space, frame->count, has_together);
+}
+
+// The next `count` elements.
+bool RegionPlan::compute_forwards(Frame* frame, Space* space, Extent count, bool has_together) const {
+  const Extent long_row = is_joined_ ? kLongRowOfOne : kLongRow;
+  const bool is_by_rows = !is_staged_ && space != nullptr && space->walk->row() >= long_row;
+  for (Extent left = count; left > 0;) {
+    const Extent rows = has_together && !frame->is_one_by_one ? rows_together(*space, left) : 0;
+    if (rows > 1) {
+      if (!compute_together(frame, space, rows)) {
         return false;
       }
-      left -= count;
+      left -= frame->is_one_by_one ? 0 : rows * space->walk->row();
+      continue;
     }
+    Extent most = std::min(left, frame->block);
+    if (!is_staged_ && left > most && left - most < kLeastBlock) {
+      most -= kLeastBlock;
+    }
+    const Extent next = is_by_rows ? std::min(most, space->walk->left_in_row()) : most;
+    if (!compute_next(frame, space, next)) {
+      return false;
+    }
+    left -= next;
   }
   return true;
 }

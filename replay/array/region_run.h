@@ -19,6 +19,8 @@ inline constexpr Extent kLongBlock = 8 * kBlock;
 // Loops treat the last few elements differently, and which of two NaNs a sum or product is may show it. So blocks are
 // multiples of this, except for the last one, which is not shorter.
 inline constexpr Extent kLeastBlock = 64;
+// Elements of rows that one call of machine code computes. What a row leaves open is known at the end of all of them.
+inline constexpr Extent kMostTogether = 32 * kBlock;
 // The cost (costs.h: 2 us) above which the GIL is given away.
 inline constexpr Extent kGilThreshold = 32768;
 // Rows of at least so many elements are not gathered: blocks end where they do.

@@ -8,8 +8,6 @@
 namespace tagalong::array {
 namespace {
 
-// Elements of a call. What a row leaves open is known at the end of all of them.
-constexpr Extent kMostTogether = 32 * kBlock;
 // Of a row. Shorter ones are gathered.
 constexpr Extent kLeastRow = 8;
 

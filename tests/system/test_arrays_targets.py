@@ -249,3 +249,35 @@ def test_an_array_without_dimensions_that_is_a_part_of_a_target(mode: int) -> No
     )
     for _ in range(5):
         check(eager, traced, lambda: [np.arange(9.0).reshape(3, 3), np.ones((3, 3)), 1])
+
+
+def of_three_axes(u, out):
+    out[1:-1, :, 1:] = (u[1:-1, :, 1:] + u[:-2, :, :-1]) * 0.5 - u[2:, :, 1:]
+    return out
+
+
+@pytest.mark.skipif(not HAS_VECTORS, reason="nothing is computed in place")
+@pytest.mark.parametrize(
+    ("program", "shape"),
+    [
+        *product((stencil, with_a_row, with_a_quotient), ((801, 701), (90, 40_000), (20_011, 10))),
+        *product((of_three_axes,), ((40, 50, 61), (3, 3000, 31))),
+    ],
+)
+def test_every_other_run_goes_backwards(program: Callable[..., Any], shape: tuple[int, ...]) -> None:
+    for option, value in (("regions", 2), ("retire_after", 0), ("threads", 1)):
+        _core.set_option(option, value)
+    traced = tagalong.trace(FunctionType(program.__code__.replace(), program.__globals__, "f"))
+    u = RANDOM.normal(size=shape)
+    for _ in range(WARM_UP):
+        traced(u, u.copy())
+    before = _core._sweeps_backwards()
+    for kind in ("ordinary",) * 4 + ("a NaN", "infinite") * 4:
+        odd = u.copy()
+        place = tuple(RANDOM.integers(1, extent - 1) for extent in shape)
+        odd[place] = {"ordinary": 1.0, "a NaN": -np.nan, "infinite": np.inf}[kind]
+        given = outcome(traced, odd, "default", watched=False)
+        assert given == outcome(program, odd, "default", watched=False), kind
+        if kind == "ordinary":
+            assert given[1] != np.full(shape, 7.0).tobytes()
+    assert _core._sweeps_backwards() >= before + 2
