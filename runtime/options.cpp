@@ -29,6 +29,7 @@ constexpr std::array kRows{
     OptionRow{"quick_roots", [](long value) { array::quick_roots = static_cast<int>(value); }},
     OptionRow{"worth_streaming", [](long value) { array::worth_streaming = value; }},
     OptionRow{"worth_turning", [](long value) { array::worth_turning = value; }},
+    OptionRow{"worth_in_place", [](long value) { array::worth_in_place = value; }},
     OptionRow{"worth_bands", [](long value) { array::worth_bands = value; }},
     OptionRow{"band_rows", [](long value) { array::rows_of_band = value; }},
     OptionRow{"threads", [](long value) { array::set_threads(static_cast<unsigned>(value)); }},

@@ -15,8 +15,9 @@ namespace {
 
 constexpr int kLevels = 50;  // of Python calls, more than a warning takes
 
-// What of the module warnings takes part. The first four are functions of its own, or, the first, a list's append.
-enum Part : std::size_t {
+// Names of what is looked at. The first ones are what of the module warnings takes part; of these the first one is a
+// function of its own, or a list's append, and the next five are functions of its own.
+enum Name : std::size_t {
   kShowImplementation,
   kShow,
   kShowWarning,
@@ -29,31 +30,86 @@ enum Part : std::size_t {
   kDefaultAction,
   kOnceRegistry,
   kFilters,
-  kPartCount
+  kPartCount,
+  kWarnings = kPartCount,
+  kRe,
+  kPattern,
+  kIo,
+  kText,
+  kBuffered,
+  kFile,
+  kBuffer,
+  kRaw,
+  kErrors,
+  kClosed,
+  kSys,
+  kStandardError,
+  kFirstStandardError,
+  kInit,
+  kNameCount
 };
-constexpr std::array<const char*, kPartCount> kNames{"_showwarnmsg_impl", "_showwarnmsg",        "showwarning",
-                                                     "formatwarning",     "_formatwarnmsg",      "_formatwarnmsg_impl",
-                                                     "_showwarning_orig", "_formatwarning_orig", "WarningMessage",
-                                                     "defaultaction",     "onceregistry",        "filters"};
+constexpr std::array<const char*, kNameCount> kNames{"_showwarnmsg_impl",
+                                                     "_showwarnmsg",
+                                                     "showwarning",
+                                                     "formatwarning",
+                                                     "_formatwarnmsg",
+                                                     "_formatwarnmsg_impl",
+                                                     "_showwarning_orig",
+                                                     "_formatwarning_orig",
+                                                     "WarningMessage",
+                                                     "defaultaction",
+                                                     "onceregistry",
+                                                     "filters",
+                                                     "warnings",
+                                                     "re",
+                                                     "Pattern",
+                                                     "_io",
+                                                     "TextIOWrapper",
+                                                     "BufferedWriter",
+                                                     "FileIO",
+                                                     "buffer",
+                                                     "raw",
+                                                     "errors",
+                                                     "closed",
+                                                     "sys",
+                                                     "stderr",
+                                                     "__stderr__",
+                                                     "__init__"};
 constexpr std::array<std::string_view, 5> kHarmlessActions{"default", "ignore", "always", "module", "once"};
 
 using Parts = std::array<PyObject*, kPartCount>;  // borrowed
 
-PyObject* interned(const char* name) { return PyUnicode_InternFromString(name); }
+// Null, with an exception set, if there is no memory.
+PyObject* text_of(Name name) {
+  static std::array<PyObject*, kNameCount> texts{};
+  return interp::once(texts.at(name), [name] { return PyUnicode_InternFromString(kNames.at(name)); });
+}
 
-// The dict of the module; null if there is none, or something else in its place.
-PyObject* module_dict() {
-  static PyObject* name = nullptr;
-  PyObject* const key = interp::once(name, [] { return interned("warnings"); });
-  PyObject* const module = key == nullptr ? nullptr : PyDict_GetItemWithError(PyImport_GetModuleDict(), key);
+// Null: there is none.
+PyObject* item(PyObject* dict, Name name) {
+  PyObject* const text = dict == nullptr ? nullptr : text_of(name);
+  return text == nullptr ? nullptr : PyDict_GetItemWithError(dict, text);
+}
+
+// Of a module that has been imported, if it is one: to import it would be to call what the program may have put in
+// place of __import__.
+PyObject* module_dict(Name name) {
+  PyObject* const module = item(PyImport_GetModuleDict(), name);
   return module != nullptr && PyModule_CheckExact(module) ? PyModule_GetDict(module) : nullptr;
 }
 
+bool has_type(PyObject* object, Name module, Name name) {
+  return object != nullptr && reinterpret_cast<PyObject*>(Py_TYPE(object)) == item(module_dict(module), name);
+}
+
+Ref attribute(PyObject* object, Name name) {
+  PyObject* const text = text_of(name);
+  return text == nullptr ? Ref() : Ref::steal(PyObject_GetAttr(object, text));
+}
+
 bool find_parts(PyObject* dict, Parts* parts) {
-  static std::array<PyObject*, kPartCount> names{};
   for (std::size_t i = 0; i < kPartCount; ++i) {
-    PyObject* name = interp::once(names.at(i), [i] { return interned(kNames.at(i)); });
-    PyObject* value = name == nullptr ? nullptr : PyDict_GetItemWithError(dict, name);
+    PyObject* const value = item(dict, static_cast<Name>(i));
     if (value == nullptr) {
       return false;
     }
@@ -73,12 +129,7 @@ bool is_harmless(PyObject* action) {
 
 // A regular expression, or a text, or nothing: its method match() is the library's own.
 bool is_pattern(PyObject* object) {
-  static PyTypeObject* type = nullptr;
-  const auto find = [] {
-    const auto module = Ref::steal(PyImport_ImportModule("re"));
-    return reinterpret_cast<PyTypeObject*>(module ? PyObject_GetAttrString(module.get(), "Pattern") : nullptr);
-  };
-  return object == Py_None || PyUnicode_CheckExact(object) || Py_IS_TYPE(object, interp::once(type, find));
+  return object == Py_None || PyUnicode_CheckExact(object) || has_type(object, kRe, kPattern);
 }
 
 // Whether this filter takes a RuntimeWarning, if it takes it at all, without an exception and without the program.
@@ -123,7 +174,7 @@ bool is_class_of(PyObject* dict, PyObject* object) {
     return false;
   }
   auto* const type = reinterpret_cast<PyTypeObject*>(object);
-  PyObject* const init = type->tp_dict == nullptr ? nullptr : PyDict_GetItemString(type->tp_dict, "__init__");
+  PyObject* const init = item(type->tp_dict, kInit);
   return type->tp_base == &PyBaseObject_Type && type->tp_new == PyBaseObject_Type.tp_new && init != nullptr &&
          is_of(dict, init);
 }
@@ -135,48 +186,25 @@ bool is_append(PyObject* function) {
          std::string_view(reinterpret_cast<PyCFunctionObject*>(function)->m_ml->ml_name) == "append";
 }
 
-Ref attribute(PyObject* object, const char* name) { return Ref::steal(PyObject_GetAttrString(object, name)); }
-
-bool has_type(const Ref& object, PyObject* module, const char* name) {
-  const Ref type = attribute(module, name);
-  return object && type && reinterpret_cast<PyObject*>(Py_TYPE(object.get())) == type.get();
-}
-
 // Text that goes to a file, and whatever text there is.
 bool is_plain(PyObject* stream) {
-  const Ref io = Ref::steal(PyImport_ImportModule("_io"));
-  if (!io || !has_type(Ref::create(stream), io.get(), "TextIOWrapper")) {
+  if (!has_type(stream, kIo, kText)) {
     return false;
   }
-  Ref buffer = attribute(stream, "buffer");
-  if (has_type(buffer, io.get(), "BufferedWriter")) {  // unless the interpreter is told to have none
-    buffer = attribute(buffer.get(), "raw");
+  Ref buffer = attribute(stream, kBuffer);
+  if (has_type(buffer.get(), kIo, kBuffered)) {  // unless it is told to have none
+    buffer = attribute(buffer.get(), kRaw);
   }
-  const Ref errors = attribute(stream, "errors");
-  return has_type(buffer, io.get(), "FileIO") && errors && is_text(errors.get(), "backslashreplace");
-}
-
-// A closed stream raises more than an OSError.
-bool is_open(PyObject* stream) {
-  static PyObject* name = nullptr;
-  PyObject* closed = interp::once(name, [] { return interned("closed"); });
-  const Ref answer = closed == nullptr ? Ref() : Ref::steal(PyObject_GetAttr(stream, closed));
-  return answer.get() == Py_False;
+  const Ref errors = attribute(stream, kErrors);
+  return has_type(buffer.get(), kIo, kFile) && errors && is_text(errors.get(), "backslashreplace");
 }
 
 // Only the interpreter's own standard error, which lives as long as it does: so it may be looked at once, and kept.
 bool is_harmless_stream() {
   static PyObject* known = nullptr;
-  static PyObject* names[2]{};
-  // Asked for by name, sys makes a new text each time.
-  static PyObject* const dict = PyModule_GetDict(PyImport_AddModule("sys"));
-  PyObject* const current = interp::once(names[0], [] { return interned("stderr"); });
-  PyObject* const first = interp::once(names[1], [] { return interned("__stderr__"); });
-  if (current == nullptr || first == nullptr) {
-    return false;
-  }
-  PyObject* const stream = PyDict_GetItemWithError(dict, current);
-  if (stream == nullptr || stream != PyDict_GetItemWithError(dict, first)) {
+  PyObject* const dict = module_dict(kSys);
+  PyObject* const stream = item(dict, kStandardError);
+  if (stream == nullptr || stream != item(dict, kFirstStandardError)) {
     return false;
   }
   if (stream == Py_None) {
@@ -188,17 +216,17 @@ bool is_harmless_stream() {
     }
     Py_XSETREF(known, Py_NewRef(stream));
   }
-  return is_open(stream);
+  return attribute(stream, kClosed).get() == Py_False;  // a closed one raises more than an OSError
 }
 
 bool are_warnings_unnoticed() {
   constexpr std::array kOwn{kShow, kShowWarning, kFormatWarning, kFormat, kFormatImplementation};
-  PyObject* const dict = module_dict();
+  PyObject* const dict = module_dict(kWarnings);
   Parts parts{};
   if (dict == nullptr || !find_parts(dict, &parts)) {
     return false;
   }
-  const bool are_own = std::ranges::all_of(kOwn, [&](Part part) { return is_of(dict, parts.at(part)); });
+  const bool are_own = std::ranges::all_of(kOwn, [&](Name part) { return is_of(dict, parts.at(part)); });
   const bool are_original = parts.at(kShowWarning) == parts.at(kShowWarningOriginal) &&
                             parts.at(kFormatWarning) == parts.at(kFormatWarningOriginal) &&
                             is_class_of(dict, parts.at(kMessage)) && PyDict_CheckExact(parts.at(kOnceRegistry));

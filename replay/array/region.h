@@ -81,6 +81,8 @@ struct Band {
 
 // Bytes of a row of doubles from which on a sweep may begin at the end (region_backwards.cpp).
 extern long worth_turning;
+// Bytes of a row of doubles from which on a target may be computed in place (region_targets.cpp).
+extern long worth_in_place;
 enum class Direction : std::uint8_t { kForwards, kBackwards };
 
 class RegionPlan {
@@ -255,7 +257,7 @@ class RegionPlan {
   [[nodiscard]] Ref make_result(const Numpy& np, std::size_t number, const Frame& frame, const Space* space) const;
   bool give_reduced(const Numpy& np, Ref* outputs, const Frame& frame) const;
   [[nodiscard]] Extent block_of(const Frame& frame, const Space* space) const;
-  bool may_be_in_place(const Numpy& np, const Space* space) const;
+  [[nodiscard]] bool may_be_in_place(const Numpy& np, const Frame& frame, const Space* space) const;
   bool is_unnoticed_in_place(const Numpy& np, Frame* frame, const Space* space) const;
   // How an array that is there already gets its new contents.
   enum class Writing : std::uint8_t { kCopied, kTried, kAtOnce };

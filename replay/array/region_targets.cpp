@@ -9,15 +9,17 @@
 namespace tagalong::array {
 namespace {
 
-constexpr std::size_t kLeastTwice = 2U << 20U;    // bytes of a target: more than a second-level cache
-constexpr std::size_t kLeastAtOnce = 32U << 10U;  // more than a copy in the innermost one
-constexpr Cost kMostCost = 16;                    // a nanosecond: what an element takes to be written and read again
+constexpr std::size_t kLeastTwice = 2U << 20U;  // bytes of a target: more than a second-level cache
+constexpr Cost kMostCost = 16;                  // a nanosecond: what an element takes to be written and read again
 
 }  // namespace
 
-bool RegionPlan::may_be_in_place(const Numpy& np, const Space* space) const {
-  if (space == nullptr || targets_.empty() || !is_joined_ || !steps_.front().code || is_serial_ || is_staged_ ||
-      has_masks_ || !reductions_.empty() || !folds_.empty()) {
+long worth_in_place = 32L << 10;  // more than a copy in the innermost cache
+
+bool RegionPlan::may_be_in_place(const Numpy& np, const Frame& frame, const Space* space) const {
+  if (static_cast<long>(frame.count) * static_cast<long>(kItemSize) < worth_in_place || space == nullptr ||
+      targets_.empty() || !is_joined_ || !steps_.front().code || is_serial_ || is_staged_ || has_masks_ ||
+      !reductions_.empty() || !folds_.empty()) {
     return false;
   }
   // Whoever reads what has been written would read it too late.
@@ -42,18 +44,16 @@ bool RegionPlan::may_be_in_place(const Numpy& np, const Space* space) const {
 // writes all of them again.
 bool RegionPlan::is_unnoticed_in_place(const Numpy& np, Frame* frame, const Space* space) const {
   if (!frame->is_unnoticed) {
-    frame->is_unnoticed = static_cast<std::size_t>(frame->count) * kItemSize >= kLeastAtOnce &&
-                          may_be_in_place(np, space) && reports_are_unnoticed(np);
+    frame->is_unnoticed = may_be_in_place(np, *frame, space) && reports_are_unnoticed(np);
   }
   return *frame->is_unnoticed;
 }
 
 RegionPlan::Writing RegionPlan::writing(const Numpy& np, Frame* frame, const Space* space, std::size_t parts) const {
-  const std::size_t bytes = static_cast<std::size_t>(frame->count) * kItemSize;
   if (is_unnoticed_in_place(np, frame, space)) {
     return Writing::kAtOnce;
   }
-  if (bytes < kLeastAtOnce || !may_be_in_place(np, space)) {
+  if (!may_be_in_place(np, *frame, space)) {
     return Writing::kCopied;
   }
   if (cannot_raise(np, *frame, *space, parts)) {
@@ -63,6 +63,7 @@ RegionPlan::Writing RegionPlan::writing(const Numpy& np, Frame* frame, const Spa
   for (const Operation& operation : operations_) {
     together += joined_cost(operation.exact);
   }
+  const std::size_t bytes = static_cast<std::size_t>(frame->count) * kItemSize;
   return bytes < kLeastTwice || together > kMostCost ? Writing::kCopied : Writing::kTried;
 }
 

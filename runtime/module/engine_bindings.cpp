@@ -249,6 +249,7 @@ py::dict options() {
   result["quick_roots"] = array::quick_roots;
   result["worth_streaming"] = array::worth_streaming;
   result["worth_turning"] = array::worth_turning;
+  result["worth_in_place"] = array::worth_in_place;
   result["worth_bands"] = array::worth_bands;
   result["band_rows"] = array::rows_of_band;
   result["threads"] = array::threads_option();

@@ -349,6 +349,54 @@ class Parts(Program):
         return self.results[-1:] if self.random.random() < 0.7 else super().kept(made)
 
 
+class Targets(Program):
+    """Of plain operations whose results are assigned to parts of an array that is there already."""
+
+    # What is assigned to, and parts of the same shape.
+    PARTS = (
+        ("...", ("...", ":")),
+        (":", (":", "...")),
+        ("::-1", ("::-1", ":")),
+        ("1:-1", ("1:-1", "2:", ":-2")),
+        ("..., 1:-1", ("..., 1:-1", "..., 2:", "..., :-2")),
+        ("1:-1, ..., 1:-1", ("1:-1, ..., 1:-1", "2:, ..., 1:-1", ":-2, ..., 1:-1", "1:-1, ..., 2:")),
+        ("::2", ("::2",)),
+        ("None, n:", ("None, n:", "None, :-n")),
+        ("..., 0", ("..., 0", "..., -1", "..., n")),
+    )
+
+    def statement(self) -> int:
+        target, sources = self.random.choice(self.PARTS)
+
+        def part() -> str:
+            source = self.random.choice("aaabbb" + ("c" if self.random.random() < 0.1 else ""))
+            return f"{source}[{self.random.choice(sources)}]"
+
+        one, two, three = part(), part(), part()
+        value = self.random.choice(
+            (
+                f"{one} * 0.5 + {two}",
+                f"({one} + {two}) * {three} - s",
+                f"0.25 * ({one} + {two}) + 0.5 * {three}",
+                f"{one} / {two}",
+                f"np.sqrt({one}) + {two} / 3",
+                f"np.abs({one} - {two})",
+                f"np.exp({one} * {one}) - {three}",
+                f"np.log({one}) * {two}",
+                f"np.where({one} < {two}, {one}, {three})",
+                f"np.maximum({one}, {two}) * 2.0",
+                f"np.sin({one}) + {two}",
+                f"({one} - {two}) ** 2",
+            )
+        )
+        where = self.random.choice(("c", "c", "c", "b"))
+        self.lines.append(f"{where}[{target}] = {value}")
+        return 4
+
+    def kept(self, made: list[str]) -> list[str]:
+        return ["c"]
+
+
 class Operands:
     """Arrays of one broadcast shape, made anew by each call, the same each time."""
 

@@ -21,7 +21,7 @@ import numpy as np
 import arrays_support
 import tagalong
 from array_object_programs import Objects
-from array_programs import Operands, Parts, Program, Sweeps
+from array_programs import Operands, Parts, Program, Sweeps, Targets
 from arrays_support import ERRSTATES, described
 from tagalong import _core
 
@@ -164,7 +164,8 @@ def deaths(function: Function, size: int) -> Any:
 
 def form_of_program(random: Random) -> type[Program]:
     kind = random.random()
-    return Sweeps if kind < 0.15 else Parts if kind < 0.3 else Objects if kind < 0.45 else Program
+    kinds: tuple[type[Program], ...] = (Sweeps, Parts, Objects, Targets)
+    return kinds[int(kind / 0.15)] if kind < 0.15 * len(kinds) else Program
 
 
 def compare_program(random: Random, calls: int, *, loops: bool = False) -> None:
@@ -184,7 +185,8 @@ def compare_program(random: Random, calls: int, *, loops: bool = False) -> None:
     _core.set_option("worth_turning", random.choice((1, 1 << 40)))
     program = form(random, random.randint(2, 9) if loops else 0)
     eager, traced = both(program.source)
-    plain = form in (Sweeps, Parts) and random.random() < 0.8
+    _core.set_option("worth_in_place", random.choice((1, 1 << 40)))
+    plain = form in (Sweeps, Parts, Targets) and random.random() < 0.8
     tall = form is Parts and random.random() < 0.8
     kinds = [Operands(random, plain=plain, tall=tall) for _ in range(3)]
     for call in range(calls):
@@ -231,6 +233,7 @@ def run_programs(first: int, options: argparse.Namespace, end: float, reached: A
     print(
         f"in sweeps: {_core._regions_in_sweeps()}, with memory handed on {donated}, in bands {banded}, "
         f"backwards {_core._sweeps_backwards()}"
+        f"; in place at once {_core._regions_at_once()}, twice {_core._regions_twice()}"
     )
     print(f"one by one: {reasons}", flush=True)
     return finds
