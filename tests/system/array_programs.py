@@ -382,7 +382,8 @@ class Targets(Program):
                 f"np.sqrt({one}) + {two} / 3",
                 f"np.abs({one} - {two})",
                 f"np.exp({one} * {one}) - {three}",
-                f"np.log({one}) * {two}",
+                # Of a negative number NumPy 1.26 gives a NaN of either sign, by where the result lies.
+                f"np.log(np.abs({one})) * {two}",
                 f"np.where({one} < {two}, {one}, {three})",
                 f"np.maximum({one}, {two}) * 2.0",
                 f"np.sin({one}) + {two}",
