@@ -259,7 +259,7 @@ def print_others(names: list[str], sizes: list[int], options: Any, results: Resu
             lines = results[setting, name, size]
             table.row([name, f"{size:,}", "", *(calls_to_catch_up(lines, peer) for peer in PEERS[1:])])
 
-    size = max(size for size in sizes if size <= 1_000_000)
+    size = max((size for size in sizes if size <= 1_000_000), default=min(sizes))
     print(f"\nDistance from eager NumPy's result, {size:,} elements\n")
     for name in names:
         lines = results[setting, name, size]
@@ -448,7 +448,7 @@ def main() -> int:
     print(
         f"CPython {platform.python_version()}, NumPy {np.__version__}, {versions}; {os.cpu_count()} processors"
     )
-    print("best of many interleaved batches; above 1 is faster than eager NumPy")
+    print("best of many interleaved batches of calls in a row; above 1 is faster than eager NumPy")
     for name, why in missing.items():
         print(f"skipped: {name} ({why})")
     results: Results = {}
