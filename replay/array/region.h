@@ -55,16 +55,17 @@ struct RegionCounts {
   std::uint64_t small = 0;      // of these: on the short way
   std::uint64_t in_sweeps = 0;  // several in a row that are one
   std::uint64_t in_bands = 0;   // of these: band by band
-  std::uint64_t backwards = 0;  // sweeps that began at the end
+  Tally backwards;              // runs that began at the end
   std::uint64_t donated = 0;    // results in the memory of what was there before
   std::uint64_t parts = 0;      // of those that several threads may have computed
   Tally streamed;               // blocks whose results were written past the caches
   Tally joined_sums;            // blocks that were summed while they were computed
   Tally rows_kept;              // blocks of the same row again and again that were there already
   Tally rows_together;          // that lie apart, computed with others by one call of machine code
-  std::uint64_t at_once = 0;    // into arrays that are there already, since nothing could have to be reported
-  std::uint64_t twice = 0;      // of those that were computed a second time, into arrays that are there already
-  std::uint64_t refused = 0;    // floating point errors, or an exception: the operations were done again, one by one
+  std::uint64_t at_once =
+      0;  // into arrays that are there already, since nothing would be reported, or nobody could tell when
+  std::uint64_t twice = 0;    // of those that were computed a second time, into arrays that are there already
+  std::uint64_t refused = 0;  // floating point errors, or an exception: the operations were done again, one by one
   RegionReasonCounts reasons;
 };
 extern RegionCounts region_counts;
@@ -275,8 +276,7 @@ class RegionPlan {
   void add_tree(std::size_t parts, const Part*& next, Accumulator* sums) const;
   bool compute_tree(Frame* frame, Space* space, Extent count, Accumulator* sums) const;
   void choose_direction(Frame* frame, const Space* space, std::size_t parts) const;
-  bool compute_backwards(Frame* frame) const;
-  bool compute_rows_backwards(Frame* frame, Space* space) const;
+  bool compute_backwards(Frame* frame, Space* space) const;
   bool compute_forwards(Frame* frame, Space* space, Extent count, bool has_together) const;
   bool compute_rows(Frame* frame, Space* space) const;
   bool compute_row(Frame* frame, Space* space, Extent count, Accumulator* sums) const;

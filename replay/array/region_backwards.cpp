@@ -26,61 +26,41 @@ bool RegionPlan::may_go_backwards() const {
 // Where threads share it, what each has left is not what it gets next. What is written into arrays that are there
 // already is often written again, from the same ones: so every other run begins where the one before has ended.
 void RegionPlan::choose_direction(Frame* frame, const Space* space, std::size_t parts) const {
-  if (space != nullptr) {
-    frame->direction = Direction::kForwards;
-  }
-  if (frame->direction == Direction::kForwards && !frame->is_unnoticed.value_or(false)) [[likely]] {
-    return;
-  }
+  const bool may_turn =
+      space == nullptr ? frame->direction == Direction::kBackwards : frame->is_unnoticed.value_or(false);
   const auto bytes = static_cast<long>(frame->count) * static_cast<long>(kItemSize);
-  if (parts > 1 || bytes < worth_turning || bytes > kMostTurned) {
+  if (!may_turn || parts > 1 || bytes < worth_turning || bytes > kMostTurned) [[likely]] {
     frame->direction = Direction::kForwards;
-    return;
-  }
-  if (space != nullptr) {
+  } else if (space != nullptr) {
     is_turned_ = !is_turned_;
     frame->direction = is_turned_ ? Direction::kBackwards : Direction::kForwards;
   }
-  region_counts.backwards += frame->direction == Direction::kBackwards ? 1 : 0;
 }
 
-// The blocks that there would be forwards.
-bool RegionPlan::compute_backwards(Frame* frame) const {
+// The blocks that there would be forwards, or of a space some rows after others.
+bool RegionPlan::compute_backwards(Frame* frame, Space* space) const {
+  region_counts.backwards.add();
   const Extent count = frame->count;
+  const Extent row = space == nullptr ? frame->block : space->walk->row();
+  const Extent piece = space == nullptr ? row : std::max<Extent>(kMostTogether / row, 1) * row;
   advance(frame, count);
   for (Extent end = count; end > 0;) {
-    Extent begin = (end - 1) / frame->block * frame->block;
-    if (end == count && begin > 0 && end - begin < kLeastBlock) {
+    Extent begin = (end - 1) / piece * piece;
+    if (space == nullptr && end == count && begin > 0 && end - begin < kLeastBlock) {
       begin -= kLeastBlock;
     }
     advance(frame, begin - end);
-    if (!compute_next(frame, nullptr, end - begin)) {
+    if (space != nullptr) {
+      space->walk->begin();
+      space->walk->advance(begin);
+    }
+    if (!compute_forwards(frame, space, end - begin, space != nullptr)) {
       return false;
     }
     advance(frame, begin - end);
     end = begin;
   }
   advance(frame, count);
-  return true;
-}
-
-// Some rows after others, from the last ones on.
-bool RegionPlan::compute_rows_backwards(Frame* frame, Space* space) const {
-  Walk& walk = *space->walk;
-  const Extent rows = std::max<Extent>(kMostTogether / walk.row(), 1) * walk.row();
-  advance(frame, frame->count);
-  for (Extent end = frame->count; end > 0;) {
-    const Extent begin = (end - 1) / rows * rows;
-    advance(frame, begin - end);
-    walk.begin();
-    walk.advance(begin);
-    if (!compute_forwards(frame, space, end - begin, true)) {
-      return false;
-    }
-    advance(frame, begin - end);
-    end = begin;
-  }
-  advance(frame, frame->count);
   return true;
 }
 

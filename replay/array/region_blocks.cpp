@@ -286,6 +286,9 @@ bool RegionPlan::compute(Frame* frame, Space* space) const {
     return compute_rows(frame, space);
   }
   if (is_tree_) {
+    if (frame->direction == Direction::kBackwards) {
+      region_counts.backwards.add();
+    }
     std::array<Accumulator, kMaxRegionReductions> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init)
     if (!compute_tree(frame, space, frame->count, sums.data())) {
       return false;
@@ -297,12 +300,9 @@ bool RegionPlan::compute(Frame* frame, Space* space) const {
     }
     return true;
   }
-  if (space == nullptr && frame->direction == Direction::kBackwards) {
-    return compute_backwards(frame);
-  }
   const bool has_together = space != nullptr && has_rows_together(*frame, *space);
-  return has_together && frame->direction == Direction::kBackwards
-             ? compute_rows_backwards(frame, space)
+  return frame->direction == Direction::kBackwards && (space == nullptr || has_together)
+             ? compute_backwards(frame, space)
              : compute_forwards(frame, space, frame->count, has_together);
 }
 

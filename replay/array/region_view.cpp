@@ -95,8 +95,8 @@ bool take_view(const ViewSpec& spec, const View& whole, PyObject* const* externa
       return false;
     }
   }
-  const bool has_rest = std::ranges::any_of(spec.axes, &ViewSpec::Axis::is_rest);
-  return (has_rest || add_rest()) && view->shape.nd > 0;
+  const bool is_whole = axis == whole.shape.nd;  // with an ellipsis, or an index for each dimension
+  return (is_whole || add_rest()) && view->shape.nd > 0;
 }
 
 }  // namespace tagalong::array

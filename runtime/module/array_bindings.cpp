@@ -94,7 +94,7 @@ std::uint64_t whole_regions() { return array::region_counts.whole; }
 std::uint64_t small_regions() { return array::region_counts.small; }
 std::uint64_t regions_in_sweeps() { return array::region_counts.in_sweeps; }
 std::uint64_t regions_in_bands() { return array::region_counts.in_bands; }
-std::uint64_t sweeps_backwards() { return array::region_counts.backwards; }
+std::uint64_t sweeps_backwards() { return array::region_counts.backwards.count(); }
 std::uint64_t results_donated() { return array::region_counts.donated; }
 std::uint64_t region_parts() { return array::region_counts.parts; }
 

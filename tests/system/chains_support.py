@@ -205,7 +205,7 @@ def compare_program(random: Random, calls: int, *, loops: bool = False) -> None:
 def run_programs(first: int, options: argparse.Namespace, end: float, reached: Any) -> int:
     """Those from a seed on, in this process; the number of finds."""
     finds = 0
-    _core._expression_counts()  # counts from here on
+    _core._expression_counts(), _core._sweeps_backwards()  # counts from here on
     # In a loop an array with a new axis grows without end.
     resource.setrlimit(resource.RLIMIT_AS, (4 << 30, resource.RLIM_INFINITY))
     _core.set_option("regions", 2)

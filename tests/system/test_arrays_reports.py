@@ -6,7 +6,6 @@ import contextlib
 import importlib.util
 import io
 import re
-import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ import pytest
 
 import tagalong
 from arrays_support import HAS_VECTORS
+from subprocesses import run
 from tagalong import _core
 
 SIZE = 40_000
@@ -374,25 +374,18 @@ PROCESSES = {
 @pytest.mark.parametrize("name", PROCESSES)
 def test_in_a_process_of_its_own(name: str) -> None:
     script, expected = PROCESSES[name]
-    run = subprocess.run(
-        [sys.executable, "-c", SCRIPT.replace("{0}", script)], capture_output=True, text=True, check=False
-    )
-    assert run.stdout.strip() == expected, run.stderr
-    assert run.returncode == 0
+    done = run("-c", SCRIPT.replace("{0}", script))
+    assert done.stdout.strip() == expected, done.stderr
+    assert done.returncode == 0
 
 
 @pytest.mark.skipif(not HAS_VECTORS, reason="nothing is computed in place")
 def test_a_warning_is_printed_as_in_eager_execution() -> None:
     script = "u[3] = 0.0\nfor _ in range(3): {0}(u, out)\nprint(out[2:5], out[-1])"
     outputs = [
-        subprocess.run(
-            [sys.executable, "-c", SCRIPT.replace("{0}", script.replace("{0}", function))],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        for function in ("eager", "traced")
+        run("-c", SCRIPT.replace("{0}", script.replace("{0}", function))) for function in ("eager", "traced")
     ]
+    assert [done.returncode for done in outputs] == [0, 0]
     assert outputs[0].stdout == outputs[1].stdout
     assert WARNING in outputs[0].stderr
     assert outputs[0].stderr == outputs[1].stderr

@@ -17,9 +17,7 @@ from benchmarks.peers.programs import Arguments, Program
 from tagalong import _core
 
 BATCH = 0.0005  # seconds that a batch of calls takes at least: short ones are interrupted less often
-FIRST_OF_BATCH = (
-    4  # calls until a stencil of 10^6 elements takes as long as later on, whoever has been before
-)
+FIRST_OF_BATCH = 4  # calls, until a stencil of 10^6 elements takes as long as later on
 MOST_ROUNDS = 200
 LEAST_ROUNDS = 4
 FIRST_CALLS = 0.5  # seconds after which no further first call is made
