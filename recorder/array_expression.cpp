@@ -31,6 +31,7 @@ void keep(Ref made, Ref* result) {
 }  // namespace
 
 bool Expression::has_raised_late() { return std::exchange(raised_late, false); }
+bool Expression::is_raising_late() { return raised_late; }
 
 void Expression::add(ArrayOperator op, Operands operands, int unit) {
   nodes_.push_back({.op = std::move(op), .operands = std::move(operands), .unit = unit});

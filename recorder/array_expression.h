@@ -62,6 +62,8 @@ class Expression {
 
   // Whether an operation has raised while the interpreter was further on, since that was asked.
   static bool has_raised_late();
+  // The same, without asking: the interpreter names the instruction of that operation meanwhile.
+  [[nodiscard]] static bool is_raising_late();
 
  private:
   struct Node {

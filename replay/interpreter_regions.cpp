@@ -33,8 +33,11 @@ bool ends_quietly(PyObject* object, Py_ssize_t most) {
     if (object == nullptr || Py_REFCNT(object) > most || dies_alone(object)) {
       return true;
     }
-    if (np == nullptr || !array::is_array(array::classify(*np, object)) ||
-        array::as_array(object)->weakreflist != nullptr) {
+    const array::OperandCode code = np == nullptr ? array::kForeign : array::classify(*np, object);
+    if (array::is_numpy_scalar(code)) {
+      return true;
+    }
+    if (!array::is_array(code) || array::as_array(object)->weakreflist != nullptr) {
       return false;
     }
     object = array::as_array(object)->base;

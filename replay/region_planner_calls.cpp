@@ -118,7 +118,7 @@ PyObject* RegionPlanner::descr_of(PyObject* object) const {
   if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) {
     return of(array::kDouble);
   }
-  if (object == reinterpret_cast<PyObject*>(&PyLong_Type) && np_.major >= 2) {
+  if (object == reinterpret_cast<PyObject*>(&PyLong_Type)) {
     return of(array::kLong);
   }
   if (object == reinterpret_cast<PyObject*>(&PyBool_Type)) {

@@ -289,6 +289,21 @@ bool float_error_mask(const Numpy& np, const char* ufunc_name, int* mask, Ref* e
   return status >= 0;
 }
 
+Extent buffer_size(const Numpy& np) {
+  constexpr int kDefault = 8192;
+  int size = kDefault;
+  if (np.get_py_values != nullptr) {
+    int mask = 0;
+    PyObject* object = nullptr;
+    if (np.get_py_values("region", &size, &mask, &object) < 0) {
+      PyErr_Clear();
+      size = kDefault;
+    }
+    Py_XDECREF(object);
+  }
+  return size;
+}
+
 bool report_float_errors(const Numpy& np, const char* ufunc_name, int errors) {
   if (!BeforeReport::run()) {
     return false;

@@ -214,6 +214,9 @@ class BeforeReport {
 // Reports floating point errors as a ufunc of this name would under the current errstate; false: exception set.
 // 1.x: what the errstate does with each error, three bits each, and whom it calls. False: an exception is set.
 [[nodiscard]] bool float_error_mask(const Numpy& np, const char* ufunc_name, int* mask, Ref* error_object);
+// Elements that NumPy 1.x takes at a time where it copies what it computes with; the default otherwise. Clears its own
+// exceptions.
+[[nodiscard]] Extent buffer_size(const Numpy& np);
 [[nodiscard]] bool report_float_errors(const Numpy& np, const char* ufunc_name, int errors);
 
 }  // namespace tagalong::array

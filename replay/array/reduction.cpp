@@ -1,5 +1,6 @@
 #include "replay/array/reduction.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -136,19 +137,38 @@ std::vector<T> unequal_values(Extent count) {
   return values;
 }
 
-// Whether NumPy sums so.
 template <class T>
-bool is_summed_as_tree(const Numpy& np, const ReductionKernel& kernel) {
-  constexpr std::array<Extent, 4> kCounts{1000, 8191, 8200, 17'003};  // about what NumPy's buffers hold, and more
+T sum_by_pieces(const ReductionKernel& kernel, const T* values, Extent count, Extent piece) {
   constexpr Extent kBlock = 1024;
+  T sum = 0;
+  for (Extent begin = 0; begin < count; begin += piece) {
+    sum += pairwise_sum(begin, std::min(piece, count - begin), kBlock,
+                        [&](Extent first, Extent elements) { return sum_of_block(kernel, values + first, elements); });
+  }
+  return sum;
+}
+
+// How NumPy sums: false if in neither of the two ways.
+template <class T>
+bool learn_pieces(const Numpy& np, ReductionKernel* kernel) {
+  const Extent buffer = buffer_size(np);
+  const std::array<Extent, 4> counts{1000, buffer - 1, buffer + kLeaf, 2 * buffer + 619};
   static StridedLoop known = nullptr;  // the same loop serves sums and means
-  if (known == kernel.loop) {
+  static bool is_known_cut = false;
+  if (known == kernel->loop) {
+    kernel->is_cut_by_buffers = is_known_cut;
     return true;
   }
-  std::vector<T> values = unequal_values<T>(kCounts.back());
+  constexpr Extent kMostTried = 1L << 16;
+  if (buffer > kMostTried) {
+    return false;  // who has so large ones is left to NumPy
+  }
+  bool is_whole = true;
+  bool is_cut = true;
+  std::vector<T> values = unequal_values<T>(counts.back());
   const Ref ufunc = Ref::steal(PyObject_GetAttrString(np.umath, "add"));
-  for (Extent count : kCounts) {
-    PyObject* descr = np.descr[kernel.type];
+  for (Extent count : counts) {
+    PyObject* descr = np.descr[kernel->type];
     Py_INCREF(descr);
     const Ref array =
         Ref::steal(np.new_from_descr(np.array_type, descr, 1, &count, nullptr, values.data(), 0, nullptr));
@@ -156,19 +176,19 @@ bool is_summed_as_tree(const Numpy& np, const ReductionKernel& kernel) {
       return false;
     }
     const Ref sum = Ref::steal(PyObject_CallMethod(ufunc.get(), "reduce", "(O)", array.get()));
-    if (!sum || Py_TYPE(sum.get()) != np.scalar_type[kernel.type]) {
+    if (!sum || Py_TYPE(sum.get()) != np.scalar_type[kernel->type]) {
       return false;
     }
-    const T mine = T{0} + pairwise_sum(0, count, kBlock, [&](Extent begin, Extent elements) {
-                     return sum_of_block(kernel, values.data() + begin, elements);
-                   });
     Accumulator theirs;
     std::memcpy(theirs.bytes, scalar_value(sum.get()), sizeof(T));
-    if (load<T>(theirs) != mine) {
-      return false;
-    }
+    is_whole = is_whole && load<T>(theirs) == sum_by_pieces(*kernel, values.data(), count, count);
+    is_cut = is_cut && load<T>(theirs) == sum_by_pieces(*kernel, values.data(), count, buffer);
   }
-  known = kernel.loop;
+  if (!is_whole && !is_cut) {
+    return false;
+  }
+  known = kernel->loop;
+  is_known_cut = kernel->is_cut_by_buffers = !is_whole;
   return true;
 }
 
@@ -207,7 +227,7 @@ const ReductionKernel& reduction_kernel(const Numpy& np, Reduction reduction, un
   made.is_pairwise = is_sum && (loop == kFloat || loop == kDouble);
   bool is_usable = take_loop(np, reduction, &made);
   if (is_usable && made.is_pairwise) {
-    is_usable = loop == kFloat ? is_summed_as_tree<float>(np, made) : is_summed_as_tree<double>(np, made);
+    is_usable = loop == kFloat ? learn_pieces<float>(np, &made) : learn_pieces<double>(np, &made);
   }
   PyErr_Clear();
   if (is_usable) {

@@ -1,8 +1,8 @@
 // Reductions of all elements at the end of a region: NumPy's own reduce loops on one block after another, in an order
 // that gives NumPy's bits. Sums of floats are pairwise in NumPy: halves of halves down to 128 elements; blocks are cut
-// where such halves are, and their sums added in the same tree. Whether the NumPy at hand does it that way is tried out
-// once. Where the bits of a result depend on the order of equal values (zeros of both signs, payloads of NaNs), it is
-// refused.
+// where such halves are, and their sums added in the same tree. NumPy 1.x does so with what its buffers hold, one after
+// another, and adds their sums up; since 2.0 with all of a row. What the NumPy at hand does is tried out once. Where
+// the bits of a result depend on the order of equal values (zeros of both signs, payloads of NaNs), it is refused.
 #pragma once
 
 #include "replay/array/float_status.h"
@@ -27,6 +27,7 @@ struct ReductionKernel {
   std::uint8_t item_size = 0;
   std::uint8_t from = 0;  // of the operand; another one only where places are what is asked for
   bool is_pairwise = false;
+  bool is_cut_by_buffers = false;        // a pairwise sum is, of what each holds
   bool has_known_order = false;          // leaves of 128 doubles, each with eight sums
   bool takes_rows = false;               // whole ones only: along the innermost axis
   RowPlaces rows = nullptr;              // of short ones

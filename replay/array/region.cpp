@@ -152,6 +152,12 @@ RegionReason RegionPlan::try_out(const Numpy& np, Frame* frame, Space* space, co
 
 RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame,
                                  Space* space) const {
+  if (is_cut_by_buffers_) {
+    frame->piece = buffer_size(np);
+    if (frame->piece < std::max(kBlock, frame->row)) {
+      return RegionReason::kReduction;
+    }
+  }
   std::optional<KeptMemory> kept(std::in_place, np, static_cast<std::size_t>(frame->count) * kItemSize);
   if (!make_results(np, externals, outputs, frame, space)) {
     PyErr_Clear();

@@ -275,11 +275,15 @@ class RegionPlan {
   void cut_tree(Extent begin, Extent count, Extent unit, std::size_t parts, std::vector<Part>* cut) const;
   void add_tree(std::size_t parts, const Part*& next, Accumulator* sums) const;
   bool compute_tree(Frame* frame, Space* space, Extent count, Accumulator* sums) const;
+  struct Pieces;
+  bool compute_pieces(Frame* frame, Space* space, Extent count, Pieces* pieces) const;
+  void add_pieces(const Pieces& pieces, Frame* frame) const;
   void choose_direction(Frame* frame, const Space* space, std::size_t parts) const;
   bool compute_backwards(Frame* frame, Space* space) const;
   bool compute_forwards(Frame* frame, Space* space, Extent count, bool has_together) const;
   bool compute_rows(Frame* frame, Space* space) const;
   bool compute_row(Frame* frame, Space* space, Extent count, Accumulator* sums) const;
+  bool compute_long_row(Frame* frame, Space* space, Extent row) const;
   [[nodiscard]] const ExactCode* only_code() const;
   void begin_finding(const Frame& frame, const Space* space) const;
   Extent find_places(Frame* frame, Space* space) const;
@@ -342,6 +346,7 @@ class RegionPlan {
   mutable unsigned not_small_ = 0;   // so many calls are not
   bool is_staged_ = false;           // and operations that take part of their results
   bool is_tree_ = false;             // one of them is a pairwise sum
+  bool is_cut_by_buffers_ = false;   // some sum is (ReductionKernel)
   bool depends_on_strides_ = false;  // a loop of sines and the like takes other ways for strided operands
   bool is_serial_ = false;           // a loop may set an exception, or a reduction goes through all blocks in order
   bool has_masks_ = false;           // a loop begins anywhere

@@ -281,6 +281,44 @@ bool RegionPlan::compute_tree(Frame* frame, Space* space, Extent count, Accumula
   return true;
 }
 
+bool RegionPlan::compute_pieces(Frame* frame, Space* space, Extent count, Pieces* pieces) const {
+  const Extent piece = std::max<Extent>(std::min(count, frame->piece), 1);  // there are parts without elements
+  const Extent number = (count + piece - 1) / piece;
+  const bool is_backwards = frame->direction == Direction::kBackwards;
+  pieces->of.resize(static_cast<std::size_t>(number));
+  for (Extent i = 0; i < number; ++i) {
+    const Extent place = is_backwards ? number - 1 - i : i;
+    const Extent begin = place * piece;
+    const Extent elements = std::min(piece, count - begin);
+    if (is_backwards) {
+      advance(frame, begin);
+    }
+    if (!compute_tree(frame, space, elements, pieces->of[static_cast<std::size_t>(place)].data())) {
+      return false;
+    }
+    if (is_backwards) {
+      advance(frame, -begin - elements);
+    }
+  }
+  if (is_backwards) {
+    advance(frame, count);
+  }
+  return true;
+}
+
+// The other reductions are in `reduced` already, block by block.
+void RegionPlan::add_pieces(const Pieces& pieces, Frame* frame) const {
+  for (std::size_t i = 0; i < reductions_.size(); ++i) {
+    if (!reductions_[i].kernel->is_pairwise) {
+      continue;
+    }
+    frame->reduced[i] = pieces.of.front()[i];
+    for (std::size_t k = 1; k < pieces.of.size(); ++k) {
+      add_leaves(*reductions_[i].kernel, pieces.of[k][i], &frame->reduced[i]);
+    }
+  }
+}
+
 bool RegionPlan::compute(Frame* frame, Space* space) const {
   if (frame->folds != nullptr && frame->folds->row != 0) {
     return compute_rows(frame, space);
@@ -289,15 +327,11 @@ bool RegionPlan::compute(Frame* frame, Space* space) const {
     if (frame->direction == Direction::kBackwards) {
       region_counts.backwards.add();
     }
-    std::array<Accumulator, kMaxRegionReductions> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-    if (!compute_tree(frame, space, frame->count, sums.data())) {
+    Pieces pieces;
+    if (!compute_pieces(frame, space, frame->count, &pieces)) {
       return false;
     }
-    for (std::size_t i = 0; i < reductions_.size(); ++i) {
-      if (reductions_[i].kernel->is_pairwise) {
-        frame->reduced[i] = sums[i];
-      }
-    }
+    add_pieces(pieces, frame);
     return true;
   }
   const bool has_together = space != nullptr && has_rows_together(*frame, *space);

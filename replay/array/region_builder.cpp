@@ -134,11 +134,12 @@ int RegionBuilder::astype(int operand, PyObject* descr) {
   return result;
 }
 
-// As ndarray.clip does it since 2.0.
+// As ndarray.clip does it since 1.26; older ones may take a number that is NaN for no bound.
 int RegionBuilder::clip(int operand, int low, int high) {
   const Ref ufunc = Ref::steal(PyObject_GetAttrString(np_.umath, "clip"));
   PyErr_Clear();
-  if (!ufunc || np_.major < 2 || !is_array_object(operand)) {
+  constexpr int kMinor = 26;
+  if (!ufunc || (np_.major < 2 && np_.minor < kMinor) || !is_array_object(operand)) {
     return refuse(RegionReason::kOther);
   }
   return apply({.ufunc = ufunc.get(), .operands = {operand, low, high}, .nin = 3});

@@ -100,6 +100,24 @@ bool RegionPlan::compute_row(Frame* frame, Space* space, Extent count, Accumulat
   return true;
 }
 
+bool RegionPlan::compute_long_row(Frame* frame, Space* space, Extent row) const {
+  Folds& folds = *frame->folds;
+  for (Extent left = row; left > 0;) {
+    const Extent piece = std::min(left, frame->piece);
+    std::array<Accumulator, kMaxRegionFolds> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+    if (!compute_row(frame, space, piece, sums.data())) {
+      return false;
+    }
+    for (std::size_t i = 0; i < folds_.size(); ++i) {
+      if (folds_[i].kernel->is_pairwise && folds.of[i].row() != 0) {
+        folds.of[i].take_sum(*folds_[i].kernel, sums[i], piece);
+      }
+    }
+    left -= piece;
+  }
+  return true;
+}
+
 bool RegionPlan::compute_rows(Frame* frame, Space* space) const {
   Folds& folds = *frame->folds;
   const Extent rows = std::max<Extent>(kBlock / folds.row, 1);
@@ -113,14 +131,8 @@ bool RegionPlan::compute_rows(Frame* frame, Space* space) const {
       }
       continue;
     }
-    std::array<Accumulator, kMaxRegionFolds> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-    if (!compute_row(frame, space, count, sums.data())) {
+    if (!compute_long_row(frame, space, count)) {
       return false;
-    }
-    for (std::size_t i = 0; i < folds_.size(); ++i) {
-      if (folds_[i].kernel->is_pairwise && folds.of[i].row() != 0) {
-        folds.of[i].take_sum(*folds_[i].kernel, sums[i], count);
-      }
     }
   }
   return true;

@@ -47,7 +47,10 @@ bool RegionBuilder::is_array_object(int object) const {
 bool RegionBuilder::is_integer_number(int object, unsigned type) const {
   const OperandCode code = objects_[static_cast<std::size_t>(object)].code;
   const bool is_float = type == kFloat || type == kDouble;
-  return np_.weak_scalars && ((code == kPyInt && (is_integer(type) || is_float)) || (code == kPyFloat && is_float));
+  if (!np_.weak_scalars) {
+    return code == kPyFloat && type == kDouble;  // whatever its value is
+  }
+  return (code == kPyInt && (is_integer(type) || is_float)) || (code == kPyFloat && is_float);
 }
 
 // The object's contents are those of the slot from now on.

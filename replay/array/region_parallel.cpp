@@ -23,7 +23,7 @@ struct RegionPlan::Part {
   bool is_split_otherwise = false;
   bool is_refused = false;
   int errors = 0;
-  std::array<Accumulator, kMaxRegionReductions> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  Pieces sums;
 };
 
 // What is reduced along axes is, between rows: each has a result of its own.
@@ -52,20 +52,20 @@ std::size_t RegionPlan::part_count(const Frame& frame) const {
   return parts;
 }
 
-// At multiples of `unit`, unless sums say where.
+// At multiples of `unit`; 0: where sums of the whole are cut.
 void RegionPlan::cut_tree(Extent begin, Extent count, Extent unit, std::size_t parts, std::vector<Part>* cut) const {
   if (parts == 1) {
-    cut->push_back({.begin = begin, .count = count});
+    cut->push_back({.begin = begin, .count = count, .sums = {}});
     return;
   }
-  const Extent left = is_tree_ ? left_half(count) : count / 2 / unit * unit;
+  const Extent left = unit == 0 ? left_half(count) : count / 2 / unit * unit;
   cut_tree(begin, left, unit, parts / 2, cut);
   cut_tree(begin + left, count - left, unit, parts / 2, cut);
 }
 
 void RegionPlan::add_tree(std::size_t parts, const Part*& next, Accumulator* sums) const {
   if (parts == 1) {
-    std::copy_n(next->sums.begin(), reductions_.size(), sums);
+    std::copy_n(next->sums.of.front().begin(), reductions_.size(), sums);
     ++next;
     return;
   }
@@ -102,7 +102,7 @@ void RegionPlan::compute_part(const Frame& whole, const Space* space, const Part
   place_blocks(memory.blocks + (memory.each * number), memory.block, &frame, place);
   frame.count = part->count;
   forget_float_status(float_units_);
-  part->is_done = is_tree_ ? compute_tree(&frame, place, part->count, part->sums.data()) : compute(&frame, place);
+  part->is_done = is_tree_ ? compute_pieces(&frame, place, part->count, &part->sums) : compute(&frame, place);
   frame.errors |= collect_float_status(float_units_);
   if (frame.streaming != nullptr) {
     finish_streaming();
@@ -115,7 +115,9 @@ void RegionPlan::compute_part(const Frame& whole, const Space* space, const Part
 bool RegionPlan::compute_in_parallel(Frame* frame, Space* space, const PartMemory& memory) const {
   std::vector<Part> parts;
   const Extent row = is_staged_ ? frame->row : frame->folds == nullptr ? 1 : frame->folds->row;
-  cut_tree(0, frame->count, std::max<Extent>(kBlock / row, 1) * row, memory.parts, &parts);
+  const bool is_whole = frame->piece >= frame->count;
+  const Extent rows = std::max<Extent>(kBlock / row, 1) * row;
+  cut_tree(0, frame->count, !is_tree_ ? rows : is_whole ? 0 : frame->piece, memory.parts, &parts);
   if (!run_parts(parts.size(),
                  [&](std::size_t number) { compute_part(*frame, space, memory, number, &parts[number]); })) {
     return !frame->is_donated && compute(frame, space);  // what has been written is written again
@@ -127,9 +129,15 @@ bool RegionPlan::compute_in_parallel(Frame* frame, Space* space, const PartMemor
     frame->is_split_otherwise |= part.is_split_otherwise;
     frame->is_refused |= part.is_refused;
   }
-  const Part* next = parts.data();
-  if (is_tree_) {
+  if (is_tree_ && is_done && is_whole) {
+    const Part* next = parts.data();
     add_tree(parts.size(), next, frame->reduced.data());
+  } else if (is_tree_ && is_done) {
+    Pieces all;
+    for (const Part& part : parts) {
+      all.of.insert(all.of.end(), part.sums.of.begin(), part.sums.of.end());
+    }
+    add_pieces(all, frame);
   }
   return is_done;
 }

@@ -52,6 +52,7 @@ int RegionBuilder::reduce(Reduction reduction, int operand) {
       {.kernel = &kernel, .reduction = reduction, .slot = static_cast<RegionPlan::Slot>(slot)});
   plan_->is_tree_ = plan_->is_tree_ || kernel.is_pairwise;
   plan_->is_serial_ = plan_->is_serial_ || !kernel.is_pairwise;
+  plan_->is_cut_by_buffers_ = plan_->is_cut_by_buffers_ || kernel.is_cut_by_buffers;
   plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
   ++plan_->calls_;
   return static_cast<int>(objects_.size()) - 1;
@@ -108,6 +109,7 @@ int RegionBuilder::reduce(Reduction reduction, int operand, std::span<const int>
   plan_->folds_.push_back(
       {.kernel = &kernel, .reduction = reduction, .axes = reduced, .slot = static_cast<RegionPlan::Slot>(slot)});
   plan_->nd_ = space_.nd;
+  plan_->is_cut_by_buffers_ = plan_->is_cut_by_buffers_ || kernel.is_cut_by_buffers;
   plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
   ++plan_->calls_;
   return static_cast<int>(objects_.size()) - 1;

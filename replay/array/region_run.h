@@ -2,7 +2,9 @@
 #pragma once
 
 #include <bitset>
+#include <boost/container/small_vector.hpp>
 #include <boost/container/static_vector.hpp>
+#include <limits>
 #include <optional>
 
 #include "replay/array/exact_leaves.h"
@@ -30,6 +32,8 @@ inline constexpr Extent kLongRowOfOne = 24;  // where a block is one call of a l
 // Elements of a row of which all blocks fit into the inner caches.
 inline constexpr Extent kMostRow = 8192;
 
+inline constexpr Extent kWhole = std::numeric_limits<Extent>::max();
+
 inline constexpr std::size_t padded(std::size_t bytes) { return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine; }
 
 // One run.
@@ -43,6 +47,7 @@ struct RegionPlan::Frame {
   Extent count = 1;
   const Band* band = nullptr;  // what is computed of the whole
   Extent block = 0;
+  Extent piece = kWhole;  // of a row, which is summed pairwise and added to the sum of those before
   Direction direction = Direction::kForwards;
   int errors = 0;         // floating point errors that were up before a loop that may clear them
   bool is_begun = false;  // a block has been reduced
@@ -58,6 +63,12 @@ struct RegionPlan::Frame {
   Extent row = 0;                                                     // elements that become one of a column
   const ExactCode* streaming = nullptr;                               // in place of the only step
   boost::container::static_vector<Slot, kMaxRegionOutputs> streamed;  // what it writes past the caches
+};
+
+// What NumPy sums on its own, one after another; mostly there is one piece only.
+struct RegionPlan::Pieces {
+  using Sums = std::array<Accumulator, kMaxRegionReductions>;
+  boost::container::small_vector<Sums, 1> of;
 };
 
 // Reductions along axes of one run.

@@ -63,7 +63,7 @@ def misaligned(array: np.ndarray) -> np.ndarray:
 def described(value: Any) -> tuple[Any, ...]:
     """Everything that can be seen of a result."""
     if not isinstance(value, np.ndarray):
-        raw = value.tobytes() if isinstance(value, np.generic) else repr(value)
+        raw = significant_bytes(np.asarray(value)) if isinstance(value, np.generic) else repr(value)
         return (type(value), getattr(value, "dtype", None), raw)
     return (
         type(value),
@@ -78,7 +78,9 @@ def described(value: Any) -> tuple[Any, ...]:
 
 
 def significant_bytes(value: np.ndarray) -> bytes:
-    """The bytes of the elements, without the padding of extended precision."""
+    """The bytes of the elements, without the padding of extended precision; of objects what they are."""
+    if value.dtype.hasobject:
+        return repr(value.tolist()).encode()
     raw = np.ascontiguousarray(value).tobytes()
     if value.dtype.char not in "gG" or np.finfo(np.longdouble).machep != -63:
         return raw

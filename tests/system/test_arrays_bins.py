@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import misaligned
+from arrays_support import NUMPY_2, misaligned
 from chains_support import Function, both, check
 from tagalong import _core
 
@@ -344,7 +344,8 @@ def test_among_operations(body: str) -> None:
     for size in (1, 10, 1000, 3000):
         before = _core._whole_regions()
         check(eager, traced, lambda size=size: points(size), {"all": "ignore"})
-        if body in TOGETHER:
+        # NumPy 1.x looks at the value of a number before it is a float beside integers.
+        if body in TOGETHER and (NUMPY_2 or "* 1.0" not in body):
             assert _core._whole_regions() > before, tagalong.explain(traced)
     for errstate in ({"all": "warn"}, {"all": "raise"}):
         for _ in range(3):

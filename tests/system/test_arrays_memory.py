@@ -18,6 +18,7 @@ from arrays_support import (
     ERRSTATES,
     LARGE,
     NUMBER_OPERATORS,
+    NUMPY_2,
     Seen,
     at_once,
     compare_runs,
@@ -377,8 +378,7 @@ def test_memory_of_large_results_is_taken_by_the_next_ones() -> None:
     assert len(contextvars.copy_context()) == variables
     third.resize(200_000, refcheck=False)
     assert third[:100_000].tobytes() == second.tobytes() and not third[100_000:].any()
-    multiarray = getattr(np, "_core", None) or np.core
-    name = multiarray.multiarray.get_handler_name
+    name = (np._core if NUMPY_2 else np.core).multiarray.get_handler_name
     assert name(third) == name(second) == name(x.copy())
 
 

@@ -95,11 +95,12 @@ def assert_runs(traced: Any) -> None:
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_rows_of_every_length(name: str) -> None:
     eager, traced = made(f"return {EXPRESSIONS[name]}", images(40, 70))
+    is_joined = name not in {"exp", "log"} or name in _core._vector_functions()
     for row in ROWS:
         for rows in (7, 19, 41):
             count = together(eager, traced, images(rows, row + 6))
             # Long rows that are divided by several numbers are multiplied instead, one by one.
-            if row >= 24 and row < 300 and rows == 41:
+            if is_joined and row >= 24 and row < 300 and rows == 41:
                 assert count > (rows // 6 if name == "every third row" else rows // 2), (row, rows)
     assert_runs(traced)
 
@@ -125,7 +126,8 @@ def test_a_special_value_at_each_place(name: str, value: float) -> None:
     for _ in range(15):
         rows, row = random.randrange(8, 45), random.randrange(30, 140)
         eager, traced = made(f"return {EXPRESSIONS[name]}", images(40, 70))
-        assert together(eager, traced, images(40, 70)) > 0
+        count = together(eager, traced, images(40, 70))
+        assert count > 0 or (name == "exp" and name not in _core._vector_functions())
         arrays = images(rows, row)()
         arrays[random.randrange(2)][random.randrange(rows), random.randrange(row)] = value
         errstate = random.choice(ERRSTATES)

@@ -334,6 +334,19 @@ def test_late_exceptions_end_a_recording() -> None:
     assert tagalong.stats(traced).hits >= 1
 
 
+@pytest.mark.parametrize("code", "?dD")
+def test_what_has_no_loop(code: str) -> None:
+    """Whoever makes such an exception, whose class NumPy has written in Python, is called by no instruction."""
+    names = "sign bitwise_not floor gcd isnat subtract left_shift"
+    for name in names.split():
+        call = f"np.{name}(" + ("x + x)" if getattr(np, name).nin == 1 else "x + x, x)")
+        for body in (
+            f"return {call}",
+            f"try:\n        return {call}\n    except TypeError as error:\n        return str(error)",
+        ):
+            compare(f"def f(x):\n    {body}\n", lambda: [np.ones(LARGE, code)])
+
+
 def test_a_handler_between_two_operations() -> None:
     source = """
 def f(x, y):

@@ -1,0 +1,110 @@
+"""Sums where NumPy's buffers hold more or less than usual: 1.x sums what each holds on its own, 2.x does not.
+
+The numbers are of very different size, so that no other order gives the same sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import subprocesses
+import tagalong
+from arrays_support import NUMPY_2
+from chains_support import Regions, both, check, regions_run
+from tagalong import _core
+
+USUAL = 8192
+ELEMENTS = (16, 512, 1024, 4096, USUAL, 16_384, 1_000_000)
+SIZES: tuple[tuple[int, ...], ...] = ((15,), (1000,), (1025,), (5000,), (8193,), (20_003,), (100_000,))
+ROWS: tuple[tuple[int, ...], ...] = ((40, 17), (9, 1000), (7, 3000), (6, 8192), (5, 8200), (3, 20_001))
+PROGRAMS = {
+    "sum": ("return np.sum(x * y - x)", SIZES + ROWS),
+    "mean": ("return (x * y - x).mean(), x * y", SIZES),
+    "several": ("a = x * y\n    return a.sum(), np.mean(a - x), a.max() if a.size == 1 else 0", SIZES),
+    "sum of an array": ("return np.sum(x), np.mean(y)", SIZES),
+    "sweeps": ("a = x - np.mean(x)\n    return np.sum(a * a), a", SIZES),
+    "softmax": ("e = np.exp(x * 1e-9)\n    return e / e.sum()", SIZES),
+    "rows": ("a = x * y\n    return a.sum(axis=1), a.max(axis=1), np.mean(a, axis=-1, keepdims=True)", ROWS),
+    "rows and columns": ("a = x * y\n    return a.sum(axis=1), a.max(axis=0)", ROWS),
+    "of columns": ("return x / np.sqrt((x * x).sum(axis=1, keepdims=True))", ROWS),
+}
+
+
+@pytest.fixture(params=ELEMENTS, autouse=True)
+def buffers(request: pytest.FixtureRequest) -> Iterator[int]:
+    Regions.begin()
+    before = np.setbufsize(request.param)
+    yield request.param
+    np.setbufsize(before)
+
+
+@pytest.fixture(params=[1, 2])
+def threads(request: pytest.FixtureRequest) -> None:
+    _core.set_option("threads", request.param)
+    _core.set_option("worth_part", 2048)
+    _core.set_option("worth_turning", 1)
+
+
+def uneven(shape: tuple[int, ...], code: str) -> Callable[[], list[Any]]:
+    random = np.random.default_rng(shape)
+    made = [
+        (random.standard_normal(shape) * 10.0 ** random.uniform(-7, 7, shape)).astype(code) for _ in range(2)
+    ]
+    return lambda: [array.copy() for array in made]
+
+
+@pytest.mark.parametrize("code", "df")
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.usefixtures("threads")
+def test_sums(name: str, code: str, buffers: int) -> None:
+    body, shapes = PROGRAMS[name]
+    eager, traced = both(f"def f(x, y):\n    {body}\n")
+    for _ in range(4):
+        check(eager, traced, uneven(shapes[1], code), {"all": "ignore"})
+    for shape in shapes:
+        before = regions_run()
+        check(eager, traced, uneven(shape, code), {"all": "ignore"})
+        if (NUMPY_2 or buffers >= USUAL) and name not in {"rows and columns"}:
+            assert regions_run() > before, (shape, tagalong.explain(traced))
+
+
+@pytest.mark.usefixtures("threads")
+def test_buffers_that_change() -> None:
+    """From call to call: what has been found out about the first ones does not hold for the next."""
+    eager, traced = both("def f(x, y):\n    return np.sum(x * y - x), (x + y).mean()\n")
+    for _ in range(4):
+        check(eager, traced, uneven((3000,), "d"))
+    for elements in (*ELEMENTS, *reversed(ELEMENTS)):
+        np.setbufsize(elements)
+        for shape in SIZES:
+            check(eager, traced, uneven(shape, "d"))
+
+
+FIRST = """
+import numpy as np, tagalong
+from tagalong import _core
+_core.set_option("regions", 2)
+np.setbufsize({elements})
+def f(x, y):
+    return np.sum(x * y - x)
+traced = tagalong.trace(f)
+random = np.random.default_rng(1)
+for elements in (3000, 3000, 3000, 3000, 9000, 100_000):
+    for buffer in ({elements}, 16, 8192):
+        np.setbufsize(buffer)
+        x, y = random.standard_normal((2, elements)) * 10.0 ** random.uniform(-7, 7, elements)
+        z = x * y - x
+        assert traced(x, y).tobytes() == np.add.reduce(z).tobytes(), (elements, buffer)
+print(_core._region_counts()[1] > 0)
+"""
+
+
+def test_the_first_buffers_are_others(buffers: int) -> None:
+    """How NumPy sums is found out with the buffers that there are then."""
+    done = subprocesses.run("-c", FIRST.format(elements=buffers))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "True" or (not NUMPY_2 and buffers > 1 << 16), done.stderr
