@@ -29,12 +29,17 @@ struct Handler {
 };
 constexpr const char* kCapsule = "mem_handler";
 constexpr std::size_t kMostLent = 8;
-constexpr unsigned kOften = 2;  // taken: to join the pages takes as long as to use them apart as often
+// Smaller ones have few large pages in them, if any.
+constexpr std::size_t kLeastJoined = 4U << 20U;
+// How often memory has been taken when its pages are joined: that takes as long as to use them apart so often, where the
+// system gets those pages back each time, and where it does not.
+constexpr unsigned kOftenLent = 2;
+constexpr unsigned kOftenOwn = 16;
 
 struct Kept {
   void* memory;
   std::size_t size;
-  unsigned taken = 0;  // how often, of large ones
+  unsigned taken = 0;  // how often, where pages may be joined
 };
 
 // In the order in which they have come.
@@ -48,7 +53,7 @@ struct Store {
   Shelf ordinary{.most = kMostKeptTogether};
   Shelf large{.most = kMostLargeTogether};  // larger ones, of whose pages the system takes what it needs
   std::uint64_t taken = 0;                  // how often
-  std::vector<Kept> lent;                   // large ones that have been taken, the last of them
+  std::vector<Kept> lent;                   // those of kLeastJoined and more that have been taken, the last of them
   Handler handler{};
   Allocator numpys{};
   PyObject* capsule = nullptr;
@@ -67,8 +72,9 @@ Shelf& shelf_of(std::size_t size) { return size <= kMostKeptTogether ? store().o
 bool lend_pages(void* memory, std::size_t size) { return advise_pages(memory, size, MADV_FREE) == 0; }
 
 // Of memory in small pages each of which is said to be free, and then written again, the system notes it page by page:
-// that takes as long as to compute what is written there. Whoever had it before NumPy may not have asked for large
-// ones.
+// that takes as long as to compute what is written there. And where an array is read again from the third cache, as in
+// softmax, a fifth of the time is looking for its pages. Whoever had the memory before NumPy may not have asked for
+// large ones.
 void join_pages(void* memory, std::size_t size) {
 #ifdef MADV_COLLAPSE
   constexpr int kCollapse = MADV_COLLAPSE;
@@ -116,7 +122,7 @@ void* take(void* context, std::size_t size) {
     for (auto found = shelf.kept.end(); found-- != shelf.kept.begin();) {
       if (found->size == size) {
         void* memory = found->memory;
-        if (size > kMostKeptTogether) {
+        if (size >= kLeastJoined) {
           if (own.lent.size() == kMostLent) {
             own.lent.erase(own.lent.begin());
           }
@@ -152,12 +158,12 @@ void give(void* context, void* memory, std::size_t size) {
   const bool is_kept = memory != nullptr && size >= kLeastKept && size <= kMostLargeTogether;
   const bool is_large = is_kept && size > kMostKeptTogether;
   unsigned taken = 0;
-  if (is_large) {
+  if (is_kept && size >= kLeastJoined) {
     {
       const std::scoped_lock lock(own.mutex);
       taken = times_taken(memory, size);
     }
-    if (taken == kOften) {
+    if (taken == (is_large ? kOftenLent : kOftenOwn)) {
       join_pages(memory, size);
     }
   }
