@@ -28,6 +28,7 @@ constexpr std::array kRows{
     OptionRow{"worth_waiting", [](long value) { recorder::worth_waiting = value; }},
     OptionRow{"quick_roots", [](long value) { array::quick_roots = static_cast<int>(value); }},
     OptionRow{"worth_streaming", [](long value) { array::worth_streaming = value; }},
+    OptionRow{"worth_asking", [](long value) { array::worth_asking = value; }},
     OptionRow{"worth_turning", [](long value) { array::worth_turning = value; }},
     OptionRow{"worth_in_place", [](long value) { array::worth_in_place = value; }},
     OptionRow{"worth_bands", [](long value) { array::worth_bands = value; }},

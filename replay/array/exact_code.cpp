@@ -107,7 +107,8 @@ ExactCode::ExactCode(const Made& made) : made_(made) {}
 std::shared_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation> operations,
                                                  std::span<const ExactInput> inputs,
                                                  std::span<const std::uint8_t> stored, ExactSum sum,
-                                                 std::span<const std::uint8_t> streamed, const ExactFinding& finding) {
+                                                 std::span<const std::uint8_t> streamed, const ExactFinding& finding,
+                                                 bool asks_ahead) {
   if (!has_avx512()) {
     return nullptr;
   }
@@ -117,7 +118,8 @@ std::shared_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
               .sum = sum,
               .streamed = {streamed.begin(), streamed.end()},
               .finding = finding,
-              .has_quick_roots = finding.result < 0 && wants_quick_roots(operations, !streamed.empty())};
+              .has_quick_roots = finding.result < 0 && wants_quick_roots(operations, !streamed.empty()),
+              .asks_ahead = asks_ahead};
   using Kept = std::pair<Made, std::shared_ptr<const ExactCode>>;
   static auto* const kept = new std::list<Kept>;  // for the process; last asked for, first
   if (const auto known = std::ranges::find(*kept, wanted, &Kept::first); known != kept->end()) {
@@ -138,7 +140,7 @@ ExactCode::Code ExactCode::place(const Made& made, std::span<const std::uint8_t>
   // Scalars are in registers all the time, as far as there are enough.
   const auto attempt = [&](std::size_t vectors, std::size_t* hoisted) {
     ExactEmitter emitter(made.operations, made.inputs, made.stored, made.streamed, made.sum, divisors, made.finding,
-                         has_quick_roots);
+                         has_quick_roots, made.asks_ahead);
     const bool is_made = emitter.emit(vectors, *hoisted);
     *hoisted = emitter.hoisted();
     if (!is_made) {
@@ -191,7 +193,7 @@ std::shared_ptr<const ExactCode> ExactCode::make_anew(const Made& wanted) {
 
 std::shared_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>, std::span<const ExactInput>,
                                                  std::span<const std::uint8_t>, ExactSum, std::span<const std::uint8_t>,
-                                                 const ExactFinding&) {
+                                                 const ExactFinding&, bool) {
   return nullptr;
 }
 

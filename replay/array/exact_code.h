@@ -111,11 +111,15 @@ class ExactCode {
   static std::shared_ptr<const ExactCode> make(std::span<const ExactOperation> operations,
                                                std::span<const ExactInput> inputs, std::span<const std::uint8_t> stored,
                                                ExactSum sum = {}, std::span<const std::uint8_t> streamed = {},
-                                               const ExactFinding& finding = {});
+                                               const ExactFinding& finding = {}, bool asks_ahead = false);
   // The same with these of the stored doubles written past the caches. They have to lie at multiples of kStreamedBytes,
   // and what has been written is there for other threads after a fence.
   [[nodiscard]] std::shared_ptr<const ExactCode> streaming(std::span<const std::uint8_t> streamed) const {
     return make(made_.operations, made_.inputs, made_.stored, made_.sum, streamed);
+  }
+  // The same, asking for memory before it is read.
+  [[nodiscard]] std::shared_ptr<const ExactCode> asking_ahead() const {
+    return make(made_.operations, made_.inputs, made_.stored, made_.sum, {}, {}, true);
   }
   static constexpr std::size_t kStreamedBytes = 16;
   static constexpr std::size_t kMostKept = 64;
@@ -171,6 +175,7 @@ class ExactCode {
     std::vector<std::uint8_t> streamed;
     ExactFinding finding;
     bool has_quick_roots = false;
+    bool asks_ahead = false;
 
     bool operator==(const Made&) const = default;
   };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "replay/array/lanes.h"
+#include "replay/array/streaming.h"
 #include "replay/native/drafts.h"
 
 namespace tagalong::array {
@@ -58,7 +59,8 @@ std::span<const Constant> operands_of(Exact what) {
 
 ExactEmitter::ExactEmitter(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs,
                            std::span<const std::uint8_t> stored, std::span<const std::uint8_t> streamed, ExactSum sum,
-                           std::span<const std::uint8_t> divisors, const ExactFinding& finding, bool has_quick_roots)
+                           std::span<const std::uint8_t> divisors, const ExactFinding& finding, bool has_quick_roots,
+                           bool asks_ahead)
     : CodeGenerator(Xbyak::DEFAULT_MAX_CODE_SIZE, Xbyak::AutoGrow, replay::native::Drafts::memory()),
       operations_(operations),
       inputs_(inputs),
@@ -67,7 +69,8 @@ ExactEmitter::ExactEmitter(std::span<const ExactOperation> operations, std::span
       divisors_(divisors),
       sum_(sum),
       finding_(finding),
-      has_quick_roots_(has_quick_roots) {
+      has_quick_roots_(has_quick_roots),
+      asks_ahead_(asks_ahead) {
   setDefaultJmpNEAR(true);
 }
 
@@ -428,6 +431,9 @@ void ExactEmitter::load(const Value& value) {
     vptestmq(k3, Zmm(value.place), Zmm(value.place));
     vpmovm2q(Zmm(value.place), k3);
     return;
+  }
+  if (asks_ahead_ && !is_rest_) {
+    prefetcht0(ptr[address(value) + kAhead]);
   }
   vmovupd(masked(value.place), ptr[address(value)]);
 }

@@ -85,7 +85,8 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
 
   ExactEmitter(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs,
                std::span<const std::uint8_t> stored, std::span<const std::uint8_t> streamed, ExactSum sum,
-               std::span<const std::uint8_t> divisors, const ExactFinding& finding, bool has_quick_roots);
+               std::span<const std::uint8_t> divisors, const ExactFinding& finding, bool has_quick_roots,
+               bool asks_ahead);
 
   // Rounds of so many vectors, with at most so many scalars and constants in registers all the time. False: there are
   // more values at once than registers.
@@ -248,6 +249,7 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   int sum_place_ = kNowhere;
   ExactFinding finding_;
   bool has_quick_roots_;
+  bool asks_ahead_;
   struct Found {
     int value, place;  // registers
     int before;        // the value of the last item, if it was an even one

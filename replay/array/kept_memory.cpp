@@ -31,8 +31,8 @@ constexpr const char* kCapsule = "mem_handler";
 constexpr std::size_t kMostLent = 8;
 // Smaller ones have few large pages in them, if any.
 constexpr std::size_t kLeastJoined = 4U << 20U;
-// How often memory has been taken when its pages are joined: that takes as long as to use them apart so often, where the
-// system gets those pages back each time, and where it does not.
+// How often memory has been taken when its pages are joined: that takes as long as to use them apart so often, where
+// the system gets those pages back each time, and where it does not.
 constexpr unsigned kOftenLent = 2;
 constexpr unsigned kOftenOwn = 16;
 

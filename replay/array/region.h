@@ -59,6 +59,7 @@ struct RegionCounts {
   std::uint64_t donated = 0;    // results in the memory of what was there before
   std::uint64_t parts = 0;      // of those that several threads may have computed
   Tally streamed;               // blocks whose results were written past the caches
+  Tally asked_ahead;            // blocks that were asked for before they were read
   Tally joined_sums;            // blocks that were summed while they were computed
   Tally rows_kept;              // blocks of the same row again and again that were there already
   Tally rows_together;          // that lie apart, computed with others by one call of machine code
@@ -305,6 +306,7 @@ class RegionPlan {
   static bool compute_masked(const Operation& operation, char** data, const Extent* strides, Extent count);
   bool compute_operation(std::size_t number, Frame* frame, Extent count) const;
   void begin_streaming(Frame* frame, const Space* space) const;
+  void begin_asking(Frame* frame, const Space* space) const;
   [[nodiscard]] bool is_bound_by_memory() const;
   [[nodiscard]] Extent bytes_moved() const;
   static bool may_stream(const Frame& frame);
@@ -320,6 +322,8 @@ class RegionPlan {
   ExactSum sum_;                                        // that the steps compute, too
   mutable std::shared_ptr<const ExactCode> streaming_;  // the only step, writing past the caches; once it is needed
   mutable bool is_streaming_made_ = false;
+  mutable std::shared_ptr<const ExactCode> asking_;  // the only step, asking for memory ahead; once it is needed
+  mutable bool is_asking_made_ = false;
   using Items = boost::container::static_vector<Slot, kMaxRegionInputs>;
   struct Finding {
     std::shared_ptr<const ExactCode> code;  // null: there is none

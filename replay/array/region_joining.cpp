@@ -282,8 +282,14 @@ RegionPlan::Outcome RegionPlan::compute_steps(Frame* frame, Extent count) const 
       if (!frame->streaming->run(frame->data.data(), count)) {
         return Outcome::kOpen;
       }
-    } else if (!step.code->run(frame->data.data(), count)) [[unlikely]] {
-      return Outcome::kOpen;
+    } else {
+      const ExactCode& code = frame->asking == nullptr ? *step.code : *frame->asking;
+      if (frame->asking != nullptr) {
+        region_counts.asked_ahead.add();
+      }
+      if (!code.run(frame->data.data(), count)) [[unlikely]] {
+        return Outcome::kOpen;
+      }
     }
   }
   return Outcome::kDone;

@@ -61,6 +61,7 @@ struct RegionPlan::Frame {
   Folds* folds = nullptr;
   ExactLeaves leaves;
   Extent row = 0;                                                     // elements that become one of a column
+  const ExactCode* asking = nullptr;                                  // in place of the only step
   const ExactCode* streaming = nullptr;                               // in place of the only step
   boost::container::static_vector<Slot, kMaxRegionOutputs> streamed;  // what it writes past the caches
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "replay/array/region_run.h"
 
@@ -22,6 +23,7 @@ long cache_bytes() {
 }  // namespace
 
 long worth_streaming = cache_bytes();
+long worth_asking = 1L << 20;
 
 bool is_resident(const char* data, std::size_t bytes) {
   static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
@@ -66,6 +68,23 @@ void RegionPlan::begin_streaming(Frame* frame, const Space* space) const {
     streaming_ = steps_.front().code->streaming({frame->streamed.data(), frame->streamed.size()});
   }
   frame->streaming = streaming_.get();
+}
+
+// What functions are computed of, and is summed, waits for memory beside the caches that are near: there the processor
+// asks itself only for what lies in the same page. Whoever reads pages of four kilobytes waits for each of them to be
+// found; where a loop does little else it waits for the bytes, and nothing helps.
+void RegionPlan::begin_asking(Frame* frame, const Space* space) const {
+  if (frame->streaming != nullptr || space != nullptr || !is_joined_ || is_staged_ || sum_.result < 0 ||
+      steps_.front().is_quotient || static_cast<long>(frame->count) * static_cast<long>(kItemSize) < worth_asking)
+      [[likely]] {
+    return;
+  }
+  const bool has_functions =
+      std::ranges::any_of(operations_, [](const Operation& operation) { return is_function(operation.exact); });
+  if (has_functions && !std::exchange(is_asking_made_, true)) {
+    asking_ = steps_.front().code->asking_ahead();
+  }
+  frame->asking = asking_.get();
 }
 
 // Whether the bytes of an element, as long as they take from and to memory, are more than its operations: otherwise

@@ -16,6 +16,11 @@ namespace tagalong::array {
 
 // Bytes of a region's results from which on they are; less for tests.
 extern long worth_streaming;
+// Bytes of a row from which on memory is asked for ahead.
+extern long worth_asking;
+
+// How far ahead of where it is read memory is asked for, in bytes, where that pays.
+inline constexpr int kAhead = 2048;
 
 // Whether there are pages behind this memory, as far as its middle can tell.
 [[nodiscard]] bool is_resident(const char* data, std::size_t bytes);

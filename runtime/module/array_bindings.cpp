@@ -110,6 +110,7 @@ std::uint64_t quotients_in_two() { return array::quotients_in_two.count(); }
 
 std::uint64_t regions_at_once() { return array::region_counts.at_once; }
 std::uint64_t regions_twice() { return array::region_counts.twice; }
+std::uint64_t blocks_asked_ahead() { return array::region_counts.asked_ahead.count(); }
 std::uint64_t streamed_blocks() { return array::region_counts.streamed.count(); }
 std::uint64_t joined_sums() { return array::region_counts.joined_sums.count(); }
 std::uint64_t own_reductions() { return array::own_reductions.count(); }
@@ -185,6 +186,7 @@ void export_arrays() {
           "Regions that were computed into arrays that are there already, since nothing could be raised, for tests.");
   py::def("_regions_twice", regions_twice, "Regions that were tried first, then computed in place, for tests.");
   py::def("_streamed_blocks", streamed_blocks, "Blocks whose results were written past the caches, for tests.");
+  py::def("_blocks_asked_ahead", blocks_asked_ahead, "Blocks of which memory was asked for ahead, for tests.");
   py::def("_joined_sums", joined_sums, "Blocks that were summed while they were computed, for tests.");
   py::def("_own_reductions", own_reductions, "Calls of reduce loops that are not NumPy's, for tests.");
   py::def("_rows_together", rows_together, "Rows that lie apart, computed by one call of machine code, for tests.");

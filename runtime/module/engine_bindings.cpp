@@ -248,6 +248,7 @@ py::dict options() {
   result["worth_waiting"] = recorder::worth_waiting;
   result["quick_roots"] = array::quick_roots;
   result["worth_streaming"] = array::worth_streaming;
+  result["worth_asking"] = array::worth_asking;
   result["worth_turning"] = array::worth_turning;
   result["worth_in_place"] = array::worth_in_place;
   result["worth_bands"] = array::worth_bands;

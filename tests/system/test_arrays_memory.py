@@ -8,6 +8,7 @@ import operator
 import sys
 import weakref
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -478,3 +479,19 @@ print(huge_pages(address) - before)
     if done.stderr.strip() == "no such request":
         pytest.skip(done.stderr.strip())
     assert (int(done.stdout) >= 16) == (calls > 1), done.stderr
+
+
+@pytest.mark.parametrize("mib", [3, 5, 9, 33])
+def test_memory_that_is_taken_often(mib: int) -> None:
+    """Its pages are joined while nobody has it."""
+
+    def f(x, y):
+        return x * y + 1.0 - y
+
+    eager = FunctionType(f.__code__.replace(), {})
+    tagalong.trace(f)
+    before = _core._kept_memory_taken()
+    for number in range(40):
+        x = np.linspace(number, number + 1.0, (mib << 20) // 8 + number % 3)
+        assert f(x, x).tobytes() == eager(x, x).tobytes()
+    assert _core._kept_memory_taken() - before >= 20

@@ -130,3 +130,28 @@ def test_bits(program: Callable[[Any], Any], kind: str) -> None:
     for size in SIZES:
         x = values(kind, 2 * size)[::2]
         assert said(traced, x) == said(program, x), size
+
+
+FAR = 1 << 17  # elements from which on memory is asked for ahead
+
+
+@pytest.mark.parametrize("size", [FAR - 1, FAR, FAR + 1, FAR + 32, FAR + 255, FAR + 257, 2 * FAR + 1000])
+@pytest.mark.parametrize("program", [largest, smallest], ids=lambda program: program.__name__)
+def test_extremes_of_large_arrays(program: Callable[[Any], Any], size: int) -> None:
+    """Wherever the extreme is, also behind the last element for which memory is asked."""
+    _core.set_option("regions", 2)
+    _core.set_option("threads", 1)
+    traced = tagalong.trace(FunctionType(program.__code__.replace(), globals()))
+    x = RANDOM.normal(size=size)
+    for _ in range(WARM_UP):
+        traced(x)
+    before = _core._region_counts()[1]
+    for place in (0, 1, 31, 32, size // 2, size - 300, size - 256, size - 33, size - 32, size - 8, size - 1):
+        y = x.copy()
+        y[place] = 100.0 if program is largest else -100.0
+        assert described(traced(y)) == described(program(y)), place
+    assert _core._region_counts()[1] >= before + 11
+    y[size // 3] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert described(traced(y)) == described(program(y))

@@ -49,6 +49,16 @@ def with_nans(arrays: list[Any]) -> list[Any]:
     return arrays
 
 
+def has_functions() -> bool:
+    """Whether exp and log are joined with other operations."""
+    for ufunc in (np.exp, np.log):
+        _core._UfuncSite().call(ufunc, [np.ones(3)], 0)
+    return set(_core._vector_functions()) == {"exp", "log"}
+
+
+ARE_USED = has_functions()
+
+
 def streams_at_all() -> bool:
     """Whether operations are joined on this machine."""
     eager, traced = both("def f(x, y, z):\n    return (x * y + x) * 2.0\n")
@@ -182,3 +192,28 @@ def test_random_programs() -> None:
     random = Random("streaming")
     for number in range(20):
         compare_program(random, 8, loops=number % 2 == 1)
+
+
+ASKED = {
+    "softmax": "e = np.exp(x * 0.01 - np.max(x))\n    return e / e.sum()",
+    "entropy": "return np.sum(np.log(np.abs(x) + 1.0) * y), np.mean(y)",
+    "beside a result": "a = np.exp(x * 0.1) * y - z\n    return a, a.sum(), a * 2.0",
+    "roots, too": "return (np.sqrt(np.abs(x)) + np.exp(y * 0.1) / 3.0).sum()",
+}
+
+
+@pytest.mark.skipif(not ARE_USED, reason="NumPy's functions are called")
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", ASKED)
+def test_memory_that_is_asked_for_ahead(name: str, size: int) -> None:
+    """Up to the last element of arrays, behind which there may be no memory."""
+    _core.set_option("worth_streaming", 1 << 40)
+    _core.set_option("worth_asking", 1)
+    eager, traced = both(f"def f(x, y, z):\n    {ASKED[name]}\n")
+    for _ in range(5):
+        check(eager, traced, operands(4000))
+    before = _core._blocks_asked_ahead()
+    check(eager, traced, operands(size, shift=1))
+    assert _core._blocks_asked_ahead() > before
+    for strange in (strided, with_nans):
+        check(eager, traced, lambda strange=strange: strange(operands(size)()))
