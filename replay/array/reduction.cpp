@@ -165,7 +165,7 @@ bool learn_pieces(const Numpy& np, ReductionKernel* kernel) {
   }
   bool is_whole = true;
   bool is_cut = true;
-  std::vector<T> values = unequal_values<T>(counts.back());
+  std::vector<T> values = unequal_values<T>(std::ranges::max(counts));
   const Ref ufunc = Ref::steal(PyObject_GetAttrString(np.umath, "add"));
   for (Extent count : counts) {
     PyObject* descr = np.descr[kernel->type];
