@@ -281,25 +281,31 @@ bool can_cast(const Numpy& np, PyObject* from, unsigned to, const char* casting)
   return can && can.get() == Py_True;
 }
 
-bool float_error_mask(const Numpy& np, const char* ufunc_name, int* mask, Ref* error_object) {
-  int buffer_size = 0;
+namespace {
+
+// What 1.x asks of the program before each operation. False: an exception is set.
+bool take_py_values(const Numpy& np, const char* ufunc_name, int* buffer_size, int* mask, Ref* error_object) {
   PyObject* object = nullptr;
-  const int status = np.get_py_values(ufunc_name, &buffer_size, mask, &object);
+  const int status = np.get_py_values(ufunc_name, buffer_size, mask, &object);
   *error_object = Ref::steal(object);
   return status >= 0;
+}
+
+}  // namespace
+
+bool float_error_mask(const Numpy& np, const char* ufunc_name, int* mask, Ref* error_object) {
+  int buffer_size = 0;
+  return take_py_values(np, ufunc_name, &buffer_size, mask, error_object);
 }
 
 Extent buffer_size(const Numpy& np) {
   constexpr int kDefault = 8192;
   int size = kDefault;
-  if (np.get_py_values != nullptr) {
-    int mask = 0;
-    PyObject* object = nullptr;
-    if (np.get_py_values("region", &size, &mask, &object) < 0) {
-      PyErr_Clear();
-      size = kDefault;
-    }
-    Py_XDECREF(object);
+  int mask = 0;
+  Ref error_object;
+  if (np.get_py_values != nullptr && !take_py_values(np, "region", &size, &mask, &error_object)) {
+    PyErr_Clear();
+    return kDefault;
   }
   return size;
 }

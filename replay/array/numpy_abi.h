@@ -211,12 +211,12 @@ class BeforeReport {
 // np.can_cast of a dtype or a scalar; leaves no exception behind.
 [[nodiscard]] bool can_cast(const Numpy& np, PyObject* from, unsigned to, const char* casting);
 
-// Reports floating point errors as a ufunc of this name would under the current errstate; false: exception set.
 // 1.x: what the errstate does with each error, three bits each, and whom it calls. False: an exception is set.
 [[nodiscard]] bool float_error_mask(const Numpy& np, const char* ufunc_name, int* mask, Ref* error_object);
 // Elements that NumPy 1.x takes at a time where it copies what it computes with; the default otherwise. Clears its own
 // exceptions.
 [[nodiscard]] Extent buffer_size(const Numpy& np);
+// Reports floating point errors as a ufunc of this name would under the current errstate; false: exception set.
 [[nodiscard]] bool report_float_errors(const Numpy& np, const char* ufunc_name, int errors);
 
 }  // namespace tagalong::array

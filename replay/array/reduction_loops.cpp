@@ -66,7 +66,6 @@ template <bool of_largest>
 [[gnu::noinline]] TAGALONG_AVX512 bool find(const double* values, Extent count, double* result) {
   constexpr Extent kTogether = 4;
   constexpr Extent kWorthAligning = 256;  // elements
-  constexpr Extent kFar = 1L << 17;       // more than the inner caches hold beside others
   const __m512d first = _mm512_set1_pd(*result);
   __mmask8 nans = _mm512_cmp_pd_mask(first, first, _CMP_UNORD_Q);
   __m512d one = first;
@@ -97,7 +96,8 @@ template <bool of_largest>
   };
   // Who looks for the pages of what comes next in time, where they are small ones, waits a fifth less. More than this
   // is left at the end of the loop.
-  for (const Extent most = count >= kFar ? count - kAhead / kItem : 0; done + kTogether * kLanes <= most;) {
+  for (const Extent most = count * kItem >= worth_asking ? count - kAhead / kItem : 0;
+       done + kTogether * kLanes <= most;) {
     for (Extent line = 0; line < kTogether; ++line) {
       _mm_prefetch(reinterpret_cast<const char*>(values + done + line * kLanes) + kAhead, _MM_HINT_T0);
     }

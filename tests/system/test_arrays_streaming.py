@@ -12,6 +12,7 @@ import pytest
 from arrays_support import at_once
 from chains_support import both, check, compare_program
 from tagalong import _core
+from test_arrays_vectors import ARE_USED
 
 # Multiples of a vector and of a block, and none; all more than a block; one part and several.
 SIZES = (1025, 4103, 24_596, 100_003)
@@ -47,16 +48,6 @@ def with_nans(arrays: list[Any]) -> list[Any]:
     for array in arrays:
         array[array.size * 2 // 3] = np.nan
     return arrays
-
-
-def has_functions() -> bool:
-    """Whether exp and log are joined with other operations."""
-    for ufunc in (np.exp, np.log):
-        _core._UfuncSite().call(ufunc, [np.ones(3)], 0)
-    return set(_core._vector_functions()) == {"exp", "log"}
-
-
-ARE_USED = has_functions()
 
 
 def streams_at_all() -> bool:

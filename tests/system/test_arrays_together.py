@@ -15,6 +15,7 @@ import tagalong
 from arrays_support import ERRSTATES, HAS_VECTORS
 from chains_support import Regions, both, check, regions_run
 from tagalong import _core
+from test_arrays_vectors import ARE_USED
 
 pytestmark = pytest.mark.skipif(not HAS_VECTORS, reason="no machine code for arrays")
 WARM_UP = 8
@@ -95,7 +96,7 @@ def assert_runs(traced: Any) -> None:
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_rows_of_every_length(name: str) -> None:
     eager, traced = made(f"return {EXPRESSIONS[name]}", images(40, 70))
-    is_joined = name not in {"exp", "log"} or name in _core._vector_functions()
+    is_joined = ARE_USED or name not in {"exp", "log"}
     for row in ROWS:
         for rows in (7, 19, 41):
             count = together(eager, traced, images(rows, row + 6))
@@ -127,7 +128,7 @@ def test_a_special_value_at_each_place(name: str, value: float) -> None:
         rows, row = random.randrange(8, 45), random.randrange(30, 140)
         eager, traced = made(f"return {EXPRESSIONS[name]}", images(40, 70))
         count = together(eager, traced, images(40, 70))
-        assert count > 0 or (name == "exp" and name not in _core._vector_functions())
+        assert count > 0 or (name == "exp" and not ARE_USED)
         arrays = images(rows, row)()
         arrays[random.randrange(2)][random.randrange(rows), random.randrange(row)] = value
         errstate = random.choice(ERRSTATES)
