@@ -26,6 +26,7 @@ constexpr std::array kRows{
     OptionRow{"every_hook", [](long value) { options().every_hook = value != 0; }},
     OptionRow{"worth_part", [](long value) { array::worth_part = value; }},
     OptionRow{"worth_waiting", [](long value) { recorder::worth_waiting = value; }},
+    OptionRow{"most_lanes", [](long value) { array::most_lanes = static_cast<int>(value); }},
     OptionRow{"quick_roots", [](long value) { array::quick_roots = static_cast<int>(value); }},
     OptionRow{"worth_streaming", [](long value) { array::worth_streaming = value; }},
     OptionRow{"worth_asking", [](long value) { array::worth_asking = value; }},

@@ -19,7 +19,17 @@
 
 namespace tagalong::array {
 
+int most_lanes = 8;
 LoopTally code_tally;
+
+int exact_lanes() {
+  constexpr int kWide = 8;
+  constexpr int kNarrow = 4;
+  if (most_lanes >= kWide && has_avx512()) {
+    return kWide;
+  }
+  return most_lanes >= kNarrow && has_avx2() ? kNarrow : 0;
+}
 
 namespace {
 
@@ -109,16 +119,19 @@ std::shared_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
                                                  std::span<const std::uint8_t> stored, ExactSum sum,
                                                  std::span<const std::uint8_t> streamed, const ExactFinding& finding,
                                                  bool asks_ahead) {
-  if (!has_avx512()) {
+  const int lanes = exact_lanes();
+  const bool is_wide = lanes == kWideVectors.lanes;
+  if (lanes == 0 || (!is_wide && has_functions(operations))) {
     return nullptr;
   }
-  Made wanted{.operations = {operations.begin(), operations.end()},
+  Made wanted{.lanes = lanes,
+              .operations = {operations.begin(), operations.end()},
               .inputs = {inputs.begin(), inputs.end()},
               .stored = {stored.begin(), stored.end()},
               .sum = sum,
               .streamed = {streamed.begin(), streamed.end()},
               .finding = finding,
-              .has_quick_roots = finding.result < 0 && wants_quick_roots(operations, !streamed.empty()),
+              .has_quick_roots = is_wide && finding.result < 0 && wants_quick_roots(operations, !streamed.empty()),
               .asks_ahead = asks_ahead};
   using Kept = std::pair<Made, std::shared_ptr<const ExactCode>>;
   static auto* const kept = new std::list<Kept>;  // for the process; last asked for, first
@@ -139,18 +152,28 @@ std::shared_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
 ExactCode::Code ExactCode::place(const Made& made, std::span<const std::uint8_t> divisors, bool has_quick_roots) {
   // Scalars are in registers all the time, as far as there are enough.
   const auto attempt = [&](std::size_t vectors, std::size_t* hoisted) {
-    ExactEmitter emitter(made.operations, made.inputs, made.stored, made.streamed, made.sum, divisors, made.finding,
-                         has_quick_roots, made.asks_ahead);
-    const bool is_made = emitter.emit(vectors, *hoisted);
-    *hoisted = emitter.hoisted();
+    const std::unique_ptr<ExactEmitter> emitter = ExactEmitter::make({.operations = made.operations,
+                                                                      .inputs = made.inputs,
+                                                                      .stored = made.stored,
+                                                                      .streamed = made.streamed,
+                                                                      .sum = made.sum,
+                                                                      .divisors = divisors,
+                                                                      .finding = made.finding,
+                                                                      .has_quick_roots = has_quick_roots,
+                                                                      .asks_ahead = made.asks_ahead},
+                                                                     made.lanes);
+    const bool is_made = emitter->emit(vectors, *hoisted);
+    *hoisted = emitter->hoisted();
     if (!is_made) {
       return Code{};
     }
-    void* memory = replay::native::place_code({emitter.getCode(), emitter.getSize()});
-    return Code{memory, emitter.getSize(), reinterpret_cast<decltype(Code::run)>(memory)};
+    void* memory = replay::native::place_code({emitter->getCode(), emitter->getSize()});
+    return Code{memory, emitter->getSize(), reinterpret_cast<decltype(Code::run)>(memory)};
   };
-  constexpr std::size_t kMostHoisted = ExactEmitter::kRegisters - 6;
-  std::size_t vectors = ExactEmitter::kUsualVectors;
+  constexpr int kNotHoisted = 6;
+  const Vectors& machine = made.lanes == kWideVectors.lanes ? kWideVectors : kNarrowVectors;
+  const auto most_hoisted = static_cast<std::size_t>(machine.registers - kNotHoisted);
+  std::size_t vectors = machine.usual;
   if (made.finding.result >= 0) {
     vectors = 1;
   } else if (has_quick_roots && !has_functions(made.operations)) {  // functions have masks for two
@@ -158,7 +181,7 @@ ExactCode::Code ExactCode::place(const Made& made, std::span<const std::uint8_t>
   }
   Code placed;
   for (; vectors > 0; --vectors) {
-    for (std::size_t hoisted = kMostHoisted; placed.memory == nullptr; hoisted = hoisted * 3 / 4) {
+    for (std::size_t hoisted = most_hoisted; placed.memory == nullptr; hoisted = hoisted * 3 / 4) {
       placed = attempt(vectors, &hoisted);
       if (hoisted == 0) {
         break;
@@ -181,7 +204,10 @@ std::shared_ptr<const ExactCode> ExactCode::make_anew(const Made& wanted) {
   if (made->rooting_.memory != nullptr && !roots_pay(wanted, made->plain_, made->rooting_)) {
     remove(std::exchange(made->rooting_, {}));
   }
-  std::vector<std::uint8_t> divisors = divisors_of(wanted.operations, wanted.inputs);
+  std::vector<std::uint8_t> divisors;
+  if (wanted.lanes == kWideVectors.lanes) {
+    divisors = divisors_of(wanted.operations, wanted.inputs);
+  }
   made->multiplying_ = divisors.empty() ? Code{} : place(wanted, divisors, made->rooting_.memory != nullptr);
   if (made->multiplying_.memory != nullptr) {
     made->divisors_ = std::move(divisors);

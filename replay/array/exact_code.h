@@ -99,6 +99,11 @@ struct ExactFinding {
   bool operator==(const ExactFinding&) const = default;
 };
 
+// For tests: at most so many doubles at once; 8, 4, or 0 for no machine code.
+extern int most_lanes;
+// As many as there are on this machine.
+[[nodiscard]] int exact_lanes();
+
 // 0: all square roots by vsqrtpd; 1: those where that is fast enough; 2: none, for tests.
 extern int quick_roots;
 extern Tally rooted_blocks;  // with these
@@ -168,6 +173,7 @@ class ExactCode {
     return rooting_.memory == nullptr ? plain_ : with_roots(count);
   }
   struct Made {  // of this
+    int lanes = 0;
     std::vector<ExactOperation> operations;
     std::vector<ExactInput> inputs;
     std::vector<std::uint8_t> stored;

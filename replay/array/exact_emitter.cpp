@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "replay/array/lanes.h"
+#include "replay/array/exact_narrow.h"
+#include "replay/array/exact_wide.h"
 #include "replay/array/streaming.h"
 #include "replay/native/drafts.h"
 
@@ -13,29 +14,9 @@ namespace tagalong::array {
 namespace {
 
 using Xbyak::Label;
-using Xbyak::Opmask;
 using Xbyak::Reg64;
-using Xbyak::Zmm;
 
-constexpr int kVectorBytes = 64;
-constexpr int kAllLanes = 0xFF;
-constexpr int kSelectBits = 0xCA;  // vpternlog: a ? b : c, bit by bit
-constexpr int kSelectLast = 0xD8;  // c ? b : a
-
-// On the way to a result.
-std::size_t registers_of(Exact what) {
-  switch (what) {
-    case Exact::kExp:
-      return 5;
-    case Exact::kLog:
-      return 7;
-    default:
-      return 0;
-  }
-}
-
-constexpr std::size_t kOfFinding = 3;  // registers
-constexpr std::size_t kOfRoot = 2;
+constexpr int kPoolBytes = 64;  // a line of the cache
 
 // Operands behind the program's own.
 std::span<const Constant> operands_of(Exact what) {
@@ -57,28 +38,33 @@ std::span<const Constant> operands_of(Exact what) {
 
 }  // namespace
 
-ExactEmitter::ExactEmitter(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs,
-                           std::span<const std::uint8_t> stored, std::span<const std::uint8_t> streamed, ExactSum sum,
-                           std::span<const std::uint8_t> divisors, const ExactFinding& finding, bool has_quick_roots,
-                           bool asks_ahead)
+ExactEmitter::ExactEmitter(const Wanted& wanted, const Vectors& machine)
     : CodeGenerator(Xbyak::DEFAULT_MAX_CODE_SIZE, Xbyak::AutoGrow, replay::native::Drafts::memory()),
-      operations_(operations),
-      inputs_(inputs),
-      stored_(stored),
-      streamed_(streamed),
-      divisors_(divisors),
-      sum_(sum),
-      finding_(finding),
-      has_quick_roots_(has_quick_roots),
-      asks_ahead_(asks_ahead) {
+      machine_(machine),
+      operations_(wanted.operations),
+      divisors_(wanted.divisors),
+      sum_(wanted.sum),
+      finding_(wanted.finding),
+      has_quick_roots_(wanted.has_quick_roots),
+      inputs_(wanted.inputs),
+      stored_(wanted.stored),
+      streamed_(wanted.streamed),
+      asks_ahead_(wanted.asks_ahead) {
   setDefaultJmpNEAR(true);
+}
+
+std::unique_ptr<ExactEmitter> ExactEmitter::make(const Wanted& wanted, int lanes) {
+  if (lanes == kWideVectors.lanes) {
+    return std::make_unique<WideEmitter>(wanted);
+  }
+  return std::make_unique<NarrowEmitter>(wanted);
 }
 
 bool ExactEmitter::emit(std::size_t vectors, std::size_t hoisted) {
   vectors_ = vectors;
   collect(hoisted);
-  Label rest;
-  Label end;
+  Label behind;
+  Label last;
   for (const int number : kSaved) {
     push(Reg64(number));
   }
@@ -95,47 +81,28 @@ bool ExactEmitter::emit(std::size_t vectors, std::size_t hoisted) {
       load(value);
     }
   }
-  prepare_divisors();
-  kxnorw(k2, k2, k2);
+  begin_code();
   Label row;
   L(row);
   xor_(eax, eax);
   if (finding_.result >= 0) {
     rows();
-    jmp(end);
+    jmp(last);
   } else if (sum_.result >= 0) {
-    leaves(rest);
+    leaves(behind);
   } else {
     rounds();
   }
-  L(rest);
+  L(behind);
   if (sum_.result >= 0) {
     mov(rsi, ptr[rsp + kItemBytes]);
   }
-  Label remaining;
-  L(remaining);
-  mov(rcx, rsi);
-  sub(rcx, rax);
-  jle(end);
-  mov(edx, kLanes);
-  cmp(rcx, rdx);
-  cmovg(rcx, rdx);
-  mov(edx, 1);
-  shl(edx, cl);
-  dec(edx);
-  kmovw(k1, edx);
-  is_rest_ = true;
-  body(1);
-  if (vectors_ > 1 && sum_.result < 0) {
-    add(rax, kLanes);
-    jmp(remaining);
-  }
-  L(end);
+  rest(last);
+  L(last);
   if (goes_through_rows()) {
     next_row(row);
   }
-  kmovb(eax, k2);
-  xor_(eax, kAllLanes);
+  end_code();
   Label finish;
   L(finish);
   vzeroupper();
@@ -174,7 +141,7 @@ void ExactEmitter::next_row(const Label& row) {
 }
 
 void ExactEmitter::rounds() {
-  const auto step = static_cast<std::uint32_t>(vectors_ * kLanes);
+  const auto step = static_cast<std::uint32_t>(vectors_) * static_cast<std::uint32_t>(machine_.lanes);
   Label loop;
   Label end;
   sub(rsi, step);
@@ -188,93 +155,21 @@ void ExactEmitter::rounds() {
   add(rsi, step);
 }
 
-void ExactEmitter::leaves(const Label& rest) {
+void ExactEmitter::leaves(const Label& behind) {
   Label next;
-  Label loop;
-  Label one;
-  Label end;
   push(rsi);
   push(qword[rdi + sum_.leaves * kItemBytes]);
-  sum_place_ = take();
   L(next);
   mov(rcx, ptr[rsp]);
   mov(rsi, ptr[rcx + offsetof(ExactLeaf, end)]);
-  sub(rsi, kLanes);
-  jl(rest);
-  load(sum_place_, Constant::kSignBit);  // -0.0, to which all add as they are
-  if (vectors_ > 1) {
-    const auto others = static_cast<std::uint32_t>((vectors_ - 1) * kLanes);
-    sub(rsi, others);
-    cmp(rax, rsi);
-    jg(one);
-    L(loop);
-    body(vectors_);
-    add(rax, others + kLanes);
-    cmp(rax, rsi);
-    jle(loop);
-    L(one);
-    add(rsi, others);
-    cmp(rax, rsi);
-    jg(end);
-  }
-  Label last;
-  L(last);
-  body(1);
-  add(rax, kLanes);
-  cmp(rax, rsi);
-  jle(last);
-  L(end);
+  sub(rsi, kLeafLanes);
+  jl(behind);
+  begin_sums();
+  eights();
   mov(rcx, ptr[rsp]);
-  vmovupd(ptr[rcx], Zmm(sum_place_));
+  store_sums(rcx);
   add(qword[rsp], static_cast<int>(sizeof(ExactLeaf)));
   jmp(next);
-}
-
-void ExactEmitter::prepare_divisors() {
-  for (const std::uint8_t slot : divisors_) {
-    const Value& value = values_[value_of(slot)];
-    if (!value.is_hoisted) {
-      is_full_ = true;  // then they are divided by
-      return;
-    }
-    const Reciprocal made{.of = value.place, .high = take(), .low = take()};
-    load(made.low, Constant::kOne);
-    vdivpd(Zmm(made.high), Zmm(made.low), Zmm(made.of));
-    vfnmadd231pd(Zmm(made.low), Zmm(made.high), Zmm(made.of));
-    vmulpd(Zmm(made.low), Zmm(made.low), Zmm(made.high));
-    reciprocals_.push_back(made);
-  }
-  if (!divisors_.empty()) {
-    sign_place_ = take();
-    load(sign_place_, Constant::kSignBit);
-  }
-}
-
-void ExactEmitter::divide(int out, int one, int two) {
-  const auto known = std::ranges::find(reciprocals_, two, &Reciprocal::of);
-  if (known == reciprocals_.end()) {
-    vdivpd(masked(out), Zmm(one), Zmm(two));
-    return;
-  }
-  const int remainder = take();
-  const Zmm near = is_rest_ ? Zmm(out) | k1 : Zmm(out);
-  const Zmm left = is_rest_ ? Zmm(remainder) | k1 : Zmm(remainder);
-  vmulpd(masked(out), Zmm(one), Zmm(known->low));
-  vfmadd231pd(near, Zmm(one), Zmm(known->high));
-  vmovapd(Zmm(remainder), Zmm(one));
-  vfnmadd231pd(left, Zmm(out), Zmm(two));
-  vfmadd231pd(near, Zmm(remainder), Zmm(known->high));
-  vpternlogq(Zmm(out), Zmm(one), Zmm(sign_place_), kSelectLast);
-  release(remainder);
-}
-
-void ExactEmitter::add_to_sum(int place) {
-  if (is_rest_) {
-    mov(rdx, ptr[rsp]);
-    vmovupd(ptr[rdx], Zmm(place));
-  } else {
-    vaddpd(Zmm(sum_place_), Zmm(sum_place_), Zmm(place));
-  }
 }
 
 void ExactEmitter::use_constant(Constant constant, std::size_t number) {
@@ -347,22 +242,19 @@ void ExactEmitter::collect(std::size_t hoisted) {
     bases_.push_back(finding_.places);
   }
   free_.clear();
-  for (int number = kRegisters; number-- > 0;) {
+  for (int number = machine_.registers; number-- > 0;) {
     free_.push_back(number);
   }
 }
 
 // Results that are nowhere else are counted, and what one operation has at once.
 std::size_t ExactEmitter::spare_registers() const {
-  const std::size_t fixed = (sum_.result >= 0 ? 1 : 0) + 2 * divisors_.size() + (divisors_.empty() ? 0 : 1) +
-                            (finding_.result >= 0 ? kOfFinding : 0);
   std::size_t most = 0;
   std::size_t kept = 0;
   for (std::size_t number = 0; number < operations_.size(); ++number) {
     const ExactOperation& operation = operations_[number];
     std::size_t shared = 1 + operands_of(operation.what).size();
-    const bool is_quick_root = has_quick_roots_ && operation.what == Exact::kSqrt;
-    std::size_t each = kept + 1 + (is_quick_root ? kOfRoot : registers_of(operation.what));
+    std::size_t each = kept + 1 + registers_of(operation.what);
     std::size_t over = 0;
     for (unsigned i = 0; i < operation.nin; ++i) {
       const Value& value = values_[value_of(operation.in.at(i))];
@@ -378,7 +270,7 @@ std::size_t ExactEmitter::spare_registers() const {
     kept += !out.is_stored && !out.uses.empty() ? 1 : 0;
     kept -= over;
   }
-  return static_cast<std::size_t>(std::max(0, kRegisters - static_cast<int>(most + fixed)));
+  return static_cast<std::size_t>(std::max(0, machine_.registers - static_cast<int>(most + fixed_registers())));
 }
 
 int ExactEmitter::take() {
@@ -408,7 +300,7 @@ Reg64 ExactEmitter::base_of(int slot) {
 
 Xbyak::RegExp ExactEmitter::address(const Value& value) {
   const Reg64 base = base_of(value.slot);
-  const int begin = static_cast<int>(vector_) * kLanes;
+  const int begin = static_cast<int>(vector_) * machine_.lanes;
   return value.is_bool ? base + rax + begin : base + rax * kItemBytes + begin * kItemBytes;
 }
 
@@ -418,43 +310,46 @@ void ExactEmitter::load(const Value& value) {
       load(value.place, value.constant);
     } else {
       mov(rdx, ptr[rdi + value.slot * kItemBytes]);
-      vbroadcastsd(Zmm(value.place), ptr[rdx]);
+      broadcast(value.place, ptr[rdx]);
     }
     return;
   }
   if (value.is_item) {
-    vbroadcastsd(Zmm(value.place), ptr[base_of(value.slot) + static_cast<int>(item_) * kItemBytes]);
+    broadcast(value.place, ptr[base_of(value.slot) + static_cast<int>(item_) * kItemBytes]);
     return;
   }
+  const Xbyak::RegExp from = address(value);
   if (value.is_bool) {
-    vpmovzxbq(masked(value.place), ptr[address(value)]);
-    vptestmq(k3, Zmm(value.place), Zmm(value.place));
-    vpmovm2q(Zmm(value.place), k3);
+    load_bools(value.place, from);
     return;
   }
   if (asks_ahead_ && !is_rest_) {
-    prefetcht0(ptr[address(value) + kAhead]);
+    prefetcht0(ptr[from + kAhead]);
   }
-  vmovupd(masked(value.place), ptr[address(value)]);
+  load_doubles(value.place, from);
+}
+
+Xbyak::Address ExactEmitter::pooled(Constant constant) {
+  const auto index = static_cast<std::size_t>(constant);
+  is_pooled_.at(index) = true;
+  return ptr[rip + in_pool_.at(index)];
 }
 
 void ExactEmitter::load(int place, Constant constant) {
-  const auto index = static_cast<std::size_t>(constant);
-  is_pooled_.at(index) = true;
   if (bits_of(constant).size() == 1) {
-    vbroadcastsd(Zmm(place), ptr[rip + in_pool_.at(index)]);
+    broadcast(place, pooled(constant));
   } else {
-    vmovupd(Zmm(place), ptr[rip + in_pool_.at(index)]);
+    load_vector(place, pooled(constant));
   }
 }
 
 void ExactEmitter::pool() {
-  align(kVectorBytes);
+  align(kPoolBytes);
   L(numbers_);
   for (Extent number = 0; number < finding_.row; ++number) {
     dq(static_cast<std::uint64_t>(number));
   }
-  align(kVectorBytes);
+  align(kPoolBytes);
   // Whole vectors first, so that none lies across two lines of the cache.
   for (const bool are_vectors : {true, false}) {
     for (std::size_t index = 0; index < kConstants; ++index) {
@@ -481,159 +376,40 @@ int ExactEmitter::in_register(Value* value) {
 // The first one keeps its register until then: read again, it would have to be in the innermost cache, which it comes
 // to when its line has been fetched, and nothing behind it would be done before.
 void ExactEmitter::check_order(Value* value) {
-  const Zmm vector(value->place);
   if (value->is_ordered) {
     return;
   }
-  if (is_rest_) {
-    vcmppd(compared(), vector, vector, kCompareUnordered);
-    kandnw(k2, k3, k2);
-    return;
-  }
-  const bool is_in_pairs = value->is_stored && !value->is_streamed && finding_.result < 0;
+  const bool is_in_pairs = value->is_stored && !value->is_streamed && !is_rest_ && finding_.result < 0;
   const bool is_second = vector_ % 2 == 1;
   if (is_in_pairs && !is_second && vector_ + 1 < in_body_) {
     held_ = value;
     return;
   }
   if (!is_in_pairs || !is_second) {
-    vcmppd(k2 | k2, vector, vector, kCompareOrdered);
+    note_nans(value->place, vector(value->place));
     return;
   }
   Value* const first = std::exchange(held_, nullptr);
   if (first->place >= 0) {
-    vcmppd(k2 | k2, vector, Zmm(first->place), kCompareOrdered);
+    note_nans(value->place, vector(first->place));
     wanted_.push_back(first);
   } else {
-    vcmppd(k2 | k2, vector, ptr[address(*value) - kVectorBytes], kCompareOrdered);
+    note_nans(value->place, ptr[address(*value) - machine_.lanes * kItemBytes]);
   }
 }
 
 void ExactEmitter::store(Value* value) {
-  const Zmm vector(value->place);
   if (value->is_bool) {
-    const int scratch = take();
-    vpsrlq(Zmm(scratch), vector, kItemBytes * kItemBytes - 1);
-    if (is_rest_) {
-      vpmovqb(ptr[address(*value)] | k1, Zmm(scratch));
-    } else {
-      vpmovqb(ptr[address(*value)], Zmm(scratch));
-    }
-    release(scratch);
+    store_bools(value->place, *value);
   } else {
     check_order(value);
-    if (is_rest_) {
-      vmovupd(ptr[address(*value)] | k1, vector);
-    } else if (value->is_streamed) {
-      stream(*value);
+    if (value->is_streamed && !is_rest_) {
+      stream(value->place, address(*value));
     } else {
-      vmovupd(ptr[address(*value)], vector);
+      store_doubles(value->place, address(*value));
     }
   }
   value->in_memory = !value->is_streamed;  // it would have to be read from afar
-}
-
-// In quarters: NumPy's memory begins at multiples of no more. The processor puts lines together of them.
-void ExactEmitter::stream(const Value& value) {
-  constexpr int kQuarter = static_cast<int>(ExactCode::kStreamedBytes);
-  const Xbyak::RegExp begin = address(value);
-  const int scratch = take();
-  vmovntpd(ptr[begin], Xbyak::Xmm(value.place));
-  for (int quarter = 1; quarter < kVectorBytes / kQuarter; ++quarter) {
-    vextractf64x2(Xbyak::Xmm(scratch), Zmm(value.place), quarter);
-    vmovntpd(ptr[begin + quarter * kQuarter], Xbyak::Xmm(scratch));
-  }
-  release(scratch);
-}
-
-void ExactEmitter::compare(int out, int one, int two, int how) {
-  vcmppd(compared(), Zmm(one), Zmm(two), how);
-  vpmovm2q(Zmm(out), k3);
-}
-
-void ExactEmitter::extreme(bool is_maximum, int out, int one, int two) {
-  vcmppd(compared(), Zmm(one), Zmm(two), kCompareUnordered);
-  kandnw(k2, k3, k2);
-  const int scratch = take();
-  vcmppd(compared(), Zmm(one), Zmm(two), kCompareEqual);
-  vpxorq(Zmm(scratch), Zmm(one), Zmm(two));
-  vptestmq(k3 | k3, Zmm(scratch), Zmm(scratch));
-  kandnw(k2, k3, k2);
-  release(scratch);
-  if (is_maximum) {
-    vmaxpd(masked(out), Zmm(one), Zmm(two));
-  } else {
-    vminpd(masked(out), Zmm(one), Zmm(two));
-  }
-}
-
-void ExactEmitter::sign(int out, int one, int literal_one, int minus_one) {
-  vcmppd(compared(), Zmm(one), Zmm(one), kCompareUnordered);
-  kandnw(k2, k3, k2);
-  const int zero = take();
-  vpxorq(Zmm(zero), Zmm(zero), Zmm(zero));
-  vcmppd(k3, Zmm(one), Zmm(zero), kCompareGreater);
-  vcmppd(k4, Zmm(one), Zmm(zero), kCompareLess);
-  vmovapd(Zmm(out) | k3 | T_z, Zmm(literal_one));
-  vmovapd(Zmm(out) | k4, Zmm(minus_one));
-  release(zero);
-}
-
-void ExactEmitter::compute(Exact what, int out, std::span<const int> in) {
-  const Zmm one(in[0]);
-  const Zmm two(in.size() > 1 ? in[1] : in[0]);
-  switch (what) {
-    case Exact::kAdd:
-      return vaddpd(masked(out), one, two);
-    case Exact::kSubtract:
-      return vsubpd(masked(out), one, two);
-    case Exact::kMultiply:
-      return vmulpd(masked(out), one, two);
-    case Exact::kDivide:
-      return divide(out, in[0], in[1]);
-    case Exact::kSqrt:
-      return vsqrtpd(masked(out), one);
-    case Exact::kSquare:
-      return vmulpd(masked(out), one, one);
-    case Exact::kReciprocal:
-      return vdivpd(masked(out), two, one);
-    case Exact::kNegative:
-      return vpxorq(Zmm(out), one, two);
-    case Exact::kAbsolute:
-      return vpandnq(Zmm(out), two, one);
-    case Exact::kSign:
-      return sign(out, in[0], in[1], in[2]);
-    case Exact::kMaximum:
-    case Exact::kMinimum:
-      return extreme(what == Exact::kMaximum, out, in[0], in[1]);
-    case Exact::kLess:
-      return compare(out, in[0], in[1], kCompareLess);
-    case Exact::kLessEqual:
-      return compare(out, in[0], in[1], kCompareLessEqual);
-    case Exact::kEqual:
-      return compare(out, in[0], in[1], kCompareEqual);
-    case Exact::kNotEqual:
-      return compare(out, in[0], in[1], kCompareNotEqual);
-    case Exact::kGreater:
-      return compare(out, in[0], in[1], kCompareGreater);
-    case Exact::kGreaterEqual:
-      return compare(out, in[0], in[1], kCompareGreaterEqual);
-    case Exact::kAnd:
-      return vpandq(Zmm(out), one, two);
-    case Exact::kOr:
-      return vporq(Zmm(out), one, two);
-    case Exact::kNot:
-      return vpternlogq(Zmm(out), one, one, 0x55);
-    case Exact::kSelect:
-      vmovapd(Zmm(out), one);
-      return vpternlogq(Zmm(out), two, Zmm(in[2]), kSelectBits);
-    case Exact::kCopy:
-      return vmovapd(Zmm(out), one);
-    case Exact::kExp:  // for all vectors together
-    case Exact::kLog:
-    case Exact::kNone:
-      break;
-  }
 }
 
 // What the other body has left in registers means nothing here, but what all items of a row take.
@@ -689,13 +465,7 @@ void ExactEmitter::compute_function(std::size_t number) {
     out.push_back(begin_result(operation).place);
   }
   vector_ = 0;
-  if (operation.what == Exact::kExp) {
-    exponential(out, in);
-  } else if (operation.what == Exact::kLog) {
-    logarithm(out, in);
-  } else {
-    quick_roots(out, in);
-  }
+  compute_together(operation.what, out, in);
   for (; vector_ < in_body_; ++vector_) {
     finish(operation, &values_[value_of(operation.out)]);
   }
@@ -734,7 +504,7 @@ void ExactEmitter::finish(const ExactOperation& operation, Value* out) {
     if (!out->is_stored) {
       check_order(out);
     }
-    add_to_sum(out->place);
+    add_to_sums(out->place);
   }
   if (finding_.result == operation.out) {
     take_place(out->place);

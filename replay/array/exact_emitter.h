@@ -1,4 +1,6 @@
-// Writes the machine code of exact_code.h: one loop over vectors of eight doubles. For the sources beside it only.
+// Writes the machine code of exact_code.h: one loop over vectors of doubles. Which values are in which registers, and
+// in which order all is done, is the same for all processors; the instructions are those of WideEmitter, eight doubles
+// at once (AVX-512), or of NarrowEmitter, four (AVX2). For the sources beside it only.
 #pragma once
 
 #include <xbyak/xbyak.h>
@@ -7,6 +9,7 @@
 #include <boost/container/static_vector.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -64,29 +67,45 @@ enum class Constant : std::uint8_t {
 };
 inline constexpr auto kConstants = static_cast<std::size_t>(Constant::kNone);
 
+// What the processor's vectors are.
+struct Vectors {
+  int registers;
+  int lanes;
+  std::size_t usual;  // of a round
+};
+inline constexpr Vectors kWideVectors{.registers = 32, .lanes = 8, .usual = 2};
+inline constexpr Vectors kNarrowVectors{.registers = 16, .lanes = 4, .usual = 2};
+
 // The bits, one for all lanes or one for each.
 [[nodiscard]] std::span<const std::uint64_t> bits_of(Constant constant);
 // What a function looks at in each of its calls, and has not overwritten afterwards: worth a register.
 [[nodiscard]] std::span<const Constant> kept_constants(Exact what);
 
-// The loop over whole vectors, and what remains under a mask:
+// The loop over whole vectors, and what remains:
 //   rdi  pointers by slot      rsi  the last element at which a round begins      rax  the element
 //   rcx, rdx  scratch, at the beginning the steps to the next row and the number of rows
-//   k1   the lanes that remain      k2  those where nothing has been left open
 // A round is of two vectors where there are registers enough, or three: what one waits for, the other does not. Each
 // operation is done for all before the next one, so that the processor, which looks ahead a few dozen instructions,
 // sees them all. Bools are lanes of ones or zeros in registers like the others.
-class ExactEmitter final : public Xbyak::CodeGenerator {
+class ExactEmitter : public Xbyak::CodeGenerator {
  public:
-  static constexpr int kRegisters = 32;
-  static constexpr std::size_t kUsualVectors = 2;    // of a round
-  static constexpr std::size_t kVectorsOfRoots = 3;  // ... with square roots in steps
+  static constexpr std::size_t kVectorsOfRoots = 3;  // of a round, with square roots in steps
   static constexpr std::size_t kMostVectors = kVectorsOfRoots;
 
-  ExactEmitter(std::span<const ExactOperation> operations, std::span<const ExactInput> inputs,
-               std::span<const std::uint8_t> stored, std::span<const std::uint8_t> streamed, ExactSum sum,
-               std::span<const std::uint8_t> divisors, const ExactFinding& finding, bool has_quick_roots,
-               bool asks_ahead);
+  // Of what the code is made; it has to outlive the emitter.
+  struct Wanted {
+    std::span<const ExactOperation> operations;
+    std::span<const ExactInput> inputs;
+    std::span<const std::uint8_t> stored;
+    std::span<const std::uint8_t> streamed;  // of these
+    ExactSum sum;
+    std::span<const std::uint8_t> divisors;  // slots of scalars that are multiplied by instead
+    ExactFinding finding;
+    bool has_quick_roots = false;
+    bool asks_ahead = false;
+  };
+  // For vectors of so many doubles.
+  static std::unique_ptr<ExactEmitter> make(const Wanted& wanted, int lanes);
 
   // Rounds of so many vectors, with at most so many scalars and constants in registers all the time. False: there are
   // more values at once than registers.
@@ -94,12 +113,12 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   // As many as were.
   [[nodiscard]] std::size_t hoisted() const { return hoisted_; }
 
- private:
+ protected:
+  ExactEmitter(const Wanted& wanted, const Vectors& machine);
+
   static constexpr int kItemBytes = 8;
   static constexpr int kNowhere = -1;
-  static constexpr std::array kSaved = {3, 5, 12, 13, 14, 15};                // rbx, rbp, r12 ... r15
-  static constexpr std::array kBases = {8, 9, 10, 11, 3, 5, 12, 13, 14, 15};  // what arrays' pointers are in
-  static constexpr std::size_t kSlots = 256;
+  static constexpr int kLeafLanes = 8;  // partial sums of a leaf, and rows at a time where places are found
 
   struct Value {
     bool is_scalar = false, is_bool = false, is_hoisted = false;
@@ -117,10 +136,84 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
     [[nodiscard]] bool is_shared() const { return is_scalar || is_item; }
   };
   using Places = boost::container::static_vector<int, kMostVectors>;  // registers, one for each vector of a round
-  using Wide = boost::container::static_vector<Xbyak::Zmm, kMostVectors>;
+
+  // --- The instructions
+
+  // Registers of its own, all the time; and of an operation, on the way to its result.
+  [[nodiscard]] virtual std::size_t fixed_registers() const = 0;
+  [[nodiscard]] virtual std::size_t registers_of(Exact what) const = 0;
+  // Nothing is left open.
+  virtual void begin_code() = 0;
+  // Into eax: zero, if nothing has been.
+  virtual void end_code() = 0;
+  // What remains behind whole rounds, as far as rsi.
+  virtual void rest(const Xbyak::Label& end) = 0;
+  virtual void broadcast(int place, const Xbyak::Address& from) = 0;
+  virtual void load_vector(int place, const Xbyak::Address& from) = 0;  // of the constants
+  virtual void load_doubles(int place, const Xbyak::RegExp& from) = 0;
+  virtual void load_bools(int place, const Xbyak::RegExp& from) = 0;
+  virtual void store_doubles(int place, const Xbyak::RegExp& to) = 0;
+  virtual void store_bools(int place, const Value& value) = 0;
+  // In parts: NumPy's memory begins at multiples of no more than them. The processor puts lines together of them.
+  virtual void stream(int place, const Xbyak::RegExp& to) = 0;
+  // NaNs in one of both leave something open.
+  virtual void note_nans(int one, const Xbyak::Operand& two) = 0;
+  virtual void compute(Exact what, int out, std::span<const int> in) = 0;
+  // Of all vectors together, step by step, where there are such operations.
+  virtual void compute_together(Exact what, const Places& out, const Places& in) = 0;
+  // The partial sums of a leaf.
+  virtual void begin_sums() = 0;
+  virtual void add_to_sums(int place) = 0;
+  virtual void store_sums(const Xbyak::Reg64& leaf) = 0;
+  // All whole eights of a leaf, of which there is one at least; rsi is where the last one begins.
+  virtual void eights() = 0;
+  // Places in short rows (exact_finding.cpp).
+  virtual void begin_row() = 0;
+  virtual void take_place(int place) = 0;
+
+  [[nodiscard]] virtual Xbyak::Operand vector(int place) const = 0;
+
+  // --- What they are made with
 
   // All operations of so many vectors.
   void body(std::size_t vectors);
+  // Of memory, as run_rows() asks for them.
+  [[nodiscard]] bool goes_through_rows() const { return sum_.result < 0 && finding_.result < 0; }
+  [[nodiscard]] int value_of(std::uint8_t slot) const { return by_slot_.at(vector_).at(slot); }
+  // A register; another value may have to be read again later.
+  int take();
+  void release(int place) { free_.push_back(place); }
+  Xbyak::RegExp address(const Value& value);
+  void load(int place, Constant constant);
+  [[nodiscard]] Xbyak::Address pooled(Constant constant);
+
+  const Vectors machine_;
+  std::span<const ExactOperation> operations_;
+  std::vector<Value> values_;
+  std::array<int, kConstants> by_constant_{};
+  Xbyak::Label is_open_;
+  std::span<const std::uint8_t> divisors_;
+  ExactSum sum_;
+  ExactFinding finding_;
+  struct Found {
+    int value, place;  // registers
+    int before;        // the value of the last item, if it was an even one
+  };
+  Found found_{kNowhere, kNowhere, kNowhere};
+  Extent item_ = 0;
+  Xbyak::Label numbers_;  // of the items, behind the code
+  bool has_quick_roots_;
+  std::size_t vectors_ = 1;  // of a round
+  std::size_t in_body_ = 1;  // of the one that is written
+  std::size_t vector_ = 0;   // of these
+  bool is_rest_ = false;
+  bool is_full_ = false;
+
+ private:
+  static constexpr std::array kSaved = {3, 5, 12, 13, 14, 15};                // rbx, rbp, r12 ... r15
+  static constexpr std::array kBases = {8, 9, 10, 11, 3, 5, 12, 13, 14, 15};  // what arrays' pointers are in
+  static constexpr std::size_t kSlots = 256;
+
   void forget_registers(bool keeps_row = false);
   void compute_all();
   // For all vectors together, step by step.
@@ -135,134 +228,40 @@ class ExactEmitter final : public Xbyak::CodeGenerator {
   // exact_finding.cpp: eight rows after eight, with the row written out.
   void rows();
   void row();
-  void take_place(int place);
   [[nodiscard]] bool is_kept_in_row(const Value& value) const {
     return finding_.result >= 0 && value.in_memory && !value.is_item;
   }
-  // Of memory, as run_rows() asks for them.
-  [[nodiscard]] bool goes_through_rows() const { return sum_.result < 0 && finding_.result < 0; }
   void next_row(const Xbyak::Label& row);
   // The loop over whole vectors.
   void rounds();
   // The same for each leaf. On the stack: the leaf, the number of elements.
   void leaves(const Xbyak::Label& rest);
-  void add_to_sum(int place);
   // The constants, behind the code.
   void pool();
 
-  [[nodiscard]] int value_of(std::uint8_t slot) const { return by_slot_.at(vector_).at(slot); }
   void add_value(const Value& value);
   void collect(std::size_t hoisted);
   void use_constant(Constant constant, std::size_t number);
   // Registers that are not needed for anything else, as it is estimated.
   [[nodiscard]] std::size_t spare_registers() const;
-
-  // A register; another value may have to be read again later.
-  int take();
-  void release(int place) { free_.push_back(place); }
-  // A register with the lanes that are computed.
-  [[nodiscard]] Xbyak::Zmm masked(int place) const {
-    return is_rest_ ? Xbyak::Zmm(place) | k1 | T_z : Xbyak::Zmm(place);
-  }
-  [[nodiscard]] Xbyak::Opmask compared() const { return is_rest_ ? k3 | k1 : k3; }
   Xbyak::Reg64 base_of(int slot);
-  Xbyak::RegExp address(const Value& value);
   void load(const Value& value);
-  void load(int place, Constant constant);
   int in_register(Value* value);
   void check_order(Value* value);
   void store(Value* value);
-  void stream(const Value& value);
 
-  void compute(Exact what, int out, std::span<const int> in);
-  void compare(int out, int one, int two, int how);
-  // NaNs, and zeros of unlike sign.
-  void extreme(bool is_maximum, int out, int one, int two);
-  void sign(int out, int one, int literal_one, int minus_one);
-  // Reciprocals of the divisors as two doubles, as in quotients.cpp.
-  void prepare_divisors();
-  void divide(int out, int one, int two);
-  // exact_roots.cpp
-  void quick_roots(const Places& out, const Places& in);
-  [[nodiscard]] Xbyak::Address pooled(Constant constant);
-
-  // exact_functions.cpp
-  void exponential(const Places& out, const Places& in);
-  void logarithm(const Places& out, const Places& in);
-  // Where the comparison of each vector goes; the code ends if any holds.
-  [[nodiscard]] Xbyak::Opmask compared(std::size_t vector) const { return vector == 0 ? compared() : k4; }
-  void leave_if_compared(std::size_t vectors);
-  static Wide vectors_of(const Places& places) {
-    Wide vectors;
-    for (const int place : places) {
-      vectors.emplace_back(place);
-    }
-    return vectors;
-  }
-  // Registers for what is computed on the way.
-  Xbyak::Zmm taken() { return Xbyak::Zmm(take()); }
-  Wide taken_each(std::size_t vectors);
-  Wide taken_each(std::size_t vectors, Constant constant);
-  void load_each(const Wide& each, Constant constant);
-  void release(const Xbyak::Zmm& vector) { release(vector.getIdx()); }
-  void release(const Wide& vectors) {
-    for (const Xbyak::Zmm& vector : vectors) {
-      release(vector);
-    }
-  }
-  // Opcodes of fused multiplications and additions, as Intel names them.
-  enum class Fused : std::uint8_t { kAdd213 = 0xA8, kSubtract213 = 0xAA, kAdd231 = 0xB8, kNegatedAdd231 = 0xBC };
-  void fused(Fused what, const Xbyak::Zmm& out, const Xbyak::Zmm& one, const Xbyak::Zmm& two);
-  // The register where it is kept, or `scratch`, which it is read into.
-  Xbyak::Zmm constant(Constant constant, const Xbyak::Zmm& scratch);
-  // The same for each vector, to the nearest. The last operand may be one for all.
-  void fused(Fused what, const Wide& out, const Wide& one, const Wide& two);
-  void fused(Fused what, const Wide& out, const Wide& one, const Xbyak::Zmm& two);
-  // first + second * x, as registers that were taken.
-  Wide linear(Constant first, Constant second, const Wide& x, const Xbyak::Zmm& scratch);
-  // Item by item, by the last four bits of each place.
-  Wide looked_up(Constant first_half, Constant second_half, const Wide& places, const Xbyak::Zmm& scratch);
-  void look_up(const Wide& found, Constant first_half, Constant second_half, const Wide& places,
-               const Xbyak::Zmm& scratch);
-
-  std::span<const ExactOperation> operations_;
   std::span<const ExactInput> inputs_;
   std::span<const std::uint8_t> stored_;
-  std::span<const std::uint8_t> streamed_;  // of these
-  std::vector<Value> values_;
+  std::span<const std::uint8_t> streamed_;
   std::array<std::array<int, kSlots>, kMostVectors> by_slot_{};
-  std::array<int, kConstants> by_constant_{};
   std::array<Xbyak::Label, kConstants> in_pool_;
   std::array<bool, kConstants> is_pooled_{};
-  Xbyak::Label is_open_;
   std::vector<int> bases_;  // slots of arrays; the first ones have their pointers in registers
   std::vector<int> free_;
   std::vector<Value*> wanted_;
   Value* held_ = nullptr;  // stored, and not yet looked at: its register is not given away
-  struct Reciprocal {
-    int of, high, low;  // registers
-  };
-  std::span<const std::uint8_t> divisors_;  // slots of scalars that are multiplied by instead
-  std::vector<Reciprocal> reciprocals_;
-  int sign_place_ = kNowhere;
-  ExactSum sum_;
-  int sum_place_ = kNowhere;
-  ExactFinding finding_;
-  bool has_quick_roots_;
   bool asks_ahead_;
-  struct Found {
-    int value, place;  // registers
-    int before;        // the value of the last item, if it was an even one
-  };
-  Found found_{kNowhere, kNowhere, kNowhere};
-  Extent item_ = 0;
-  Xbyak::Label numbers_;  // of the items, behind the code
   std::size_t hoisted_ = 0;
-  std::size_t vectors_ = 1;  // of a round
-  std::size_t in_body_ = 1;  // of the one that is written
-  std::size_t vector_ = 0;   // of these
-  bool is_rest_ = false;
-  bool is_full_ = false;
 };
 
 }  // namespace tagalong::array

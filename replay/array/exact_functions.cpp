@@ -6,7 +6,7 @@
 //
 // No step here can raise a flag, not even for lanes that mean nothing. Where SVML leaves this way for some lanes (large
 // numbers, zeros, negative ones, infinities), the code ends at once.
-#include "replay/array/exact_emitter.h"
+#include "replay/array/exact_wide.h"
 
 #ifdef __x86_64__
 
@@ -176,22 +176,22 @@ std::span<const Constant> kept_constants(Exact what) {
 
 // With a rounding of its own, which the assembler takes for invalid here: the encoding differs from that of vscalefpd
 // in the opcode alone.
-void ExactEmitter::fused(Fused what, const Zmm& out, const Zmm& one, const Zmm& two) {
+void WideEmitter::fused(Fused what, const Zmm& out, const Zmm& one, const Zmm& two) {
   vscalefpd(out, one, two);
   rewrite(getSize() - 2, static_cast<std::uint64_t>(what), 1);
 }
 
-void ExactEmitter::fused(Fused what, const Wide& out, const Wide& one, const Wide& two) {
+void WideEmitter::fused(Fused what, const Wide& out, const Wide& one, const Wide& two) {
   for (std::size_t i = 0; i < out.size(); ++i) {
     fused(what, out[i], one[i], two[i] | T_rn_sae);
   }
 }
 
-void ExactEmitter::fused(Fused what, const Wide& out, const Wide& one, const Zmm& two) {
+void WideEmitter::fused(Fused what, const Wide& out, const Wide& one, const Zmm& two) {
   fused(what, out, one, Wide(out.size(), two));
 }
 
-ExactEmitter::Wide ExactEmitter::taken_each(std::size_t vectors) {
+WideEmitter::Wide WideEmitter::taken_each(std::size_t vectors) {
   Wide each;
   while (each.size() < vectors) {
     each.push_back(taken());
@@ -199,20 +199,20 @@ ExactEmitter::Wide ExactEmitter::taken_each(std::size_t vectors) {
   return each;
 }
 
-ExactEmitter::Wide ExactEmitter::taken_each(std::size_t vectors, Constant constant) {
+WideEmitter::Wide WideEmitter::taken_each(std::size_t vectors, Constant constant) {
   Wide each = taken_each(vectors);
   load_each(each, constant);
   return each;
 }
 
-void ExactEmitter::load_each(const Wide& each, Constant constant) {
+void WideEmitter::load_each(const Wide& each, Constant constant) {
   load(each[0].getIdx(), constant);
   for (std::size_t i = 1; i < each.size(); ++i) {
     vmovapd(each[i], each[0]);
   }
 }
 
-Zmm ExactEmitter::constant(Constant constant, const Zmm& scratch) {
+Zmm WideEmitter::constant(Constant constant, const Zmm& scratch) {
   const int value = by_constant_.at(static_cast<std::size_t>(constant));
   if (value >= 0 && values_[value].place >= 0) {
     return Zmm(values_[value].place);
@@ -221,26 +221,26 @@ Zmm ExactEmitter::constant(Constant constant, const Zmm& scratch) {
   return scratch;
 }
 
-void ExactEmitter::leave_if_compared(std::size_t vectors) {
+void WideEmitter::leave_if_compared(std::size_t vectors) {
   kortestw(k3, vectors > 1 ? k4 : k3);
   jnz(is_open_);
 }
 
-ExactEmitter::Wide ExactEmitter::linear(Constant first, Constant second, const Wide& x, const Zmm& scratch) {
+WideEmitter::Wide WideEmitter::linear(Constant first, Constant second, const Wide& x, const Zmm& scratch) {
   Wide sum = taken_each(x.size(), second);
   fused(Fused::kAdd213, sum, x, constant(first, scratch));
   return sum;
 }
 
-ExactEmitter::Wide ExactEmitter::looked_up(Constant first_half, Constant second_half, const Wide& places,
-                                           const Zmm& scratch) {
+WideEmitter::Wide WideEmitter::looked_up(Constant first_half, Constant second_half, const Wide& places,
+                                         const Zmm& scratch) {
   Wide found = taken_each(places.size());
   look_up(found, first_half, second_half, places, scratch);
   return found;
 }
 
-void ExactEmitter::look_up(const Wide& found, Constant first_half, Constant second_half, const Wide& places,
-                           const Zmm& scratch) {
+void WideEmitter::look_up(const Wide& found, Constant first_half, Constant second_half, const Wide& places,
+                          const Zmm& scratch) {
   load_each(found, first_half);
   const Zmm end = constant(second_half, scratch);
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -250,7 +250,7 @@ void ExactEmitter::look_up(const Wide& found, Constant first_half, Constant seco
 
 // x = n ln 2 + r, n a multiple of 1/16:  T + T * (r P(r) + t), T = 2^n. SVML scales by 2^floor(n) at the end. None of
 // these results is subnormal, so it is the same to have it in T, and takes less time.
-void ExactEmitter::exponential(const Places& out, const Places& in) {
+void WideEmitter::exponential(const Places& out, const Places& in) {
   using enum Constant;
   const std::size_t vectors = in.size();
   const Wide x = vectors_of(in);
@@ -308,7 +308,7 @@ void ExactEmitter::exponential(const Places& out, const Places& in) {
 }
 
 // x = 2^e m, c a short reciprocal of m, r = m c - 1:  e ln 2 - log c + r - r^2 P(r).
-void ExactEmitter::logarithm(const Places& out, const Places& in) {
+void WideEmitter::logarithm(const Places& out, const Places& in) {
   using enum Constant;
   const std::size_t vectors = in.size();
   const Wide x = vectors_of(in);

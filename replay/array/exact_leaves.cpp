@@ -29,14 +29,17 @@ void ExactLeaves::Cut::cut(Extent begin, Extent elements) {
   }
 }
 
-#if defined(__x86_64__)
-
 namespace {
+
+double sum_one_by_one(const ExactLeaf& leaf) {
+  const std::array<double, 8>& s = leaf.sums;
+  return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+}
+
+#if defined(__x86_64__)
 
 TAGALONG_INTRINSICS_BEGIN
 TAGALONG_AVX512 __m512d lanes_of(const ExactLeaf& leaf) { return _mm512_loadu_pd(leaf.sums.data()); }
-
-TAGALONG_AVX512 double sum_of(const ExactLeaf& leaf) { return sum_of_lanes(lanes_of(leaf)); }
 
 // Neighbours of two leaves: pairs of each, alternately.
 TAGALONG_AVX512 __m512d pairs_of(const ExactLeaf& one, const ExactLeaf& two) {
@@ -51,7 +54,7 @@ TAGALONG_AVX512 __m512d folded(__m512d one, __m512d two) {
   return _mm512_add_pd(_mm512_shuffle_f64x2(one, two, kEven), _mm512_shuffle_f64x2(one, two, kOdd));
 }
 
-// sum_of() of eight leaves.
+// Of eight leaves, as of one.
 TAGALONG_AVX512 void sums_of_eight(const ExactLeaf* leaves, double* sums) {
   const __m512d first = folded(pairs_of(leaves[0], leaves[1]), pairs_of(leaves[2], leaves[3]));
   const __m512d second = folded(pairs_of(leaves[4], leaves[5]), pairs_of(leaves[6], leaves[7]));
@@ -59,17 +62,28 @@ TAGALONG_AVX512 void sums_of_eight(const ExactLeaf* leaves, double* sums) {
 }
 TAGALONG_INTRINSICS_END
 
+// The first ones, as many as there are whole eights.
+std::size_t sum_eights(const ExactLeaf* leaves, std::size_t number, double* sums) {
+  std::size_t done = 0;
+  for (; has_avx512() && done + kLanes <= number; done += kLanes) {
+    sums_of_eight(leaves + done, sums + done);
+  }
+  return done;
+}
+
+#else
+
+std::size_t sum_eights(const ExactLeaf* /*leaves*/, std::size_t /*number*/, double* /*sums*/) { return 0; }
+
+#endif
+
 }  // namespace
 
 double ExactLeaves::sum() const {
   const Cut& cut = cuts_[current_];
   std::array<double, kMostLeaves> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-  std::size_t done = 0;
-  for (; done + kLanes <= cut.number; done += kLanes) {
-    sums_of_eight(&cut.leaves[done], &sums[done]);
-  }
-  for (; done < cut.number; ++done) {
-    sums[done] = sum_of(cut.leaves[done]);
+  for (std::size_t done = sum_eights(cut.leaves.data(), cut.number, sums.data()); done < cut.number; ++done) {
+    sums[done] = sum_one_by_one(cut.leaves[done]);
   }
   double last = cut.number > 0 ? sums[cut.number - 1] : -0.0;
   for (Extent i = 0; i < cut.count % kLanes; ++i) {
@@ -89,11 +103,5 @@ double ExactLeaves::sum() const {
   }
   return sums[0];
 }
-
-#else
-
-double ExactLeaves::sum() const { return 0; }
-
-#endif
 
 }  // namespace tagalong::array

@@ -27,7 +27,7 @@
 
 #ifdef __x86_64__
 
-#include "replay/array/exact_emitter.h"
+#include "replay/array/exact_wide.h"
 
 namespace tagalong::array {
 
@@ -74,14 +74,8 @@ std::vector<double> hardest_roots() {
 
 }  // namespace
 
-Xbyak::Address ExactEmitter::pooled(Constant constant) {
-  const auto index = static_cast<std::size_t>(constant);
-  is_pooled_.at(index) = true;
-  return ptr_b[rip + in_pool_.at(index)];
-}
-
 // Nothing is raised but by vsqrtpd, for the lanes that are left to it. They mean nothing before.
-void ExactEmitter::quick_roots(const Places& out, const Places& in) {
+void WideEmitter::quick_roots(const Places& out, const Places& in) {
   constexpr int kSteps = 2;
   Wide root = vectors_of(out);
   Wide x = vectors_of(in);

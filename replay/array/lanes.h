@@ -31,10 +31,16 @@ inline constexpr Extent kLanes = 8;
 // Contracts a * b + c in a file without -ffp-contract=off.
 #define TAGALONG_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,fma")))
 
+#define TAGALONG_AVX2 __attribute__((target("avx2,fma")))
+
 [[nodiscard]] inline bool has_avx512() {
   return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
          __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
          __builtin_cpu_supports("fma") != 0;
+}
+
+[[nodiscard]] inline bool has_avx2() {
+  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
 }
 
 // Around functions that use intrinsics without a mask: GCC 12 takes what its own header leaves undefined on purpose for
@@ -63,8 +69,10 @@ TAGALONG_AVX512 inline __m512d better(__m512d one, __m512d two) {
 #else
 
 #define TAGALONG_AVX512
+#define TAGALONG_AVX2
 
 [[nodiscard]] inline bool has_avx512() { return false; }
+[[nodiscard]] inline bool has_avx2() { return false; }
 
 #endif
 

@@ -28,15 +28,19 @@ bool is_row(const Extent* strides) { return strides[0] == 0 && strides[1] == kIt
 TAGALONG_INTRINSICS_BEGIN
 
 // NumPy has eight sums, each of every eighth element, and adds what is left one after another.
-TAGALONG_AVX512 inline double sum_of_leaf(const double* values, Extent count) {
+[[gnu::always_inline]] inline double sum_of_leaf(const double* values, Extent count) {
+  using Lanes [[gnu::vector_size(64)]] = double;
   double sum = -0.0;
   Extent done = 0;
   if (count >= kLanes) {
-    __m512d sums = _mm512_loadu_pd(values);
+    Lanes sums;
+    std::memcpy(&sums, values, sizeof(sums));
     for (done = kLanes; done + kLanes <= count; done += kLanes) {
-      sums = _mm512_add_pd(sums, _mm512_loadu_pd(values + done));
+      Lanes next;
+      std::memcpy(&next, values + done, sizeof(next));
+      sums += next;
     }
-    sum = sum_of_lanes(sums);
+    sum = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
   }
   for (; done < count; ++done) {
     sum += values[done];
@@ -44,10 +48,13 @@ TAGALONG_AVX512 inline double sum_of_leaf(const double* values, Extent count) {
   return sum;
 }
 
+TAGALONG_AVX512 double sum_by_wide_vectors(const double* values, Extent count) { return sum_of_leaf(values, count); }
+TAGALONG_AVX2 double sum_by_narrow_vectors(const double* values, Extent count) { return sum_of_leaf(values, count); }
+
 double sum_of(const double* values, Extent count) {
-  return pairwise_sum(0, count, kLeaf, [&](Extent begin, Extent elements) TAGALONG_AVX512 {
-    return sum_of_leaf(values + begin, elements);
-  });
+  static const auto sum_leaf = has_avx512() ? sum_by_wide_vectors : sum_by_narrow_vectors;
+  return pairwise_sum(0, count, kLeaf,
+                      [&](Extent begin, Extent elements) { return sum_leaf(values + begin, elements); });
 }
 
 int sum(MethodContext* context, char* const* data, const Extent* dims, const Extent* strides, void* aux) {
@@ -167,7 +174,7 @@ bool sums_are_numpys(StridedLoop loop, MethodContext* context, void* auxdata) {
 }  // namespace
 
 StridedLoop sum_loop(StridedLoop loop, MethodContext* context, void* auxdata) {
-  if (numpys_sum == nullptr && has_avx512() && sums_are_numpys(loop, context, auxdata)) {
+  if (numpys_sum == nullptr && has_avx2() && sums_are_numpys(loop, context, auxdata)) {
     numpys_sum = loop;
   }
   return numpys_sum == loop ? sum : loop;

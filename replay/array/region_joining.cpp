@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "replay/array/exact_leaves.h"
-#include "replay/array/lanes.h"
 #include "replay/array/region_run.h"
 
 namespace tagalong::array {
@@ -29,7 +28,7 @@ ExactSum RegionBuilder::joined_sum(std::span<const ExactOperation> operations) {
 void RegionBuilder::join_exact(Joined* joined) {
   const std::vector<RegionPlan::Operation>& operations = plan_->operations_;
   const std::size_t count = operations.size();
-  if (!has_avx512()) {
+  if (exact_lanes() == 0) {
     return;
   }
   std::array<bool, kMaxRegionSlots> is_scalar{};

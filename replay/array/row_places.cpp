@@ -100,6 +100,15 @@ void find_together(const char* data, Extent row, Extent rows, char* results) {
   kByLast[static_cast<std::size_t>(row % kLanes)](data, row, rows, results);
 }
 
+template <bool of_largest>
+void find_one_by_one(const char* data, Extent row, Extent rows, char* results) {
+  const auto* values = reinterpret_cast<const double*>(data);
+  auto* places = reinterpret_cast<std::int64_t*>(results);
+  for (Extent i = 0; i < rows; ++i) {
+    find_one<of_largest>(values + i * row, row, places + i);
+  }
+}
+
 }  // namespace
 
 TAGALONG_INTRINSICS_END
@@ -109,6 +118,9 @@ RowPlaces row_places(unsigned type, bool of_largest) {
 #if defined(__x86_64__)
   if (type == kDouble && has_avx512()) {
     return of_largest ? find_together<true> : find_together<false>;
+  }
+  if (type == kDouble && has_avx2()) {  // mostly machine code finds them, while it computes the elements
+    return of_largest ? find_one_by_one<true> : find_one_by_one<false>;
   }
 #endif
   static_cast<void>(type);

@@ -246,6 +246,7 @@ py::dict options() {
   result["regions"] = array::regions_enabled;
   result["worth_part"] = array::worth_part;
   result["worth_waiting"] = recorder::worth_waiting;
+  result["most_lanes"] = array::most_lanes;
   result["quick_roots"] = array::quick_roots;
   result["worth_streaming"] = array::worth_streaming;
   result["worth_asking"] = array::worth_asking;

@@ -14,7 +14,9 @@ import numpy as np
 from tagalong._core import _UfuncSite
 
 # Whether the machine has the instructions of the loops that are not NumPy's.
-HAS_VECTORS = "avx512dq" in Path("/proc/cpuinfo").read_text("ascii")
+_FLAGS = set(Path("/proc/cpuinfo").read_text("ascii").split())
+HAS_CODE = {"avx2", "fma"} <= _FLAGS  # machine code, for vectors of four doubles at least
+HAS_VECTORS = {"avx512f", "avx512dq", "avx512bw", "avx512vl"} <= _FLAGS  # of eight
 NUMERIC_CODES = "?bBhHiIlLqQefdgFDG"
 NUMPY_2 = int(np.__version__.split(".", maxsplit=1)[0]) >= 2
 NUMBER_OPERATORS = {

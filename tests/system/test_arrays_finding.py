@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import HAS_VECTORS, misaligned
+from arrays_support import HAS_CODE, misaligned
 from chains_support import Regions, both, check, regions_run
 from tagalong import _core
 
@@ -20,7 +20,7 @@ WARM_UP = 6
 MOST_TOGETHER = 32
 SQUARES = "(x[:, None] - c) ** 2 + (y[:, None] - d) ** 2"
 
-needs_vectors = pytest.mark.skipif(not HAS_VECTORS, reason="there is no code for this machine")
+needs_vectors = pytest.mark.skipif(not HAS_CODE, reason="there is no code for this machine")
 
 
 @pytest.fixture(autouse=True)

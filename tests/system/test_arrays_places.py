@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import HAS_VECTORS
+from arrays_support import HAS_CODE, HAS_VECTORS
 from chains_support import Regions, both, check, regions_run
 from tagalong import _core
 
@@ -138,7 +138,7 @@ def test_nearest() -> None:
             for _ in range(2 * WARM_UP):
                 check(eager, traced, make)
             assert regions_run() > ran, tagalong.explain(traced)
-            is_joined = HAS_VECTORS and body.endswith("- d) ** 2, axis=1)") and row <= most_joined
+            is_joined = HAS_CODE and body.endswith("- d) ** 2, axis=1)") and row <= most_joined
             assert (_core._places_joined() > joined) == is_joined, row
             if is_joined:
                 continue

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import HAS_VECTORS
+from arrays_support import HAS_CODE
 from subprocesses import run
 from tagalong import _core
 
@@ -302,7 +302,7 @@ def test_where_nobody_can_tell_they_come_first(setting: str, program: Callable[.
         at_once = _core._regions_at_once()
         assert outcome(traced, u, UNNOTICED[setting]) == outcome(copy_of(program), u, UNNOTICED[setting])
     # The last time: after errors a region is left out for a while.
-    assert not HAS_VECTORS or _core._regions_at_once() > at_once
+    assert not HAS_CODE or _core._regions_at_once() > at_once
 
 
 SCRIPT = """
@@ -370,7 +370,7 @@ PROCESSES = {
 }
 
 
-@pytest.mark.skipif(not HAS_VECTORS, reason="nothing is computed in place")
+@pytest.mark.skipif(not HAS_CODE, reason="nothing is computed in place")
 @pytest.mark.parametrize("name", PROCESSES)
 def test_in_a_process_of_its_own(name: str) -> None:
     script, expected = PROCESSES[name]
@@ -379,7 +379,7 @@ def test_in_a_process_of_its_own(name: str) -> None:
     assert done.returncode == 0
 
 
-@pytest.mark.skipif(not HAS_VECTORS, reason="nothing is computed in place")
+@pytest.mark.skipif(not HAS_CODE, reason="nothing is computed in place")
 def test_a_warning_is_printed_as_in_eager_execution() -> None:
     script = "u[3] = 0.0\nfor _ in range(3): {0}(u, out)\nprint(out[2:5], out[-1])"
     outputs = [

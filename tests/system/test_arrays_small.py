@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import HAS_VECTORS, described, misaligned
+from arrays_support import HAS_CODE, described, misaligned
 from tagalong import _core, testing
 
 RANDOM = np.random.default_rng(51)
@@ -21,7 +21,7 @@ MOST = 1024  # elements
 WARM_UP = 6
 PAUSE = 15  # calls after one whose results were left open
 
-pytestmark = pytest.mark.skipif(not HAS_VECTORS, reason="this machine has no such instructions")
+pytestmark = pytest.mark.skipif(not HAS_CODE, reason="this machine has no such instructions")
 
 
 def chain(x, y):

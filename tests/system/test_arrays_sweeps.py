@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import HAS_VECTORS
+from arrays_support import HAS_CODE
 from chains_support import Function, both, check
 from tagalong import _core
 
@@ -284,7 +284,7 @@ def test_only_where_it_is_worth_it(elements: int) -> None:
 
 
 def test_threads_go_forwards() -> None:
-    if not HAS_VECTORS:
+    if not HAS_CODE:
         pytest.skip("operations are not joined on this machine")
     _core.set_option("threads", 2)
     _core.set_option("worth_part", 1)
@@ -299,7 +299,7 @@ def test_threads_go_forwards() -> None:
 
 
 def test_the_memory_is_handed_on() -> None:
-    if not HAS_VECTORS:
+    if not HAS_CODE:
         pytest.skip("operations are not joined on this machine")
     traced = own(softmax)
     x = operands("signs", 20_000)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import HAS_VECTORS
+from arrays_support import HAS_CODE
 from chains_support import both, check
 from tagalong import _core
 
@@ -135,7 +135,7 @@ def test_bits_and_reports(program: Callable[..., Any], threads: int) -> None:
             given = outcome(traced, u, state, watched=watched)
             assert given == outcome(program, u, state, watched=watched), (kind, state)
             at_once, twice = _core._regions_at_once() - at_once, _core._regions_twice() - twice
-            if (kind, state) == ("ordinary", "default") and HAS_VECTORS:
+            if (kind, state) == ("ordinary", "default") and HAS_CODE:
                 assert (at_once > 0) == (program in AT_ONCE or (program in TWICE and not watched)), program
                 assert (twice > 0) == (program in TWICE and watched), program
     for kind in ("ordinary", "infinite"):
@@ -181,7 +181,7 @@ def test_products_that_underflow_are_reported() -> None:
     for state in ("ignore", "warn", "raise"):
         at_once = _core._regions_at_once()
         assert outcome(traced, u, state) == outcome(scaled, u, state), state
-        if HAS_VECTORS:
+        if HAS_CODE:
             assert (_core._regions_at_once() > at_once) == (state == "ignore")
 
 
@@ -205,7 +205,7 @@ def test_elements_between_those_of_a_part_do_not_matter() -> None:
         with np.errstate(over="raise"):
             assert traced(u, first) is first
         assert first.tobytes() == of_columns(u, second).tobytes(), kind
-        if HAS_VECTORS:
+        if HAS_CODE:
             assert (_core._regions_at_once() > at_once) == (kind == "all are read"), kind
 
 
@@ -256,7 +256,7 @@ def of_three_axes(u, out):
     return out
 
 
-@pytest.mark.skipif(not HAS_VECTORS, reason="nothing is computed in place")
+@pytest.mark.skipif(not HAS_CODE, reason="nothing is computed in place")
 @pytest.mark.parametrize(
     ("program", "shape"),
     [

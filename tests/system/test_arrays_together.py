@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import ERRSTATES, HAS_VECTORS
+from arrays_support import ERRSTATES, HAS_CODE
 from chains_support import Regions, both, check, regions_run
 from tagalong import _core
 from test_arrays_vectors import ARE_USED
 
-pytestmark = pytest.mark.skipif(not HAS_VECTORS, reason="no machine code for arrays")
+pytestmark = pytest.mark.skipif(not HAS_CODE, reason="no machine code for arrays")
 WARM_UP = 8
 # Masked, one and two vectors of a round, with and without a rest; longer than a block.
 ROWS = (1, 2, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31, 33, 40, 63, 64, 65, 98, 127, 314, 998, 1024, 1031, 2057)

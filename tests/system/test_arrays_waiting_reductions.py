@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import ERRSTATES, HAS_VECTORS, described
+from arrays_support import ERRSTATES, HAS_CODE, described
 from chains_support import both
 from chains_support import compare_first_calls as compare
 from tagalong import _core
@@ -195,7 +195,7 @@ def f(x, y):
 
 def test_what_the_number_is_of_is_nowhere_in_memory() -> None:
     """The sum of a large product, in a call that is being recorded, takes no more memory than blocks."""
-    if not HAS_VECTORS:
+    if not HAS_CODE:
         pytest.skip("operations are not joined on this machine")
     _core.set_option("worth_waiting", 384 << 10)
     import resource
@@ -255,7 +255,7 @@ def test_other_arrays(kind: str) -> None:
 
 def test_replays_take_the_same_machine_code() -> None:
     """That of the recorded call, and of another function that does the same."""
-    if not HAS_VECTORS:
+    if not HAS_CODE:
         pytest.skip("there is none")
 
     def softmax(x):

@@ -1,0 +1,135 @@
+// Four doubles at once.
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "replay/array/near_steps.h"
+#include "replay/array/near_tables.h"
+
+namespace tagalong::array {
+
+#if defined(__x86_64__) && defined(__GLIBC__)
+
+namespace {
+
+#define TAGALONG_LANES TAGALONG_AVX2
+
+using Doubles = __m256d;
+using Bits = __m256i;
+using Mask = __m256d;  // the sign of each lane, or all its bits
+constexpr unsigned kWidth = 4;
+
+#define TAGALONG_STEP [[gnu::always_inline]] TAGALONG_LANES inline
+
+TAGALONG_STEP Doubles all(double value) { return _mm256_set1_pd(value); }
+TAGALONG_STEP Bits bits(std::uint64_t value) { return _mm256_set1_epi64x(static_cast<std::int64_t>(value)); }
+TAGALONG_STEP Bits as_bits(Doubles value) { return _mm256_castpd_si256(value); }
+TAGALONG_STEP Doubles as_doubles(Bits value) { return _mm256_castsi256_pd(value); }
+TAGALONG_STEP Doubles load(const double* from) { return _mm256_loadu_pd(from); }
+TAGALONG_STEP void store(double* to, Doubles value) { _mm256_storeu_pd(to, value); }
+
+TAGALONG_STEP Doubles fused_add(Doubles a, Doubles b, Doubles c) { return _mm256_fmadd_pd(a, b, c); }
+TAGALONG_STEP Doubles fused_subtract(Doubles a, Doubles b, Doubles c) { return _mm256_fmsub_pd(a, b, c); }
+TAGALONG_STEP Doubles fused_from(Doubles a, Doubles b, Doubles c) { return _mm256_fnmadd_pd(a, b, c); }
+TAGALONG_STEP Doubles smaller(Doubles a, Doubles b) { return _mm256_min_pd(a, b); }
+
+TAGALONG_STEP Bits add(Bits a, Bits b) { return _mm256_add_epi64(a, b); }
+TAGALONG_STEP Bits subtract(Bits a, Bits b) { return _mm256_sub_epi64(a, b); }
+TAGALONG_STEP Bits bits_and(Bits a, Bits b) { return _mm256_and_si256(a, b); }
+TAGALONG_STEP Bits bits_or(Bits a, Bits b) { return _mm256_or_si256(a, b); }
+TAGALONG_STEP Bits bits_xor(Bits a, Bits b) { return _mm256_xor_si256(a, b); }
+template <int count>
+TAGALONG_STEP Bits shifted_left(Bits a) {
+  return _mm256_slli_epi64(a, count);
+}
+template <int count>
+TAGALONG_STEP Bits shifted_right(Bits a) {
+  return _mm256_srli_epi64(a, count);
+}
+
+// Without signs.
+TAGALONG_STEP Mask below(Bits a, Bits b) {
+  const Bits sign = bits(1ULL << 63U);
+  return as_doubles(_mm256_cmpgt_epi64(bits_xor(b, sign), bits_xor(a, sign)));
+}
+TAGALONG_STEP Mask equal(Doubles a, Doubles b) { return _mm256_cmp_pd(a, b, _CMP_EQ_OQ); }
+TAGALONG_STEP Mask both(Mask a, Mask b) { return _mm256_and_pd(a, b); }
+TAGALONG_STEP Mask either(Mask a, Mask b) { return _mm256_or_pd(a, b); }
+TAGALONG_STEP Mask but_not(Mask a, Mask b) { return _mm256_andnot_pd(b, a); }
+TAGALONG_STEP Doubles choose(Mask mask, Doubles yes, Doubles no) { return _mm256_blendv_pd(no, yes, mask); }
+TAGALONG_STEP unsigned lanes_of(Mask mask) { return static_cast<unsigned>(_mm256_movemask_pd(mask)); }
+
+// Of each element the place in a table. They are read one by one: on many processors that takes less time than the
+// instruction for four.
+struct Lanes {
+  std::uint64_t first, second, third, fourth;
+};
+
+struct Pairs {
+  Doubles high, low;
+};
+
+// By the last bits of each place.
+template <std::size_t count>
+TAGALONG_STEP Lanes lanes_at(Bits place) {
+  const Bits lanes = bits_and(place, bits(count - 1));
+  const __m128i begin = _mm256_castsi256_si128(lanes);
+  const __m128i end = _mm256_extracti128_si256(lanes, 1);
+  const auto item = [](long long lane) { return static_cast<std::uint64_t>(lane); };
+  return {item(_mm_cvtsi128_si64(begin)), item(_mm_extract_epi64(begin, 1)), item(_mm_cvtsi128_si64(end)),
+          item(_mm_extract_epi64(end, 1))};
+}
+template <std::size_t count>
+TAGALONG_STEP Doubles look_up(const std::array<double, count>& table, const Lanes& lanes) {
+  const double* items = table.data();
+  const __m128d begin = _mm_loadh_pd(_mm_load_sd(items + lanes.first), items + lanes.second);
+  const __m128d end = _mm_loadh_pd(_mm_load_sd(items + lanes.third), items + lanes.fourth);
+  return _mm256_insertf128_pd(_mm256_castpd128_pd256(begin), end, 1);
+}
+template <std::size_t count>
+TAGALONG_STEP Pairs look_up(const PairTable<count>& table, const Lanes& lanes) {
+  const auto pairs = [&](std::uint64_t one, std::uint64_t two) TAGALONG_LANES {
+    const __m128d end = _mm_load_pd(&table.pairs[two].high);
+    return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_load_pd(&table.pairs[one].high)), end, 1);
+  };
+  const Doubles even = pairs(lanes.first, lanes.third);
+  const Doubles odd = pairs(lanes.second, lanes.fourth);
+  return {_mm256_unpacklo_pd(even, odd), _mm256_unpackhi_pd(even, odd)};
+}
+
+// For each choice of lanes where they are, as halves of doubles: those that are chosen first.
+using Places = std::array<std::int32_t, 2 * kWidth>;
+consteval std::array<Places, 1U << kWidth> places_of_chosen() {
+  std::array<Places, 1U << kWidth> found{};
+  for (unsigned chosen = 0; chosen < found.size(); ++chosen) {
+    std::size_t next = 0;
+    for (int lane = 0; lane < static_cast<int>(kWidth); ++lane) {
+      if ((chosen >> static_cast<unsigned>(lane) & 1U) != 0) {
+        found.at(chosen).at(next++) = 2 * lane;
+        found.at(chosen).at(next++) = 2 * lane + 1;
+      }
+    }
+  }
+  return found;
+}
+alignas(32) constexpr std::array kPlacesOfChosen = places_of_chosen();
+
+// A whole vector, of which the chosen lanes are the first.
+TAGALONG_STEP void store_some(double* to, Doubles value, unsigned chosen) {
+  const Bits places = _mm256_load_si256(reinterpret_cast<const Bits*>(kPlacesOfChosen[chosen].data()));
+  store(to, as_doubles(_mm256_permutevar8x32_epi32(as_bits(value), places)));
+}
+
+#include "replay/array/near_steps.inl"  // NOLINT(bugprone-suspicious-include)
+
+}  // namespace
+
+NearSteps narrow_steps(Near function) { return has_avx2() ? steps_of(function) : nullptr; }
+
+#else
+
+NearSteps narrow_steps(Near /*function*/) { return nullptr; }
+
+#endif
+
+}  // namespace tagalong::array

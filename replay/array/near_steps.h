@@ -1,0 +1,53 @@
+// What near_functions.h computes of one block, by vectors of four or eight doubles: near_steps.inl, which
+// near_narrow.cpp and near_wide.cpp give their instructions.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "replay/array/lanes.h"
+
+namespace tagalong::array {
+
+enum class Near : std::uint8_t { kSine, kCosine, kExp, kLog };
+
+// How far off libm's function is before it is rounded, together with ours: below the smaller one of these.
+struct Deviation {
+  double absolute;
+  double relative;  // to the power of two below the result
+};
+
+inline constexpr Extent kNearBlock = 1024;  // elements
+inline constexpr Extent kNearTogether = 8;  // bytes of lanes that are looked at together
+
+// Elements of a block that are not certain, one after another, and where they were.
+struct LeftOver {
+  std::array<double, kNearBlock + kLanes> in;
+  std::array<double, kNearBlock + kLanes> out;
+  std::array<std::uint8_t, kNearBlock / kLanes> lanes;  // a bit each; of what is not there: none
+};
+
+// Doubles, and what they lack of the exact values: of each by itself, and in pairs.
+template <std::size_t count>
+struct PairTable {
+  using Items = std::array<double, count>;
+  struct Pair {
+    double high, low;
+  };
+  constexpr PairTable(const Items& all_high, const Items& all_low) : high(all_high), low(all_low) {
+    for (std::size_t i = 0; i < count; ++i) {
+      pairs[i] = {all_high[i], all_low[i]};
+    }
+  }
+  alignas(64) Items high;
+  alignas(64) Items low;
+  alignas(64) std::array<Pair, count> pairs{};
+};
+
+// Into `out`, which may be `in`, whatever is certain. Returns how many are left over.
+using NearSteps = Extent (*)(const double* in, double* out, Extent count, const Deviation& libm, LeftOver* left_over);
+// Null: there are none for this machine.
+NearSteps wide_steps(Near function);
+NearSteps narrow_steps(Near function);
+
+}  // namespace tagalong::array

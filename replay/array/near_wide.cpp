@@ -1,0 +1,104 @@
+// Eight doubles at once.
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "replay/array/near_steps.h"
+#include "replay/array/near_tables.h"
+
+namespace tagalong::array {
+
+#if defined(__x86_64__) && defined(__GLIBC__)
+
+namespace {
+
+#define TAGALONG_LANES TAGALONG_AVX512
+
+using Doubles = __m512d;
+using Bits = __m512i;
+using Mask = __mmask8;
+constexpr unsigned kWidth = 8;
+
+#define TAGALONG_STEP [[gnu::always_inline]] TAGALONG_LANES inline
+
+TAGALONG_INTRINSICS_BEGIN
+
+TAGALONG_STEP Doubles all(double value) { return _mm512_set1_pd(value); }
+TAGALONG_STEP Bits bits(std::uint64_t value) { return _mm512_set1_epi64(static_cast<std::int64_t>(value)); }
+TAGALONG_STEP Bits as_bits(Doubles value) { return _mm512_castpd_si512(value); }
+TAGALONG_STEP Doubles as_doubles(Bits value) { return _mm512_castsi512_pd(value); }
+TAGALONG_STEP Doubles load(const double* from) { return _mm512_loadu_pd(from); }
+TAGALONG_STEP void store(double* to, Doubles value) { _mm512_storeu_pd(to, value); }
+
+TAGALONG_STEP Doubles fused_add(Doubles a, Doubles b, Doubles c) { return _mm512_fmadd_pd(a, b, c); }
+TAGALONG_STEP Doubles fused_subtract(Doubles a, Doubles b, Doubles c) { return _mm512_fmsub_pd(a, b, c); }
+TAGALONG_STEP Doubles fused_from(Doubles a, Doubles b, Doubles c) { return _mm512_fnmadd_pd(a, b, c); }
+TAGALONG_STEP Doubles smaller(Doubles a, Doubles b) { return _mm512_min_pd(a, b); }
+
+TAGALONG_STEP Bits add(Bits a, Bits b) { return _mm512_add_epi64(a, b); }
+TAGALONG_STEP Bits subtract(Bits a, Bits b) { return _mm512_sub_epi64(a, b); }
+TAGALONG_STEP Bits bits_and(Bits a, Bits b) { return _mm512_and_si512(a, b); }
+TAGALONG_STEP Bits bits_or(Bits a, Bits b) { return _mm512_or_si512(a, b); }
+TAGALONG_STEP Bits bits_xor(Bits a, Bits b) { return _mm512_xor_si512(a, b); }
+template <unsigned count>
+TAGALONG_STEP Bits shifted_left(Bits a) {
+  return _mm512_slli_epi64(a, count);
+}
+template <unsigned count>
+TAGALONG_STEP Bits shifted_right(Bits a) {
+  return _mm512_srli_epi64(a, count);
+}
+
+// Without signs.
+TAGALONG_STEP Mask below(Bits a, Bits b) { return _mm512_cmplt_epu64_mask(a, b); }
+TAGALONG_STEP Mask equal(Doubles a, Doubles b) { return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ); }
+TAGALONG_STEP Mask both(Mask a, Mask b) { return static_cast<Mask>(a & b); }
+TAGALONG_STEP Mask either(Mask a, Mask b) { return static_cast<Mask>(a | b); }
+TAGALONG_STEP Mask but_not(Mask a, Mask b) { return static_cast<Mask>(a & ~b); }
+TAGALONG_STEP Doubles choose(Mask mask, Doubles yes, Doubles no) { return _mm512_mask_blend_pd(mask, no, yes); }
+TAGALONG_STEP unsigned lanes_of(Mask mask) { return mask; }
+
+using Lanes = Bits;  // of each element the place in a table
+
+struct Pairs {
+  Doubles high, low;
+};
+
+// By the last bits of each place.
+template <std::size_t count>
+TAGALONG_STEP Lanes lanes_at(Bits place) {
+  return bits_and(place, bits(count - 1));
+}
+template <std::size_t count>
+TAGALONG_STEP Doubles look_up(const std::array<double, count>& table, Lanes lanes) {
+  if constexpr (count == 2 * kWidth) {
+    return _mm512_permutex2var_pd(_mm512_load_pd(table.data()), lanes, _mm512_load_pd(table.data() + kWidth));
+  }
+  constexpr int kItem = sizeof(double);
+  return _mm512_i64gather_pd(lanes, table.data(), kItem);
+}
+template <std::size_t count>
+TAGALONG_STEP Pairs look_up(const PairTable<count>& table, Lanes lanes) {
+  return {look_up(table.high, lanes), look_up(table.low, lanes)};
+}
+
+// A whole vector, of which the chosen lanes are the first.
+TAGALONG_STEP void store_some(double* to, Doubles value, unsigned chosen) {
+  store(to, _mm512_maskz_compress_pd(static_cast<Mask>(chosen), value));
+}
+
+#include "replay/array/near_steps.inl"  // NOLINT(bugprone-suspicious-include)
+
+TAGALONG_INTRINSICS_END
+
+}  // namespace
+
+NearSteps wide_steps(Near function) { return has_avx512() ? steps_of(function) : nullptr; }
+
+#else
+
+NearSteps wide_steps(Near /*function*/) { return nullptr; }
+
+#endif
+
+}  // namespace tagalong::array
