@@ -12,6 +12,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "replay/array/near_samples.h"
 #include "replay/array/near_steps.h"
 #include "replay/array/vector_functions.h"
 
@@ -50,14 +51,6 @@ constexpr Deviation kSaid{1.0, (0.05 + kOwnUlps) * kUlp};
 constexpr Deviation kOfSteps{0x1p-60 + kOwn, (0.025 + kOwnUlps) * kUlp};
 constexpr int kLastKnown = 42;  // 2.42; the same source since 2.28
 
-// Of exp and log its source says 0.511 and 0.520 ulp at most (since 2.28, S. Nagy's functions; before, they were
-// rounded correctly). Here all that is left out or rounded, but in the last sum, is below 2^-64 of the result: of exp
-// the sum of low parts, which is below 2^-15; of log the product of a cube, 2^-22 of a result of 2^-8 or of r itself,
-// and sums of as much.
-constexpr double kOwnOfTables = 0.0015;
-constexpr Deviation kOfExp{1.0, (0.011 + kOwnOfTables) * kUlp};
-constexpr Deviation kOfLog{1.0, (0.020 + kOwnOfTables) * kUlp};
-
 bool is_known_libm() {
   int minor = 0;
   const std::string_view version = gnu_get_libc_version();
@@ -65,9 +58,9 @@ bool is_known_libm() {
          minor <= kLastKnown;
 }
 
-const Deviation& deviation(Near function) {
+const Deviation& deviation() {
   static const Deviation of_sines = is_known_libm() ? kOfSteps : kSaid;
-  return function == Near::kExp ? kOfExp : function == Near::kLog ? kOfLog : of_sines;
+  return of_sines;
 }
 
 // Calls of NumPy's loop have their price, too.
@@ -110,7 +103,7 @@ int near_block(MethodContext* context, const double* in, double* out, Extent cou
     return call(in, out, count);
   }
   LeftOver left_over;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
-  const Extent left = numpys<function>.steps(in, out, count, deviation(function), &left_over);
+  const Extent left = numpys<function>.steps(in, out, count, deviation(), &left_over);
   near_tally.computed.add(static_cast<std::uint64_t>(count - left));
   if (left == 0) {
     return 0;
@@ -152,8 +145,8 @@ int near_strided(MethodContext* context, char* const* data, const Extent* dims, 
 constexpr Extent kTried = 512;  // few: that is part of somebody's first call
 using Samples = std::array<double, kTried>;
 
-// Of all magnitudes that are computed here and some others, half of them those that programs have; and of logarithms
-// those that tell NumPy's other loops from libm's function.
+// Of all magnitudes that are computed here and some others, half of them those that programs have; and those that tell
+// libm's function from others: from NumPy's other loops, and from the same function compiled otherwise.
 Samples samples(Near function) {
   Samples made;
   std::uint64_t state = 1;
@@ -164,8 +157,10 @@ Samples samples(Near function) {
     sample = (state >> 9U & 1U) != 0 ? uniform * 10 : std::ldexp(uniform, power - 24);
     sample = function == Near::kLog ? std::abs(sample) : sample;
   }
-  if (function == Near::kLog) {
-    std::ranges::copy(kMisroundedLogs, made.begin());
+  if (function == Near::kExp) {
+    std::ranges::copy(kFusedExps, made.begin());
+  } else if (function == Near::kLog) {
+    std::ranges::copy(kFusedLogs, std::ranges::copy(kMisroundedLogs, made.begin()).out);
   }
   return made;
 }
@@ -188,10 +183,8 @@ bool try_out(double (*libms)(double), StridedLoop loop, MethodContext* context, 
     }
     return same;
   };
-  const bool is_of_tables = function == Near::kExp || function == Near::kLog;
   const NearSteps steps = has_avx512() ? wide_steps(function) : narrow_steps(function);
-  if (steps == nullptr || (is_of_tables && !is_known_libm()) || !agrees(loop, 1, 1) || !agrees(loop, 2, 1) ||
-      !agrees(loop, 1, 2) || !agrees(loop, 3, 3)) {
+  if (steps == nullptr || !agrees(loop, 1, 1) || !agrees(loop, 2, 1) || !agrees(loop, 1, 2) || !agrees(loop, 3, 3)) {
     return false;
   }
   numpys<function>.loop = loop;

@@ -47,15 +47,10 @@ TAGALONG_STEP Bits shifted_right(Bits a) {
   return _mm256_srli_epi64(a, count);
 }
 
-// Without signs.
-TAGALONG_STEP Mask below(Bits a, Bits b) {
-  const Bits sign = bits(1ULL << 63U);
-  return as_doubles(_mm256_cmpgt_epi64(bits_xor(b, sign), bits_xor(a, sign)));
-}
+TAGALONG_STEP Mask less(Bits a, Bits b) { return as_doubles(_mm256_cmpgt_epi64(b, a)); }
 TAGALONG_STEP Mask equal(Doubles a, Doubles b) { return _mm256_cmp_pd(a, b, _CMP_EQ_OQ); }
 TAGALONG_STEP Mask both(Mask a, Mask b) { return _mm256_and_pd(a, b); }
-TAGALONG_STEP Mask either(Mask a, Mask b) { return _mm256_or_pd(a, b); }
-TAGALONG_STEP Mask but_not(Mask a, Mask b) { return _mm256_andnot_pd(b, a); }
+TAGALONG_STEP Doubles where(Mask mask, Doubles value) { return _mm256_and_pd(mask, value); }  // zero elsewhere
 TAGALONG_STEP Doubles choose(Mask mask, Doubles yes, Doubles no) { return _mm256_blendv_pd(no, yes, mask); }
 TAGALONG_STEP unsigned lanes_of(Mask mask) { return static_cast<unsigned>(_mm256_movemask_pd(mask)); }
 

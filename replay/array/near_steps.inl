@@ -7,7 +7,7 @@
 // with them zeros and whatever could underflow.
 constexpr std::uint64_t kSmallest = 0x3EB0000000000000;  // 2^-20
 constexpr std::uint64_t kEnd = 0x4130000000000000;       // 2^20
-constexpr double kSmallestResult = 0x1p-20;              // of what is only the rest
+constexpr double kBelowResults = 0x1p-21;                // powers of two; of what is only the rest
 // All constants are from mpmath with 400 bits: pi/16 as two doubles (Cody and Waite, "Software manual for the
 // elementary functions", 1980), sines of multiples of it as two doubles, and polynomials through the Chebyshev nodes of
 // t^2 in [0, (pi/32)^2], for (sin t - t) / t^3 and for (cos t - 1 + t^2/2) / t^4.
@@ -50,21 +50,25 @@ consteval SineTable sine_table(bool of_cosine) {
 constexpr SineTable kSines = sine_table(false);
 constexpr SineTable kCosines = sine_table(true);
 
-// x = n ln(2)/64 + r; the first constant has so few bits that its multiples are exact. (P. T. P. Tang, "Table-driven
-// implementation of the exponential function in IEEE floating-point arithmetic", ACM TOMS 15, 1989.) Below r is at most
-// ln(2)/128, and r^8/8! below 2^-75. No result is subnormal.
-constexpr std::uint64_t kExpSmallest = 0x3D70000000000000;  // 2^-40; and zero
-constexpr std::uint64_t kExpEnd = 0x4085E00000000000;       // 700
-constexpr double kPerLn2 = 0x1.71547652b82fep+6;
-constexpr double kLn2Part = 0x1.62e42fefa0000p-7;
-constexpr double kLn2PartLow = 0x1.cf79abc9e3b3ap-46;
-constexpr std::uint64_t kInPart = 63;
-constexpr int kPartBits = 6;
-constexpr std::array kExponential{1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040};
+// exp and log take the steps of glibc's functions (from ARM's optimized routines, by S. Nagy; the numbers are theirs),
+// in its build for processors that fuse multiplications and additions. That each step is rounded as there is found out
+// at the first use (near_samples.h).
+//
+// exp: x = n ln(2)/128 + r, 2^(n/128) from a table (P. T. P. Tang, "Table-driven implementation of the exponential function
+// in IEEE floating-point arithmetic", ACM TOMS 15, 1989).
+constexpr std::uint64_t kExpSmallest = 0x3C90000000000000;  // 2^-54: the results of what is smaller are 1
+constexpr std::uint64_t kExpEnd = 0x4080000000000000;       // 512
+constexpr double kPerLn2 = 0x1.71547652b82fep+7;
+constexpr double kLn2Part = 0x1.62e42fefa0000p-8;
+constexpr double kLn2PartLow = 0x1.cf79abc9e3b3ap-47;
+constexpr std::uint64_t kInPart = 127;
+constexpr int kPartBits = 7;
+constexpr std::array kExponential{0x1.ffffffffffdbdp-2, 0x1.555555555543cp-3, 0x1.55555cf172b91p-5,
+                                  0x1.1111167a4d017p-7};
 
-// x = 2^e m, m from 11/16 to 11/8, c a reciprocal of m of eight bits, r = m c - 1, which is exact: log x = e ln 2 - log c
-// + log(1 + r). (Tang, "Table-driven implementation of the logarithm function in IEEE floating-point arithmetic", ACM
-// TOMS 16, 1990.) |r| is at most 2^-7: r^10/10 is below 2^-66 of r.
+// log: x = 2^e m, m from 11/16 to 11/8, r = m c - 1 with a reciprocal c of a table: e ln 2 - log c + log(1 + r). (Tang,
+// "Table-driven implementation of the logarithm function in IEEE floating-point arithmetic", ACM TOMS 16, 1990.) Beside
+// 1 it is a longer polynomial of x - 1, of whose square the first part is exact.
 constexpr std::uint64_t kLeastNormal = 0x0010000000000000;
 constexpr std::uint64_t kInfinity = 0x7FF0000000000000;
 constexpr std::uint64_t kLogFirst = 0x3FE6000000000000;  // 11/16
@@ -77,59 +81,53 @@ constexpr std::uint64_t kIntegerBits = 0x4330000000000000;           // of 2^52
 constexpr double kOfInteger = 0x1p52 + 1024;
 constexpr double kLn2 = 0x1.62e42fefa3800p-1;
 constexpr double kLn2Low = 0x1.ef35793c76730p-45;
-constexpr std::array kLogarithm{1.0 / 3, -1.0 / 4, 1.0 / 5, -1.0 / 6, 1.0 / 7, -1.0 / 8, 1.0 / 9};
+constexpr std::array kLogarithm{-0x1.0000000000001p-1, 0x1.555555551305bp-2, -0x1.fffffffeb4590p-3,
+                                0x1.999b324f10111p-3, -0x1.55575e506c89fp-3};
+constexpr std::uint64_t kBesideOne = 0x3FEE000000000000;  // 15/16
+constexpr std::uint64_t kBehindOne = 0x3FF1090000000000;  // 1 + 265/4096
+constexpr double kSplit = 0x1p27;
+constexpr std::array kLogarithmBesideOne{-0.5,
+                                         0x1.5555555555577p-2,
+                                         -0x1.ffffffffffdcbp-3,
+                                         0x1.999999995dd0cp-3,
+                                         -0x1.55555556745a7p-3,
+                                         0x1.24924a344de30p-3,
+                                         -0x1.fffffa4423d65p-4,
+                                         0x1.c7184282ad6cap-4,
+                                         -0x1.999eb43b068ffp-4,
+                                         0x1.78182f7afd085p-4,
+                                         -0x1.5521375d145cdp-4};
 
 constexpr std::uint64_t kSign = 1ULL << 63U;
 constexpr std::uint64_t kMantissa = (1ULL << 52U) - 1;
 
-// Horner's rule for four factors, where it is short; otherwise what is done at the same time is halved (G. Estrin,
-// "Organization of computer systems", 1960).
-template <std::size_t first, std::size_t last, std::size_t count>
-[[gnu::always_inline]] TAGALONG_LANES inline Doubles polynomial(Doubles x, Doubles x2, Doubles x4,
-                                                                const std::array<double, count>& factors) {
-  if constexpr (last - first > 4) {
-    return fused_add(polynomial<first + 4, last>(x, x2, x4, factors), x4,
-                     polynomial<first, first + 4>(x, x2, x4, factors));
-  } else if constexpr (last - first > 2) {
-    return fused_add(polynomial<first + 2, last>(x, x2, x4, factors), x2,
-                     polynomial<first, first + 2>(x, x2, x4, factors));
-  } else if constexpr (last - first == 2) {
-    return fused_add(all(factors[first + 1]), x, all(factors[first]));
-  } else {
-    return all(factors[first]);
-  }
-}
-template <std::size_t count>
-[[gnu::always_inline]] TAGALONG_LANES inline Doubles polynomial(Doubles x, Doubles x2,
-                                                                const std::array<double, count>& factors) {
-  return polynomial<0, count>(x, x2, x2 * x2, factors);
-}
 [[gnu::always_inline]] TAGALONG_LANES inline Doubles polynomial(Doubles x, const std::array<double, 4>& factors) {
   const Doubles first = fused_add(all(factors[3]), x, all(factors[2]));
   return fused_add(fused_add(first, x, all(factors[1])), x, all(factors[0]));
 }
 
-// What libm has before it rounds is not farther from this sum than `libm` says, and rounding is monotonic: where both
-// ends of that interval round to the same double so does libm. A sum of two doubles is rounded once. Elements for which
-// it is so are taken from `certain`.
-[[gnu::always_inline]] TAGALONG_LANES inline Doubles rounded(Doubles sum, Doubles low, const Deviation& libm,
-                                                             Mask* certain) {
-  const Doubles magnitude = as_doubles(bits_and(as_bits(sum), bits(~(kSign | kMantissa))));  // down to a power of two
-  const Doubles off = smaller(magnitude * all(libm.relative), all(libm.absolute));
+// What libm has before it rounds is not farther from this sum than `off`, and rounding is monotonic: where both ends of
+// that interval round to the same double so does libm. A sum of two doubles is rounded once. Elements for which it is so
+// are taken from `certain`.
+[[gnu::always_inline]] TAGALONG_LANES inline Doubles rounded(Doubles sum, Doubles low, Doubles off, Mask* certain) {
   const Doubles one_end = sum + (low - off);
   const Doubles other_end = sum + (low + off);
   *certain = both(*certain, equal(one_end, other_end));
   return one_end;
 }
 
-// Sines of x + `turn` * pi/16; those that are certain.
-template <int turn>
-[[gnu::always_inline]] TAGALONG_LANES inline Doubles sine_of(Doubles given, const Deviation& libm, Mask* certain) {
-  // Other numbers do not enter any arithmetic, which could raise flags.
-  const Bits magnitude = bits_and(as_bits(given), bits(~kSign));
-  *certain = below(subtract(magnitude, bits(kSmallest)), bits(kEnd - kSmallest));
-  const Doubles x = choose(*certain, given, all(1.0));
+// Down to a power of two.
+[[gnu::always_inline]] TAGALONG_LANES inline Doubles magnitude_of(Doubles value) {
+  return as_doubles(bits_and(as_bits(value), bits(~(kSign | kMantissa))));
+}
 
+// The sine of x + `turn` * pi/16 as two doubles, but for its sign every other half turn: the fifth bit of the place.
+struct SineOf {
+  Doubles sum, low;
+  Bits place;
+};
+template <int turn>
+[[gnu::always_inline]] TAGALONG_LANES inline SineOf sine_in_two(Doubles x) {
   const Doubles shifted = fused_add(x, all(kPer), all(kToInteger + turn));
   const Bits place = as_bits(shifted);
   const Doubles n = shifted - all(kToInteger + turn);
@@ -161,68 +159,84 @@ template <int turn>
   low = fused_add(derivative, t_low, low);
   low = fused_add(bracket, t2, low + sum_low);
 
-  const Doubles result = rounded(sum, low, libm, certain);
-  const Bits magnitude_of_sum = bits_and(as_bits(sum), bits(~kSign));
-  *certain = but_not(*certain, below(magnitude_of_sum, as_bits(all(kSmallestResult))));
-  // Another sign every other half turn: the fifth bit of the place.
+  return {sum, low, place};
+}
+
+// Those that are certain.
+template <int turn>
+[[gnu::always_inline]] TAGALONG_LANES inline Doubles sine_of(Doubles given, const Deviation& libm, Mask* certain) {
+  // Other numbers do not enter any arithmetic, which could raise flags.
+  const Bits magnitude = bits_and(as_bits(given), bits(~kSign));
+  *certain = both(less(magnitude, bits(kEnd)), less(bits(kSmallest - 1), magnitude));
+  const auto [sum, low, place] = sine_in_two<turn>(choose(*certain, given, all(1.0)));
+  const Doubles result_magnitude = magnitude_of(sum);
+  const Doubles off = smaller(result_magnitude * all(libm.relative), all(libm.absolute));
+  *certain = both(*certain, less(as_bits(all(kBelowResults)), as_bits(result_magnitude)));
+  const Doubles result = rounded(sum, low, off, certain);
   return as_doubles(bits_xor(as_bits(result), bits_and(shifted_left<59>(place), bits(kSign))));
 }
 
-// T + T * (r + r^2 P(r)), T = 2^(n/64); scaled by a power of two when it has been rounded.
-[[gnu::always_inline]] TAGALONG_LANES inline Doubles exp_of(Doubles given, const Deviation& libm, Mask* certain) {
+[[gnu::always_inline]] TAGALONG_LANES inline Doubles exp_of(Doubles given, Mask* certain) {
   const Bits magnitude = bits_and(as_bits(given), bits(~kSign));
-  *certain = either(below(subtract(magnitude, bits(kExpSmallest)), bits(kExpEnd - kExpSmallest)),
-                    below(magnitude, bits(1)));
-  const Doubles x = choose(*certain, given, all(1.0));
+  *certain = less(magnitude, bits(kExpEnd));
+  const Doubles x = where(both(*certain, less(bits(kExpSmallest - 1), magnitude)), given);
 
   const Doubles shifted = fused_add(x, all(kPerLn2), all(kToInteger));
   const Bits place = as_bits(shifted);
   const Doubles n = shifted - all(kToInteger);
-  // Exact: where n is not 0, both are multiples of 2^-60, and what is left is below 2^-7.
-  const Doubles rest = fused_from(n, all(kLn2Part), x);
-  const Doubles r = fused_from(n, all(kLn2PartLow), rest);
-  const Doubles r_low = fused_from(n, all(kLn2PartLow), rest - r);
-
+  const Doubles r = fused_from(n, all(kLn2PartLow), fused_from(n, all(kLn2Part), x));
   const auto [power, power_low] = look_up(kPowersOfTwo, lanes_at<kInPart + 1>(place));
   const Doubles square = r * r;
-  const Doubles curved = square * polynomial(r, square, kExponential);
-  const Doubles product = power * r;
-  const Doubles product_low = fused_subtract(power, r, product);
-  const Doubles sum = power + product;
-  const Doubles sum_low = (power - sum) + product;
-  const Doubles low =
-      fused_add(power, curved + r_low, product_low) + (sum_low + fused_add(power_low, r, power_low));
-
-  const Doubles result = rounded(sum, low, libm, certain);
+  const Doubles first = fused_add(all(kExponential[1]), r, all(kExponential[0]));
+  const Doubles second = fused_add(all(kExponential[3]), r, all(kExponential[2]));
+  const Doubles sum = fused_add(square * square, second, fused_add(first, square, r + power_low));
   const Bits exponent = shifted_left<kMantissaBits - kPartBits>(bits_and(place, bits(~kInPart)));
-  return as_doubles(add(as_bits(result), exponent));
+  const Doubles scale = as_doubles(add(as_bits(power), exponent));
+  return fused_add(scale, sum, scale);
 }
 
-[[gnu::always_inline]] TAGALONG_LANES inline Doubles log_of(Doubles given, const Deviation& libm, Mask* certain) {
-  *certain = below(subtract(as_bits(given), bits(kLeastNormal)), bits(kInfinity - kLeastNormal));
-  const Bits x = as_bits(choose(*certain, given, all(1.0)));
+[[gnu::always_inline]] TAGALONG_LANES inline Doubles log_beside_one(Doubles x) {
+  const auto& factors = kLogarithmBesideOne;
+  const Doubles r = x - all(1.0);
+  const Doubles square = r * r;
+  const Doubles cube = r * square;
+  const auto three = [&](std::size_t begin) TAGALONG_LANES {
+    return fused_add(square, all(factors[begin + 2]), fused_add(r, all(factors[begin + 1]), all(factors[begin])));
+  };
+  Doubles sum = fused_add(cube, all(factors[10]), three(7));
+  sum = fused_add(sum, cube, three(4));
+  sum = fused_add(sum, cube, three(1));
+  const Doubles high = fused_from(all(kSplit), r, fused_add(r, all(kSplit), r));
+  const Doubles rest = r - high;
+  const Doubles high_square = high * high;
+  const Doubles first = fused_add(high_square, all(factors[0]), r);
+  Doubles low = fused_add(high_square, all(factors[0]), r - first);
+  low = fused_add(all(factors[0]) * rest, r + high, low);
+  return first + fused_add(sum, cube, low);
+}
 
-  const Bits from_first = subtract(x, bits(kLogFirst));
-  const Lanes part = lanes_at<kLogParts>(shifted_right<kLogShift>(from_first));
-  const Doubles m = as_doubles(subtract(x, bits_and(from_first, bits(kExponentBits))));
+[[gnu::always_inline]] TAGALONG_LANES inline Doubles log_of(Doubles given, Mask* certain) {
+  *certain = both(less(as_bits(given), bits(kInfinity)), less(bits(kLeastNormal - 1), as_bits(given)));
+  const Doubles x = choose(*certain, given, all(2.0));
+  const Bits x_bits = as_bits(x);
+
+  const Bits from_first = subtract(x_bits, bits(kLogFirst));
+  const auto [c, logarithm] = look_up(kLogarithms, lanes_at<kLogParts>(shifted_right<kLogShift>(from_first)));
+  const Doubles m = as_doubles(subtract(x_bits, bits_and(from_first, bits(kExponentBits))));
   const Bits biased = shifted_right<kMantissaBits>(add(from_first, bits(kExponentBias)));
   const Doubles e = as_doubles(bits_or(biased, bits(kIntegerBits))) - all(kOfInteger);
 
-  const Doubles r = fused_subtract(m, look_up(kReciprocals, part), all(1.0));
-  const auto [logarithm, logarithm_low] = look_up(kLogarithms, part);
-  const Doubles whole = fused_add(e, all(kLn2), logarithm);  // exact: multiples of 2^-42
-  const Doubles whole_low = fused_add(e, all(kLn2Low), logarithm_low);
-  // whole + r - r^2/2 as two doubles. The whole may be the smaller one, but for half a square that is the other.
+  const Doubles r = fused_subtract(m, c, all(1.0));
+  const Doubles whole = fused_add(e, all(kLn2), logarithm);
   const Doubles first = whole + r;
-  const Doubles of_r = first - whole;
-  const Doubles first_low = (whole - (first - of_r)) + (r - of_r);
   const Doubles square = r * r;
-  const Doubles square_low = fused_subtract(r, r, square);
-  const Doubles sum = fused_from(all(0.5), square, first);
-  const Doubles sum_low = fused_from(all(0.5), square, first - sum);
-  const Doubles cubic = (square * r) * polynomial(r, square, kLogarithm);
-  const Doubles low = cubic + (whole_low + (first_low + fused_from(all(0.5), square_low, sum_low)));
-  return rounded(sum, low, libm, certain);
+  Doubles low = fused_add(e, all(kLn2Low), (whole - first) + r);
+  low = fused_add(square, all(kLogarithm[0]), low);
+  const Doubles near = fused_add(r, all(kLogarithm[2]), all(kLogarithm[1]));
+  const Doubles far = fused_add(r, all(kLogarithm[4]), all(kLogarithm[3]));
+  const Doubles result = fused_add(r * square, fused_add(far, square, near), low) + first;
+  const Mask is_beside = both(less(bits(kBesideOne - 1), x_bits), less(x_bits, bits(kBehindOne)));
+  return lanes_of(is_beside) == 0 ? result : choose(is_beside, log_beside_one(x), result);
 }
 
 template <Near function>
@@ -233,9 +247,9 @@ template <Near function>
     case Near::kCosine:
       return sine_of<kQuarterTurn>(x, libm, certain);
     case Near::kExp:
-      return exp_of(x, libm, certain);
+      return exp_of(x, certain);
     case Near::kLog:
-      return log_of(x, libm, certain);
+      return log_of(x, certain);
   }
 }
 

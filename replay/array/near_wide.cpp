@@ -49,12 +49,10 @@ TAGALONG_STEP Bits shifted_right(Bits a) {
   return _mm512_srli_epi64(a, count);
 }
 
-// Without signs.
-TAGALONG_STEP Mask below(Bits a, Bits b) { return _mm512_cmplt_epu64_mask(a, b); }
+TAGALONG_STEP Mask less(Bits a, Bits b) { return _mm512_cmplt_epi64_mask(a, b); }
 TAGALONG_STEP Mask equal(Doubles a, Doubles b) { return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ); }
 TAGALONG_STEP Mask both(Mask a, Mask b) { return static_cast<Mask>(a & b); }
-TAGALONG_STEP Mask either(Mask a, Mask b) { return static_cast<Mask>(a | b); }
-TAGALONG_STEP Mask but_not(Mask a, Mask b) { return static_cast<Mask>(a & ~b); }
+TAGALONG_STEP Doubles where(Mask mask, Doubles value) { return _mm512_maskz_mov_pd(mask, value); }  // zero elsewhere
 TAGALONG_STEP Doubles choose(Mask mask, Doubles yes, Doubles no) { return _mm512_mask_blend_pd(mask, no, yes); }
 TAGALONG_STEP unsigned lanes_of(Mask mask) { return mask; }
 
