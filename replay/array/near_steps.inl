@@ -236,7 +236,10 @@ template <int turn>
   const Doubles far = fused_add(r, all(kLogarithm[4]), all(kLogarithm[3]));
   const Doubles result = fused_add(r * square, fused_add(far, square, near), low) + first;
   const Mask is_beside = both(less(bits(kBesideOne - 1), x_bits), less(x_bits, bits(kBehindOne)));
-  return lanes_of(is_beside) == 0 ? result : choose(is_beside, log_beside_one(x), result);
+  if (lanes_of(is_beside) == 0) {
+    return result;
+  }
+  return choose(is_beside, log_beside_one(choose(is_beside, x, all(1.0))), result);  // of others a cube may overflow
 }
 
 template <Near function>

@@ -190,6 +190,22 @@ def test_lanes_that_are_not_there_raise_nothing(ufunc: np.ufunc) -> None:
             assert_same(ufunc, x[:size])
 
 
+@pytest.mark.parametrize("ufunc", FUNCTIONS, ids=lambda ufunc: ufunc.__name__)
+def test_neighbours_of_all_magnitudes_raise_nothing(ufunc: np.ufunc) -> None:
+    """What is computed of one element in another way is computed of those beside it, too."""
+    powers = np.ldexp(1.0, np.arange(-1020, 1021, 4))
+    exponents = np.log(powers) * 0.7  # results of exp that are no ordinary numbers raise what they have to
+    beside = (
+        exponents if ufunc is np.exp else powers if ufunc is np.log else powers[np.abs(np.log(powers)) < 13]
+    )
+    for usual in (1.0, 0.99, 1.01, 1.5, 0.25, 0.0 if ufunc is not np.log else 2.0):
+        x = np.full(2 * beside.size, usual)
+        x[::2] = beside
+        x[1::7] = usual
+        with np.errstate(all="raise"):
+            assert_same(ufunc, x)
+
+
 def waves(x: Any, y: Any) -> Any:
     a = np.sin((x - y) * 0.5)
     return a * a + np.cos(x) * np.cos(y) * np.sin(x + y)
