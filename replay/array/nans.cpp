@@ -9,11 +9,12 @@ namespace tagalong::array {
 
 namespace {
 
+constexpr int kUsualBytes = 16;  // of a vector
 constexpr std::uint32_t kFloatInfinity = 0x7F800000U;
 constexpr std::uint64_t kDoubleInfinity = 0x7FF0000000000000U;
 
-template <class Bits>
-bool find(const char* data, Extent stride, Extent count, Bits infinity) {
+template <class Bits, int vector_bytes>
+[[gnu::always_inline]] inline bool find(const char* data, Extent stride, Extent count, Bits infinity) {
   constexpr auto kSign = static_cast<Bits>(Bits{1} << (sizeof(Bits) * 8 - 1));
   const auto load = [&](Extent i) {
     Bits bits;
@@ -22,7 +23,7 @@ bool find(const char* data, Extent stride, Extent count, Bits infinity) {
   };
   // First whether anything is not finite, without a comparison, in rows of vectors: an exponent of ones and one more of
   // its last bit is the sign's. (A floating point comparison would raise a flag.)
-  using Vector [[gnu::vector_size(16)]] = Bits;
+  using Vector [[gnu::vector_size(vector_bytes)]] = Bits;
   constexpr auto kItem = static_cast<Extent>(sizeof(Bits));
   constexpr auto kItems = static_cast<Extent>(sizeof(Vector)) / kItem;
   const auto last_bit = static_cast<Bits>(infinity & (~infinity + 1));
@@ -57,6 +58,11 @@ bool find(const char* data, Extent stride, Extent count, Bits infinity) {
 
 #if defined(__x86_64__)
 
+TAGALONG_AVX2 bool find_in_fours(const char* data, Extent stride, Extent count) {
+  constexpr int kBytes = 32;
+  return find<std::uint64_t, kBytes>(data, stride, count, kDoubleInfinity);
+}
+
 // A test of classes is no comparison.
 TAGALONG_AVX512 bool find_in_lanes(const char* data, Extent count) {
   constexpr int kNans = 0x81;  // quiet and signalling ones
@@ -80,7 +86,7 @@ TAGALONG_AVX512 bool find_in_lanes(const char* data, Extent count) {
 
 bool has_nan(unsigned type, const char* data, Extent stride, Extent count) {
   if (type == kFloat) {
-    return find(data, stride, count, kFloatInfinity);
+    return find<std::uint32_t, kUsualBytes>(data, stride, count, kFloatInfinity);
   }
   if (type != kDouble) {
     return false;
@@ -89,8 +95,11 @@ bool has_nan(unsigned type, const char* data, Extent stride, Extent count) {
   if (stride == static_cast<Extent>(sizeof(double)) && has_avx512()) {
     return find_in_lanes(data, count);
   }
+  if (has_avx2()) {
+    return find_in_fours(data, stride, count);
+  }
 #endif
-  return find(data, stride, count, kDoubleInfinity);
+  return find<std::uint64_t, kUsualBytes>(data, stride, count, kDoubleInfinity);
 }
 
 }  // namespace tagalong::array

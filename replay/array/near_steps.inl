@@ -259,6 +259,7 @@ template <Near function>
 // What is no whole eight is computed as one, elsewhere.
 template <Near function>
 TAGALONG_LANES Extent steps(const double* in, double* out, Extent count, const Deviation& libm, LeftOver* left_over) {
+  constexpr bool is_left_often = function == Near::kSine || function == Near::kCosine;  // so that no branch foresees it
   Extent found = 0;
   std::uint8_t* lanes = left_over->lanes.data();
   const auto eight = [&](const double* from, double* to, unsigned there) TAGALONG_LANES {
@@ -268,8 +269,10 @@ TAGALONG_LANES Extent steps(const double* in, double* out, Extent count, const D
       Mask certain;
       store(to + lane, value_of<function>(x, libm, &certain));
       const unsigned own = ~lanes_of(certain) & (there >> lane) & ((1U << kWidth) - 1U);
-      store_some(left_over->in.data() + found, x, own);
-      found += std::popcount(own);
+      if (is_left_often || own != 0) {
+        store_some(left_over->in.data() + found, x, own);
+        found += std::popcount(own);
+      }
       left |= own << lane;
     }
     *lanes++ = static_cast<std::uint8_t>(left);

@@ -27,20 +27,26 @@ bool is_row(const Extent* strides) { return strides[0] == 0 && strides[1] == kIt
 
 TAGALONG_INTRINSICS_BEGIN
 
-// NumPy has eight sums, each of every eighth element, and adds what is left one after another.
-[[gnu::always_inline]] inline double sum_of_leaf(const double* values, Extent count) {
-  using Lanes [[gnu::vector_size(64)]] = double;
+// NumPy has eight sums, each of every eighth element, and adds what is left one after another. Two vectors of four take
+// no longer than one of eight: each addition waits for the one before it.
+TAGALONG_AVX2 double sum_of_leaf(const double* values, Extent count) {
+  using Four [[gnu::vector_size(32)]] = double;
+  constexpr Extent kFour = kLanes / 2;
   double sum = -0.0;
   Extent done = 0;
   if (count >= kLanes) {
-    Lanes sums;
-    std::memcpy(&sums, values, sizeof(sums));
+    Four first;
+    Four second;
+    std::memcpy(&first, values, sizeof(first));
+    std::memcpy(&second, values + kFour, sizeof(second));
     for (done = kLanes; done + kLanes <= count; done += kLanes) {
-      Lanes next;
+      Four next;
       std::memcpy(&next, values + done, sizeof(next));
-      sums += next;
+      first += next;
+      std::memcpy(&next, values + done + kFour, sizeof(next));
+      second += next;
     }
-    sum = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+    sum = ((first[0] + first[1]) + (first[2] + first[3])) + ((second[0] + second[1]) + (second[2] + second[3]));
   }
   for (; done < count; ++done) {
     sum += values[done];
@@ -48,13 +54,9 @@ TAGALONG_INTRINSICS_BEGIN
   return sum;
 }
 
-TAGALONG_AVX512 double sum_by_wide_vectors(const double* values, Extent count) { return sum_of_leaf(values, count); }
-TAGALONG_AVX2 double sum_by_narrow_vectors(const double* values, Extent count) { return sum_of_leaf(values, count); }
-
 double sum_of(const double* values, Extent count) {
-  static const auto sum_leaf = has_avx512() ? sum_by_wide_vectors : sum_by_narrow_vectors;
   return pairwise_sum(0, count, kLeaf,
-                      [&](Extent begin, Extent elements) { return sum_leaf(values + begin, elements); });
+                      [&](Extent begin, Extent elements) { return sum_of_leaf(values + begin, elements); });
 }
 
 int sum(MethodContext* context, char* const* data, const Extent* dims, const Extent* strides, void* aux) {

@@ -222,6 +222,7 @@ class RegionPlan {
   using Scalars = std::array<std::array<char, kScalarBytes>, kMaxRegionScalars>;
 
   [[nodiscard]] bool may_be_small() const;
+  bool compute_few(const Places& data, Extent count) const;
   // False: nothing has happened.
   bool run_small(const Numpy& np, PyObject* const* externals, Ref* outputs) const;
   [[nodiscard]] PyObject* donor(const Frame& frame, const Space* space, PyObject* const* externals) const;
@@ -347,6 +348,7 @@ class RegionPlan {
   bool is_joined_ = false;           // to one step
   bool stores_no_nans_ = false;      // all that is stored is stored by steps that leave NaNs open
   bool is_small_ = false;            // or may be
+  std::vector<Extent> item_sizes_;   // by slots, as steps in a row of memory; of numbers none
   mutable unsigned not_small_ = 0;   // so many calls are not
   bool is_staged_ = false;           // and operations that take part of their results
   bool is_tree_ = false;             // one of them is a pairwise sum
@@ -477,6 +479,7 @@ class RegionBuilder {
   ExactSum joined_sum(std::span<const ExactOperation> operations);
   void forget_unread();
   void place_temporaries(const Joined& joined);
+  void note_item_sizes();
   void place_donor();
   [[nodiscard]] bool may_be_donated() const;
   [[nodiscard]] bool is_reduced_itself(int slot) const;

@@ -35,8 +35,10 @@ std::uint64_t one_by_one(const char* data, std::size_t bytes) {
 
 #if defined(__x86_64__)
 
-TAGALONG_AVX512 std::uint64_t in_lanes(const char* data, std::size_t bytes) {
-  using Vector [[gnu::vector_size(64)]] = std::uint64_t;
+// Magnitudes have no sign: signed comparisons do, which more processors have.
+template <class Bits, int vector_bytes>
+[[gnu::always_inline]] inline std::uint64_t by_vectors(const char* data, std::size_t bytes) {
+  using Vector [[gnu::vector_size(vector_bytes)]] = Bits;
   constexpr std::size_t kAtOnce = 4 * sizeof(Vector);
   Vector one{};
   Vector two{};
@@ -45,7 +47,7 @@ TAGALONG_AVX512 std::uint64_t in_lanes(const char* data, std::size_t bytes) {
   const auto look = [](const char* from, Vector* most) {
     Vector bits;
     std::memcpy(&bits, from, sizeof(bits));
-    bits &= kMagnitude;
+    bits &= static_cast<Bits>(kMagnitude);
     *most = bits > *most ? bits : *most;
   };
   std::size_t done = 0;
@@ -55,23 +57,29 @@ TAGALONG_AVX512 std::uint64_t in_lanes(const char* data, std::size_t bytes) {
     look(data + done + 2 * sizeof(Vector), &three);
     look(data + done + 3 * sizeof(Vector), &four);
   }
-  std::uint64_t most = one_by_one(data + done, bytes - done);
+  auto most = static_cast<Bits>(one_by_one(data + done, bytes - done));
   for (std::size_t lane = 0; lane < sizeof(Vector) / sizeof(most); ++lane) {
     most = std::max({most, one[lane], two[lane], three[lane], four[lane]});
   }
-  return most;
+  return static_cast<std::uint64_t>(most);
+}
+
+TAGALONG_AVX512 std::uint64_t in_eights(const char* data, std::size_t bytes) {
+  return by_vectors<std::int64_t, 64>(data, bytes);
+}
+TAGALONG_AVX2 std::uint64_t in_fours(const char* data, std::size_t bytes) {
+  return by_vectors<std::int64_t, 32>(data, bytes);
 }
 
 #endif
 
 std::uint64_t largest_magnitude(const char* data, std::size_t bytes) {
 #if defined(__x86_64__)
-  static const bool is_possible = has_avx512();
-  if (is_possible) {
-    return in_lanes(data, bytes);
-  }
-#endif
+  static const auto look = has_avx512() ? in_eights : has_avx2() ? in_fours : one_by_one;
+  return look(data, bytes);
+#else
   return one_by_one(data, bytes);
+#endif
 }
 
 // Whether there is little between the elements of a view, and nowhere so much that it may be nobody's memory.

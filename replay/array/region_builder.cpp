@@ -430,10 +430,22 @@ std::unique_ptr<RegionPlan> RegionBuilder::finish(std::span<const int> outputs) 
   for (RegionPlan::Operation& operation : plan_->operations_) {
     operation.collects = plan_->float_units_ != FloatUnits::kNone && !operation.keeps_flags;
   }
-  plan_->is_small_ = plan_->may_be_small();
   plan_->slots_ = static_cast<std::size_t>(slots_);
+  plan_->is_small_ = plan_->may_be_small();
+  note_item_sizes();
   ++region_counts.planned;
   return std::move(plan_);
+}
+
+void RegionBuilder::note_item_sizes() {
+  std::vector<Extent>& sizes = plan_->item_sizes_;
+  sizes.assign(plan_->slots_, 0);
+  for (const RegionPlan::Input& input : plan_->inputs_) {
+    sizes[input.slot] = np_.item_size[input.type];
+  }
+  for (const RegionPlan::Operation& operation : plan_->operations_) {
+    sizes[operation.slots[operation.nin]] = operation.out_size;
+  }
 }
 
 }  // namespace tagalong::array
