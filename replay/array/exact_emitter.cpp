@@ -329,17 +329,17 @@ void ExactEmitter::load(const Value& value) {
   load_doubles(value.place, from);
 }
 
-Xbyak::Address ExactEmitter::pooled(Constant constant) {
+Xbyak::RegRip ExactEmitter::pooled(Constant constant) {
   const auto index = static_cast<std::size_t>(constant);
   is_pooled_.at(index) = true;
-  return ptr[rip + in_pool_.at(index)];
+  return rip + in_pool_.at(index);
 }
 
 void ExactEmitter::load(int place, Constant constant) {
   if (bits_of(constant).size() == 1) {
-    broadcast(place, pooled(constant));
+    broadcast(place, ptr[pooled(constant)]);
   } else {
-    load_vector(place, pooled(constant));
+    load_vector(place, ptr[pooled(constant)]);
   }
 }
 

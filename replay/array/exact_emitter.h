@@ -185,7 +185,7 @@ class ExactEmitter : public Xbyak::CodeGenerator {
   void release(int place) { free_.push_back(place); }
   Xbyak::RegExp address(const Value& value);
   void load(int place, Constant constant);
-  [[nodiscard]] Xbyak::Address pooled(Constant constant);
+  [[nodiscard]] Xbyak::RegRip pooled(Constant constant);
 
   const Vectors machine_;
   std::span<const ExactOperation> operations_;

@@ -94,19 +94,19 @@ void WideEmitter::quick_roots(const Places& out, const Places& in) {
   };
   // Into a mask of each, those that are left to the instruction.
   const auto find_left = [&] {
-    each([&](std::size_t i) { vpsubq(rest[i], x[i], pooled(Constant::kLeastRooted)); });
-    each([&](std::size_t i) { vpcmpuq(compared(i), rest[i], pooled(Constant::kRootedRange), kNotLess); });
+    each([&](std::size_t i) { vpsubq(rest[i], x[i], ptr_b[pooled(Constant::kLeastRooted)]); });
+    each([&](std::size_t i) { vpcmpuq(compared(i), rest[i], ptr_b[pooled(Constant::kRootedRange)], kNotLess); });
   };
   const bool is_pair = vectors == 2;
   if (is_pair) {  // whether there are any, of both together
-    vcmppd(k3, x[0], pooled(Constant::kLeastRooted), kCompareGreaterEqual);
-    vcmppd(k3 | k3, x[1], pooled(Constant::kLeastRooted), kCompareGreaterEqual);
+    vcmppd(k3, x[0], ptr_b[pooled(Constant::kLeastRooted)], kCompareGreaterEqual);
+    vcmppd(k3 | k3, x[1], ptr_b[pooled(Constant::kLeastRooted)], kCompareGreaterEqual);
   } else {
     find_left();
   }
   each([&](std::size_t i) { vrsqrt14pd(half[i], x[i]); });
   each([&](std::size_t i) { vmulpd(root[i], x[i], half[i] | T_rn_sae); });
-  each([&](std::size_t i) { vmulpd(half[i], half[i], pooled(Constant::kHalf)); });
+  each([&](std::size_t i) { vmulpd(half[i], half[i], ptr_b[pooled(Constant::kHalf)]); });
   for (int step = 0; step < kSteps; ++step) {
     load_each(rest, Constant::kHalf);
     fused(Fused::kNegatedAdd231, rest, root, half);

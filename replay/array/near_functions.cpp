@@ -11,6 +11,7 @@
 #include <cstring>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "replay/array/near_samples.h"
 #include "replay/array/near_steps.h"
@@ -84,6 +85,7 @@ void put_back(double* out, Extent count, const LeftOver& left_over) {
 struct Numpys {
   StridedLoop loop = nullptr;
   NearSteps steps = nullptr;
+  bool is_used = false;
   std::atomic<unsigned> not_tried = 0;  // blocks; other threads may take some for theirs
 };
 template <Near function>
@@ -199,6 +201,7 @@ StridedLoop take(double (*libms)(double), StridedLoop loop, MethodContext* conte
     std::fegetexceptflag(&flags, FE_ALL_EXCEPT);
     const bool found = try_out<function>(libms, loop, context, auxdata);
     std::fesetexceptflag(&flags, FE_ALL_EXCEPT);
+    numpys<function>.is_used = found;
     return found;
   }();
   return is_usable && numpys<function>.loop == loop ? near_strided<function> : loop;
@@ -214,7 +217,23 @@ StridedLoop near_loop(std::string_view name, StridedLoop loop, MethodContext* co
                          : loop;
 }
 
+std::vector<std::string_view> near_functions() {
+  std::vector<std::string_view> names;
+  const auto add = [&](bool is_used, std::string_view name) {
+    if (is_used) {
+      names.push_back(name);
+    }
+  };
+  add(numpys<Near::kSine>.is_used, "sin");
+  add(numpys<Near::kCosine>.is_used, "cos");
+  add(numpys<Near::kExp>.is_used, "exp");
+  add(numpys<Near::kLog>.is_used, "log");
+  return names;
+}
+
 #else
+
+std::vector<std::string_view> near_functions() { return {}; }
 
 StridedLoop near_loop(std::string_view, StridedLoop loop, MethodContext*, void*) { return loop; }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "replay/array/numpy_abi.h"
 #include "replay/array/tally.h"
@@ -20,5 +21,8 @@ extern LoopTally near_tally;
 // A loop to be called with the same context and auxdata instead of NumPy's `loop` for a ufunc of this name from float64
 // to float64; `loop` itself where there is none, or where NumPy's is not libm's function. Needs the GIL.
 [[nodiscard]] StridedLoop near_loop(std::string_view name, StridedLoop loop, MethodContext* context, void* auxdata);
+
+// Those that are used in place of NumPy's so far.
+[[nodiscard]] std::vector<std::string_view> near_functions();
 
 }  // namespace tagalong::array

@@ -123,13 +123,15 @@ py::tuple spread_counts() {
   return py::make_tuple(array::columns_spread.count(), array::region_counts.rows_kept.count());
 }
 
-py::list vector_functions() {
-  py::list names;
-  for (const std::string_view name : array::vector_functions()) {
-    names.append(std::string(name));
+py::list list_of(const std::vector<std::string_view>& names) {
+  py::list list;
+  for (const std::string_view name : names) {
+    list.append(std::string(name));
   }
-  return names;
+  return list;
 }
+py::list vector_functions() { return list_of(array::vector_functions()); }
+py::list near_functions() { return list_of(array::near_functions()); }
 
 py::tuple near_counts() { return counts_of(&array::near_tally); }
 
@@ -195,7 +197,10 @@ void export_arrays() {
   py::def("_places_together", places_together, "Short rows whose places were found eight at a time, for tests.");
   py::def("_spread_counts", spread_counts,
           "(columns that vectors have spread, blocks with a row that was there already), for tests.");
-  py::def("_near_counts", near_counts, "Sines and cosines (computed here, left to NumPy's loop), for tests.");
+  py::def("_near_counts", near_counts,
+          "Elements of functions of libm's (computed here, left to NumPy's loop), for tests.");
+  py::def("_near_functions", near_functions,
+          "Functions whose loops have the bits of libm's, as far as they have been called, for tests.");
   py::def("_vector_functions", vector_functions,
           "Functions whose loops take the steps of NumPy's, as far as they have been called, for tests.");
   py::def("_region_reasons", region_reasons, "How often array operations were not run as one, by reason, for tests.");

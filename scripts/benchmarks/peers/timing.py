@@ -197,7 +197,8 @@ class Noting:
 def own_loops(program: Program, arguments: Arguments) -> float:
     """Seconds that these functions take of a call, without anything around their loops: on operands in cache, again
     and again, into memory that is there."""
-    noting = Noting(set(TRANSCENDENTAL) - set(_core._vector_functions()))
+    ours = {*_core._vector_functions(), *_core._near_functions()}
+    noting = Noting(set(TRANSCENDENTAL) - ours)
     program.copy(np=noting)(*arguments)
     total = 0.0
     for function, operand in noting.calls:
