@@ -115,7 +115,7 @@ TAGALONG_STEP void store_some(double* to, Doubles value, unsigned chosen) {
   store(to, as_doubles(_mm256_permutevar8x32_epi32(as_bits(value), places)));
 }
 
-#include "replay/array/near_steps.inl"  // NOLINT(bugprone-suspicious-include)
+#include "replay/array/near_steps.inc"  // NOLINT(bugprone-suspicious-include)
 
 }  // namespace
 

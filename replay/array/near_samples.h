@@ -1,4 +1,4 @@
-// Arguments for which functions with other steps than near_steps.inl has give other results than these.
+// Arguments for which functions with other steps than near_steps.inc has give other results than these.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What near_functions.h computes of one block, by vectors of four or eight doubles: near_steps.inl, which
+// What near_functions.h computes of one block, by vectors of four or eight doubles: near_steps.inc, which
 // near_narrow.cpp and near_wide.cpp give their instructions.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Tables of near_steps.inl, with the numbers of glibc's functions.
+// Tables of near_steps.inc, with the numbers of glibc's functions.
 #pragma once
 
 #include "replay/array/near_steps.h"

@@ -85,7 +85,7 @@ TAGALONG_STEP void store_some(double* to, Doubles value, unsigned chosen) {
   store(to, _mm512_maskz_compress_pd(static_cast<Mask>(chosen), value));
 }
 
-#include "replay/array/near_steps.inl"  // NOLINT(bugprone-suspicious-include)
+#include "replay/array/near_steps.inc"  // NOLINT(bugprone-suspicious-include)
 
 TAGALONG_INTRINSICS_END
 
