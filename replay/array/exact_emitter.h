@@ -118,7 +118,7 @@ class ExactEmitter : public Xbyak::CodeGenerator {
 
   static constexpr int kItemBytes = 8;
   static constexpr int kNowhere = -1;
-  static constexpr int kLeafLanes = 8;  // partial sums of a leaf, and rows at a time where places are found
+  static constexpr int kLeafLanes = 8;  // partial sums of a leaf
 
   struct Value {
     bool is_scalar = false, is_bool = false, is_hoisted = false;

@@ -65,7 +65,8 @@ TAGALONG_INTRINSICS_END
 // The first ones, as many as there are whole eights.
 std::size_t sum_eights(const ExactLeaf* leaves, std::size_t number, double* sums) {
   std::size_t done = 0;
-  for (; has_avx512() && done + kLanes <= number; done += kLanes) {
+  const std::size_t most = has_avx512() ? number : 0;
+  for (; done + kLanes <= most; done += kLanes) {
     sums_of_eight(leaves + done, sums + done);
   }
   return done;

@@ -123,6 +123,7 @@ void NarrowEmitter::note_nans(int one, const Xbyak::Operand& two) {
   release(scratch);
 }
 
+// There are no such operations here.
 void NarrowEmitter::compute_together(Exact /*what*/, const Places& /*out*/, const Places& /*in*/) {}
 
 void NarrowEmitter::begin_sums() {

@@ -15,7 +15,6 @@
 
 #include "replay/array/near_samples.h"
 #include "replay/array/near_steps.h"
-#include "replay/array/vector_functions.h"
 
 #ifdef __GLIBC__
 #include <gnu/libc-version.h>

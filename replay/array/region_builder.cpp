@@ -432,7 +432,9 @@ std::unique_ptr<RegionPlan> RegionBuilder::finish(std::span<const int> outputs) 
   }
   plan_->slots_ = static_cast<std::size_t>(slots_);
   plan_->is_small_ = plan_->may_be_small();
-  note_item_sizes();
+  if (plan_->is_small_ && !plan_->is_joined_) {
+    note_item_sizes();
+  }
   ++region_counts.planned;
   return std::move(plan_);
 }

@@ -111,11 +111,11 @@ bool RegionPlan::run_small(const Numpy& np, PyObject* const* externals, Ref* out
     }
     data[outputs_[i].slot] = as_array(outputs[i].get())->data;
   }
-  // What is up may have been up before. To ask first would take longer than a loop over ten elements.
   const auto compute = [&] {
     return is_joined_ ? steps_.front().code->run(data.data(), count) : compute_few(data, count);
   };
   const auto raises = [&] { return float_units_ != FloatUnits::kNone && float_status_raised(float_units_); };
+  // What is up may have been up before. To ask first would take longer than a loop over ten elements.
   bool is_done = compute();
   if ((is_done || !is_joined_) && raises()) [[unlikely]] {
     clear_float_status();

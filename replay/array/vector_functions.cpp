@@ -11,6 +11,7 @@
 #include <span>
 
 #include "replay/array/exact_code.h"
+#include "replay/array/near_samples.h"
 
 namespace tagalong::array {
 namespace {
