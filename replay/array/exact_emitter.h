@@ -169,7 +169,8 @@ class ExactEmitter : public Xbyak::CodeGenerator {
   virtual void eights() = 0;
   // Places in short rows (exact_finding.cpp).
   virtual void begin_row() = 0;
-  virtual void take_place(int place) = 0;
+  virtual void copy(int to, int from) = 0;
+  virtual void take_better(int place) = 0;
 
   [[nodiscard]] virtual Xbyak::Operand vector(int place) const = 0;
 
@@ -228,6 +229,7 @@ class ExactEmitter : public Xbyak::CodeGenerator {
   // exact_finding.cpp: eight rows after eight, with the row written out.
   void rows();
   void row();
+  void take_place(int place);
   [[nodiscard]] bool is_kept_in_row(const Value& value) const {
     return finding_.result >= 0 && value.in_memory && !value.is_item;
   }

@@ -1,6 +1,8 @@
 // The machine code that finds places in short rows, while their elements are computed: a lane for each of some rows.
 #ifdef __x86_64__
 
+#include <utility>
+
 #include "replay/array/exact_emitter.h"
 
 namespace tagalong::array {
@@ -30,6 +32,25 @@ void ExactEmitter::row() {
   for (item_ = 0; item_ < finding_.row && !is_full_; ++item_) {
     forget_registers(item_ > 0);
     compute_all();
+  }
+}
+
+// Whether there is a NaN is asked for two items at a time.
+void ExactEmitter::take_place(int place) {
+  const bool is_odd = found_.before >= 0;
+  if (is_odd || item_ + 1 == finding_.row) {
+    note_nans(is_odd ? found_.before : place, vector(place));
+  }
+  if (is_odd) {
+    release(std::exchange(found_.before, kNowhere));
+  } else if (item_ + 1 < finding_.row) {
+    found_.before = take();
+    copy(found_.before, place);
+  }
+  if (item_ == 0) {
+    copy(found_.value, place);
+  } else {
+    take_better(place);
   }
 }
 

@@ -2,8 +2,6 @@
 
 #ifdef __x86_64__
 
-#include <utility>
-
 namespace tagalong::array {
 namespace {
 
@@ -167,23 +165,10 @@ void NarrowEmitter::eights() {
 
 void NarrowEmitter::begin_row() { vxorpd(Ymm(found_.place), Ymm(found_.place), Ymm(found_.place)); }
 
-// Whether there is a NaN is asked for two items at a time.
-void NarrowEmitter::take_place(int place) {
+void NarrowEmitter::copy(int to, int from) { vmovapd(Ymm(to), Ymm(from)); }
+
+void NarrowEmitter::take_better(int place) {
   const Ymm value(place);
-  const bool is_odd = found_.before >= 0;
-  if (is_odd || item_ + 1 == finding_.row) {
-    note_nans(is_odd ? found_.before : place, value);
-  }
-  if (is_odd) {
-    release(std::exchange(found_.before, kNowhere));
-  } else if (item_ + 1 < finding_.row) {
-    found_.before = take();
-    vmovapd(Ymm(found_.before), value);
-  }
-  if (item_ == 0) {
-    vmovapd(Ymm(found_.value), value);
-    return;
-  }
   const int is_better = take();
   const int number = take();
   vcmppd(Ymm(is_better), value, Ymm(found_.value), finding_.of_largest ? kCompareGreater : kCompareLess);

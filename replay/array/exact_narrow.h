@@ -32,7 +32,8 @@ class NarrowEmitter final : public ExactEmitter {
   void store_sums(const Xbyak::Reg64& leaf) override;
   void eights() override;
   void begin_row() override;
-  void take_place(int place) override;
+  void copy(int to, int from) override;
+  void take_better(int place) override;
   [[nodiscard]] Xbyak::Operand vector(int place) const override { return Xbyak::Ymm(place); }
 
   void extreme(bool is_maximum, int out, int one, int two);

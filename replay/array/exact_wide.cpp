@@ -3,7 +3,6 @@
 #ifdef __x86_64__
 
 #include <algorithm>
-#include <utility>
 
 namespace tagalong::array {
 namespace {
@@ -181,24 +180,10 @@ void WideEmitter::eights() {
 
 void WideEmitter::begin_row() { vpxorq(Zmm(found_.place), Zmm(found_.place), Zmm(found_.place)); }
 
-// Whether there is a NaN is asked for two items at a time.
-void WideEmitter::take_place(int place) {
+void WideEmitter::copy(int to, int from) { vmovapd(Zmm(to), Zmm(from)); }
+
+void WideEmitter::take_better(int place) {
   const Zmm value(place);
-  const bool is_odd = found_.before >= 0;
-  if (is_odd || item_ + 1 == finding_.row) {
-    vcmppd(k4, Zmm(is_odd ? found_.before : place), value, kCompareUnordered);
-    kandnw(k2, k4, k2);
-  }
-  if (is_odd) {
-    release(std::exchange(found_.before, kNowhere));
-  } else if (item_ + 1 < finding_.row) {
-    found_.before = take();
-    vmovapd(Zmm(found_.before), value);
-  }
-  if (item_ == 0) {
-    vmovapd(Zmm(found_.value), value);
-    return;
-  }
   vcmppd(k3, value, Zmm(found_.value), finding_.of_largest ? kCompareGreater : kCompareLess);
   vmovapd(Zmm(found_.value) | k3, value);
   vpbroadcastq(Zmm(found_.place) | k3, ptr[rip + numbers_ + static_cast<int>(item_) * kItemBytes]);
