@@ -145,7 +145,7 @@ Session::CallTarget Session::find_target(int number, interp::Frame* callee) {
 }
 
 bool Session::is_result_of(Value value, Op op) const {
-  return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [value, op](const replay::Node& node) {
+  return std::ranges::any_of(graph_.nodes, [value, op](const replay::Node& node) {
     return node.first_result == value && node.result_count == 1 && node.op == op;
   });
 }

@@ -201,7 +201,7 @@ Values Session::take_operands(ShadowFrame& callee, const CallTarget& target, Sna
     return emit(Op::method_self, {method}, kNoSnapshot);
   };
   // An object of the class that is called; its metaclass calls as `type` does.
-  const auto make_instance = [&]() {
+  const auto make_instance = [&] {
     auto* type = reinterpret_cast<PyTypeObject*>(target.object);
     if (Py_TYPE(type) != &PyType_Type) {
       guard_version(operands[1], Py_TYPE(type));

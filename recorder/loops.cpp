@@ -58,7 +58,7 @@ bool Session::go_round(int target) {
   const auto open = std::ranges::find_if(
       open_loops_, [&](const OpenLoop& loop) { return loop.frame == top().number && loop.target == target; });
   if (open != open_loops_.end()) {
-    const OpenLoop loop = *open;
+    const OpenLoop loop = std::move(*open);
     open_loops_.erase(open);
     if (loop.shape == slot_shape() && close_loop(loop, snapshot_at(is_jump ? current_ : target, top().stack))) {
       return true;

@@ -178,7 +178,7 @@ const rewriter::ExceptionRange* DecodedCode::range_of(int instruction) const {
   const auto covers = [instruction](const ExceptionRange& range) {
     return range.start <= instruction && instruction < range.end;
   };
-  const auto found = std::find_if(assembly.ranges.begin(), assembly.ranges.end(), covers);
+  const auto found = std::ranges::find_if(assembly.ranges, covers);
   return found == assembly.ranges.end() ? nullptr : &*found;
 }
 

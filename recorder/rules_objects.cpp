@@ -1,5 +1,6 @@
 // Rules: calls, functions, containers, imports, matching, with.
 #include <algorithm>
+#include <ranges>
 
 #include "recorder/facts.h"
 #include "recorder/session.h"
@@ -36,7 +37,7 @@ void Session::finish_inlined() {
     push(result);
   }
   const Consumption consuming = std::exchange(top().consuming, {});
-  std::for_each(consuming.unpacked.rbegin(), consuming.unpacked.rend(), [this](Value value) { push(value); });
+  std::ranges::for_each(std::views::reverse(consuming.unpacked), [this](Value value) { push(value); });
   top().next = top().call_instruction + 1;
   flush_drops();
 }

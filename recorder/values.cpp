@@ -22,7 +22,7 @@ namespace {
 // Fills an empty one; most have no more than a few values.
 void fill(Values& values, ValueView with) {
   values.resize(static_cast<std::size_t>(with.end() - with.begin()), boost::container::default_init);
-  std::copy(with.begin(), with.end(), values.data());
+  std::ranges::copy(with, values.data());
 }
 
 }  // namespace
@@ -137,7 +137,7 @@ void Session::take_root_stack() {
 
 void Session::flush_drops(SnapshotId at) {
   if (!drops_.empty()) {
-    if (std::any_of(drops_.begin(), drops_.end(), [this](Value value) { return facts(value).on_root_stack; })) {
+    if (std::ranges::any_of(drops_, [this](Value value) { return facts(value).on_root_stack; })) {
       take_root_stack();
     }
     emit(Op::drop, drops_, at == kNoSnapshot ? position() : at);

@@ -42,8 +42,7 @@ class Binding {
   // Surplus arguments die first, then the slots of the frame that does not start: the items of a tuple from the last to
   // the first.
   std::vector<int> given_up() && {
-    std::copy_if(slots_.begin(), slots_.end(), std::back_inserter(given_up_),
-                 [](int slot) { return slot != kUnbound; });
+    std::ranges::copy_if(slots_, std::back_inserter(given_up_), [](int slot) { return slot != kUnbound; });
     given_up_.insert(given_up_.end(), more_.rbegin(), more_.rend());
     given_up_.insert(given_up_.end(), named_.begin(), named_.end());
     return std::move(given_up_);

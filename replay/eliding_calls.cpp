@@ -112,7 +112,7 @@ bool may_elide(std::span<PyObject* const> slots, PyObject* keywords) {
       !(keywords == nullptr || is_start(keywords))) {
     return false;
   }
-  if (std::any_of(slots.begin(), slots.end(), applies_when_asked)) {
+  if (std::ranges::any_of(slots, applies_when_asked)) {
     return true;
   }
   const Applied applied = applied_by(slots[1]);
@@ -120,7 +120,7 @@ bool may_elide(std::span<PyObject* const> slots, PyObject* keywords) {
     return false;
   }
   const auto arguments = slots.subspan(kCallableSlots);
-  return std::any_of(arguments.begin(), arguments.end(), [&](PyObject* argument) {
+  return std::ranges::any_of(arguments, [&](PyObject* argument) {
     return applied == Applied::kToItems ? may_have_arrays(*np, argument) : Py_TYPE(argument) == np->array_type;
   });
 }

@@ -63,10 +63,9 @@ void complete_attribute_error(PyObject* object, PyObject* name) {
   PyErr_NormalizeException(&type, &value, &traceback);
   const auto* error = reinterpret_cast<PyAttributeErrorObject*>(value);
   if (PyErr_GivenExceptionMatches(value, PyExc_AttributeError) != 0 && error->name == nullptr &&
-      error->obj == nullptr) {
-    if (PyObject_SetAttrString(value, "name", name) != 0 || PyObject_SetAttrString(value, "obj", object) != 0) {
-      PyErr_Clear();
-    }
+      error->obj == nullptr &&
+      (PyObject_SetAttrString(value, "name", name) != 0 || PyObject_SetAttrString(value, "obj", object) != 0)) {
+    PyErr_Clear();
   }
   PyErr_Restore(type, value, traceback);
 }

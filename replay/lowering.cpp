@@ -237,7 +237,7 @@ class Lowering {
 
   // Whether any earlier state has the slot bound: a real frame may then hold a value there.
   [[nodiscard]] bool was_bound(std::size_t slot) const {
-    return std::any_of(graph_.snapshots.begin(), graph_.snapshots.end(), [slot](const Snapshot& state) {
+    return std::ranges::any_of(graph_.snapshots, [slot](const Snapshot& state) {
       return state.frame == 0 && slot < state.locals.size() && state.locals[slot] != kNoValue;
     });
   }
@@ -300,7 +300,7 @@ class Lowering {
     for (SnapshotId id = node.snapshot; id != kNoSnapshot; id = graph_.snapshots[index(id)].parent) {
       const Snapshot& state = graph_.snapshots[index(id)];
       places += static_cast<int>(std::count(state.stack.begin(), state.stack.end(), value));
-      if (std::find(state.locals.begin(), state.locals.end(), value) != state.locals.end()) {
+      if (std::ranges::find(state.locals, value) != state.locals.end()) {
         return;
       }
     }

@@ -278,8 +278,8 @@ std::vector<Ref> object_table(const Graph& graph) {
 
 bool same_graph(const Graph& left, const Graph& right) {
   return left.name == right.name && left.value_count == right.value_count && left.snapshots == right.snapshots &&
-         std::equal(left.nodes.begin(), left.nodes.end(), right.nodes.begin(), right.nodes.end(), same_node) &&
-         std::equal(left.frames.begin(), left.frames.end(), right.frames.begin(), right.frames.end(), same_frame);
+         std::ranges::equal(left.nodes, right.nodes, same_node) &&
+         std::ranges::equal(left.frames, right.frames, same_frame);
 }
 
 }  // namespace tagalong::replay

@@ -250,6 +250,7 @@ const LoweredSnapshot& Interpreter::ended_before(const Step& step, const Lowered
       }
     }
   }
+  // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): snapshots are the executor's
   return here;
 }
 

@@ -73,7 +73,7 @@ class Listing {
     if (flags != 0) {
       add(text_, " {:#x}", static_cast<unsigned>(flags));
     }
-    text_ += "\n";
+    text_ += '\n';
   }
 
   void add_slots(PyCodeObject* code) {
@@ -97,7 +97,7 @@ class Listing {
           break;
       }
     }
-    text_ += "\n";
+    text_ += '\n';
   }
 
   void add_names(const Assembly& assembly) {
@@ -108,7 +108,7 @@ class Listing {
     for (const Ref& name : assembly.names) {
       add(text_, " {}", word_text(name.get()));
     }
-    text_ += "\n";
+    text_ += '\n';
   }
 
   void add_constants(const Assembly& assembly) {
@@ -131,7 +131,7 @@ class Listing {
   }
 
   std::size_t number_of(PyCodeObject* code) {
-    const auto known = std::find(codes_.begin(), codes_.end(), code);
+    const auto known = std::ranges::find(codes_, code);
     if (known != codes_.end()) {
       return static_cast<std::size_t>(known - codes_.begin());
     }
@@ -199,9 +199,8 @@ class Listing {
           return *literal;
         }
         std::string look = shown(constant, kShown);
-        std::replace_if(
-            look.begin(), look.end(), [](char c) { return c == '(' || c == ')' || c == '"' || c == '\'' || c == '\\'; },
-            '`');
+        std::ranges::replace_if(
+            look, [](char c) { return c == '(' || c == ')' || c == '"' || c == '\'' || c == '\\'; }, '`');
         return look;
       }
       case Argument::kName:

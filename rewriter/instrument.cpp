@@ -149,8 +149,7 @@ class Instrumenter {
 
   // Where the copy of this SEND is, -1: there is none.
   [[nodiscard]] int send_copy(int send) const {
-    const auto copy =
-        std::find_if(copies_.begin(), copies_.end(), [send](const auto& pair) { return pair.second == send; });
+    const auto copy = std::ranges::find_if(copies_, [send](const auto& pair) { return pair.second == send; });
     return copy == copies_.end() ? -1 : copy->first;
   }
 

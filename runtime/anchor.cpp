@@ -197,7 +197,7 @@ class Chain final : private replay::Stitcher {
     const auto is_untried = [this](const auto& executor) { return executor->trace() > idle_; };
     if (std::ranges::any_of(place.executors, is_untried)) {
       PyObject** base = interp::stack_base(frame_);
-      std::copy(landing_.stack.begin(), landing_.stack.end(), base);
+      std::ranges::copy(landing_.stack, base);
       landing_.stack.clear();
       *tried = try_executors(place, idle_, Event::kStitch, result);
       if (*tried != Tried::kMissed) {
@@ -330,7 +330,7 @@ PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor
                           const std::vector<PyObject*>& stack) {
   CodeRecord& record = *record_of(anchor.get());
   const recorder::DecodedCode::Entry place = record.entries[entry].place;
-  std::copy(stack.begin(), stack.end(), interp::stack_base(frame));
+  std::ranges::copy(stack, interp::stack_base(frame));
   // The landing pushes the value that lies on top, or one that the pad takes away.
   PyObject* top = place.depth > 0 ? stack.back() : Py_NewRef(Py_None);
   if (top == nullptr) {
@@ -360,7 +360,7 @@ PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor
 PyObject* put_back(Frame* frame, const CodeRecord& record, std::size_t entry, const std::vector<PyObject*>& stack) {
   const recorder::DecodedCode::Entry& place = record.entries[entry].place;
   const replay::CodeShape& shape = *record.decoded().shape;
-  std::copy(stack.begin(), stack.end(), interp::stack_base(frame));
+  std::ranges::copy(stack, interp::stack_base(frame));
   interp::redirect(frame, shape.code.get(), shape.starts[static_cast<std::size_t>(place.first)], place.depth - 1);
   return stack.back() != nullptr ? stack.back() : Py_NewRef(interp::landing_null());
 }

@@ -45,7 +45,7 @@ std::string CodeRecord::name() const {
 }
 
 bool CodeRecord::wants_recording(PyThreadState* thread, std::size_t entry) {
-  const bool is_recording = std::find(recording.begin(), recording.end(), thread) != recording.end();
+  const bool is_recording = std::ranges::find(recording, thread) != recording.end();
   if (is_recording) {
     pause();
   }

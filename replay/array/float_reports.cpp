@@ -75,7 +75,7 @@ constexpr std::array<const char*, kNameCount> kNames{"_showwarnmsg_impl",
                                                      "stderr",
                                                      "__stderr__",
                                                      "__init__"};
-constexpr std::array<std::string_view, 5> kHarmlessActions{"default", "ignore", "always", "module", "once"};
+constexpr std::array<const char*, 5> kHarmlessActions{"default", "ignore", "always", "module", "once"};
 
 using Parts = std::array<PyObject*, kPartCount>;  // borrowed
 
@@ -118,13 +118,12 @@ bool find_parts(PyObject* dict, Parts* parts) {
   return PyList_CheckExact(parts->at(kFilters));
 }
 
-bool is_text(PyObject* object, std::string_view text) {
-  return PyUnicode_CheckExact(object) && PyUnicode_GetLength(object) == static_cast<Py_ssize_t>(text.size()) &&
-         PyUnicode_CompareWithASCIIString(object, text.data()) == 0;
+bool is_text(PyObject* object, const char* text) {
+  return PyUnicode_CheckExact(object) && PyUnicode_CompareWithASCIIString(object, text) == 0;
 }
 
 bool is_harmless(PyObject* action) {
-  return std::ranges::any_of(kHarmlessActions, [&](std::string_view text) { return is_text(action, text); });
+  return std::ranges::any_of(kHarmlessActions, [&](const char* text) { return is_text(action, text); });
 }
 
 // A regular expression, or a text, or nothing: its method match() is the library's own.

@@ -65,7 +65,7 @@ void* const* function_table(PyObject* module, const char* name) {
 
 template <class Function>
 void take_slot(void* const* table, std::size_t slot, Function* function) {
-  std::memcpy(function, &table[slot], sizeof(*function));
+  *function = reinterpret_cast<Function>(table[slot]);
 }
 
 bool read_version(PyObject* module, Numpy* np) {

@@ -194,7 +194,7 @@ extern const Numpy* ready_numpy;
 class BeforeReport {
  public:
   using Show = bool (*)(void* context);
-  BeforeReport(Show show, void* context) : show_(show), context_(context), outer_(innermost_) { innermost_ = this; }
+  BeforeReport(Show show, void* context) : show_(show), context_(context) { innermost_ = this; }
   BeforeReport(const BeforeReport&) = delete;
   BeforeReport& operator=(const BeforeReport&) = delete;
   ~BeforeReport() { innermost_ = outer_; }
@@ -204,8 +204,8 @@ class BeforeReport {
  private:
   Show show_;
   void* context_;
-  BeforeReport* outer_;
   static inline thread_local BeforeReport* innermost_ = nullptr;
+  BeforeReport* outer_ = innermost_;
 };
 
 // np.can_cast of a dtype or a scalar; leaves no exception behind.

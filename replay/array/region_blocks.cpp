@@ -123,13 +123,12 @@ bool RegionPlan::has_nans(const Frame& frame, Extent count) const {
   const auto is_found = [&](Slot slot, unsigned type, Extent elements) {
     return has_nan(type, frame.data[slot], frame.strides[slot], elements);
   };
-  return std::any_of(outputs_.begin(), outputs_.end(),
-                     [&](const Output& output) {
-                       return output.descr != nullptr &&
-                              is_found(output.slot, output.type, output.is_column ? count / frame.row : count);
-                     }) ||
-         std::any_of(targets_.begin(), targets_.end(),
-                     [&](const Target& target) { return is_found(target.slot, target.type, count); });
+  return std::ranges::any_of(outputs_,
+                             [&](const Output& output) {
+                               return output.descr != nullptr &&
+                                      is_found(output.slot, output.type, output.is_column ? count / frame.row : count);
+                             }) ||
+         std::ranges::any_of(targets_, [&](const Target& target) { return is_found(target.slot, target.type, count); });
 }
 
 // What a block adds to the reductions. Pairwise sums begin anew: the tree of blocks adds them.

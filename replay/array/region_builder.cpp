@@ -84,7 +84,7 @@ int RegionBuilder::call(PyObject* ufunc, std::span<const int> operands, int out,
   }
   Request request{
       .ufunc = ufunc, .operands = {}, .nin = static_cast<unsigned>(operands.size()), .out = out, .where = where};
-  std::copy(operands.begin(), operands.end(), request.operands.begin());
+  std::ranges::copy(operands, request.operands.begin());
   return apply(request);
 }
 

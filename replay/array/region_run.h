@@ -34,7 +34,7 @@ inline constexpr Extent kMostRow = 8192;
 
 inline constexpr Extent kWhole = std::numeric_limits<Extent>::max();
 
-inline constexpr std::size_t padded(std::size_t bytes) { return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine; }
+constexpr std::size_t padded(std::size_t bytes) { return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine; }
 
 // One run.
 struct RegionPlan::Frame {

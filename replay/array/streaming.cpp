@@ -13,7 +13,7 @@ namespace tagalong::array {
 namespace {
 
 // What the last-level cache holds; where nobody knows, what it often does.
-long cache_bytes() {
+long cache_bytes() noexcept {
   constexpr long kUsual = 32L << 20;
   constexpr long kMost = 64L << 20;  // others compute, too
   const long known = sysconf(_SC_LEVEL3_CACHE_SIZE);

@@ -28,7 +28,7 @@ struct Function {
   bool is_used = false;
 };
 template <Exact what>
-Function<what> function;
+Function<what> function;  // NOLINT(modernize-avoid-c-style-cast): clang-tidy takes its initial value for one
 
 template <Exact what>
 bool computed(const double* in, double* out, Extent count) {

@@ -248,7 +248,7 @@ void Compiler::method(const LoopOp& op) {
   check_learned(step, interp::Attribute::Kind::kOfType, other);
   cmp(byte[rcx + offsetof(Way, attribute.is_method)], 0);
   je(other);
-  test(dword[rdx + layout::kTypeFlags], static_cast<int>(Py_TPFLAGS_MANAGED_DICT));
+  test(dword[rdx + layout::kTypeFlags], Py_TPFLAGS_MANAGED_DICT);
   jz(visible);
   cmp(qword[rax + layout::kValuesBefore], 0);
   je(other);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <utility>
 
 #include "replay/operators.h"
@@ -40,7 +41,7 @@ class DeadNodes {
     for (std::size_t place = graph_.nodes.size(); place-- > 0;) {
       visit(place);
     }
-    if (std::find(dead_.begin(), dead_.end(), true) == dead_.end()) {
+    if (std::ranges::find(dead_, true) == dead_.end()) {
       return false;
     }
     rewrite();
@@ -188,7 +189,7 @@ class DeadNodes {
         held.push_back(each);
       }
     }
-    std::for_each(held.rbegin(), held.rend(), [this, &drops](Value each) { drop(each, drops); });
+    std::ranges::for_each(std::views::reverse(held), [this, &drops](Value each) { drop(each, drops); });
   }
 
   Graph& graph_;

@@ -139,7 +139,7 @@ bool Facts::is_inert(Value value) const {
 
 bool Facts::disturbs(const Node& node) const {
   if (node.op == Op::drop) {
-    return !std::all_of(node.operands.begin(), node.operands.end(), [this](Value value) { return is_inert(value); });
+    return !std::ranges::all_of(node.operands, [this](Value value) { return is_inert(value); });
   }
   if (node.op == Op::rebind_global || node.op == Op::list_renew) {
     return false;  // but for that name, or items

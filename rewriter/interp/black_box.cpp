@@ -278,9 +278,10 @@ template <class Function>
 Function replace_method(PyMethodDef* method, int flags, Function replacement) {
   TAGALONG_CHECK(method != nullptr && method->ml_flags == flags, "{} has flags {}",
                  method == nullptr ? "a method" : method->ml_name, method == nullptr ? 0 : method->ml_flags);
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-cstyle-cast,bugprone-casting-through-void)
+  // NOLINTBEGIN(bugprone-casting-through-void): the C API's own way to keep functions of other signatures
   return reinterpret_cast<Function>(reinterpret_cast<void*>(
       std::exchange(method->ml_meth, reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(replacement)))));
+  // NOLINTEND(bugprone-casting-through-void)
 }
 
 PyMethodDef* definition_of(const char* module_name, const char* name) {

@@ -84,7 +84,7 @@ int UnitMap::derived(int original) const {
   if (entries_.empty()) {
     return original;
   }
-  const auto found = std::find(entries_.begin(), entries_.end(), original);
+  const auto found = std::ranges::find(entries_, original);
   return found == entries_.end() ? -1 : static_cast<int>(found - entries_.begin());
 }
 

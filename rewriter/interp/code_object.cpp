@@ -68,7 +68,7 @@ CodeRef make_code(PyCodeObject* original, const CodeParts& parts) {
 
 int stack_size_limit(PyCodeObject* code) {
   // The frame is allocated as one piece: locals, the frame's own fields (fewer than 64 words) and the stack.
-  return static_cast<int>(INT_MAX / static_cast<int>(sizeof(PyObject*))) - code->co_nlocalsplus - 64;
+  return INT_MAX / static_cast<int>(sizeof(PyObject*)) - code->co_nlocalsplus - 64;
 }
 
 namespace {

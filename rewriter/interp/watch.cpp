@@ -74,7 +74,7 @@ Ref watch(PyObject* object, Watcher* watcher) {
     }
   }
   std::vector<Watcher*>& watchers = known.entries[reference.get()].watchers;
-  if (std::find(watchers.begin(), watchers.end(), watcher) == watchers.end()) {
+  if (std::ranges::find(watchers, watcher) == watchers.end()) {
     watchers.push_back(watcher);
   }
   return reference;

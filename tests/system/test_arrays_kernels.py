@@ -384,7 +384,7 @@ def test_foreign_operands_fall_back(make: Callable[[], Any]) -> None:
 @pytest.mark.parametrize(
     "ufunc",
     [np.matmul, np.modf, np.divmod, np.frompyfunc(lambda x: x, 1, 1), len, np.sum, None, np.add.reduce],
-    ids=str,
+    ids=["matmul", "modf", "divmod", "frompyfunc", "len", "np.sum", "None", "reduce"],
 )
 def test_other_callables_fall_back(ufunc: Any) -> None:
     """Several outputs, core dimensions, Python functions, no ufunc at all."""
