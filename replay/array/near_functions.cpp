@@ -5,20 +5,14 @@
 #include <atomic>
 #include <bit>
 #include <cfenv>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "replay/array/near_samples.h"
 #include "replay/array/near_steps.h"
-
-#ifdef __GLIBC__
-#include <gnu/libc-version.h>
-#endif
 
 namespace tagalong::array {
 
@@ -27,41 +21,6 @@ LoopTally near_tally;
 #if defined(__x86_64__) && defined(__GLIBC__)
 
 namespace {
-
-// The rounding test is Ziv's ("Fast evaluation of elementary mathematical functions with correctly rounded last bit",
-// ACM TOMS 17, 1991), turned to another use: what rounds to the same double wherever in an interval around it the exact
-// result may be, every function with an error below a bound must round to this double. The error of what is computed
-// here is below 0.011 ulp, most of all beside pi/32, where results are smallest among those that are sums: there it is
-// the sum of what products of low parts leave out and of the last roundings (0.0104 was the most in 140 million results
-// that were compared with 113 bits). In larger results their ulps are larger, too: it is below 2^-61 (2^-61.5 was the
-// most in 64 million).
-constexpr double kOwn = 0x1p-61;
-constexpr double kOwnUlps = 0.0125;
-
-// How far off glibc's sine or cosine is before it is rounded, and with ours from each other: below the smaller one of
-// these. It says 0.55 ulp at most (since 2.28; before, they were rounded correctly). Its steps tell more. From 0.126 on
-// it adds a correction, about the sine of what the argument differs from a multiple of 2^-7, to an entry of a table.
-// The correction is below 2^-8, so each rounding that matters, of that sine, of its product, of the sum and of the
-// argument's low part, is off by 2^-62 at most: together 2^-60. In results below a half it is three of them, which is
-// 0.0235 ulp of an eighth. Below 0.126 the correction is the cubic part, less than 2^-11.5, with five roundings in all:
-// 0.0136 ulp at most. Fused multiplications, which its build for newer processors has, leave some roundings out. In 60
-// million results the most were 0.0044 ulp from a half on, 0.0073 from a quarter, 0.0156 from an eighth, 0.0059 below.
-constexpr double kUlp = 0x1p-52;
-constexpr Deviation kSaid{1.0, (0.05 + kOwnUlps) * kUlp};
-constexpr Deviation kOfSteps{0x1p-60 + kOwn, (0.025 + kOwnUlps) * kUlp};
-constexpr int kLastKnown = 42;  // 2.42; the same source since 2.28
-
-bool is_known_libm() {
-  int minor = 0;
-  const std::string_view version = gnu_get_libc_version();
-  return version.starts_with("2.") && std::from_chars(version.begin() + 2, version.end(), minor).ec == std::errc() &&
-         minor <= kLastKnown;
-}
-
-const Deviation& deviation() {
-  static const Deviation of_sines = is_known_libm() ? kOfSteps : kSaid;
-  return of_sines;
-}
 
 // Calls of NumPy's loop have their price, too.
 constexpr Extent kShortest = 8;
@@ -104,7 +63,7 @@ int near_block(MethodContext* context, const double* in, double* out, Extent cou
     return call(in, out, count);
   }
   LeftOver left_over;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
-  const Extent left = numpys<function>.steps(in, out, count, deviation(), &left_over);
+  const Extent left = numpys<function>.steps(in, out, count, &left_over);
   near_tally.computed.add(static_cast<std::uint64_t>(count - left));
   if (left == 0) {
     return 0;
@@ -158,7 +117,9 @@ Samples samples(Near function) {
     sample = (state >> 9U & 1U) != 0 ? uniform * 10 : std::ldexp(uniform, power - 24);
     sample = function == Near::kLog ? std::abs(sample) : sample;
   }
-  if (function == Near::kExp) {
+  if (function == Near::kSine || function == Near::kCosine) {
+    std::ranges::copy(kFusedSines, made.begin());
+  } else if (function == Near::kExp) {
     std::ranges::copy(kFusedExps, made.begin());
   } else if (function == Near::kLog) {
     std::ranges::copy(kFusedLogs, std::ranges::copy(kMisroundedLogs, made.begin()).out);

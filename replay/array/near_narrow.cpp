@@ -16,7 +16,7 @@ namespace {
 
 using Doubles = __m256d;
 using Bits = __m256i;
-using Mask = __m256d;  // the sign of each lane, or all its bits
+using Mask = __m256d;  // all bits of each lane
 constexpr unsigned kWidth = 4;
 
 #define TAGALONG_STEP [[gnu::always_inline]] TAGALONG_LANES inline
@@ -31,7 +31,6 @@ TAGALONG_STEP void store(double* to, Doubles value) { _mm256_storeu_pd(to, value
 TAGALONG_STEP Doubles fused_add(Doubles a, Doubles b, Doubles c) { return _mm256_fmadd_pd(a, b, c); }
 TAGALONG_STEP Doubles fused_subtract(Doubles a, Doubles b, Doubles c) { return _mm256_fmsub_pd(a, b, c); }
 TAGALONG_STEP Doubles fused_from(Doubles a, Doubles b, Doubles c) { return _mm256_fnmadd_pd(a, b, c); }
-TAGALONG_STEP Doubles smaller(Doubles a, Doubles b) { return _mm256_min_pd(a, b); }
 
 TAGALONG_STEP Bits add(Bits a, Bits b) { return _mm256_add_epi64(a, b); }
 TAGALONG_STEP Bits subtract(Bits a, Bits b) { return _mm256_sub_epi64(a, b); }
@@ -48,7 +47,7 @@ TAGALONG_STEP Bits shifted_right(Bits a) {
 }
 
 TAGALONG_STEP Mask less(Bits a, Bits b) { return as_doubles(_mm256_cmpgt_epi64(b, a)); }
-TAGALONG_STEP Mask equal(Doubles a, Doubles b) { return _mm256_cmp_pd(a, b, _CMP_EQ_OQ); }
+TAGALONG_STEP Mask negative(Bits a) { return less(a, _mm256_setzero_si256()); }
 TAGALONG_STEP Mask both(Mask a, Mask b) { return _mm256_and_pd(a, b); }
 TAGALONG_STEP Doubles where(Mask mask, Doubles value) { return _mm256_and_pd(mask, value); }  // zero elsewhere
 TAGALONG_STEP Doubles choose(Mask mask, Doubles yes, Doubles no) { return _mm256_blendv_pd(no, yes, mask); }
@@ -62,6 +61,9 @@ struct Lanes {
 
 struct Pairs {
   Doubles high, low;
+};
+struct Sines {
+  Doubles sine, sine_low, cosine, cosine_low;
 };
 
 // By the last bits of each place.
@@ -90,6 +92,24 @@ TAGALONG_STEP Pairs look_up(const PairTable<count>& table, const Lanes& lanes) {
   const Doubles even = pairs(lanes.first, lanes.third);
   const Doubles odd = pairs(lanes.second, lanes.fourth);
   return {_mm256_unpacklo_pd(even, odd), _mm256_unpackhi_pd(even, odd)};
+}
+
+template <std::size_t count>
+TAGALONG_STEP Sines look_up(const std::array<SineRow, count>& table, const Lanes& lanes) {
+  const auto row = [&](std::uint64_t lane) TAGALONG_LANES { return load(&table[lane].sine); };
+  const Doubles first = row(lanes.first);
+  const Doubles second = row(lanes.second);
+  const Doubles third = row(lanes.third);
+  const Doubles fourth = row(lanes.fourth);
+  // All four, transposed.
+  const Doubles begin = _mm256_unpacklo_pd(first, second);
+  const Doubles begin_low = _mm256_unpackhi_pd(first, second);
+  const Doubles end = _mm256_unpacklo_pd(third, fourth);
+  const Doubles end_low = _mm256_unpackhi_pd(third, fourth);
+  constexpr int kSines = 0x20;
+  constexpr int kCosines = 0x31;
+  return {_mm256_permute2f128_pd(begin, end, kSines), _mm256_permute2f128_pd(begin_low, end_low, kSines),
+          _mm256_permute2f128_pd(begin, end, kCosines), _mm256_permute2f128_pd(begin_low, end_low, kCosines)};
 }
 
 // For each choice of lanes where they are, as halves of doubles: those that are chosen first.

@@ -20,10 +20,22 @@ inline constexpr std::array kMisroundedLogs{
     0x1.b6f2ddcee4d96p+3,   0x1.bd04edbde6ec8p+3,   0x1.1eb6522aeccc0p+4,  0x1.4ff67a6cf6388p+19, 0x1.ed9cbd58cab91p+92,
     0x1.340520bc88ad8p+129, 0x1.b28917b1437e9p+314, 0x1.6a3bb28d315a4p+329};
 
-// glibc's exp and log are compiled with fused multiplications and additions for processors that have them. Where one of
+// glibc's functions are compiled with fused multiplications and additions for processors that have them. Where one of
 // these is not fused the result is another one, for each of these numbers: found by trying all such changes on 40
 // million arguments each. (Most changes make no difference to any of so many; but a compiler fuses all of them, or
-// none.) The last ones of exp lie where the next multiple of ln(2)/128 begins.
+// none.) The last ones of exp lie where the next multiple of ln(2)/128 begins. Two sums of a sine's steps have two
+// products, of which only one can be fused: the last numbers of these tell which.
+inline constexpr std::array kFusedSines{
+    -0x1.78ed133b3dd52p-4,  0x1.03f51862954b4p+22,  -0x1.1f1412ca29b4ep+11, -0x1.aab2a368b45a5p+0,
+    0x1.f0f016c8cd995p+2,   -0x1.3093e47ada39p+3,   -0x1.88f40f064852p+21,  0x1.08850e5afdf9ap+22,
+    -0x1.2a1ffff559ad6p+23, -0x1.d6c6eab295f5dp-2,  -0x1.7a691ed6a7291p+6,  -0x1.d817d670e9be2p+21,
+    -0x1.fc16adb1e956cp+9,  0x1.23849f57a531p-2,    0x1.cf3c1c2cfd73ep+2,   -0x1.003f5d8103534p+22,
+    -0x1.04edea412e674p+0,  -0x1.3012626f1ff2ap+13, 0x1.ad7deaf5e14aap-1,   -0x1.187f72a2416cfp+3,
+    0x1.c15566ac401f7p+3,   0x1.ed7eaca9c23a5p+21,  -0x1.bbd55fe7d5e25p+11, -0x1.e0680f37aef3ap-5,
+    -0x1.72b86a6156f25p+11, -0x1.9ff25be44134bp+1,  0x1.4ca9f74a375p+6,     -0x1.34fb1fb2df96dp+2,
+    -0x1.d47999706dc6fp+0,  0x1.2ea02dda88ef3p+1,   0x1.0af1b160a35p+0,     0x1.ff19e7d9512e8p-1,
+    0x1.bd5249867cb1ep+2,   -0x1.14af26f7ba07ap+1,  -0x1.5189a5f939176p+3,  0x1.32cdecc79afbap+1,
+    0x1.1cc86087bfe44p+2,   0x1.093a28356db11p+3};
 inline constexpr std::array kFusedExps{
     0x1.6829ea3dbf353p+8,  0x1.6f9abeb834458p+8,  0x1.a6097e1e60c3ep+8,  -0x1.fd78789657552p+6, -0x1.a9092fa81bfe8p-1,
     -0x1.52ef475f5b3a9p+8, -0x1.3d7cdc435fb3bp+7, -0x1.769f0287b8ap+0,   0x1.27cf2636405d7p+8,  0x1.774aa0ef96b9bp+8,

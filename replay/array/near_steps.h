@@ -11,12 +11,6 @@ namespace tagalong::array {
 
 enum class Near : std::uint8_t { kSine, kCosine, kExp, kLog };
 
-// How far off libm's function is before it is rounded, together with ours: below the smaller one of these.
-struct Deviation {
-  double absolute;
-  double relative;  // to the power of two below the result
-};
-
 inline constexpr Extent kNearBlock = 1024;  // elements
 inline constexpr Extent kNearTogether = 8;  // bytes of lanes that are looked at together
 
@@ -44,8 +38,13 @@ struct PairTable {
   alignas(64) std::array<Pair, count> pairs{};
 };
 
+// A sine and a cosine, and what they lack of the exact values.
+struct SineRow {
+  double sine, sine_low, cosine, cosine_low;
+};
+
 // Into `out`, which may be `in`, whatever is certain. Returns how many are left over.
-using NearSteps = Extent (*)(const double* in, double* out, Extent count, const Deviation& libm, LeftOver* left_over);
+using NearSteps = Extent (*)(const double* in, double* out, Extent count, LeftOver* left_over);
 // Null: there are none for this machine.
 NearSteps wide_steps(Near function);
 NearSteps narrow_steps(Near function);

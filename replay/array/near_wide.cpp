@@ -33,7 +33,6 @@ TAGALONG_STEP void store(double* to, Doubles value) { _mm512_storeu_pd(to, value
 TAGALONG_STEP Doubles fused_add(Doubles a, Doubles b, Doubles c) { return _mm512_fmadd_pd(a, b, c); }
 TAGALONG_STEP Doubles fused_subtract(Doubles a, Doubles b, Doubles c) { return _mm512_fmsub_pd(a, b, c); }
 TAGALONG_STEP Doubles fused_from(Doubles a, Doubles b, Doubles c) { return _mm512_fnmadd_pd(a, b, c); }
-TAGALONG_STEP Doubles smaller(Doubles a, Doubles b) { return _mm512_min_pd(a, b); }
 
 TAGALONG_STEP Bits add(Bits a, Bits b) { return _mm512_add_epi64(a, b); }
 TAGALONG_STEP Bits subtract(Bits a, Bits b) { return _mm512_sub_epi64(a, b); }
@@ -50,7 +49,7 @@ TAGALONG_STEP Bits shifted_right(Bits a) {
 }
 
 TAGALONG_STEP Mask less(Bits a, Bits b) { return _mm512_cmplt_epi64_mask(a, b); }
-TAGALONG_STEP Mask equal(Doubles a, Doubles b) { return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ); }
+TAGALONG_STEP Mask negative(Bits a) { return _mm512_movepi64_mask(a); }
 TAGALONG_STEP Mask both(Mask a, Mask b) { return static_cast<Mask>(a & b); }
 TAGALONG_STEP Doubles where(Mask mask, Doubles value) { return _mm512_maskz_mov_pd(mask, value); }  // zero elsewhere
 TAGALONG_STEP Doubles choose(Mask mask, Doubles yes, Doubles no) { return _mm512_mask_blend_pd(mask, no, yes); }
@@ -61,6 +60,9 @@ using Lanes = Bits;  // of each element the place in a table
 struct Pairs {
   Doubles high, low;
 };
+struct Sines {
+  Doubles sine, sine_low, cosine, cosine_low;
+};
 
 // By the last bits of each place.
 template <std::size_t count>
@@ -69,15 +71,21 @@ TAGALONG_STEP Lanes lanes_at(Bits place) {
 }
 template <std::size_t count>
 TAGALONG_STEP Doubles look_up(const std::array<double, count>& table, Lanes lanes) {
-  if constexpr (count == 2 * kWidth) {
-    return _mm512_permutex2var_pd(_mm512_load_pd(table.data()), lanes, _mm512_load_pd(table.data() + kWidth));
-  }
   constexpr int kItem = sizeof(double);
   return _mm512_i64gather_pd(lanes, table.data(), kItem);
 }
 template <std::size_t count>
 TAGALONG_STEP Pairs look_up(const PairTable<count>& table, Lanes lanes) {
   return {look_up(table.high, lanes), look_up(table.low, lanes)};
+}
+
+template <std::size_t count>
+TAGALONG_STEP Sines look_up(const std::array<SineRow, count>& table, Lanes lanes) {
+  constexpr int kItem = sizeof(double);
+  const Bits items = shifted_left<2>(lanes);
+  static_assert(sizeof(SineRow) == 4 * kItem);
+  const auto column = [&](const double* first) TAGALONG_LANES { return _mm512_i64gather_pd(items, first, kItem); };
+  return {column(&table[0].sine), column(&table[0].sine_low), column(&table[0].cosine), column(&table[0].cosine_low)};
 }
 
 // A whole vector, of which the chosen lanes are the first.
