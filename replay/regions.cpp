@@ -191,9 +191,46 @@ bool load_holds(const PlannedRegion::Load& load, PyObject* const* registers) {
          is_bound(step, function->func_globals, load.value);
 }
 
+namespace {
+
+const PyFunctionObject* function_of(const PlannedRegion::Load& load, PyObject* const* registers) {
+  return reinterpret_cast<const PyFunctionObject*>(registers[load.function]);
+}
+
+// Nothing has since it was looked up. While that is so of the module's name, too, the module and its dict are there.
+bool is_unchanged(const PlannedRegion::Load& load, PyObject* const* registers) {
+  if (load.function < 0) {
+    return load.seen_in != nullptr && load.seen_version == interp::dict_version(load.seen_in);
+  }
+  const PyFunctionObject* function = function_of(load, registers);
+  return function->func_globals == load.seen_in && load.seen_version == interp::dict_version(load.seen_in) &&
+         (load.seen_builtins == 0 || load.seen_builtins == interp::dict_version(function->func_builtins));
+}
+
+[[gnu::noinline]] bool look_up_again(const PlannedRegion& region, PyObject* const* registers) {
+  for (const PlannedRegion::Load& load : region.loads) {
+    load.seen_in = nullptr;
+  }
+  if (!std::ranges::all_of(region.loads, [&](const auto& load) { return load_holds(load, registers); })) {
+    return false;
+  }
+  for (const PlannedRegion::Load& load : region.loads) {
+    load.seen_in = load.function < 0 ? load.dict : function_of(load, registers)->func_globals;
+    load.seen_version = interp::dict_version(load.seen_in);
+    load.seen_builtins = load.function < 0 ? 0 : load.step->version2;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool loads_hold(const PlannedRegion& region, PyObject* const* registers) {
-  return std::ranges::all_of(region.loads,
-                             [&](const PlannedRegion::Load& load) { return load_holds(load, registers); });
+  for (const PlannedRegion::Load& load : region.loads) {
+    if (!is_unchanged(load, registers)) [[unlikely]] {
+      return look_up_again(region, registers);
+    }
+  }
+  return true;
 }
 
 }  // namespace tagalong::replay

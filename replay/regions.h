@@ -52,6 +52,9 @@ struct PlannedRegion : boost::intrusive_ref_counter<PlannedRegion, boost::thread
     PyObject* module;
     PyObject* dict;  // of the module
     PyObject* value;
+    // The dict it was looked up in at last, its version, and of builtins that of theirs, or 0.
+    mutable PyObject* seen_in = nullptr;
+    mutable std::uint64_t seen_version = 0, seen_builtins = 0;
   };
   std::vector<Load> loads;
   // Numbers that names are bound to are part of the plan: as long as they live no other one gets their address.

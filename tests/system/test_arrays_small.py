@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
+import types
 import warnings
 from collections.abc import Callable
 from types import FunctionType
@@ -200,3 +202,58 @@ def test_operands_are_left_as_they_are() -> None:
     one, two = mine(x, y), mine(x, y)
     assert one is not two and not np.shares_memory(one, two) and one.flags.writeable and one.flags.owndata
     assert (x.tobytes(), y.tobytes()) == kept
+
+
+class Other(types.ModuleType):
+    """Not an exact module."""
+
+
+def named(a, b):
+    return lib.sqrt(a * a + b) * scale - lib.abs(b) + float(1)  # noqa: F821
+
+
+def test_names_are_those_of_the_call() -> None:
+    """What names are bound to is not looked up again while no dict has changed, and only then."""
+
+    def module(kind: type[types.ModuleType], **changed: Any) -> types.ModuleType:
+        made = kind("lib")
+        vars(made).update({name: getattr(np, name) for name in ("sqrt", "abs", "negative")}, **changed)
+        return made
+
+    space: dict[str, Any] = {"lib": module(types.ModuleType), "scale": 2.0, "unrelated": 0}
+    eager = FunctionType(named.__code__.replace(), space)
+    traced = tagalong.trace(FunctionType(named.__code__.replace(), space))
+    a, b = RANDOM.uniform(1, 2, (2, 10))
+
+    def agree(rounds: int = 1) -> None:
+        for _ in range(rounds):
+            assert described(traced(a, b)) == described(eager(a, b))
+
+    agree(3 * PAUSE)
+    changes = [
+        lambda: space.update(scale=3.0),
+        lambda: space.update(unrelated=1),
+        lambda: setattr(space["lib"], "sqrt", np.negative),
+        lambda: setattr(space["lib"], "unrelated", 1),
+        lambda: setattr(space["lib"], "abs", lambda x: x * 5.0),
+        lambda: setattr(space["lib"], "abs", np.abs),
+        lambda: space.update(lib=module(types.ModuleType)),
+        lambda: space.update(lib=module(types.ModuleType, sqrt=np.square)),
+        lambda: space.update(lib=module(Other)),
+        lambda: space.update(float=lambda x: x * 0.25),
+        lambda: space.pop("float"),
+    ]
+    for change in changes * 3:
+        change()
+        gc.collect()  # so that a new module may lie where the old one was
+        agree(4)
+    for i in range(200):  # each time bound anew, as by a loop in a module
+        space["unrelated"] = i
+        agree()
+        if i % 20 == 19:
+            space["lib"] = None
+            space["lib"] = module(types.ModuleType, sqrt=(np.sqrt, np.square, np.negative)[i // 20 % 3])
+    before = _core._region_counts()
+    agree(50)
+    after = _core._region_counts()
+    assert after != before
