@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "replay/array/numpy_abi.h"
@@ -297,9 +298,9 @@ struct Relation : GuardState {
         return true;
       }
     }
-    PyErr_Format(
-        PyExc_ValueError,
-        "there is no relation '%s'; there are: is, is not, same type, same shape, <, <=, ==, !=, >, >=", name.data());
+    PyErr_Format(PyExc_ValueError,
+                 "there is no relation '%s'; there are: is, is not, same type, same shape, <, <=, ==, !=, >, >=",
+                 std::string(name).c_str());
     return false;
   }
   bool set(PyObject* args, PyObject* kwargs) {

@@ -68,7 +68,7 @@ class Names {
   [[nodiscard]] DictVersion version() const { return {dict_.get(), version_}; }
   // Whether none of them is in the dict.
   [[nodiscard]] bool are_absent() const {
-    return std::ranges::none_of(values_, [](const Ref& value) { return bool(value); });
+    return std::ranges::none_of(values_, [](const Ref& value) { return static_cast<bool>(value); });
   }
   [[nodiscard]] PyObject* dict() const { return dict_.get(); }
   int traverse(visitproc visit, void* arg) const {

@@ -182,6 +182,7 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
     throw PythonError();
   }
   std::vector<std::pair<int, int>> pad_places;
+  pad_places.reserve(count + record.entries.size());
   for (std::size_t index = 0; index < count; ++index) {
     pad_places.emplace_back(record.pads[index], static_cast<int>(index));
   }

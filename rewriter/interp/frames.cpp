@@ -35,7 +35,7 @@ PyObject** push_chunk(PyThreadState* thread, std::size_t size, std::size_t bytes
   chunk->size = bytes;
   chunk->top = 0;
   if (thread->datastack_chunk != nullptr) {
-    // NOLINTNEXTLINE(clang-analyzer-core.NullPointerArith): where there is a piece of the stack, there is its top
+    // NOLINTNEXTLINE(clang-analyzer-core.NullPointerArithm): where there is a piece of the stack, there is its top
     thread->datastack_chunk->top = static_cast<std::size_t>(thread->datastack_top - &thread->datastack_chunk->data[0]);
   }
   thread->datastack_chunk = chunk;

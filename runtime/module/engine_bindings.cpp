@@ -129,8 +129,10 @@ py::object wrap_module_code(const py::object& code) {
 }
 
 std::vector<std::string> strings(const py::object& list) {
+  const py::ssize_t count = py::len(list);
   std::vector<std::string> result;
-  for (py::ssize_t index = 0; index < py::len(list); ++index) {
+  result.reserve(static_cast<std::size_t>(count));
+  for (py::ssize_t index = 0; index < count; ++index) {
     result.push_back(py::extract<std::string>(list[index]));
   }
   return result;

@@ -359,7 +359,7 @@ BOOST_AUTO_TEST_CASE(references_are_back_where_they_were) {
   }
   const Ref sentinel = run.names("'some text'");
   run.names.set("sentinel", sentinel.get());
-  PyObject* code = reinterpret_cast<PyObject*>(run.names.function("g")->func_code);
+  PyObject* code = run.names.function("g")->func_code;
   const Py_ssize_t code_count = Py_REFCNT(code);
   const Py_ssize_t function_count = Py_REFCNT(run.names.function("g"));
   const Py_ssize_t count = Py_REFCNT(sentinel.get());

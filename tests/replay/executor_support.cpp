@@ -54,12 +54,14 @@ std::string with_instructions(const testing::Namespace& names, const std::string
 GraphRun::GraphRun(const std::string& source, const std::string& text) : names(source) {
   const Ref list = names("objects");
   std::vector<Ref> objects;
+  objects.reserve(static_cast<std::size_t>(PyList_GET_SIZE(list.get())));
   for (Py_ssize_t index = 0; index < PyList_GET_SIZE(list.get()); ++index) {
     objects.push_back(Ref::create(PyList_GET_ITEM(list.get(), index)));
   }
   Graph graph = parse(with_instructions(names, text), objects);
   BOOST_TEST(verify(graph) == std::vector<std::string>{}, boost::test_tools::per_element());
   std::vector<CodeShapeRef> shapes;
+  shapes.reserve(graph.frames.size());
   for (const FrameInfo& frame : graph.frames) {
     shapes.push_back(shape_of(reinterpret_cast<PyCodeObject*>(frame.code.get())));
   }

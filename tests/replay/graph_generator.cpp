@@ -163,8 +163,8 @@ class Generator {
   }
 
   [[nodiscard]] bool is_pinned(Value value) const {
-    return std::any_of(inlined_.begin(), inlined_.end(), [value](const Inlined& frame) {
-      return std::find(frame.pinned.begin(), frame.pinned.end(), value) != frame.pinned.end();
+    return std::ranges::any_of(inlined_, [value](const Inlined& frame) {
+      return std::ranges::find(frame.pinned, value) != frame.pinned.end();
     });
   }
   void drop() {
@@ -184,8 +184,7 @@ class Generator {
 
   void guard() {
     const Value value = any();
-    const auto kind =
-        std::find_if(live_.begin(), live_.end(), [value](const Live& each) { return each.value == value; });
+    const auto kind = std::ranges::find_if(live_, [value](const Live& each) { return each.value == value; });
     switch (below(6)) {
       case 0:
         graph_.add(Op::guard_is_not, {value}, 0, pool_[below(pool_.size())].first, snapshot());
@@ -237,13 +236,13 @@ class Generator {
     const OpInfo& row = node.info();
     const bool fits = (row.is_pure() || row.effect == Effect::kReads) && row.results < 2 && node.op != Op::param;
     const auto is_live = [this](Value value) {
-      return std::any_of(live_.begin(), live_.end(), [value](const Live& each) { return each.value == value; });
+      return std::ranges::any_of(live_, [value](const Live& each) { return each.value == value; });
     };
-    if (!fits || !std::all_of(node.operands.begin(), node.operands.end(), is_live)) {
+    if (!fits || !std::ranges::all_of(node.operands, is_live)) {
       return;
     }
     const auto kind =
-        std::find_if(live_.begin(), live_.end(), [&node](const Live& each) { return each.value == node.first_result; });
+        std::ranges::find_if(live_, [&node](const Live& each) { return each.value == node.first_result; });
     const Node copy = node;  // adding moves nodes
     // A read may bring something else than the guarded value that it brought before.
     const bool is_known = kind != live_.end() && row.is_pure();

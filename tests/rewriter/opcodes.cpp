@@ -27,7 +27,7 @@ std::set<int> rows_with(std::initializer_list<Argument> kinds) {
   std::set<int> result;
   for (int opcode = 0; opcode < 256; ++opcode) {
     const OpcodeInfo& row = kOpcodes[static_cast<std::size_t>(opcode)];
-    if (row.known() && std::find(kinds.begin(), kinds.end(), row.argument) != kinds.end()) {
+    if (row.known() && std::ranges::find(kinds, row.argument) != kinds.end()) {
       result.insert(opcode);
     }
   }
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(names_and_numbers) {
     const OpcodeInfo& row = kOpcodes[static_cast<std::size_t>(opcode)];
     const Ref name = evaluate(fmt::format("opcode.opname[{}]", opcode), "import opcode");
     const std::string expected = PyUnicode_AsUTF8(name.get());
-    BOOST_TEST(row.known() == !expected.starts_with("<"), expected);
+    BOOST_TEST(row.known() == !expected.starts_with('<'), expected);
     if (row.known()) {
       ++known;
       BOOST_TEST(row.name == expected);

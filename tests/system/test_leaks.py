@@ -421,9 +421,8 @@ COURSES = {
 }
 
 
-@pytest.mark.parametrize("course", COURSES)
-@pytest.mark.parametrize("function", PATHS, ids=lambda function: function.__name__)
-def test_reference_counts_return(function: FunctionType, course: str) -> None:
+def reference_counts(function: FunctionType, course: str) -> tuple[list[int], list[int]]:
+    """Of all that takes part, before it is traced and after it is not any more."""
     f = fresh(function)
     code: CodeType = f.__code__
     thing, other = Thing(1), Thing("other")
@@ -443,8 +442,17 @@ def test_reference_counts_return(function: FunctionType, course: str) -> None:
     tagalong.untrace(f)
     gc.collect()
     after = [sys.getrefcount(item) for item in watched]
-    assert after == before
     assert f.__code__ is code
+    return before, after
+
+
+@pytest.mark.parametrize("course", COURSES)
+@pytest.mark.parametrize("function", PATHS, ids=lambda function: function.__name__)
+def test_reference_counts_return(function: FunctionType, course: str) -> None:
+    before, after = reference_counts(function, course)
+    if after != before:  # pytest-xdist's thread may hold a class for a moment; what leaks does so each time
+        before, after = reference_counts(function, course)
+    assert after == before
 
 
 def test_results_are_held_by_their_receiver_only() -> None:
