@@ -161,6 +161,10 @@ std::unique_ptr<PlannedRegion> plan_region(const array::Numpy& np, const RegionS
 
 namespace {
 
+const PyFunctionObject* function_of(const PlannedRegion::Load& load, PyObject* const* registers) {
+  return reinterpret_cast<const PyFunctionObject*>(registers[load.function]);
+}
+
 // Something else may have changed in the dict.
 bool is_bound(const Step& step, PyObject* dict, PyObject* value) {
   if (dict == nullptr || step.key != dict || step.cached != value) {
@@ -186,37 +190,30 @@ bool load_holds(const PlannedRegion::Load& load, PyObject* const* registers) {
     return load.module != nullptr && PyModule_CheckExact(load.module) && PyModule_GetDict(load.module) == load.dict &&
            is_bound(step, load.dict, load.value);
   }
-  const auto* function = reinterpret_cast<PyFunctionObject*>(registers[load.function]);
+  const PyFunctionObject* function = function_of(load, registers);
   return (step.version2 == 0 || step.version2 == interp::dict_version(function->func_builtins)) &&
          is_bound(step, function->func_globals, load.value);
 }
 
 namespace {
 
-const PyFunctionObject* function_of(const PlannedRegion::Load& load, PyObject* const* registers) {
-  return reinterpret_cast<const PyFunctionObject*>(registers[load.function]);
+PyObject* dict_of(const PlannedRegion::Load& load, PyObject* const* registers) {
+  return load.function < 0 ? load.dict : function_of(load, registers)->func_globals;
 }
 
-// Nothing has since it was looked up. While that is so of the module's name, too, the module and its dict are there.
+// Asked in order: while the dict is unchanged that has the module's name, the module and its own dict are there.
 bool is_unchanged(const PlannedRegion::Load& load, PyObject* const* registers) {
-  if (load.function < 0) {
-    return load.seen_in != nullptr && load.seen_version == interp::dict_version(load.seen_in);
-  }
-  const PyFunctionObject* function = function_of(load, registers);
-  return function->func_globals == load.seen_in && load.seen_version == interp::dict_version(load.seen_in) &&
-         (load.seen_builtins == 0 || load.seen_builtins == interp::dict_version(function->func_builtins));
+  return load.seen_version == interp::dict_version(dict_of(load, registers)) &&
+         (load.seen_builtins == 0 ||
+          load.seen_builtins == interp::dict_version(function_of(load, registers)->func_builtins));
 }
 
 [[gnu::noinline]] bool look_up_again(const PlannedRegion& region, PyObject* const* registers) {
-  for (const PlannedRegion::Load& load : region.loads) {
-    load.seen_in = nullptr;
-  }
   if (!std::ranges::all_of(region.loads, [&](const auto& load) { return load_holds(load, registers); })) {
     return false;
   }
   for (const PlannedRegion::Load& load : region.loads) {
-    load.seen_in = load.function < 0 ? load.dict : function_of(load, registers)->func_globals;
-    load.seen_version = interp::dict_version(load.seen_in);
+    load.seen_version = interp::dict_version(dict_of(load, registers));
     load.seen_builtins = load.function < 0 ? 0 : load.step->version2;
   }
   return true;

@@ -52,8 +52,7 @@ struct PlannedRegion : boost::intrusive_ref_counter<PlannedRegion, boost::thread
     PyObject* module;
     PyObject* dict;  // of the module
     PyObject* value;
-    // The dict it was looked up in at last, its version, and of builtins that of theirs, or 0.
-    mutable PyObject* seen_in = nullptr;
+    // Versions of the dict when all loads held at last, and where that has not the name of builtins.
     mutable std::uint64_t seen_version = 0, seen_builtins = 0;
   };
   std::vector<Load> loads;

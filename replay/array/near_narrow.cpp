@@ -77,13 +77,6 @@ TAGALONG_STEP Lanes lanes_at(Bits place) {
           item(_mm_extract_epi64(end, 1))};
 }
 template <std::size_t count>
-TAGALONG_STEP Doubles look_up(const std::array<double, count>& table, const Lanes& lanes) {
-  const double* items = table.data();
-  const __m128d begin = _mm_loadh_pd(_mm_load_sd(items + lanes.first), items + lanes.second);
-  const __m128d end = _mm_loadh_pd(_mm_load_sd(items + lanes.third), items + lanes.fourth);
-  return _mm256_insertf128_pd(_mm256_castpd128_pd256(begin), end, 1);
-}
-template <std::size_t count>
 TAGALONG_STEP Pairs look_up(const PairTable<count>& table, const Lanes& lanes) {
   const auto pairs = [&](std::uint64_t one, std::uint64_t two) TAGALONG_LANES {
     const __m128d end = _mm_load_pd(&table.pairs[two].high);
@@ -106,10 +99,10 @@ TAGALONG_STEP Sines look_up(const std::array<SineRow, count>& table, const Lanes
   const Doubles begin_low = _mm256_unpackhi_pd(first, second);
   const Doubles end = _mm256_unpacklo_pd(third, fourth);
   const Doubles end_low = _mm256_unpackhi_pd(third, fourth);
-  constexpr int kSines = 0x20;
-  constexpr int kCosines = 0x31;
-  return {_mm256_permute2f128_pd(begin, end, kSines), _mm256_permute2f128_pd(begin_low, end_low, kSines),
-          _mm256_permute2f128_pd(begin, end, kCosines), _mm256_permute2f128_pd(begin_low, end_low, kCosines)};
+  constexpr int kFirstHalves = 0x20;
+  constexpr int kLastHalves = 0x31;
+  return {_mm256_permute2f128_pd(begin, end, kFirstHalves), _mm256_permute2f128_pd(begin_low, end_low, kFirstHalves),
+          _mm256_permute2f128_pd(begin, end, kLastHalves), _mm256_permute2f128_pd(begin_low, end_low, kLastHalves)};
 }
 
 // For each choice of lanes where they are, as halves of doubles: those that are chosen first.

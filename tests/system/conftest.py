@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import importlib.util
 import inspect
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -40,6 +42,18 @@ def options_as_they_were() -> Iterator[None]:
             _core.set_option(name, value)
 
 
+@contextlib.contextmanager
+def no_thread_asking() -> Iterator[None]:
+    """No other thread gets the GIL meanwhile but where it is given away; pytest-xdist's would take in messages."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(3600)
+    time.sleep(0.01)  # for one that has begun to ask
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "own_stack: runs in a thread of its own")
 
@@ -54,13 +68,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if pyfuncitem.get_closest_marker("own_stack") is None:
         return None
     arguments = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(3600)
-    try:
-        with ThreadPoolExecutor(1) as pool:
-            pool.submit(pyfuncitem.obj, **arguments).result()
-    finally:
-        sys.setswitchinterval(before)
+    with no_thread_asking(), ThreadPoolExecutor(1) as pool:
+        pool.submit(pyfuncitem.obj, **arguments).result()
     return True
 
 

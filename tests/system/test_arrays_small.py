@@ -253,7 +253,6 @@ def test_names_are_those_of_the_call() -> None:
         if i % 20 == 19:
             space["lib"] = None
             space["lib"] = module(types.ModuleType, sqrt=(np.sqrt, np.square, np.negative)[i // 20 % 3])
-    before = _core._region_counts()
+    _, before, _ = _core._region_counts()
     agree(50)
-    after = _core._region_counts()
-    assert after != before
+    assert _core._region_counts()[1] >= before + 50

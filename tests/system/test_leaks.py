@@ -15,6 +15,7 @@ import pytest
 
 import tagalong
 import tagalong.testing
+from conftest import no_thread_asking
 from tagalong import _core
 
 ROUNDS = 10_000
@@ -70,23 +71,16 @@ def resident() -> int:
     return int(fields[1]) * 4096
 
 
-def growth(one_round: Callable[[int], None], rounds: int) -> tuple[int, int]:
-    """Blocks and bytes of memory that are there after so many rounds and were not before."""
-    gc.collect()
-    blocks, memory = sys.getallocatedblocks(), resident()
-    for i in range(rounds):
-        one_round(i)
-    gc.collect()
-    return sys.getallocatedblocks() - blocks, resident() - memory
-
-
 def assert_no_growth(one_round: Callable[[int], None], rounds: int = ROUNDS) -> None:
     for i in range(WARM_UP):
         one_round(i)
-    # What leaks does so each time. pytest-xdist's thread, which takes a list of tests in now and then, does not.
-    more_blocks, more_memory = growth(one_round, rounds)
-    if more_blocks >= BLOCKS or more_memory >= BYTES:
-        more_blocks, more_memory = growth(one_round, rounds)
+    gc.collect()
+    with no_thread_asking():
+        memory, blocks = resident(), sys.getallocatedblocks()
+        for i in range(rounds):
+            one_round(i)
+        gc.collect()
+        more_blocks, more_memory = sys.getallocatedblocks() - blocks, resident() - memory
     assert more_blocks < BLOCKS, f"{more_blocks} blocks more after {rounds} rounds"
     assert more_memory < BYTES, f"{more_memory} bytes more after {rounds} rounds"
 
@@ -421,38 +415,31 @@ COURSES = {
 }
 
 
-def reference_counts(function: FunctionType, course: str) -> tuple[list[int], list[int]]:
-    """Of all that takes part, before it is traced and after it is not any more."""
+@pytest.mark.parametrize("course", COURSES)
+@pytest.mark.parametrize("function", PATHS, ids=lambda function: function.__name__)
+def test_reference_counts_return(function: FunctionType, course: str) -> None:
     f = fresh(function)
     code: CodeType = f.__code__
     thing, other = Thing(1), Thing("other")
     watched = [thing, other, f, code, f.__globals__, Thing, list, by_object, by_object.__code__, inner_raises]
     gc.collect()
-    before = [sys.getrefcount(item) for item in watched]
-    tagalong.trace(f)
-    with tagalong.testing.events() as events:
-        for n in COURSES[course]:
-            thing.n = n
-            try:
-                f(thing, other)
-            except (IndexError, TypeError):
-                pass
-    assert events[0] == "record"
-    assert [sys.getrefcount(item) for item in watched][:2] == before[:2], "arguments are held"
-    tagalong.untrace(f)
-    gc.collect()
-    after = [sys.getrefcount(item) for item in watched]
-    assert f.__code__ is code
-    return before, after
-
-
-@pytest.mark.parametrize("course", COURSES)
-@pytest.mark.parametrize("function", PATHS, ids=lambda function: function.__name__)
-def test_reference_counts_return(function: FunctionType, course: str) -> None:
-    before, after = reference_counts(function, course)
-    if after != before:  # pytest-xdist's thread may hold a class for a moment; what leaks does so each time
-        before, after = reference_counts(function, course)
+    with no_thread_asking():
+        before = [sys.getrefcount(item) for item in watched]
+        tagalong.trace(f)
+        with tagalong.testing.events() as events:
+            for n in COURSES[course]:
+                thing.n = n
+                try:
+                    f(thing, other)
+                except (IndexError, TypeError):
+                    pass
+        assert events[0] == "record"
+        assert [sys.getrefcount(item) for item in watched][:2] == before[:2], "arguments are held"
+        tagalong.untrace(f)
+        gc.collect()
+        after = [sys.getrefcount(item) for item in watched]
     assert after == before
+    assert f.__code__ is code
 
 
 def test_results_are_held_by_their_receiver_only() -> None:
