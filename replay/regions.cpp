@@ -161,8 +161,8 @@ std::unique_ptr<PlannedRegion> plan_region(const array::Numpy& np, const RegionS
 
 namespace {
 
-const PyFunctionObject* function_of(const PlannedRegion::Load& load, PyObject* const* registers) {
-  return reinterpret_cast<const PyFunctionObject*>(registers[load.function]);
+const PyFunctionObject* function_of(std::int32_t place, PyObject* const* registers) {
+  return reinterpret_cast<const PyFunctionObject*>(registers[place]);
 }
 
 // Something else may have changed in the dict.
@@ -190,31 +190,38 @@ bool load_holds(const PlannedRegion::Load& load, PyObject* const* registers) {
     return load.module != nullptr && PyModule_CheckExact(load.module) && PyModule_GetDict(load.module) == load.dict &&
            is_bound(step, load.dict, load.value);
   }
-  const PyFunctionObject* function = function_of(load, registers);
+  const PyFunctionObject* function = function_of(load.function, registers);
   return (step.version2 == 0 || step.version2 == interp::dict_version(function->func_builtins)) &&
          is_bound(step, function->func_globals, load.value);
 }
 
 namespace {
 
-PyObject* dict_of(const PlannedRegion::Load& load, PyObject* const* registers) {
-  return load.function < 0 ? load.dict : function_of(load, registers)->func_globals;
-}
-
-// Asked in order: while the dict is unchanged that has the module's name, the module and its own dict are there.
-bool is_unchanged(const PlannedRegion::Load& load, PyObject* const* registers) {
-  return load.seen_version == interp::dict_version(dict_of(load, registers)) &&
-         (load.seen_builtins == 0 ||
-          load.seen_builtins == interp::dict_version(function_of(load, registers)->func_builtins));
+// While the dict is unchanged that has the module's name, the module and its own dict, which comes later, are there.
+bool is_unchanged(const PlannedRegion::Looked& looked, PyObject* const* registers) {
+  if (looked.function < 0) {
+    return looked.version == interp::dict_version(looked.dict);
+  }
+  const PyFunctionObject* function = function_of(looked.function, registers);
+  return looked.version == interp::dict_version(function->func_globals) &&
+         (looked.builtins == 0 || looked.builtins == interp::dict_version(function->func_builtins));
 }
 
 [[gnu::noinline]] bool look_up_again(const PlannedRegion& region, PyObject* const* registers) {
+  region.looked.clear();
   if (!std::ranges::all_of(region.loads, [&](const auto& load) { return load_holds(load, registers); })) {
     return false;
   }
   for (const PlannedRegion::Load& load : region.loads) {
-    load.seen_version = interp::dict_version(dict_of(load, registers));
-    load.seen_builtins = load.function < 0 ? 0 : load.step->version2;
+    PyObject* dict = load.function < 0 ? load.dict : function_of(load.function, registers)->func_globals;
+    const auto is_same = [&](const auto& other) { return other.function == load.function && other.dict == dict; };
+    auto looked = std::ranges::find_if(region.looked, is_same);
+    if (looked == region.looked.end()) {
+      looked = region.looked.insert(looked, {load.function, dict, interp::dict_version(dict), 0});
+    }
+    if (load.function >= 0 && load.step->version2 != 0) {
+      looked->builtins = load.step->version2;
+    }
   }
   return true;
 }
@@ -222,8 +229,11 @@ bool is_unchanged(const PlannedRegion::Load& load, PyObject* const* registers) {
 }  // namespace
 
 bool loads_hold(const PlannedRegion& region, PyObject* const* registers) {
-  for (const PlannedRegion::Load& load : region.loads) {
-    if (!is_unchanged(load, registers)) [[unlikely]] {
+  if (region.looked.empty() && !region.loads.empty()) [[unlikely]] {
+    return look_up_again(region, registers);
+  }
+  for (const PlannedRegion::Looked& looked : region.looked) {
+    if (!is_unchanged(looked, registers)) [[unlikely]] {
       return look_up_again(region, registers);
     }
   }

@@ -52,10 +52,16 @@ struct PlannedRegion : boost::intrusive_ref_counter<PlannedRegion, boost::thread
     PyObject* module;
     PyObject* dict;  // of the module
     PyObject* value;
-    // Versions of the dict when all loads held at last, and where that has not the name of builtins.
-    mutable std::uint64_t seen_version = 0, seen_builtins = 0;
   };
   std::vector<Load> loads;
+  // Each dict that these look at, in their order, with its version when all of them held at last.
+  struct Looked {
+    std::int32_t function;  // register; -1: `dict` is a module's
+    PyObject* dict;
+    std::uint64_t version;
+    std::uint64_t builtins;  // version of the function's builtins; 0: nothing has been found there
+  };
+  mutable std::vector<Looked> looked;
   // Numbers that names are bound to are part of the plan: as long as they live no other one gets their address.
   std::vector<Ref> numbers;
   // What else names are bound to: a run that gives the GIL away holds it.

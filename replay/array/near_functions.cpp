@@ -22,8 +22,6 @@ LoopTally near_tally;
 
 namespace {
 
-// Calls of NumPy's loop have their price, too.
-constexpr Extent kShortest = 8;
 // Where so many elements of a block are left over (three in four) that nothing is gained, so many are not tried.
 constexpr unsigned kNotTried = 15;
 
@@ -89,13 +87,15 @@ int near_strided(MethodContext* context, char* const* data, const Extent* dims, 
   const Extent count = dims[0];
   constexpr Extent kSize = sizeof(double);
   const bool is_apart = data[0] == data[1] || std::abs(data[0] - data[1]) >= count * kSize;
-  if (count < kShortest || strides[0] != kSize || strides[1] != kSize || !is_apart || !rounds_as_usual()) {
+  if (count < kLeastNear || strides[0] != kSize || strides[1] != kSize || !is_apart || !rounds_as_usual()) {
     return numpys<function>.loop(context, data, dims, strides, auxdata);
   }
   const auto* in = reinterpret_cast<const double*>(data[0]);
   auto* out = reinterpret_cast<double*>(data[1]);
-  for (Extent i = 0; i < count; i += kNearBlock) {
-    if (near_block<function>(context, in + i, out + i, std::min(kNearBlock, count - i), auxdata) != 0) {
+  for (Extent i = 0, block = 0; i < count; i += block) {
+    const Extent left = count - i;
+    block = left <= kNearBlock ? left : std::min(kNearBlock, left - kLeastNear);
+    if (near_block<function>(context, in + i, out + i, block, auxdata) != 0) {
       return -1;
     }
   }

@@ -12,6 +12,7 @@ namespace tagalong::array {
 enum class Near : std::uint8_t { kSine, kCosine, kExp, kLog };
 
 inline constexpr Extent kNearBlock = 1024;  // elements
+inline constexpr Extent kLeastNear = 8;     // of a block; a vector at least
 inline constexpr Extent kNearTogether = 8;  // bytes of lanes that are looked at together
 
 // Elements of a block that are not certain, one after another, and where they were.
@@ -43,7 +44,7 @@ struct SineRow {
   double sine, sine_low, cosine, cosine_low;
 };
 
-// Into `out`, which may be `in`, whatever is certain. Returns how many are left over.
+// Into `out`, which may be `in`, whatever is certain. Returns how many are left over; `lanes` are set if any is.
 using NearSteps = Extent (*)(const double* in, double* out, Extent count, LeftOver* left_over);
 // Null: there are none for this machine.
 NearSteps wide_steps(Near function);
