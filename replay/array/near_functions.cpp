@@ -117,7 +117,16 @@ Samples samples(Near function) {
     sample = (state >> 9U & 1U) != 0 ? uniform * 10 : std::ldexp(uniform, power - 24);
     sample = function == Near::kLog ? std::abs(sample) : sample;
   }
-  if (function == Near::kSine || function == Near::kCosine) {
+  if (function == Near::kArcsine) {
+    // Two of each of the 256 parts up to 1, and some that are small.
+    for (std::size_t i = 0; i < kTried; ++i) {
+      const double fraction = std::abs(std::fmod(made[i], 1.0));
+      const std::size_t part = i / 2;
+      const double length = (static_cast<double>(part) + fraction) / 256;
+      made[i] = std::copysign(i % 16 == 0 ? std::ldexp(fraction, -static_cast<int>(i / 16)) : length, made[i]);
+    }
+    std::ranges::copy(kFusedArcsines, made.begin());
+  } else if (function == Near::kSine || function == Near::kCosine) {
     std::ranges::copy(kFusedSines, made.begin());
   } else if (function == Near::kExp) {
     std::ranges::copy(kFusedExps, made.begin());
@@ -170,11 +179,12 @@ StridedLoop take(double (*libms)(double), StridedLoop loop, MethodContext* conte
 }  // namespace
 
 StridedLoop near_loop(std::string_view name, StridedLoop loop, MethodContext* context, void* auxdata) {
-  return name == "sin"   ? take<Near::kSine>([](double x) { return std::sin(x); }, loop, context, auxdata)
-         : name == "cos" ? take<Near::kCosine>([](double x) { return std::cos(x); }, loop, context, auxdata)
-         : name == "exp" ? take<Near::kExp>([](double x) { return std::exp(x); }, loop, context, auxdata)
-         : name == "log" ? take<Near::kLog>([](double x) { return std::log(x); }, loop, context, auxdata)
-                         : loop;
+  return name == "sin"      ? take<Near::kSine>([](double x) { return std::sin(x); }, loop, context, auxdata)
+         : name == "cos"    ? take<Near::kCosine>([](double x) { return std::cos(x); }, loop, context, auxdata)
+         : name == "arcsin" ? take<Near::kArcsine>([](double x) { return std::asin(x); }, loop, context, auxdata)
+         : name == "exp"    ? take<Near::kExp>([](double x) { return std::exp(x); }, loop, context, auxdata)
+         : name == "log"    ? take<Near::kLog>([](double x) { return std::log(x); }, loop, context, auxdata)
+                            : loop;
 }
 
 std::vector<std::string_view> near_functions() {
@@ -186,6 +196,7 @@ std::vector<std::string_view> near_functions() {
   };
   add(numpys<Near::kSine>.is_used, "sin");
   add(numpys<Near::kCosine>.is_used, "cos");
+  add(numpys<Near::kArcsine>.is_used, "arcsin");
   add(numpys<Near::kExp>.is_used, "exp");
   add(numpys<Near::kLog>.is_used, "log");
   return names;

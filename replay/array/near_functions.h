@@ -1,6 +1,6 @@
 // np.sin and np.cos of float64 are libm's functions, one element after another, and where NumPy has no other loops for
-// the processor so are np.exp and np.log. Here are loops for four or eight elements at once with the same bits: they
-// take the steps of glibc's functions. What is no ordinary number is left to NumPy's own loop.
+// the processor so are np.arcsin, np.exp and np.log. Here are loops for four or eight elements at once with the same
+// bits: they take the steps of glibc's functions. What is no ordinary number is left to NumPy's own loop.
 //
 //   kernel.loop = near_loop("sin", kernel.loop, kernel.context, kernel.auxdata);   // or what it was
 #pragma once

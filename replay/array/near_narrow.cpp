@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 
+#include "replay/array/near_arcsines.h"
 #include "replay/array/near_steps.h"
 #include "replay/array/near_tables.h"
 
@@ -65,6 +66,9 @@ struct Pairs {
 struct Sines {
   Doubles sine, sine_low, cosine, cosine_low;
 };
+struct Fours {
+  Doubles first, second, third, fourth;
+};
 
 // By the last bits of each place.
 template <std::size_t count>
@@ -88,21 +92,34 @@ TAGALONG_STEP Pairs look_up(const PairTable<count>& table, const Lanes& lanes) {
 }
 
 template <std::size_t count>
-TAGALONG_STEP Sines look_up(const std::array<SineRow, count>& table, const Lanes& lanes) {
-  const auto row = [&](std::uint64_t lane) TAGALONG_LANES { return load(&table[lane].sine); };
-  const Doubles first = row(lanes.first);
-  const Doubles second = row(lanes.second);
-  const Doubles third = row(lanes.third);
-  const Doubles fourth = row(lanes.fourth);
-  // All four, transposed.
+TAGALONG_STEP Doubles look_up(const std::array<double, count>& table, const Lanes& lanes) {
+  return _mm256_set_pd(table[lanes.fourth], table[lanes.third], table[lanes.second], table[lanes.first]);
+}
+
+// Of four rows of four.
+TAGALONG_STEP Fours transposed(Doubles first, Doubles second, Doubles third, Doubles fourth) {
   const Doubles begin = _mm256_unpacklo_pd(first, second);
-  const Doubles begin_low = _mm256_unpackhi_pd(first, second);
+  const Doubles begin_next = _mm256_unpackhi_pd(first, second);
   const Doubles end = _mm256_unpacklo_pd(third, fourth);
-  const Doubles end_low = _mm256_unpackhi_pd(third, fourth);
+  const Doubles end_next = _mm256_unpackhi_pd(third, fourth);
   constexpr int kFirstHalves = 0x20;
   constexpr int kLastHalves = 0x31;
-  return {_mm256_permute2f128_pd(begin, end, kFirstHalves), _mm256_permute2f128_pd(begin_low, end_low, kFirstHalves),
-          _mm256_permute2f128_pd(begin, end, kLastHalves), _mm256_permute2f128_pd(begin_low, end_low, kLastHalves)};
+  return {_mm256_permute2f128_pd(begin, end, kFirstHalves), _mm256_permute2f128_pd(begin_next, end_next, kFirstHalves),
+          _mm256_permute2f128_pd(begin, end, kLastHalves), _mm256_permute2f128_pd(begin_next, end_next, kLastHalves)};
+}
+
+template <std::size_t count>
+TAGALONG_STEP Sines look_up(const std::array<SineRow, count>& table, const Lanes& lanes) {
+  const auto row = [&](std::uint64_t lane) TAGALONG_LANES { return load(&table[lane].sine); };
+  const auto [sine, sine_low, cosine, cosine_low] =
+      transposed(row(lanes.first), row(lanes.second), row(lanes.third), row(lanes.fourth));
+  return {sine, sine_low, cosine, cosine_low};
+}
+
+template <std::size_t four, std::size_t count>
+TAGALONG_STEP Fours look_up(const std::array<ArcsineRow, count>& table, const Lanes& lanes) {
+  const auto row = [&](std::uint64_t lane) TAGALONG_LANES { return load(table[lane].fours[four].data()); };
+  return transposed(row(lanes.first), row(lanes.second), row(lanes.third), row(lanes.fourth));
 }
 
 // For each choice of lanes where they are, as halves of doubles: those that are chosen first.

@@ -36,6 +36,11 @@ inline constexpr std::array kFusedSines{
     -0x1.d47999706dc6fp+0,  0x1.2ea02dda88ef3p+1,   0x1.0af1b160a35p+0,     0x1.ff19e7d9512e8p-1,
     0x1.bd5249867cb1ep+2,   -0x1.14af26f7ba07ap+1,  -0x1.5189a5f939176p+3,  0x1.32cdecc79afbap+1,
     0x1.1cc86087bfe44p+2,   0x1.093a28356db11p+3};
+inline constexpr std::array kFusedArcsines{
+    -0x1.ecff9688a66f3p-4, -0x1.5d57265dbda0ap-4, 0x1.be84d953778a7p-4,  0x1.14b59f38242e3p-2,  -0x1.c10087ee92034p-3,
+    -0x1.76041e5f8e81p-1,  0x1.0685907dd8209p-1,  -0x1.c604528aa4047p-1, -0x1.9a25943f6c1aep-1, 0x1.e61d12c174a34p-1,
+    0x1.e04974b44ebbcp-1,  -0x1.d9a0dc417ab93p-1, -0x1.ee0f04b427a55p-1, 0x1.e841ace7de941p-1,  -0x1.ea19bca501136p-1,
+    -0x1.f0482dd91ffefp-1, -0x1.f07ba4ed5751bp-1};
 inline constexpr std::array kFusedExps{
     0x1.6829ea3dbf353p+8,  0x1.6f9abeb834458p+8,  0x1.a6097e1e60c3ep+8,  -0x1.fd78789657552p+6, -0x1.a9092fa81bfe8p-1,
     -0x1.52ef475f5b3a9p+8, -0x1.3d7cdc435fb3bp+7, -0x1.769f0287b8ap+0,   0x1.27cf2636405d7p+8,  0x1.774aa0ef96b9bp+8,

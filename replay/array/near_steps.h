@@ -9,7 +9,7 @@
 
 namespace tagalong::array {
 
-enum class Near : std::uint8_t { kSine, kCosine, kExp, kLog };
+enum class Near : std::uint8_t { kSine, kCosine, kArcsine, kExp, kLog };
 
 inline constexpr Extent kNearBlock = 1024;  // elements
 inline constexpr Extent kLeastNear = 8;     // of a block; a vector at least
@@ -43,6 +43,13 @@ struct PairTable {
 struct SineRow {
   double sine, sine_low, cosine, cosine_low;
 };
+
+// Of one part: the polynomial's first factor, the arcsine of the middle, its low part before it, and the other factors.
+struct alignas(32) ArcsineRow {
+  std::array<std::array<double, 4>, 3> fours;
+};
+inline constexpr std::size_t kArcsineParts = 216;
+inline constexpr std::size_t kInverseRootParts = 128;
 
 // Into `out`, which may be `in`, whatever is certain. Returns how many are left over; `lanes` are set if any is.
 using NearSteps = Extent (*)(const double* in, double* out, Extent count, LeftOver* left_over);

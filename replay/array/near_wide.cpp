@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 
+#include "replay/array/near_arcsines.h"
 #include "replay/array/near_steps.h"
 #include "replay/array/near_tables.h"
 
@@ -63,6 +64,9 @@ struct Pairs {
 struct Sines {
   Doubles sine, sine_low, cosine, cosine_low;
 };
+struct Fours {
+  Doubles first, second, third, fourth;
+};
 
 // By the last bits of each place.
 template <std::size_t count>
@@ -86,6 +90,16 @@ TAGALONG_STEP Sines look_up(const std::array<SineRow, count>& table, Lanes lanes
   static_assert(sizeof(SineRow) == 4 * kItem);
   const auto column = [&](const double* first) TAGALONG_LANES { return _mm512_i64gather_pd(items, first, kItem); };
   return {column(&table[0].sine), column(&table[0].sine_low), column(&table[0].cosine), column(&table[0].cosine_low)};
+}
+
+template <std::size_t four, std::size_t count>
+TAGALONG_STEP Fours look_up(const std::array<ArcsineRow, count>& table, Lanes lanes) {
+  constexpr int kItem = sizeof(double);
+  const Bits items = add(shifted_left<3>(lanes), shifted_left<2>(lanes));
+  static_assert(sizeof(ArcsineRow) == 12 * kItem);
+  const auto column = [&](const double& first) TAGALONG_LANES { return _mm512_i64gather_pd(items, &first, kItem); };
+  const std::array<double, 4>& columns = table[0].fours[four];
+  return {column(columns[0]), column(columns[1]), column(columns[2]), column(columns[3])};
 }
 
 // A whole vector, of which the chosen lanes are the first.

@@ -15,21 +15,25 @@ from arrays_support import HAS_CODE, compare_runs, described, misaligned
 from tagalong import _core
 from tagalong._core import _UfuncSite
 
-FUNCTIONS = (np.sin, np.cos, np.exp, np.log)
+FUNCTIONS = (np.sin, np.cos, np.arcsin, np.exp, np.log)
 DEAD = 1 << 8
 BLOCK = 1024  # so many elements at once
 RNG = np.random.default_rng(20240811)
 
 
 def suited(ufunc: np.ufunc, x: np.ndarray) -> np.ndarray:
-    """Negative numbers have no logarithms."""
+    """Negative numbers have no logarithms, those beyond 1 no arcsines: their last parts of 1 have."""
+    if ufunc is np.arcsin:
+        with np.errstate(invalid="ignore"):
+            return np.where(np.abs(x) > 1.0, np.modf(x)[0], x)
     return np.abs(x) if ufunc is np.log else x
 
 
 def has_loops(ufunc: np.ufunc) -> bool:
     """Whether this machine has the instructions, and its NumPy takes glibc's function."""
     x = suited(ufunc, np.abs(RNG.uniform(-10, 10, 20_000)))
-    is_libm = ufunc(x).tolist() == [getattr(math, ufunc.__name__)(item) for item in x.tolist()]
+    libms = getattr(math, ufunc.__name__.replace("arc", "a"))
+    is_libm = ufunc(x).tolist() == [libms(item) for item in x.tolist()]
     return HAS_CODE and platform.libc_ver()[0] == "glibc" and is_libm
 
 
@@ -69,6 +73,11 @@ VALUES = {
     ).view(np.float64),
     "where tables meet": lambda: near(1 / 256, 220, COUNT // 2),
     "entries of tables": lambda: near(1 / 128, 110, COUNT // 2),
+    "parts of one": lambda: RNG.uniform(-1, 1, COUNT),
+    "where parts of one meet": lambda: np.clip(near(1 / 256, 257, COUNT // 2), -1, 1),
+    "below one": lambda: (
+        RNG.choice([-1, 1], COUNT) * (1.0 - np.ldexp(RNG.random(COUNT), -RNG.integers(4, 53, COUNT)))
+    ),
     "below an eighth": lambda: RNG.uniform(-0.127, 0.127, COUNT),
     "up to a quarter turn": lambda: RNG.uniform(-0.86, 0.86, COUNT),
     "the other function": lambda: RNG.choice([-1, 1], COUNT) * RNG.uniform(0.85, 2.43, COUNT),
@@ -94,6 +103,7 @@ VALUES = {
 }
 SPECIAL = np.array(
     [0.0, -0.0, 5e-324, -5e-324, 2.2e-308, -1e-310, 1e300, -(2.0**27), 2.0**27, np.inf, -np.inf, np.nan, 1.0]
+    + [-1.0, 1.0 - 2.0**-53, 1.0 + 2.0**-52]
 )
 
 
@@ -115,7 +125,7 @@ def test_bits(ufunc: np.ufunc, kind: str) -> None:
     assert ufunc not in LOOPS or (computed + left == x.size and computed > 0.3 * x.size)
 
 
-SCALES = {np.exp: (1.0, 100.0, 511.0), np.log: (1.0, 100.0, 1e300)}
+SCALES = {np.exp: (1.0, 100.0, 511.0), np.log: (1.0, 100.0, 1e300), np.arcsin: (0.1, 0.9, 1.0)}
 
 
 @pytest.mark.parametrize("ufunc", FUNCTIONS, ids=lambda ufunc: ufunc.__name__)
@@ -208,6 +218,7 @@ def test_neighbours_of_all_magnitudes_raise_nothing(ufunc: np.ufunc) -> None:
         x = np.full(2 * beside.size, usual)
         x[::2] = beside
         x[1::7] = usual
+        x = suited(ufunc, x)
         with np.errstate(all="raise"):
             assert_same(ufunc, x)
 
@@ -222,10 +233,15 @@ def growth(x: Any, y: Any) -> Any:
     return np.log(a * a) * np.exp(-x * x) - np.log(np.abs(y) + 2.0)
 
 
-@pytest.mark.parametrize("program", [waves, growth])
+def arcs(x: Any, y: Any) -> Any:
+    a = np.arcsin((x - y) / 6.0)
+    return a * a - np.arcsin(np.sqrt(x * x) / 3.0) * np.arcsin(y / 24.0) + np.arcsin(-x * 0.25)
+
+
+@pytest.mark.parametrize("program", [waves, arcs, growth])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_in_regions(program: Any, threads: int) -> None:
-    is_near = {waves: np.sin, growth: np.exp}[program] in LOOPS
+    is_near = {waves: np.sin, arcs: np.arcsin, growth: np.exp}[program] in LOOPS
     _core.set_option("regions", 2)
     _core.set_option("threads", threads)
     traced = tagalong.trace(FunctionType(program.__code__.replace(), globals()))
