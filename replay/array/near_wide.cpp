@@ -79,7 +79,8 @@ TAGALONG_STEP Doubles look_up(const std::array<double, count>& table, Lanes lane
   return _mm512_i64gather_pd(lanes, table.data(), kItem);
 }
 template <std::size_t count>
-TAGALONG_STEP Pairs look_up(const PairTable<count>& table, Lanes lanes) {
+TAGALONG_STEP Pairs look_up(const PairTable<count>& table, Bits place) {
+  const Lanes lanes = lanes_at<count>(place);
   return {look_up(table.high, lanes), look_up(table.low, lanes)};
 }
 
