@@ -44,7 +44,8 @@ struct SineRow {
   double sine, sine_low, cosine, cosine_low;
 };
 
-// Of one part: the polynomial's first factor, the arcsine of the middle, its low part before it, and the other factors.
+// Of one part: the first factor of its polynomial, the arcsine of its middle (the low part of it, then what is
+// nearest), and the other factors.
 struct alignas(32) ArcsineRow {
   std::array<std::array<double, 4>, 3> fours;
 };
