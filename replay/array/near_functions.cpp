@@ -118,11 +118,12 @@ Samples samples(Near function) {
     sample = function == Near::kLog ? std::abs(sample) : sample;
   }
   if (function == Near::kArcsine) {
-    // Two of each of the 256 parts up to 1, and some that are small.
+    // Two of each part up to 1 (near_steps.inc), and some that are small.
+    constexpr Extent kParts = kTried / 2;
     for (std::size_t i = 0; i < kTried; ++i) {
       const double fraction = std::abs(std::fmod(made[i], 1.0));
       const std::size_t part = i / 2;
-      const double length = (static_cast<double>(part) + fraction) / 256;
+      const double length = (static_cast<double>(part) + fraction) / static_cast<double>(kParts);
       made[i] = std::copysign(i % 16 == 0 ? std::ldexp(fraction, -static_cast<int>(i / 16)) : length, made[i]);
     }
     std::ranges::copy(kFusedArcsines, made.begin());

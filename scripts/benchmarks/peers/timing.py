@@ -169,8 +169,8 @@ def check_replayed(program: Program, runner: Runner) -> None:
 
 # --- What nobody can save who wants NumPy's bits
 
-# No sines and cosines: these have loops of ours with the same bits (replay/array/README.md); so have exp and log with
-# the versions of NumPy whose steps are known.
+# No sines and cosines: these have loops of ours with the same bits (replay/array/README.md); so have the others where
+# NumPy's steps are known.
 TRANSCENDENTAL = ("exp", "log", "arcsin")
 IN_CACHE = 4096  # elements
 
