@@ -66,8 +66,10 @@ constexpr std::array kRows{Row{"divide", 5, 2, 12},
                            Row{"logical_not", 9, 9, 3},
                            Row{"gcd", 35, 35, 35},
                            Row{"lcm", 35, 35, 35}};
-constexpr Cost kNearCost = 48;  // sines eight at once (near_functions.h)
-constexpr Cost kExpCost = 6;    // by the steps of NumPy's (vector_functions.h)
+constexpr Cost kNearCost = 48;  // sines four at once (near_functions.h)
+constexpr Cost kNearExpCost = 16;
+constexpr Cost kNearLogCost = 22;
+constexpr Cost kExpCost = 6;  // by the steps of NumPy's (vector_functions.h)
 constexpr Cost kLogCost = 8;
 constexpr Cost kSelectCost = 4;
 
@@ -77,7 +79,7 @@ Cost loop_cost(const Kernel& kernel) {
   const unsigned type = kernel.in_type[0];
   const auto* row = std::ranges::find(kRows, kernel.name, &Row::name);
   if (kernel.is_near) {
-    return kNearCost;
+    return kernel.name == "exp" ? kNearExpCost : kernel.name == "log" ? kNearLogCost : kNearCost;
   }
   if (is_vector_loop(kernel.loop)) {
     return kernel.name == "exp" ? kExpCost : kLogCost;
@@ -102,6 +104,10 @@ Cost joined_cost(Exact what) {
       return kExpCost;
     case Exact::kLog:
       return kLogCost;
+    case Exact::kNearExp:
+      return kNearExpCost;
+    case Exact::kNearLog:
+      return kNearLogCost;
     default:
       return 1;
   }

@@ -21,14 +21,20 @@ namespace tagalong::array {
 
 int most_lanes = 8;
 LoopTally code_tally;
+Tally libms_vectors;
+
+namespace {
+
+constexpr int kWideLanes = 8;
+constexpr int kNarrowLanes = 4;
+
+}  // namespace
 
 int exact_lanes() {
-  constexpr int kWide = 8;
-  constexpr int kNarrow = 4;
-  if (most_lanes >= kWide && has_avx512()) {
-    return kWide;
+  if (most_lanes >= kWideLanes && has_avx512()) {
+    return kWideLanes;
   }
-  return most_lanes >= kNarrow && has_avx2() ? kNarrow : 0;
+  return most_lanes >= kNarrowLanes && has_avx2() ? kNarrowLanes : 0;
 }
 
 namespace {
@@ -65,6 +71,13 @@ bool has_functions(std::span<const ExactOperation> operations) {
   return std::ranges::any_of(operations, is_function, &ExactOperation::what);
 }
 
+// By vectors of eight there are no functions of libm's, by those of four no others.
+bool are_here(std::span<const ExactOperation> operations, bool is_wide) {
+  return std::ranges::none_of(operations, [&](const ExactOperation& operation) {
+    return is_function(operation.what) && is_near(operation.what) == is_wide;
+  });
+}
+
 }  // namespace
 
 Exact exact_operation(const Kernel& kernel) {
@@ -79,6 +92,12 @@ Exact exact_operation(const Kernel& kernel) {
   if (all_are(kDouble)) {
     if (is_vector_loop(kernel.loop)) {
       return kernel.name == "exp" ? Exact::kExp : Exact::kLog;
+    }
+    if (kernel.is_near) {
+      const bool is_here = exact_lanes() == kNarrowLanes;
+      return is_here && kernel.name == "exp"   ? Exact::kNearExp
+             : is_here && kernel.name == "log" ? Exact::kNearLog
+                                               : Exact::kNone;
     }
     const Exact what = find(kOfDoubles);
     return kernel.out_type == (is_bool(what) ? kBool : kDouble) ? what : Exact::kNone;
@@ -121,7 +140,7 @@ std::shared_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
                                                  bool asks_ahead) {
   const int lanes = exact_lanes();
   const bool is_wide = lanes == kWideVectors.lanes;
-  if (lanes == 0 || (!is_wide && has_functions(operations))) {
+  if (lanes == 0 || !are_here(operations, is_wide)) {
     return nullptr;
   }
   Made wanted{.lanes = lanes,

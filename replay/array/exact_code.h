@@ -44,13 +44,16 @@ enum class Exact : std::uint8_t {
   kNot,
   kSelect,
   kCopy,
-  kExp,  // where NumPy's loop does the same (vector_functions.h)
-  kLog
+  kExp,  // where NumPy's loop does the same (vector_functions.h), by vectors of eight
+  kLog,
+  kNearExp,  // where NumPy's loop is libm's function (near_functions.h), by vectors of four
+  kNearLog
 };
 
 // Whose results are bools.
 constexpr bool is_bool(Exact what) { return what >= Exact::kLess && what <= Exact::kNot; }
-constexpr bool is_function(Exact what) { return what == Exact::kExp || what == Exact::kLog; }
+constexpr bool is_near(Exact what) { return what == Exact::kNearExp || what == Exact::kNearLog; }
+constexpr bool is_function(Exact what) { return what == Exact::kExp || what == Exact::kLog || is_near(what); }
 
 // What a splittable loop of NumPy's is.
 [[nodiscard]] Exact exact_operation(const Kernel& kernel);
@@ -107,6 +110,8 @@ extern int most_lanes;
 // 0: all square roots by vsqrtpd; 1: those where that is fast enough; 2: none, for tests.
 extern int quick_roots;
 extern Tally rooted_blocks;  // with these
+
+extern Tally libms_vectors;  // four elements of exp or log that were left to libm's function
 
 extern LoopTally code_tally;  // pieces of code that have been made, or were there already
 

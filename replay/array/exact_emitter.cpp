@@ -65,6 +65,7 @@ bool ExactEmitter::emit(std::size_t vectors, std::size_t hoisted) {
   collect(hoisted);
   Label behind;
   Label last;
+  begin_run();
   for (const int number : kSaved) {
     push(Reg64(number));
   }
@@ -116,6 +117,7 @@ bool ExactEmitter::emit(std::size_t vectors, std::size_t hoisted) {
   L(is_open_);
   mov(eax, 1);
   jmp(finish);
+  aside();
   pool();
   ready(PROTECT_RW);  // runs elsewhere
   return !is_full_;
@@ -353,11 +355,14 @@ void ExactEmitter::pool() {
   // Whole vectors first, so that none lies across two lines of the cache.
   for (const bool are_vectors : {true, false}) {
     for (std::size_t index = 0; index < kConstants; ++index) {
-      const std::span<const std::uint64_t> items = bits_of(static_cast<Constant>(index));
-      if (is_pooled_.at(index) && (items.size() > 1) == are_vectors) {
+      const auto constant = static_cast<Constant>(index);
+      const std::span<const std::uint64_t> items = bits_of(constant);
+      if (is_pooled_.at(index) && (items.size() > 1 || is_near_number(constant)) == are_vectors) {
         L(in_pool_.at(index));
-        for (const std::uint64_t item : items) {
-          dq(item);
+        for (int copy = 0; copy < (is_near_number(constant) ? machine_.lanes : 1); ++copy) {
+          for (const std::uint64_t item : items) {
+            dq(item);
+          }
         }
       }
     }
@@ -450,7 +455,7 @@ void ExactEmitter::compute_all() {
 }
 
 bool ExactEmitter::is_in_steps(Exact what) const {
-  return is_function(what) || (has_quick_roots_ && what == Exact::kSqrt);
+  return (is_function(what) && !is_near(what)) || (has_quick_roots_ && what == Exact::kSqrt);
 }
 
 void ExactEmitter::compute_function(std::size_t number) {

@@ -63,9 +63,55 @@ enum class Constant : std::uint8_t {
   kHalf,
   kLeastRooted,
   kRootedRange,
+  // exp and log by glibc's steps (exact_near.cpp), each one for all lanes, which lie in memory, too
+  kFirstNear,
+  kNearMagnitude = kFirstNear,
+  kNearToInteger,
+  kNearInTable,
+  kNearOne,
+  kNearExpLast,
+  kNearExpSmaller,
+  kNearPerLn2,
+  kNearLn2Part,
+  kNearLn2PartLow,
+  kNearExp0,
+  kNearExp1,
+  kNearExp2,
+  kNearExp3,
+  kNearFromNormal,
+  kNearNormals,
+  kNearLogFirst,
+  kNearExponentBits,
+  kNearExponentBias,
+  kNearIntegerBits,
+  kNearOfInteger,
+  kNearLn2,
+  kNearLn2Low,
+  kNearLog0,
+  kNearLog1,
+  kNearLog2,
+  kNearLog3,
+  kNearLog4,
+  kNearFromBeside,
+  kNearBesides,
+  kNearSplit,
+  kNearBeside0,
+  kNearBeside1,
+  kNearBeside2,
+  kNearBeside3,
+  kNearBeside4,
+  kNearBeside5,
+  kNearBeside6,
+  kNearBeside7,
+  kNearBeside8,
+  kNearBeside9,
+  kNearBeside10,
   kNone
 };
 inline constexpr auto kConstants = static_cast<std::size_t>(Constant::kNone);
+constexpr bool is_near_number(Constant constant) {
+  return constant >= Constant::kFirstNear && constant < Constant::kNone;
+}
 
 // What the processor's vectors are.
 struct Vectors {
@@ -78,8 +124,10 @@ inline constexpr Vectors kNarrowVectors{.registers = 16, .lanes = 4, .usual = 2}
 
 // The bits, one for all lanes or one for each.
 [[nodiscard]] std::span<const std::uint64_t> bits_of(Constant constant);
+[[nodiscard]] std::span<const std::uint64_t> near_bits_of(Constant constant);  // of those of exact_near.cpp
 // What a function looks at in each of its calls, and has not overwritten afterwards: worth a register.
 [[nodiscard]] std::span<const Constant> kept_constants(Exact what);
+[[nodiscard]] std::span<const Constant> kept_near_constants(Exact what);
 
 // The loop over whole vectors, and what remains:
 //   rdi  pointers by slot      rsi  the last element at which a round begins      rax  the element
@@ -142,10 +190,14 @@ class ExactEmitter : public Xbyak::CodeGenerator {
   // Registers of its own, all the time; and of an operation, on the way to its result.
   [[nodiscard]] virtual std::size_t fixed_registers() const = 0;
   [[nodiscard]] virtual std::size_t registers_of(Exact what) const = 0;
+  // Before anything: the code ends at once where the processor rounds otherwise than its operations ask for.
+  virtual void begin_run() = 0;
   // Nothing is left open.
   virtual void begin_code() = 0;
   // Into eax: zero, if nothing has been.
   virtual void end_code() = 0;
+  // Behind all that: what is rarely gone to.
+  virtual void aside() = 0;
   // What remains behind whole rounds, as far as rsi.
   virtual void rest(const Xbyak::Label& end) = 0;
   virtual void broadcast(int place, const Xbyak::Address& from) = 0;

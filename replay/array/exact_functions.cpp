@@ -93,6 +93,9 @@ using Xbyak::Zmm;
 
 std::span<const std::uint64_t> bits_of(Constant constant) {
   using enum Constant;
+  if (is_near_number(constant)) {
+    return near_bits_of(constant);
+  }
   const auto item = [&](const auto& items, Constant first) {
     return std::span(items).subspan(static_cast<std::size_t>(constant) - static_cast<std::size_t>(first), 1);
   };
@@ -152,7 +155,7 @@ std::span<const std::uint64_t> bits_of(Constant constant) {
       return kLeastRootedBits;
     case kRootedRange:
       return kRootedRangeBits;
-    case kNone:
+    default:
       break;
   }
   return {};
@@ -165,6 +168,9 @@ std::span<const Constant> kept_constants(Exact what) {
   static constexpr std::array kOfLog{kOne,  kThreeQuarters, kLogLn2, kLogLn2Low, kLog0,
                                      kLog2, kLog4,          kLog6,   kLogOfEnd,  kLogOfLowEnd};
   switch (what) {
+    case Exact::kNearExp:
+    case Exact::kNearLog:
+      return kept_near_constants(what);
     case Exact::kExp:
       return kOfExp;
     case Exact::kLog:

@@ -1,5 +1,7 @@
 #include "replay/array/exact_narrow.h"
 
+#include <algorithm>
+
 #ifdef __x86_64__
 
 namespace tagalong::array {
@@ -19,10 +21,31 @@ constexpr int kFirstBits = 0x01010101;
 std::size_t NarrowEmitter::fixed_registers() const {
   constexpr std::size_t kOfState = 2;
   constexpr std::size_t kOfFinding = 3;
-  return kOfState + (sum_.result >= 0 ? sums_.size() : 0) + (finding_.result >= 0 ? kOfFinding : 0);
+  // One vector after another goes through them.
+  std::size_t of_functions = 0;
+  for (const ExactOperation& operation : operations_) {
+    of_functions = std::max(of_functions, near_registers(operation.what));
+  }
+  return kOfState + (sum_.result >= 0 ? sums_.size() : 0) + (finding_.result >= 0 ? kOfFinding : 0) + of_functions;
 }
 
 std::size_t NarrowEmitter::registers_of(Exact /*what*/) const { return 0; }
+
+// To nearest, and subnormals as they are. Below the stack there is room for what is looked at at once.
+void NarrowEmitter::begin_run() {
+  if (std::ranges::none_of(operations_, is_near, &ExactOperation::what)) {
+    return;
+  }
+  constexpr int kNotUsual = 0xE040;
+  constexpr int kSize = 4;
+  Label is_usual;
+  stmxcsr(dword[rsp - kSize]);
+  test(dword[rsp - kSize], kNotUsual);
+  jz(is_usual);
+  mov(eax, 1);
+  ret();
+  L(is_usual);
+}
 
 void NarrowEmitter::begin_code() {
   open_ = take();
@@ -262,6 +285,10 @@ void NarrowEmitter::compute(Exact what, int place, std::span<const int> in) {
       return vblendvpd(out, Ymm(in[2]), two, one);
     case Exact::kCopy:
       return vmovapd(out, one);
+    case Exact::kNearExp:
+      return exponential(out, one);
+    case Exact::kNearLog:
+      return logarithm(out, one);
     case Exact::kExp:  // not here
     case Exact::kLog:
     case Exact::kNone:

@@ -312,6 +312,8 @@ void WideEmitter::compute(Exact what, int out, std::span<const int> in) {
       return vmovapd(Zmm(out), one);
     case Exact::kExp:  // for all vectors together
     case Exact::kLog:
+    case Exact::kNearExp:  // not here
+    case Exact::kNearLog:
     case Exact::kNone:
       break;
   }

@@ -15,8 +15,10 @@ class WideEmitter final : public ExactEmitter {
  private:
   [[nodiscard]] std::size_t fixed_registers() const override;
   [[nodiscard]] std::size_t registers_of(Exact what) const override;
+  void begin_run() override {}
   void begin_code() override;
   void end_code() override;
+  void aside() override {}
   void rest(const Xbyak::Label& end) override;
   void broadcast(int place, const Xbyak::Address& from) override;
   void load_vector(int place, const Xbyak::Address& from) override;

@@ -1,6 +1,9 @@
 // Tables of near_steps.inc, with the numbers of glibc's functions.
 #pragma once
 
+#include <bit>
+
+#include "replay/array/near_numbers.h"
 #include "replay/array/near_steps.h"
 
 namespace tagalong::array {
@@ -262,6 +265,18 @@ inline constexpr PairTable<128> kPowersOfTwo{{{1.0,
                                                -0x1.e37bae43be3edp-55,
                                                0x1.7893b4d91cd9dp-56,
                                                0x1.305c14160cc89p-58}}};
+
+// The same less what a place j has in the bits of the power's fraction when its wholes are those of the exponent.
+template <std::size_t count>
+constexpr PairTable<count> by_place(const PairTable<count>& table) {
+  auto high = table.high;
+  for (std::size_t j = 0; j < count; ++j) {
+    const auto bits = std::bit_cast<std::uint64_t>(high[j]);
+    high[j] = std::bit_cast<double>(bits - (std::uint64_t{j} << (near::kMantissaBits - near::kPartBits)));
+  }
+  return {high, table.low};
+}
+inline constexpr PairTable<128> kPowersByPlace = by_place(kPowersOfTwo);
 
 // For each of 128 parts of the numbers from 11/16 to 11/8 a reciprocal, and the logarithm of its reciprocal.
 inline constexpr PairTable<128> kLogarithms{

@@ -96,7 +96,7 @@ bool RegionPlan::is_bound_by_memory() const {
   Extent computed = 0;
   for (const Operation& operation : operations_) {
     const Extent cost = joined_cost(operation.exact);
-    computed += operation.exact == Exact::kExp || operation.exact == Exact::kLog ? 2 * cost : cost;
+    computed += is_function(operation.exact) ? 2 * cost : cost;
   }
   return computed * kBytesOfCost <= bytes_moved() * kCostOfBytes;
 }
