@@ -36,6 +36,8 @@ UNARY += (
     "trunc",
     "expm1",
     "arctan",
+    "arcsin",
+    "cos",
 )
 BINARY = (
     "add",
