@@ -1,6 +1,7 @@
 // Tables of an arcsine (near_steps.inc), with the numbers of glibc's function.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "replay/array/near_steps.h"
@@ -593,5 +594,13 @@ inline constexpr std::array<double, kInverseRootParts> kInverseRoots{
     0x1.7522a7f49d736p-1, 0x1.7398bf1d1ee54p-1, 0x1.7213ab9772ee3p-1, 0x1.7093544a82bc7p-1, 0x1.6f17a0d23510ep-1,
     0x1.6da07978eda76p-1, 0x1.6c2dc73154e64p-1, 0x1.6abf7390648fep-1};
 // clang-format on
+
+// Of all 256ths as far as 1: where there is no polynomial, zeros.
+consteval std::array<ArcsineRow, kPartsOfOne + 1> arcsine_rows() {
+  std::array<ArcsineRow, kPartsOfOne + 1> rows{};
+  std::ranges::copy(kArcsines, rows.begin() + kFirstArcsinePart);
+  return rows;
+}
+inline constexpr std::array kArcsineRows = arcsine_rows();
 
 }  // namespace tagalong::array

@@ -47,6 +47,10 @@ TAGALONG_STEP Bits shifted_right(Bits a) {
   return _mm256_srli_epi64(a, count);
 }
 
+TAGALONG_STEP Doubles floor(Doubles a) { return _mm256_round_pd(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
+// Of the last 32 bits.
+TAGALONG_STEP Bits multiplied_32(Bits a, Bits b) { return _mm256_mul_epu32(a, b); }
+
 TAGALONG_STEP Mask less(Bits a, Bits b) { return as_doubles(_mm256_cmpgt_epi64(b, a)); }
 TAGALONG_STEP Mask negative(Bits a) { return less(a, _mm256_setzero_si256()); }
 TAGALONG_STEP Mask both(Mask a, Mask b) { return _mm256_and_pd(a, b); }
@@ -64,7 +68,7 @@ struct Pairs {
   Doubles high, low;
 };
 struct Sines {
-  Doubles sine, sine_low, cosine, cosine_low;
+  Doubles one, one_low, other, other_low;
 };
 struct Fours {
   Doubles first, second, third, fourth;
@@ -116,17 +120,22 @@ TAGALONG_STEP Fours transposed(Doubles first, Doubles second, Doubles third, Dou
           _mm256_permute2f128_pd(begin, end, kLastHalves), _mm256_permute2f128_pd(begin_next, end_next, kLastHalves)};
 }
 
-template <std::size_t count>
-TAGALONG_STEP Sines look_up(const std::array<SineRow, count>& table, const Lanes& lanes) {
-  const auto row = [&](std::uint64_t lane) TAGALONG_LANES { return load(&table[lane].sine); };
-  const auto [sine, sine_low, cosine, cosine_low] =
+// By offsets in bytes.
+TAGALONG_STEP Sines look_up(const SineRow* rows, Bits offsets) {
+  const auto row = [&](std::uint64_t offset) TAGALONG_LANES {
+    return load(reinterpret_cast<const double*>(reinterpret_cast<const char*>(rows) + offset));
+  };
+  const Lanes lanes = apart(offsets);
+  const auto [one, one_low, other, other_low] =
       transposed(row(lanes.first), row(lanes.second), row(lanes.third), row(lanes.fourth));
-  return {sine, sine_low, cosine, cosine_low};
+  return {one, one_low, other, other_low};
 }
 
 template <std::size_t four, std::size_t count>
 TAGALONG_STEP Fours look_up(const std::array<ArcsineRow, count>& table, const Lanes& lanes) {
-  const auto row = [&](std::uint64_t lane) TAGALONG_LANES { return load(table[lane].fours[four].data()); };
+  const auto row = [&](std::uint64_t offset) TAGALONG_LANES {
+    return load(reinterpret_cast<const double*>(reinterpret_cast<const char*>(table[0].fours[four].data()) + offset));
+  };
   return transposed(row(lanes.first), row(lanes.second), row(lanes.third), row(lanes.fourth));
 }
 

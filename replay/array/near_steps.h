@@ -39,9 +39,10 @@ struct PairTable {
   alignas(64) std::array<Pair, count> pairs{};
 };
 
-// A sine and a cosine, and what they lack of the exact values.
+// The sine of a number, then its cosine; or its cosine, then its sine with the other sign. And what they lack of the
+// exact values.
 struct SineRow {
-  double sine, sine_low, cosine, cosine_low;
+  double one, one_low, other, other_low;
 };
 
 // Of one part: the first factor of its polynomial, the arcsine of its middle (the low part of it, then what is
@@ -49,7 +50,9 @@ struct SineRow {
 struct alignas(32) ArcsineRow {
   std::array<std::array<double, 4>, 3> fours;
 };
-inline constexpr std::size_t kArcsineParts = 216;
+inline constexpr std::size_t kPartsOfOne = 256;
+inline constexpr std::size_t kFirstArcsinePart = kPartsOfOne / 8;
+inline constexpr std::size_t kArcsineParts = 216;  // as many as are up to 31/32
 inline constexpr std::size_t kInverseRootParts = 128;
 
 // Into `out`, which may be `in`, whatever is certain. Returns how many are left over; `lanes` are set if any is.

@@ -448,4 +448,19 @@ alignas(64) inline constexpr std::array<SineRow, kSineParts> kSines{{
     {0x1.812ede9ae4ba4p-1, -0x1.7830adf402ddap-55, 0x1.514f57d7bf3dap-1, 0x1.47a108073c259p-56},
 }};
 
+// Of the 128ths as cosines, as sines, and as cosines again.
+consteval std::array<SineRow, 3 * kSineParts> turned_rows() {
+  std::array<SineRow, 3 * kSineParts> rows{};
+  for (std::size_t j = 0; j < kSineParts; ++j) {
+    const SineRow& row = kSines[j];
+    rows[kSineParts + j] = row;
+    rows[j] = rows[2 * kSineParts + j] = {row.other, row.other_low, -row.one, -row.one_low};
+  }
+  return rows;
+}
+alignas(64) inline constexpr std::array kTurnedRows = turned_rows();
+// Each followed by those of the other function.
+inline constexpr const SineRow* kCosineRows = kTurnedRows.data();
+inline constexpr const SineRow* kSineRows = kTurnedRows.data() + kSineParts;
+
 }  // namespace tagalong::array

@@ -49,6 +49,10 @@ TAGALONG_STEP Bits shifted_right(Bits a) {
   return _mm512_srli_epi64(a, count);
 }
 
+TAGALONG_STEP Doubles floor(Doubles a) { return _mm512_roundscale_pd(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
+// Of the last 32 bits.
+TAGALONG_STEP Bits multiplied_32(Bits a, Bits b) { return _mm512_mul_epu32(a, b); }
+
 TAGALONG_STEP Mask less(Bits a, Bits b) { return _mm512_cmplt_epi64_mask(a, b); }
 TAGALONG_STEP Mask negative(Bits a) { return _mm512_movepi64_mask(a); }
 TAGALONG_STEP Mask both(Mask a, Mask b) { return static_cast<Mask>(a & b); }
@@ -62,12 +66,13 @@ struct Pairs {
   Doubles high, low;
 };
 struct Sines {
-  Doubles sine, sine_low, cosine, cosine_low;
+  Doubles one, one_low, other, other_low;
 };
 struct Fours {
   Doubles first, second, third, fourth;
 };
 
+TAGALONG_STEP Lanes apart(Bits lanes) { return lanes; }
 // By the last bits of each place.
 template <std::size_t count>
 TAGALONG_STEP Lanes lanes_at(Bits place) {
@@ -84,21 +89,15 @@ TAGALONG_STEP Pairs look_up(const PairTable<count>& table, Bits place) {
   return {look_up(table.high, lanes), look_up(table.low, lanes)};
 }
 
-template <std::size_t count>
-TAGALONG_STEP Sines look_up(const std::array<SineRow, count>& table, Lanes lanes) {
-  constexpr int kItem = sizeof(double);
-  const Bits items = shifted_left<2>(lanes);
-  static_assert(sizeof(SineRow) == 4 * kItem);
-  const auto column = [&](const double* first) TAGALONG_LANES { return _mm512_i64gather_pd(items, first, kItem); };
-  return {column(&table[0].sine), column(&table[0].sine_low), column(&table[0].cosine), column(&table[0].cosine_low)};
+// By offsets in bytes.
+TAGALONG_STEP Sines look_up(const SineRow* rows, Bits offsets) {
+  const auto column = [&](const double* first) TAGALONG_LANES { return _mm512_i64gather_pd(offsets, first, 1); };
+  return {column(&rows->one), column(&rows->one_low), column(&rows->other), column(&rows->other_low)};
 }
 
 template <std::size_t four, std::size_t count>
 TAGALONG_STEP Fours look_up(const std::array<ArcsineRow, count>& table, Lanes lanes) {
-  constexpr int kItem = sizeof(double);
-  const Bits items = add(shifted_left<3>(lanes), shifted_left<2>(lanes));
-  static_assert(sizeof(ArcsineRow) == 12 * kItem);
-  const auto column = [&](const double& first) TAGALONG_LANES { return _mm512_i64gather_pd(items, &first, kItem); };
+  const auto column = [&](const double& first) TAGALONG_LANES { return _mm512_i64gather_pd(lanes, &first, 1); };
   const std::array<double, 4>& columns = table[0].fours[four];
   return {column(columns[0]), column(columns[1]), column(columns[2]), column(columns[3])};
 }
