@@ -77,7 +77,8 @@ def _index(random: Random) -> str:
 expressions("index", "4 $l_index\n1 $n % 4\n1 $n:\n0.5 $barr")
 expressions(
     "ufunc1",
-    "2 np.abs\n2 np.negative\n1 np.sqrt\n1 np.exp\n1 np.log\n1 np.sin\n1 np.cos\n1 np.arcsin\n1 np.floor\n1 np.square\n1 np.sign",
+    "2 np.abs\n2 np.negative\n1 np.sqrt\n1 np.exp\n1 np.log\n1 np.sin\n1 np.cos\n1 np.arcsin\n"
+    "1 np.floor\n1 np.square\n1 np.sign",
 )
 expressions(
     "ufunc2", "2 np.add\n2 np.multiply\n1 np.subtract\n1 np.maximum\n1 np.fmin\n1 np.hypot\n1 np.arctan2"
