@@ -1,5 +1,5 @@
-// Eight doubles at once: what all code with AVX-512 intrinsics has in common. Functions that use them are marked and
-// are called only where the machine has them.
+// Eight or four doubles at once: what all code with AVX-512 or AVX2 intrinsics has in common. Functions that use them
+// are marked and are called only where the machine has them.
 //
 //   TAGALONG_AVX512 void copy(const double* from, Extent count, double* to) {
 //     for (Extent i = 0; i < count; i += kLanes) {
