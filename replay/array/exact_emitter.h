@@ -239,6 +239,11 @@ class ExactEmitter : public Xbyak::CodeGenerator {
   Xbyak::RegExp address(const Value& value);
   void load(int place, Constant constant);
   [[nodiscard]] Xbyak::RegRip pooled(Constant constant);
+  // Its register, if it has one all the time.
+  [[nodiscard]] int kept_place(Constant constant) const {
+    const int value = by_constant_.at(static_cast<std::size_t>(constant));
+    return value < 0 ? kNowhere : values_[value].place;
+  }
 
   const Vectors machine_;
   std::span<const ExactOperation> operations_;

@@ -219,9 +219,8 @@ void WideEmitter::load_each(const Wide& each, Constant constant) {
 }
 
 Zmm WideEmitter::constant(Constant constant, const Zmm& scratch) {
-  const int value = by_constant_.at(static_cast<std::size_t>(constant));
-  if (value >= 0 && values_[value].place >= 0) {
-    return Zmm(values_[value].place);
+  if (const int place = kept_place(constant); place >= 0) {
+    return Zmm(place);
   }
   load(scratch.getIdx(), constant);
   return scratch;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "replay/array/near_numbers.h"
+
 #ifdef __x86_64__
 
 namespace tagalong::array {
@@ -31,16 +33,15 @@ std::size_t NarrowEmitter::fixed_registers() const {
 
 std::size_t NarrowEmitter::registers_of(Exact /*what*/) const { return 0; }
 
-// To nearest, and subnormals as they are. Below the stack there is room for what is looked at at once.
+// Below the stack there is room for what is looked at at once.
 void NarrowEmitter::begin_run() {
   if (std::ranges::none_of(operations_, is_near, &ExactOperation::what)) {
     return;
   }
-  constexpr int kNotUsual = 0xE040;
   constexpr int kSize = 4;
   Label is_usual;
   stmxcsr(dword[rsp - kSize]);
-  test(dword[rsp - kSize], kNotUsual);
+  test(dword[rsp - kSize], near::kRoundsUnusually);
   jz(is_usual);
   mov(eax, 1);
   ret();

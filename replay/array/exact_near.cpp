@@ -119,11 +119,8 @@ std::size_t NarrowEmitter::near_registers(Exact what) {
 }
 
 NarrowEmitter::Number NarrowEmitter::number(Constant constant) {
-  const int value = by_constant_.at(static_cast<std::size_t>(constant));
-  if (value >= 0 && values_[value].place >= 0) {
-    return Number(Vector(values_[value].place));
-  }
-  return Number(ptr[pooled(constant)]);
+  const int place = kept_place(constant);
+  return place >= 0 ? Number(Vector(place)) : Number(ptr[pooled(constant)]);
 }
 
 NarrowEmitter::Vector NarrowEmitter::taken(Constant constant) {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "replay/array/near_numbers.h"
 #include "replay/array/near_samples.h"
 #include "replay/array/near_steps.h"
 
@@ -76,12 +77,7 @@ int near_block(MethodContext* context, const double* in, double* out, Extent cou
   return status;
 }
 
-// To nearest, and subnormals as they are.
-bool rounds_as_usual() {
-  constexpr unsigned kRounding = 0x6000;
-  constexpr unsigned kSubnormals = 0x8040;
-  return (_mm_getcsr() & (kRounding | kSubnormals)) == 0;
-}
+bool rounds_as_usual() { return (_mm_getcsr() & near::kRoundsUnusually) == 0; }
 
 template <Near function>
 int near_strided(MethodContext* context, char* const* data, const Extent* dims, const Extent* strides, void* auxdata) {

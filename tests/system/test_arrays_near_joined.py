@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,12 +21,11 @@ needs_libms = pytest.mark.skipif(not ARE_JOINED, reason="NumPy has other functio
 
 
 @pytest.fixture(autouse=True)
-def four() -> Iterator[None]:
+def four() -> None:
     """Vectors of four, on machines with longer ones, too."""
     Regions.begin()
     _core.set_option("retire_after", 0)
     _core.set_option("most_lanes", 4)
-    yield
 
 
 def by_loops() -> int:
@@ -143,7 +141,12 @@ def test_registers_are_as_they_were() -> None:
     for size in (4, 64, 1000, 20_000):
         x, y = RNG.uniform(0.1, 3, size), RNG.uniform(0.1, 3, size)
         z = RNG.choice([-720.0, 0.5, 1.0, -3.0], size)
+        z[0] = -720.0
+        before, runs, asides = by_loops(), regions_run(), _core._libms_vectors()
         check(eager, traced, lambda: [x, y, z], {"all": "ignore"})  # noqa: B023
+        assert regions_run() > runs
+        assert by_loops() == before
+        assert _core._libms_vectors() > asides
 
 
 DIRECTED = """
@@ -162,7 +165,9 @@ g = tagalong.trace(g)
 x = np.random.default_rng(3).uniform(0.5, 9, 5000)
 x[7] = 1.0
 for _ in range(5):
+    before = _core._region_counts()[1], sum(_core._near_counts())
     assert g(x).tobytes() == f(x).tobytes()
+assert _core._region_counts()[1] > before[0] and sum(_core._near_counts()) == before[1]
 for mode in (0x400, 0x800, 0xC00, 0):  # FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO
     libm.fesetround(mode)
     a, b = g(x), f(x)
