@@ -4,9 +4,9 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
+#include "replay/array/bin_lanes.h"
 #include "replay/array/functions.h"
 #include "replay/array/lanes.h"
 #include "replay/array/numpy_abi.h"
@@ -101,70 +101,9 @@ template <class Label>
 
 // The compiler makes vectors of it.
 template <class Label>
-[[gnu::noinline]] TAGALONG_AVX512 std::uint64_t largest_in_lanes(const Label* labels, Extent count) {
+[[gnu::noinline]] TAGALONG_AVX2 std::uint64_t largest_in_lanes(const Label* labels, Extent count) {
   return largest(labels, count);
 }
-
-#if defined(__x86_64__)
-
-constexpr Extent kBytes = 8;  // counters of a lane
-constexpr Extent kByteMost = 255;
-constexpr Extent kMostFew = 32;  // bins of four lanes' counters
-
-TAGALONG_INTRINSICS_BEGIN
-
-// In each lane a byte for each of eight bins: a label is where a one is added, and nowhere if it belongs to the bins of
-// another word, since what is shifted by more than there is becomes zero. So many elements have been counted.
-template <Extent kWords>
-TAGALONG_AVX512 Extent count_in_bytes(const std::int64_t* labels, Extent count, Extent size, std::int64_t* bins) {
-  const __m512i one = _mm512_set1_epi64(1);
-  Extent i = 0;
-  while (i + kLanes <= count) {
-    __m512i counters[kWords];  // NOLINT(*-avoid-c-arrays): whose alignment a template argument would lose
-    std::fill_n(counters, kWords, _mm512_setzero_si512());
-    const Extent end = std::min(count - kLanes, i + (kByteMost - 1) * kLanes);
-    for (; i <= end; i += kLanes) {
-      const __m512i bits = _mm512_slli_epi64(_mm512_loadu_si512(labels + i), 3);
-      for (Extent word = 0; word < kWords; ++word) {
-        const __m512i shift = _mm512_sub_epi64(bits, _mm512_set1_epi64(word * kBytes * kBytes));
-        counters[word] = _mm512_add_epi64(counters[word], _mm512_sllv_epi64(one, shift));
-      }
-    }
-    std::array<std::uint8_t, sizeof(counters)> bytes;  // NOLINT(*-member-init): all of them
-    std::memcpy(bytes.data(), counters, bytes.size());
-    for (Extent bin = 0; bin < size; ++bin) {
-      const std::uint8_t* first = bytes.data() + bin / kBytes * kLanes * kBytes + bin % kBytes;
-      for (Extent lane = 0; lane < kLanes; ++lane) {
-        bins[bin] += first[lane * kBytes];
-      }
-    }
-  }
-  return i;
-}
-
-TAGALONG_INTRINSICS_END
-
-Extent count_few(const std::int64_t* labels, Extent count, Extent size, std::int64_t* bins) {
-  if (size > kMostFew || !has_avx512()) {
-    return 0;
-  }
-  switch ((size + kBytes - 1) / kBytes) {
-    case 1:
-      return count_in_bytes<1>(labels, count, size, bins);
-    case 2:
-      return count_in_bytes<2>(labels, count, size, bins);
-    default:
-      return count_in_bytes<4>(labels, count, size, bins);
-  }
-}
-
-#else
-
-Extent count_few(const std::int64_t* /*labels*/, Extent /*count*/, Extent /*size*/, std::int64_t* /*bins*/) {
-  return 0;
-}
-
-#endif
 
 template <class Label>
 void count_labels(const Label* labels, Extent count, Extent size, std::int64_t* bins) {
@@ -199,7 +138,11 @@ void count_labels(const Label* labels, Extent count, Extent size, std::int64_t* 
 template <class Label>
 bool add_weights(const Label* labels, const double* weights, Extent count, Extent size, double* bins) {
   std::fill_n(bins, size, 0.0);
-  for (Extent i = 0; i < count; ++i) {
+  Extent i = 0;
+  if constexpr (std::is_same_v<Label, std::int64_t>) {
+    i = add_few(labels, weights, count, size, bins);
+  }
+  for (; i < count; ++i) {
     bins[labels[i]] += weights[i];
   }
   return std::none_of(bins, bins + size, [](double bin) { return std::isnan(bin); });
@@ -208,7 +151,7 @@ bool add_weights(const Label* labels, const double* weights, Extent count, Exten
 template <class Label>
 PyObject* count_bins_of(const Numpy& np, const Call& call) {
   const auto* labels = reinterpret_cast<const Label*>(call.labels->data);
-  const std::uint64_t most = has_avx512() ? largest_in_lanes(labels, call.count) : largest(labels, call.count);
+  const std::uint64_t most = has_avx2() ? largest_in_lanes(labels, call.count) : largest(labels, call.count);
   if (most >= static_cast<std::uint64_t>(kMostBins)) {
     return nullptr;
   }

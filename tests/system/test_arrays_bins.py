@@ -3,6 +3,8 @@ labels and however the arguments are given; what it cannot be asked so, or would
 
 from __future__ import annotations
 
+import ctypes
+import platform
 import random
 import sys
 from functools import partial
@@ -94,6 +96,48 @@ def test_special_weights(value: float) -> None:
     eager, traced = traced_and_warm(CALLS[1], lambda: [labels_of("l", 10, 3), np.ones(10)])
     weights = np.full(1000, value)
     assert counted(eager, traced, lambda: [labels_of("l", 1000, 8), weights]) == (1, 0)
+
+
+def of_what_is_summed() -> tuple[np.ndarray, list[np.ndarray]]:
+    """Sums that are zeros of either sign by the rounding, that are rounded, and that are denormal."""
+    numbers = np.random.default_rng(5)
+    denormal = numbers.integers(-9, 9, 600) * 5e-324
+    cancelling = np.tile([1.0, -1.0, 0.0, -0.0, 0.0], 120)
+    return np.arange(600) // 5 % 12, [
+        cancelling,
+        numbers.normal(size=600) / 3.0,
+        denormal,
+        np.tile([2.3e-308, -2.25e-308], 300),
+    ]
+
+
+LIBM = ctypes.CDLL("libm.so.6")
+ENVIRONMENT = (
+    ctypes.c_uint32 * 8
+)  # of floating point, as glibc has it on x86: the last one is what vectors go by
+
+
+@pytest.mark.parametrize("bits", [0x2000, 0x4000, 0x6000, 0x8000, 0x40, 0x8040])
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the bits are those of such a processor")
+def test_other_roundings_and_denormals(bits: int) -> None:
+    """Down, up, towards zero; results flushed, operands read as zeros, both."""
+    eager, traced = traced_and_warm(CALLS[1], lambda: [labels_of("l", 10, 3), np.ones(10)])
+    labels, several = of_what_is_summed()
+    ordinary, other = ENVIRONMENT(), ENVIRONMENT()
+    LIBM.fegetenv(ordinary)
+    for least in (0, 8):
+        for weights in several:
+            own = labels % 7 + least
+            LIBM.fegetenv(other)
+            other[7] |= bits
+            before = _core._bin_counts()[0]
+            try:
+                LIBM.fesetenv(other)
+                expected, found = eager(own, weights), traced(own, weights)
+            finally:
+                LIBM.fesetenv(ordinary)
+            assert found.tobytes() == expected.tobytes()
+            assert _core._bin_counts()[0] == before + 1
 
 
 def test_nans_are_numpys() -> None:
