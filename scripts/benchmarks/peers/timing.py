@@ -20,6 +20,8 @@ BATCH = 0.0005  # seconds that a batch of calls takes at least: short ones are i
 FIRST_OF_BATCH = 4  # calls, until a stencil of 10^6 elements takes as long as later on
 MOST_ROUNDS = 200
 LEAST_ROUNDS = 4
+CLOSE = 1.5  # times what the fastest takes
+LEAST_OF_CLOSE = 20  # rounds
 FIRST_CALLS = 0.5  # seconds after which no further first call is made
 WARM_UP = 24  # calls: names have to be looked up before a region is planned
 
@@ -149,14 +151,21 @@ def measure(
 
 
 def in_turn(runners: list[Runner], seconds: float) -> None:
-    """Whoever comes after whom is left to chance: threads of some go on spinning for a while."""
+    """Whoever comes after whom is left to chance: threads of some go on spinning for a while.
+
+    The best of a few rounds is chance, too, where others share the memory. So once the time is over those go on for
+    some rounds that are close to each other; what is far behind is known well enough.
+    """
     order = random.Random(7)
     end = time.perf_counter() + seconds
     for number in range(MOST_ROUNDS):
+        if number >= LEAST_ROUNDS and time.perf_counter() > end:
+            best = min(runner.line.call for runner in runners)
+            runners = [runner for runner in runners if runner.line.call < CLOSE * best]
+            if number >= LEAST_OF_CLOSE or len(runners) == 1:
+                break
         for runner in order.sample(runners, len(runners)):
             runner.batch()
-        if number + 1 >= LEAST_ROUNDS and time.perf_counter() > end:
-            break
 
 
 def check_replayed(program: Program, runner: Runner) -> None:
