@@ -122,10 +122,11 @@ class ExactCode {
                                                std::span<const ExactInput> inputs, std::span<const std::uint8_t> stored,
                                                ExactSum sum = {}, std::span<const std::uint8_t> streamed = {},
                                                const ExactFinding& finding = {}, bool asks_ahead = false);
-  // The same with these of the stored doubles written past the caches. They have to lie at multiples of kStreamedBytes,
-  // and what has been written is there for other threads after a fence.
+  // The same with these of the stored doubles written past the caches, and asking for memory before it is read: on
+  // Zen 3, a tenth of the time. They have to lie at multiples of kStreamedBytes, and what has been written is there for
+  // other threads after a fence.
   [[nodiscard]] std::shared_ptr<const ExactCode> streaming(std::span<const std::uint8_t> streamed) const {
-    return make(made_.operations, made_.inputs, made_.stored, made_.sum, streamed);
+    return make(made_.operations, made_.inputs, made_.stored, made_.sum, streamed, {}, true);
   }
   // The same, asking for memory before it is read.
   [[nodiscard]] std::shared_ptr<const ExactCode> asking_ahead() const {

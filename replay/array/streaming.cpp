@@ -72,7 +72,7 @@ void RegionPlan::begin_streaming(Frame* frame, const Space* space) const {
 
 // What functions are computed of, and is summed, waits for memory beside the caches that are near: there the processor
 // asks itself only for what lies in the same page. Whoever reads pages of four kilobytes waits for each of them to be
-// found; where a loop does little else it waits for the bytes, and nothing helps.
+// found; where a loop does little else and writes through the caches, it waits for the bytes, and nothing helps.
 void RegionPlan::begin_asking(Frame* frame, const Space* space) const {
   if (frame->streaming != nullptr || space != nullptr || !is_joined_ || is_staged_ || sum_.result < 0 ||
       steps_.front().is_quotient || static_cast<long>(frame->count) * static_cast<long>(kItemSize) < worth_asking)
