@@ -18,7 +18,6 @@ constexpr Extent kByteBits = 8;
 constexpr Extent kByteMost = 255;
 constexpr Extent kMostCounted = 32;
 constexpr Extent kMostSummed = 16;
-constexpr unsigned kDenormalsAreZero = 0x8040;  // read, or made
 
 TAGALONG_INTRINSICS_BEGIN
 
@@ -96,8 +95,8 @@ Extent count_few(const std::int64_t* labels, Extent count, Extent size, std::int
 }
 
 Extent add_few(const std::int64_t* labels, const double* weights, Extent count, Extent size, double* bins) {
-  // Where denormals are read as zeros, a sum that is one would become zero.
-  if (size > kMostSummed || !has_avx2() || (_mm_getcsr() & kDenormalsAreZero) != 0) {
+  // Where subnormals are zeros, a sum that is one would not outlast the zero that is added to it.
+  if (size > kMostSummed || !has_avx2() || (_mm_getcsr() & kSubnormalsAreZeros) != 0) {
     return 0;
   }
   switch ((size + kFour - 1) / kFour) {

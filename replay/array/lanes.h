@@ -21,6 +21,9 @@ namespace tagalong::array {
 
 inline constexpr Extent kLanes = 8;
 
+// Bits of the processor's control register: set, subnormals are zeros where they are read, or made.
+inline constexpr unsigned kSubnormalsAreZeros = 0x8040;
+
 // Elements in front of the next line of memory, which is as long as a vector.
 [[nodiscard]] inline Extent before_line(const double* values) {
   return static_cast<Extent>(-(reinterpret_cast<std::uintptr_t>(values) / sizeof(double)) % kLanes);

@@ -5,10 +5,12 @@
 #include <array>
 #include <cstdint>
 
+#include "replay/array/lanes.h"
+
 namespace tagalong::array::near {
 
 // Bits of the processor's control register: set, it rounds otherwise than to nearest, or takes subnormals for zeros.
-inline constexpr unsigned kRoundsUnusually = 0x6000 | 0x8040;
+inline constexpr unsigned kRoundsUnusually = 0x6000 | kSubnormalsAreZeros;
 
 inline constexpr std::uint64_t kSign = 1ULL << 63U;
 inline constexpr double kToInteger = 0x1.8p52;  // added to a small number: its integer is in the last bits

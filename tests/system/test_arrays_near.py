@@ -177,10 +177,9 @@ def test_in_regions(program: Any, threads: int) -> None:
             runs = _core._region_counts()[1]
             assert described(traced(x, y)) == described(program(x, y))
         by_loops = counted()[0] - before[0]
-        if is_near and is_joined and size >= 100:
+        if is_near and size >= 100:
             assert _core._region_counts()[1] > runs
-            assert by_loops == 0
-        assert not is_near or is_joined or size < 100 or by_loops > 3 * size
+            assert by_loops == 0 if is_joined else by_loops > 3 * size
 
 
 def test_rows_of_what_is_not_computed() -> None:
