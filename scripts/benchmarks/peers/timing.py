@@ -12,6 +12,7 @@ import numpy as np
 
 import tagalong
 from benchmarks.measure import without_collector
+from benchmarks.peers.core import Core
 from benchmarks.peers.makers import PEERS, Function
 from benchmarks.peers.programs import Arguments, Program
 from tagalong import _core
@@ -22,6 +23,9 @@ MOST_ROUNDS = 200
 LEAST_ROUNDS = 4
 CLOSE = 1.5  # times what the fastest takes
 LEAST_OF_CLOSE = 20  # rounds
+SHORT = 0.05  # seconds of a batch; of longer ones nobody knows what has been meanwhile
+LEAST_ALONE = 5  # batches
+PATIENCE = 4  # times the time of a measurement
 FIRST_CALLS = 0.5  # seconds after which no further first call is made
 WARM_UP = 24  # calls: names have to be looked up before a region is planned
 
@@ -153,19 +157,40 @@ def measure(
 def in_turn(runners: list[Runner], seconds: float) -> None:
     """Whoever comes after whom is left to chance: threads of some go on spinning for a while.
 
-    The best of a few rounds is chance, too, where others share the memory. So once the time is over those go on for
-    some rounds that are close to each other; what is far behind is known well enough.
+    The best of a few rounds is chance, too, where others share memory and core. So once the time is over those go on
+    for some rounds that are close to each other; what is far behind is known well enough. And all whose batches are
+    short go on until they have had some with the core for themselves, as long as there is hope.
     """
     order = random.Random(7)
-    end = time.perf_counter() + seconds
-    for number in range(MOST_ROUNDS):
-        if number >= LEAST_ROUNDS and time.perf_counter() > end:
+    core = Core()
+    beside: dict[int, list[float]] = {
+        id(runner): [] for runner in runners
+    }  # what the core's work took, of each batch
+    start = time.perf_counter()
+
+    def is_wanted(runner: Runner, rounds: int, best: float) -> bool:
+        if rounds < LEAST_OF_CLOSE and runner.line.call < CLOSE * best:
+            return True
+        alone = sum(core.was_ours(taken) for taken in beside[id(runner)])
+        is_short = runner.calls * runner.line.call < SHORT
+        return is_short and alone < LEAST_ALONE and time.perf_counter() - start < PATIENCE * seconds
+
+    number = 0
+    while True:
+        is_over = number >= MOST_ROUNDS or time.perf_counter() - start > seconds
+        if number >= LEAST_ROUNDS and is_over:
             best = min(runner.line.call for runner in runners)
-            runners = [runner for runner in runners if runner.line.call < CLOSE * best]
-            if number >= LEAST_OF_CLOSE or len(runners) == 1:
-                break
-        for runner in order.sample(runners, len(runners)):
+            if not (wanted := [runner for runner in runners if is_wanted(runner, number, best)]):
+                return
+        else:
+            wanted = runners
+        before = core.work()
+        for runner in order.sample(wanted, len(wanted)):
             runner.batch()
+            after = core.work()
+            beside[id(runner)].append(max(before, after))
+            before = after
+        number += 1
 
 
 def check_replayed(program: Program, runner: Runner) -> None:
