@@ -7,6 +7,7 @@
 #include "replay/array/exact_code.h"
 #include "replay/array/parallel.h"
 #include "replay/array/region.h"
+#include "replay/array/row_pairs.h"
 #include "replay/array/streaming.h"
 #include "replay/array/sweeps.h"
 
@@ -34,6 +35,9 @@ constexpr std::array kRows{
     OptionRow{"worth_in_place", [](long value) { array::worth_in_place = value; }},
     OptionRow{"worth_bands", [](long value) { array::worth_bands = value; }},
     OptionRow{"band_rows", [](long value) { array::rows_of_band = value; }},
+    OptionRow{"worth_pairing", [](long value) { array::worth_pairing = value; }},
+    OptionRow{"least_distance", [](long value) { array::least_distance = value; }},
+    OptionRow{"shared_rows", [](long value) { array::shared_rows = value; }},
     OptionRow{"threads", [](long value) { array::set_threads(static_cast<unsigned>(value)); }},
 };
 

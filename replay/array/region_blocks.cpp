@@ -334,7 +334,8 @@ bool RegionPlan::compute(Frame* frame, Space* space) const {
     return true;
   }
   const bool has_together = space != nullptr && has_rows_together(*frame, *space);
-  return frame->direction == Direction::kBackwards && (space == nullptr || has_together)
+  const bool has_rows = has_together && space->walk->row() <= kMostTogether;
+  return frame->direction == Direction::kBackwards && (space == nullptr || has_rows)
              ? compute_backwards(frame, space)
              : compute_forwards(frame, space, frame->count, has_together);
 }
@@ -344,13 +345,15 @@ bool RegionPlan::compute_forwards(Frame* frame, Space* space, Extent count, bool
   const Extent long_row = is_joined_ ? kLongRowOfOne : kLongRow;
   const bool is_by_rows = !is_staged_ && space != nullptr && space->walk->row() >= long_row;
   for (Extent left = count; left > 0;) {
-    const Extent rows = has_together && !frame->is_one_by_one ? rows_together(*space, left) : 0;
-    if (rows > 1) {
-      if (!compute_together(frame, space, rows)) {
-        return false;
+    if (has_together && !frame->is_one_by_one) {
+      const Together next = together(*space, left);
+      if (next.rows > 1 || next.row > frame->block || frame->pairs != nullptr) {
+        if (!compute_together(frame, space, next)) {
+          return false;
+        }
+        left -= frame->is_one_by_one ? 0 : next.rows * next.row;
+        continue;
       }
-      left -= frame->is_one_by_one ? 0 : rows * space->walk->row();
-      continue;
     }
     Extent most = std::min(left, frame->block);
     if (!is_staged_ && left > most && left - most < kLeastBlock) {

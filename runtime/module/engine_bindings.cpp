@@ -7,6 +7,7 @@
 #include "replay/array/exact_code.h"
 #include "replay/array/parallel.h"
 #include "replay/array/region.h"
+#include "replay/array/row_pairs.h"
 #include "replay/array/streaming.h"
 #include "replay/array/sweeps.h"
 #include "replay/printer.h"
@@ -256,6 +257,9 @@ py::dict options() {
   result["worth_in_place"] = array::worth_in_place;
   result["worth_bands"] = array::worth_bands;
   result["band_rows"] = array::rows_of_band;
+  result["worth_pairing"] = array::worth_pairing;
+  result["least_distance"] = array::least_distance;
+  result["shared_rows"] = array::shared_rows;
   result["threads"] = array::threads_option();
   result["loops"] = runtime::options().limits.loops;
   result["stress"] = static_cast<int>(runtime::options().stress);
