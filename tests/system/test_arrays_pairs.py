@@ -11,16 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import tagalong
 from arrays_support import ERRSTATES, HAS_CODE
-from chains_support import Regions, both, check, regions_run
+from chains_support import Regions, both, check
 from tagalong import _core
+from test_arrays_together import SPECIAL, WARM_UP, assert_runs, images, made
 
 pytestmark = pytest.mark.skipif(not HAS_CODE, reason="no machine code for arrays")
-WARM_UP = 8
 LEAST_PAIRED = 4096  # elements of all rows
 LONGEST_OF_PAIR = 16_384  # of one
-SPECIAL = (np.nan, -np.nan, np.inf, -np.inf, 1e308, 5e-324, -0.0)
 # Rows of every kind of rest; a pair and less, odd and even numbers; longer than one call takes.
 SHAPES = ((3, 5000), (5, 1031), (6, 998), (9, 700), (41, 127), (64, 64), (130, 33), (7, 20_001), (4, 40_000))
 
@@ -41,7 +39,6 @@ EXPRESSIONS = {
     "several": "u[1:] - u[:-1], (u[1:] + u[:-1]) * 0.5, u[1:] < u[:-1]",
 }
 UNSHARED = {
-    "three rows apart": "u[3:] * 2.0 - u[:-3] + v[3:]",
     "functions": "np.exp(u[1:] * 0.01) - u[:-1]",
     "every second row": "(u[:-1:2, 1:] + u[1::2, 1:]) * 0.5 - v[1::2, 1:]",
     "sums": "((u[1:] - u[:-1]) * 0.5).sum()",
@@ -59,22 +56,6 @@ def threads(request: pytest.FixtureRequest) -> int:
     return count
 
 
-def images(rows: int, row: int) -> Callable[[], list[Any]]:
-    def make() -> list[Any]:
-        random = np.random.default_rng(rows + 7 * row)
-        return [random.standard_normal((rows, row)) * 3 for _ in range(2)]
-
-    return make
-
-
-def made(expression: str, make: Callable[[], list[Any]]) -> tuple[Any, Any]:
-    """Warmed up, so that the next call is a region."""
-    eager, traced = both(f"def f(u, v):\n    return {expression}\n")
-    for _ in range(WARM_UP):
-        check(eager, traced, make)
-    return eager, traced
-
-
 def counted(eager: Any, traced: Any, make: Callable[[], list[Any]], errstate: Any = None) -> tuple[int, int]:
     """How many rows were in pairs, and how many parts of rows were long, in a call that is compared."""
     pairs, parts = _core._rows_in_pairs(), _core._long_parts()
@@ -82,15 +63,10 @@ def counted(eager: Any, traced: Any, make: Callable[[], list[Any]], errstate: An
     return _core._rows_in_pairs() - pairs, _core._long_parts() - parts
 
 
-def assert_runs(traced: Any) -> None:
-    assert tagalong.stats(traced).hits > 0
-    assert regions_run() > 0, tagalong.explain(traced)
-
-
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_rows_of_every_shape(name: str) -> None:
     make = images(40, 200)
-    eager, traced = made(EXPRESSIONS[name], make)
+    eager, traced = made(f"return {EXPRESSIONS[name]}", make)
     pairs, _ = counted(eager, traced, make)
     assert pairs >= 30
     for rows, row in SHAPES:
@@ -101,7 +77,19 @@ def test_rows_of_every_shape(name: str) -> None:
 
 @pytest.mark.parametrize("name", UNSHARED)
 def test_nothing_that_both_take(name: str) -> None:
-    eager, traced = made(UNSHARED[name], images(40, 200))
+    make = images(80, 200)
+    eager, traced = made(f"return {UNSHARED[name]}", make)
+    assert counted(eager, traced, make)[0] == 0
+    for rows, row in SHAPES:
+        assert counted(eager, traced, images(rows, row))[0] == 0
+    assert_runs(traced)
+
+
+def test_rows_are_what_is_shared() -> None:
+    """Three rows of the image are one."""
+    make = images(80, 200)
+    eager, traced = made("return u[3:] * 2.0 - u[:-3]", make)
+    assert counted(eager, traced, make)[0] >= 20  # 24, and less where two threads have cut them
     for rows, row in SHAPES:
         counted(eager, traced, images(rows, row))
     assert_runs(traced)
@@ -109,7 +97,7 @@ def test_nothing_that_both_take(name: str) -> None:
 
 def test_what_does_not_pay_is_not_looked_for() -> None:
     make = images(40, 200)
-    eager, traced = made(EXPRESSIONS["five rows"], make)
+    eager, traced = made(f"return {EXPRESSIONS['five rows']}", make)
     for shared, is_paired in ((4, True), (5, False)):
         _core.set_option("shared_rows", shared)
         pairs, parts = counted(eager, traced, make)
@@ -126,7 +114,7 @@ def test_a_special_value_at_each_place(name: str, value: float) -> None:
     for _ in range(12):
         rows, row = random.randrange(9, 60), random.randrange(120, 900)
         make = images(rows, row)
-        eager, traced = made(EXPRESSIONS[name], make)
+        eager, traced = made(f"return {EXPRESSIONS[name]}", make)
         if (rows - 4) * (row - 2) >= LEAST_PAIRED and rows >= 20:  # each part has two
             assert counted(eager, traced, make)[0] > 0
         arrays = make()
@@ -165,12 +153,10 @@ def test_arrays_lie_otherwise_in_each_call() -> None:
 def test_bands(columns: int) -> None:
     """Filters along both axes: the second one in pairs, band by band."""
     source = "r = 0.5 * (u[:, :-2] + u[:, 2:]) + u[:, 1:-1]\n    return 0.5 * (r[:-2] + r[2:]) + r[1:-1]"
-    eager, traced = both(f"def f(u, v):\n    {source}\n")
     _core.set_option("worth_bands", 1)
     _core.set_option("band_rows", 21)
     make = images(150, columns + 2)
-    for _ in range(WARM_UP):
-        check(eager, traced, make)
+    eager, traced = made(source, make)
     pairs, _ = counted(eager, traced, make)
     assert pairs > 100 or columns < 100
     for rows in (48, 63, 151):
@@ -183,11 +169,12 @@ def test_past_the_caches(rows: int) -> None:
     """There rows are computed one after another."""
     _core.set_option("worth_streaming", 1)
     make = images(rows, 1000)
-    eager, traced = made(EXPRESSIONS["differences"], make)
-    counted(eager, traced, make)
-    eager, traced = made("(u[1:, 1:-1] + v[1:, 1:-1]) * 0.5", make)
-    counted(eager, traced, make)
-    assert_runs(traced)
+    for expression in (EXPRESSIONS["differences"], "(u[1:, 1:-1] + v[1:, 1:-1]) * 0.5"):
+        eager, traced = made(f"return {expression}", make)
+        before = _core._streamed_blocks()
+        assert counted(eager, traced, make)[0] == 0
+        assert _core._streamed_blocks() > before
+        assert_runs(traced)
 
 
 def test_results_in_the_memory_of_operands() -> None:

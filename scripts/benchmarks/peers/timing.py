@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,7 @@ class Runner:
     function: Function
     arguments: Arguments
     calls: int = 1
+    beside: list[float] = field(default_factory=list)  # seconds of the core's work, of each batch in turn
 
     def batch(self) -> None:
         """Calls in a row, as a program makes them: the first ones find in the caches what others have left, and do not
@@ -163,15 +164,12 @@ def in_turn(runners: list[Runner], seconds: float) -> None:
     """
     order = random.Random(7)
     core = Core()
-    beside: dict[int, list[float]] = {
-        id(runner): [] for runner in runners
-    }  # what the core's work took, of each batch
     start = time.perf_counter()
 
     def is_wanted(runner: Runner, rounds: int, best: float) -> bool:
         if rounds < LEAST_OF_CLOSE and runner.line.call < CLOSE * best:
             return True
-        alone = sum(core.was_ours(taken) for taken in beside[id(runner)])
+        alone = sum(core.was_ours(taken) for taken in runner.beside)
         is_short = runner.calls * runner.line.call < SHORT
         return is_short and alone < LEAST_ALONE and time.perf_counter() - start < PATIENCE * seconds
 
@@ -188,7 +186,7 @@ def in_turn(runners: list[Runner], seconds: float) -> None:
         for runner in order.sample(wanted, len(wanted)):
             runner.batch()
             after = core.work()
-            beside[id(runner)].append(max(before, after))
+            runner.beside.append(max(before, after))
             before = after
         number += 1
 
