@@ -10,9 +10,10 @@ import shutil
 import statistics
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import venv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import tagalong
@@ -116,36 +117,66 @@ def _interleaved(workers: tuple[_Worker, _Worker], name: str, rounds: int) -> li
 
 
 def _starts(rounds: int) -> Iterator[Figure]:
-    """Each time two environments that differ in nothing but our files, since `.pth` files are read by whoever starts.
+    """Each time two interpreters that differ in nothing but our files, since `.pth` files are read by whoever starts.
 
-    In one that `python -m venv` has made, setuptools has a `.pth` already, up to CPython 3.11. In a bare one ours is
-    the first whose line has to be compiled: it pays for what the compiler does but once.
+    An installation reads and compiles the line of ours once, a virtual environment twice: it looks through its
+    site-packages two times (CPython issue 75723, mended in 3.15). In one that `python -m venv` has made, setuptools has
+    a `.pth` already, up to CPython 3.11. In a bare one ours is the only one.
     """
-    for kind, with_pip in (("as python -m venv makes it", True), ("bare", False)):
+    kinds: dict[str, Callable[[Path], Path]] = {
+        "an installation": _installation,
+        "venv as python -m venv makes it": lambda place: _environment(place, with_pip=True),
+        "venv, bare": lambda place: _environment(place, with_pip=False),
+    }
+    for kind, make in kinds.items():
         with tempfile.TemporaryDirectory() as folder:
-            without, having = _environments(Path(folder), with_pip)
-            times = _start_times(without, having, rounds)
+            without, having = (make(Path(folder).resolve() / name) for name in ("without", "with"))
+            _install(having)
+            times = _start_times(str(without), str(having), rounds)
         plain, unset, switched_on = (min(column) for column in times)
         ratio = statistics.median(two / one for one, two in zip(*times[:2], strict=True))
         beside = f"{unset * 1e3:.2f} ms / {plain * 1e3:.2f} ms"
-        yield Figure(f"python -c pass, installed, TAGALONG unset, venv {kind}", ratio, "x", beside, bar=1.01)
+        yield Figure(f"python -c pass, TAGALONG unset, {kind}", ratio, "x", beside, bar=1.01)
         beside = f"{switched_on * 1e3:.2f} ms / {plain * 1e3:.2f} ms"
         more = (switched_on - plain) * 1e3
-        yield Figure(f"python -c pass, TAGALONG=1, more, venv {kind}", more, "ms", beside, bar=15.0)
+        yield Figure(f"python -c pass, TAGALONG=1, more, {kind}", more, "ms", beside, bar=15.0)
 
 
-def _environments(folder: Path, with_pip: bool) -> tuple[str, str]:
-    """The interpreters of one without the package and of one with it."""
-    pythons = []
-    for name in ("without", "with"):
-        place = folder / name
-        venv.create(place, with_pip=with_pip, symlinks=True)
-        pythons.append(str(place / "bin" / "python"))
-    packages = next((folder / "with" / "lib").glob("python3*")) / "site-packages"
+def _environment(place: Path, *, with_pip: bool) -> Path:
+    """The interpreter of a virtual environment."""
+    venv.create(place, with_pip=with_pip, symlinks=True)
+    return place / "bin" / "python"
+
+
+def _installation(place: Path) -> Path:
+    """The interpreter of an installation as this one's is, without packages. RuntimeError if it is not taken for one.
+
+    The standard library is linked. The executable is a copy: an interpreter looks for its library beside itself, past
+    links.
+    """
+    library = Path(sysconfig.get_path("stdlib"))
+    python = place / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    own_library = place / "lib" / library.name
+    for made in (python.parent, own_library / "site-packages"):
+        made.mkdir(parents=True)
+    shutil.copy(os.path.realpath(sys.executable), python)
+    for entry in library.iterdir():
+        if entry.name not in ("site-packages", "sitecustomize.py"):
+            (own_library / entry.name).symlink_to(entry)
+    told = processor_time(
+        [str(python), "-c", "import sys; print(sys.prefix, sys.base_prefix)"], {}, isolated=True
+    )[1]
+    if told.decode().split() != [str(place), str(place)]:
+        raise RuntimeError(f"{python} takes {told.decode()} for its place")
+    return python
+
+
+def _install(python: Path) -> None:
+    """As an installer does it: each start reads one of the files."""
+    packages = next((python.parent.parent / "lib").glob("python3*")) / "site-packages"
     (packages / PACKAGE.name).symlink_to(PACKAGE)
     for found in (PACKAGE.with_name("_tagalong_autostart.py"), _autostart_file()):
-        shutil.copy(found, packages)  # as an installer does; each start reads one of them
-    return pythons[0], pythons[1]
+        shutil.copy(found, packages)
 
 
 def _autostart_file() -> Path:

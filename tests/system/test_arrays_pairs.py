@@ -178,18 +178,21 @@ def test_past_the_caches(rows: int) -> None:
 
 
 def test_results_in_the_memory_of_operands() -> None:
-    """What nobody has any more: none of it is computed again."""
-    source = "w = u * 2.0\n    w -= 1.0\n    return (w[1:] - w[:-1]) * 0.5 + v[1:]"
+    """What nobody has any more: none of it is computed again, so rows go one by one."""
+    source = "w = v[1:] * 2.0\n    return (u[1:] - u[:-1]) * 0.5 + w / w.sum()"
     eager, traced = both(f"def f(u, v):\n    {source}\n")
     for place in ((0, 3), (25, 30), (49, 165)):
 
         def make() -> list[Any]:
             arrays = images(50, 166)()
-            arrays[1][place] = np.nan  # noqa: B023
+            arrays[0][place] = np.nan  # noqa: B023
             return arrays
 
         for _ in range(WARM_UP):
             check(eager, traced, images(50, 166))
+        donated = _core._results_donated()
+        assert counted(eager, traced, images(50, 166)) == (0, 0)
+        assert _core._results_donated() > donated
         check(eager, traced, make, {"all": "ignore"})
         assert_runs(traced)
 
@@ -221,5 +224,7 @@ def test_long_parts_into_arrays(name: str, errstate: dict[str, Any]) -> None:
 
             for _ in range(WARM_UP):
                 check(eager, traced, make)
+            # By one thread, what is changed itself is computed in blocks.
+            assert counted(eager, traced, make)[1] > 0 or name == "itself"
             check(eager, traced, with_special, errstate)
         assert_runs(traced)
