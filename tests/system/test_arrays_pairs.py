@@ -180,18 +180,17 @@ def test_past_the_caches(rows: int) -> None:
 def test_results_in_the_memory_of_operands() -> None:
     """What nobody has any more: none of it is computed again, so rows go one by one."""
     source = "w = v[1:] * 2.0\n    return (u[1:] - u[:-1]) * 0.5 + w / w.sum()"
-    eager, traced = both(f"def f(u, v):\n    {source}\n")
+    ordinary = images(50, 166)
     for place in ((0, 3), (25, 30), (49, 165)):
 
         def make() -> list[Any]:
-            arrays = images(50, 166)()
+            arrays = ordinary()
             arrays[0][place] = np.nan  # noqa: B023
             return arrays
 
-        for _ in range(WARM_UP):
-            check(eager, traced, images(50, 166))
+        eager, traced = made(source, ordinary)
         donated = _core._results_donated()
-        assert counted(eager, traced, images(50, 166)) == (0, 0)
+        assert counted(eager, traced, ordinary) == (0, 0)
         assert _core._results_donated() > donated
         check(eager, traced, make, {"all": "ignore"})
         assert_runs(traced)
