@@ -134,7 +134,8 @@ void WideEmitter::quick_roots(const Places& out, const Places& in) {
 
 bool ExactCode::are_roots_exact() {
   static const bool are_exact = [] {
-    Made root{.operations = {{.what = Exact::kSqrt, .nin = 1, .in = {0}, .out = 1}},
+    Made root{.lanes = kWideVectors.lanes,
+              .operations = {{.what = Exact::kSqrt, .nin = 1, .in = {0}, .out = 1}},
               .inputs = {{.slot = 0, .place = ExactPlace::kDoubles}},
               .stored = {1}};
     const Code code = place(root, {}, true);
