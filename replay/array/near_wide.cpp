@@ -72,7 +72,39 @@ struct Fours {
   Doubles first, second, third, fourth;
 };
 
-TAGALONG_STEP Lanes apart(Bits lanes) { return lanes; }
+// Rows are read one by one, as in near_narrow.cpp: four instructions that gather take longer than eight loads.
+struct Offsets {
+  alignas(64) std::array<std::uint64_t, kWidth> each;
+};
+TAGALONG_STEP Offsets apart(Bits offsets) {
+  Offsets found;
+  _mm512_store_si512(found.each.data(), offsets);
+  return found;
+}
+
+// The columns of eight rows of four, so many bytes from the first each.
+TAGALONG_STEP Fours columns_at(const double* first, const Offsets& offsets) {
+  const auto row = [&](std::size_t lane) TAGALONG_LANES {
+    return _mm256_loadu_pd(reinterpret_cast<const double*>(reinterpret_cast<const char*>(first) + offsets.each[lane]));
+  };
+  // Halves of a vector are transposed by themselves, and the last step takes the first half of all before the second.
+  const auto rows = [&](std::size_t lane) TAGALONG_LANES {
+    return _mm512_insertf64x4(_mm512_castpd256_pd512(row(lane)), row(lane + 2), 1);
+  };
+  const Doubles a = rows(0);
+  const Doubles b = rows(1);
+  const Doubles c = rows(4);
+  const Doubles d = rows(5);
+  const Doubles begin = _mm512_unpacklo_pd(a, b);
+  const Doubles begin_next = _mm512_unpackhi_pd(a, b);
+  const Doubles end = _mm512_unpacklo_pd(c, d);
+  const Doubles end_next = _mm512_unpackhi_pd(c, d);
+  constexpr int kEven = 0x88;
+  constexpr int kOdd = 0xDD;
+  return {_mm512_shuffle_f64x2(begin, end, kEven), _mm512_shuffle_f64x2(begin_next, end_next, kEven),
+          _mm512_shuffle_f64x2(begin, end, kOdd), _mm512_shuffle_f64x2(begin_next, end_next, kOdd)};
+}
+
 // By the last bits of each place.
 template <std::size_t count>
 TAGALONG_STEP Lanes lanes_at(Bits place) {
@@ -91,15 +123,13 @@ TAGALONG_STEP Pairs look_up(const PairTable<count>& table, Bits place) {
 
 // By offsets in bytes.
 TAGALONG_STEP Sines look_up(const SineRow* rows, Bits offsets) {
-  const auto column = [&](const double* first) TAGALONG_LANES { return _mm512_i64gather_pd(offsets, first, 1); };
-  return {column(&rows->one), column(&rows->one_low), column(&rows->other), column(&rows->other_low)};
+  const auto [one, one_low, other, other_low] = columns_at(&rows->one, apart(offsets));
+  return {one, one_low, other, other_low};
 }
 
 template <std::size_t four, std::size_t count>
-TAGALONG_STEP Fours look_up(const std::array<ArcsineRow, count>& table, Lanes lanes) {
-  const auto column = [&](const double& first) TAGALONG_LANES { return _mm512_i64gather_pd(lanes, &first, 1); };
-  const std::array<double, 4>& columns = table[0].fours[four];
-  return {column(columns[0]), column(columns[1]), column(columns[2]), column(columns[3])};
+TAGALONG_STEP Fours look_up(const std::array<ArcsineRow, count>& table, const Offsets& offsets) {
+  return columns_at(table[0].fours[four].data(), offsets);
 }
 
 // A whole vector, of which the chosen lanes are the first.
