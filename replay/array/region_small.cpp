@@ -12,9 +12,6 @@ namespace {
 
 constexpr Extent kFew = 64;  // elements, where there are several loops
 constexpr std::size_t kMostBuffers = 8;
-// Bytes between buffers: some loops of NumPy's take neighbours that touch each other for overlapping, and have other
-// bits then (1.26 with AVX-512: arctan, tanh).
-constexpr std::size_t kApart = 64;
 
 constexpr unsigned kNotTried = 15;  // calls after one whose results were left open, as those with NaNs are
 
@@ -99,8 +96,11 @@ bool RegionPlan::run_small(const Numpy& np, PyObject* const* externals, Ref* out
   if (count == 0 || count > (is_joined_ ? kBlock : kFew) || count * cost_ > kGilThreshold) {
     return false;
   }
-  alignas(64) std::array<std::array<char, static_cast<std::size_t>(kFew) * kItemSize + kApart>, kMostBuffers>
-      buffers;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before they are read
+  // One line more, as between blocks: some loops of NumPy's take buffers that touch each other for overlapping, and
+  // have other bits then (1.26 with AVX-512: arctan, tanh).
+  alignas(kCacheLine)
+      std::array<std::array<char, static_cast<std::size_t>(kFew) * kItemSize + kCacheLine>, kMostBuffers>
+          buffers;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before they are read
   for (std::size_t i = 0; i < temporaries_.size() && !is_joined_; ++i) {
     data[temporaries_[i].slot] = buffers[temporaries_[i].buffer].data();
   }
