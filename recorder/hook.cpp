@@ -65,7 +65,7 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
     give_up_returned(frame);
   }
   if (is_over()) {
-    Session::reap();  // it has just finished
+    Session::reap(interp::thread_state());  // it has just finished
     if (!settle_arrays(frame)) {
       return nullptr;  // as the frame goes on without hooks
     }

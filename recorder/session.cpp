@@ -16,26 +16,76 @@
 namespace tagalong::recorder {
 namespace {
 
-// A daemon thread may be ended in the middle of a recording, when the interpreter goes; it holds no GIL then, so what
-// the session owns is let alone.
-struct SessionSlot {
-  std::shared_ptr<Session> session;
-  SessionSlot() = default;
-  SessionSlot(const SessionSlot&) = delete;
-  SessionSlot& operator=(const SessionSlot&) = delete;
-  ~SessionSlot() {
-    if (session != nullptr) {
-      // Out of memory ends the process, as it would anywhere in a destructor.
-      static_cast<void>(
-          new std::shared_ptr<Session>(std::move(session)));  // NOLINT(bugprone-unhandled-exception-at-new)
-    }
+// The sessions that are under way, by stack. A stack may end without its frames (a daemon thread, when the interpreter
+// goes; a greenlet of a thread that has ended): then its session stays, since the GIL that freeing needs is not held,
+// or frames that are never run again refer to it.
+class Sessions {
+ public:
+  static Sessions& all() {
+    static auto* const sessions = new Sessions();
+    return *sessions;
   }
-};
 
-// Kept alive by whoever is inside one of its methods; finish() only lets go of it.
-thread_local SessionSlot t_session_slot;
-// A session that has finished stays until whoever called it is done with it: reap().
-thread_local SessionSlot t_finished_slot;
+  [[nodiscard]] bool is_empty() const { return slots_.empty(); }
+
+  // The innermost one on this stack, or null.
+  [[nodiscard]] std::shared_ptr<Session> on(const interp::StackId& stack) const {
+    const auto slot = std::ranges::find(slots_, stack, &Slot::stack);
+    return slot == slots_.end() ? nullptr : slot->session;
+  }
+
+  void put(const interp::StackId& stack, std::shared_ptr<Session> session) {
+    slot_of(stack).session = std::move(session);
+    tidy();
+  }
+
+  // A session that has finished stays until the function that was called with it is done: reap().
+  void keep_finished(const interp::StackId& stack, std::shared_ptr<Session> session) {
+    slot_of(stack).finished = std::move(session);
+  }
+
+  std::shared_ptr<Session> take_finished(const interp::StackId& stack) {
+    const auto slot = std::ranges::find(slots_, stack, &Slot::stack);
+    std::shared_ptr<Session> finished = slot == slots_.end() ? nullptr : std::move(slot->finished);
+    tidy();
+    return finished;
+  }
+
+  template <class Wanted>
+  [[nodiscard]] bool has_any(const Wanted& wanted) const {
+    return std::ranges::any_of(
+        slots_, [&](const Slot& slot) { return slot.session != nullptr && wanted(*slot.session, slot.stack); });
+  }
+
+  void forget_other_threads(std::uint64_t thread) {
+    for (Slot& slot : slots_) {
+      if (slot.stack.thread != thread) {
+        for (auto* session : {&slot.session, &slot.finished}) {
+          static_cast<void>(new std::shared_ptr<Session>(std::move(*session)));  // frames that never run refer to it
+        }
+      }
+    }
+    tidy();
+  }
+
+ private:
+  struct Slot {
+    interp::StackId stack;
+    std::shared_ptr<Session> session;
+    std::shared_ptr<Session> finished;
+  };
+
+  Slot& slot_of(const interp::StackId& stack) {
+    const auto slot = std::ranges::find(slots_, stack, &Slot::stack);
+    return slot == slots_.end() ? slots_.emplace_back(Slot{stack, nullptr, nullptr}) : *slot;
+  }
+
+  void tidy() {
+    std::erase_if(slots_, [](const Slot& slot) { return slot.session == nullptr && slot.finished == nullptr; });
+  }
+
+  std::vector<Slot> slots_;  // changed under the GIL, by code that does not give it up meanwhile
+};
 
 }  // namespace
 
@@ -63,13 +113,29 @@ const char* stop_text(Stop stop) {
   }
 }
 
-void Session::reap() { t_finished_slot.session.reset(); }
+void Session::reap(PyThreadState* thread) {
+  if (!Sessions::all().is_empty()) {
+    const std::shared_ptr<Session> finished = Sessions::all().take_finished(interp::stack_of(thread));
+  }
+}
 
-bool Session::is_recording() { return t_session_slot.session != nullptr && !t_session_slot.session->waiting_; }
+bool Session::is_recording(PyThreadState* thread) {
+  // Asked at every call; mostly no recording is under way, or those that are wait.
+  const auto records = [](const Session& session, const interp::StackId& /*stack*/) { return !session.waiting_; };
+  const Sessions& all = Sessions::all();
+  if (all.is_empty() || !all.has_any(records)) {
+    return false;
+  }
+  const std::shared_ptr<Session> session = all.on(interp::stack_of(thread));
+  return session != nullptr && !session->waiting_;
+}
+
+void Session::forget_other_threads(PyThreadState* thread) { Sessions::all().forget_other_threads(thread->id); }
 
 Session::Pause::Pause() {
-  if (is_recording()) {
-    session_ = t_session_slot.session;
+  PyThreadState* thread = interp::thread_state();
+  if (is_recording(thread)) {
+    session_ = Sessions::all().on(interp::stack_of(thread));
     session_->waiting_ = true;
     interp::release_hook();
   }
@@ -84,10 +150,11 @@ Session::Pause::~Pause() {
 
 Session::Session(PyThreadState* thread, Sink& sink, const Limits& limits, Ref sink_owner)
     : thread_(thread),
+      stack_(interp::stack_of(thread)),
       sink_(sink),
       sink_owner_(std::move(sink_owner)),
       limits_(limits),
-      outer_(t_session_slot.session) {
+      outer_(Sessions::all().on(stack_)) {
   hook_ = make_hook(this);
   if (!hook_) {
     throw PythonError();
@@ -109,7 +176,7 @@ const RecordingCode& Session::start(PyThreadState* thread, interp::Frame* frame,
   session->has_every_hook_ = start.has_every_hook;
   Expression::has_raised_late();  // what has is none of this one's
   session->start_root(frame, start);
-  t_session_slot.session = session;
+  Sessions::all().put(session->stack_, session);
   session->started_ = std::chrono::steady_clock::now();
   interp::set_frame_handler(handle_frame);
   interp::acquire_hook();
@@ -482,12 +549,13 @@ void Session::finish(Recorded recorded) {
   guard_loops();
   finished_ = true;
   recorded.entry = entry_;
+  recorded.stack = stack_;
   recorded.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
   interp::release_hook();
   detach_hook(hook_);
   const std::shared_ptr<Session> self = shared_from_this();
-  t_session_slot.session = std::exchange(outer_, nullptr);
-  t_finished_slot.session = self;
+  Sessions::all().keep_finished(stack_, self);
+  Sessions::all().put(stack_, std::exchange(outer_, nullptr));
   take_back();
   recorded.has_lost = has_lost_;
   recorded.reached = reached_;
@@ -504,7 +572,7 @@ void Session::give_up_refused() {
   if (refused_.empty() || finished_) {
     return;
   }
-  const std::shared_ptr<Session> kept = t_session_slot.session;
+  const std::shared_ptr<Session> kept = shared_from_this();
   const std::vector<PyObject**> places = std::exchange(refused_, {});
   const Pause pause;
   for (PyObject** place : places) {
@@ -519,7 +587,25 @@ void Session::come_back(interp::Frame* frame) {
     waiting_ = false;
     interp::acquire_hook();
   }
+  if (!waiting_ && interp::take_back_hook()) {
+    others_ran_ = true;
+  }
   opaque_frames_ = 0;
+}
+
+bool Session::is_amid_instruction() const {
+  const ShadowFrame& frame = frames_.back();
+  return frame.consuming.consumer != replay::Consumer::kNone || frame.declined != kNotDeclined ||
+         frame.next_method != nullptr || frame.checked != replay::kNoValue || frame.call_result != replay::kNoValue;
+}
+
+void Session::lend_hook(PyThreadState* thread) {
+  const auto needs_hook = [](const Session& session, const interp::StackId& /*stack*/) {
+    return !session.waiting_ && !session.finished_ && session.is_amid_instruction();
+  };
+  if (!Sessions::all().has_any(needs_hook)) {
+    interp::lend_hook(thread);
+  }
 }
 
 namespace {
@@ -544,13 +630,17 @@ PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_fl
   if (has_waiting_arrays(caller) && !settle_arrays(caller)) {
     return evaluate_and_raise(thread, frame, throw_flag);
   }
-  const std::shared_ptr<Session> session = t_session_slot.session;
-  if (session == nullptr || session->waiting_ || throw_flag != 0 || thread != session->thread_) {
+  const std::shared_ptr<Session> session = Sessions::all().on(interp::stack_of(thread));
+  if (session == nullptr || session->waiting_) {
+    Session::lend_hook(thread);
+    return interp::evaluate(thread, frame, throw_flag);
+  }
+  if (throw_flag != 0) {
     return interp::evaluate(thread, frame, throw_flag);
   }
   const bool is_direct = !session->finished_ && session->direct_arguments(frame).has_value();
   if (!session->finished_ && session->frames_.back().live == interp::current_frame(thread) &&
-      session->try_inline(frame)) {
+      interp::has_c_stack(session->limits_.stack) && session->try_inline(frame)) {
     PyObject* result = interp::evaluate(thread, frame, throw_flag);
     if (result != nullptr && is_direct) {
       Session::postpone(thread);
@@ -558,11 +648,11 @@ PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_fl
     // The session may be gone by now; if it is not, the callee has returned to the shadow of its caller, or raised.
     PyObject* raised[3] = {};
     PyErr_Fetch(&raised[0], &raised[1], &raised[2]);  // what follows may run Python code, or clear errors of its own
-    if (result == nullptr && t_session_slot.session == session && !session->waiting_ && !session->finished_ &&
-        session->frames_.back().live == frame) {
+    if (result == nullptr && Sessions::all().on(session->stack_) == session && !session->waiting_ &&
+        !session->finished_ && session->frames_.back().live == frame) {
       session->stop(Stop::k_interrupted);  // before its first hook
     }
-    Session::reap();  // `session` keeps it for the rest of this function
+    Session::reap(thread);  // `session` keeps it for the rest of this function
     PyErr_Restore(raised[0], raised[1], raised[2]);
     return result;
   }
@@ -574,7 +664,7 @@ PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_fl
     PyObject* result = interp::evaluate(thread, frame, throw_flag);
     PyObject* raised[3] = {};
     PyErr_Fetch(&raised[0], &raised[1], &raised[2]);
-    Session::reap();
+    Session::reap(thread);
     PyErr_Restore(raised[0], raised[1], raised[2]);
     return result;
   }

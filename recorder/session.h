@@ -1,4 +1,4 @@
-// A session: one recording on one thread, from the entry of the root frame to its return (or to the point where the
+// A session: one recording on one stack, from the entry of the root frame to its return (or to the point where the
 // recorder stops). It owns the graph under construction and the shadow frames; the program runs by itself, the session
 // only looks. When it cannot go on it gives a reason, and the trace ends with a `leave` at the last consistent state.
 //
@@ -21,6 +21,7 @@
 #include "replay/known_functions.h"
 #include "replay/limits.h"
 #include "rewriter/interp/frames.h"
+#include "rewriter/interp/stacks.h"
 #include "rewriter/interp/watch.h"
 
 namespace tagalong::recorder {
@@ -46,6 +47,7 @@ struct Recorded {
   Stop stop = Stop::kNone;
   int stop_line = 0;
   int entry = 0;                   // DecodedCode::entries: where the trace starts
+  interp::StackId stack;           // where it was recorded
   CodeRef recording_code;          // of the root
   double seconds = 0;              // from the root frame's first instruction to the end of the trace
   bool useful = true;              // false: the trace ends before it did anything
@@ -101,11 +103,14 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   // RewriteError or PythonError before anything has changed.
   static const RecordingCode& start(PyThreadState* thread, interp::Frame* frame, const Start& start, Sink& sink,
                                     const Limits& limits);
-  // Whether this thread is recording right now (and not waiting for an opaque call).
-  static bool is_recording();
+  // Whether the current stack is recording right now (and not waiting for an opaque call).
+  static bool is_recording(PyThreadState* thread);
 
-  // Frees the session that has just finished; called when none of its methods runs any more.
-  static void reap();
+  // Frees the session that has just finished on this stack; called when none of its methods runs any more.
+  static void reap(PyThreadState* thread);
+
+  // In the child of a fork: recordings of other threads will never go on.
+  static void forget_other_threads(PyThreadState* thread);
 
   // From the hooks of recording code.
   void before(interp::Frame* frame, int instruction);
@@ -119,6 +124,9 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   [[nodiscard]] bool returns(interp::Frame* frame, int instruction) const;
   // Comes before each of these.
   void come_back(interp::Frame* frame);
+  // A frame has started on a stack that does not record. Where no recording needs to see the next frame, the evaluation
+  // hook stays away until a recording goes on.
+  static void lend_hook(PyThreadState* thread);
 
   // An inlined call has returned: what is requested must wait until the caller's hook comes to it. `resume` gives it
   // back to the interpreter; true if there was something.
@@ -534,7 +542,11 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   [[nodiscard]] PyTypeObject* known_scalar(Value value) const;
   [[nodiscard]] bool may_be_exact(Value value, PyTypeObject* type) const;
 
+  // Whether C code that the instruction under way has called may call a frame that the recording must see.
+  [[nodiscard]] bool is_amid_instruction() const;
+
   PyThreadState* thread_;
+  interp::StackId stack_;
   Sink& sink_;
   Ref sink_owner_;
   Limits limits_;

@@ -46,29 +46,22 @@ struct Pending {
   replay::Landing landing;
 };
 thread_local Pending t_pending;
-thread_local int t_depth = 0;
 
 constexpr int kSpareRecursion = 40;  // Python calls that an exit may need
 
 bool steps_aside(PyThreadState* thread) {
   return interp::is_watched(thread) || interp::recursion_left(thread) < kSpareRecursion ||
-         interp::foreign_hook(thread) || recorder::Session::is_recording();
+         interp::foreign_hook(thread) || recorder::Session::is_recording(thread);
 }
 
+// A replay takes C stack where a call from bytecode to bytecode takes none.
 bool is_too_deep(CodeRecord& record) {
-  const bool is_reached = t_depth >= options().limits.executor_depth;
+  const bool is_reached = !interp::has_c_stack(options().limits.stack);
   if (is_reached) [[unlikely]] {
-    count_limit(record.counters, replay::Limit::k_executor_depth);
+    count_limit(record.counters, replay::Limit::k_stack);
   }
   return is_reached;
 }
-
-struct DepthGuard {
-  DepthGuard() { ++t_depth; }
-  DepthGuard(const DepthGuard&) = delete;
-  DepthGuard& operator=(const DepthGuard&) = delete;
-  ~DepthGuard() { --t_depth; }
-};
 
 // A generator's frame must have room for the hooks; and a traceback that names an instruction of its present code must
 // not find it in other code.
@@ -123,7 +116,6 @@ class Chain final : private replay::Stitcher {
   // done nothing: as a miss it leaves the frame as it was, and the next executor may try. So whatever is stitched to
   // what, each run completes an instruction, or the interpreter does.
   Tried try_executors(Entry& place, std::uint64_t elder, Event event, Ref* result) {
-    const DepthGuard depth;
     auto& executors = place.executors;
     PyObject* const* slots = interp::locals_of(frame_);
     for (std::size_t index = 0; index < executors.size(); ++index) {
@@ -346,7 +338,7 @@ PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor
       start.elsewhere = place;
     }
     const recorder::RecordingCode& recording = recorder::Session::start(thread, frame, start, record, options().limits);
-    record.recording.push_back(thread);
+    record.recording.push_back(interp::stack_of(thread));
     interp::redirect(frame, recording.code.get(), is_known ? recording.start_pads[entry] : recording.start_pad, depth);
   } catch (const std::exception&) {
     PyErr_Clear();

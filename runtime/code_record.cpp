@@ -45,7 +45,8 @@ std::string CodeRecord::name() const {
 }
 
 bool CodeRecord::wants_recording(PyThreadState* thread, std::size_t entry) {
-  const bool is_recording = std::ranges::find(recording, thread) != recording.end();
+  const bool is_recording =
+      !recording.empty() && std::ranges::find(recording, interp::stack_of(thread)) != recording.end();
   if (is_recording) {
     pause();
   }
@@ -170,7 +171,7 @@ std::size_t CodeRecord::executor_count() const {
 }
 
 void CodeRecord::finished(recorder::Recorded recorded) {
-  std::erase(recording, interp::thread_state());
+  std::erase(recording, recorded.stack);
   resume();
   Entry& entry = entries[static_cast<std::size_t>(recorded.entry)];
   if (keeps_recording_code) {

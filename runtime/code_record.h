@@ -114,9 +114,9 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   std::deque<Entry> entries;  // as in DecodedCode, then those of side exits
   Counters counters;
   bool keeps_recording_code = false;
-  bool records_calls = true;              // false: of a module's body, which is called once
-  CodeRef recording_code;                 // of the last recording, if kept
-  std::vector<PyThreadState*> recording;  // threads in which a recording of this code is under way
+  bool records_calls = true;               // false: of a module's body, which is called once
+  CodeRef recording_code;                  // of the last recording, if kept
+  std::vector<interp::StackId> recording;  // stacks on which a recording of this code is under way
   double last_recording_seconds = 0;
   double last_synthesis_seconds = 0;
   recorder::Stop last_stop = recorder::Stop::kNone;

@@ -14,13 +14,16 @@ namespace {
 // Recordings that were under way in other threads are nobody's now. What they own stays where it is: frames that will
 // never run refer to it.
 PyObject* after_fork(PyObject* /*module*/, PyObject* /*unused*/) {
+  PyThreadState* thread = interp::thread_state();
   interp::forget_other_threads();
+  recorder::Session::forget_other_threads(thread);
   spending().after_fork();
   for_each_record(
-      [](CodeRecord& record, void* thread) {
-        std::erase_if(record.recording, [thread](const PyThreadState* other) { return other != thread; });
+      [](CodeRecord& record, void* own) {
+        const std::uint64_t number = static_cast<PyThreadState*>(own)->id;
+        std::erase_if(record.recording, [number](const interp::StackId& stack) { return stack.thread != number; });
       },
-      interp::thread_state());
+      thread);
   Py_RETURN_NONE;
 }
 

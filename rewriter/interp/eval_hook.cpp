@@ -1,5 +1,7 @@
 #include "rewriter/interp/eval_hook.h"
 
+#include <utility>
+
 namespace tagalong::interp {
 namespace {
 
@@ -7,7 +9,8 @@ FrameHandler g_handler = nullptr;
 FrameHandler g_first = nullptr;
 int g_users = 0;
 bool g_suspended = false;
-thread_local int t_users = 0;  // of them, in this thread
+bool g_lent = false;
+thread_local int t_users = 0;  // the users in this thread
 
 PyObject* hook(PyThreadState* thread, Frame* frame, int throw_flag) {
   return (g_first != nullptr ? g_first : pass_on)(thread, frame, throw_flag);
@@ -19,7 +22,7 @@ void apply(PyThreadState* thread) {
   if (foreign_hook(thread)) {
     return;
   }
-  const bool wanted = g_users > 0 && !g_suspended;
+  const bool wanted = g_users > 0 && !g_suspended && !g_lent;
   _PyInterpreterState_SetEvalFrameFunc(thread->interp, wanted ? hook : _PyEval_EvalFrameDefault);
 }
 
@@ -39,7 +42,8 @@ PyObject* evaluate(PyThreadState* thread, Frame* frame, int throw_flag) {
 
 void acquire_hook() {
   ++t_users;
-  if (++g_users == 1) {
+  if (++g_users == 1 || g_lent) {
+    g_lent = false;
     apply(thread_state());
   }
 }
@@ -51,10 +55,26 @@ void release_hook() {
   }
 }
 
+void lend_hook(PyThreadState* thread) {
+  if (g_first == nullptr) {  // that one waits for a frame of any stack
+    g_lent = true;
+    apply(thread);
+  }
+}
+
+bool take_back_hook() {
+  const bool was_lent = std::exchange(g_lent, false);
+  if (was_lent) {
+    apply(thread_state());
+  }
+  return was_lent;
+}
+
 bool has_hook() { return installed(thread_state()) == hook; }
 
 void forget_other_threads() {
   g_users = t_users;
+  g_lent = false;
   apply(thread_state());
 }
 

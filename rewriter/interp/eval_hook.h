@@ -19,6 +19,11 @@ void acquire_hook();  // one more user: installed
 void release_hook();  // one user less: removed with the last
 bool has_hook();
 
+// A frame has started on a stack that no user is on: as long as only such stacks run, the hook would cost them time and
+// C stack. It is removed until a user comes back, who asks whether that was so.
+void lend_hook(PyThreadState* thread);
+bool take_back_hook();
+
 // Whether somebody else's hook is installed: then frames are theirs and we step aside.
 bool foreign_hook(PyThreadState* thread);
 

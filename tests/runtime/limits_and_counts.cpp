@@ -15,8 +15,7 @@ BOOST_AUTO_TEST_SUITE(limits_and_counts)
 
 BOOST_AUTO_TEST_CASE(options_are_set_by_name) {
   const OptionsGuard guard;
-  for (const char* name :
-       {"nodes", "unroll", "inline_depth", "entries_per_anchor", "retries", "executor_depth", "stress"}) {
+  for (const char* name : {"nodes", "unroll", "inline_depth", "entries_per_anchor", "retries", "stack", "stress"}) {
     BOOST_TEST(set_option(name, 1), name);
   }
   BOOST_TEST(!set_option("no_such_option", 1));
@@ -70,9 +69,9 @@ BOOST_AUTO_TEST_CASE(a_loop_is_unrolled_no_further_than_allowed) {
   BOOST_TEST(traced.call("f(3)") == "3: hit exit");
 }
 
-BOOST_AUTO_TEST_CASE(executors_nest_no_deeper_than_allowed) {
+BOOST_AUTO_TEST_CASE(executors_nest_while_there_is_stack) {
   const OptionsGuard guard;
-  set_option("executor_depth", 4);
+  set_option("stack", 7800);  // of the usual 8192
   const Traced traced(
       "def f(n, call):\n    return [n, n and call(f, n - 1, call)]\ndef through(f, n, call): return f(n, call)\n", "f");
   traced.run("from functools import reduce\ncall = lambda f, n, call: list(map(f, [n], [call]))");

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -301,7 +302,7 @@ def test_a_chain_at_its_limits() -> None:
         {"entries_per_anchor": 1},
         {"retries": 1},
         {"executors": 0},
-        {"executor_depth": 0},
+        {"stack": 1_000_000},
     ):
         with Traced(BRANCHES, **limits) as traced:
             for _ in range(5):
@@ -310,7 +311,7 @@ def test_a_chain_at_its_limits() -> None:
             assert not {"record", "bridge"} & set(happened), limits
             executors = _core.executors_of(traced.function)
             assert len(executors) <= limits.get("executors", 200) + 1  # the call's own does not count
-            assert happened or not executors or "executor_depth" in limits
+            assert happened or not executors or "stack" in limits
 
 
 NESTED = """
@@ -327,12 +328,22 @@ def f(n, deep):
 """
 
 
-def test_chains_in_chains_end_at_their_depth() -> None:
-    with Traced(NESTED, executor_depth=5) as traced:
-        traced.warm(12, 0)
+def test_chains_in_chains_end_where_the_stack_is_short() -> None:
+    def work() -> None:
         for _ in range(20):
             traced.call(12, 20)
-        happened = Counter(traced.call(12, 20).split())
-        assert happened["hit"] <= 5 + 1
-        assert happened["stitch"] > 0
-        assert Counter(traced.call(12, 3).split())["hit"] >= 4
+        happened.update(traced.call(12, 20).split())
+        few.update(traced.call(12, 3).split())
+
+    happened: Counter[str] = Counter()
+    few: Counter[str] = Counter()
+    with Traced(NESTED, stack=960) as traced:
+        traced.warm(12, 0)
+        thread = threading.Thread(target=work)
+        size = threading.stack_size(1024 * 1024)
+        thread.start()
+        threading.stack_size(size)
+        thread.join()
+    assert 0 < happened["hit"] <= 15
+    assert happened["stitch"] > 0
+    assert few["hit"] >= 4

@@ -53,7 +53,7 @@ LIMITS: dict[str, tuple[int, str]] = {
     "native_after": (256, "rounds of a graph before native code is made of it"),
     "parts": (24, "graphs that become one"),
     "operations": (4000, "operations of such a one"),
-    "executor_depth": (48, "executors running inside each other on one thread"),
+    "stack": (128, "KiB of C stack that a thread must have left for a graph to be run or recorded"),
     "share": (15, "per mille of a process's time that recordings nobody has asked for may cost"),
     "retire_after": (
         32,
