@@ -121,7 +121,9 @@ void Session::reap(PyThreadState* thread) {
 
 bool Session::is_recording(PyThreadState* thread) {
   // Asked at every call; mostly no recording is under way, or those that are wait.
-  const auto records = [](const Session& session, const interp::StackId& /*stack*/) { return !session.waiting_; };
+  const auto records = [thread](const Session& session, const interp::StackId& stack) {
+    return stack.thread == thread->id && !session.waiting_;
+  };
   const Sessions& all = Sessions::all();
   if (all.is_empty() || !all.has_any(records)) {
     return false;

@@ -54,6 +54,10 @@ bool CodeRecord::wants_recording(PyThreadState* thread, std::size_t entry) {
     return false;
   }
   const Limits& limits = options().limits;
+  if (std::cmp_greater_equal(recording.size(), limits.recordings)) {
+    count_limit(counters, Limit::k_recordings);
+    return false;
+  }
   Entry& place = entries[entry];
   if (place.failures >= limits.retries || place.short_lived >= limits.retries) {
     count_limit(counters, Limit::k_retries);

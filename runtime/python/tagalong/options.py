@@ -54,6 +54,7 @@ LIMITS: dict[str, tuple[int, str]] = {
     "parts": (24, "graphs that become one"),
     "operations": (4000, "operations of such a one"),
     "stack": (128, "KiB of C stack that a thread must have left for a graph to be run or recorded"),
+    "recordings": (8, "recordings of one function under way at a time, on stacks of threads and greenlets"),
     "share": (15, "per mille of a process's time that recordings nobody has asked for may cost"),
     "retire_after": (
         32,
