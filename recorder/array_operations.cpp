@@ -33,7 +33,6 @@ int build(const ArrayOperator& op, array::SweepsBuilder* builder, std::span<cons
 }
 
 bool run_once(array::SweepsBuilder* builder, std::span<const int> results, PyObject* const* externals, Ref* output) {
-  const array::BeforeReport nothing([](void* /*context*/) { return true; }, nullptr);
   const auto sweeps = builder->finish(results);
   return sweeps != nullptr && sweeps->run(*array::met_numpy(), externals, output) == array::RegionReason::kNone;
 }

@@ -66,12 +66,11 @@ Ref run_alone(std::span<PyObject* const> operands, const Build& build) {
   return result >= 0 && run_once(&builder, {&result, 1}, operands.data(), &output) ? output : Ref();
 }
 
-// By a site, as a region of its own, or in general. Nothing that replays under way have prepared for reports is meant.
+// By a site, as a region of its own, or in general.
 template <class Operation, class Build, class General>
 PyObject* execute(std::span<PyObject* const> operands, const Operation& operation, const Build& build,
                   const General& general) {
   static auto* const site = new array::UfuncSite;  // of all proxies, for the process
-  const array::BeforeReport nothing([](void* /*context*/) { return true; }, nullptr);
   Ref result;
   const array::Outcome outcome = operation(*site, temporaries(operands), &result);
   if (outcome == array::Outcome::kError) {

@@ -489,30 +489,30 @@ Interpreter::Answer Interpreter::execute_array(const Step& step, const std::int3
     Interpreter* interpreter;
     const Step* step;
   } place{this, &step};
-  const array::BeforeReport before_report(
-      [](void* context) {
-        const auto& at = *static_cast<Place*>(context);
-        return at.interpreter->sync(*at.step);
-      },
-      &place);
+  const array::BeforeReport before_report{.show =
+                                              [](void* context) {
+                                                const auto& at = *static_cast<Place*>(context);
+                                                return at.interpreter->sync(*at.step);
+                                              },
+                                          .context = &place};
   Ref result;
   array::Outcome outcome = array::Outcome::kFallback;
   switch (step.op) {
     case Op::array_unary:
     case Op::unary_op:
-      outcome = step.site->unary(unary_operator(step.immediate), operand(0), step.temporaries, &result);
+      outcome = step.site->unary(unary_operator(step.immediate), operand(0), step.temporaries, &result, &before_report);
       break;
     case Op::array_binary:
     case Op::binary_op:
       outcome = step.site->binary(static_cast<array::BinaryOperator>(step.immediate), operand(0), operand(1),
-                                  step.temporaries, &result);
+                                  step.temporaries, &result, &before_report);
       break;
     case Op::array_compare:
     case Op::compare_op:
-      outcome = step.site->compare(step.immediate, operand(0), operand(1), step.temporaries, &result);
+      outcome = step.site->compare(step.immediate, operand(0), operand(1), step.temporaries, &result, &before_report);
       break;
     default:
-      outcome = call_ufunc(step, operands, &result);
+      outcome = call_ufunc(step, operands, &result, before_report);
       break;
   }
   if (outcome == array::Outcome::kDone) {
@@ -527,7 +527,8 @@ Interpreter::Answer Interpreter::execute_array(const Step& step, const std::int3
   return outcome == array::Outcome::kError ? Answer::kRaised : execute_array_eagerly(step, operands);
 }
 
-array::Outcome Interpreter::call_ufunc(const Step& step, const std::int32_t* operands, Ref* result) {
+array::Outcome Interpreter::call_ufunc(const Step& step, const std::int32_t* operands, Ref* result,
+                                       const array::BeforeReport& before_report) {
   constexpr std::uint16_t kCallableSlots = 2;  // null and the ufunc
   constexpr std::uint16_t kMostInputs = 4;
   const int inputs = step.operand_count - kCallableSlots;
@@ -539,7 +540,8 @@ array::Outcome Interpreter::call_ufunc(const Step& step, const std::int32_t* ope
   for (int index = 0; index < inputs; ++index) {
     arguments.at(static_cast<std::size_t>(index)) = registers_[operands[index + kCallableSlots]];
   }
-  return step.site->call(callable, arguments.data(), static_cast<unsigned>(inputs), step.temporaries, result);
+  return step.site->call(callable, arguments.data(), static_cast<unsigned>(inputs), step.temporaries, result,
+                         &before_report);
 }
 
 Interpreter::Answer Interpreter::execute_array_eagerly(const Step& step, const std::int32_t* operands) {

@@ -136,7 +136,8 @@ class Interpreter {
   [[nodiscard]] NumberRegisters number_registers() const;
   void fill_tuple(const PlannedRegion& region, RegionResults* results) const;
   void commit_region(const PlannedRegion& region, RegionResults* results);
-  array::Outcome call_ufunc(const Step& step, const std::int32_t* operands, Ref* result);
+  array::Outcome call_ufunc(const Step& step, const std::int32_t* operands, Ref* result,
+                            const array::BeforeReport& before_report);
   Answer call_known(const Step& step, const std::int32_t* operands);
   Answer call_step(const Step& step, const std::int32_t* operands);
   PyObject* call_eliding(const Step& step, const std::int32_t* operands, PyObject* keywords);

@@ -310,8 +310,8 @@ Extent buffer_size(const Numpy& np) {
   return size;
 }
 
-bool report_float_errors(const Numpy& np, const char* ufunc_name, int errors) {
-  if (!BeforeReport::run()) {
+bool report_float_errors(const Numpy& np, const char* ufunc_name, int errors, const BeforeReport* before) {
+  if (before != nullptr && !before->show(before->context)) {
     return false;
   }
   if (np.give_float_errors != nullptr) {

@@ -189,23 +189,11 @@ extern const Numpy* ready_numpy;
   return reinterpret_cast<const char*>(object) + sizeof(PyObject);
 }
 
-// What makes the frames real before Python code may look at them: a callback of errstate, whoever shows a warning.
-// Per thread, for as long as it lives; one inside another's report stands before it.
-class BeforeReport {
- public:
-  using Show = bool (*)(void* context);
-  BeforeReport(Show show, void* context) : show_(show), context_(context) { innermost_ = this; }
-  BeforeReport(const BeforeReport&) = delete;
-  BeforeReport& operator=(const BeforeReport&) = delete;
-  ~BeforeReport() { innermost_ = outer_; }
-  // False: exception set.
-  static bool run() { return innermost_ == nullptr || innermost_->show_(innermost_->context_); }
-
- private:
-  Show show_;
-  void* context_;
-  static inline thread_local BeforeReport* innermost_ = nullptr;
-  BeforeReport* outer_ = innermost_;
+// Makes the frames real before Python code may look at them: a callback of errstate, or what shows a warning. Handed
+// down to the operation that may report; never found by thread, since a callback may switch to another stack.
+struct BeforeReport {
+  bool (*show)(void* context);  // false: an exception is set
+  void* context;
 };
 
 // np.can_cast of a dtype or a scalar; leaves no exception behind.
@@ -217,6 +205,6 @@ class BeforeReport {
 // exceptions.
 [[nodiscard]] Extent buffer_size(const Numpy& np);
 // Reports floating point errors as a ufunc of this name would under the current errstate; false: exception set.
-[[nodiscard]] bool report_float_errors(const Numpy& np, const char* ufunc_name, int errors);
+[[nodiscard]] bool report_float_errors(const Numpy& np, const char* ufunc_name, int errors, const BeforeReport* before);
 
 }  // namespace tagalong::array

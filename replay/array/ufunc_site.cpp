@@ -19,6 +19,7 @@ struct UfuncSite::Request {
   unsigned temporaries;
   Elision elision = Elision::kNever;
   bool inplace = false;
+  const BeforeReport* before = nullptr;
 };
 
 namespace {
@@ -27,6 +28,7 @@ struct Operands {
   PyObject* const* items;
   unsigned count;
   OperandCodes codes;
+  const BeforeReport* before;
 
   PyObject* operator[](unsigned index) const { return items[index]; }
 };
@@ -257,7 +259,7 @@ bool run_in_parts(const Numpy& np, const Kernel& kernel, const Operands& operand
     const Released released(operands);
     errors = run_loop_parts(kernel, {.data = &call.data, .strides = &call.strides, .count = call.count}, parts);
   }
-  return errors == 0 || report_float_errors(np, kernel.name.c_str(), errors);
+  return errors == 0 || report_float_errors(np, kernel.name.c_str(), errors, operands.before);
 }
 
 int run_released(const Kernel& kernel, const Operands& operands, const Call& call) {
@@ -278,7 +280,7 @@ bool run_watched(const Numpy& np, const Kernel& kernel, const Operands& operands
     return false;
   }
   if (kernel.float_units != FloatUnits::kNone && float_status_raised(kernel.float_units)) {
-    return report_float_errors(np, kernel.name.c_str(), take_float_status(kernel.float_units));
+    return report_float_errors(np, kernel.name.c_str(), take_float_status(kernel.float_units), operands.before);
   }
   return true;
 }
@@ -365,7 +367,7 @@ Outcome UfuncSite::apply(const Numpy& np, const Request& request, Ref* result) {
 }
 
 Outcome UfuncSite::run(const Numpy& np, const Kernel& kernel, const Request& request, OperandCodes codes, Ref* result) {
-  const Operands operands{request.operands, request.nin, codes};
+  const Operands operands{request.operands, request.nin, codes, request.before};
   Call call;
   if (!gather(np, kernel, operands, &call)) {
     return fallback();
@@ -400,15 +402,18 @@ Outcome UfuncSite::run(const Numpy& np, const Kernel& kernel, const Request& req
   return Outcome::kDone;
 }
 
-Outcome UfuncSite::call(PyObject* ufunc, PyObject* const* operands, unsigned nin, unsigned temporaries, Ref* result) {
+Outcome UfuncSite::call(PyObject* ufunc, PyObject* const* operands, unsigned nin, unsigned temporaries, Ref* result,
+                        const BeforeReport* before) {
   const Numpy* np = numpy_if_ready();
   if (np == nullptr || nin == 0 || nin > kMaxInputs || Py_TYPE(ufunc) != np->ufunc_type) {
     return fallback();
   }
-  return apply(*np, {.ufunc = ufunc, .operands = operands, .nin = nin, .temporaries = temporaries}, result);
+  return apply(*np, {.ufunc = ufunc, .operands = operands, .nin = nin, .temporaries = temporaries, .before = before},
+               result);
 }
 
-Outcome UfuncSite::binary(BinaryOperator op, PyObject* left, PyObject* right, unsigned temporaries, Ref* result) {
+Outcome UfuncSite::binary(BinaryOperator op, PyObject* left, PyObject* right, unsigned temporaries, Ref* result,
+                          const BeforeReport* before) {
   const Numpy* np = numpy_if_ready();
   if (np == nullptr) {
     return fallback();
@@ -425,7 +430,8 @@ Outcome UfuncSite::binary(BinaryOperator op, PyObject* left, PyObject* right, un
                   .nin = 2,
                   .temporaries = inplace ? 0 : temporaries,
                   .elision = row.elision,
-                  .inplace = inplace};
+                  .inplace = inplace,
+                  .before = before};
   if (row.ufunc == UfuncName::kPower) {
     return power(*np, request, result);
   }
@@ -479,7 +485,8 @@ Outcome UfuncSite::power(const Numpy& np, const Request& request, Ref* result) {
                                  .nin = 1,
                                  .temporaries = request.temporaries & ~(kAnonymous << 1U | kDeadName << 1U),
                                  .elision = Elision::kLeft,
-                                 .inplace = request.inplace},
+                                 .inplace = request.inplace,
+                                 .before = request.before},
                                 result);
   const bool is_elided = is_floating(code) || is_complex(code) || elides_integer_powers(np);
   if (outcome != Outcome::kFallback || (request.temporaries & 1U) == 0 || !is_elided) {
@@ -488,15 +495,21 @@ Outcome UfuncSite::power(const Numpy& np, const Request& request, Ref* result) {
   return elide(np, {base, exponent, 1, Elision::kLeft, false, inplace_power}, result);
 }
 
-Outcome UfuncSite::unary(UnaryOperator op, PyObject* operand, unsigned temporaries, Ref* result) {
+Outcome UfuncSite::unary(UnaryOperator op, PyObject* operand, unsigned temporaries, Ref* result,
+                         const BeforeReport* before) {
   const Numpy* np = numpy_if_ready();
   if (np == nullptr || Py_TYPE(operand) != np->array_type) {
     return fallback();
   }
   PyObject* ufunc = np->ufunc(unary_ufunc(op));
-  const Outcome outcome = apply(
-      *np, {.ufunc = ufunc, .operands = &operand, .nin = 1, .temporaries = temporaries, .elision = Elision::kLeft},
-      result);
+  const Outcome outcome = apply(*np,
+                                {.ufunc = ufunc,
+                                 .operands = &operand,
+                                 .nin = 1,
+                                 .temporaries = temporaries,
+                                 .elision = Elision::kLeft,
+                                 .before = before},
+                                result);
   const bool stays = op != UnaryOperator::kAbsolute || !is_complex(type_of(classify_numbers(*np, operand)));
   if (outcome != Outcome::kFallback || (temporaries & 1U) == 0 || !stays) {
     return outcome;
@@ -504,7 +517,8 @@ Outcome UfuncSite::unary(UnaryOperator op, PyObject* operand, unsigned temporari
   return elide(*np, {operand, ufunc, 1, Elision::kLeft, false, call_in_place}, result);
 }
 
-Outcome UfuncSite::compare(int py_op, PyObject* left, PyObject* right, unsigned temporaries, Ref* result) {
+Outcome UfuncSite::compare(int py_op, PyObject* left, PyObject* right, unsigned temporaries, Ref* result,
+                           const BeforeReport* before) {
   const Numpy* np = numpy_if_ready();
   if (np == nullptr || (Py_TYPE(left) != np->array_type && Py_TYPE(right) != np->array_type)) {
     return fallback();
@@ -521,7 +535,12 @@ Outcome UfuncSite::compare(int py_op, PyObject* left, PyObject* right, unsigned 
     py_op = reflected(py_op);
     temporaries = 0;
   }
-  return apply(*np, {.ufunc = np->ufunc(comparison(py_op)), .operands = operands, .nin = 2, .temporaries = temporaries},
+  return apply(*np,
+               {.ufunc = np->ufunc(comparison(py_op)),
+                .operands = operands,
+                .nin = 2,
+                .temporaries = temporaries,
+                .before = before},
                result);
 }
 

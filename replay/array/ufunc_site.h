@@ -43,12 +43,17 @@ struct SiteStats {
 
 class UfuncSite {
  public:
+  // `before` comes before a report of floating point errors; null: nothing does.
   // `ufunc(*operands)`.
-  Outcome call(PyObject* ufunc, PyObject* const* operands, unsigned nin, unsigned temporaries, Ref* result);
+  Outcome call(PyObject* ufunc, PyObject* const* operands, unsigned nin, unsigned temporaries, Ref* result,
+               const BeforeReport* before = nullptr);
   // Operators of which at least one operand is an ndarray.
-  Outcome binary(BinaryOperator op, PyObject* left, PyObject* right, unsigned temporaries, Ref* result);
-  Outcome unary(UnaryOperator op, PyObject* operand, unsigned temporaries, Ref* result);
-  Outcome compare(int py_op, PyObject* left, PyObject* right, unsigned temporaries, Ref* result);
+  Outcome binary(BinaryOperator op, PyObject* left, PyObject* right, unsigned temporaries, Ref* result,
+                 const BeforeReport* before = nullptr);
+  Outcome unary(UnaryOperator op, PyObject* operand, unsigned temporaries, Ref* result,
+                const BeforeReport* before = nullptr);
+  Outcome compare(int py_op, PyObject* left, PyObject* right, unsigned temporaries, Ref* result,
+                  const BeforeReport* before = nullptr);
 
   [[nodiscard]] const SiteStats& stats() const { return stats_; }
 

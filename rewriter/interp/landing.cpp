@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rewriter/interp/eval_hook.h"
+#include "rewriter/interp/foreign_eval.h"
 #include "rewriter/interp/once.h"
 
 namespace tagalong::interp {
@@ -128,7 +129,7 @@ Ref make_landing_function(const char* name, LandFunction land, bool takes_argume
   const Ref empty_tuple = Ref::steal(PyTuple_New(0));
   const Ref constants = Ref::steal(PyTuple_Pack(2, lander.get(), landing_null()));
   const Ref text = Ref::steal(PyUnicode_FromString(name));
-  const Ref file = Ref::steal(PyUnicode_FromString("<tagalong>"));
+  const Ref file = Ref::create(internal_filename());
   const Ref variables = takes_argument ? Ref::steal(Py_BuildValue("(s)", "index")) : empty_tuple;
   const Ref globals = Ref::steal(PyDict_New());
   if (!code_bytes || !empty_bytes || !empty_tuple || !constants || !text || !file || !variables || !globals) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "rewriter/interp/foreign_eval.h"
 #include "rewriter/interp/frames.h"
 
 namespace tagalong::interp {
@@ -76,7 +77,7 @@ CodeRef make(int operands, const std::vector<Instruction>& instructions, PyObjec
   const Ref empty_bytes = Ref::steal(PyBytes_FromStringAndSize("", 0));
   const Ref empty_tuple = Ref::steal(PyTuple_New(0));
   const Ref variables = Ref::steal(PyTuple_New(operands));
-  const Ref text = Ref::steal(PyUnicode_FromString("<tagalong>"));
+  const Ref text = Ref::create(internal_filename());
   if (!code_bytes || !empty_bytes || !empty_tuple || !variables || !text) {
     return {};
   }

@@ -16,6 +16,7 @@
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/eval_hook.h"
+#include "rewriter/interp/foreign_eval.h"
 #include "runtime/anchor.h"
 #include "runtime/events.h"
 #include "runtime/graph_object.h"
@@ -327,6 +328,7 @@ py::object record(const py::object& function, const py::tuple& args, const py::d
 
 void export_engine() {
   interp::show_originals();
+  interp::watch_evaluation_functions();
   runtime::watch_process();
   py::scope().attr("GuardFailed") = py::object(py::handle<>(py::borrowed(runtime::guard_failed_type())));
   py::class_<Recording, boost::shared_ptr<Recording>, boost::noncopyable>("RecordingCore", py::no_init)
