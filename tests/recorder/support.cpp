@@ -23,7 +23,7 @@ std::string Recorder::record(const std::string& function, const std::string& arg
     interp::locals_of(frame)[index] = Py_NewRef(PyTuple_GET_ITEM(tuple.get(), index));
   }
   const RecordingCode& recording = Session::start(thread, frame, {DecodedCode::make(code)}, *this, limits);
-  BOOST_TEST(Session::is_recording());
+  BOOST_TEST(Session::is_recording(interp::thread_state()));
   const int pad = recording.start_pads.front();
   BOOST_REQUIRE(interp::exchange_code(thread, frame, recording.code.get()));
   // The pad takes the value that a landing pushes off the stack.
@@ -31,7 +31,7 @@ std::string Recorder::record(const std::string& function, const std::string& arg
   const Ref result = Ref::steal(interp::run_frame(thread, frame, pad, 1, false));
   std::string outcome = result ? "returned " + testing::repr(result.get()) : "raised " + testing::take_exception();
   interp::pop_frame(thread, frame);
-  BOOST_TEST(!Session::is_recording());
+  BOOST_TEST(!Session::is_recording(interp::thread_state()));
   BOOST_TEST(finished_count == finished_before + 1);
   BOOST_REQUIRE(recorded_.has_value());
   BOOST_TEST(replay::verify(graph()) == std::vector<std::string>{}, boost::test_tools::per_element());
