@@ -568,6 +568,11 @@ std::string CodeRecord::explain() const {
       fmt::format("{} ({}:{})\n", name(), file == nullptr ? "?" : file, decoded_->shape->code->co_firstlineno);
   text += fmt::format("  {} recorded, {} hits, {} misses, {} exits, {} bridges, {} graphs\n", counters.records,
                       counters.hits, counters.misses, counters.exits, counters.bridges, executor_count());
+  for (std::size_t index = 0; index < kLeftOutTexts.size(); ++index) {
+    if (const std::uint64_t calls = counters.left_out.at(index); calls != 0) {
+      text += fmt::format("  {} calls ran as written, because {}\n", calls, kLeftOutTexts.at(index));
+    }
+  }
   if (last_stop != recorder::Stop::kNone) {
     text += fmt::format("  the last recording stopped in line {}: {} ({})\n", last_stop_line,
                         recorder::stop_text(last_stop), recorder::stop_name(last_stop));

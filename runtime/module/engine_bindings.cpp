@@ -19,6 +19,7 @@
 #include "rewriter/interp/foreign_eval.h"
 #include "runtime/anchor.h"
 #include "runtime/events.h"
+#include "runtime/exec_hook.h"
 #include "runtime/graph_object.h"
 #include "runtime/main_hook.h"
 #include "runtime/module/exports.h"
@@ -206,6 +207,23 @@ py::tuple functions_seen() {
   return py::make_tuple(runtime::totals().functions_recorded, runtime::totals().functions_replayed);
 }
 
+// How many calls ran as written although their functions are traced, by the reason.
+py::dict left_out() {
+  py::dict result;
+  for (std::size_t index = 0; index < runtime::kLeftOutNames.size(); ++index) {
+    result[runtime::kLeftOutNames.at(index)] = runtime::totals().left_out.at(index);
+  }
+  return result;
+}
+
+py::list left_out_texts() {
+  py::list result;
+  for (const std::string& sentence : runtime::left_out_texts()) {
+    result.append(sentence);
+  }
+  return result;
+}
+
 // --- for tests of stitching
 
 // The executors of a function's code, by their serial numbers.
@@ -281,6 +299,10 @@ py::list events_stop() {
 }
 
 void install_main_hook(const py::object& callback) { runtime::install_main_hook(Ref::create(callback.ptr())); }
+
+void install_exec_hook(const py::object& callback) {
+  guarded([&] { return runtime::install_exec_hook(Ref::create(callback.ptr())), 0; });
+}
 
 bool has_frame_hook() { return interp::has_hook(); }
 
@@ -363,6 +385,7 @@ void export_engine() {
   py::def("events_start", runtime::start_events);
   py::def("events_stop", events_stop);
   py::def("install_main_hook", install_main_hook);
+  py::def("install_exec_hook", install_exec_hook);
   py::def("in_main_interpreter", in_main_interpreter);
   py::def("has_frame_hook", has_frame_hook,
           "has_frame_hook() -> bool\n\nWhether each frame of the process goes "
@@ -370,6 +393,8 @@ void export_engine() {
   py::def("start_stress", start_stress);
   py::def("adopt_function", adopt_function);
   py::def("functions_seen", functions_seen);
+  py::def("left_out", left_out);
+  py::def("left_out_texts", left_out_texts);
   py::def("executors_of", executors_of);
   py::def("fail_at", fail_at);
 }

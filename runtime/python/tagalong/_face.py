@@ -234,10 +234,13 @@ def stats(f: Callable[..., Any] | CodeType | None = None, /) -> Stats:
 def explain(f: Callable[..., Any] | CodeType | None = None, /) -> str:
     """Why a function recorded, hit, missed, left or gave up, with source lines and values; without one, all of them.
 
-    Of a function the specialisations that were made by hand come first, in the order in which a call asks them, and how
+    Without a function it begins with how many calls ran as written although their functions are traced, and why. Of a
+    function the specialisations that were made by hand come first, in the order in which a call asks them, and how
     many calls each of them has answered. Raises TypeError when `f` is neither a Python function nor a code object.
     """
-    if f is None or isinstance(f, CodeType):
+    if f is None:
+        return "".join(f"{sentence}\n" for sentence in _core.left_out_texts()) + _core.explain(None)
+    if isinstance(f, CodeType):
         return _core.explain(f)
     function = python_function("explain", f)
     lines = [
