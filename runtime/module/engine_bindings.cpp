@@ -17,6 +17,7 @@
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/eval_hook.h"
 #include "rewriter/interp/foreign_eval.h"
+#include "rewriter/interp/text.h"
 #include "runtime/anchor.h"
 #include "runtime/events.h"
 #include "runtime/exec_hook.h"
@@ -136,7 +137,7 @@ std::vector<std::string> strings(const py::object& list) {
   std::vector<std::string> result;
   result.reserve(static_cast<std::size_t>(count));
   for (py::ssize_t index = 0; index < count; ++index) {
-    result.push_back(py::extract<std::string>(list[index]));
+    result.push_back(interp::readable(py::object(list[index]).ptr()));
   }
   return result;
 }
@@ -338,6 +339,13 @@ py::object replay_recording(const Recording& recording, const py::tuple& args, c
   return guarded([&] { return owned(Ref::steal(recording.replay(args.ptr(), kwargs.ptr()))); });
 }
 
+py::object refuse_to_pickle(const Recording& /*recording*/) {
+  PyErr_SetString(PyExc_TypeError,
+                  "a recording cannot be pickled: it belongs to the code and the objects of this process");
+  py::throw_error_already_set();
+  return {};
+}
+
 py::object record(const py::object& function, const py::tuple& args, const py::dict& kwargs) {
   return guarded([&] {
     function_of(function);
@@ -365,6 +373,7 @@ void export_engine() {
       .def_readonly("recording_seconds", &Recording::recording_seconds)
       .def_readonly("synthesis_seconds", &Recording::synthesis_seconds)
       .def("explain", &Recording::explain)
+      .def("__reduce__", refuse_to_pickle)
       .def("replay", replay_recording);
   py::def("record", record);
   py::def("trace", trace);

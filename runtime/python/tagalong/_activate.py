@@ -87,8 +87,11 @@ def _change_module(mode: Mode) -> Change:
     return _core.wrap_module_code
 
 
-def start(settings: Settings) -> None:
-    """Makes the process trace what `settings` select, from now on. Does nothing when the mode is off."""
+def start(settings: Settings, main_is_to_come: bool) -> None:
+    """Makes the process trace what `settings` select, from now on. Does nothing when the mode is off.
+
+    `main_is_to_come`: whether the main module has not begun to run. Who waits for it in vain slows down every call.
+    """
     if settings.mode is Mode.OFF:
         return
     if settings.stress:
@@ -97,7 +100,8 @@ def start(settings: Settings) -> None:
         selection = Selection(settings)
         change = _change_module(settings.mode)
         _core.install_exec_hook(_change_executed(change, selection))
-        _core.install_main_hook(_change_main(change, selection))
+        if main_is_to_come:
+            _core.install_main_hook(_change_main(change, selection))
         if settings.mode is Mode.TRACE:
             _core.keep_freed_memory()
     if settings.report:

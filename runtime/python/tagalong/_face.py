@@ -145,6 +145,17 @@ class Recording:
         """
         return self._core.replay(args, kwargs)
 
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        raise TypeError(
+            "a Recording cannot be pickled: it belongs to the code and the objects of this process; "
+            "its `result`, `graph` and `guards` can be"
+        )
+
+    def __copy__(self) -> Recording:
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self))
+        return twin
+
     def __repr__(self) -> str:
         ended = "" if self.stop_reason is None else f", stopped: {self.stop_reason}"
         raised = "" if self.exception is None else f", raised {type(self.exception).__name__}"
