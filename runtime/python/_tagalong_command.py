@@ -1,4 +1,4 @@
-"""The command `tagalong`. It stands beside the package, so that it can say in a sentence that the package does not load."""
+"""The command `tagalong`. It stands beside the package, so that it can say that the package does not load."""
 
 import sys
 

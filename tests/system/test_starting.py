@@ -149,9 +149,8 @@ print(odd(3), odd(4), ascii(tagalong.explain(odd))[:8], ascii(tagalong.record(od
 
 
 def test_files_and_functions_whose_names_are_not_utf8(tmp_path: Path) -> None:
-    program = os.fsencode(tmp_path) + b"/odd\xff.py"
-    with open(program, "w") as file:
-        file.write(NAMED)
+    program = tmp_path / os.fsdecode(b"odd\xff.py")
+    program.write_text(NAMED)
     for variables in ({}, {"TAGALONG": "1", "TAGALONG_REPORT": "1", "TAGALONG_LOG": "all"}):
         done = subprocess.run(
             [sys.executable, program],
