@@ -304,6 +304,10 @@ PyObject* anchor_next(PyObject* self) {
     }
     expect(Pending::Kind::kPutBack, frame, entry, place.place.depth);
   } else if (!place.executors.empty()) {
+    if (entry == 0) {
+      // The stub has no line: whoever looks from outside, such as a sampler, finds the frame at its beginning.
+      interp::set_location(frame, record.units[static_cast<std::size_t>(record.decoded().first - 1)]);
+    }
     Ref result;
     if (Chain(thread, frame, self, entry).run(&result)) {
       return result.release();
