@@ -11,6 +11,7 @@
 
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/generators.h"
+#include "rewriter/interp/text.h"
 #include "rewriter/versions/builtins.h"
 
 namespace tagalong::recorder {
@@ -167,7 +168,7 @@ Session::ConsumerForm Session::find_consumer(int number, interp::Frame* callee) 
     return form;
   }
   for (int index = 0; index < keywords; ++index) {
-    const std::string_view name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, index));
+    const std::string name = interp::readable(PyTuple_GET_ITEM(names, index));
     if (name.empty() || (name != row->key && name != row->other)) {
       return form;
     }

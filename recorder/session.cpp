@@ -12,6 +12,7 @@
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/eval_hook.h"
 #include "rewriter/interp/requests.h"
+#include "rewriter/interp/text.h"
 
 namespace tagalong::recorder {
 namespace {
@@ -209,7 +210,7 @@ void Session::start_root(interp::Frame* frame, const Start& start) {
   graph_.nodes.reserve(2 * expected);
   graph_.snapshots.reserve(expected);
   facts_.reserve(2 * expected);
-  graph_.name = PyUnicode_AsUTF8(name.get());
+  graph_.name = interp::readable(name.get());
   graph_.frames.push_back({Ref::create(reinterpret_cast<PyObject*>(code))});
   shapes_.push_back(decoded->shape);
   ShadowFrame root;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -41,10 +42,12 @@ LoopOp renumbered(LoopOp op, const Renumbering& by) {
     case LoopCode::kStep:
     case LoopCode::kLeaveIfWatched:
     case LoopCode::kServe:
-    case LoopCode::kCross:
     case LoopCode::kCheckQuiet:
     case LoopCode::kGiveUpRest:
     case LoopCode::kUnbind:
+      break;
+    case LoopCode::kCross:
+      op.right = by.state(op.right);
       break;
     case LoopCode::kJump:
     case LoopCode::kServeAndJump:
@@ -434,6 +437,29 @@ class Growth {
     return found;
   }
 
+  // Where the part goes round, and the step belongs to a trace that begins outside of that loop: the loop's place.
+  [[nodiscard]] SnapshotId entered_loop(std::size_t step, std::size_t target) const {
+    const auto begin = made_->members_[target].first_step;
+    const auto end =
+        target + 1 < made_->members_.size() ? made_->members_[target + 1].first_step : made_->steps_.size();
+    const std::span<const Step> steps = std::span(made_->steps_).subspan(begin, end - begin);
+    const SnapshotId place = made_->steps_[made_->members_[target].entry.header].snapshot;
+    if (place == kNoSnapshot || std::ranges::find(steps, Op::jump_back, &Step::op) == steps.end()) {
+      return kNoSnapshot;
+    }
+    const auto instruction_of = [this](SnapshotId id) {
+      const LoweredSnapshot& inner = made_->snapshots_[static_cast<std::size_t>(id)];
+      return made_->snapshots_[static_cast<std::size_t>(inner.chain[0])].instruction;
+    };
+    int last = instruction_of(place);
+    for (const Step& other : steps) {
+      last = other.snapshot == kNoSnapshot ? last : std::max(last, instruction_of(other.snapshot));
+    }
+    const Member* from = made_->member_of(made_->steps_[step]);
+    const int instruction = from == nullptr ? root_->entry_instruction_ : from->instruction;
+    return instruction_of(place) <= instruction && instruction <= last ? kNoSnapshot : place;
+  }
+
   bool connect(std::size_t step, std::size_t target) {
     step_ = step;
     way_.clear();
@@ -460,7 +486,9 @@ class Growth {
       push(LoopCode::kGiveUpRest);
     }
     made_->steps_[step].rest = std::move(rest);
-    push(LoopCode::kCross).result = part.round - made_->steps_[step].forgone;
+    LoopOp& cross = push(LoopCode::kCross);
+    cross.result = part.round - made_->steps_[step].forgone;
+    cross.right = entered_loop(step, target);
     if (entry.bound.size() != state.locals.size() + state.stack.size() || !check(entry, state)) {
       return false;
     }

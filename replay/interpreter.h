@@ -174,6 +174,8 @@ class Interpreter {
   static Answer check(int status) { return status < 0 ? Answer::kRaised : Answer::kNext; }
 
   bool materialise(const LoweredSnapshot& snapshot, bool with_locals);
+  void show_place(SnapshotId id);
+  [[nodiscard]] const LoweredSnapshot& outermost(SnapshotId id) const;
   [[nodiscard]] int unit_of(const LoweredSnapshot& state) const;
   void write_locals(interp::Frame* frame, const LoweredSnapshot& state);
   void show(SnapshotId id, PyObject* dying);

@@ -85,6 +85,9 @@ Interpreter::Answer Interpreter::empty_cell(const Step& step) {
     return Answer::kAgain;
   }
   const char* name = PyUnicode_AsUTF8(step.object);
+  if (name == nullptr) {  // as eager execution does: the name cannot be encoded
+    return Answer::kRaised;
+  }
   if (step.immediate == 0) {
     PyErr_Format(PyExc_UnboundLocalError, kUnboundLocal, name);
     return Answer::kRaised;
@@ -138,7 +141,9 @@ Interpreter::Answer Interpreter::execute_exception(const Step& step, const std::
       PyErr_Format(PyExc_TypeError, "__init__() should return None, not '%.200s'", Py_TYPE(operand(0))->tp_name);
       return Answer::kRaised;
     case Op::unbound_local:
-      PyErr_Format(PyExc_UnboundLocalError, kUnboundLocal, PyUnicode_AsUTF8(step.object));
+      if (const char* name = PyUnicode_AsUTF8(step.object)) {
+        PyErr_Format(PyExc_UnboundLocalError, kUnboundLocal, name);
+      }
       return Answer::kRaised;
     case Op::complete_attribute_error:
       complete_attribute_error(operand(0), step.object);

@@ -14,6 +14,7 @@
 #include "replay/stitching.h"
 #include "rewriter/interp/exact_numbers.h"
 #include "rewriter/interp/iterators.h"
+#include "rewriter/interp/places.h"
 
 namespace tagalong::replay {
 namespace {
@@ -143,6 +144,7 @@ void Interpreter::check_entry(std::size_t member) const {
 
 Outcome Interpreter::go_on(const Step& header) {
   header_ = &header;
+  show_place(header.snapshot);
   begin_round(header);
   run_.gain += executor_.worth_.round;
   const LoopOp* op = go_native(executor_.loop_.ops.data());
@@ -680,6 +682,7 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         if (requested_ || run_.depth != 1 || interp::is_watched(run_.thread)) [[unlikely]] {
           return ended<once>(finish(steps[op->step], Answer::kGuardFailed));
         }
+        show_place(op->right);
         begin_round(*header_);
         run_.gain += op->result;
         break;
@@ -754,6 +757,8 @@ const LoopOp* Interpreter::go_native(const LoopOp* op) {
   frame.synced = &run_.synced_keys[level_of_round(*header_)];
   frame.root_slots = run_.root == nullptr ? nullptr : interp::locals_of(run_.root);
   frame.root_synced = &run_.synced_keys[0];
+  frame.root_place = run_.root == nullptr ? nullptr : interp::shown_place(run_.root);
+  frame.root_code = run_.root == nullptr ? nullptr : interp::first_place(run_.root);
   frame.interpreter = this;
   const LoopOp* next = executor_.native_->run(&frame, entry);
   run_.gain += frame.gain;
@@ -769,6 +774,10 @@ bool Interpreter::make_native() const {
   native::Source source{executor_.loop_, executor_.steps_, executor_.registers_used_, executor_.constants_, {0}};
   for (const Executor::Member& member : executor_.members_) {
     source.entries.push_back(static_cast<std::int32_t>(member.first_operation));
+  }
+  for (const LoopOp& op : executor_.loop_.ops) {
+    const bool is_entered = op.code == LoopCode::kCross && op.right != kNoSnapshot && run_.root != nullptr;
+    source.places.push_back(is_entered ? unit_of(outermost(op.right)) : -1);
   }
   source.level = static_cast<int>(level_of_round(*header_));
   source.perform = &perform_for_native;

@@ -293,6 +293,7 @@ bool Interpreter::run_region(const Step& step) {
     array::region_counts.reasons.add(Reason::kRequest);
     return false;
   }
+  show_place(step.snapshot);
   const Step* const steps = executor_.steps_.data();
   const auto done = step.in_loop ? static_cast<std::size_t>(loop_op_ - executor_.loop_.ops.data()) : 0;
   const RegionSource source{

@@ -12,27 +12,19 @@
 #include "replay/literals.h"
 #include "replay/operators.h"
 #include "rewriter/interp/errors.h"
+#include "rewriter/interp/text.h"
 #include "rewriter/interp/watch.h"
 
 namespace tagalong::replay {
 namespace {
 
-std::string text_of(PyObject* name) {
-  const char* text = name != nullptr && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
-  if (text == nullptr) {
-    PyErr_Clear();
-    return "?";
-  }
-  return text;
-}
-
 // Short, in one line, with balanced angle brackets (`f.<locals>.<lambda>` stays).
 std::string description(PyObject* object) {
   std::string text;
   if (PyFunction_Check(object)) {
-    text = "function " + text_of(reinterpret_cast<PyFunctionObject*>(object)->func_qualname);
+    text = "function " + interp::readable(reinterpret_cast<PyFunctionObject*>(object)->func_qualname);
   } else if (PyCode_Check(object)) {
-    text = "code " + text_of(reinterpret_cast<PyCodeObject*>(object)->co_qualname);
+    text = "code " + interp::readable(reinterpret_cast<PyCodeObject*>(object)->co_qualname);
   } else if (PyModule_Check(object)) {
     const char* name = PyModule_GetName(object);
     PyErr_Clear();

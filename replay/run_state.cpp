@@ -92,6 +92,19 @@ int Interpreter::recursion_levels(int level) const {
   }
 }
 
+// Whoever looks from outside, such as a sampler, finds the frame that the run has begun in near the place where the run
+// is. Where code of the program's may look, the frames are made real.
+void Interpreter::show_place(SnapshotId id) {
+  if (id != kNoSnapshot && run_.depth > 0) {
+    interp::set_location(run_.frames[0], unit_of(outermost(id)));
+  }
+}
+
+const LoweredSnapshot& Interpreter::outermost(SnapshotId id) const {
+  const LoweredSnapshot& inner = executor_.snapshots_[static_cast<std::size_t>(id)];
+  return executor_.snapshots_[static_cast<std::size_t>(inner.chain[0])];
+}
+
 int Interpreter::unit_of(const LoweredSnapshot& state) const {
   const auto instruction = static_cast<std::size_t>(state.instruction);
   if (state.frame == 0 && run_.root_units != nullptr) {

@@ -54,6 +54,17 @@ bool steps_aside(PyThreadState* thread) {
          interp::foreign_hook(thread) || recorder::Session::is_recording(thread);
 }
 
+// A call that is about to run as written: is that because of somebody outside?
+void note_left_out(PyThreadState* thread, Counters& counters) {
+  if (interp::has_watcher(thread)) {
+    count_left_out(counters, LeftOut::kWatched);
+  } else if (interp::is_watched(thread)) {
+    count_left_out(counters, LeftOut::kAllocations);
+  } else if (interp::foreign_hook(thread)) {
+    count_left_out(counters, LeftOut::kEvaluation);
+  }
+}
+
 // A replay takes C stack where a call from bytecode to bytecode takes none.
 bool is_too_deep(CodeRecord& record) {
   const bool is_reached = !interp::has_c_stack(options().limits.stack);
@@ -263,7 +274,13 @@ PyObject* anchor_next(PyObject* self) {
   PyThreadState* thread = interp::thread_state();
   CodeRecord& record = **anchor_at(self).record;
   const std::size_t entry = anchor_at(self).entry;
-  if (steps_aside(thread) || is_too_deep(record)) {
+  if (steps_aside(thread)) {
+    if (entry == 0) {
+      note_left_out(thread, record.counters);
+    }
+    return nullptr;
+  }
+  if (is_too_deep(record)) {
     return nullptr;
   }
   CodeRecord::bury_the_dead();
@@ -287,6 +304,10 @@ PyObject* anchor_next(PyObject* self) {
     }
     expect(Pending::Kind::kPutBack, frame, entry, place.place.depth);
   } else if (!place.executors.empty()) {
+    if (entry == 0) {
+      // The stub has no line: whoever looks from outside, such as a sampler, finds the frame at its beginning.
+      interp::set_location(frame, record.units[static_cast<std::size_t>(record.decoded().first - 1)]);
+    }
     Ref result;
     if (Chain(thread, frame, self, entry).run(&result)) {
       return result.release();

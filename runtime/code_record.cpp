@@ -15,6 +15,7 @@
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/code_object.h"
 #include "rewriter/interp/errors.h"
+#include "rewriter/interp/text.h"
 #include "runtime/anchor.h"
 #include "runtime/options.h"
 #include "runtime/retired_functions.h"
@@ -39,10 +40,7 @@ CodeRecord::CodeRecord(std::shared_ptr<const recorder::DecodedCode> decoded)
   }
 }
 
-std::string CodeRecord::name() const {
-  const char* text = PyUnicode_AsUTF8(decoded_->shape->code->co_qualname);
-  return text == nullptr ? "?" : text;
-}
+std::string CodeRecord::name() const { return interp::readable(decoded_->shape->code->co_qualname); }
 
 bool CodeRecord::wants_recording(PyThreadState* thread, std::size_t entry) {
   const bool is_recording =
@@ -548,12 +546,7 @@ bool CodeRecord::may_inline(PyCodeObject* code) {
   if (options().opaque_paths.empty()) {
     return true;
   }
-  const char* file = PyUnicode_AsUTF8(code->co_filename);
-  if (file == nullptr) {
-    PyErr_Clear();
-    return false;
-  }
-  const std::string_view path(file);
+  const std::string path = interp::readable(code->co_filename);
   for (const std::string& prefix : options().opaque_paths) {
     if (path.starts_with(prefix)) {
       return false;
@@ -563,11 +556,15 @@ bool CodeRecord::may_inline(PyCodeObject* code) {
 }
 
 std::string CodeRecord::explain() const {
-  const char* file = PyUnicode_AsUTF8(decoded_->shape->code->co_filename);
-  std::string text =
-      fmt::format("{} ({}:{})\n", name(), file == nullptr ? "?" : file, decoded_->shape->code->co_firstlineno);
+  const std::string file = interp::readable(decoded_->shape->code->co_filename);
+  std::string text = fmt::format("{} ({}:{})\n", name(), file, decoded_->shape->code->co_firstlineno);
   text += fmt::format("  {} recorded, {} hits, {} misses, {} exits, {} bridges, {} graphs\n", counters.records,
                       counters.hits, counters.misses, counters.exits, counters.bridges, executor_count());
+  for (std::size_t index = 0; index < kLeftOutTexts.size(); ++index) {
+    if (const std::uint64_t calls = counters.left_out.at(index); calls != 0) {
+      text += fmt::format("  {} calls ran as written, because {}\n", calls, kLeftOutTexts.at(index));
+    }
+  }
   if (last_stop != recorder::Stop::kNone) {
     text += fmt::format("  the last recording stopped in line {}: {} ({})\n", last_stop_line,
                         recorder::stop_text(last_stop), recorder::stop_name(last_stop));

@@ -71,6 +71,26 @@ void count_stop(Counters& counters, recorder::Stop stop) {
   }
 }
 
+void count_left_out(Counters& counters, LeftOut reason) {
+  const auto index = static_cast<std::size_t>(reason);
+  if (counters.left_out.at(index)++ == 0) {
+    ++totals().functions_left_out.at(index);
+  }
+  ++totals().left_out.at(index);
+}
+
+std::vector<std::string> left_out_texts() {
+  std::vector<std::string> texts;
+  for (std::size_t index = 0; index < kLeftOutTexts.size(); ++index) {
+    if (const std::uint64_t calls = totals().left_out.at(index); calls != 0) {
+      const std::uint64_t functions = totals().functions_left_out.at(index);
+      texts.push_back(fmt::format("{} call{} of {} function{} ran as written, because {}", calls, calls == 1 ? "" : "s",
+                                  functions, functions == 1 ? "" : "s", kLeftOutTexts.at(index)));
+    }
+  }
+  return texts;
+}
+
 void count_limit(Counters& counters, replay::Limit limit, std::uint64_t times) {
   replay::times(counters.limits, limit) += times;
   replay::times(totals().limits, limit) += times;

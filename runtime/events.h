@@ -10,6 +10,14 @@
 
 namespace tagalong::runtime {
 
+// Why a call ran as written although its function is traced.
+enum class LeftOut : std::uint8_t { kWatched, kAllocations, kEvaluation };
+inline constexpr std::array<const char*, 3> kLeftOutNames = {"watched", "allocations", "evaluation"};
+inline constexpr std::array<const char*, 3> kLeftOutTexts = {
+    "a trace or profile function watched (a debugger, a profiler, coverage)",
+    "tracemalloc noted where memory was allocated",
+    "another evaluation function was installed (PEP 523: torch.compile, a debugger)"};
+
 struct Counters {
   std::uint64_t records = 0;
   std::uint64_t hits = 0;
@@ -19,11 +27,13 @@ struct Counters {
   std::uint64_t invalidations = 0;
   std::uint64_t retired = 0;
   std::uint64_t grown = 0;
-  std::array<std::uint64_t, 32> stops{};  // by recorder::Stop
-  replay::Reached limits{};               // how often each was reached
+  std::array<std::uint64_t, 32> stops{};    // by recorder::Stop
+  replay::Reached limits{};                 // how often each was reached
+  std::array<std::uint64_t, 3> left_out{};  // calls, by LeftOut
   // In the totals only: how many functions were recorded at least once, and replayed at least once.
   std::uint64_t functions_recorded = 0;
   std::uint64_t functions_replayed = 0;
+  std::array<std::uint64_t, 3> functions_left_out{};  // by LeftOut, each with at least one such call
 };
 
 Counters& totals();
@@ -31,6 +41,9 @@ Counters& totals();
 enum class Event : std::uint8_t { kRecord, kBridge, kHit, kStitch, kMiss, kExit, kRetire, kGrow };
 void count(Counters& counters, Event event);
 void count_stop(Counters& counters, recorder::Stop stop);
+void count_left_out(Counters& counters, LeftOut reason);
+// A sentence for each reason for which calls of the process ran as written.
+std::vector<std::string> left_out_texts();
 void count_limit(Counters& counters, replay::Limit limit, std::uint64_t times = 1);
 
 void start_events();

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "rewriter/interp/eval_hook.h"
+#include "runtime/exec_hook.h"
 
 namespace tagalong::runtime {
 namespace {
@@ -26,12 +27,15 @@ PyObject* handle_main(PyThreadState* thread, interp::Frame* frame, int throw_fla
   const Ref callback = std::exchange(callback_slot(), Ref());
   interp::set_first_handler(nullptr);
   interp::release_hook();
-  const Ref code = Ref::steal(PyObject_CallOneArg(callback.get(), reinterpret_cast<PyObject*>(interp::code_of(frame))));
-  if (!code) {
-    return nullptr;
-  }
-  if (PyCode_Check(code.get())) {
-    interp::exchange_code(thread, frame, reinterpret_cast<PyCodeObject*>(code.get()));
+  if (!is_changed_execution(interp::code_of(frame))) {  // `python -m` executes it by exec
+    const Ref code =
+        Ref::steal(PyObject_CallOneArg(callback.get(), reinterpret_cast<PyObject*>(interp::code_of(frame))));
+    if (!code) {
+      return nullptr;
+    }
+    if (PyCode_Check(code.get())) {
+      interp::exchange_code(thread, frame, reinterpret_cast<PyCodeObject*>(code.get()));
+    }
   }
   const interp::RoomForFrames room(thread);
   return interp::pass_on(thread, frame, throw_flag);

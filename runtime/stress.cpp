@@ -7,6 +7,7 @@
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/new_functions.h"
+#include "rewriter/interp/text.h"
 #include "runtime/replay_code.h"
 #include "runtime/specialize.h"
 
@@ -19,12 +20,7 @@ std::vector<std::string>& excluded_paths() {
 }
 
 bool is_excluded(const PyCodeObject* code) {
-  const char* file = PyUnicode_AsUTF8(code->co_filename);
-  if (file == nullptr) {
-    PyErr_Clear();  // a name with surrogates: not ours
-    return false;
-  }
-  const std::string_view path(file);
+  const std::string path = interp::readable(code->co_filename);
   for (const std::string& prefix : excluded_paths()) {
     if (path.starts_with(prefix)) {
       return true;

@@ -33,7 +33,9 @@ struct Frame {
   std::int32_t* synced = nullptr;      // Run::synced_keys of the frame that goes round
   PyObject** root_slots = nullptr;     // locals of the real root frame; null: there is none now, but may be later
   std::int32_t* root_synced = nullptr;
-  std::int64_t gain = 0;  // of the rounds since the interpreter did something
+  const std::uint16_t** root_place = nullptr;  // of the real root frame: what it is executing
+  const std::uint16_t* root_code = nullptr;    // and where its code begins
+  std::int64_t gain = 0;                       // of the rounds since the interpreter did something
   // Something was done elsewhere since the last round began. Nothing else shows frames or makes somebody watch: other
   // threads and signals come by a request.
   std::int32_t is_touched = 1;
@@ -50,6 +52,7 @@ struct Source {
   const std::vector<std::int32_t>& used;  // registers: operands, results and drops of the steps
   std::span<PyObject* const> constants;   // first registers
   std::vector<std::int32_t> entries;      // operations where traces begin
+  std::vector<std::int32_t> places;       // by operation: the code unit that the root frame is shown at, or -1
   int level = 0;                          // of the frame that goes round
   Did (*perform)(Frame*, const LoopOp*) = nullptr;
 };

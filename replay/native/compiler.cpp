@@ -441,6 +441,12 @@ void Compiler::emit(const LoopOp& op) {
     case LoopCode::kServe:
     case LoopCode::kCross:
       begin_round(op);
+      if (const std::int32_t place = source_.places[number_]; place >= 0) {
+        mov(rax, ptr[r15 + offsetof(Frame, root_code)]);
+        mov(rcx, ptr[r15 + offsetof(Frame, root_place)]);
+        add(rax, place * static_cast<int>(sizeof(std::uint16_t)));
+        mov(ptr[rcx], rax);
+      }
       break;
     case LoopCode::kServeAndJump:
       begin_round(op);

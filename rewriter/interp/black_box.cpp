@@ -7,6 +7,7 @@
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/frames.h"
+#include "rewriter/interp/methods.h"
 #include "rewriter/interp/watch.h"
 
 namespace tagalong::interp {
@@ -27,6 +28,7 @@ struct Inherited {
   _PyCFunctionFast marshal_dump = nullptr;
   PyCFunction weak_count = nullptr;
   PyCFunction weak_list = nullptr;
+  PyCFunction code_size = nullptr;
   PyCFunction frame_size = nullptr;
   PyCFunction generator_size = nullptr;
   PyCFunction coroutine_size = nullptr;
@@ -81,6 +83,12 @@ PyObject* shown_size(PyObject* size, PyCodeObject* code) {
   const int more = code->co_stacksize - shown_of(code)->co_stacksize;
   const Py_ssize_t number = owned ? PyLong_AsSsize_t(owned.get()) : -1;
   return number < 0 ? nullptr : PyLong_FromSsize_t(number - more * static_cast<Py_ssize_t>(sizeof(PyObject*)));
+}
+
+PyObject* code_size(PyObject* self, PyObject* arguments) {
+  const Ref size = Ref::steal(g_inherited.code_size(self, arguments));
+  const Py_ssize_t number = size ? PyLong_AsSsize_t(size.get()) : -1;
+  return number < 0 ? nullptr : PyLong_FromSsize_t(number - added_size(reinterpret_cast<PyCodeObject*>(self)));
 }
 
 PyObject* frame_size(PyObject* self, PyObject* arguments) {
@@ -273,34 +281,6 @@ PyObject* settrace(PyObject* module, PyObject* function) {
   return result;
 }
 
-// A builtin function or method stays the object it is: its definition gets another C function of the same kind.
-template <class Function>
-Function replace_method(PyMethodDef* method, int flags, Function replacement) {
-  TAGALONG_CHECK(method != nullptr && method->ml_flags == flags, "{} has flags {}",
-                 method == nullptr ? "a method" : method->ml_name, method == nullptr ? 0 : method->ml_flags);
-  // NOLINTBEGIN(bugprone-casting-through-void): the C API's own way to keep functions of other signatures
-  return reinterpret_cast<Function>(reinterpret_cast<void*>(
-      std::exchange(method->ml_meth, reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(replacement)))));
-  // NOLINTEND(bugprone-casting-through-void)
-}
-
-PyMethodDef* definition_of(const char* module_name, const char* name) {
-  const Ref module = Ref::steal(PyImport_ImportModule(module_name));
-  const Ref function = module ? Ref::steal(PyObject_GetAttrString(module.get(), name)) : Ref();
-  if (!function) {
-    throw PythonError();
-  }
-  return PyCFunction_CheckExact(function.get()) ? reinterpret_cast<PyCFunctionObject*>(function.get())->m_ml : nullptr;
-}
-
-PyMethodDef* definition_of(PyTypeObject& type, std::string_view name) {
-  PyMethodDef* method = type.tp_methods;
-  while (method->ml_name != nullptr && method->ml_name != name) {
-    ++method;
-  }
-  return method->ml_name == nullptr ? nullptr : method;
-}
-
 // A slot of a type, and the copy of it that the type's `__name__` method has.
 template <class Function>
 Function replace_slot(PyTypeObject& type, Function& slot, const char* name, Function replacement) {
@@ -356,6 +336,7 @@ void show_originals() {
   g_inherited.settrace = replace_method(definition_of("sys", "settrace"), METH_O, settrace);
   g_inherited.weak_count = replace_method(definition_of("_weakref", "getweakrefcount"), METH_O, weak_count);
   g_inherited.weak_list = replace_method(definition_of("_weakref", "getweakrefs"), METH_O, weak_list);
+  g_inherited.code_size = replace_method(definition_of(code_type, "__sizeof__"), METH_NOARGS, code_size);
   g_inherited.frame_size = replace_method(definition_of(PyFrame_Type, "__sizeof__"), METH_NOARGS, frame_size);
   g_inherited.generator_size =
       replace_method(definition_of(PyGen_Type, "__sizeof__"), METH_NOARGS, generator_size<&Inherited::generator_size>);

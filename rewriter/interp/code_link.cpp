@@ -19,6 +19,7 @@ struct CodeLink {
   UnitMap units;
   Ref constants;  // the tuple it was compiled with, if another one has taken its place
   bool makes_original = false;
+  int execution_mark = 0;
 };
 
 void free_link(void* link) { delete static_cast<CodeLink*>(link); }
@@ -90,11 +91,11 @@ int UnitMap::derived(int original) const {
 
 bool set_original(PyCodeObject* derived, PyCodeObject* original, UnitMap units) {
   return set_link(derived,
-                  {CodeRef::create(original), CodeRef::create(shown_of(original)), std::move(units), {}, false});
+                  {CodeRef::create(original), CodeRef::create(shown_of(original)), std::move(units), {}, false, 0});
 }
 
 bool set_shown(PyCodeObject* code, PyCodeObject* shown, UnitMap units) {
-  return set_link(code, {{}, CodeRef::create(shown), std::move(units), {}, false});
+  return set_link(code, {{}, CodeRef::create(shown), std::move(units), {}, false, 0});
 }
 
 PyCodeObject* original_of(PyCodeObject* code) {
@@ -142,6 +143,35 @@ bool exchange_constants(PyCodeObject* code, PyObject* constants) {
 PyObject* original_constants(PyCodeObject* code) {
   const CodeLink* link = link_of(code);
   return link == nullptr || !link->constants ? code->co_consts : link->constants.get();
+}
+
+Py_ssize_t added_size(PyCodeObject* code) {
+  if (link_of(code) == nullptr) {
+    return 0;
+  }
+  constexpr auto kEntry = static_cast<Py_ssize_t>(sizeof(void*));
+  for (Py_ssize_t index = 0; index < extra_size(code); ++index) {
+    void* extra = nullptr;
+    if (index != link_index() &&
+        (_PyCode_GetExtra(reinterpret_cast<PyObject*>(code), index, &extra) != 0 || extra != nullptr)) {
+      PyErr_Clear();
+      return 0;
+    }
+  }
+  return static_cast<Py_ssize_t>(sizeof(CodeExtra)) + extra_size(code) * kEntry;
+}
+
+int execution_mark(PyCodeObject* code) {
+  const CodeLink* link = link_of(code);
+  return link == nullptr ? 0 : link->execution_mark;
+}
+
+void set_execution_mark(PyCodeObject* code, int mark) {
+  if (link_of(code) == nullptr && !set_link(code, {})) {
+    PyErr_Clear();
+    return;
+  }
+  link_of(code)->execution_mark = mark;
 }
 
 OriginalConstants::OriginalConstants(PyObject* object) {

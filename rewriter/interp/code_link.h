@@ -66,6 +66,15 @@ bool exchange_constants(PyCodeObject* code, PyObject* constants);
 // The tuple the code was compiled with; borrowed.
 PyObject* original_constants(PyCodeObject* code);
 
+// Bytes of what we keep with the code object beside it, unless others keep something there, too: sys.getsizeof() would
+// count them.
+Py_ssize_t added_size(PyCodeObject* code);
+
+// A number that is kept with the code object for whoever watches what is executed; 0 at first. Setting it does nothing
+// where there is no memory.
+int execution_mark(PyCodeObject* code);
+void set_execution_mark(PyCodeObject* code, int mark);
+
 // As long as this lives, the code object (if it is one) has the constants it was compiled with, for C code that reads
 // them. Each of these lives within the one before.
 class OriginalConstants {

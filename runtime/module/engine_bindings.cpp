@@ -17,8 +17,10 @@
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/eval_hook.h"
 #include "rewriter/interp/foreign_eval.h"
+#include "rewriter/interp/text.h"
 #include "runtime/anchor.h"
 #include "runtime/events.h"
+#include "runtime/exec_hook.h"
 #include "runtime/graph_object.h"
 #include "runtime/main_hook.h"
 #include "runtime/module/exports.h"
@@ -135,7 +137,7 @@ std::vector<std::string> strings(const py::object& list) {
   std::vector<std::string> result;
   result.reserve(static_cast<std::size_t>(count));
   for (py::ssize_t index = 0; index < count; ++index) {
-    result.push_back(py::extract<std::string>(list[index]));
+    result.push_back(interp::readable(py::object(list[index]).ptr()));
   }
   return result;
 }
@@ -204,6 +206,23 @@ std::string explain(const py::object& function) {
 // (recorded, replayed): functions, that is code objects, not calls
 py::tuple functions_seen() {
   return py::make_tuple(runtime::totals().functions_recorded, runtime::totals().functions_replayed);
+}
+
+// How many calls ran as written although their functions are traced, by the reason.
+py::dict left_out() {
+  py::dict result;
+  for (std::size_t index = 0; index < runtime::kLeftOutNames.size(); ++index) {
+    result[runtime::kLeftOutNames.at(index)] = runtime::totals().left_out.at(index);
+  }
+  return result;
+}
+
+py::list left_out_texts() {
+  py::list result;
+  for (const std::string& sentence : runtime::left_out_texts()) {
+    result.append(sentence);
+  }
+  return result;
 }
 
 // --- for tests of stitching
@@ -282,6 +301,10 @@ py::list events_stop() {
 
 void install_main_hook(const py::object& callback) { runtime::install_main_hook(Ref::create(callback.ptr())); }
 
+void install_exec_hook(const py::object& callback) {
+  guarded([&] { return runtime::install_exec_hook(Ref::create(callback.ptr())), 0; });
+}
+
 bool has_frame_hook() { return interp::has_hook(); }
 
 bool in_main_interpreter() { return PyInterpreterState_Get() == PyInterpreterState_Main(); }
@@ -316,6 +339,13 @@ py::object replay_recording(const Recording& recording, const py::tuple& args, c
   return guarded([&] { return owned(Ref::steal(recording.replay(args.ptr(), kwargs.ptr()))); });
 }
 
+py::object refuse_to_pickle(const Recording& /*recording*/) {
+  PyErr_SetString(PyExc_TypeError,
+                  "a recording cannot be pickled: it belongs to the code and the objects of this process");
+  py::throw_error_already_set();
+  return {};
+}
+
 py::object record(const py::object& function, const py::tuple& args, const py::dict& kwargs) {
   return guarded([&] {
     function_of(function);
@@ -343,6 +373,7 @@ void export_engine() {
       .def_readonly("recording_seconds", &Recording::recording_seconds)
       .def_readonly("synthesis_seconds", &Recording::synthesis_seconds)
       .def("explain", &Recording::explain)
+      .def("__reduce__", refuse_to_pickle)
       .def("replay", replay_recording);
   py::def("record", record);
   py::def("trace", trace);
@@ -363,6 +394,7 @@ void export_engine() {
   py::def("events_start", runtime::start_events);
   py::def("events_stop", events_stop);
   py::def("install_main_hook", install_main_hook);
+  py::def("install_exec_hook", install_exec_hook);
   py::def("in_main_interpreter", in_main_interpreter);
   py::def("has_frame_hook", has_frame_hook,
           "has_frame_hook() -> bool\n\nWhether each frame of the process goes "
@@ -370,6 +402,8 @@ void export_engine() {
   py::def("start_stress", start_stress);
   py::def("adopt_function", adopt_function);
   py::def("functions_seen", functions_seen);
+  py::def("left_out", left_out);
+  py::def("left_out_texts", left_out_texts);
   py::def("executors_of", executors_of);
   py::def("fail_at", fail_at);
 }

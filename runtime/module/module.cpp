@@ -1,11 +1,31 @@
 // tagalong._core: everything that C++ gives to the Python package.
 #include <boost/python.hpp>
 
+#include "rewriter/interp/ref.h"
 #include "runtime/module/exports.h"
 
-BOOST_PYTHON_MODULE(_core) {
+namespace {
+
+void fill_module() {
   tagalong::export_rewriter();
   tagalong::export_arrays();
   tagalong::export_engine();
   tagalong::export_specialize();
+}
+
+}  // namespace
+
+// As BOOST_PYTHON_MODULE has it, which cannot refuse: in a sub-interpreter nothing may be registered, since that is for
+// all interpreters, and code objects carry what is known of them at a place that each interpreter numbers for itself.
+extern "C" BOOST_SYMBOL_EXPORT PyObject* PyInit__core() {  // NOLINT(bugprone-reserved-identifier): the protocol's name
+  using tagalong::Ref;
+  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+    const Ref text =
+        Ref::steal(PyUnicode_FromString("tagalong works in the main interpreter; this is a sub-interpreter"));
+    const Ref name = Ref::steal(PyUnicode_FromString("tagalong._core"));
+    return PyErr_SetImportError(text.get(), name.get(), nullptr);
+  }
+  static PyModuleDef definition = {
+      PyModuleDef_HEAD_INIT, "_core", nullptr, -1, nullptr, nullptr, nullptr, nullptr, nullptr};
+  return boost::python::detail::init_module(definition, fill_module);
 }

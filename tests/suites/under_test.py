@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 INSTALLED = ROOT / ".venv/lib/python3.11/site-packages"
-BESIDE = ("_tagalong_autostart.py", "tagalong_autostart.pth")
+BESIDE = ("_tagalong_autostart.py", "_tagalong_command.py", "tagalong_autostart.pth")
 
 
 def package() -> Path:

@@ -77,6 +77,12 @@ def test_dis_with_a_call(run_python: RunPython, program: str) -> None:
     ]
 
 
+def test_dis_says_what_the_call_raised(run_python: RunPython, program: str) -> None:
+    done = run_python("-m", "tagalong", "dis", "--call", "None", f"{program}:double")
+    assert done.returncode == 0, done.stderr
+    assert "---- raised\nTypeError: unsupported operand" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -85,6 +91,14 @@ def test_dis_with_a_call(run_python: RunPython, program: str) -> None:
         (["program.py:triple"], "dis: program.py: module 'program' has no attribute 'triple'"),
         (["program.py:sys"], "dis: sys is not a Python function, but module"),
         (["--call", "1 +", "program.py:double"], "dis: --call '1 +': SyntaxError: "),
+        (
+            ["--call", "1, 2", "program.py:double"],
+            "dis: --call '1, 2': TypeError: too many positional arguments",
+        ),
+        (
+            ["--call", "wrong=1", "program.py:double"],
+            "dis: --call 'wrong=1': TypeError: missing a required argument",
+        ),
     ],
 )
 def test_dis_refuses_clearly(run_python: RunPython, program: str, arguments: list[str], message: str) -> None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 import doctest
 import functools
 import importlib.metadata
+import pickle
 import re
+import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tagalong
+from tagalong import guards
 from tagalong._values import copied, describe, differences
 
 
@@ -22,7 +27,7 @@ def test_what_is_installed() -> None:
     assert any(file.startswith(f"tagalong/_core.{suffix}") and file.endswith(".so") for file in files)
     assert {"tagalong/__init__.py", "tagalong/_core.pyi", "tagalong/py.typed"} <= files
     assert "tagalong/include/tagalong/tagalong.h" in files
-    assert {"tagalong_autostart.pth", "_tagalong_autostart.py"} <= files
+    assert {"tagalong_autostart.pth", "_tagalong_autostart.py", "_tagalong_command.py"} <= files
     assert importlib.metadata.version("tagalong") == tagalong.__version__
 
 
@@ -265,6 +270,51 @@ def test_copies_keep_layout_and_shared_memory() -> None:
 def test_descriptions_tell_apart(one: object, two: object) -> None:
     assert differences(describe(one), describe(two), "value")
     assert not differences(describe(one), describe(one), "value")
+
+
+def test_recordings_are_not_pickled() -> None:
+    recording = tagalong.record(len_of, [1, 2])
+    for make in (pickle.dumps, copy.deepcopy):
+        with pytest.raises(
+            TypeError, match="^a Recording cannot be pickled: it belongs to the code and the objects"
+        ):
+            make(recording)
+        with pytest.raises(TypeError, match="^a recording cannot be pickled"):
+            make(recording._core)
+    twin = copy.copy(recording)
+    assert (twin.graph, twin.replay([1, 2, 3])) == (recording.graph, 3)
+    assert pickle.loads(pickle.dumps([recording.result, recording.graph, recording.guards]))[0] == 2
+
+
+def len_of(items):
+    return len(items)
+
+
+def test_type_checkers(root: Path, tmp_path: Path) -> None:
+    """What the documentation shows has types, and what is not there is an error."""
+    documented = re.search(r"^    class Workday.*?(?=^\S)", guards.__doc__ or "", re.MULTILINE | re.DOTALL)
+    assert documented
+    readme = re.search(
+        r"^>>> class Even.*?(?=^>>> )", (root / "README.md").read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert readme
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from datetime import date\nfrom typing import Any\nimport tagalong\nfrom tagalong import guards\n"
+        + textwrap.dedent(documented[0])
+        + re.sub(r"^(>>> |\.\.\. )", "", readme[0], flags=re.MULTILINE)
+        + "@tagalong.trace\ndef f(x: int) -> int:\n    return x\n"
+        "tagalong.specialize(f, lambda x: 3, [Workday(), Even(), guards.ArgType(0, int)])\n"
+        "guards.Globals('f').check()\n"
+        "tagalong.nope\n"
+        "tagalong.stats(f).nope\n"
+    )
+    command = [sys.executable, "-m", "mypy", "--strict", f"--cache-dir={tmp_path}", program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3 and lines[2].startswith("Found 2 errors"), done.stdout + done.stderr
+    assert lines[0].endswith('error: Module has no attribute "nope"  [attr-defined]')
+    assert lines[1].endswith('error: "Stats" has no attribute "nope"  [attr-defined]')
 
 
 @pytest.mark.own_stack

@@ -21,11 +21,20 @@ if _sys.implementation.name != "cpython" or _sys.version_info[:2] != (3, 11):
         f"{_sys.version_info.major}.{_sys.version_info.minor}"
     )
 
-from tagalong import _core as _core
+try:
+    from tagalong import _core as _core
+except ImportError as _error:
+    if _error.name == "tagalong._core":
+        raise  # a sub-interpreter
+    raise ImportError(
+        f"tagalong's library cannot be loaded: {_error}", name="tagalong", path=_error.path
+    ) from None
 
 if not _core.in_main_interpreter():
-    # Code objects carry what is known of them at a place that each interpreter numbers for itself.
-    raise ImportError("tagalong works in the main interpreter; this is a sub-interpreter", name="tagalong")
+    # The main interpreter's module, as CPython hands it on.
+    raise ImportError(
+        "tagalong works in the main interpreter; this is a sub-interpreter", name="tagalong._core"
+    )
 
 from tagalong import options
 from tagalong._core import GuardFailed, RecordedGraph
@@ -49,17 +58,19 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> object:
-    is_module = name in ("guards", "rewriter", "testing")
-    if not is_module and name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module  # not before: importing a module of the package asks, too
+if not TYPE_CHECKING:  # type checkers would take it that every name is there
 
-    if is_module:
-        return import_module(f"tagalong.{name}")
-    value = getattr(import_module(f"tagalong.{_LATER[name]}"), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> object:
+        is_module = name in ("guards", "rewriter", "testing")
+        if not is_module and name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module  # not before: importing a module of the package asks, too
+
+        if is_module:
+            return import_module(f"tagalong.{name}")
+        value = getattr(import_module(f"tagalong.{_LATER[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
@@ -92,4 +103,10 @@ __all__ = [
     "untrace",
 ]
 
-_apply(options.from_environment())
+_settings = options.from_environment()
+_apply(_settings)
+if _settings.mode is not options.Mode.OFF and "_tagalong_autostart" not in _sys.modules:
+    # The start file was not read: it lies where Python does not look for such files.
+    from tagalong._late import start as _start_late
+
+    _start_late(_settings)

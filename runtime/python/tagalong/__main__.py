@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import functools
 import importlib.util
+import inspect
 import os
 import platform
+import site
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -62,6 +64,28 @@ def _add_program(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="…", help="arguments of the program")
 
 
+START_FILE = "tagalong_autostart.pth"
+
+# Where that file is not read: the interpreter's own way to a script or a module, as near as a program can come.
+_RUN = """
+import sys
+import _tagalong_autostart
+import runpy
+is_module, *sys.argv = sys.argv[1:]
+if is_module == "1":
+    runpy._run_module_as_main(sys.argv[0])
+else:
+    import os
+    sys.path[0] = os.path.dirname(os.path.realpath(sys.argv[0]))
+    runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def _start_file_is_read() -> bool:
+    folders = [*site.getsitepackages(), *([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])]
+    return any(Path(folder, START_FILE).exists() for folder in folders)
+
+
 def _run(arguments: argparse.Namespace, **variables: str) -> int:
     environment = options.environment_of(arguments)
     if arguments.command == "explain" or getattr(arguments, "mode", None) is None:
@@ -69,6 +93,8 @@ def _run(arguments: argparse.Namespace, **variables: str) -> int:
     environment |= variables
     # Another process, so that the program sees exactly what it would see without us.
     switch = ["-m"] if arguments.module else []
+    if not _start_file_is_read():
+        switch = ["-c", _RUN, "1" if arguments.module else "0"]
     command = [sys.executable, *switch, arguments.program, *arguments.arguments]
     sys.stdout.flush()
     os.execve(sys.executable, command, environment)
@@ -97,6 +123,13 @@ def _load(target: str) -> tuple[FunctionType, dict[str, Any]]:
     if not isinstance(found, FunctionType):
         raise SystemExit(f"dis: {name} is not a Python function, but {type(found).__name__}")
     return found, vars(module)
+
+
+def _bare(function: FunctionType) -> inspect.Signature:
+    """What the function's code takes, whatever it says of itself (`__wrapped__`, `__signature__`)."""
+    bare = FunctionType(function.__code__, {}, function.__name__, function.__defaults__, function.__closure__)
+    bare.__kwdefaults__ = function.__kwdefaults__
+    return inspect.signature(bare)
 
 
 def _section(title: str, text: str) -> None:
@@ -130,6 +163,7 @@ def _dis(arguments: argparse.Namespace) -> int:
 
     try:
         args, kwargs = eval(f"__collect({arguments.call})", names | {"__collect": collect})
+        _bare(function).bind(*args, **kwargs)
     except Exception as error:
         raise SystemExit(f"dis: --call {arguments.call!r}: {type(error).__name__}: {error}") from None
     recording = record(function, *args, **kwargs)
@@ -140,6 +174,8 @@ def _dis(arguments: argparse.Namespace) -> int:
     _section("guards", "\n".join(recording.guards))
     if recording.stop_reason is not None:
         _section("stopped", recording.stop_reason)
+    if recording.exception is not None:
+        _section("raised", f"{type(recording.exception).__name__}: {recording.exception}")
     return 0
 
 
@@ -147,15 +183,24 @@ def _info(arguments: argparse.Namespace) -> int:
     if arguments.markdown:
         print(options.documentation(), end="")
         return 0
-    import numpy
-
     import tagalong
 
+    try:
+        import numpy
+    except ImportError as error:
+        of_numpy = f"no NumPy ({error})".partition("\n")[0]
+    else:
+        of_numpy = f"NumPy {numpy.__version__}"
     print(f"tagalong {tagalong.__version__}")
-    print(f"{platform.python_implementation()} {platform.python_version()}, NumPy {numpy.__version__}")
+    print(f"{platform.python_implementation()} {platform.python_version()}, {of_numpy}")
+    if not _start_file_is_read():
+        print(
+            f"{START_FILE} is in no folder where Python looks for such files: TAGALONG=1 alone traces nothing,"
+        )
+        print("`python -m tagalong run` does")
     print()
     for option in options.TABLE:
-        text = os.environ.get(option.variable)
+        text = options.process_environment().get(option.variable)
         origin = "default" if text is None else "environment"
         value = option.default if text is None else text
         print(f"{option.variable:17} {value!r:12} {origin:12} {option.help}")

@@ -1,8 +1,9 @@
-"""Tracing of an unmodified program: the code of the user's modules is changed as it is imported.
+"""Tracing of an unmodified program: the code of the user's modules is changed as it is executed.
 
-A finder stands before the others and asks them; where they find a source module that is to be traced, its loader gets
-a `get_code` of its own. What the loader reads from and writes to `.pyc` files stays the original code. The main
-module's code is changed when its frame starts.
+Whatever finds, loads, rewrites or compiles it: a module's body, a cell of a notebook, or the script that another tool
+runs is executed by `exec` or `eval`, and these show us the code object first (`runtime/exec_hook.h`). What loaders
+read from and write to `.pyc` files stays the original code. The code of a script that the interpreter itself runs is
+changed when its frame starts.
 """
 
 from __future__ import annotations
@@ -12,108 +13,95 @@ import gc
 import os
 import sys
 
-# importlib.machinery has them from there; the interpreter has it from its start, importlib takes long to load.
-from _frozen_importlib_external import SourceFileLoader, SourcelessFileLoader
+# importlib.machinery has it from there; the interpreter has it from its start, importlib takes long to load.
+from _frozen_importlib import ModuleSpec
 
 from tagalong import _core
+from tagalong._core import rewriter_RewriteError as RewriteError
 from tagalong._select import Selection, main_name, our_paths
 from tagalong.options import Mode, Settings
 
 TYPE_CHECKING = False  # as in options.py
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from importlib.machinery import ModuleSpec
-    from types import CodeType, ModuleType
-    from typing import Any, TypeVar
+    from collections.abc import Callable
+    from types import CodeType
 
-    F = TypeVar("F", bound=Callable[..., Any])
     Change = Callable[[CodeType], CodeType]
+    ChangeExecuted = Callable[[CodeType, object, object, object], CodeType]
 
 
-def _of_importlib(function: F) -> F:
-    """In a traceback and for warnings the frames of such a function are importlib's own: they are left out as those
-    around them are.
-    """
-    function.__code__ = function.__code__.replace(co_filename="<frozen importlib._bootstrap_external>")
-    return function
+def _change_main(change: Change, selection: Selection) -> Change:
+    def change_main(code: CodeType) -> CodeType:
+        return change(code) if selection.wants(main_name(), code.co_filename) else code
+
+    return change_main
 
 
-class Finder:
-    """Finds nothing itself: changes the loaders of what the finders behind it find."""
-
-    def __init__(self, selection: Selection, change: Change) -> None:
-        self._selection = selection
-        self._change = change
-        self.changed: list[CodeType] = []
-
-    @_of_importlib
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """The finder protocol of `sys.meta_path`."""
-        spec: ModuleSpec | None = None
-        for finder in sys.meta_path:
-            find = None if finder is self else getattr(finder, "find_spec", None)
-            if find is not None:
-                spec = find(name, path, target)
-                if spec is not None:
-                    break
-        if spec is None:
-            return None
-        loader = spec.loader
-        # Loaders of other kinds (zip archives, editable installs with their own machinery) are left as they are.
-        if isinstance(loader, (SourceFileLoader, SourcelessFileLoader)) and self._selection.wants(
-            name, spec.origin
+def _change_executed(change: Change, selection: Selection) -> ChangeExecuted:
+    def change_executed(code: CodeType, name: object, spec: object, file: object) -> CodeType:
+        """`name`, `spec` and `file` are what the namespace has under these names, and may be anything."""
+        found = spec if type(spec) is ModuleSpec else None
+        if found is not None and name == "__main__":
+            name = found.name  # with `python -m package.module` the real one
+        source: str | None = code.co_filename
+        if found is not None and type(found.origin) is str and found.origin.endswith(".pyc"):
+            source = found.origin  # the code has the name of a file that was compiled elsewhere
+        elif code.co_filename.startswith("<") and type(file) is str:
+            source = file  # a cell, a doctest: the user's own where the module is
+        if code.co_filename.startswith("<frozen ") or not selection.wants(
+            name if type(name) is str else "", source
         ):
-            self._hook(loader)
-        return spec
-
-    def _hook(self, loader: SourceFileLoader | SourcelessFileLoader) -> None:
-        inherited = loader.get_code
-
-        @_of_importlib
-        def get_code(fullname: str) -> CodeType | None:
-            code = inherited(fullname)
-            return None if code is None else self.apply(code)
-
-        loader.get_code = get_code  # type: ignore[method-assign]
-
-    @_of_importlib
-    def apply(self, code: CodeType) -> CodeType:
-        """The traced form of a module's code; code that already has it is left alone."""
-        if any(code is known for known in self.changed):
             return code
-        changed = self._change(code)
-        self.changed.append(changed)
-        return changed
+        try:
+            return change(code)
+        except RewriteError:  # damaged code runs as it is, as far as it gets
+            return code
+
+    return change_executed
 
 
-def _change_main(finder: Finder, selection: Selection) -> Change:
-    def change(code: CodeType) -> CodeType:
-        return finder.apply(code) if selection.wants(main_name(), code.co_filename) else code
-
-    return change
+def _is_part_of_file(code: CodeType) -> bool:
+    """Whether the code is something else than its file says: a part of it, or what a tool has made of it."""
+    try:
+        with open(code.co_filename, "rb") as file:  # noqa: PTH123 - a path from a code object, read as it is
+            return compile(file.read(), code.co_filename, "exec", dont_inherit=True) != code
+    except (OSError, SyntaxError, ValueError):
+        return False
 
 
 def _change_module(mode: Mode) -> Change:
     if mode is Mode.COMPARE:
         from tagalong import _watch  # brings NumPy along, which a traced program may not need
 
-        return _watch.start()
+        watch = _watch.start()
+
+        def change(code: CodeType) -> CodeType:
+            if not _is_part_of_file(code):
+                return watch(code)
+            print(
+                f"tagalong: compare: not as in the source, not compared: {code.co_filename}", file=sys.stderr
+            )
+            return code
+
+        return change
     return _core.wrap_module_code
 
 
-def start(settings: Settings) -> None:
-    """Makes the process trace what `settings` select, from now on. Does nothing when the mode is off."""
+def start(settings: Settings, main_is_to_come: bool) -> None:
+    """Makes the process trace what `settings` select, from now on. Does nothing when the mode is off.
+
+    `main_is_to_come`: whether the main module has not begun to run. Who waits for it in vain slows down every call.
+    """
     if settings.mode is Mode.OFF:
         return
     if settings.stress:
         stress()
     else:
         selection = Selection(settings)
-        finder = Finder(selection, _change_module(settings.mode))
-        sys.meta_path.insert(0, finder)
-        _core.install_main_hook(_change_main(finder, selection))
+        change = _change_module(settings.mode)
+        _core.install_exec_hook(_change_executed(change, selection))
+        if main_is_to_come:
+            _core.install_main_hook(_change_main(change, selection))
         if settings.mode is Mode.TRACE:
             _core.keep_freed_memory()
     if settings.report:
@@ -147,10 +135,14 @@ def summarise(file: str) -> None:
         "arguments": sys.orig_argv,
         "functions_recorded": recorded,
         "functions_replayed": replayed,
+        "left_out": _core.left_out(),
         **counts,
     }
-    with open(file, "ab", buffering=0) as stream:  # noqa: PTH123 - pathlib is slow to load
-        stream.write(json.dumps(line).encode() + b"\n")
+    try:
+        with open(file, "ab", buffering=0) as stream:  # noqa: PTH123 - pathlib is slow to load
+            stream.write(json.dumps(line).encode() + b"\n")
+    except OSError as error:
+        print(f"tagalong: TAGALONG_SUMMARY: cannot write {file!r}: {error.strerror}", file=sys.stderr)
 
 
 def report() -> None:
@@ -159,6 +151,8 @@ def report() -> None:
     stops, limits = counts.pop("stops"), counts.pop("limits")
     line = ", ".join(f"{name} {number}" for name, number in counts.items())
     print(f"tagalong: {line}", file=sys.stderr)
+    for sentence in _core.left_out_texts():
+        print(f"tagalong: {sentence}", file=sys.stderr)
     for reason, number in sorted(stops.items(), key=lambda stop: (-stop[1], stop[0])):
         print(f"tagalong: stopped {number} times: {reason}", file=sys.stderr)
     for name, number in sorted(limits.items(), key=lambda limit: (-limit[1], limit[0])):

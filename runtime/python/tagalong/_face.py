@@ -145,6 +145,17 @@ class Recording:
         """
         return self._core.replay(args, kwargs)
 
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        raise TypeError(
+            "a Recording cannot be pickled: it belongs to the code and the objects of this process; "
+            "its `result`, `graph` and `guards` can be"
+        )
+
+    def __copy__(self) -> Recording:
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self))
+        return twin
+
     def __repr__(self) -> str:
         ended = "" if self.stop_reason is None else f", stopped: {self.stop_reason}"
         raised = "" if self.exception is None else f", raised {type(self.exception).__name__}"
@@ -234,10 +245,13 @@ def stats(f: Callable[..., Any] | CodeType | None = None, /) -> Stats:
 def explain(f: Callable[..., Any] | CodeType | None = None, /) -> str:
     """Why a function recorded, hit, missed, left or gave up, with source lines and values; without one, all of them.
 
-    Of a function the specialisations that were made by hand come first, in the order in which a call asks them, and how
+    Without a function it begins with how many calls ran as written although their functions are traced, and why. Of a
+    function the specialisations that were made by hand come first, in the order in which a call asks them, and how
     many calls each of them has answered. Raises TypeError when `f` is neither a Python function nor a code object.
     """
-    if f is None or isinstance(f, CodeType):
+    if f is None:
+        return "".join(f"{sentence}\n" for sentence in _core.left_out_texts()) + _core.explain(None)
+    if isinstance(f, CodeType):
         return _core.explain(f)
     function = python_function("explain", f)
     lines = [

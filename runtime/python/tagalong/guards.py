@@ -7,7 +7,7 @@
 A guard of your own is a subclass of `Guard`:
 
     class Workday(guards.Guard):
-        def check(self, args, kwargs):
+        def check(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> guards.Answer:
             return guards.Answer.USE if date.today().weekday() < 5 else guards.Answer.NOT_NOW
 
 Arguments are named by their place among the positional ones or by the name of their parameter. The ready guards run no

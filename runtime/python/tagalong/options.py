@@ -9,6 +9,7 @@ variable, the value and what is allowed.
 from __future__ import annotations
 
 import os
+import sys
 
 TYPE_CHECKING = False  # as typing has it, which takes longer to load than all of this
 if TYPE_CHECKING:
@@ -329,13 +330,18 @@ if [*Settings.__annotations__] != [option.name for option in TABLE]:
     raise AssertionError("the attributes of Settings are not the rows of the options table")
 
 
+def process_environment() -> Mapping[str, str]:
+    """The variables of the process as far as they count: none with `python -E` and `-I`, as for Python's own."""
+    return {} if sys.flags.ignore_environment else os.environ
+
+
 def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
-    """Reads all options from `environment` (default: the process's).
+    """Reads all options from `environment` (default: the process's, which `python -E` and `-I` ignore).
 
     Raises `OptionError` for a bad value, and for a variable that begins with TAGALONG_ and is in no row: most likely a
     slip of the pen that would otherwise go unnoticed.
     """
-    environment = os.environ if environment is None else environment
+    environment = process_environment() if environment is None else environment
     variables = [option.variable for option in TABLE]
     for variable in environment:
         if variable.startswith("TAGALONG_") and variable not in variables:

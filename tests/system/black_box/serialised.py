@@ -5,6 +5,7 @@ import copyreg
 import hashlib
 import io
 import marshal
+import os
 import pickle
 import sys
 
@@ -47,7 +48,8 @@ def numbers(n):
 
 
 def shown(name, data, is_always_the_same=True):
-    assert b"tagalong" not in data.lower() and b"_core" not in data, name
+    others = data.replace(os.fsencode(__file__), b"").lower()  # a clone may have our name
+    assert b"tagalong" not in others and b"_core" not in others, name
     print(name, len(data), hashlib.sha256(data).hexdigest()[:16] if is_always_the_same else "")
 
 

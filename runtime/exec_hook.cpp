@@ -1,0 +1,152 @@
+#include "runtime/exec_hook.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "rewriter/code.h"
+#include "rewriter/interp/code_link.h"
+#include "rewriter/interp/code_object.h"
+#include "rewriter/interp/dicts.h"
+#include "rewriter/interp/errors.h"
+#include "rewriter/interp/executed.h"
+#include "rewriter/interp/frames.h"
+
+namespace tagalong::runtime {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What is kept with a code object: how often it has been executed changed, or that it is left as written.
+constexpr int kAsWritten = -1;
+constexpr int kMostChanges = 4;
+// A run that takes so many times as long as the change before it is worth another change.
+constexpr int kWorthwhile = 20;
+
+Ref& callback_slot() {
+  static auto* slot = new Ref();
+  return *slot;
+}
+
+thread_local const PyCodeObject* t_changed = nullptr;
+
+bool has_loop(PyCodeObject* code) {
+  return std::ranges::any_of(interp::code_units(code), [](std::uint16_t unit) {
+    constexpr unsigned kOpcode = 0xFF;
+    const rewriter::OpcodeInfo& own = rewriter::info(static_cast<std::uint8_t>(unit & kOpcode));
+    return own.base != 0 && rewriter::info(own.base).backward();
+  });
+}
+
+bool makes_code(PyCodeObject* code) {
+  PyObject* constants = code->co_consts;
+  for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(constants); ++index) {
+    if (PyCode_Check(PyTuple_GET_ITEM(constants, index))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// A function's body (`exec(f.__code__)`) is not a namespace's; what is derived already has been changed.
+bool is_to_be_shown(PyCodeObject* code) {
+  return (code->co_flags & (CO_OPTIMIZED | CO_NEWLOCALS)) == 0 && code->co_nfreevars == 0 &&
+         interp::shown_of(code) == code && interp::original_constants(code) == code->co_consts &&
+         (makes_code(code) || has_loop(code));
+}
+
+Ref value_of(PyObject* globals, const char* name) {
+  const Ref key = Ref::steal(PyUnicode_InternFromString(name));
+  if (!key) {
+    throw PythonError();
+  }
+  PyObject* value = interp::find_quietly(globals, key.get());
+  return Ref::create(value == nullptr ? Py_None : value);
+}
+
+// Null with an exception set.
+Ref ask(PyCodeObject* code, PyObject* globals) {
+  const Ref callback = callback_slot();
+  try {
+    const Ref name = value_of(globals, "__name__");
+    const Ref spec = value_of(globals, "__spec__");
+    const Ref file = value_of(globals, "__file__");
+    return Ref::steal(PyObject_CallFunctionObjArgs(callback.get(), reinterpret_cast<PyObject*>(code), name.get(),
+                                                   spec.get(), file.get(), nullptr));
+  } catch (const PythonError&) {
+    return {};
+  }
+}
+
+// Whether the exception that is set is none of the program's, and it does not miss it.
+bool is_ours() {
+  return PyErr_ExceptionMatches(PyExc_MemoryError) != 0 || PyErr_ExceptionMatches(PyExc_RecursionError) != 0 ||
+         PyErr_ExceptionMatches(PyExc_SystemError) != 0;
+}
+
+// What is to run in the place of `code`, which may be itself; null with an exception set.
+CodeRef changed(PyCodeObject* code, PyObject* globals) {
+  PyThreadState* thread = interp::thread_state();
+  PyThreadState_EnterTracing(thread);
+  const Ref answer = ask(code, globals);
+  PyThreadState_LeaveTracing(thread);
+  if (answer) {
+    return CodeRef::create(PyCode_Check(answer.get()) ? reinterpret_cast<PyCodeObject*>(answer.get()) : code);
+  }
+  if (is_ours()) {
+    PyErr_Clear();
+    return CodeRef::create(code);
+  }
+  // A signal handler has raised it, or Ctrl-C: as if it had come just before.
+  PyObject* type = nullptr;
+  PyObject* value = nullptr;
+  PyObject* traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  Py_XDECREF(traceback);
+  if (value != nullptr && PyExceptionInstance_Check(value)) {
+    PyException_SetTraceback(value, Py_None);
+  }
+  PyErr_Restore(type, value, nullptr);
+  return {};
+}
+
+PyObject* handle(const interp::Execution& execution) {
+  PyCodeObject* code = execution.code();
+  const int mark = interp::execution_mark(code);
+  PyObject* globals = execution.globals();
+  if (mark == kAsWritten || globals == nullptr || !PyDict_Check(globals)) {
+    return execution.run(code);
+  }
+  if (!is_to_be_shown(code)) {
+    interp::set_execution_mark(code, kAsWritten);
+    return execution.run(code);
+  }
+  const Clock::time_point asked = Clock::now();
+  const CodeRef instead = changed(code, globals);
+  if (!instead) {
+    return nullptr;
+  }
+  if (instead.get() == code) {
+    interp::set_execution_mark(code, kAsWritten);
+    return execution.run(code);
+  }
+  const Clock::time_point started = Clock::now();
+  const PyCodeObject* outer = std::exchange(t_changed, instead.get());
+  PyObject* result = execution.run(instead.get());
+  t_changed = outer;
+  const bool is_worth_it = Clock::now() - started >= kWorthwhile * (started - asked);
+  interp::set_execution_mark(code,
+                             mark + 1 < kMostChanges || is_worth_it ? std::min(mark + 1, kMostChanges) : kAsWritten);
+  return result;
+}
+
+}  // namespace
+
+void install_exec_hook(const Ref& callback) {
+  callback_slot() = callback;
+  interp::watch_executions(handle);
+}
+
+bool is_changed_execution(const PyCodeObject* code) { return code == t_changed; }
+
+}  // namespace tagalong::runtime

@@ -1,0 +1,12 @@
+"""The command `tagalong`. It stands beside the package, so that it can say that the package does not load."""
+
+import sys
+
+
+def main() -> int:
+    try:
+        from tagalong.__main__ import main as inner
+    except (ImportError, ValueError) as error:  # ValueError: a bad option
+        print(f"tagalong: {error}", file=sys.stderr)
+        return 2
+    return inner()
