@@ -60,6 +60,7 @@ class Finder:
                     break
         if spec is None:
             return None
+        self._selection.lift_opacity(name, spec)
         loader = spec.loader
         # Loaders of other kinds (zip archives, editable installs with their own machinery) are left as they are.
         if isinstance(loader, (SourceFileLoader, SourcelessFileLoader)) and self._selection.wants(
@@ -112,6 +113,8 @@ def start(settings: Settings) -> None:
     else:
         selection = Selection(settings)
         finder = Finder(selection, _change_module(settings.mode))
+        for name, module in [*sys.modules.items()] if settings.include else ():
+            selection.lift_opacity(name, getattr(module, "__spec__", None))
         sys.meta_path.insert(0, finder)
         _core.install_main_hook(_change_main(finder, selection))
         if settings.mode is Mode.TRACE:
