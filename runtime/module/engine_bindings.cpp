@@ -18,6 +18,7 @@
 #include "rewriter/interp/eval_hook.h"
 #include "rewriter/interp/foreign_eval.h"
 #include "runtime/anchor.h"
+#include "runtime/comparing.h"
 #include "runtime/events.h"
 #include "runtime/graph_object.h"
 #include "runtime/main_hook.h"
@@ -309,6 +310,10 @@ py::list events_stop() {
 
 void install_main_hook(const py::object& callback) { runtime::install_main_hook(Ref::create(callback.ptr())); }
 
+void start_comparing(const py::object& tell, const py::object& compare) {
+  runtime::start_comparing(Ref::create(tell.ptr()), Ref::create(compare.ptr()));
+}
+
 bool has_frame_hook() { return interp::has_hook(); }
 
 bool in_main_interpreter() { return PyInterpreterState_Get() == PyInterpreterState_Main(); }
@@ -395,6 +400,7 @@ void export_engine() {
   py::def("has_frame_hook", has_frame_hook,
           "has_frame_hook() -> bool\n\nWhether each frame of the process goes "
           "through us at the moment, as while something is recorded.");
+  py::def("start_comparing", start_comparing);
   py::def("start_stress", start_stress);
   py::def("adopt_function", adopt_function);
   py::def("functions_seen", functions_seen);
