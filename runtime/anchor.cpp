@@ -14,6 +14,7 @@
 #include "rewriter/interp/landing.h"
 #include "rewriter/interp/once.h"
 #include "rewriter/interp/requests.h"
+#include "runtime/comparing.h"
 #include "runtime/options.h"
 #include "runtime/spending.h"
 #include "runtime/worth.h"
@@ -67,7 +68,7 @@ void note_left_out(PyThreadState* thread, Counters& counters) {
 
 // A replay takes C stack where a call from bytecode to bytecode takes none.
 bool is_too_deep(CodeRecord& record) {
-  const bool is_reached = !interp::has_c_stack(options().limits.stack);
+  const bool is_reached = !interp::has_c_stack(record.limits().stack);
   if (is_reached) [[unlikely]] {
     count_limit(record.counters, replay::Limit::k_stack);
   }
@@ -143,8 +144,8 @@ class Chain final : private replay::Stitcher {
       run.names = interp::names_of(frame_);
       run.root_units = &record_.shown;
       run.stitcher = record_.is_stitched() ? this : nullptr;
-      run.grow_after = static_cast<std::uint32_t>(options().limits.grow_after);
-      run.native_after = static_cast<std::uint32_t>(options().limits.native_after);
+      run.grow_after = static_cast<std::uint32_t>(record_.limits().grow_after);
+      run.native_after = static_cast<std::uint32_t>(record_.limits().native_after);
       event_ = event;
       worth_ = 0;
       stitches_ = 0;
@@ -303,6 +304,10 @@ PyObject* anchor_next(PyObject* self) {
       return nullptr;
     }
     expect(Pending::Kind::kPutBack, frame, entry, place.place.depth);
+  } else if (!place.executors.empty() && runs_as_written()) {
+    if (!std::exchange(record.has_missed, false)) {
+      return nullptr;
+    }
   } else if (!place.executors.empty()) {
     if (entry == 0) {
       // The stub has no line: whoever looks from outside, such as a sampler, finds the frame at its beginning.
@@ -355,10 +360,12 @@ PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor
     recorder::Session::Start start{record.decoded_ref(), static_cast<int>(entry), record.home, anchor,
                                    record.keeps_recording_code && options().every_hook};
     const bool is_known = entry < record.decoded().entries.size();
-    if (!is_known) {
+    if (is_known) {
+      start.known = record.known_recording_code;
+    } else {
       start.elsewhere = place;
     }
-    const recorder::RecordingCode& recording = recorder::Session::start(thread, frame, start, record, options().limits);
+    const recorder::RecordingCode& recording = recorder::Session::start(thread, frame, start, record, record.limits());
     record.recording.push_back(interp::stack_of(thread));
     interp::redirect(frame, recording.code.get(), is_known ? recording.start_pads[entry] : recording.start_pad, depth);
   } catch (const std::exception&) {

@@ -90,8 +90,10 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   // And the frame that has come there elsewhere goes on in the original code. False: as written, and no other one asks.
   bool lets_go_of(interp::Frame* frame, std::size_t entry);
   void revive();
-  // Somebody wants it to be recorded, whatever that costs.
-  void ask_for() { is_asked_for_ = true; }
+  // The program has named it: it is recorded whatever that costs, and unless it `retires`, replayed whether that pays
+  // or not. `own`: limits that hold for it instead of those of the process.
+  void ask_for(bool retires = false, const std::optional<recorder::Limits>& own = std::nullopt);
+  [[nodiscard]] const recorder::Limits& limits() const { return *limits_; }
   // Code that makes functions of this one: the constant that it makes them of, and the one that takes its place while
   // this one is retired.
   void add_maker(const CodeRef& code, std::size_t used, std::size_t spare);
@@ -102,6 +104,10 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   [[nodiscard]] std::size_t executor_count() const;
   // Of all entries.
   [[nodiscard]] std::vector<replay::Executor*> executors() const;
+
+  // --- of the compare mode (comparing.h)
+  std::uint64_t calls_seen = 0;
+  bool has_missed = false;  // a copy of the process found no graph for a call: the next one is recorded
 
   // --- filled in by whoever makes the replay code (replay_code.cpp)
   Ref replay_code;         // weak reference: it owns the anchor that owns this
@@ -114,17 +120,18 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   std::deque<Entry> entries;  // as in DecodedCode, then those of side exits
   Counters counters;
   bool keeps_recording_code = false;
-  bool records_calls = true;               // false: of a module's body, which is called once
-  CodeRef recording_code;                  // of the last recording, if kept
-  std::vector<interp::StackId> recording;  // stacks on which a recording of this code is under way
+  bool records_calls = true;                        // false: of a module's body, which is called once
+  CodeRef recording_code;                           // of the last recording, if kept
+  recorder::RecordingCodeRef known_recording_code;  // that the next recording of a loop may run
+  std::vector<interp::StackId> recording;           // stacks on which a recording of this code is under way
   double last_recording_seconds = 0;
   double last_synthesis_seconds = 0;
   recorder::Stop last_stop = recorder::Stop::kNone;
   int last_stop_line = 0;
 
  private:
-  static int limit_of_runs();
-  static bool may_retire();
+  [[nodiscard]] int limit_of_runs() const;
+  [[nodiscard]] bool may_retire() const;
   void judge();
   static bool close(Entry& entry, PyCodeObject* code);
   static void open(Entry& entry, PyCodeObject* code);
@@ -135,10 +142,12 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   void weigh_anew(const replay::Executor& executor);
   [[nodiscard]] bool records_in_vain() const;
   bool puts_off(Entry& place);
+  static void try_the_next_one();
   [[nodiscard]] bool is_of_loop(const Entry& place) const;
-  [[nodiscard]] bool is_any_put_off() const;
   static constexpr int kMostPutOff = 500;
   void count_limits(const replay::Reached& reached);
+  void keep_for_next(const recorder::RecordingCodeRef& code);
+  static inline CodeRecord* keeps_for_next_ = nullptr;  // one of all, so that little memory is kept
   void explain_entry(std::size_t index, std::string& text) const;
   // Where an executor is kept; null: it has grown or died while it was running.
   struct Place {
@@ -161,8 +170,12 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   int weighed_ = 0;
   bool is_retired_ = false;
   bool is_asked_for_ = false;
-  int put_back_ = 0;  // functions, since then
-  int let_go_ = 0;    // frames, since then
+  bool retires_ = true;
+  std::optional<recorder::Limits> own_limits_;
+  const recorder::Limits* limits_;  // its own, or those of the process
+  bool is_put_off_ = false;         // it is retired because recordings had cost enough
+  int put_back_ = 0;                // functions, since then
+  int let_go_ = 0;                  // frames, since then
   struct Maker {
     Ref code;  // weak reference
     std::size_t used;

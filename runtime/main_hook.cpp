@@ -27,9 +27,9 @@ PyObject* handle_main(PyThreadState* thread, interp::Frame* frame, int throw_fla
   const Ref callback = std::exchange(callback_slot(), Ref());
   interp::set_first_handler(nullptr);
   interp::release_hook();
+  Ref code;  // kept: while the frame is in recording code, nothing else holds its replay code
   if (!is_changed_execution(interp::code_of(frame))) {  // `python -m` executes it by exec
-    const Ref code =
-        Ref::steal(PyObject_CallOneArg(callback.get(), reinterpret_cast<PyObject*>(interp::code_of(frame))));
+    code = Ref::steal(PyObject_CallOneArg(callback.get(), reinterpret_cast<PyObject*>(interp::code_of(frame))));
     if (!code) {
       return nullptr;
     }

@@ -2,11 +2,14 @@
 
 #include <utility>
 
+#include "rewriter/interp/foreign_eval.h"
+
 namespace tagalong::interp {
 namespace {
 
 FrameHandler g_handler = nullptr;
 FrameHandler g_first = nullptr;
+FrameHandler g_observer = nullptr;
 int g_users = 0;
 bool g_suspended = false;
 bool g_lent = false;
@@ -32,7 +35,13 @@ void set_frame_handler(FrameHandler handler) { g_handler = handler; }
 
 void set_first_handler(FrameHandler handler) { g_first = handler; }
 
+void set_observer(FrameHandler handler) { g_observer = handler; }
+
 PyObject* pass_on(PyThreadState* thread, Frame* frame, int throw_flag) {
+  return (g_observer != nullptr ? g_observer : pass_to_handler)(thread, frame, throw_flag);
+}
+
+PyObject* pass_to_handler(PyThreadState* thread, Frame* frame, int throw_flag) {
   return (g_handler != nullptr ? g_handler : evaluate)(thread, frame, throw_flag);
 }
 
@@ -56,7 +65,7 @@ void release_hook() {
 }
 
 void lend_hook(PyThreadState* thread) {
-  if (g_first == nullptr) {  // that one waits for a frame of any stack
+  if (g_first == nullptr && g_observer == nullptr) {  // those wait for frames of any stack
     g_lent = true;
     apply(thread);
   }
@@ -69,6 +78,8 @@ bool take_back_hook() {
   }
   return was_lent;
 }
+
+void watch_foreign_hooks() { watch_evaluation_functions(hook); }
 
 bool has_hook() { return installed(thread_state()) == hook; }
 

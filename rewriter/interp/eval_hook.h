@@ -13,11 +13,16 @@ void set_frame_handler(FrameHandler handler);
 // One that sees each frame before that, and passes on what is not its own; null: nobody.
 void set_first_handler(FrameHandler handler);
 PyObject* pass_on(PyThreadState* thread, Frame* frame, int throw_flag);
+// One between the two, which passes on what is not its own to the handler; null: nobody.
+void set_observer(FrameHandler handler);
+PyObject* pass_to_handler(PyThreadState* thread, Frame* frame, int throw_flag);
 PyObject* evaluate(PyThreadState* thread, Frame* frame, int throw_flag);
 
 void acquire_hook();  // one more user: installed
 void release_hook();  // one user less: removed with the last
 bool has_hook();
+// See foreign_eval.h.
+void watch_foreign_hooks();
 
 // A frame has started on a stack that no user is on: as long as only such stacks run, the hook would cost them time and
 // C stack. It is removed until a user comes back, who asks whether that was so.

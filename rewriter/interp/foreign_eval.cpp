@@ -23,6 +23,7 @@ namespace {
 
 PyInterpreterState* g_interpreter = nullptr;  // the one that the engine runs in
 _PyFrameEvalFunction g_foreign = nullptr;     // installed there; null: none of others is
+_PyFrameEvalFunction g_own = nullptr;         // the engine's
 
 // A suspended frame keeps its code: an offset into it may lie on its stack.
 bool has_started(const Frame* frame) {
@@ -40,17 +41,10 @@ PyObject* evaluate_foreign(PyThreadState* thread, Frame* frame, int throw_flag) 
   return foreign(thread, frame, throw_flag);
 }
 
-bool is_ours(_PyFrameEvalFunction function) {
-  Dl_info found{};
-  Dl_info own{};
-  return dladdr(reinterpret_cast<void*>(function), &found) != 0 &&
-         dladdr(reinterpret_cast<void*>(evaluate_foreign), &own) != 0 && found.dli_fbase == own.dli_fbase;
-}
-
 // As CPython's: no function stands for its own.
 void set_evaluation(PyInterpreterState* interpreter, _PyFrameEvalFunction function) {
   const bool is_default = function == nullptr || function == _PyEval_EvalFrameDefault;
-  if (interpreter != g_interpreter || is_default || is_ours(function)) {
+  if (interpreter != g_interpreter || is_default || function == g_own) {
     interpreter->eval_frame = is_default ? nullptr : function;
     if (interpreter == g_interpreter) {
       g_foreign = nullptr;
@@ -105,7 +99,7 @@ PyObject* internal_filename() {
   return once(name, [] { return PyUnicode_InternFromString("<tagalong>"); });
 }
 
-void watch_evaluation_functions() {
+void watch_evaluation_functions(_PyFrameEvalFunction own) {
 #ifdef __x86_64__
   auto* const setter = reinterpret_cast<void*>(_PyInterpreterState_SetEvalFrameFunc);
   auto* const getter = reinterpret_cast<void*>(_PyInterpreterState_GetEvalFrameFunc);
@@ -119,6 +113,7 @@ void watch_evaluation_functions() {
   if (replace(getter, reinterpret_cast<void*>(evaluation_of)) &&
       replace(setter, reinterpret_cast<void*>(set_evaluation))) {
     g_interpreter = interpreter;
+    g_own = own;
     set_evaluation(interpreter, present);
   }
 #endif

@@ -5,13 +5,15 @@
 #pragma once
 
 #include <Python.h>
+#include <internal/pycore_frame.h>
 
 #include "rewriter/interp/ref.h"
 
 namespace tagalong::interp {
 
-// Once for the process. Does nothing where it cannot be done: on other processors, or where the system forbids it.
-void watch_evaluation_functions();
+// Once for the process, `own` being the engine's evaluation function. Does nothing where it cannot be done: on other
+// processors, or where the system forbids it.
+void watch_evaluation_functions(_PyFrameEvalFunction own);
 
 // The co_filename of code that only the engine runs; such frames are shown to no evaluation function. Null with an
 // exception set.

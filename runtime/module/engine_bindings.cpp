@@ -1,5 +1,6 @@
 // The engine's functions for the Python package (tagalong/_core.pyi says what each takes and gives).
 #include <boost/python.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,9 @@
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/eval_hook.h"
-#include "rewriter/interp/foreign_eval.h"
 #include "rewriter/interp/text.h"
 #include "runtime/anchor.h"
+#include "runtime/comparing.h"
 #include "runtime/events.h"
 #include "runtime/exec_hook.h"
 #include "runtime/graph_object.h"
@@ -82,13 +83,34 @@ void set_code(const py::object& function, const CodeRef& code) {
   }
 }
 
-py::object trace(const py::object& function) {
+// None: those of the process.
+std::optional<recorder::Limits> limits_of(const py::dict& settings) {
+  recorder::Limits limits = runtime::options().limits;
+  PyObject* name = nullptr;
+  PyObject* value = nullptr;
+  Py_ssize_t place = 0;
+  while (PyDict_Next(settings.ptr(), &place, &name, &value) != 0) {
+    const char* text = PyUnicode_AsUTF8(name);
+    const long number = text == nullptr ? -1 : PyLong_AsLong(value);
+    if (text != nullptr && PyErr_Occurred() == nullptr && !runtime::set_limit(&limits, text, number)) {
+      PyErr_Format(PyExc_ValueError, "there is no setting %s of one function", text);
+    }
+    if (PyErr_Occurred() != nullptr) {
+      py::throw_error_already_set();
+    }
+  }
+  return place == 0 ? std::nullopt : std::optional(limits);
+}
+
+py::object trace(const py::object& function, bool retire, const py::dict& settings) {
   return guarded([&] {
-    const CodeRef replay = runtime::replay_code_of(runtime::base_code(function_of(function)));
+    const std::optional<recorder::Limits> own = limits_of(settings);
+    const bool loops = own.value_or(runtime::options().limits).loops != 0;
+    const CodeRef replay = runtime::replay_code_of(runtime::base_code(function_of(function)), loops);
     set_code(function, replay);
     if (PyObject* anchor = runtime::anchor_of(replay.get())) {
+      runtime::record_of(anchor)->ask_for(retire, own);
       runtime::record_of(anchor)->revive();
-      runtime::record_of(anchor)->ask_for();
     }
     runtime::forget_retired(function_of(function));
     return function;
@@ -291,6 +313,14 @@ void set_log(const py::object& topics) { runtime::set_log(strings(topics)); }
 
 void set_opaque_paths(const py::object& paths) { runtime::options().opaque_paths = strings(paths); }
 
+void include_file(const std::string& file) {
+  std::vector<std::string>& files = runtime::options().included_files;
+  const auto place = std::ranges::lower_bound(files, file);
+  if (place == files.end() || *place != file) {
+    files.insert(place, file);
+  }
+}
+
 py::list events_stop() {
   py::list result;
   for (const std::string& event : runtime::stop_events()) {
@@ -303,6 +333,10 @@ void install_main_hook(const py::object& callback) { runtime::install_main_hook(
 
 void install_exec_hook(const py::object& callback) {
   guarded([&] { return runtime::install_exec_hook(Ref::create(callback.ptr())), 0; });
+}
+
+void start_comparing(const py::object& tell, const py::object& compare) {
+  runtime::start_comparing(Ref::create(tell.ptr()), Ref::create(compare.ptr()));
 }
 
 bool has_frame_hook() { return interp::has_hook(); }
@@ -358,7 +392,7 @@ py::object record(const py::object& function, const py::tuple& args, const py::d
 
 void export_engine() {
   interp::show_originals();
-  interp::watch_evaluation_functions();
+  interp::watch_foreign_hooks();
   runtime::watch_process();
   py::scope().attr("GuardFailed") = py::object(py::handle<>(py::borrowed(runtime::guard_failed_type())));
   py::class_<Recording, boost::shared_ptr<Recording>, boost::noncopyable>("RecordingCore", py::no_init)
@@ -376,7 +410,7 @@ void export_engine() {
       .def("__reduce__", refuse_to_pickle)
       .def("replay", replay_recording);
   py::def("record", record);
-  py::def("trace", trace);
+  py::def("trace", trace, (py::arg("func"), py::arg("retire") = false, py::arg("settings") = py::dict()));
   py::def("untrace", untrace);
   py::def("retire", retire);
   py::def("is_traced", is_traced);
@@ -391,6 +425,7 @@ void export_engine() {
   py::def("options", options);
   py::def("set_log", set_log);
   py::def("set_opaque_paths", set_opaque_paths);
+  py::def("include_file", include_file);
   py::def("events_start", runtime::start_events);
   py::def("events_stop", events_stop);
   py::def("install_main_hook", install_main_hook);
@@ -399,6 +434,7 @@ void export_engine() {
   py::def("has_frame_hook", has_frame_hook,
           "has_frame_hook() -> bool\n\nWhether each frame of the process goes "
           "through us at the moment, as while something is recorded.");
+  py::def("start_comparing", start_comparing);
   py::def("start_stress", start_stress);
   py::def("adopt_function", adopt_function);
   py::def("functions_seen", functions_seen);

@@ -43,6 +43,8 @@ def _change_executed(change: Change, selection: Selection) -> ChangeExecuted:
         found = spec if type(spec) is ModuleSpec else None
         if found is not None and name == "__main__":
             name = found.name  # with `python -m package.module` the real one
+        if found is not None and type(name) is str:
+            selection.lift_opacity(name, found)
         source: str | None = code.co_filename
         if found is not None and type(found.origin) is str and found.origin.endswith(".pyc"):
             source = found.origin  # the code has the name of a file that was compiled elsewhere
@@ -99,6 +101,8 @@ def start(settings: Settings, main_is_to_come: bool) -> None:
     else:
         selection = Selection(settings)
         change = _change_module(settings.mode)
+        for name, module in [*sys.modules.items()] if settings.include else ():
+            selection.lift_opacity(name, getattr(module, "__spec__", None))
         _core.install_exec_hook(_change_executed(change, selection))
         if main_is_to_come:
             _core.install_main_hook(_change_main(change, selection))

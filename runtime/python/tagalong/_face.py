@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Literal, TypeVar, overload
 
 from tagalong import _core
+from tagalong.options import OptionError, given_limits
 
 # What is to be found out about NumPy once per process is found out here rather than in somebody's first call.
 _core._meet_numpy()
@@ -39,24 +41,60 @@ def bind_self(what: str, thing: object, args: tuple[Any, ...]) -> tuple[Function
 
 
 @overload
-def trace(f: F, /) -> F: ...
+def trace(
+    f: F,
+    /,
+    *,
+    retire: bool = False,
+    limits: Mapping[str, int] | None = None,
+    regions: bool | None = None,
+    loops: bool | None = None,
+) -> F: ...
 @overload
-def trace() -> Callable[[F], F]: ...
-def trace(f: Any = None, /) -> Any:
-    """Traces a function: its first call is recorded, later calls are replayed while the guards hold.
+def trace(
+    *,
+    retire: bool = False,
+    limits: Mapping[str, int] | None = None,
+    regions: bool | None = None,
+    loops: bool | None = None,
+) -> Callable[[F], F]: ...
+def trace(
+    f: Any = None,
+    /,
+    *,
+    retire: bool = False,
+    limits: Mapping[str, int] | None = None,
+    regions: bool | None = None,
+    loops: bool | None = None,
+) -> Any:
+    """Traces a function: its first call is recorded, later calls are replayed while the guards hold, always.
 
     The function is changed in place and returned, so `@tagalong.trace`, `@tagalong.trace()` and
-    `tagalong.trace(module.function)` all do; staticmethod and classmethod objects may be given as well. Raises
-    TypeError for anything that is not a Python function.
+    `tagalong.trace(module.function)` all do; staticmethod and classmethod objects may be given as well.
+
+    `retire=True`: a function whose replays do not pay is given up, as under `TAGALONG=1`. `limits` (the names of
+    `tagalong.options.LIMITS`), `regions` and `loops` hold for this function instead of what the variables of the
+    same names say for the process; the rest is as the process has it now. All functions that are made of the same
+    code share this, and tracing one of them again replaces it.
+
+    Raises TypeError for anything that is not a Python function, and OptionError for a value that is not allowed.
 
         @tagalong.trace
         def norm(x, y):
             return (x * x + y * y) ** 0.5
     """
-    if f is None:
-        return trace
-    _core.trace(python_function("trace", f))
-    return f
+    switches = {"regions": regions, "loops": loops}
+    for name, value in {"retire": retire, **switches}.items():
+        if not isinstance(value, bool) and (value is not None or name == "retire"):
+            raise OptionError(f"tagalong.trace: {name}={value!r} is not allowed; allowed: True, False")
+    settings = given_limits({} if limits is None else limits, "tagalong.trace: limits")
+    settings |= {name: int(value) for name, value in switches.items() if value is not None}
+
+    def traced(function: Any) -> Any:
+        _core.trace(python_function("trace", function), retire, settings)
+        return function
+
+    return traced if f is None else traced(f)
 
 
 def untrace(f: F, /) -> F:
@@ -66,6 +104,30 @@ def untrace(f: F, /) -> F:
     """
     _core.untrace(python_function("untrace", f))
     return f
+
+
+_SUSPENDING = (
+    (
+        inspect.CO_ASYNC_GENERATOR,
+        "an asynchronous generator function",
+        "generator",
+        "[x async for x in {}(…)]",
+    ),
+    (inspect.CO_COROUTINE, "a coroutine function", "coroutine", "asyncio.run({}(…))"),
+    (inspect.CO_GENERATOR, "a generator function", "generator", "list({}(…))"),
+)
+
+
+def why_nothing_runs(function: FunctionType) -> str | None:
+    """A sentence about a function of which a call runs nothing: it only makes a generator or a coroutine."""
+    for flag, kind, made, example in _SUSPENDING:
+        if _core.original_code(function).co_flags & flag:
+            name = function.__qualname__
+            return (
+                f"{name} is {kind}, so a call only makes the {made} and runs nothing of it; "
+                f"give a function that runs it to its end, as {example.format(function.__name__)} does"
+            )
+    return None
 
 
 class Recording:
@@ -99,8 +161,8 @@ class Recording:
 
     @property
     def stop_reason(self) -> str | None:
-        """Why the recording ended before the function did, or None."""
-        return self._core.stop_reason
+        """Why the recording ended before the function did, or None; "suspends" where a call runs nothing at all."""
+        return "suspends" if why_nothing_runs(self._function) else self._core.stop_reason
 
     @property
     def original_code(self) -> CodeType:
@@ -135,14 +197,18 @@ class Recording:
 
     def explain(self) -> str:
         """What was recorded and why it ended where it did, with source lines and values."""
-        return self._core.explain()
+        nothing = why_nothing_runs(self._function)
+        return self._core.explain() if nothing is None else f"nothing is recorded: {nothing}\n"
 
     def replay(self, /, *args: Any, **kwargs: Any) -> Any:
         """Replays the graph for other arguments.
 
-        Raises `GuardFailed` (attributes `guard` and `value`) where a guard does not hold for them, and whatever the
-        function itself raises.
+        Raises `GuardFailed` (attributes `guard` and `value`) where a guard does not hold for them, RuntimeError where
+        nothing is recorded, and whatever the function itself raises.
         """
+        nothing = why_nothing_runs(self._function)
+        if nothing is not None:
+            raise RuntimeError(f"nothing to replay: {nothing}")
         return self._core.replay(args, kwargs)
 
     def __reduce__(self) -> str | tuple[Any, ...]:
@@ -157,6 +223,9 @@ class Recording:
         return twin
 
     def __repr__(self) -> str:
+        nothing = why_nothing_runs(self._function)
+        if nothing is not None:
+            return f"<Recording of {self._function.__qualname__}: nothing is recorded: {nothing}>"
         ended = "" if self.stop_reason is None else f", stopped: {self.stop_reason}"
         raised = "" if self.exception is None else f", raised {type(self.exception).__name__}"
         lines = sum(1 for line in self.graph.splitlines() if line.strip())
@@ -193,6 +262,8 @@ def record(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Recording:
     """
     function, arguments = bind_self("record", f, args)
     core = _core.record(function, arguments, kwargs)
+    if isinstance(core.exception, TypeError) and core.exception.__traceback__ is None:
+        raise core.exception  # the call itself: nothing of the function has run
     if isinstance(f, MethodType):
         return _BoundRecording(function, core, f.__self__)
     return Recording(function, core)

@@ -6,8 +6,12 @@ import os
 import site
 import sys
 
+from tagalong import _core
+
 TYPE_CHECKING = False  # as in options.py
 if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+
     from tagalong.options import Settings
 
 _known: dict[str, str] = {}
@@ -86,6 +90,14 @@ class Selection:
         if file.startswith("<"):
             return name == "__main__" and not file.startswith("<frozen")
         return not self._is_foreign(file)
+
+    def lift_opacity(self, name: str, spec: ModuleSpec | None) -> None:
+        """Where the module `name` is one of those to include: its functions are recorded into their callers, too."""
+        if spec is None or not _matches(name, self._include):
+            return
+        file = f"<frozen {name}>" if spec.origin == "frozen" else spec.origin
+        if file is not None and self.wants(name, file):
+            _core.include_file(file)
 
     def _is_foreign(self, file: str) -> bool:
         # What lies there has been installed, whatever it is a link to: looking at each file would take long.
