@@ -87,6 +87,19 @@ def _change_module(mode: Mode) -> Change:
     return _core.wrap_module_code
 
 
+def _kept_for_report(change: Change) -> Change:
+    """The body of a module ends before the report is written, and what is known of it ends with its code."""
+    kept = []
+
+    def change_and_keep(code: CodeType) -> CodeType:
+        changed = change(code)
+        if changed is not code:
+            kept.append(changed)
+        return changed
+
+    return change_and_keep
+
+
 def start(settings: Settings, main_is_to_come: bool) -> None:
     """Makes the process trace what `settings` select, from now on. Does nothing when the mode is off.
 
@@ -99,6 +112,8 @@ def start(settings: Settings, main_is_to_come: bool) -> None:
     else:
         selection = Selection(settings)
         change = _change_module(settings.mode)
+        if settings.report:
+            change = _kept_for_report(change)
         _core.install_exec_hook(_change_executed(change, selection))
         if main_is_to_come:
             _core.install_main_hook(_change_main(change, selection))
