@@ -66,7 +66,7 @@ def test_other_ways_to_start(run_python: RunPython, tmp_path: Path, counts: Path
 def test_child_processes_append_to_the_same_file(run_python: RunPython, tmp_path: Path, counts: Path) -> None:
     (tmp_path / "program.py").write_text(
         "import subprocess, sys, os\nos.chdir('/')\n"
-        "for _ in range(2): subprocess.run([sys.executable, '-I', '-c', 'pass'], check=True)\n"
+        "for _ in range(2): subprocess.run([sys.executable, '-c', 'pass'], check=True)\n"
     )
     run_python("program.py", TAGALONG="1", TAGALONG_STRESS="1", TAGALONG_SUMMARY=str(counts))
     (first, *_) = found = lines(counts)

@@ -89,6 +89,19 @@ def _change_module(mode: Mode) -> Change:
     return _core.wrap_module_code
 
 
+def _kept_for_report(change: Change) -> Change:
+    """The body of a module ends before the report is written, and what is known of it ends with its code."""
+    kept = []
+
+    def change_and_keep(code: CodeType) -> CodeType:
+        changed = change(code)
+        if changed is not code:
+            kept.append(changed)
+        return changed
+
+    return change_and_keep
+
+
 def start(settings: Settings, main_is_to_come: bool) -> None:
     """Makes the process trace what `settings` select, from now on. Does nothing when the mode is off.
 
@@ -103,6 +116,8 @@ def start(settings: Settings, main_is_to_come: bool) -> None:
         change = _change_module(settings.mode)
         for name, module in [*sys.modules.items()] if settings.include else ():
             selection.lift_opacity(name, getattr(module, "__spec__", None))
+        if settings.report:
+            change = _kept_for_report(change)
         _core.install_exec_hook(_change_executed(change, selection))
         if main_is_to_come:
             _core.install_main_hook(_change_main(change, selection))
