@@ -399,6 +399,9 @@ bool Session::prepare_array_operation(interp::Frame* frame, int instruction) {
   if (!is_mine(frame)) {
     return settle_arrays(frame);
   }
+  if (limits_.regions == 0) {
+    return true;
+  }
   const Instruction& operation = instruction_at(instruction);
   const bool has_name = operation.opcode == rewriter::op::kLOAD_ATTR || operation.opcode == rewriter::op::kLOAD_METHOD;
   const bool has_keywords = operation.opcode == rewriter::op::kCALL &&
@@ -412,7 +415,8 @@ bool Session::prepare_array_operation(interp::Frame* frame, int instruction) {
 }
 
 bool Session::put_array_operation(interp::Frame* frame, int instruction) {
-  return !is_mine(frame) || put_array_proxy(instruction_at(instruction), array_place(frame, instruction));
+  return !is_mine(frame) || limits_.regions == 0 ||
+         put_array_proxy(instruction_at(instruction), array_place(frame, instruction));
 }
 
 bool Session::returns(interp::Frame* frame, int instruction) const {

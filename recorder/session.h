@@ -37,7 +37,8 @@ const char* stop_name(Stop stop);
 const char* stop_text(Stop stop);
 
 struct Limits : replay::Limits {
-  int loops = 0;  // 1: a jump back closes the trace
+  int loops = 0;                          // 1: a jump back closes the trace
+  int regions = replay::kProcessRegions;  // 1: array operations in a row are run as one; 0: one by one
 };
 
 // What comes out of a session.

@@ -20,6 +20,7 @@
 #include "replay/array/ufunc_site.h"
 #include "replay/code_shape.h"
 #include "replay/graph.h"
+#include "replay/limits.h"
 #include "replay/loop_program.h"
 #include "replay/native/code.h"
 #include "replay/quiet_calls.h"
@@ -271,7 +272,8 @@ class Executor final : public interp::Watcher {
   const std::uint64_t serial = ++last_serial_;  // of no other one, also when it is gone
   mutable std::uint64_t hits = 0;
   mutable std::uint64_t exits = 0;
-  Keeper* keeper = nullptr;  // is told when it dies
+  Keeper* keeper = nullptr;       // is told when it dies
+  int regions = kProcessRegions;  // whether its array operations are run as one: recorder::Limits
 
  private:
   class Hold;

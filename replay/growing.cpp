@@ -204,6 +204,7 @@ class Growth {
     made_->direct_ = renumbered(root_->direct_, by);
     made_->slot_guards_ = root_->slot_guards_;
     made_->entry_instruction_ = root_->entry_instruction_;
+    made_->regions = root_->regions;
     made_->base_ = root_->base_ ? root_->base_ : root_;
     made_->members_ = root_->members_;
     if (made_->members_.empty()) {

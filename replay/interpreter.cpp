@@ -249,7 +249,7 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::guard_generator:
       return execute_guard(step, operand(0));
     case Op::call:
-      if (step.begins_region && array::regions_enabled != 0 && run_region(step)) {
+      if (step.begins_region && runs_regions() && run_region(step)) {
         return Answer::kRegion;
       }
       return call_step(step, operands);
@@ -476,7 +476,7 @@ Interpreter::Answer Interpreter::execute_number(const Step& step, PyObject* cons
 
 Interpreter::Answer Interpreter::execute_array(const Step& step, const std::int32_t* operands) {
   const auto operand = [&](int index) { return registers_[operands[index]]; };
-  if (step.begins_region && array::regions_enabled != 0 && run_region(step)) {
+  if (step.begins_region && runs_regions() && run_region(step)) {
     return Answer::kRegion;
   }
   if (!locate(step)) {
@@ -520,8 +520,8 @@ Interpreter::Answer Interpreter::execute_array(const Step& step, const std::int3
     return Answer::kNext;
   }
   // With casts it may be a region even if it is alone.
-  if (outcome == array::Outcome::kFallback && is_array_operation(step.op) && !step.begins_region &&
-      array::regions_enabled != 0 && run_region(step)) {
+  if (outcome == array::Outcome::kFallback && is_array_operation(step.op) && !step.begins_region && runs_regions() &&
+      run_region(step)) {
     return Answer::kRegion;
   }
   return outcome == array::Outcome::kError ? Answer::kRaised : execute_array_eagerly(step, operands);

@@ -41,6 +41,8 @@ class Interpreter {
   Answer perform_in_loop(const Step& step);
   Outcome run_loop(const Step& header);
   Outcome go_on(const Step& header);
+  // Whether array operations in a row are run as one.
+  [[nodiscard]] bool runs_regions() const;
   [[nodiscard]] Raw kind_of(std::int32_t place) const { return executor_.loop_.kinds[static_cast<std::size_t>(place)]; }
   bool stitch(const Step& step);
   Transfer& transfer_to(const Step& step, const Executor& next) const;

@@ -257,7 +257,7 @@ Interpreter::Answer Interpreter::unpack(const Step& step, const std::int32_t* op
 }
 
 Interpreter::Answer Interpreter::execute_container(const Step& step, const std::int32_t* operands) {
-  if (step.begins_region && array::regions_enabled != 0 && run_region(step)) {
+  if (step.begins_region && runs_regions() && run_region(step)) {
     return Answer::kRegion;
   }
   const auto operand = [&](int index) { return registers_[operands[index]]; };

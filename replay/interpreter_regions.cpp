@@ -351,11 +351,15 @@ void Executor::learn_straight() {
   straight_ = std::move(straight);
 }
 
+bool Interpreter::runs_regions() const {
+  return (executor_.regions == kProcessRegions ? array::regions_enabled : executor_.regions) != 0;
+}
+
 // What the registers of parameters have is borrowed from the frame's slots, which keep it until the frame is left.
 bool Interpreter::run_straight() {
   const Straight& straight = *executor_.straight_;
   RegionSite& site = straight.site;
-  if (straight.is_given_up || array::regions_enabled == 0 || requested_ || array::numpy_if_ready() == nullptr) {
+  if (straight.is_given_up || !runs_regions() || requested_ || array::numpy_if_ready() == nullptr) {
     return false;
   }
   if (site.wait > 0) {

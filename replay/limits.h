@@ -7,6 +7,9 @@
 
 namespace tagalong::replay {
 
+// Neither 0 nor 1: whether array operations are run as one is the setting of the process.
+inline constexpr int kProcessRegions = -1;
+
 struct Limits {
 #define TAGALONG_LIMIT(name, value, text) int name = value;
 #include "replay/limits.inc"

@@ -67,7 +67,7 @@ void note_left_out(PyThreadState* thread, Counters& counters) {
 
 // A replay takes C stack where a call from bytecode to bytecode takes none.
 bool is_too_deep(CodeRecord& record) {
-  const bool is_reached = !interp::has_c_stack(options().limits.stack);
+  const bool is_reached = !interp::has_c_stack(record.limits().stack);
   if (is_reached) [[unlikely]] {
     count_limit(record.counters, replay::Limit::k_stack);
   }
@@ -143,8 +143,8 @@ class Chain final : private replay::Stitcher {
       run.names = interp::names_of(frame_);
       run.root_units = &record_.shown;
       run.stitcher = record_.is_stitched() ? this : nullptr;
-      run.grow_after = static_cast<std::uint32_t>(options().limits.grow_after);
-      run.native_after = static_cast<std::uint32_t>(options().limits.native_after);
+      run.grow_after = static_cast<std::uint32_t>(record_.limits().grow_after);
+      run.native_after = static_cast<std::uint32_t>(record_.limits().native_after);
       event_ = event;
       worth_ = 0;
       stitches_ = 0;
@@ -358,7 +358,7 @@ PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor
     if (!is_known) {
       start.elsewhere = place;
     }
-    const recorder::RecordingCode& recording = recorder::Session::start(thread, frame, start, record, options().limits);
+    const recorder::RecordingCode& recording = recorder::Session::start(thread, frame, start, record, record.limits());
     record.recording.push_back(interp::stack_of(thread));
     interp::redirect(frame, recording.code.get(), is_known ? recording.start_pads[entry] : recording.start_pad, depth);
   } catch (const std::exception&) {

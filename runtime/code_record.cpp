@@ -31,7 +31,7 @@ using recorder::Limits;
 using replay::Limit;
 
 CodeRecord::CodeRecord(std::shared_ptr<const recorder::DecodedCode> decoded)
-    : decoded_(std::move(decoded)), is_stitched_(decoded_->is_joined) {
+    : decoded_(std::move(decoded)), is_stitched_(decoded_->is_joined), limits_(&options().limits) {
   for (const DecodedCode::Entry& place : decoded_->entries) {
     if (place.place == DecodedCode::Place::kHeader) {
       entry_at_.emplace(place.first, entries.size());
@@ -51,7 +51,7 @@ bool CodeRecord::wants_recording(PyThreadState* thread, std::size_t entry) {
   if (is_recording || (entry == 0 && !records_calls)) {
     return false;
   }
-  const Limits& limits = options().limits;
+  const Limits& limits = *limits_;
   if (std::cmp_greater_equal(recording.size(), limits.recordings)) {
     count_limit(counters, Limit::k_recordings);
     return false;
@@ -77,7 +77,7 @@ bool CodeRecord::is_of_loop(const Entry& place) const {
 
 // Asking takes longer than a short call gains: what is called again and again meanwhile is left as written for good.
 bool CodeRecord::puts_off(Entry& place) {
-  if (is_asked_for_ || !may_retire() || is_of_loop(place) || spending().may_spend(options().limits.share)) {
+  if (is_asked_for_ || !may_retire() || is_of_loop(place) || spending().may_spend(limits_->share)) {
     return false;
   }
   count_limit(counters, Limit::k_share);
@@ -94,7 +94,7 @@ bool CodeRecord::is_any_put_off() const {
 bool CodeRecord::is_hot(PyThreadState* thread, std::size_t entry) {
   constexpr int kMostPatience = 8;  // doublings
   Entry& place = entries[entry];
-  const Limits& limits = options().limits;
+  const Limits& limits = *limits_;
   if (++place.heat < std::int64_t{limits.heat} << std::min(place.failures, kMostPatience)) {
     return false;
   }
@@ -223,17 +223,18 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   }
   executor->set_worth(worth_of(*executor, recorded.largest_array), forgone_by(*executor, recorded.largest_array));
   if (may_retire() && is_in_vain(*executor, entry.place.place == DecodedCode::Place::kCall)) {
-    entry.failures = options().limits.retries;  // the next recording would tell the same
+    entry.failures = limits_->retries;  // the next recording would tell the same
     entry.costs = -executor->worth().round;
     close_if_given_up(entry);
     return;
   }
   entry.failures = recorded.stop == recorder::Stop::kNone ? 0 : entry.failures + 1;
   executor->keeper = this;
+  executor->regions = limits_->regions;
   weigh_anew(*executor);
   entry.executors.insert(entry.executors.begin(), std::move(executor));
   last_synthesis_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (options().limits.retire_after > 0 && records_in_vain()) {
+  if (may_retire() && records_in_vain()) {
     balance_ = std::min(balance_, -1L);
     judge();
   }
@@ -311,10 +312,10 @@ CodeRecord::Place CodeRecord::find(const replay::Executor& wanted) {
   return {};
 }
 
-int CodeRecord::limit_of_runs() { return options().limits.retire_after > 0 ? options().limits.retire_after : INT_MAX; }
+int CodeRecord::limit_of_runs() const { return may_retire() ? limits_->retire_after : INT_MAX; }
 
 // False: what does not pay is kept, too.
-bool CodeRecord::may_retire() { return options().limits.retire_after > 0 && !options().stress; }
+bool CodeRecord::may_retire() const { return retires_ && limits_->retire_after > 0 && !options().stress; }
 
 long CodeRecord::earned() const {
   constexpr long kEnough = INT_MAX;  // what is added to it has room
@@ -339,7 +340,7 @@ void CodeRecord::open(Entry& entry, PyCodeObject* code) {
 // Where nothing is recorded any more, and nothing is there to be run, asking costs time in each round. Where that is so
 // everywhere the function need not be asked at all.
 void CodeRecord::close_if_given_up(Entry& entry) {
-  const bool is_given_up = entry.failures >= options().limits.retries && entry.executors.empty();
+  const bool is_given_up = entry.failures >= limits_->retries && entry.executors.empty();
   PyObject* object = PyWeakref_GET_OBJECT(replay_code.get());
   if (!is_given_up || !entry.has_stub() || !may_retire() || object == Py_None) {
     return;
@@ -382,7 +383,7 @@ void CodeRecord::judge() {
   const long balance = std::exchange(balance_, 0);
   stitches_ = 0;
   const int runs = std::exchange(weighed_, 0);
-  if (balance < 0 && !options().stress && !is_retired_) {
+  if (balance < 0 && may_retire() && !is_retired_) {
     count_limit(counters, Limit::k_retire_after);
     retire(-balance / std::max(runs, 1));
   }
@@ -477,18 +478,34 @@ void CodeRecord::exchange_in_makers() {
   });
 }
 
+void CodeRecord::ask_for(bool retires, std::unique_ptr<Limits> own) {
+  is_asked_for_ = true;
+  retires_ = retires;
+  own_limits_ = std::move(own);
+  limits_ = own_limits_ != nullptr ? own_limits_.get() : &options().limits;
+  for (replay::Executor* executor : executors()) {
+    executor->regions = limits_->regions;
+  }
+}
+
 void CodeRecord::revive() {
   records_calls = true;
   PyObject* code = PyWeakref_GET_OBJECT(replay_code.get());
-  if (!std::exchange(is_retired_, false) || code == Py_None) {
+  if (code == Py_None) {
     return;
   }
-  exchange_in_makers();
+  const bool was_retired = std::exchange(is_retired_, false);
+  if (was_retired) {
+    exchange_in_makers();
+  }
   for (Entry& entry : entries) {
-    open(entry, reinterpret_cast<PyCodeObject*>(code));
-    entry.failures = 0;
-    entry.costs = 0;
-    entry.put_off = 0;
+    const bool is_given_up = entry.costs > 0 || (entry.is_closed && !entry.is_paused);
+    if (was_retired || (is_given_up && !retires_)) {
+      open(entry, reinterpret_cast<PyCodeObject*>(code));
+      entry.failures = 0;
+      entry.costs = 0;
+      entry.put_off = 0;
+    }
   }
 }
 
@@ -501,7 +518,7 @@ void CodeRecord::grow(const replay::Executor& from, const replay::Step& step, co
   replay::Reached reached{};
   ++times(reached, Limit::k_grow_after);
   auto grown = replay::grow(*root.executor, static_cast<std::size_t>(&step - from.steps().data()), *part.executor,
-                            step.target, options().limits, reached);
+                            step.target, *limits_, reached);
   count_limits(reached);
   if (grown == nullptr) {
     return;
@@ -547,12 +564,9 @@ bool CodeRecord::may_inline(PyCodeObject* code) {
     return true;
   }
   const std::string path = interp::readable(code->co_filename);
-  for (const std::string& prefix : options().opaque_paths) {
-    if (path.starts_with(prefix)) {
-      return false;
-    }
-  }
-  return true;
+  const auto begins_path = [&path](const std::string& prefix) { return path.starts_with(prefix); };
+  return std::ranges::none_of(options().opaque_paths, begins_path) ||
+         std::ranges::binary_search(options().included_files, path);
 }
 
 std::string CodeRecord::explain() const {
@@ -579,8 +593,7 @@ std::string CodeRecord::explain() const {
   }
   for (const replay::LimitRow& row : replay::kLimitRows) {
     if (const std::uint64_t times = counters.limits.at(static_cast<std::size_t>(row.limit)); times != 0) {
-      text += fmt::format("  limit `{}` ({}), reached {} times: {}\n", row.name, options().limits.*row.value, times,
-                          row.text);
+      text += fmt::format("  limit `{}` ({}), reached {} times: {}\n", row.name, limits_->*row.value, times, row.text);
     }
   }
   return text;
@@ -609,10 +622,10 @@ void CodeRecord::explain_entry(std::size_t index, std::string& text) const {
   }
   if (entry.costs > 0) {
     text += fmt::format("  left as written: a round would take about {} ns longer\n", entry.costs);
-  } else if (entry.failures >= options().limits.retries) {
+  } else if (entry.failures >= limits_->retries) {
     text += fmt::format("  given up after {} recordings in vain or in part\n", entry.failures);
   }
-  if (entry.short_lived >= options().limits.retries) {
+  if (entry.short_lived >= limits_->retries) {
     text += fmt::format("  given up after {} graphs whose classes or functions soon died\n", entry.short_lived);
   }
   for (std::size_t number = 0; number < entry.executors.size(); ++number) {

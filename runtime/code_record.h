@@ -90,8 +90,10 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   // And the frame that has come there elsewhere goes on in the original code. False: as written, and no other one asks.
   bool lets_go_of(interp::Frame* frame, std::size_t entry);
   void revive();
-  // Somebody wants it to be recorded, whatever that costs.
-  void ask_for() { is_asked_for_ = true; }
+  // The program has named it: it is recorded whatever that costs, and unless it `retires`, replayed whether that pays
+  // or not. `own`: limits that hold for it instead of those of the process; null: none.
+  void ask_for(bool retires = false, std::unique_ptr<recorder::Limits> own = nullptr);
+  [[nodiscard]] const recorder::Limits& limits() const { return *limits_; }
   // Code that makes functions of this one: the constant that it makes them of, and the one that takes its place while
   // this one is retired.
   void add_maker(const CodeRef& code, std::size_t used, std::size_t spare);
@@ -123,8 +125,8 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   int last_stop_line = 0;
 
  private:
-  static int limit_of_runs();
-  static bool may_retire();
+  [[nodiscard]] int limit_of_runs() const;
+  [[nodiscard]] bool may_retire() const;
   void judge();
   static bool close(Entry& entry, PyCodeObject* code);
   static void open(Entry& entry, PyCodeObject* code);
@@ -161,8 +163,11 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   int weighed_ = 0;
   bool is_retired_ = false;
   bool is_asked_for_ = false;
-  int put_back_ = 0;  // functions, since then
-  int let_go_ = 0;    // frames, since then
+  bool retires_ = true;
+  std::unique_ptr<recorder::Limits> own_limits_;
+  const recorder::Limits* limits_;  // its own, or those of the process
+  int put_back_ = 0;                // functions, since then
+  int let_go_ = 0;                  // frames, since then
   struct Maker {
     Ref code;  // weak reference
     std::size_t used;

@@ -21,7 +21,6 @@ struct OptionRow {
 };
 
 constexpr std::array kRows{
-    OptionRow{"loops", [](long value) { options().limits.loops = static_cast<int>(value); }},
     OptionRow{"regions", [](long value) { array::regions_enabled = static_cast<int>(value); }},
     OptionRow{"stress", [](long value) { options().stress = value != 0; }},
     OptionRow{"every_hook", [](long value) { options().every_hook = value != 0; }},
@@ -43,10 +42,21 @@ constexpr std::array kRows{
 
 }  // namespace
 
+bool set_limit(recorder::Limits* limits, std::string_view name, long value) {
+  const auto limit = std::ranges::find(replay::kLimitRows, name, &replay::LimitRow::name);
+  if (limit != std::ranges::end(replay::kLimitRows)) {
+    limits->*limit->value = static_cast<int>(value);
+    return true;
+  }
+  if (name == "loops" || name == "regions") {
+    (name == "loops" ? limits->loops : limits->regions) = static_cast<int>(value);
+    return true;
+  }
+  return false;
+}
+
 bool set_option(std::string_view name, long value) {
-  if (const auto limit = std::ranges::find(replay::kLimitRows, name, &replay::LimitRow::name);
-      limit != std::ranges::end(replay::kLimitRows)) {
-    options().limits.*limit->value = static_cast<int>(value);
+  if (name != "regions" && set_limit(&options().limits, name, value)) {
     return true;
   }
   const auto* row = std::ranges::find(kRows, name, &OptionRow::name);

@@ -13,7 +13,8 @@ struct Options {
   recorder::Limits limits;
   bool stress = false;
   bool every_hook = true;  // `record()` has hooks around each instruction, not only where traced functions have them
-  std::vector<std::string> opaque_paths;  // code from files below these is not recorded into its callers
+  std::vector<std::string> opaque_paths;    // code from files below these is not recorded into its callers
+  std::vector<std::string> included_files;  // but code from these files is; sorted
 };
 
 namespace detail {
@@ -22,5 +23,7 @@ inline constinit Options options;
 inline Options& options() { return detail::options; }  // asked in each call of a traced function
 // False if there is no such option.
 bool set_option(std::string_view name, long value);
+// The same for settings of one function: its limits, `loops`, `regions`.
+bool set_limit(recorder::Limits* limits, std::string_view name, long value);
 
 }  // namespace tagalong::runtime

@@ -209,15 +209,17 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
 
 }  // namespace
 
-CodeRef replay_code_of(PyCodeObject* code) {
+CodeRef replay_code_of(PyCodeObject* code, std::optional<bool> loops) {
   PyCodeObject* original = interp::original_of(code);
   if (PyObject* known = anchor_of(original)) {
     PyObject* replay = PyWeakref_GetObject(record_of(known)->replay_code.get());
-    if (replay != Py_None) {
+    if (replay != Py_None &&
+        loops.value_or(record_of(known)->decoded().is_joined) == record_of(known)->decoded().is_joined) {
       return CodeRef::create(reinterpret_cast<PyCodeObject*>(replay));
     }
   }
-  const std::shared_ptr<const DecodedCode> decoded = DecodedCode::make(original, options().limits.loops != 0);
+  const std::shared_ptr<const DecodedCode> decoded =
+      DecodedCode::make(original, loops.value_or(options().limits.loops != 0));
   Ref anchor;
   CodeRef replay = build(decoded, &anchor);
   register_anchor(original, anchor.get());

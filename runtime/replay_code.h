@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "recorder/recording_code.h"
 #include "rewriter/interp/ref.h"
@@ -11,7 +12,8 @@ namespace tagalong::runtime {
 
 // The replay code of an original code object, made once and shared by all its functions. Throws RewriteError,
 // PythonError. Refused code (generators, module bodies) is given back as it is.
-CodeRef replay_code_of(PyCodeObject* code);
+// `loops`: whether its loops may be entered, if that is not to be as it was, or as the process has it.
+CodeRef replay_code_of(PyCodeObject* code, std::optional<bool> loops = std::nullopt);
 // The same, not shared: for one recording. `anchor` gets the new anchor.
 CodeRef private_replay_code(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* anchor);
 

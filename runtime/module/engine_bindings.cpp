@@ -82,13 +82,32 @@ void set_code(const py::object& function, const CodeRef& code) {
   }
 }
 
-py::object trace(const py::object& function) {
+// Null: those of the process.
+std::unique_ptr<recorder::Limits> limits_of(const py::dict& settings) {
+  if (py::len(settings) == 0) {
+    return nullptr;
+  }
+  auto limits = std::make_unique<recorder::Limits>(runtime::options().limits);
+  const py::list items = settings.items();
+  for (py::ssize_t index = 0; index < py::len(items); ++index) {
+    const std::string name = py::extract<std::string>(items[index][0]);
+    if (!runtime::set_limit(limits.get(), name, py::extract<long>(items[index][1]))) {
+      PyErr_Format(PyExc_ValueError, "there is no setting %s of one function", name.c_str());
+      py::throw_error_already_set();
+    }
+  }
+  return limits;
+}
+
+py::object trace(const py::object& function, bool retire, const py::dict& settings) {
   return guarded([&] {
-    const CodeRef replay = runtime::replay_code_of(runtime::base_code(function_of(function)));
+    auto own = limits_of(settings);
+    const bool loops = (own != nullptr ? own->loops : runtime::options().limits.loops) != 0;
+    const CodeRef replay = runtime::replay_code_of(runtime::base_code(function_of(function)), loops);
     set_code(function, replay);
     if (PyObject* anchor = runtime::anchor_of(replay.get())) {
+      runtime::record_of(anchor)->ask_for(retire, std::move(own));
       runtime::record_of(anchor)->revive();
-      runtime::record_of(anchor)->ask_for();
     }
     runtime::forget_retired(function_of(function));
     return function;
@@ -291,6 +310,14 @@ void set_log(const py::object& topics) { runtime::set_log(strings(topics)); }
 
 void set_opaque_paths(const py::object& paths) { runtime::options().opaque_paths = strings(paths); }
 
+void include_file(const std::string& file) {
+  std::vector<std::string>& files = runtime::options().included_files;
+  const auto place = std::ranges::lower_bound(files, file);
+  if (place == files.end() || *place != file) {
+    files.insert(place, file);
+  }
+}
+
 py::list events_stop() {
   py::list result;
   for (const std::string& event : runtime::stop_events()) {
@@ -376,7 +403,7 @@ void export_engine() {
       .def("__reduce__", refuse_to_pickle)
       .def("replay", replay_recording);
   py::def("record", record);
-  py::def("trace", trace);
+  py::def("trace", trace, (py::arg("func"), py::arg("retire") = false, py::arg("settings") = py::dict()));
   py::def("untrace", untrace);
   py::def("retire", retire);
   py::def("is_traced", is_traced);
@@ -391,6 +418,7 @@ void export_engine() {
   py::def("options", options);
   py::def("set_log", set_log);
   py::def("set_opaque_paths", set_opaque_paths);
+  py::def("include_file", include_file);
   py::def("events_start", runtime::start_events);
   py::def("events_stop", events_stop);
   py::def("install_main_hook", install_main_hook);

@@ -309,7 +309,7 @@ def discard(random: Random) -> None:
     function = random.choice(TRACED)
     tagalong.untrace(function)
     if random.random() < 0.9:
-        tagalong.trace(function)
+        tagalong.trace(function, retire=True)
 
 
 def record(random: Random) -> None:
@@ -401,7 +401,7 @@ def main() -> int:
     arguments = parser.parse_args()
     _core.set_option("retire_after", 200)  # now and then: tracing anew takes it back
     for function in TRACED:
-        tagalong.trace(function)
+        tagalong.trace(function, retire=True)
     stop = threading.Event()
     workers = [Worker(arguments.seed * 1000 + i, stop) for i in range(arguments.threads)]
     faulthandler.enable()

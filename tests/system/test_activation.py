@@ -265,3 +265,30 @@ def test_an_unhandled_keyboard_interrupt_ends_the_process_as_ever(
     traced = run_python(str(program), **variables)
     assert traced.returncode == plain.returncode
     assert "KeyboardInterrupt" in traced.stderr
+
+
+@pytest.mark.parametrize(
+    ("module", "function"), [("colorsys", "rgb_to_yiq(x, x, x)[0]"), ("posixpath", "splitdrive(str(x))[1]")]
+)
+def test_included_modules_are_recorded_into_their_callers(
+    run_python: RunPython, tmp_path: Path, module: str, function: str
+) -> None:
+    """Also one that has been imported before anything is traced, as `posixpath` has."""
+    (tmp_path / "calling.py").write_text(
+        f"import {module} as module\n"
+        "def calling(x):\n"
+        f"    return module.{function}\n"
+        "for n in range(5):\n"
+        "    print(calling(n / 4))\n"
+    )
+    plain = run_python("calling.py")
+    name = function.partition("(")[0]
+    for include, is_part in (("", False), ("json", False), (module, True), ("*", True)):
+        done = run_python("calling.py", TAGALONG="1", TAGALONG_INCLUDE=include, TAGALONG_LOG="graph")
+        assert done.stdout == plain.stdout
+        graphs = re.findall(r"graph 'calling'\n((?:frame .*\n)+)", done.stderr, re.MULTILINE)
+        assert graphs and (f" code {name}>" in graphs[0]) == is_part, done.stderr
+    done = run_python(
+        "calling.py", TAGALONG="1", TAGALONG_INCLUDE="*", TAGALONG_EXCLUDE=module, TAGALONG_LOG="graph"
+    )
+    assert f" code {name}>" not in done.stderr

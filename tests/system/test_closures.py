@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from types import CellType, FunctionType
 from typing import Any
@@ -49,7 +50,7 @@ def test_closure(program: Program) -> None:
     assert not [text for text in differences(eager, run(program)) if "\n  events: " not in text], (
         "not the same twice, eagerly"
     )
-    found = differences(eager, run(program, tagalong.trace, tagalong.testing.events))
+    found = differences(eager, run(program, partial(tagalong.trace, retire=True), tagalong.testing.events))
     assert not found, "\n".join([f"{program.path.name}:{program.line}: {program.name}", *found])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ def test_program(program: Program) -> None:
     assert [seen.compared() for seen in eager] == [seen.compared() for seen in again], (
         "not the same twice, eagerly"
     )
-    found = differences(eager, run(program, tagalong.trace, tagalong.testing.events))
+    found = differences(eager, run(program, partial(tagalong.trace, retire=True), tagalong.testing.events))
     assert not found, "\n".join([f"{program.path.name}:{program.line}: {program.name}", *found])
 
 

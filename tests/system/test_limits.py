@@ -128,7 +128,7 @@ def test_reaching_a_limit_is_told_and_changes_no_result(name: str) -> None:
     settings = USUAL | limits
     for option, value in settings.items():
         _core.set_option(option, value)
-    tagalong.trace(function)
+    tagalong.trace(function, retire=True)
     for argument in arguments:
         assert function(argument) == eager["f"](argument)
     times = tagalong.stats(function).limits[name]

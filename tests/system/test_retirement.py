@@ -25,7 +25,7 @@ def new() -> Any:
         return x.bit_length()
 
     short.__code__ = short.__code__.replace()
-    return tagalong.trace(short)
+    return tagalong.trace(short, retire=True)
 
 
 def called(function: Any, calls: int = 8) -> Any:
@@ -51,7 +51,7 @@ def test_the_original_code_is_put_back() -> None:
 
 def test_tracing_it_again_takes_it_back() -> None:
     function = called(new())
-    tagalong.trace(function)
+    tagalong.trace(function, retire=True)
     assert not is_original(function) and "retired: a replay" not in tagalong.explain(function)
     with tagalong.testing.assert_events("record", "hit"):
         function(1), function(2)
@@ -70,7 +70,7 @@ def test_what_is_known_ends_with_the_function() -> None:
     function = called(new())
     code = function.__code__
     gone = weakref.ref(function)
-    replay = weakref.ref(_core.installed_code(tagalong.trace(function)))
+    replay = weakref.ref(_core.installed_code(tagalong.trace(function, retire=True)))
     called(function)
     assert replay() is not None
     del function
@@ -89,14 +89,14 @@ def test_all_functions_of_the_code() -> None:
 
         return inner
 
-    first = tagalong.trace(make(0))
-    others = [tagalong.trace(make(number)) for number in range(1, 40)]
+    first = tagalong.trace(make(0), retire=True)
+    others = [tagalong.trace(make(number), retire=True) for number in range(1, 40)]
     for function in [first, *others]:
         for _ in range(6):
             assert function(1)[0] == 1
     assert is_original(first) and is_original(others[3])
     assert tagalong.stats(first).retired == 1
-    late = tagalong.trace(make(100))  # takes all of them back
+    late = tagalong.trace(make(100), retire=True)  # takes all of them back
     assert [late(2) for _ in range(9)] == [(2, 100)] * 9
     assert [function(3)[1] for function in others] == list(range(1, 40))
 
@@ -105,7 +105,7 @@ def test_while_it_runs() -> None:
     def fact(n: int) -> int:
         return 1 if n < 2 else n * fact(n - 1)
 
-    tagalong.trace(fact)
+    tagalong.trace(fact, retire=True)
     for n in range(2, 60):
         assert fact(n) == n * fact(n - 1)
     assert is_original(fact)
@@ -116,7 +116,7 @@ def test_generators_stay_resumable() -> None:
         for number in range(count):
             yield number
 
-    tagalong.trace(numbers)
+    tagalong.trace(numbers, retire=True)
     open_ones = [numbers(50) for _ in range(4)]
     assert [next(one) for one in open_ones] == [0] * 4
     for _ in range(5):
@@ -144,7 +144,7 @@ def uses(code: types.CodeType) -> int:
 
 def test_frames_under_way_go_on_in_the_original_code() -> None:
     function = types.FunctionType(counting.__code__.replace(), globals())
-    tagalong.trace(function)
+    tagalong.trace(function, retire=True)
     replay = _core.installed_code(function)
     open_ones = [function(9) for _ in range(5)]
     for one in open_ones:
@@ -171,7 +171,7 @@ def test_frames_under_way_go_on_in_the_original_code() -> None:
 
 def test_many_frames_under_way() -> None:
     function = types.FunctionType(counting.__code__.replace(), globals())
-    tagalong.trace(function)
+    tagalong.trace(function, retire=True)
     replay = _core.installed_code(function)
     _core.set_option("retire_after", 0)
     open_ones = [function(3) for _ in range(100)]
@@ -180,7 +180,7 @@ def test_many_frames_under_way() -> None:
     _core.retire(function)
     assert [next(one) for one in open_ones] == [1] * 100 and uses(replay) == before - 64
     assert [list(one) for one in open_ones] == [[2, 0]] * 100
-    tagalong.trace(function)
+    tagalong.trace(function, retire=True)
     assert list(function(3)) == [0, 1, 2, 0] == list(function(3))
 
 
@@ -193,7 +193,7 @@ def test_a_loop_under_way() -> None:
             seen.append(uses(replay))
         return seen
 
-    tagalong.trace(rounds)
+    tagalong.trace(rounds, retire=True)
     replay = _core.installed_code(rounds)
     _core.set_option("retire_after", 0)
     _core.set_option("heat", 1000)
@@ -215,13 +215,13 @@ def test_what_is_given_up_everywhere() -> None:
         return Node(value, tree(depth - 1, 2 * value), tree(depth - 1, 2 * value + 1))
 
     expected = tree(6, 1).sum
-    tagalong.trace(tree)
+    tagalong.trace(tree, retire=True)
     assert [tree(6, 1).sum for _ in range(4)] == [expected] * 4
     assert is_original(tree)
     known = tagalong.stats(tree)
     assert (known.retired, known.hits, known.limits.get("retire_after")) == (1, 0, None)
     assert "left as written" in tagalong.explain(tree)
-    tagalong.trace(tree)
+    tagalong.trace(tree, retire=True)
     with tagalong.testing.assert_events("record", "retire"):
         assert tree(6, 1).sum == expected
 
@@ -248,7 +248,7 @@ def test_nothing_dear_is_made_of_what_might_not_stay(pays: bool) -> None:
     }.items():
         _core.set_option(name, value)
     expected = [(numbers, rounds(numbers, 1)) for numbers in ([1, 2] * 100 if pays else [2], [1])]
-    tagalong.trace(rounds)
+    tagalong.trace(rounds, retire=True)
     for _ in range(100):
         for numbers, result in expected:
             assert rounds(numbers, 1) == result
@@ -279,9 +279,9 @@ def test_methods_and_properties_in_callers_that_stay() -> None:
         return total
 
     for function in (Box.__init__, Box.twice.fget, Box.moved):
-        tagalong.trace(function)
+        tagalong.trace(function, retire=True)
     expected = caller(40)
-    tagalong.trace(caller)
+    tagalong.trace(caller, retire=True)
     _core.set_option("retire_after", 0)
     assert [caller(40) for _ in range(4)] == [expected] * 4
     before = tagalong.stats(caller)
@@ -342,7 +342,7 @@ def test_its_makers_make_it_as_written() -> None:
     assert "retired" in tagalong.explain(make(3)) and tagalong.stats(make(4)).retired == 1
     assert first.__code__ is make(5).__code__ and constants(make.__code__) == shown
 
-    tagalong.trace(make(6))  # takes it back for those to come
+    tagalong.trace(make(6), retire=True)  # takes it back for those to come
     assert not is_original(make(7))
     with tagalong.testing.assert_events("record", "hit", "hit", "hit", "retire"):
         assert [make(number)(1) for number in range(9)] == [(1, number) for number in range(9)]
@@ -366,7 +366,7 @@ def test_a_maker_that_is_replayed_or_dies() -> None:
     del make
     gc.collect()
     assert gone() is None and [inner(3)[1] for inner in kept] == [0, 1, 2]
-    tagalong.trace(kept[1])
+    tagalong.trace(kept[1], retire=True)
     assert [kept[1](4)[1] for _ in range(9)] == [1] * 9
 
 

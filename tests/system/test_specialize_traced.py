@@ -251,7 +251,7 @@ def test_recursion() -> None:
 
 
 def test_retired_functions() -> None:
-    f = tagalong.trace(new(work))
+    f = tagalong.trace(new(work), retire=True)
     tagalong.specialize(f, quick, [guards.ArgType(0, str)])
     before = _core.limits()["retire_after"]
     _core.set_option("retire_after", 4)

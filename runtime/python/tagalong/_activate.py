@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 def _change_main(change: Change, selection: Selection) -> Change:
     def change_main(code: CodeType) -> CodeType:
+        selection.lift_opacity(main_name(), code.co_filename)
         return change(code) if selection.wants(main_name(), code.co_filename) else code
 
     return change_main
@@ -48,6 +49,8 @@ def _change_executed(change: Change, selection: Selection) -> ChangeExecuted:
             source = found.origin  # the code has the name of a file that was compiled elsewhere
         elif code.co_filename.startswith("<") and type(file) is str:
             source = file  # a cell, a doctest: the user's own where the module is
+        if type(name) is str:
+            selection.lift_opacity(name, code.co_filename)
         if code.co_filename.startswith("<frozen ") or not selection.wants(
             name if type(name) is str else "", source
         ):
@@ -99,6 +102,10 @@ def start(settings: Settings, main_is_to_come: bool) -> None:
     else:
         selection = Selection(settings)
         change = _change_module(settings.mode)
+        for name, module in [*sys.modules.items()] if settings.include else ():
+            spec = getattr(module, "__spec__", None)
+            origin = getattr(spec, "origin", None)
+            selection.lift_opacity(name, f"<frozen {name}>" if origin == "frozen" else origin)
         _core.install_exec_hook(_change_executed(change, selection))
         if main_is_to_come:
             _core.install_main_hook(_change_main(change, selection))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Literal, TypeVar, overload
 
 from tagalong import _core
+from tagalong.options import OptionError, given_limits
 
 # What is to be found out about NumPy once per process is found out here rather than in somebody's first call.
 _core._meet_numpy()
@@ -39,24 +40,60 @@ def bind_self(what: str, thing: object, args: tuple[Any, ...]) -> tuple[Function
 
 
 @overload
-def trace(f: F, /) -> F: ...
+def trace(
+    f: F,
+    /,
+    *,
+    retire: bool = False,
+    limits: Mapping[str, int] | None = None,
+    regions: bool | None = None,
+    loops: bool | None = None,
+) -> F: ...
 @overload
-def trace() -> Callable[[F], F]: ...
-def trace(f: Any = None, /) -> Any:
-    """Traces a function: its first call is recorded, later calls are replayed while the guards hold.
+def trace(
+    *,
+    retire: bool = False,
+    limits: Mapping[str, int] | None = None,
+    regions: bool | None = None,
+    loops: bool | None = None,
+) -> Callable[[F], F]: ...
+def trace(
+    f: Any = None,
+    /,
+    *,
+    retire: bool = False,
+    limits: Mapping[str, int] | None = None,
+    regions: bool | None = None,
+    loops: bool | None = None,
+) -> Any:
+    """Traces a function: its first call is recorded, later calls are replayed while the guards hold, always.
 
     The function is changed in place and returned, so `@tagalong.trace`, `@tagalong.trace()` and
-    `tagalong.trace(module.function)` all do; staticmethod and classmethod objects may be given as well. Raises
-    TypeError for anything that is not a Python function.
+    `tagalong.trace(module.function)` all do; staticmethod and classmethod objects may be given as well.
+
+    `retire=True`: a function whose replays do not pay is given up, as under `TAGALONG=1`. `limits` (the names of
+    `tagalong.options.LIMITS`), `regions` and `loops` hold for this function instead of what the variables of the
+    same names say for the process; the rest is as the process has it now. All functions that are made of the same
+    code share this, and tracing one of them again replaces it.
+
+    Raises TypeError for anything that is not a Python function, and OptionError for a value that is not allowed.
 
         @tagalong.trace
         def norm(x, y):
             return (x * x + y * y) ** 0.5
     """
-    if f is None:
-        return trace
-    _core.trace(python_function("trace", f))
-    return f
+    switches = {"regions": regions, "loops": loops}
+    for name, value in {"retire": retire, **switches}.items():
+        if not isinstance(value, bool) and (value is not None or name == "retire"):
+            raise OptionError(f"tagalong.trace: {name}={value!r} is not allowed; allowed: True, False")
+    settings = given_limits({} if limits is None else limits, "tagalong.trace: limits")
+    settings |= {name: int(value) for name, value in switches.items() if value is not None}
+
+    def traced(function: Any) -> Any:
+        _core.trace(python_function("trace", function), retire, settings)
+        return function
+
+    return traced if f is None else traced(f)
 
 
 def untrace(f: F, /) -> F:

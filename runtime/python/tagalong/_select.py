@@ -6,6 +6,8 @@ import os
 import site
 import sys
 
+from tagalong import _core
+
 TYPE_CHECKING = False  # as in options.py
 if TYPE_CHECKING:
     from tagalong.options import Settings
@@ -86,6 +88,11 @@ class Selection:
         if file.startswith("<"):
             return name == "__main__" and not file.startswith("<frozen")
         return not self._is_foreign(file)
+
+    def lift_opacity(self, name: str, file: str | None) -> None:
+        """Where the module `name` is one of those to include: its functions are recorded into their callers, too."""
+        if file is not None and _matches(name, self._include) and self.wants(name, file):
+            _core.include_file(file)
 
     def _is_foreign(self, file: str) -> bool:
         # What lies there has been installed, whatever it is a link to: looking at each file would take long.

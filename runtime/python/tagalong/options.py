@@ -124,6 +124,24 @@ def _limits(text: str) -> dict[str, int]:
     return limits
 
 
+def given_limits(limits: Mapping[str, int], origin: str) -> dict[str, int]:
+    """Limits that a program gives by name, for one function. `origin` begins the sentence of an `OptionError`."""
+    try:
+        given = dict(limits)
+    except (TypeError, ValueError):
+        raise OptionError(f"{origin}: {limits!r} is not allowed; allowed: a dict of {_LIMIT_NAMES}") from None
+    for name, number in given.items():
+        is_number = isinstance(number, int) and not isinstance(number, bool) and 1 <= number < 10**9
+        if name not in LIMITS or not is_number:
+            raise OptionError(
+                f"{origin}: {name!r}: {number!r} is not allowed; allowed: a dict of {_LIMIT_NAMES}"
+            )
+    return given
+
+
+_LIMIT_NAMES = "numbers from 1 to 999999999 by the names " + ", ".join(LIMITS)
+
+
 class Option:
     """One row: everything about one option.
 
@@ -185,7 +203,8 @@ TABLE: tuple[Option, ...] = (
         parse=_patterns,
         default="",
         allowed=_PATTERNS,
-        help="modules to trace that are not the user's own, such as installed packages",
+        help="modules to trace that are not the user's own, such as installed packages; their functions "
+        "become part of their callers' graphs, too",
         examples=(("", ()), ("json, scipy.*", ("json", "scipy.*"))),
         refused=("a b", "pkg/module"),
     ),

@@ -18,6 +18,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from random import Random
 
 from .program import Program, load
@@ -36,7 +37,7 @@ def runs(program: Program, arguments: argparse.Namespace) -> Iterator[Run]:
 
     if program.only_as_written and (arguments.shuffled is not None or arguments.limits or arguments.loops):
         return
-    trace, events = tagalong.trace, tagalong.testing.events
+    trace, events = partial(tagalong.trace, retire=True), tagalong.testing.events
     if arguments.loops:
         for name, value in (("loops", 1), ("heat", 2), ("grow_after", 2)):
             LIMITS[name] = value

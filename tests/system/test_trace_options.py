@@ -1,0 +1,185 @@
+"""What `tagalong.trace` promises of a function that is named, and the settings that it takes for it alone."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tagalong
+from tagalong import _core
+from tagalong.options import LIMITS
+
+
+@pytest.fixture(autouse=True)
+def as_a_process_begins() -> None:
+    """The tests of the package keep what does not pay, which is what is asked for here."""
+    for name in ("retire_after", "retries", "heat", "share"):
+        _core.set_option(name, LIMITS[name][0])
+    _core.set_option("loops", 1)
+
+
+def fresh(function: types.FunctionType) -> Any:
+    return types.FunctionType(function.__code__.replace(), function.__globals__, function.__name__)
+
+
+def short(x: Any) -> Any:
+    return x.bit_length()
+
+
+class Node:
+    def __init__(self, value: int, left: Node | None, right: Node | None) -> None:
+        self.sum = value + (left.sum + right.sum if left and right else 0)
+
+
+def new_tree() -> Any:
+    """Its calls of itself are no part of its graph, and its replay takes longer: TAGALONG=1 attaches none."""
+
+    def tree(depth: int, value: int) -> Node:
+        if depth == 0:
+            return Node(value, None, None)
+        return Node(value, tree(depth - 1, 2 * value), tree(depth - 1, 2 * value + 1))
+
+    tree.__code__ = tree.__code__.replace()
+    return tree
+
+
+def counted(n: int) -> int:
+    total = 0
+    for i in range(n):
+        total += i
+    return total
+
+
+def test_a_named_function_is_replayed_from_its_second_call_whether_it_pays_or_not() -> None:
+    f = tagalong.trace(fresh(short))
+    with tagalong.testing.assert_events("record", *["hit"] * 199):
+        for number in range(200):
+            assert f(number) == number.bit_length()
+    assert tagalong.stats(f).retired == 0 and "retire_after" not in tagalong.stats(f).limits
+    assert _core.installed_code(f) is not f.__code__
+
+
+def test_so_is_one_whose_recording_would_have_been_refused() -> None:
+    retiring, kept = tagalong.trace(new_tree(), retire=True), tagalong.trace(new_tree())
+    expected = new_tree()(6, 1).sum
+    assert [f(6, 1).sum for f in [retiring, kept] * 3] == [expected] * 6
+    assert tagalong.stats(retiring).hits == 0 and tagalong.stats(kept).hits >= 2
+    before = tagalong.stats(kept).hits
+    assert kept(6, 1).sum == expected and tagalong.stats(kept).hits > before
+
+
+def test_retire_gives_up_what_does_not_pay() -> None:
+    f = tagalong.trace(fresh(short), retire=True)
+    for number in range(200):
+        assert f(number) == number.bit_length()
+    assert tagalong.stats(f).retired == 1 and tagalong.stats(f).hits == LIMITS["retire_after"][0]
+    tagalong.trace(f)  # by its name only: for good
+    with tagalong.testing.assert_events("record", *["hit"] * 99):
+        for number in range(100):
+            f(number)
+
+
+def test_naming_it_takes_back_what_was_left_as_written() -> None:
+    f = tagalong.trace(new_tree(), retire=True)
+    for _ in range(3):
+        f(6, 1)
+    assert "left as written" in tagalong.explain(f)
+    tagalong.trace(f)
+    f(6, 1), f(6, 1)
+    assert "left as written" not in tagalong.explain(f) and tagalong.stats(f).hits > 0
+
+
+def test_a_recording_by_hand_can_be_replayed_whether_it_pays_or_not() -> None:
+    recording = tagalong.record(new_tree(), 6, 1)
+    assert recording.replay(6, 1).sum == recording.result.sum
+
+
+def test_limits_of_one_function() -> None:
+    few, other = (
+        tagalong.trace(fresh(counted), limits={"heat": 999, "nodes": 5}),
+        tagalong.trace(fresh(counted)),
+    )
+    for n in (50, 60, 70):
+        assert few(n) == other(n) == sum(range(n))
+    assert tagalong.stats(few).stops["node_limit"] >= 1 and "node_limit" not in tagalong.stats(other).stops
+    assert tagalong.stats(other).hits > 0
+    assert "given up" in tagalong.explain(tagalong.trace(few, limits={"retries": 1, "nodes": 5}))
+    tagalong.trace(few)  # as everybody else, from now on
+    few(50), few(50)
+    assert tagalong.stats(few).hits > 0
+
+
+def test_how_long_a_function_is_tried() -> None:
+    f = tagalong.trace(retire=True, limits={"retire_after": 5})(fresh(short))
+    for number in range(20):
+        f(number)
+    assert tagalong.stats(f).hits == 5 and tagalong.stats(f).limits["retire_after"] == 1
+    assert "limit `retire_after` (5)" in tagalong.explain(f)
+
+
+@pytest.mark.parametrize("of_process", [0, 1])
+def test_loops_of_one_function(of_process: int) -> None:
+    _core.set_option("loops", of_process)
+    f = fresh(counted)
+    for loops in (False, True, False, None):
+        tagalong.trace(f, loops=loops)
+        assert [f(40) for _ in range(4)] == [sum(range(40))] * 4
+        goes_round = loops if loops is not None else bool(of_process)
+        assert (tagalong.stats(f).bridges + tagalong.stats(f).limits.get("heat", 0) > 0) == goes_round
+        assert tagalong.stats(f).hits >= 3
+
+
+@pytest.mark.parametrize("of_process", [0, 1])
+def test_regions_of_one_function(of_process: int) -> None:
+    def chain(x: np.ndarray) -> np.ndarray:
+        return (x * 2.0 + 1.0) * x - 3.0
+
+    _core.set_option("regions", of_process)
+    x = np.arange(10_000.0)
+    expected = chain(x).tobytes()
+    for regions in (False, True, False, None):
+        f = tagalong.trace(fresh(chain), regions=regions)
+        before = _core._region_counts()[1]
+        for _ in range(8):
+            assert f(x).tobytes() == expected
+        assert tagalong.stats(f).hits == 7
+        wanted = regions if regions is not None else bool(of_process)
+        assert (_core._region_counts()[1] > before) == wanted
+        tagalong.trace(f, regions=not wanted)  # what has been recorded goes on otherwise
+        before = _core._region_counts()[1]
+        for _ in range(8):
+            assert f(x).tobytes() == expected
+        assert (_core._region_counts()[1] > before) != wanted
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (
+            {"limits": {"node": 1}},
+            "limits: 'node': 1 is not allowed; allowed: a dict of numbers from 1 to 999999999 by",
+        ),
+        ({"limits": {"nodes": 0}}, "limits: 'nodes': 0 is not allowed"),
+        ({"limits": {"nodes": True}}, "limits: 'nodes': True is not allowed"),
+        ({"limits": {"nodes": 10**9}}, "limits: 'nodes': 1000000000 is not allowed"),
+        ({"limits": "nodes=5"}, "limits: 'nodes=5' is not allowed; allowed: a dict of numbers"),
+        ({"retire": None}, "retire=None is not allowed; allowed: True, False"),
+        ({"regions": 1}, "regions=1 is not allowed; allowed: True, False"),
+        ({"loops": "0"}, "loops='0' is not allowed; allowed: True, False"),
+    ],
+)
+def test_what_is_not_allowed(given: dict[str, Any], shown: str) -> None:
+    f = fresh(short)
+    with pytest.raises(tagalong.OptionError) as raised:
+        tagalong.trace(f, **given)
+    assert str(raised.value).startswith(f"tagalong.trace: {shown}")
+    assert not _core.is_traced(f)
+
+
+def test_names_of_limits_are_told() -> None:
+    with pytest.raises(tagalong.OptionError) as raised:
+        tagalong.trace(limits={"x": 1})
+    assert all(name in str(raised.value) for name in LIMITS)
