@@ -47,7 +47,7 @@ template <class T>
 T found_in(PyCodeObject* code) {
   for (Py_ssize_t index = PyTuple_GET_SIZE(code->co_consts); index > 0; --index) {
     PyObject* constant = PyTuple_GET_ITEM(code->co_consts, index - 1);
-    if (PyCapsule_IsValid(constant, kName<T>) != 0) {
+    if (PyCapsule_CheckExact(constant) && PyCapsule_IsValid(constant, kName<T>) != 0) {
       return *static_cast<T*>(PyCapsule_GetPointer(constant, kName<T>));
     }
   }

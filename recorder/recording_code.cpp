@@ -167,6 +167,9 @@ class Departures {
   std::vector<std::uint32_t> keys_;
 };
 
+// Only then there are operations that need hooks for arrays.
+bool has_arrays_now() { return array::imported_module("numpy") != nullptr; }
+
 }  // namespace
 
 bool is_namespace(const PyCodeObject* code) {
@@ -242,10 +245,10 @@ std::shared_ptr<const DecodedCode> DecodedCode::make(PyCodeObject* code, bool wi
   return decoded;
 }
 
-std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const DecodedCode> decoded, const Ref& hook,
+std::shared_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const DecodedCode> decoded, const Ref& hook,
                                                    const HomeRef& home, bool has_every_hook,
                                                    const DecodedCode::Entry* elsewhere) {
-  auto recording = std::make_unique<RecordingCode>();
+  auto recording = std::make_shared<RecordingCode>();
   Assembly assembly = decoded->assembly;
   const int count = assembly.size();
   const Ref key = rewriter::hook_key(kUnwound);
@@ -264,7 +267,7 @@ std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
 
   rewriter::HookPlan plan;
   plan.callable = hook;
-  const bool has_arrays = array::imported_module("numpy") != nullptr;
+  const bool has_arrays = has_arrays_now();
   plan.before = [&](int index) {
     if (index >= count) {
       return false;
@@ -322,9 +325,21 @@ std::unique_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
   for (const auto& [unit, send] : instrumented.send_copies) {
     recording->instruction_at[static_cast<std::size_t>(unit)] = send;
   }
+  recording->home = home;
+  recording->has_every_hook = has_every_hook;
+  recording->has_array_hooks = has_arrays;
+  recording->has_elsewhere = elsewhere != nullptr;
   recording->code = std::move(instrumented.code);
   recording->decoded = std::move(decoded);
   return recording;
 }
+
+bool RecordingCode::serves_again(const DecodedCode& wanted, const HomeRef& its_home, bool every_hook) const {
+  const bool is_unused = Py_REFCNT(reinterpret_cast<PyObject*>(code.get())) == 1;
+  return is_unused && decoded.get() == &wanted && home == its_home && has_every_hook == every_hook && !has_elsewhere &&
+         has_array_hooks == has_arrays_now();
+}
+
+void RecordingCode::take_hook(const Ref& hook) const { interp::replace_constant(code.get(), callable_constant, hook); }
 
 }  // namespace tagalong::recorder

@@ -197,6 +197,16 @@ RecordingCode& Session::recording_code(std::shared_ptr<const DecodedCode> decode
   return *codes_.back();
 }
 
+// To make it takes time for each instruction of the function, however few the recording comes to.
+RecordingCode& Session::root_code(const Start& start) {
+  if (start.known != nullptr && !start.elsewhere &&
+      start.known->serves_again(*start.decoded, start.home, has_every_hook_)) {
+    start.known->take_hook(hook_);
+    return *codes_.emplace_back(start.known);
+  }
+  return recording_code(start.decoded, start.home, start.elsewhere ? &*start.elsewhere : nullptr);
+}
+
 void Session::start_root(interp::Frame* frame, const Start& start) {
   const std::shared_ptr<const DecodedCode>& decoded = start.decoded;
   const DecodedCode::Entry entry =
@@ -205,8 +215,9 @@ void Session::start_root(interp::Frame* frame, const Start& start) {
   place_ = entry.place;
   PyCodeObject* code = decoded->shape->code.get();
   const Ref name = Ref::create(code->co_qualname);
-  // A straight run through the function makes about so much.
-  const auto expected = static_cast<std::size_t>(decoded->assembly.size());
+  // A straight run through the function, or a round of the loop, makes about so much.
+  const int last = entry.place == DecodedCode::Place::kHeader ? entry.resume : decoded->assembly.size();
+  const auto expected = static_cast<std::size_t>(last - entry.first);
   graph_.nodes.reserve(2 * expected);
   graph_.snapshots.reserve(expected);
   facts_.reserve(2 * expected);
@@ -216,7 +227,7 @@ void Session::start_root(interp::Frame* frame, const Start& start) {
   ShadowFrame root;
   root.live = frame;
   root.next = entry.first;
-  root.code = &recording_code(decoded, start.home, start.elsewhere ? &entry : nullptr);
+  root.code = &root_code(start);
   frames_.push_back(std::move(root));
   const Value function = emit(Op::function, {}, replay::kNoSnapshot);
   facts(function).counted = false;
@@ -569,7 +580,7 @@ void Session::finish(Recorded recorded) {
   recorded.largest_array = largest_array_;
   recorded.graph = std::move(graph_);
   recorded.shapes = std::move(shapes_);
-  recorded.recording_code = codes_.front()->code;
+  recorded.recording_code = codes_.front();
   sink_.finished(std::move(recorded));
 }
 

@@ -47,14 +47,14 @@ struct Recorded {
   std::vector<replay::CodeShapeRef> shapes;
   Stop stop = Stop::kNone;
   int stop_line = 0;
-  int entry = 0;                   // DecodedCode::entries: where the trace starts
-  interp::StackId stack;           // where it was recorded
-  CodeRef recording_code;          // of the root
-  double seconds = 0;              // from the root frame's first instruction to the end of the trace
-  bool useful = true;              // false: the trace ends before it did anything
-  std::int64_t largest_array = 0;  // elements; of those that array operations have given
-  bool has_lost = false;           // an object that a guard is about has died meanwhile: nobody can use the graph
-  replay::Reached reached{};       // limits that have not ended it
+  int entry = 0;                    // DecodedCode::entries: where the trace starts
+  interp::StackId stack;            // where it was recorded
+  RecordingCodeRef recording_code;  // of the root
+  double seconds = 0;               // from the root frame's first instruction to the end of the trace
+  bool useful = true;               // false: the trace ends before it did anything
+  std::int64_t largest_array = 0;   // elements; of those that array operations have given
+  bool has_lost = false;            // an object that a guard is about has died meanwhile: nobody can use the graph
+  replay::Reached reached{};        // limits that have not ended it
 };
 
 class Sink {
@@ -99,6 +99,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
     Ref sink_owner;  // the object that the sink belongs to: the program may let go of the code that it records
     bool has_every_hook = false;  // also where a later hook would do: somebody wants to see the recording code
     std::optional<DecodedCode::Entry> elsewhere = std::nullopt;
+    RecordingCodeRef known = nullptr;  // of an earlier recording of this code
   };
   // Returns the recording code that the frame has to go on with; the session lives until it is finished. Throws
   // RewriteError or PythonError before anything has changed.
@@ -257,6 +258,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   Session(PyThreadState* thread, Sink& sink, const Limits& limits, Ref sink_owner);
   RecordingCode& recording_code(std::shared_ptr<const DecodedCode> decoded, const HomeRef& home = {},
                                 const DecodedCode::Entry* elsewhere = nullptr);
+  RecordingCode& root_code(const Start& start);
   void start_root(interp::Frame* frame, const Start& start);
   void guard_bound_locals();
   void start_root_stack(const DecodedCode::Entry& entry);
@@ -555,7 +557,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   bool has_every_hook_ = false;
   replay::Graph graph_;
   std::vector<replay::CodeShapeRef> shapes_;
-  std::vector<std::unique_ptr<RecordingCode>> codes_;
+  std::vector<RecordingCodeRef> codes_;
   std::vector<ShadowFrame> frames_;
   std::vector<Facts> facts_;
   Values drops_;

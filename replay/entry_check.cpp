@@ -1,6 +1,6 @@
 // What an executor's entry check says of the values in the frame alone, asked before a run is set up. Where a place has
 // many executors, most of them miss there.
-#include <algorithm>
+#include <unordered_map>
 
 #include "replay/executor.h"
 #include "replay/guards.h"
@@ -8,17 +8,18 @@
 namespace tagalong::replay {
 
 void Executor::learn_entry_check() {
+  std::unordered_map<std::int32_t, std::int32_t> slots;  // of parameters, by register
   for (std::size_t number = 0; number < steps_.size() && steps_[number].in_entry_check; ++number) {
     const Step& guard = steps_[number];
+    if (guard.op == Op::param) {
+      slots.emplace(guard.result, guard.immediate);
+    }
     if (!looks_at_its_value_only(guard.op)) {
       continue;
     }
     const std::int32_t place = registers_used_[guard.operands];
-    const auto end = steps_.begin() + static_cast<std::ptrdiff_t>(number);
-    const auto parameter = std::find_if(
-        steps_.begin(), end, [place](const Step& step) { return step.op == Op::param && step.result == place; });
-    if (parameter != end) {
-      slot_guards_.push_back({parameter->immediate, static_cast<std::uint32_t>(number)});
+    if (const auto parameter = slots.find(place); parameter != slots.end()) {
+      slot_guards_.push_back({parameter->second, static_cast<std::uint32_t>(number)});
     }
   }
 }

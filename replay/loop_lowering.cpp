@@ -99,7 +99,7 @@ void LoopLowering::use(const Values& values, std::size_t number) {
   for (const Value value : values) {
     if (value != kNoValue) {
       ++uses_[at(value)];
-      last_use_[at(value)] = number;
+      last_use_[at(value)] = std::max(last_use_[at(value)], number);
     }
   }
 }
@@ -118,6 +118,8 @@ void LoopLowering::bind_parameters() {
 
 void LoopLowering::count_uses() {
   Facts facts(graph_);
+  constexpr std::size_t kUnused = SIZE_MAX;
+  std::vector<std::size_t> last_node(graph_.snapshots.size(), kUnused);  // many nodes may share a snapshot
   for (std::size_t number = 0; number < graph_.nodes.size(); ++number) {
     const Node& each = node(number);
     for (std::int32_t index = 0; index < each.result_count; ++index) {
@@ -128,8 +130,13 @@ void LoopLowering::count_uses() {
       use(each.operands, number);
     }
     for (SnapshotId id = each.snapshot; id != kNoSnapshot; id = graph_.snapshots[static_cast<std::size_t>(id)].parent) {
-      use(graph_.snapshots[static_cast<std::size_t>(id)].locals, number);
-      use(graph_.snapshots[static_cast<std::size_t>(id)].stack, number);
+      last_node[static_cast<std::size_t>(id)] = number;
+    }
+  }
+  for (std::size_t id = 0; id < last_node.size(); ++id) {
+    if (last_node[id] != kUnused) {
+      use(graph_.snapshots[id].locals, last_node[id]);
+      use(graph_.snapshots[id].stack, last_node[id]);
     }
   }
   const Values handed = goes_round_ ? graph_.nodes.back().operands : Values();

@@ -355,7 +355,9 @@ PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor
     recorder::Session::Start start{record.decoded_ref(), static_cast<int>(entry), record.home, anchor,
                                    record.keeps_recording_code && options().every_hook};
     const bool is_known = entry < record.decoded().entries.size();
-    if (!is_known) {
+    if (is_known) {
+      start.known = record.known_recording_code;
+    } else {
       start.elsewhere = place;
     }
     const recorder::RecordingCode& recording = recorder::Session::start(thread, frame, start, record, record.limits());

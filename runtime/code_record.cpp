@@ -177,8 +177,9 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   resume();
   Entry& entry = entries[static_cast<std::size_t>(recorded.entry)];
   if (keeps_recording_code) {
-    recording_code = recorded.recording_code;
+    recording_code = recorded.recording_code->code;
   }
+  keep_for_next(recorded.recording_code);
   spending().recorded(recorded.graph.nodes.size());
   count(counters, entry.has_stub() ? Event::kRecord : Event::kBridge);
   count_stop(counters, recorded.stop);
@@ -240,6 +241,23 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   }
 }
 
+// A function of many loops is recorded as often.
+void CodeRecord::keep_for_next(const recorder::RecordingCodeRef& code) {
+  constexpr int kManyLoops = 4;
+  const auto is_open = [](const Entry& entry) {
+    return entry.place.place == DecodedCode::Place::kHeader && entry.executors.empty() && !entry.is_closed;
+  };
+  if (code->has_elsewhere) {
+    return;
+  }
+  if (keeps_for_next_ != nullptr && keeps_for_next_ != this) {
+    keeps_for_next_->known_recording_code.reset();
+  }
+  const bool is_worth_it = std::ranges::count_if(entries, is_open) >= kManyLoops;
+  known_recording_code = is_worth_it ? code : nullptr;
+  keeps_for_next_ = is_worth_it ? this : nullptr;
+}
+
 // Runs up to here have left where they will go on now, in a loop that pays.
 void CodeRecord::weigh_anew(const replay::Executor& executor) {
   if (executor.worth().round > 0) {
@@ -278,6 +296,9 @@ void CodeRecord::lay_to_rest(std::shared_ptr<replay::Executor> executor) {
 }
 
 CodeRecord::~CodeRecord() {
+  if (keeps_for_next_ == this) {
+    keeps_for_next_ = nullptr;
+  }
   for (const Entry& entry : entries) {
     for (const auto& executor : entry.executors) {
       executor->keeper = nullptr;

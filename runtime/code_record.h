@@ -116,9 +116,10 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   std::deque<Entry> entries;  // as in DecodedCode, then those of side exits
   Counters counters;
   bool keeps_recording_code = false;
-  bool records_calls = true;               // false: of a module's body, which is called once
-  CodeRef recording_code;                  // of the last recording, if kept
-  std::vector<interp::StackId> recording;  // stacks on which a recording of this code is under way
+  bool records_calls = true;                        // false: of a module's body, which is called once
+  CodeRef recording_code;                           // of the last recording, if kept
+  recorder::RecordingCodeRef known_recording_code;  // that the next recording of a loop may run
+  std::vector<interp::StackId> recording;           // stacks on which a recording of this code is under way
   double last_recording_seconds = 0;
   double last_synthesis_seconds = 0;
   recorder::Stop last_stop = recorder::Stop::kNone;
@@ -141,6 +142,8 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   [[nodiscard]] bool is_any_put_off() const;
   static constexpr int kMostPutOff = 500;
   void count_limits(const replay::Reached& reached);
+  void keep_for_next(const recorder::RecordingCodeRef& code);
+  static inline CodeRecord* keeps_for_next_ = nullptr;  // one of all, so that little memory is kept
   void explain_entry(std::size_t index, std::string& text) const;
   // Where an executor is kept; null: it has grown or died while it was running.
   struct Place {
