@@ -14,6 +14,7 @@
 #include "rewriter/interp/landing.h"
 #include "rewriter/interp/once.h"
 #include "rewriter/interp/requests.h"
+#include "runtime/comparing.h"
 #include "runtime/options.h"
 #include "runtime/spending.h"
 #include "runtime/worth.h"
@@ -303,6 +304,10 @@ PyObject* anchor_next(PyObject* self) {
       return nullptr;
     }
     expect(Pending::Kind::kPutBack, frame, entry, place.place.depth);
+  } else if (!place.executors.empty() && runs_as_written()) {
+    if (!std::exchange(record.has_missed, false)) {
+      return nullptr;
+    }
   } else if (!place.executors.empty()) {
     if (entry == 0) {
       // The stub has no line: whoever looks from outside, such as a sampler, finds the frame at its beginning.

@@ -105,6 +105,10 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   // Of all entries.
   [[nodiscard]] std::vector<replay::Executor*> executors() const;
 
+  // --- of the compare mode (comparing.h)
+  std::uint64_t calls_seen = 0;
+  bool has_missed = false;  // a copy of the process found no graph for a call: the next one is recorded
+
   // --- filled in by whoever makes the replay code (replay_code.cpp)
   Ref replay_code;         // weak reference: it owns the anchor that owns this
   std::vector<int> units;  // of the original instructions in the replay code

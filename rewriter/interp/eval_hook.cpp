@@ -7,6 +7,7 @@ namespace {
 
 FrameHandler g_handler = nullptr;
 FrameHandler g_first = nullptr;
+FrameHandler g_observer = nullptr;
 int g_users = 0;
 bool g_suspended = false;
 bool g_lent = false;
@@ -32,7 +33,13 @@ void set_frame_handler(FrameHandler handler) { g_handler = handler; }
 
 void set_first_handler(FrameHandler handler) { g_first = handler; }
 
+void set_observer(FrameHandler handler) { g_observer = handler; }
+
 PyObject* pass_on(PyThreadState* thread, Frame* frame, int throw_flag) {
+  return (g_observer != nullptr ? g_observer : pass_to_handler)(thread, frame, throw_flag);
+}
+
+PyObject* pass_to_handler(PyThreadState* thread, Frame* frame, int throw_flag) {
   return (g_handler != nullptr ? g_handler : evaluate)(thread, frame, throw_flag);
 }
 

@@ -16,6 +16,10 @@ inline bool is_of_generator(Frame* frame, const void* generator) {
 }
 inline bool has_not_started(Frame* frame) { return _PyFrame_GetGenerator(frame)->gi_frame_state == FRAME_CREATED; }
 
+inline bool is_of_generator(const Frame* frame) { return frame->owner == FRAME_OWNED_BY_GENERATOR; }
+// Of a generator's frame that has just run: it has not come to its end.
+inline bool has_yielded(Frame* frame) { return _PyFrame_GetGenerator(frame)->gi_frame_state == FRAME_SUSPENDED; }
+
 // A suspended frame becomes the current one, as when somebody asks for the next item; nothing runs.
 void enter_generator(PyThreadState* thread, Frame* frame);
 // The current frame is suspended again, with `depth` values on its stack.

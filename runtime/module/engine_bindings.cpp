@@ -19,6 +19,7 @@
 #include "rewriter/interp/foreign_eval.h"
 #include "rewriter/interp/text.h"
 #include "runtime/anchor.h"
+#include "runtime/comparing.h"
 #include "runtime/events.h"
 #include "runtime/exec_hook.h"
 #include "runtime/graph_object.h"
@@ -332,6 +333,10 @@ void install_exec_hook(const py::object& callback) {
   guarded([&] { return runtime::install_exec_hook(Ref::create(callback.ptr())), 0; });
 }
 
+void start_comparing(const py::object& tell, const py::object& compare) {
+  runtime::start_comparing(Ref::create(tell.ptr()), Ref::create(compare.ptr()));
+}
+
 bool has_frame_hook() { return interp::has_hook(); }
 
 bool in_main_interpreter() { return PyInterpreterState_Get() == PyInterpreterState_Main(); }
@@ -427,6 +432,7 @@ void export_engine() {
   py::def("has_frame_hook", has_frame_hook,
           "has_frame_hook() -> bool\n\nWhether each frame of the process goes "
           "through us at the moment, as while something is recorded.");
+  py::def("start_comparing", start_comparing);
   py::def("start_stress", start_stress);
   py::def("adopt_function", adopt_function);
   py::def("functions_seen", functions_seen);

@@ -1,0 +1,212 @@
+#include "runtime/comparing.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <bit>
+#include <utility>
+
+#include "recorder/session.h"
+#include "rewriter/interp/code_link.h"
+#include "rewriter/interp/errors.h"
+#include "rewriter/interp/eval_hook.h"
+#include "rewriter/interp/generators.h"
+#include "rewriter/interp/requests.h"
+#include "runtime/anchor.h"
+
+namespace tagalong::runtime {
+namespace {
+
+using interp::Frame;
+
+struct Callbacks {
+  Ref tell, compare, fork;
+};
+Callbacks* g_callbacks = nullptr;
+bool g_is_copy = false;
+thread_local int t_depth = 0;
+int g_too_deep = 0;  // frames of all threads beyond which no others are compared
+
+// Each level of calls takes C stack while the hook is installed.
+constexpr int kMostDepth = 200;
+
+// The first calls are compared, and then each whose number is a power of two.
+bool is_due(std::uint64_t number) {
+  constexpr std::uint64_t kAlways = 16;
+  return number <= kAlways || std::has_single_bit(number);
+}
+
+// Null: there is nothing to compare about the frame.
+CodeRecord* record_to_compare(PyThreadState* thread, Frame* frame, int throw_flag) {
+  constexpr int kSuspends = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE;
+  PyCodeObject* code = interp::code_of(frame);
+  PyObject* anchor = throw_flag != 0 || interp::original_of(code) == code ? nullptr : anchor_of(code);
+  // The call of a generator only makes the object.
+  const bool makes_object = (code->co_flags & kSuspends) != 0 && !interp::is_of_generator(frame);
+  if (anchor == nullptr || makes_object || interp::is_watched(thread) || recorder::Session::is_recording()) {
+    return nullptr;
+  }
+  CodeRecord* record = record_of(anchor);
+  const bool is_its = PyWeakref_GET_OBJECT(record->replay_code.get()) == reinterpret_cast<PyObject*>(code);
+  return is_its && is_due(++record->calls_seen) && record->executor_count() != 0 ? record : nullptr;
+}
+
+// What the frame starts with, to be looked at when it has run. What nobody else has may die while it runs, as it would
+// without us.
+Ref inputs_of(Frame* frame) {
+  const PyCodeObject* code = interp::code_of(frame);
+  const int varargs = (code->co_flags & CO_VARARGS) != 0 ? 1 : 0;
+  const int keywords = (code->co_flags & CO_VARKEYWORDS) != 0 ? 1 : 0;
+  const int arguments = code->co_argcount + code->co_kwonlyargcount + varargs + keywords;
+  const int count = interp::is_of_generator(frame) ? interp::slot_count(code) : arguments;
+  Ref inputs = Ref::steal(PyTuple_New(count));
+  for (int slot = 0; inputs && slot < count; ++slot) {
+    PyObject* object = interp::locals_of(frame)[slot];
+    if (object != nullptr && PyCell_Check(object)) {
+      object = PyCell_GET(object);
+    }
+    const bool is_kept = object != nullptr && Py_REFCNT(object) > 1;
+    PyTuple_SET_ITEM(inputs.get(), slot, Py_NewRef(is_kept ? object : Py_None));
+  }
+  return inputs;
+}
+
+// What the evaluation of a frame has come to; an exception is taken from the thread meanwhile.
+struct Ended {
+  Ref result, type, value, traceback;
+  bool has_yielded = false;
+
+  Ended(PyThreadState* thread, Frame* frame) {
+    const bool is_of_generator = interp::is_of_generator(frame);  // whoever resumes it has it
+    result = Ref::steal(interp::pass_to_handler(thread, frame, 0));
+    if (result) {
+      has_yielded = is_of_generator && interp::has_yielded(frame);
+      return;
+    }
+    std::array<PyObject*, 3> parts{};
+    PyErr_Fetch(&parts[0], &parts[1], &parts[2]);
+    PyErr_NormalizeException(&parts[0], &parts[1], &parts[2]);
+    if (parts[2] != nullptr) {
+      PyException_SetTraceback(parts[1], parts[2]);
+    }
+    type = Ref::steal(parts[0]);
+    value = Ref::steal(parts[1]);
+    traceback = Ref::steal(parts[2]);
+  }
+
+  PyObject* give_back() {
+    if (!result) {
+      PyErr_Restore(type.release(), value.release(), traceback.release());
+    }
+    return result.release();
+  }
+
+  [[nodiscard]] PyObject* shown_result() const { return result ? result.get() : Py_None; }
+  [[nodiscard]] PyObject* shown_exception() const { return value ? value.get() : Py_None; }
+};
+
+// Nothing of this process may come back into the program: it ends here, whatever happens.
+[[noreturn]] void replay_in_copy(PyThreadState* thread, Frame* frame, const CodeRecord& record, int pipe) {
+  g_is_copy = true;
+  detail::runs_as_written = false;
+  const int silence = open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (int stream = 0; stream <= 2; ++stream) {
+    dup2(silence, stream);
+  }
+  const std::uint64_t hits = record.counters.hits;
+  const Ref inputs = inputs_of(frame);
+  const Ended ended(thread, frame);
+  if (inputs) {
+    const Ref told = Ref::steal(PyObject_CallFunction(
+        g_callbacks->tell.get(), "iOOOOO", pipe, record.counters.hits > hits ? Py_True : Py_False, inputs.get(),
+        ended.shown_result(), ended.shown_exception(), ended.has_yielded ? Py_True : Py_False));
+  }
+  _exit(0);
+}
+
+// Of the copy; 0 in the copy itself, -1: there is none.
+long fork_process() {
+  const Ref number = Ref::steal(PyObject_CallNoArgs(g_callbacks->fork.get()));
+  const long process = number ? PyLong_AsLong(number.get()) : -1;
+  PyErr_Clear();
+  return process;
+}
+
+PyObject* compare_frame(PyThreadState* thread, Frame* frame, CodeRecord& record) {
+  std::array<int, 2> pipe{};
+  if (pipe2(pipe.data(), O_CLOEXEC) != 0) {
+    return interp::pass_to_handler(thread, frame, 0);
+  }
+  const auto number = static_cast<unsigned long long>(record.calls_seen);
+  const Ref code = Ref::create(reinterpret_cast<PyObject*>(interp::original_of(interp::code_of(frame))));
+  const Ref globals = Ref::create(frame->f_globals);
+  const Ref keep = Ref::create(anchor_of(interp::code_of(frame)));  // the program may let go of the function
+  const long process = fork_process();
+  if (process == 0) {
+    replay_in_copy(thread, frame, record, pipe[1]);
+  }
+  close(pipe[1]);
+  const Ref inputs = process > 0 ? inputs_of(frame) : Ref();
+  Ended ended(thread, frame);
+  if (!inputs) {
+    close(pipe[0]);
+    return ended.give_back();
+  }
+  PyObject* module = PyDict_Check(globals.get()) ? PyDict_GetItemString(globals.get(), "__name__") : nullptr;
+  const bool has_postponed = interp::postpone_requests(thread);
+  const Ref replayed = Ref::steal(PyObject_CallFunction(
+      g_callbacks->compare.get(), "ilOOKOOOO", pipe[0], process, code.get(), module != nullptr ? module : Py_None,
+      number, inputs.get(), ended.shown_result(), ended.shown_exception(), ended.has_yielded ? Py_True : Py_False));
+  if (has_postponed) {
+    interp::resume_requests(thread);
+  }
+  if (!replayed) {
+    return nullptr;  // a signal's handler has raised it
+  }
+  record.has_missed = replayed.get() == Py_False;
+  return ended.give_back();
+}
+
+PyObject* observe_frame(PyThreadState* thread, Frame* frame, int throw_flag) {
+  if (g_is_copy) {
+    return interp::pass_to_handler(thread, frame, throw_flag);
+  }
+  struct Level {
+    Level() { ++t_depth; }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+    ~Level() { --t_depth; }
+  } level;
+  if (t_depth >= kMostDepth) {
+    if (g_too_deep++ == 0) {
+      interp::release_hook();
+    }
+    PyObject* result = interp::pass_to_handler(thread, frame, throw_flag);
+    if (--g_too_deep == 0) {
+      interp::acquire_hook();
+    }
+    return result;
+  }
+  CodeRecord* record = record_to_compare(thread, frame, throw_flag);
+  return record == nullptr ? interp::pass_to_handler(thread, frame, throw_flag)
+                           : compare_frame(thread, frame, *record);
+}
+
+}  // namespace
+
+void start_comparing(const Ref& tell, const Ref& compare) {
+  const Ref os = Ref::steal(PyImport_ImportModule("os"));
+  Ref fork = os ? Ref::steal(PyObject_GetAttrString(os.get(), "fork")) : Ref();
+  if (!fork) {
+    throw PythonError();
+  }
+  if (g_callbacks == nullptr) {
+    g_callbacks = new Callbacks{tell, compare, std::move(fork)};
+    detail::runs_as_written = true;
+    interp::set_observer(observe_frame);
+    interp::acquire_hook();
+  }
+}
+
+}  // namespace tagalong::runtime

@@ -1,0 +1,24 @@
+// The compare mode (`TAGALONG=compare`). A frame that has graphs to replay is executed twice from the same state: in a
+// copy of the process (fork) its graphs are replayed, and in this process, which goes on with the program, it runs as
+// written. Both tell what can be observed when the frame returns, yields or raises.
+//
+// All of that happens around the frame's evaluation (rewriter/interp/eval_hook.h), so the program sees neither frames
+// nor functions nor cells of ours. In this process graphs are recorded, but none is run.
+#pragma once
+
+#include "rewriter/interp/ref.h"
+
+namespace tagalong::runtime {
+
+namespace detail {
+inline constinit bool runs_as_written = false;
+}
+// Whether graphs are left alone, as in the process that goes on with the program.
+inline bool runs_as_written() { return detail::runs_as_written; }
+
+// From now on frames are compared. In the copy `tell(pipe, has replayed, inputs, result, exception, has yielded)` is
+// called at the end. In this process `compare(pipe, process, code, module, number, inputs, result, exception, has
+// yielded)` is; it gives back whether the copy has replayed something. Throws PythonError.
+void start_comparing(const Ref& tell, const Ref& compare);
+
+}  // namespace tagalong::runtime
