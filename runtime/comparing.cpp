@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <utility>
@@ -119,7 +120,7 @@ struct Ended {
   const Ended ended(thread, frame);
   if (inputs) {
     const Ref told = Ref::steal(PyObject_CallFunction(
-        g_callbacks->tell.get(), "iOOOOO", pipe, record.counters.hits > hits ? Py_True : Py_False, inputs.get(),
+        g_callbacks->tell.get(), "iOO(OOO)", pipe, record.counters.hits > hits ? Py_True : Py_False, inputs.get(),
         ended.shown_result(), ended.shown_exception(), ended.has_yielded ? Py_True : Py_False));
   }
   _exit(0);
@@ -156,7 +157,7 @@ PyObject* compare_frame(PyThreadState* thread, Frame* frame, CodeRecord& record)
   PyObject* module = PyDict_Check(globals.get()) ? PyDict_GetItemString(globals.get(), "__name__") : nullptr;
   const bool has_postponed = interp::postpone_requests(thread);
   const Ref replayed = Ref::steal(PyObject_CallFunction(
-      g_callbacks->compare.get(), "ilOOKOOOO", pipe[0], process, code.get(), module != nullptr ? module : Py_None,
+      g_callbacks->compare.get(), "il(OOK)O(OOO)", pipe[0], process, code.get(), module != nullptr ? module : Py_None,
       number, inputs.get(), ended.shown_result(), ended.shown_exception(), ended.has_yielded ? Py_True : Py_False));
   if (has_postponed) {
     interp::resume_requests(thread);
@@ -168,9 +169,44 @@ PyObject* compare_frame(PyThreadState* thread, Frame* frame, CodeRecord& record)
   return ended.give_back();
 }
 
+// While the hook is installed a call keeps its arguments on the caller's stack, too. They are taken from there, so that
+// they die in the call, and are counted there, as without us.
+void take_arguments_from_caller(PyThreadState* thread, Frame* callee) {
+  Frame* caller = interp::current_frame(thread);
+  PyObject* anchor = caller == nullptr ? nullptr : anchor_of(interp::code_of(caller));
+  const CodeRecord* record = anchor == nullptr ? nullptr : record_of(anchor);
+  if (record == nullptr || recorder::Session::is_recording() ||
+      PyWeakref_GET_OBJECT(record->replay_code.get()) != reinterpret_cast<PyObject*>(interp::code_of(caller))) {
+    return;
+  }
+  const auto unit = std::ranges::lower_bound(record->units, interp::unit_of(caller));
+  if (unit == record->units.end() || *unit != interp::unit_of(caller)) {
+    return;
+  }
+  const auto place = static_cast<std::size_t>(unit - record->units.begin());
+  const rewriter::Instruction& call = record->decoded().assembly.instructions[place];
+  if (call.opcode != rewriter::op::kCALL) {
+    return;
+  }
+  const auto arguments = static_cast<int>(call.arg);
+  PyObject** slots = interp::stack_base(caller) + record->decoded().shape->depths[place] - arguments - 2;
+  auto* function = reinterpret_cast<PyObject*>(interp::function_of(callee));
+  // Either (function, self, arguments) or (null, function, arguments).
+  if (slots[0] != function && (slots[0] != nullptr || slots[1] != function)) {
+    return;
+  }
+  for (PyObject** slot = slots + (slots[0] == function ? 1 : 2); slot != slots + arguments + 2; ++slot) {
+    PyObject* old = std::exchange(*slot, Py_NewRef(Py_None));
+    Py_DECREF(old);
+  }
+}
+
 PyObject* observe_frame(PyThreadState* thread, Frame* frame, int throw_flag) {
   if (g_is_copy) {
     return interp::pass_to_handler(thread, frame, throw_flag);
+  }
+  if (throw_flag == 0 && !interp::is_of_generator(frame)) {
+    take_arguments_from_caller(thread, frame);
   }
   struct Level {
     Level() { ++t_depth; }
@@ -189,8 +225,7 @@ PyObject* observe_frame(PyThreadState* thread, Frame* frame, int throw_flag) {
     return result;
   }
   CodeRecord* record = record_to_compare(thread, frame, throw_flag);
-  return record == nullptr ? interp::pass_to_handler(thread, frame, throw_flag)
-                           : compare_frame(thread, frame, *record);
+  return record == nullptr ? interp::pass_to_handler(thread, frame, throw_flag) : compare_frame(thread, frame, *record);
 }
 
 }  // namespace

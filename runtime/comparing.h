@@ -16,9 +16,10 @@ inline constinit bool runs_as_written = false;
 // Whether graphs are left alone, as in the process that goes on with the program.
 inline bool runs_as_written() { return detail::runs_as_written; }
 
-// From now on frames are compared. In the copy `tell(pipe, has replayed, inputs, result, exception, has yielded)` is
-// called at the end. In this process `compare(pipe, process, code, module, number, inputs, result, exception, has
-// yielded)` is; it gives back whether the copy has replayed something. Throws PythonError.
+// From now on frames are compared. In the copy `tell(pipe, has_replayed, inputs, ended)` is called when the frame has
+// run, with its result, its exception and whether it has yielded in `ended`. In this process `compare(pipe, process,
+// (code, module, number of the call), inputs, ended)` is called; it returns whether the copy has replayed anything.
+// Throws PythonError.
 void start_comparing(const Ref& tell, const Ref& compare);
 
 }  // namespace tagalong::runtime

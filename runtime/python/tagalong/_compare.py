@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tagalong import _core
-from tagalong._face import Recording, bind_self, record
+from tagalong._face import Recording, bind_self, record, why_nothing_runs
 from tagalong._values import Tree, copied, describe, differences
 
 _OURS = __file__.rpartition("/")[0]
@@ -80,25 +80,67 @@ class Outcome:
         return [f"{line}   ({name} != {other_name})" for line in found]
 
 
-@dataclass(frozen=True)
+_MOST_LINES = 20
+
+
+@dataclass(frozen=True, repr=False)
 class Comparison:
-    """True when the replay did exactly what eager execution does; as text, what differs."""
+    """True when the replay did exactly what eager execution does; as text, what differs.
+
+    Where there is nothing to compare, `reason` says why in a sentence, and the comparison is false.
+    """
 
     name: str
-    eager: Outcome
+    eager: Outcome | None
     replayed: Outcome | None
-    recording: Recording
+    recording: Recording | None
     differences: tuple[str, ...] = field(default=())
+    reason: str | None = None
 
     def __bool__(self) -> bool:
-        return not self.differences
+        return not self.differences and self.reason is None
 
     def __str__(self) -> str:
+        if self.reason is not None:
+            return f"{self.name}: not compared: {self.reason}"
         if not self.differences:
             return f"{self.name}: eager and replay agree"
-        return "\n".join(
-            (f"{self.name}: eager and replay differ", *(f"  {line}" for line in self.differences))
-        )
+        lines = [f"{self.name}: eager and replay differ", *self.differences[:_MOST_LINES]]
+        if len(self.differences) > _MOST_LINES:
+            lines.append(f"… and {len(self.differences) - _MOST_LINES} more, in .differences")
+        return "\n  ".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {self}>"
+
+
+def _names(
+    function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> list[tuple[str, Any]]:
+    """The arguments with the names that the function has for them."""
+    code = _core.original_code(function)
+    named, rest = (
+        code.co_varnames[: code.co_argcount],
+        code.co_varnames[code.co_argcount + code.co_kwonlyargcount :],
+    )
+    names = [*named, *(f"{rest[0] if rest else 'args'}[{place}]" for place in range(len(args)))]
+    return [*zip(names, args, strict=False), *kwargs.items()]
+
+
+def _copies(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Deep copies of the arguments. TypeError, with the name of the argument, where one cannot be copied."""
+    try:
+        return copied((args, kwargs))
+    except Exception as error:
+        for name, value in _names(function, args, kwargs):
+            try:
+                copied(value)
+            except Exception as its:
+                raise TypeError(
+                    f"tagalong.compare: the argument {name} of {function.__qualname__} cannot be copied: "
+                    f"{type(its).__name__}: {its}"
+                ) from error
+        raise
 
 
 def compare(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Comparison:
@@ -106,20 +148,34 @@ def compare(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Comparison:
 
     Result, exception (type, arguments, cause, context and traceback lines) and the arguments afterwards are compared
     bit for bit: for arrays bytes, dtype, shape, strides, flags and shared memory. The arguments given are not changed;
-    whatever else the function changes (globals, files) is changed three times. Raises TypeError when `f` is not a
-    Python function.
+    whatever else the function changes (globals, files) is changed three times. Generators and coroutines are not
+    compared, nor are calls that fail before the function begins; `Comparison.reason` says so. Raises TypeError when
+    `f` is not a Python function, and when an argument cannot be copied.
 
         assert tagalong.compare(f, x, y)
     """
     function, arguments = bind_self("compare", f, args)
-    eager_args, eager_kwargs = copied((arguments, kwargs))
+    name = function.__qualname__
+    if (nothing := why_nothing_runs(function)) is not None:
+        return Comparison(name, None, None, None, reason=nothing)
+    eager_args, eager_kwargs = _copies(function, arguments, kwargs)
     eager = Outcome.of(original_function(function), eager_args, eager_kwargs)
+    if isinstance(eager.exception, TypeError) and not eager.tree[-1]:
+        why = f"the call fails before the function begins: TypeError: {eager.exception}"
+        return Comparison(name, eager, None, None, reason=why)
 
     record_args, record_kwargs = copied((arguments, kwargs))
     recording = record(function, *record_args, **record_kwargs)
     kept = None if recording.exception is not None else recording.result
     recorded = Outcome.seen(kept, recording.exception, record_args, record_kwargs)
     found = eager.differences(recorded, "eager", "recording")
+    if not recording.graph:
+        reason = (
+            None
+            if found
+            else f"nothing was recorded ({recording.stop_reason}), so there is nothing to replay"
+        )
+        return Comparison(name, eager, None, recording, tuple(found), reason)
 
     replay_args, replay_kwargs = copied((arguments, kwargs))
     replayed = None
@@ -128,4 +184,4 @@ def compare(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Comparison:
         found += eager.differences(replayed, "eager", "replay")
     except _core.GuardFailed as error:
         found.append(f"replay: a guard does not hold for the very arguments of the recording: {error}")
-    return Comparison(function.__qualname__, eager, replayed, recording, tuple(found))
+    return Comparison(name, eager, replayed, recording, tuple(found))

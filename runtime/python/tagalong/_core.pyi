@@ -58,9 +58,16 @@ def _meet_numpy() -> None: ...
 def install_main_hook(callback: Callable[[CodeType], CodeType], /) -> None: ...
 def install_exec_hook(callback: Callable[[CodeType, object, object, object], CodeType], /) -> None: ...
 def start_comparing(
-    tell: Callable[[int, bool, tuple[Any, ...], Any, BaseException | None, bool], None],
+    tell: Callable[[int, bool, tuple[Any, ...], tuple[Any, BaseException | None, bool]], None],
     compare: Callable[
-        [int, int, CodeType, str, int, tuple[Any, ...], Any, BaseException | None, bool], bool
+        [
+            int,
+            int,
+            tuple[CodeType, str | None, int],
+            tuple[Any, ...],
+            tuple[Any, BaseException | None, bool],
+        ],
+        bool,
     ],
     /,
 ) -> None: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType, MethodType
@@ -105,6 +106,30 @@ def untrace(f: F, /) -> F:
     return f
 
 
+_SUSPENDING = (
+    (
+        inspect.CO_ASYNC_GENERATOR,
+        "an asynchronous generator function",
+        "generator",
+        "[x async for x in {}(…)]",
+    ),
+    (inspect.CO_COROUTINE, "a coroutine function", "coroutine", "asyncio.run({}(…))"),
+    (inspect.CO_GENERATOR, "a generator function", "generator", "list({}(…))"),
+)
+
+
+def why_nothing_runs(function: FunctionType) -> str | None:
+    """A sentence about a function of which a call runs nothing: it only makes a generator or a coroutine."""
+    for flag, kind, made, example in _SUSPENDING:
+        if _core.original_code(function).co_flags & flag:
+            name = function.__qualname__
+            return (
+                f"{name} is {kind}, so a call only makes the {made} and runs nothing of it; "
+                f"give a function that runs it to its end, as {example.format(function.__name__)} does"
+            )
+    return None
+
+
 class Recording:
     """One recorded run of a function; `record` makes it.
 
@@ -136,8 +161,8 @@ class Recording:
 
     @property
     def stop_reason(self) -> str | None:
-        """Why the recording ended before the function did, or None."""
-        return self._core.stop_reason
+        """Why the recording ended before the function did, or None; "suspends" where a call runs nothing at all."""
+        return "suspends" if why_nothing_runs(self._function) else self._core.stop_reason
 
     @property
     def original_code(self) -> CodeType:
@@ -172,14 +197,18 @@ class Recording:
 
     def explain(self) -> str:
         """What was recorded and why it ended where it did, with source lines and values."""
-        return self._core.explain()
+        nothing = why_nothing_runs(self._function)
+        return self._core.explain() if nothing is None else f"nothing is recorded: {nothing}\n"
 
     def replay(self, /, *args: Any, **kwargs: Any) -> Any:
         """Replays the graph for other arguments.
 
-        Raises `GuardFailed` (attributes `guard` and `value`) where a guard does not hold for them, and whatever the
-        function itself raises.
+        Raises `GuardFailed` (attributes `guard` and `value`) where a guard does not hold for them, RuntimeError where
+        nothing is recorded, and whatever the function itself raises.
         """
+        nothing = why_nothing_runs(self._function)
+        if nothing is not None:
+            raise RuntimeError(f"nothing to replay: {nothing}")
         return self._core.replay(args, kwargs)
 
     def __reduce__(self) -> str | tuple[Any, ...]:
@@ -194,6 +223,9 @@ class Recording:
         return twin
 
     def __repr__(self) -> str:
+        nothing = why_nothing_runs(self._function)
+        if nothing is not None:
+            return f"<Recording of {self._function.__qualname__}: nothing is recorded: {nothing}>"
         ended = "" if self.stop_reason is None else f", stopped: {self.stop_reason}"
         raised = "" if self.exception is None else f", raised {type(self.exception).__name__}"
         lines = sum(1 for line in self.graph.splitlines() if line.strip())
@@ -230,6 +262,8 @@ def record(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Recording:
     """
     function, arguments = bind_self("record", f, args)
     core = _core.record(function, arguments, kwargs)
+    if isinstance(core.exception, TypeError) and core.exception.__traceback__ is None:
+        raise core.exception  # the call itself: nothing of the function has run
     if isinstance(f, MethodType):
         return _BoundRecording(function, core, f.__self__)
     return Recording(function, core)

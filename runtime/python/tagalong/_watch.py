@@ -26,6 +26,8 @@ from tagalong._compare import Outcome
 from tagalong._values import Tree
 
 _PATIENCE = 60.0  # seconds to wait for a child that has nothing to say yet
+Call = tuple[CodeType, str | None, int]  # the code, its module, which call it is
+Ended = tuple[Any, BaseException | None, bool]  # the result, the exception, whether it has yielded
 Told = tuple[bool, bool, Tree]  # whether something was replayed, whether it has yielded, the outcome
 
 
@@ -44,21 +46,14 @@ def start() -> Callable[[CodeType], CodeType]:
     return _core.wrap_module_code
 
 
-def _outcome(inputs: tuple[Any, ...], result: Any, exception: BaseException | None) -> Outcome:
-    return Outcome.seen(result, exception, inputs, {})
+def _outcome(inputs: tuple[Any, ...], ended: Ended) -> Outcome:
+    return Outcome.seen(ended[0], ended[1], inputs, {})
 
 
-def _tell(
-    pipe: int,
-    replayed: bool,
-    inputs: tuple[Any, ...],
-    result: Any,
-    exception: BaseException | None,
-    has_yielded: bool,
-) -> None:
+def _tell(pipe: int, replayed: bool, inputs: tuple[Any, ...], ended: Ended) -> None:
     """In the copy, which ends when this returns: sends home what has come of the replay."""
     _Counts.is_copy = True
-    told: Told = (replayed, has_yielded, _outcome(inputs, result, exception).tree)
+    told: Told = (replayed, ended[2], _outcome(inputs, ended).tree)
     with os.fdopen(pipe, "wb") as stream:
         pickle.dump(told, stream)
 
@@ -85,24 +80,14 @@ def _received(pipe: int, process: int) -> Told | None:
     return told
 
 
-def _compare(
-    pipe: int,
-    process: int,
-    code: CodeType,
-    module: str | None,
-    number: int,
-    inputs: tuple[Any, ...],
-    result: Any,
-    exception: BaseException | None,
-    has_yielded: bool,
-) -> bool:
+def _compare(pipe: int, process: int, call: Call, inputs: tuple[Any, ...], ended: Ended) -> bool:
     """In the process that goes on with the program: writes what differs to the standard error stream.
 
     Returns whether the copy has replayed anything.
     """
     try:
         told = _received(pipe, process)
-        eager = _outcome(inputs, result, exception)
+        eager = _outcome(inputs, ended)
     except Exception:  # no memory, no more recursion: nothing that the program should see
         _Counts.untold += 1
         return True
@@ -115,10 +100,11 @@ def _compare(
     lines = ["the replay came to no end, or ended the process"]
     if told is not None:
         lines = eager.differences(Outcome(None, None, told[2]), "eager", "replay")
-        if has_yielded != told[1]:
-            lines.append(f"{'eager' if has_yielded else 'replay'} yields, the other one returns")
+        if ended[2] != told[1]:
+            lines.append(f"{'eager' if ended[2] else 'replay'} yields, the other one returns")
     if lines:
         _Counts.differing += 1
+        code, module, number = call
         place = f"{module}.{code.co_qualname} ({code.co_filename}:{code.co_firstlineno})"
         for line in lines:
             print(f"tagalong: compare: {place}, call {number}: {line}", file=sys.stderr)

@@ -1,0 +1,274 @@
+"""TAGALONG=compare, which the program must not notice; and what `compare` and `record` say of what they cannot do."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tagalong
+from conftest import RunPython
+
+CLOSURES = """
+def pair():
+    n = 0
+    def add(k):
+        nonlocal n
+        n += k
+    def get():
+        return n
+    return add, get
+def apply(f, x):
+    return f(x)
+add, get = pair()
+for i in range(5):
+    apply(add, i)
+print(get(), add.__closure__[0] is get.__closure__[0], add.__code__.co_freevars, get.__closure__[0].cell_contents)
+print(add.__qualname__, add.__code__.co_cellvars, pair.__code__.co_cellvars)
+"""
+
+FRAMES = """
+import inspect, sys, traceback
+def who(x):
+    frame = sys._getframe(1)
+    return frame.f_code.co_name, len(inspect.stack()), [entry.name for entry in traceback.extract_stack()]
+def outer(x):
+    return who(x), sys._getframe(1).f_lineno
+def failing(x):
+    return 1 / who(x)[x]
+for i in range(5):
+    print(outer(i))
+    try:
+        failing(1.5)
+    except TypeError:
+        traceback.print_exc(file=sys.stdout)
+def deep(n):
+    return 0 if n == 0 else 1 + deep(n - 1)
+print([deep(900) for _ in range(3)])
+try:
+    deep(100_000)
+except RecursionError as error:
+    print(error)
+"""
+
+REFERENCES = """
+import sys
+class Thing:
+    def __del__(self):
+        print("dies")
+def drop(thing):
+    print(sys.getrefcount(thing))
+    del thing
+    print("after")
+    return 1
+def method(self, a, *rest, k=1):
+    del a
+    print("after", len(rest), k)
+Thing.method = method
+def calling():
+    drop(Thing())
+    it = Thing()
+    it.method(Thing(), 1, k=2)
+    print("kept")
+for _ in range(4):
+    calling()
+"""
+
+SUSPENDING = """
+import asyncio
+def numbers(n):
+    try:
+        for i in range(n):
+            got = yield i * 2
+            n += got or 0
+    except KeyError as error:
+        yield repr(error)
+    finally:
+        print("closed")
+    return n
+async def adding(n):
+    total = 0
+    for i in range(n):
+        total += i
+        await asyncio.sleep(0)
+    return total
+async def counting(n):
+    for i in range(n):
+        yield i
+async def main():
+    for _ in range(4):
+        print(await adding(3), [x async for x in counting(3)], await asyncio.gather(adding(2), adding(4)))
+for _ in range(5):
+    print(list(numbers(3)))
+    one = numbers(2)
+    print(next(one), one.send(3), one.throw(KeyError(1)), list(one))
+double = lambda x: x * 2
+print([double(x) for x in range(6)], sorted([3, 1, 2], key=lambda x: -x))
+asyncio.run(main())
+"""
+
+
+def run_both(run_python: RunPython, folder: Path, program: str) -> subprocess.CompletedProcess[str]:
+    (folder / "program.py").write_text(program)
+    plain, compared = run_python("program.py"), run_python("program.py", TAGALONG="compare")
+    assert (compared.stdout, compared.returncode) == (plain.stdout, 0), compared.stderr
+    return compared
+
+
+@pytest.mark.parametrize(
+    ("program", "least"),
+    [(CLOSURES, 6), (FRAMES, 6), (REFERENCES, 6), (SUSPENDING, 40)],
+    ids=["closures", "frames", "references", "suspending"],
+)
+def test_the_program_does_not_notice(run_python: RunPython, tmp_path: Path, program: str, least: int) -> None:
+    done = run_both(run_python, tmp_path, program)
+    found = re.fullmatch(r"tagalong: compare: (\d+) replays compared, 0 differ\n", done.stderr)
+    assert found and int(found[1]) >= least, done.stderr
+
+
+def test_what_generators_coroutines_and_lambdas_do_otherwise_is_told(
+    run_python: RunPython, tmp_path: Path
+) -> None:
+    """A replay runs in a process of its own: its number is the one thing that must differ."""
+    program = """
+import asyncio, os
+f = lambda x: [x, os.getpid()]
+def g(n):
+    for i in range(n):
+        yield os.getpid()
+async def h(x):
+    await asyncio.sleep(0)
+    return os.getpid()
+for i in range(4):
+    f(i), list(g(2))
+    asyncio.run(h(1))
+"""
+    done = run_both(run_python, tmp_path, program)
+    for name, part in ((r"<lambda>", r"result\[1\]"), ("g", "result"), ("h", "result")):
+        assert re.search(rf"compare: __main__\.{name} \(.*\), call \d+: {part}: \d+ != \d+", done.stderr)
+
+
+def test_other_ways_through_a_function_are_recorded_and_compared(
+    run_python: RunPython, tmp_path: Path
+) -> None:
+    program = "import os\ndef f(x):\n    return x + x if type(x) is not str else os.getpid()\n"
+    program += "for x in [1] * 3 + [0.5] * 3 + ['a'] * 3:\n    f(x)\n"
+    done = run_both(run_python, tmp_path, program)
+    calls = [int(call) for call in re.findall(r"call (\d+): result: \d+ != \d+", done.stderr)]
+    assert calls and min(calls) > 7, done.stderr  # the first of them is recorded, where none was replayed
+
+
+# --- compare() and record()
+
+
+def generated(n: int) -> Iterator[int]:
+    yield from range(n)
+
+
+async def awaited(n: int) -> int:
+    await asyncio.sleep(0)
+    return n
+
+
+async def generated_later(n: int) -> Any:
+    yield n
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [
+        (generated, "a generator function, so a call only makes the generator"),
+        (awaited, "a coroutine function, so a call only makes the coroutine"),
+        (generated_later, "an asynchronous generator function, so a call only makes the generator"),
+    ],
+)
+def test_what_only_makes_an_object_is_not_compared(function: Any, kind: str) -> None:
+    comparison = tagalong.compare(function, 3)
+    assert not comparison and comparison.differences == ()
+    assert str(comparison).startswith(f"{function.__name__}: not compared: {function.__name__} is {kind}")
+    assert f"{function.__name__}(…)" in str(comparison)
+    recording = tagalong.record(function, 3)
+    assert recording.stop_reason == "suspends" and kind in repr(recording) and kind in recording.explain()
+    with pytest.raises(RuntimeError, match="nothing to replay: .* only makes the"):
+        recording.replay(3)
+    if function is awaited:
+        recording.result.close()
+
+
+def test_what_runs_them_is_compared() -> None:
+    assert tagalong.compare(lambda n: list(generated(n)), 3)
+    assert tagalong.compare(lambda n: asyncio.run(awaited(n)), 3)
+
+
+def plain(x: Any, *, k: int = 0) -> Any:
+    return x
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "told"),
+    [
+        ((), {}, "plain() missing 1 required positional argument: 'x'"),
+        ((1, 2), {}, "plain() takes 1 positional argument but 2 were given"),
+        ((1,), {"y": 2}, "plain() got an unexpected keyword argument 'y'"),
+    ],
+)
+def test_a_call_that_fails_before_the_function_begins(args: Any, kwargs: Any, told: str) -> None:
+    comparison = tagalong.compare(plain, *args, **kwargs)
+    assert not comparison
+    assert str(comparison) == (
+        f"plain: not compared: the call fails before the function begins: TypeError: {told}"
+    )
+    with pytest.raises(TypeError) as raised:
+        tagalong.record(plain, *args, **kwargs)
+    assert str(raised.value) == told
+
+
+def test_an_error_of_the_function_itself_is_compared() -> None:
+    def failing(x: Any) -> Any:
+        raise TypeError(x)
+
+    assert tagalong.compare(failing, 1)
+    assert isinstance(tagalong.record(failing, 1).exception, TypeError)
+
+
+def taking(a: Any, *rest: Any, named: Any = None, **more: Any) -> Any:
+    return a
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "name"),
+    [
+        ((iter(()), (x for x in ())), {}, "rest[0]"),
+        (((x for x in ()),), {}, "a"),
+        ((1,), {"named": (x for x in ())}, "named"),
+        ((1,), {"other": [(x for x in ())]}, "other"),
+    ],
+)
+def test_an_argument_that_cannot_be_copied_is_named(args: Any, kwargs: Any, name: str) -> None:
+    with pytest.raises(TypeError) as raised:
+        tagalong.compare(taking, *args, **kwargs)
+    assert str(raised.value) == (
+        f"tagalong.compare: the argument {name} of taking cannot be copied: "
+        "TypeError: cannot pickle 'generator' object"
+    )
+
+
+def test_what_differs_is_printed_shortly() -> None:
+    calls = [0]
+
+    def unsteady(size: int) -> list[int]:
+        calls[0] += 1
+        return [calls[0]] * size
+
+    comparison = tagalong.compare(unsteady, 500)
+    assert not comparison and len(comparison.differences) > 500
+    lines = str(comparison).splitlines()
+    assert len(lines) == 22 and lines[1].startswith("  result[0]: 1 != ")
+    assert lines[-1] == f"  … and {len(comparison.differences) - 20} more, in .differences"
+    assert repr(comparison) == f"<Comparison of {comparison}>"
+    assert repr(tagalong.compare(plain, 1)) == "<Comparison of plain: eager and replay agree>"
