@@ -75,20 +75,50 @@ bool CodeRecord::is_of_loop(const Entry& place) const {
          (place.place.place == DecodedCode::Place::kExit && std::ranges::any_of(executors(), pays));
 }
 
-// Asking takes longer than a short call gains: what is called again and again meanwhile is left as written for good.
+namespace {
+
+// Records that were retired because recordings had cost enough, the first one first. Records that die, or are revived,
+// take themselves out. Used under the GIL.
+std::deque<CodeRecord*>& put_off_records() {
+  static auto* records = new std::deque<CodeRecord*>();
+  return *records;
+}
+
+}  // namespace
+
+// Recordings may cost something again.
+void CodeRecord::try_the_next_one() {
+  CodeRecord& record = *put_off_records().front();
+  PyObject* code = PyWeakref_GET_OBJECT(record.replay_code.get());
+  const bool records_calls = record.records_calls;
+  record.revive();
+  record.records_calls = records_calls;
+  if (code != Py_None) {
+    const CodeRef replay = CodeRef::create(reinterpret_cast<PyCodeObject*>(code));
+    take_back(replay.get(), record.decoded_->shape->code.get());
+  }
+}
+
+// Asking takes longer than a short call gains: what is called again and again meanwhile is left as written until
+// recordings may cost something again.
 bool CodeRecord::puts_off(Entry& place) {
-  if (is_asked_for_ || !may_retire() || is_of_loop(place) || spending().may_spend(limits_->share)) {
+  if (is_asked_for_ || !may_retire() || is_of_loop(place)) {
+    return false;
+  }
+  if (spending().may_spend(limits_->share)) {
+    if (!put_off_records().empty()) {
+      try_the_next_one();
+    }
     return false;
   }
   count_limit(counters, Limit::k_share);
   if (place.has_stub() && ++place.put_off >= kMostPutOff) {
     retire(0);
+    if (is_retired_ && !std::exchange(is_put_off_, true)) {
+      put_off_records().push_back(this);
+    }
   }
   return true;
-}
-
-bool CodeRecord::is_any_put_off() const {
-  return std::ranges::any_of(entries, [](const Entry& entry) { return entry.put_off >= kMostPutOff; });
 }
 
 bool CodeRecord::is_hot(PyThreadState* thread, std::size_t entry) {
@@ -180,7 +210,10 @@ void CodeRecord::finished(recorder::Recorded recorded) {
     recording_code = recorded.recording_code->code;
   }
   keep_for_next(recorded.recording_code);
-  spending().recorded(recorded.graph.nodes.size());
+  // What is recorded anyway leaves others their share.
+  if (!is_asked_for_ && !is_of_loop(entry)) {
+    spending().recorded(recorded.graph.nodes.size());
+  }
   count(counters, entry.has_stub() ? Event::kRecord : Event::kBridge);
   count_stop(counters, recorded.stop);
   count_limits(recorded.reached);
@@ -296,6 +329,9 @@ void CodeRecord::lay_to_rest(std::shared_ptr<replay::Executor> executor) {
 }
 
 CodeRecord::~CodeRecord() {
+  if (is_put_off_) {
+    std::erase(put_off_records(), this);
+  }
   if (keeps_for_next_ == this) {
     keeps_for_next_ = nullptr;
   }
@@ -511,6 +547,9 @@ void CodeRecord::ask_for(bool retires, std::unique_ptr<Limits> own) {
 
 void CodeRecord::revive() {
   records_calls = true;
+  if (std::exchange(is_put_off_, false)) {
+    std::erase(put_off_records(), this);
+  }
   PyObject* code = PyWeakref_GET_OBJECT(replay_code.get());
   if (code == Py_None) {
     return;
@@ -605,7 +644,7 @@ std::string CodeRecord::explain() const {
                         recorder::stop_text(last_stop), recorder::stop_name(last_stop));
   }
   if (is_retired_) {
-    text += is_any_put_off()
+    text += is_put_off_
                 ? "  retired: called again and again while recordings had cost as much as they may\n"
                 : fmt::format("  retired: a replay took about {} ns longer than the original instructions\n", lost_);
   }

@@ -142,8 +142,8 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   void weigh_anew(const replay::Executor& executor);
   [[nodiscard]] bool records_in_vain() const;
   bool puts_off(Entry& place);
+  static void try_the_next_one();
   [[nodiscard]] bool is_of_loop(const Entry& place) const;
-  [[nodiscard]] bool is_any_put_off() const;
   static constexpr int kMostPutOff = 500;
   void count_limits(const replay::Reached& reached);
   void keep_for_next(const recorder::RecordingCodeRef& code);
@@ -173,6 +173,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   bool retires_ = true;
   std::unique_ptr<recorder::Limits> own_limits_;
   const recorder::Limits* limits_;  // its own, or those of the process
+  bool is_put_off_ = false;         // it is retired because recordings had cost enough
   int put_back_ = 0;                // functions, since then
   int let_go_ = 0;                  // frames, since then
   struct Maker {

@@ -111,6 +111,9 @@ struct Ended {
 [[noreturn]] void replay_in_copy(PyThreadState* thread, Frame* frame, const CodeRecord& record, int pipe) {
   g_is_copy = true;
   detail::runs_as_written = false;
+  if (interp::has_hook()) {
+    interp::release_hook();  // the replay may call as deep as the program does without us
+  }
   const int silence = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int stream = 0; stream <= 2; ++stream) {
     dup2(silence, stream);

@@ -34,6 +34,17 @@ class Retired final : public interp::Watcher {
     bury();
   }
 
+  // All of them that have had this replay code.
+  std::vector<Ref> functions_of(const PyCodeObject* replay) {
+    std::vector<Ref> found;
+    for (const auto& [function, known] : functions_) {
+      if (known.replay.get() == replay) {
+        found.push_back(Ref::create(function));
+      }
+    }
+    return found;
+  }
+
   // Code takes executors along, which are watchers: they die later.
   void object_died(PyObject* object) override {
     const auto found = functions_.find(object);
@@ -69,6 +80,16 @@ bool put_back(PyFunctionObject* function, PyCodeObject* replay, PyCodeObject* or
   }
   const CodeRef old = interp::install_code(function, original);
   return true;
+}
+
+void take_back(PyCodeObject* replay, const PyCodeObject* original) {
+  for (const Ref& function : retired().functions_of(replay)) {
+    auto* its = reinterpret_cast<PyFunctionObject*>(function.get());
+    if (its->func_code == reinterpret_cast<const PyObject*>(original)) {  // the program may have given it other code
+      const CodeRef old = interp::install_code(its, replay);
+    }
+    forget_retired(its);
+  }
 }
 
 void forget_retired(PyFunctionObject* function) { retired().remove(reinterpret_cast<PyObject*>(function)); }

@@ -11,5 +11,7 @@ namespace tagalong::runtime {
 bool put_back(PyFunctionObject* function, PyCodeObject* replay, PyCodeObject* original);
 // It is traced again, or nobody wants to know any more.
 void forget_retired(PyFunctionObject* function);
+// The functions that were put back have their replay code again.
+void take_back(PyCodeObject* replay, const PyCodeObject* original);
 
 }  // namespace tagalong::runtime

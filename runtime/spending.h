@@ -3,8 +3,8 @@
 // beyond that runs as written; so no program can become much slower by being recorded, whatever it is like. The costs
 // are estimates, as those of `worth.h`, so that it is the program and not the machine's load which decides.
 //
-// Loops are recorded anyway: they are few, and of all code they pay most. Whoever has asked for a function to be traced
-// gets that. Used under the GIL.
+// Loops are recorded anyway: they are few, and of all code they pay most. So are functions that are traced by name.
+// Neither draws on what the others have, who would never be recorded in a program of many loops. Used under the GIL.
 #pragma once
 
 #include <cstddef>

@@ -124,3 +124,56 @@ print(0)
 """
     _, records, _, _, put_off = output(tmp_path, program, share=1)
     assert records > MANY / 2 and put_off < 10
+
+
+def test_loops_leave_the_share_to_the_calls(tmp_path: Path) -> None:
+    loops = "\n".join(f"    for i in range(k):\n        t += i * {number}" for number in range(100))
+    program = f"""
+import tagalong
+def of_loops(k):
+    t = 0
+{loops}
+    return t
+of_loops(40)
+assert tagalong.stats(of_loops).records > 90
+for f in {ALL}:
+    f(1)
+print(0)
+"""
+    _, records, _, _, put_off = output(tmp_path, program, share=1)
+    plain = output(tmp_path, f"for f in {ALL}:\n    f(1)\nprint(0)\n", share=1)
+    assert records - 90 > plain[1] - 3 and put_off <= plain[4] + 3  # as many calls as without the loops
+
+
+def test_what_was_left_as_written_is_taken_back_when_there_is_something_to_spend(tmp_path: Path) -> None:
+    program = f"""
+import tagalong
+for f in {ALL}:
+    f(1)
+put_off, other = f{MANY - 1}, f{MANY - 2}
+functions = [put_off] + [type(put_off)(put_off.__code__, globals()) for _ in range(30)]
+for _ in range(600):
+    list(map(lambda f: f(1), functions[:1]))
+for f in functions:
+    f(1)
+core = tagalong._core
+def is_original(f):
+    return core.installed_code(f) is f.__code__
+assert tagalong.stats(put_off).retired == 1 and tagalong.stats(put_off).records == 0 and is_original(put_off)
+assert "called again and again while" in tagalong.explain(put_off)
+def looping(n):
+    total = 0
+    for k in range(n):
+        total += k * k
+    return total
+looping(100)
+looping(3_000_000)
+other(1), other(1)
+assert tagalong.stats(other).records == 1
+assert not is_original(put_off) and "called again and again while" not in tagalong.explain(put_off)
+with tagalong.testing.assert_events("record", "hit"):
+    assert put_off(1) == put_off(1) == 1 + {MANY - 1} * 2
+del functions, f
+print(0)
+"""
+    assert output(tmp_path, program, share=1)[0] == 0
