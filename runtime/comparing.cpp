@@ -45,7 +45,7 @@ CodeRecord* record_to_compare(PyThreadState* thread, Frame* frame, int throw_fla
   PyObject* anchor = throw_flag != 0 || interp::original_of(code) == code ? nullptr : anchor_of(code);
   // The call of a generator only makes the object.
   const bool makes_object = (code->co_flags & kSuspends) != 0 && !interp::is_of_generator(frame);
-  if (anchor == nullptr || makes_object || interp::is_watched(thread) || recorder::Session::is_recording()) {
+  if (anchor == nullptr || makes_object || interp::is_watched(thread) || recorder::Session::is_recording(thread)) {
     return nullptr;
   }
   CodeRecord* record = record_of(anchor);
@@ -178,7 +178,7 @@ void take_arguments_from_caller(PyThreadState* thread, Frame* callee) {
   Frame* caller = interp::current_frame(thread);
   PyObject* anchor = caller == nullptr ? nullptr : anchor_of(interp::code_of(caller));
   const CodeRecord* record = anchor == nullptr ? nullptr : record_of(anchor);
-  if (record == nullptr || recorder::Session::is_recording() ||
+  if (record == nullptr || recorder::Session::is_recording(thread) ||
       PyWeakref_GET_OBJECT(record->replay_code.get()) != reinterpret_cast<PyObject*>(interp::code_of(caller))) {
     return;
   }

@@ -63,7 +63,7 @@ void release_hook() {
 }
 
 void lend_hook(PyThreadState* thread) {
-  if (g_first == nullptr) {  // that one waits for a frame of any stack
+  if (g_first == nullptr && g_observer == nullptr) {  // those wait for frames of any stack
     g_lent = true;
     apply(thread);
   }
