@@ -535,11 +535,11 @@ void CodeRecord::exchange_in_makers() {
   });
 }
 
-void CodeRecord::ask_for(bool retires, std::unique_ptr<Limits> own) {
+void CodeRecord::ask_for(bool retires, const std::optional<Limits>& own) {
   is_asked_for_ = true;
   retires_ = retires;
-  own_limits_ = std::move(own);
-  limits_ = own_limits_ != nullptr ? own_limits_.get() : &options().limits;
+  own_limits_ = own;
+  limits_ = own_limits_ ? &*own_limits_ : &options().limits;
   for (replay::Executor* executor : executors()) {
     executor->regions = limits_->regions;
   }

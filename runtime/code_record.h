@@ -91,8 +91,8 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   bool lets_go_of(interp::Frame* frame, std::size_t entry);
   void revive();
   // The program has named it: it is recorded whatever that costs, and unless it `retires`, replayed whether that pays
-  // or not. `own`: limits that hold for it instead of those of the process; null: none.
-  void ask_for(bool retires = false, std::unique_ptr<recorder::Limits> own = nullptr);
+  // or not. `own`: limits that hold for it instead of those of the process.
+  void ask_for(bool retires = false, const std::optional<recorder::Limits>& own = std::nullopt);
   [[nodiscard]] const recorder::Limits& limits() const { return *limits_; }
   // Code that makes functions of this one: the constant that it makes them of, and the one that takes its place while
   // this one is retired.
@@ -171,7 +171,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   bool is_retired_ = false;
   bool is_asked_for_ = false;
   bool retires_ = true;
-  std::unique_ptr<recorder::Limits> own_limits_;
+  std::optional<recorder::Limits> own_limits_;
   const recorder::Limits* limits_;  // its own, or those of the process
   bool is_put_off_ = false;         // it is retired because recordings had cost enough
   int put_back_ = 0;                // functions, since then

@@ -1,5 +1,6 @@
 // The engine's functions for the Python package (tagalong/_core.pyi says what each takes and gives).
 #include <boost/python.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -83,31 +84,33 @@ void set_code(const py::object& function, const CodeRef& code) {
   }
 }
 
-// Null: those of the process.
-std::unique_ptr<recorder::Limits> limits_of(const py::dict& settings) {
-  if (py::len(settings) == 0) {
-    return nullptr;
-  }
-  auto limits = std::make_unique<recorder::Limits>(runtime::options().limits);
-  const py::list items = settings.items();
-  for (py::ssize_t index = 0; index < py::len(items); ++index) {
-    const std::string name = py::extract<std::string>(items[index][0]);
-    if (!runtime::set_limit(limits.get(), name, py::extract<long>(items[index][1]))) {
-      PyErr_Format(PyExc_ValueError, "there is no setting %s of one function", name.c_str());
+// None: those of the process.
+std::optional<recorder::Limits> limits_of(const py::dict& settings) {
+  recorder::Limits limits = runtime::options().limits;
+  PyObject* name = nullptr;
+  PyObject* value = nullptr;
+  Py_ssize_t place = 0;
+  while (PyDict_Next(settings.ptr(), &place, &name, &value) != 0) {
+    const char* text = PyUnicode_AsUTF8(name);
+    const long number = text == nullptr ? -1 : PyLong_AsLong(value);
+    if (text != nullptr && PyErr_Occurred() == nullptr && !runtime::set_limit(&limits, text, number)) {
+      PyErr_Format(PyExc_ValueError, "there is no setting %s of one function", text);
+    }
+    if (PyErr_Occurred() != nullptr) {
       py::throw_error_already_set();
     }
   }
-  return limits;
+  return place == 0 ? std::nullopt : std::optional(limits);
 }
 
 py::object trace(const py::object& function, bool retire, const py::dict& settings) {
   return guarded([&] {
-    auto own = limits_of(settings);
-    const bool loops = (own != nullptr ? own->loops : runtime::options().limits.loops) != 0;
+    const std::optional<recorder::Limits> own = limits_of(settings);
+    const bool loops = own.value_or(runtime::options().limits).loops != 0;
     const CodeRef replay = runtime::replay_code_of(runtime::base_code(function_of(function)), loops);
     set_code(function, replay);
     if (PyObject* anchor = runtime::anchor_of(replay.get())) {
-      runtime::record_of(anchor)->ask_for(retire, std::move(own));
+      runtime::record_of(anchor)->ask_for(retire, own);
       runtime::record_of(anchor)->revive();
     }
     runtime::forget_retired(function_of(function));
