@@ -63,30 +63,11 @@ def _change_executed(change: Change, selection: Selection) -> ChangeExecuted:
     return change_executed
 
 
-def _is_part_of_file(code: CodeType) -> bool:
-    """Whether the code is something else than its file says: a part of it, or what a tool has made of it."""
-    try:
-        with open(code.co_filename, "rb") as file:  # noqa: PTH123 - a path from a code object, read as it is
-            return compile(file.read(), code.co_filename, "exec", dont_inherit=True) != code
-    except (OSError, SyntaxError, ValueError):
-        return False
-
-
 def _change_module(mode: Mode) -> Change:
     if mode is Mode.COMPARE:
         from tagalong import _watch  # brings NumPy along, which a traced program may not need
 
-        watch = _watch.start()
-
-        def change(code: CodeType) -> CodeType:
-            if not _is_part_of_file(code):
-                return watch(code)
-            print(
-                f"tagalong: compare: not as in the source, not compared: {code.co_filename}", file=sys.stderr
-            )
-            return code
-
-        return change
+        return _watch.start()
     return _core.wrap_module_code
 
 
