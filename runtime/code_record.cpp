@@ -6,7 +6,6 @@
 #include <chrono>
 #include <climits>
 #include <iterator>
-#include <string_view>
 #include <utility>
 
 #include "replay/growing.h"

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 def _change_main(change: Change, selection: Selection) -> Change:
     def change_main(code: CodeType) -> CodeType:
+        selection.lift_opacity(main_name(), code.co_filename)
         return change(code) if selection.wants(main_name(), code.co_filename) else code
 
     return change_main
@@ -43,13 +44,13 @@ def _change_executed(change: Change, selection: Selection) -> ChangeExecuted:
         found = spec if type(spec) is ModuleSpec else None
         if found is not None and name == "__main__":
             name = found.name  # with `python -m package.module` the real one
-        if found is not None and type(name) is str:
-            selection.lift_opacity(name, found)
         source: str | None = code.co_filename
         if found is not None and type(found.origin) is str and found.origin.endswith(".pyc"):
             source = found.origin  # the code has the name of a file that was compiled elsewhere
         elif code.co_filename.startswith("<") and type(file) is str:
             source = file  # a cell, a doctest: the user's own where the module is
+        if type(name) is str:
+            selection.lift_opacity(name, code.co_filename)
         if code.co_filename.startswith("<frozen ") or not selection.wants(
             name if type(name) is str else "", source
         ):
@@ -62,30 +63,11 @@ def _change_executed(change: Change, selection: Selection) -> ChangeExecuted:
     return change_executed
 
 
-def _is_part_of_file(code: CodeType) -> bool:
-    """Whether the code is something else than its file says: a part of it, or what a tool has made of it."""
-    try:
-        with open(code.co_filename, "rb") as file:  # noqa: PTH123 - a path from a code object, read as it is
-            return compile(file.read(), code.co_filename, "exec", dont_inherit=True) != code
-    except (OSError, SyntaxError, ValueError):
-        return False
-
-
 def _change_module(mode: Mode) -> Change:
     if mode is Mode.COMPARE:
         from tagalong import _watch  # brings NumPy along, which a traced program may not need
 
-        watch = _watch.start()
-
-        def change(code: CodeType) -> CodeType:
-            if not _is_part_of_file(code):
-                return watch(code)
-            print(
-                f"tagalong: compare: not as in the source, not compared: {code.co_filename}", file=sys.stderr
-            )
-            return code
-
-        return change
+        return _watch.start()
     return _core.wrap_module_code
 
 
@@ -115,7 +97,9 @@ def start(settings: Settings, main_is_to_come: bool) -> None:
         selection = Selection(settings)
         change = _change_module(settings.mode)
         for name, module in [*sys.modules.items()] if settings.include else ():
-            selection.lift_opacity(name, getattr(module, "__spec__", None))
+            spec = getattr(module, "__spec__", None)
+            origin = getattr(spec, "origin", None)
+            selection.lift_opacity(name, f"<frozen {name}>" if origin == "frozen" else origin)
         if settings.report:
             change = _kept_for_report(change)
         _core.install_exec_hook(_change_executed(change, selection))

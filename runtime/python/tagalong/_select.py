@@ -10,8 +10,6 @@ from tagalong import _core
 
 TYPE_CHECKING = False  # as in options.py
 if TYPE_CHECKING:
-    from importlib.machinery import ModuleSpec
-
     from tagalong.options import Settings
 
 _known: dict[str, str] = {}
@@ -91,12 +89,9 @@ class Selection:
             return name == "__main__" and not file.startswith("<frozen")
         return not self._is_foreign(file)
 
-    def lift_opacity(self, name: str, spec: ModuleSpec | None) -> None:
+    def lift_opacity(self, name: str, file: str | None) -> None:
         """Where the module `name` is one of those to include: its functions are recorded into their callers, too."""
-        if spec is None or not _matches(name, self._include):
-            return
-        file = f"<frozen {name}>" if spec.origin == "frozen" else spec.origin
-        if file is not None and self.wants(name, file):
+        if file is not None and _matches(name, self._include) and self.wants(name, file):
             _core.include_file(file)
 
     def _is_foreign(self, file: str) -> bool:
