@@ -361,7 +361,8 @@ bool is_plain_module_attribute(PyObject* owner, PyObject* text) {
          _PyType_Lookup(&PyModule_Type, text) == nullptr;
 }
 
-// CPython asks such a key of an instance once more where it specialises the instruction, so the interpreter executes it.
+// CPython asks such a key of an instance once more where it specialises the instruction, so the interpreter executes
+// it.
 bool asks_keys_of_its_own(PyObject* owner, PyObject* text) {
   const bool is_instance = owner != nullptr && !PyModule_CheckExact(owner) && !PyType_Check(owner);
   PyObject* own = is_instance ? interp::dict_of_instance(owner) : nullptr;

@@ -11,7 +11,8 @@ namespace tagalong::interp {
 
 namespace {
 
-// Types of the interpreter's own, and subclasses of str that compare as str does (NumPy's), run no code of the program's.
+// Types of the interpreter's own, and subclasses of str that compare as str does (NumPy's), run no code of the
+// program's.
 bool is_compared_in_c(PyTypeObject* type) {
   const bool is_of_heap = PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) != 0;
   PyObject* method = is_of_heap || PyType_HasFeature(type, Py_TPFLAGS_UNICODE_SUBCLASS) != 0

@@ -21,8 +21,8 @@ struct DictHint {
   std::uint32_t searches = 0;  // for a better one
 };
 
-// Whether looking up an exact str in a dict runs code of the program's: the `__eq__` of a key with the same hash that is
-// no exact str. What such a name stands for, the dict's version does not tell.
+// Whether looking up an exact str in a dict runs code of the program's: the `__eq__` of a key with the same hash that
+// is no exact str. What such a name stands for, the dict's version does not tell.
 bool asks_keys(PyObject* dict, PyObject* name);
 // Whether there is a str for which that is so.
 bool has_asked_keys(PyObject* dict);
