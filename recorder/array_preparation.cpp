@@ -18,7 +18,9 @@
 #include "replay/array/functions.h"
 #include "replay/array/kept_memory.h"
 #include "replay/array/operand.h"
+#include "rewriter/interp/dicts.h"
 #include "rewriter/interp/exact_numbers.h"
+#include "rewriter/interp/instances.h"
 
 namespace tagalong::recorder {
 
@@ -215,14 +217,16 @@ bool is_quiet_load(const rewriter::Instruction& instruction, PyObject* name, PyO
     if (is_array_type(of)) {
       return is_quiet_of_array(_PyType_Lookup(of, name), name);
     }
-    return (PyModule_CheckExact(owner) && PyDict_GetItem(PyModule_GetDict(owner), name) != nullptr) ||
-           (of->tp_getattro == PyObject_GenericGetAttr && _PyType_Lookup(of, name) == nullptr);
+    PyObject* own = interp::dict_of_instance(owner);
+    return (PyModule_CheckExact(owner) && interp::find_quietly(PyModule_GetDict(owner), name) != nullptr) ||
+           (of->tp_getattro == PyObject_GenericGetAttr && _PyType_Lookup(of, name) == nullptr &&
+            (own == nullptr || !interp::asks_keys(own, name)));
   }
   if (instruction.opcode == BINARY_SUBSCR) {
     PyObject* const container = end[-2];
     PyObject* const index = end[-1];
     if (!is_array_type(Py_TYPE(container)) && !PyList_CheckExact(container) && !PyTuple_CheckExact(container)) {
-      return PyDict_CheckExact(container) && PyUnicode_CheckExact(index);
+      return PyDict_CheckExact(container) && PyUnicode_CheckExact(index) && !interp::asks_keys(container, index);
     }
     return is_plain_key(index);
   }

@@ -76,6 +76,10 @@ bool Session::settle_before_raising() {
     // Of a specialised pair of instructions the interpreter names the first.
     top().raising.instruction = catch_up(-1);
   }
+  if (!finished_ && asks_keys(instruction_at(top().raising.instruction))) {
+    top().next = std::exchange(top().raising, {}).instruction;
+    stop(Stop::k_asks_keys);
+  }
   return !finished_;
 }
 

@@ -11,7 +11,9 @@
 #include "recorder/call_forms.h"
 #include "recorder/truth_jump.h"
 #include "rewriter/interp/code_link.h"
+#include "rewriter/interp/dicts.h"
 #include "rewriter/interp/errors.h"
+#include "rewriter/interp/instances.h"
 
 namespace tagalong::recorder {
 
@@ -243,7 +245,8 @@ void Session::find_attribute(CallTarget& target, PyObject* const* end, interp::F
   const bool reads = instruction.opcode == op::kLOAD_ATTR || instruction.opcode == op::kLOAD_METHOD;
   const bool stores = instruction.opcode == op::kSTORE_ATTR;
   PyObject** slots = interp::locals_of(callee);
-  if (code->co_argcount < 2 || (code->co_argcount < 3 && stores)) {
+  PyObject* own = interp::dict_of_instance(owner);
+  if (code->co_argcount < 2 || (code->co_argcount < 3 && stores) || (own != nullptr && interp::asks_keys(own, text))) {
     return;
   }
   if (slots[0] == owner && slots[1] == text) {

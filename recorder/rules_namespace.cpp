@@ -30,6 +30,9 @@ void Session::load_name(const Instruction& instruction) {
   if (is_before_) {
     return;
   }
+  if (stop_if_keys_are_asked(instruction)) {
+    return;
+  }
   const SnapshotId here = snapshot();
   Ref name_object = Ref::create(name(static_cast<int>(instruction.arg)));
   const Value result = has_plain_names_
@@ -41,7 +44,7 @@ void Session::load_name(const Instruction& instruction) {
 }
 
 void Session::store_name(const Instruction& instruction) {
-  if (is_before_) {
+  if (is_before_ || stop_if_keys_are_asked(instruction)) {
     return;
   }
   if (has_plain_names_) {
@@ -57,7 +60,7 @@ void Session::store_name(const Instruction& instruction) {
 }
 
 void Session::delete_name(const Instruction& instruction) {
-  if (is_before_) {
+  if (is_before_ || stop_if_keys_are_asked(instruction)) {
     return;
   }
   const SnapshotId here = snapshot();

@@ -4,7 +4,9 @@
 #include "recorder/facts.h"
 #include "recorder/session.h"
 #include "replay/raw.h"
+#include "rewriter/interp/dicts.h"
 #include "rewriter/interp/exact_numbers.h"
+#include "rewriter/interp/instances.h"
 
 namespace tagalong::recorder {
 
@@ -355,8 +357,16 @@ namespace {
 
 // Whether the name is found in the module's own dict, where nothing of the user's runs.
 bool is_plain_module_attribute(PyObject* owner, PyObject* text) {
-  return PyModule_CheckExact(owner) && PyDict_GetItemWithError(PyModule_GetDict(owner), text) != nullptr &&
+  return PyModule_CheckExact(owner) && interp::find_quietly(PyModule_GetDict(owner), text) != nullptr &&
          _PyType_Lookup(&PyModule_Type, text) == nullptr;
+}
+
+// CPython asks such a key of an instance once more where it specialises the instruction, so the interpreter executes
+// it.
+bool asks_keys_of_its_own(PyObject* owner, PyObject* text) {
+  const bool is_instance = owner != nullptr && !PyModule_CheckExact(owner) && !PyType_Check(owner);
+  PyObject* own = is_instance ? interp::dict_of_instance(owner) : nullptr;
+  return own != nullptr && interp::asks_keys(own, text);
 }
 
 }  // namespace
@@ -364,6 +374,10 @@ bool is_plain_module_attribute(PyObject* owner, PyObject* text) {
 void Session::load_attr(const Instruction& instruction) {
   PyObject* text = name(static_cast<int>(instruction.arg));
   if (is_before_) {
+    if (asks_keys_of_its_own(live_stack(0), text)) {
+      stop(Stop::k_asks_keys);
+      return;
+    }
     top().plain_attribute = is_plain_module_attribute(live_stack(0), text);
     return;
   }
@@ -371,8 +385,11 @@ void Session::load_attr(const Instruction& instruction) {
 }
 
 void Session::store_attr(const Instruction& instruction) {
+  PyObject* text = name(static_cast<int>(instruction.arg));
   if (!is_before_) {
-    consume(Op::store_attr, 2, {1, 0}, Ref::create(name(static_cast<int>(instruction.arg))));  // value, owner
+    consume(Op::store_attr, 2, {1, 0}, Ref::create(text));  // value, owner
+  } else if (asks_keys_of_its_own(live_stack(0), text)) {
+    stop(Stop::k_asks_keys);
   }
 }
 
@@ -385,6 +402,10 @@ void Session::delete_attr(const Instruction& instruction) {
 void Session::load_method(const Instruction& instruction) {
   PyObject* text = name(static_cast<int>(instruction.arg));
   if (is_before_) {
+    if (asks_keys_of_its_own(live_stack(0), text)) {
+      stop(Stop::k_asks_keys);
+      return;
+    }
     top().plain_attribute = is_plain_module_attribute(live_stack(0), text);
     return;
   }

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "recorder/session.h"
+#include "rewriter/interp/dicts.h"
 #include "rewriter/interp/errors.h"
 
 namespace tagalong::recorder {
@@ -111,8 +112,50 @@ void Session::delete_deref(const Instruction& instruction) {
   emit(Op::cell_delete, {top().locals[instruction.arg]}, snapshot(), is_free, std::move(text));
 }
 
+// Whether the program's own code decides what the instruction's global name stands for.
+bool Session::asks_keys(const Instruction& instruction) const {
+  bool reads = true;
+  bool is_shifted = false;
+  switch (instruction.opcode) {
+    case rewriter::op::kLOAD_GLOBAL:
+      is_shifted = true;
+      break;
+    case rewriter::op::kSTORE_GLOBAL:
+    case rewriter::op::kDELETE_GLOBAL:
+      reads = false;
+      break;
+    case rewriter::op::kLOAD_NAME:
+    case rewriter::op::kSTORE_NAME:
+    case rewriter::op::kDELETE_NAME:
+      if (!has_plain_names_) {
+        return false;
+      }
+      reads = instruction.opcode == rewriter::op::kLOAD_NAME;
+      break;
+    default:
+      return false;
+  }
+  PyObject* text = name(static_cast<int>(is_shifted ? instruction.arg >> 1U : instruction.arg));
+  PyObject* globals = frames_.back().live->f_globals;
+  PyObject* builtins = frames_.back().live->f_builtins;
+  return (PyDict_Check(globals) && interp::asks_keys(globals, text)) ||
+         (reads && PyDict_Check(builtins) && interp::asks_keys(builtins, text));
+}
+
+// The trace ends in front of such an instruction.
+bool Session::stop_if_keys_are_asked(const Instruction& instruction) {
+  const bool asks = asks_keys(instruction);
+  if (asks) {
+    stop(Stop::k_asks_keys);
+  }
+  return asks;
+}
+
 void Session::load_global(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
+  if (stop_if_keys_are_asked(instruction)) {
+    return;
+  }
   const SnapshotId here = snapshot();
   if ((instruction.arg & 1U) != 0) {
     push(null_value());
@@ -126,7 +169,9 @@ void Session::load_global(const Instruction& instruction) {
 
 void Session::store_global(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
-  bind_global(instruction);
+  if (!stop_if_keys_are_asked(instruction)) {
+    bind_global(instruction);
+  }
 }
 
 // A name that is bound to a number is, in a loop, mostly bound to one before. Where it is not, a trace that begins with
@@ -145,6 +190,9 @@ void Session::bind_global(const Instruction& instruction) {
 
 void Session::delete_global(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
+  if (stop_if_keys_are_asked(instruction)) {
+    return;
+  }
   emit(Op::delete_global, {top().function}, snapshot(), 0, Ref::create(name(static_cast<int>(instruction.arg))));
 }
 

@@ -9,6 +9,7 @@
 #include "recorder/inline.h"
 #include "recorder/leaving.h"
 #include "recorder/rule_table.h"
+#include "rewriter/interp/dicts.h"
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/eval_hook.h"
 #include "rewriter/interp/requests.h"
@@ -334,7 +335,8 @@ namespace {
 
 // Names that are looked up run no code of anybody's.
 bool has_plain_globals(const interp::Frame* frame) {
-  return PyDict_CheckExact(frame->f_globals) && PyDict_CheckExact(frame->f_builtins);
+  return PyDict_CheckExact(frame->f_globals) && PyDict_CheckExact(frame->f_builtins) &&
+         !interp::has_asked_keys(frame->f_globals) && !interp::has_asked_keys(frame->f_builtins);
 }
 
 bool g_has_postponed = false;  // under the GIL, which nobody gives up in between

@@ -395,6 +395,8 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void load_deref(const Instruction&);
   void store_deref(const Instruction&);
   void delete_deref(const Instruction&);
+  [[nodiscard]] bool asks_keys(const Instruction& instruction) const;
+  bool stop_if_keys_are_asked(const Instruction& instruction);
   void load_global(const Instruction&);
   void store_global(const Instruction&);
   void bind_global(const Instruction&);

@@ -14,6 +14,7 @@
 #include "rewriter/interp/dicts.h"
 #include "rewriter/interp/exact_numbers.h"
 #include "rewriter/interp/exceptions.h"
+#include "rewriter/interp/instances.h"
 #include "rewriter/interp/iterators.h"
 
 namespace tagalong::replay {
@@ -150,7 +151,7 @@ inline Interpreter::Answer Interpreter::execute_guard(const Step& step, PyObject
     case Op::guard_accessor:
       return answer(accessor_is(value, step.name.get(), step.immediate, step.object));
     case Op::guard_no_attribute:
-      return answer(value != nullptr && !has_own_attribute(value, step.object));
+      return answer(value != nullptr && !interp::may_have_own(value, step.object));
     case Op::guard_keywords:
       return answer(has_keywords(value, step.object));
     case Op::guard_generator:
@@ -575,8 +576,13 @@ Interpreter::Answer Interpreter::execute_name(const Step& step, const std::int32
         registers_[step.result] = Py_NewRef(value);
         return Answer::kNext;
       }
-      return step.expects_raise && has_quiet_names(operand(0)) ? thunk(step, operands) : Answer::kAgain;
+      return step.expects_raise && is_quiet_name(operand(0), step.object) ? thunk(step, operands) : Answer::kAgain;
     }
+    case Op::store_global:
+      if (interp::asks_keys(PyFunction_GET_GLOBALS(operand(0)), step.object)) {
+        return Answer::kAgain;
+      }
+      break;
     case Op::load_module_attr:
     case Op::load_module_method: {
       PyObject* value = look_up_in_module(step, operand(0));
@@ -676,9 +682,8 @@ Interpreter::Answer Interpreter::execute_cell_or_function(const Step& step, cons
     }
     case Op::function_kwdefault: {
       PyObject* defaults = PyFunction_GET_KW_DEFAULTS(operand(0));
-      PyObject* value = defaults == nullptr ? nullptr : PyDict_GetItemWithError(defaults, step.object);
+      PyObject* value = defaults == nullptr ? nullptr : interp::find_quietly(defaults, step.object);
       if (value == nullptr) {
-        PyErr_Clear();
         return Answer::kAgain;
       }
       return store(step, Py_NewRef(value));

@@ -516,8 +516,9 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         }
         if ((op->flag & kStoresNumber) != 0 && objects[op->result] == nullptr) {
           if (Py_REFCNT(old) == 1 && PyFloat_CheckExact(old)) {
-            // It would be freed, and another one made: nobody knows which of the two it is.
-            reinterpret_cast<PyFloatObject*>(old)->ob_fval = raw[op->result].d;
+            if (!replace_float(items_of(container) + place, raw[op->result].d)) [[unlikely]] {
+              return ended<once>(finish(steps[op->step], Answer::kRaised));
+            }
             break;
           }
           if (box(op->result) == nullptr) [[unlikely]] {

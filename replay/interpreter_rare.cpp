@@ -6,6 +6,7 @@
 #include "replay/interpreter.h"
 #include "replay/operations.h"
 #include "replay/raw.h"
+#include "rewriter/interp/dicts.h"
 #include "rewriter/interp/generators.h"
 #include "rewriter/interp/thunks.h"
 
@@ -270,6 +271,11 @@ Interpreter::Answer Interpreter::execute_container(const Step& step, const std::
       const unsigned long flag = step.op == Op::match_mapping ? Py_TPFLAGS_MAPPING : Py_TPFLAGS_SEQUENCE;
       return store(step, Py_NewRef(PyType_HasFeature(Py_TYPE(operand(0)), flag) != 0 ? Py_True : Py_False));
     }
+    case Op::delete_global:
+      if (interp::asks_keys(PyFunction_GET_GLOBALS(operand(0)), step.object)) {
+        return Answer::kAgain;
+      }
+      break;
     case Op::list_append:
       return check(PyList_Append(operand(0), operand(1)));
     case Op::list_to_tuple:

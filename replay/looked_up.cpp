@@ -9,12 +9,21 @@ bool has_quiet_names(PyObject* function) {
   return PyDict_CheckExact(of->func_globals) && PyDict_CheckExact(of->func_builtins);
 }
 
+bool is_quiet_name(PyObject* function, PyObject* name) {
+  const auto* of = reinterpret_cast<PyFunctionObject*>(function);
+  return has_quiet_names(function) && !interp::asks_keys(of->func_globals, name) &&
+         !interp::asks_keys(of->func_builtins, name);
+}
+
 PyObject* look_up_global(const Step& step, PyObject* function) {
   if (!has_quiet_names(function)) {
     return nullptr;
   }
   PyObject* globals = PyFunction_GET_GLOBALS(function);
   PyObject* builtins = reinterpret_cast<PyFunctionObject*>(function)->func_builtins;
+  if (interp::asks_keys(globals, step.object)) {
+    return nullptr;
+  }
   PyObject* value = interp::find_name(globals, step.object, &step.hint);
   const bool is_builtin = value == nullptr;
   if (is_builtin) {
@@ -35,10 +44,9 @@ PyObject* look_up_in_module(const Step& step, PyObject* module) {
   }
   PyObject* dict = PyModule_GetDict(module);
   if (step.key != dict || step.version1 != interp::dict_version(dict)) {
-    PyObject* value = PyDict_GetItemWithError(dict, step.object);
+    PyObject* value = interp::find_quietly(dict, step.object);
     // A data descriptor on the module type would go first; module types have none by these names.
     if (value == nullptr || _PyType_Lookup(&PyModule_Type, step.object) != nullptr) {
-      PyErr_Clear();
       return nullptr;
     }
     step.key = dict;

@@ -228,18 +228,6 @@ bool accessor_is(PyObject* object, PyObject* name, int part, PyObject* function)
   return member.get() == function;
 }
 
-bool has_own_attribute(PyObject* object, PyObject* name) {
-  if (_PyType_Lookup(Py_TYPE(object), name) == nullptr) {
-    const Ref own = Ref::steal(_PyObject_GenericGetAttrWithDict(object, name, nullptr, 1));
-    PyErr_Clear();
-    return static_cast<bool>(own);
-  }
-  PyObject** dict = _PyObject_GetDictPtr(object);
-  const bool has = dict != nullptr && *dict != nullptr && PyDict_GetItemWithError(*dict, name) != nullptr;
-  PyErr_Clear();
-  return has;
-}
-
 bool has_keywords(PyObject* object, PyObject* names) {
   if (object == nullptr || !PyDict_CheckExact(object) || PyDict_GET_SIZE(object) != PyTuple_GET_SIZE(names)) {
     return false;

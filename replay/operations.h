@@ -26,9 +26,6 @@ PyObject* make_function(int flags, PyObject* const* operands);
 // nobody's code.
 bool accessor_is(PyObject* object, PyObject* name, int part, PyObject* function);
 
-// Whether the object itself has an attribute by this name; one that its type has does not count.
-bool has_own_attribute(PyObject* object, PyObject* name);
-
 // Whether the object is a dict with exactly these keys, in this order.
 bool has_keywords(PyObject* object, PyObject* names);
 

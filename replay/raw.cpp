@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "replay/array/float_status.h"
 #include "replay/array/numpy_abi.h"
@@ -167,6 +168,20 @@ bool unbox(PyObject* object, Raw kind, RawNumber* number) {
     default:
       return true;
   }
+}
+
+PyObject* spare_float = nullptr;
+
+bool replace_float(PyObject** slot, double value) {
+  if (spare_float == nullptr) {
+    spare_float = PyFloat_FromDouble(value);
+    if (spare_float == nullptr) {
+      return false;
+    }
+  }
+  reinterpret_cast<PyFloatObject*>(spare_float)->ob_fval = value;
+  std::swap(*slot, spare_float);
+  return true;
 }
 
 PyObject* object_of(Raw kind, RawNumber number) {

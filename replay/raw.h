@@ -47,6 +47,14 @@ bool unbox(PyObject* object, Raw kind, RawNumber* number);
 // A new object; null: an exception is set.
 [[nodiscard]] PyObject* object_of(Raw kind, RawNumber number);
 
+// The float that a list has given up last, with the only reference to it, or null. Where a list's float is replaced
+// that nothing else has, the new value goes into this one, which takes its place, and the old one is kept here: so the
+// two are different objects, as in eager execution, and nothing is allocated. One for the process, under the GIL; never
+// freed.
+extern PyObject* spare_float;
+// Puts a float into a list's slot, in place of a float that nothing else has. False: an exception is set.
+[[nodiscard]] bool replace_float(PyObject** slot, double value);
+
 // Items of arrays: those of these dtypes, by NumPy's type number (array::TypeNumber).
 [[nodiscard]] Raw raw_of_items(int type_number);
 // The type number of the array's items, if each of them is a number without an object; -1: it is not an array, or one

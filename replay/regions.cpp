@@ -173,8 +173,7 @@ bool is_bound(const Step& step, PyObject* dict, PyObject* value) {
   if (step.version1 == interp::dict_version(dict)) {
     return true;
   }
-  if (step.version2 != 0 || !PyDict_CheckExact(dict) || PyDict_GetItemWithError(dict, step.object) != value) {
-    PyErr_Clear();
+  if (step.version2 != 0 || !PyDict_CheckExact(dict) || interp::find_quietly(dict, step.object) != value) {
     return false;
   }
   step.version1 = interp::dict_version(dict);

@@ -56,19 +56,22 @@ class Names {
     dict_ = Ref::create(dict);
     names_ = names;
     values_.clear();
+    asks_keys_ = false;
     for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(names.get()); ++index) {
-      values_.push_back(Ref::create(interp::find_quietly(dict, PyTuple_GET_ITEM(names.get(), index))));
+      PyObject* name = PyTuple_GET_ITEM(names.get(), index);
+      asks_keys_ = asks_keys_ || interp::asks_keys(dict, name);
+      values_.push_back(Ref::create(interp::find_quietly(dict, name)));
     }
-    version_ = interp::dict_version(dict);
+    version_ = asks_keys_ ? 0 : interp::dict_version(dict);
   }
-  [[nodiscard]] bool hold() { return is_same() || hold_still(); }
+  [[nodiscard]] bool hold() { return is_same() || (!asks_keys_ && hold_still()); }
   // The dict has not been changed at all.
   [[nodiscard]] bool is_same() const { return interp::dict_version(dict_.get()) == version_; }
   void distrust() { version_ = 0; }  // no dict's
   [[nodiscard]] DictVersion version() const { return {dict_.get(), version_}; }
   // Whether none of them is in the dict.
   [[nodiscard]] bool are_absent() const {
-    return std::ranges::none_of(values_, [](const Ref& value) { return static_cast<bool>(value); });
+    return !asks_keys_ && std::ranges::none_of(values_, [](const Ref& value) { return static_cast<bool>(value); });
   }
   [[nodiscard]] PyObject* dict() const { return dict_.get(); }
   int traverse(visitproc visit, void* arg) const {
@@ -85,7 +88,8 @@ class Names {
     const std::uint64_t version = interp::dict_version(dict_.get());
     for (std::size_t index = 0; index < values_.size(); ++index) {
       PyObject* name = PyTuple_GET_ITEM(names_.get(), static_cast<Py_ssize_t>(index));
-      if (interp::find_quietly(dict_.get(), name) != values_[index].get()) {
+      asks_keys_ = asks_keys_ || interp::asks_keys(dict_.get(), name);
+      if (asks_keys_ || interp::find_quietly(dict_.get(), name) != values_[index].get()) {
         return false;
       }
     }
@@ -96,6 +100,7 @@ class Names {
   Ref names_;
   std::vector<Ref> values_;
   std::uint64_t version_ = 0;
+  bool asks_keys_ = false;  // a key's `__eq__` decides what one of them stands for
 };
 
 struct NamesState : GuardState {
@@ -139,7 +144,8 @@ struct Dict : NamesState {
       "very "
       "objects), or are missing if they were.\n\nThe names may also be given as one tuple or list. Once one has "
       "changed, "
-      "the guard never holds again. While the dict is not changed at all, asking costs one comparison.";
+      "the guard never holds again. A name that a key of the dict with an __eq__ of its own may stand for is none that "
+      "can be watched: the guard never holds. While the dict is not changed at all, asking costs one comparison.";
   bool set(PyObject* args, PyObject* kwargs) {
     if (has_keywords(kName, kwargs)) {
       return false;

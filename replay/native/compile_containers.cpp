@@ -158,7 +158,15 @@ void Compiler::store_number(const LoopOp& op, Label& unusual) {
   jne(unusual);
   compare_with(qword[rax + layout::kType], &PyFloat_Type);
   jne(unusual);
-  movsd(qword[rax + layout::kFloat], float_of(op.result));
+  const Xmm value = float_of(op.result);
+  mov(rcx, reinterpret_cast<std::size_t>(&spare_float));  // replace_float()
+  mov(rcx, qword[rcx]);
+  test(rcx, rcx);
+  jz(unusual);
+  movsd(qword[rcx + layout::kFloat], value);
+  mov(qword[rdx], rcx);
+  mov(rcx, reinterpret_cast<std::size_t>(&spare_float));
+  mov(qword[rcx], rax);
 }
 
 void Compiler::make_pair(const LoopOp& op) {

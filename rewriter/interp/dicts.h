@@ -21,10 +21,15 @@ struct DictHint {
   std::uint32_t searches = 0;  // for a better one
 };
 
-// The value that an exact dict has for an exact str, borrowed; null: none, or it could not be looked up.
+// Whether looking up an exact str in a dict runs code of the program's: the `__eq__` of a key with the same hash that
+// is no exact str. What such a name stands for, the dict's version does not tell.
+bool asks_keys(PyObject* dict, PyObject* name);
+// Whether there is a str for which that is so.
+bool has_asked_keys(PyObject* dict);
+// The value that an exact dict has for an exact str, borrowed; null: none, or looking it up would ask keys.
 PyObject* find_name(PyObject* dict, PyObject* name, DictHint* hint);
-// The value of any dict, also an instance of a subclass, as the dict itself has it, for an exact str. Runs nobody's
-// code: not that of keys that are no strings either. Borrowed.
+// The value of any dict, also an instance of a subclass, as the dict itself has it, for an exact str. Runs no code of
+// the program's: where that would ask keys, there is no value. Borrowed.
 PyObject* find_quietly(PyObject* dict, PyObject* name);
 
 // Whether all keys of an exact dict are exact strs: then one is looked up without code of anybody's.

@@ -5,6 +5,8 @@
 #include <structmember.h>
 #undef Py_BUILD_CORE
 
+#include "rewriter/interp/dicts.h"
+
 namespace tagalong::interp {
 
 static_assert(offsetof(PyDictKeysObject, dk_nentries) == kSharedKeyCount);
@@ -13,11 +15,13 @@ namespace {
 
 PyDictKeysObject* shared_keys(PyTypeObject* type) { return reinterpret_cast<PyHeapTypeObject*>(type)->ht_cached_keys; }
 
-// Names are interned, as those of instructions are.
+// A key that came by way of a `__dict__` need not be interned.
 int index_of(PyDictKeysObject* keys, PyObject* name) {
   const PyDictUnicodeEntry* entries = DK_UNICODE_ENTRIES(keys);
+  const Py_hash_t hash = PyObject_Hash(name);
   for (Py_ssize_t index = 0; index < keys->dk_nentries; ++index) {
-    if (entries[index].me_key == name) {
+    PyObject* key = entries[index].me_key;
+    if (key == name || (PyObject_Hash(key) == hash && PyUnicode_Compare(key, name) == 0)) {
       return static_cast<int>(index);
     }
   }
@@ -32,6 +36,28 @@ bool has_shared_values(PyTypeObject* type) {
 }  // namespace
 
 int shared_key_count(PyTypeObject* type) { return static_cast<int>(shared_keys(type)->dk_nentries); }
+
+PyObject* dict_of_instance(PyObject* object) {
+  constexpr int kDictBefore = 3;
+  if (PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_MANAGED_DICT) != 0) {
+    return reinterpret_cast<PyObject**>(object)[-kDictBefore];  // _PyObject_GetDictPtr makes one
+  }
+  PyObject** dict = _PyObject_GetDictPtr(object);
+  return dict == nullptr ? nullptr : *dict;
+}
+
+bool may_have_own(PyObject* object, PyObject* name) {
+  PyTypeObject* type = Py_TYPE(object);
+  PyObject* dict = dict_of_instance(object);
+  if (dict != nullptr) {
+    return asks_keys(dict, name) || find_quietly(dict, name) != nullptr;
+  }
+  if (PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT) == 0 || values_of(object) == nullptr) {
+    return false;
+  }
+  const int index = index_of(shared_keys(type), name);
+  return index >= 0 && values_of(object)[index] != nullptr;
+}
 
 void add_value(PyObject* object, std::int32_t index, PyObject* value) {
   auto* values = reinterpret_cast<PyDictValues*>(values_of(object));

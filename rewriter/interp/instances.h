@@ -37,6 +37,12 @@ inline PyObject** values_of(PyObject* object) {
   return reinterpret_cast<PyObject***>(object)[-kValuesBefore];
 }
 
+// The instance's dict, borrowed; null: it has none, or none has been made yet.
+PyObject* dict_of_instance(PyObject* object);
+// Whether the instance has an attribute of its own in its dict, or in its array. Runs no code of the program's: where
+// looking it up would (`asks_keys`), the answer is that it has.
+bool may_have_own(PyObject* object, PyObject* name);
+
 // Offset in PyDictKeysObject.
 inline constexpr int kSharedKeyCount = 24;
 // How many keys the instances of the class share; keys are only added.
