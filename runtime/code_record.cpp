@@ -15,6 +15,7 @@
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/code_object.h"
 #include "rewriter/interp/errors.h"
+#include "rewriter/interp/first_call.h"
 #include "rewriter/interp/text.h"
 #include "runtime/anchor.h"
 #include "runtime/options.h"
@@ -470,6 +471,7 @@ void CodeRecord::retire(long lost) {
     }
   }
   is_retired_ = true;
+  interp::disarm(decoded_->shape->code.get());
   exchange_in_makers();
   lost_ = lost;
   count(counters, Event::kRetire);
