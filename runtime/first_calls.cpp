@@ -69,10 +69,14 @@ int place_behind(PyCodeObject* maker, int used) {
   return place;
 }
 
-void exchange(PyCodeObject* maker, int used, int spare, PyCodeObject* original, const CodeRef& replay) {
+void exchange(PyCodeObject* maker, int spare, PyCodeObject* original, const CodeRef& replay) {
   const bool is_derived = interp::original_of(maker) != maker;
-  if (PyTuple_GET_ITEM(maker->co_consts, used) != reinterpret_cast<PyObject*>(original) || interp::is_armed(maker) ||
-      is_derived != (spare >= 0)) {
+  const auto count = static_cast<int>(PyTuple_GET_SIZE(maker->co_consts));
+  int used = 0;
+  while (used < count && PyTuple_GET_ITEM(maker->co_consts, used) != reinterpret_cast<PyObject*>(original)) {
+    ++used;
+  }
+  if (used == count || interp::is_armed(maker) || is_derived != (spare >= 0)) {
     return;
   }
   if (!is_derived) {
@@ -89,7 +93,7 @@ void exchange_in_maker(PyCodeObject* original, const CodeRef& replay) {
   const MadeIn made_in = interp::made_in(original);
   PyCodeObject* maker = maker_of(made_in);
   if (maker != nullptr) {
-    exchange(maker, made_in.used, made_in.spare, original, replay);
+    exchange(maker, made_in.spare, original, replay);
   }
 }
 
@@ -168,7 +172,7 @@ void arm_nested(PyCodeObject* code, int depth) {
     if (!maker) {
       throw PythonError();
     }
-    if (interp::arm(inner, {maker, static_cast<int>(index), -1})) {
+    if (interp::arm(inner, {maker, -1})) {
       continue;
     }
     if (PyErr_Occurred() != nullptr) {
@@ -177,7 +181,7 @@ void arm_nested(PyCodeObject* code, int depth) {
     try {
       const CodeRef replay = replay_code_of(inner);
       if (replay.get() != inner) {
-        exchange(code, static_cast<int>(index), -1, inner, replay);
+        exchange(code, -1, inner, replay);
       }
     } catch (const rewriter::RewriteError&) {  // damaged code runs as it is
       continue;

@@ -135,7 +135,7 @@ void note_armed(const CodeRef& made, const std::vector<std::pair<std::size_t, st
   }
   for (const auto& [used, spare] : armed) {
     auto* code = reinterpret_cast<PyCodeObject*>(PyTuple_GET_ITEM(made->co_consts, static_cast<Py_ssize_t>(used)));
-    interp::set_made_in(code, {maker, static_cast<int>(used), static_cast<int>(spare)});
+    interp::set_made_in(code, {maker, static_cast<int>(spare)});
   }
 }
 

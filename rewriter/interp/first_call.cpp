@@ -25,25 +25,27 @@ namespace {
 
 constexpr int kAsking = 2;  // instructions of the stub that ask
 constexpr int kStub = 5;
+constexpr int kToResume = 2;                             // RETURN_GENERATOR, POP_TOP
 constexpr int kFresh = QUICKENING_INITIAL_WARMUP_VALUE;  // co_warmup of code that has never run
 constexpr int kConstants = 2;
 constexpr int kMostConstants = 256;  // what an instruction without EXTENDED_ARG can name
 constexpr int kMostStack = 1 << 20;
+constexpr int kMostInt16 = std::numeric_limits<std::int16_t>::max();
 constexpr int kIncomplete = std::numeric_limits<int>::max();  // no instruction is traceable, so nobody sees the frame
 
 // The last constant but one of armed code. Behind it lies the landing function.
 struct Stub {
   PyObject_HEAD
   std::array<_Py_CODEUNIT, kStub> compiled;
-  std::int16_t start;      // the first code unit that it has taken
-  std::int16_t traceable;  // co_firsttraceable
-  std::int8_t length;      // code units that it has taken
-  bool is_out;             // the instructions are as the compiler made them, for a while
-  std::int32_t used;
-  std::int32_t spare;
+  std::int16_t start;   // the first code unit that it has taken
+  std::int16_t spare;   // MadeIn::spare
+  std::int8_t length;   // code units that it has taken
+  bool is_out;          // the instructions are as the compiler made them, for a while
   PyObject* maker;      // weak reference
   PyObject* constants;  // as compiled, where somebody else has the tuple, or null
 };
+static_assert(sizeof(Stub) == 48,
+              "there is one for each function that has not been called: the allocator counts by 16");
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): written once, under the GIL
 FirstCallHandler g_handler = nullptr;
@@ -70,6 +72,9 @@ Stub* stub_of(PyCodeObject* code) {
 // What the interpreter has kept of the bytes may be of the stub.
 void forget_bytes(PyCodeObject* code) { Py_CLEAR(code->_co_code); }
 
+// co_firsttraceable: the first RESUME.
+int traceable(const Stub& stub) { return stub.start + (_Py_OPCODE(stub.compiled[0]) == RESUME ? 0 : kToResume); }
+
 void put_in(PyCodeObject* code, Stub& stub) {
   stub.is_out = false;
   const auto first = static_cast<int>(PyTuple_GET_SIZE(code->co_consts)) - kConstants;
@@ -88,7 +93,7 @@ void take_out(PyCodeObject* code, Stub& stub) {
   }
   std::copy_n(stub.compiled.begin(), stub.length, units_of(code) + stub.start);
   code->co_stacksize -= kStubStack;
-  code->_co_firsttraceable = stub.traceable;
+  code->_co_firsttraceable = traceable(stub);
   forget_bytes(code);
 }
 
@@ -162,7 +167,7 @@ int start_of(PyCodeObject* code) {
       return -1;
     }
   }
-  return resume + kAsking < Py_SIZE(code) && resume <= std::numeric_limits<std::int16_t>::max() &&
+  return resume + kAsking < Py_SIZE(code) && resume <= kMostInt16 && (start == resume || start + kToResume == resume) &&
                  _Py_OPCODE(units[resume]) == RESUME
              ? start
              : -1;
@@ -199,9 +204,7 @@ bool arm(PyCodeObject* code, const MadeIn& made_in) {
   auto* own = reinterpret_cast<Stub*>(stub.get());
   own->length = code->_co_firsttraceable + kStub <= Py_SIZE(code) ? kStub : kAsking;
   own->start = static_cast<std::int16_t>(start);
-  own->traceable = static_cast<std::int16_t>(code->_co_firsttraceable);
-  own->used = made_in.used;
-  own->spare = made_in.spare;
+  own->spare = static_cast<std::int16_t>(made_in.spare);
   own->maker = Py_XNewRef(made_in.maker.get());
   own->constants = Py_REFCNT(constants) > 1 ? Py_NewRef(constants) : nullptr;
   std::copy_n(units_of(code) + start, own->length, own->compiled.begin());
@@ -234,14 +237,14 @@ void disarm(PyCodeObject* code) {
 
 MadeIn made_in(PyCodeObject* code) {
   const Stub* stub = stub_of(code);
-  return stub == nullptr ? MadeIn{} : MadeIn{Ref::create(stub->maker), stub->used, stub->spare};
+  return stub == nullptr ? MadeIn{} : MadeIn{Ref::create(stub->maker), stub->spare};
 }
 
 void set_made_in(PyCodeObject* code, const MadeIn& made_in) {
-  if (Stub* stub = stub_of(code)) {
+  Stub* stub = made_in.spare <= kMostInt16 ? stub_of(code) : nullptr;
+  if (stub != nullptr) {
     const Ref old = Ref::steal(std::exchange(stub->maker, Py_XNewRef(made_in.maker.get())));
-    stub->used = made_in.used;
-    stub->spare = made_in.spare;
+    stub->spare = static_cast<std::int16_t>(made_in.spare);
   }
 }
 

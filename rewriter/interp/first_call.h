@@ -28,11 +28,10 @@ struct Continuation {
   bool is_last = false;  // no other function has armed code: the stub is taken away behind the frame
 };
 
-// Where functions are made of a code object: in code that `maker` refers to weakly, of the constant `used`; the
-// constant `spare` of it, unless it is -1, is free.
+// Where functions are made of a code object: in code that `maker` refers to weakly; the constant `spare` of it, unless
+// it is -1, is free.
 struct MadeIn {
   Ref maker;
-  int used = 0;
   int spare = -1;
 };
 
