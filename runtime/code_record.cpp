@@ -315,7 +315,8 @@ namespace {
 // An executor that has run so often was worth its recording.
 constexpr std::uint64_t kOfUse = 8;
 
-// Executors that nobody enters any more; freeing them may destroy what the program sees. Used under the GIL.
+// Executors that nobody enters any more; freeing them may destroy what the program sees. Used under the GIL. The next
+// call that asks for a graph empties it.
 std::vector<std::shared_ptr<replay::Executor>>& graveyard() {
   static auto* dead = new std::vector<std::shared_ptr<replay::Executor>>();
   return *dead;
@@ -597,6 +598,7 @@ void CodeRecord::grow(const replay::Executor& from, const replay::Step& step, co
 
 void CodeRecord::bury() {
   has_dead_ = false;
+  bury_retired();
   auto dead = std::exchange(graveyard(), {});
   for (auto& executor : dead) {
     if (executor->is_running()) {
