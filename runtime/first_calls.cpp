@@ -11,7 +11,9 @@
 #include "rewriter/interp/first_call.h"
 #include "rewriter/interp/functions.h"
 #include "rewriter/interp/requests.h"
+#include "rewriter/interp/stacks.h"
 #include "runtime/anchor.h"
+#include "runtime/options.h"
 #include "runtime/replay_code.h"
 
 namespace tagalong::runtime {
@@ -124,7 +126,7 @@ bool is_only_function(PyCodeObject* original) {
 
 interp::Continuation first_call(PyThreadState* thread, interp::Frame* frame) {
   // Whoever has an evaluation function of its own, or notes where memory is allocated, finds the original.
-  if (interp::foreign_hook(thread) || *interp::kTraceMalloc != 0) {
+  if (interp::foreign_hook(thread) || *interp::kTraceMalloc != 0 || !interp::has_c_stack(options().limits.stack)) {
     return {};
   }
   const CodeRef original = CodeRef::create(interp::code_of(frame));

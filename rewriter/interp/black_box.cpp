@@ -31,7 +31,6 @@ struct Inherited {
   _PyCFunctionFast marshal_dump = nullptr;
   PyCFunction weak_count = nullptr;
   PyCFunction weak_list = nullptr;
-  PyCFunction code_size = nullptr;
   PyCFunction frame_size = nullptr;
   PyCFunction code_size = nullptr;
   PyCFunction generator_size = nullptr;
@@ -98,12 +97,6 @@ PyObject* code_size(PyObject* self, PyObject* arguments) {
 
 PyObject* frame_size(PyObject* self, PyObject* arguments) {
   return shown_size(g_inherited.frame_size(self, arguments), code_of(reinterpret_cast<PyFrameObject*>(self)->f_frame));
-}
-
-PyObject* code_size(PyObject* self, PyObject* arguments) {
-  const Ref size = Ref::steal(g_inherited.code_size(self, arguments));
-  const Py_ssize_t number = size ? PyLong_AsSsize_t(size.get()) : -1;
-  return number < 0 ? nullptr : PyLong_FromSsize_t(number - link_size(reinterpret_cast<PyCodeObject*>(self)));
 }
 
 // Of generators, coroutines and asynchronous generators, which begin alike.

@@ -211,21 +211,3 @@ print(many(1.0), many(1.0), many(1.0), _core.is_traced(many), tagalong.stats(man
     done = run_python("large.py", TAGALONG="1")
     expected = 1.0 + sum(number + 0.5 for number in range(300))
     assert done.stdout.split() == [*[str(expected)] * 3, "True", "2"], done.stderr
-
-
-def test_modules_that_have_gone_are_forgotten(run_python: RunPython, tmp_path: Path) -> None:
-    (tmp_path / "again.py").write_text("def f(x):\n    return x + 1\n")
-    (tmp_path / "program.py").write_text(
-        """
-import gc, importlib, sys
-sys.dont_write_bytecode = True
-import again
-finder = next(each for each in sys.meta_path if type(each).__module__ == "tagalong._activate")
-for _ in range(50):
-    assert importlib.reload(again).f(1) == 2
-gc.collect()
-print(len(finder.changed) <= 2)
-"""
-    )
-    done = run_python("program.py", TAGALONG="1")
-    assert done.stdout == "True\n", done.stderr
