@@ -48,7 +48,7 @@ std::size_t elementwise_arguments(PyObject* callable) {
   if (np == nullptr) {
     return 0;
   }
-  static auto* const known = new std::unordered_map<PyObject*, std::size_t>;  // kept, for the process
+  static auto* const known = new std::unordered_map<PyObject*, std::size_t>;  // NumPy's own, for the process
   if (const auto found = known->find(callable); found != known->end()) {
     return found->second;
   }

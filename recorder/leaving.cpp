@@ -8,6 +8,7 @@
 #include "rewriter/hook_key.h"
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
+#include "rewriter/interp/first_call.h"
 #include "rewriter/interp/landing.h"
 #include "rewriter/interp/once.h"
 #include "rewriter/interp/requests.h"
@@ -98,7 +99,12 @@ PyObject* leave(PyThreadState* thread, interp::Frame* frame, PyObject* argument,
   }
   PyObject* top = interp::stack_base(frame)[depth - 1];
   if (home == nullptr) {
-    interp::redirect(frame, original, here->shape->starts[place], depth - 1);
+    try {
+      interp::redirect(frame, interp::code_to_run(original).get(), here->shape->starts[place], depth - 1);
+    } catch (const PythonError&) {  // no memory: it goes on where it is
+      PyErr_Clear();
+      Py_RETURN_NONE;
+    }
   } else if (!go_home(frame, *home, place, depth - 1)) {
     Py_RETURN_NONE;
   }

@@ -197,6 +197,14 @@ int DecodedCode::call_start(int instruction) const {
   return start;
 }
 
+std::size_t DecodedCode::call_place() const {
+  const auto end = assembly.instructions.begin() + first;
+  const auto found = std::find_if(assembly.instructions.begin(), end, [](const Instruction& instruction) {
+    return instruction.opcode == op::kRETURN_GENERATOR || instruction.opcode == op::kRESUME;
+  });
+  return static_cast<std::size_t>(found - assembly.instructions.begin());
+}
+
 bool DecodedCode::is_polite(int instruction, bool is_after) const {
   const auto opcode = assembly.instructions[static_cast<std::size_t>(instruction)].opcode;
   return is_after ? opcode == op::kCALL || opcode == op::kCALL_FUNCTION_EX : opcode == op::kJUMP_BACKWARD;

@@ -50,6 +50,9 @@ struct DecodedCode {
   // Whether the interpreter looks for signals and other threads where this hook stands, without hooks.
   [[nodiscard]] bool is_polite(int instruction, bool is_after) const;
 
+  // The first instruction of a call that has all of its cells: RETURN_GENERATOR, or the first RESUME.
+  [[nodiscard]] std::size_t call_place() const;
+
   // Throws RewriteError, PythonError.
   static std::shared_ptr<const DecodedCode> make(PyCodeObject* code, bool with_headers = false);
 };

@@ -2,26 +2,28 @@
 
 #include <opcode.h>
 
-#include "rewriter/interp/errors.h"
+#include "rewriter/interp/first_call.h"
+#include "rewriter/versions/opcodes.h"
 
 namespace tagalong::replay {
 
 std::vector<int> starts_of(PyCodeObject* code, const std::vector<int>& units) {
-  // The bytes as compiled: caches are empty there, so nothing looks like an EXTENDED_ARG by chance.
-  const Ref bytes = Ref::steal(PyCode_GetCode(code));
-  if (!bytes) {
-    throw PythonError();
-  }
-  const char* text = PyBytes_AS_STRING(bytes.get());
+  const std::vector<std::uint16_t> text = interp::compiled_units(code);
+  const auto opcode_at = [&text](int unit) {
+    return rewriter::info(static_cast<std::uint8_t>(_Py_OPCODE(text[static_cast<std::size_t>(unit)]))).base;
+  };
   std::vector<int> starts;
   starts.reserve(units.size() + 1);
+  int behind = 0;  // the last instruction: in its caches numbers may look like an EXTENDED_ARG
   for (int unit : units) {
-    while (unit > 0 && static_cast<unsigned char>(text[2 * (unit - 1)]) == EXTENDED_ARG) {
+    const int instruction = unit;
+    while (unit > behind && opcode_at(unit - 1) == EXTENDED_ARG) {
       --unit;
     }
     starts.push_back(unit);
+    behind = instruction + 1 + rewriter::info(opcode_at(instruction)).caches;
   }
-  starts.push_back(static_cast<int>(PyBytes_GET_SIZE(bytes.get()) / 2));
+  starts.push_back(static_cast<int>(text.size()));
   return starts;
 }
 

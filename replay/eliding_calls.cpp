@@ -158,7 +158,7 @@ PyObject* next_eliding(PyFunctionObject* function, PyObject* iterator) {
 
 PyCodeObject* eliding_caller(std::size_t slots, PyObject* keywords) {
   using Callers = std::array<CodeRef, kMostSlots + 1>;
-  static auto* const callers = new std::array<Callers, 2>;
+  static auto* const callers = new std::array<Callers, 2>;  // one a number of arguments, for the process
   CodeRef& caller = callers->at(keywords == nullptr ? 0 : 1).at(slots);
   if (!caller) {
     const int arguments = static_cast<int>(slots - kCallableSlots);

@@ -175,6 +175,7 @@ class Interpreter {
   }
   static Answer check(int status) { return status < 0 ? Answer::kRaised : Answer::kNext; }
 
+  interp::Frame* push(PyFunctionObject* function, const CodeShape& shape);
   bool materialise(const LoweredSnapshot& snapshot, bool with_locals);
   void show_place(SnapshotId id);
   [[nodiscard]] const LoweredSnapshot& outermost(SnapshotId id) const;

@@ -7,10 +7,20 @@
 #include "replay/operations.h"
 #include "replay/overloads.h"
 #include "replay/passes/facts.h"
+#include "rewriter/interp/first_call.h"
 #include "rewriter/interp/generators.h"
 #include "rewriter/interp/iterators.h"
 
 namespace tagalong::replay {
+
+// A frame of an inlined call. Null with an exception set.
+interp::Frame* Interpreter::push(PyFunctionObject* function, const CodeShape& shape) {
+  try {
+    return interp::push_frame(run_.thread, function, interp::code_to_run(shape.code.get()).get());
+  } catch (const PythonError&) {
+    return nullptr;
+  }
+}
 
 bool Interpreter::materialise(const LoweredSnapshot& snapshot, bool with_locals) {
   const auto nesting = static_cast<int>(snapshot.chain.size());
@@ -24,8 +34,7 @@ bool Interpreter::materialise(const LoweredSnapshot& snapshot, bool with_locals)
     const auto number = static_cast<std::size_t>(state.frame);
     if (level >= run_.depth) {
       PyObject* function = registers_[executor_.frame_functions_[number]];
-      interp::Frame* frame = interp::push_frame(run_.thread, reinterpret_cast<PyFunctionObject*>(function),
-                                                executor_.shapes_[number]->code.get());
+      interp::Frame* frame = push(reinterpret_cast<PyFunctionObject*>(function), *executor_.shapes_[number]);
       if (frame == nullptr) {
         return false;
       }

@@ -1,11 +1,12 @@
 #include <algorithm>
 #include <climits>
-#include <span>
+#include <vector>
 
 #include "rewriter/argument_limits.h"
 #include "rewriter/code.h"
 #include "rewriter/interp/code_object.h"
 #include "rewriter/interp/errors.h"
+#include "rewriter/interp/first_call.h"
 #include "rewriter/tables.h"
 
 namespace tagalong::rewriter {
@@ -41,7 +42,7 @@ class Decoder {
  public:
   explicit Decoder(PyCodeObject* code)
       : code_(code),
-        units_(interp::code_units(code)),
+        units_(interp::compiled_units(code)),
         lines_(bytes_of(code->co_linetable, "co_linetable"), code->co_firstlineno),
         index_of_unit_(units_.size() + 1, -1) {
     if (units_.size() > std::size_t{kMostUnits}) {
@@ -54,11 +55,12 @@ class Decoder {
 
   Assembly run() {
     assembly_.origin = CodeRef::create(code_);
-    assembly_.stack_size = code_->co_stacksize;
+    assembly_.stack_size = interp::compiled_stack_size(code_);
     if (assembly_.stack_size < 0 || assembly_.stack_size > interp::stack_size_limit(code_)) {
       refuse("the stack size {} is out of range", assembly_.stack_size);
     }
     assembly_.constants = items_of<interp::KeptRef>(code_->co_consts, "co_consts");
+    assembly_.constants.resize(static_cast<std::size_t>(interp::compiled_constant_count(code_)));
     assembly_.names = items_of<Ref>(code_->co_names, "co_names");
     assembly_.instructions.reserve(units_.size());
     read_instructions();
@@ -158,7 +160,7 @@ class Decoder {
   };
 
   PyCodeObject* code_;
-  std::span<const std::uint16_t> units_;
+  std::vector<std::uint16_t> units_;
   LineTableReader lines_;
   std::vector<int> index_of_unit_;
   std::vector<Jump> jumps_;

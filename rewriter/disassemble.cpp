@@ -6,6 +6,7 @@
 #include "rewriter/code_flags.h"
 #include "rewriter/interp/code_object.h"
 #include "rewriter/interp/errors.h"
+#include "rewriter/interp/first_call.h"
 #include "rewriter/literal.h"
 
 namespace tagalong::rewriter {
@@ -44,7 +45,7 @@ class Listing {
     if (code->co_kwonlyargcount != 0) {
       add(text_, "  keyword_only {}\n", code->co_kwonlyargcount);
     }
-    add(text_, "  stack {}\n", code->co_stacksize);
+    add(text_, "  stack {}\n", interp::compiled_stack_size(code));
     add_flags(code->co_flags);
     add_slots(code);
     add_names(assembly);

@@ -14,6 +14,7 @@
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/code_object.h"
 #include "rewriter/interp/errors.h"
+#include "rewriter/interp/first_call.h"
 #include "rewriter/interp/text.h"
 #include "runtime/anchor.h"
 #include "runtime/options.h"
@@ -313,7 +314,8 @@ namespace {
 // An executor that has run so often was worth its recording.
 constexpr std::uint64_t kOfUse = 8;
 
-// Executors that nobody enters any more; freeing them may destroy what the program sees. Used under the GIL.
+// Executors that nobody enters any more; freeing them may destroy what the program sees. Used under the GIL. The next
+// call that asks for a graph empties it.
 std::vector<std::shared_ptr<replay::Executor>>& graveyard() {
   static auto* dead = new std::vector<std::shared_ptr<replay::Executor>>();
   return *dead;
@@ -469,6 +471,7 @@ void CodeRecord::retire(long lost) {
     }
   }
   is_retired_ = true;
+  interp::disarm(decoded_->shape->code.get());
   exchange_in_makers();
   lost_ = lost;
   count(counters, Event::kRetire);
@@ -594,6 +597,7 @@ void CodeRecord::grow(const replay::Executor& from, const replay::Step& step, co
 
 void CodeRecord::bury() {
   has_dead_ = false;
+  bury_retired();
   auto dead = std::exchange(graveyard(), {});
   for (auto& executor : dead) {
     if (executor->is_running()) {

@@ -68,6 +68,8 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
     }
   }
 
+  static void expect_burial() { has_dead_ = true; }
+
   // What a run has been worth, in ns against the original instructions. After `retire_after` of them that were worth
   // less than nothing together, the original instructions run as if there were no stub.
   // `stitches`: what of that is what going on in other executors has cost.

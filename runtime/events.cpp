@@ -10,7 +10,7 @@
 namespace tagalong::runtime {
 namespace {
 
-// All of this is used under the GIL.
+// All of this is used under the GIL. Events are kept from start_events() to stop_events().
 std::optional<std::vector<std::string>> g_events;
 unsigned g_topics = 0;
 

@@ -8,6 +8,7 @@
 namespace tagalong::runtime {
 namespace {
 
+// Empty from the moment when the main module's frame has been seen.
 Ref& callback_slot() {
   static auto* slot = new Ref();
   return *slot;

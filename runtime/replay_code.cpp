@@ -6,8 +6,10 @@
 #include "rewriter/edit.h"
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
+#include "rewriter/interp/first_call.h"
 #include "rewriter/unit_map.h"
 #include "runtime/anchor.h"
+#include "runtime/first_calls.h"
 #include "runtime/options.h"
 
 namespace tagalong::runtime {
@@ -19,7 +21,7 @@ using rewriter::Assembly;
 using rewriter::Instruction;
 
 // Recording code runs in the same frames and needs this much more stack for its hooks.
-constexpr int kHookStack = 6;
+constexpr int kHookStack = interp::kStubStack;
 
 std::uint32_t constant_of(Assembly& assembly, const Ref& object) {
   return static_cast<std::uint32_t>(rewriter::add_constant(assembly, object));
@@ -121,6 +123,46 @@ std::vector<rewriter::Insertion> stubs_of(Assembly& assembly, const DecodedCode&
   return stubs;
 }
 
+// Functions that this code makes of armed code are made of its replay code as soon as there is some. Empty places among
+// the constants are reserved for that.
+void note_armed(const CodeRef& made, const std::vector<std::pair<std::size_t, std::size_t>>& armed) {
+  if (armed.empty()) {
+    return;
+  }
+  const Ref maker = Ref::steal(PyWeakref_NewRef(reinterpret_cast<PyObject*>(made.get()), nullptr));
+  if (!maker) {
+    throw PythonError();
+  }
+  for (const auto& [used, spare] : armed) {
+    auto* code = reinterpret_cast<PyCodeObject*>(PyTuple_GET_ITEM(made->co_consts, static_cast<Py_ssize_t>(used)));
+    interp::set_made_in(code, {maker, static_cast<int>(spare)});
+  }
+}
+
+// Code constants are exchanged for their replay code, behind which the originals are kept; armed ones get a place
+// there.
+std::vector<std::pair<std::size_t, std::size_t>> exchange_nested(Assembly& assembly) {
+  std::vector<std::pair<std::size_t, std::size_t>> armed;
+  const std::size_t count = assembly.constants.size();
+  for (std::size_t index = 0; index < count; ++index) {
+    PyObject* constant = assembly.constants[index].get();
+    auto* code = PyCode_Check(constant) ? reinterpret_cast<PyCodeObject*>(constant) : nullptr;
+    if (code == nullptr || interp::original_of(code) != code) {
+      continue;
+    }
+    PyObject* anchor = anchor_of(code);
+    PyObject* replay = anchor == nullptr ? Py_None : PyWeakref_GET_OBJECT(record_of(anchor)->replay_code.get());
+    if (replay != Py_None && interp::code_to_make(constant) == replay) {
+      assembly.constants.push_back(assembly.constants[index]);
+      assembly.constants[index] = Ref::create(replay);
+    } else if (interp::is_armed(code)) {
+      armed.emplace_back(index, assembly.constants.size());
+      assembly.constants.emplace_back(Ref::create(Py_None));
+    }
+  }
+  return armed;
+}
+
 // The records of replay code among the constants of code that was made of this assembly get to know it.
 void note_maker(const CodeRef& made, const Assembly& assembly) {
   const auto& constants = assembly.constants;
@@ -147,6 +189,7 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
   Assembly assembly = decoded->assembly;
   const auto count = static_cast<std::size_t>(assembly.size());
   const std::vector<int> pads = add_pads(assembly, decoded->shape->depths);
+  const auto armed = exchange_nested(assembly);
   rewriter::Edited edited = rewriter::insert(assembly, stubs_of(assembly, *decoded, owned, anchor));
   for (const DecodedCode::Entry& entry : decoded->entries) {
     const int pad = entry.place == DecodedCode::Place::kHeader ? pads[static_cast<std::size_t>(entry.first)] : -1;
@@ -193,6 +236,7 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
   }
   link(encoded.code, *decoded, record.units, std::move(pad_places));
   note_maker(encoded.code, assembly);
+  note_armed(encoded.code, armed);
   const bool has_headers = decoded->entries.back().place == DecodedCode::Place::kHeader;
   if (decoded->is_generator || has_headers) {
     auto shape = std::make_shared<replay::CodeShape>(*decoded->shape);
@@ -222,6 +266,12 @@ CodeRef replay_code_of(PyCodeObject* code, std::optional<bool> loops) {
       DecodedCode::make(original, loops.value_or(options().limits.loops != 0));
   Ref anchor;
   CodeRef replay = build(decoded, &anchor);
+  if (PyObject* known = anchor_of(original)) {  // a collection has come here before us
+    PyObject* other = PyWeakref_GET_OBJECT(record_of(known)->replay_code.get());
+    if (other != Py_None) {
+      return CodeRef::create(reinterpret_cast<PyCodeObject*>(other));
+    }
+  }
   register_anchor(original, anchor.get());
   return replay;
 }
@@ -291,15 +341,15 @@ CodeRef wrap_nested(PyCodeObject* code) {
 }
 
 CodeRef wrap_module(PyCodeObject* code) {
-  CodeRef wrapped = wrap_nested(code);
-  if (options().limits.loops == 0) {
-    return wrapped;
+  if (interp::original_of(code) != code) {
+    return CodeRef::create(code);
   }
-  const auto decoded = DecodedCode::make(wrapped.get(), true);
-  if (decoded->is_generator || decoded->entries.back().place != DecodedCode::Place::kHeader) {
-    return wrapped;
+  arm_nested(code);
+  constexpr int kSuspends = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
+  if (options().limits.loops == 0 || (code->co_flags & kSuspends) != 0 || !interp::has_backward_jump(code)) {
+    return CodeRef::create(code);
   }
-  CodeRef replay = replay_code_of(wrapped.get());
+  CodeRef replay = replay_code_of(code);
   record_of(anchor_of(replay.get()))->records_calls = false;
   return replay;
 }

@@ -22,7 +22,8 @@ CodeRef graph_code(const recorder::DecodedCode& decoded, const Ref& graph, const
 
 // A code object with its nested function code replaced by replay code, down to any depth.
 CodeRef wrap_nested(PyCodeObject* code);
-// The same of a module; where its body has loops, they are entered while they run.
+// A module's code, whose nested function code gets replay code when it is called (first_calls.h); where its body has
+// loops, they are entered while they run.
 CodeRef wrap_module(PyCodeObject* code);
 
 }  // namespace tagalong::runtime

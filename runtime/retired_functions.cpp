@@ -6,11 +6,12 @@
 
 #include "rewriter/interp/functions.h"
 #include "rewriter/interp/watch.h"
+#include "runtime/code_record.h"
 
 namespace tagalong::runtime {
 namespace {
 
-// Used under the GIL.
+// Used under the GIL. An entry ends with its function, or when that is traced again.
 class Retired final : public interp::Watcher {
  public:
   bool add(PyObject* function, PyCodeObject* replay) {
@@ -51,16 +52,17 @@ class Retired final : public interp::Watcher {
     if (found != functions_.end()) {
       dead_.push_back(std::move(found->second));
       functions_.erase(found);
+      CodeRecord::expect_burial();
     }
   }
+
+  void bury() { const auto dead = std::exchange(dead_, {}); }
 
  private:
   struct Function {
     Ref watch;
     CodeRef replay;
   };
-
-  void bury() { const auto dead = std::exchange(dead_, {}); }
 
   std::unordered_map<PyObject*, Function> functions_;
   std::vector<Function> dead_;
@@ -91,6 +93,8 @@ void take_back(PyCodeObject* replay, const PyCodeObject* original) {
     forget_retired(its);
   }
 }
+
+void bury_retired() { retired().bury(); }
 
 void forget_retired(PyFunctionObject* function) { retired().remove(reinterpret_cast<PyObject*>(function)); }
 

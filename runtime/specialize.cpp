@@ -11,6 +11,7 @@
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/functions.h"
 #include "runtime/dispatch.h"
+#include "runtime/first_calls.h"
 #include "runtime/recording.h"
 #include "runtime/specialized_code.h"
 #include "runtime/specialized_fit.h"
@@ -143,6 +144,7 @@ bool set_base_code(PyFunctionObject* function, const CodeRef& code) {
 }
 
 Specialized specialize(PyFunctionObject* function, PyObject* code, PyObject* guards) {
+  settle(function);
   const SpecializationRef made = make_specialization(function, code, guards);
   for (const Ref& guard : made->guards) {
     const int answer = init_guard(guard.get(), reinterpret_cast<PyObject*>(function));

@@ -14,6 +14,7 @@
 namespace tagalong::runtime {
 namespace {
 
+// Of the settings.
 std::vector<std::string>& excluded_paths() {
   static auto* paths = new std::vector<std::string>();
   return *paths;

@@ -154,7 +154,7 @@ std::shared_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
               .has_quick_roots = is_wide && finding.result < 0 && wants_quick_roots(operations, !streamed.empty()),
               .asks_ahead = asks_ahead};
   using Kept = std::pair<Made, std::shared_ptr<const ExactCode>>;
-  static auto* const kept = new std::list<Kept>;  // for the process; last asked for, first
+  static auto* const kept = new std::list<Kept>;  // last asked for, first; the last one goes
   if (const auto known = std::ranges::find(*kept, wanted, &Kept::first); known != kept->end()) {
     kept->splice(kept->begin(), *kept, known);
     code_tally.left.add();

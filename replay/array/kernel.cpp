@@ -312,12 +312,16 @@ struct KeyHash {
 }  // namespace
 
 const Kernel& kernel_for(const Numpy& np, PyObject* ufunc, OperandCodes codes) {
-  // Never destroyed: the interpreter is gone when static objects are.
+  // Never destroyed: the interpreter is gone when static objects are. NumPy's own ufuncs live as long; null stands for
+  // what has no kernel, and is forgotten when there is no more room.
   static auto& kernels = *new std::unordered_map<Key, std::unique_ptr<Kernel>, KeyHash>;
   static const Kernel& unusable = *new Kernel;
   const Key key{ufunc, codes.packed};
   if (const auto found = kernels.find(key); found != kernels.end()) {
-    return *found->second;
+    return found->second != nullptr ? *found->second : unusable;
+  }
+  if (kernels.size() >= kMaxKernels) {
+    std::erase_if(kernels, [](const auto& entry) { return entry.second == nullptr; });
   }
   if (kernels.size() >= kMaxKernels) {
     return unusable;
@@ -330,12 +334,11 @@ const Kernel& kernel_for(const Numpy& np, PyObject* ufunc, OperandCodes codes) {
   if (!is_filled) {
     // Programs make ufuncs of Python functions (np.frompyfunc), and those must be able to die. If another one gets the
     // same address, it is taken for unusable: a fallback, which is always right.
-    kernel->ufunc = Ref();
-    kernel->capsule = Ref();
-    kernel->casts = false;
+    kernel = nullptr;
   }
   // Resolving runs Python code of NumPy's, so another thread may have come here first; the first one stays.
-  return *kernels.try_emplace(key, std::move(kernel)).first->second;
+  const auto& known = kernels.try_emplace(key, std::move(kernel)).first->second;
+  return known != nullptr ? *known : unusable;
 }
 
 }  // namespace tagalong::array

@@ -200,7 +200,7 @@ bool is_order_free(T value) {
 }  // namespace
 
 const ReductionKernel& reduction_kernel(const Numpy& np, Reduction reduction, unsigned type) {
-  static std::map<std::pair<Reduction, unsigned>, ReductionKernel> kernels;
+  static std::map<std::pair<Reduction, unsigned>, ReductionKernel> kernels;  // one a kind and type, for the process
   const auto [place, is_new] = kernels.try_emplace({reduction, type});
   ReductionKernel& kernel = place->second;
   if (!is_new) {

@@ -6,6 +6,7 @@
 
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
+#include "rewriter/interp/first_call.h"
 #include "rewriter/interp/frames.h"
 #include "rewriter/interp/methods.h"
 #include "rewriter/interp/watch.h"
@@ -18,6 +19,8 @@ struct Inherited {
   getter function_code = nullptr;
   getter frame_code = nullptr;
   getter frame_lasti = nullptr;
+  getter code_bytes = nullptr;
+  getter code_adaptive_bytes = nullptr;
   descrgetfunc member = nullptr;
   newfunc traceback = nullptr;
   PyCFunction settrace = nullptr;
@@ -28,8 +31,8 @@ struct Inherited {
   _PyCFunctionFast marshal_dump = nullptr;
   PyCFunction weak_count = nullptr;
   PyCFunction weak_list = nullptr;
-  PyCFunction code_size = nullptr;
   PyCFunction frame_size = nullptr;
+  PyCFunction code_size = nullptr;
   PyCFunction generator_size = nullptr;
   PyCFunction coroutine_size = nullptr;
   PyCFunction async_generator_size = nullptr;
@@ -45,6 +48,7 @@ struct Members {
   PyObject* async_generator_code = nullptr;
   PyObject* traceback_lasti = nullptr;
   PyObject* code_constants = nullptr;
+  PyObject* code_stack_size = nullptr;
 };
 Members g_members;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
@@ -80,7 +84,7 @@ PyObject* frame_lasti(PyObject* self, void* closure) {
 // the reference.
 PyObject* shown_size(PyObject* size, PyCodeObject* code) {
   const Ref owned = Ref::steal(size);
-  const int more = code->co_stacksize - shown_of(code)->co_stacksize;
+  const int more = code->co_stacksize - compiled_stack_size(shown_of(code));
   const Py_ssize_t number = owned ? PyLong_AsSsize_t(owned.get()) : -1;
   return number < 0 ? nullptr : PyLong_FromSsize_t(number - more * static_cast<Py_ssize_t>(sizeof(PyObject*)));
 }
@@ -109,7 +113,13 @@ PyObject* traceback_lasti(PyObject* object) {
 PyObject* code_constants(PyObject* object) {
   auto* code = reinterpret_cast<PyCodeObject*>(object);
   // Derived code that somebody has got from our own tools is shown as it is.
-  return Py_NewRef(original_of(code) == code ? original_constants(shown_of(code)) : code->co_consts);
+  return Py_XNewRef(original_of(code) == code ? original_constants(shown_of(code)) : code->co_consts);
+}
+
+template <getter Inherited::*inherited>
+PyObject* code_bytes(PyObject* self, void* closure) {
+  const AsCompiled as_compiled(reinterpret_cast<PyCodeObject*>(self));
+  return (g_inherited.*inherited)(self, closure);
 }
 
 PyObject* member(PyObject* descriptor, PyObject* object, PyObject* type) {
@@ -129,6 +139,10 @@ PyObject* member(PyObject* descriptor, PyObject* object, PyObject* type) {
     Py_DECREF(value);
     return code_constants(object);
   }
+  if (descriptor == g_members.code_stack_size) {
+    Py_DECREF(value);
+    return PyLong_FromLong(compiled_stack_size(reinterpret_cast<PyCodeObject*>(object)));
+  }
   return value;
 }
 
@@ -144,28 +158,30 @@ PyObject* new_traceback(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 
 Py_hash_t hash_code(PyObject* self) {
   const OriginalConstants constants(self);
-  return g_inherited.code_hash(self);
+  return constants ? g_inherited.code_hash(self) : -1;
 }
 
 PyObject* compare_code(PyObject* left, PyObject* right, int operation) {
   const OriginalConstants of_left(left);
   const OriginalConstants of_right(right);
-  return g_inherited.code_compare(left, right, operation);
+  return of_left && of_right ? g_inherited.code_compare(left, right, operation) : nullptr;
 }
 
 PyObject* replace_code(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
   const OriginalConstants constants(self);
-  return g_inherited.code_replace(self, arguments, count, names);
+  return constants ? g_inherited.code_replace(self, arguments, count, names) : nullptr;
 }
 
 // marshal reads what it finds in the fields of code objects, down to any depth.
 void restore_constants(PyObject* object, std::vector<OriginalConstants>& restored, int depth) {
   constexpr int kMarshalDepth = 2000;  // it refuses what is deeper
-  if (depth > kMarshalDepth) {
+  if (depth > kMarshalDepth || (!restored.empty() && !restored.back())) {
     return;
   }
   if (PyCode_Check(object)) {
-    restored.emplace_back(object);
+    if (!restored.emplace_back(object)) {
+      return;
+    }
     restore_constants(original_constants(reinterpret_cast<PyCodeObject*>(object)), restored, depth + 1);
   } else if (PyTuple_CheckExact(object) || PyList_CheckExact(object)) {
     for (Py_ssize_t index = 0; index < PySequence_Fast_GET_SIZE(object); ++index) {
@@ -188,7 +204,8 @@ PyObject* marshal_code(PyObject* module, PyObject* const* arguments, Py_ssize_t 
   if (count > 0) {
     restore_constants(arguments[0], restored, 0);
   }
-  PyObject* result = (g_inherited.*inherited)(module, arguments, count);
+  const bool failed = !restored.empty() && !restored.back();
+  PyObject* result = failed ? nullptr : (g_inherited.*inherited)(module, arguments, count);
   while (!restored.empty()) {
     restored.pop_back();
   }
@@ -315,12 +332,15 @@ void show_originals() {
   if (g_inherited.member != nullptr) {
     return;
   }
-  g_members = {member_of(PyGen_Type, "gi_code"), member_of(PyCoro_Type, "cr_code"),
+  g_members = {member_of(PyGen_Type, "gi_code"),      member_of(PyCoro_Type, "cr_code"),
                member_of(PyAsyncGen_Type, "ag_code"), member_of(PyTraceBack_Type, "tb_lasti"),
-               member_of(PyCode_Type, "co_consts")};
+               member_of(PyCode_Type, "co_consts"),   member_of(PyCode_Type, "co_stacksize")};
   g_inherited.function_code = replace_getter(PyFunction_Type, "__code__", function_code);
   g_inherited.frame_code = replace_getter(PyFrame_Type, "f_code", frame_code);
   g_inherited.frame_lasti = replace_getter(PyFrame_Type, "f_lasti", frame_lasti);
+  g_inherited.code_bytes = replace_getter(PyCode_Type, "co_code", code_bytes<&Inherited::code_bytes>);
+  g_inherited.code_adaptive_bytes =
+      replace_getter(PyCode_Type, "_co_code_adaptive", code_bytes<&Inherited::code_adaptive_bytes>);
   g_inherited.traceback = std::exchange(PyTraceBack_Type.tp_new, new_traceback);
   PyTypeObject& member_type = PyMemberDescr_Type;
   g_inherited.member = replace_slot(member_type, member_type.tp_descr_get, "__get__", member);

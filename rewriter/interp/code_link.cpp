@@ -20,6 +20,7 @@ struct CodeLink {
   Ref constants;  // the tuple it was compiled with, if another one has taken its place
   bool makes_original = false;
   int execution_mark = 0;
+  Ref made;  // weak reference to what functions are made of in place of this original
 };
 
 void free_link(void* link) { delete static_cast<CodeLink*>(link); }
@@ -114,8 +115,20 @@ void make_of_original(PyCodeObject* derived, bool is_so) {
   }
 }
 
+bool make_of_derived(PyCodeObject* original, const Ref& derived) {
+  if (link_of(original) == nullptr && !set_link(original, {})) {
+    return false;
+  }
+  const Ref old = std::exchange(link_of(original)->made, derived);
+  return true;
+}
+
 PyObject* code_to_make(PyObject* code) {
   const CodeLink* link = PyCode_Check(code) ? link_of(reinterpret_cast<PyCodeObject*>(code)) : nullptr;
+  if (link != nullptr && link->made) {
+    PyObject* made = PyWeakref_GET_OBJECT(link->made.get());
+    return made == Py_None ? code : code_to_make(made);
+  }
   return link != nullptr && link->makes_original ? reinterpret_cast<PyObject*>(link->original.get()) : code;
 }
 
@@ -142,7 +155,18 @@ bool exchange_constants(PyCodeObject* code, PyObject* constants) {
 
 PyObject* original_constants(PyCodeObject* code) {
   const CodeLink* link = link_of(code);
-  return link == nullptr || !link->constants ? code->co_consts : link->constants.get();
+  if (link != nullptr && link->constants) {
+    return link->constants.get();
+  }
+  return compiled_constants(code);
+}
+
+bool set_original_constants(PyCodeObject* code, PyObject* constants) {
+  if (link_of(code) == nullptr && !set_link(code, {})) {
+    return false;
+  }
+  link_of(code)->constants = Ref::create(constants);
+  return true;
 }
 
 Py_ssize_t added_size(PyCodeObject* code) {
@@ -180,6 +204,11 @@ OriginalConstants::OriginalConstants(PyObject* object) {
   }
   auto* code = reinterpret_cast<PyCodeObject*>(object);
   PyObject* original = original_constants(code);
+  if (original == nullptr) {
+    failed_ = true;
+    return;
+  }
+  as_compiled_.emplace(code);
   if (original != code->co_consts) {
     code_ = CodeRef::create(code);
     exchanged_ = std::exchange(code->co_consts, original);

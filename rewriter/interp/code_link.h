@@ -8,9 +8,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "rewriter/interp/first_call.h"
 #include "rewriter/interp/ref.h"
 
 namespace tagalong::interp {
@@ -47,8 +49,11 @@ PyCodeObject* original_of(PyCodeObject* code);
 // For machine code that looks itself: co_extra points to the number of pointers that follow, of which this one, unless
 // it is null, points to the original, which is null in code that has none.
 int link_number();
-// Whether functions shall be made of the original in place of this derived code object; and what they shall be made of.
+// Whether functions shall be made of the original in place of this derived code object, or of `derived`, which is
+// referred to weakly, in place of an original; and what they shall be made of. False with an exception set when there
+// is no memory.
 void make_of_original(PyCodeObject* derived, bool is_so);
+bool make_of_derived(PyCodeObject* original, const Ref& derived);
 PyObject* code_to_make(PyObject* code);
 // What programs see of this code object.
 PyCodeObject* shown_of(PyCodeObject* code);
@@ -59,12 +64,14 @@ int real_offset(PyCodeObject* code, int shown);
 // Whether programs know the code unit: false for hooks and stubs.
 bool is_shown_unit(PyCodeObject* code, int unit);
 
-// Gives a code object another tuple of constants, of the same length, in place: functions that its instructions make
-// from then on are made from the code objects in there. The tuple it was compiled with lives as long as the code does.
-// For each code object once. False with an exception set when there is no memory.
+// Gives a code object another tuple of constants, with as many or more behind them, in place: functions that its
+// instructions make from then on are made from the code objects in there. The tuple it was compiled with lives as long
+// as the code does. For each code object once. False with an exception set when there is no memory.
 bool exchange_constants(PyCodeObject* code, PyObject* constants);
-// The tuple the code was compiled with; borrowed.
+// The tuple the code was compiled with; borrowed. Null with an exception set when there is no memory.
 PyObject* original_constants(PyCodeObject* code);
+// From now on that is this tuple. False with an exception set when there is no memory.
+bool set_original_constants(PyCodeObject* code, PyObject* constants);
 
 // Bytes of what we keep with the code object beside it, unless others keep something there, too: sys.getsizeof() would
 // count them.
@@ -75,19 +82,25 @@ Py_ssize_t added_size(PyCodeObject* code);
 int execution_mark(PyCodeObject* code);
 void set_execution_mark(PyCodeObject* code, int mark);
 
-// As long as this lives, the code object (if it is one) has the constants it was compiled with, for C code that reads
-// them. Each of these lives within the one before.
+// As long as this lives, the code object (if it is one) has the constants and instructions it was compiled with, for C
+// code that reads them. Each of these lives within the one before. False, with an exception set: there is no memory.
 class OriginalConstants {
  public:
   explicit OriginalConstants(PyObject* object);
   OriginalConstants(OriginalConstants&& other) noexcept
-      : code_(std::move(other.code_)), exchanged_(std::exchange(other.exchanged_, nullptr)) {}
+      : as_compiled_(std::move(other.as_compiled_)),
+        failed_(other.failed_),
+        code_(std::move(other.code_)),
+        exchanged_(std::exchange(other.exchanged_, nullptr)) {}
   OriginalConstants(const OriginalConstants&) = delete;
   OriginalConstants& operator=(const OriginalConstants&) = delete;
   OriginalConstants& operator=(OriginalConstants&&) = delete;
   ~OriginalConstants();
+  explicit operator bool() const { return !failed_; }
 
  private:
+  std::optional<AsCompiled> as_compiled_;
+  bool failed_ = false;
   CodeRef code_;
   PyObject* exchanged_ = nullptr;
 };

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "rewriter/interp/first_call.h"
 #include "rewriter/interp/foreign_eval.h"
 
 namespace tagalong::interp {
@@ -16,6 +17,9 @@ bool g_lent = false;
 thread_local int t_users = 0;  // the users in this thread
 
 PyObject* hook(PyThreadState* thread, Frame* frame, int throw_flag) {
+  if (throw_flag == 0 && is_armed(code_of(frame))) {
+    pass_stub(thread, frame);
+  }
   return (g_first != nullptr ? g_first : pass_on)(thread, frame, throw_flag);
 }
 

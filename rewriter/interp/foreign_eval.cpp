@@ -1,6 +1,7 @@
 #include "rewriter/interp/foreign_eval.h"
 
 #include "rewriter/interp/code_link.h"
+#include "rewriter/interp/first_call.h"
 #include "rewriter/interp/frames.h"
 #include "rewriter/interp/once.h"
 
@@ -38,6 +39,7 @@ PyObject* evaluate_foreign(PyThreadState* thread, Frame* frame, int throw_flag) 
   if (PyCodeObject* shown = shown_of(code_of(frame)); shown != code_of(frame) && !has_started(frame)) {
     exchange_code(thread, frame, shown);
   }
+  disarm(code_of(frame));
   return foreign(thread, frame, throw_flag);
 }
 

@@ -13,7 +13,8 @@ struct Entry {
   std::vector<Watcher*> watchers;
 };
 
-// By weak reference, and the way there by object; used under the GIL, never freed.
+// By weak reference, and the way there by object; used under the GIL. An entry ends with its object, or with the last
+// watcher.
 struct Registry {
   std::unordered_map<PyObject*, Entry> entries;
   std::unordered_map<PyObject*, Ref> watches;

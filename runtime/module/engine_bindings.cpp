@@ -17,11 +17,13 @@
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/eval_hook.h"
+#include "rewriter/interp/first_call.h"
 #include "rewriter/interp/text.h"
 #include "runtime/anchor.h"
 #include "runtime/comparing.h"
 #include "runtime/events.h"
 #include "runtime/exec_hook.h"
+#include "runtime/first_calls.h"
 #include "runtime/graph_object.h"
 #include "runtime/main_hook.h"
 #include "runtime/module/exports.h"
@@ -119,7 +121,9 @@ py::object trace(const py::object& function, bool retire, const py::dict& settin
 
 py::object untrace(const py::object& function) {
   return guarded([&] {
-    set_code(function, CodeRef::create(interp::original_of(runtime::base_code(function_of(function)))));
+    const CodeRef original = CodeRef::create(interp::original_of(runtime::base_code(function_of(function))));
+    interp::disarm(original.get());
+    set_code(function, original);
     runtime::forget_retired(function_of(function));
     return function;
   });
@@ -134,10 +138,15 @@ void retire(const py::object& function) {
 
 bool is_traced(const py::object& function) {
   PyCodeObject* code = runtime::base_code(function_of(function));
-  return interp::original_of(code) != code;
+  return interp::original_of(code) != code || interp::is_armed(code);
 }
 
+// A function that is made of it runs the original instructions.
 py::object original_code(const py::object& code_or_function) {
+  if (PyFunction_Check(code_or_function.ptr())) {
+    guarded([&] { return runtime::settle(function_of(code_or_function)), 0; });
+  }
+  interp::disarm(interp::shown_of(code_of(code_or_function)));
   return as_object(CodeRef::create(interp::shown_of(code_of(code_or_function))));
 }
 
@@ -212,7 +221,10 @@ py::dict stats(const py::object& function) {
 std::string explain(const py::object& function) {
   if (!function.is_none()) {
     PyObject* anchor = runtime::anchor_of(code_of(function));
-    return anchor == nullptr ? "not traced\n" : runtime::record_of(anchor)->explain();
+    if (anchor == nullptr) {
+      return interp::is_armed(code_of(function)) ? "not called yet\n" : "not traced\n";
+    }
+    return runtime::record_of(anchor)->explain();
   }
   std::string text;
   runtime::for_each_record(
@@ -393,6 +405,7 @@ py::object record(const py::object& function, const py::tuple& args, const py::d
 void export_engine() {
   interp::show_originals();
   interp::watch_foreign_hooks();
+  runtime::handle_first_calls();
   runtime::watch_process();
   py::scope().attr("GuardFailed") = py::object(py::handle<>(py::borrowed(runtime::guard_failed_type())));
   py::class_<Recording, boost::shared_ptr<Recording>, boost::noncopyable>("RecordingCore", py::no_init)

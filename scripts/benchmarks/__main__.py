@@ -23,6 +23,7 @@ MODULES = (
     "guards",
     "overhead",
     "never-slower",
+    "memory",
 )
 
 

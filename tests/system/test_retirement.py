@@ -35,7 +35,7 @@ def called(function: Any, calls: int = 8) -> Any:
 
 
 def is_original(function: Any) -> bool:
-    return _core.installed_code(function) is function.__code__
+    return _core.installed_code(function) is function.__code__ and not _core.is_traced(function)
 
 
 def test_the_original_code_is_put_back() -> None:

@@ -12,6 +12,7 @@ TYPE_CHECKING = False  # as in options.py
 if TYPE_CHECKING:
     from tagalong.options import Settings
 
+_MOST_KNOWN = 4096  # a program may import from ever new folders: then it begins anew
 _known: dict[str, str] = {}
 
 
@@ -22,6 +23,8 @@ def _real(folder: str) -> str:
         parent, name = os.path.split(folder)
         is_plain = parent and name and name not in (os.curdir, os.pardir) and not os.path.islink(folder)  # noqa: PTH114
         known = os.path.join(_real(parent), name) if is_plain else os.path.realpath(folder)  # noqa: PTH118
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
         _known[folder] = known
     return known
 

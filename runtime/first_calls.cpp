@@ -1,0 +1,211 @@
+#include "runtime/first_calls.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "recorder/recording_code.h"
+#include "rewriter/interp/code_link.h"
+#include "rewriter/interp/errors.h"
+#include "rewriter/interp/eval_hook.h"
+#include "rewriter/interp/first_call.h"
+#include "rewriter/interp/functions.h"
+#include "rewriter/interp/requests.h"
+#include "rewriter/interp/stacks.h"
+#include "runtime/anchor.h"
+#include "runtime/options.h"
+#include "runtime/replay_code.h"
+
+namespace tagalong::runtime {
+namespace {
+
+using interp::MadeIn;
+
+constexpr int kSpareRecursion = 2;  // the landing function
+
+// The compiler nests code as deep as it nests blocks; code made by hand may be nested deeper than our stack.
+constexpr int kMaxNesting = 100;
+
+PyCodeObject* maker_of(const MadeIn& made_in) {
+  PyObject* maker = made_in.maker ? PyWeakref_GET_OBJECT(made_in.maker.get()) : Py_None;
+  return maker == Py_None ? nullptr : reinterpret_cast<PyCodeObject*>(maker);
+}
+
+// Code as the compiler made it gets another tuple of constants, with its code objects once more behind them.
+void make_room(PyCodeObject* maker) {
+  const PyObject* original = interp::original_constants(maker);
+  if (original != maker->co_consts) {
+    if (original == nullptr) {
+      throw PythonError();
+    }
+    return;
+  }
+  std::vector<PyObject*> constants;
+  for (const bool is_behind : {false, true}) {
+    for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(original); ++index) {
+      PyObject* constant = PyTuple_GET_ITEM(original, index);
+      if (!is_behind || PyCode_Check(constant)) {
+        constants.push_back(constant);
+      }
+    }
+  }
+  const Ref longer = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(constants.size())));
+  if (!longer) {
+    throw PythonError();
+  }
+  for (std::size_t index = 0; index < constants.size(); ++index) {
+    PyTuple_SET_ITEM(longer.get(), static_cast<Py_ssize_t>(index), Py_NewRef(constants[index]));
+  }
+  if (!interp::exchange_constants(maker, longer.get())) {
+    throw PythonError();
+  }
+}
+
+// The place of the constant `used` behind the others.
+int place_behind(PyCodeObject* maker, int used) {
+  PyObject* original = interp::original_constants(maker);
+  auto place = static_cast<int>(PyTuple_GET_SIZE(original));
+  for (int index = 0; index < used; ++index) {
+    place += PyCode_Check(PyTuple_GET_ITEM(original, index)) ? 1 : 0;
+  }
+  return place;
+}
+
+void exchange(PyCodeObject* maker, int spare, PyCodeObject* original, const CodeRef& replay) {
+  const bool is_derived = interp::original_of(maker) != maker;
+  const auto count = static_cast<int>(PyTuple_GET_SIZE(maker->co_consts));
+  int used = 0;
+  while (used < count && PyTuple_GET_ITEM(maker->co_consts, used) != reinterpret_cast<PyObject*>(original)) {
+    ++used;
+  }
+  if (used == count || interp::is_armed(maker) || is_derived != (spare >= 0)) {
+    return;
+  }
+  if (!is_derived) {
+    make_room(maker);
+    spare = place_behind(maker, used);
+  }
+  interp::replace_constant(maker, spare, Ref::create(reinterpret_cast<PyObject*>(replay.get())));
+  record_of(anchor_of(original))
+      ->add_maker(CodeRef::create(maker), static_cast<std::size_t>(used), static_cast<std::size_t>(spare));
+}
+
+// Functions that are made from now on have replay code from the start, and it lives as long as what makes them.
+void exchange_in_maker(PyCodeObject* original, const CodeRef& replay) {
+  const MadeIn made_in = interp::made_in(original);
+  PyCodeObject* maker = maker_of(made_in);
+  if (maker != nullptr) {
+    exchange(maker, made_in.spare, original, replay);
+  }
+}
+
+CodeRef settled(PyCodeObject* original) {
+  CodeRef replay = replay_code_of(original);
+  PyObject* anchor = anchor_of(original);
+  if (replay.get() != original && anchor != nullptr && interp::is_armed(original)) {
+    if (!interp::make_of_derived(original, record_of(anchor)->replay_code)) {
+      throw PythonError();
+    }
+    exchange_in_maker(original, replay);
+  }
+  return replay;
+}
+
+// Whether one function has been made of the code, the one that is called: its code object is known to that function, to
+// the frame, and to what makes it.
+bool is_only_function(PyCodeObject* original) {
+  constexpr Py_ssize_t kFunctionAndFrame = 2;
+  constexpr Py_ssize_t kInDerived = 3;  // the original's constants, those of the derived code, and the decoded ones
+  const MadeIn made_in = interp::made_in(original);
+  Py_ssize_t known = kFunctionAndFrame;
+  if (maker_of(made_in) != nullptr) {
+    known += made_in.spare >= 0 ? kInDerived : 1;
+  }
+  return Py_REFCNT(original) <= known;
+}
+
+interp::Continuation first_call(PyThreadState* thread, interp::Frame* frame) {
+  // Whoever has an evaluation function of its own, or notes where memory is allocated, finds the original.
+  if (interp::foreign_hook(thread) || *interp::kTraceMalloc != 0 || !interp::has_c_stack(options().limits.stack)) {
+    return {};
+  }
+  const CodeRef original = CodeRef::create(interp::code_of(frame));
+  const bool is_only = is_only_function(interp::code_of(frame));
+  interp::Continuation continuation;
+  try {
+    CodeRef replay = settled(original.get());
+    PyObject* anchor = anchor_of(original.get());
+    PyFunctionObject* function = interp::function_of(frame);
+    if (anchor != nullptr && replay.get() != original.get()) {
+      if (function->func_code == reinterpret_cast<PyObject*>(original.get())) {
+        const CodeRef old = interp::install_code(function, replay.get());
+      }
+      const CodeRecord& record = *record_of(anchor);
+      const int pad = record.pads[record.decoded().call_place()];
+      // Whoever watches the thread is to be told of this call from its beginning, not from a pad.
+      if (!interp::has_watcher(thread) && interp::recursion_left(thread) > kSpareRecursion && !record.is_retired() &&
+          pad >= 0) {
+        continuation = {std::move(replay), pad, is_only};
+      }
+    }
+  } catch (const std::exception&) {  // damaged code, or no memory: the original runs, as far as it gets
+    PyErr_Clear();
+  }
+  return continuation;
+}
+
+void arm_nested(PyCodeObject* code, int depth) {
+  PyObject* constants = code->co_consts;
+  Ref maker;
+  for (Py_ssize_t index = 0; depth < kMaxNesting && index < PyTuple_GET_SIZE(constants); ++index) {
+    PyObject* constant = PyTuple_GET_ITEM(constants, index);
+    if (!PyCode_Check(constant)) {
+      continue;
+    }
+    auto* inner = reinterpret_cast<PyCodeObject*>(constant);
+    if (interp::original_of(inner) != inner || interp::is_armed(inner)) {
+      continue;
+    }
+    arm_nested(inner, depth + 1);
+    if (recorder::is_namespace(inner)) {  // bodies of classes run once
+      continue;
+    }
+    maker = maker ? maker : Ref::steal(PyWeakref_NewRef(reinterpret_cast<PyObject*>(code), nullptr));
+    if (!maker) {
+      throw PythonError();
+    }
+    if (interp::arm(inner, {maker, -1})) {
+      continue;
+    }
+    if (PyErr_Occurred() != nullptr) {
+      throw PythonError();
+    }
+    try {
+      const CodeRef replay = replay_code_of(inner);
+      if (replay.get() != inner) {
+        exchange(code, -1, inner, replay);
+      }
+    } catch (const rewriter::RewriteError&) {  // damaged code runs as it is
+      continue;
+    }
+  }
+}
+
+}  // namespace
+
+void arm_nested(PyCodeObject* code) { arm_nested(code, 0); }
+
+void settle(PyFunctionObject* function) {
+  auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
+  if (!interp::is_armed(code)) {
+    return;
+  }
+  const CodeRef replay = settled(code);
+  if (function->func_code == reinterpret_cast<PyObject*>(code)) {
+    const CodeRef old = interp::install_code(function, replay.get());
+  }
+}
+
+void handle_first_calls() { interp::set_first_call_handler(first_call); }
+
+}  // namespace tagalong::runtime
