@@ -267,6 +267,16 @@ std::vector<std::uint16_t> compiled_units(PyCodeObject* code) {
   return units;
 }
 
+std::vector<std::uint8_t> compiled_opcodes(PyCodeObject* code) {
+  const std::vector<std::uint16_t> units = compiled_units(code);
+  std::vector<std::uint8_t> opcodes(units.size(), CACHE);
+  for (std::size_t unit = 0; unit < units.size();) {
+    opcodes[unit] = rewriter::info(static_cast<std::uint8_t>(_Py_OPCODE(units[unit]))).base;
+    unit += std::size_t{1} + rewriter::info(opcodes[unit]).caches;
+  }
+  return opcodes;
+}
+
 Py_ssize_t compiled_constant_count(PyCodeObject* code) {
   return PyTuple_GET_SIZE(code->co_consts) - (is_armed(code) ? kConstants : 0);
 }

@@ -55,6 +55,8 @@ void pass_stub(PyThreadState* thread, Frame* frame);
 
 // What the compiler made, of armed code and any other: for those who read code objects.
 std::vector<std::uint16_t> compiled_units(PyCodeObject* code);
+// The same, opcodes only, none of them specialised; CACHE for inline caches, whatever lies in them.
+std::vector<std::uint8_t> compiled_opcodes(PyCodeObject* code);
 Py_ssize_t compiled_constant_count(PyCodeObject* code);
 int compiled_stack_size(PyCodeObject* code);
 // Borrowed, or null with an exception set.
