@@ -53,9 +53,16 @@ class Executor;
 struct Run;
 struct Visit;
 
+// How often runs come to a place, counted down: at zero the stitcher is asked (Stitcher::stops_at).
+struct Arrivals {
+  static constexpr std::int64_t kNever = std::int64_t{1} << 62;
+  std::int64_t left = kNever;
+};
+
 // Executors at one place of a code object, most recent hit first.
 struct Attached {
   std::vector<std::shared_ptr<Executor>> executors;
+  std::shared_ptr<Arrivals> arrivals = std::make_shared<Arrivals>();
 };
 
 // Whoever knows what is attached where, so that a run may go on in another executor without landing.
@@ -72,6 +79,9 @@ class Stitcher {
   // In ns, by the runs of this code and by what this one has done before it came to its present executor. Nothing
   // dear is made of what might not stay.
   [[nodiscard]] virtual std::int64_t earned() const = 0;
+  // Runs have come to a place as often as its count allowed; sets a new count. True: the run ends there, and the
+  // original instructions go on.
+  virtual bool stops_at(Arrivals& arrivals) = 0;
 
  protected:
   ~Stitcher() = default;
@@ -182,6 +192,7 @@ struct Run {
   std::uint32_t grow_after = 0;    // times that it does so from one step before they may become one; 0: never
   std::uint32_t native_after = 0;  // rounds of an executor before it gets native code; 0: never
   bool has_made_native = false;
+  bool is_stopped = false;          // kLeft, because the stitcher wanted it (Stitcher::stops_at)
   const Executor* last = nullptr;   // in which the run has ended
   const Step* returned = nullptr;   // kReturned: by this step
   std::uint64_t idle = 0;           // kLeft, where this trace began, and nothing has happened since; 0: none
@@ -274,6 +285,7 @@ class Executor final : public interp::Watcher {
   mutable std::uint64_t exits = 0;
   Keeper* keeper = nullptr;       // is told when it dies
   int regions = kProcessRegions;  // whether its array operations are run as one: recorder::Limits
+  std::shared_ptr<Arrivals> arrivals = std::make_shared<Arrivals>();  // at the place where it is attached
 
  private:
   class Hold;
@@ -325,12 +337,17 @@ class Executor final : public interp::Watcher {
     const Attached* place = nullptr;  // where that is attached; null: where this one is
     int instruction = -1;             // its entry_instruction_
     int round = 0;                    // what going through it is worth
+    std::shared_ptr<Arrivals> arrivals;
     std::size_t first_step = 0;
     std::size_t first_operation = 0, operations = 0;
     DirectEntry entry;
   };
   std::vector<Member> members_;
   std::shared_ptr<const Executor> base_;  // what it was before it grew
+  // By the number in an operation that counts (LoopCode::kServe).
+  [[nodiscard]] Arrivals& arrivals_of(std::int32_t member) const {
+    return member < 0 || members_.empty() ? *arrivals : *members_[static_cast<std::size_t>(member)].arrivals;
+  }
   // To which the step belongs; null: it has not grown.
   [[nodiscard]] const Member* member_of(const Step& step) const;
   // Where that trace is attached; null: where this executor is.

@@ -26,6 +26,7 @@ struct Renumbering {
   std::int32_t value = 0;
   std::int32_t operation = 0;
   std::int32_t frame = 0;  // of all but the root
+  std::int32_t member = 0;
 
   [[nodiscard]] std::int32_t place(std::int32_t number) const {
     return number < 0 ? number : registers[static_cast<std::size_t>(number)];
@@ -39,9 +40,11 @@ LoopOp renumbered(LoopOp op, const Renumbering& by) {
   op.step += static_cast<std::uint32_t>(by.step);
   op.branch = op.branch < 0 ? -1 : op.branch + by.operation;
   switch (op.code) {
+    case LoopCode::kServe:
+      op.left = by.member == 0 ? op.left : by.member;
+      break;
     case LoopCode::kStep:
     case LoopCode::kLeaveIfWatched:
-    case LoopCode::kServe:
     case LoopCode::kCheckQuiet:
     case LoopCode::kGiveUpRest:
     case LoopCode::kUnbind:
@@ -49,8 +52,10 @@ LoopOp renumbered(LoopOp op, const Renumbering& by) {
     case LoopCode::kCross:
       op.right = by.state(op.right);
       break;
-    case LoopCode::kJump:
     case LoopCode::kServeAndJump:
+      op.left = by.member == 0 ? op.left : by.member;
+      [[fallthrough]];
+    case LoopCode::kJump:
       op.right += by.operation;
       break;
     case LoopCode::kClearShown:
@@ -214,7 +219,9 @@ class Growth {
       member.round = root_->worth_.round;
       member.operations = root_->loop_.ops.size();
       member.entry = root_->direct_;
+      member.arrivals = root_->arrivals;
     }
+    made_->arrivals = root_->arrivals;
     for (Member& member : made_->members_) {
       member.entry = renumbered(std::move(member.entry), by);
     }
@@ -247,6 +254,7 @@ class Growth {
     by.value = made_->graph_.value_count;
     by.operation = static_cast<std::int32_t>(made_->loop_.ops.size());
     by.frame = static_cast<std::int32_t>(made_->graph_.frames.size()) - 1;
+    by.member = static_cast<std::int32_t>(made_->members_.size());
     for (const LoweredSnapshot& known : made_->snapshots_) {
       by.key = std::max(by.key, known.key + 1);
     }
@@ -262,6 +270,7 @@ class Growth {
     member.place = place;
     member.instruction = part.entry_instruction_;
     member.round = part.worth_.round;
+    member.arrivals = part.arrivals;
     member.first_step = static_cast<std::size_t>(by.step);
     member.first_operation = static_cast<std::size_t>(by.operation);
     member.operations = part.loop_.ops.size();
@@ -487,7 +496,7 @@ class Growth {
       push(LoopCode::kGiveUpRest);
     }
     made_->steps_[step].rest = std::move(rest);
-    LoopOp& cross = push(LoopCode::kCross);
+    LoopOp& cross = push(LoopCode::kCross, static_cast<std::int32_t>(target));
     cross.result = part.round - made_->steps_[step].forgone;
     cross.right = entered_loop(step, target);
     if (entry.bound.size() != state.locals.size() + state.stack.size() || !check(entry, state)) {

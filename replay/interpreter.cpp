@@ -128,9 +128,11 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
   if (const Attached* place = executor_.place_of(step)) {
     run_.place = place;
   }
-  run_.is_complete =
-      step.op == Op::raise_out || step.op == Op::reraise_out || step.op == Op::yield_value || step.op == Op::link;
-  ++(run_.is_complete ? executor_.hits : executor_.exits);
+  run_.is_complete = run_.is_stopped || step.op == Op::raise_out || step.op == Op::reraise_out ||
+                     step.op == Op::yield_value || step.op == Op::link;
+  if (!run_.is_stopped) {
+    ++(run_.is_complete ? executor_.hits : executor_.exits);
+  }
   const bool is_idle = answer != Answer::kRaised && step.snapshot != kNoSnapshot &&
                        executor_.snapshots_[static_cast<std::size_t>(step.snapshot)].is_idle;
   run_.idle = is_idle ? executor_.trace(step) : 0;

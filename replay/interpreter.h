@@ -60,6 +60,7 @@ class Interpreter {
   bool make_native() const;
   [[nodiscard]] std::size_t level_of_round(const Step& header) const;
   void begin_round(const Step& header);
+  bool stops_at(std::int32_t member);
   void check_entry(std::size_t member) const;
   PyObject* box(std::int32_t place);
   [[nodiscard]] PyObject* pair(std::int32_t place) const;

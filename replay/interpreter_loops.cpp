@@ -580,6 +580,9 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         if (interp::is_watched(run_.thread)) [[unlikely]] {
           return ended<once>(finish(steps[op->step], Answer::kLeave));
         }
+        if (--executor_.arrivals_of(op->left).left <= 0 && stops_at(op->left)) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], Answer::kLeave));
+        }
         begin_round(*header_);
         run_.gain += op->result;
         break;
@@ -588,6 +591,9 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
           return ended<once>(finish(steps[op->step], Answer::kRaised));
         }
         if (interp::is_watched(run_.thread)) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], Answer::kLeave));
+        }
+        if (--executor_.arrivals_of(op->left).left <= 0 && stops_at(op->left)) [[unlikely]] {
           return ended<once>(finish(steps[op->step], Answer::kLeave));
         }
         begin_round(*header_);
@@ -683,6 +689,9 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         if (requested_ || run_.depth != 1 || interp::is_watched(run_.thread)) [[unlikely]] {
           return ended<once>(finish(steps[op->step], Answer::kGuardFailed));
         }
+        if (--executor_.arrivals_of(op->left).left <= 0 && stops_at(op->left)) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], Answer::kGuardFailed));
+        }
         show_place(op->right);
         begin_round(*header_);
         run_.gain += op->result;
@@ -738,6 +747,17 @@ native::Did Interpreter::perform_for_native(native::Frame* frame, const LoopOp* 
   return did;
 }
 
+// Whether the run ends where it has come once more. Nothing lasts that belongs to the count of another run.
+bool Interpreter::stops_at(std::int32_t member) {
+  Arrivals& arrivals = executor_.arrivals_of(member);
+  if (run_.stitcher == nullptr) {
+    arrivals.left = Arrivals::kNever;
+    return false;
+  }
+  run_.is_stopped = run_.stitcher->stops_at(arrivals);
+  return run_.is_stopped;
+}
+
 // What comes of the trace that begins with this operation: itself, where there is no native code; otherwise the
 // operation in front of which that has left, null if the run has ended.
 const LoopOp* Interpreter::go_native(const LoopOp* op) {
@@ -779,6 +799,9 @@ bool Interpreter::make_native() const {
   for (const LoopOp& op : executor_.loop_.ops) {
     const bool is_entered = op.code == LoopCode::kCross && op.right != kNoSnapshot && run_.root != nullptr;
     source.places.push_back(is_entered ? unit_of(outermost(op.right)) : -1);
+  }
+  for (std::int32_t member = 0; std::cmp_less(member, executor_.part_count()); ++member) {
+    source.arrivals.push_back(&executor_.arrivals_of(member).left);
   }
   source.level = static_cast<int>(level_of_round(*header_));
   source.perform = &perform_for_native;

@@ -13,7 +13,7 @@
 namespace tagalong::replay {
 namespace {
 
-using Items = std::vector<PyObject*>;
+using Items = boost::container::small_vector<PyObject*, 8>;
 
 PyObject* build_tuple(const Items& items) {
   PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(items.size()));
@@ -297,6 +297,14 @@ Interpreter::Answer Interpreter::execute_container(const Step& step, const std::
   if (!is_quiet_container(step, operands) && !sync(step)) {
     return Answer::kRaised;
   }
+  // Short ones of which there are many.
+  if (step.op == Op::binary_subscr) {
+    return store(step, PyObject_GetItem(operand(0), operand(1)));
+  }
+  if (step.op == Op::build_slice) {
+    const std::array<PyObject*, 3> bounds = {operand(0), operand(1), step.operand_count > 2 ? operand(2) : nullptr};
+    return store(step, build_slice(bounds.data(), step.operand_count));
+  }
   Items items;
   for (int index = 0; index < step.operand_count; ++index) {
     items.push_back(operand(index));
@@ -312,10 +320,6 @@ Interpreter::Answer Interpreter::execute_container(const Step& step, const std::
       return store(step, build_map(items));
     case Op::build_string:
       return store(step, build_string(items));
-    case Op::build_slice:
-      return store(step, build_slice(items.data(), step.operand_count));
-    case Op::binary_subscr:
-      return store(step, PyObject_GetItem(items[0], items[1]));
     case Op::store_subscr:
       return check(PyObject_SetItem(items[0], items[1], items[2]));
     case Op::delete_subscr:

@@ -96,8 +96,10 @@ enum class LoopCode : std::uint8_t {
   kArrayNext,   // the number of the next item of iterator `left` (step `right`); a guard that there is one
   kArrayStore,  // array `left` [raw `right`] = number of `result`
   kArrayStore2,
-  kServe,  // signals, pending calls, other threads, as at each jump back; `result`: what a round is worth
-  kJump,   // to operation `right`
+  // Signals, pending calls, other threads, as at each jump back; `result`: what a round is worth, `left`: the trace (a
+  // member of the executor) that is come to once more; -1: the first one.
+  kServe,
+  kJump,  // to operation `right`
   kServeAndJump,
   kGuardType,  // the type of `left` is the step's
   kGuardIs,    // `left` is the step's object
@@ -110,8 +112,8 @@ enum class LoopCode : std::uint8_t {
   kGuardNull,    // `left` is null, or not if `flag`
   kRebind,       // that is object `right` from now on
   // Between the traces of an executor that has grown:
-  // Nobody waits or watches; `result`: what going through the next trace is worth; `right`: the snapshot of the loop
-  // that is entered, to be shown as the place where the run is, or -1.
+  // Nobody waits or watches; `result`: what going through the next trace is worth; `left`: that trace; `right`: the
+  // snapshot of the loop that is entered, to be shown as the place where the run is, or -1.
   kCross,
   kCheckQuiet,    // whether the guard's retreat may be taken
   kGiveUpRest,    // what no frame has any more where the step leaves

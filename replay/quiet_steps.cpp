@@ -3,6 +3,7 @@
 // be shown. What such a step raises is shown where it is raised.
 #include <opcode.h>
 
+#include "replay/array/numpy_abi.h"
 #include "replay/interpreter.h"
 #include "replay/passes/facts.h"
 #include "rewriter/interp/collector.h"
@@ -24,6 +25,42 @@ bool is_plain_key(PyObject* object) {
 }
 
 bool is_plain_index(PyObject* object) { return PyLong_CheckExact(object) || interp::is_plain_slice(object); }
+
+const array::ArrayFields* array_of(PyObject* object) {
+  const array::Numpy* np = array::met_numpy();
+  return np != nullptr && object != nullptr && Py_TYPE(object) == np->array_type
+             ? reinterpret_cast<const array::ArrayFields*>(object)
+             : nullptr;
+}
+
+unsigned type_of(const array::ArrayFields& fields) {
+  return static_cast<unsigned>(reinterpret_cast<const array::DescrFields*>(fields.descr)->type_num);
+}
+
+bool is_basic_part(PyObject* object) { return is_plain_index(object) || object == Py_Ellipsis || object == Py_None; }
+
+// An index for which NumPy gives a part of the array, or one item, and asks no other object.
+bool is_basic_index(PyObject* object) {
+  if (!PyTuple_CheckExact(object)) {
+    return is_basic_part(object);
+  }
+  for (Py_ssize_t number = 0; number < PyTuple_GET_SIZE(object); ++number) {
+    if (!is_basic_part(PyTuple_GET_ITEM(object, number))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Numbers of the array's own type, which are copied without a cast that could warn.
+bool fits_quietly(const array::ArrayFields& target, PyObject* value) {
+  if (!array::is_handled(type_of(target)) || (target.flags & array::kWarnOnWrite) != 0) {
+    return false;
+  }
+  const array::ArrayFields* source = array_of(value);
+  return source != nullptr ? type_of(*source) == type_of(target)
+                           : type_of(target) == array::kDouble && PyFloat_CheckExact(value);
+}
 
 bool has_plain_truth(PyObject* object) {
   return is_sequence(object) || is_string(object) || interp::is_exact_number(object) || PyDict_CheckExact(object) ||
@@ -102,9 +139,15 @@ bool Interpreter::is_quiet_container(const Step& step, const std::int32_t* opera
       if (is_sequence(operand(0)) || is_string(operand(0))) {
         return is_plain_index(operand(1)) && makes_quietly();
       }
+      if (const array::ArrayFields* fields = array_of(operand(0))) {
+        return array::is_handled(type_of(*fields)) && is_basic_index(operand(1));
+      }
       return PyDict_CheckExact(operand(0)) && PyUnicode_CheckExact(operand(1)) && interp::has_only_names(operand(0)) &&
              makes_quietly();
     case Op::store_subscr:
+      if (const array::ArrayFields* fields = array_of(operand(0))) {
+        return is_basic_index(operand(1)) && fits_quietly(*fields, operand(2));
+      }
       return PyDict_CheckExact(operand(0)) && PyUnicode_CheckExact(operand(1)) && interp::has_only_names(operand(0)) &&
              ends_unnoticed(PyDict_GetItemWithError(operand(0), operand(1)));
     case Op::format_value:

@@ -7,6 +7,7 @@
 #include "replay/operations.h"
 #include "replay/overloads.h"
 #include "replay/passes/facts.h"
+#include "rewriter/interp/exact_numbers.h"
 #include "rewriter/interp/first_call.h"
 #include "rewriter/interp/generators.h"
 #include "rewriter/interp/iterators.h"
@@ -62,8 +63,16 @@ bool Interpreter::materialise(const LoweredSnapshot& snapshot, bool with_locals)
 }
 
 bool dies_alone(PyObject* object) {
-  if (is_plain(Py_TYPE(object))) {
+  if (is_plain(Py_TYPE(object)) || interp::is_plain_slice(object)) {
     return true;
+  }
+  // As indices are: of numbers and slices.
+  if (PyTuple_CheckExact(object)) {
+    const auto is_noticed = [](PyObject* item) {
+      return Py_REFCNT(item) == 1 && !is_plain(Py_TYPE(item)) && !interp::is_plain_slice(item);
+    };
+    PyObject** items = PySequence_Fast_ITEMS(object);
+    return std::none_of(items, items + PyTuple_GET_SIZE(object), is_noticed);
   }
   // Where no array has been met yet nobody looks for NumPy: the interpreter may be about to end.
   const array::Numpy* np = array::met_numpy();
@@ -72,7 +81,10 @@ bool dies_alone(PyObject* object) {
   }
   const array::ArrayFields& fields = *array::as_array(object);
   const auto number = static_cast<unsigned>(reinterpret_cast<const array::DescrFields*>(fields.descr)->type_num);
-  return fields.base == nullptr && fields.weakreflist == nullptr && array::is_handled(number);
+  // A part of an array gives up what it is a part of.
+  const bool is_base_noticed = fields.base != nullptr && ((fields.flags & array::kWriteBackIfCopy) != 0 ||
+                                                          (Py_REFCNT(fields.base) == 1 && !dies_alone(fields.base)));
+  return !is_base_noticed && fields.weakreflist == nullptr && array::is_handled(number);
 }
 
 // The object is about to die. Its finaliser, or that of what it holds, may look at the frames.

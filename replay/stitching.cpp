@@ -41,8 +41,8 @@ const std::shared_ptr<Executor>* next_by_age(const Attached& place, std::uint64_
 
 // True: the next executor has taken over what this one leaves.
 bool Interpreter::stitch(const Step& step) {
-  if (run_.stitcher == nullptr || raw_ == nullptr || step.snapshot == kNoSnapshot || run_.depth != 1 || requested_ ||
-      interp::is_watched(run_.thread)) {
+  if (run_.stitcher == nullptr || run_.is_stopped || raw_ == nullptr || step.snapshot == kNoSnapshot ||
+      run_.depth != 1 || requested_ || interp::is_watched(run_.thread)) {
     return false;
   }
   const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)];
@@ -60,6 +60,10 @@ bool Interpreter::stitch(const Step& step) {
   while (const std::shared_ptr<Executor>* next = next_by_age(*step.target, elder)) {
     const auto& candidate = *next;
     elder = candidate->trace();
+    if (candidate->arrivals->left <= 1 && run_.stitcher->stops_at(*candidate->arrivals)) {
+      run_.is_stopped = true;
+      return false;
+    }
     Transfer& transfer = transfer_to(step, *candidate);
     if (fits(transfer) && hand_over(transfer, step)) {
       const bool is_complete = step.op == Op::link;
@@ -206,6 +210,7 @@ bool Interpreter::hand_over(Transfer& transfer, const Step& step) {
     Py_CLEAR(interp::locals_of(run_.root)[slot]);
   }
   clear_registers();  // also of objects that were made of numbers, and belong to nobody any more
+  --transfer.next->arrivals->left;
   run_.visit = visit;
   return true;
 }

@@ -17,6 +17,7 @@
 #include "runtime/comparing.h"
 #include "runtime/options.h"
 #include "runtime/spending.h"
+#include "runtime/trials.h"
 #include "runtime/worth.h"
 
 namespace tagalong::runtime {
@@ -150,6 +151,7 @@ class Chain final : private replay::Stitcher {
       worth_ = 0;
       stitches_ = 0;
       const replay::Outcome outcome = executor->run(run);
+      is_stopped_ = run.is_stopped;
       if (run.has_made_native) {
         count_limit(record_.counters, replay::Limit::k_native_after);
       }
@@ -160,7 +162,9 @@ class Chain final : private replay::Stitcher {
         std::swap(executors[0], executors[index]);
       }
       const bool is_complete = outcome == replay::Outcome::kReturned || run.is_complete;
-      count(record_.counters, std::exchange(event_, Event::kStitch));
+      if (!is_stopped_) {  // it goes on soon
+        count(record_.counters, std::exchange(event_, Event::kStitch));
+      }
       const int worth = worth_ + worth_of(run, outcome, run.last->worth(), run.place != nullptr);
       record_.weigh(worth, stitches_);
       spending().ran(std::max<std::int64_t>(worth, run.gain));  // a long loop's is more than a run is weighed with
@@ -189,7 +193,7 @@ class Chain final : private replay::Stitcher {
 
   // From the landing that is pending to the executors that go on there. False: the interpreter goes on, or a recording.
   bool go_on(Ref* result, Tried* tried, Pending::Kind* kind) {
-    if (landing_.raise || requested_ || steps_aside(thread_) || is_too_deep(record_)) {
+    if (landing_.raise || is_stopped_ || requested_ || steps_aside(thread_) || is_too_deep(record_)) {
       return false;
     }
     const int next = behind_jump(landing_.instruction);
@@ -250,6 +254,14 @@ class Chain final : private replay::Stitcher {
 
   [[nodiscard]] std::int64_t earned() const override { return record_.earned() + worth_; }
 
+  bool stops_at(replay::Arrivals& arrivals) override {
+    if (record_.is_measured()) {
+      return stops_for_trial(record_, frame_, arrivals);
+    }
+    arrivals.left = replay::Arrivals::kNever;
+    return false;
+  }
+
   PyThreadState* thread_;
   Frame* frame_;
   PyObject* anchor_;
@@ -257,8 +269,9 @@ class Chain final : private replay::Stitcher {
   std::size_t entry_;
   static constexpr int kMost = 1'000'000;
   Event event_ = Event::kHit;
-  int worth_ = 0;           // of what has been run up to the last stitch
-  int stitches_ = 0;        // part of that
+  int worth_ = 0;     // of what has been run up to the last stitch
+  int stitches_ = 0;  // part of that
+  bool is_stopped_ = false;
   std::uint64_t idle_ = 0;  // the trace that has left where it had begun, if the last run ended so
   replay::Landing landing_;
   const interp::RequestFlag requested_;
@@ -275,6 +288,10 @@ PyObject* anchor_next(PyObject* self) {
   PyThreadState* thread = interp::thread_state();
   CodeRecord& record = **anchor_at(self).record;
   const std::size_t entry = anchor_at(self).entry;
+  if (entry == 0 && record.entries.front().asleep > 0) {
+    --record.entries.front().asleep;
+    return nullptr;
+  }
   if (steps_aside(thread)) {
     if (entry == 0) {
       note_left_out(thread, record.counters);
@@ -299,6 +316,9 @@ PyObject* anchor_next(PyObject* self) {
   const Entry& place = record.entries[entry];
   const bool is_header = place.place.place == recorder::DecodedCode::Place::kHeader;
   const int unit = interp::unit_of(frame);
+  if (is_timed_as_written(record, entry, frame)) {
+    return nullptr;
+  }
   if (record.is_retired()) {
     if (!record.lets_go_of(frame, entry)) {
       return nullptr;
@@ -309,12 +329,29 @@ PyObject* anchor_next(PyObject* self) {
       return nullptr;
     }
   } else if (!place.executors.empty()) {
+    const bool is_measured = record.is_measured() && (entry == 0 || is_header);
+    if (is_measured && begin_unit(record, entry, frame) == Way::kWritten) {
+      record.rest(entry, frame);
+      if (record.is_retired() && entry == 0) {
+        record.put_back(frame);
+      }
+      return nullptr;
+    }
+    record.wakes();
     if (entry == 0) {
       // The stub has no line: whoever looks from outside, such as a sampler, finds the frame at its beginning.
       interp::set_location(frame, record.units[static_cast<std::size_t>(record.decoded().first - 1)]);
     }
     Ref result;
-    if (Chain(thread, frame, self, entry).run(&result)) {
+    const bool has_returned = Chain(thread, frame, self, entry).run(&result);
+    if (is_measured) {
+      const bool is_recorded = t_pending.kind == Pending::Kind::kRecord;
+      end_run(record, entry, frame,
+              has_returned  ? RunEnd::kReturned
+              : is_recorded ? RunEnd::kRecorded
+                            : RunEnd::kGoesOn);
+    }
+    if (has_returned) {
       return result.release();
     }
   }

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <climits>
 #include <iterator>
 #include <utility>
 
+#include "replay/array/numpy_abi.h"
 #include "replay/growing.h"
 #include "replay/passes/optimise.h"
 #include "replay/printer.h"
@@ -22,6 +24,7 @@
 #include "runtime/specialize.h"
 #include "runtime/spending.h"
 #include "runtime/texts.h"
+#include "runtime/trials.h"
 #include "runtime/worth.h"
 
 namespace tagalong::runtime {
@@ -32,6 +35,8 @@ using replay::Limit;
 
 CodeRecord::CodeRecord(std::shared_ptr<const recorder::DecodedCode> decoded)
     : decoded_(std::move(decoded)), is_stitched_(decoded_->is_joined), limits_(&options().limits) {
+  constexpr int kSuspended = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
+  can_be_measured_ = (decoded_->shape->code->co_flags & kSuspended) == 0;
   for (const DecodedCode::Entry& place : decoded_->entries) {
     if (place.place == DecodedCode::Place::kHeader) {
       entry_at_.emplace(place.first, entries.size());
@@ -125,6 +130,11 @@ bool CodeRecord::is_hot(PyThreadState* thread, std::size_t entry) {
   constexpr int kMostPatience = 8;  // doublings
   Entry& place = entries[entry];
   const Limits& limits = *limits_;
+  if (is_measured() && place.has_stub()) {
+    const Nanoseconds now = clock_now();
+    place.written_guess = place.heat == 0 ? 0 : now - place.last_ask;
+    place.last_ask = now;
+  }
   if (++place.heat < std::int64_t{limits.heat} << std::min(place.failures, kMostPatience)) {
     return false;
   }
@@ -202,8 +212,22 @@ std::size_t CodeRecord::executor_count() const {
   return number;
 }
 
+namespace {
+
+// What the recorded call has taken, without what recording takes.
+Nanoseconds written_time_of(const recorder::Recorded& recorded) {
+  constexpr double kSecond = 1e9;
+  constexpr double kRecording = 150e3;
+  constexpr double kNode = 2e3;
+  const double own = recorded.seconds * kSecond - kRecording - kNode * static_cast<double>(recorded.graph.nodes.size());
+  return static_cast<Nanoseconds>(std::max(own, 0.0));
+}
+
+}  // namespace
+
 void CodeRecord::finished(recorder::Recorded recorded) {
   std::erase(recording, recorded.stack);
+  disturb_trials();
   resume();
   Entry& entry = entries[static_cast<std::size_t>(recorded.entry)];
   if (keeps_recording_code) {
@@ -256,7 +280,10 @@ void CodeRecord::finished(recorder::Recorded recorded) {
     }
   }
   executor->set_worth(worth_of(*executor, recorded.largest_array), forgone_by(*executor, recorded.largest_array));
-  if (may_retire() && is_in_vain(*executor, entry.place.place == DecodedCode::Place::kCall)) {
+  has_arrays_ = has_arrays_ || recorded.largest_array > 0;
+  const bool is_vain = may_retire() && is_in_vain(*executor, entry.place.place == DecodedCode::Place::kCall);
+  entry.is_vain = is_vain;
+  if (is_vain && !(is_measured() && entry.has_stub())) {
     entry.failures = limits_->retries;  // the next recording would tell the same
     entry.costs = -executor->worth().round;
     close_if_given_up(entry);
@@ -265,10 +292,22 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   entry.failures = recorded.stop == recorder::Stop::kNone ? 0 : entry.failures + 1;
   executor->keeper = this;
   executor->regions = limits_->regions;
+  executor->arrivals = arrivals_of(entry, *executor);
   weigh_anew(*executor);
+  if (entry.place.place == DecodedCode::Place::kCall) {
+    entry.written_guess = written_time_of(recorded);
+  }
+  measure_anew(entry);
+  if (is_measured()) {
+    constexpr std::int64_t kSoon = 64;
+    if (executor->arrivals != entry.arrivals || entry.has_stub()) {
+      executor->arrivals->left = kSoon;
+    }
+  }
   entry.executors.insert(entry.executors.begin(), std::move(executor));
   last_synthesis_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (may_retire() && records_in_vain()) {
+  if (may_retire() && records_in_vain() && !has_verdict(MeasuredWorth::Verdict::kReplay)) {
+    unmeasured_ = kMostUnmeasured;
     balance_ = std::min(balance_, -1L);
     judge();
   }
@@ -330,6 +369,7 @@ void CodeRecord::lay_to_rest(std::shared_ptr<replay::Executor> executor) {
 }
 
 CodeRecord::~CodeRecord() {
+  cancel_trials(*this);
   if (is_put_off_) {
     std::erase(put_off_records(), this);
   }
@@ -377,7 +417,7 @@ bool CodeRecord::may_retire() const { return retires_ && limits_->retire_after >
 
 long CodeRecord::earned() const {
   constexpr long kEnough = INT_MAX;  // what is added to it has room
-  return may_retire() ? balance_ : kEnough;
+  return may_retire() && !has_verdict(MeasuredWorth::Verdict::kReplay) ? balance_ : kEnough;
 }
 
 // The first instruction of the stub becomes a jump to the original.
@@ -437,11 +477,156 @@ void CodeRecord::resume() {
   }
 }
 
+// --- what is measured
+
+namespace {
+
+// Of an array, in powers of two; 0: it is none.
+int size_of_array(PyObject* object) {
+  const array::Numpy* np = array::met_numpy();
+  if (np == nullptr || object == nullptr || Py_TYPE(object) != np->array_type) {
+    return 0;
+  }
+  const auto* fields = reinterpret_cast<const array::ArrayFields*>(object);
+  std::uint64_t size = 1;
+  for (int axis = 0; axis < fields->nd; ++axis) {
+    size *= static_cast<std::uint64_t>(fields->dimensions[axis]);
+  }
+  return std::bit_width(size);
+}
+
+}  // namespace
+
+// Of the largest array among the arguments.
+int CodeRecord::size_class(interp::Frame* frame) const {
+  constexpr int kMost = 8;
+  const PyCodeObject* code = decoded_->shape->code.get();
+  int largest = 0;
+  for (int slot = 0; slot < std::min(code->co_argcount, kMost); ++slot) {
+    largest = std::max(largest, size_of_array(interp::locals_of(frame)[slot]));
+  }
+  return largest;
+}
+
+// A trace that goes round from where a side exit lands does the rounds of the loop that it lies in.
+const std::shared_ptr<replay::Arrivals>& CodeRecord::arrivals_of(const Entry& entry,
+                                                                 const replay::Executor& executor) const {
+  const Entry* loop = nullptr;
+  const auto lies_in = [&entry](const Entry& other) {
+    return other.place.place == DecodedCode::Place::kHeader && other.place.first <= entry.place.first &&
+           entry.place.first <= other.place.resume;
+  };
+  if (entry.place.place == DecodedCode::Place::kExit && !executor.loop().ops.empty()) {
+    for (const Entry& other : entries) {
+      loop = lies_in(other) && (loop == nullptr || other.place.first > loop->place.first) ? &other : loop;
+    }
+  }
+  return loop == nullptr ? entry.arrivals : loop->arrivals;
+}
+
+bool CodeRecord::is_measured() const { return can_be_measured_ && may_retire() && options().measuring; }
+
+MeasuredWorth& CodeRecord::measured(std::size_t entry, interp::Frame* frame) {
+  constexpr std::size_t kMost = 32;
+  Entry& place = entries[entry];
+  const int wanted = has_arrays_ ? size_class(frame) : 0;
+  const auto known = std::ranges::find(place.measured, wanted, &Entry::Measured::size_class);
+  if (known != place.measured.end() || place.measured.size() >= kMost) {
+    place.current = &(known != place.measured.end() ? *known : place.measured.front()).worth;
+    return *place.current;
+  }
+  const bool is_call = place.place.place == DecodedCode::Place::kCall;
+  Entry::Measured& made = place.measured.emplace_back(
+      Entry::Measured{wanted, MeasuredWorth(is_call ? MeasuredWorth::Unit::kCall : MeasuredWorth::Unit::kRound)});
+  made.worth.guess(place.written_guess);
+  made.worth.expect_loss(place.is_vain);
+  place.current = &made.worth;
+  return made.worth;
+}
+
+MeasuredWorth* CodeRecord::measured_at(const replay::Arrivals& arrivals, interp::Frame* frame) {
+  const auto has_it = [&arrivals](const Entry& entry) { return entry.arrivals.get() == &arrivals; };
+  const auto found = std::ranges::find_if(entries, has_it);
+  const bool is_loop = found != entries.end() && found->place.place == DecodedCode::Place::kHeader && !found->is_closed;
+  return is_loop ? &measured(static_cast<std::size_t>(found - entries.begin()), frame) : nullptr;
+}
+
+// What runs there is not what was measured, and neither are the calls that it is a part of.
+void CodeRecord::measure_anew(Entry& entry) {
+  for (Entry* each : {&entry, &entries.front()}) {
+    std::ranges::for_each(each->measured, [](Entry::Measured& known) { known.worth.begin_anew(); });
+  }
+}
+
+bool CodeRecord::has_verdict(MeasuredWorth::Verdict verdict) const {
+  return std::ranges::any_of(entries, [verdict](const Entry& entry) {
+    return std::ranges::any_of(entry.measured,
+                               [verdict](const Entry::Measured& each) { return each.worth.verdict() == verdict; });
+  });
+}
+
+void CodeRecord::rest(std::size_t entry, interp::Frame* frame) {
+  constexpr Nanoseconds kShortRound = 1'000;
+  const MeasuredWorth& worth = measured(entry, frame);
+  if (worth.verdict() != MeasuredWorth::Verdict::kWritten) {
+    return;  // it is being measured
+  }
+  PyObject* object = PyWeakref_GET_OBJECT(replay_code.get());
+  if (object == Py_None) {
+    return;
+  }
+  auto* code = reinterpret_cast<PyCodeObject*>(object);
+  if (!std::exchange(has_rested_, true)) {
+    if (is_logged(Topic::kCache)) {
+      log(Topic::kCache, fmt::format("{}: as written, since replaying was measured to be slower", name()));
+    }
+  }
+  if (entry != 0) {
+    entries[entry].arrivals->left = 0;  // who comes there from other graphs leaves
+    if (worth.written_time() < kShortRound && !entries[entry].is_closed) {
+      entries[entry].is_resting = close(entries[entry], code);
+      has_resting_ = true;
+    }
+    return;
+  }
+  if (!has_arrays_ && !decoded_->has_headers()) {  // no size changes that
+    retire(static_cast<long>(worth.replay_time() - worth.written_time()));
+    return;
+  }
+  if (entries[entry].measured.size() == 1) {  // no other size has come yet
+    constexpr int kSleep = 7;
+    entries[entry].asleep = kSleep;
+  }
+  for (Entry& each : entries) {
+    if (each.place.place == DecodedCode::Place::kHeader && each.has_stub() && !each.is_closed) {
+      each.is_resting = close(each, code);
+      has_resting_ = true;
+    }
+  }
+}
+
+void CodeRecord::wake_loops() {
+  has_resting_ = false;
+  PyObject* code = PyWeakref_GET_OBJECT(replay_code.get());
+  for (Entry& entry : entries) {
+    if (std::exchange(entry.is_resting, false) && code != Py_None) {
+      open(entry, reinterpret_cast<PyCodeObject*>(code));
+    }
+  }
+}
+
 void CodeRecord::judge() {
   const long balance = std::exchange(balance_, 0);
   stitches_ = 0;
   const int runs = std::exchange(weighed_, 0);
   if (balance < 0 && may_retire() && !is_retired_) {
+    if (is_measured() && (has_verdict(MeasuredWorth::Verdict::kReplay) || ++unmeasured_ < kMostUnmeasured)) {
+      count_limit(counters, Limit::k_retire_after, unmeasured_ == 1 ? 1 : 0);
+      for (Entry& entry : entries) {
+        std::ranges::for_each(entry.measured, [](Entry::Measured& each) { each.worth.hasten(); });
+      }
+      return;
+    }
     count_limit(counters, Limit::k_retire_after);
     retire(-balance / std::max(runs, 1));
   }
@@ -454,9 +639,11 @@ void CodeRecord::retire(long lost) {
     return;
   }
   auto* code = reinterpret_cast<PyCodeObject*>(object);
+  cancel_trials(*this);
   put_back_ = 0;
   let_go_ = 0;
   resume();
+  wakes();
   for (Entry& entry : entries) {
     const bool is_call = &entry == &entries.front();
     const bool stays_open = is_call ? records_calls : entry.place.depth > 0;  // a landing needs a value
@@ -548,6 +735,7 @@ void CodeRecord::ask_for(bool retires, const std::optional<Limits>& own) {
 }
 
 void CodeRecord::revive() {
+  cancel_trials(*this);
   records_calls = true;
   if (std::exchange(is_put_off_, false)) {
     std::erase(put_off_records(), this);
@@ -567,8 +755,13 @@ void CodeRecord::revive() {
       entry.failures = 0;
       entry.costs = 0;
       entry.put_off = 0;
+      entry.is_resting = false;
+      entry.asleep = 0;
+      entry.measured.clear();
+      entry.current = nullptr;
     }
   }
+  unmeasured_ = 0;
 }
 
 void CodeRecord::grow(const replay::Executor& from, const replay::Step& step, const replay::Executor& next) {
@@ -587,6 +780,7 @@ void CodeRecord::grow(const replay::Executor& from, const replay::Step& step, co
   }
   grown->keeper = this;
   weigh_anew(*grown);
+  measure_anew(*root.entry);
   lay_to_rest(std::exchange(*root.executor, std::move(grown)));
   count(counters, Event::kGrow);
   if (is_logged(Topic::kCache)) {
@@ -662,6 +856,19 @@ std::string CodeRecord::explain() const {
   return text;
 }
 
+void CodeRecord::explain_measured(const Entry& entry, const Entry::Measured& each, std::string& text) {
+  const MeasuredWorth& worth = each.worth;
+  if (worth.trials() == 0) {
+    return;
+  }
+  const bool is_call = entry.place.place == DecodedCode::Place::kCall;
+  const std::string sizes =
+      each.size_class == 0 ? "" : fmt::format(", arrays below {} elements", std::uint64_t{1} << each.size_class);
+  text += fmt::format("  measured{}: a {} takes {} ns replayed and {} ns as written, so it {}\n", sizes,
+                      is_call ? "call" : "round", worth.replay_time(), worth.written_time(),
+                      worth.usual() == Way::kReplay ? "is replayed" : "runs as written");
+}
+
 void CodeRecord::explain_entry(std::size_t index, std::string& text) const {
   const Entry& entry = entries[index];
   if (entry.place.place != DecodedCode::Place::kCall && entry.executors.empty() && entry.failures == 0) {
@@ -701,6 +908,9 @@ void CodeRecord::explain_entry(std::size_t index, std::string& text) const {
     for (const std::string& line : region_texts(executor)) {
       text += "    " + line + "\n";
     }
+  }
+  for (const Entry::Measured& each : entry.measured) {
+    explain_measured(entry, each, text);
   }
 }
 

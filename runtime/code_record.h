@@ -12,6 +12,7 @@
 #include "recorder/session.h"
 #include "replay/executor.h"
 #include "runtime/events.h"
+#include "runtime/measured_worth.h"
 
 namespace tagalong::runtime {
 
@@ -29,8 +30,20 @@ struct Entry : replay::Attached {
   int before = 0;  // the instruction in front of it
   int original = 0;
   std::uint16_t first_unit = 0;
-  bool is_closed = false;  // who comes to the stub goes on as written
-  bool is_paused = false;  // the same, as long as the code is being recorded
+  bool is_closed = false;   // who comes to the stub goes on as written
+  bool is_paused = false;   // the same, as long as the code is being recorded
+  bool is_resting = false;  // the same, as long as the call that goes on is better as written
+  // What was measured, by the size of the arguments. A loop's, or a call's.
+  struct Measured {
+    int size_class = 0;
+    MeasuredWorth worth;
+  };
+  std::deque<Measured> measured;
+  bool is_vain = false;              // by estimate
+  int asleep = 0;                    // calls that run as written without asking
+  MeasuredWorth* current = nullptr;  // of the last size
+  Nanoseconds last_ask = 0;          // by a round that may be recorded
+  Nanoseconds written_guess = 0;     // how long a round or a call has taken before anything was attached
   [[nodiscard]] bool has_stub() const { return place.place != recorder::DecodedCode::Place::kExit; }
 };
 
@@ -99,6 +112,21 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   // Code that makes functions of this one: the constant that it makes them of, and the one that takes its place while
   // this one is retired.
   void add_maker(const CodeRef& code, std::size_t used, std::size_t spare);
+  // Whether it is measured if replaying pays.
+  [[nodiscard]] bool is_measured() const;
+  void cannot_be_measured() { can_be_measured_ = false; }
+  MeasuredWorth& measured(std::size_t entry, interp::Frame* frame);
+  // Of the loop with this count; null: it is none, or nothing has been measured.
+  MeasuredWorth* measured_at(const replay::Arrivals& arrivals, interp::Frame* frame);
+  // A call or a round goes on as written. Where that is because replaying was measured to be slower, its loops do, too,
+  // and what is short is not asked any more.
+  void rest(std::size_t entry, interp::Frame* frame);
+  // The call that begins is replayed: its loops are, too.
+  void wakes() {
+    if (has_resting_) [[unlikely]] {
+      wake_loops();
+    }
+  }
   // `from` goes on in `next` so often, from this step, that it takes that in (replay/growing.h).
   void grow(const replay::Executor& from, const replay::Step& step, const replay::Executor& next);
 
@@ -143,13 +171,21 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   void resume();
   void weigh_anew(const replay::Executor& executor);
   [[nodiscard]] bool records_in_vain() const;
+  void measure_anew(Entry& entry);
+  [[nodiscard]] const std::shared_ptr<replay::Arrivals>& arrivals_of(const Entry& entry,
+                                                                     const replay::Executor& executor) const;
+  void wake_loops();
+  [[nodiscard]] int size_class(interp::Frame* frame) const;
+  [[nodiscard]] bool has_verdict(MeasuredWorth::Verdict verdict) const;
   bool puts_off(Entry& place);
   static void try_the_next_one();
   [[nodiscard]] bool is_of_loop(const Entry& place) const;
   static constexpr int kMostPutOff = 500;
+  static constexpr int kMostUnmeasured = 8;
   void count_limits(const replay::Reached& reached);
   void keep_for_next(const recorder::RecordingCodeRef& code);
   static inline CodeRecord* keeps_for_next_ = nullptr;  // one of all, so that little memory is kept
+  static void explain_measured(const Entry& entry, const Entry::Measured& each, std::string& text);
   void explain_entry(std::size_t index, std::string& text) const;
   // Where an executor is kept; null: it has grown or died while it was running.
   struct Place {
@@ -172,6 +208,11 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   int weighed_ = 0;
   bool is_retired_ = false;
   bool is_asked_for_ = false;
+  bool can_be_measured_ = true;
+  bool has_arrays_ = false;
+  bool has_resting_ = false;
+  bool has_rested_ = false;  // by now
+  int unmeasured_ = 0;       // verdicts by estimate alone that waited for a measurement
   bool retires_ = true;
   std::optional<recorder::Limits> own_limits_;
   const recorder::Limits* limits_;  // its own, or those of the process

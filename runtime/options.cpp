@@ -23,6 +23,7 @@ struct OptionRow {
 constexpr std::array kRows{
     OptionRow{"regions", [](long value) { array::regions_enabled = static_cast<int>(value); }},
     OptionRow{"stress", [](long value) { options().stress = value != 0; }},
+    OptionRow{"measuring", [](long value) { options().measuring = value != 0; }},
     OptionRow{"every_hook", [](long value) { options().every_hook = value != 0; }},
     OptionRow{"worth_part", [](long value) { array::worth_part = value; }},
     OptionRow{"worth_waiting", [](long value) { recorder::worth_waiting = value; }},

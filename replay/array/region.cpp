@@ -184,7 +184,12 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   }
   // One line more, so that blocks do not lie at the same place of pages.
   const std::size_t bytes = padded(static_cast<std::size_t>(frame->block) * kItemSize) + kCacheLine;
-  if (takes_long_blocks(space)) {
+  // In the room of doubles there is room for eight times as many bools.
+  const bool has_small_blocks = !is_staged_ && !is_tree_ && !has_masks_ && space == nullptr && reductions_.empty() &&
+                                folds_.empty() && frame->block == kBlock &&
+                                std::ranges::all_of(
+                                    temporaries_, [](std::size_t size) { return size == 1; }, &Temporary::item_size);
+  if (takes_long_blocks(space) || has_small_blocks) {
     frame->block = std::min(frame->count, kLongBlock);
   }
   const std::size_t ports = space == nullptr ? 0 : space->gathered.size() + space->scattered.size();

@@ -53,6 +53,7 @@ struct Source {
   std::span<PyObject* const> constants;   // first registers
   std::vector<std::int32_t> entries;      // operations where traces begin
   std::vector<std::int32_t> places;       // by operation: the code unit that the root frame is shown at, or -1
+  std::vector<std::int64_t*> arrivals;    // by trace: Arrivals::left
   int level = 0;                          // of the frame that goes round
   Did (*perform)(Frame*, const LoopOp*) = nullptr;
 };

@@ -1,6 +1,8 @@
 // From operations to code: the way in and out, what is in machine registers, and what is asked of the interpreter.
 #include "replay/native/compiler.h"
 
+#include <algorithm>
+
 #ifdef __x86_64__
 #include "rewriter/interp/exact_numbers.h"
 #include "rewriter/interp/frames.h"
@@ -224,6 +226,12 @@ void Compiler::begin_round(const LoopOp& op) {
     mov(rax, ptr[r15 + offsetof(Frame, depth)]);
     cmp(dword[rax], 1);
     jne(unusual);
+  }
+  if (!source_.arrivals.empty()) {
+    const auto member = static_cast<std::size_t>(std::max(op.left, 0));
+    mov(rax, reinterpret_cast<std::size_t>(source_.arrivals[member]));
+    sub(qword[rax], 1);
+    jle(unusual);
   }
   cmp(dword[r15 + offsetof(Frame, is_touched)], 0);
   jne(touched);

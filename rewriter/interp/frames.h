@@ -52,8 +52,12 @@ inline int recursion_left(PyThreadState* thread) { return thread->recursion_rema
 // Whether something besides the frame itself has its frame object: a traceback, or whoever asked for it.
 inline bool is_held(const Frame* frame) { return frame->frame_obj != nullptr && Py_REFCNT(frame->frame_obj) > 1; }
 
+// Of the marks that tell when a frame ends (interp/frame_end.h).
+extern PyTypeObject frame_end_type;
 // Whether somebody has asked for the frame's locals() as a dict.
-inline bool has_locals_dict(const Frame* frame) { return frame->f_locals != nullptr; }
+inline bool has_locals_dict(const Frame* frame) {
+  return frame->f_locals != nullptr && Py_TYPE(frame->f_locals) != &frame_end_type;
+}
 
 // The code unit that the frame is executing (or that comes just before the one it goes on with).
 inline int unit_of(const Frame* frame) {

@@ -317,6 +317,7 @@ py::dict options() {
   result["threads"] = array::threads_option();
   result["loops"] = runtime::options().limits.loops;
   result["stress"] = static_cast<int>(runtime::options().stress);
+  result["measuring"] = static_cast<int>(runtime::options().measuring);
   result["every_hook"] = static_cast<int>(runtime::options().every_hook);
   return result;
 }

@@ -10,6 +10,7 @@ import sys
 import numpy as np
 
 import tagalong
+from benchmarks.never_slower import SETS
 from tagalong import _core
 
 MODULES = (
@@ -35,6 +36,13 @@ def main() -> int:
     parser.add_argument(
         "--rounds", type=int, default=21, metavar="N", help="rounds of each pair (default: 21)"
     )
+    parser.add_argument(
+        "--set",
+        action="append",
+        choices=SETS,
+        metavar="SET",
+        help=f"of never-slower: this set of programs only; may be repeated: {', '.join(SETS)}",
+    )
     parser.add_argument("--check", action="store_true", help="exit with 1 when a bar is missed")
     arguments = parser.parse_args()
     for name in arguments.names:
@@ -51,7 +59,8 @@ def main() -> int:
         for option, value in usual.items():
             _core.set_option(option, value)
         print(f"\n{name}: {module.TITLE}")
-        for figure in module.figures(arguments.rounds):
+        more = {"sets": arguments.set} if arguments.set and name == "never-slower" else {}
+        for figure in module.figures(arguments.rounds, **more):
             print(f"  {figure}")
             missed += not figure.kept
     print(f"\n{missed} bars missed")

@@ -1,7 +1,8 @@
 """Whole processes with TAGALONG=1 and without: programs of all kinds, none of which may take longer for it.
 
-The demonstration's programs, those of the other benchmarks, and ordinary scripts, of which most gain nothing. What is
-compared is the processor's time from the start of the interpreter to its end: the median of the ratios of pairs.
+The demonstration's programs, those of the other benchmarks, ordinary scripts, of which most gain nothing, and two field
+sets: array programs at several sizes, and programs of objects, for at least two seconds each. What is compared is the
+processor's time from the start of the interpreter to its end: the median of the ratios of pairs.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,10 @@ SECONDS = 0.5  # of a program of the other benchmarks
 LEAST_ROUNDS = 11
 MORE = 5  # times as many where that is close: single processes vary by a tenth
 MOST = 1.05
+FIELD_SECONDS = 2.0
+FIELD_ROUNDS = 3
+FIELD_SIZES = (10, 1_000, 100_000, 1_000_000)
+SETS = ("ordinary", "demo", "bench", "arrays", "objects")
 CLOSE = 1.03  # from here on, to either side of the bar
 
 
@@ -36,24 +41,71 @@ class Program:
     words: list[str]
 
 
-def figures(rounds: int) -> Iterator[Figure]:
+def figures(rounds: int, sets: Sequence[str] = SETS) -> Iterator[Figure]:
     processors = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(processors)})
     try:
-        for program in programs():
-            yield _figure(program, max(LEAST_ROUNDS, rounds // 2))
+        for program in programs(sets):
+            is_field = program.kind in ("arrays", "objects")
+            yield _figure(program, FIELD_ROUNDS if is_field else max(LEAST_ROUNDS, rounds // 2))
     finally:
         os.sched_setaffinity(0, processors)
 
 
-def programs() -> Iterator[Program]:
+def programs(sets: Sequence[str]) -> Iterator[Program]:
+    makers = {
+        "ordinary": _ordinary,
+        "demo": _demo,
+        "bench": _bench,
+        "arrays": _field_arrays,
+        "objects": _field_objects,
+    }
+    for name in sets:
+        yield from makers[name]()
+
+
+def _ordinary() -> Iterator[Program]:
     for path in sorted(ORDINARY.glob("[a-z]*.py")):
         yield Program(path.stem, "ordinary", [str(path)])
+
+
+def _demo() -> Iterator[Program]:
     for name, repeat in DEMO.items():
         yield Program(name, "demo", [str(EXAMPLES / f"{name}.py"), "--repeat", str(repeat)])
+
+
+def _bench() -> Iterator[Program]:
     for path in sorted(PROGRAMS.glob("[a-z]*.py")):
         repeat = max(1, round(SECONDS / _seconds(path)))
         yield Program(path.stem, "bench", [str(HERE / "run_program.py"), path.stem, str(repeat)])
+
+
+def _field_arrays() -> Iterator[Program]:
+    for path in sorted(HERE.glob("field_arrays/[a-z]*.py")):
+        for size in FIELD_SIZES:
+            yield _field(path, "arrays", size)
+
+
+def _field_objects() -> Iterator[Program]:
+    for path in sorted(HERE.glob("field_objects/[a-z]*.py")):
+        yield _field(path, "objects", None)
+
+
+def _field(path: Path, kind: str, size: int | None) -> Program:
+    plain = load(path, False)
+    data = () if size is None else plain.data(size)
+    plain.run(*data)
+    start, calls = time.process_time(), 0
+    while time.process_time() - start < FIELD_SECONDS / 20:
+        plain.run(*data)
+        calls += 1
+    repeat = max(1, round(FIELD_SECONDS / (time.process_time() - start) * calls))
+    words = [str(HERE / "run_field.py"), str(path), str(repeat)]
+    return Program(
+        path.stem if size is None else f"{path.stem}, {size}",
+        kind,
+        words if size is None else [*words, str(size)],
+    )
 
 
 def _seconds(path: Path) -> float:

@@ -59,7 +59,7 @@ import tagalong
 assert "called again and again while recordings had cost as much as they may" in tagalong.explain(f{MANY - 1})
 assert "limit `share` (1), reached 500 times" in tagalong.explain(f{MANY - 1})
 f = tagalong.trace(f{MANY - 1}, retire=True)
-for _ in map(f, range(100)):
+for _ in map(f, range(2_000)):
     pass
 assert "retired: a replay took about" in tagalong.explain(f)
 """
