@@ -245,8 +245,11 @@ void Session::find_attribute(CallTarget& target, PyObject* const* end, interp::F
   const bool reads = instruction.opcode == op::kLOAD_ATTR || instruction.opcode == op::kLOAD_METHOD;
   const bool stores = instruction.opcode == op::kSTORE_ATTR;
   PyObject** slots = interp::locals_of(callee);
-  PyObject* own = interp::dict_of_instance(owner);
-  if (code->co_argcount < 2 || (code->co_argcount < 3 && stores) || (own != nullptr && interp::asks_keys(own, text))) {
+  // A finaliser starts where the instruction has given its owner up: then the slot is not to be looked into.
+  if (code->co_argcount < 2 || (code->co_argcount < 3 && stores) || (slots[0] != owner && slots[1] != owner)) {
+    return;
+  }
+  if (PyObject* own = interp::dict_of_instance(owner); own != nullptr && interp::asks_keys(own, text)) {
     return;
   }
   if (slots[0] == owner && slots[1] == text) {

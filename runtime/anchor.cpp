@@ -56,17 +56,6 @@ bool steps_aside(PyThreadState* thread) {
          interp::foreign_hook(thread) || recorder::Session::is_recording(thread);
 }
 
-// A call that is about to run as written: is that because of somebody outside?
-void note_left_out(PyThreadState* thread, Counters& counters) {
-  if (interp::has_watcher(thread)) {
-    count_left_out(counters, LeftOut::kWatched);
-  } else if (interp::is_watched(thread)) {
-    count_left_out(counters, LeftOut::kAllocations);
-  } else if (interp::foreign_hook(thread)) {
-    count_left_out(counters, LeftOut::kEvaluation);
-  }
-}
-
 // A replay takes C stack where a call from bytecode to bytecode takes none.
 bool is_too_deep(CodeRecord& record) {
   const bool is_reached = !interp::has_c_stack(record.limits().stack);
@@ -294,7 +283,7 @@ PyObject* anchor_next(PyObject* self) {
   }
   if (steps_aside(thread)) {
     if (entry == 0) {
-      note_left_out(thread, record.counters);
+      note_left_out(thread, record);
     }
     return nullptr;
   }
@@ -545,6 +534,19 @@ void register_anchor(PyCodeObject* original, PyObject* anchor) { anchors()[origi
 PyObject* anchor_of(PyCodeObject* code) {
   const auto entry = anchors().find(interp::original_of(code));
   return entry == anchors().end() ? nullptr : entry->second;
+}
+
+bool note_left_out(PyThreadState* thread, CodeRecord& record) {
+  if (interp::has_watcher(thread)) {
+    count_left_out(record.counters, LeftOut::kWatched);
+  } else if (interp::is_watched(thread)) {
+    count_left_out(record.counters, LeftOut::kAllocations);
+  } else if (interp::foreign_hook(thread)) {
+    count_left_out(record.counters, LeftOut::kEvaluation);
+  } else {
+    return false;
+  }
+  return true;
 }
 
 void for_each_record(void (*visit)(CodeRecord& record, void* context), void* context) {

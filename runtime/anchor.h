@@ -20,6 +20,8 @@ Ref landing_function();
 void register_anchor(PyCodeObject* original, PyObject* anchor);
 // The anchor of this code object (original or replay code), if it has one; borrowed.
 PyObject* anchor_of(PyCodeObject* code);
+// Counts a call that is about to run as written, where a tool from outside is the reason. False: none is.
+bool note_left_out(PyThreadState* thread, CodeRecord& record);
 void for_each_record(void (*visit)(CodeRecord& record, void* context), void* context);
 
 }  // namespace tagalong::runtime

@@ -33,12 +33,12 @@ PyCodeObject* maker_of(const MadeIn& made_in) {
 
 // Code as the compiler made it gets another tuple of constants, with its code objects once more behind them.
 void make_room(PyCodeObject* maker) {
-  const PyObject* original = interp::original_constants(maker);
-  if (original != maker->co_consts) {
-    if (original == nullptr) {
-      throw PythonError();
-    }
-    return;
+  PyObject* original = interp::original_constants(maker);
+  if (original == nullptr) {
+    throw PythonError();
+  }
+  if (PyTuple_GET_SIZE(maker->co_consts) > PyTuple_GET_SIZE(original)) {
+    return;  // it has
   }
   std::vector<PyObject*> constants;
   for (const bool is_behind : {false, true}) {
@@ -125,8 +125,7 @@ bool is_only_function(PyCodeObject* original) {
 }
 
 interp::Continuation first_call(PyThreadState* thread, interp::Frame* frame) {
-  // Whoever has an evaluation function of its own, or notes where memory is allocated, finds the original.
-  if (interp::foreign_hook(thread) || *interp::kTraceMalloc != 0 || !interp::has_c_stack(options().limits.stack)) {
+  if (!interp::has_c_stack(options().limits.stack)) {
     return {};
   }
   const CodeRef original = CodeRef::create(interp::code_of(frame));
@@ -140,11 +139,13 @@ interp::Continuation first_call(PyThreadState* thread, interp::Frame* frame) {
       if (function->func_code == reinterpret_cast<PyObject*>(original.get())) {
         const CodeRef old = interp::install_code(function, replay.get());
       }
-      const CodeRecord& record = *record_of(anchor);
+      CodeRecord& record = *record_of(anchor);
       const int pad = record.pads[record.decoded().call_place()];
-      // Whoever watches the thread is to be told of this call from its beginning, not from a pad.
-      if (!interp::has_watcher(thread) && interp::recursion_left(thread) > kSpareRecursion && !record.is_retired() &&
-          pad >= 0) {
+      // Tools that watch the thread, note where memory is allocated or evaluate frames see this call in the original.
+      if (note_left_out(thread, record)) {
+        return {};
+      }
+      if (interp::recursion_left(thread) > kSpareRecursion && !record.is_retired() && pad >= 0) {
         continuation = {std::move(replay), pad, is_only};
       }
     }

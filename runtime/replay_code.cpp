@@ -255,22 +255,22 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
 
 CodeRef replay_code_of(PyCodeObject* code, std::optional<bool> loops) {
   PyCodeObject* original = interp::original_of(code);
-  if (PyObject* known = anchor_of(original)) {
-    PyObject* replay = PyWeakref_GetObject(record_of(known)->replay_code.get());
-    if (replay != Py_None &&
-        loops.value_or(record_of(known)->decoded().is_joined) == record_of(known)->decoded().is_joined) {
-      return CodeRef::create(reinterpret_cast<PyCodeObject*>(replay));
-    }
+  const auto known = [original, loops]() -> PyCodeObject* {
+    PyObject* anchor = anchor_of(original);
+    PyObject* replay = anchor == nullptr ? Py_None : PyWeakref_GET_OBJECT(record_of(anchor)->replay_code.get());
+    const bool fits = replay != Py_None &&
+                      loops.value_or(record_of(anchor)->decoded().is_joined) == record_of(anchor)->decoded().is_joined;
+    return fits ? reinterpret_cast<PyCodeObject*>(replay) : nullptr;
+  };
+  if (PyCodeObject* replay = known()) {
+    return CodeRef::create(replay);
   }
   const std::shared_ptr<const DecodedCode> decoded =
       DecodedCode::make(original, loops.value_or(options().limits.loops != 0));
   Ref anchor;
   CodeRef replay = build(decoded, &anchor);
-  if (PyObject* known = anchor_of(original)) {  // a collection has come here before us
-    PyObject* other = PyWeakref_GET_OBJECT(record_of(known)->replay_code.get());
-    if (other != Py_None) {
-      return CodeRef::create(reinterpret_cast<PyCodeObject*>(other));
-    }
+  if (PyCodeObject* other = known()) {  // a collection has come here before us
+    return CodeRef::create(other);
   }
   register_anchor(original, anchor.get());
   return replay;

@@ -20,7 +20,8 @@ struct CodeLink {
   Ref constants;  // the tuple it was compiled with, if another one has taken its place
   bool makes_original = false;
   int execution_mark = 0;
-  Ref made;  // weak reference to what functions are made of in place of this original
+  Ref made;    // weak reference to what functions are made of in place of this original
+  Ref former;  // another tuple that running frames may read their constants from
 };
 
 void free_link(void* link) { delete static_cast<CodeLink*>(link); }
@@ -145,9 +146,10 @@ bool exchange_constants(PyCodeObject* code, PyObject* constants) {
     }
     link = link_of(code);
   }
-  if (!link->constants) {
-    // Takes over the code object's own reference: frames that run now still read their constants from that tuple.
-    link->constants = Ref::steal(code->co_consts);
+  // Takes over the code object's own reference: frames that run now still read their constants from that tuple.
+  Ref& kept = link->constants ? link->former : link->constants;
+  if (!kept) {
+    kept = Ref::steal(code->co_consts);
     code->co_consts = Py_NewRef(constants);
   }
   return true;

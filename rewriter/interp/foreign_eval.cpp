@@ -36,7 +36,11 @@ PyObject* evaluate_foreign(PyThreadState* thread, Frame* frame, int throw_flag) 
   if (foreign == nullptr || code_of(frame)->co_filename == internal_filename()) {
     return _PyEval_EvalFrameDefault(thread, frame, throw_flag);
   }
-  if (PyCodeObject* shown = shown_of(code_of(frame)); shown != code_of(frame) && !has_started(frame)) {
+  if (PyCodeObject* shown = shown_of(code_of(frame)); shown == code_of(frame)) {
+    if (is_armed(shown) && !has_started(frame)) {
+      pass_stub(thread, frame);
+    }
+  } else if (!has_started(frame)) {
     exchange_code(thread, frame, shown);
   }
   disarm(code_of(frame));

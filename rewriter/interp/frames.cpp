@@ -239,6 +239,8 @@ bool has_room(Frame* frame, const PyCodeObject* code) {
 }
 
 void replace_constant(PyCodeObject* code, int index, const Ref& object) {
+  TAGALONG_CHECK(index >= 0 && index < PyTuple_GET_SIZE(code->co_consts), "constant {} of {}", index,
+                 PyTuple_GET_SIZE(code->co_consts));
   PyObject* old = PyTuple_GET_ITEM(code->co_consts, index);
   PyTuple_SET_ITEM(code->co_consts, index, Py_NewRef(object.get()));
   Py_DECREF(old);

@@ -124,7 +124,8 @@ def _limited(program: Program, traced: bool) -> Iterator[None]:
     always = (
         (name, LIMITS[name]) for name in ("retire_after", "share", "grow_after", "native_after", "loops")
     )
-    for name, value in (*always, *program.limits):
+    # What is measured differs from run to run.
+    for name, value in (("measuring", 0), *always, *program.limits):
         _core.set_option(name, value)
     try:
         yield
