@@ -1,4 +1,4 @@
-"""Which object a number in a list is: one that takes another's place is a new one, and one that is held does not change."""
+"""Which object a number in a list is: one that takes the place of another is new; one that is held never changes."""
 
 from __future__ import annotations
 
