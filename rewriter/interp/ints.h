@@ -11,8 +11,8 @@ namespace tagalong::interp {
 // everybody. Throws PythonError.
 Ref uncommon_int(long value);
 
-// An int with room for any number of 64 bits, which gets its number later, before anybody sees it. Null: an exception is
-// set.
+// An int with room for any number of 64 bits, which gets its number later, before anybody sees it. Null: an exception
+// is set.
 PyObject* make_wide_int();
 void set_wide_int(PyObject* object, std::int64_t number);
 

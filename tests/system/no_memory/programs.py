@@ -1,4 +1,4 @@
-"""Functions whose allocations fail in turn. Each notes in `log` what it has done, in order; `s` is made anew each time."""
+"""Functions whose allocations fail in turn. Each notes in `log` what it has done; `s` is made anew each time."""
 
 from __future__ import annotations
 

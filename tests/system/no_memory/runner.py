@@ -40,14 +40,20 @@ def fewer_and_fewer() -> Iterator[int]:
         number += 1 + number // 16
 
 
-def failures(name: str, what: str, function: Callable[[], Program], numbers: Callable[[], Iterator[int]], allowed: set[type]) -> int:
+def failures(
+    name: str,
+    what: str,
+    function: Callable[[], Program],
+    numbers: Callable[[], Iterator[int]],
+    allowed: set[type],
+) -> int:
     """How often the call has failed. `function` gives the one that is called."""
     written = programs.PROGRAMS[name]
     expected_state = programs.State()
     expected = written(expected_state)
     arm, disarm = failing.arm, failing.disarm
     count = 0
-    # Without any memory for an int the interpreter goes round for ever where it enters a handler, and recording code has one.
+    # Without memory for an int the interpreter goes round for ever where it enters a handler. Recording code has one.
     for level in (C_LIBRARY,) if what == "recorded" else (C_LIBRARY, PYTHON):
         for number in numbers():
             call = function()
@@ -100,7 +106,9 @@ def main(name: str) -> int:
         raise Wrong(f"{name} is not replayed: {tagalong.stats(replayed)}")
     counts.append(failures(name, "replayed", lambda: replayed, all_of_them, allowed))
 
-    counts.append(failures(name, "recorded", lambda: tagalong.trace(copy_of(written)), fewer_and_fewer, allowed))
+    counts.append(
+        failures(name, "recorded", lambda: tagalong.trace(copy_of(written)), fewer_and_fewer, allowed)
+    )
     print("right", *counts)
     return 0
 
@@ -108,7 +116,9 @@ def main(name: str) -> int:
 def copy_of(function: Any) -> Any:
     """With code of its own, which has not been recorded yet."""
     code = function.__code__.replace(co_name=function.__name__)
-    return types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+    return types.FunctionType(
+        code, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
 
 
 try:
