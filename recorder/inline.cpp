@@ -345,7 +345,7 @@ Values Session::take_operands(ShadowFrame& callee, const CallTarget& target, Sna
     case CallForm::kEnter: {
       guard_version(operands[0], Py_TYPE(top().callable));
       callee.function = guarded_function(target, here);
-      const Value exit = emit(Op::bind_method, {constant(target.exit_function), operands[0]}, kNoSnapshot);
+      const Value exit = emit(Op::bind_method, {constant(target.exit_function), operands[0]}, here);
       hold(exit);
       facts(exit).seen = &PyMethod_Type;
       stack.back() = exit;

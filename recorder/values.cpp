@@ -361,7 +361,7 @@ void Session::note_array(Op op) {
 }
 
 void Session::produce(Op op, int pops, std::int64_t immediate, Ref object) {
-  const SnapshotId here = replay::info(op).needs_snapshot() ? snapshot() : kNoSnapshot;
+  const SnapshotId here = replay::info(op).wants_snapshot() ? snapshot() : kNoSnapshot;
   Values& stack = top().stack;
   const Value* end = stack.data() + stack.size();
   const Value result = emit(op, {end - pops, end}, here, immediate, std::move(object));
@@ -374,7 +374,7 @@ void Session::produce(Op op, int pops, std::int64_t immediate, Ref object) {
 }
 
 void Session::produce_keeping(Op op, int peeks, std::int64_t immediate, Ref object) {
-  const SnapshotId here = replay::info(op).needs_snapshot() ? snapshot() : kNoSnapshot;
+  const SnapshotId here = replay::info(op).wants_snapshot() ? snapshot() : kNoSnapshot;
   const Values& stack = top().stack;
   const Value* end = stack.data() + stack.size();
   const Value result = emit(op, {end - peeks, end}, here, immediate, std::move(object));

@@ -246,6 +246,9 @@ class Executor final : public interp::Watcher {
   // `entry_instruction`; -1: only calls do.
   static std::shared_ptr<Executor> lower(Graph graph, std::vector<CodeShapeRef> shapes, int entry_instruction = -1);
 
+  // Lets the reserve hold as many numbers as its runs may have to show at once.
+  void provide_for_numbers() const;
+
   Outcome run(Run& run) const;
   // Whether a run would be a miss because of what is in these slots of the root's; then it counts as one. False: only
   // the run can tell.

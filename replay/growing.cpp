@@ -792,9 +792,15 @@ std::shared_ptr<Executor> grow(const std::shared_ptr<Executor>& root, std::size_
                                const std::shared_ptr<Executor>& next, const Attached* place, const Limits& limits,
                                Reached& reached) {
   try {
-    return Growth(root, limits, reached).run(step, next, place);
+    std::shared_ptr<Executor> made = Growth(root, limits, reached).run(step, next, place);
+    if (made != nullptr) {
+      made->provide_for_numbers();
+    }
+    return made;
   } catch (const PythonError&) {
     PyErr_Clear();
+    return nullptr;
+  } catch (const std::bad_alloc&) {
     return nullptr;
   }
 }

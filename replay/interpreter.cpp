@@ -2,11 +2,14 @@
 
 #include <opcode.h>
 
+#include <algorithm>
 #include <array>
+#include <new>
 #include <vector>
 
 #include "replay/binding.h"
 #include "replay/eliding_calls.h"
+#include "replay/emergency.h"
 #include "replay/guards.h"
 #include "replay/looked_up.h"
 #include "replay/operations.h"
@@ -40,6 +43,9 @@ Outcome Executor::run(Run& run) const {
   if (!hold.is_complete()) [[unlikely]] {
     run.failed = dead_step_ != nullptr ? dead_step_ : steps_.data();
     return run.root == nullptr ? Outcome::kGuard : Outcome::kMiss;
+  }
+  if (is_reserve_used()) [[unlikely]] {
+    keep_for_emergencies();
   }
   constexpr std::int32_t kOnStack = 256;
   std::array<PyObject*, kOnStack>
@@ -77,12 +83,37 @@ Outcome Executor::run(Run& run) const {
   return outcome;
 }
 
+bool Interpreter::goes_on(const Step& step) {
+  try {
+    give_up_rest(step);
+    return stitch(step);
+  } catch (const std::bad_alloc&) {
+    return false;  // nothing has been moved
+  }
+}
+
+// A step that has no state to raise in has failed for want of memory: the next one that has some raises instead. What
+// comes between is not done.
+const Step& Interpreter::with_state(const Step& step) const {
+  const Step* const end = executor_.steps_.data() + executor_.steps_.size();
+  const Step* found = std::find_if(&step, end, [](const Step& each) { return each.snapshot != kNoSnapshot; });
+  TAGALONG_CHECK(found != end, "no state behind step {} of {}", &step - executor_.steps_.data(), executor_.graph_.name);
+  return *found;
+}
+
 Outcome Interpreter::finish(const Step& step, Answer answer) {
+  if (answer == Answer::kRaised && step.snapshot == kNoSnapshot) [[unlikely]] {
+    return finish(with_state(step), answer);
+  }
   const int own_frames = run_.root != nullptr ? 1 : 0;
   switch (answer) {
     case Answer::kReturned: {
-      run_.returned = &step;
       return_locals(step);
+      if (lacks_numbers_) [[unlikely]] {
+        PyErr_NoMemory();
+        return finish(step, Answer::kRaised);
+      }
+      run_.returned = &step;
       const std::int32_t place = executor_.registers_used_[step.operands];
       PyObject* result = registers_[place];
       if (place < executor_.constant_count_) {
@@ -120,8 +151,7 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
   }
   run_.gain -= step.forgone;
   if (answer != Answer::kRaised && step.snapshot != kNoSnapshot) {
-    give_up_rest(step);
-    if (stitch(step)) {
+    if (goes_on(step)) {
       return Outcome::kStitched;
     }
   }
@@ -288,7 +318,7 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::range_next: {
       std::int64_t item = 0;
       if (interp::next_of_range(operand(0), &item)) {
-        return store(step, PyLong_FromLongLong(item));
+        return store_int(step, item);
       }
       registers_[step.result] = nullptr;
       return Answer::kNext;
@@ -406,21 +436,32 @@ inline Interpreter::Answer Interpreter::perform(const Step& step) {
   return Answer::kNext;
 }
 
-Interpreter::Answer Interpreter::perform_in_loop(const Step& step) { return perform(step); }
+Interpreter::Answer Interpreter::perform_in_loop(const Step& step) {
+  try {
+    return perform(step);
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+    return Answer::kRaised;
+  }
+}
 
 Outcome Interpreter::execute() {
-  const Step* const end = executor_.steps_.data() + executor_.steps_.size();
-  for (const Step* step = executor_.steps_.data(); step != end; ++step) {
-    const Answer answer = perform(*step);
-    if (answer != Answer::kNext) [[unlikely]] {
-      if (answer != Answer::kRegion) {
-        return answer == Answer::kLoop ? run_loop(*step) : finish(*step, answer);
+  const Step* step = executor_.steps_.data();  // the last one terminates
+  Answer answer = Answer::kNext;
+  try {
+    for (;; ++step) {
+      answer = perform(*step);
+      if (answer == Answer::kRegion) [[unlikely]] {
+        step += region_steps_ - 1;
+      } else if (answer != Answer::kNext) [[unlikely]] {
+        break;
       }
-      step += region_steps_ - 1;
     }
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+    answer = Answer::kRaised;
   }
-  TAGALONG_CHECK(false, "graph {} has no end", executor_.graph_.name);
-  return Outcome::kMiss;
+  return answer == Answer::kLoop ? run_loop(*step) : finish(*step, answer);
 }
 
 Interpreter::Answer Interpreter::execute_number(const Step& step, PyObject* const* operands) {
@@ -640,7 +681,7 @@ Interpreter::Answer Interpreter::execute_cell_or_function(const Step& step, cons
   const auto operand = [&](int index) { return registers_[operands[index]]; };
   switch (step.op) {
     case Op::make_cell:
-      return store(step, PyCell_New(operand(0)));
+      return store_cell(step, operand(0));
     case Op::cell_get: {
       PyObject* content = PyCell_GET(operand(0));
       return content == nullptr ? empty_cell(step) : store(step, Py_NewRef(content));

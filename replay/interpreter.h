@@ -45,6 +45,7 @@ class Interpreter {
   [[nodiscard]] bool runs_regions() const;
   [[nodiscard]] Raw kind_of(std::int32_t place) const { return executor_.loop_.kinds[static_cast<std::size_t>(place)]; }
   bool stitch(const Step& step);
+  bool goes_on(const Step& step);
   Transfer& transfer_to(const Step& step, const Executor& next) const;
   void plan(Transfer& transfer, const LoweredSnapshot& state) const;
   [[nodiscard]] bool fits(const Transfer& transfer) const;
@@ -63,10 +64,13 @@ class Interpreter {
   bool stops_at(std::int32_t member);
   void check_entry(std::size_t member) const;
   PyObject* box(std::int32_t place);
+  void box_for_frame(std::int32_t place);
+  bool take_from_reserve(std::int32_t place, bool leaves);
+  bool box_for_step(const Step& step, std::int32_t place);
   [[nodiscard]] PyObject* pair(std::int32_t place) const;
-  bool box_all(const LoweredSnapshot& state);
+  bool box_all(const LoweredSnapshot& state, bool leaves = false);
   [[nodiscard]] int real_level(std::int32_t frame) const;
-  bool sync_raw(const Step& step, std::int32_t place);
+  void sync_raw(const Step& step, std::int32_t place);
   Answer go_round(const Step& step, const std::int32_t* operands);
   Answer execute_item(const Step& step, PyObject* container, PyObject* key, PyObject* value);
   Answer execute_array_item(const Step& step, PyObject* array, PyObject* key, PyObject* value);
@@ -117,7 +121,7 @@ class Interpreter {
   Answer execute_rare(const Step& step, const std::int32_t* operands);
   Answer execute_inlined_generator(const Step& step, const std::int32_t* operands);
   [[nodiscard]] static bool generator_matches(PyObject* value, const Step& step);
-  void leave_generator(const Step& step);
+  bool leave_generator(const Step& step);
   Answer execute_consumer(const Step& step, const std::int32_t* operands);
   static void give_up_consumed(const LoweredSnapshot& state, PyObject** top);
   void keep_consumed(const LoweredSnapshot& state, std::vector<Ref>* kept) const;
@@ -174,10 +178,13 @@ class Interpreter {
     registers_[step.result] = result;
     return Answer::kNext;
   }
+  Answer store_int(const Step& step, std::int64_t number);
+  Answer store_cell(const Step& step, PyObject* content);
   static Answer check(int status) { return status < 0 ? Answer::kRaised : Answer::kNext; }
 
   interp::Frame* push(PyFunctionObject* function, const CodeShape& shape);
-  bool materialise(const LoweredSnapshot& snapshot, bool with_locals);
+  // False: there is no memory for a frame, or for a number that one shows (which there is where the run leaves).
+  bool materialise(const LoweredSnapshot& snapshot, bool with_locals, bool leaves = false);
   void show_place(SnapshotId id);
   [[nodiscard]] const LoweredSnapshot& outermost(SnapshotId id) const;
   [[nodiscard]] int unit_of(const LoweredSnapshot& state) const;
@@ -208,6 +215,8 @@ class Interpreter {
   [[nodiscard]] int recursion_levels(int level) const;
   void pop_frames(int keep);
   void pop_frame();
+  void pop_ended(const LoweredSnapshot& state);
+  [[nodiscard]] const Step& with_state(const Step& step) const;
   Outcome leave(const Step& step, bool raise);
   // What a frame of a run that leaves needs besides its slots.
   struct Kept {
@@ -235,6 +244,7 @@ class Interpreter {
   RawNumber* raw_ = nullptr;          // numbers beside the registers, while a loop runs
   const Step* header_ = nullptr;      // of that loop
   Outcome outcome_ = Outcome::kMiss;  // of a run that has ended inside of native code
+  bool lacks_numbers_ = false;        // a frame shows None for a number: there was no memory
   std::int32_t loud_ = -1;            // the last step that has read an attribute so that code may have run
   const interp::RequestFlag requested_;
 };

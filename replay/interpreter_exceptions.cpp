@@ -119,7 +119,7 @@ Interpreter::Answer Interpreter::execute_exception(const Step& step, const std::
       sync(step);
       return store(step, take_exception());
     case Op::lasti:
-      return store(step, PyLong_FromLong(unit_of(executor_.snapshots_[static_cast<std::size_t>(step.snapshot)])));
+      return store_int(step, unit_of(executor_.snapshots_[static_cast<std::size_t>(step.snapshot)]));
     case Op::push_exc_info:
       return push_exc_info(step, operands);
     case Op::pop_except:

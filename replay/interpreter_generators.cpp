@@ -32,8 +32,7 @@ Interpreter::Answer Interpreter::execute_inlined_generator(const Step& step, con
     return Answer::kRaised;
   }
   if (step.op != Op::enter_generator) {
-    leave_generator(step);
-    return Answer::kNext;
+    return leave_generator(step) ? Answer::kNext : Answer::kRaised;
   }
   // Nobody looks before a step inside that syncs: the callers need only be there.
   const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)];
@@ -64,11 +63,14 @@ Interpreter::Answer Interpreter::execute_inlined_generator(const Step& step, con
   return Answer::kNext;
 }
 
-void Interpreter::leave_generator(const Step& step) {
+bool Interpreter::leave_generator(const Step& step) {
   const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)];
   const bool ends = step.op != Op::leave_generator;
   if (ends) {
-    materialise(state, true);  // what dies now may look at the frames
+    materialise(state, true, true);  // what dies now may look at the frames
+  }
+  if (!ends && !box_all(state)) {
+    return false;
   }
   --run_.depth;
   interp::leave_recursion(run_.thread);
@@ -78,10 +80,7 @@ void Interpreter::leave_generator(const Step& step) {
       give_up_locals(step, state);
     }
     interp::end_generator(run_.thread, frame);
-    return;
-  }
-  if (!box_all(state)) {
-    Py_FatalError("tagalong: no memory for the locals of a generator");
+    return true;
   }
   interp::set_location(frame, unit_of(state));
   write_locals(frame, state);
@@ -91,6 +90,7 @@ void Interpreter::leave_generator(const Step& step) {
     base[place] = Py_XNewRef(registers_[state.stack[static_cast<std::size_t>(place)]]);
   }
   interp::suspend_generator(run_.thread, frame, depth);
+  return true;
 }
 
 }  // namespace tagalong::replay

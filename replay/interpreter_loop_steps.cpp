@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "replay/emergency.h"
 #include "replay/interpreter.h"
 #include "replay/operations.h"
 #include "replay/sequence_items.h"
@@ -20,6 +21,30 @@ PyObject* Interpreter::pair(std::int32_t place) const {
   return row && column ? PyTuple_Pack(2, row.get(), column.get()) : nullptr;
 }
 
+// Steps that have no state to raise in: their objects are small, and there is a reserve.
+Interpreter::Answer Interpreter::store_int(const Step& step, std::int64_t number) {
+  const bool is_raising = PyErr_Occurred() != nullptr;
+  PyObject* object = PyLong_FromLongLong(number);
+  if (object == nullptr) [[unlikely]] {
+    object = number_from_reserve(Raw::kInt, {.i = number}, false);
+    if (object != nullptr && !is_raising) {
+      PyErr_Clear();
+    }
+  }
+  return store(step, object);
+}
+
+Interpreter::Answer Interpreter::store_cell(const Step& step, PyObject* content) {
+  PyObject* cell = PyCell_New(content);
+  if (cell == nullptr) [[unlikely]] {
+    cell = cell_from_reserve(content);
+    if (cell != nullptr) {
+      PyErr_Clear();
+    }
+  }
+  return store(step, cell);
+}
+
 // The object of a number that somebody is going to see: the same one from now on.
 PyObject* Interpreter::box(std::int32_t place) {
   if (registers_[place] == nullptr) {
@@ -29,11 +54,48 @@ PyObject* Interpreter::box(std::int32_t place) {
   return registers_[place];
 }
 
-bool Interpreter::box_all(const LoweredSnapshot& state) {
+// The same where a frame shows it: that must not fail. Where there is neither memory nor any reserve, the frame shows
+// None, and whoever leaves raises the MemoryError. One that is under way takes the place of an exception that was.
+void Interpreter::box_for_frame(std::int32_t place) {
+  const bool is_raising = registers_[place] == nullptr && PyErr_Occurred() != nullptr;
+  if (box(place) != nullptr) {
+    return;
+  }
+  if (!is_raising) {
+    PyErr_Clear();
+  }
+  if (!take_from_reserve(place, true)) {
+    registers_[place] = Py_NewRef(Py_None);
+    lacks_numbers_ = true;
+  }
+}
+
+bool Interpreter::take_from_reserve(std::int32_t place, bool leaves) {
+  const Raw kind = executor_.loop_.kinds[static_cast<std::size_t>(place)];
+  registers_[place] = kind == Raw::kPair ? pair_from_reserve(raw_[place], raw_[place + 1], leaves)
+                                         : number_from_reserve(kind, raw_[place], leaves);
+  return registers_[place] != nullptr;
+}
+
+// For a step that takes the object. False: no memory; a step that has no state to raise that in gets it nevertheless.
+bool Interpreter::box_for_step(const Step& step, std::int32_t place) {
+  if (box(place) != nullptr) {
+    return true;
+  }
+  if (step.snapshot != kNoSnapshot || !take_from_reserve(place, false)) {
+    return false;
+  }
+  PyErr_Clear();
+  return true;
+}
+
+bool Interpreter::box_all(const LoweredSnapshot& state, bool leaves) {
   if (raw_ != nullptr) {
     const auto number = static_cast<std::size_t>(&state - executor_.snapshots_.data());
     for (const std::int32_t place : executor_.loop_.unboxed[number]) {
-      if (box(place) == nullptr) {
+      if (leaves) {
+        box_for_frame(place);
+      } else if (box(place) == nullptr) {
         return false;
       }
     }
@@ -42,16 +104,13 @@ bool Interpreter::box_all(const LoweredSnapshot& state) {
 }
 
 // What a real frame holds may die: then it shows the number now. Where it holds a number, it may be an older one.
-bool Interpreter::sync_raw(const Step& step, std::int32_t place) {
+void Interpreter::sync_raw(const Step& step, std::int32_t place) {
   const int level = real_level(static_cast<std::int32_t>(PyLong_AsLong(step.object)));
   PyObject* old = level < 0 ? nullptr : interp::locals_of(run_.frames[level])[step.immediate];
   if (old != nullptr && !interp::is_exact_number(old)) {
-    if (box(place) == nullptr) {
-      return false;
-    }
+    box_for_frame(place);
     sync_local(step);
   }
-  return true;
 }
 
 // A loop that the trace does not go back to: each result is one more reference.

@@ -246,7 +246,7 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         }
         break;
       case LoopCode::kBox:
-        if (objects[op->left] == nullptr && box(op->left) == nullptr) [[unlikely]] {
+        if (objects[op->left] == nullptr && !box_for_step(steps[op->step], op->left)) [[unlikely]] {
           return ended<once>(finish(steps[op->step], Answer::kRaised));
         }
         break;
@@ -288,9 +288,7 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         sync_local(steps[op->step]);
         break;
       case LoopCode::kSyncRaw:
-        if (!sync_raw(steps[op->step], op->left)) [[unlikely]] {
-          Py_FatalError("tagalong: no memory for a local of a frame");
-        }
+        sync_raw(steps[op->step], op->left);
         break;
       case LoopCode::kUnboxInt:
         if (!PyLong_CheckExact(objects[op->left]) || !interp::int64_of(objects[op->left], &raw[op->left].i))

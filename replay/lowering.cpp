@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "replay/emergency.h"
 #include "replay/executor.h"
 #include "replay/loop_lowering.h"
 #include "replay/retreats.h"
@@ -484,7 +485,13 @@ std::shared_ptr<Executor> Executor::lower(Graph graph, std::vector<CodeShapeRef>
   executor->graph_ = std::move(graph);
   executor->shapes_ = std::move(shapes);
   Lowering(*executor).run();
+  executor->provide_for_numbers();
   return executor;
+}
+
+void Executor::provide_for_numbers() const {
+  const auto numbers = std::ranges::count_if(loop_.kinds, [](Raw kind) { return kind != Raw::kNone; });
+  keep_for_emergencies(static_cast<std::size_t>(numbers));
 }
 
 Executor::~Executor() {

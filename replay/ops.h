@@ -53,6 +53,8 @@ struct OpInfo {
   [[nodiscard]] constexpr bool needs_snapshot() const {
     return leaves == Leaves::kGuard || may_raise || (leaves == Leaves::kTerminates && operands == 0);
   }
+  // What makes an object may find no memory: that is raised in the state that it has, or in the next one.
+  [[nodiscard]] constexpr bool wants_snapshot() const { return needs_snapshot() || effect == Effect::kFresh; }
 };
 
 namespace detail {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "replay/array/numpy_abi.h"
+#include "replay/emergency.h"
 #include "replay/interpreter.h"
 #include "replay/operations.h"
 #include "replay/overloads.h"
@@ -23,10 +24,10 @@ interp::Frame* Interpreter::push(PyFunctionObject* function, const CodeShape& sh
   }
 }
 
-bool Interpreter::materialise(const LoweredSnapshot& snapshot, bool with_locals) {
+bool Interpreter::materialise(const LoweredSnapshot& snapshot, bool with_locals, bool leaves) {
   const auto nesting = static_cast<int>(snapshot.chain.size());
   for (int level = 0; with_locals && raw_ != nullptr && level < nesting; ++level) {
-    if (!box_all(executor_.snapshots_[static_cast<std::size_t>(snapshot.chain[level])])) {
+    if (!box_all(executor_.snapshots_[static_cast<std::size_t>(snapshot.chain[level])], leaves)) {
       return false;
     }
   }
@@ -178,9 +179,7 @@ void Interpreter::leave_frame(const Step& step) {
     if (step.snapshot != kNoSnapshot && (interp::is_held(frame) || interp::has_locals_dict(frame))) {
       // Somebody will look at it after its return.
       const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)];
-      if (!box_all(state)) {
-        Py_FatalError("tagalong: no memory for the locals of a frame");
-      }
+      box_all(state, true);
       write_locals(frame, state);
       interp::set_location(frame, unit_of(state));
     }
@@ -297,8 +296,8 @@ void Interpreter::return_locals(const Step& step) {
     return;
   }
   const bool is_seen = run_.frames[0]->frame_obj != nullptr;
-  if (is_seen && !box_all(executor_.snapshots_[static_cast<std::size_t>(step.snapshot)])) {
-    Py_FatalError("tagalong: no memory for the locals of a frame");
+  if (is_seen) {
+    box_all(executor_.snapshots_[static_cast<std::size_t>(step.snapshot)], true);
   }
   PyObject** slots = interp::locals_of(run_.frames[0]);
   for (const auto& [slot, place] : known->locals) {
@@ -466,23 +465,59 @@ void Interpreter::drop_operands(const Step& step, const LoweredSnapshot& inner) 
   }
 }
 
+// Real frames that are in no state any more: their leave_frame was not done for want of memory.
+void Interpreter::pop_ended(const LoweredSnapshot& state) {
+  const auto is_in = [&](int level) {
+    const auto place = static_cast<std::size_t>(level);
+    return place < state.chain.size() &&
+           executor_.snapshots_[static_cast<std::size_t>(state.chain[place])].frame == run_.frame_numbers[level];
+  };
+  const int first_real = run_.root != nullptr ? 1 : 0;
+  int kept = first_real;
+  while (kept < run_.depth && is_in(kept)) {
+    ++kept;
+  }
+  pop_frames(kept);
+}
+
 Outcome Interpreter::leave(const Step& step, bool raise) {
   Ref type, value, traceback;
-  if (raise) {
+  const auto fetch = [&] {
     PyObject* parts[3] = {};
     PyErr_Fetch(&parts[0], &parts[1], &parts[2]);
     type = Ref::steal(parts[0]);
     value = Ref::steal(parts[1]);
     traceback = Ref::steal(parts[2]);
+  };
+  if (raise) {
+    fetch();
   }
-  const LoweredSnapshot& inner = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)];
+  if (is_reserve_used()) [[unlikely]] {
+    keep_for_emergencies();
+  }
+  SnapshotId state = step.snapshot;
   if (!run_.is_complete) {
     ++step.failures;
   }
-  if (!materialise(inner, true)) {
-    Py_FatalError("tagalong: no memory to leave a trace");
+  pop_ended(executor_.snapshots_[static_cast<std::size_t>(state)]);
+  // Where there is no memory for an inlined frame, its caller raises that, as if the call had failed.
+  while (!materialise(executor_.snapshots_[static_cast<std::size_t>(state)], true, true)) {
+    raise = true;
+    fetch();
+    if (run_.depth == 0) {
+      clear_registers();
+      PyErr_Restore(type.release(), value.release(), traceback.release());
+      return Outcome::kRaised;
+    }
+    state = executor_.snapshots_[static_cast<std::size_t>(state)].chain[static_cast<std::size_t>(run_.depth) - 1];
   }
-  if (raise && step.can_leave) {
+  const LoweredSnapshot& inner = executor_.snapshots_[static_cast<std::size_t>(state)];
+  if (lacks_numbers_ && !raise) [[unlikely]] {
+    raise = true;
+    PyErr_NoMemory();
+    fetch();
+  }
+  if (raise && step.can_leave && state == step.snapshot) {
     drop_operands(step, inner);
   }
   if (run_.root != nullptr) {

@@ -48,6 +48,19 @@ void unregister_dispatcher(PyObject* dispatcher) {
   }
 }
 
+void require_undisturbed(PyObject* dispatcher) {
+  Dispatch& dispatch = dispatch_of(dispatcher);
+  if (dispatch.asking > 0) {
+    dispatch.was_disturbed = true;
+    PyErr_Format(
+        PyExc_RuntimeError,
+        "a guard of %U() changes the specialisations of the function while it is asked, which one with the flag "
+        "TAGALONG_QUIET must not do",
+        dispatch.function->func_qualname);
+    throw PythonError();
+  }
+}
+
 void remove(PyObject* dispatcher, const SpecializationRef& removed) {
   const Ref keep = Ref::create(dispatcher);
   Dispatch& dispatch = dispatch_of(dispatcher);

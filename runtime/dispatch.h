@@ -68,6 +68,8 @@ struct Dispatch {
   std::vector<PyObject*> others;
   bool has_held = false;
   bool is_traced = false;
+  int asking = 0;              // quiet guards are being asked, so often inside of each other: the list stays as it is
+  bool was_disturbed = false;  // one of them has tried to change it
 
   void learn_parameters(const PyCodeObject* code);
   void list_changed() {
@@ -100,6 +102,8 @@ inline Dispatch& dispatch_of(PyObject* dispatcher) { return reinterpret_cast<Dis
 PyObject* dispatcher_of(const PyFunctionObject* function);
 // From now on this is the dispatcher of that code, as long as it lives.
 void register_dispatcher(const CodeRef& code, PyObject* dispatcher);
+// Throws PythonError (RuntimeError) while quiet guards of this dispatcher are asked.
+void require_undisturbed(PyObject* dispatcher);
 // Taken out at once; whoever is in the middle of it keeps it, as the caller does. The last one takes the dispatching
 // code with it.
 void remove(PyObject* dispatcher, const SpecializationRef& removed);

@@ -86,6 +86,25 @@ int ask_all(const Specialization& specialization, const Arguments& arguments) {
   return TAGALONG_USE;
 }
 
+// Quiet guards of one in the list, which stays as it is meanwhile.
+constexpr int kDisturbed = TAGALONG_ERROR - 1;  // an exception is set
+
+int disturbed(Dispatch& dispatch) {
+  dispatch.was_disturbed = false;
+  if (PyErr_Occurred() == nullptr) {  // the guard has cleared it
+    PyErr_Format(PyExc_RuntimeError, "a guard of %U() has tried to change the specialisations of the function",
+                 dispatch.function->func_qualname);
+  }
+  return kDisturbed;
+}
+
+int ask_quiet(Dispatch& dispatch, const Specialization& specialization, const Arguments& arguments) {
+  ++dispatch.asking;
+  const int answer = ask_all(specialization, arguments);
+  --dispatch.asking;
+  return dispatch.was_disturbed ? disturbed(dispatch) : answer;
+}
+
 int ask_loud(const Specialization& specialization, const Arguments& arguments) {
   for (const Ref& guard : specialization.guards) {
     const int answer = ask(guard.get(), arguments);
@@ -123,7 +142,10 @@ bool find(PyObject* dispatcher, const Arguments& arguments, SpecializationRef* f
     }
     int answer = TAGALONG_NOT_NOW;
     if (next->is_quiet) {
-      answer = ask_all(*next, arguments);
+      answer = ask_quiet(dispatch, *next, arguments);
+      if (answer == kDisturbed) {
+        return false;
+      }
       if (answer == TAGALONG_NOT_NOW) {
         continue;
       }
@@ -144,7 +166,9 @@ bool find(PyObject* dispatcher, const Arguments& arguments, SpecializationRef* f
       return false;
     }
     if (answer == TAGALONG_NEVER) {
-      remove(dispatcher, asked);
+      if (dispatch.asking == 0) {  // a quiet guard has called the function: its own call removes it
+        remove(dispatcher, asked);
+      }
     } else if (answer == TAGALONG_USE && !asked->is_removed) {
       *found = asked;
       return true;
@@ -284,14 +308,17 @@ Arguments plain_arguments(const Dispatch& dispatch, Frame* frame) {
 
 // The first one is not used; the others may all be quiet, too.
 [[gnu::noinline]] PyObject* dispatch_behind_first(PyObject* self, PyThreadState* thread, Frame* frame, int answer) {
-  const Dispatch& dispatch = dispatch_of(self);
+  Dispatch& dispatch = dispatch_of(self);
   const Arguments arguments = plain_arguments(dispatch, frame);
   for (std::size_t index = 1; answer == TAGALONG_NOT_NOW && index < dispatch.specializations.size(); ++index) {
     const Specialization& next = *dispatch.specializations[index];
-    answer = next.is_quiet ? ask_all(next, arguments) : TAGALONG_ERROR;
+    answer = next.is_quiet ? ask_quiet(dispatch, next, arguments) : TAGALONG_ERROR;
     if (answer == TAGALONG_USE) {
       return use(thread, frame, dispatch, next, arguments);
     }
+  }
+  if (answer == kDisturbed) {
+    return raised();
   }
   return answer == TAGALONG_NOT_NOW ? go_on(thread, frame, dispatch) : dispatch_slowly(self, thread, frame);
 }
@@ -299,12 +326,17 @@ Arguments plain_arguments(const Dispatch& dispatch, Frame* frame) {
 // All guards of the first one, in order.
 [[gnu::noinline]] PyObject* dispatch_first(PyObject* self, PyThreadState* thread, Frame* frame) {
   Dispatch& dispatch = dispatch_of(self);
-  const int answer = ask_all(*dispatch.first, plain_arguments(dispatch, frame));
+  const int answer = ask_quiet(dispatch, *dispatch.first, plain_arguments(dispatch, frame));
+  if (answer == kDisturbed) {
+    return raised();
+  }
   if (answer != TAGALONG_USE) {
     return dispatch_behind_first(self, thread, frame, answer);
   }
   try {
-    dispatch.first_has_held();
+    if (dispatch.asking == 0) {  // else a quiet guard of it has called the function, and is in the list that this makes
+      dispatch.first_has_held();
+    }
   } catch (const std::bad_alloc&) {
     dispatch.has_held = false;
   }
@@ -319,7 +351,7 @@ bool is_plain(PyObject* value) {
 }
 
 [[gnu::noinline]] PyObject* dispatch(PyObject* self, PyThreadState* thread, Frame* frame) {
-  const Dispatch& dispatch = dispatch_of(self);
+  Dispatch& dispatch = dispatch_of(self);
   if (dispatch.first == nullptr || interp::has_watcher(thread)) [[unlikely]] {
     return dispatch_slowly(self, thread, frame);
   }
@@ -327,11 +359,21 @@ bool is_plain(PyObject* value) {
     return dispatch_first(self, thread, frame);
   }
   PyObject* const* slots = interp::locals_of(frame);
+  int answer = TAGALONG_USE;
+  ++dispatch.asking;
   for (PyObject* guard : dispatch.others) {
-    const int answer = guard_at(guard)->check(guard, slots, dispatch.positional, dispatch.keyword_names.get());
+    answer = guard_at(guard)->check(guard, slots, dispatch.positional, dispatch.keyword_names.get());
     if (answer != TAGALONG_USE) {
-      return dispatch_behind_first(self, thread, frame, answer);
+      break;
     }
+  }
+  --dispatch.asking;
+  if (dispatch.was_disturbed) [[unlikely]] {
+    disturbed(dispatch);
+    return raised();
+  }
+  if (answer != TAGALONG_USE) {
+    return dispatch_behind_first(self, thread, frame, answer);
   }
   return use_first(self, thread, frame);
 }

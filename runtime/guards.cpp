@@ -266,7 +266,11 @@ bool Argument::set(PyObject* place) {
 int Argument::find_in(PyFunctionObject* function) {
   const auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
   if (!name_) {
-    return index_ < code->co_argcount || (code->co_flags & CO_VARARGS) != 0 ? 0 : TAGALONG_NEVER;
+    if (index_ < code->co_argcount || (code->co_flags & CO_VARARGS) != 0) {
+      return 0;
+    }
+    PyErr_Format(PyExc_ValueError, "%U() has no argument %zd", function->func_qualname, index_);
+    return TAGALONG_ERROR;
   }
   Py_ssize_t found = -1;
   const int parameters = code->co_argcount + code->co_kwonlyargcount;

@@ -52,15 +52,18 @@ bool has_keywords(const char* what, PyObject* kwargs) {
 // Some names of one dict and what they stood for.
 class Names {
  public:
-  void watch(PyObject* dict, const Ref& names) {
+  // Where a key with an `__eq__` of the program's decides what one of them stands for, they do not hold;
+  // `only_strings`: what counts is which exact strs are keys.
+  void watch(PyObject* dict, const Ref& names, bool only_strings = false) {
+    only_strings_ = only_strings;
     dict_ = Ref::create(dict);
     names_ = names;
     values_.clear();
     asks_keys_ = false;
     for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(names.get()); ++index) {
       PyObject* name = PyTuple_GET_ITEM(names.get(), index);
-      asks_keys_ = asks_keys_ || interp::asks_keys(dict, name);
-      values_.push_back(Ref::create(interp::find_quietly(dict, name)));
+      asks_keys_ = asks_keys_ || asks(name);
+      values_.push_back(Ref::create(interp::find_string_key(dict, name)));
     }
     version_ = asks_keys_ ? 0 : interp::dict_version(dict);
   }
@@ -83,13 +86,14 @@ class Names {
   }
 
  private:
+  [[nodiscard]] bool asks(PyObject* name) const { return !only_strings_ && interp::asks_keys(dict_.get(), name); }
   // Something in the dict has changed: these, too?
   bool hold_still() {
     const std::uint64_t version = interp::dict_version(dict_.get());
     for (std::size_t index = 0; index < values_.size(); ++index) {
       PyObject* name = PyTuple_GET_ITEM(names_.get(), static_cast<Py_ssize_t>(index));
-      asks_keys_ = asks_keys_ || interp::asks_keys(dict_.get(), name);
-      if (asks_keys_ || interp::find_quietly(dict_.get(), name) != values_[index].get()) {
+      asks_keys_ = asks_keys_ || asks(name);
+      if (asks_keys_ || interp::find_string_key(dict_.get(), name) != values_[index].get()) {
         return false;
       }
     }
@@ -100,7 +104,8 @@ class Names {
   Ref names_;
   std::vector<Ref> values_;
   std::uint64_t version_ = 0;
-  bool asks_keys_ = false;  // a key's `__eq__` decides what one of them stands for
+  bool asks_keys_ = false;
+  bool only_strings_ = false;
 };
 
 struct NamesState : GuardState {
@@ -144,8 +149,7 @@ struct Dict : NamesState {
       "very "
       "objects), or are missing if they were.\n\nThe names may also be given as one tuple or list. Once one has "
       "changed, "
-      "the guard never holds again. A name that a key of the dict with an __eq__ of its own may stand for is none that "
-      "can be watched: the guard never holds. While the dict is not changed at all, asking costs one comparison.";
+      "the guard never holds again. While the dict is not changed at all, asking costs one comparison.";
   bool set(PyObject* args, PyObject* kwargs) {
     if (has_keywords(kName, kwargs)) {
       return false;
@@ -157,7 +161,7 @@ struct Dict : NamesState {
     }
     names = tuple_of_names(args, 1);
     if (names) {
-      watched.watch(dict, names);
+      watched.watch(dict, names, true);
     }
     return static_cast<bool>(names);
   }

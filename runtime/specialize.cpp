@@ -144,6 +144,10 @@ bool set_base_code(PyFunctionObject* function, const CodeRef& code) {
 }
 
 Specialized specialize(PyFunctionObject* function, PyObject* code, PyObject* guards) {
+  if (code == reinterpret_cast<PyObject*>(function)) {
+    PyErr_Format(PyExc_ValueError, "%U() cannot be a specialisation of itself", function->func_qualname);
+    throw PythonError();
+  }
   settle(function);
   const SpecializationRef made = make_specialization(function, code, guards);
   for (const Ref& guard : made->guards) {
@@ -157,6 +161,13 @@ Specialized specialize(PyFunctionObject* function, PyObject* code, PyObject* gua
   }
   if (PyCode_Check(made->code.get())) {  // the guards may have changed the function
     require_fit(base_code(function), reinterpret_cast<PyCodeObject*>(made->code.get()));
+  }
+  // As for an assignment to `__code__`, which this stands for.
+  if (PySys_Audit("object.__setattr__", "OsO", function, "__code__", made->code.get()) < 0) {
+    throw PythonError();
+  }
+  if (PyObject* installed = dispatcher_of(function)) {
+    require_undisturbed(installed);
   }
   interp::share_belongings({visit_belongings, clear_belongings});
   Ref dispatcher = Ref::create(dispatcher_of(function));
@@ -205,6 +216,9 @@ std::vector<std::uint64_t> uses_of_specialized(PyFunctionObject* function) {
 
 void remove_specialized(PyFunctionObject* function, Py_ssize_t index) {
   const Ref dispatcher = Ref::create(dispatcher_of(function));
+  if (dispatcher) {
+    require_undisturbed(dispatcher.get());
+  }
   const auto specializations =
       dispatcher ? dispatch_of(dispatcher.get()).specializations : std::vector<SpecializationRef>();
   const auto count = static_cast<Py_ssize_t>(specializations.size());

@@ -119,7 +119,8 @@ void* take(void* context, std::size_t size) {
   if (size >= kLeastKept) {
     const std::scoped_lock lock(own.mutex);
     Shelf& shelf = shelf_of(size);
-    for (auto found = shelf.kept.end(); found-- != shelf.kept.begin();) {
+    for (std::size_t place = shelf.kept.size(); place-- > 0;) {
+      const auto found = shelf.kept.begin() + static_cast<std::ptrdiff_t>(place);
       if (found->size == size) {
         void* memory = found->memory;
         if (size >= kLeastJoined) {

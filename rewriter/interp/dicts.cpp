@@ -82,6 +82,21 @@ PyObject* find_quietly(PyObject* dict, PyObject* name) {
   return value;
 }
 
+PyObject* find_string_key(PyObject* dict, PyObject* name) {
+  if (!asks_keys(dict, name)) {
+    return find_quietly(dict, name);
+  }
+  Py_ssize_t position = 0;
+  PyObject* key = nullptr;
+  PyObject* value = nullptr;
+  while (PyDict_Next(dict, &position, &key, &value) != 0) {
+    if (key == name || (PyUnicode_CheckExact(key) && PyUnicode_Compare(key, name) == 0)) {
+      return value;
+    }
+  }
+  return nullptr;
+}
+
 bool has_only_names(PyObject* dict) {
   return reinterpret_cast<PyDictObject*>(dict)->ma_keys->dk_kind != DICT_KEYS_GENERAL;
 }

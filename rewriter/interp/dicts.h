@@ -32,6 +32,9 @@ PyObject* find_name(PyObject* dict, PyObject* name, DictHint* hint);
 // the program's: where that would ask keys, there is no value. Borrowed.
 PyObject* find_quietly(PyObject* dict, PyObject* name);
 
+// The same among the keys that are exact strs, whatever other keys there are.
+PyObject* find_string_key(PyObject* dict, PyObject* name);
+
 // Whether all keys of an exact dict are exact strs: then one is looked up without code of anybody's.
 bool has_only_names(PyObject* dict);
 

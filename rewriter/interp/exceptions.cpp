@@ -15,12 +15,19 @@ void set_handled(PyThreadState* thread, Ref exception) {
 }
 
 void add_traceback(PyThreadState* thread, Frame* frame) {
+  PyObject* type = nullptr;
+  PyObject* value = nullptr;
+  PyObject* traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
   Frame* current = current_frame(thread);
   set_current_frame(thread, frame);
   const Ref object = Ref::steal(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(thread)));
   set_current_frame(thread, current);
+  PyErr_Restore(type, value, traceback);
   if (object) {
     PyTraceBack_Here(reinterpret_cast<PyFrameObject*>(object.get()));
+  } else {
+    PyErr_NoMemory();  // as the interpreter does it
   }
 }
 

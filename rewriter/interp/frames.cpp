@@ -83,13 +83,15 @@ void hand_over(PyThreadState* thread, PyFrameObject* object, Frame* frame) {
   }
   copy->previous = nullptr;
   if (previous != nullptr) {
+    PyObject* type = nullptr;
+    PyObject* value = nullptr;
+    PyObject* traceback = nullptr;
+    PyErr_Fetch(&type, &value, &traceback);  // where there is no memory for it, no exception is left
     Frame* current = current_frame(thread);
     set_current_frame(thread, previous);
     object->f_back = PyThreadState_GetFrame(thread);  // makes the caller's frame object if there is none
     set_current_frame(thread, current);
-    if (object->f_back == nullptr) {
-      PyErr_Clear();
-    }
+    PyErr_Restore(type, value, traceback);
   }
   if (PyObject_GC_IsTracked(reinterpret_cast<PyObject*>(object)) == 0) {
     PyObject_GC_Track(object);

@@ -16,4 +16,19 @@ Ref uncommon_int(long value) {
   return Ref::steal(reinterpret_cast<PyObject*>(made));
 }
 
+PyObject* make_wide_int() {
+  constexpr Py_ssize_t kDigits = 3;
+  return reinterpret_cast<PyObject*>(_PyLong_New(kDigits));
+}
+
+void set_wide_int(PyObject* object, std::int64_t number) {
+  auto* made = reinterpret_cast<PyLongObject*>(object);
+  auto rest = number < 0 ? 0 - static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number);
+  Py_ssize_t count = 0;
+  for (; rest != 0; rest >>= PyLong_SHIFT) {
+    made->ob_digit[count++] = static_cast<digit>(rest & PyLong_MASK);
+  }
+  Py_SET_SIZE(made, number < 0 ? -count : count);
+}
+
 }  // namespace tagalong::interp

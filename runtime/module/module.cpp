@@ -1,12 +1,14 @@
 // tagalong._core: everything that C++ gives to the Python package.
 #include <boost/python.hpp>
 
+#include "replay/emergency.h"
 #include "rewriter/interp/ref.h"
 #include "runtime/module/exports.h"
 
 namespace {
 
 void fill_module() {
+  tagalong::replay::prepare_emergencies();
   tagalong::export_rewriter();
   tagalong::export_arrays();
   tagalong::export_engine();

@@ -56,18 +56,43 @@ py::object disassemble(const py::object& code) {
   return py::object(py::handle<>(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), nullptr)));
 }
 
+// What Python has not been able to make of a text (an int of too many digits, a code object of too many arguments) is a
+// RewriteError, too. No memory, and what is not about the text, stays what it is.
+[[noreturn]] void refuse_as_python_did() {
+  if (PyErr_ExceptionMatches(PyExc_ValueError) == 0 && PyErr_ExceptionMatches(PyExc_OverflowError) == 0 &&
+      PyErr_ExceptionMatches(PyExc_SyntaxError) == 0) {
+    throw PythonError();
+  }
+  PyObject* type = nullptr;
+  PyObject* value = nullptr;
+  PyObject* traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  const Ref type_ref = Ref::steal(type);
+  const Ref value_ref = Ref::steal(value);
+  const Ref traceback_ref = Ref::steal(traceback);
+  const Ref text = Ref::steal(PyObject_Str(value));
+  const char* bytes = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+  PyErr_Clear();
+  rewriter::refuse("{}", bytes == nullptr ? "the text is no code" : bytes);
+}
+
 py::object assemble(const py::object& text, const py::object& objects) {
   if (PyUnicode_Check(text.ptr()) == 0) {
     PyErr_Format(PyExc_TypeError, "the text must be a str, not %.200s", Py_TYPE(text.ptr())->tp_name);
     throw PythonError();
   }
-  Py_ssize_t size = 0;
-  const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
-  if (bytes == nullptr) {
-    throw PythonError();
+  try {
+    Py_ssize_t size = 0;
+    const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+    if (bytes == nullptr) {
+      throw PythonError();
+    }
+    return object_from(
+        rewriter::assemble({bytes, static_cast<std::size_t>(size)}, objects.is_none() ? nullptr : objects.ptr()));
+  } catch (const PythonError&) {
+    refuse_as_python_did();
   }
-  return object_from(
-      rewriter::assemble({bytes, static_cast<std::size_t>(size)}, objects.is_none() ? nullptr : objects.ptr()));
 }
 
 // `where` is None for "all", or a sequence of instruction indices.

@@ -1,4 +1,4 @@
-"""Which object a number in a list is: one that takes the place of another is new; one that is held never changes."""
+"""Which object a number in a list is: what takes its place is another one, and one that is held stays as it is."""
 
 from __future__ import annotations
 

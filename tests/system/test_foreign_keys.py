@@ -213,39 +213,44 @@ class Fickle(str):
         raise AssertionError("guards run no code of the program's")
 
 
-@pytest.mark.parametrize(
-    "guard", [lambda d: guards.Dict(d, "x"), lambda d: guards.Attribute(module_of(d), "x")]
-)
+def made_with(source: str, names: dict[Any, Any]) -> Any:
+    exec(source, names)
+    return names["f"]
+
+
+SOURCES = "def f(): return 'original'\ndef fast(): return 'fast'\n"
+GUARDS: list[Callable[[Any], guards.Guard]] = [
+    lambda names: guards.Globals("x"),
+    lambda names: guards.Builtins("len"),
+    lambda names: guards.Attribute(names["module"], "x"),
+]
+
+
+@pytest.mark.parametrize("guard", GUARDS)
 def test_a_guard_never_holds_for_such_a_name(guard: Callable[[Any], guards.Guard]) -> None:
-    def f() -> str:
-        return "original"
-
-    plain = {"x": 1}
-    assert tagalong.specialize(f, lambda: "fast", [guard(plain)]) == 0
+    names: dict[Any, Any] = {"x": 1, "module": types.ModuleType("m")}
+    vars(names["module"])["x"] = 2
+    f = made_with(SOURCES, names)
+    tagalong.specialize(f, names["fast"], [guard(names)])
     assert f() == "fast"
-    tagalong.remove_specialized(f)
-    assert tagalong.specialize(f, lambda: "fast", [guard({Fickle("x"): 1})]) == 1
+    scopes = (names, vars(names["module"]))
+    for scope in scopes:
+        scope[Fickle("z")] = 2
+    assert f() == "fast"
+    for scope in scopes:
+        del scope["x"]
+        scope[Fickle("len")] = 2
+        scope[Fickle("x")] = 2
+    assert f() == "original"
+    assert tagalong.specialize(f, names["fast"], [guard(names)]) == 1
     assert f() == "original"
 
 
-def module_of(names: dict[Any, Any]) -> types.ModuleType:
-    module = types.ModuleType("m")
-    for name, value in names.items():
-        vars(module)[name] = value
-    return module
-
-
-def test_a_guard_notices_when_such_a_key_comes() -> None:
-    def f() -> str:
-        return "original"
-
-    names: dict[Any, Any] = {"y": 1}
-    tagalong.specialize(f, lambda: "fast", [guards.Dict(names, "x")])
+def test_a_guard_on_a_dict_is_about_its_strings() -> None:
+    names: dict[Any, Any] = {Fickle("x"): 1}
+    f = made_with(SOURCES, {})
+    tagalong.specialize(f, f.__globals__["fast"], [guards.Dict(names, "x")])
     assert f() == "fast"
-    names[Fickle("z")] = 2
-    assert f() == "fast"
-    names[Fickle("x")] = 2
-    assert f() == "original"
 
 
 def test_an_attribute_whose_shared_key_is_not_interned() -> None:

@@ -117,7 +117,7 @@ def test_guards_see_arguments_as_they_are_bound() -> None:
         return "slow"
 
     f, guard = new(function), Says(0)
-    tagalong.specialize(f, f, [guard])
+    tagalong.specialize(f, function, [guard])
     f(1), f(b=1, a=2), f(1, 2, 3, key=4, z=5)
     assert guard.asked == [
         ((1, 2), {"key": 3}),
