@@ -150,10 +150,8 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
       break;
   }
   run_.gain -= step.forgone;
-  if (answer != Answer::kRaised && step.snapshot != kNoSnapshot) {
-    if (goes_on(step)) {
-      return Outcome::kStitched;
-    }
+  if (answer != Answer::kRaised && step.snapshot != kNoSnapshot && goes_on(step)) {
+    return Outcome::kStitched;
   }
   if (const Attached* place = executor_.place_of(step)) {
     run_.place = place;
