@@ -61,6 +61,9 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
   } catch (const std::exception&) {
     session->stop(Stop::k_internal);
   }
+  if (PyErr_Occurred() != nullptr) [[unlikely]] {
+    PyErr_Clear();  // there was no memory for something that the recorder has done without
+  }
   if (returns) {
     give_up_returned(frame);
   }
