@@ -182,7 +182,7 @@ class Interpreter {
   Answer store_cell(const Step& step, PyObject* content);
   static Answer check(int status) { return status < 0 ? Answer::kRaised : Answer::kNext; }
 
-  interp::Frame* push(PyFunctionObject* function, const CodeShape& shape);
+  [[nodiscard]] interp::Frame* push(PyFunctionObject* function, const CodeShape& shape) const;
   // False: there is no memory for a frame, or for a number that one shows (which there is where the run leaves).
   bool materialise(const LoweredSnapshot& snapshot, bool with_locals, bool leaves = false);
   void show_place(SnapshotId id);

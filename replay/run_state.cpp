@@ -16,7 +16,7 @@
 namespace tagalong::replay {
 
 // A frame of an inlined call. Null with an exception set.
-interp::Frame* Interpreter::push(PyFunctionObject* function, const CodeShape& shape) {
+interp::Frame* Interpreter::push(PyFunctionObject* function, const CodeShape& shape) const {
   try {
     return interp::push_frame(run_.thread, function, interp::code_to_run(shape.code.get()).get());
   } catch (const PythonError&) {

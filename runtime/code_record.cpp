@@ -215,11 +215,11 @@ std::size_t CodeRecord::executor_count() const {
 namespace {
 
 // What the recorded call has taken, without what recording takes.
-Nanoseconds written_time_of(const recorder::Recorded& recorded) {
+Nanoseconds written_time_of(double seconds, std::size_t nodes) {
   constexpr double kSecond = 1e9;
   constexpr double kRecording = 150e3;
   constexpr double kNode = 2e3;
-  const double own = recorded.seconds * kSecond - kRecording - kNode * static_cast<double>(recorded.graph.nodes.size());
+  const double own = seconds * kSecond - kRecording - kNode * static_cast<double>(nodes);
   return static_cast<Nanoseconds>(std::max(own, 0.0));
 }
 
@@ -254,6 +254,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
     ++entry.short_lived;
     return;
   }
+  const std::size_t recorded_nodes = recorded.graph.nodes.size();
   replay::optimise(recorded.graph);
   for (const auto& known : entry.executors) {
     if (replay::same_graph(known->graph(), recorded.graph)) {
@@ -295,7 +296,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   executor->arrivals = arrivals_of(entry, *executor);
   weigh_anew(*executor);
   if (entry.place.place == DecodedCode::Place::kCall) {
-    entry.written_guess = written_time_of(recorded);
+    entry.written_guess = written_time_of(recorded.seconds, recorded_nodes);
   }
   measure_anew(entry);
   if (is_measured()) {
@@ -576,10 +577,8 @@ void CodeRecord::rest(std::size_t entry, interp::Frame* frame) {
     return;
   }
   auto* code = reinterpret_cast<PyCodeObject*>(object);
-  if (!std::exchange(has_rested_, true)) {
-    if (is_logged(Topic::kCache)) {
-      log(Topic::kCache, fmt::format("{}: as written, since replaying was measured to be slower", name()));
-    }
+  if (!std::exchange(has_rested_, true) && is_logged(Topic::kCache)) {
+    log(Topic::kCache, fmt::format("{}: as written, since replaying was measured to be slower", name()));
   }
   if (entry != 0) {
     entries[entry].arrivals->left = 0;  // who comes there from other graphs leaves

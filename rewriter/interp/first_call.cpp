@@ -78,9 +78,11 @@ int traceable(const Stub& stub) { return stub.start + (_Py_OPCODE(stub.compiled[
 void put_in(PyCodeObject* code, Stub& stub) {
   stub.is_out = false;
   const auto first = static_cast<int>(PyTuple_GET_SIZE(code->co_consts)) - kConstants;
-  const std::array<_Py_CODEUNIT, kStub> units = {
-      _Py_MAKECODEUNIT(LOAD_CONST, first), _Py_MAKECODEUNIT(POP_JUMP_BACKWARD_IF_FALSE, kAsking),
-      _Py_MAKECODEUNIT(PUSH_NULL, 0), _Py_MAKECODEUNIT(LOAD_CONST, first + 1), _Py_MAKECODEUNIT(CALL, 0)};
+  const auto unit = [](int opcode, int argument) {
+    return static_cast<_Py_CODEUNIT>(_Py_MAKECODEUNIT(opcode, argument));
+  };
+  const std::array<_Py_CODEUNIT, kStub> units = {unit(LOAD_CONST, first), unit(POP_JUMP_BACKWARD_IF_FALSE, kAsking),
+                                                 unit(PUSH_NULL, 0), unit(LOAD_CONST, first + 1), unit(CALL, 0)};
   std::copy_n(units.begin(), stub.length, units_of(code) + stub.start);
   code->co_stacksize += kStubStack;
   code->_co_firsttraceable = kIncomplete;

@@ -93,7 +93,7 @@ bool replace(void* function, void* replacement) {
     return false;
   }
   std::memcpy(function, kJump.data(), kJump.size());
-  std::memcpy(static_cast<char*>(function) + kJump.size(), &replacement, sizeof(replacement));
+  std::memcpy(static_cast<char*>(function) + kJump.size(), static_cast<const void*>(&replacement), sizeof(replacement));
   return mprotect(pages, size, PROT_READ | PROT_EXEC) == 0;
 }
 #endif

@@ -68,10 +68,10 @@ py::object disassemble(const py::object& code) {
   PyObject* traceback = nullptr;
   PyErr_Fetch(&type, &value, &traceback);
   PyErr_NormalizeException(&type, &value, &traceback);
-  const Ref type_ref = Ref::steal(type);
-  const Ref value_ref = Ref::steal(value);
-  const Ref traceback_ref = Ref::steal(traceback);
-  const Ref text = Ref::steal(PyObject_Str(value));
+  const Ref raised = Ref::steal(value);
+  Py_XDECREF(type);
+  Py_XDECREF(traceback);
+  const Ref text = Ref::steal(PyObject_Str(raised.get()));
   const char* bytes = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
   PyErr_Clear();
   rewriter::refuse("{}", bytes == nullptr ? "the text is no code" : bytes);
