@@ -57,7 +57,9 @@ while time.perf_counter() - before < 0.6:
     function(rounds)
 hits = tagalong.stats(function).hits
 faulthandler.dump_traceback_later(0.3)
-function(rounds)
+before = time.perf_counter()
+while time.perf_counter() - before < 0.6:
+    function(rounds)
 faulthandler.cancel_dump_traceback_later()
 print(tagalong.stats(function).hits - hits)
 """
