@@ -164,6 +164,8 @@ def add_up(file: Path) -> collections.Counter[str]:
                 counts.update({f"stop:{reason}": times for reason, times in number.items()})
             elif name == "limits":
                 counts.update({f"limit:{limit}": times for limit, times in number.items()})
+            elif name == "left_out":
+                counts.update({f"left out:{reason}": times for reason, times in number.items()})
             elif name not in ("process", "arguments"):
                 counts[name] += number
         counts["processes"] += 1
