@@ -55,7 +55,7 @@ PyObject* Interpreter::box(std::int32_t place) {
 }
 
 // The same where a frame shows it: that must not fail. Where there is neither memory nor any reserve, the frame shows
-// None, and whoever leaves raises the MemoryError. One that is under way takes the place of an exception that was.
+// None, and a run that leaves raises the MemoryError. One that is under way takes the place of an exception that was.
 void Interpreter::box_for_frame(std::int32_t place) {
   const bool is_raising = registers_[place] == nullptr && PyErr_Occurred() != nullptr;
   if (box(place) != nullptr) {

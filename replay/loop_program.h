@@ -112,8 +112,8 @@ enum class LoopCode : std::uint8_t {
   kGuardNull,    // `left` is null, or not if `flag`
   kRebind,       // that is object `right` from now on
   // Between the traces of an executor that has grown:
-  // Nobody waits or watches; `result`: what going through the next trace is worth; `left`: that trace; `right`: the
-  // snapshot of the loop that is entered, to be shown as the place where the run is, or -1.
+  // No thread waits, no tool watches; `result`: what going through the next trace is worth; `left`: that trace;
+  // `right`: the snapshot of the loop that is entered, to be shown as the place where the run is, or -1.
   kCross,
   kCheckQuiet,    // whether the guard's retreat may be taken
   kGiveUpRest,    // what no frame has any more where the step leaves

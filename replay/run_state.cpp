@@ -114,8 +114,8 @@ int Interpreter::recursion_levels(int level) const {
   }
 }
 
-// Whoever looks from outside, such as a sampler, finds the frame that the run has begun in near the place where the run
-// is. Where code of the program's may look, the frames are made real.
+// A tool that looks from outside, such as a sampler, finds the frame that the run has begun in near the place where the
+// run is. Where code of the program's may look, the frames are made real.
 void Interpreter::show_place(SnapshotId id) {
   if (id != kNoSnapshot && run_.depth > 0) {
     interp::set_location(run_.frames[0], unit_of(outermost(id)));

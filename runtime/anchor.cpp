@@ -328,7 +328,7 @@ PyObject* anchor_next(PyObject* self) {
     }
     record.wakes();
     if (entry == 0) {
-      // The stub has no line: whoever looks from outside, such as a sampler, finds the frame at its beginning.
+      // The stub has no line: a tool that looks from outside, such as a sampler, finds the frame at its beginning.
       interp::set_location(frame, record.units[static_cast<std::size_t>(record.decoded().first - 1)]);
     }
     Ref result;

@@ -53,8 +53,8 @@ CodeRecord* record_to_compare(PyThreadState* thread, Frame* frame, int throw_fla
   return is_its && is_due(++record->calls_seen) && record->executor_count() != 0 ? record : nullptr;
 }
 
-// What the frame starts with, to be looked at when it has run. What nobody else has may die while it runs, as it would
-// without us.
+// What the frame starts with, to be looked at when it has run. What has no other owner may die while it runs, as it
+// would without us.
 Ref inputs_of(Frame* frame) {
   const PyCodeObject* code = interp::code_of(frame);
   const int varargs = (code->co_flags & CO_VARARGS) != 0 ? 1 : 0;
@@ -79,7 +79,7 @@ struct Ended {
   bool has_yielded = false;
 
   Ended(PyThreadState* thread, Frame* frame) {
-    const bool is_of_generator = interp::is_of_generator(frame);  // whoever resumes it has it
+    const bool is_of_generator = interp::is_of_generator(frame);  // its consumer has it
     result = Ref::steal(interp::pass_to_handler(thread, frame, 0));
     if (result) {
       has_yielded = is_of_generator && interp::has_yielded(frame);

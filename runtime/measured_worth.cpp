@@ -201,7 +201,7 @@ void MeasuredWorth::cancel() {
   pairs_ = 0;
   measuring_budget().spent(lost_);
   lost_ = 0;
-  asks_ = unit_ == Unit::kCall ? kFirstAsks : 1;  // after a round the next one may be asked for by nobody
+  asks_ = unit_ == Unit::kCall ? kFirstAsks : 1;  // after a round the next one may never be asked for
 }
 
 bool MeasuredWorth::is_due() const { return block_ != Block::kNone || clock_now() >= due_; }

@@ -77,8 +77,8 @@ bool set_original_constants(PyCodeObject* code, PyObject* constants);
 // count them.
 Py_ssize_t added_size(PyCodeObject* code);
 
-// A number that is kept with the code object for whoever watches what is executed; 0 at first. Setting it does nothing
-// where there is no memory.
+// A number that is kept with the code object for the hook that sees what is executed; 0 at first. Setting it does
+// nothing where there is no memory.
 int execution_mark(PyCodeObject* code);
 void set_execution_mark(PyCodeObject* code, int mark);
 

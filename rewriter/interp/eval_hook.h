@@ -13,7 +13,7 @@ void set_frame_handler(FrameHandler handler);
 // One that sees each frame before that, and passes on what is not its own; null: nobody.
 void set_first_handler(FrameHandler handler);
 PyObject* pass_on(PyThreadState* thread, Frame* frame, int throw_flag);
-// One between the two, which passes on what is not its own to the handler; null: nobody.
+// One between the two, which passes on what is not its own to the handler; null: there is none.
 void set_observer(FrameHandler handler);
 PyObject* pass_to_handler(PyThreadState* thread, Frame* frame, int throw_flag);
 PyObject* evaluate(PyThreadState* thread, Frame* frame, int throw_flag);

@@ -31,7 +31,7 @@ constexpr int kConstants = 2;
 constexpr int kMostConstants = 256;  // what an instruction without EXTENDED_ARG can name
 constexpr int kMostStack = 1 << 20;
 constexpr int kMostInt16 = std::numeric_limits<std::int16_t>::max();
-constexpr int kIncomplete = std::numeric_limits<int>::max();  // no instruction is traceable, so nobody sees the frame
+constexpr int kIncomplete = std::numeric_limits<int>::max();  // no instruction is traceable: the frame is not shown
 
 // The last constant but one of armed code. Behind it lies the landing function.
 struct Stub {

@@ -1,6 +1,6 @@
 // Evaluation functions of others (PEP 523: torch.compile, debuggers). A function that is installed while functions have
-// derived code is to be given frames of the code that the compiler made. CPython tells nobody of an installation, so
-// the two functions that set and get the evaluation function are replaced in place; frames then pass through one of
+// derived code is to be given frames of the code that the compiler made. CPython has no callback for an installation,
+// so the two functions that set and get the evaluation function are replaced in place; frames then pass through one of
 // ours on their way.
 #pragma once
 

@@ -28,7 +28,7 @@ int assign(PyObject* mark, PyObject* key, PyObject* value) {
   return PyDict_Type.tp_as_mapping->mp_ass_subscript(mark, key, value);
 }
 
-// Nobody sees this type, so it is not made ready: it would be among dict's subclasses.
+// This type is never shown, so it is not made ready: it would be among dict's subclasses.
 void make_type() {
   frame_end_type = PyDict_Type;
   mapping = *PyDict_Type.tp_as_mapping;
