@@ -690,6 +690,12 @@ void CodeRecord::add_maker(const CodeRef& code, std::size_t used, std::size_t sp
   exchange_in_makers();
 }
 
+bool CodeRecord::has_maker(const PyCodeObject* code) const {
+  return std::ranges::any_of(makers_, [code](const Maker& maker) {
+    return PyWeakref_GET_OBJECT(maker.code.get()) == reinterpret_cast<const PyObject*>(code);
+  });
+}
+
 bool CodeRecord::lets_go_of(interp::Frame* frame, std::size_t entry) {
   constexpr int kMost = 64;
   // Who holds the frame may have a traceback, which names an instruction of its present code.

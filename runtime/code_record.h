@@ -112,6 +112,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   // Code that makes functions of this one: the constant that it makes them of, and the one that takes its place while
   // this one is retired.
   void add_maker(const CodeRef& code, std::size_t used, std::size_t spare);
+  [[nodiscard]] bool has_maker(const PyCodeObject* code) const;
   // Whether it is measured if replaying pays.
   [[nodiscard]] bool is_measured() const;
   void cannot_be_measured() { can_be_measured_ = false; }

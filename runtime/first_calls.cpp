@@ -72,6 +72,10 @@ int place_behind(PyCodeObject* maker, int used) {
 }
 
 void exchange(PyCodeObject* maker, int spare, PyCodeObject* original, const CodeRef& replay) {
+  CodeRecord& record = *record_of(anchor_of(original));
+  if (record.has_maker(maker)) {
+    return;
+  }
   const bool is_derived = interp::original_of(maker) != maker;
   const auto count = static_cast<int>(PyTuple_GET_SIZE(maker->co_consts));
   int used = 0;
@@ -86,16 +90,21 @@ void exchange(PyCodeObject* maker, int spare, PyCodeObject* original, const Code
     spare = place_behind(maker, used);
   }
   interp::replace_constant(maker, spare, Ref::create(reinterpret_cast<PyObject*>(replay.get())));
-  record_of(anchor_of(original))
-      ->add_maker(CodeRef::create(maker), static_cast<std::size_t>(used), static_cast<std::size_t>(spare));
+  record.add_maker(CodeRef::create(maker), static_cast<std::size_t>(used), static_cast<std::size_t>(spare));
 }
 
-// Functions that are made from now on have replay code from the start, and it lives as long as what makes them.
+// Functions that are made from now on have replay code from the start, and it lives as long as what makes them: that is
+// replay code, or, where it was retired, the original.
 void exchange_in_maker(PyCodeObject* original, const CodeRef& replay) {
   const MadeIn made_in = interp::made_in(original);
   PyCodeObject* maker = maker_of(made_in);
-  if (maker != nullptr) {
-    exchange(maker, made_in.spare, original, replay);
+  if (maker == nullptr) {
+    return;
+  }
+  exchange(maker, made_in.spare, original, replay);
+  PyCodeObject* as_written = interp::original_of(maker);
+  if (as_written != maker) {
+    exchange(as_written, -1, original, replay);
   }
 }
 

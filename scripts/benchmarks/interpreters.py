@@ -37,6 +37,7 @@ LEAST_MEAN = 2.0
 def load(path: Path, traced: bool) -> types.ModuleType:
     """The program as a module of its own."""
     module = types.ModuleType(path.stem)
+    sys.modules[path.stem] = module  # dataclasses look for it there
     code = compile(path.read_text(), str(path), "exec")
     exec(_core.wrap_module_code(code) if traced else code, module.__dict__)
     return module

@@ -211,3 +211,43 @@ print(many(1.0), many(1.0), many(1.0), _core.is_traced(many), tagalong.stats(man
     done = run_python("large.py", TAGALONG="1")
     expected = 1.0 + sum(number + 0.5 for number in range(300))
     assert done.stdout.split() == [*[str(expected)] * 3, "True", "2"], done.stderr
+
+
+def test_what_makes_functions_makes_them_with_replay_code_once(run_python: RunPython, tmp_path: Path) -> None:
+    """Also where several were made before the first call, and where what makes them was retired."""
+    program = """
+import tagalong
+from tagalong import _core
+
+def make(number):
+    def inner(x):
+        return x, number
+    return inner
+
+def is_original(function):
+    return _core.installed_code(function) is function.__code__
+
+early = [make(number) for number in range(3)]
+print([function(5) for function in early], [is_original(function) for function in early])
+_core.retire(make)
+make(0)
+print(make(3)(5), is_original(make), is_original(make(4)))
+_core.retire(early[0])
+for function in early:
+    print(function(6), is_original(function))
+print(is_original(make(5)), make(6)(7))
+tagalong.trace(early[0])
+print(is_original(make(7)), make(8)(9))
+"""
+    (tmp_path / "made.py").write_text(program)
+    done = run_python("made.py", TAGALONG="1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "[(5, 0), (5, 1), (5, 2)] [False, False, False]",
+        "(5, 3) True False",
+        "(6, 0) True",
+        "(6, 1) True",
+        "(6, 2) True",
+        "True (7, 6)",
+        "False (9, 8)",
+    ]
