@@ -73,12 +73,20 @@ int place_behind(PyCodeObject* maker, int used) {
 
 void exchange(PyCodeObject* maker, int spare, PyCodeObject* original, const CodeRef& replay) {
   const bool is_derived = interp::original_of(maker) != maker;
-  const auto count = static_cast<int>(PyTuple_GET_SIZE(maker->co_consts));
+  if (interp::is_armed(maker) || is_derived != (spare >= 0)) {
+    return;
+  }
+  PyObject* constants = is_derived ? maker->co_consts : interp::original_constants(maker);
+  if (constants == nullptr) {
+    throw PythonError();
+  }
+  // Where it has been exchanged, it lies behind those that its instructions name.
+  const int count = is_derived ? spare : static_cast<int>(PyTuple_GET_SIZE(constants));
   int used = 0;
   while (used < count && PyTuple_GET_ITEM(maker->co_consts, used) != reinterpret_cast<PyObject*>(original)) {
     ++used;
   }
-  if (used == count || interp::is_armed(maker) || is_derived != (spare >= 0)) {
+  if (used == count) {
     return;
   }
   if (!is_derived) {
