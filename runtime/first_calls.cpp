@@ -12,6 +12,7 @@
 #include "rewriter/interp/functions.h"
 #include "rewriter/interp/requests.h"
 #include "rewriter/interp/stacks.h"
+#include "rewriter/interp/watch.h"
 #include "runtime/anchor.h"
 #include "runtime/options.h"
 #include "runtime/replay_code.h"
@@ -49,14 +50,14 @@ void make_room(PyCodeObject* maker) {
       }
     }
   }
-  const Ref longer = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(constants.size())));
+  Ref longer = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(constants.size())));
   if (!longer) {
     throw PythonError();
   }
   for (std::size_t index = 0; index < constants.size(); ++index) {
     PyTuple_SET_ITEM(longer.get(), static_cast<Py_ssize_t>(index), Py_NewRef(constants[index]));
   }
-  if (!interp::exchange_constants(maker, longer.get())) {
+  if (!interp::exchange_constants(maker, std::move(longer))) {
     throw PythonError();
   }
 }
@@ -179,7 +180,7 @@ void arm_nested(PyCodeObject* code, int depth) {
     if (recorder::is_namespace(inner)) {  // bodies of classes run once
       continue;
     }
-    maker = maker ? maker : Ref::steal(PyWeakref_NewRef(reinterpret_cast<PyObject*>(code), nullptr));
+    maker = maker ? maker : interp::weak_reference(reinterpret_cast<PyObject*>(code));
     if (!maker) {
       throw PythonError();
     }
