@@ -4,6 +4,7 @@
 #include "recorder/session.h"
 #include "replay/operations.h"
 #include "rewriter/interp/dicts.h"
+#include "rewriter/interp/errors.h"
 
 namespace tagalong::recorder {
 
@@ -46,9 +47,13 @@ struct Session::CallTarget {
 };
 
 // The attribute of a type along its MRO, borrowed; looking it up gives the type a version tag if it can have one.
+// Without memory for the name nothing is known of the attribute: throws PythonError.
 inline PyObject* look_up(PyTypeObject* type, const char* name) {
   const Ref text = Ref::steal(PyUnicode_InternFromString(name));
-  return text ? _PyType_Lookup(type, text.get()) : nullptr;
+  if (!text) {
+    throw PythonError();
+  }
+  return _PyType_Lookup(type, text.get());
 }
 
 inline bool has_version(PyTypeObject* type) { return interp::type_version(type) != 0; }

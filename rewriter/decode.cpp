@@ -21,8 +21,8 @@ Bytes bytes_of(PyObject* object, const char* what) {
           static_cast<std::size_t>(PyBytes_GET_SIZE(object))};
 }
 
-template <class Reference>
-std::vector<Reference> items_of(PyObject* tuple, const char* what) {
+template <class Reference, class Reading>
+std::vector<Reference> items_of(PyObject* tuple, const char* what, Reading read) {
   if (tuple == nullptr || PyTuple_Check(tuple) == 0) {
     refuse("{} is not a tuple", what);
   }
@@ -30,9 +30,15 @@ std::vector<Reference> items_of(PyObject* tuple, const char* what) {
   std::vector<Reference> items;
   items.reserve(static_cast<std::size_t>(size));
   for (Py_ssize_t i = 0; i < size; ++i) {
-    items.push_back(Ref::create(PyTuple_GET_ITEM(tuple, i)));
+    items.push_back(read(PyTuple_GET_ITEM(tuple, i)));
   }
   return items;
+}
+
+// The origin keeps its constants alive, except for code objects: others are put in their places.
+interp::KeptRef constant_of_origin(PyObject* object) {
+  const bool is_kept = object != nullptr && !PyCode_Check(object);
+  return is_kept ? interp::KeptRef::uncounted(object) : interp::KeptRef(Ref::create(object));
 }
 
 std::uint8_t low(std::uint16_t unit) { return _Py_OPCODE(unit); }
@@ -59,9 +65,9 @@ class Decoder {
     if (assembly_.stack_size < 0 || assembly_.stack_size > interp::stack_size_limit(code_)) {
       refuse("the stack size {} is out of range", assembly_.stack_size);
     }
-    assembly_.constants = items_of<interp::KeptRef>(code_->co_consts, "co_consts");
+    assembly_.constants = items_of<interp::KeptRef>(code_->co_consts, "co_consts", constant_of_origin);
     assembly_.constants.resize(static_cast<std::size_t>(interp::compiled_constant_count(code_)));
-    assembly_.names = items_of<Ref>(code_->co_names, "co_names");
+    assembly_.names = items_of<Ref>(code_->co_names, "co_names", Ref::create);
     assembly_.instructions.reserve(units_.size());
     read_instructions();
     index_of_unit_[units_.size()] = assembly_.size();

@@ -18,6 +18,7 @@
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/first_call.h"
 #include "rewriter/interp/text.h"
+#include "rewriter/interp/watch.h"
 #include "runtime/anchor.h"
 #include "runtime/options.h"
 #include "runtime/retired_functions.h"
@@ -682,7 +683,7 @@ void CodeRecord::put_back(interp::Frame* frame) {
 }
 
 void CodeRecord::add_maker(const CodeRef& code, std::size_t used, std::size_t spare) {
-  Ref weak = Ref::steal(PyWeakref_NewRef(reinterpret_cast<PyObject*>(code.get()), nullptr));
+  Ref weak = interp::weak_reference(reinterpret_cast<PyObject*>(code.get()));
   if (!weak) {
     throw PythonError();
   }

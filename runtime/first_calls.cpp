@@ -12,6 +12,7 @@
 #include "rewriter/interp/functions.h"
 #include "rewriter/interp/requests.h"
 #include "rewriter/interp/stacks.h"
+#include "rewriter/interp/watch.h"
 #include "runtime/anchor.h"
 #include "runtime/options.h"
 #include "runtime/replay_code.h"
@@ -49,14 +50,14 @@ void make_room(PyCodeObject* maker) {
       }
     }
   }
-  const Ref longer = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(constants.size())));
+  Ref longer = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(constants.size())));
   if (!longer) {
     throw PythonError();
   }
   for (std::size_t index = 0; index < constants.size(); ++index) {
     PyTuple_SET_ITEM(longer.get(), static_cast<Py_ssize_t>(index), Py_NewRef(constants[index]));
   }
-  if (!interp::exchange_constants(maker, longer.get())) {
+  if (!interp::exchange_constants(maker, std::move(longer))) {
     throw PythonError();
   }
 }
@@ -77,12 +78,20 @@ void exchange(PyCodeObject* maker, int spare, PyCodeObject* original, const Code
     return;
   }
   const bool is_derived = interp::original_of(maker) != maker;
-  const auto count = static_cast<int>(PyTuple_GET_SIZE(maker->co_consts));
+  if (interp::is_armed(maker) || is_derived != (spare >= 0)) {
+    return;
+  }
+  PyObject* constants = is_derived ? maker->co_consts : interp::original_constants(maker);
+  if (constants == nullptr) {
+    throw PythonError();
+  }
+  // Where it has been exchanged, it lies behind those that its instructions name.
+  const int count = is_derived ? spare : static_cast<int>(PyTuple_GET_SIZE(constants));
   int used = 0;
   while (used < count && PyTuple_GET_ITEM(maker->co_consts, used) != reinterpret_cast<PyObject*>(original)) {
     ++used;
   }
-  if (used == count || interp::is_armed(maker) || is_derived != (spare >= 0)) {
+  if (used == count) {
     return;
   }
   if (!is_derived) {
@@ -180,7 +189,7 @@ void arm_nested(PyCodeObject* code, int depth) {
     if (recorder::is_namespace(inner)) {  // bodies of classes run once
       continue;
     }
-    maker = maker ? maker : Ref::steal(PyWeakref_NewRef(reinterpret_cast<PyObject*>(code), nullptr));
+    maker = maker ? maker : interp::weak_reference(reinterpret_cast<PyObject*>(code));
     if (!maker) {
       throw PythonError();
     }

@@ -7,6 +7,7 @@
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/first_call.h"
+#include "rewriter/interp/watch.h"
 #include "rewriter/unit_map.h"
 #include "runtime/anchor.h"
 #include "runtime/first_calls.h"
@@ -129,7 +130,7 @@ void note_armed(const CodeRef& made, const std::vector<std::pair<std::size_t, st
   if (armed.empty()) {
     return;
   }
-  const Ref maker = Ref::steal(PyWeakref_NewRef(reinterpret_cast<PyObject*>(made.get()), nullptr));
+  const Ref maker = interp::weak_reference(reinterpret_cast<PyObject*>(made.get()));
   if (!maker) {
     throw PythonError();
   }
@@ -220,7 +221,7 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
         record.starts[static_cast<std::size_t>(is_header ? place.first : place.resume + 1)];
   }
   record.shown = recorder::shown_units(decoded->assembly, record.units);
-  record.replay_code = Ref::steal(PyWeakref_NewRef(reinterpret_cast<PyObject*>(encoded.code.get()), nullptr));
+  record.replay_code = interp::weak_reference(reinterpret_cast<PyObject*>(encoded.code.get()));
   if (!record.replay_code) {
     throw PythonError();
   }

@@ -82,10 +82,11 @@ bool adopt_constants(PyCodeObject* code, int depth) {
     Py_DECREF(constant);
   }
   // Building replay code allocates, so a collection may have come here before us.
-  if (exchanged && code->co_consts == constants && !interp::exchange_constants(code, exchanged.get())) {
+  const bool is_changed = static_cast<bool>(exchanged);
+  if (is_changed && code->co_consts == constants && !interp::exchange_constants(code, std::move(exchanged))) {
     throw PythonError();
   }
-  return static_cast<bool>(exchanged);
+  return is_changed;
 }
 
 // A failure here must not become one of the program: its code then runs as it is.

@@ -38,6 +38,7 @@ struct Inherited {
   PyCFunction async_generator_size = nullptr;
   PyCFunction referrers = nullptr;
   PyCFunction referents = nullptr;
+  _PyCFunctionFastWithKeywords objects = nullptr;
 };
 Inherited g_inherited;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
@@ -239,6 +240,24 @@ PyObject* referents(PyObject* module, PyObject* arguments) {
   return result;
 }
 
+// gc.get_objects(): without our weak references, whose number changes while the program does the same.
+PyObject* all_objects(PyObject* module, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+  PyObject* list = g_inherited.objects(module, arguments, count, names);
+  Py_ssize_t kept = 0;
+  for (Py_ssize_t index = 0; list != nullptr && index < PyList_GET_SIZE(list); ++index) {
+    PyObject* object = PyList_GET_ITEM(list, index);
+    if (is_watch(object)) {
+      Py_DECREF(object);
+    } else {
+      PyList_SET_ITEM(list, kept++, object);
+    }
+  }
+  if (list != nullptr) {
+    Py_SET_SIZE(reinterpret_cast<PyVarObject*>(list), kept);
+  }
+  return list;
+}
+
 // For a visitproc: whether an object refers to one of the wanted ones, or to code that is shown as one of them.
 int refers(PyObject* visited, void* wanted) {
   PyObject* seen =
@@ -364,6 +383,7 @@ void show_originals() {
       replace_method(definition_of(PyCoro_Type, "__sizeof__"), METH_NOARGS, generator_size<&Inherited::coroutine_size>);
   g_inherited.async_generator_size = replace_method(definition_of(PyAsyncGen_Type, "__sizeof__"), METH_NOARGS,
                                                     generator_size<&Inherited::async_generator_size>);
+  g_inherited.objects = replace_method(definition_of("gc", "get_objects"), METH_FASTCALL | METH_KEYWORDS, all_objects);
   g_inherited.referents = replace_method(definition_of("gc", "get_referents"), METH_VARARGS, referents);
   g_inherited.referrers = replace_method(definition_of("gc", "get_referrers"), METH_VARARGS, referrers);
   g_inherited.marshal_dumps =

@@ -5,7 +5,8 @@
 //   function.__code__   frame.f_code   frame.f_lasti   gi_code, cr_code, ag_code   traceback.tb_lasti   code.co_consts
 //
 // What else reads code objects is told the same: comparing, hashing, `replace`, `marshal`, `gc.get_referrers` and
-// `gc.get_referents`, and opcode events, of which there are none for instructions that we have added.
+// `gc.get_referents`, and opcode events, of which there are none for instructions that we have added. `gc.get_objects`
+// does not show our weak references.
 // C code sees the real ones, always consistent with each other. Nothing is owned, nothing is ever taken back.
 #pragma once
 

@@ -13,6 +13,12 @@ constexpr int kUnit = static_cast<int>(sizeof(_Py_CODEUNIT));
 // that are above it themselves are not worth a thought.)
 constexpr int kForeign = 1 << 30;
 
+// A tuple whose first constants are not counted, but for code objects: the link keeps what has them, too.
+struct SharingTuple {
+  PyObject* tuple;
+  int count;
+};
+
 struct CodeLink {
   CodeRef original;  // empty: the code object itself
   CodeRef shown;     // the same
@@ -20,11 +26,69 @@ struct CodeLink {
   Ref constants;  // the tuple it was compiled with, if another one has taken its place
   bool makes_original = false;
   int execution_mark = 0;
-  Ref made;    // weak reference to what functions are made of in place of this original
-  Ref former;  // another tuple that running frames may read their constants from
+  Ref made;                           // weak reference to what functions are made of in place of this original
+  Ref former;                         // another tuple that running frames may read their constants from
+  std::vector<SharingTuple> sharing;  // the code object's own tuple, or `former`
 };
 
-void free_link(void* link) { delete static_cast<CodeLink*>(link); }
+void for_each_shared(const SharingTuple& sharing, void (*change)(PyObject*& constant)) {
+  for (int index = 0; index < sharing.count; ++index) {
+    PyObject*& constant = PyTuple_GET_ITEM(sharing.tuple, index);
+    if (!PyCode_Check(constant)) {
+      change(constant);
+    }
+  }
+}
+
+// Programs count the references to constants: those that `own` has from `others` are not counted once more. The
+// collector, which counts them too, does not see `own` any more: nothing but a code object refers to it. Where there is
+// no memory, they are counted.
+void share(CodeLink& link, PyObject* own, PyObject* others) {
+  if (own == others || Py_REFCNT(own) != 1) {
+    return;
+  }
+  const auto count = static_cast<int>(std::min(PyTuple_GET_SIZE(own), PyTuple_GET_SIZE(others)));
+  SharingTuple sharing{own, 0};
+  const auto is_shared = [&](int index) {
+    PyObject* constant = PyTuple_GET_ITEM(own, index);
+    return PyCode_Check(constant) || constant == PyTuple_GET_ITEM(others, index);
+  };
+  while (sharing.count < count && is_shared(sharing.count)) {
+    ++sharing.count;
+  }
+  try {
+    link.sharing.push_back(sharing);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  PyObject_GC_UnTrack(own);
+  for_each_shared(sharing, [](PyObject*& constant) { Py_DECREF(constant); });
+}
+
+// The tuples have references of their own from now on.
+void stop_sharing(CodeLink& link) {
+  for (const SharingTuple& sharing : link.sharing) {
+    for_each_shared(sharing, [](PyObject*& constant) { Py_INCREF(constant); });
+    PyObject_GC_Track(sharing.tuple);
+  }
+  link.sharing.clear();
+}
+
+// The code object is about to release its tuple, which is empty then, unless someone else has got it.
+void free_link(void* object) {
+  const std::unique_ptr<CodeLink> link(static_cast<CodeLink*>(object));
+  if (link == nullptr) {
+    return;
+  }
+  std::erase_if(link->sharing, [](const SharingTuple& sharing) {
+    const bool is_last = Py_REFCNT(sharing.tuple) == 1;
+    if (is_last) {
+      for_each_shared(sharing, [](PyObject*& constant) { constant = nullptr; });
+    }
+    return is_last;
+  });
+  stop_sharing(*link);
+}
 
 Py_ssize_t link_index() {
   static const Py_ssize_t index = _PyEval_RequestCodeExtraIndex(free_link);
@@ -53,6 +117,9 @@ Py_ssize_t extra_size(const PyCodeObject* code) {
 }
 
 bool set_link(PyCodeObject* code, CodeLink link) {
+  if (CodeLink* old = link_of(code)) {
+    stop_sharing(*old);
+  }
   std::unique_ptr<CodeLink> owned(new (std::nothrow) CodeLink(std::move(link)));
   if (owned == nullptr) {
     PyErr_NoMemory();
@@ -66,6 +133,10 @@ bool set_link(PyCodeObject* code, CodeLink link) {
   // There is now room for everybody's extras, and when the code object dies, everybody's function is called, with a
   // null where there is none: for code that only we know of.
   static_cast<CodeExtra*>(code->co_extra)->size = std::max(size, link_index() + 1);
+  CodeLink& kept = *link_of(code);
+  if (kept.shown) {
+    share(kept, code->co_consts, kept.shown->co_consts);
+  }
   return true;
 }
 
@@ -138,7 +209,7 @@ PyCodeObject* shown_of(PyCodeObject* code) {
   return link == nullptr || !link->shown ? code : link->shown.get();
 }
 
-bool exchange_constants(PyCodeObject* code, PyObject* constants) {
+bool exchange_constants(PyCodeObject* code, Ref constants) {
   CodeLink* link = link_of(code);
   if (link == nullptr) {
     if (!set_link(code, {})) {
@@ -149,8 +220,8 @@ bool exchange_constants(PyCodeObject* code, PyObject* constants) {
   // Takes over the code object's own reference: frames that run now still read their constants from that tuple.
   Ref& kept = link->constants ? link->former : link->constants;
   if (!kept) {
-    kept = Ref::steal(code->co_consts);
-    code->co_consts = Py_NewRef(constants);
+    kept = Ref::steal(std::exchange(code->co_consts, constants.release()));
+    share(*link, code->co_consts, kept.get());
   }
   return true;
 }

@@ -67,7 +67,7 @@ bool is_shown_unit(PyCodeObject* code, int unit);
 // Gives a code object another tuple of constants, with as many or more behind them, in place: functions that its
 // instructions make from then on are made from the code objects in there. The tuple it was compiled with lives as long
 // as the code does. For each code object at most twice. False with an exception set when there is no memory.
-bool exchange_constants(PyCodeObject* code, PyObject* constants);
+bool exchange_constants(PyCodeObject* code, Ref constants);
 // The tuple the code was compiled with; borrowed. Null with an exception set when there is no memory.
 PyObject* original_constants(PyCodeObject* code);
 // From now on that is this tuple. False with an exception set when there is no memory.

@@ -316,6 +316,7 @@ CodeRef code_to_run(PyCodeObject* original) {
     throw PythonError();
   }
   CodeRef twin = make_code(original, parts);
+  parts.constants = {};  // nothing but the twin has them, so that it can share them
   if (!set_original(twin.get(), original, {})) {
     throw PythonError();
   }

@@ -2,6 +2,7 @@
 // belong to nobody, yet programs count the references to them: those are named without being counted.
 //
 //   KeptRef kept = Ref::create(object);   kept.get();   const Ref again = kept;
+//   KeptRef of_another = KeptRef::uncounted(object);   // something that lives longer keeps the object alive
 #pragma once
 
 #include "rewriter/interp/ref.h"
@@ -31,6 +32,12 @@ class KeptRef {
   KeptRef() = default;
   // NOLINTNEXTLINE(google-explicit-constructor): takes the place of a Ref.
   KeptRef(Ref object) : object_(object.get()), counted_(is_permanent(object_) ? Ref() : std::move(object)) {}
+
+  static KeptRef uncounted(PyObject* object) {
+    KeptRef kept;
+    kept.object_ = object;
+    return kept;
+  }
 
   [[nodiscard]] PyObject* get() const { return object_; }
   operator Ref() const { return Ref::create(object_); }  // NOLINT(google-explicit-constructor)

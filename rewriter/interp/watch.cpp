@@ -58,6 +58,19 @@ bool is_watchable(PyObject* object) {
   return PyType_SUPPORTS_WEAKREFS(Py_TYPE(object)) && !PyFrozenSet_CheckExact(object);
 }
 
+Ref weak_reference(PyObject* object) {
+  Ref reference = Ref::steal(PyWeakref_NewRef(object, nullptr));
+  if (reference) {
+    PyObject_GC_UnTrack(reference.get());
+  }
+  return reference;
+}
+
+bool is_watch(PyObject* object) {
+  return PyWeakref_CheckRefExact(object) && callback() != nullptr &&
+         reinterpret_cast<PyWeakReference*>(object)->wr_callback == callback();
+}
+
 Ref watch(PyObject* object, Watcher* watcher) {
   Registry& known = registry();
   Ref reference = Ref::create(watch_of(object));

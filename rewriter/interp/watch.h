@@ -26,6 +26,11 @@ bool is_watchable(PyObject* object);
 Ref watch(PyObject* object, Watcher* watcher);
 void unwatch(PyObject* watch, Watcher* watcher);
 
+// A weak reference of ours that tells no one. The collector does not see it, so programs do not count it. Null with an
+// exception set when there is no memory.
+Ref weak_reference(PyObject* object);
+
+bool is_watch(PyObject* object);
 // The watch of an object, null if there is none; borrowed.
 PyObject* watch_of(PyObject* object);
 // The object that a watch stands for, null once it is dead; everything else stands for itself. Borrowed.

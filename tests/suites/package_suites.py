@@ -40,6 +40,7 @@ class Package:
 PACKAGES: dict[str, Package] = {
     "attrs": Package("26.1.0", ("cloudpickle",)),
     "click": Package("8.5.1"),
+    "greenlet": Package("3.5.6", ("psutil", "objgraph"), "", by_module=True),
     "jinja2": Package("3.1.6", ("trio",)),
     "more-itertools": Package("11.2.1"),
     "mpmath": Package(

@@ -405,3 +405,43 @@ def test_compare_mode_compares_what_is_not_the_file(run_python: RunPython, folde
     done = run_python("parts.py", TAGALONG="compare")
     assert done.stdout == "once\n2 3\n"
     assert done.stderr == "tagalong: compare: 1 replays compared, 0 differ\n"
+
+
+# Too short for what stands in front of a first call: its code is changed at once, and shown to us twice by `-m`.
+SHORT = """
+class Base:
+    "With a text."
+    first = 1
+    def again(self):
+        raise
+    def other(self, n):
+        total = 0.0
+        for i in range(n):
+            total += i * 0.5
+        return total
+    def once_more(self):
+        raise
+
+def again():
+    raise
+
+for _ in range(100):
+    for function in (again, Base().again, Base().once_more):
+        try:
+            function()
+        except RuntimeError as error:
+            assert str(error) == "No active exception to reraise"
+print(Base().other(10))
+"""
+
+
+@pytest.mark.parametrize(
+    "words", [("-m", "short"), ("-m", "pack.short"), ("short.py",), ("-c", "import short")]
+)
+def test_functions_of_two_instructions(run_python: RunPython, tmp_path: Path, words: tuple[str, ...]) -> None:
+    (tmp_path / "pack").mkdir()
+    for file in (tmp_path / "short.py", tmp_path / "pack/short.py"):
+        file.write_text(SHORT)
+    for stress in ("0", "1"):
+        done = run_python(*words, cwd=tmp_path, TAGALONG="1", TAGALONG_STRESS=stress)
+        assert (done.returncode, done.stdout) == (0, "22.5\n"), done.stderr
