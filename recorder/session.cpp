@@ -12,6 +12,7 @@
 #include "rewriter/interp/dicts.h"
 #include "rewriter/interp/errors.h"
 #include "rewriter/interp/eval_hook.h"
+#include "rewriter/interp/foreign_eval.h"
 #include "rewriter/interp/requests.h"
 #include "rewriter/interp/text.h"
 
@@ -320,7 +321,7 @@ bool Session::is_mine(interp::Frame* frame) const { return !finished_ && !waitin
 
 // Whether the recording goes on at all; asked where the shadow state is one that a trace can end in.
 bool Session::may_go_on() {
-  if (interp::is_watched(thread_)) {
+  if (interp::is_left_to_others(thread_)) {
     stop(Stop::k_watched);  // whoever watches wants to see the original code
     return false;
   }
@@ -517,6 +518,25 @@ void Session::stop(Stop reason) {
   if (finished_) {
     return;
   }
+  PyObject* raised[3] = {};
+  PyErr_Fetch(&raised[0], &raised[1], &raised[2]);
+  try {
+    end_at(reason);
+  } catch (const std::exception&) {  // no memory for the end of the trace: it is of no use
+    Recorded recorded;
+    recorded.stop = reason;
+    recorded.useful = false;
+    if (!finished_) {
+      for (const auto& code : codes_) {
+        leave_at_next_hook(*code);
+      }
+      hand_over(std::move(recorded));
+    }
+  }
+  PyErr_Restore(raised[0], raised[1], raised[2]);
+}
+
+void Session::end_at(Stop reason) {
   const bool is_between = top().checked != replay::kNoValue && top().pending >= 0;  // no state to leave at
   if (top().checked != replay::kNoValue && !is_between) {
     top().call_result = take_checked();
@@ -567,6 +587,10 @@ void Session::return_from_root(Value value) {
 void Session::finish(Recorded recorded) {
   settle_entry();
   guard_loops();
+  hand_over(std::move(recorded));
+}
+
+void Session::hand_over(Recorded recorded) {
   finished_ = true;
   recorded.entry = entry_;
   recorded.stack = stack_;

@@ -156,7 +156,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   Session& operator=(const Session&) = delete;
   ~Session();
 
-  void stop(Stop reason);
+  void stop(Stop reason);  // throws nothing, and keeps the exception that is set
 
  private:
   friend PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_flag);
@@ -270,9 +270,11 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
            (place_ == DecodedCode::Place::kCall && frames_.front().code->decoded->is_joined &&
             !frames_.front().code->decoded->is_generator);
   }
+  void end_at(Stop reason);
   void end(Recorded recorded);
   void leave_recording_code(Recorded recorded);
   void finish(Recorded recorded);
+  void hand_over(Recorded recorded);
   // While it records, the graph keeps the program's objects no more alive than an executor does.
   bool call_known(int operands, SnapshotId here);
   Ref let_go(Op op, Ref object);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <new>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "rewriter/interp/dicts.h"
 #include "rewriter/interp/exact_numbers.h"
 #include "rewriter/interp/exceptions.h"
+#include "rewriter/interp/foreign_eval.h"
 #include "rewriter/interp/instances.h"
 #include "rewriter/interp/iterators.h"
 
@@ -253,7 +255,7 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::guard_not_null:
       return operand(0) != nullptr ? Answer::kNext : Answer::kGuardFailed;
     case Op::guard_unwatched:
-      return interp::is_watched(run_.thread) ? Answer::kLeave : Answer::kNext;
+      return interp::is_left_to_others(run_.thread) ? Answer::kLeave : Answer::kNext;
     case Op::guard_raised:
       return PyErr_Occurred() != nullptr ? Answer::kNext : Answer::kGuardFailed;
     case Op::guard_no_stop_iteration:
@@ -411,7 +413,7 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
 
 inline Interpreter::Answer Interpreter::perform(const Step& step) {
   // A trace or profile function that was installed meanwhile wants to see the original instructions.
-  const bool steps_aside = step.can_leave && interp::is_watched(run_.thread);
+  const bool steps_aside = step.can_leave && interp::is_left_to_others(run_.thread);
   const Answer answer = steps_aside ? Answer::kLeave : execute_step(step);
   if (answer != Answer::kNext) [[unlikely]] {
     // A trace function that was installed meanwhile is told of the exception in each frame that it comes to.
@@ -462,6 +464,29 @@ Outcome Interpreter::execute() {
   return answer == Answer::kLoop ? run_loop(*step) : finish(*step, answer);
 }
 
+namespace {
+
+bool may_take_long(const Step& step, PyObject* left, PyObject* right) {
+  constexpr Py_ssize_t kDigits = 16;
+  constexpr digit kPower = 64;
+  const auto is_long = [](PyObject* number) { return std::abs(Py_SIZE(number)) > kDigits; };
+  const bool is_high = step.immediate % NB_INPLACE_ADD == NB_POWER && Py_SIZE(right) > 0 &&
+                       (Py_SIZE(right) > 1 || reinterpret_cast<PyLongObject*>(right)->ob_digit[0] > kPower);
+  return is_long(left) || is_long(right) || is_high;
+}
+
+PyObject* quick_binary(const Step& step, PyObject* left, PyObject* right) {
+  const interp::SignalsWait wait;
+  return binary_operation(step.immediate, left, right);
+}
+
+}  // namespace
+
+// It is interrupted by signals, whose handlers see the frames.
+Interpreter::Answer Interpreter::long_binary(const Step& step, PyObject* left, PyObject* right) {
+  return sync(step) ? store(step, binary_operation(step.immediate, left, right)) : Answer::kRaised;
+}
+
 Interpreter::Answer Interpreter::execute_number(const Step& step, PyObject* const* operands) {
   PyObject* left = operands[0];
   PyObject* right = operands[1];
@@ -480,7 +505,7 @@ Interpreter::Answer Interpreter::execute_number(const Step& step, PyObject* cons
     case Op::is_op:
       return truth((left == right) != (step.immediate != 0));
     case Op::int_binary:
-      return exact(binary_operation(step.immediate, left, right));
+      return may_take_long(step, left, right) ? long_binary(step, left, right) : exact(quick_binary(step, left, right));
     case Op::float_binary:
       return exact(float_binary(step.immediate, left, right));
     case Op::int_compare:

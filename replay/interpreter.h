@@ -80,6 +80,7 @@ class Interpreter {
   // The one dispatch: part of the loop.
   [[gnu::always_inline]] Answer execute_step(const Step& step);
   [[gnu::always_inline]] Answer execute_guard(const Step& step, PyObject* value);
+  Answer long_binary(const Step& step, PyObject* left, PyObject* right);
   Answer execute_number(const Step& step, PyObject* const* operands);
   Answer execute_container(const Step& step, const std::int32_t* operands);
   Answer execute_name(const Step& step, const std::int32_t* operands);

@@ -256,6 +256,7 @@ bool int64_result(const Step& step, std::int64_t left, std::int64_t right, std::
   if (step.op == Op::int64_binary && shifts && (right < 0 || right >= kBits - 1)) {
     return false;
   }
+  const interp::SignalsWait wait;
   const Ref first = Ref::steal(PyLong_FromLongLong(left));
   const Ref second = Ref::steal(PyLong_FromLongLong(right));
   Ref made;

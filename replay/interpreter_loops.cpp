@@ -13,6 +13,7 @@
 #include "replay/sequence_items.h"
 #include "replay/stitching.h"
 #include "rewriter/interp/exact_numbers.h"
+#include "rewriter/interp/foreign_eval.h"
 #include "rewriter/interp/iterators.h"
 #include "rewriter/interp/places.h"
 
@@ -58,6 +59,7 @@ bool true_divide(std::int64_t left, std::int64_t right, double* result) {
     *result = static_cast<double>(left) / static_cast<double>(right);
     return true;
   }
+  const interp::SignalsWait wait;
   const Ref dividend = Ref::steal(PyLong_FromLongLong(left));
   const Ref divisor = Ref::steal(PyLong_FromLongLong(right));
   const Ref quotient = dividend && divisor ? Ref::steal(PyNumber_TrueDivide(dividend.get(), divisor.get())) : Ref();
@@ -241,7 +243,7 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         break;
       }
       case LoopCode::kLeaveIfWatched:
-        if (interp::is_watched(run_.thread)) [[unlikely]] {
+        if (interp::is_left_to_others(run_.thread)) [[unlikely]] {
           return ended<once>(finish(steps[op->step], Answer::kLeave));
         }
         break;
@@ -575,7 +577,7 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         if (requested_ && !serve(steps[op->step])) [[unlikely]] {
           return ended<once>(finish(steps[op->step], Answer::kRaised));
         }
-        if (interp::is_watched(run_.thread)) [[unlikely]] {
+        if (interp::is_left_to_others(run_.thread)) [[unlikely]] {
           return ended<once>(finish(steps[op->step], Answer::kLeave));
         }
         if (--executor_.arrivals_of(op->left).left <= 0 && stops_at(op->left)) [[unlikely]] {
@@ -588,7 +590,7 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         if (requested_ && !serve(steps[op->step])) [[unlikely]] {
           return ended<once>(finish(steps[op->step], Answer::kRaised));
         }
-        if (interp::is_watched(run_.thread)) [[unlikely]] {
+        if (interp::is_left_to_others(run_.thread)) [[unlikely]] {
           return ended<once>(finish(steps[op->step], Answer::kLeave));
         }
         if (--executor_.arrivals_of(op->left).left <= 0 && stops_at(op->left)) [[unlikely]] {
@@ -684,7 +686,7 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         }
         break;
       case LoopCode::kCross:
-        if (requested_ || run_.depth != 1 || interp::is_watched(run_.thread)) [[unlikely]] {
+        if (requested_ || run_.depth != 1 || interp::is_left_to_others(run_.thread)) [[unlikely]] {
           return ended<once>(finish(steps[op->step], Answer::kGuardFailed));
         }
         if (--executor_.arrivals_of(op->left).left <= 0 && stops_at(op->left)) [[unlikely]] {

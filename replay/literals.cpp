@@ -81,7 +81,7 @@ std::optional<std::string> literal_at(PyObject* object, int depth) {
   }
   if (object == Py_None || object == Py_True || object == Py_False || object == Py_Ellipsis ||
       PyUnicode_CheckExact(object) || PyBytes_CheckExact(object)) {
-    return utf8(checked(PyObject_Repr(object)).get());
+    return utf8(checked(Py_TYPE(object)->tp_repr(object)).get());  // PyObject_Repr() would run signal handlers
   }
   if (PyLong_CheckExact(object)) {
     return int_text(object);

@@ -5,8 +5,10 @@
 #include <array>
 #include <cmath>
 
+#include "replay/known_functions.h"
 #include "replay/raw.h"
 #include "rewriter/interp/code_link.h"
+#include "rewriter/interp/frames.h"
 
 namespace tagalong::replay {
 namespace {
@@ -81,6 +83,27 @@ bool load_method(PyObject* object, PyObject* name, PyObject** results) {
   return true;
 }
 
+namespace {
+
+// The general call of C code counts a level of recursion; the instructions that the interpreter specialises for some of
+// it do not.
+bool counts_no_level(PyObject* callable, Py_ssize_t positional, PyObject* keywords) {
+  constexpr int kKinds = METH_VARARGS | METH_FASTCALL | METH_NOARGS | METH_O | METH_KEYWORDS;
+  const PyMethodDef* method = nullptr;
+  if (Py_TYPE(callable) == &PyCFunction_Type) {
+    method = reinterpret_cast<PyCFunctionObject*>(callable)->m_ml;
+  } else if (Py_TYPE(callable) == &PyMethodDescr_Type) {
+    method = reinterpret_cast<PyMethodDescrObject*>(callable)->d_method;
+  } else {
+    return callable == reinterpret_cast<PyObject*>(&PyUnicode_Type) && positional == 1 && keywords == nullptr;
+  }
+  const int kind = method->ml_flags & kKinds;
+  return kind == (METH_FASTCALL | METH_KEYWORDS) || (kind == METH_FASTCALL && keywords == nullptr) ||
+         known_function(callable) == Known::kLength;
+}
+
+}  // namespace
+
 PyObject* call(PyObject* const* operands, Py_ssize_t count, PyObject* keywords) {
   const bool is_method = operands[0] != nullptr;
   PyObject* callable = is_method ? operands[0] : operands[1];
@@ -89,9 +112,14 @@ PyObject* call(PyObject* const* operands, Py_ssize_t count, PyObject* keywords) 
   if (keywords != nullptr) {
     positional -= PyTuple_GET_SIZE(keywords);
   }
+  const int levels = counts_no_level(callable, positional, keywords) ? 1 : 0;
+  PyThreadState* thread = interp::thread_state();
+  interp::leave_recursion(thread, levels);
   // The slot before the first argument is ours to lend: it holds the callable or the null before it.
-  return PyObject_Vectorcall(callable, arguments, static_cast<std::size_t>(positional) | PY_VECTORCALL_ARGUMENTS_OFFSET,
-                             keywords);
+  PyObject* result = PyObject_Vectorcall(
+      callable, arguments, static_cast<std::size_t>(positional) | PY_VECTORCALL_ARGUMENTS_OFFSET, keywords);
+  interp::enter_recursion(thread, levels);
+  return result;
 }
 
 PyObject* make_function(int flags, PyObject* const* operands) {

@@ -4,6 +4,7 @@
 #include "replay/operations.h"
 #include "replay/stitching.h"
 #include "rewriter/interp/exact_numbers.h"
+#include "rewriter/interp/requests.h"
 
 namespace tagalong::replay {
 namespace {
@@ -60,6 +61,7 @@ Ref evaluate(const RegionNumber& number, const NumberRegisters& registers, const
   if (is_no_number(left) || is_no_number(right)) {
     return {};  // whose operators are anybody's code
   }
+  const interp::SignalsWait wait;
   Ref result;
   switch (number.kind) {
     case Kind::kRegister:

@@ -7,6 +7,7 @@
 
 #include "replay/interpreter.h"
 #include "rewriter/interp/errors.h"
+#include "rewriter/interp/foreign_eval.h"
 
 namespace tagalong::replay {
 
@@ -42,7 +43,7 @@ const std::shared_ptr<Executor>* next_by_age(const Attached& place, std::uint64_
 // True: the next executor has taken over what this one leaves.
 bool Interpreter::stitch(const Step& step) {
   if (run_.stitcher == nullptr || run_.is_stopped || raw_ == nullptr || step.snapshot == kNoSnapshot ||
-      run_.depth != 1 || requested_ || interp::is_watched(run_.thread)) {
+      run_.depth != 1 || requested_ || interp::is_left_to_others(run_.thread)) {
     return false;
   }
   const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)];

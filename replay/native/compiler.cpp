@@ -5,6 +5,7 @@
 
 #ifdef __x86_64__
 #include "rewriter/interp/exact_numbers.h"
+#include "rewriter/interp/foreign_eval.h"
 #include "rewriter/interp/frames.h"
 
 namespace tagalong::replay::native {
@@ -211,6 +212,9 @@ void Compiler::leave_if_watched() {
   cmp(byte[rax + layout::kUseTracing], 0);
   jne(unusual);
   mov(rax, reinterpret_cast<std::size_t>(interp::kTraceMalloc));
+  cmp(dword[rax], 0);
+  jne(unusual);
+  mov(rax, reinterpret_cast<std::size_t>(&interp::are_frames_of_others));
   cmp(dword[rax], 0);
   jne(unusual);
 }

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "replay/operators.h"
+#include "rewriter/interp/requests.h"
 
 namespace tagalong::replay {
 namespace {
@@ -128,6 +129,7 @@ PyObject* result_of(const Node& node, PyObject* left, PyObject* right) {
 }  // namespace
 
 Ref evaluate(const Node& node, Borrowed left, Borrowed right) {
+  const interp::SignalsWait wait;
   Ref result = Ref::steal(result_of(node, left.get(), right.get()));
   if (!result) {
     PyErr_Clear();

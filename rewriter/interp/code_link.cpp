@@ -127,6 +127,7 @@ bool set_link(PyCodeObject* code, CodeLink link) {
   }
   const Py_ssize_t size = extra_size(code);
   if (_PyCode_SetExtra(reinterpret_cast<PyObject*>(code), link_index(), owned.get()) != 0) {
+    PyErr_NoMemory();  // it sets no exception itself
     return false;
   }
   static_cast<void>(owned.release());

@@ -18,6 +18,7 @@
 
 #include <array>
 #include <cstring>
+#include <utility>
 
 namespace tagalong::interp {
 namespace {
@@ -25,6 +26,7 @@ namespace {
 PyInterpreterState* g_interpreter = nullptr;  // the one that the engine runs in
 _PyFrameEvalFunction g_foreign = nullptr;     // installed there; null: none of others is
 _PyFrameEvalFunction g_own = nullptr;         // the engine's
+_PyFrameEvalFunction g_aside = nullptr;       // as it was installed, while a frame lands
 
 // A suspended frame keeps its code: an offset into it may lie on its stack.
 bool has_started(const Frame* frame) {
@@ -54,10 +56,12 @@ void set_evaluation(PyInterpreterState* interpreter, _PyFrameEvalFunction functi
     interpreter->eval_frame = is_default ? nullptr : function;
     if (interpreter == g_interpreter) {
       g_foreign = nullptr;
+      are_frames_of_others = 0;
     }
     return;
   }
   g_foreign = function;
+  are_frames_of_others = 1;
   interpreter->eval_frame = evaluate_foreign;
 }
 
@@ -103,6 +107,16 @@ bool replace(void* function, void* replacement) {
 PyObject* internal_filename() {
   static PyObject* name = nullptr;
   return once(name, [] { return PyUnicode_InternFromString("<tagalong>"); });
+}
+
+int are_frames_of_others = 0;
+
+void set_evaluation_aside(PyThreadState* thread) { g_aside = std::exchange(thread->interp->eval_frame, nullptr); }
+
+void bring_evaluation_back(PyThreadState* thread) {
+  if (g_aside != nullptr) {
+    thread->interp->eval_frame = std::exchange(g_aside, nullptr);
+  }
 }
 
 void watch_evaluation_functions(_PyFrameEvalFunction own) {

@@ -57,6 +57,7 @@ void hide_from_watchers(PyThreadState* thread, Frame* frame) {
 
 PyObject* lander_land(PyObject* self) {
   PyThreadState* thread = thread_state();
+  bring_evaluation_back(thread);
   restore_hook(thread);
   // The current frame is the landing function's own; the frame to change waits below it.
   Frame* own = current_frame(thread);
@@ -147,6 +148,11 @@ Ref make_landing_function(const char* name, LandFunction land, bool takes_argume
   return Ref::steal(PyFunction_New(reinterpret_cast<PyObject*>(code.get()), globals.get()));
 }
 
-void expect_landing(PyThreadState* thread) { suspend_hook(thread); }
+void expect_landing(PyThreadState* thread) {
+  suspend_hook(thread);
+  if (foreign_hook(thread)) [[unlikely]] {
+    set_evaluation_aside(thread);
+  }
+}
 
 }  // namespace tagalong::interp

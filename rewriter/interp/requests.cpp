@@ -10,6 +10,7 @@
 #include <opcode.h>
 
 #include <array>
+#include <utility>
 
 #include "rewriter/interp/once.h"
 #include "rewriter/interp/thunks.h"
@@ -73,6 +74,17 @@ PyObject* impolite_result(PyThreadState* thread) {
     postpone_requests(thread);
   }
   return result;
+}
+
+// Handlers run in the main thread only, so for this time there is none.
+SignalsWait::SignalsWait() : main_thread_(std::exchange(_PyRuntime.main_thread, 0UL)) {}
+
+SignalsWait::~SignalsWait() {
+  _PyRuntime.main_thread = main_thread_;
+  // One that came meanwhile has asked nobody.
+  if (__atomic_load_n(&_PyRuntime.ceval.signals_pending._value, __ATOMIC_RELAXED) != 0) [[unlikely]] {
+    resume_requests(PyThreadState_Get());
+  }
 }
 
 bool is_anything_to_run(PyThreadState* thread) {

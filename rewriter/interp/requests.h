@@ -28,6 +28,20 @@ bool is_anything_to_run(PyThreadState* thread);
 // Serves what is requested, as if the current frame had just finished an instruction. False with an exception set.
 bool serve_requests();
 
+// Arithmetic of long ints looks for signals by itself. As long as this lives it finds none: they wait for the next place
+// where the program would be interrupted. For code that knows no state to run a handler in, runs none of the program's
+// own code, and does not take long.
+class SignalsWait {
+ public:
+  SignalsWait();
+  SignalsWait(const SignalsWait&) = delete;
+  SignalsWait& operator=(const SignalsWait&) = delete;
+  ~SignalsWait();
+
+ private:
+  unsigned long main_thread_;
+};
+
 // For code that runs between two instructions by means of a call, behind which the interpreter would serve where it
 // never does: the result that such a call has to give. What is requested waits until that is thrown away, which is the
 // next thing that happens to it. Null with an exception set.

@@ -128,6 +128,61 @@ def test_frames_are_those_of_the_program(folder: Path, early: str, stress: str) 
     assert (traced.returncode, traced.stdout) == (0, plain.stdout), traced.stderr[-3000:]
 
 
+MIDWAY = """
+import sys
+import below
+def inner(x):
+    return x + 1
+def numbers(n):
+    for i in range(n):
+        yield inner(i)
+def f(n, first, last):
+    total = 0
+    for i in range(n):
+        if i == first:
+            below.install()
+        total += inner(i)
+        if i == last:
+            below.uninstall()
+    return total
+def g(n):
+    below.install()
+    try:
+        total = sum(numbers(n))
+        if n % 2:
+            raise KeyError(total)
+        return inner(total)
+    except KeyError as error:
+        return inner(error.args[0])
+    finally:
+        below.uninstall()
+def h(n):
+    total = inner(n)
+    below.install()
+    return total
+lines = []
+for turn in range(60):
+    for call in (lambda: f(20, 3, 5), lambda: f(30, turn % 30, (turn + 7) % 30), lambda: g(turn % 7), lambda: h(turn)):
+        below.take()
+        result = call()
+        below.uninstall()
+        lines.append((result, [name for name, _, _ in below.take()]))
+print(*lines, sep="\\n")
+if "tagalong" in sys.modules:
+    assert sys.modules["tagalong"].stats().hits > 40
+"""
+
+
+@pytest.mark.parametrize("stress", ["0", "1"])
+def test_functions_that_are_installed_while_others_run(folder: Path, stress: str) -> None:
+    (folder / "midway.py").write_text(MIDWAY)
+    path = str(folder / "midway.py")
+    plain = run(path, variables={"TAGALONG": "0"})
+    assert plain.returncode == 0 and plain.stdout.count("'inner'") > 200, plain.stderr[-3000:]
+    traced = run(path, variables={"TAGALONG": "1", "TAGALONG_STRESS": stress})
+    assert (traced.returncode, traced.stdout) == (0, plain.stdout), traced.stderr[-3000:]
+
+
 TORCH = """
 import torch
 @torch.compile(backend="eager")

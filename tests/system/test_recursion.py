@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import RunPython
+from subprocesses import run
 
 PROGRAM = """
 import sys
@@ -98,3 +99,59 @@ def test_to_the_limit(run_python: RunPython, tmp_path: Path, limits: str, stress
 
 def test_to_the_limit_where_nothing_is_retired(run_python: RunPython, tmp_path: Path) -> None:
     same(run_python, tmp_path, "[200_000]", TAGALONG="1", TAGALONG_LIMITS="retire_after=999999999")
+
+
+THROUGH_BUILTINS = """
+import sys
+from functools import reduce
+
+class Chain:
+    def __init__(self, inner): self.inner = inner
+    def __len__(self): return 0 if self.inner is None else len(self.inner)
+    def __iter__(self): return iter(()) if self.inner is None else iter(self.inner)
+    def __str__(self): return "end" if self.inner is None else str(self.inner)
+    def __hash__(self): return 1 if self.inner is None else hash(self.inner)
+
+def by_key(n): return n if n == 0 else sorted([n - 1], key=by_key)[0]
+def by_sum(n): return n if n == 0 else sum(by_sum(k) for k in [n - 1])
+def by_filter(n): return True if n == 0 else next(filter(by_filter, [n - 1])) or True
+def by_sort(n):
+    if n:
+        [n - 1].sort(key=by_sort)
+    return n
+
+def chain(n):
+    made = None
+    for _ in range(n):
+        made = Chain(made)
+    return made
+
+def deepest(call):
+    reached = 0
+    for depth in range(40, 1000, 10):
+        try:
+            call(depth)
+        except RecursionError:
+            break
+        reached = depth
+    return reached
+
+calls = {"len": lambda n: len(chain(n)), "iter": lambda n: iter(chain(n)), "str": lambda n: str(chain(n)),
+         "hash": lambda n: hash(chain(n)), "key": by_key, "sum": by_sum, "filter": by_filter, "sort": by_sort}
+for name, call in calls.items():
+    found = {deepest(call) for turn in range(12)}
+    print(name, max(found), min(found) > 0.97 * max(found))
+if "tagalong" in sys.modules:
+    assert sys.modules["tagalong"].stats().hits > 1000
+"""
+
+
+def test_recursion_through_builtins_is_as_deep(tmp_path: Path) -> None:
+    program = tmp_path / "through_builtins.py"
+    program.write_text(THROUGH_BUILTINS)
+    outputs = []
+    for variables in ({"TAGALONG": "0"}, {"TAGALONG": "1"}, {"TAGALONG": "1", "TAGALONG_STRESS": "1"}):
+        result = run(str(program), variables=variables)
+        assert result.returncode == 0, result.stderr[-3000:]
+        outputs.append(result.stdout)
+    assert outputs == [outputs[0]] * 3
