@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import ctypes
 import importlib.util
 import inspect
 import os
+import re
 import subprocess
 import sys
 import time
@@ -54,8 +56,64 @@ def no_thread_asking() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
+def is_sanitized() -> bool:
+    """Whether this process runs with the address sanitizer, as `scripts/test --sanitize` starts it."""
+    return hasattr(ctypes.CDLL(None), "__asan_init")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--part", type=Path, metavar="FILE", help="only the tests that a file lists, a pattern a line"
+    )
+
+
+def part_of(config: pytest.Config) -> dict[str, re.Pattern[str]]:
+    """The patterns of the list of tests, if one is given: `*` is any text."""
+    file: Path | None = config.getoption("--part")
+    if file is None:
+        return {}
+    lines = [line.partition("#")[0].strip() for line in file.read_text().splitlines()]
+    return {line: re.compile(r".*/" + ".*".join(map(re.escape, line.split("*")))) for line in lines if line}
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files of which no test is listed need not be imported."""
+    names = {line.partition("::")[0] for line in part_of(config)}
+    return True if names and collection_path.is_file() and collection_path.name not in names else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what is not listed, and skips what cannot hold under sanitizers. Each line lists something."""
+    part = part_of(config)
+    unused = set(part)
+    if part:
+        kept: list[pytest.Item] = []
+        for item in items:
+            matching = {
+                line
+                for line, pattern in part.items()
+                if pattern.fullmatch(item.nodeid if "::" in line else item.nodeid.partition("::")[0])
+            }
+            unused -= matching
+            kept += [item] if matching else []
+        if unused:
+            raise pytest.UsageError(
+                f"{config.getoption('--part')}: no test matches {', '.join(sorted(unused))}"
+            )
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+        items[:] = kept
+    if is_sanitized():
+        for item in items:
+            for marker in item.iter_markers("not_sanitized"):
+                item.add_marker(pytest.mark.skip(reason=f"not under sanitizers: {marker.args[0]}"))
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "own_stack: runs in a thread of its own")
+    config.addinivalue_line(
+        "markers", "not_sanitized(reason): cannot hold in a process with the address sanitizer"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -89,6 +147,8 @@ def package_folder() -> str:
 def clean_environment(**variables: str) -> dict[str, str]:
     """The environment without anything for us or for the interpreter but the package, and with `variables`."""
     kept = {name: text for name, text in os.environ.items() if not name.startswith(("TAGALONG", "PYTHON"))}
+    if is_sanitized():
+        kept["PYTHONMALLOC"] = "malloc"  # the interpreter's own allocator would hide errors
     return kept | {"PYTHONPATH": package_folder()} | variables
 
 
