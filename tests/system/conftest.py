@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -62,46 +63,55 @@ def is_sanitized() -> bool:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--part", type=Path, metavar="FILE", help="only the tests that a file lists, a pattern a line"
-    )
+    parser.addoption("--part", type=Path, metavar="FILE", help="only the tests that a file lists")
 
 
-def part_of(config: pytest.Config) -> dict[str, re.Pattern[str]]:
-    """The patterns of the list of tests, if one is given: `*` is any text."""
+@dataclass
+class Listed:
+    """A line of the list of tests: `file.py`, or `file.py::test` where `*` is any text; `!` leaves them out."""
+
+    line: str
+
+    def __post_init__(self) -> None:
+        self.is_left_out = self.line.startswith("!")
+        text = self.line.removeprefix("!")
+        self.file = text.partition("::")[0]
+        self.pattern = re.compile(
+            ".*/" + ".*".join(map(re.escape, text.split("*"))) + ("" if "::" in text else "::.*")
+        )
+
+    def holds(self, item: pytest.Item) -> bool:
+        return self.pattern.fullmatch(item.nodeid) is not None
+
+
+def part_of(config: pytest.Config) -> list[Listed]:
     file: Path | None = config.getoption("--part")
-    if file is None:
-        return {}
-    lines = [line.partition("#")[0].strip() for line in file.read_text().splitlines()]
-    return {line: re.compile(r".*/" + ".*".join(map(re.escape, line.split("*")))) for line in lines if line}
+    lines = [] if file is None else [line.partition("#")[0].strip() for line in file.read_text().splitlines()]
+    return [Listed(line) for line in lines if line]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Files of which no test is listed need not be imported."""
-    names = {line.partition("::")[0] for line in part_of(config)}
+    names = {listed.file for listed in part_of(config)}
     return True if names and collection_path.is_file() and collection_path.name not in names else None
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what is not listed, and skips what cannot hold under sanitizers. Each line lists something."""
+    """Leaves out what is not listed, and skips what cannot hold under sanitizers. Each line is of use."""
     part = part_of(config)
-    unused = set(part)
     if part:
         kept: list[pytest.Item] = []
+        left_out: list[pytest.Item] = []
+        unused = {listed.line for listed in part}
         for item in items:
-            matching = {
-                line
-                for line, pattern in part.items()
-                if pattern.fullmatch(item.nodeid if "::" in line else item.nodeid.partition("::")[0])
-            }
-            unused -= matching
-            kept += [item] if matching else []
+            matching = [listed for listed in part if listed.holds(item)]
+            unused -= {listed.line for listed in matching}
+            is_kept = bool(matching) and not any(listed.is_left_out for listed in matching)
+            (kept if is_kept else left_out).append(item)
         if unused:
-            raise pytest.UsageError(
-                f"{config.getoption('--part')}: no test matches {', '.join(sorted(unused))}"
-            )
-        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+            raise pytest.UsageError(f"--part: no test matches {', '.join(sorted(unused))}")
+        config.hook.pytest_deselected(items=left_out)
         items[:] = kept
     if is_sanitized():
         for item in items:
