@@ -48,6 +48,9 @@ struct Session::CallTarget {
 // The attribute of a type along its MRO, borrowed; looking it up gives the type a version tag if it can have one.
 inline PyObject* look_up(PyTypeObject* type, const char* name) {
   const Ref text = Ref::steal(PyUnicode_InternFromString(name));
+  if (!text) {
+    PyErr_Clear();
+  }
   return text ? _PyType_Lookup(type, text.get()) : nullptr;
 }
 
