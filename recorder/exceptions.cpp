@@ -23,7 +23,7 @@ void Session::raise(const Instruction& /*instruction*/) { top().raising.instruct
 
 // Which instruction of the top frame has raised; false: none, the exception came from outside, and the trace has ended.
 // `unit` is the place in recording code, kUnknownUnit: not known.
-bool Session::find_raising(int unit) {
+bool Session::find_raising(int unit, PyObject* exception) {
   if (Expression::has_raised_late()) {
     stop(Stop::k_late_exception);  // the shadow is behind it: replays raise there, and leave where they do not
     return false;
@@ -48,9 +48,12 @@ bool Session::find_raising(int unit) {
     ++instruction;  // a specialised one makes the call
   }
   const bool has_returned = top().call_result != kNoValue;  // C code raises no more after a recorded call
-  const auto cannot_raise = [this](int index) {
+  // Without memory each instruction may raise; what its rule emits need not know how.
+  const bool has_no_memory = PyErr_GivenExceptionMatches(exception, PyExc_MemoryError) != 0;
+  const auto cannot_raise = [&](int index) {
     const std::uint8_t opcode = instruction_at(index).opcode;
-    return rule_time(opcode) == When::kNone || opcode == op::kJUMP_BACKWARD || opcode == op::kRETURN_VALUE;
+    return has_no_memory || rule_time(opcode) == When::kNone || opcode == op::kJUMP_BACKWARD ||
+           opcode == op::kRETURN_VALUE;
   };
   if (instruction < 0 || has_returned || cannot_raise(instruction)) {
     if (instruction >= 0 && !has_returned) {
@@ -97,7 +100,7 @@ bool Session::catch_exception(interp::Frame* frame, int handler) {
   if (traceback && PyTraceBack_Check(traceback.get()) && entry->tb_frame->f_frame == frame) {
     unit = entry->tb_lasti / static_cast<int>(sizeof(_Py_CODEUNIT));
   }
-  if (!find_raising(unit) || !settle_before_raising()) {
+  if (!find_raising(unit, exception) || !settle_before_raising()) {
     return false;
   }
   emit_raising(false);
@@ -322,7 +325,7 @@ void Session::unwound(interp::Frame* frame) {
     return end_consumption();
   }
   PyObject** base = interp::stack_base(frame);  // holds the place that raised, and the exception
-  if (!find_raising(static_cast<int>(PyLong_AsLong(base[0]))) || !settle_before_raising()) {
+  if (!find_raising(static_cast<int>(PyLong_AsLong(base[0])), base[1]) || !settle_before_raising()) {
     return;
   }
   if (frames_.size() == 1) {

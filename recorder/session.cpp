@@ -683,8 +683,12 @@ PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_fl
     return interp::evaluate(thread, frame, throw_flag);
   }
   const bool is_direct = !session->finished_ && session->direct_arguments(frame).has_value();
-  if (!session->finished_ && session->frames_.back().live == interp::current_frame(thread) &&
-      interp::has_c_stack(session->limits_.stack) && session->try_inline(frame)) {
+  const bool is_inlined = !session->finished_ && session->frames_.back().live == interp::current_frame(thread) &&
+                          interp::has_c_stack(session->limits_.stack) && session->try_inline(frame);
+  if (PyErr_Occurred() != nullptr) [[unlikely]] {
+    PyErr_Clear();  // as in a hook: there was no memory for something that the recorder has done without
+  }
+  if (is_inlined) {
     PyObject* result = interp::evaluate(thread, frame, throw_flag);
     if (result != nullptr && is_direct) {
       Session::postpone(thread);

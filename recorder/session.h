@@ -325,7 +325,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   // Exceptions (exceptions.cpp)
   bool catch_exception(interp::Frame* frame, int handler);
   static constexpr int kUnknownUnit = -2;
-  bool find_raising(int unit);
+  bool find_raising(int unit, PyObject* exception);
   bool settle_before_raising();
   void emit_raising(bool leaves_root);
   void raise_statement(const Instruction& instruction, bool leaves_root);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "rewriter/interp/errors.h"
+#include "rewriter/interp/once.h"
 
 namespace tagalong::replay {
 namespace {
@@ -38,7 +39,8 @@ PyObject* sum_of_nothing(PyObject* start) {
 
 PyObject* sort(const Ref& list, const Ref& key, const Ref& reverse) {
   // Looked up under one name object: types keep each one that they have been asked about.
-  static PyObject* const name = PyUnicode_InternFromString("sort");
+  static PyObject* known = nullptr;
+  PyObject* const name = interp::once(known, [] { return PyUnicode_InternFromString("sort"); });
   const Ref method = name != nullptr ? Ref::steal(PyObject_GetAttr(list.get(), name)) : Ref();
   const Ref none = Ref::steal(PyTuple_New(0));
   const Ref keywords = Ref::steal(PyDict_New());
@@ -247,14 +249,16 @@ PyObject* consume_rest(const Consuming& consuming, std::vector<Ref>& state, Give
 
 bool begin_extend(PyObject* list) {
   constexpr Py_ssize_t kGuess = 8;  // PyObject_LengthHint(), of an object that gives none
-  static PyObject* const nothing = PyTuple_New(kGuess);
+  static PyObject* known = nullptr;
+  PyObject* const nothing = interp::once(known, []() -> PyObject* {
+    PyObject* made = PyTuple_New(kGuess);
+    for (Py_ssize_t index = 0; made != nullptr && index < kGuess; ++index) {
+      PyTuple_SET_ITEM(made, index, Py_NewRef(Py_None));
+    }
+    return made;
+  });
   if (nothing == nullptr) {
     return false;
-  }
-  if (PyTuple_GET_ITEM(nothing, 0) == nullptr) {
-    for (Py_ssize_t index = 0; index < kGuess; ++index) {
-      PyTuple_SET_ITEM(nothing, index, Py_NewRef(Py_None));
-    }
   }
   const Py_ssize_t size = PyList_GET_SIZE(list);
   if (PyList_SetSlice(list, size, size, nothing) != 0) {

@@ -9,6 +9,7 @@
 #include "replay/raw.h"
 #include "rewriter/interp/code_link.h"
 #include "rewriter/interp/frames.h"
+#include "rewriter/interp/once.h"
 
 namespace tagalong::replay {
 namespace {
@@ -243,13 +244,15 @@ bool number_truth(PyObject* value) {
 }
 
 bool accessor_is(PyObject* object, PyObject* name, int part, PyObject* function) {
-  static const std::array<PyObject*, 3> parts = {PyUnicode_InternFromString("fget"), PyUnicode_InternFromString("fset"),
-                                                 PyUnicode_InternFromString("fdel")};
+  static constexpr std::array<const char*, 3> kNames = {"fget", "fset", "fdel"};
+  static std::array<PyObject*, 3> names{};
   PyObject* property = object == nullptr ? nullptr : _PyType_Lookup(Py_TYPE(object), name);
   if (property == nullptr || Py_TYPE(property) != &PyProperty_Type) {
     return false;
   }
-  const Ref member = Ref::steal(PyObject_GetAttr(property, parts.at(static_cast<std::size_t>(part))));
+  const auto place = static_cast<std::size_t>(part);
+  PyObject* text = interp::once(names.at(place), [=] { return PyUnicode_InternFromString(kNames.at(place)); });
+  const Ref member = text == nullptr ? Ref() : Ref::steal(PyObject_GetAttr(property, text));
   if (!member) {
     PyErr_Clear();
   }

@@ -11,6 +11,11 @@
 
 #include "replay/array/fresh_pages.h"
 
+#ifdef __SANITIZE_ADDRESS__
+extern "C" void __asan_poison_memory_region(const volatile void* memory, std::size_t size);
+extern "C" void __asan_unpoison_memory_region(const volatile void* memory, std::size_t size);
+#endif
+
 namespace tagalong::array {
 namespace {
 
@@ -68,6 +73,16 @@ Store& store() {
 
 Shelf& shelf_of(std::size_t size) { return size <= kMostKeptTogether ? store().ordinary : store().large; }
 
+// To the address sanitizer memory on a shelf is as freed.
+void mark_as_freed(const Kept& kept, bool is_freed) {
+#ifdef __SANITIZE_ADDRESS__
+  (is_freed ? __asan_poison_memory_region : __asan_unpoison_memory_region)(kept.memory, kept.size);
+#else
+  static_cast<void>(kept);
+  static_cast<void>(is_freed);
+#endif
+}
+
 // False: it is not memory that can be given so.
 bool lend_pages(void* memory, std::size_t size) { return advise_pages(memory, size, MADV_FREE) == 0; }
 
@@ -108,6 +123,7 @@ void take_oldest(Shelf* shelf, std::size_t most, std::vector<Kept>* oldest) {
 
 void release(const Allocator& numpys, const std::vector<Kept>& all) {
   for (const Kept& kept : all) {
+    mark_as_freed(kept, false);
     numpys.free(numpys.context, kept.memory, kept.size);
   }
 }
@@ -123,6 +139,7 @@ void* take(void* context, std::size_t size) {
       const auto found = shelf.kept.begin() + static_cast<std::ptrdiff_t>(place);
       if (found->size == size) {
         void* memory = found->memory;
+        mark_as_freed(*found, false);
         if (size >= kLeastJoined) {
           if (own.lent.size() == kMostLent) {
             own.lent.erase(own.lent.begin());
@@ -177,6 +194,7 @@ void give(void* context, void* memory, std::size_t size) {
     const std::scoped_lock lock(own.mutex);
     Shelf& shelf = shelf_of(size);
     shelf.kept.push_back({memory, size, taken});
+    mark_as_freed(shelf.kept.back(), true);
     shelf.together += size;
     take_oldest(&shelf, shelf.most, &oldest);
   }

@@ -281,6 +281,9 @@ void RegionPlan::bind_walk(const Numpy& np, Frame* frame, Space* space) const {
       frame->data[input.slot] = space->inputs[i].data;
       frame->strides[input.slot] = strides[0];
     } else {
+      // The walk says where each block of it is; until the first one there is no step from here.
+      frame->data[input.slot] = space->inputs[i].data;
+      frame->strides[input.slot] = 0;
       space->gathered.push_back({.data = space->inputs[i].data,
                                  .strides = strides,
                                  .slot = input.slot,

@@ -36,6 +36,9 @@ bool RegionPlan::make_results(const Numpy& np, PyObject* const* externals, Ref* 
       frame->data[output.slot] = data;
       frame->strides[output.slot] = output.item_size;
     } else {
+      // As with what is gathered: until the first block there is no step from here.
+      frame->data[output.slot] = data;
+      frame->strides[output.slot] = 0;
       space->scattered.push_back({.data = data,
                                   .strides = space->walked_outputs[i],
                                   .slot = output.slot,

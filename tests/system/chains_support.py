@@ -12,6 +12,7 @@ import time
 import warnings
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from random import Random
 from types import FunctionType
 from typing import Any
@@ -210,8 +211,9 @@ def run_programs(first: int, options: argparse.Namespace, end: float, reached: A
     """Those from a seed on, in this process; the number of finds."""
     finds = 0
     _core._expression_counts(), _core._sweeps_backwards(), _core._rows_in_pairs()  # counts from here on
-    # In a loop an array with a new axis grows without end.
-    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, resource.RLIM_INFINITY))
+    # In a loop an array with a new axis grows without end. A sanitizer has reserved much more before.
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (taken + (4 << 30), resource.RLIM_INFINITY))
     _core.set_option("regions", 2)
     _core.set_option("threads", options.threads)
     _core.set_option("worth_part", 1024)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import ctypes
 import importlib.util
 import inspect
 import os
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -54,8 +57,73 @@ def no_thread_asking() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
+def is_sanitized() -> bool:
+    """Whether this process runs with the address sanitizer, as `scripts/test --sanitize` starts it."""
+    return hasattr(ctypes.CDLL(None), "__asan_init")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--part", type=Path, metavar="FILE", help="only the tests that a file lists")
+
+
+@dataclass
+class Listed:
+    """A line of the list of tests: `file.py`, or `file.py::test` where `*` is any text; `!` leaves them out."""
+
+    line: str
+
+    def __post_init__(self) -> None:
+        self.is_left_out = self.line.startswith("!")
+        text = self.line.removeprefix("!")
+        self.file = text.partition("::")[0]
+        self.pattern = re.compile(
+            ".*/" + ".*".join(map(re.escape, text.split("*"))) + ("" if "::" in text else "::.*")
+        )
+
+    def holds(self, item: pytest.Item) -> bool:
+        return self.pattern.fullmatch(item.nodeid) is not None
+
+
+def part_of(config: pytest.Config) -> list[Listed]:
+    file: Path | None = config.getoption("--part")
+    lines = [] if file is None else [line.partition("#")[0].strip() for line in file.read_text().splitlines()]
+    return [Listed(line) for line in lines if line]
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files of which no test is listed need not be imported."""
+    names = {listed.file for listed in part_of(config)}
+    return True if names and collection_path.is_file() and collection_path.name not in names else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what is not listed, and skips what cannot hold under sanitizers. Each line is of use."""
+    part = part_of(config)
+    if part:
+        kept: list[pytest.Item] = []
+        left_out: list[pytest.Item] = []
+        unused = {listed.line for listed in part}
+        for item in items:
+            matching = [listed for listed in part if listed.holds(item)]
+            unused -= {listed.line for listed in matching}
+            is_kept = bool(matching) and not any(listed.is_left_out for listed in matching)
+            (kept if is_kept else left_out).append(item)
+        if unused:
+            raise pytest.UsageError(f"--part: no test matches {', '.join(sorted(unused))}")
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = kept
+    if is_sanitized():
+        for item in items:
+            for marker in item.iter_markers("not_sanitized"):
+                item.add_marker(pytest.mark.skip(reason=f"not under sanitizers: {marker.args[0]}"))
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "own_stack: runs in a thread of its own")
+    config.addinivalue_line(
+        "markers", "not_sanitized(reason): cannot hold in a process with the address sanitizer"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -89,6 +157,8 @@ def package_folder() -> str:
 def clean_environment(**variables: str) -> dict[str, str]:
     """The environment without anything for us or for the interpreter but the package, and with `variables`."""
     kept = {name: text for name, text in os.environ.items() if not name.startswith(("TAGALONG", "PYTHON"))}
+    if is_sanitized():
+        kept["PYTHONMALLOC"] = "malloc"  # the interpreter's own allocator would hide errors
     return kept | {"PYTHONPATH": package_folder()} | variables
 
 

@@ -37,11 +37,14 @@ print(json.dumps([faults() - before, same]))
 OF_ALLOCATOR = ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "MALLOC_TOP_PAD_", "GLIBC_TUNABLES")
 
 
-pytestmark = pytest.mark.skipif(
-    "glibc" not in (os.confstr("CS_GNU_LIBC_VERSION") or "")
-    or any(name in os.environ for name in OF_ALLOCATOR),
-    reason="of glibc's malloc, as it is by itself",
-)
+pytestmark = [
+    pytest.mark.skipif(
+        "glibc" not in (os.confstr("CS_GNU_LIBC_VERSION") or "")
+        or any(name in os.environ for name in OF_ALLOCATOR),
+        reason="of glibc's malloc, as it is by itself",
+    ),
+    pytest.mark.not_sanitized("their allocator is another one"),
+]
 
 
 def faults(folder: Path, **variables: str) -> int:

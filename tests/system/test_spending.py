@@ -9,6 +9,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import pytest
+
 from subprocesses import run
 
 MANY = 120
@@ -55,6 +57,8 @@ for f in {ALL}:
 for _ in map(f{MANY - 1}, range(600)):
     total += 1
 print(total)
+import pytest
+
 import tagalong
 assert "called again and again while recordings had cost as much as they may" in tagalong.explain(f{MANY - 1})
 assert "limit `share` (1), reached 500 times" in tagalong.explain(f{MANY - 1})
@@ -126,6 +130,7 @@ print(0)
     assert records > MANY / 2 and put_off < 10
 
 
+@pytest.mark.not_sanitized("recordings cost more of the process's time")
 def test_loops_leave_the_share_to_the_calls(tmp_path: Path) -> None:
     loops = "\n".join(f"    for i in range(k):\n        t += i * {number}" for number in range(100))
     program = f"""
