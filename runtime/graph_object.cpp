@@ -25,18 +25,6 @@ struct GraphObject {
   GraphData* data;
 };
 
-void raise_guard_failed(const GraphData& data, const replay::Run& run) {
-  const std::string text = step_text(*data.executor, *run.failed);
-  const Ref guard = Ref::steal(PyUnicode_FromString(text.c_str()));
-  const Ref error = guard ? Ref::steal(PyObject_CallOneArg(guard_failed_type(), guard.get())) : Ref();
-  PyObject* value = run.failed_value ? run.failed_value.get() : Py_None;
-  if (!error || PyObject_SetAttrString(error.get(), "guard", guard.get()) != 0 ||
-      PyObject_SetAttrString(error.get(), "value", value) != 0) {
-    return;
-  }
-  PyErr_SetObject(guard_failed_type(), error.get());
-}
-
 PyObject* graph_call(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* /*names*/) {
   const GraphData& data = *reinterpret_cast<GraphObject*>(self)->data;
   if (PyVectorcall_NARGS(flags) != 1 || !PyTuple_CheckExact(arguments[0]) ||
@@ -59,7 +47,7 @@ PyObject* graph_call(PyObject* self, PyObject* const* arguments, std::size_t fla
   const replay::Outcome outcome = data.executor->run(run);
   if (outcome == replay::Outcome::kGuard) {
     count(*data.counters, Event::kMiss);
-    raise_guard_failed(data, run);
+    raise_guard_failed(step_text(*data.executor, *run.failed).c_str(), run.failed_value.get());
     return nullptr;
   }
   count(*data.counters, Event::kHit);
@@ -115,6 +103,16 @@ Ref make_graph_object(std::shared_ptr<const replay::Executor> executor, const Re
   graph->vectorcall = graph_call;
   graph->data = new GraphData{std::move(executor), function, std::move(slots), std::move(counters)};
   return object;
+}
+
+void raise_guard_failed(const char* text, PyObject* value) {
+  const Ref guard = Ref::steal(PyUnicode_FromString(text));
+  const Ref error = guard ? Ref::steal(PyObject_CallOneArg(guard_failed_type(), guard.get())) : Ref();
+  if (!error || PyObject_SetAttrString(error.get(), "guard", guard.get()) != 0 ||
+      PyObject_SetAttrString(error.get(), "value", value == nullptr ? Py_None : value) != 0) {
+    return;
+  }
+  PyErr_SetObject(guard_failed_type(), error.get());
 }
 
 PyObject* guard_failed_type() {

@@ -17,4 +17,7 @@ Ref make_graph_object(std::shared_ptr<const replay::Executor> executor, const Re
 // The exception GuardFailed (attributes guard, value); borrowed.
 PyObject* guard_failed_type();
 
+// Sets it; `value` may be null.
+void raise_guard_failed(const char* text, PyObject* value);
+
 }  // namespace tagalong::runtime

@@ -103,6 +103,10 @@ void Recording::make_replay_code(const Ref& function) {
 }
 
 PyObject* Recording::replay(PyObject* args, PyObject* kwargs) const {
+  if (!replay_function_ && stop == recorder::Stop::kNone) {
+    raise_guard_failed("what was recorded has changed before its call was over", nullptr);
+    return nullptr;
+  }
   if (!replay_function_) {
     PyErr_Format(PyExc_RuntimeError, "nothing to replay: %s", recorder::stop_text(stop));
     return nullptr;
