@@ -684,7 +684,7 @@ PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_fl
   }
   const bool is_direct = !session->finished_ && session->direct_arguments(frame).has_value();
   const bool is_inlined = !session->finished_ && session->frames_.back().live == interp::current_frame(thread) &&
-                          interp::has_c_stack(session->limits_.stack) && session->try_inline(frame);
+                          interp::has_c_stack(thread, session->limits_.stack) && session->try_inline(frame);
   if (PyErr_Occurred() != nullptr) [[unlikely]] {
     PyErr_Clear();  // as in a hook: there was no memory for something that the recorder has done without
   }

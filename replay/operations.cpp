@@ -93,7 +93,7 @@ bool counts_no_level(PyObject* callable, Py_ssize_t positional, PyObject* keywor
   const PyMethodDef* method = nullptr;
   if (Py_TYPE(callable) == &PyCFunction_Type) {
     method = reinterpret_cast<PyCFunctionObject*>(callable)->m_ml;
-  } else if (Py_TYPE(callable) == &PyMethodDescr_Type) {
+  } else if (Py_TYPE(callable) == &PyMethodDescr_Type && keywords == nullptr) {
     method = reinterpret_cast<PyMethodDescrObject*>(callable)->d_method;
   } else {
     return callable == reinterpret_cast<PyObject*>(&PyUnicode_Type) && positional == 1 && keywords == nullptr;

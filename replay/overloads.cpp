@@ -431,7 +431,9 @@ int levels_of(int check, bool is_builtin) {
   const auto kind = static_cast<SlotCheck>(check);
   const bool is_text = kind == SlotCheck::kString || kind == SlotCheck::kRepresentation ||
                        kind == SlotCheck::kFormatted || kind == SlotCheck::kFormattedRepresentation;
-  return (is_text ? 1 : 0) + (is_builtin ? 1 : 0);
+  // Calls of these the interpreter specialises, and then it does not count them.
+  const bool is_uncounted = kind == SlotCheck::kLength || kind == SlotCheck::kIterator || kind == SlotCheck::kString;
+  return (is_text ? 1 : 0) + (is_builtin && !is_uncounted ? 1 : 0);
 }
 
 bool is_truth_check(int check) { return check <= static_cast<int>(SlotCheck::kAnyNot); }

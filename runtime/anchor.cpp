@@ -57,8 +57,8 @@ bool steps_aside(PyThreadState* thread) {
 }
 
 // A replay takes C stack where a call from bytecode to bytecode takes none.
-bool is_too_deep(CodeRecord& record) {
-  const bool is_reached = !interp::has_c_stack(record.limits().stack);
+bool is_too_deep(PyThreadState* thread, CodeRecord& record) {
+  const bool is_reached = !interp::has_c_stack(thread, record.limits().stack);
   if (is_reached) [[unlikely]] {
     count_limit(record.counters, replay::Limit::k_stack);
   }
@@ -182,7 +182,7 @@ class Chain final : private replay::Stitcher {
 
   // From the landing that is pending to the executors that go on there. False: the interpreter goes on, or a recording.
   bool go_on(Ref* result, Tried* tried, Pending::Kind* kind) {
-    if (landing_.raise || is_stopped_ || requested_ || steps_aside(thread_) || is_too_deep(record_)) {
+    if (landing_.raise || is_stopped_ || requested_ || steps_aside(thread_) || is_too_deep(thread_, record_)) {
       return false;
     }
     const int next = behind_jump(landing_.instruction);
@@ -287,7 +287,7 @@ PyObject* anchor_next(PyObject* self) {
     }
     return nullptr;
   }
-  if (is_too_deep(record)) {
+  if (is_too_deep(thread, record)) {
     return nullptr;
   }
   CodeRecord::bury_the_dead();

@@ -143,7 +143,7 @@ bool is_only_function(PyCodeObject* original) {
 }
 
 interp::Continuation first_call(PyThreadState* thread, interp::Frame* frame) {
-  if (!interp::has_c_stack(options().limits.stack)) {
+  if (!interp::has_c_stack(thread, options().limits.stack)) {
     return {};
   }
   const CodeRef original = CodeRef::create(interp::code_of(frame));

@@ -21,8 +21,8 @@ extern int are_frames_of_others;
 // Whether others watch the thread or evaluate its frames: the original instructions run then.
 inline bool is_left_to_others(PyThreadState* thread) { return is_watched(thread) || are_frames_of_others != 0; }
 
-// For the time of a landing: the interpreter inlines no call while a function is installed, whoever's it is. The two are
-// called in turn, and nothing is installed in between.
+// For the time of a landing: the interpreter inlines no call while a function is installed, whoever's it is. The two
+// are called in turn, and nothing is installed in between.
 void set_evaluation_aside(PyThreadState* thread);
 void bring_evaluation_back(PyThreadState* thread);
 

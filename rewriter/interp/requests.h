@@ -28,9 +28,9 @@ bool is_anything_to_run(PyThreadState* thread);
 // Serves what is requested, as if the current frame had just finished an instruction. False with an exception set.
 bool serve_requests();
 
-// Arithmetic of long ints looks for signals by itself. As long as this lives it finds none: they wait for the next place
-// where the program would be interrupted. For code that knows no state to run a handler in, runs none of the program's
-// own code, and does not take long.
+// Arithmetic of long ints looks for signals by itself. As long as this lives it finds none: they wait for the next
+// place where the program would be interrupted. For code that knows no state to run a handler in, runs none of the
+// program's own code, and does not take long.
 class SignalsWait {
  public:
   SignalsWait();

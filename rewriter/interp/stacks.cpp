@@ -2,6 +2,10 @@
 
 #include <pthread.h>
 
+#include <algorithm>
+
+#include "rewriter/interp/frames.h"
+
 namespace tagalong::interp {
 namespace {
 
@@ -36,14 +40,21 @@ StackId stack_of(PyThreadState* thread) {
   return {thread->id, chunk};
 }
 
-bool has_c_stack(int kibibytes) {
+bool has_c_stack(PyThreadState* thread, int kibibytes) {
   constexpr std::uintptr_t kKibibyte = 1024;
+  constexpr std::uintptr_t kLevel = 1024;  // what a level of recursion through C code takes, with a margin
   if (t_bounds.high == 0) [[unlikely]] {
     learn_bounds();
   }
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  return t_bounds.low < here && here < t_bounds.high &&
-         (here - t_bounds.low) / kKibibyte >= static_cast<std::uintptr_t>(kibibytes);
+  if (here <= t_bounds.low || here >= t_bounds.high) {
+    return false;
+  }
+  const std::uintptr_t asked = static_cast<std::uintptr_t>(kibibytes) * kKibibyte;
+  const std::uintptr_t whole = t_bounds.high - t_bounds.low;
+  const auto levels = static_cast<std::uintptr_t>(std::max(recursion_left(thread), 0));
+  const std::uintptr_t rest = std::min(levels * kLevel, (whole - std::min(whole, asked)) / 2);
+  return here - t_bounds.low >= asked + rest;
 }
 
 }  // namespace tagalong::interp
