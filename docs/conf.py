@@ -8,17 +8,17 @@ import tagalong
 
 project = "tagalong"
 author = "the tagalong developers"
+copyright = author
 version = release = tagalong.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
-suppress_warnings: list[str] = []  # every warning is an error
-nitpicky = False
 
 html_theme = "furo"
 html_title = f"tagalong {version}"
-html_static_path: list[str] = []
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_last_updated_fmt = None
