@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-from pathlib import Path
 
 import pytest
 
@@ -86,7 +85,3 @@ def test_help_says_it_all(option: Option) -> None:
     text = parser.format_help()
     for part in (option.flag, option.variable, option.help, option.allowed):
         assert part in text
-
-
-def test_the_readme_has_the_table(root: Path) -> None:
-    assert options.documentation() in (root / "README.md").read_text()

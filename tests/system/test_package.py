@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import doctest
 import functools
 import importlib.metadata
 import pickle
@@ -294,15 +293,14 @@ def test_type_checkers(root: Path, tmp_path: Path) -> None:
     """What the documentation shows has types, and what is not there is an error."""
     documented = re.search(r"^    class Workday.*?(?=^\S)", guards.__doc__ or "", re.MULTILINE | re.DOTALL)
     assert documented
-    readme = re.search(
-        r"^>>> class Even.*?(?=^>>> )", (root / "README.md").read_text(), re.MULTILINE | re.DOTALL
-    )
-    assert readme
+    page = (root / "docs" / "how-to" / "guards.md").read_text()
+    shown = re.search(r"^>>> class Even.*?(?=^>>> )", page, re.MULTILINE | re.DOTALL)
+    assert shown
     program = tmp_path / "program.py"
     program.write_text(
         "from datetime import date\nfrom typing import Any\nimport tagalong\nfrom tagalong import guards\n"
         + textwrap.dedent(documented[0])
-        + re.sub(r"^(>>> |\.\.\. )", "", readme[0], flags=re.MULTILINE)
+        + re.sub(r"^(>>> |\.\.\. )", "", shown[0], flags=re.MULTILINE)
         + "@tagalong.trace\ndef f(x: int) -> int:\n    return x\n"
         "tagalong.specialize(f, lambda x: 3, [Workday(), Even(), guards.ArgType(0, int)])\n"
         "guards.Globals('f').check()\n"
@@ -315,15 +313,3 @@ def test_type_checkers(root: Path, tmp_path: Path) -> None:
     assert len(lines) == 3 and lines[2].startswith("Found 2 errors"), done.stdout + done.stderr
     assert lines[0].endswith('error: Module has no attribute "nope"  [attr-defined]')
     assert lines[1].endswith('error: "Stats" has no attribute "nope"  [attr-defined]')
-
-
-@pytest.mark.own_stack
-def test_the_example_of_the_readme_is_real(root: Path) -> None:
-    blocks = re.findall(
-        r"^```python\n(>>> .*?)^```$", (root / "README.md").read_text(), re.MULTILINE | re.DOTALL
-    )
-    assert blocks
-    for block in blocks:
-        test = doctest.DocTestParser().get_doctest(block, {}, "README", "README.md", 0)
-        told: list[str] = []
-        assert doctest.DocTestRunner(verbose=False).run(test, out=told.append).failed == 0, "".join(told)

@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
         "info", help="versions, and all options with their values and where they come from"
     )
     info.add_argument(
-        "--markdown", action="store_true", help="only the table of options, as it stands in the README"
+        "--markdown", action="store_true", help="only the table of options, as the documentation shows it"
     )
     return parser
 

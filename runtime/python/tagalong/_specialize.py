@@ -25,9 +25,9 @@ def specialize(
 
     The specialisations of a function are asked in the order in which they were added, each guard in the order of
     `guards` (`tagalong.guards`), at the beginning of every call; the first whose guards all hold is used. Where none
-    is, the graphs of a traced function are tried, then the original code runs. So it does while somebody watches by
+    is, the graphs of a traced function are tried, then the original code runs. So it does while a tool watches by
     sys.settrace or sys.setprofile. A specialisation is chosen for the whole of a call: what changes in the
-    middle of it is seen by whatever it reads then, by calls that begin then, and where it asks a guard by
+    middle of it is seen by what it reads then, by calls that begin then, and where it asks a guard by
     `guard.check(args, kwargs)`.
 
     Returns 0, or 1 where a guard will never hold and nothing was added. Raises TypeError for what is no Python

@@ -56,7 +56,7 @@ LIMITS: dict[str, tuple[int, str]] = {
     "operations": (4000, "operations of such a one"),
     "stack": (128, "KiB of C stack that a thread must have left for a graph to be run or recorded"),
     "recordings": (8, "recordings of one function under way at a time, on stacks of threads and greenlets"),
-    "share": (15, "per mille of a process's time that recordings nobody has asked for may cost"),
+    "share": (15, "per mille of a process's time that recordings of functions not traced by name may cost"),
     "retire_after": (
         32,
         "runs of a function that together did not pay, after which it runs as written again",
@@ -401,7 +401,7 @@ def environment_of(arguments: argparse.Namespace, base: Mapping[str, str] | None
 
 
 def documentation() -> str:
-    """The table of the options in Markdown, as it stands in the README."""
+    """The table of the options in Markdown, as the documentation shows it."""
     lines = ["| variable | flag | allowed | default | what it does |", "|---|---|---|---|---|"]
     for option in TABLE:
         default = f"`{option.default}`" if option.default else ""

@@ -70,7 +70,8 @@ def instrument(
     """Return code that calls `before(index)` and `after(index)` around the instructions of the original.
 
     The index is that of the instruction in the original code, caches and EXTENDED_ARG not counted; `where` chooses
-    some of them. A few places have no hook, see rewriter/README.md. `hooks`, instead of the two, is put into the code
+    some of them. A few places have no hook; the page about the rewriter in the
+    documentation lists them. `hooks`, instead of the two, is put into the code
     as it is, in front of and behind the instructions, and called with 2 * index and 2 * index + 1. With `inner`, code
     objects among the constants are instrumented, too. Positions of the original instructions are kept, and a trace
     function sees the same events. Raises `RewriteError` for malformed code and for an index that does not exist.

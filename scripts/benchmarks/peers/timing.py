@@ -201,8 +201,8 @@ def check_replayed(program: Program, runner: Runner) -> None:
 
 # --- What nobody can save who wants NumPy's bits
 
-# No sines and cosines: these have loops of ours with the same bits (replay/array/README.md); so have the others where
-# NumPy's steps are known.
+# No sines and cosines: for these there are loops of our own with the same bits (docs/how-it-works/vector-code.md), and
+# so there are for the others where NumPy's steps are known.
 TRANSCENDENTAL = ("exp", "log", "arcsin")
 IN_CACHE = 4096  # elements
 
