@@ -48,12 +48,9 @@ bool Session::find_raising(int unit, PyObject* exception) {
     ++instruction;  // a specialised one makes the call
   }
   const bool has_returned = top().call_result != kNoValue;  // C code raises no more after a recorded call
-  // Without memory each instruction may raise; what its rule emits need not know how.
-  const bool has_no_memory = PyErr_GivenExceptionMatches(exception, PyExc_MemoryError) != 0;
-  const auto cannot_raise = [&](int index) {
+  const auto cannot_raise = [this](int index) {
     const std::uint8_t opcode = instruction_at(index).opcode;
-    return has_no_memory || rule_time(opcode) == When::kNone || opcode == op::kJUMP_BACKWARD ||
-           opcode == op::kRETURN_VALUE;
+    return rule_time(opcode) == When::kNone || opcode == op::kJUMP_BACKWARD || opcode == op::kRETURN_VALUE;
   };
   if (instruction < 0 || has_returned || cannot_raise(instruction)) {
     if (instruction >= 0 && !has_returned) {
@@ -66,6 +63,7 @@ bool Session::find_raising(int unit, PyObject* exception) {
     return false;
   }
   raising.instruction = instruction;
+  raising.has_no_memory = PyErr_GivenExceptionMatches(exception, PyExc_MemoryError) != 0;
   return true;
 }
 
@@ -79,9 +77,14 @@ bool Session::settle_before_raising() {
     // Of a specialised pair of instructions the interpreter names the first.
     top().raising.instruction = catch_up(-1);
   }
-  if (!finished_ && asks_keys(instruction_at(top().raising.instruction))) {
+  if (finished_) {
+    return false;
+  }
+  // Without memory each instruction may raise; what its rule emits need not know how.
+  const bool has_no_memory = top().raising.has_no_memory;
+  if (has_no_memory || asks_keys(instruction_at(top().raising.instruction))) {
     top().next = std::exchange(top().raising, {}).instruction;
-    stop(Stop::k_asks_keys);
+    stop(has_no_memory ? Stop::k_interrupted : Stop::k_asks_keys);
   }
   return !finished_;
 }

@@ -112,7 +112,8 @@ void exchange_in_maker(PyCodeObject* original, const CodeRef& replay) {
   }
   exchange(maker, made_in.spare, original, replay);
   PyCodeObject* as_written = interp::original_of(maker);
-  if (as_written != maker) {
+  PyObject* its_anchor = as_written == maker ? nullptr : anchor_of(as_written);
+  if (its_anchor != nullptr && record_of(its_anchor)->is_retired()) {
     exchange(as_written, -1, original, replay);
   }
 }
