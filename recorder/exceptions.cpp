@@ -54,8 +54,10 @@ bool Session::find_raising(int unit, PyObject* exception) {
   };
   if (instruction < 0 || has_returned || cannot_raise(instruction)) {
     if (instruction >= 0 && !has_returned) {
-      if (top().pending < 0 && rule_time(instruction_at(instruction).opcode) == When::kNone) {
-        catch_up(instruction);
+      // Where a hook itself has raised, nobody has run the rules of what stands before it.
+      if (top().pending < 0 && catch_up(instruction) != instruction) {
+        abandon(Stop::k_interrupted);
+        return false;
       }
       top().next = instruction;
     }

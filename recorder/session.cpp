@@ -521,19 +521,29 @@ void Session::stop(Stop reason) {
   PyObject* raised[3] = {};
   PyErr_Fetch(&raised[0], &raised[1], &raised[2]);
   try {
-    end_at(reason);
-  } catch (const std::exception&) {  // no memory for the end of the trace: it is of no use
-    Recorded recorded;
-    recorded.stop = reason;
-    recorded.useful = false;
-    if (!finished_) {
-      for (const auto& code : codes_) {
-        leave_at_next_hook(*code);
-      }
-      hand_over(std::move(recorded));
+    if (reason == Stop::k_internal) {
+      abandon(reason);  // the rule that has failed may have done half of it
+    } else {
+      end_at(reason);
     }
+  } catch (const std::exception&) {  // no memory for the end of the trace
+    abandon(reason);
   }
   PyErr_Restore(raised[0], raised[1], raised[2]);
+}
+
+// The trace is of no use: the shadow state is none to leave at.
+void Session::abandon(Stop reason) {
+  if (finished_) {
+    return;
+  }
+  for (const auto& code : codes_) {
+    leave_at_next_hook(*code);
+  }
+  Recorded recorded;
+  recorded.stop = reason;
+  recorded.useful = false;
+  hand_over(std::move(recorded));
 }
 
 void Session::end_at(Stop reason) {

@@ -183,7 +183,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
     bool may_end_loop = false;       // __next__ has raised it
     bool is_landing = false;         // it is not, the interpreter executes the instruction: a re-raise out of the root
     SnapshotId here = replay::kNoSnapshot;  // the state before it, where it is_landing
-    bool has_no_memory = false;  // that is why: the program may have nothing to do with it
+    bool has_no_memory = false;             // that is why: the program may have nothing to do with it
   };
 
   // C code that works for the instruction under way with the items of a generator (consumers.cpp).
@@ -272,6 +272,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
             !frames_.front().code->decoded->is_generator);
   }
   void end_at(Stop reason);
+  void abandon(Stop reason);
   void end(Recorded recorded);
   void leave_recording_code(Recorded recorded);
   void finish(Recorded recorded);

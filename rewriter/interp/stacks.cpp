@@ -42,7 +42,7 @@ StackId stack_of(PyThreadState* thread) {
 
 bool has_c_stack(PyThreadState* thread, int kibibytes) {
   constexpr std::uintptr_t kKibibyte = 1024;
-  constexpr std::uintptr_t kLevel = 1024;  // what a level of recursion through C code takes, with a margin
+  constexpr std::uintptr_t kLevel = 3 * kKibibyte;  // of recursion through C code; a sort with its key takes most
   if (t_bounds.high == 0) [[unlikely]] {
     learn_bounds();
   }

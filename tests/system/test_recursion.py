@@ -155,3 +155,40 @@ def test_recursion_through_builtins_is_as_deep(tmp_path: Path) -> None:
         assert result.returncode == 0, result.stderr[-3000:]
         outputs.append(result.stdout)
     assert outputs == [outputs[0]] * 3
+
+
+@pytest.mark.parametrize("stress", ["0", "1"])
+@pytest.mark.parametrize("limit", [1000, 2000])
+def test_recursion_through_c_code_ends_in_an_exception(tmp_path: Path, limit: int, stress: str) -> None:
+    """Replays take more of the C stack than the same calls as written, which have to find enough left behind them."""
+    program = tmp_path / "endless.py"
+    program.write_text(ENDLESS)
+    result = run(str(program), str(limit), variables={"TAGALONG": "1", "TAGALONG_STRESS": stress})
+    assert (result.returncode, result.stdout) == (0, "80\n"), result.stderr[-3000:]
+
+
+ENDLESS = """
+import sys
+sys.setrecursionlimit(int(sys.argv[1]))
+def by_map(x=0): return sum(map(by_map, [1]))
+def by_key(n): return sorted([n - 1], key=by_key)[0]
+def by_sort(n): return [n - 1].sort(key=by_sort)
+def by_list(n): return [by_list(y) for y in [n]]
+def by_filter(n): return next(filter(by_filter, [n - 1]))
+class X:
+    def __eq__(self, other): return X() == other
+    def __str__(self): return str(X())
+    def __len__(self): return len(X())
+calls = (by_map, lambda: by_key(1), lambda: by_sort(1), lambda: by_list(1), lambda: by_filter(1), lambda: X() == 1,
+         lambda: str(X()), lambda: len(X()))
+ended = 0
+for call in calls:
+    for turn in range(10):
+        try:
+            call()
+        except RecursionError:
+            ended += 1
+print(ended)
+if "tagalong" in sys.modules:
+    assert sys.modules["tagalong"].stats().hits > 1000
+"""
