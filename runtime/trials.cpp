@@ -152,7 +152,11 @@ std::int64_t items_left(PyObject* iterator) {
   const bool is_known =
       iterator != nullptr && (Py_TYPE(iterator) == &PyRangeIter_Type || Py_TYPE(iterator) == &PyListIter_Type ||
                               Py_TYPE(iterator) == &PyTupleIter_Type);
-  return is_known ? PyObject_LengthHint(iterator, -1) : -1;
+  const Py_ssize_t left = is_known ? PyObject_LengthHint(iterator, -1) : -1;
+  if (left < 0) [[unlikely]] {
+    PyErr_Clear();  // no memory for the question
+  }
+  return left;
 }
 
 std::int64_t rounds_run() {

@@ -143,6 +143,65 @@ assert tagalong.stats().hits > 500
 """
 
 
+NO_MEMORY_IN_TRIALS = """
+import _testcapi
+class Part:
+    def __init__(self, x): self.x = x
+    def __add__(self, other): return Part(self.x + other.x)
+    def scaled(self): return self.x * 2.5
+def loop(n):
+    total, numbers = 0.0, []
+    for i in range(n): total += i * 1.5; numbers.append(total)
+    return numbers
+def objects(n):
+    a = Part(0)
+    for i in range(n): a = a + Part(i * 1000)
+    return a.scaled()
+def generator(n):
+    for i in range(n): yield i * 1000.5
+def generators(n): return sum(generator(n)), list(generator(3)), [x for x in generator(3)]
+def exceptions(n):
+    r = 0
+    for i in range(n):
+        try:
+            if i % 2: raise KeyError(i)
+            r += 1000
+        except KeyError as error: r += error.args[0]
+        finally: r += 1
+    return r
+def closures(n):
+    made = []
+    for i in range(n):
+        def part(y=i): return y + n * 1000
+        made.append(part)
+    return [part() for part in made]
+ended = 0
+for f, a in [(loop, (30,)), (objects, (15,)), (generators, (10,)), (exceptions, (12,)), (closures, (6,))]:
+    wanted = f(*a)
+    for warm in (0, 3, 40):
+        for _ in range(warm): f(*a)
+        for mode in (1, 0):
+            for n in range(1, 90):
+                _testcapi.set_nomemory(n, n + 1 if mode else 0)
+                try: r = f(*a)
+                except MemoryError: r = None
+                except BaseException as error: r = error
+                _testcapi.remove_mem_hooks()
+                if r is None: ended += 1
+                elif r != wanted: raise SystemExit(repr((f, warm, mode, n, r)))
+assert ended > 100
+"""
+
+
+def test_no_memory_for_measuring(tmp_path: Path) -> None:
+    pytest.importorskip("_testcapi")
+    program, counts = tmp_path / "program.py", tmp_path / "counts"
+    program.write_text(NO_MEMORY_IN_TRIALS)
+    result = run(str(program), variables={"TAGALONG": "1", "TAGALONG_SUMMARY": str(counts)})
+    assert result.returncode == 0, result.stderr[-3000:]
+    assert json.loads(counts.read_text())["hits"] > 100
+
+
 def test_no_memory_for_the_end_of_a_recording() -> None:
     pytest.importorskip("_testcapi")
     result = run("-W", "ignore", "-c", NO_MEMORY, variables={"TAGALONG": "1"})
