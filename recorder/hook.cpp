@@ -4,12 +4,12 @@
 
 #include <array>
 
-#include "recorder/array_proxy.h"
+#include "recorder/deferred/array_proxy.h"
 #include "recorder/session.h"
+#include "rewriter/base/errors.h"
+#include "rewriter/base/once.h"
+#include "rewriter/cpython/requests.h"
 #include "rewriter/hook_key.h"
-#include "rewriter/interp/errors.h"
-#include "rewriter/interp/once.h"
-#include "rewriter/interp/requests.h"
 
 namespace tagalong::recorder {
 namespace {
@@ -23,14 +23,14 @@ struct Hook {
 PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t count, PyObject* /*names*/) {
   Session* session = reinterpret_cast<Hook*>(self)->session;
   if (session == nullptr || PyVectorcall_NARGS(count) != 1) {
-    Session::resume(interp::thread_state());
-    if (!settle_arrays(interp::current_frame(interp::thread_state()))) {
+    Session::resume(cpython::thread_state());
+    if (!settle_arrays(cpython::current_frame(cpython::thread_state()))) {
       return nullptr;
     }
     Py_RETURN_NONE;
   }
   const long key = rewriter::hook_key_of(arguments[0]);
-  interp::Frame* frame = interp::current_frame(session->thread());
+  cpython::Frame* frame = cpython::current_frame(session->thread());
   session->come_back(frame);
   // Asked first: the session may be over afterwards.
   const bool is_polite = !Session::resume(session->thread()) && key != kUnwound &&
@@ -68,7 +68,7 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
     give_up_returned(frame);
   }
   if (is_over()) {
-    Session::reap(interp::thread_state());  // it has just finished
+    Session::reap(cpython::thread_state());  // it has just finished
     if (!settle_arrays(frame)) {
       return nullptr;  // as the frame goes on without hooks
     }
@@ -80,14 +80,14 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
   if (is_polite && !has_waiting_arrays(frame)) {
     Py_RETURN_NONE;
   }
-  return interp::impolite_result(interp::thread_state());
+  return cpython::impolite_result(cpython::thread_state());
 }
 
 PyObject* hook_repr(PyObject* /*self*/) { return PyUnicode_FromString("<recorder>"); }
 
 PyTypeObject* hook_type() {
   static PyTypeObject* type = nullptr;
-  return interp::once(type, [] {
+  return cpython::once(type, [] {
     static std::array<PyMemberDef, 2> members{{
         {"__vectorcalloffset__", T_PYSSIZET, offsetof(Hook, vectorcall), READONLY, nullptr},
         {nullptr, 0, 0, 0, nullptr},

@@ -2,7 +2,7 @@
 // has finished (a frame may still run its recording code then).
 #pragma once
 
-#include "rewriter/interp/ref.h"
+#include "rewriter/base/ref.h"
 
 namespace tagalong::recorder {
 

@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "recorder/session.h"
+#include "rewriter/base/errors.h"
+#include "rewriter/base/once.h"
+#include "rewriter/cpython/code_link.h"
+#include "rewriter/cpython/first_call.h"
+#include "rewriter/cpython/landing.h"
+#include "rewriter/cpython/requests.h"
 #include "rewriter/hook_key.h"
-#include "rewriter/interp/code_link.h"
-#include "rewriter/interp/errors.h"
-#include "rewriter/interp/first_call.h"
-#include "rewriter/interp/landing.h"
-#include "rewriter/interp/once.h"
-#include "rewriter/interp/requests.h"
 
 namespace tagalong::recorder {
 namespace {
@@ -56,12 +56,12 @@ T found_in(PyCodeObject* code) {
 }
 
 // Lands in the frame's home; false: the frame stays where it is.
-bool go_home(interp::Frame* frame, const Home& home, std::size_t place, int depth) {
+bool go_home(cpython::Frame* frame, const Home& home, std::size_t place, int depth) {
   PyObject* code = PyWeakref_GetObject(home.code.get());
-  if (code == Py_None || !interp::has_room(frame, reinterpret_cast<PyCodeObject*>(code))) {
+  if (code == Py_None || !cpython::has_room(frame, reinterpret_cast<PyCodeObject*>(code))) {
     return false;
   }
-  interp::redirect(frame, reinterpret_cast<PyCodeObject*>(code), home.shape->starts[place], depth);
+  cpython::redirect(frame, reinterpret_cast<PyCodeObject*>(code), home.shape->starts[place], depth);
   return true;
 }
 
@@ -70,22 +70,22 @@ PyObject* stay(PyThreadState* thread, bool is_polite) {
   if (is_polite) {
     Py_RETURN_NONE;
   }
-  return interp::impolite_result(thread);
+  return cpython::impolite_result(thread);
 }
 
-PyObject* leave(PyThreadState* thread, interp::Frame* frame, PyObject* argument, bool can_land) {
+PyObject* leave(PyThreadState* thread, cpython::Frame* frame, PyObject* argument, bool can_land) {
   const long key = argument == nullptr ? kUnwound : rewriter::hook_key_of(argument);
-  PyCodeObject* original = interp::original_of(interp::code_of(frame));
+  PyCodeObject* original = cpython::original_of(cpython::code_of(frame));
   const bool has_waited = Session::resume(thread);
-  if (key == kUnwound || original == interp::code_of(frame)) {
+  if (key == kUnwound || original == cpython::code_of(frame)) {
     return stay(thread, can_land);
   }
   // A traceback names the instruction of a frame by its offset, which means nothing in other code.
-  if (can_land && interp::is_held(frame) && !interp::has_watcher(thread)) {
+  if (can_land && cpython::is_held(frame) && !cpython::has_watcher(thread)) {
     Py_RETURN_NONE;
   }
-  const auto home = found_in<HomeRef>(interp::code_of(frame));
-  const auto here = found_in<DecodedRef>(interp::code_of(frame));
+  const auto home = found_in<HomeRef>(cpython::code_of(frame));
+  const auto here = found_in<DecodedRef>(cpython::code_of(frame));
   if (here == nullptr) {
     return stay(thread, can_land);  // somebody has made other code of recording code
   }
@@ -97,10 +97,10 @@ PyObject* leave(PyThreadState* thread, interp::Frame* frame, PyObject* argument,
   if (depth == 0 || !here->regular[place]) {
     Py_RETURN_NONE;  // the landing pushes a value: it waits for a hook with one on the stack
   }
-  PyObject* top = interp::stack_base(frame)[depth - 1];
+  PyObject* top = cpython::stack_base(frame)[depth - 1];
   if (home == nullptr) {
     try {
-      interp::redirect(frame, interp::code_to_run(original).get(), here->shape->starts[place], depth - 1);
+      cpython::redirect(frame, cpython::code_to_run(original).get(), here->shape->starts[place], depth - 1);
     } catch (const PythonError&) {  // no memory: it goes on where it is
       PyErr_Clear();
       Py_RETURN_NONE;
@@ -109,19 +109,19 @@ PyObject* leave(PyThreadState* thread, interp::Frame* frame, PyObject* argument,
     Py_RETURN_NONE;
   }
   if (top == nullptr) {
-    top = Py_NewRef(interp::landing_null());
+    top = Py_NewRef(cpython::landing_null());
   }
   return top;
 }
 
 PyObject* departure_next(PyObject* /*self*/) {
-  interp::expect_landing(interp::thread_state());
+  cpython::expect_landing(cpython::thread_state());
   Py_RETURN_NONE;
 }
 
 PyTypeObject* departure_type() {
   static PyTypeObject* type = nullptr;
-  return interp::once(type, [] {
+  return cpython::once(type, [] {
     static std::array<PyType_Slot, 3> slots = {{
         {Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
         {Py_tp_iternext, reinterpret_cast<void*>(departure_next)},
@@ -137,7 +137,7 @@ PyTypeObject* departure_type() {
 
 Ref departure_iterator() {
   static PyObject* object = nullptr;
-  return Ref::create(interp::once(object, [] {
+  return Ref::create(cpython::once(object, [] {
     PyTypeObject* type = departure_type();
     return type == nullptr ? nullptr : type->tp_alloc(type, 0);
   }));
@@ -146,7 +146,7 @@ Ref departure_iterator() {
 Ref leaving_function() {
   static PyObject* function = nullptr;
   return Ref::create(
-      interp::once(function, [] { return interp::make_landing_function("leave", leave, true).release(); }));
+      cpython::once(function, [] { return cpython::make_landing_function("leave", leave, true).release(); }));
 }
 
 Ref home_constant(HomeRef home) { return constant_of(std::move(home)); }
@@ -159,7 +159,7 @@ void leave_at_next_hook(const RecordingCode& recording) {
     PyErr_Clear();  // no memory: the frames go on with idle hooks
     return;
   }
-  interp::replace_constant(recording.code.get(), recording.callable_constant, function);
+  cpython::replace_constant(recording.code.get(), recording.callable_constant, function);
 }
 
 }  // namespace tagalong::recorder

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "recorder/session.h"
-#include "replay/raw.h"
-#include "rewriter/interp/errors.h"
+#include "replay/objects/raw.h"
+#include "rewriter/base/errors.h"
 
 namespace tagalong::recorder {
 

@@ -4,14 +4,14 @@
 #include <array>
 #include <map>
 
-#include "recorder/array_preparation.h"
+#include "recorder/deferred/array_preparation.h"
 #include "recorder/leaving.h"
-#include "recorder/rule_table.h"
-#include "replay/array/numpy_abi.h"
+#include "recorder/rules/rule_table.h"
+#include "replay/arrays/numpy/numpy_abi.h"
+#include "rewriter/base/errors.h"
+#include "rewriter/cpython/code_link.h"
 #include "rewriter/hook_key.h"
 #include "rewriter/instrument.h"
-#include "rewriter/interp/code_link.h"
-#include "rewriter/interp/errors.h"
 #include "rewriter/unit_map.h"
 
 namespace tagalong::recorder {
@@ -308,12 +308,12 @@ std::shared_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
   for (std::size_t entry = 0; entry < pads.size(); ++entry) {
     exceptions.emplace_back(instrumented.offsets[static_cast<std::size_t>(pads[entry])], starts[entry].first);
   }
-  interp::UnitMap units = rewriter::unit_map(instrumented.code.get(), {.original = decoded->assembly,
-                                                                       .from = decoded->shape->units,
-                                                                       .starts = decoded->shape->starts,
-                                                                       .to = instrumented.offsets,
-                                                                       .exceptions = std::move(exceptions)});
-  if (!interp::set_original(instrumented.code.get(), decoded->shape->code.get(), std::move(units))) {
+  cpython::UnitMap units = rewriter::unit_map(instrumented.code.get(), {.original = decoded->assembly,
+                                                                        .from = decoded->shape->units,
+                                                                        .starts = decoded->shape->starts,
+                                                                        .to = instrumented.offsets,
+                                                                        .exceptions = std::move(exceptions)});
+  if (!cpython::set_original(instrumented.code.get(), decoded->shape->code.get(), std::move(units))) {
     throw PythonError();
   }
   recording->callable_constant = instrumented.callable_constant_index;
@@ -348,6 +348,6 @@ bool RecordingCode::serves_again(const DecodedCode& wanted, const HomeRef& its_h
          has_array_hooks == has_arrays_now();
 }
 
-void RecordingCode::take_hook(const Ref& hook) const { interp::replace_constant(code.get(), callable_constant, hook); }
+void RecordingCode::take_hook(const Ref& hook) const { cpython::replace_constant(code.get(), callable_constant, hook); }
 
 }  // namespace tagalong::recorder

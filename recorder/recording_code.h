@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "recorder/array_spans.h"
-#include "replay/code_shape.h"
+#include "recorder/deferred/array_spans.h"
+#include "replay/ir/code_shape.h"
 #include "rewriter/code.h"
 
 namespace tagalong::recorder {

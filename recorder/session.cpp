@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <utility>
 
-#include "recorder/array_expression.h"
-#include "recorder/array_proxy.h"
+#include "recorder/deferred/array_expression.h"
+#include "recorder/deferred/array_proxy.h"
 #include "recorder/hook.h"
-#include "recorder/inline.h"
+#include "recorder/inlining/inline.h"
 #include "recorder/leaving.h"
-#include "recorder/rule_table.h"
-#include "rewriter/interp/dicts.h"
-#include "rewriter/interp/errors.h"
-#include "rewriter/interp/eval_hook.h"
-#include "rewriter/interp/foreign_eval.h"
-#include "rewriter/interp/requests.h"
-#include "rewriter/interp/text.h"
+#include "recorder/rules/rule_table.h"
+#include "rewriter/base/errors.h"
+#include "rewriter/base/text.h"
+#include "rewriter/cpython/dicts.h"
+#include "rewriter/cpython/eval_hook.h"
+#include "rewriter/cpython/foreign_eval.h"
+#include "rewriter/cpython/requests.h"
 
 namespace tagalong::recorder {
 namespace {
@@ -32,22 +32,22 @@ class Sessions {
   [[nodiscard]] bool is_empty() const { return slots_.empty(); }
 
   // The innermost one on this stack, or null.
-  [[nodiscard]] std::shared_ptr<Session> on(const interp::StackId& stack) const {
+  [[nodiscard]] std::shared_ptr<Session> on(const cpython::StackId& stack) const {
     const auto slot = std::ranges::find(slots_, stack, &Slot::stack);
     return slot == slots_.end() ? nullptr : slot->session;
   }
 
-  void put(const interp::StackId& stack, std::shared_ptr<Session> session) {
+  void put(const cpython::StackId& stack, std::shared_ptr<Session> session) {
     slot_of(stack).session = std::move(session);
     tidy();
   }
 
   // A session that has finished stays until the function that was called with it is done: reap().
-  void keep_finished(const interp::StackId& stack, std::shared_ptr<Session> session) {
+  void keep_finished(const cpython::StackId& stack, std::shared_ptr<Session> session) {
     slot_of(stack).finished = std::move(session);
   }
 
-  std::shared_ptr<Session> take_finished(const interp::StackId& stack) {
+  std::shared_ptr<Session> take_finished(const cpython::StackId& stack) {
     const auto slot = std::ranges::find(slots_, stack, &Slot::stack);
     std::shared_ptr<Session> finished = slot == slots_.end() ? nullptr : std::move(slot->finished);
     tidy();
@@ -73,12 +73,12 @@ class Sessions {
 
  private:
   struct Slot {
-    interp::StackId stack;
+    cpython::StackId stack;
     std::shared_ptr<Session> session;
     std::shared_ptr<Session> finished;
   };
 
-  Slot& slot_of(const interp::StackId& stack) {
+  Slot& slot_of(const cpython::StackId& stack) {
     const auto slot = std::ranges::find(slots_, stack, &Slot::stack);
     return slot == slots_.end() ? slots_.emplace_back(Slot{stack, nullptr, nullptr}) : *slot;
   }
@@ -118,44 +118,44 @@ const char* stop_text(Stop stop) {
 
 void Session::reap(PyThreadState* thread) {
   if (!Sessions::all().is_empty()) {
-    const std::shared_ptr<Session> finished = Sessions::all().take_finished(interp::stack_of(thread));
+    const std::shared_ptr<Session> finished = Sessions::all().take_finished(cpython::stack_of(thread));
   }
 }
 
 bool Session::is_recording(PyThreadState* thread) {
   // Asked at every call; mostly no recording is under way, or those that are wait.
-  const auto records = [thread](const Session& session, const interp::StackId& stack) {
+  const auto records = [thread](const Session& session, const cpython::StackId& stack) {
     return stack.thread == thread->id && !session.waiting_;
   };
   const Sessions& all = Sessions::all();
   if (all.is_empty() || !all.has_any(records)) {
     return false;
   }
-  const std::shared_ptr<Session> session = all.on(interp::stack_of(thread));
+  const std::shared_ptr<Session> session = all.on(cpython::stack_of(thread));
   return session != nullptr && !session->waiting_;
 }
 
 void Session::forget_other_threads(PyThreadState* thread) { Sessions::all().forget_other_threads(thread->id); }
 
 Session::Pause::Pause() {
-  PyThreadState* thread = interp::thread_state();
+  PyThreadState* thread = cpython::thread_state();
   if (is_recording(thread)) {
-    session_ = Sessions::all().on(interp::stack_of(thread));
+    session_ = Sessions::all().on(cpython::stack_of(thread));
     session_->waiting_ = true;
-    interp::release_hook();
+    cpython::release_hook();
   }
 }
 
 Session::Pause::~Pause() {
   if (session_ != nullptr) {
     session_->waiting_ = false;
-    interp::acquire_hook();
+    cpython::acquire_hook();
   }
 }
 
 Session::Session(PyThreadState* thread, Sink& sink, const Limits& limits, Ref sink_owner)
     : thread_(thread),
-      stack_(interp::stack_of(thread)),
+      stack_(cpython::stack_of(thread)),
       sink_(sink),
       sink_owner_(std::move(sink_owner)),
       limits_(limits),
@@ -168,14 +168,14 @@ Session::Session(PyThreadState* thread, Sink& sink, const Limits& limits, Ref si
 
 Session::~Session() {
   for (const auto& [object, watch] : watches_) {
-    interp::unwatch(watch.get(), this);
+    cpython::unwatch(watch.get(), this);
   }
   if (hook_) {
     detach_hook(hook_);
   }
 }
 
-const RecordingCode& Session::start(PyThreadState* thread, interp::Frame* frame, const Start& start, Sink& sink,
+const RecordingCode& Session::start(PyThreadState* thread, cpython::Frame* frame, const Start& start, Sink& sink,
                                     const Limits& limits) {
   std::shared_ptr<Session> session(new Session(thread, sink, limits, start.sink_owner));
   session->has_every_hook_ = start.has_every_hook;
@@ -183,8 +183,8 @@ const RecordingCode& Session::start(PyThreadState* thread, interp::Frame* frame,
   session->start_root(frame, start);
   Sessions::all().put(session->stack_, session);
   session->started_ = std::chrono::steady_clock::now();
-  interp::set_frame_handler(handle_frame);
-  interp::acquire_hook();
+  cpython::set_frame_handler(handle_frame);
+  cpython::acquire_hook();
   return *session->codes_.front();
 }
 
@@ -209,7 +209,7 @@ RecordingCode& Session::root_code(const Start& start) {
   return recording_code(start.decoded, start.home, start.elsewhere ? &*start.elsewhere : nullptr);
 }
 
-void Session::start_root(interp::Frame* frame, const Start& start) {
+void Session::start_root(cpython::Frame* frame, const Start& start) {
   const std::shared_ptr<const DecodedCode>& decoded = start.decoded;
   const DecodedCode::Entry entry =
       start.elsewhere ? *start.elsewhere : decoded->entries[static_cast<std::size_t>(start.entry)];
@@ -223,7 +223,7 @@ void Session::start_root(interp::Frame* frame, const Start& start) {
   graph_.nodes.reserve(2 * expected);
   graph_.snapshots.reserve(expected);
   facts_.reserve(2 * expected);
-  graph_.name = interp::readable(name.get());
+  graph_.name = cpython::readable(name.get());
   graph_.frames.push_back({Ref::create(reinterpret_cast<PyObject*>(code))});
   shapes_.push_back(decoded->shape);
   ShadowFrame root;
@@ -236,7 +236,7 @@ void Session::start_root(interp::Frame* frame, const Start& start) {
   top().function = function;
   top().locals.assign(static_cast<std::size_t>(code->co_nlocalsplus), replay::kNoValue);
   for (int slot = 0; slot < code->co_nlocalsplus; ++slot) {
-    PyObject* object = interp::locals_of(frame)[slot];
+    PyObject* object = cpython::locals_of(frame)[slot];
     if (object != nullptr) {
       const Value value = emit(Op::param, {}, replay::kNoSnapshot, slot);
       note(value, object);
@@ -288,7 +288,7 @@ void Session::start_root_stack(const DecodedCode::Entry& entry) {
   const bool is_resumed = entry.place == DecodedCode::Place::kYield;
   const auto locals = static_cast<int>(top().locals.size());
   for (int place = 0; place < depth; ++place) {
-    PyObject* object = interp::stack_base(top().live)[place];
+    PyObject* object = cpython::stack_base(top().live)[place];
     const Value value = emit(Op::param, {}, replay::kNoSnapshot, locals + place);
     facts(value).on_root_stack = true;
     note(value, object);
@@ -306,7 +306,7 @@ void Session::start_root_stack(const DecodedCode::Entry& entry) {
       state_changed_ = true;
     }
   }
-  if (is_resumed && interp::stack_base(top().live)[depth - 1] == Py_None) {
+  if (is_resumed && cpython::stack_base(top().live)[depth - 1] == Py_None) {
     // Nothing was sent, as mostly: the trace is for that.
     emit(Op::guard_is, {top().stack.back()}, snapshot(), 0, Ref::create(Py_None));
     const Value none = constant(Py_None);
@@ -317,11 +317,11 @@ void Session::start_root_stack(const DecodedCode::Entry& entry) {
   current_ = 0;
 }
 
-bool Session::is_mine(interp::Frame* frame) const { return !finished_ && !waiting_ && frames_.back().live == frame; }
+bool Session::is_mine(cpython::Frame* frame) const { return !finished_ && !waiting_ && frames_.back().live == frame; }
 
 // Whether the recording goes on at all; asked where the shadow state is one that a trace can end in.
 bool Session::may_go_on() {
-  if (interp::is_left_to_others(thread_)) {
+  if (cpython::is_left_to_others(thread_)) {
     stop(Stop::k_watched);  // whoever watches wants to see the original code
     return false;
   }
@@ -335,16 +335,16 @@ bool Session::may_go_on() {
 namespace {
 
 // Names that are looked up run no code of anybody's.
-bool has_plain_globals(const interp::Frame* frame) {
+bool has_plain_globals(const cpython::Frame* frame) {
   return PyDict_CheckExact(frame->f_globals) && PyDict_CheckExact(frame->f_builtins) &&
-         !interp::has_asked_keys(frame->f_globals) && !interp::has_asked_keys(frame->f_builtins);
+         !cpython::has_asked_keys(frame->f_globals) && !cpython::has_asked_keys(frame->f_builtins);
 }
 
 bool g_has_postponed = false;  // under the GIL, which nobody gives up in between
 }  // namespace
 
 void Session::postpone(PyThreadState* thread) {
-  g_has_postponed = interp::postpone_requests(thread) || g_has_postponed;
+  g_has_postponed = cpython::postpone_requests(thread) || g_has_postponed;
 }
 
 bool Session::resume(PyThreadState* thread) {
@@ -352,16 +352,16 @@ bool Session::resume(PyThreadState* thread) {
     return false;
   }
   g_has_postponed = false;
-  interp::resume_requests(thread);
+  cpython::resume_requests(thread);
   return true;
 }
 
-bool Session::is_polite_place(const interp::Frame* frame, int instruction, bool is_after) const {
+bool Session::is_polite_place(const cpython::Frame* frame, int instruction, bool is_after) const {
   return finished_ || waiting_ || frames_.back().live != frame ||
          frames_.back().code->decoded->is_polite(instruction, is_after);
 }
 
-void Session::before(interp::Frame* frame, int instruction) {
+void Session::before(cpython::Frame* frame, int instruction) {
   if (!is_mine(frame)) {
     return;
   }
@@ -371,7 +371,7 @@ void Session::before(interp::Frame* frame, int instruction) {
     return;  // the hook is there for prepare_array_operation
   }
   const int depth = decoded.shape->depths[place];
-  live_top_ = interp::stack_base(frame) + depth;
+  live_top_ = cpython::stack_base(frame) + depth;
   if (decoded.is_handler[place] && !catch_exception(frame, instruction)) {
     return;
   }
@@ -398,18 +398,18 @@ void Session::before(interp::Frame* frame, int instruction) {
   give_up_refused();
 }
 
-ArrayPlace Session::array_place(interp::Frame* frame, int instruction) const {
+ArrayPlace Session::array_place(cpython::Frame* frame, int instruction) const {
   const DecodedCode& decoded = *frames_.back().code->decoded;
   const auto place = static_cast<std::size_t>(instruction);
   const bool may_wait = has_plain_globals(frame);
   return {.frame = frame,
-          .end = interp::stack_base(frame) + decoded.shape->depths[place],
+          .end = cpython::stack_base(frame) + decoded.shape->depths[place],
           .reach = decoded.spans.reach[place],
           .may_begin = may_wait && decoded.spans.may_begin[place],
           .may_join = may_wait && decoded.spans.may_join[place]};
 }
 
-bool Session::prepare_array_operation(interp::Frame* frame, int instruction) {
+bool Session::prepare_array_operation(cpython::Frame* frame, int instruction) {
   if (!is_mine(frame)) {
     return settle_arrays(frame);
   }
@@ -428,16 +428,16 @@ bool Session::prepare_array_operation(interp::Frame* frame, int instruction) {
                         array_place(frame, instruction));
 }
 
-bool Session::put_array_operation(interp::Frame* frame, int instruction) {
+bool Session::put_array_operation(cpython::Frame* frame, int instruction) {
   return !is_mine(frame) || limits_.regions == 0 ||
          put_array_proxy(instruction_at(instruction), array_place(frame, instruction));
 }
 
-bool Session::returns(interp::Frame* frame, int instruction) const {
+bool Session::returns(cpython::Frame* frame, int instruction) const {
   return is_mine(frame) && instruction_at(instruction).opcode == rewriter::op::kRETURN_VALUE;
 }
 
-void Session::after(interp::Frame* frame, int instruction) {
+void Session::after(cpython::Frame* frame, int instruction) {
   if (!is_mine(frame)) {
     return;
   }
@@ -449,7 +449,7 @@ void Session::after(interp::Frame* frame, int instruction) {
     return;
   }
   const int depth = top().code->decoded->shape->depths[static_cast<std::size_t>(instruction) + 1];
-  live_top_ = interp::stack_base(frame) + depth;
+  live_top_ = cpython::stack_base(frame) + depth;
   settle_item(false);
   if (finished_) {
     return;
@@ -488,10 +488,10 @@ void Session::after(interp::Frame* frame, int instruction) {
 
 void Session::check_shadow() {
   const ShadowFrame& frame = top();
-  const auto depth = static_cast<std::size_t>(live_top_ - interp::stack_base(frame.live));
+  const auto depth = static_cast<std::size_t>(live_top_ - cpython::stack_base(frame.live));
   TAGALONG_CHECK(frame.stack.size() == depth, "before instruction {} of {} the shadow stack has {} values, not {}",
                  current_, graph_.name, frame.stack.size(), depth);
-  PyObject** base = interp::stack_base(frame.live);
+  PyObject** base = cpython::stack_base(frame.live);
   for (std::size_t index = 0; index < depth; ++index) {
     const Facts& known = facts_[static_cast<std::size_t>(frame.stack[index])];
     if (base[index] != array_behind(base[index])) {
@@ -507,7 +507,7 @@ void Session::check_shadow() {
                    "stack slot {} before instruction {} of {} is a {}, recorded as {}", index, current_, graph_.name,
                    Py_TYPE(base[index])->tp_name, known.seen->tp_name);
   }
-  PyObject** slots = interp::locals_of(frame.live);
+  PyObject** slots = cpython::locals_of(frame.live);
   for (std::size_t slot = 0; slot < frame.locals.size(); ++slot) {
     TAGALONG_CHECK((slots[slot] == nullptr) == (frame.locals[slot] == replay::kNoValue),
                    "local slot {} before instruction {} of {}", slot, current_, graph_.name);
@@ -605,7 +605,7 @@ void Session::hand_over(Recorded recorded) {
   recorded.entry = entry_;
   recorded.stack = stack_;
   recorded.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
-  interp::release_hook();
+  cpython::release_hook();
   detach_hook(hook_);
   const std::shared_ptr<Session> self = shared_from_this();
   Sessions::all().keep_finished(stack_, self);
@@ -635,13 +635,13 @@ void Session::give_up_refused() {
   }
 }
 
-void Session::come_back(interp::Frame* frame) {
+void Session::come_back(cpython::Frame* frame) {
   if (is_away_ && frames_.back().live == frame) {
     is_away_ = false;
     waiting_ = false;
-    interp::acquire_hook();
+    cpython::acquire_hook();
   }
-  if (!waiting_ && interp::take_back_hook()) {
+  if (!waiting_ && cpython::take_back_hook()) {
     others_ran_ = true;
   }
   opaque_frames_ = 0;
@@ -654,21 +654,21 @@ bool Session::is_amid_instruction() const {
 }
 
 void Session::lend_hook(PyThreadState* thread) {
-  const auto needs_hook = [](const Session& session, const interp::StackId& /*stack*/) {
+  const auto needs_hook = [](const Session& session, const cpython::StackId& /*stack*/) {
     return !session.waiting_ && !session.finished_ && session.is_amid_instruction();
   };
   if (!Sessions::all().has_any(needs_hook)) {
-    interp::lend_hook(thread);
+    cpython::lend_hook(thread);
   }
 }
 
 namespace {
 
 // Somebody's code, who comes between two instructions, an exception being due to the frame there.
-PyObject* evaluate_and_raise(PyThreadState* thread, interp::Frame* frame, int throw_flag) {
+PyObject* evaluate_and_raise(PyThreadState* thread, cpython::Frame* frame, int throw_flag) {
   PyObject* raised[3] = {};
   PyErr_Fetch(&raised[0], &raised[1], &raised[2]);
-  if (PyObject* result = interp::evaluate(thread, frame, throw_flag)) {
+  if (PyObject* result = cpython::evaluate(thread, frame, throw_flag)) {
     Py_DECREF(result);
     PyErr_Restore(raised[0], raised[1], raised[2]);
     return nullptr;
@@ -679,27 +679,27 @@ PyObject* evaluate_and_raise(PyThreadState* thread, interp::Frame* frame, int th
 
 }  // namespace
 
-PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_flag) {
-  interp::Frame* const caller = interp::current_frame(thread);
+PyObject* handle_frame(PyThreadState* thread, cpython::Frame* frame, int throw_flag) {
+  cpython::Frame* const caller = cpython::current_frame(thread);
   if (has_waiting_arrays(caller) && !settle_arrays(caller)) {
     return evaluate_and_raise(thread, frame, throw_flag);
   }
-  const std::shared_ptr<Session> session = Sessions::all().on(interp::stack_of(thread));
+  const std::shared_ptr<Session> session = Sessions::all().on(cpython::stack_of(thread));
   if (session == nullptr || session->waiting_) {
     Session::lend_hook(thread);
-    return interp::evaluate(thread, frame, throw_flag);
+    return cpython::evaluate(thread, frame, throw_flag);
   }
   if (throw_flag != 0) {
-    return interp::evaluate(thread, frame, throw_flag);
+    return cpython::evaluate(thread, frame, throw_flag);
   }
   const bool is_direct = !session->finished_ && session->direct_arguments(frame).has_value();
-  const bool is_inlined = !session->finished_ && session->frames_.back().live == interp::current_frame(thread) &&
-                          interp::has_c_stack(thread, session->limits_.stack) && session->try_inline(frame);
+  const bool is_inlined = !session->finished_ && session->frames_.back().live == cpython::current_frame(thread) &&
+                          cpython::has_c_stack(thread, session->limits_.stack) && session->try_inline(frame);
   if (PyErr_Occurred() != nullptr) [[unlikely]] {
     PyErr_Clear();  // as in a hook: there was no memory for something that the recorder has done without
   }
   if (is_inlined) {
-    PyObject* result = interp::evaluate(thread, frame, throw_flag);
+    PyObject* result = cpython::evaluate(thread, frame, throw_flag);
     if (result != nullptr && is_direct) {
       Session::postpone(thread);
     }
@@ -714,12 +714,12 @@ PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_fl
     PyErr_Restore(raised[0], raised[1], raised[2]);
     return result;
   }
-  if (!session->finished_ && session->frames_.back().live == interp::current_frame(thread) &&
+  if (!session->finished_ && session->frames_.back().live == cpython::current_frame(thread) &&
       session->is_consumed(frame)) {
     session->end_consumption();  // the generator cannot be followed to where it goes on
   }
   if (session->finished_) {  // just now, so nobody waits
-    PyObject* result = interp::evaluate(thread, frame, throw_flag);
+    PyObject* result = cpython::evaluate(thread, frame, throw_flag);
     PyObject* raised[3] = {};
     PyErr_Fetch(&raised[0], &raised[1], &raised[2]);
     Session::reap(thread);
@@ -730,14 +730,14 @@ PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_fl
   session->note_others();
   // An opaque call: it runs as if nobody recorded, without the hook.
   session->waiting_ = true;
-  interp::release_hook();
-  PyObject* result = interp::evaluate(thread, frame, throw_flag);
+  cpython::release_hook();
+  PyObject* result = cpython::evaluate(thread, frame, throw_flag);
   // Where C code has called as many, as a sort does with its key, the next ones are no others.
   constexpr int kManyFrames = 8;
   session->is_away_ = ++session->opaque_frames_ >= kManyFrames;
   if (!session->is_away_) {
     session->waiting_ = false;
-    interp::acquire_hook();
+    cpython::acquire_hook();
   }
   if (result != nullptr && is_direct) {
     Session::postpone(thread);

@@ -15,14 +15,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "recorder/array_preparation.h"
+#include "recorder/deferred/array_preparation.h"
 #include "recorder/recording_code.h"
-#include "replay/graph.h"
-#include "replay/known_functions.h"
-#include "replay/limits.h"
-#include "rewriter/interp/frames.h"
-#include "rewriter/interp/stacks.h"
-#include "rewriter/interp/watch.h"
+#include "replay/ir/graph.h"
+#include "replay/ir/limits.h"
+#include "replay/objects/known_functions.h"
+#include "rewriter/cpython/frames.h"
+#include "rewriter/cpython/stacks.h"
+#include "rewriter/cpython/watch.h"
 
 namespace tagalong::recorder {
 
@@ -48,7 +48,7 @@ struct Recorded {
   Stop stop = Stop::kNone;
   int stop_line = 0;
   int entry = 0;                    // DecodedCode::entries: where the trace starts
-  interp::StackId stack;            // where it was recorded
+  cpython::StackId stack;           // where it was recorded
   RecordingCodeRef recording_code;  // of the root
   double seconds = 0;               // from the root frame's first instruction to the end of the trace
   bool useful = true;               // false: the trace ends before it did anything
@@ -88,7 +88,7 @@ class ValueView {
   const Value* end_ = nullptr;
 };
 
-class Session : public std::enable_shared_from_this<Session>, private interp::Watcher {
+class Session : public std::enable_shared_from_this<Session>, private cpython::Watcher {
  public:
   // Where a recording starts: the frame stands behind the RESUME of this entry, or at the place that is none of the
   // code's entries. A generator's frame has a home.
@@ -103,7 +103,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   };
   // Returns the recording code that the frame has to go on with; the session lives until it is finished. Throws
   // RewriteError or PythonError before anything has changed.
-  static const RecordingCode& start(PyThreadState* thread, interp::Frame* frame, const Start& start, Sink& sink,
+  static const RecordingCode& start(PyThreadState* thread, cpython::Frame* frame, const Start& start, Sink& sink,
                                     const Limits& limits);
   // Whether the current stack is recording right now (and not waiting for an opaque call).
   static bool is_recording(PyThreadState* thread);
@@ -115,17 +115,17 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   static void forget_other_threads(PyThreadState* thread);
 
   // From the hooks of recording code.
-  void before(interp::Frame* frame, int instruction);
-  void after(interp::Frame* frame, int instruction);
-  void unwound(interp::Frame* frame);
+  void before(cpython::Frame* frame, int instruction);
+  void after(cpython::Frame* frame, int instruction);
+  void unwound(cpython::Frame* frame);
   // Come before and behind the first of these (array_preparation.h).
   // False: an operation of arrays that has waited has raised an exception.
-  bool prepare_array_operation(interp::Frame* frame, int instruction);
-  bool put_array_operation(interp::Frame* frame, int instruction);
+  bool prepare_array_operation(cpython::Frame* frame, int instruction);
+  bool put_array_operation(cpython::Frame* frame, int instruction);
   // Whether the instruction is the last one of the frame.
-  [[nodiscard]] bool returns(interp::Frame* frame, int instruction) const;
+  [[nodiscard]] bool returns(cpython::Frame* frame, int instruction) const;
   // Comes before each of these.
-  void come_back(interp::Frame* frame);
+  void come_back(cpython::Frame* frame);
   // A frame has started on a stack that does not record. Where no recording needs to see the next frame, the evaluation
   // hook stays away until a recording goes on.
   static void lend_hook(PyThreadState* thread);
@@ -136,7 +136,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   static bool resume(PyThreadState* thread);
 
   // Whether eager execution looks for signals and other threads where this hook stands.
-  [[nodiscard]] bool is_polite_place(const interp::Frame* frame, int instruction, bool is_after) const;
+  [[nodiscard]] bool is_polite_place(const cpython::Frame* frame, int instruction, bool is_after) const;
 
   [[nodiscard]] PyThreadState* thread() const { return thread_; }
 
@@ -159,7 +159,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void stop(Stop reason);  // throws nothing, and keeps the exception that is set
 
  private:
-  friend PyObject* handle_frame(PyThreadState* thread, interp::Frame* frame, int throw_flag);
+  friend PyObject* handle_frame(PyThreadState* thread, cpython::Frame* frame, int throw_flag);
   using Instruction = rewriter::Instruction;
 
   struct Facts {
@@ -204,7 +204,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
 
   static constexpr std::int32_t kNotDeclined = -1;
   struct ShadowFrame {
-    interp::Frame* live = nullptr;
+    cpython::Frame* live = nullptr;
     RecordingCode* code = nullptr;
     std::int32_t number = 0;  // in Graph::frames
     Value function = replay::kNoValue;
@@ -221,8 +221,8 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
     int pops = 0;
     bool is_generator = false;  // inlined: resumed by its consumer, suspended at a yield
     Value instance = replay::kNoValue;
-    interp::KeptRef number_object;  // `number`, made when first needed
-    bool calls_ufunc = false;       // the CALL under way
+    cpython::KeptRef number_object;  // `number`, made when first needed
+    bool calls_ufunc = false;        // the CALL under way
     replay::Known known = replay::Known::kNone;
     bool renews = false;           // the STORE_SUBSCR under way replaces a number
     bool is_null_first = false;    // its first callable slot is NULL
@@ -260,7 +260,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   RecordingCode& recording_code(std::shared_ptr<const DecodedCode> decoded, const HomeRef& home = {},
                                 const DecodedCode::Entry* elsewhere = nullptr);
   RecordingCode& root_code(const Start& start);
-  void start_root(interp::Frame* frame, const Start& start);
+  void start_root(cpython::Frame* frame, const Start& start);
   void guard_bound_locals();
   void start_root_stack(const DecodedCode::Entry& entry);
   void take_root_stack();
@@ -284,38 +284,38 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void take_back();
   void object_died(PyObject* object) override;
   void return_from_root(Value value);
-  [[nodiscard]] bool is_mine(interp::Frame* frame) const;
-  [[nodiscard]] ArrayPlace array_place(interp::Frame* frame, int instruction) const;
+  [[nodiscard]] bool is_mine(cpython::Frame* frame) const;
+  [[nodiscard]] ArrayPlace array_place(cpython::Frame* frame, int instruction) const;
   bool may_go_on();
 
   // Inlining: which call is this (call_forms.cpp), and what does it become (inline.cpp)?
   struct CallTarget;
-  CallTarget find_target(int instruction, interp::Frame* callee);
+  CallTarget find_target(int instruction, cpython::Frame* callee);
   void note_callee(PyObject* callable);
   void note_refused(PyObject* callable, int operands);
   void give_up_refused();
-  void find_call(CallTarget& target, PyObject* const* operands, interp::Frame* callee) const;
+  void find_call(CallTarget& target, PyObject* const* operands, cpython::Frame* callee) const;
   [[nodiscard]] bool is_result_of(Value value, Op op) const;
   [[nodiscard]] bool is_made_here(Value value) const;
-  void find_special(CallTarget& target, PyObject* const* top, interp::Frame* callee) const;
+  void find_special(CallTarget& target, PyObject* const* top, cpython::Frame* callee) const;
   // What classes overload (overloads.cpp)
   void find_operator(CallTarget& target, PyObject* const* end, PyObject* self) const;
   void find_truth(CallTarget& target, PyObject* operand, PyObject* self) const;
   void find_format(CallTarget& target, PyObject* const* end, PyObject* self) const;
   void find_builtin(CallTarget& target, PyObject* callable, PyObject* self) const;
-  void find_attribute(CallTarget& target, PyObject* const* end, interp::Frame* callee) const;
-  void find_spread(CallTarget& target, PyObject* const* operands, interp::Frame* callee) const;
+  void find_attribute(CallTarget& target, PyObject* const* end, cpython::Frame* callee) const;
+  void find_spread(CallTarget& target, PyObject* const* operands, cpython::Frame* callee) const;
   [[nodiscard]] bool may_ask(int instruction) const;
-  [[nodiscard]] bool is_about_made_class(const CallTarget& target, interp::Frame* callee) const;
+  [[nodiscard]] bool is_about_made_class(const CallTarget& target, cpython::Frame* callee) const;
   Values take_hook_operands(ShadowFrame& callee, const CallTarget& target, SnapshotId here);
   Values spread_keywords(Value keywords, PyObject* names, SnapshotId here);
   void guard_next_attempt();
   void return_checked(int check);
   Value take_checked();
-  bool try_inline(interp::Frame* callee);
-  [[nodiscard]] std::optional<std::span<PyObject*>> direct_arguments(interp::Frame* callee);
-  void hand_over_arguments(interp::Frame* callee);
-  void inline_call(interp::Frame* callee, const CallTarget& target);
+  bool try_inline(cpython::Frame* callee);
+  [[nodiscard]] std::optional<std::span<PyObject*>> direct_arguments(cpython::Frame* callee);
+  void hand_over_arguments(cpython::Frame* callee);
+  void inline_call(cpython::Frame* callee, const CallTarget& target);
   Values take_operands(ShadowFrame& callee, const CallTarget& target, SnapshotId here);
   Value guarded_function(const CallTarget& target, SnapshotId here);
   void bind_arguments(ShadowFrame& callee, PyCodeObject* code, const Values& positional, PyObject* keyword_names,
@@ -325,7 +325,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   void leave_inlined(ShadowFrame& callee, SnapshotId at);
 
   // Exceptions (exceptions.cpp)
-  bool catch_exception(interp::Frame* frame, int handler);
+  bool catch_exception(cpython::Frame* frame, int handler);
   static constexpr int kUnknownUnit = -2;
   bool find_raising(int unit, PyObject* exception);
   bool settle_before_raising();
@@ -459,24 +459,24 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
     Value generator = replay::kNoValue;     // kConsumer: it is guarded already,
     SnapshotId here = replay::kNoSnapshot;  // in this state of the caller
   };
-  Resumption find_resumption(interp::Frame* callee, int instruction);
-  Ref guard_object(const Home& home, interp::Frame* frame);
+  Resumption find_resumption(cpython::Frame* callee, int instruction);
+  Ref guard_object(const Home& home, cpython::Frame* frame);
   Value guard_resumption(const Resumption& resumption, int entry, SnapshotId here);
   void finish_delegation();
-  bool try_inline_generator(interp::Frame* callee, int instruction);
-  int find_entry(interp::Frame* callee, const HomeRef& home);
-  void guard_generator(interp::Frame* callee, const Home& home, Value generator, SnapshotId here);
-  void enter_generator(interp::Frame* callee, const Home& home, int entry, const Resumption& resumption);
+  bool try_inline_generator(cpython::Frame* callee, int instruction);
+  int find_entry(cpython::Frame* callee, const HomeRef& home);
+  void guard_generator(cpython::Frame* callee, const Home& home, Value generator, SnapshotId here);
+  void enter_generator(cpython::Frame* callee, const Home& home, int entry, const Resumption& resumption);
   void let_go_of_generator(const ShadowFrame& generator);
   void yield_to_consumer();
   void return_to_consumer();
 
   // Consumers (consumers.cpp)
   struct ConsumerForm;
-  [[nodiscard]] bool is_consumed(interp::Frame* callee) const;
-  [[nodiscard]] ConsumerForm find_consumer(int number, interp::Frame* callee) const;
-  bool try_consume(interp::Frame* callee, int instruction);
-  bool consume_more(interp::Frame* callee);
+  [[nodiscard]] bool is_consumed(cpython::Frame* callee) const;
+  [[nodiscard]] ConsumerForm find_consumer(int number, cpython::Frame* callee) const;
+  bool try_consume(cpython::Frame* callee, int instruction);
+  bool consume_more(cpython::Frame* callee);
   void guard_consumer(const ConsumerForm& form, SnapshotId here);
   void begin_consumer(const ConsumerForm& form, SnapshotId here);
   SnapshotId consumer_snapshot();
@@ -555,7 +555,7 @@ class Session : public std::enable_shared_from_this<Session>, private interp::Wa
   [[nodiscard]] bool is_amid_instruction() const;
 
   PyThreadState* thread_;
-  interp::StackId stack_;
+  cpython::StackId stack_;
   Sink& sink_;
   Ref sink_owner_;
   Limits limits_;

@@ -4,13 +4,13 @@
 #include <numeric>
 #include <utility>
 
-#include "recorder/array_proxy.h"
+#include "recorder/deferred/array_proxy.h"
 #include "recorder/facts.h"
-#include "recorder/rule_table.h"
+#include "recorder/rules/rule_table.h"
 #include "recorder/session.h"
-#include "replay/array/numpy_abi.h"
-#include "replay/raw.h"
-#include "rewriter/interp/errors.h"
+#include "replay/arrays/numpy/numpy_abi.h"
+#include "replay/objects/raw.h"
+#include "rewriter/base/errors.h"
 
 namespace tagalong::recorder {
 
@@ -168,7 +168,7 @@ void Session::bind_local(int slot, Value value) {
   if (old == kNoValue) {
     return;
   }
-  interp::KeptRef& number = top().number_object;
+  cpython::KeptRef& number = top().number_object;
   if (!number) {
     number = Ref::steal(PyLong_FromLong(top().number));
     if (!number) {
@@ -253,14 +253,14 @@ Ref Session::let_go(Op op, Ref object) {
 
 // What stands for the object in the graph while it is recorded.
 Ref Session::watched(PyObject* object) {
-  if (!interp::is_watchable(object)) {
+  if (!cpython::is_watchable(object)) {
     return Ref::create(object);
   }
   const auto known = watches_.find(object);
   if (known != watches_.end()) {
     return known->second;
   }
-  Ref watch = interp::watch(object, this);
+  Ref watch = cpython::watch(object, this);
   if (!watch) {
     throw PythonError();
   }
@@ -276,7 +276,7 @@ void Session::take_back() {
       continue;
     }
     if (is_guard && PyTuple_CheckExact(node.object.get())) {
-      PyObject* expected = interp::watched(PyTuple_GET_ITEM(node.object.get(), 1));
+      PyObject* expected = cpython::watched(PyTuple_GET_ITEM(node.object.get(), 1));
       has_lost_ = expected == nullptr;
       if (!has_lost_) {
         node.object = Ref::steal(PyTuple_Pack(2, PyTuple_GET_ITEM(node.object.get(), 0), expected));
@@ -286,7 +286,7 @@ void Session::take_back() {
         }
       }
     } else if (is_guard || node.op == Op::constant) {
-      PyObject* object = interp::watched(node.object.get());
+      PyObject* object = cpython::watched(node.object.get());
       has_lost_ = object == nullptr;
       node.object = Ref::create(object);
     }

@@ -2,10 +2,10 @@
 #include <map>
 #include <optional>
 
+#include "rewriter/base/errors.h"
 #include "rewriter/code_flags.h"
+#include "rewriter/cpython/code_object.h"
 #include "rewriter/disassemble.h"
-#include "rewriter/interp/code_object.h"
-#include "rewriter/interp/errors.h"
 #include "rewriter/literal.h"
 
 namespace tagalong::rewriter {
@@ -27,7 +27,7 @@ struct RangeText {
 
 struct CodeText {
   int line = 0;
-  interp::CodeFields fields;
+  cpython::CodeFields fields;
   std::vector<Ref> slot_names;
   std::vector<Ref> names;
   std::vector<Ref> constants;                 // empty where a code object will be
@@ -121,7 +121,7 @@ class Reader {
   }
 
   bool read_field(Cursor& cursor) {
-    interp::CodeFields& fields = code_->fields;
+    cpython::CodeFields& fields = code_->fields;
     const std::pair<std::string_view, int*> numbers[] = {{"first_line", &fields.first_line},
                                                          {"arguments", &fields.arguments},
                                                          {"positional_only", &fields.positional_only},
@@ -191,15 +191,15 @@ class Reader {
   void read_slots(Cursor& cursor) {
     while (!cursor.done()) {
       code_->slot_names.push_back(cursor.string_or_word());
-      interp::SlotKind kind = interp::SlotKind::kLocal;
+      cpython::SlotKind kind = cpython::SlotKind::kLocal;
       if (cursor.skip(":")) {
         if (cursor.skip("local+cell")) {
-          kind = interp::SlotKind::kLocalCell;
+          kind = cpython::SlotKind::kLocalCell;
         } else if (cursor.skip_word("cell")) {
-          kind = interp::SlotKind::kCell;
+          kind = cpython::SlotKind::kCell;
         } else {
           cursor.expect("free");
-          kind = interp::SlotKind::kFree;
+          kind = cpython::SlotKind::kFree;
         }
       }
       code_->fields.slot_kinds.push_back(kind);
@@ -403,7 +403,7 @@ class Maker {
 
  private:
   static CodeRef make_one(CodeText& text) {
-    interp::CodeFields& fields = text.fields;
+    cpython::CodeFields& fields = text.fields;
     fields.slot_names = tuple_of(text.slot_names);
     if (!fields.filename) {
       fields.filename = Ref::steal(PyUnicode_FromString("<assembled>"));
@@ -416,7 +416,7 @@ class Maker {
              fields.positional_only, text.slot_names.size());
     }
     Assembly assembly;
-    assembly.origin = interp::make_empty_code(fields);
+    assembly.origin = cpython::make_empty_code(fields);
     assembly.constants.assign(text.constants.begin(), text.constants.end());
     assembly.names = text.names;
     assembly.instructions = text.instructions;

@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "rewriter/interp/kept_ref.h"
-#include "rewriter/interp/ref.h"
+#include "rewriter/base/kept_ref.h"
+#include "rewriter/base/ref.h"
 #include "rewriter/versions/opcodes.h"
 
 namespace tagalong::rewriter {
@@ -73,7 +73,7 @@ struct ExceptionRange {
 struct Assembly {
   std::vector<Instruction> instructions;
   std::vector<ExceptionRange> ranges;  // in order, without overlap
-  std::vector<interp::KeptRef> constants;
+  std::vector<cpython::KeptRef> constants;
   std::vector<Ref> names;
   CodeRef origin;      // supplies all other fields
   int stack_size = 0;  // the origin's; encode() never goes below

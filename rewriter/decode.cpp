@@ -3,10 +3,10 @@
 #include <vector>
 
 #include "rewriter/argument_limits.h"
+#include "rewriter/base/errors.h"
 #include "rewriter/code.h"
-#include "rewriter/interp/code_object.h"
-#include "rewriter/interp/errors.h"
-#include "rewriter/interp/first_call.h"
+#include "rewriter/cpython/code_object.h"
+#include "rewriter/cpython/first_call.h"
 #include "rewriter/tables.h"
 
 namespace tagalong::rewriter {
@@ -36,9 +36,9 @@ std::vector<Reference> items_of(PyObject* tuple, const char* what, Reading read)
 }
 
 // The origin keeps its constants alive, except for code objects: others are put in their places.
-interp::KeptRef constant_of_origin(PyObject* object) {
+cpython::KeptRef constant_of_origin(PyObject* object) {
   const bool is_kept = object != nullptr && !PyCode_Check(object);
-  return is_kept ? interp::KeptRef::uncounted(object) : interp::KeptRef(Ref::create(object));
+  return is_kept ? cpython::KeptRef::uncounted(object) : cpython::KeptRef(Ref::create(object));
 }
 
 std::uint8_t low(std::uint16_t unit) { return _Py_OPCODE(unit); }
@@ -48,7 +48,7 @@ class Decoder {
  public:
   explicit Decoder(PyCodeObject* code)
       : code_(code),
-        units_(interp::compiled_units(code)),
+        units_(cpython::compiled_units(code)),
         lines_(bytes_of(code->co_linetable, "co_linetable"), code->co_firstlineno),
         index_of_unit_(units_.size() + 1, -1) {
     if (units_.size() > std::size_t{kMostUnits}) {
@@ -61,12 +61,12 @@ class Decoder {
 
   Assembly run() {
     assembly_.origin = CodeRef::create(code_);
-    assembly_.stack_size = interp::compiled_stack_size(code_);
-    if (assembly_.stack_size < 0 || assembly_.stack_size > interp::stack_size_limit(code_)) {
+    assembly_.stack_size = cpython::compiled_stack_size(code_);
+    if (assembly_.stack_size < 0 || assembly_.stack_size > cpython::stack_size_limit(code_)) {
       refuse("the stack size {} is out of range", assembly_.stack_size);
     }
-    assembly_.constants = items_of<interp::KeptRef>(code_->co_consts, "co_consts", constant_of_origin);
-    assembly_.constants.resize(static_cast<std::size_t>(interp::compiled_constant_count(code_)));
+    assembly_.constants = items_of<cpython::KeptRef>(code_->co_consts, "co_consts", constant_of_origin);
+    assembly_.constants.resize(static_cast<std::size_t>(cpython::compiled_constant_count(code_)));
     assembly_.names = items_of<Ref>(code_->co_names, "co_names", Ref::create);
     assembly_.instructions.reserve(units_.size());
     read_instructions();
@@ -190,7 +190,7 @@ void check_instruction(const Assembly& assembly, int index) {
   if (!ArgumentLimits(assembly).holds(row.argument, instruction.arg)) {
     refuse("argument {} of {} at {} is out of range", instruction.arg, row.name, index);
   }
-  if (row.argument == Argument::kCell && !interp::is_cell_slot(assembly.origin.get(), instruction.arg)) {
+  if (row.argument == Argument::kCell && !cpython::is_cell_slot(assembly.origin.get(), instruction.arg)) {
     refuse("{} at {} names local slot {}, which is not a cell", row.name, index, instruction.arg);
   }
 }

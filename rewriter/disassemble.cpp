@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "rewriter/base/errors.h"
 #include "rewriter/code_flags.h"
-#include "rewriter/interp/code_object.h"
-#include "rewriter/interp/errors.h"
-#include "rewriter/interp/first_call.h"
+#include "rewriter/cpython/code_object.h"
+#include "rewriter/cpython/first_call.h"
 #include "rewriter/literal.h"
 
 namespace tagalong::rewriter {
@@ -45,7 +45,7 @@ class Listing {
     if (code->co_kwonlyargcount != 0) {
       add(text_, "  keyword_only {}\n", code->co_kwonlyargcount);
     }
-    add(text_, "  stack {}\n", interp::compiled_stack_size(code));
+    add(text_, "  stack {}\n", cpython::compiled_stack_size(code));
     add_flags(code->co_flags);
     add_slots(code);
     add_names(assembly);
@@ -84,16 +84,16 @@ class Listing {
     text_ += "  slots";
     for (int slot = 0; slot < code->co_nlocalsplus; ++slot) {
       add(text_, " {}", word_text(PyTuple_GET_ITEM(code->co_localsplusnames, slot)));
-      switch (interp::slot_kind(code, slot)) {
-        case interp::SlotKind::kLocal:
+      switch (cpython::slot_kind(code, slot)) {
+        case cpython::SlotKind::kLocal:
           break;
-        case interp::SlotKind::kCell:
+        case cpython::SlotKind::kCell:
           text_ += ":cell";
           break;
-        case interp::SlotKind::kFree:
+        case cpython::SlotKind::kFree:
           text_ += ":free";
           break;
-        case interp::SlotKind::kLocalCell:
+        case cpython::SlotKind::kLocalCell:
           text_ += ":local+cell";
           break;
       }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "rewriter/interp/errors.h"
+#include "rewriter/base/errors.h"
 
 namespace tagalong::rewriter {
 

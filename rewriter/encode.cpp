@@ -2,9 +2,9 @@
 #include <cstring>
 
 #include "rewriter/argument_limits.h"
+#include "rewriter/base/errors.h"
 #include "rewriter/code.h"
-#include "rewriter/interp/code_object.h"
-#include "rewriter/interp/errors.h"
+#include "rewriter/cpython/code_object.h"
 #include "rewriter/tables.h"
 
 namespace tagalong::rewriter {
@@ -67,7 +67,7 @@ class Encoder {
       place();
     }
     check_delegation();
-    interp::CodeParts parts;
+    cpython::CodeParts parts;
     parts.stack_size = stack_size(options);
     parts.code = code();
     parts.exception_table = exception_table();
@@ -75,7 +75,7 @@ class Encoder {
     parts.constants = tuple_from(assembly_.constants, assembly_.origin->co_consts);
     parts.names = tuple_from(assembly_.names, assembly_.origin->co_names);
     Encoded encoded;
-    encoded.code = interp::make_code(assembly_.origin.get(), parts);
+    encoded.code = cpython::make_code(assembly_.origin.get(), parts);
     encoded.offsets.reserve(pieces_.size());
     for (const Piece& piece : pieces_) {
       encoded.offsets.push_back(piece.offset + piece.prefixes);
@@ -155,7 +155,7 @@ class Encoder {
   int stack_size(const EncodeOptions& options) const {
     const int needed = options.stack_size >= 0 ? options.stack_size : largest_depth(assembly_, stack_depths(assembly_));
     const std::int64_t size = std::int64_t{std::max(assembly_.stack_size, needed)} + options.extra_stack;
-    if (size > interp::stack_size_limit(assembly_.origin.get())) {
+    if (size > cpython::stack_size_limit(assembly_.origin.get())) {
       refuse("a stack of {} values is too large", size);
     }
     return static_cast<int>(size);

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "rewriter/interp/ints.h"
+#include "rewriter/cpython/ints.h"
 
 namespace tagalong::rewriter {
 
@@ -12,7 +12,7 @@ Ref hook_key(int number) {
   static auto* made = new std::vector<Ref>();
   const auto place = static_cast<std::size_t>(number + 1);
   while (made->size() <= place) {
-    made->push_back(interp::uncommon_int(static_cast<long>(made->size()) - 1));
+    made->push_back(cpython::uncommon_int(static_cast<long>(made->size()) - 1));
   }
   return (*made)[place];
 }

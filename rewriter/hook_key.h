@@ -4,7 +4,7 @@
 //   Ref key = hook_key(2 * index);   hook_key_of(key.get()) == 2 * index
 #pragma once
 
-#include "rewriter/interp/ref.h"
+#include "rewriter/base/ref.h"
 
 namespace tagalong::rewriter {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "rewriter/base/errors.h"
 #include "rewriter/edit.h"
 #include "rewriter/hook_key.h"
-#include "rewriter/interp/errors.h"
 
 namespace tagalong::rewriter {
 

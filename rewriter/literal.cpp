@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "rewriter/base/errors.h"
 #include "rewriter/code.h"
-#include "rewriter/interp/errors.h"
 
 namespace tagalong::rewriter {
 

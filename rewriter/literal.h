@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "rewriter/interp/ref.h"
+#include "rewriter/base/ref.h"
 
 namespace tagalong::rewriter {
 

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "rewriter/interp/code_object.h"
+#include "rewriter/cpython/code_object.h"
 
 namespace tagalong::rewriter {
 namespace {
 
 // EXTENDED_ARGs stand for those that the original has at the same distance in front of the instruction.
-void map_prefixes(interp::UnitMap& map, PyCodeObject* changed, const Moved& moved) {
-  const std::span<const std::uint16_t> units = interp::code_units(changed);
+void map_prefixes(cpython::UnitMap& map, PyCodeObject* changed, const Moved& moved) {
+  const std::span<const std::uint16_t> units = cpython::code_units(changed);
   constexpr unsigned kOpcode = 0xFF;
   for (std::size_t index = 0; index < moved.original.instructions.size(); ++index) {
     for (int distance = 1; distance <= moved.from[index] - moved.starts[index]; ++distance) {
@@ -24,9 +24,9 @@ void map_prefixes(interp::UnitMap& map, PyCodeObject* changed, const Moved& move
 
 }  // namespace
 
-interp::UnitMap unit_map(PyCodeObject* changed, Moved moved) {
+cpython::UnitMap unit_map(PyCodeObject* changed, Moved moved) {
   std::ranges::sort(moved.exceptions);
-  interp::UnitMap map(static_cast<std::size_t>(Py_SIZE(changed)));
+  cpython::UnitMap map(static_cast<std::size_t>(Py_SIZE(changed)));
   const auto size = static_cast<int>(Py_SIZE(changed));
   const auto count = moved.original.instructions.size();
   std::size_t next = 0;  // instruction

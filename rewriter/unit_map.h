@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "rewriter/code.h"
-#include "rewriter/interp/code_link.h"
+#include "rewriter/cpython/code_link.h"
 
 namespace tagalong::rewriter {
 
@@ -20,6 +20,6 @@ struct Moved {
 };
 
 // `changed` has not run yet.
-interp::UnitMap unit_map(PyCodeObject* changed, Moved moved);
+cpython::UnitMap unit_map(PyCodeObject* changed, Moved moved);
 
 }  // namespace tagalong::rewriter

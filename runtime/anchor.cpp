@@ -8,22 +8,22 @@
 #include <vector>
 
 #include "recorder/recording_code.h"
-#include "rewriter/interp/code_link.h"
-#include "rewriter/interp/errors.h"
-#include "rewriter/interp/eval_hook.h"
-#include "rewriter/interp/landing.h"
-#include "rewriter/interp/once.h"
-#include "rewriter/interp/requests.h"
+#include "rewriter/base/errors.h"
+#include "rewriter/base/once.h"
+#include "rewriter/cpython/code_link.h"
+#include "rewriter/cpython/eval_hook.h"
+#include "rewriter/cpython/landing.h"
+#include "rewriter/cpython/requests.h"
 #include "runtime/comparing.h"
 #include "runtime/options.h"
-#include "runtime/spending.h"
-#include "runtime/trials.h"
-#include "runtime/worth.h"
+#include "runtime/policy/spending.h"
+#include "runtime/policy/trials.h"
+#include "runtime/policy/worth.h"
 
 namespace tagalong::runtime {
 namespace {
 
-using interp::Frame;
+using cpython::Frame;
 
 struct Anchor {
   PyObject_HEAD
@@ -52,13 +52,13 @@ thread_local Pending t_pending;
 constexpr int kSpareRecursion = 40;  // Python calls that an exit may need
 
 bool steps_aside(PyThreadState* thread) {
-  return interp::is_watched(thread) || interp::recursion_left(thread) < kSpareRecursion ||
-         interp::foreign_hook(thread) || recorder::Session::is_recording(thread);
+  return cpython::is_watched(thread) || cpython::recursion_left(thread) < kSpareRecursion ||
+         cpython::foreign_hook(thread) || recorder::Session::is_recording(thread);
 }
 
 // A replay takes C stack where a call from bytecode to bytecode takes none.
 bool is_too_deep(PyThreadState* thread, CodeRecord& record) {
-  const bool is_reached = !interp::has_c_stack(thread, record.limits().stack);
+  const bool is_reached = !cpython::has_c_stack(thread, record.limits().stack);
   if (is_reached) [[unlikely]] {
     count_limit(record.counters, replay::Limit::k_stack);
   }
@@ -68,15 +68,15 @@ bool is_too_deep(PyThreadState* thread, CodeRecord& record) {
 // A generator's frame must have room for the hooks; and a traceback that names an instruction of its present code must
 // not find it in other code.
 bool can_record(Frame* frame, std::size_t entry) {
-  return interp::has_room(frame, interp::code_of(frame)) && (entry == 0 || !interp::is_held(frame));
+  return cpython::has_room(frame, cpython::code_of(frame)) && (entry == 0 || !cpython::is_held(frame));
 }
 
 // What has become of a frame that wanted to go on with executors.
 enum class Tried : std::uint8_t { kMissed, kReturned, kLanding };
 
 // One run from a stub: executors one after the other, as long as each leaves where others are attached. Most go on with
-// the registers of the one before (replay/stitching.h); otherwise the frame is as after a landing. Then its stack is as
-// the next one finds it, so the anchor, which lies on it, is kept aside.
+// the registers of the one before (replay/executor/stitching.h); otherwise the frame is as after a landing. Then its
+// stack is as the next one finds it, so the anchor, which lies on it, is kept aside.
 class Chain final : private replay::Stitcher {
  public:
   Chain(PyThreadState* thread, Frame* frame, PyObject* anchor, std::size_t entry)
@@ -95,12 +95,12 @@ class Chain final : private replay::Stitcher {
     Pending::Kind kind = Pending::Kind::kLand;
     while (tried == Tried::kLanding && record_.is_stitched() && !record_.is_retired() && go_on(result, &tried, &kind)) {
     }
-    interp::stack_base(frame_)[place.place.depth] = anchor_;
+    cpython::stack_base(frame_)[place.place.depth] = anchor_;
     if (tried == Tried::kMissed) {
       return false;
     }
     if (tried == Tried::kReturned) {
-      const bool is_shown = interp::is_held(frame_) || interp::is_watched(thread_);
+      const bool is_shown = cpython::is_held(frame_) || cpython::is_watched(thread_);
       if (start == 0 && (!is_shown || landing_.instruction < 0)) {
         return true;
       }
@@ -119,7 +119,7 @@ class Chain final : private replay::Stitcher {
   // what, each run completes an instruction, or the interpreter does.
   Tried try_executors(Entry& place, std::uint64_t elder, Event event, Ref* result) {
     auto& executors = place.executors;
-    PyObject* const* slots = interp::locals_of(frame_);
+    PyObject* const* slots = cpython::locals_of(frame_);
     for (std::size_t index = 0; index < executors.size(); ++index) {
       // The caller keeps the anchor, the anchor its record, and a record lets go of no executor that is running.
       const replay::Executor* executor = executors[index].get();
@@ -129,9 +129,9 @@ class Chain final : private replay::Stitcher {
       replay::Run run;
       run.thread = thread_;
       run.root = frame_;
-      run.function = reinterpret_cast<PyObject*>(interp::function_of(frame_));
+      run.function = reinterpret_cast<PyObject*>(cpython::function_of(frame_));
       run.slots = slots;
-      run.names = interp::names_of(frame_);
+      run.names = cpython::names_of(frame_);
       run.root_units = &record_.shown;
       run.stitcher = record_.is_stitched() ? this : nullptr;
       run.grow_after = static_cast<std::uint32_t>(record_.limits().grow_after);
@@ -171,7 +171,7 @@ class Chain final : private replay::Stitcher {
         landing_ = std::move(*run.landing);
         return Tried::kLanding;
       }
-      std::copy(run.landing->stack.begin(), run.landing->stack.end(), interp::stack_base(frame_));
+      std::copy(run.landing->stack.begin(), run.landing->stack.end(), cpython::stack_base(frame_));
     }
     if (!executors.empty()) {
       count(record_.counters, Event::kMiss);
@@ -193,7 +193,7 @@ class Chain final : private replay::Stitcher {
     Entry& place = record_.entries[*entry];
     const auto is_untried = [this](const auto& executor) { return executor->trace() > idle_; };
     if (std::ranges::any_of(place.executors, is_untried)) {
-      PyObject** base = interp::stack_base(frame_);
+      PyObject** base = cpython::stack_base(frame_);
       std::ranges::copy(landing_.stack, base);
       landing_.stack.clear();
       *tried = try_executors(place, idle_, Event::kStitch, result);
@@ -263,18 +263,18 @@ class Chain final : private replay::Stitcher {
   bool is_stopped_ = false;
   std::uint64_t idle_ = 0;  // the trace that has left where it had begun, if the last run ended so
   replay::Landing landing_;
-  const interp::RequestFlag requested_;
+  const cpython::RequestFlag requested_;
 };
 
 void expect(Pending::Kind kind, Frame* frame, std::size_t entry, int depth) {
   t_pending.kind = kind;
   t_pending.entry = entry;
-  PyObject** base = interp::stack_base(frame);
+  PyObject** base = cpython::stack_base(frame);
   t_pending.landing.stack.assign(base, base + depth);
 }
 
 PyObject* anchor_next(PyObject* self) {
-  PyThreadState* thread = interp::thread_state();
+  PyThreadState* thread = cpython::thread_state();
   CodeRecord& record = **anchor_at(self).record;
   const std::size_t entry = anchor_at(self).entry;
   if (entry == 0 && record.entries.front().asleep > 0) {
@@ -291,20 +291,20 @@ PyObject* anchor_next(PyObject* self) {
     return nullptr;
   }
   CodeRecord::bury_the_dead();
-  Frame* frame = interp::current_frame(thread);
+  Frame* frame = cpython::current_frame(thread);
   if (record.is_retired() && entry == 0) {
     record.put_back(frame);
     return nullptr;
   }
   // In code that was made of replay code (code.replace()) the offsets may be others.
-  if (PyWeakref_GET_OBJECT(record.replay_code.get()) != reinterpret_cast<PyObject*>(interp::code_of(frame))) {
+  if (PyWeakref_GET_OBJECT(record.replay_code.get()) != reinterpret_cast<PyObject*>(cpython::code_of(frame))) {
     return nullptr;
   }
   // The run may free the code object that owns the anchor.
   Ref keep = Ref::create(self);
   const Entry& place = record.entries[entry];
   const bool is_header = place.place.place == recorder::DecodedCode::Place::kHeader;
-  const int unit = interp::unit_of(frame);
+  const int unit = cpython::unit_of(frame);
   if (is_timed_as_written(record, entry, frame)) {
     return nullptr;
   }
@@ -329,7 +329,7 @@ PyObject* anchor_next(PyObject* self) {
     record.wakes();
     if (entry == 0) {
       // The stub has no line: a tool that looks from outside, such as a sampler, finds the frame at its beginning.
-      interp::set_location(frame, record.units[static_cast<std::size_t>(record.decoded().first - 1)]);
+      cpython::set_location(frame, record.units[static_cast<std::size_t>(record.decoded().first - 1)]);
     }
     Ref result;
     const bool has_returned = Chain(thread, frame, self, entry).run(&result);
@@ -357,8 +357,8 @@ PyObject* anchor_next(PyObject* self) {
     return nullptr;
   }
   // Whoever has begun to watch is told of lines that differ from the last one: the stub is all in one.
-  interp::set_location(frame, unit);
-  interp::expect_landing(thread);
+  cpython::set_location(frame, unit);
+  cpython::expect_landing(thread);
   Py_RETURN_NONE;
 }
 
@@ -366,7 +366,7 @@ PyObject* landing_next(PyObject* /*self*/) {
   if (t_pending.kind == Pending::Kind::kNone) {
     return nullptr;
   }
-  interp::expect_landing(interp::thread_state());
+  cpython::expect_landing(cpython::thread_state());
   Py_RETURN_NONE;
 }
 
@@ -374,11 +374,11 @@ PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor
                           const std::vector<PyObject*>& stack) {
   CodeRecord& record = *record_of(anchor.get());
   const recorder::DecodedCode::Entry place = record.entries[entry].place;
-  std::ranges::copy(stack, interp::stack_base(frame));
+  std::ranges::copy(stack, cpython::stack_base(frame));
   // The landing pushes the value that lies on top, or one that the pad takes away.
   PyObject* top = place.depth > 0 ? stack.back() : Py_NewRef(Py_None);
   if (top == nullptr) {
-    top = Py_NewRef(interp::landing_null());
+    top = Py_NewRef(cpython::landing_null());
   }
   const int depth = std::max(place.depth - 1, 0);
   const auto first = static_cast<std::size_t>(place.first);
@@ -392,12 +392,13 @@ PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor
       start.elsewhere = place;
     }
     const recorder::RecordingCode& recording = recorder::Session::start(thread, frame, start, record, record.limits());
-    record.recording.push_back(interp::stack_of(thread));
-    interp::redirect(frame, recording.code.get(), is_known ? recording.start_pads[entry] : recording.start_pad, depth);
+    record.recording.push_back(cpython::stack_of(thread));
+    cpython::redirect(frame, recording.code.get(), is_known ? recording.start_pads[entry] : recording.start_pad, depth);
   } catch (const std::exception&) {
     PyErr_Clear();
     ++record.entries[entry].failures;
-    interp::redirect(frame, interp::code_of(frame), place.depth > 0 ? record.starts[first] : record.pads[first], depth);
+    cpython::redirect(frame, cpython::code_of(frame), place.depth > 0 ? record.starts[first] : record.pads[first],
+                      depth);
   }
   return top;
 }
@@ -406,9 +407,9 @@ PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor
 PyObject* put_back(Frame* frame, const CodeRecord& record, std::size_t entry, const std::vector<PyObject*>& stack) {
   const recorder::DecodedCode::Entry& place = record.entries[entry].place;
   const replay::CodeShape& shape = *record.decoded().shape;
-  std::ranges::copy(stack, interp::stack_base(frame));
-  interp::redirect(frame, shape.code.get(), shape.starts[static_cast<std::size_t>(place.first)], place.depth - 1);
-  return stack.back() != nullptr ? stack.back() : Py_NewRef(interp::landing_null());
+  std::ranges::copy(stack, cpython::stack_base(frame));
+  cpython::redirect(frame, shape.code.get(), shape.starts[static_cast<std::size_t>(place.first)], place.depth - 1);
+  return stack.back() != nullptr ? stack.back() : Py_NewRef(cpython::landing_null());
 }
 
 PyObject* land_at(Frame* frame, const CodeRecord& record, replay::Landing landing) {
@@ -416,27 +417,27 @@ PyObject* land_at(Frame* frame, const CodeRecord& record, replay::Landing landin
   TAGALONG_CHECK(landing.raise || std::cmp_equal(landing.stack.size(), record.decoded().shape->depths[instruction]),
                  "a landing at instruction {} of {} with {} values on the stack, not {}", instruction, record.name(),
                  landing.stack.size(), record.decoded().shape->depths[instruction]);
-  PyObject** base = interp::stack_base(frame);
+  PyObject** base = cpython::stack_base(frame);
   auto depth = static_cast<int>(landing.stack.size());
   PyObject* top = nullptr;
   if (!landing.raise && depth > 0) {
     --depth;
-    top = landing.stack.back() != nullptr ? landing.stack.back() : Py_NewRef(interp::landing_null());
+    top = landing.stack.back() != nullptr ? landing.stack.back() : Py_NewRef(cpython::landing_null());
   }
   for (int index = 0; index < depth; ++index) {
     base[index] = landing.stack[static_cast<std::size_t>(index)];
   }
-  PyCodeObject* code = interp::code_of(frame);
+  PyCodeObject* code = cpython::code_of(frame);
   if (landing.raise) {
-    interp::redirect(frame, code, record.shown[instruction] + 1, depth);
+    cpython::redirect(frame, code, record.shown[instruction] + 1, depth);
     PyErr_Restore(landing.type.release(), landing.value.release(), landing.traceback.release());
     return nullptr;
   }
   if (top != nullptr) {
-    interp::redirect(frame, code, record.starts[instruction], depth);
+    cpython::redirect(frame, code, record.starts[instruction], depth);
     return top;
   }
-  interp::redirect(frame, code, record.pads[instruction], 0);
+  cpython::redirect(frame, code, record.pads[instruction], 0);
   Py_RETURN_NONE;
 }
 
@@ -488,7 +489,7 @@ PyTypeObject* make_type(const char* name, int size, iternextfunc next, reprfunc 
 
 PyTypeObject* anchor_type() {
   static PyTypeObject* type = nullptr;
-  return interp::once(type, [] {
+  return cpython::once(type, [] {
     return make_type("tagalong._core.Anchor", sizeof(Anchor), anchor_next, anchor_repr, anchor_dealloc);
   });
 }
@@ -510,7 +511,7 @@ CodeRecord* record_of(PyObject* anchor) { return anchor_at(anchor).record->get()
 
 Ref landing_iterator() {
   static PyObject* object = nullptr;
-  interp::once(object, [] {
+  cpython::once(object, [] {
     PyTypeObject* type = make_type("tagalong._core.Landing", sizeof(PyObject), landing_next, landing_repr, nullptr);
     return type == nullptr ? nullptr : type->tp_alloc(type, 0);
   });
@@ -522,7 +523,7 @@ Ref landing_iterator() {
 
 Ref landing_function() {
   static PyObject* function = nullptr;
-  interp::once(function, [] { return interp::make_landing_function("land", land, false).release(); });
+  cpython::once(function, [] { return cpython::make_landing_function("land", land, false).release(); });
   if (function == nullptr) {
     throw PythonError();
   }
@@ -532,16 +533,16 @@ Ref landing_function() {
 void register_anchor(PyCodeObject* original, PyObject* anchor) { anchors()[original] = anchor; }
 
 PyObject* anchor_of(PyCodeObject* code) {
-  const auto entry = anchors().find(interp::original_of(code));
+  const auto entry = anchors().find(cpython::original_of(code));
   return entry == anchors().end() ? nullptr : entry->second;
 }
 
 bool note_left_out(PyThreadState* thread, CodeRecord& record) {
-  if (interp::has_watcher(thread)) {
+  if (cpython::has_watcher(thread)) {
     count_left_out(record.counters, LeftOut::kWatched);
-  } else if (interp::is_watched(thread)) {
+  } else if (cpython::is_watched(thread)) {
     count_left_out(record.counters, LeftOut::kAllocations);
-  } else if (interp::foreign_hook(thread)) {
+  } else if (cpython::foreign_hook(thread)) {
     count_left_out(record.counters, LeftOut::kEvaluation);
   } else {
     return false;

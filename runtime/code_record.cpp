@@ -9,24 +9,24 @@
 #include <iterator>
 #include <utility>
 
-#include "replay/array/numpy_abi.h"
-#include "replay/growing.h"
+#include "replay/arrays/numpy/numpy_abi.h"
+#include "replay/executor/growing.h"
+#include "replay/ir/printer.h"
 #include "replay/passes/optimise.h"
-#include "replay/printer.h"
-#include "rewriter/interp/code_link.h"
-#include "rewriter/interp/code_object.h"
-#include "rewriter/interp/errors.h"
-#include "rewriter/interp/first_call.h"
-#include "rewriter/interp/text.h"
-#include "rewriter/interp/watch.h"
+#include "rewriter/base/errors.h"
+#include "rewriter/base/text.h"
+#include "rewriter/cpython/code_link.h"
+#include "rewriter/cpython/code_object.h"
+#include "rewriter/cpython/first_call.h"
+#include "rewriter/cpython/watch.h"
 #include "runtime/anchor.h"
 #include "runtime/options.h"
-#include "runtime/retired_functions.h"
-#include "runtime/specialize.h"
-#include "runtime/spending.h"
+#include "runtime/policy/retired_functions.h"
+#include "runtime/policy/spending.h"
+#include "runtime/policy/trials.h"
+#include "runtime/policy/worth.h"
+#include "runtime/specialize/specialize.h"
 #include "runtime/texts.h"
-#include "runtime/trials.h"
-#include "runtime/worth.h"
 
 namespace tagalong::runtime {
 
@@ -46,11 +46,11 @@ CodeRecord::CodeRecord(std::shared_ptr<const recorder::DecodedCode> decoded)
   }
 }
 
-std::string CodeRecord::name() const { return interp::readable(decoded_->shape->code->co_qualname); }
+std::string CodeRecord::name() const { return cpython::readable(decoded_->shape->code->co_qualname); }
 
 bool CodeRecord::wants_recording(PyThreadState* thread, std::size_t entry) {
   const bool is_recording =
-      !recording.empty() && std::ranges::find(recording, interp::stack_of(thread)) != recording.end();
+      !recording.empty() && std::ranges::find(recording, cpython::stack_of(thread)) != recording.end();
   if (is_recording) {
     pause();
   }
@@ -425,15 +425,15 @@ long CodeRecord::earned() const {
 // The first instruction of the stub becomes a jump to the original.
 bool CodeRecord::close(Entry& entry, PyCodeObject* code) {
   if (!entry.is_closed) {
-    entry.first_unit = interp::code_units(code)[static_cast<std::size_t>(entry.stub)];
-    entry.is_closed = interp::jump_over(code, entry.stub, entry.original, entry.before);
+    entry.first_unit = cpython::code_units(code)[static_cast<std::size_t>(entry.stub)];
+    entry.is_closed = cpython::jump_over(code, entry.stub, entry.original, entry.before);
   }
   return entry.is_closed;
 }
 
 void CodeRecord::open(Entry& entry, PyCodeObject* code) {
   if (std::exchange(entry.is_closed, false)) {
-    interp::write_unit(code, entry.stub, entry.first_unit);
+    cpython::write_unit(code, entry.stub, entry.first_unit);
   }
 }
 
@@ -500,12 +500,12 @@ int size_of_array(PyObject* object) {
 }  // namespace
 
 // Of the largest array among the arguments.
-int CodeRecord::size_class(interp::Frame* frame) const {
+int CodeRecord::size_class(cpython::Frame* frame) const {
   constexpr int kMost = 8;
   const PyCodeObject* code = decoded_->shape->code.get();
   int largest = 0;
   for (int slot = 0; slot < std::min(code->co_argcount, kMost); ++slot) {
-    largest = std::max(largest, size_of_array(interp::locals_of(frame)[slot]));
+    largest = std::max(largest, size_of_array(cpython::locals_of(frame)[slot]));
   }
   return largest;
 }
@@ -528,7 +528,7 @@ const std::shared_ptr<replay::Arrivals>& CodeRecord::arrivals_of(const Entry& en
 
 bool CodeRecord::is_measured() const { return can_be_measured_ && may_retire() && options().measuring; }
 
-MeasuredWorth& CodeRecord::measured(std::size_t entry, interp::Frame* frame) {
+MeasuredWorth& CodeRecord::measured(std::size_t entry, cpython::Frame* frame) {
   constexpr std::size_t kMost = 32;
   Entry& place = entries[entry];
   const int wanted = has_arrays_ ? size_class(frame) : 0;
@@ -546,7 +546,7 @@ MeasuredWorth& CodeRecord::measured(std::size_t entry, interp::Frame* frame) {
   return made.worth;
 }
 
-MeasuredWorth* CodeRecord::measured_at(const replay::Arrivals& arrivals, interp::Frame* frame) {
+MeasuredWorth* CodeRecord::measured_at(const replay::Arrivals& arrivals, cpython::Frame* frame) {
   const auto has_it = [&arrivals](const Entry& entry) { return entry.arrivals.get() == &arrivals; };
   const auto found = std::ranges::find_if(entries, has_it);
   const bool is_loop = found != entries.end() && found->place.place == DecodedCode::Place::kHeader && !found->is_closed;
@@ -567,7 +567,7 @@ bool CodeRecord::has_verdict(MeasuredWorth::Verdict verdict) const {
   });
 }
 
-void CodeRecord::rest(std::size_t entry, interp::Frame* frame) {
+void CodeRecord::rest(std::size_t entry, cpython::Frame* frame) {
   constexpr Nanoseconds kShortRound = 1'000;
   const MeasuredWorth& worth = measured(entry, frame);
   if (worth.verdict() != MeasuredWorth::Verdict::kWritten) {
@@ -658,7 +658,7 @@ void CodeRecord::retire(long lost) {
     }
   }
   is_retired_ = true;
-  interp::disarm(decoded_->shape->code.get());
+  cpython::disarm(decoded_->shape->code.get());
   exchange_in_makers();
   lost_ = lost;
   count(counters, Event::kRetire);
@@ -668,10 +668,10 @@ void CodeRecord::retire(long lost) {
 }
 
 // Where functions of this code are made again and again, the jump over the stub costs less than looking at each.
-void CodeRecord::put_back(interp::Frame* frame) {
+void CodeRecord::put_back(cpython::Frame* frame) {
   constexpr int kMost = 16;
-  PyCodeObject* code = interp::code_of(frame);
-  PyFunctionObject* function = interp::function_of(frame);
+  PyCodeObject* code = cpython::code_of(frame);
+  PyFunctionObject* function = cpython::function_of(frame);
   const bool is_its = function->func_code == reinterpret_cast<PyObject*>(code) &&
                       PyWeakref_GET_OBJECT(replay_code.get()) == function->func_code;
   if (is_its) {
@@ -683,7 +683,7 @@ void CodeRecord::put_back(interp::Frame* frame) {
 }
 
 void CodeRecord::add_maker(const CodeRef& code, std::size_t used, std::size_t spare) {
-  Ref weak = interp::weak_reference(reinterpret_cast<PyObject*>(code.get()));
+  Ref weak = cpython::weak_reference(reinterpret_cast<PyObject*>(code.get()));
   if (!weak) {
     throw PythonError();
   }
@@ -697,14 +697,14 @@ bool CodeRecord::has_maker(const PyCodeObject* code) const {
   });
 }
 
-bool CodeRecord::lets_go_of(interp::Frame* frame, std::size_t entry) {
+bool CodeRecord::lets_go_of(cpython::Frame* frame, std::size_t entry) {
   constexpr int kMost = 64;
   // Who holds the frame may have a traceback, which names an instruction of its present code.
-  if (let_go_ < kMost && !interp::is_held(frame)) {
+  if (let_go_ < kMost && !cpython::is_held(frame)) {
     ++let_go_;
     return true;
   }
-  close(entries[entry], interp::code_of(frame));
+  close(entries[entry], cpython::code_of(frame));
   return false;
 }
 
@@ -712,7 +712,7 @@ bool CodeRecord::lets_go_of(interp::Frame* frame, std::size_t entry) {
 void CodeRecord::exchange_in_makers() {
   PyObject* own = PyWeakref_GET_OBJECT(replay_code.get());
   if (own != Py_None) {
-    interp::make_of_original(reinterpret_cast<PyCodeObject*>(own), is_retired_);  // for graphs
+    cpython::make_of_original(reinterpret_cast<PyCodeObject*>(own), is_retired_);  // for graphs
   }
   std::erase_if(makers_, [this](const Maker& maker) {
     PyObject* code = PyWeakref_GET_OBJECT(maker.code.get());
@@ -724,7 +724,7 @@ void CodeRecord::exchange_in_makers() {
     const bool is_original =
         PyTuple_GET_ITEM(made_by->co_consts, place) == reinterpret_cast<PyObject*>(decoded_->shape->code.get());
     if (is_original != is_retired_) {
-      interp::swap_constants(made_by, maker.used, maker.spare);
+      cpython::swap_constants(made_by, maker.used, maker.spare);
     }
     return false;
   });
@@ -826,14 +826,14 @@ bool CodeRecord::may_inline(PyCodeObject* code) {
   if (options().opaque_paths.empty()) {
     return true;
   }
-  const std::string path = interp::readable(code->co_filename);
+  const std::string path = cpython::readable(code->co_filename);
   const auto begins_path = [&path](const std::string& prefix) { return path.starts_with(prefix); };
   return std::ranges::none_of(options().opaque_paths, begins_path) ||
          std::ranges::binary_search(options().included_files, path);
 }
 
 std::string CodeRecord::explain() const {
-  const std::string file = interp::readable(decoded_->shape->code->co_filename);
+  const std::string file = cpython::readable(decoded_->shape->code->co_filename);
   std::string text = fmt::format("{} ({}:{})\n", name(), file, decoded_->shape->code->co_firstlineno);
   text += fmt::format("  {} recorded, {} hits, {} misses, {} exits, {} bridges, {} graphs\n", counters.records,
                       counters.hits, counters.misses, counters.exits, counters.bridges, executor_count());

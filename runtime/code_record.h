@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "recorder/session.h"
-#include "replay/executor.h"
+#include "replay/executor/executor.h"
 #include "runtime/events.h"
-#include "runtime/measured_worth.h"
+#include "runtime/policy/measured_worth.h"
 
 namespace tagalong::runtime {
 
@@ -101,9 +101,9 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   // From inside a run or behind it. `lost`: in ns, by a run.
   void retire(long lost);
   // The call that has come to the stub of retired code is the last one of its function's that does.
-  void put_back(interp::Frame* frame);
+  void put_back(cpython::Frame* frame);
   // And the frame that has come there elsewhere goes on in the original code. False: as written, and no other one asks.
-  bool lets_go_of(interp::Frame* frame, std::size_t entry);
+  bool lets_go_of(cpython::Frame* frame, std::size_t entry);
   void revive();
   // The program has named it: it is recorded whatever that costs, and unless it `retires`, replayed whether that pays
   // or not. `own`: limits that hold for it instead of those of the process.
@@ -116,19 +116,19 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   // Whether it is measured if replaying pays.
   [[nodiscard]] bool is_measured() const;
   void cannot_be_measured() { can_be_measured_ = false; }
-  MeasuredWorth& measured(std::size_t entry, interp::Frame* frame);
+  MeasuredWorth& measured(std::size_t entry, cpython::Frame* frame);
   // Of the loop with this count; null: it is none, or nothing has been measured.
-  MeasuredWorth* measured_at(const replay::Arrivals& arrivals, interp::Frame* frame);
+  MeasuredWorth* measured_at(const replay::Arrivals& arrivals, cpython::Frame* frame);
   // A call or a round goes on as written. Where that is because replaying was measured to be slower, its loops do, too,
   // and what is short is not asked any more.
-  void rest(std::size_t entry, interp::Frame* frame);
+  void rest(std::size_t entry, cpython::Frame* frame);
   // The call that begins is replayed: its loops are, too.
   void wakes() {
     if (has_resting_) [[unlikely]] {
       wake_loops();
     }
   }
-  // `from` goes on in `next` so often, from this step, that it takes that in (replay/growing.h).
+  // `from` goes on in `next` so often, from this step, that it takes that in (replay/executor/growing.h).
   void grow(const replay::Executor& from, const replay::Step& step, const replay::Executor& next);
 
   [[nodiscard]] std::string explain() const;
@@ -154,7 +154,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   bool records_calls = true;                        // false: of a module's body, which is called once
   CodeRef recording_code;                           // of the last recording, if kept
   recorder::RecordingCodeRef known_recording_code;  // that the next recording of a loop may run
-  std::vector<interp::StackId> recording;           // stacks on which a recording of this code is under way
+  std::vector<cpython::StackId> recording;          // stacks on which a recording of this code is under way
   double last_recording_seconds = 0;
   double last_synthesis_seconds = 0;
   recorder::Stop last_stop = recorder::Stop::kNone;
@@ -176,7 +176,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   [[nodiscard]] const std::shared_ptr<replay::Arrivals>& arrivals_of(const Entry& entry,
                                                                      const replay::Executor& executor) const;
   void wake_loops();
-  [[nodiscard]] int size_class(interp::Frame* frame) const;
+  [[nodiscard]] int size_class(cpython::Frame* frame) const;
   [[nodiscard]] bool has_verdict(MeasuredWorth::Verdict verdict) const;
   bool puts_off(Entry& place);
   static void try_the_next_one();

@@ -9,17 +9,17 @@
 #include <utility>
 
 #include "recorder/session.h"
-#include "rewriter/interp/code_link.h"
-#include "rewriter/interp/errors.h"
-#include "rewriter/interp/eval_hook.h"
-#include "rewriter/interp/generators.h"
-#include "rewriter/interp/requests.h"
+#include "rewriter/base/errors.h"
+#include "rewriter/cpython/code_link.h"
+#include "rewriter/cpython/eval_hook.h"
+#include "rewriter/cpython/generators.h"
+#include "rewriter/cpython/requests.h"
 #include "runtime/anchor.h"
 
 namespace tagalong::runtime {
 namespace {
 
-using interp::Frame;
+using cpython::Frame;
 
 struct Callbacks {
   Ref tell, compare, fork;
@@ -41,11 +41,11 @@ bool is_due(std::uint64_t number) {
 // Null: there is nothing to compare about the frame.
 CodeRecord* record_to_compare(PyThreadState* thread, Frame* frame, int throw_flag) {
   constexpr int kSuspends = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE;
-  PyCodeObject* code = interp::code_of(frame);
-  PyObject* anchor = throw_flag != 0 || interp::original_of(code) == code ? nullptr : anchor_of(code);
+  PyCodeObject* code = cpython::code_of(frame);
+  PyObject* anchor = throw_flag != 0 || cpython::original_of(code) == code ? nullptr : anchor_of(code);
   // The call of a generator only makes the object.
-  const bool makes_object = (code->co_flags & kSuspends) != 0 && !interp::is_of_generator(frame);
-  if (anchor == nullptr || makes_object || interp::is_watched(thread) || recorder::Session::is_recording(thread)) {
+  const bool makes_object = (code->co_flags & kSuspends) != 0 && !cpython::is_of_generator(frame);
+  if (anchor == nullptr || makes_object || cpython::is_watched(thread) || recorder::Session::is_recording(thread)) {
     return nullptr;
   }
   CodeRecord* record = record_of(anchor);
@@ -56,14 +56,14 @@ CodeRecord* record_to_compare(PyThreadState* thread, Frame* frame, int throw_fla
 // What the frame starts with, to be looked at when it has run. What has no other owner may die while it runs, as it
 // would without us.
 Ref inputs_of(Frame* frame) {
-  const PyCodeObject* code = interp::code_of(frame);
+  const PyCodeObject* code = cpython::code_of(frame);
   const int varargs = (code->co_flags & CO_VARARGS) != 0 ? 1 : 0;
   const int keywords = (code->co_flags & CO_VARKEYWORDS) != 0 ? 1 : 0;
   const int arguments = code->co_argcount + code->co_kwonlyargcount + varargs + keywords;
-  const int count = interp::is_of_generator(frame) ? interp::slot_count(code) : arguments;
+  const int count = cpython::is_of_generator(frame) ? cpython::slot_count(code) : arguments;
   Ref inputs = Ref::steal(PyTuple_New(count));
   for (int slot = 0; inputs && slot < count; ++slot) {
-    PyObject* object = interp::locals_of(frame)[slot];
+    PyObject* object = cpython::locals_of(frame)[slot];
     if (object != nullptr && PyCell_Check(object)) {
       object = PyCell_GET(object);
     }
@@ -79,10 +79,10 @@ struct Ended {
   bool has_yielded = false;
 
   Ended(PyThreadState* thread, Frame* frame) {
-    const bool is_of_generator = interp::is_of_generator(frame);  // its consumer has it
-    result = Ref::steal(interp::pass_to_handler(thread, frame, 0));
+    const bool is_of_generator = cpython::is_of_generator(frame);  // its consumer has it
+    result = Ref::steal(cpython::pass_to_handler(thread, frame, 0));
     if (result) {
-      has_yielded = is_of_generator && interp::has_yielded(frame);
+      has_yielded = is_of_generator && cpython::has_yielded(frame);
       return;
     }
     std::array<PyObject*, 3> parts{};
@@ -111,8 +111,8 @@ struct Ended {
 [[noreturn]] void replay_in_copy(PyThreadState* thread, Frame* frame, const CodeRecord& record, int pipe) {
   g_is_copy = true;
   detail::runs_as_written = false;
-  if (interp::has_hook()) {
-    interp::release_hook();  // the replay may call as deep as the program does without us
+  if (cpython::has_hook()) {
+    cpython::release_hook();  // the replay may call as deep as the program does without us
   }
   const int silence = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int stream = 0; stream <= 2; ++stream) {
@@ -140,12 +140,12 @@ long fork_process() {
 PyObject* compare_frame(PyThreadState* thread, Frame* frame, CodeRecord& record) {
   std::array<int, 2> pipe{};
   if (pipe2(pipe.data(), O_CLOEXEC) != 0) {
-    return interp::pass_to_handler(thread, frame, 0);
+    return cpython::pass_to_handler(thread, frame, 0);
   }
   const auto number = static_cast<unsigned long long>(record.calls_seen);
-  const Ref code = Ref::create(reinterpret_cast<PyObject*>(interp::original_of(interp::code_of(frame))));
+  const Ref code = Ref::create(reinterpret_cast<PyObject*>(cpython::original_of(cpython::code_of(frame))));
   const Ref globals = Ref::create(frame->f_globals);
-  const Ref keep = Ref::create(anchor_of(interp::code_of(frame)));  // the program may let go of the function
+  const Ref keep = Ref::create(anchor_of(cpython::code_of(frame)));  // the program may let go of the function
   const long process = fork_process();
   if (process == 0) {
     replay_in_copy(thread, frame, record, pipe[1]);
@@ -158,12 +158,12 @@ PyObject* compare_frame(PyThreadState* thread, Frame* frame, CodeRecord& record)
     return ended.give_back();
   }
   PyObject* module = PyDict_Check(globals.get()) ? PyDict_GetItemString(globals.get(), "__name__") : nullptr;
-  const bool has_postponed = interp::postpone_requests(thread);
+  const bool has_postponed = cpython::postpone_requests(thread);
   const Ref replayed = Ref::steal(PyObject_CallFunction(
       g_callbacks->compare.get(), "il(OOK)O(OOO)", pipe[0], process, code.get(), module != nullptr ? module : Py_None,
       number, inputs.get(), ended.shown_result(), ended.shown_exception(), ended.has_yielded ? Py_True : Py_False));
   if (has_postponed) {
-    interp::resume_requests(thread);
+    cpython::resume_requests(thread);
   }
   if (!replayed) {
     return nullptr;  // a signal's handler has raised it
@@ -175,15 +175,15 @@ PyObject* compare_frame(PyThreadState* thread, Frame* frame, CodeRecord& record)
 // While the hook is installed a call keeps its arguments on the caller's stack, too. They are taken from there, so that
 // they die in the call, and are counted there, as without us.
 void take_arguments_from_caller(PyThreadState* thread, Frame* callee) {
-  Frame* caller = interp::current_frame(thread);
-  PyObject* anchor = caller == nullptr ? nullptr : anchor_of(interp::code_of(caller));
+  Frame* caller = cpython::current_frame(thread);
+  PyObject* anchor = caller == nullptr ? nullptr : anchor_of(cpython::code_of(caller));
   const CodeRecord* record = anchor == nullptr ? nullptr : record_of(anchor);
   if (record == nullptr || recorder::Session::is_recording(thread) ||
-      PyWeakref_GET_OBJECT(record->replay_code.get()) != reinterpret_cast<PyObject*>(interp::code_of(caller))) {
+      PyWeakref_GET_OBJECT(record->replay_code.get()) != reinterpret_cast<PyObject*>(cpython::code_of(caller))) {
     return;
   }
-  const auto unit = std::ranges::lower_bound(record->units, interp::unit_of(caller));
-  if (unit == record->units.end() || *unit != interp::unit_of(caller)) {
+  const auto unit = std::ranges::lower_bound(record->units, cpython::unit_of(caller));
+  if (unit == record->units.end() || *unit != cpython::unit_of(caller)) {
     return;
   }
   const auto place = static_cast<std::size_t>(unit - record->units.begin());
@@ -192,8 +192,8 @@ void take_arguments_from_caller(PyThreadState* thread, Frame* callee) {
     return;
   }
   const auto arguments = static_cast<int>(call.arg);
-  PyObject** slots = interp::stack_base(caller) + record->decoded().shape->depths[place] - arguments - 2;
-  auto* function = reinterpret_cast<PyObject*>(interp::function_of(callee));
+  PyObject** slots = cpython::stack_base(caller) + record->decoded().shape->depths[place] - arguments - 2;
+  auto* function = reinterpret_cast<PyObject*>(cpython::function_of(callee));
   // Either (function, self, arguments) or (null, function, arguments).
   if (slots[0] != function && (slots[0] != nullptr || slots[1] != function)) {
     return;
@@ -206,9 +206,9 @@ void take_arguments_from_caller(PyThreadState* thread, Frame* callee) {
 
 PyObject* observe_frame(PyThreadState* thread, Frame* frame, int throw_flag) {
   if (g_is_copy) {
-    return interp::pass_to_handler(thread, frame, throw_flag);
+    return cpython::pass_to_handler(thread, frame, throw_flag);
   }
-  if (throw_flag == 0 && !interp::is_of_generator(frame)) {
+  if (throw_flag == 0 && !cpython::is_of_generator(frame)) {
     take_arguments_from_caller(thread, frame);
   }
   struct Level {
@@ -219,16 +219,17 @@ PyObject* observe_frame(PyThreadState* thread, Frame* frame, int throw_flag) {
   } level;
   if (t_depth >= kMostDepth) {
     if (g_too_deep++ == 0) {
-      interp::release_hook();
+      cpython::release_hook();
     }
-    PyObject* result = interp::pass_to_handler(thread, frame, throw_flag);
+    PyObject* result = cpython::pass_to_handler(thread, frame, throw_flag);
     if (--g_too_deep == 0) {
-      interp::acquire_hook();
+      cpython::acquire_hook();
     }
     return result;
   }
   CodeRecord* record = record_to_compare(thread, frame, throw_flag);
-  return record == nullptr ? interp::pass_to_handler(thread, frame, throw_flag) : compare_frame(thread, frame, *record);
+  return record == nullptr ? cpython::pass_to_handler(thread, frame, throw_flag)
+                           : compare_frame(thread, frame, *record);
 }
 
 }  // namespace
@@ -242,8 +243,8 @@ void start_comparing(const Ref& tell, const Ref& compare) {
   if (g_callbacks == nullptr) {
     g_callbacks = new Callbacks{tell, compare, std::move(fork)};
     detail::runs_as_written = true;
-    interp::set_observer(observe_frame);
-    interp::acquire_hook();
+    cpython::set_observer(observe_frame);
+    cpython::acquire_hook();
   }
 }
 

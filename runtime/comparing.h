@@ -2,11 +2,11 @@
 // copy of the process (fork) its graphs are replayed, and in this process, which goes on with the program, it runs as
 // written. Both tell what can be observed when the frame returns, yields or raises.
 //
-// All of that happens around the frame's evaluation (rewriter/interp/eval_hook.h), so the program sees neither frames
+// All of that happens around the frame's evaluation (rewriter/cpython/eval_hook.h), so the program sees neither frames
 // nor functions nor cells of ours. In this process graphs are recorded, but none is run.
 #pragma once
 
-#include "rewriter/interp/ref.h"
+#include "rewriter/base/ref.h"
 
 namespace tagalong::runtime {
 

@@ -4,13 +4,13 @@
 #include <chrono>
 #include <utility>
 
+#include "rewriter/base/errors.h"
 #include "rewriter/code.h"
-#include "rewriter/interp/code_link.h"
-#include "rewriter/interp/code_object.h"
-#include "rewriter/interp/dicts.h"
-#include "rewriter/interp/errors.h"
-#include "rewriter/interp/executed.h"
-#include "rewriter/interp/frames.h"
+#include "rewriter/cpython/code_link.h"
+#include "rewriter/cpython/code_object.h"
+#include "rewriter/cpython/dicts.h"
+#include "rewriter/cpython/executed.h"
+#include "rewriter/cpython/frames.h"
 
 namespace tagalong::runtime {
 namespace {
@@ -31,7 +31,7 @@ Ref& callback_slot() {
 thread_local const PyCodeObject* t_changed = nullptr;
 
 bool has_loop(PyCodeObject* code) {
-  return std::ranges::any_of(interp::code_units(code), [](std::uint16_t unit) {
+  return std::ranges::any_of(cpython::code_units(code), [](std::uint16_t unit) {
     constexpr unsigned kOpcode = 0xFF;
     const rewriter::OpcodeInfo& own = rewriter::info(static_cast<std::uint8_t>(unit & kOpcode));
     return own.base != 0 && rewriter::info(own.base).backward();
@@ -51,7 +51,7 @@ bool makes_code(PyCodeObject* code) {
 // A function's body (`exec(f.__code__)`) is not a namespace's; what is derived already has been changed.
 bool is_to_be_shown(PyCodeObject* code) {
   return (code->co_flags & (CO_OPTIMIZED | CO_NEWLOCALS)) == 0 && code->co_nfreevars == 0 &&
-         interp::shown_of(code) == code && interp::original_constants(code) == code->co_consts &&
+         cpython::shown_of(code) == code && cpython::original_constants(code) == code->co_consts &&
          (makes_code(code) || has_loop(code));
 }
 
@@ -60,7 +60,7 @@ Ref value_of(PyObject* globals, const char* name) {
   if (!key) {
     throw PythonError();
   }
-  PyObject* value = interp::find_quietly(globals, key.get());
+  PyObject* value = cpython::find_quietly(globals, key.get());
   return Ref::create(value == nullptr ? Py_None : value);
 }
 
@@ -86,7 +86,7 @@ bool is_ours() {
 
 // What is to run in the place of `code`, which may be itself; null with an exception set.
 CodeRef changed(PyCodeObject* code, PyObject* globals) {
-  PyThreadState* thread = interp::thread_state();
+  PyThreadState* thread = cpython::thread_state();
   PyThreadState_EnterTracing(thread);
   const Ref answer = ask(code, globals);
   PyThreadState_LeaveTracing(thread);
@@ -110,15 +110,15 @@ CodeRef changed(PyCodeObject* code, PyObject* globals) {
   return {};
 }
 
-PyObject* handle(const interp::Execution& execution) {
+PyObject* handle(const cpython::Execution& execution) {
   PyCodeObject* code = execution.code();
-  const int mark = interp::execution_mark(code);
+  const int mark = cpython::execution_mark(code);
   PyObject* globals = execution.globals();
   if (mark == kAsWritten || globals == nullptr || !PyDict_Check(globals)) {
     return execution.run(code);
   }
   if (!is_to_be_shown(code)) {
-    interp::set_execution_mark(code, kAsWritten);
+    cpython::set_execution_mark(code, kAsWritten);
     return execution.run(code);
   }
   const Clock::time_point asked = Clock::now();
@@ -127,7 +127,7 @@ PyObject* handle(const interp::Execution& execution) {
     return nullptr;
   }
   if (instead.get() == code) {
-    interp::set_execution_mark(code, kAsWritten);
+    cpython::set_execution_mark(code, kAsWritten);
     return execution.run(code);
   }
   const Clock::time_point started = Clock::now();
@@ -135,8 +135,8 @@ PyObject* handle(const interp::Execution& execution) {
   PyObject* result = execution.run(instead.get());
   t_changed = outer;
   const bool is_worth_it = Clock::now() - started >= kWorthwhile * (started - asked);
-  interp::set_execution_mark(code,
-                             mark + 1 < kMostChanges || is_worth_it ? std::min(mark + 1, kMostChanges) : kAsWritten);
+  cpython::set_execution_mark(code,
+                              mark + 1 < kMostChanges || is_worth_it ? std::min(mark + 1, kMostChanges) : kAsWritten);
   return result;
 }
 
@@ -144,7 +144,7 @@ PyObject* handle(const interp::Execution& execution) {
 
 void install_exec_hook(const Ref& callback) {
   callback_slot() = callback;
-  interp::watch_executions(handle);
+  cpython::watch_executions(handle);
 }
 
 bool is_changed_execution(const PyCodeObject* code) { return code == t_changed; }

@@ -4,7 +4,7 @@
 // changing it takes, runs as written from the fifth time on.
 #pragma once
 
-#include "rewriter/interp/ref.h"
+#include "rewriter/base/ref.h"
 
 namespace tagalong::runtime {
 

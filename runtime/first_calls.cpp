@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "recorder/recording_code.h"
-#include "rewriter/interp/code_link.h"
-#include "rewriter/interp/errors.h"
-#include "rewriter/interp/eval_hook.h"
-#include "rewriter/interp/first_call.h"
-#include "rewriter/interp/functions.h"
-#include "rewriter/interp/requests.h"
-#include "rewriter/interp/stacks.h"
-#include "rewriter/interp/watch.h"
+#include "rewriter/base/errors.h"
+#include "rewriter/cpython/code_link.h"
+#include "rewriter/cpython/eval_hook.h"
+#include "rewriter/cpython/first_call.h"
+#include "rewriter/cpython/functions.h"
+#include "rewriter/cpython/requests.h"
+#include "rewriter/cpython/stacks.h"
+#include "rewriter/cpython/watch.h"
 #include "runtime/anchor.h"
 #include "runtime/options.h"
 #include "runtime/replay_code.h"
@@ -20,7 +20,7 @@
 namespace tagalong::runtime {
 namespace {
 
-using interp::MadeIn;
+using cpython::MadeIn;
 
 constexpr int kSpareRecursion = 2;  // the landing function
 
@@ -34,7 +34,7 @@ PyCodeObject* maker_of(const MadeIn& made_in) {
 
 // Code as the compiler made it gets another tuple of constants, with its code objects once more behind them.
 void make_room(PyCodeObject* maker) {
-  PyObject* original = interp::original_constants(maker);
+  PyObject* original = cpython::original_constants(maker);
   if (original == nullptr) {
     throw PythonError();
   }
@@ -57,14 +57,14 @@ void make_room(PyCodeObject* maker) {
   for (std::size_t index = 0; index < constants.size(); ++index) {
     PyTuple_SET_ITEM(longer.get(), static_cast<Py_ssize_t>(index), Py_NewRef(constants[index]));
   }
-  if (!interp::exchange_constants(maker, std::move(longer))) {
+  if (!cpython::exchange_constants(maker, std::move(longer))) {
     throw PythonError();
   }
 }
 
 // The place of the constant `used` behind the others.
 int place_behind(PyCodeObject* maker, int used) {
-  PyObject* original = interp::original_constants(maker);
+  PyObject* original = cpython::original_constants(maker);
   auto place = static_cast<int>(PyTuple_GET_SIZE(original));
   for (int index = 0; index < used; ++index) {
     place += PyCode_Check(PyTuple_GET_ITEM(original, index)) ? 1 : 0;
@@ -77,11 +77,11 @@ void exchange(PyCodeObject* maker, int spare, PyCodeObject* original, const Code
   if (record.has_maker(maker)) {
     return;
   }
-  const bool is_derived = interp::original_of(maker) != maker;
-  if (interp::is_armed(maker) || is_derived != (spare >= 0)) {
+  const bool is_derived = cpython::original_of(maker) != maker;
+  if (cpython::is_armed(maker) || is_derived != (spare >= 0)) {
     return;
   }
-  PyObject* constants = is_derived ? maker->co_consts : interp::original_constants(maker);
+  PyObject* constants = is_derived ? maker->co_consts : cpython::original_constants(maker);
   if (constants == nullptr) {
     throw PythonError();
   }
@@ -98,20 +98,20 @@ void exchange(PyCodeObject* maker, int spare, PyCodeObject* original, const Code
     make_room(maker);
     spare = place_behind(maker, used);
   }
-  interp::replace_constant(maker, spare, Ref::create(reinterpret_cast<PyObject*>(replay.get())));
+  cpython::replace_constant(maker, spare, Ref::create(reinterpret_cast<PyObject*>(replay.get())));
   record.add_maker(CodeRef::create(maker), static_cast<std::size_t>(used), static_cast<std::size_t>(spare));
 }
 
 // Functions that are made from now on have replay code from the start, and it lives as long as what makes them: that is
 // replay code, or, where it was retired, the original.
 void exchange_in_maker(PyCodeObject* original, const CodeRef& replay) {
-  const MadeIn made_in = interp::made_in(original);
+  const MadeIn made_in = cpython::made_in(original);
   PyCodeObject* maker = maker_of(made_in);
   if (maker == nullptr) {
     return;
   }
   exchange(maker, made_in.spare, original, replay);
-  PyCodeObject* as_written = interp::original_of(maker);
+  PyCodeObject* as_written = cpython::original_of(maker);
   PyObject* its_anchor = as_written == maker ? nullptr : anchor_of(as_written);
   if (its_anchor != nullptr && record_of(its_anchor)->is_retired()) {
     exchange(as_written, -1, original, replay);
@@ -121,8 +121,8 @@ void exchange_in_maker(PyCodeObject* original, const CodeRef& replay) {
 CodeRef settled(PyCodeObject* original) {
   CodeRef replay = replay_code_of(original);
   PyObject* anchor = anchor_of(original);
-  if (replay.get() != original && anchor != nullptr && interp::is_armed(original)) {
-    if (!interp::make_of_derived(original, record_of(anchor)->replay_code)) {
+  if (replay.get() != original && anchor != nullptr && cpython::is_armed(original)) {
+    if (!cpython::make_of_derived(original, record_of(anchor)->replay_code)) {
       throw PythonError();
     }
     exchange_in_maker(original, replay);
@@ -135,7 +135,7 @@ CodeRef settled(PyCodeObject* original) {
 bool is_only_function(PyCodeObject* original) {
   constexpr Py_ssize_t kFunctionAndFrame = 2;
   constexpr Py_ssize_t kInDerived = 3;  // the original's constants, those of the derived code, and the decoded ones
-  const MadeIn made_in = interp::made_in(original);
+  const MadeIn made_in = cpython::made_in(original);
   Py_ssize_t known = kFunctionAndFrame;
   if (maker_of(made_in) != nullptr) {
     known += made_in.spare >= 0 ? kInDerived : 1;
@@ -143,20 +143,20 @@ bool is_only_function(PyCodeObject* original) {
   return Py_REFCNT(original) <= known;
 }
 
-interp::Continuation first_call(PyThreadState* thread, interp::Frame* frame) {
-  if (!interp::has_c_stack(thread, options().limits.stack)) {
+cpython::Continuation first_call(PyThreadState* thread, cpython::Frame* frame) {
+  if (!cpython::has_c_stack(thread, options().limits.stack)) {
     return {};
   }
-  const CodeRef original = CodeRef::create(interp::code_of(frame));
-  const bool is_only = is_only_function(interp::code_of(frame));
-  interp::Continuation continuation;
+  const CodeRef original = CodeRef::create(cpython::code_of(frame));
+  const bool is_only = is_only_function(cpython::code_of(frame));
+  cpython::Continuation continuation;
   try {
     CodeRef replay = settled(original.get());
     PyObject* anchor = anchor_of(original.get());
-    PyFunctionObject* function = interp::function_of(frame);
+    PyFunctionObject* function = cpython::function_of(frame);
     if (anchor != nullptr && replay.get() != original.get()) {
       if (function->func_code == reinterpret_cast<PyObject*>(original.get())) {
-        const CodeRef old = interp::install_code(function, replay.get());
+        const CodeRef old = cpython::install_code(function, replay.get());
       }
       CodeRecord& record = *record_of(anchor);
       const int pad = record.pads[record.decoded().call_place()];
@@ -164,7 +164,7 @@ interp::Continuation first_call(PyThreadState* thread, interp::Frame* frame) {
       if (note_left_out(thread, record)) {
         return {};
       }
-      if (interp::recursion_left(thread) > kSpareRecursion && !record.is_retired() && pad >= 0) {
+      if (cpython::recursion_left(thread) > kSpareRecursion && !record.is_retired() && pad >= 0) {
         continuation = {std::move(replay), pad, is_only};
       }
     }
@@ -183,18 +183,18 @@ void arm_nested(PyCodeObject* code, int depth) {
       continue;
     }
     auto* inner = reinterpret_cast<PyCodeObject*>(constant);
-    if (interp::original_of(inner) != inner || interp::is_armed(inner)) {
+    if (cpython::original_of(inner) != inner || cpython::is_armed(inner)) {
       continue;
     }
     arm_nested(inner, depth + 1);
     if (recorder::is_namespace(inner)) {  // bodies of classes run once
       continue;
     }
-    maker = maker ? maker : interp::weak_reference(reinterpret_cast<PyObject*>(code));
+    maker = maker ? maker : cpython::weak_reference(reinterpret_cast<PyObject*>(code));
     if (!maker) {
       throw PythonError();
     }
-    if (interp::arm(inner, {maker, -1})) {
+    if (cpython::arm(inner, {maker, -1})) {
       continue;
     }
     if (PyErr_Occurred() != nullptr) {
@@ -217,15 +217,15 @@ void arm_nested(PyCodeObject* code) { arm_nested(code, 0); }
 
 void settle(PyFunctionObject* function) {
   auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
-  if (!interp::is_armed(code)) {
+  if (!cpython::is_armed(code)) {
     return;
   }
   const CodeRef replay = settled(code);
   if (function->func_code == reinterpret_cast<PyObject*>(code)) {
-    const CodeRef old = interp::install_code(function, replay.get());
+    const CodeRef old = cpython::install_code(function, replay.get());
   }
 }
 
-void handle_first_calls() { interp::set_first_call_handler(first_call); }
+void handle_first_calls() { cpython::set_first_call_handler(first_call); }
 
 }  // namespace tagalong::runtime

@@ -1,8 +1,8 @@
-// Functions of traced modules before their first call: their code objects are armed (interp/first_call.h), and get
+// Functions of traced modules before their first call: their code objects are armed (cpython/first_call.h), and get
 // replay code when they are called.
 #pragma once
 
-#include "rewriter/interp/ref.h"
+#include "rewriter/base/ref.h"
 
 namespace tagalong::runtime {
 

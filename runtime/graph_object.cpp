@@ -5,8 +5,8 @@
 #include <array>
 #include <utility>
 
-#include "rewriter/interp/errors.h"
-#include "rewriter/interp/once.h"
+#include "rewriter/base/errors.h"
+#include "rewriter/base/once.h"
 #include "runtime/texts.h"
 
 namespace tagalong::runtime {
@@ -40,10 +40,10 @@ PyObject* graph_call(PyObject* self, PyObject* const* arguments, std::size_t fla
   }
   const std::uint64_t exits = data.executor->exits;
   replay::Run run;
-  run.thread = interp::thread_state();
+  run.thread = cpython::thread_state();
   run.function = data.function.get();
   run.slots = locals.data();
-  run.names = interp::names_of(interp::current_frame(run.thread));  // of the frame that hands over the arguments
+  run.names = cpython::names_of(cpython::current_frame(run.thread));  // of the frame that hands over the arguments
   const replay::Outcome outcome = data.executor->run(run);
   if (outcome == replay::Outcome::kGuard) {
     count(*data.counters, Event::kMiss);
@@ -71,7 +71,7 @@ PyObject* graph_repr(PyObject* self) {
 
 PyTypeObject* graph_type() {
   static PyTypeObject* type = nullptr;
-  return interp::once(type, [] {
+  return cpython::once(type, [] {
     static std::array<PyMemberDef, 2> members{{
         {"__vectorcalloffset__", T_PYSSIZET, offsetof(GraphObject, vectorcall), READONLY, nullptr},
         {nullptr, 0, 0, 0, nullptr},
@@ -117,7 +117,7 @@ void raise_guard_failed(const char* text, PyObject* value) {
 
 PyObject* guard_failed_type() {
   static PyObject* type = nullptr;
-  return interp::once(type, [] {
+  return cpython::once(type, [] {
     return PyErr_NewExceptionWithDoc(
         "tagalong.GuardFailed",
         "A guard of a recording does not hold for these arguments.\n\n"

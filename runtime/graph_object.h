@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "replay/executor.h"
+#include "replay/executor/executor.h"
 #include "runtime/events.h"
 
 namespace tagalong::runtime {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "rewriter/interp/eval_hook.h"
+#include "rewriter/cpython/eval_hook.h"
 #include "runtime/exec_hook.h"
 
 namespace tagalong::runtime {
@@ -14,32 +14,32 @@ Ref& callback_slot() {
   return *slot;
 }
 
-bool is_main_module(interp::Frame* frame) {
-  PyObject* globals = interp::function_of(frame)->func_globals;
+bool is_main_module(cpython::Frame* frame) {
+  PyObject* globals = cpython::function_of(frame)->func_globals;
   PyObject* name = PyDict_Check(globals) ? PyDict_GetItemString(globals, "__name__") : nullptr;
   return name != nullptr && PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "__main__") == 0 &&
-         PyUnicode_CompareWithASCIIString(interp::code_of(frame)->co_name, "<module>") == 0;
+         PyUnicode_CompareWithASCIIString(cpython::code_of(frame)->co_name, "<module>") == 0;
 }
 
-PyObject* handle_main(PyThreadState* thread, interp::Frame* frame, int throw_flag) {
+PyObject* handle_main(PyThreadState* thread, cpython::Frame* frame, int throw_flag) {
   if (!callback_slot() || throw_flag != 0 || !is_main_module(frame)) {
-    return interp::pass_on(thread, frame, throw_flag);
+    return cpython::pass_on(thread, frame, throw_flag);
   }
   const Ref callback = std::exchange(callback_slot(), Ref());
-  interp::set_first_handler(nullptr);
-  interp::release_hook();
+  cpython::set_first_handler(nullptr);
+  cpython::release_hook();
   Ref code;  // kept: while the frame is in recording code, nothing else holds its replay code
-  if (!is_changed_execution(interp::code_of(frame))) {  // `python -m` executes it by exec
-    code = Ref::steal(PyObject_CallOneArg(callback.get(), reinterpret_cast<PyObject*>(interp::code_of(frame))));
+  if (!is_changed_execution(cpython::code_of(frame))) {  // `python -m` executes it by exec
+    code = Ref::steal(PyObject_CallOneArg(callback.get(), reinterpret_cast<PyObject*>(cpython::code_of(frame))));
     if (!code) {
       return nullptr;
     }
     if (PyCode_Check(code.get())) {
-      interp::exchange_code(thread, frame, reinterpret_cast<PyCodeObject*>(code.get()));
+      cpython::exchange_code(thread, frame, reinterpret_cast<PyCodeObject*>(code.get()));
     }
   }
-  const interp::RoomForFrames room(thread);
-  return interp::pass_on(thread, frame, throw_flag);
+  const cpython::RoomForFrames room(thread);
+  return cpython::pass_on(thread, frame, throw_flag);
 }
 
 }  // namespace
@@ -48,9 +48,9 @@ void install_main_hook(const Ref& callback) {
   const bool is_new = !callback_slot();
   callback_slot() = callback;
   // Until then modules may be imported whose functions are recorded.
-  interp::set_first_handler(handle_main);
+  cpython::set_first_handler(handle_main);
   if (is_new) {
-    interp::acquire_hook();
+    cpython::acquire_hook();
   }
 }
 

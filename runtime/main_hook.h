@@ -2,7 +2,7 @@
 // The evaluation hook goes as soon as that frame has been seen.
 #pragma once
 
-#include "rewriter/interp/ref.h"
+#include "rewriter/base/ref.h"
 
 namespace tagalong::runtime {
 

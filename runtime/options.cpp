@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 
-#include "recorder/array_preparation.h"
-#include "replay/array/exact_code.h"
-#include "replay/array/parallel.h"
-#include "replay/array/region.h"
-#include "replay/array/row_pairs.h"
-#include "replay/array/streaming.h"
-#include "replay/array/sweeps.h"
+#include "recorder/deferred/array_preparation.h"
+#include "replay/arrays/fusion/region.h"
+#include "replay/arrays/fusion/row_pairs.h"
+#include "replay/arrays/fusion/sweeps.h"
+#include "replay/arrays/kernels/parallel.h"
+#include "replay/arrays/simd/streaming.h"
+#include "replay/codegen/vector/exact_code.h"
 
 namespace tagalong::runtime {
 

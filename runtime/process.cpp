@@ -2,11 +2,11 @@
 
 #include <Python.h>
 
-#include "rewriter/interp/ending.h"
-#include "rewriter/interp/errors.h"
-#include "rewriter/interp/eval_hook.h"
+#include "rewriter/base/ending.h"
+#include "rewriter/base/errors.h"
+#include "rewriter/cpython/eval_hook.h"
 #include "runtime/anchor.h"
-#include "runtime/spending.h"
+#include "runtime/policy/spending.h"
 
 namespace tagalong::runtime {
 namespace {
@@ -14,21 +14,21 @@ namespace {
 // Recordings that were under way in other threads are nobody's now. What they own stays where it is: frames that will
 // never run refer to it.
 PyObject* after_fork(PyObject* /*module*/, PyObject* /*unused*/) {
-  PyThreadState* thread = interp::thread_state();
-  interp::forget_other_threads();
+  PyThreadState* thread = cpython::thread_state();
+  cpython::forget_other_threads();
   recorder::Session::forget_other_threads(thread);
   spending().after_fork();
   for_each_record(
       [](CodeRecord& record, void* own) {
         const std::uint64_t number = static_cast<PyThreadState*>(own)->id;
-        std::erase_if(record.recording, [number](const interp::StackId& stack) { return stack.thread != number; });
+        std::erase_if(record.recording, [number](const cpython::StackId& stack) { return stack.thread != number; });
       },
       thread);
   Py_RETURN_NONE;
 }
 
 PyObject* at_exit(PyObject* /*module*/, PyObject* /*unused*/) {
-  interp::begin_ending();
+  cpython::begin_ending();
   Py_RETURN_NONE;
 }
 

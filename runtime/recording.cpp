@@ -4,12 +4,12 @@
 
 #include <utility>
 
-#include "rewriter/interp/code_link.h"
-#include "rewriter/interp/errors.h"
+#include "rewriter/base/errors.h"
+#include "rewriter/cpython/code_link.h"
 #include "runtime/anchor.h"
 #include "runtime/graph_object.h"
 #include "runtime/replay_code.h"
-#include "runtime/specialize.h"
+#include "runtime/specialize/specialize.h"
 #include "runtime/texts.h"
 
 namespace tagalong::runtime {
@@ -17,7 +17,7 @@ namespace tagalong::runtime {
 namespace {
 
 // No exception of C++'s comes out of it. A thread that the interpreter's end ends in there must not get any further: to
-// those who called us it would look like one (interp/ending.h).
+// those who called us it would look like one (cpython/ending.h).
 PyObject* call_program(PyObject* function, PyObject* args, PyObject* kwargs) noexcept {
   return PyObject_Call(function, args, kwargs);
 }
@@ -48,7 +48,7 @@ Ref function_with_code(PyObject* function, PyCodeObject* code) {
 }
 
 Recording::Recording(const Ref& function, const Ref& args, const Ref& kwargs) {
-  PyCodeObject* original = interp::original_of(base_code(reinterpret_cast<PyFunctionObject*>(function.get())));
+  PyCodeObject* original = cpython::original_of(base_code(reinterpret_cast<PyFunctionObject*>(function.get())));
   original_code = CodeRef::create(original);
   recording_code = original_code;
   replay_code = original_code;

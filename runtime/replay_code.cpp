@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "rewriter/base/errors.h"
+#include "rewriter/cpython/code_link.h"
+#include "rewriter/cpython/first_call.h"
+#include "rewriter/cpython/watch.h"
 #include "rewriter/edit.h"
-#include "rewriter/interp/code_link.h"
-#include "rewriter/interp/errors.h"
-#include "rewriter/interp/first_call.h"
-#include "rewriter/interp/watch.h"
 #include "rewriter/unit_map.h"
 #include "runtime/anchor.h"
 #include "runtime/first_calls.h"
@@ -22,7 +22,7 @@ using rewriter::Assembly;
 using rewriter::Instruction;
 
 // Recording code runs in the same frames and needs this much more stack for its hooks.
-constexpr int kHookStack = interp::kStubStack;
+constexpr int kHookStack = cpython::kStubStack;
 
 std::uint32_t constant_of(Assembly& assembly, const Ref& object) {
   return static_cast<std::uint32_t>(rewriter::add_constant(assembly, object));
@@ -95,12 +95,12 @@ std::vector<int> add_pads(Assembly& assembly, const std::vector<int>& depths) {
 // The code made of the original's instructions, which are now at these units, is shown as the original.
 void link(const CodeRef& code, const recorder::DecodedCode& decoded, const std::vector<int>& units,
           std::vector<std::pair<int, int>> exceptions) {
-  interp::UnitMap map = rewriter::unit_map(code.get(), {.original = decoded.assembly,
-                                                        .from = decoded.shape->units,
-                                                        .starts = decoded.shape->starts,
-                                                        .to = units,
-                                                        .exceptions = std::move(exceptions)});
-  if (!interp::set_original(code.get(), decoded.shape->code.get(), std::move(map))) {
+  cpython::UnitMap map = rewriter::unit_map(code.get(), {.original = decoded.assembly,
+                                                         .from = decoded.shape->units,
+                                                         .starts = decoded.shape->starts,
+                                                         .to = units,
+                                                         .exceptions = std::move(exceptions)});
+  if (!cpython::set_original(code.get(), decoded.shape->code.get(), std::move(map))) {
     throw PythonError();
   }
 }
@@ -130,13 +130,13 @@ void note_armed(const CodeRef& made, const std::vector<std::pair<std::size_t, st
   if (armed.empty()) {
     return;
   }
-  const Ref maker = interp::weak_reference(reinterpret_cast<PyObject*>(made.get()));
+  const Ref maker = cpython::weak_reference(reinterpret_cast<PyObject*>(made.get()));
   if (!maker) {
     throw PythonError();
   }
   for (const auto& [used, spare] : armed) {
     auto* code = reinterpret_cast<PyCodeObject*>(PyTuple_GET_ITEM(made->co_consts, static_cast<Py_ssize_t>(used)));
-    interp::set_made_in(code, {maker, static_cast<int>(spare)});
+    cpython::set_made_in(code, {maker, static_cast<int>(spare)});
   }
 }
 
@@ -148,15 +148,15 @@ std::vector<std::pair<std::size_t, std::size_t>> exchange_nested(Assembly& assem
   for (std::size_t index = 0; index < count; ++index) {
     PyObject* constant = assembly.constants[index].get();
     auto* code = PyCode_Check(constant) ? reinterpret_cast<PyCodeObject*>(constant) : nullptr;
-    if (code == nullptr || interp::original_of(code) != code) {
+    if (code == nullptr || cpython::original_of(code) != code) {
       continue;
     }
     PyObject* anchor = anchor_of(code);
     PyObject* replay = anchor == nullptr ? Py_None : PyWeakref_GET_OBJECT(record_of(anchor)->replay_code.get());
-    if (replay != Py_None && interp::code_to_make(constant) == replay) {
+    if (replay != Py_None && cpython::code_to_make(constant) == replay) {
       assembly.constants.push_back(assembly.constants[index]);
       assembly.constants[index] = Ref::create(replay);
-    } else if (interp::is_armed(code)) {
+    } else if (cpython::is_armed(code)) {
       armed.emplace_back(index, assembly.constants.size());
       assembly.constants.emplace_back(Ref::create(Py_None));
     }
@@ -172,8 +172,8 @@ void note_maker(const CodeRef& made, const Assembly& assembly) {
       continue;
     }
     auto* code = reinterpret_cast<PyCodeObject*>(constants[replay].get());
-    auto* original = reinterpret_cast<PyObject*>(interp::original_of(code));
-    const auto found = std::ranges::find(constants, original, &interp::KeptRef::get);
+    auto* original = reinterpret_cast<PyObject*>(cpython::original_of(code));
+    const auto found = std::ranges::find(constants, original, &cpython::KeptRef::get);
     PyObject* anchor = anchor_of(code);
     if (original == constants[replay].get() || found == constants.end() || anchor == nullptr) {
       continue;
@@ -221,7 +221,7 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
         record.starts[static_cast<std::size_t>(is_header ? place.first : place.resume + 1)];
   }
   record.shown = recorder::shown_units(decoded->assembly, record.units);
-  record.replay_code = interp::weak_reference(reinterpret_cast<PyObject*>(encoded.code.get()));
+  record.replay_code = cpython::weak_reference(reinterpret_cast<PyObject*>(encoded.code.get()));
   if (!record.replay_code) {
     throw PythonError();
   }
@@ -255,7 +255,7 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
 }  // namespace
 
 CodeRef replay_code_of(PyCodeObject* code, std::optional<bool> loops) {
-  PyCodeObject* original = interp::original_of(code);
+  PyCodeObject* original = cpython::original_of(code);
   const auto known = [original, loops]() -> PyCodeObject* {
     PyObject* anchor = anchor_of(original);
     PyObject* replay = anchor == nullptr ? Py_None : PyWeakref_GET_OBJECT(record_of(anchor)->replay_code.get());
@@ -316,15 +316,15 @@ CodeRef graph_code(const recorder::DecodedCode& decoded, const Ref& graph, const
 CodeRef wrap_nested(PyCodeObject* code) {
   Assembly assembly = rewriter::decode(code);
   bool changed = false;
-  std::vector<interp::KeptRef> originals;
-  for (interp::KeptRef& constant : assembly.constants) {
+  std::vector<cpython::KeptRef> originals;
+  for (cpython::KeptRef& constant : assembly.constants) {
     if (PyCode_Check(constant.get())) {
       const CodeRef inner = wrap_nested(reinterpret_cast<PyCodeObject*>(constant.get()));
       // Bodies of classes run once; they are recorded only for those who ask for it.
       const CodeRef replay = recorder::is_namespace(inner.get()) ? inner : replay_code_of(inner.get());
       changed = changed || reinterpret_cast<PyObject*>(replay.get()) != constant.get();
       if (replay.get() != inner.get()) {
-        originals.emplace_back(Ref::create(reinterpret_cast<PyObject*>(interp::original_of(replay.get()))));
+        originals.emplace_back(Ref::create(reinterpret_cast<PyObject*>(cpython::original_of(replay.get()))));
       }
       constant = Ref::create(reinterpret_cast<PyObject*>(replay.get()));
     }
@@ -335,19 +335,19 @@ CodeRef wrap_nested(PyCodeObject* code) {
   assembly.constants.insert(assembly.constants.end(), originals.begin(), originals.end());
   CodeRef wrapped = rewriter::encode(assembly).code;
   note_maker(wrapped, assembly);
-  if (!interp::set_shown(wrapped.get(), interp::shown_of(code))) {
+  if (!cpython::set_shown(wrapped.get(), cpython::shown_of(code))) {
     throw PythonError();
   }
   return wrapped;
 }
 
 CodeRef wrap_module(PyCodeObject* code) {
-  if (interp::original_of(code) != code) {
+  if (cpython::original_of(code) != code) {
     return CodeRef::create(code);
   }
   arm_nested(code);
   constexpr int kSuspends = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
-  if (options().limits.loops == 0 || (code->co_flags & kSuspends) != 0 || !interp::has_backward_jump(code)) {
+  if (options().limits.loops == 0 || (code->co_flags & kSuspends) != 0 || !cpython::has_backward_jump(code)) {
     return CodeRef::create(code);
   }
   CodeRef replay = replay_code_of(code);

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "recorder/recording_code.h"
-#include "rewriter/interp/ref.h"
+#include "rewriter/base/ref.h"
 
 namespace tagalong::runtime {
 

@@ -3,13 +3,13 @@
 #include <string_view>
 #include <utility>
 
+#include "rewriter/base/errors.h"
+#include "rewriter/base/text.h"
 #include "rewriter/code.h"
-#include "rewriter/interp/code_link.h"
-#include "rewriter/interp/errors.h"
-#include "rewriter/interp/new_functions.h"
-#include "rewriter/interp/text.h"
+#include "rewriter/cpython/code_link.h"
+#include "rewriter/cpython/new_functions.h"
 #include "runtime/replay_code.h"
-#include "runtime/specialize.h"
+#include "runtime/specialize/specialize.h"
 
 namespace tagalong::runtime {
 namespace {
@@ -21,7 +21,7 @@ std::vector<std::string>& excluded_paths() {
 }
 
 bool is_excluded(const PyCodeObject* code) {
-  const std::string path = interp::readable(code->co_filename);
+  const std::string path = cpython::readable(code->co_filename);
   for (const std::string& prefix : excluded_paths()) {
     if (path.starts_with(prefix)) {
       return true;
@@ -37,7 +37,7 @@ bool adopt_constants(PyCodeObject* code, int depth);
 
 // What functions of this code are to be made from.
 CodeRef adopted(PyCodeObject* code, int depth) {
-  PyCodeObject* original = interp::original_of(code);
+  PyCodeObject* original = cpython::original_of(code);
   if (original != code || is_excluded(code)) {
     return CodeRef::create(code);
   }
@@ -56,7 +56,7 @@ CodeRef adopted(PyCodeObject* code, int depth) {
 bool adopt_constants(PyCodeObject* code, int depth) {
   PyObject* constants = code->co_consts;
   const Py_ssize_t count = PyTuple_GET_SIZE(constants);
-  if (depth >= kMaxNesting || interp::original_constants(code) != constants) {
+  if (depth >= kMaxNesting || cpython::original_constants(code) != constants) {
     return false;
   }
   Ref exchanged;
@@ -83,7 +83,7 @@ bool adopt_constants(PyCodeObject* code, int depth) {
   }
   // Building replay code allocates, so a collection may have come here before us.
   const bool is_changed = static_cast<bool>(exchanged);
-  if (is_changed && code->co_consts == constants && !interp::exchange_constants(code, std::move(exchanged))) {
+  if (is_changed && code->co_consts == constants && !cpython::exchange_constants(code, std::move(exchanged))) {
     throw PythonError();
   }
   return is_changed;
@@ -140,7 +140,7 @@ void start_stress(std::vector<std::string> excluded) {
   if (!std::exchange(started, true) && PySys_AddAuditHook(audit, nullptr) != 0) {
     throw PythonError();
   }
-  interp::watch_new_functions(code_of_new_function);
+  cpython::watch_new_functions(code_of_new_function);
 }
 
 void adopt_function(PyObject* function) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "rewriter/interp/ref.h"
+#include "rewriter/base/ref.h"
 
 namespace tagalong::runtime {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "replay/printer.h"
+#include "replay/ir/printer.h"
 
 namespace tagalong::runtime {
 

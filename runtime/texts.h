@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "replay/executor.h"
+#include "replay/executor/executor.h"
 
 namespace tagalong::runtime {
 

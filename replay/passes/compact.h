@@ -3,7 +3,7 @@
 // Whoever keeps numbers of values or snapshots outside of the graph must not keep them across this pass.
 #pragma once
 
-#include "replay/graph.h"
+#include "replay/ir/graph.h"
 
 namespace tagalong::replay {
 

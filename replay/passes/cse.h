@@ -6,7 +6,7 @@
 // such nodes are merged only if at most one of their results is seen by anything but arithmetic.
 #pragma once
 
-#include "replay/graph.h"
+#include "replay/ir/graph.h"
 
 namespace tagalong::replay {
 

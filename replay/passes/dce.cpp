@@ -6,7 +6,7 @@
 #include <ranges>
 #include <utility>
 
-#include "replay/operators.h"
+#include "replay/ir/operators.h"
 #include "replay/passes/facts.h"
 #include "replay/passes/used_values.h"
 

@@ -3,7 +3,7 @@
 // drops move there; a read of mutable state whose result outlives an effect stays, and so does a dropped param.
 #pragma once
 
-#include "replay/graph.h"
+#include "replay/ir/graph.h"
 
 namespace tagalong::replay {
 

@@ -2,7 +2,7 @@
 // node, or by a snapshot of one); constants and nulls are not dropped at all; a drop of nothing goes.
 #pragma once
 
-#include "replay/graph.h"
+#include "replay/ir/graph.h"
 
 namespace tagalong::replay {
 

@@ -3,8 +3,8 @@
 #include <array>
 #include <string_view>
 
-#include "replay/operators.h"
-#include "rewriter/interp/requests.h"
+#include "replay/ir/operators.h"
+#include "rewriter/cpython/requests.h"
 
 namespace tagalong::replay {
 namespace {
@@ -129,7 +129,7 @@ PyObject* result_of(const Node& node, PyObject* left, PyObject* right) {
 }  // namespace
 
 Ref evaluate(const Node& node, Borrowed left, Borrowed right) {
-  const interp::SignalsWait wait;
+  const cpython::SignalsWait wait;
   Ref result = Ref::steal(result_of(node, left.get(), right.get()));
   if (!result) {
     PyErr_Clear();

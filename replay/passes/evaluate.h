@@ -5,7 +5,7 @@
 //   if (Ref result = evaluate(node, left, right)) ...   // right is null for operations of one operand
 #pragma once
 
-#include "replay/graph.h"
+#include "replay/ir/graph.h"
 
 namespace tagalong::replay {
 

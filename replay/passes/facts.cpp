@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "replay/known_functions.h"
-#include "replay/operators.h"
-#include "replay/raw.h"
-#include "rewriter/interp/watch.h"
+#include "replay/ir/operators.h"
+#include "replay/objects/known_functions.h"
+#include "replay/objects/raw.h"
+#include "rewriter/cpython/watch.h"
 
 namespace tagalong::replay {
 
@@ -97,7 +97,7 @@ void Facts::learn(const Node& node) {
     case Op::guard_is: {
       const PyTypeObject* type = Py_TYPE(node.object.get());
       // What can be watched is not held by the graph (Executor), so dropping it may be its end.
-      at(node.operands[0]) = {is_lasting(type) ? type : nullptr, !interp::is_watchable(node.object.get())};
+      at(node.operands[0]) = {is_lasting(type) ? type : nullptr, !cpython::is_watchable(node.object.get())};
       return;
     }
     case Op::guard_type:

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "replay/graph.h"
+#include "replay/ir/graph.h"
 
 namespace tagalong::replay {
 

@@ -4,7 +4,7 @@
 // `drop`s keep the value they release, and a snapshot that an earlier node uses keeps what it had there.
 #pragma once
 
-#include "replay/graph.h"
+#include "replay/ir/graph.h"
 
 namespace tagalong::replay {
 

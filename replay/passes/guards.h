@@ -4,7 +4,7 @@
 // could have changed it. No guard is moved: an exit keeps its place and its snapshot.
 #pragma once
 
-#include "replay/graph.h"
+#include "replay/ir/graph.h"
 
 namespace tagalong::replay {
 

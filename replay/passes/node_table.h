@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "replay/graph.h"
+#include "replay/ir/graph.h"
 
 namespace tagalong::replay {
 

@@ -5,15 +5,15 @@
 #include <array>
 #include <vector>
 
+#include "replay/ir/printer.h"
+#include "replay/ir/verifier.h"
 #include "replay/passes/compact.h"
 #include "replay/passes/cse.h"
 #include "replay/passes/dce.h"
 #include "replay/passes/drops.h"
 #include "replay/passes/fold.h"
 #include "replay/passes/guards.h"
-#include "replay/printer.h"
-#include "replay/verifier.h"
-#include "rewriter/interp/errors.h"
+#include "rewriter/base/errors.h"
 
 namespace tagalong::replay {
 namespace {

@@ -9,7 +9,7 @@
 #include <span>
 #include <string_view>
 
-#include "replay/graph.h"
+#include "replay/ir/graph.h"
 
 namespace tagalong::replay {
 

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "replay/graph.h"
+#include "replay/ir/graph.h"
 
 namespace tagalong::replay {
 

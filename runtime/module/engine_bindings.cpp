@@ -4,21 +4,21 @@
 #include <string>
 #include <vector>
 
-#include "recorder/array_preparation.h"
-#include "replay/array/exact_code.h"
-#include "replay/array/parallel.h"
-#include "replay/array/region.h"
-#include "replay/array/row_pairs.h"
-#include "replay/array/streaming.h"
-#include "replay/array/sweeps.h"
-#include "replay/printer.h"
+#include "recorder/deferred/array_preparation.h"
+#include "replay/arrays/fusion/region.h"
+#include "replay/arrays/fusion/row_pairs.h"
+#include "replay/arrays/fusion/sweeps.h"
+#include "replay/arrays/kernels/parallel.h"
+#include "replay/arrays/simd/streaming.h"
+#include "replay/codegen/vector/exact_code.h"
+#include "replay/ir/printer.h"
+#include "rewriter/base/errors.h"
+#include "rewriter/base/text.h"
 #include "rewriter/code.h"
-#include "rewriter/interp/black_box.h"
-#include "rewriter/interp/code_link.h"
-#include "rewriter/interp/errors.h"
-#include "rewriter/interp/eval_hook.h"
-#include "rewriter/interp/first_call.h"
-#include "rewriter/interp/text.h"
+#include "rewriter/cpython/black_box.h"
+#include "rewriter/cpython/code_link.h"
+#include "rewriter/cpython/eval_hook.h"
+#include "rewriter/cpython/first_call.h"
 #include "runtime/anchor.h"
 #include "runtime/comparing.h"
 #include "runtime/events.h"
@@ -28,11 +28,11 @@
 #include "runtime/main_hook.h"
 #include "runtime/module/exports.h"
 #include "runtime/options.h"
+#include "runtime/policy/retired_functions.h"
 #include "runtime/process.h"
 #include "runtime/recording.h"
 #include "runtime/replay_code.h"
-#include "runtime/retired_functions.h"
-#include "runtime/specialize.h"
+#include "runtime/specialize/specialize.h"
 #include "runtime/stress.h"
 #include "runtime/texts.h"
 
@@ -121,8 +121,8 @@ py::object trace(const py::object& function, bool retire, const py::dict& settin
 
 py::object untrace(const py::object& function) {
   return guarded([&] {
-    const CodeRef original = CodeRef::create(interp::original_of(runtime::base_code(function_of(function))));
-    interp::disarm(original.get());
+    const CodeRef original = CodeRef::create(cpython::original_of(runtime::base_code(function_of(function))));
+    cpython::disarm(original.get());
     set_code(function, original);
     runtime::forget_retired(function_of(function));
     return function;
@@ -138,7 +138,7 @@ void retire(const py::object& function) {
 
 bool is_traced(const py::object& function) {
   PyCodeObject* code = runtime::base_code(function_of(function));
-  return interp::original_of(code) != code || interp::is_armed(code);
+  return cpython::original_of(code) != code || cpython::is_armed(code);
 }
 
 // A function that is made of it runs the original instructions.
@@ -146,8 +146,8 @@ py::object original_code(const py::object& code_or_function) {
   if (PyFunction_Check(code_or_function.ptr())) {
     guarded([&] { return runtime::settle(function_of(code_or_function)), 0; });
   }
-  interp::disarm(interp::shown_of(code_of(code_or_function)));
-  return as_object(CodeRef::create(interp::shown_of(code_of(code_or_function))));
+  cpython::disarm(cpython::shown_of(code_of(code_or_function)));
+  return as_object(CodeRef::create(cpython::shown_of(code_of(code_or_function))));
 }
 
 py::object installed_code(const py::object& function) {
@@ -168,7 +168,7 @@ std::vector<std::string> strings(const py::object& list) {
   std::vector<std::string> result;
   result.reserve(static_cast<std::size_t>(count));
   for (py::ssize_t index = 0; index < count; ++index) {
-    result.push_back(interp::readable(py::object(list[index]).ptr()));
+    result.push_back(cpython::readable(py::object(list[index]).ptr()));
   }
   return result;
 }
@@ -222,7 +222,7 @@ std::string explain(const py::object& function) {
   if (!function.is_none()) {
     PyObject* anchor = runtime::anchor_of(code_of(function));
     if (anchor == nullptr) {
-      return interp::is_armed(code_of(function)) ? "not called yet\n" : "not traced\n";
+      return cpython::is_armed(code_of(function)) ? "not called yet\n" : "not traced\n";
     }
     return runtime::record_of(anchor)->explain();
   }
@@ -352,7 +352,7 @@ void start_comparing(const py::object& tell, const py::object& compare) {
   runtime::start_comparing(Ref::create(tell.ptr()), Ref::create(compare.ptr()));
 }
 
-bool has_frame_hook() { return interp::has_hook(); }
+bool has_frame_hook() { return cpython::has_hook(); }
 
 bool in_main_interpreter() { return PyInterpreterState_Get() == PyInterpreterState_Main(); }
 
@@ -363,7 +363,7 @@ py::object optional(const Ref& object) { return object ? owned(object) : py::obj
 py::object recording_result(const Recording& recording) { return optional(recording.result); }
 py::object recording_exception(const Recording& recording) { return optional(recording.exception); }
 py::object recording_original(const Recording& recording) {
-  return as_object(CodeRef::create(interp::shown_of(recording.original_code.get())));
+  return as_object(CodeRef::create(cpython::shown_of(recording.original_code.get())));
 }
 py::object recording_recording(const Recording& recording) { return as_object(recording.recording_code); }
 py::object recording_replay(const Recording& recording) { return as_object(recording.replay_code); }
@@ -404,8 +404,8 @@ py::object record(const py::object& function, const py::tuple& args, const py::d
 }  // namespace
 
 void export_engine() {
-  interp::show_originals();
-  interp::watch_foreign_hooks();
+  cpython::show_originals();
+  cpython::watch_foreign_hooks();
   runtime::handle_first_calls();
   runtime::watch_process();
   py::scope().attr("GuardFailed") = py::object(py::handle<>(py::borrowed(runtime::guard_failed_type())));

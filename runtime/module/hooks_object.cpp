@@ -5,8 +5,8 @@
 #include <array>
 #include <cstddef>
 
+#include "rewriter/base/errors.h"
 #include "rewriter/hook_key.h"
-#include "rewriter/interp/errors.h"
 
 namespace tagalong {
 

@@ -3,7 +3,7 @@
 // called neither makes a frame nor uses up recursion depth nor shows up in a profile function, as a hook must not.
 #pragma once
 
-#include "rewriter/interp/ref.h"
+#include "rewriter/base/ref.h"
 
 namespace tagalong {
 

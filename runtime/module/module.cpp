@@ -1,8 +1,8 @@
 // tagalong._core: everything that C++ gives to the Python package.
 #include <boost/python.hpp>
 
-#include "replay/emergency.h"
-#include "rewriter/interp/ref.h"
+#include "replay/executor/emergency.h"
+#include "rewriter/base/ref.h"
 #include "runtime/module/exports.h"
 
 namespace {

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "rewriter/base/errors.h"
 #include "rewriter/code.h"
 #include "rewriter/disassemble.h"
 #include "rewriter/instrument.h"
-#include "rewriter/interp/errors.h"
 #include "rewriter/stub.h"
 #include "runtime/module/exports.h"
 #include "runtime/module/hooks_object.h"

@@ -3,12 +3,12 @@
 #include <boost/python.hpp>
 #include <string>
 
+#include "rewriter/base/errors.h"
 #include "rewriter/code.h"
-#include "rewriter/interp/errors.h"
-#include "runtime/guards.h"
 #include "runtime/module/exports.h"
-#include "runtime/specialize.h"
-#include "runtime/specialized_list.h"
+#include "runtime/specialize/guards.h"
+#include "runtime/specialize/specialize.h"
+#include "runtime/specialize/specialized_list.h"
 
 namespace tagalong {
 namespace {

@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
-#include "rewriter/interp/eval_hook.h"
+#include "rewriter/cpython/eval_hook.h"
 #include "tests/recorder/support.h"
 
 namespace tagalong::recorder {
@@ -187,9 +187,9 @@ BOOST_AUTO_TEST_CASE(what_follows_many_such_calls_is_recorded) {
   BOOST_TEST(recorder.record("f", "(40,)") == "returned 39");
   BOOST_TEST(recorder.stop() == "none");
   BOOST_TEST(recorder.graph().frames.size() == 2U);
-  BOOST_TEST(!interp::has_hook());
+  BOOST_TEST(!cpython::has_hook());
   BOOST_TEST(recorder.record("f", "('x',)").starts_with("raised TypeError"));
-  BOOST_TEST(!interp::has_hook());
+  BOOST_TEST(!cpython::has_hook());
 }
 
 BOOST_AUTO_TEST_CASE(recording_leaves_no_references_behind) {

@@ -4,9 +4,9 @@
 #include <boost/test/unit_test.hpp>
 #include <utility>
 
-#include "replay/printer.h"
-#include "replay/verifier.h"
-#include "rewriter/interp/code_link.h"
+#include "replay/ir/printer.h"
+#include "replay/ir/verifier.h"
+#include "rewriter/cpython/code_link.h"
 
 namespace tagalong::recorder {
 
@@ -17,21 +17,21 @@ std::string Recorder::record(const std::string& function, const std::string& arg
   PyThreadState* thread = PyThreadState_Get();
   PyFunctionObject* root = this->function(function);
   auto* code = reinterpret_cast<PyCodeObject*>(root->func_code);
-  interp::Frame* frame = interp::push_frame(thread, root, code);
+  cpython::Frame* frame = cpython::push_frame(thread, root, code);
   BOOST_REQUIRE(frame != nullptr);
   for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(tuple.get()); ++index) {
-    interp::locals_of(frame)[index] = Py_NewRef(PyTuple_GET_ITEM(tuple.get(), index));
+    cpython::locals_of(frame)[index] = Py_NewRef(PyTuple_GET_ITEM(tuple.get(), index));
   }
   const RecordingCode& recording = Session::start(thread, frame, {DecodedCode::make(code)}, *this, limits);
-  BOOST_TEST(Session::is_recording(interp::thread_state()));
+  BOOST_TEST(Session::is_recording(cpython::thread_state()));
   const int pad = recording.start_pads.front();
-  BOOST_REQUIRE(interp::exchange_code(thread, frame, recording.code.get()));
+  BOOST_REQUIRE(cpython::exchange_code(thread, frame, recording.code.get()));
   // The pad takes the value that a landing pushes off the stack.
-  *interp::stack_base(frame) = Py_NewRef(Py_None);
-  const Ref result = Ref::steal(interp::run_frame(thread, frame, pad, 1, false));
+  *cpython::stack_base(frame) = Py_NewRef(Py_None);
+  const Ref result = Ref::steal(cpython::run_frame(thread, frame, pad, 1, false));
   std::string outcome = result ? "returned " + testing::repr(result.get()) : "raised " + testing::take_exception();
-  interp::pop_frame(thread, frame);
-  BOOST_TEST(!Session::is_recording(interp::thread_state()));
+  cpython::pop_frame(thread, frame);
+  BOOST_TEST(!Session::is_recording(cpython::thread_state()));
   BOOST_TEST(finished_count == finished_before + 1);
   BOOST_REQUIRE(recorded_.has_value());
   BOOST_TEST(replay::verify(graph()) == std::vector<std::string>{}, boost::test_tools::per_element());

@@ -6,9 +6,9 @@
 #include <cfenv>
 #include <limits>
 
-#include "replay/array/float_status.h"
-#include "replay/array/operand.h"
-#include "replay/array/ufunc_site.h"
+#include "replay/arrays/kernels/ufunc_site.h"
+#include "replay/arrays/numpy/float_status.h"
+#include "replay/arrays/numpy/operand.h"
 
 namespace tagalong::array {
 namespace {

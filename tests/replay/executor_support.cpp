@@ -4,8 +4,8 @@
 #include <cctype>
 #include <vector>
 
-#include "replay/parser.h"
-#include "replay/verifier.h"
+#include "replay/ir/parser.h"
+#include "replay/ir/verifier.h"
 
 namespace tagalong::replay {
 
@@ -78,11 +78,11 @@ std::string GraphRun::call(const std::string& arguments) {
   run.thread = PyThreadState_Get();
   run.function = reinterpret_cast<PyObject*>(names.function("f"));
   run.slots = slots.data();
-  interp::Frame* current = interp::current_frame(run.thread);
-  const int recursion = interp::recursion_left(run.thread);
+  cpython::Frame* current = cpython::current_frame(run.thread);
+  const int recursion = cpython::recursion_left(run.thread);
   const Outcome outcome = executor->run(run);
-  BOOST_TEST(interp::current_frame(run.thread) == current);
-  BOOST_TEST(interp::recursion_left(run.thread) == recursion);
+  BOOST_TEST(cpython::current_frame(run.thread) == current);
+  BOOST_TEST(cpython::recursion_left(run.thread) == recursion);
   switch (outcome) {
     case Outcome::kReturned:
       return "returned " + testing::repr(run.result.get());

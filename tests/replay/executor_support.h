@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "replay/executor.h"
+#include "replay/executor/executor.h"
 #include "tests/support/python.h"
 
 namespace tagalong::replay {

@@ -1,5 +1,5 @@
 // Pages that are asked for together: those inside of the memory are there, with zeros, and no others.
-#include "replay/array/fresh_pages.h"
+#include "replay/arrays/numpy/fresh_pages.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "replay/operators.h"
+#include "replay/ir/operators.h"
 
 namespace tagalong::replay {
 namespace {

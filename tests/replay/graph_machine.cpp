@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "replay/operators.h"
+#include "replay/ir/operators.h"
 
 namespace tagalong::replay {
 namespace {

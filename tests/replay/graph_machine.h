@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "replay/graph.h"
+#include "replay/ir/graph.h"
 
 namespace tagalong::replay {
 

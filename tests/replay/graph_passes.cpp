@@ -3,7 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "replay/parser.h"
+#include "replay/ir/parser.h"
+#include "replay/ir/printer.h"
+#include "replay/ir/verifier.h"
 #include "replay/passes/compact.h"
 #include "replay/passes/cse.h"
 #include "replay/passes/dce.h"
@@ -11,8 +13,6 @@
 #include "replay/passes/fold.h"
 #include "replay/passes/guards.h"
 #include "replay/passes/optimise.h"
-#include "replay/printer.h"
-#include "replay/verifier.h"
 
 namespace tagalong::replay {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "graph_generator.h"
 #include "graph_machine.h"
-#include "replay/parser.h"
+#include "replay/ir/parser.h"
+#include "replay/ir/printer.h"
+#include "replay/ir/verifier.h"
 #include "replay/passes/optimise.h"
-#include "replay/printer.h"
-#include "replay/verifier.h"
 
 namespace tagalong::replay {
 namespace {

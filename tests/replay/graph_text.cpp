@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "replay/literals.h"
-#include "replay/operators.h"
-#include "replay/parser.h"
-#include "replay/printer.h"
-#include "replay/verifier.h"
+#include "replay/ir/literals.h"
+#include "replay/ir/operators.h"
+#include "replay/ir/parser.h"
+#include "replay/ir/printer.h"
+#include "replay/ir/verifier.h"
 
 namespace tagalong::replay {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "replay/parser.h"
-#include "replay/verifier.h"
+#include "replay/ir/parser.h"
+#include "replay/ir/verifier.h"
 
 namespace tagalong::replay {
 namespace {

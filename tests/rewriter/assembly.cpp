@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
+#include "rewriter/base/errors.h"
 #include "rewriter/code.h"
-#include "rewriter/interp/errors.h"
 #include "rewriter/tables.h"
 #include "tests/rewriter/support.h"
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
+#include "rewriter/base/errors.h"
 #include "rewriter/hook_key.h"
 #include "rewriter/instrument.h"
-#include "rewriter/interp/errors.h"
 #include "rewriter/stub.h"
 #include "tests/rewriter/support.h"
 

@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
-#include "rewriter/interp/code_link.h"
+#include "rewriter/cpython/code_link.h"
 #include "runtime/anchor.h"
 #include "runtime/options.h"
 #include "runtime/replay_code.h"
@@ -231,12 +231,12 @@ BOOST_AUTO_TEST_CASE(replay_code_is_made_once_and_knows_its_original) {
   BOOST_TEST(replay.get() != original.get());
   BOOST_TEST(replay_code_of(original.get()).get() == replay.get());
   BOOST_TEST(replay_code_of(replay.get()).get() == replay.get());
-  BOOST_TEST(interp::original_of(replay.get()) == original.get());
+  BOOST_TEST(cpython::original_of(replay.get()) == original.get());
   BOOST_TEST(anchor_of(original.get()) == anchor_of(replay.get()));
   const CodeRef generator = names.code("g");
   const CodeRef generator_replay = replay_code_of(generator.get());
   BOOST_TEST(generator_replay.get() != generator.get());
-  BOOST_TEST(interp::original_of(generator_replay.get()) == generator.get());
+  BOOST_TEST(cpython::original_of(generator_replay.get()) == generator.get());
 }
 
 BOOST_AUTO_TEST_CASE(an_anchor_dies_with_its_code) {

@@ -1,5 +1,5 @@
 // What recordings may cost.
-#include "runtime/spending.h"
+#include "runtime/policy/spending.h"
 
 #include <boost/test/unit_test.hpp>
 

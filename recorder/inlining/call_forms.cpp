@@ -1,0 +1,327 @@
+#include "recorder/inlining/call_forms.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "replay/objects/overloads.h"
+#include "rewriter/base/errors.h"
+
+namespace tagalong::recorder {
+
+namespace op = rewriter::op;
+using replay::ReturnKind;
+using replay::SlotCheck;
+
+namespace {
+
+bool is_partial_type(const PyTypeObject* type) { return std::string_view(type->tp_name) == "functools.partial"; }
+
+// What the callee, which has not started yet, got as its first argument.
+PyObject* first_argument(cpython::Frame* callee) {
+  const PyCodeObject* code = cpython::code_of(callee);
+  PyObject** slots = cpython::locals_of(callee);
+  if (code->co_argcount != 0) {
+    return slots[0];
+  }
+  PyObject* rest = (code->co_flags & CO_VARARGS) != 0 ? slots[code->co_kwonlyargcount] : nullptr;
+  return rest != nullptr && PyTuple_CheckExact(rest) && PyTuple_GET_SIZE(rest) > 0 ? PyTuple_GET_ITEM(rest, 0)
+                                                                                   : nullptr;
+}
+
+// The function of a partial whose keywords are plain; borrowed from the partial.
+PyObject* function_of_partial(PyObject* object) {
+  const Ref inner = Ref::steal(PyObject_GetAttrString(object, "func"));
+  const Ref keywords = Ref::steal(PyObject_GetAttrString(object, "keywords"));
+  if (!inner || !keywords) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  return names_in(keywords.get()) ? inner.get() : nullptr;
+}
+
+PyObject* property_part(PyTypeObject* type, PyObject* name, const char* part) {
+  PyObject* descriptor = _PyType_Lookup(type, name);
+  const bool reads = std::string_view(part) == "fget";
+  if (descriptor == nullptr || Py_TYPE(descriptor) != &PyProperty_Type ||
+      (reads && type->tp_getattro != PyObject_GenericGetAttr) || !has_version(type)) {
+    return nullptr;
+  }
+  const Ref function = Ref::steal(PyObject_GetAttrString(descriptor, part));
+  if (!function) {
+    PyErr_Clear();
+  }
+  return function.get();  // the property keeps it alive
+}
+
+}  // namespace
+
+bool is_plain_class(PyObject* object, PyObject* init) {
+  // A metaclass without a call of its own makes instances as `type` does.
+  if (!PyType_Check(object) || Py_TYPE(object)->tp_call != PyType_Type.tp_call) {
+    return false;
+  }
+  auto* type = reinterpret_cast<PyTypeObject*>(object);
+  PyTypeObject* metaclass = Py_TYPE(object);
+  look_up(metaclass, "__call__");
+  return type->tp_new == PyBaseObject_Type.tp_new && look_up(type, "__init__") == init && has_version(type) &&
+         (metaclass == &PyType_Type || has_version(metaclass));
+}
+
+// Where a call is over, by an exception or a result, its operands may be dead while a finaliser of one of them, or of
+// what lies below them, starts. So find_target() compares addresses, and looks into an operand only where the callee
+// shows that it is alive. A method and a partial do not show in the callee: what they call is noted before the call.
+void Session::note_callee(PyObject* callable) {
+  top().callable = callable;
+  top().called = PyMethod_Check(callable)             ? PyMethod_GET_FUNCTION(callable)
+                 : is_partial_type(Py_TYPE(callable)) ? function_of_partial(callable)
+                                                      : nullptr;
+}
+
+Session::CallTarget Session::find_target(int number, cpython::Frame* callee) {
+  CallTarget target;
+  target.function = reinterpret_cast<PyObject*>(cpython::function_of(callee));
+  const Instruction& instruction = instruction_at(number);
+  PyObject* const* end = cpython::stack_base(top().live) + top().stack.size();
+  switch (instruction.opcode) {
+    case op::kCALL: {
+      target.operands = static_cast<int>(instruction.arg) + 2;
+      find_call(target, end - target.operands, callee);
+      return target;
+    }
+    case op::kCALL_FUNCTION_EX: {
+      const bool has_keywords = (instruction.arg & 1U) != 0;
+      target.operands = has_keywords ? 4 : 3;
+      if (end[-target.operands] != nullptr) {
+        return target;  // the call is over, as in find_call
+      }
+      find_spread(target, end - target.operands, callee);
+      return target;
+    }
+    case op::kLOAD_ATTR:
+    case op::kLOAD_METHOD:
+      target.operands = 1;
+      if (end[-1] == first_argument(callee) &&
+          property_part(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)), "fget") == target.function) {
+        target.form = CallForm::kProperty;
+        target.object = _PyType_Lookup(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)));
+        // LOAD_METHOD looks up by itself what getattr() would.
+        if (instruction.opcode == op::kLOAD_ATTR) {
+          target.returns = ReturnKind::kAttribute;
+          target.operation = static_cast<int>(instruction.arg);
+        }
+        return target;
+      }
+      find_attribute(target, end, callee);
+      return target;
+    case op::kSTORE_ATTR:
+      target.operands = 2;
+      if (end[-1] == first_argument(callee) && Py_TYPE(end[-1])->tp_setattro == PyObject_GenericSetAttr &&
+          property_part(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)), "fset") == target.function) {
+        target.form = CallForm::kSetter;
+        target.object = _PyType_Lookup(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)));
+        target.returns = ReturnKind::kDiscard;
+        return target;
+      }
+      find_attribute(target, end, callee);
+      return target;
+    case op::kDELETE_ATTR:
+      target.operands = 1;
+      if (end[-1] == first_argument(callee) && Py_TYPE(end[-1])->tp_setattro == PyObject_GenericSetAttr &&
+          property_part(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)), "fdel") == target.function) {
+        target.form = CallForm::kSetter;
+        target.returns = ReturnKind::kDiscard;
+        return target;
+      }
+      find_attribute(target, end, callee);
+      return target;
+    case op::kWITH_EXCEPT_START:
+      target.operands = 4;
+      target.form = top().called == target.function ? CallForm::kExit : CallForm::kNone;
+      return target;
+    default:
+      find_special(target, end, callee);
+      return target;
+  }
+}
+
+bool Session::is_result_of(Value value, Op op) const {
+  return std::ranges::any_of(graph_.nodes, [value, op](const replay::Node& node) {
+    return node.first_result == value && node.result_count == 1 && node.op == op;
+  });
+}
+
+// Whether a call in this trace gave the value: then the next run gets another object.
+bool Session::is_made_here(Value value) const {
+  return is_result_of(value, Op::call) || is_result_of(value, Op::call_ex);
+}
+
+// Whether the type that would be guarded has been made in this trace: the next run has another one.
+bool Session::is_about_made_class(const CallTarget& target, cpython::Frame* callee) const {
+  const bool is_by_code = (target.form >= CallForm::kFunction && target.form <= CallForm::kBoundFirst) ||
+                          (target.form >= CallForm::kPartial && target.form <= CallForm::kSpreadBound) ||
+                          target.form == CallForm::kExit;
+  const auto is_made = [this](PyTypeObject* type) {
+    return std::ranges::find(made_classes_, reinterpret_cast<PyObject*>(type)) != made_classes_.end();
+  };
+  if (made_classes_.empty() || is_by_code) {
+    return false;
+  }
+  PyObject* const* slots = cpython::locals_of(callee);
+  const int operands = std::min(cpython::code_of(callee)->co_argcount, 2);
+  return std::any_of(slots, slots + operands,
+                     [&](PyObject* operand) { return operand != nullptr && is_made(Py_TYPE(operand)); });
+}
+
+void Session::find_call(CallTarget& target, PyObject* const* operands, cpython::Frame* callee) const {
+  PyObject* function = target.function;
+  PyObject* self = first_argument(callee);
+  const ShadowFrame& caller = frames_.back();
+  const Value first = caller.stack[caller.stack.size() - static_cast<std::size_t>(target.operands)];
+  const Value second = caller.stack[caller.stack.size() - static_cast<std::size_t>(target.operands) + 1];
+  const Facts& first_facts = facts_[static_cast<std::size_t>(first)];
+  const Facts& second_facts = facts_[static_cast<std::size_t>(second)];
+  if (!first_facts.is_null) {
+    if (operands[0] == function && first_facts.seen == &PyFunction_Type) {
+      target.form = CallForm::kMethodPair;
+    } else if (first_facts.seen == &PyMethod_Type && caller.called == function) {
+      target.form = CallForm::kBoundFirst;
+    }
+    return;
+  }
+  // A signal handler that runs right after the call, when the result lies where the NULL was and the operands are gone.
+  if (operands[0] != nullptr && operands[0] != function) {
+    return;
+  }
+  if (second_facts.seen == &PyMethod_Type) {
+    // PRECALL has put function and self into the two slots.
+    target.form = operands[0] == function ? CallForm::kBoundMethod : CallForm::kNone;
+    return;
+  }
+  // When the callee is something else, a finaliser or what the garbage collector calls back, the operands may be gone:
+  // none is looked at before the callee's `self` shows that the call still has it.
+  // (A partial puts its own first argument into the slot while it calls.)
+  PyObject* callable = caller.callable;
+  if (callable == function) {
+    target.form = CallForm::kFunction;
+  } else if (self != nullptr && reinterpret_cast<PyObject*>(Py_TYPE(self)) == callable) {
+    if (is_plain_class(callable, function)) {
+      target.form = CallForm::kClass;
+      target.returns = ReturnKind::kNone;
+    }
+  } else if (self != nullptr && self == callable) {
+    if (look_up(Py_TYPE(callable), "__call__") == function && has_version(Py_TYPE(callable))) {
+      target.form = CallForm::kCallable;
+    }
+  } else if (caller.called == function && !is_made_here(second)) {
+    const Ref given = Ref::steal(PyObject_GetAttrString(callable, "keywords"));
+    Ref names = given ? names_in(given.get()) : Ref();
+    const bool has_names = names && PyTuple_GET_SIZE(names.get()) != 0;
+    // Names from both are more than is followed.
+    target.form = names && !(has_names && keyword_names() != nullptr) ? CallForm::kPartial : CallForm::kNone;
+    if (has_names) {
+      // The first call with names changes what the partial shows of itself.
+      const Ref shown = Ref::steal(PyObject_GetAttrString(callable, "__vectorcalloffset__"));
+      static PyObject* const zero = PyLong_FromLong(0);
+      target.form = shown.get() == zero ? target.form : CallForm::kNone;
+      target.keywords = std::move(names);
+    }
+  } else if (target.operands == 3 && keyword_names() == nullptr && self != nullptr && self == operands[2]) {
+    find_builtin(target, callable, self);
+  }
+  target.object = callable;
+}
+
+// Special methods: the function found on the type of an operand, called with the operands.
+void Session::find_special(CallTarget& target, PyObject* const* end, cpython::Frame* callee) const {
+  const Instruction& instruction = instruction_at(current_);
+  PyObject* function = target.function;
+  // The operands may be gone when the callee is something else, a finaliser of one of them or a trace function: none is
+  // looked at before the callee's `self` shows that the instruction still has it.
+  PyObject* self = cpython::slot_count(cpython::code_of(callee)) > 0 ? cpython::locals_of(callee)[0] : nullptr;
+  const auto is_method = [&](PyObject* object, const char* method) {
+    return method != nullptr && object == self && look_up(Py_TYPE(object), method) == function &&
+           has_version(Py_TYPE(object));
+  };
+  if (self == nullptr) {
+    return;
+  }
+  switch (instruction.opcode) {
+    case op::kBINARY_SUBSCR:
+      target.operands = 2;
+      target.order = {0, 1};
+      target.form = is_method(end[-2], "__getitem__") ? CallForm::kSpecial : CallForm::kNone;
+      return;
+    case op::kSTORE_SUBSCR:  // value, container, key
+      target.operands = 3;
+      target.order = {1, 2, 0};
+      target.returns = ReturnKind::kDiscard;
+      target.form = is_method(end[-2], "__setitem__") ? CallForm::kSpecial : CallForm::kNone;
+      return;
+    case op::kUNARY_NEGATIVE:
+    case op::kUNARY_POSITIVE:
+    case op::kUNARY_INVERT: {
+      const char* method = instruction.opcode == op::kUNARY_NEGATIVE   ? "__neg__"
+                           : instruction.opcode == op::kUNARY_POSITIVE ? "__pos__"
+                                                                       : "__invert__";
+      target.operands = 1;
+      target.order = {0};
+      target.form = is_method(end[-1], method) ? CallForm::kSpecial : CallForm::kNone;
+      return;
+    }
+    case op::kDELETE_SUBSCR:
+      target.operands = 2;
+      target.order = {0, 1};
+      target.returns = ReturnKind::kDiscard;
+      target.form = is_method(end[-2], "__delitem__") ? CallForm::kSpecial : CallForm::kNone;
+      return;
+    case op::kCONTAINS_OP:
+      target.operands = 2;
+      target.order = {1, 0};
+      target.returns = ReturnKind::kChecked;
+      target.operation = static_cast<int>(instruction.arg == 0 ? SlotCheck::kAnyTruth : SlotCheck::kAnyNot);
+      target.form = is_method(end[-1], "__contains__") ? CallForm::kSpecial : CallForm::kNone;
+      return;
+    case op::kGET_ITER:
+      target.operands = 1;
+      target.order = {0};
+      target.returns = ReturnKind::kChecked;
+      target.operation = static_cast<int>(SlotCheck::kIterator);
+      target.form = is_method(end[-1], "__iter__") ? CallForm::kSpecial : CallForm::kNone;
+      return;
+    case op::kFORMAT_VALUE:
+      find_format(target, end, self);
+      return;
+    case op::kUNARY_NOT:
+    case op::kPOP_JUMP_FORWARD_IF_FALSE:
+    case op::kPOP_JUMP_FORWARD_IF_TRUE:
+    case op::kPOP_JUMP_BACKWARD_IF_FALSE:
+    case op::kPOP_JUMP_BACKWARD_IF_TRUE:
+    case op::kJUMP_IF_FALSE_OR_POP:
+    case op::kJUMP_IF_TRUE_OR_POP:
+      find_truth(target, end[-1], self);
+      return;
+    case op::kBEFORE_WITH:
+      // The place of the manager has the bound __exit__ by now.
+      target.operands = 1;
+      if (is_method(frames_.back().callable, "__enter__")) {
+        target.exit_function = look_up(Py_TYPE(self), "__exit__");
+        const bool is_plain = target.exit_function != nullptr && PyFunction_Check(target.exit_function);
+        target.form = is_plain ? CallForm::kEnter : CallForm::kNone;
+      }
+      return;
+    case op::kFOR_ITER:
+      target.operands = 1;
+      target.returns = ReturnKind::kIteration;
+      target.operation = instruction.target;
+      target.form = is_method(end[-1], "__next__") ? CallForm::kNext : CallForm::kNone;
+      return;
+    case op::kBINARY_OP:
+    case op::kCOMPARE_OP:
+      find_operator(target, end, self);
+      return;
+    default:
+      return;
+  }
+}
+
+}  // namespace tagalong::recorder

@@ -1,0 +1,464 @@
+// What classes overload: operators, truth, iteration, attributes, and the builtins that ask a special method. C code
+// stands between the instruction and the method: it decides which method is asked (find_...), and what becomes of the
+// answer (return_checked, guard_next_attempt).
+#include "replay/objects/overloads.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "recorder/inlining/call_forms.h"
+#include "recorder/rules/truth_jump.h"
+#include "rewriter/base/errors.h"
+#include "rewriter/cpython/code_link.h"
+#include "rewriter/cpython/dicts.h"
+#include "rewriter/cpython/instances.h"
+
+namespace tagalong::recorder {
+
+namespace op = rewriter::op;
+using replay::Attempt;
+using replay::Attempts;
+using replay::kNoSnapshot;
+using replay::kNoValue;
+using replay::Operator;
+using replay::OperatorKind;
+using replay::ReturnKind;
+using replay::SlotCheck;
+
+namespace {
+
+bool is_method(PyObject* object, const char* method, PyObject* function) {
+  return look_up(Py_TYPE(object), method) == function && has_version(Py_TYPE(object));
+}
+
+// Whether the class has what every object has by this name.
+bool is_default(PyTypeObject* type, const char* method) {
+  return look_up(type, method) == look_up(&PyBaseObject_Type, method);
+}
+
+struct Builtin {
+  const char* name;
+  const char* method;
+  SlotCheck check;
+};
+
+constexpr std::array<Builtin, 6> kBuiltins = {{
+    {"len", "__len__", SlotCheck::kLength},
+    {"iter", "__iter__", SlotCheck::kIterator},
+    {"repr", "__repr__", SlotCheck::kRepresentation},
+    {"hash", "__hash__", SlotCheck::kHash},
+    {"abs", "__abs__", SlotCheck::kAnything},
+    {"next", "__next__", SlotCheck::kAnything},
+}};
+
+// The function of the module builtins, whoever has it by whichever name.
+const Builtin* builtin_of(PyObject* callable) {
+  if (!PyCFunction_CheckExact(callable)) {
+    return nullptr;
+  }
+  const auto* function = reinterpret_cast<PyCFunctionObject*>(callable);
+  PyObject* module = function->m_self;
+  if (module == nullptr || !PyModule_CheckExact(module) || std::string_view(PyModule_GetName(module)) != "builtins") {
+    return nullptr;
+  }
+  const auto* row = std::ranges::find_if(
+      kBuiltins, [=](const Builtin& known) { return std::string_view(known.name) == function->m_ml->ml_name; });
+  return row == kBuiltins.end() ? nullptr : row;
+}
+
+}  // namespace
+
+Ref names_in(PyObject* keywords) {
+  if (!PyDict_CheckExact(keywords)) {
+    return {};
+  }
+  Ref names = Ref::steal(PyTuple_New(PyDict_GET_SIZE(keywords)));
+  Py_ssize_t place = 0;
+  PyObject* key = nullptr;
+  for (Py_ssize_t index = 0; names && PyDict_Next(keywords, &place, &key, nullptr) != 0; ++index) {
+    if (!PyUnicode_CheckExact(key)) {
+      return {};
+    }
+    PyTuple_SET_ITEM(names.get(), index, Py_NewRef(key));
+  }
+  if (!names) {
+    PyErr_Clear();
+  }
+  return names;
+}
+
+// Whether a Python function that starts now may have been called by the instruction, of which a part is done already.
+bool Session::may_ask(int instruction) const {
+  const ShadowFrame& frame = frames_.back();
+  if (frame.pending == instruction && !truth_jump(instruction_at(instruction).opcode)) {
+    return false;
+  }
+  // A branch that is open elsewhere was taken, and is settled in a moment.
+  const bool is_elsewhere = frame.pending >= 0 && frame.pending != instruction;
+  if (frame.checked != kNoValue && !is_elsewhere) {
+    return false;
+  }
+  if (frame.declined != kNotDeclined && frame.next_method == nullptr) {
+    return false;
+  }
+  return frame.call_result == kNoValue && frame.raising.instruction < 0;
+}
+
+void Session::find_operator(CallTarget& target, PyObject* const* end, PyObject* self) const {
+  PyObject* left = end[-2];
+  PyObject* right = end[-1];
+  if (self != left && self != right) {
+    return;
+  }
+  const Instruction& instruction = instruction_at(current_);
+  const auto argument = static_cast<int>(instruction.arg);
+  const auto kind = instruction.opcode == op::kCOMPARE_OP ? OperatorKind::kCompare : OperatorKind::kBinary;
+  if (!replay::is_operator_method(kind, argument, Py_TYPE(self), target.function)) {
+    return;  // a finaliser of one of them, when the other may be gone
+  }
+  const ShadowFrame& caller = frames_.back();
+  const bool goes_on = caller.declined != kNotDeclined;
+  const Attempts attempts = replay::attempts_of(kind, argument, left, right);
+  for (int next = goes_on ? caller.next_attempt : 0; next < static_cast<int>(attempts.size()); ++next) {
+    const Attempt& attempt = attempts[static_cast<std::size_t>(next)];
+    PyObject* method = attempt.method == nullptr ? nullptr : look_up(Py_TYPE(attempt.receiver), attempt.method);
+    if (method == nullptr && (attempt.method != nullptr || attempt.is_quiet)) {
+      continue;
+    }
+    look_up(Py_TYPE(attempt.other), "__class__");
+    if (method != target.function || attempt.receiver != self || !has_version(Py_TYPE(left)) ||
+        !has_version(Py_TYPE(right)) || (goes_on && method != caller.next_method)) {
+      return;
+    }
+    target.form = CallForm::kSpecial;
+    target.operands = 2;
+    target.returns = ReturnKind::kOperator;
+    target.operation = Operator{kind, argument, next, attempt.negates}.number();
+    target.order = attempt.is_right ? std::vector<int>{1, 0} : std::vector<int>{0, 1};
+    target.is_guarded = goes_on;
+    return;
+  }
+}
+
+void Session::find_truth(CallTarget& target, PyObject* operand, PyObject* self) const {
+  if (operand != self) {
+    return;
+  }
+  const Instruction& instruction = instruction_at(current_);
+  const bool by_length = look_up(Py_TYPE(self), "__bool__") == nullptr;
+  const PyNumberMethods* numbers = Py_TYPE(self)->tp_as_number;
+  if (!is_method(self, by_length ? "__len__" : "__bool__", target.function) ||
+      (by_length && numbers != nullptr && numbers->nb_bool != nullptr)) {
+    return;
+  }
+  target.form = CallForm::kSpecial;
+  target.operands = 1;
+  target.order = {0};
+  if (instruction.opcode == op::kUNARY_NOT) {
+    target.returns = ReturnKind::kChecked;
+    target.operation = static_cast<int>(by_length ? SlotCheck::kLengthNot : SlotCheck::kNot);
+    return;
+  }
+  const TruthJump jump = truth_jump(instruction.opcode).value_or(TruthJump());
+  replay::Branch branch;
+  branch.target = instruction.target;
+  branch.jumps_if_true = jump.if_true;
+  branch.keeps_when_taken = jump.keeps_when_taken;
+  branch.by_length = by_length;
+  target.returns = ReturnKind::kBranch;
+  target.operation = branch.number();
+}
+
+// f"{value}" asks __format__, and object's own __format__ asks __str__, which may be object's own that asks __repr__.
+void Session::find_format(CallTarget& target, PyObject* const* end, PyObject* self) const {
+  constexpr unsigned kConversion = 3;
+  constexpr unsigned kAsRepresentation = 2;
+  constexpr unsigned kHasFormat = 4;
+  const unsigned flags = instruction_at(current_).arg;
+  const bool has_format = (flags & kHasFormat) != 0;
+  target.operands = has_format ? 2 : 1;
+  if (end[-target.operands] != self) {
+    return;
+  }
+  const unsigned conversion = flags & kConversion;
+  PyTypeObject* type = Py_TYPE(self);
+  const auto accept = [&](SlotCheck check, std::vector<int> order) {
+    target.form = CallForm::kSpecial;
+    target.order = std::move(order);
+    target.returns = ReturnKind::kChecked;
+    target.operation = static_cast<int>(check);
+  };
+  if (conversion == 0 && !is_default(type, "__format__")) {
+    if (is_method(self, "__format__", target.function)) {
+      static PyObject* const empty = PyUnicode_FromString("");
+      accept(SlotCheck::kFormat, has_format ? std::vector<int>{0, 1} : std::vector<int>{0});
+      target.object = has_format ? nullptr : empty;
+    }
+    return;
+  }
+  if (has_format) {
+    return;  // the result is formatted once more
+  }
+  const bool by_representation = conversion == kAsRepresentation || is_default(type, "__str__");
+  if (conversion <= kAsRepresentation && is_method(self, by_representation ? "__repr__" : "__str__", target.function)) {
+    const auto converted =
+        conversion == kAsRepresentation ? SlotCheck::kFormattedRepresentation : SlotCheck::kFormatted;
+    accept(conversion == 0 ? SlotCheck::kString : converted, {0});
+  }
+}
+
+void Session::find_builtin(CallTarget& target, PyObject* callable, PyObject* self) const {
+  const char* method = nullptr;
+  auto check = SlotCheck::kAnything;
+  if (callable == reinterpret_cast<PyObject*>(&PyBool_Type)) {
+    const bool by_length = look_up(Py_TYPE(self), "__bool__") == nullptr;
+    const PyNumberMethods* numbers = Py_TYPE(self)->tp_as_number;
+    if (by_length && numbers != nullptr && numbers->nb_bool != nullptr) {
+      return;
+    }
+    method = by_length ? "__len__" : "__bool__";
+    check = by_length ? SlotCheck::kLengthTruth : SlotCheck::kTruth;
+  } else if (callable == reinterpret_cast<PyObject*>(&PyUnicode_Type)) {
+    method = is_default(Py_TYPE(self), "__str__") ? "__repr__" : "__str__";
+    check = SlotCheck::kString;
+  } else if (const Builtin* row = builtin_of(callable)) {
+    method = row->method;
+    check = row->check;
+  }
+  if (method == nullptr || !is_method(self, method, target.function)) {
+    return;
+  }
+  target.form = CallForm::kBuiltin;
+  target.object = callable;
+  target.returns = ReturnKind::kChecked;
+  target.operation = static_cast<int>(check);
+}
+
+// What a class does with its objects' attributes, or an object in the class with the one that it stands for.
+void Session::find_attribute(CallTarget& target, PyObject* const* end, cpython::Frame* callee) const {
+  const Instruction& instruction = instruction_at(current_);
+  PyObject* owner = end[-1];
+  PyObject* text = name(static_cast<int>(instruction.arg));
+  const PyCodeObject* code = cpython::code_of(callee);
+  const bool reads = instruction.opcode == op::kLOAD_ATTR || instruction.opcode == op::kLOAD_METHOD;
+  const bool stores = instruction.opcode == op::kSTORE_ATTR;
+  PyObject** slots = cpython::locals_of(callee);
+  // A finaliser starts where the instruction has given its owner up: then the slot is not to be looked into.
+  if (code->co_argcount < 2 || (code->co_argcount < 3 && stores) || (slots[0] != owner && slots[1] != owner)) {
+    return;
+  }
+  if (PyObject* own = cpython::dict_of_instance(owner); own != nullptr && cpython::asks_keys(own, text)) {
+    return;
+  }
+  if (slots[0] == owner && slots[1] == text) {
+    PyTypeObject* type = Py_TYPE(owner);
+    if (!reads) {
+      if (type->tp_setattro == replay::overloading_type()->tp_setattro &&
+          is_method(owner, stores ? "__setattr__" : "__delattr__", target.function)) {
+        target.form = CallForm::kHook;
+        target.returns = ReturnKind::kDiscard;
+      }
+      return;
+    }
+    const bool is_fallback = look_up(type, "__getattr__") != nullptr;
+    // With both hooks, or a property that has raised, it is the second method that is asked.
+    const bool is_plain =
+        is_fallback ? is_default(type, "__getattribute__") && _PyType_Lookup(type, text) == nullptr : true;
+    if (is_plain && type->tp_getattro != PyObject_GenericGetAttr &&
+        is_method(owner, is_fallback ? "__getattr__" : "__getattribute__", target.function)) {
+      target.form = CallForm::kHook;
+      target.returns = ReturnKind::kAttribute;
+      target.operation = static_cast<int>(instruction.arg);
+      target.is_fallback = is_fallback;
+    }
+    return;
+  }
+  if (slots[1] != owner) {
+    return;
+  }
+  PyTypeObject* type = Py_TYPE(owner);
+  PyObject* descriptor = slots[0];
+  const char* method = reads ? "__get__" : stores ? "__set__" : "__delete__";
+  if ((reads ? type->tp_getattro != PyObject_GenericGetAttr : type->tp_setattro != PyObject_GenericSetAttr) ||
+      _PyType_Lookup(type, text) != descriptor || !has_version(type) ||
+      !is_method(descriptor, method, target.function)) {
+    return;
+  }
+  target.form = CallForm::kDescriptor;
+  target.object = descriptor;
+  target.returns = reads ? ReturnKind::kPlain : ReturnKind::kDiscard;
+  if (instruction.opcode == op::kLOAD_ATTR) {
+    target.returns = ReturnKind::kAttribute;
+    target.operation = static_cast<int>(instruction.arg);
+  }
+}
+
+void Session::find_spread(CallTarget& target, PyObject* const* operands, cpython::Frame* callee) const {
+  PyObject* callable = operands[1];
+  const ShadowFrame& caller = frames_.back();
+  PyObject* self = cpython::slot_count(cpython::code_of(callee)) > 0 ? cpython::locals_of(callee)[0] : nullptr;
+  CallForm form = CallForm::kNone;
+  if (callable == target.function) {
+    form = CallForm::kSpread;
+  } else if (callable != caller.callable) {
+    return;  // the call is over
+  } else if (target.function == caller.called) {
+    form = PyMethod_Check(callable) ? CallForm::kSpreadBound : CallForm::kNone;
+  } else if (self != nullptr && self == callable) {
+    form = is_method(self, "__call__", target.function) ? CallForm::kSpreadCallable : CallForm::kNone;
+  } else if (self != nullptr && reinterpret_cast<PyObject*>(Py_TYPE(self)) == callable) {
+    form = is_plain_class(callable, target.function) ? CallForm::kSpreadClass : CallForm::kNone;
+  }
+  // Of arguments that are no tuple the instruction has made one, and what has lain here may be dead.
+  const std::size_t first = caller.stack.size() - static_cast<std::size_t>(target.operands);
+  const auto has_seen = [&](std::size_t place, const PyTypeObject* type) {
+    return facts_[static_cast<std::size_t>(caller.stack[first + place])].seen == type;
+  };
+  if (form == CallForm::kNone || !has_seen(2, &PyTuple_Type)) {
+    return;
+  }
+  if (target.operands > 3) {
+    target.keywords = has_seen(3, &PyDict_Type) ? names_in(operands[3]) : Ref();
+    if (!target.keywords) {
+      return;
+    }
+  }
+  target.form = form;
+  target.object = callable;
+  target.returns = form == CallForm::kSpreadClass ? ReturnKind::kNone : ReturnKind::kPlain;
+}
+
+// The arguments that a mapping gives.
+Values Session::spread_keywords(Value keywords, PyObject* names, SnapshotId here) {
+  Ref pair = Ref::steal(Py_BuildValue("(sO)", "keywords", names));
+  if (!pair) {
+    throw PythonError();
+  }
+  emit(Op::guard_keywords, {keywords}, here, 0, std::move(pair));
+  Values items;
+  for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(names); ++index) {
+    items.push_back(emit(Op::dict_item, {keywords}, kNoSnapshot, 0, Ref::create(PyTuple_GET_ITEM(names, index))));
+  }
+  return items;
+}
+
+// The arguments of a method that the instruction asks about an attribute.
+Values Session::take_hook_operands(ShadowFrame& callee, const CallTarget& target, SnapshotId here) {
+  Values& stack = top().stack;
+  PyObject* const* end = cpython::stack_base(top().live) + stack.size();
+  const Instruction& instruction = instruction_at(current_);
+  const bool reads = target.returns != ReturnKind::kDiscard;
+  const Value owner = stack.back();
+  PyObject* text = name(static_cast<int>(instruction.arg));
+  const auto guard_version = [&](Value value, PyTypeObject* type) {
+    emit(Op::guard_type_version, {value}, here, cpython::type_version(type),
+         Ref::create(reinterpret_cast<PyObject*>(type)));
+  };
+  guard_version(owner, Py_TYPE(end[-1]));
+  Values arguments;
+  if (target.form == CallForm::kHook) {
+    if (target.is_fallback) {
+      emit(Op::guard_no_attribute, {owner}, here, 0, Ref::create(text));
+    }
+    arguments = {owner, constant(text)};
+  } else {
+    const Value descriptor = emit(Op::class_attribute, {owner}, kNoSnapshot, 0, Ref::create(text));
+    note(descriptor, target.object);
+    guard_version(descriptor, Py_TYPE(target.object));
+    if (reads && Py_TYPE(target.object)->tp_descr_set == nullptr) {
+      emit(Op::guard_no_attribute, {owner}, here, 0, Ref::create(text));
+    }
+    arguments = {descriptor, owner};
+    if (reads) {
+      const Value type = emit(Op::class_of, {owner}, kNoSnapshot);
+      note(type, reinterpret_cast<PyObject*>(Py_TYPE(end[-1])));
+      arguments.push_back(type);
+    }
+  }
+  if (instruction.opcode == op::kSTORE_ATTR) {
+    arguments.push_back(stack[stack.size() - 2]);
+  }
+  callee.function = guarded_function(target, here);
+  if (instruction.opcode == op::kLOAD_METHOD) {
+    // Its results are NULL and the value: the NULL goes below the owner.
+    stack.insert(stack.end() - 1, null_value());
+  }
+  return arguments;
+}
+
+// A method has answered NotImplemented: if another method in Python is asked next, it is guarded here already that it
+// will be that one. Behind this the operator cannot be begun anew.
+void Session::guard_next_attempt() {
+  ShadowFrame& caller = frames_[frames_.size() - 2];
+  caller.next_method = nullptr;
+  const Operator what = Operator::of(top().operation);
+  PyObject* const* end = cpython::stack_base(caller.live) + caller.stack.size();
+  PyObject* left = end[-2];
+  PyObject* right = end[-1];
+  const Attempts attempts = replay::attempts_of(what.kind, what.argument, left, right);
+  for (std::size_t next = static_cast<std::size_t>(what.attempt) + 1; next < attempts.size(); ++next) {
+    const Attempt& attempt = attempts[next];
+    PyObject* method = attempt.method == nullptr ? nullptr : look_up(Py_TYPE(attempt.receiver), attempt.method);
+    if (method == nullptr && (attempt.method != nullptr || attempt.is_quiet)) {
+      continue;
+    }
+    look_up(Py_TYPE(attempt.other), "__class__");
+    if (method == nullptr || !PyFunction_Check(method) || !has_version(Py_TYPE(left)) || !has_version(Py_TYPE(right))) {
+      return;
+    }
+    PyCodeObject* code = cpython::original_of(reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(method)));
+    constexpr int kOther = CO_VARARGS | CO_VARKEYWORDS | CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
+    if (code->co_argcount != 2 || code->co_kwonlyargcount != 0 || (code->co_flags & kOther) != 0) {
+      return;
+    }
+    const SnapshotId here = snapshot();
+    const auto guard_version = [&](Value value, PyTypeObject* type) {
+      emit(Op::guard_type_version, {value}, here, cpython::type_version(type),
+           Ref::create(reinterpret_cast<PyObject*>(type)));
+    };
+    guard_version(caller.stack[caller.stack.size() - 2], Py_TYPE(left));
+    guard_version(caller.stack.back(), Py_TYPE(right));
+    emit(Op::guard_function, {constant(method)}, here, 0, Ref::create(reinterpret_cast<PyObject*>(code)));
+    caller.next_method = method;
+    caller.next_attempt = static_cast<int>(next);
+    return;
+  }
+}
+
+// An inlined method has returned to a slot, which makes something of the result at the next hook.
+void Session::return_checked(int check) {
+  const Value value = pop();
+  const SnapshotId at_return = snapshot_at(current_, top().stack);
+  ShadowFrame callee = std::move(frames_.back());
+  leave_inlined(callee, at_return);
+  flush_drops(callee.parent);
+  frames_.pop_back();
+  top().checked = value;
+  top().check = check;
+  current_ = top().next;
+  state_changed_ = true;
+}
+
+// What the slot has made of it, held once.
+Value Session::take_checked() {
+  const Value value = std::exchange(top().checked, kNoValue);
+  const bool is_bool = facts(value).exact == &PyBool_Type;
+  if ((is_bool && top().check == static_cast<int>(SlotCheck::kTruth)) ||
+      top().check == static_cast<int>(SlotCheck::kAnything)) {
+    return value;
+  }
+  const Value result =
+      emit(Op::finish_slot, {value}, snapshot_at(call_start(top().call_instruction), top().stack), top().check);
+  hold(result);
+  if (replay::is_truth_check(top().check)) {
+    facts(result).exact = &PyBool_Type;
+    facts(result).seen = &PyBool_Type;
+  }
+  release(value);
+  flush_drops();
+  return result;
+}
+
+}  // namespace tagalong::recorder

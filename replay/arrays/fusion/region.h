@@ -1,0 +1,519 @@
+// A region: element-wise operations over one iteration space whose intermediate results nobody can see. They run block
+// by block, each on NumPy's own inner loop, and only what is visible becomes an array. A builder is told the operations
+// with the operands of one run and makes a plan; the plan serves every later run whose operands are of the same kinds,
+// whatever their size and layout, and refuses, with nothing having happened, whatever is not an exact case: then the
+// caller does the operations one by one. Floating point errors are such a case unless the errstate ignores them: who
+// reports them, and in which order, is best known to the operations themselves.
+//
+//   RegionBuilder builder(np);
+//   const int x = builder.external(first, 0), y = builder.external(second, 1);
+//   const int sum = builder.binary(BinaryOperator::kAdd, x, y, 0);           // negative: not in this region
+//   const int root = builder.call(sqrt, {sum}, kAnonymous);
+//   auto plan = builder.finish({root});
+//   PyObject* externals[] = {first, second}; Ref results[1];
+//   if (plan->run(np, externals, results) == RegionReason::kNone) ...
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <boost/container/static_vector.hpp>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "replay/arrays/fusion/region_fold.h"
+#include "replay/arrays/fusion/region_reasons.h"
+#include "replay/arrays/fusion/region_space.h"
+#include "replay/arrays/fusion/region_view.h"
+#include "replay/arrays/kernels/costs.h"
+#include "replay/arrays/kernels/kernel.h"
+#include "replay/arrays/numpy/operators.h"
+#include "replay/arrays/simd/reduction.h"
+#include "replay/arrays/simd/tally.h"
+#include "replay/codegen/vector/exact_code.h"
+
+namespace tagalong::array {
+
+inline constexpr unsigned kMaxRegionOperations = 128;
+inline constexpr unsigned kMaxRegionSlots = 255;  // a byte each
+inline constexpr unsigned kMaxRegionScalars = 32;
+inline constexpr unsigned kMaxRegionOutputs = 8;
+inline constexpr unsigned kMaxRegionInputs = 24;
+inline constexpr unsigned kMaxRegionReductions = 4;
+inline constexpr unsigned kMaxRegionFolds = 4;
+
+// 0: operations are run one by one. 2: regions are also where they do not pay, for tests.
+extern int regions_enabled;
+
+struct RegionCounts {
+  std::uint64_t planned = 0;
+  std::uint64_t run = 0;
+  std::uint64_t whole = 0;      // of these: all that a function does
+  std::uint64_t small = 0;      // of these: on the short way
+  std::uint64_t in_sweeps = 0;  // several in a row that are one
+  std::uint64_t in_bands = 0;   // of these: band by band
+  Tally backwards;              // runs that began at the end
+  std::uint64_t donated = 0;    // results in the memory of what was there before
+  std::uint64_t parts = 0;      // of those that several threads may have computed
+  Tally streamed;               // blocks whose results were written past the caches
+  Tally asked_ahead;            // blocks that were asked for before they were read
+  Tally joined_sums;            // blocks that were summed while they were computed
+  Tally rows_kept;              // blocks of the same row again and again that were there already
+  Tally rows_together;          // that lie apart, computed with others by one call of machine code
+  Tally rows_in_pairs;          // of these and of the following, two rows at once
+  Tally long_parts;             // of rows, longer than a block, by one call of machine code
+  std::uint64_t at_once =
+      0;  // into arrays that are there already, since nothing would be reported, or nobody could tell when
+  std::uint64_t twice = 0;    // of those that were computed a second time, into arrays that are there already
+  std::uint64_t refused = 0;  // floating point errors, or an exception: the operations were done again, one by one
+  RegionReasonCounts reasons;
+};
+extern RegionCounts region_counts;
+
+// Some rows (of the first axis) of all that a run computes.
+struct Band {
+  Extent begin = 0, count = 0;
+  Extent rows = 0;  // that there are
+  // The external array of which only some rows are there, from which one on, and how many it would have.
+  int partial = -1;
+  Extent first = 0, all = 0;
+  Ref* whole = nullptr;  // the result, which the first band makes; null: each band makes one
+};
+
+// Bytes of a row of doubles from which on a sweep may begin at the end (region_backwards.cpp).
+extern long worth_turning;
+// Bytes of a row of doubles from which on a target may be computed in place (region_targets.cpp).
+extern long worth_in_place;
+enum class Direction : std::uint8_t { kForwards, kBackwards };
+
+class RegionPlan {
+ public:
+  // `externals` by their numbers, as many `outputs` as the builder was told, in that order. Needs the GIL; gives it
+  // away while it computes for long. kNone: done; anything else: nothing has happened.
+  RegionReason run(const Numpy& np, PyObject* const* externals, Ref* outputs,
+                   Direction direction = Direction::kForwards) const;
+  // region_backwards.cpp
+  [[nodiscard]] bool may_go_backwards() const;
+  // bands.cpp
+  RegionReason run_band(const Numpy& np, PyObject* const* externals, Ref* outputs, const Band& band) const;
+  [[nodiscard]] bool may_be_banded() const;
+  [[nodiscard]] bool takes_only_parts_of(unsigned external) const;
+  // The shape of what is computed; false: that is not known before.
+  bool shape_of_run(const Numpy& np, PyObject* const* externals, Shape* shape) const;
+  [[nodiscard]] Extent item_size() const { return outputs_.front().item_size; }
+  // Of an external array with so many rows it takes parts of `count` rows in a row; the first one begins at `lowest`.
+  struct PartRows {
+    Extent lowest = 0, highest = 0, count = 0;
+  };
+  [[nodiscard]] bool rows_of_parts(PyObject* const* externals, unsigned external, Extent rows, PartRows* found) const;
+
+  [[nodiscard]] std::size_t operation_count() const { return calls_; }
+  [[nodiscard]] std::size_t output_count() const { return outputs_.size(); }
+  // After a run that was refused: whether it will do if it is tried again, from new operands, since the memory of this
+  // run's could not be that of the results.
+  [[nodiscard]] bool wants_its_own() const { return not_donated_ == kNotDonated; }
+
+ private:
+  friend class RegionBuilder;
+  using Slot = std::uint8_t;  // a place in memory that loops read or write
+
+  static constexpr unsigned kNotDonated = 16;
+  struct Input {  // an array, or a part of one
+    std::uint16_t external;
+    std::int16_t view;  // of views_, or -1
+    std::uint8_t type;
+    Slot slot;
+  };
+  struct Scalar {
+    std::uint16_t external;
+    OperandCode code;
+    std::uint8_t type;  // of the loop
+    Slot slot;
+  };
+  struct Constant {
+    alignas(16) std::array<char, kScalarBytes> bytes;
+    Slot slot;
+  };
+  // Reductions along the innermost axes give columns, one element of each row. Where later operations take part of
+  // them, blocks are whole rows.
+  enum class Stage : std::uint8_t {
+    kElements,
+    kColumn,  // a loop over the elements of columns
+    kFold,    // from elements to a column; only where columns are taken part of
+    kSpread   // from a column to elements
+  };
+  struct Operation {
+    StridedLoop loop = nullptr;
+    MethodContext* context = nullptr;
+    void* auxdata = nullptr;
+    std::array<Slot, kMaxInputs + 1> slots{};  // the last one is that of the result
+    std::uint8_t nin = 0;
+    std::uint8_t out_size = 0;
+    std::uint8_t elidable = 0;  // bit i: eager would compute into operand i, if it is large
+    bool collects = false;      // the loop may clear floating point flags: they are taken before
+    bool keeps_flags = false;
+    bool is_cast = false;
+    bool is_masked = false;    // the last two operands: where it is computed, and what is elsewhere
+    bool is_copy = false;      // laid out as its operand, as far as that goes
+    bool is_iterated = false;  // NumPy never takes its short way
+    bool has_result = false;   // among its operands
+    std::array<std::int16_t, 2> externals{-1, -1};
+    std::int16_t layout_of = -1;  // slot: the result is that array, with new contents
+    std::int16_t target = -1;     // of targets_: the result is that one
+    Stage stage = Stage::kElements;
+    bool drops_axes = false;  // of a column
+    std::int16_t fold = -1;   // of folds_
+    Exact exact = Exact::kNone;
+    Cost cost = kPlainCost;  // of its own loop
+  };
+  // The same operations in an order in which as many as possible are computed by one loop of their own.
+  struct Step {
+    std::shared_ptr<const ExactCode> code;  // null: the operation's own loop
+    std::size_t operation = 0;
+    bool is_quotient = false;  // of an array by a number, and nothing else: the loop is faster where blocks are long
+  };
+  struct Output {
+    PyObject* descr;  // of a new array; null: the object is an external one, or a scalar
+    std::uint16_t external;
+    std::int16_t reduction;  // -1: not one of those
+    std::int16_t fold;       // -1: not one of those
+    std::uint8_t item_size;
+    Slot slot;
+    std::uint8_t type = 0;
+    bool is_column = false;
+    bool drops_axes = false;
+  };
+  // An array that is there already and gets new contents once all is computed.
+  struct Target {
+    std::uint16_t external;
+    std::int16_t view;
+    std::uint8_t type;
+    Slot slot;
+    std::size_t written = 0;  // by which operation first
+    std::uint64_t later = 0;  // bit i: inputs_[i] is read after that
+  };
+  struct Reduced {
+    const ReductionKernel* kernel;
+    Reduction reduction;
+    Slot slot;
+  };
+  struct Folded {  // along some axes
+    const ReductionKernel* kernel;
+    Reduction reduction;
+    FoldAxes axes;
+    Slot slot;
+  };
+  // An array that nobody takes after the run: its memory becomes that of an output.
+  struct Donor {
+    std::int16_t output = -1;
+    std::uint16_t external = 0;
+  };
+  struct Temporary {
+    Slot slot;
+    std::uint8_t item_size;
+    std::uint16_t buffer;
+  };
+  struct Frame;
+  struct Space;
+  struct Folds;
+  struct Pairs;
+
+  using Places = std::array<char*, kMaxRegionSlots>;
+  using Steps = std::array<Extent, kMaxRegionSlots>;  // from a row to the next one, in bytes
+  using Scalars = std::array<std::array<char, kScalarBytes>, kMaxRegionScalars>;
+
+  [[nodiscard]] bool may_be_small() const;
+  bool compute_few(const Places& data, Extent count) const;
+  // False: nothing has happened.
+  bool run_small(const Numpy& np, PyObject* const* externals, Ref* outputs) const;
+  [[nodiscard]] PyObject* donor(const Frame& frame, const Space* space, PyObject* const* externals) const;
+  bool place_scalars(const Numpy& np, PyObject* const* externals, Places* data, Scalars* scalars) const;
+  RegionReason bind(const Numpy& np, PyObject* const* externals, Frame* frame) const;
+  bool bind_scalars(const Numpy& np, PyObject* const* externals, Frame* frame) const;
+  RegionReason bind_elision(PyObject* const* externals, Frame* frame) const;
+  RegionReason bind_space(const Numpy& np, PyObject* const* externals, Frame* frame, Space* space) const;
+  RegionReason bind_views(const Numpy& np, PyObject* const* externals, const Band* band, Space* space) const;
+  RegionReason narrow(const Band& band, Space* space) const;
+  [[nodiscard]] bool lies_in_rows(const Space& space) const;
+  RegionReason bind_folds(const Numpy& np, const Frame& frame, const Space* space, Folds* folds) const;
+  RegionReason bind_layouts(const Numpy& np, PyObject* const* externals, Frame* frame, Space* space) const;
+  void bind_walk(const Numpy& np, Frame* frame, Space* space) const;
+  [[nodiscard]] const Input* input_of(Slot slot) const;
+  static constexpr int kUnknownElision = -2;
+  int elided_operand(const Numpy& np, const Operation& operation, PyObject* const* externals, const Frame& frame,
+                     const Space& space) const;
+  [[nodiscard]] bool pays(const Numpy& np, Frame* frame, const Space& space) const;
+  RegionReason run_generally(const Numpy& np, PyObject* const* externals, Ref* outputs, Direction direction) const;
+  RegionReason run_in_space(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame) const;
+  RegionReason execute(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame, Space* space) const;
+  bool compute(Frame* frame, Space* space) const;
+  void finish_reductions(Frame* frame) const;
+  void place_blocks(char* blocks, std::size_t bytes, Frame* frame, Space* space) const;
+  // Where the blocks of all parts are, and how many bytes of each part and block.
+  struct PartMemory {
+    std::size_t parts;
+    char* blocks;
+    std::size_t each, block;
+  };
+  RegionReason compute_and_check(const Numpy& np, Frame* frame, Space* space, const PartMemory& memory) const;
+  RegionReason try_out(const Numpy& np, Frame* frame, Space* space, const PartMemory& memory) const;
+  bool make_results(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame, Space* space) const;
+  [[nodiscard]] Ref make_result(const Numpy& np, std::size_t number, const Frame& frame, const Space* space) const;
+  bool give_reduced(const Numpy& np, Ref* outputs, const Frame& frame) const;
+  [[nodiscard]] Extent block_of(const Frame& frame, const Space* space) const;
+  [[nodiscard]] bool may_be_in_place(const Numpy& np, const Frame& frame, const Space* space) const;
+  bool is_unnoticed_in_place(const Numpy& np, Frame* frame, const Space* space) const;
+  // How an array that is there already gets its new contents.
+  enum class Writing : std::uint8_t { kCopied, kTried, kAtOnce };
+  Writing writing(const Numpy& np, Frame* frame, const Space* space, std::size_t parts) const;
+  [[nodiscard]] bool are_bounded(const Frame& frame, double most) const;
+  bool cannot_raise(const Numpy& np, const Frame& frame, const Space& space, std::size_t parts) const;
+  void place_targets(const Numpy& np, Space* space) const;
+  struct Part;
+  [[nodiscard]] bool may_be_cut(const Frame& frame) const;
+  [[nodiscard]] std::size_t part_count(const Frame& frame) const;
+  bool compute_in_parallel(Frame* frame, Space* space, const PartMemory& memory) const;
+  void compute_part(const Frame& whole, const Space* space, const PartMemory& memory, std::size_t number,
+                    Part* part) const;
+  void cut_tree(Extent begin, Extent count, Extent unit, std::size_t parts, std::vector<Part>* cut) const;
+  void add_tree(std::size_t parts, const Part*& next, Accumulator* sums) const;
+  bool compute_tree(Frame* frame, Space* space, Extent count, Accumulator* sums) const;
+  struct Pieces;
+  bool compute_pieces(Frame* frame, Space* space, Extent count, Pieces* pieces) const;
+  void add_pieces(const Pieces& pieces, Frame* frame) const;
+  void choose_direction(Frame* frame, const Space* space, std::size_t parts) const;
+  bool compute_backwards(Frame* frame, Space* space) const;
+  bool compute_forwards(Frame* frame, Space* space, Extent count, bool has_together) const;
+  bool compute_rows(Frame* frame, Space* space) const;
+  bool compute_row(Frame* frame, Space* space, Extent count, Accumulator* sums) const;
+  bool compute_long_row(Frame* frame, Space* space, Extent row) const;
+  [[nodiscard]] const ExactCode* only_code() const;
+  void begin_finding(const Frame& frame, const Space* space) const;
+  Extent find_places(Frame* frame, Space* space) const;
+  bool fold_block(Frame* frame, Extent count) const;
+  RegionReason bind_column(const Operation& operation, Frame* frame, Space* space) const;
+  [[nodiscard]] Shape column_shape(const Shape& shape, bool drops_axes) const;
+  bool compute_staged(const Operation& operation, Frame* frame, Extent count) const;
+  bool compute_next(Frame* frame, Space* space, Extent count) const;
+  [[nodiscard]] bool has_rows_together(const Frame& frame, const Space& space) const;
+  struct Together {
+    Extent rows, row;  // of so many elements
+  };
+  [[nodiscard]] static Together together(const Space& space, Extent left);
+  bool compute_together(Frame* frame, Space* space, const Together& together) const;
+  void begin_pairs(Frame* frame, const Space* space) const;
+  [[nodiscard]] const Pairs* pairs_of(std::span<const SlotPair> shared) const;
+  bool run_pairs(const Frame& frame, Places* data, const Together& together, const Steps& steps) const;
+  bool has_nans(const Frame& frame, Extent count) const;
+  bool reduce_block(Frame* frame, Extent count) const;
+  bool compute_block(Frame* frame, Extent count) const;
+  [[nodiscard]] bool takes_long_blocks(const Space* space) const;
+  [[nodiscard]] Extent tree_block(const Frame& frame, const Space* space) const;
+  bool compute_one_by_one(Frame* frame, Extent count) const;
+  void advance(Frame* frame, Extent count) const;
+  static bool compute_masked(const Operation& operation, char** data, const Extent* strides, Extent count);
+  bool compute_operation(std::size_t number, Frame* frame, Extent count) const;
+  void begin_streaming(Frame* frame, const Space* space) const;
+  void begin_asking(Frame* frame, const Space* space) const;
+  [[nodiscard]] bool is_bound_by_memory() const;
+  [[nodiscard]] Extent bytes_moved() const;
+  static bool may_stream(const Frame& frame);
+  enum class Outcome : std::uint8_t { kDone, kFailed, kOpen };
+  Outcome compute_steps(Frame* frame, Extent count) const;
+
+  std::vector<Input> inputs_;
+  std::vector<Scalar> scalars_;
+  std::vector<Constant> constants_;
+  std::vector<ViewSpec> views_;
+  std::vector<Operation> operations_;
+  std::vector<Step> steps_;                             // empty: one operation after the other
+  ExactSum sum_;                                        // that the steps compute, too
+  mutable std::shared_ptr<const ExactCode> streaming_;  // the only step, writing past the caches; once it is needed
+  mutable bool is_streaming_made_ = false;
+  mutable std::shared_ptr<const ExactCode> asking_;  // the only step, asking for memory ahead; once it is needed
+  mutable bool is_asking_made_ = false;
+  // The only step for a row and the next one together. Once it is needed, and for good: runs that have given the GIL
+  // away use it.
+  struct Pairs {
+    std::shared_ptr<const ExactCode> code;  // null: there is none
+    std::vector<SlotPair> shared;           // the next row's array, and this row's, that is the same one
+    std::vector<SlotPair> own;              // the next row's other arrays, and where the code takes them from
+  };
+  mutable std::vector<std::unique_ptr<const Pairs>> pairs_;
+  using Items = boost::container::static_vector<Slot, kMaxRegionInputs>;
+  struct Finding {
+    std::shared_ptr<const ExactCode> code;  // null: there is none
+    Extent row = 0;
+    Items items;
+  };
+  // The only step, finding places in rows of this length. Once it is needed, and for good: runs that have given the GIL
+  // away use it.
+  mutable std::vector<Finding> findings_;
+  mutable Extent findable_ = 0;                // elements in runs without
+  std::vector<std::pair<Slot, Extent>> rows_;  // inputs that steps read as rows of memory, and the size of an item
+  std::vector<Output> outputs_;
+  std::vector<Target> targets_;
+  std::vector<Temporary> temporaries_;
+  Donor donor_;
+  mutable bool is_turned_ = false;    // the last run into arrays that were there went backwards
+  mutable unsigned not_donated_ = 0;  // so many calls do without
+  std::vector<Reduced> reductions_;
+  std::vector<Folded> folds_;
+  int nd_ = 0;                       // where there are such
+  bool is_joined_ = false;           // to one step
+  bool stores_no_nans_ = false;      // all that is stored is stored by steps that leave NaNs open
+  bool is_small_ = false;            // or may be
+  std::vector<Extent> item_sizes_;   // by slots, as steps in a row of memory; of numbers none
+  mutable unsigned not_small_ = 0;   // so many calls are not
+  bool is_staged_ = false;           // and operations that take part of their results
+  bool is_tree_ = false;             // one of them is a pairwise sum
+  bool is_cut_by_buffers_ = false;   // some sum is (ReductionKernel)
+  bool depends_on_strides_ = false;  // a loop of sines and the like takes other ways for strided operands
+  bool is_serial_ = false;           // a loop may set an exception, or a reduction goes through all blocks in order
+  bool has_masks_ = false;           // a loop begins anywhere
+  bool reduces_inputs_ = false;      // arrays that are there already: each has to be one row of memory
+  bool shows_signs_ = false;         // of NaNs, or their signals, in results that are none
+  std::size_t calls_ = 0;            // operations without the casts
+  Extent cost_ = 0;                  // of an element, in all operations and reductions
+  std::size_t made_ = 0;             // those of them whose results eager execution makes new arrays for
+  std::uint16_t buffers_ = 0;
+  std::size_t slots_ = 0;
+  bool is_iterated_ = false;
+  FloatUnits float_units_ = FloatUnits::kNone;
+};
+
+class RegionBuilder {
+ public:
+  explicit RegionBuilder(const Numpy& np) : np_(np), plan_(std::make_unique<RegionPlan>()) {}
+
+  // Objects have numbers. An external one is what stands there in this run; the plan reads it anew in each.
+  int external(PyObject* object, unsigned number);
+  // The same in all runs; negative if it is not a Python number.
+  int constant(PyObject* object);
+  // A part of an external array that no object stands for; negative: not by slices and integers. `externals`: for the
+  // numbers of these.
+  int view(ViewSpec spec, PyObject* object, PyObject* const* externals);
+
+  // The number of the result; negative: this operation is not for the region, which ends before it. In-place operators
+  // give the number of their left operand. `temporaries` as in ufunc_site.h.
+  int binary(BinaryOperator op, int left, int right, unsigned temporaries);
+  int unary(UnaryOperator op, int operand, unsigned temporaries);
+  int compare(int py_op, int left, int right);
+  // With `out`, and where it is computed: those arrays' numbers, else negative.
+  int call(PyObject* ufunc, std::span<const int> operands, int out = -1, int where = -1);
+  int where(int condition, int one, int other);
+  int astype(int operand, PyObject* descr);
+  int clip(int operand, int low, int high);
+  // Makes the value the contents of a view or an external array; the result means nothing.
+  int assign(int target, int value);
+  // All elements as one scalar, which is no operand of the region.
+  int reduce(Reduction reduction, int operand);
+  // Along these axes, as an array unless these are all and no dimension is kept.
+  int reduce(Reduction reduction, int operand, std::span<const int> axes, bool keeps_dims);
+
+  // The arrays that somebody can see; each the result of an operation.
+  std::unique_ptr<RegionPlan> finish(std::span<const int> outputs);
+
+  [[nodiscard]] std::size_t operation_count() const { return plan_->calls_; }
+  // One operation alone pays only where eager execution goes to the loop through Python code, or through buffers.
+  [[nodiscard]] bool pays_alone() const {
+    return !plan_->reductions_.empty() || !plan_->folds_.empty() ||
+           std::ranges::any_of(plan_->operations_, &RegionPlan::Operation::is_cast);
+  }
+  // Whether an external array has got new contents.
+  [[nodiscard]] bool is_written(int object) const { return objects_[static_cast<std::size_t>(object)].target >= 0; }
+  // Whether it is the result of a reduction.
+  [[nodiscard]] bool is_scalar(int object) const { return objects_[static_cast<std::size_t>(object)].reduction >= 0; }
+  // Whether it is one along some axes, or the result of operations on such.
+  [[nodiscard]] bool is_column(int object) const { return objects_[static_cast<std::size_t>(object)].is_column; }
+  // Whether anything that is there already has got new contents.
+  [[nodiscard]] bool writes() const { return !plan_->targets_.empty(); }
+  // Of an array.
+  [[nodiscard]] unsigned type_of(int object) const {
+    return array::type_of(objects_[static_cast<std::size_t>(object)].code);
+  }
+  // An object such as a run would make for this result of the region; empty: there is no memory.
+  [[nodiscard]] Ref stand_in(int object);
+  // What this external array has is nobody's after a run, and the array is new: its memory may become that of a result.
+  void donate(int external) { donated_.push_back(external); }
+  // Why the last operation was not for the region.
+  [[nodiscard]] RegionReason reason() const { return reason_; }
+  int refused(RegionReason reason) { return refuse(reason); }
+
+ private:
+  struct Object {
+    PyObject* object = nullptr;  // borrowed; null: a result
+    OperandCode code = kForeign;
+    bool is_constant = false;
+    bool is_result = false;
+    std::int16_t external = -1;
+    std::int16_t view = -1;
+    int slot = -1;    // of an array
+    int target = -1;  // of plan_->targets_, once it has been written
+    std::int16_t reduction = -1;
+    std::int16_t fold = -1;
+    bool is_column = false;
+    bool drops_axes = false;
+    View place;  // of an external array, in this run
+  };
+  struct Request {
+    PyObject* ufunc;
+    std::array<int, kMaxInputs> operands;
+    unsigned nin;
+    unsigned temporaries = 0;
+    Elision elision = Elision::kNever;
+    bool inplace = false;
+    int out = -1;
+    int where = -1;
+  };
+
+  int apply(const Request& request);
+  int emit(const Kernel& kernel, const Request& request);
+  [[nodiscard]] bool is_integer_number(int object, unsigned type) const;
+  int refuse(RegionReason reason) {
+    reason_ = reason;
+    return -1;
+  }
+  Object& at(int number) { return objects_[static_cast<std::size_t>(number)]; }
+  bool fits(const Request& request, bool* is_column);
+  [[nodiscard]] Shape shape_of(const Object& object) const;
+  bool may_be_reduced(int operand);
+  bool stage();
+  [[nodiscard]] bool takes_one_result(const Request& request) const;
+  int spread_slot(int slot, unsigned type);
+  bool is_array_object(int object) const;
+  int slot_of(int number, unsigned type);
+  int scalar_slot(int number, unsigned type);
+  int cast_slot(int slot, unsigned from, unsigned to, bool is_column = false);
+  bool write(Object* object, int slot);
+  int new_slot() { return slots_ < static_cast<int>(kMaxRegionSlots) ? slots_++ : -1; }
+  struct Joined {
+    std::array<bool, kMaxRegionSlots> in_memory{};  // results that one step leaves to another have blocks of their own
+  };
+  void join_exact(Joined* joined);
+  ExactSum joined_sum(std::span<const ExactOperation> operations);
+  void forget_unread();
+  void place_temporaries(const Joined& joined);
+  void note_item_sizes();
+  void place_donor();
+  [[nodiscard]] bool may_be_donated() const;
+  [[nodiscard]] bool is_reduced_itself(int slot) const;
+  void add_costs();
+
+  const Numpy& np_;
+  std::unique_ptr<RegionPlan> plan_;
+  std::vector<Object> objects_;
+  std::map<std::pair<int, unsigned>, int> scalar_slots_;  // by object and type of the loop
+  std::map<std::pair<int, unsigned>, int> cast_slots_;    // by slot and type of the loop
+  std::map<int, int> spread_slots_;                       // by slot
+  std::vector<int> donated_;                              // externals
+  Shape space_;
+  bool has_space_ = false;
+  int slots_ = 0;
+  RegionReason reason_ = RegionReason::kNone;
+};
+
+}  // namespace tagalong::array

@@ -1,0 +1,84 @@
+// What a run gives: new arrays, which are there before it computes, and scalars.
+#include "replay/arrays/fusion/region_run.h"
+
+namespace tagalong::array {
+
+// False: an exception is set.
+bool RegionPlan::make_results(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame,
+                              Space* space) const {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const Output& output = outputs_[i];
+    if (output.reduction >= 0 || output.fold >= 0) {
+      continue;
+    }
+    if (output.descr == nullptr) {
+      outputs[i] = Ref::create(externals[output.external]);
+      continue;
+    }
+    const bool may_be_donated = static_cast<int>(i) == donor_.output;
+    outputs[i] = may_be_donated ? Ref::create(donor(*frame, space, externals)) : Ref();
+    const bool is_donated = static_cast<bool>(outputs[i]);
+    Ref* whole = frame->band == nullptr ? nullptr : frame->band->whole;
+    if (is_donated) {
+      frame->is_donated = true;
+      ++region_counts.donated;
+    } else if (whole != nullptr && *whole) {
+      outputs[i] = *whole;
+    } else if (outputs[i] = make_result(np, i, *frame, space); !outputs[i]) {
+      return false;
+    }
+    char* data = as_array(outputs[i].get())->data;
+    if (whole != nullptr) {
+      *whole = outputs[i];
+      data += frame->band->begin * space->output_strides[i][0];
+    }
+    if (is_donated || space == nullptr || output.is_column || space->walk->is_row(space->walked_outputs[i])) {
+      frame->data[output.slot] = data;
+      frame->strides[output.slot] = output.item_size;
+    } else {
+      // As with what is gathered: until the first block there is no step from here.
+      frame->data[output.slot] = data;
+      frame->strides[output.slot] = 0;
+      space->scattered.push_back({.data = data,
+                                  .strides = space->walked_outputs[i],
+                                  .slot = output.slot,
+                                  .item_size = output.item_size,
+                                  .is_direct = false});  // strided results of some loops are wrong (isfinite of 2.4)
+    }
+  }
+  return true;
+}
+
+Ref RegionPlan::make_result(const Numpy& np, std::size_t number, const Frame& frame, const Space* space) const {
+  const Output& output = outputs_[number];
+  Py_INCREF(output.descr);
+  if (space == nullptr) {
+    return Ref::steal(np.new_from_descr(np.array_type, output.descr, frame.shape->nd, frame.shape->dimensions, nullptr,
+                                        nullptr, frame.order == kFContiguous ? 1 : 0, nullptr));
+  }
+  Shape shape = output.is_column ? column_shape(space->shape, output.drops_axes) : space->shape;
+  if (frame.band != nullptr && frame.band->whole != nullptr) {
+    shape.dims[0] = frame.band->rows;
+  }
+  return Ref::steal(np.new_from_descr(np.array_type, output.descr, shape.nd, shape.dims.data(),
+                                      space->output_strides[number].data(), nullptr, 0, nullptr));
+}
+
+// What reductions have given. False: an exception is set.
+bool RegionPlan::give_reduced(const Numpy& np, Ref* outputs, const Frame& frame) const {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (outputs_[i].fold >= 0) {
+      outputs[i] = frame.folds->results.at(static_cast<std::size_t>(outputs_[i].fold));
+    }
+    if (const std::int16_t number = outputs_[i].reduction; number >= 0) {
+      const auto place = static_cast<std::size_t>(number);
+      outputs[i] = Ref::steal(make_scalar(np, reductions_[place].kernel->type, frame.reduced[place]));
+      if (!outputs[i]) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace tagalong::array

@@ -1,0 +1,136 @@
+#include "replay/arrays/kernels/functions.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace tagalong::array {
+
+namespace {
+
+using Kind = KnownFunction::Kind;
+
+struct Row {
+  const char* name;
+  bool is_method;
+  KnownFunction function;
+};
+constexpr std::array<Row, 15> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
+                                     {"prod", true, {Kind::kReduction, Reduction::kProd}},
+                                     {"max", true, {Kind::kReduction, Reduction::kMax}},
+                                     {"min", true, {Kind::kReduction, Reduction::kMin}},
+                                     {"any", true, {Kind::kReduction, Reduction::kAny}},
+                                     {"all", true, {Kind::kReduction, Reduction::kAll}},
+                                     {"mean", true, {Kind::kReduction, Reduction::kMean}},
+                                     {"argmax", true, {Kind::kReduction, Reduction::kArgMax}},
+                                     {"argmin", true, {Kind::kReduction, Reduction::kArgMin}},
+                                     {"amax", false, {Kind::kReduction, Reduction::kMax}},
+                                     {"amin", false, {Kind::kReduction, Reduction::kMin}},
+                                     {"clip", true, {Kind::kClip, Reduction::kCount}},
+                                     {"where", false, {Kind::kWhere, Reduction::kCount}},
+                                     {"astype", true, {Kind::kAstype, Reduction::kCount}},
+                                     {"bincount", false, {Kind::kBins, Reduction::kCount}}}};
+
+template <class T>
+int select(MethodContext* /*context*/, char* const* data, const Extent* dims, const Extent* strides, void* /*aux*/) {
+  const char* condition = data[0];
+  const char* one = data[1];
+  const char* other = data[2];
+  char* out = data[3];
+  constexpr auto kItem = static_cast<Extent>(sizeof(T));
+  if (strides[0] == 1 && strides[1] == kItem && strides[2] == kItem && strides[3] == kItem) {
+    for (Extent i = 0; i < dims[0]; ++i) {  // without branches, so in vectors
+      T first;
+      T second;
+      std::memcpy(&first, one + i * kItem, sizeof(T));
+      std::memcpy(&second, other + i * kItem, sizeof(T));
+      const auto mask = static_cast<T>(T{0} - static_cast<T>(condition[i] != 0));
+      const auto chosen = static_cast<T>((first & mask) | (second & static_cast<T>(~mask)));
+      std::memcpy(out + i * kItem, &chosen, sizeof(T));
+    }
+    return 0;
+  }
+  for (Extent i = 0; i < dims[0]; ++i) {
+    T first;
+    T second;
+    std::memcpy(&first, one, sizeof(T));
+    std::memcpy(&second, other, sizeof(T));
+    const T chosen = *condition != 0 ? first : second;
+    std::memcpy(out, &chosen, sizeof(T));
+    condition += strides[0];
+    one += strides[1];
+    other += strides[2];
+    out += strides[3];
+  }
+  return 0;
+}
+
+}  // namespace
+
+Ref dispatcher(const char* name) {
+  constexpr std::array kModules{"numpy._core.fromnumeric", "numpy.core.fromnumeric", "numpy._core.multiarray",
+                                "numpy.core.multiarray"};
+  for (const char* path : kModules) {
+    PyObject* module = imported_module(path);
+    Ref function = module == nullptr ? Ref() : Ref::steal(PyObject_GetAttrString(module, name));
+    PyErr_Clear();
+    if (function && std::string_view(Py_TYPE(function.get())->tp_name).ends_with("_ArrayFunctionDispatcher")) {
+      return function;
+    }
+  }
+  return {};
+}
+
+KnownFunction known_function(PyObject* callable) {
+  static const auto* const known = [] {
+    auto* functions = new std::array<Ref, kRows.size()>;  // for the process
+    for (std::size_t i = 0; i < kRows.size(); ++i) {
+      (*functions)[i] = kRows[i].function.kind == Kind::kAstype ? Ref() : dispatcher(kRows[i].name);
+    }
+    return functions;
+  }();
+  for (std::size_t i = 0; i < kRows.size(); ++i) {
+    if (callable != nullptr && (*known)[i].get() == callable) {
+      return kRows[i].function;
+    }
+  }
+  return {};
+}
+
+KnownFunction known_descriptor(const Numpy& np, PyObject* object) {
+  const bool is_method = object != nullptr && Py_TYPE(object) == &PyMethodDescr_Type &&
+                         reinterpret_cast<PyDescrObject*>(object)->d_type == np.array_type;
+  return is_method ? known_method(reinterpret_cast<PyDescrObject*>(object)->d_name) : KnownFunction();
+}
+
+bool may_be_reduction(PyObject* name) {
+  return PyUnicode_Check(name) && std::ranges::any_of(kRows, [name](const Row& row) {
+           return row.function.kind == Kind::kReduction && PyUnicode_CompareWithASCIIString(name, row.name) == 0;
+         });
+}
+
+KnownFunction known_method(PyObject* name) {
+  for (const Row& row : kRows) {
+    if (row.is_method && PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, row.name) == 0) {
+      return row.function;
+    }
+  }
+  return {};
+}
+
+StridedLoop select_loop(std::size_t item_size) {
+  switch (item_size) {
+    case 1:
+      return select<std::uint8_t>;
+    case 2:
+      return select<std::uint16_t>;
+    case 4:
+      return select<std::uint32_t>;
+    default:
+      return select<std::uint64_t>;
+  }
+}
+
+}  // namespace tagalong::array

@@ -1,0 +1,344 @@
+#include "replay/arrays/kernels/kernel.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+
+#include "replay/arrays/libm/near_functions.h"
+#include "replay/arrays/simd/quotients.h"
+#include "replay/codegen/vector/vector_functions.h"
+
+namespace tagalong::array {
+
+namespace {
+
+// Every loop is so cheap per element that giving the GIL away pays only for long ones; NumPy does it above 500.
+constexpr Extent kGilThreshold = 500;
+constexpr Extent kGilThresholdCheap = 8192;
+// Programs that make ufuncs in a loop must not make kernels without end.
+constexpr std::size_t kMaxKernels = 1U << 16U;
+
+// What is known of a ufunc's loops for bool, integers, float and double: element by element they do the same few
+// correctly rounded instructions, whichever way they go through memory. Nothing is known of a ufunc that is not listed.
+enum class Raises : std::uint8_t {
+  kNothing,    // no flag for integers; for floats those of the vector unit
+  kExplicitly  // flags that are raised by hand, in either unit
+};
+struct KnownUfunc {
+  std::string_view name;
+  Raises raises;
+};
+constexpr std::array kKnownUfuncs{
+    KnownUfunc{"add", Raises::kNothing},           KnownUfunc{"subtract", Raises::kNothing},
+    KnownUfunc{"multiply", Raises::kNothing},      KnownUfunc{"divide", Raises::kNothing},
+    KnownUfunc{"true_divide", Raises::kNothing},   KnownUfunc{"floor_divide", Raises::kExplicitly},
+    KnownUfunc{"remainder", Raises::kExplicitly},  KnownUfunc{"fmod", Raises::kExplicitly},
+    KnownUfunc{"negative", Raises::kNothing},      KnownUfunc{"positive", Raises::kNothing},
+    KnownUfunc{"absolute", Raises::kNothing},      KnownUfunc{"fabs", Raises::kNothing},
+    KnownUfunc{"square", Raises::kNothing},        KnownUfunc{"sqrt", Raises::kNothing},
+    KnownUfunc{"reciprocal", Raises::kExplicitly}, KnownUfunc{"maximum", Raises::kNothing},
+    KnownUfunc{"minimum", Raises::kNothing},       KnownUfunc{"fmax", Raises::kExplicitly},
+    KnownUfunc{"fmin", Raises::kExplicitly},       KnownUfunc{"bitwise_and", Raises::kNothing},
+    KnownUfunc{"bitwise_or", Raises::kNothing},    KnownUfunc{"bitwise_xor", Raises::kNothing},
+    KnownUfunc{"invert", Raises::kNothing},        KnownUfunc{"left_shift", Raises::kNothing},
+    KnownUfunc{"right_shift", Raises::kNothing},   KnownUfunc{"logical_and", Raises::kNothing},
+    KnownUfunc{"logical_or", Raises::kNothing},    KnownUfunc{"logical_xor", Raises::kNothing},
+    KnownUfunc{"logical_not", Raises::kNothing},   KnownUfunc{"floor", Raises::kExplicitly},
+    KnownUfunc{"ceil", Raises::kExplicitly},       KnownUfunc{"trunc", Raises::kExplicitly},
+    KnownUfunc{"rint", Raises::kExplicitly},       KnownUfunc{"less", Raises::kNothing},
+    KnownUfunc{"less_equal", Raises::kNothing},    KnownUfunc{"equal", Raises::kNothing},
+    KnownUfunc{"not_equal", Raises::kNothing},     KnownUfunc{"greater", Raises::kNothing},
+    KnownUfunc{"greater_equal", Raises::kNothing}};
+
+// Loops that do nothing but compute: no comparison, which clears what comparing NaNs has raised.
+constexpr std::array<std::string_view, 7> kKeepFlags{"add",         "subtract", "multiply", "divide",
+                                                     "true_divide", "sqrt",     "square"};
+
+bool is_plain(unsigned type) { return type == kBool || is_integer(type) || type == kFloat || type == kDouble; }
+
+void apply_knowledge(const Numpy& np, Kernel* kernel) {
+  const bool plain = is_plain(kernel->out_type) &&
+                     std::all_of(kernel->in_type.begin(), kernel->in_type.begin() + kernel->nin, is_plain);
+  // A program's own ufunc may have the name of one of NumPy's.
+  const Ref numpys = Ref::steal(PyObject_GetAttrString(np.umath, kernel->name.c_str()));
+  PyErr_Clear();
+  if (!plain || numpys.get() != kernel->ufunc.get()) {
+    return;
+  }
+  kernel->splittable = !kernel->requires_pyapi;
+  if (kernel->splittable && kernel->nin == 1 && kernel->in_type[0] == kDouble && kernel->out_type == kDouble) {
+    const StridedLoop numpys_loop = kernel->loop;
+    kernel->loop = vector_loop(kernel->name, numpys_loop, kernel->context, kernel->auxdata);
+    if (kernel->loop == numpys_loop) {
+      kernel->loop = near_loop(kernel->name, numpys_loop, kernel->context, kernel->auxdata);
+      kernel->is_near = kernel->loop != numpys_loop;
+    }
+    kernel->alias_safe = kernel->loop != numpys_loop;  // NumPy's loop is known to go element by element then
+  }
+  kernel->keeps_flags = std::ranges::find(kKeepFlags, kernel->name) != kKeepFlags.end();
+  const auto* known = std::ranges::find(kKnownUfuncs, kernel->name, &KnownUfunc::name);
+  if (known == kKnownUfuncs.end()) {
+    return;
+  }
+  kernel->alias_safe = true;
+  kernel->repeatable = true;
+  kernel->gil_threshold = kGilThresholdCheap;
+  if (known->raises == Raises::kNothing) {
+    const bool integers = kernel->in_type[0] != kFloat && kernel->in_type[0] != kDouble && kernel->out_type != kFloat &&
+                          kernel->out_type != kDouble;
+    kernel->float_units = integers ? FloatUnits::kNone : FloatUnits::kVector;
+  }
+}
+
+PyObject* weak_type(OperandCode code) {
+  switch (code) {
+    case kPyInt:
+      return reinterpret_cast<PyObject*>(&PyLong_Type);
+    case kPyFloat:
+      return reinterpret_cast<PyObject*>(&PyFloat_Type);
+    default:
+      return reinterpret_cast<PyObject*>(&PyComplex_Type);
+  }
+}
+
+bool is_weak(OperandCode code) { return code == kPyInt || code == kPyFloat || code == kPyComplex; }
+
+using Types = std::array<unsigned, kMaxInputs>;
+
+// (dtype, ..., None): what NumPy's own resolution is asked with. Python numbers as themselves if `weak`, otherwise
+// every operand has the dtype in `types`.
+Ref resolution_key(const Numpy& np, OperandCodes codes, unsigned nin, const Types& types, bool weak) {
+  Ref key = Ref::steal(PyTuple_New(nin + 1));
+  if (!key) {
+    return key;
+  }
+  for (unsigned i = 0; i < nin; ++i) {
+    PyObject* item = weak && is_weak(codes[i]) ? weak_type(codes[i]) : np.descr[types[i]];
+    PyTuple_SET_ITEM(key.get(), i, Ref::create(item).release());
+  }
+  PyTuple_SET_ITEM(key.get(), nin, Ref::create(Py_None).release());
+  return key;
+}
+
+// The (dtypes, capsule) pair.
+Ref resolve(PyObject* ufunc, const Ref& key) {
+  Ref pair = key ? Ref::steal(PyObject_CallMethod(ufunc, "_resolve_dtypes_and_context", "(O)", key.get())) : Ref();
+  if (!pair || !PyTuple_Check(pair.get()) || PyTuple_GET_SIZE(pair.get()) != 2 ||
+      !PyTuple_Check(PyTuple_GET_ITEM(pair.get(), 0))) {
+    return {};
+  }
+  return pair;
+}
+
+// The type numbers of resolved dtypes; false if one is not a canonical numeric dtype.
+bool read_types(const Numpy& np, PyObject* pair, unsigned nin, Types* in, unsigned* out) {
+  PyObject* dtypes = PyTuple_GET_ITEM(pair, 0);
+  if (PyTuple_GET_SIZE(dtypes) != static_cast<Py_ssize_t>(nin) + 1) {
+    return false;
+  }
+  for (unsigned i = 0; i <= nin; ++i) {
+    PyObject* descr = PyTuple_GET_ITEM(dtypes, i);
+    const auto* found = std::ranges::find(np.descr, descr);
+    if (descr == Py_None || found == np.descr.end()) {
+      return false;
+    }
+    (i < nin ? (*in)[i] : *out) = static_cast<unsigned>(found - np.descr.begin());
+  }
+  return true;
+}
+
+bool integer_equals(PyObject* object, const char* name, long expected) {
+  const Ref value = Ref::steal(PyObject_GetAttrString(object, name));
+  return value && PyLong_AsLong(value.get()) == expected;
+}
+
+// By-value promotion looks for the first loop all operands fit into; that is the loop of the arrays' own dtype only
+// where no loop mixes dtypes. Loops of times are no candidates for numbers that stay numbers.
+bool every_loop_is_uniform(PyObject* ufunc, unsigned nin) {
+  const Ref types = Ref::steal(PyObject_GetAttrString(ufunc, "types"));
+  if (!types || !PyList_Check(types.get())) {
+    return false;
+  }
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(types.get()); ++i) {
+    const char* text = PyUnicode_AsUTF8(PyList_GET_ITEM(types.get(), i));
+    if (text == nullptr) {
+      return false;
+    }
+    const std::string_view inputs = std::string_view(text).substr(0, nin);
+    if (inputs.find_first_of("mMO") == std::string_view::npos && inputs != "qQ" && inputs != "Qq" &&
+        inputs.find_first_not_of(inputs[0]) != std::string_view::npos) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Which dtypes eager's loop has, for arrays of more than no dimensions together with scalars.
+bool loop_types(const Numpy& np, PyObject* ufunc, OperandCodes codes, unsigned nin, Types* in, unsigned* out) {
+  bool scalars = false;
+  unsigned array_type = kTypeNumbers;
+  Types types{};
+  for (unsigned i = 0; i < nin; ++i) {
+    types[i] = type_of(codes[i]);
+    if (is_array(codes[i])) {
+      array_type = types[i];
+    } else {
+      scalars = true;
+    }
+  }
+  if (array_type == kTypeNumbers) {
+    return false;  // a result without dimensions
+  }
+  if (scalars && !np.weak_scalars) {
+    // The value decides. If it fits the dtype of the arrays (read_scalar sees to that), the loop is the arrays' own;
+    // but where long has 64 bits, too, the search may end at either.
+    for (unsigned i = 0; i < nin; ++i) {
+      if ((is_array(codes[i]) && types[i] != array_type) || types[i] == kLongLong || types[i] == kULongLong) {
+        return false;
+      }
+      types[i] = array_type;
+    }
+    if (!every_loop_is_uniform(ufunc, nin)) {
+      return false;
+    }
+  }
+  const Ref pair = resolve(ufunc, resolution_key(np, codes, nin, types, np.weak_scalars));
+  if (!pair || !read_types(np, pair.get(), nin, in, out)) {
+    return false;
+  }
+  // Where the arrays have no loop of their own (quotients of bools), the value of a scalar chooses among others.
+  return !scalars || np.weak_scalars ||
+         std::all_of(in->begin(), in->begin() + nin, [&](unsigned type) { return type == array_type; });
+}
+
+// Eager computes into a temporary only if the other operand casts safely to its dtype; a Python number counts as the
+// array NumPy makes of it. Before 2.0 the value decides, and what we take always fits.
+unsigned elidable_operands(const Numpy& np, OperandCodes codes, unsigned nin, const Kernel& kernel) {
+  unsigned mask = 0;
+  for (unsigned i = 0; i < nin; ++i) {
+    bool elidable = is_array(codes[i]) && kernel.in_type[i] == kernel.out_type &&
+                    type_of(codes[i]) == kernel.out_type && (i == 0 || may_elide_right(np, codes[0]));
+    for (unsigned other = 0; elidable && other < nin; ++other) {
+      if (other == i || (!is_array(codes[other]) && !np.weak_scalars)) {
+        continue;
+      }
+      elidable = can_cast(np, np.descr[type_of(codes[other])], kernel.out_type, "safe");
+    }
+    mask |= elidable ? 1U << i : 0U;
+  }
+  return mask;
+}
+
+bool take_loop(PyObject* ufunc, PyObject* pair, Kernel* kernel) {
+  Ref capsule = Ref::create(PyTuple_GET_ITEM(pair, 1));
+  const Ref filled = Ref::steal(PyObject_CallMethod(ufunc, "_get_strided_loop", "(O)", capsule.get()));
+  if (!filled || PyCapsule_IsValid(capsule.get(), kCallInfoCapsule) == 0) {
+    return false;
+  }
+  const auto* info = static_cast<const UfuncCallInfo*>(PyCapsule_GetPointer(capsule.get(), kCallInfoCapsule));
+  kernel->loop = info->strided_loop;
+  kernel->context = info->context;
+  kernel->auxdata = info->auxdata;
+  kernel->requires_pyapi = info->requires_pyapi != 0;
+  kernel->float_units = info->no_floatingpoint_errors == 0 ? FloatUnits::kAll : FloatUnits::kNone;
+  kernel->capsule = std::move(capsule);
+  return kernel->loop != nullptr;
+}
+
+bool fill(const Numpy& np, PyObject* ufunc, OperandCodes codes, Kernel* kernel) {
+  unsigned nin = 0;
+  while (nin < kMaxInputs && codes[nin] != kNoOperand) {
+    ++nin;
+  }
+  const Ref signature = Ref::steal(PyObject_GetAttrString(ufunc, "signature"));
+  const Ref name = Ref::steal(PyObject_GetAttrString(ufunc, "__name__"));
+  if (signature.get() != Py_None || !name || !PyUnicode_Check(name.get()) || nin == 0 ||
+      !integer_equals(ufunc, "nin", nin) || !integer_equals(ufunc, "nout", 1)) {
+    return false;
+  }
+  Types types{};
+  unsigned out = 0;
+  if (!loop_types(np, ufunc, codes, nin, &types, &out)) {
+    return false;
+  }
+  for (unsigned i = 0; i < nin; ++i) {
+    if (is_array(codes[i]) && types[i] != type_of(codes[i])) {
+      kernel->casts = true;
+    }
+    kernel->casts_number = kernel->casts_number || (!np.weak_scalars && !is_array(codes[i]) &&
+                                                    !can_cast(np, np.descr[type_of(codes[i])], types[i], "same_kind"));
+  }
+  // Once more with the dtypes of the loop itself: the context must not speak of Python numbers.
+  const Ref pair = resolve(ufunc, resolution_key(np, codes, nin, types, false));
+  Types again{};
+  unsigned out_again = 0;
+  if (!pair || !read_types(np, pair.get(), nin, &again, &out_again) || again != types || out_again != out ||
+      !take_loop(ufunc, pair.get(), kernel)) {
+    return false;
+  }
+  const char* text = PyUnicode_AsUTF8(name.get());
+  if (text == nullptr) {
+    return false;
+  }
+  kernel->name = text;
+  kernel->nin = static_cast<std::uint8_t>(nin);
+  std::ranges::copy_n(types.begin(), nin, kernel->in_type.begin());
+  kernel->out_type = static_cast<std::uint8_t>(out);
+  kernel->out_size = np.item_size[out];
+  kernel->out_descr = np.descr[out];
+  kernel->gil_threshold = kGilThreshold;
+  apply_knowledge(np, kernel);
+  kernel->elidable = elidable_operands(np, codes, nin, *kernel);
+  const bool is_quotient = kernel->splittable && (kernel->name == "divide" || kernel->name == "true_divide");
+  if (is_quotient && types[0] == kDouble && out == kDouble && !is_array(codes[1])) {
+    kernel->loop = quotient_loop(kernel->loop);
+  }
+  return true;
+}
+
+struct Key {
+  PyObject* ufunc;
+  std::uint32_t codes;
+  bool operator==(const Key&) const = default;
+};
+struct KeyHash {
+  std::size_t operator()(const Key& key) const {
+    return std::hash<PyObject*>()(key.ufunc) ^ (static_cast<std::size_t>(key.codes) * 0x9E3779B97F4A7C15ULL);
+  }
+};
+
+}  // namespace
+
+const Kernel& kernel_for(const Numpy& np, PyObject* ufunc, OperandCodes codes) {
+  // Never destroyed: the interpreter is gone when static objects are. NumPy's own ufuncs live as long; null stands for
+  // what has no kernel, and is forgotten when there is no more room.
+  static auto& kernels = *new std::unordered_map<Key, std::unique_ptr<Kernel>, KeyHash>;
+  static const Kernel& unusable = *new Kernel;
+  const Key key{ufunc, codes.packed};
+  if (const auto found = kernels.find(key); found != kernels.end()) {
+    return found->second != nullptr ? *found->second : unusable;
+  }
+  if (kernels.size() >= kMaxKernels) {
+    std::erase_if(kernels, [](const auto& entry) { return entry.second == nullptr; });
+  }
+  if (kernels.size() >= kMaxKernels) {
+    return unusable;
+  }
+  auto kernel = std::make_unique<Kernel>();
+  kernel->ufunc = Ref::create(ufunc);
+  const bool is_filled = fill(np, ufunc, codes, kernel.get());
+  PyErr_Clear();
+  kernel->usable = is_filled && !kernel->casts;
+  if (!is_filled) {
+    // Programs make ufuncs of Python functions (np.frompyfunc), and those must be able to die. If another one gets the
+    // same address, it is taken for unusable: a fallback, which is always right.
+    kernel = nullptr;
+  }
+  // Resolving runs Python code of NumPy's, so another thread may have come here first; the first one stays.
+  const auto& known = kernels.try_emplace(key, std::move(kernel)).first->second;
+  return known != nullptr ? *known : unusable;
+}
+
+}  // namespace tagalong::array

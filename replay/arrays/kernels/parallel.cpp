@@ -1,0 +1,127 @@
+#include "replay/arrays/kernels/parallel.h"
+
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_group.h>
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <thread>
+
+namespace tagalong::array {
+
+long worth_part = kWorthPart;
+
+namespace {
+
+constexpr unsigned kMostThreads = 64;
+
+enum class Threads : std::uint8_t { kNone, kStarted, kReady };
+std::atomic<Threads> threads = Threads::kNone;
+
+unsigned option = 0;
+bool is_alone = false;  // the child of a fork: the threads have stayed behind
+
+unsigned processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof(set), &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set))
+                                                      : std::max(1U, std::thread::hardware_concurrency());
+}
+
+template <class Part>
+void share(std::size_t begin, std::size_t end, const Part& part) {
+  namespace tbb = oneapi::tbb;
+  // Those who help round, and flush to zero, as this thread does. While it waits it takes nobody else's work.
+  tbb::task_group_context context(tbb::task_group_context::isolated,
+                                  tbb::task_group_context::default_traits | tbb::task_group_context::fp_settings);
+  tbb::this_task_arena::isolate(
+      [&] { tbb::parallel_for(begin, end, std::size_t{1}, part, tbb::simple_partitioner(), context); });
+}
+
+// Until they are ready takes a millisecond or two, which whoever asks first does not wait for: a thread of its own has
+// them started, by work for all of them.
+void start_threads() {
+  Threads none = Threads::kNone;
+  if (!threads.compare_exchange_strong(none, Threads::kStarted)) {
+    return;
+  }
+  static auto* const starter = new std::thread([] {
+    try {
+      share(0, std::size_t{thread_count()} * 2, [](std::size_t /*number*/) { sched_yield(); });
+      threads.store(Threads::kReady, std::memory_order_release);
+    } catch (const std::exception&) {
+      return;  // then there are none, which is for ever
+    }
+  });
+  // Before oneTBB is unloaded, which was there earlier. The child of a fork does not have this thread.
+  static_cast<void>(std::atexit([] {
+    if (!is_alone) {
+      starter->join();
+    }
+  }));
+}
+
+bool are_threads_ready() { return threads.load(std::memory_order_acquire) == Threads::kReady; }
+
+using Clock = std::chrono::steady_clock;
+
+// Starting them slows down whoever needs new pages meanwhile, by as much as they would save in a millisecond or two. So
+// they are started when so much has been computed without them, or is about to be.
+bool is_worth_starting(Clock::duration taken, std::size_t left) {
+  static std::atomic<Clock::rep> alone = 0;
+  constexpr auto kWorthStarting = std::chrono::duration_cast<Clock::duration>(std::chrono::milliseconds(2)).count();
+  const Clock::rep before = alone.fetch_add(taken.count(), std::memory_order_relaxed);
+  return before + taken.count() * static_cast<Clock::rep>(left + 1) >= kWorthStarting * worth_part / kWorthPart;
+}
+
+}  // namespace
+
+void set_threads(unsigned count) { option = count; }
+unsigned threads_option() { return option; }
+
+unsigned thread_count() {
+  static const unsigned available = [] {
+    const bool is_told =
+        pthread_atfork(nullptr, nullptr, [] { is_alone = is_alone || threads != Threads::kNone; }) == 0;
+    return is_told ? processors() : 1;
+  }();
+  return is_alone ? 1 : std::min(option == 0 ? available : option, kMostThreads);
+}
+
+void prepare_threads() {
+  if (thread_count() == 1) {
+    return;
+  }
+  try {
+    oneapi::tbb::task_arena(1).execute([] { share(0, 2, [](std::size_t /*number*/) {}); });
+  } catch (const std::exception&) {
+    return;  // which is asked again when there is work for them
+  }
+}
+
+bool run_parts(std::size_t count, const std::function<void(std::size_t)>& part) {
+  try {
+    std::size_t next = 0;
+    for (; next < count && !are_threads_ready(); ++next) {
+      const Clock::time_point begin = Clock::now();
+      part(next);
+      if (is_worth_starting(Clock::now() - begin, count - next - 1)) {
+        start_threads();
+      }
+    }
+    if (next < count) {
+      share(next, count, part);
+    }
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+}  // namespace tagalong::array

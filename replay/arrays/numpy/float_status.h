@@ -1,0 +1,72 @@
+// The floating point exception flags of this thread, read and cleared at the price of a few instructions. NumPy clears
+// them before a loop and reads them after it; libm's functions for that cost more than a whole small loop. On x86-64
+// both units have flags (extended precision lives in the old one), in the same bit positions.
+//
+//   forget_float_status(units);
+//   loop(...);
+//   errors |= collect_float_status(units);
+#pragma once
+
+#include <cfenv>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "replay/arrays/numpy/numpy_abi.h"
+
+namespace tagalong::array {
+
+// Whose flags a loop can raise. Extended precision and libm's explicit raising of overflow use the old unit of x86-64;
+// plain arithmetic of float and double never does, and asking one unit less is a good part of a small operation.
+enum class FloatUnits : std::uint8_t { kNone, kVector, kAll };
+
+namespace detail {
+inline constexpr unsigned kReported = 0x1D;  // invalid, divide by zero, overflow, underflow; not denormal, not inexact
+}
+
+[[nodiscard]] inline bool float_status_raised(FloatUnits units) {
+#if defined(__x86_64__)
+  unsigned status = _mm_getcsr();
+  if (units == FloatUnits::kAll) {
+    unsigned short x87 = 0;
+    asm volatile("fnstsw %0" : "=am"(x87));
+    status |= x87;
+  }
+  return (status & detail::kReported) != 0;
+#else
+  static_cast<void>(units);
+  return std::fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW) != 0;
+#endif
+}
+
+inline void clear_float_status() { std::feclearexcept(FE_ALL_EXCEPT); }
+
+// NumPy's bits for what was raised in these units; all are cleared. In the other one something may stand from before.
+[[nodiscard]] inline int take_float_status(FloatUnits units) {
+#if defined(__x86_64__)
+  const int raised = units == FloatUnits::kVector ? static_cast<int>(_mm_getcsr())
+                                                  : std::fetestexcept(FE_ALL_EXCEPT);  // the same bits
+#else
+  static_cast<void>(units);
+  const int raised = std::fetestexcept(FE_ALL_EXCEPT);
+#endif
+  clear_float_status();
+  return ((raised & FE_DIVBYZERO) != 0 ? kDivideByZero : 0) | ((raised & FE_OVERFLOW) != 0 ? kOverflow : 0) |
+         ((raised & FE_UNDERFLOW) != 0 ? kUnderflow : 0) | ((raised & FE_INVALID) != 0 ? kInvalid : 0);
+}
+
+// Before a loop that can raise in these units, and after it: the bits, as above.
+inline void forget_float_status(FloatUnits units) {
+  if (units != FloatUnits::kNone && float_status_raised(units)) {
+    clear_float_status();
+  }
+}
+[[nodiscard]] inline int collect_float_status(FloatUnits units) {
+  if (units != FloatUnits::kNone && float_status_raised(units)) [[unlikely]] {
+    return take_float_status(units);
+  }
+  return 0;
+}
+
+}  // namespace tagalong::array

@@ -1,0 +1,43 @@
+#include "replay/arrays/numpy/fresh_pages.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+
+namespace tagalong::array {
+namespace {
+
+#ifdef MADV_POPULATE_WRITE
+constexpr int kRequest = MADV_POPULATE_WRITE;
+#else
+constexpr int kRequest = 23;
+#endif
+constexpr std::size_t kLeast = 64U << 10U;
+constexpr std::size_t kMost = 4U << 20U;
+
+}  // namespace
+
+int advise_pages(void* memory, std::size_t size, int advice) {
+  static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
+  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + size) / page * page;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): whole pages of it
+  return madvise(reinterpret_cast<void*>(begin), end - begin, advice);
+}
+
+void make_pages(void* memory, std::size_t size) {
+  static std::atomic<bool> is_known = true;  // to the system
+  if (size < kLeast || size >= kMost || !is_known.load(std::memory_order_relaxed)) {
+    return;
+  }
+  const int error = errno;
+  if (advise_pages(memory, size, kRequest) != 0 && errno == EINVAL) {
+    is_known.store(false, std::memory_order_relaxed);
+  }
+  errno = error;
+}
+
+}  // namespace tagalong::array

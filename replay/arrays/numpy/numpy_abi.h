@@ -1,0 +1,210 @@
+// What this library knows of NumPy's memory and of its C tables: the public array fields, the slots we call, the
+// records behind `ufunc._resolve_dtypes_and_context`. All of it was frozen by NumPy long ago and is the same from 1.24
+// to the newest 2.x, so it is mirrored here instead of being compiled against one version's headers: the module builds
+// without NumPy and takes whichever the program imports. `numpy_if_ready` checks every mirrored field against what
+// Python shows of live objects and refuses NumPy altogether (null) when anything differs.
+//
+//   if (const Numpy* np = numpy_if_ready()) { ... np->new_from_descr(...) ... }
+#pragma once
+
+#include <Python.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "rewriter/base/ref.h"
+
+namespace tagalong::array {
+
+using Extent = Py_intptr_t;  // an element count, a stride in bytes
+
+// Type numbers of the dtypes we handle: 0 (bool) to 16 (clongdouble), and 23 (half).
+inline constexpr unsigned kTypeNumbers = 24;
+enum TypeNumber : std::uint8_t {
+  kBool = 0,
+  kInt8 = 1,
+  kUInt8 = 2,
+  kInt16 = 3,
+  kUInt16 = 4,
+  kIntC = 5,
+  kUIntC = 6,
+  kLong = 7,
+  kULong = 8,
+  kLongLong = 9,
+  kULongLong = 10,
+  kFloat = 11,
+  kDouble = 12,
+  kLongDouble = 13,
+  kComplexFloat = 14,
+  kComplexDouble = 15,
+  kComplexLongDouble = 16,
+  kHalf = 23,
+};
+[[nodiscard]] constexpr bool is_handled(unsigned type) { return type <= kComplexLongDouble || type == kHalf; }
+[[nodiscard]] constexpr bool is_integer(unsigned type) { return type >= kInt8 && type <= kULongLong; }
+[[nodiscard]] constexpr bool is_complex(unsigned type) { return type >= kComplexFloat && type <= kComplexLongDouble; }
+[[nodiscard]] constexpr bool is_floating(unsigned type) {
+  return (type >= kFloat && type <= kLongDouble) || type == kHalf;
+}
+
+// PyArrayObject_fields
+struct ArrayFields {
+  PyObject ob_base;
+  char* data;
+  int nd;
+  Extent* dimensions;
+  Extent* strides;
+  PyObject* base;
+  PyObject* descr;
+  int flags;
+  PyObject* weakreflist;
+};
+
+inline constexpr int kCContiguous = 0x0001;
+inline constexpr int kFContiguous = 0x0002;
+inline constexpr int kOwnData = 0x0004;
+inline constexpr int kAligned = 0x0100;
+inline constexpr int kWriteable = 0x0400;
+inline constexpr int kWriteBackIfCopy = 0x2000;
+inline constexpr int kWarnOnWrite = static_cast<int>(1U << 31U);
+
+// The leading fields of a dtype, the same in both series.
+struct DescrFields {
+  PyObject ob_base;
+  PyTypeObject* typeobj;
+  char kind;
+  char type;
+  char byteorder;
+  char former_flags;
+  int type_num;
+};
+
+// What the capsule "numpy_1.24_ufunc_call_info" points to, its public prefix.
+struct MethodContext;
+using StridedLoop = int (*)(MethodContext*, char* const* data, const Extent* dims, const Extent* strides, void* aux);
+struct UfuncCallInfo {
+  StridedLoop strided_loop;
+  MethodContext* context;
+  void* auxdata;
+  unsigned char requires_pyapi;
+  unsigned char no_floatingpoint_errors;
+};
+inline constexpr const char* kCallInfoCapsule = "numpy_1.24_ufunc_call_info";
+
+// NumPy's own bits for floating point errors.
+enum FloatError : std::uint8_t { kDivideByZero = 1, kOverflow = 2, kUnderflow = 4, kInvalid = 8 };
+
+enum class UfuncName : std::uint8_t {
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kTrueDivide,
+  kFloorDivide,
+  kRemainder,
+  kPower,
+  kLeftShift,
+  kRightShift,
+  kBitwiseAnd,
+  kBitwiseOr,
+  kBitwiseXor,
+  kNegative,
+  kPositive,
+  kInvert,
+  kAbsolute,
+  kSquare,
+  kReciprocal,
+  kSqrt,
+  kOnesLike,
+  kLess,
+  kLessEqual,
+  kEqual,
+  kNotEqual,
+  kGreater,
+  kGreaterEqual,
+  kCount,
+};
+
+// The NumPy the program imported. Owns references that are never given back: kernels live as long as the process.
+struct Numpy {
+  int major = 0;
+  int minor = 0;
+  // NEP 50: Python numbers have no dtype of their own. Before 2.0 the dtype depends on the value of a scalar.
+  bool weak_scalars = false;
+  // Large temporaries are computed into (elision.h); also in `scalar op temporary`.
+  bool elides = false;
+  bool elides_after_numpy_scalar = false;
+  PyTypeObject* array_type = nullptr;
+  PyTypeObject* ufunc_type = nullptr;
+  PyObject* umath = nullptr;  // the module that holds NumPy's own ufuncs
+  PyObject* can_cast = nullptr;
+  std::array<PyObject*, kTypeNumbers> descr{};            // the canonical native dtype, or null
+  std::array<PyTypeObject*, kTypeNumbers> scalar_type{};  // numpy.float64, ...
+  std::array<std::uint8_t, kTypeNumbers> item_size{};
+  std::array<PyObject*, 2> truth{};  // numpy.False_ and numpy.True_, the only ones of their type
+  std::array<PyObject*, static_cast<std::size_t>(UfuncName::kCount)> ufuncs{};
+  // Steals a reference to the dtype.
+  PyObject* (*new_from_descr)(PyTypeObject*, PyObject* descr, int nd, const Extent* dims, const Extent* strides,
+                              void* data, int flags, PyObject* base) = nullptr;
+  // Who has memory for new arrays; a context variable. The usual one is borrowed.
+  PyObject* (*get_handler)() = nullptr;
+  PyObject* (*set_handler)(PyObject*) = nullptr;
+  PyObject* default_handler = nullptr;
+  // 2.x reports in one call; 1.x in two.
+  int (*give_float_errors)(const char* name, int errors) = nullptr;
+  int (*get_py_values)(const char* name, int* buffer_size, int* mask, PyObject** error_object) = nullptr;
+  int (*handle_float_errors)(int mask, PyObject* error_object, int errors, int* first) = nullptr;
+
+  [[nodiscard]] PyObject* ufunc(UfuncName name) const { return ufuncs[static_cast<std::size_t>(name)]; }
+};
+
+// Borrowed; null where the program has not imported it. When the interpreter ends there may be no modules any more:
+// null.
+[[nodiscard]] PyObject* imported_module(const char* name);
+
+namespace detail {
+extern const Numpy* ready_numpy;
+[[nodiscard]] const Numpy* find_numpy();
+}  // namespace detail
+
+// Null as long as nobody has asked for NumPy; asks nobody itself.
+[[nodiscard]] inline const Numpy* met_numpy() { return detail::ready_numpy; }
+
+// Null while the program has not imported NumPy (we never do), or where its layout is not the one known here. Clears
+// any exception of its own.
+[[nodiscard]] inline const Numpy* numpy_if_ready() {
+  return detail::ready_numpy != nullptr ? detail::ready_numpy : detail::find_numpy();
+}
+
+[[nodiscard]] inline ArrayFields* as_array(PyObject* object) { return reinterpret_cast<ArrayFields*>(object); }
+[[nodiscard]] inline Extent element_count(const ArrayFields* array) {
+  Extent count = 1;
+  for (int i = 0; i < array->nd; ++i) {
+    count *= array->dimensions[i];
+  }
+  return count;
+}
+// Where a NumPy scalar keeps its value.
+[[nodiscard]] inline const char* scalar_value(PyObject* object) {
+  return reinterpret_cast<const char*>(object) + sizeof(PyObject);
+}
+
+// Makes the frames real before Python code may look at them: a callback of errstate, or what shows a warning. Handed
+// down to the operation that may report; never found by thread, since a callback may switch to another stack.
+struct BeforeReport {
+  bool (*show)(void* context);  // false: an exception is set
+  void* context;
+};
+
+// np.can_cast of a dtype or a scalar; leaves no exception behind.
+[[nodiscard]] bool can_cast(const Numpy& np, PyObject* from, unsigned to, const char* casting);
+
+// 1.x: what the errstate does with each error, three bits each, and whom it calls. False: an exception is set.
+[[nodiscard]] bool float_error_mask(const Numpy& np, const char* ufunc_name, int* mask, Ref* error_object);
+// Elements that NumPy 1.x takes at a time where it copies what it computes with; the default otherwise. Clears its own
+// exceptions.
+[[nodiscard]] Extent buffer_size(const Numpy& np);
+// Reports floating point errors as a ufunc of this name would under the current errstate; false: exception set.
+[[nodiscard]] bool report_float_errors(const Numpy& np, const char* ufunc_name, int errors, const BeforeReport* before);
+
+}  // namespace tagalong::array

@@ -1,0 +1,89 @@
+#include "replay/arrays/numpy/operators.h"
+
+#include <utility>
+
+namespace tagalong::array {
+
+namespace {
+constexpr unsigned kOperators = 13;
+constexpr std::array<OperatorRow, kOperators> kOperatorRows{{
+    {UfuncName::kAdd, Elision::kCommutative, PyNumber_InPlaceAdd},
+    {UfuncName::kBitwiseAnd, Elision::kCommutative, PyNumber_InPlaceAnd},
+    {UfuncName::kFloorDivide, Elision::kLeft, PyNumber_InPlaceFloorDivide},
+    {UfuncName::kLeftShift, Elision::kLeft, PyNumber_InPlaceLshift},
+    {UfuncName::kCount, Elision::kNever, PyNumber_InPlaceMatrixMultiply},  // matmul has no direct path
+    {UfuncName::kMultiply, Elision::kCommutative, PyNumber_InPlaceMultiply},
+    {UfuncName::kRemainder, Elision::kNever, PyNumber_InPlaceRemainder},
+    {UfuncName::kBitwiseOr, Elision::kCommutative, PyNumber_InPlaceOr},
+    {UfuncName::kPower, Elision::kNever, nullptr},
+    {UfuncName::kRightShift, Elision::kLeft, PyNumber_InPlaceRshift},
+    {UfuncName::kSubtract, Elision::kLeft, PyNumber_InPlaceSubtract},
+    {UfuncName::kTrueDivide, Elision::kLeft, PyNumber_InPlaceTrueDivide},
+    {UfuncName::kBitwiseXor, Elision::kCommutative, PyNumber_InPlaceXor},
+}};
+static_assert(static_cast<unsigned>(BinaryOperator::kXor) + 1 == kOperators && kInplaceOffset == kOperators);
+
+constexpr std::array<UfuncName, 6> kComparisons{UfuncName::kLess,     UfuncName::kLessEqual, UfuncName::kEqual,
+                                                UfuncName::kNotEqual, UfuncName::kGreater,   UfuncName::kGreaterEqual};
+constexpr std::array<int, 6> kReflected{Py_GT, Py_GE, Py_EQ, Py_NE, Py_LT, Py_LE};
+static_assert(Py_LT == 0 && Py_LE == 1 && Py_EQ == 2 && Py_NE == 3 && Py_GT == 4 && Py_GE == 5);
+
+constexpr std::array<UfuncName, 4> kUnary{UfuncName::kNegative, UfuncName::kPositive, UfuncName::kInvert,
+                                          UfuncName::kAbsolute};
+
+}  // namespace
+
+const OperatorRow& operator_row(BinaryOperator op) { return kOperatorRows[static_cast<unsigned>(op) % kInplaceOffset]; }
+
+UfuncName comparison(int py_op) { return kComparisons[static_cast<std::size_t>(py_op)]; }
+
+int reflected(int py_op) { return kReflected[static_cast<std::size_t>(py_op)]; }
+
+UfuncName unary_ufunc(UnaryOperator op) { return kUnary[static_cast<std::size_t>(op)]; }
+
+PyObject* inplace_power(PyObject* base, PyObject* exponent) { return PyNumber_InPlacePower(base, exponent, Py_None); }
+
+// fast_scalar_power in NumPy's number.c. Up to 1.26 any scalar is looked at as a
+// double; 2.4 looks at the type first; in between it changed, so there only what both agree on is taken.
+PowerKind power_kind(const Numpy& np, OperandCode base, OperandCode code, PyObject* exponent, UfuncName* fast) {
+  const bool by_value = np.major < 2;
+  const bool by_type = np.major == 2 && np.minor >= 4;
+  if (is_array(code) || !is_array(base)) {
+    return PowerKind::kGeneral;
+  }
+  if (!is_python_number(code) || code == kPyBool || base == kBool) {
+    return by_type && base != kBool ? PowerKind::kGeneral : PowerKind::kUnknown;
+  }
+  if (code == kPyComplex) {
+    return PowerKind::kGeneral;
+  }
+  const bool is_int = code == kPyInt;
+  int overflow = 0;
+  const double value =
+      is_int ? static_cast<double>(PyLong_AsLongAndOverflow(exponent, &overflow)) : PyFloat_AS_DOUBLE(exponent);
+  if (overflow != 0) {
+    return PowerKind::kUnknown;
+  }
+  const bool agreed = (is_int && (value == 2 || value == -1)) || (!is_int && value == 0.5);
+  if (is_integer(base)) {
+    *fast = UfuncName::kSquare;  // the same integers as power gives
+    return is_int && value == 2 ? PowerKind::kFast : (is_int ? PowerKind::kGeneral : PowerKind::kUnknown);
+  }
+  if (!agreed && by_type) {
+    return PowerKind::kGeneral;
+  }
+  constexpr std::array<std::pair<double, UfuncName>, 5> kFastPowers{{{2, UfuncName::kSquare},
+                                                                     {-1, UfuncName::kReciprocal},
+                                                                     {0.5, UfuncName::kSqrt},
+                                                                     {1, UfuncName::kPositive},
+                                                                     {0, UfuncName::kOnesLike}}};
+  for (const auto& [number, ufunc] : kFastPowers) {
+    if (value == number) {
+      *fast = ufunc;
+      return agreed || by_value ? PowerKind::kFast : PowerKind::kUnknown;
+    }
+  }
+  return PowerKind::kGeneral;
+}
+
+}  // namespace tagalong::array

@@ -1,0 +1,58 @@
+// Which ufunc an operator of arrays is, and what eager NumPy may do with its operands. The tables and the rule for
+// powers are shared by those who run one operation (ufunc_site.h) and those who fuse several (region.h).
+#pragma once
+
+#include <Python.h>
+
+#include <array>
+#include <cstdint>
+
+#include "replay/arrays/numpy/elision.h"
+#include "replay/arrays/numpy/numpy_abi.h"
+#include "replay/arrays/numpy/operand.h"
+
+namespace tagalong::array {
+
+// NB_* of CPython's BINARY_OP, argument for argument.
+enum class BinaryOperator : std::uint8_t {
+  kAdd = 0,
+  kAnd = 1,
+  kFloorDivide = 2,
+  kLshift = 3,
+  kMatrixMultiply = 4,
+  kMultiply = 5,
+  kRemainder = 6,
+  kOr = 7,
+  kPower = 8,
+  kRshift = 9,
+  kSubtract = 10,
+  kTrueDivide = 11,
+  kXor = 12,
+  kInplaceAdd = 13,  // and so on, in the same order
+  kInplaceXor = 25,
+};
+inline constexpr unsigned kInplaceOffset = 13;
+
+enum class UnaryOperator : std::uint8_t { kNegative, kPositive, kInvert, kAbsolute };
+
+struct OperatorRow {
+  UfuncName ufunc;  // kCount: no direct path
+  Elision elision;
+  InplaceFunction inplace;
+};
+// `op` may be an in-place operator, too.
+[[nodiscard]] const OperatorRow& operator_row(BinaryOperator op);
+[[nodiscard]] constexpr bool is_inplace(BinaryOperator op) { return static_cast<unsigned>(op) >= kInplaceOffset; }
+
+[[nodiscard]] UfuncName comparison(int py_op);
+// The comparison with its operands the other way round.
+[[nodiscard]] int reflected(int py_op);
+[[nodiscard]] UfuncName unary_ufunc(UnaryOperator op);
+PyObject* inplace_power(PyObject* base, PyObject* exponent);
+
+enum class PowerKind : std::uint8_t { kGeneral, kFast, kUnknown };
+// What `array ** exponent` is: np.power, the ufunc of one operand in `fast`, or something that is left to NumPy.
+[[nodiscard]] PowerKind power_kind(const Numpy& np, OperandCode base, OperandCode code, PyObject* exponent,
+                                   UfuncName* fast);
+
+}  // namespace tagalong::array

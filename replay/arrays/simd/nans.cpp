@@ -1,0 +1,105 @@
+#include "replay/arrays/simd/nans.h"
+
+#include <cstdint>
+#include <cstring>
+
+#include "replay/arrays/simd/lanes.h"
+
+namespace tagalong::array {
+
+namespace {
+
+constexpr int kUsualBytes = 16;  // of a vector
+constexpr std::uint32_t kFloatInfinity = 0x7F800000U;
+constexpr std::uint64_t kDoubleInfinity = 0x7FF0000000000000U;
+
+template <class Bits, int vector_bytes>
+[[gnu::always_inline]] inline bool find(const char* data, Extent stride, Extent count, Bits infinity) {
+  constexpr auto kSign = static_cast<Bits>(Bits{1} << (sizeof(Bits) * 8 - 1));
+  const auto load = [&](Extent i) {
+    Bits bits;
+    std::memcpy(&bits, data + i, sizeof(bits));
+    return bits;
+  };
+  // First whether anything is not finite, without a comparison, in rows of vectors: an exponent of ones and one more of
+  // its last bit is the sign's. (A floating point comparison would raise a flag.)
+  using Vector [[gnu::vector_size(vector_bytes)]] = Bits;
+  constexpr auto kItem = static_cast<Extent>(sizeof(Bits));
+  constexpr auto kItems = static_cast<Extent>(sizeof(Vector)) / kItem;
+  const auto last_bit = static_cast<Bits>(infinity & (~infinity + 1));
+  Vector even{};
+  Vector odd{};
+  Extent done = 0;
+  for (; stride == kItem && done + 2 * kItems <= count; done += 2 * kItems) {
+    Vector one;
+    Vector two;
+    std::memcpy(&one, data + done * kItem, sizeof(one));
+    std::memcpy(&two, data + (done + kItems) * kItem, sizeof(two));
+    even |= (one & infinity) + last_bit;
+    odd |= (two & infinity) + last_bit;
+  }
+  even |= odd;
+  Bits carry = 0;
+  for (Extent lane = 0; lane < kItems; ++lane) {
+    carry |= even[lane];
+  }
+  for (; done < count; ++done) {
+    carry |= static_cast<Bits>((load(done * stride) & infinity) + last_bit);
+  }
+  if ((carry & kSign) == 0) [[likely]] {
+    return false;
+  }
+  bool found = false;
+  for (Extent i = 0; i < count; ++i) {
+    found = found || static_cast<Bits>(load(i * stride) & static_cast<Bits>(~kSign)) > infinity;
+  }
+  return found;
+}
+
+#if defined(__x86_64__)
+
+TAGALONG_AVX2 bool find_in_fours(const char* data, Extent stride, Extent count) {
+  constexpr int kBytes = 32;
+  return find<std::uint64_t, kBytes>(data, stride, count, kDoubleInfinity);
+}
+
+// A test of classes is no comparison.
+TAGALONG_AVX512 bool find_in_lanes(const char* data, Extent count) {
+  constexpr int kNans = 0x81;  // quiet and signalling ones
+  const auto* values = reinterpret_cast<const double*>(data);
+  unsigned found = 0;
+  Extent done = 0;
+  for (; done + 2 * kLanes <= count; done += 2 * kLanes) {
+    found |= _mm512_fpclass_pd_mask(_mm512_loadu_pd(values + done), kNans);
+    found |= _mm512_fpclass_pd_mask(_mm512_loadu_pd(values + done + kLanes), kNans);
+  }
+  for (; done < count; done += kLanes) {
+    const __mmask8 mask = mask_of(count - done);
+    found |= _mm512_fpclass_pd_mask(_mm512_maskz_loadu_pd(mask, values + done), kNans);
+  }
+  return found != 0;
+}
+
+#endif
+
+}  // namespace
+
+bool has_nan(unsigned type, const char* data, Extent stride, Extent count) {
+  if (type == kFloat) {
+    return find<std::uint32_t, kUsualBytes>(data, stride, count, kFloatInfinity);
+  }
+  if (type != kDouble) {
+    return false;
+  }
+#if defined(__x86_64__)
+  if (stride == static_cast<Extent>(sizeof(double)) && has_avx512()) {
+    return find_in_lanes(data, count);
+  }
+  if (has_avx2()) {
+    return find_in_fours(data, stride, count);
+  }
+#endif
+  return find<std::uint64_t, kUsualBytes>(data, stride, count, kDoubleInfinity);
+}
+
+}  // namespace tagalong::array

@@ -1,0 +1,331 @@
+#include "replay/arrays/simd/reduction.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "replay/arrays/simd/pairwise.h"
+#include "replay/arrays/simd/places.h"
+#include "replay/arrays/simd/reduction_loops.h"
+#include "replay/arrays/simd/row_reductions.h"
+#include "rewriter/base/ref.h"
+
+namespace tagalong::array {
+
+namespace {
+
+template <class T>
+T load(const Accumulator& accumulator) {
+  T value;
+  std::memcpy(&value, accumulator.bytes, sizeof(value));
+  return value;
+}
+template <class T>
+void store(T value, Accumulator* accumulator) {
+  std::memcpy(accumulator->bytes, &value, sizeof(value));
+}
+
+const char* ufunc_name(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::kProd:
+      return "multiply";
+    case Reduction::kMax:
+      return "maximum";
+    case Reduction::kMin:
+      return "minimum";
+    case Reduction::kAny:
+      return "logical_or";
+    case Reduction::kAll:
+      return "logical_and";
+    default:
+      return "add";
+  }
+}
+
+// In which type NumPy reduces; kTypeNumbers: not for regions.
+unsigned loop_type(Reduction reduction, unsigned type) {
+  const bool is_float = type == kFloat || type == kDouble;
+  if (type != kBool && !is_integer(type) && !is_float) {
+    return kTypeNumbers;
+  }
+  switch (reduction) {
+    case Reduction::kSum:
+    case Reduction::kProd:
+      if (type == kBool || type == kInt8 || type == kInt16 || type == kIntC) {
+        return kLong;
+      }
+      return type == kUInt8 || type == kUInt16 || type == kUIntC ? unsigned{kULong} : type;
+    case Reduction::kMean:
+      return type == kBool ? unsigned{kDouble} : (is_float ? type : kTypeNumbers);  // counts are exact in any order
+    case Reduction::kAny:
+    case Reduction::kAll:
+      return type == kBool ? type : kTypeNumbers;
+    case Reduction::kArgMax:
+    case Reduction::kArgMin:
+      return type == kBool ? kTypeNumbers : type;
+    default:
+      return type;
+  }
+}
+
+// Kept for the process, as those of ufuncs are.
+bool take_loop(const Numpy& np, Reduction reduction, ReductionKernel* kernel) {
+  const Ref ufunc = Ref::steal(PyObject_GetAttrString(np.umath, ufunc_name(reduction)));
+  const Ref method = ufunc ? Ref::steal(PyObject_GetAttrString(ufunc.get(), "_resolve_dtypes_and_context")) : Ref();
+  PyObject* descr = np.descr[kernel->type];
+  const Ref arguments = Ref::steal(Py_BuildValue("((OOO))", Py_None, descr, Py_None));
+  const Ref keywords = Ref::steal(Py_BuildValue("{sO}", "reduction", Py_True));
+  if (!method || !arguments || !keywords) {
+    return false;
+  }
+  const Ref pair = Ref::steal(PyObject_Call(method.get(), arguments.get(), keywords.get()));
+  if (!pair || !PyTuple_Check(pair.get()) || PyTuple_GET_SIZE(pair.get()) != 2) {
+    return false;
+  }
+  PyObject* dtypes = PyTuple_GET_ITEM(pair.get(), 0);
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(dtypes); ++i) {
+    if (PyTuple_GET_ITEM(dtypes, i) != descr) {
+      return false;
+    }
+  }
+  Ref capsule = Ref::create(PyTuple_GET_ITEM(pair.get(), 1));
+  const Ref filled = Ref::steal(PyObject_CallMethod(ufunc.get(), "_get_strided_loop", "(O)", capsule.get()));
+  if (!filled || PyCapsule_IsValid(capsule.get(), kCallInfoCapsule) == 0) {
+    return false;
+  }
+  const auto* info = static_cast<const UfuncCallInfo*>(PyCapsule_GetPointer(capsule.get(), kCallInfoCapsule));
+  if (info->requires_pyapi != 0) {
+    return false;
+  }
+  kernel->context = info->context;
+  kernel->auxdata = info->auxdata;
+  kernel->float_units = info->no_floatingpoint_errors == 0 ? FloatUnits::kAll : FloatUnits::kNone;
+  kernel->loop = info->strided_loop;
+  static_cast<void>(capsule.release());
+  return kernel->loop != nullptr;
+}
+
+template <class T>
+T sum_of_block(const ReductionKernel& kernel, const T* values, Extent count) {
+  Accumulator accumulator;
+  begin_leaf(kernel, &accumulator);
+  auto* data = const_cast<char*>(reinterpret_cast<const char*>(values));  // NumPy's signature has no const
+  const std::array<char*, 3> places{accumulator.bytes, data, accumulator.bytes};
+  const std::array<Extent, 3> strides{0, sizeof(T), 0};
+  static_cast<void>(kernel.loop(kernel.context, places.data(), &count, strides.data(), kernel.auxdata));
+  return load<T>(accumulator);
+}
+
+// Of very different size, so that no other order gives their sum.
+template <class T>
+std::vector<T> unequal_values(Extent count) {
+  constexpr std::uint64_t kFactor = 6364136223846793005;
+  constexpr unsigned kTop = 40;
+  constexpr std::array<T, 2> kScales{T{-1} / 7, T{1} / 3};
+  std::vector<T> values(static_cast<std::size_t>(count));
+  std::uint64_t state = 1;
+  for (T& value : values) {
+    state = state * kFactor + 1;
+    const auto number = static_cast<T>(state >> kTop);
+    const std::size_t is_small = state >> 20U & 1U;
+    value = number * kScales[is_small] * std::array{number, T{1}}[is_small];
+  }
+  return values;
+}
+
+template <class T>
+T sum_by_pieces(const ReductionKernel& kernel, const T* values, Extent count, Extent piece) {
+  constexpr Extent kBlock = 1024;
+  T sum = 0;
+  for (Extent begin = 0; begin < count; begin += piece) {
+    sum += pairwise_sum(begin, std::min(piece, count - begin), kBlock,
+                        [&](Extent first, Extent elements) { return sum_of_block(kernel, values + first, elements); });
+  }
+  return sum;
+}
+
+// How NumPy sums: false if in neither of the two ways.
+template <class T>
+bool learn_pieces(const Numpy& np, ReductionKernel* kernel) {
+  const Extent buffer = buffer_size(np);
+  const std::array<Extent, 4> counts{1000, buffer - 1, buffer + kLeaf, 2 * buffer + 619};
+  static StridedLoop known = nullptr;  // the same loop serves sums and means
+  static bool is_known_cut = false;
+  if (known == kernel->loop) {
+    kernel->is_cut_by_buffers = is_known_cut;
+    return true;
+  }
+  constexpr Extent kMostTried = 1L << 16;
+  if (buffer > kMostTried) {
+    return false;  // who has so large ones is left to NumPy
+  }
+  bool is_whole = true;
+  bool is_cut = true;
+  std::vector<T> values = unequal_values<T>(std::ranges::max(counts));
+  const Ref ufunc = Ref::steal(PyObject_GetAttrString(np.umath, "add"));
+  for (Extent count : counts) {
+    PyObject* descr = np.descr[kernel->type];
+    Py_INCREF(descr);
+    const Ref array =
+        Ref::steal(np.new_from_descr(np.array_type, descr, 1, &count, nullptr, values.data(), 0, nullptr));
+    if (!array || !ufunc) {
+      return false;
+    }
+    const Ref sum = Ref::steal(PyObject_CallMethod(ufunc.get(), "reduce", "(O)", array.get()));
+    if (!sum || Py_TYPE(sum.get()) != np.scalar_type[kernel->type]) {
+      return false;
+    }
+    Accumulator theirs;
+    std::memcpy(theirs.bytes, scalar_value(sum.get()), sizeof(T));
+    is_whole = is_whole && load<T>(theirs) == sum_by_pieces(*kernel, values.data(), count, count);
+    is_cut = is_cut && load<T>(theirs) == sum_by_pieces(*kernel, values.data(), count, buffer);
+  }
+  if (!is_whole && !is_cut) {
+    return false;
+  }
+  known = kernel->loop;
+  is_known_cut = kernel->is_cut_by_buffers = !is_whole;
+  return true;
+}
+
+template <class T>
+bool is_order_free(T value) {
+  return value != 0 && !std::isnan(value);
+}
+
+}  // namespace
+
+const ReductionKernel& reduction_kernel(const Numpy& np, Reduction reduction, unsigned type) {
+  static std::map<std::pair<Reduction, unsigned>, ReductionKernel> kernels;  // one a kind and type, for the process
+  const auto [place, is_new] = kernels.try_emplace({reduction, type});
+  ReductionKernel& kernel = place->second;
+  if (!is_new) {
+    return kernel;
+  }
+  const unsigned loop = loop_type(reduction, type);
+  if (loop == kTypeNumbers) {
+    return kernel;
+  }
+  ReductionKernel made;
+  if (reduction == Reduction::kArgMax || reduction == Reduction::kArgMin) {
+    made.loop = place_loop(loop, reduction == Reduction::kArgMax);
+    made.rows = row_places(loop, reduction == Reduction::kArgMax);
+    made.type = kLong;
+    made.from = static_cast<std::uint8_t>(loop);
+    made.item_size = np.item_size[kLong];
+    made.takes_rows = true;
+    kernel = made;
+    return kernel;
+  }
+  made.type = made.from = static_cast<std::uint8_t>(loop);
+  made.item_size = np.item_size[loop];
+  const bool is_sum = reduction == Reduction::kSum || reduction == Reduction::kMean;
+  made.is_pairwise = is_sum && (loop == kFloat || loop == kDouble);
+  bool is_usable = take_loop(np, reduction, &made);
+  if (is_usable && made.is_pairwise) {
+    is_usable = loop == kFloat ? learn_pieces<float>(np, &made) : learn_pieces<double>(np, &made);
+  }
+  PyErr_Clear();
+  if (is_usable) {
+    kernel = made;
+    kernel.whole = made.loop;
+    if (loop == kDouble && is_sum) {
+      kernel.whole = kernel.loop = sum_loop(made.loop, made.context, made.auxdata);
+      kernel.has_known_order = kernel.loop != made.loop;
+    } else if (loop == kDouble && begins_with_element(reduction)) {
+      kernel.whole = extreme_loop(made.loop, reduction == Reduction::kMax);
+    }
+    kernel.rows_together = rows_together(kernel, reduction);
+  }
+  return kernel;
+}
+
+bool begins_with_element(Reduction reduction) { return reduction == Reduction::kMax || reduction == Reduction::kMin; }
+
+void begin(const ReductionKernel& kernel, Reduction reduction, Accumulator* accumulator) {
+  std::memset(accumulator->bytes, 0, sizeof(accumulator->bytes));
+  if (reduction == Reduction::kAll) {
+    store<unsigned char>(1, accumulator);
+  } else if (reduction == Reduction::kProd) {
+    switch (kernel.type) {
+      case kFloat:
+        store(1.0F, accumulator);
+        break;
+      case kDouble:
+        store(1.0, accumulator);
+        break;
+      default:
+        store(1LL, accumulator);  // sums and products are of 64 bits
+        break;
+    }
+  }
+}
+
+void begin_leaf(const ReductionKernel& kernel, Accumulator* accumulator) {
+  if (kernel.type == kFloat) {
+    store(-0.0F, accumulator);
+  } else {
+    store(-0.0, accumulator);
+  }
+}
+
+void add_leaves(const ReductionKernel& kernel, const Accumulator& right, Accumulator* left) {
+  if (kernel.type == kFloat) {
+    store(load<float>(*left) + load<float>(right), left);
+  } else {
+    store(load<double>(*left) + load<double>(right), left);
+  }
+}
+
+bool finish(const ReductionKernel& kernel, Reduction reduction, Extent count, Accumulator* accumulator) {
+  const bool may_be_zero = !begins_with_element(reduction);
+  if (kernel.type == kFloat) {
+    auto value = load<float>(*accumulator);
+    value = kernel.is_pairwise ? 0.0F + value : value;
+    value = reduction == Reduction::kMean ? value / static_cast<float>(count) : value;
+    store(value, accumulator);
+    return is_order_free(value) || (may_be_zero && value == 0);
+  }
+  if (kernel.type == kDouble) {
+    auto value = load<double>(*accumulator);
+    value = kernel.is_pairwise ? 0.0 + value : value;
+    value = reduction == Reduction::kMean ? value / static_cast<double>(count) : value;
+    store(value, accumulator);
+    return is_order_free(value) || (may_be_zero && value == 0);
+  }
+  return true;
+}
+
+bool reduce_row(const ReductionKernel& kernel, Reduction reduction, const char* data, Extent stride, Extent row,
+                char* result) {
+  Extent left = row;
+  if (begins_with_element(reduction)) {
+    std::memcpy(result, data, kernel.item_size);
+    --left;
+  } else {
+    Accumulator first;
+    begin(kernel, reduction, &first);
+    std::memcpy(result, first.bytes, kernel.item_size);
+  }
+  const std::array<char*, 3> places{result, const_cast<char*>(data) + (row - left) * stride, result};
+  const std::array<Extent, 3> strides{0, stride, 0};
+  return left == 0 || kernel.loop(kernel.context, places.data(), &left, strides.data(), kernel.auxdata) == 0;
+}
+
+PyObject* make_scalar(const Numpy& np, unsigned type, const Accumulator& accumulator) {
+  PyTypeObject* scalar = np.scalar_type[type];
+  if (type == kBool) {  // there are two of them
+    return PyObject_CallOneArg(reinterpret_cast<PyObject*>(scalar), accumulator.bytes[0] != 0 ? Py_True : Py_False);
+  }
+  PyObject* object = scalar->tp_alloc(scalar, 0);
+  if (object != nullptr) {
+    std::memcpy(const_cast<char*>(scalar_value(object)), accumulator.bytes, np.item_size[type]);
+  }
+  return object;
+}
+
+}  // namespace tagalong::array

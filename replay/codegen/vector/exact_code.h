@@ -1,0 +1,207 @@
+// Exactly rounded operations of doubles, and what goes with them, as machine code: one loop for several operations,
+// whose results stay in registers where nobody else needs them. The bits are those of NumPy's own loops, which do the
+// same instructions, except for what these leave open: which of two NaNs a result is, which of two zeros a maximum.
+// Where that could matter the code says so, and the block is computed by NumPy's loops instead.
+//
+//   auto code = ExactCode::make(operations, arrays, stored);  // null: not for this machine, or too many values
+//   const bool is_exact = code->run(data, count);             // pointers by slot; arrays are rows
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "replay/arrays/numpy/numpy_abi.h"
+#include "replay/arrays/numpy/operand.h"
+#include "replay/arrays/simd/tally.h"
+
+namespace tagalong::array {
+
+enum class Exact : std::uint8_t {
+  kNone,
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kSqrt,
+  kSquare,
+  kReciprocal,
+  kNegative,
+  kAbsolute,
+  kSign,
+  kMaximum,
+  kMinimum,
+  kLess,
+  kLessEqual,
+  kEqual,
+  kNotEqual,
+  kGreater,
+  kGreaterEqual,
+  kAnd,  // of bools
+  kOr,
+  kNot,
+  kSelect,
+  kCopy,
+  kExp,  // where NumPy's loop does the same (vector_functions.h), by vectors of eight
+  kLog,
+  kNearExp,  // where NumPy's loop is libm's function (near_functions.h), by vectors of four
+  kNearLog
+};
+
+// Whose results are bools.
+constexpr bool is_bool(Exact what) { return what >= Exact::kLess && what <= Exact::kNot; }
+constexpr bool is_near(Exact what) { return what == Exact::kNearExp || what == Exact::kNearLog; }
+constexpr bool is_function(Exact what) { return what == Exact::kExp || what == Exact::kLog || is_near(what); }
+
+struct ExactOperation {
+  Exact what = Exact::kNone;
+  std::uint8_t nin = 0;
+  std::array<std::uint8_t, kMaxInputs> in{};  // slots
+  std::uint8_t out = 0;
+
+  bool operator==(const ExactOperation&) const = default;
+};
+
+enum class ExactPlace : std::uint8_t { kScalar, kDoubles, kBools, kItems };  // what is read from memory
+struct ExactInput {
+  std::uint8_t slot;
+  ExactPlace place;
+
+  bool operator==(const ExactInput&) const = default;
+};
+
+using SlotPair = std::pair<std::uint8_t, std::uint8_t>;
+
+// Pairwise sums of one of the results, leaf by leaf as NumPy cuts them: eight partial sums of each. One of `slots`
+// points to these, one for each leaf and one for the elements after the last whole vector.
+struct ExactLeaf {
+  std::array<double, 8> sums;  // or the elements
+  Extent end;                  // a multiple of eight; 0: there are no more
+  Extent halves;               // that end with it: so many sums are added to the one before them
+  std::array<Extent, 6> unused;
+};
+struct ExactSum {
+  int result = -1;  // slots; none
+  int leaves = -1;
+
+  bool operator==(const ExactSum&) const = default;
+};
+
+// Where in each of many short rows the first smallest or largest element of one of the results is. Eight rows at a
+// time: their doubles are one for each row, their items (kItems) one for each place in a row, and the place is what is
+// stored, as int64. Whoever runs this counts rows, at least eight.
+struct ExactFinding {
+  int result = -1;  // slots; none
+  int places = -1;
+  Extent row = 0;
+  bool of_largest = false;
+
+  bool operator==(const ExactFinding&) const = default;
+};
+
+// For tests: at most so many doubles at once; 8, 4, or 0 for no machine code.
+extern int most_lanes;
+// As many as there are on this machine.
+[[nodiscard]] int exact_lanes();
+
+// 0: all square roots by vsqrtpd; 1: those where that is fast enough; 2: none, for tests.
+extern int quick_roots;
+extern Tally rooted_blocks;  // with these
+
+extern Tally libms_vectors;  // four elements of exp or log that were left to libm's function
+
+extern LoopTally code_tally;  // pieces of code that have been made, or were there already
+
+class ExactCode {
+ public:
+  // The same again and again, whoever asks: what has been made last is kept (kMostKept). Needs the GIL.
+  static std::shared_ptr<const ExactCode> make(std::span<const ExactOperation> operations,
+                                               std::span<const ExactInput> inputs, std::span<const std::uint8_t> stored,
+                                               ExactSum sum = {}, std::span<const std::uint8_t> streamed = {},
+                                               const ExactFinding& finding = {}, bool asks_ahead = false);
+  // The same with these of the stored doubles written past the caches, and asking for memory before it is read: on
+  // Zen 3, a tenth of the time. They have to lie at multiples of kStreamedBytes, and what has been written is there for
+  // other threads after a fence.
+  [[nodiscard]] std::shared_ptr<const ExactCode> streaming(std::span<const std::uint8_t> streamed) const {
+    return make(made_.operations, made_.inputs, made_.stored, made_.sum, streamed, {}, true);
+  }
+  // The same, asking for memory before it is read.
+  [[nodiscard]] std::shared_ptr<const ExactCode> asking_ahead() const {
+    return make(made_.operations, made_.inputs, made_.stored, made_.sum, {}, {}, true);
+  }
+  static constexpr std::size_t kStreamedBytes = 16;
+  static constexpr std::size_t kMostKept = 64;
+  // The same with nothing stored but places; `items` are the slots that are the same in all rows. Null: that would be
+  // too much code, or too many values at once.
+  [[nodiscard]] std::shared_ptr<const ExactCode> finding(std::span<const std::uint8_t> items,
+                                                         const ExactFinding& finding) const;
+  // The same for a row and the next one at once. `shared`: what the next one reads in the first slot is what this one
+  // reads in the second. `own`: what else it reads and writes, and the slots for that. Null: there are too many slots,
+  // or values at once, or it does not pay.
+  [[nodiscard]] std::shared_ptr<const ExactCode> paired(std::span<const SlotPair> shared,
+                                                        std::vector<SlotPair>* own) const;
+  ExactCode(const ExactCode&) = delete;
+  ExactCode& operator=(const ExactCode&) = delete;
+  ~ExactCode();
+  // False: something is left open; what has been stored means nothing.
+  bool run(char* const* data, Extent count) const {
+    return divisors_.empty() ? usual(count).run(data, count, 1, nullptr) == 0 : run_with_quotients(data, count);
+  }
+  // Rows of `count` elements, from each of which it is so many bytes to the next one, by slots. Not where there is a
+  // sum or where places are found. Pointers may be changed. Long rows that are divided by numbers are better run alone.
+  bool run_rows(char** data, Extent count, Extent rows, const Extent* steps) const {
+    return usual(count).run(data, count, rows, steps) == 0;
+  }
+  // Whether what is left open is tried otherwise: the operands are read again.
+  [[nodiscard]] bool has_second_way() const { return !divisors_.empty(); }
+  // Elements: for less the reciprocals and two looks at the flags take as long as is saved in half a block.
+  static constexpr Extent kLeastQuotients = 768;
+  // For less vsqrtpd is as fast: the steps of a root wait for each other.
+  static constexpr Extent kLeastRoots = 32;
+
+ private:
+  struct Made;
+  static std::shared_ptr<const ExactCode> make_anew(const Made& made);
+  struct Code {
+    void* memory = nullptr;
+    std::size_t size = 0;
+    int (*run)(char* const* data, Extent count, Extent rows, const Extent* steps) = nullptr;
+  };
+  explicit ExactCode(const Made& made);
+  bool run_with_quotients(char* const* data, Extent count) const;
+  static Code place(const Made& made, std::span<const std::uint8_t> divisors, bool has_quick_roots);
+  static void remove(const Code& code);
+  // exact_roots.cpp
+  static bool are_roots_exact();
+  static bool wants_quick_roots(std::span<const ExactOperation> operations, bool is_streamed);
+  static bool roots_pay(const Made& made, const Code& plain, const Code& rooting);
+  [[nodiscard]] const Code& with_roots(Extent count) const;
+  // Of so many elements, dividing. Asked for each block, so that there are no roots is known here.
+  [[nodiscard]] const Code& usual(Extent count) const {
+    return rooting_.memory == nullptr ? plain_ : with_roots(count);
+  }
+  struct Made {  // of this
+    int lanes = 0;
+    std::vector<ExactOperation> operations;
+    std::vector<ExactInput> inputs;
+    std::vector<std::uint8_t> stored;
+    ExactSum sum;
+    std::vector<std::uint8_t> streamed;
+    ExactFinding finding;
+    bool has_quick_roots = false;
+    bool asks_ahead = false;
+
+    bool operator==(const Made&) const = default;
+  };
+  Code plain_;
+  Code rooting_;                        // square roots without vsqrtpd; none where that is fast, or there are no roots
+  Code multiplying_;                    // instead of dividing by these
+  std::vector<std::uint8_t> divisors_;  // slots of numbers
+  Made made_;
+};
+
+}  // namespace tagalong::array

@@ -1,0 +1,324 @@
+#include "replay/codegen/vector/exact_wide.h"
+
+#ifdef __x86_64__
+
+#include <algorithm>
+
+namespace tagalong::array {
+namespace {
+
+using Xbyak::Label;
+using Xbyak::Xmm;
+using Xbyak::Zmm;
+
+constexpr int kVectorBytes = 64;
+constexpr int kAllLanes = 0xFF;
+constexpr int kSelectBits = 0xCA;  // vpternlog: a ? b : c, bit by bit
+constexpr int kSelectLast = 0xD8;  // c ? b : a
+
+constexpr std::size_t kOfFinding = 3;  // registers
+
+}  // namespace
+
+std::size_t WideEmitter::fixed_registers() const {
+  return (sum_.result >= 0 ? 1 : 0) + 2 * divisors_.size() + (divisors_.empty() ? 0 : 1) +
+         (finding_.result >= 0 ? kOfFinding : 0);
+}
+
+std::size_t WideEmitter::registers_of(Exact what) const {
+  constexpr std::size_t kOfExp = 5;
+  constexpr std::size_t kOfLog = 7;
+  constexpr std::size_t kOfRoot = 2;
+  switch (what) {
+    case Exact::kExp:
+      return kOfExp;
+    case Exact::kLog:
+      return kOfLog;
+    case Exact::kSqrt:
+      return has_quick_roots_ ? kOfRoot : 0;
+    default:
+      return 0;
+  }
+}
+
+void WideEmitter::begin_code() {
+  prepare_divisors();
+  kxnorw(k2, k2, k2);
+}
+
+void WideEmitter::end_code() {
+  kmovb(eax, k2);
+  xor_(eax, kAllLanes);
+}
+
+// Under a mask.
+void WideEmitter::rest(const Label& end) {
+  Label remaining;
+  L(remaining);
+  mov(rcx, rsi);
+  sub(rcx, rax);
+  jle(end);
+  mov(edx, machine_.lanes);
+  cmp(rcx, rdx);
+  cmovg(rcx, rdx);
+  mov(edx, 1);
+  shl(edx, cl);
+  dec(edx);
+  kmovw(k1, edx);
+  is_rest_ = true;
+  body(1);
+  if (vectors_ > 1 && sum_.result < 0) {
+    add(rax, machine_.lanes);
+    jmp(remaining);
+  }
+}
+
+void WideEmitter::broadcast(int place, const Xbyak::Address& from) { vbroadcastsd(Zmm(place), from); }
+
+void WideEmitter::load_vector(int place, const Xbyak::Address& from) { vmovupd(Zmm(place), from); }
+
+void WideEmitter::load_doubles(int place, const Xbyak::RegExp& from) { vmovupd(masked(place), ptr[from]); }
+
+void WideEmitter::load_bools(int place, const Xbyak::RegExp& from) {
+  vpmovzxbq(masked(place), ptr[from]);
+  vptestmq(k3, Zmm(place), Zmm(place));
+  vpmovm2q(Zmm(place), k3);
+}
+
+void WideEmitter::store_doubles(int place, const Xbyak::RegExp& to) {
+  if (is_rest_) {
+    vmovupd(ptr[to] | k1, Zmm(place));
+  } else {
+    vmovupd(ptr[to], Zmm(place));
+  }
+}
+
+void WideEmitter::store_bools(int place, const Value& value) {
+  const int scratch = take();
+  vpsrlq(Zmm(scratch), Zmm(place), kItemBytes * kItemBytes - 1);
+  if (is_rest_) {
+    vpmovqb(ptr[address(value)] | k1, Zmm(scratch));
+  } else {
+    vpmovqb(ptr[address(value)], Zmm(scratch));
+  }
+  release(scratch);
+}
+
+void WideEmitter::stream(int place, const Xbyak::RegExp& to) {
+  constexpr int kQuarter = static_cast<int>(ExactCode::kStreamedBytes);
+  const int scratch = take();
+  vmovntpd(ptr[to], Xmm(place));
+  for (int quarter = 1; quarter < kVectorBytes / kQuarter; ++quarter) {
+    vextractf64x2(Xmm(scratch), Zmm(place), quarter);
+    vmovntpd(ptr[to + quarter * kQuarter], Xmm(scratch));
+  }
+  release(scratch);
+}
+
+void WideEmitter::note_nans(int one, const Xbyak::Operand& two) {
+  if (is_rest_) {
+    vcmppd(compared(), Zmm(one), two, kCompareUnordered);
+    kandnw(k2, k3, k2);
+  } else {
+    vcmppd(k2 | k2, Zmm(one), two, kCompareOrdered);
+  }
+}
+
+void WideEmitter::compute_together(Exact what, const Places& out, const Places& in) {
+  if (what == Exact::kExp) {
+    exponential(out, in);
+  } else if (what == Exact::kLog) {
+    logarithm(out, in);
+  } else {
+    quick_roots(out, in);
+  }
+}
+
+void WideEmitter::begin_sums() {
+  sum_place_ = take();
+  load(sum_place_, Constant::kSignBit);  // -0.0, to which all add as they are
+}
+
+void WideEmitter::add_to_sums(int place) {
+  if (is_rest_) {
+    mov(rdx, ptr[rsp]);
+    vmovupd(ptr[rdx], Zmm(place));
+  } else {
+    vaddpd(Zmm(sum_place_), Zmm(sum_place_), Zmm(place));
+  }
+}
+
+void WideEmitter::store_sums(const Xbyak::Reg64& leaf) { vmovupd(ptr[leaf], Zmm(sum_place_)); }
+
+void WideEmitter::eights() {
+  Label loop;
+  Label one;
+  Label end;
+  if (vectors_ > 1) {
+    const auto others = static_cast<std::uint32_t>(vectors_ - 1) * static_cast<std::uint32_t>(machine_.lanes);
+    sub(rsi, others);
+    cmp(rax, rsi);
+    jg(one);
+    L(loop);
+    body(vectors_);
+    add(rax, others + static_cast<std::uint32_t>(machine_.lanes));
+    cmp(rax, rsi);
+    jle(loop);
+    L(one);
+    add(rsi, others);
+    cmp(rax, rsi);
+    jg(end);
+  }
+  Label last;
+  L(last);
+  body(1);
+  add(rax, machine_.lanes);
+  cmp(rax, rsi);
+  jle(last);
+  L(end);
+}
+
+void WideEmitter::begin_row() { vpxorq(Zmm(found_.place), Zmm(found_.place), Zmm(found_.place)); }
+
+void WideEmitter::copy(int to, int from) { vmovapd(Zmm(to), Zmm(from)); }
+
+void WideEmitter::take_better(int place) {
+  const Zmm value(place);
+  vcmppd(k3, value, Zmm(found_.value), finding_.of_largest ? kCompareGreater : kCompareLess);
+  vmovapd(Zmm(found_.value) | k3, value);
+  vpbroadcastq(Zmm(found_.place) | k3, ptr[rip + numbers_ + static_cast<int>(item_) * kItemBytes]);
+}
+
+void WideEmitter::prepare_divisors() {
+  for (const std::uint8_t slot : divisors_) {
+    const Value& value = values_[value_of(slot)];
+    if (!value.is_hoisted) {
+      is_full_ = true;  // then they are divided by
+      return;
+    }
+    const Reciprocal made{.of = value.place, .high = take(), .low = take()};
+    load(made.low, Constant::kOne);
+    vdivpd(Zmm(made.high), Zmm(made.low), Zmm(made.of));
+    vfnmadd231pd(Zmm(made.low), Zmm(made.high), Zmm(made.of));
+    vmulpd(Zmm(made.low), Zmm(made.low), Zmm(made.high));
+    reciprocals_.push_back(made);
+  }
+  if (!divisors_.empty()) {
+    sign_place_ = take();
+    load(sign_place_, Constant::kSignBit);
+  }
+}
+
+void WideEmitter::divide(int out, int one, int two) {
+  const auto known = std::ranges::find(reciprocals_, two, &Reciprocal::of);
+  if (known == reciprocals_.end()) {
+    vdivpd(masked(out), Zmm(one), Zmm(two));
+    return;
+  }
+  const int remainder = take();
+  const Zmm near = is_rest_ ? Zmm(out) | k1 : Zmm(out);
+  const Zmm left = is_rest_ ? Zmm(remainder) | k1 : Zmm(remainder);
+  vmulpd(masked(out), Zmm(one), Zmm(known->low));
+  vfmadd231pd(near, Zmm(one), Zmm(known->high));
+  vmovapd(Zmm(remainder), Zmm(one));
+  vfnmadd231pd(left, Zmm(out), Zmm(two));
+  vfmadd231pd(near, Zmm(remainder), Zmm(known->high));
+  vpternlogq(Zmm(out), Zmm(one), Zmm(sign_place_), kSelectLast);
+  release(remainder);
+}
+
+void WideEmitter::compare(int out, int one, int two, int how) {
+  vcmppd(compared(), Zmm(one), Zmm(two), how);
+  vpmovm2q(Zmm(out), k3);
+}
+
+void WideEmitter::extreme(bool is_maximum, int out, int one, int two) {
+  vcmppd(compared(), Zmm(one), Zmm(two), kCompareUnordered);
+  kandnw(k2, k3, k2);
+  const int scratch = take();
+  vcmppd(compared(), Zmm(one), Zmm(two), kCompareEqual);
+  vpxorq(Zmm(scratch), Zmm(one), Zmm(two));
+  vptestmq(k3 | k3, Zmm(scratch), Zmm(scratch));
+  kandnw(k2, k3, k2);
+  release(scratch);
+  if (is_maximum) {
+    vmaxpd(masked(out), Zmm(one), Zmm(two));
+  } else {
+    vminpd(masked(out), Zmm(one), Zmm(two));
+  }
+}
+
+void WideEmitter::sign(int out, int one, int literal_one, int minus_one) {
+  vcmppd(compared(), Zmm(one), Zmm(one), kCompareUnordered);
+  kandnw(k2, k3, k2);
+  const int zero = take();
+  vpxorq(Zmm(zero), Zmm(zero), Zmm(zero));
+  vcmppd(k3, Zmm(one), Zmm(zero), kCompareGreater);
+  vcmppd(k4, Zmm(one), Zmm(zero), kCompareLess);
+  vmovapd(Zmm(out) | k3 | T_z, Zmm(literal_one));
+  vmovapd(Zmm(out) | k4, Zmm(minus_one));
+  release(zero);
+}
+
+void WideEmitter::compute(Exact what, int out, std::span<const int> in) {
+  const Zmm one(in[0]);
+  const Zmm two(in.size() > 1 ? in[1] : in[0]);
+  switch (what) {
+    case Exact::kAdd:
+      return vaddpd(masked(out), one, two);
+    case Exact::kSubtract:
+      return vsubpd(masked(out), one, two);
+    case Exact::kMultiply:
+      return vmulpd(masked(out), one, two);
+    case Exact::kDivide:
+      return divide(out, in[0], in[1]);
+    case Exact::kSqrt:
+      return vsqrtpd(masked(out), one);
+    case Exact::kSquare:
+      return vmulpd(masked(out), one, one);
+    case Exact::kReciprocal:
+      return vdivpd(masked(out), two, one);
+    case Exact::kNegative:
+      return vpxorq(Zmm(out), one, two);
+    case Exact::kAbsolute:
+      return vpandnq(Zmm(out), two, one);
+    case Exact::kSign:
+      return sign(out, in[0], in[1], in[2]);
+    case Exact::kMaximum:
+    case Exact::kMinimum:
+      return extreme(what == Exact::kMaximum, out, in[0], in[1]);
+    case Exact::kLess:
+      return compare(out, in[0], in[1], kCompareLess);
+    case Exact::kLessEqual:
+      return compare(out, in[0], in[1], kCompareLessEqual);
+    case Exact::kEqual:
+      return compare(out, in[0], in[1], kCompareEqual);
+    case Exact::kNotEqual:
+      return compare(out, in[0], in[1], kCompareNotEqual);
+    case Exact::kGreater:
+      return compare(out, in[0], in[1], kCompareGreater);
+    case Exact::kGreaterEqual:
+      return compare(out, in[0], in[1], kCompareGreaterEqual);
+    case Exact::kAnd:
+      return vpandq(Zmm(out), one, two);
+    case Exact::kOr:
+      return vporq(Zmm(out), one, two);
+    case Exact::kNot:
+      return vpternlogq(Zmm(out), one, one, 0x55);
+    case Exact::kSelect:
+      vmovapd(Zmm(out), one);
+      return vpternlogq(Zmm(out), two, Zmm(in[2]), kSelectBits);
+    case Exact::kCopy:
+      return vmovapd(Zmm(out), one);
+    case Exact::kExp:  // for all vectors together
+    case Exact::kLog:
+    case Exact::kNearExp:  // not here
+    case Exact::kNearLog:
+    case Exact::kNone:
+      break;
+  }
+}
+
+}  // namespace tagalong::array
+
+#endif

@@ -1,0 +1,178 @@
+// Exceptions inside a run: from the step that raises to the handler in the graph.
+#include <array>
+
+#include "replay/executor/interpreter.h"
+#include "replay/objects/operations.h"
+#include "replay/objects/overloads.h"
+#include "rewriter/cpython/exceptions.h"
+
+namespace tagalong::replay {
+namespace {
+
+constexpr const char* kUnboundLocal = "cannot access local variable '%s' where it is not associated with a value";
+
+// What `except` may name without an error.
+bool is_catchable(PyObject* object) {
+  if (!PyTuple_Check(object)) {
+    return PyExceptionClass_Check(object) != 0;
+  }
+  for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(object); ++index) {
+    if (PyExceptionClass_Check(PyTuple_GET_ITEM(object, index)) == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The exception goes to its handler as an object that knows its traceback.
+PyObject* take_exception() {
+  PyObject* type = nullptr;
+  PyObject* value = nullptr;
+  PyObject* traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  PyException_SetTraceback(value, traceback == nullptr ? Py_None : traceback);
+  Py_XDECREF(traceback);
+  Py_XDECREF(type);
+  return value;
+}
+
+Ref traceback_of(PyObject* exception) {
+  Ref traceback = Ref::steal(PyException_GetTraceback(exception));
+  return traceback ? std::move(traceback) : Ref::create(Py_None);
+}
+
+PyObject* call_exit(PyObject* exit, PyObject* exception) {
+  const Ref traceback = traceback_of(exception);
+  std::array<PyObject*, 4> arguments = {nullptr, reinterpret_cast<PyObject*>(Py_TYPE(exception)), exception,
+                                        traceback.get()};
+  return PyObject_Vectorcall(exit, &arguments[1], 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
+}
+
+}  // namespace
+
+// What getattr() adds to an AttributeError that a getter raised.
+void complete_attribute_error(PyObject* object, PyObject* name) {
+  if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) {
+    return;
+  }
+  PyObject* type = nullptr;
+  PyObject* value = nullptr;
+  PyObject* traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  const auto* error = reinterpret_cast<PyAttributeErrorObject*>(value);
+  if (PyErr_GivenExceptionMatches(value, PyExc_AttributeError) != 0 && error->name == nullptr &&
+      error->obj == nullptr &&
+      (PyObject_SetAttrString(value, "name", name) != 0 || PyObject_SetAttrString(value, "obj", object) != 0)) {
+    PyErr_Clear();
+  }
+  PyErr_Restore(type, value, traceback);
+}
+
+Interpreter::Answer Interpreter::push_exc_info(const Step& step, const std::int32_t* operands) {
+  if (run_.root == nullptr && !run_.handles) {
+    run_.handles = true;
+    run_.handled_at_entry = Ref::create(cpython::handled(run_.thread));
+  }
+  registers_[step.result] = cpython::push_handled(run_.thread, Ref::create(registers_[operands[0]])).release();
+  return Answer::kNext;
+}
+
+// The original instruction raises again, unless the graph goes on with it.
+Interpreter::Answer Interpreter::empty_cell(const Step& step) {
+  if (!step.expects_raise) {
+    return Answer::kAgain;
+  }
+  const char* name = PyUnicode_AsUTF8(step.object);
+  if (name == nullptr) {  // as eager execution does: the name cannot be encoded
+    return Answer::kRaised;
+  }
+  if (step.immediate == 0) {
+    PyErr_Format(PyExc_UnboundLocalError, kUnboundLocal, name);
+    return Answer::kRaised;
+  }
+  PyErr_Format(PyExc_NameError,
+               "cannot access free variable '%s' where it is not associated with a value in enclosing scope", name);
+  PyObject* type = nullptr;
+  PyObject* value = nullptr;
+  PyObject* traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  if (PyObject_SetAttrString(value, "name", step.object) != 0) {
+    PyErr_Clear();
+  }
+  PyErr_Restore(type, value, traceback);
+  return Answer::kRaised;
+}
+
+Interpreter::Answer Interpreter::execute_exception(const Step& step, const std::int32_t* operands) {
+  const auto operand = [&](int index) { return registers_[operands[index]]; };
+  switch (step.op) {
+    case Op::traceback_entry:
+      if (locate(step)) {
+        const auto& chain = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)].chain;
+        cpython::add_traceback(run_.thread, run_.frames[chain.size() - 1]);
+      }
+      return Answer::kNext;
+    case Op::catch_exception:
+      sync(step);
+      return store(step, take_exception());
+    case Op::lasti:
+      return store_int(step, unit_of(executor_.snapshots_[static_cast<std::size_t>(step.snapshot)]));
+    case Op::push_exc_info:
+      return push_exc_info(step, operands);
+    case Op::pop_except:
+      if (!sync(step)) {
+        return Answer::kRaised;
+      }
+      cpython::set_handled(run_.thread, Ref::create(operand(0)));
+      return Answer::kNext;
+    case Op::handled_exception:
+      registers_[step.result] = PyErr_GetHandledException();
+      return Answer::kNext;
+    case Op::reraise: {
+      PyObject* value = operand(0);
+      PyErr_Restore(Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(value))), Py_NewRef(value),
+                    PyException_GetTraceback(value));
+      return Answer::kRaised;
+    }
+    case Op::raise_init_result:
+      PyErr_Format(PyExc_TypeError, "__init__() should return None, not '%.200s'", Py_TYPE(operand(0))->tp_name);
+      return Answer::kRaised;
+    case Op::unbound_local:
+      if (const char* name = PyUnicode_AsUTF8(step.object)) {
+        PyErr_Format(PyExc_UnboundLocalError, kUnboundLocal, name);
+      }
+      return Answer::kRaised;
+    case Op::complete_attribute_error:
+      complete_attribute_error(operand(0), step.object);
+      return Answer::kNext;
+    case Op::end_iteration:
+      if (PyErr_ExceptionMatches(PyExc_StopIteration) == 0) {
+        return Answer::kRaised;
+      }
+      PyErr_Clear();
+      return Answer::kNext;
+    case Op::check_exc_match:
+      if (is_catchable(operand(1))) {
+        const bool matches = PyErr_GivenExceptionMatches(operand(0), operand(1)) != 0;
+        return store(step, Py_NewRef(matches ? Py_True : Py_False));
+      }
+      return thunk(step, operands);
+    case Op::class_of:
+      return store(step, Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(operand(0)))));
+    case Op::exception_traceback:
+      return store(step, traceback_of(operand(0)).release());
+    case Op::with_except_start:
+      return sync(step) ? store(step, call_exit(operand(0), operand(1))) : Answer::kRaised;
+    case Op::finish_operator:
+      return sync(step) ? store(step, finish_operator(step.immediate, operand(0), operand(1))) : Answer::kRaised;
+    case Op::finish_slot:
+      return sync(step) ? store(step, finish_slot(step.immediate, operand(0))) : Answer::kRaised;
+    default:
+      return thunk(step, operands);  // raise, check_eg_match, prep_reraise_star
+  }
+}
+
+}  // namespace tagalong::replay

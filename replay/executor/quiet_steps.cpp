@@ -1,0 +1,189 @@
+// Steps that are opaque by their operation, and for the operands that there are run nobody's code, make nothing for
+// which the collector may run now, and end nothing that somebody may notice: nobody looks at the frames, which need not
+// be shown. What such a step raises is shown where it is raised.
+#include <opcode.h>
+
+#include "replay/arrays/numpy/numpy_abi.h"
+#include "replay/executor/interpreter.h"
+#include "replay/passes/facts.h"
+#include "rewriter/cpython/collector.h"
+#include "rewriter/cpython/dicts.h"
+#include "rewriter/cpython/exact_numbers.h"
+#include "rewriter/cpython/iterators.h"
+
+namespace tagalong::replay {
+namespace {
+
+constexpr int kMade = 4;  // containers at most, an exception among them
+
+bool is_sequence(PyObject* object) { return PyList_CheckExact(object) || PyTuple_CheckExact(object); }
+bool is_string(PyObject* object) { return PyUnicode_CheckExact(object) || PyBytes_CheckExact(object); }
+
+// Hashed and compared without code of anybody's, against others of these.
+bool is_plain_key(PyObject* object) {
+  return PyUnicode_CheckExact(object) || cpython::is_exact_number(object) || object == Py_None;
+}
+
+bool is_plain_index(PyObject* object) { return PyLong_CheckExact(object) || cpython::is_plain_slice(object); }
+
+const array::ArrayFields* array_of(PyObject* object) {
+  const array::Numpy* np = array::met_numpy();
+  return np != nullptr && object != nullptr && Py_TYPE(object) == np->array_type
+             ? reinterpret_cast<const array::ArrayFields*>(object)
+             : nullptr;
+}
+
+unsigned type_of(const array::ArrayFields& fields) {
+  return static_cast<unsigned>(reinterpret_cast<const array::DescrFields*>(fields.descr)->type_num);
+}
+
+bool is_basic_part(PyObject* object) { return is_plain_index(object) || object == Py_Ellipsis || object == Py_None; }
+
+// An index for which NumPy gives a part of the array, or one item, and asks no other object.
+bool is_basic_index(PyObject* object) {
+  if (!PyTuple_CheckExact(object)) {
+    return is_basic_part(object);
+  }
+  for (Py_ssize_t number = 0; number < PyTuple_GET_SIZE(object); ++number) {
+    if (!is_basic_part(PyTuple_GET_ITEM(object, number))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Numbers of the array's own type, which are copied without a cast that could warn.
+bool fits_quietly(const array::ArrayFields& target, PyObject* value) {
+  if (!array::is_handled(type_of(target)) || (target.flags & array::kWarnOnWrite) != 0) {
+    return false;
+  }
+  const array::ArrayFields* source = array_of(value);
+  return source != nullptr ? type_of(*source) == type_of(target)
+                           : type_of(target) == array::kDouble && PyFloat_CheckExact(value);
+}
+
+bool has_plain_truth(PyObject* object) {
+  return is_sequence(object) || is_string(object) || cpython::is_exact_number(object) || PyDict_CheckExact(object) ||
+         PyAnySet_CheckExact(object);
+}
+
+bool gives_plain_iterator(PyObject* object) {
+  const PyTypeObject* type = Py_TYPE(object);
+  return is_sequence(object) || is_string(object) || PyDict_CheckExact(object) || PyAnySet_CheckExact(object) ||
+         type == &PyRange_Type || type == &PyDictKeys_Type || type == &PyDictValues_Type || type == &PyDictItems_Type ||
+         type->tp_iter == PyObject_SelfIter;
+}
+
+// Whether nobody notices when a place that holds this gets something else.
+bool ends_unnoticed(PyObject* old) { return old == nullptr || Py_REFCNT(old) > 1 || is_plain(Py_TYPE(old)); }
+
+}  // namespace
+
+bool Interpreter::is_quiet_operator(const Step& step, PyObject* left, PyObject* right) const {
+  switch (step.op) {
+    case Op::to_bool:
+    case Op::unary_not:
+      return has_plain_truth(left);
+    case Op::compare_op:
+      return (PyUnicode_CheckExact(left) && PyUnicode_CheckExact(right)) ||
+             (PyBytes_CheckExact(left) && PyBytes_CheckExact(right));
+    case Op::contains_op:
+      return (PyUnicode_CheckExact(left) && PyUnicode_CheckExact(right)) ||
+             (PyUnicode_CheckExact(left) && PyDict_CheckExact(right) && cpython::has_only_names(right));
+    case Op::binary_op:
+      switch (step.immediate) {
+        case NB_ADD:
+          return (PyUnicode_CheckExact(left) && PyUnicode_CheckExact(right)) ||
+                 (((PyList_CheckExact(left) && PyList_CheckExact(right)) ||
+                   (PyTuple_CheckExact(left) && PyTuple_CheckExact(right))) &&
+                  !cpython::may_collect(run_.thread, kMade));
+        case NB_MULTIPLY:
+          return is_sequence(left) && PyLong_CheckExact(right) && !cpython::may_collect(run_.thread, kMade);
+        default:
+          return false;
+      }
+    default:
+      return false;
+  }
+}
+
+bool Interpreter::is_quiet_container(const Step& step, const std::int32_t* operands) const {
+  const auto operand = [&](int index) { return registers_[operands[index]]; };
+  const auto makes_quietly = [this] { return !cpython::may_collect(run_.thread, kMade); };
+  switch (step.op) {
+    case Op::build_tuple:
+    case Op::build_list:
+    case Op::build_slice:
+      return makes_quietly();
+    case Op::build_string:
+      return true;
+    case Op::build_map:
+      for (int index = 0; index < step.operand_count; index += 2) {
+        if (!is_plain_key(operand(index))) {
+          return false;
+        }
+      }
+      return makes_quietly();
+    case Op::build_set:
+      for (int index = 0; index < step.operand_count; ++index) {
+        if (!is_plain_key(operand(index))) {
+          return false;
+        }
+      }
+      return makes_quietly();
+    case Op::list_extend:
+      return is_sequence(operand(1));
+    case Op::get_iter:
+      return gives_plain_iterator(operand(0)) && makes_quietly();
+    case Op::binary_subscr:
+      if (is_sequence(operand(0)) || is_string(operand(0))) {
+        return is_plain_index(operand(1)) && makes_quietly();
+      }
+      if (const array::ArrayFields* fields = array_of(operand(0))) {
+        return array::is_handled(type_of(*fields)) && is_basic_index(operand(1));
+      }
+      return PyDict_CheckExact(operand(0)) && PyUnicode_CheckExact(operand(1)) && cpython::has_only_names(operand(0)) &&
+             makes_quietly();
+    case Op::store_subscr:
+      if (const array::ArrayFields* fields = array_of(operand(0))) {
+        return is_basic_index(operand(1)) && fits_quietly(*fields, operand(2));
+      }
+      return PyDict_CheckExact(operand(0)) && PyUnicode_CheckExact(operand(1)) && cpython::has_only_names(operand(0)) &&
+             ends_unnoticed(PyDict_GetItemWithError(operand(0), operand(1)));
+    case Op::format_value:
+      return step.operand_count == 1 && (PyUnicode_CheckExact(operand(0)) || cpython::is_exact_number(operand(0)));
+    default:
+      return false;
+  }
+}
+
+namespace {
+
+// A pair that an iterator uses again, giving up what is in it.
+bool is_renewed_unnoticed(PyObject* pair) {
+  return pair == nullptr || Py_REFCNT(pair) > 1 ||
+         (ends_unnoticed(PyTuple_GET_ITEM(pair, 0)) && ends_unnoticed(PyTuple_GET_ITEM(pair, 1)));
+}
+
+}  // namespace
+
+// Takes the next item without running code, and does not end the container that it goes over.
+bool Interpreter::is_quiet_iterator(PyObject* iterator) const {
+  const PyTypeObject* type = Py_TYPE(iterator);
+  if (type == &PyRangeIter_Type || type == &PyListIter_Type || type == &PyTupleIter_Type) {
+    return true;
+  }
+  if (type == &PyDictIterKey_Type || type == &PyDictIterValue_Type || type == &PyDictIterItem_Type) {
+    const auto* state = reinterpret_cast<cpython::DictIterator*>(iterator);
+    return (state->dict == nullptr || Py_REFCNT(state->dict) > 1) && is_renewed_unnoticed(state->result) &&
+           !cpython::may_collect(run_.thread, kMade);
+  }
+  if (type == &PyEnum_Type) {
+    const auto* state = reinterpret_cast<cpython::Enumeration*>(iterator);
+    return cpython::has_next(state->inner) && is_renewed_unnoticed(state->result) &&
+           !cpython::may_collect(run_.thread, kMade);
+  }
+  return false;
+}
+
+}  // namespace tagalong::replay

@@ -1,0 +1,65 @@
+// Guards that look at nothing but their value.
+#pragma once
+
+#include "replay/ir/ops.h"
+#include "replay/objects/operations.h"
+#include "rewriter/cpython/dicts.h"
+
+namespace tagalong::replay {
+
+constexpr bool looks_at_its_value_only(Op op) {
+  switch (op) {
+    case Op::guard_true:
+    case Op::guard_false:
+    case Op::guard_is:
+    case Op::guard_is_not:
+    case Op::guard_null:
+    case Op::guard_not_null:
+    case Op::guard_type:
+    case Op::guard_type_version:
+    case Op::guard_class:
+    case Op::guard_function:
+    case Op::guard_bound_function:
+    case Op::guard_tuple:
+    case Op::guard_empty:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Whether such a guard on this object and number holds; the value may be null.
+inline bool guard_holds(Op op, PyObject* value, PyObject* object, std::int32_t number) {
+  switch (op) {
+    case Op::guard_true:
+      return value == Py_True;
+    case Op::guard_false:
+      return value == Py_False;
+    case Op::guard_is:
+      return value == object;
+    case Op::guard_is_not:
+      return value != object;
+    case Op::guard_null:
+      return value == nullptr;
+    case Op::guard_not_null:
+      return value != nullptr;
+    case Op::guard_class:
+      return value == object &&
+             cpython::type_version(reinterpret_cast<PyTypeObject*>(value)) == static_cast<unsigned>(number);
+    case Op::guard_function:
+      return function_matches(value, object);
+    case Op::guard_bound_function:
+      return value != nullptr && PyMethod_Check(value) && function_matches(PyMethod_GET_FUNCTION(value), object);
+    case Op::guard_tuple:
+      return value != nullptr && PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) == number;
+    case Op::guard_empty:
+      return value != nullptr && PyDict_CheckExact(value) && PyDict_GET_SIZE(value) == 0;
+    case Op::guard_type:
+      return value != nullptr && reinterpret_cast<PyObject*>(Py_TYPE(value)) == object;
+    default:
+      return value != nullptr && reinterpret_cast<PyObject*>(Py_TYPE(value)) == object &&
+             cpython::type_version(Py_TYPE(value)) == static_cast<unsigned>(number);
+  }
+}
+
+}  // namespace tagalong::replay

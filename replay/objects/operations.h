@@ -1,0 +1,48 @@
+// Python's operations on objects as the bytecode does them, one function an instruction. Each returns a new reference,
+// or null with an exception set; nothing is stolen.
+#pragma once
+
+#include <Python.h>
+
+#include <cstdint>
+
+#include "rewriter/base/ref.h"
+
+namespace tagalong::replay {
+
+PyObject* binary_operation(int argument, PyObject* left, PyObject* right);
+PyObject* unary_operation(int opcode, PyObject* operand);
+PyObject* compare(int argument, PyObject* left, PyObject* right);
+
+// LOAD_METHOD: fills two results (function, self) or (null, attribute).
+bool load_method(PyObject* object, PyObject* name, PyObject** results);
+
+// CALL with the two callable slots as on the interpreter's stack; `keywords` a tuple of names or null.
+PyObject* call(PyObject* const* operands, Py_ssize_t count, PyObject* keywords);
+
+PyObject* make_function(int flags, PyObject* const* operands);
+
+// Whether the property of this name that the object's type has gets (1: sets, 2: deletes) with this function. Runs
+// nobody's code.
+bool accessor_is(PyObject* object, PyObject* name, int part, PyObject* function);
+
+// Whether the object is a dict with exactly these keys, in this order.
+bool has_keywords(PyObject* object, PyObject* names);
+
+// FOR_ITER: null without an exception when exhausted.
+PyObject* next_item(PyObject* iterator);
+
+PyObject* format_value(int flags, PyObject* value, PyObject* format);
+PyObject* build_slice(PyObject* const* operands, int count);
+
+// Exact numbers: ints, or floats and ints mixed.
+PyObject* int_compare(int argument, PyObject* left, PyObject* right);
+PyObject* float_compare(int argument, PyObject* left, PyObject* right);
+PyObject* float_binary(int argument, PyObject* left, PyObject* right);
+// Truth of an exact bool, int, float, str or None.
+bool number_truth(PyObject* value);
+
+// What guard_function checks: the code (original or derived from it) and the shape of the defaults.
+bool function_matches(PyObject* value, PyObject* code);
+
+}  // namespace tagalong::replay

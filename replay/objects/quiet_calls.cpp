@@ -1,0 +1,117 @@
+#include "replay/objects/quiet_calls.h"
+
+#include <unordered_map>
+
+#include "replay/objects/known_functions.h"
+#include "rewriter/cpython/exact_numbers.h"
+
+namespace tagalong::replay {
+namespace {
+
+// What the arguments have to be, the method's self among them.
+enum class Quiet : std::uint8_t {
+  kNumbers,  // exact ints, floats and bools
+  kSized,    // one exact container or str
+  kOnList,   // self is an exact list; what else there is, is only kept
+  kOfList,   // self is an exact list, all else exact numbers
+  kOnText,   // exact strs and ints
+};
+
+bool is_sized(PyObject* object) {
+  return PyList_CheckExact(object) || PyTuple_CheckExact(object) || PyDict_CheckExact(object) ||
+         PyUnicode_CheckExact(object) || PyBytes_CheckExact(object);
+}
+
+bool is_text(PyObject* object) { return PyUnicode_CheckExact(object) || PyLong_CheckExact(object); }
+
+// By callable, which is kept; used under the GIL, never freed.
+using Table = std::unordered_map<PyObject*, Quiet>;
+
+void add_builtins(Table& table) {
+  PyObject* builtins = PyEval_GetBuiltins();
+  const auto add = [&](const char* name, Quiet quiet) {
+    PyObject* function = PyDict_Check(builtins) ? PyDict_GetItemString(builtins, name) : nullptr;
+    if (function != nullptr && PyCFunction_CheckExact(function)) {
+      table.emplace(Py_NewRef(function), quiet);
+    }
+  };
+  add("len", Quiet::kSized);
+  for (const char* name : {"abs", "chr", "min", "max"}) {
+    add(name, Quiet::kNumbers);
+  }
+}
+
+void add_methods(Table& table, PyTypeObject* type, std::initializer_list<const char*> names, Quiet quiet) {
+  for (const char* name : names) {
+    PyObject* method = PyDict_GetItemString(type->tp_dict, name);
+    if (method != nullptr) {
+      table.emplace(Py_NewRef(method), quiet);
+    }
+  }
+}
+
+Table& table() {
+  static Table* const known = [] {
+    auto* made = new Table();
+    add_builtins(*made);
+    for (PyTypeObject* type : {&PyRange_Type, &PyFloat_Type, &PyLong_Type, &PyBool_Type}) {
+      made->emplace(reinterpret_cast<PyObject*>(type), Quiet::kNumbers);
+    }
+    add_methods(*made, &PyList_Type, {"append"}, Quiet::kOnList);
+    add_methods(*made, &PyList_Type, {"pop"}, Quiet::kOfList);
+    add_methods(*made, &PyUnicode_Type,
+                {"isalpha", "isdigit", "isalnum", "isspace", "isupper", "islower", "upper", "lower", "strip", "lstrip",
+                 "rstrip", "startswith", "endswith", "find", "count", "replace"},
+                Quiet::kOnText);
+    return made;
+  }();
+  return *known;
+}
+
+bool are_right(Quiet quiet, PyObject* const* arguments, int count) {
+  const auto all = [&](bool (*holds)(PyObject*), int first = 0) {
+    for (int index = first; index < count; ++index) {
+      if (!holds(arguments[index])) {
+        return false;
+      }
+    }
+    return true;
+  };
+  switch (quiet) {
+    case Quiet::kNumbers:
+      return all(cpython::is_exact_number);
+    case Quiet::kSized:
+      return count == 1 && is_sized(arguments[0]);
+    case Quiet::kOnList:
+      return count >= 1 && PyList_CheckExact(arguments[0]);
+    case Quiet::kOfList:  // another index may be asked for its __index__
+      return count >= 1 && PyList_CheckExact(arguments[0]) && all(cpython::is_exact_number, 1);
+    case Quiet::kOnText:
+      return count >= 1 && PyUnicode_CheckExact(arguments[0]) && all(is_text);
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_quiet_call(PyObject* const* slots, int count, CalledBefore* before) {
+  const bool is_method = slots[0] != nullptr;
+  PyObject* callable = slots[is_method ? 0 : 1];
+  const int first = is_method ? 1 : 2;
+  if (before->callable != callable) {
+    if (PyFunction_Check(callable)) {
+      return false;
+    }
+    auto known = table().find(callable);
+    if (known == table().end() && is_of_math(callable)) {
+      known = table().emplace(Py_NewRef(callable), Quiet::kNumbers).first;
+    }
+    if (known == table().end()) {
+      return false;
+    }
+    *before = {callable, static_cast<std::uint8_t>(known->second)};
+  }
+  return are_right(static_cast<Quiet>(before->kind), slots + first, count - first);
+}
+
+}  // namespace tagalong::replay

@@ -1,0 +1,52 @@
+#include "rewriter/base/ending.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <exception>
+
+namespace tagalong::cpython {
+namespace {
+
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): written once, under the GIL
+pthread_t g_ending_thread;
+std::terminate_handler g_inherited = nullptr;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+
+bool is_being_ended() {
+  return g_is_ending && pthread_equal(pthread_self(), g_ending_thread) == 0 && _Py_IsFinalizing() != 0;
+}
+
+[[noreturn]] void stop_for_good() {
+  for (;;) {
+    pause();
+  }
+}
+
+// The unwinding has reached a destructor that it may not leave.
+void terminate() {
+  if (is_being_ended()) {
+    stop_for_good();
+  }
+  g_inherited();
+}
+
+}  // namespace
+
+void begin_ending() {
+  if (g_is_ending) {
+    return;
+  }
+  g_ending_thread = pthread_self();
+  g_inherited = std::set_terminate(terminate);
+  g_is_ending = true;
+}
+
+void give_back_while_ending(PyObject* object) {
+  if (is_being_ended()) {
+    stop_for_good();
+  }
+  Py_DECREF(object);
+}
+
+}  // namespace tagalong::cpython

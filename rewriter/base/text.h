@@ -1,0 +1,25 @@
+// Text of Python's for messages of ours.
+#pragma once
+
+#include <Python.h>
+
+#include <string>
+
+#include "rewriter/base/ref.h"
+
+namespace tagalong::cpython {
+
+// A str as UTF-8. What has no UTF-8 (a file's name in another encoding) is written as an escape; "?" stands for what is
+// no str. Sets no exception.
+inline std::string readable(PyObject* text) {
+  const Ref bytes = text != nullptr && PyUnicode_Check(text)
+                        ? Ref::steal(PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace"))
+                        : Ref();
+  if (!bytes) {
+    PyErr_Clear();
+    return "?";
+  }
+  return {PyBytes_AS_STRING(bytes.get()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.get()))};
+}
+
+}  // namespace tagalong::cpython

@@ -1,0 +1,45 @@
+// Exact numbers, whose operations run nobody's code, slices between them, and exact ints as numbers of 64 bits, read
+// where they keep their digits.
+//
+//   if (PyLong_CheckExact(object) && int64_of(object, &number)) ...
+#pragma once
+
+#include <Python.h>
+
+#include <cstdint>
+
+namespace tagalong::cpython {
+
+inline bool is_exact_number(PyObject* object) {
+  return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object);
+}
+
+// Without a bound that has to be asked for its index.
+inline bool is_plain_slice(PyObject* object) {
+  const auto is_bound = [](PyObject* bound) { return bound == Py_None || PyLong_CheckExact(bound); };
+  const auto* slice = reinterpret_cast<PySliceObject*>(object);
+  return PySlice_Check(object) && is_bound(slice->start) && is_bound(slice->stop) && is_bound(slice->step);
+}
+
+// False: it does not fit.
+inline bool int64_of(PyObject* object, std::int64_t* number) {
+  const auto* digits = reinterpret_cast<PyLongObject*>(object)->ob_digit;
+  switch (Py_SIZE(object)) {
+    case 0:
+      *number = 0;
+      return true;
+    case 1:
+      *number = digits[0];
+      return true;
+    case -1:
+      *number = -static_cast<std::int64_t>(digits[0]);
+      return true;
+    default: {
+      int overflow = 0;
+      *number = PyLong_AsLongLongAndOverflow(object, &overflow);
+      return overflow == 0;
+    }
+  }
+}
+
+}  // namespace tagalong::cpython

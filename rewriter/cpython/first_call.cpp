@@ -1,0 +1,363 @@
+#define Py_BUILD_CORE 1
+
+#include "rewriter/cpython/first_call.h"
+
+extern "C" {
+#include <internal/pycore_code.h>
+}
+
+#include <opcode.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "rewriter/base/errors.h"
+#include "rewriter/base/once.h"
+#include "rewriter/cpython/code_link.h"
+#include "rewriter/cpython/code_object.h"
+#include "rewriter/cpython/landing.h"
+#include "rewriter/versions/opcodes.h"
+
+namespace tagalong::cpython {
+namespace {
+
+constexpr int kAsking = 2;  // instructions of the stub that ask
+constexpr int kStub = 5;
+constexpr int kToResume = 2;                             // RETURN_GENERATOR, POP_TOP
+constexpr int kFresh = QUICKENING_INITIAL_WARMUP_VALUE;  // co_warmup of code that has never run
+constexpr int kConstants = 2;
+constexpr int kMostConstants = 256;  // what an instruction without EXTENDED_ARG can name
+constexpr int kMostStack = 1 << 20;
+constexpr int kMostInt16 = std::numeric_limits<std::int16_t>::max();
+constexpr int kIncomplete = std::numeric_limits<int>::max();  // no instruction is traceable: the frame is not shown
+
+// The last constant but one of armed code. Behind it lies the landing function.
+struct Stub {
+  PyObject_HEAD
+  std::array<_Py_CODEUNIT, kStub> compiled;
+  std::int16_t start;   // the first code unit that it has taken
+  std::int16_t spare;   // MadeIn::spare
+  std::int8_t length;   // code units that it has taken
+  bool is_out;          // the instructions are as the compiler made them, for a while
+  PyObject* maker;      // weak reference
+  PyObject* constants;  // as compiled, where somebody else has the tuple, or null
+};
+static_assert(sizeof(Stub) == 48,
+              "there is one for each function that has not been called: the allocator counts by 16");
+
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): written once, under the GIL
+FirstCallHandler g_handler = nullptr;
+
+// A first call between its decision and its landing.
+struct Pending {
+  Frame* frame = nullptr;
+  CodeRef armed;
+  Continuation continuation;
+};
+thread_local Pending t_pending;
+
+_Py_CODEUNIT* units_of(PyCodeObject* code) { return _PyCode_CODE(code); }
+
+PyTypeObject* stub_type();
+
+Stub* stub_of(PyCodeObject* code) {
+  PyObject* constants = code->co_consts;
+  const Py_ssize_t count = PyTuple_GET_SIZE(constants);
+  PyObject* object = count < kConstants ? nullptr : PyTuple_GET_ITEM(constants, count - kConstants);
+  return object != nullptr && Py_TYPE(object) == stub_type() ? reinterpret_cast<Stub*>(object) : nullptr;
+}
+
+// What the interpreter has kept of the bytes may be of the stub.
+void forget_bytes(PyCodeObject* code) { Py_CLEAR(code->_co_code); }
+
+// co_firsttraceable: the first RESUME.
+int traceable(const Stub& stub) { return stub.start + (_Py_OPCODE(stub.compiled[0]) == RESUME ? 0 : kToResume); }
+
+void put_in(PyCodeObject* code, Stub& stub) {
+  stub.is_out = false;
+  const auto first = static_cast<int>(PyTuple_GET_SIZE(code->co_consts)) - kConstants;
+  const auto unit = [](int opcode, int argument) {
+    return static_cast<_Py_CODEUNIT>(_Py_MAKECODEUNIT(opcode, argument));
+  };
+  const std::array<_Py_CODEUNIT, kStub> units = {unit(LOAD_CONST, first), unit(POP_JUMP_BACKWARD_IF_FALSE, kAsking),
+                                                 unit(PUSH_NULL, 0), unit(LOAD_CONST, first + 1), unit(CALL, 0)};
+  std::copy_n(units.begin(), stub.length, units_of(code) + stub.start);
+  code->co_stacksize += kStubStack;
+  code->_co_firsttraceable = kIncomplete;
+  forget_bytes(code);
+}
+
+void take_out(PyCodeObject* code, Stub& stub) {
+  if (std::exchange(stub.is_out, true)) {
+    return;
+  }
+  std::copy_n(stub.compiled.begin(), stub.length, units_of(code) + stub.start);
+  code->co_stacksize -= kStubStack;
+  code->_co_firsttraceable = traceable(stub);
+  forget_bytes(code);
+}
+
+int ask(PyObject* self) {
+  PyThreadState* thread = thread_state();
+  Frame* frame = current_frame(thread);
+  PyCodeObject* code = code_of(frame);
+  const auto* stub = reinterpret_cast<const Stub*>(self);
+  const int start = stub->start;
+  // Where the original looks for signals.
+  set_location(frame, start);
+  Continuation continuation = g_handler(thread, frame);
+  const bool is_still_armed = reinterpret_cast<PyObject*>(stub_of(code)) == self;
+  if (continuation.code && is_still_armed && stub->length == kStub) {
+    t_pending = {frame, CodeRef::create(code), std::move(continuation)};
+    expect_landing(thread);
+    return 1;
+  }
+  disarm(code);
+  return 0;
+}
+
+PyObject* land(PyThreadState* /*thread*/, Frame* frame, PyObject* /*argument*/, bool can_land) {
+  const Pending pending = std::exchange(t_pending, Pending{});
+  TAGALONG_CHECK(can_land && pending.frame == frame, "a first call in {} lands in {}", fmt::ptr(pending.frame),
+                 fmt::ptr(frame));
+  redirect(frame, pending.continuation.code.get(), pending.continuation.unit, 0);
+  if (pending.continuation.is_last) {
+    disarm(pending.armed.get());
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject* landing() {
+  static PyObject* function = nullptr;
+  return once(function, [] { return make_landing_function("first_call", land, false).release(); });
+}
+
+void stub_dealloc(PyObject* self) {
+  Py_XDECREF(reinterpret_cast<Stub*>(self)->maker);
+  Py_XDECREF(reinterpret_cast<Stub*>(self)->constants);
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyTypeObject* stub_type() {
+  static PyTypeObject* type = nullptr;
+  return once(type, [] {
+    static std::array<PyType_Slot, 3> slots = {{
+        {Py_nb_bool, reinterpret_cast<void*>(ask)},
+        {Py_tp_dealloc, reinterpret_cast<void*>(stub_dealloc)},
+        {0, nullptr},
+    }};
+    static PyType_Spec spec = {"tagalong._core.Stub", sizeof(Stub), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
+    return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  });
+}
+
+// The instruction that a call comes to first whose place the stub can take: where a frame has its cells. -1: none.
+int start_of(PyCodeObject* code) {
+  const _Py_CODEUNIT* units = units_of(code);
+  const int resume = code->_co_firsttraceable;
+  int start = resume;
+  for (int unit = 0; unit < resume; ++unit) {
+    const int opcode = _Py_OPCODE(units[unit]);
+    if (opcode == RETURN_GENERATOR) {
+      start = unit;
+    } else if (opcode != COPY_FREE_VARS && opcode != MAKE_CELL && opcode != POP_TOP) {
+      return -1;
+    }
+  }
+  return resume + kAsking < Py_SIZE(code) && resume <= kMostInt16 && (start == resume || start + kToResume == resume) &&
+                 _Py_OPCODE(units[resume]) == RESUME
+             ? start
+             : -1;
+}
+
+}  // namespace
+
+void set_first_call_handler(FirstCallHandler handler) {
+  g_handler = handler;
+  link_number();  // before the program asks for one: the functions of those that come later do not hear of our code
+}
+
+bool arm(PyCodeObject* code, const MadeIn& made_in) {
+  PyObject* constants = code->co_consts;
+  const Py_ssize_t count = PyTuple_GET_SIZE(constants);
+  const int start = start_of(code);
+  if (start < 0 || code->co_warmup != kFresh || code->co_stacksize > kMostStack || stub_of(code) != nullptr ||
+      count + kConstants > kMostConstants || original_of(code) != code || original_constants(code) != constants) {
+    return false;
+  }
+  PyTypeObject* type = stub_type();
+  PyObject* function = type == nullptr ? nullptr : landing();
+  const Ref stub = function == nullptr ? Ref() : Ref::steal(type->tp_alloc(type, 0));
+  const Ref longer = stub ? Ref::steal(PyTuple_New(count + kConstants)) : Ref();
+  if (!longer || code->co_consts != constants) {  // a collection may have come here before us
+    return false;
+  }
+  for (Py_ssize_t index = 0; index < count; ++index) {
+    PyTuple_SET_ITEM(longer.get(), index, Py_NewRef(PyTuple_GET_ITEM(constants, index)));
+  }
+  PyTuple_SET_ITEM(longer.get(), count, Py_NewRef(stub.get()));
+  PyTuple_SET_ITEM(longer.get(), count + 1, Py_NewRef(function));
+  PyObject_GC_UnTrack(longer.get());  // as the collector does with what refers to nothing that it knows
+  auto* own = reinterpret_cast<Stub*>(stub.get());
+  own->length = code->_co_firsttraceable + kStub <= Py_SIZE(code) ? kStub : kAsking;
+  own->start = static_cast<std::int16_t>(start);
+  own->spare = static_cast<std::int16_t>(made_in.spare);
+  own->maker = Py_XNewRef(made_in.maker.get());
+  own->constants = Py_REFCNT(constants) > 1 ? Py_NewRef(constants) : nullptr;
+  std::copy_n(units_of(code) + start, own->length, own->compiled.begin());
+  code->co_consts = Py_NewRef(longer.get());
+  put_in(code, *own);
+  Py_DECREF(constants);
+  return true;
+}
+
+bool is_armed(PyCodeObject* code) { return stub_of(code) != nullptr; }
+
+void disarm(PyCodeObject* code) {
+  Stub* stub = stub_of(code);
+  if (stub == nullptr) {
+    return;
+  }
+  take_out(code, *stub);
+  // Frames may begin in the middle of it from now on, so it is not armed again.
+  code->co_warmup = static_cast<short>(code->co_warmup == kFresh ? kFresh + 1 : code->co_warmup);
+  if (stub->constants != nullptr && !set_original_constants(code, stub->constants)) {
+    PyErr_Clear();  // it has others that are equal
+  }
+  // In place: a frame that is at its stub keeps the tuple's address. No one else has this tuple.
+  const Py_ssize_t count = PyTuple_GET_SIZE(code->co_consts) - kConstants;
+  PyObject* function = PyTuple_GET_ITEM(code->co_consts, count + 1);
+  Py_SET_SIZE(reinterpret_cast<PyVarObject*>(code->co_consts), count);
+  Py_DECREF(stub);
+  Py_DECREF(function);
+}
+
+MadeIn made_in(PyCodeObject* code) {
+  const Stub* stub = stub_of(code);
+  return stub == nullptr ? MadeIn{} : MadeIn{Ref::create(stub->maker), stub->spare};
+}
+
+void set_made_in(PyCodeObject* code, const MadeIn& made_in) {
+  Stub* stub = made_in.spare <= kMostInt16 ? stub_of(code) : nullptr;
+  if (stub != nullptr) {
+    const Ref old = Ref::steal(std::exchange(stub->maker, Py_XNewRef(made_in.maker.get())));
+    stub->spare = static_cast<std::int16_t>(made_in.spare);
+  }
+}
+
+void pass_stub(PyThreadState* thread, Frame* frame) {
+  const CodeRef code = CodeRef::create(code_of(frame));
+  const Continuation continuation = g_handler(thread, frame);
+  if (!is_armed(code.get())) {
+    return;
+  }
+  if (!continuation.code || !exchange_code(thread, frame, continuation.code.get()) || continuation.is_last) {
+    disarm(code.get());
+  }
+}
+
+std::vector<std::uint16_t> compiled_units(PyCodeObject* code) {
+  std::vector<std::uint16_t> units(units_of(code), units_of(code) + Py_SIZE(code));
+  if (const Stub* stub = stub_of(code)) {
+    std::copy_n(stub->compiled.begin(), stub->length, units.begin() + stub->start);
+  }
+  return units;
+}
+
+std::vector<std::uint8_t> compiled_opcodes(PyCodeObject* code) {
+  const std::vector<std::uint16_t> units = compiled_units(code);
+  std::vector<std::uint8_t> opcodes(units.size(), CACHE);
+  for (std::size_t unit = 0; unit < units.size();) {
+    opcodes[unit] = rewriter::info(static_cast<std::uint8_t>(_Py_OPCODE(units[unit]))).base;
+    unit += std::size_t{1} + rewriter::info(opcodes[unit]).caches;
+  }
+  return opcodes;
+}
+
+Py_ssize_t compiled_constant_count(PyCodeObject* code) {
+  return PyTuple_GET_SIZE(code->co_consts) - (is_armed(code) ? kConstants : 0);
+}
+
+PyObject* compiled_constants(PyCodeObject* code) {
+  Stub* stub = stub_of(code);
+  if (stub == nullptr) {
+    return code->co_consts;
+  }
+  if (stub->constants == nullptr) {
+    stub->constants = PyTuple_GetSlice(code->co_consts, 0, compiled_constant_count(code));
+  }
+  return stub->constants;
+}
+
+int compiled_stack_size(PyCodeObject* code) {
+  const Stub* stub = stub_of(code);
+  return code->co_stacksize - (stub != nullptr && !stub->is_out ? kStubStack : 0);
+}
+
+CodeRef code_to_run(PyCodeObject* original) {
+  if (!is_armed(original)) {
+    return CodeRef::create(original);
+  }
+  const std::vector<std::uint16_t> units = compiled_units(original);
+  CodeParts parts;
+  parts.code = Ref::steal(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(units.data()),
+                                                    static_cast<Py_ssize_t>(units.size() * sizeof(_Py_CODEUNIT))));
+  parts.constants = Ref::steal(PyTuple_GetSlice(original->co_consts, 0, compiled_constant_count(original)));
+  parts.exception_table = Ref::create(original->co_exceptiontable);
+  parts.line_table = Ref::create(original->co_linetable);
+  parts.names = Ref::create(original->co_names);
+  parts.stack_size = compiled_stack_size(original);
+  if (!parts.code || !parts.constants) {
+    throw PythonError();
+  }
+  CodeRef twin = make_code(original, parts);
+  parts.constants = {};  // nothing but the twin has them, so that it can share them
+  if (!set_original(twin.get(), original, {})) {
+    throw PythonError();
+  }
+  return twin;
+}
+
+bool has_backward_jump(PyCodeObject* code) {
+  const _Py_CODEUNIT* units = units_of(code);
+  const Stub* stub = stub_of(code);
+  for (Py_ssize_t unit = 0; unit < Py_SIZE(code);) {
+    const bool is_stub = stub != nullptr && unit >= stub->start && unit < stub->start + stub->length;
+    const auto opcode = static_cast<std::uint8_t>(
+        _Py_OPCODE(is_stub ? stub->compiled.at(static_cast<std::size_t>(unit - stub->start)) : units[unit]));
+    const rewriter::OpcodeInfo& info = rewriter::info(rewriter::info(opcode).base);
+    if (info.jumps() && info.backward() && opcode != JUMP_BACKWARD_NO_INTERRUPT) {
+      return true;
+    }
+    unit += 1 + info.caches;
+  }
+  return false;
+}
+
+AsCompiled::AsCompiled(PyCodeObject* code) {
+  Stub* stub = stub_of(code);
+  if (stub != nullptr && !stub->is_out) {
+    code_ = CodeRef::create(code);
+    take_out(code, *stub);
+  }
+}
+
+// Where it has run meanwhile, one of its frames may be where the stub's instructions are.
+AsCompiled::~AsCompiled() {
+  Stub* stub = code_ ? stub_of(code_.get()) : nullptr;
+  if (stub == nullptr) {
+    return;
+  }
+  if (code_->co_warmup == kFresh) {
+    put_in(code_.get(), *stub);
+  } else {
+    disarm(code_.get());
+  }
+}
+
+}  // namespace tagalong::cpython

@@ -1,0 +1,63 @@
+#include "rewriter/cpython/functions.h"
+
+#include <utility>
+
+namespace tagalong::cpython {
+namespace {
+
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): under the GIL
+Belongings g_belongings = {};
+traverseproc g_inherited_traverse = nullptr;
+inquiry g_inherited_clear = nullptr;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+
+int traverse(PyObject* self, visitproc visit, void* argument) {
+  const int result = g_inherited_traverse(self, visit, argument);
+  return result != 0 ? result : g_belongings.visit(reinterpret_cast<PyFunctionObject*>(self), visit, argument);
+}
+
+int clear(PyObject* self) {
+  g_belongings.clear(reinterpret_cast<PyFunctionObject*>(self));
+  return g_inherited_clear(self);
+}
+
+}  // namespace
+
+CodeRef install_code(PyFunctionObject* function, PyCodeObject* code) {
+  function->func_version = 0;  // calls that were specialised for the old code look again
+  Py_INCREF(code);
+  return CodeRef::steal(
+      reinterpret_cast<PyCodeObject*>(std::exchange(function->func_code, reinterpret_cast<PyObject*>(code))));
+}
+
+void share_belongings(const Belongings& belongings) {
+  if (g_inherited_traverse == nullptr) {
+    g_belongings = belongings;
+    g_inherited_traverse = std::exchange(PyFunction_Type.tp_traverse, traverse);
+    g_inherited_clear = std::exchange(PyFunction_Type.tp_clear, clear);
+  }
+}
+
+void set_function(Frame* frame, PyFunctionObject* function) {
+  Py_INCREF(function);
+  PyFunctionObject* old = std::exchange(frame->f_func, function);
+  Py_DECREF(old);
+}
+
+bool can_become(const Frame* frame, const PyCodeObject* code) {
+  const PyCodeObject* own = frame->f_code;
+  return code->co_nlocalsplus + code->co_stacksize <= own->co_nlocalsplus + own->co_stacksize;
+}
+
+void become(Frame* frame, PyCodeObject* code, int unit, int arguments) {
+  Py_INCREF(code);
+  PyCodeObject* old = std::exchange(frame->f_code, code);
+  for (int slot = arguments; slot < code->co_nlocalsplus; ++slot) {
+    frame->localsplus[slot] = nullptr;
+  }
+  frame->stacktop = code->co_nlocalsplus;
+  set_location(frame, unit - 1);
+  Py_DECREF(old);
+}
+
+}  // namespace tagalong::cpython

@@ -1,0 +1,108 @@
+// Iterators of the interpreter's own types, advanced in place.
+//
+//   if (Py_TYPE(iterator) == &PyRangeIter_Type && next_of_range(iterator, &item)) ...
+#pragma once
+
+#include <Python.h>
+
+#include <cstdint>
+
+namespace tagalong::cpython {
+
+// As rangeobject.c has it in 3.11 (3.12 counts `len` down and has no `index`); a range beyond long has another type.
+struct RangeIterator {
+  PyObject ob_base;
+  long index, start, step, len;
+};
+
+// False when exhausted; the iterator stays as it is then.
+inline bool next_of_range(PyObject* iterator, std::int64_t* item) {
+  auto* range = reinterpret_cast<RangeIterator*>(iterator);
+  if (range->index >= range->len) {
+    return false;
+  }
+  *item = static_cast<long>(static_cast<unsigned long>(range->start) +
+                            static_cast<unsigned long>(range->index++) * static_cast<unsigned long>(range->step));
+  return true;
+}
+
+// Over `length` ints from `start` on. Null: no memory.
+inline PyObject* new_range_iterator(std::int64_t start, std::int64_t length) {
+  RangeIterator* made = PyObject_New(RangeIterator, &PyRangeIter_Type);
+  if (made == nullptr) {
+    return nullptr;
+  }
+  made->index = 0;
+  made->start = start;
+  made->step = 1;
+  made->len = length;
+  return reinterpret_cast<PyObject*>(made);
+}
+
+// As listobject.c, tupleobject.c, bytesobject.c and iterobject.c (PySeqIter_Type) have them.
+struct SequenceIterator {
+  PyObject ob_base;
+  Py_ssize_t index;
+  PyObject* sequence;  // null when exhausted
+};
+
+inline bool is_sequence_iterator(PyObject* iterator) {
+  return Py_TYPE(iterator) == &PyListIter_Type || Py_TYPE(iterator) == &PyTupleIter_Type;
+}
+
+// What it goes through; null: nothing any more.
+inline PyObject* iterated(PyObject* iterator) { return reinterpret_cast<SequenceIterator*>(iterator)->sequence; }
+
+// As enumobject.c has it: an iterator that counts the items of another one.
+struct Enumeration {
+  PyObject ob_base;
+  Py_ssize_t index;
+  PyObject* inner;
+  PyObject* result;  // a tuple that is used again where nobody else has it
+};
+
+// As dictobject.c has the iterators of dicts.
+struct DictIterator {
+  PyObject ob_base;
+  PyObject* dict;  // null when exhausted
+  Py_ssize_t used, place;
+  PyObject* result;  // as above; null if items are no pairs
+};
+
+// Whether an iterator of a list, a tuple or a range is known to have another item.
+inline bool has_next(PyObject* iterator) {
+  if (Py_TYPE(iterator) == &PyRangeIter_Type) {
+    const auto* range = reinterpret_cast<RangeIterator*>(iterator);
+    return range->index < range->len;
+  }
+  if (!is_sequence_iterator(iterator)) {
+    return false;
+  }
+  const auto* state = reinterpret_cast<SequenceIterator*>(iterator);
+  return state->sequence != nullptr && state->index < Py_SIZE(state->sequence);
+}
+
+// One over what is freed without running anything: its function runs nobody's code, not even at the end.
+inline bool is_text_iterator(PyObject* iterator) {
+  return Py_TYPE(iterator) == &PyBytesIter_Type || Py_TYPE(iterator) == &PyUnicodeIter_Type;
+}
+
+// Whether it is one that has nothing any more.
+inline bool is_used_up(PyObject* iterator) {
+  return Py_TYPE(iterator) == &PyRangeIter_Type ||
+         (is_sequence_iterator(iterator) && reinterpret_cast<SequenceIterator*>(iterator)->sequence == nullptr);
+}
+
+// The next item of a list's or a tuple's iterator, a new reference; null: that was all, which its own function notes,
+// who gives up the sequence.
+inline PyObject* next_of_sequence(PyObject* iterator) {
+  auto* state = reinterpret_cast<SequenceIterator*>(iterator);
+  PyObject* sequence = state->sequence;
+  if (sequence == nullptr || state->index >= Py_SIZE(sequence)) {
+    return nullptr;
+  }
+  const Py_ssize_t index = state->index++;
+  return Py_NewRef(PyList_Check(sequence) ? PyList_GET_ITEM(sequence, index) : PyTuple_GET_ITEM(sequence, index));
+}
+
+}  // namespace tagalong::cpython

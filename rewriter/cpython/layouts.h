@@ -1,0 +1,51 @@
+// Where the interpreter's own objects have what native code reads and writes: offsets in bytes, for one version.
+#pragma once
+
+#include <Python.h>
+#include <internal/pycore_frame.h>
+
+#include <cstddef>
+
+#include "rewriter/cpython/iterators.h"
+
+namespace tagalong::cpython::layout {
+
+#if PY_VERSION_HEX < 0x030B0000 || PY_VERSION_HEX >= 0x030C0000
+#error "tagalong: the layouts of this CPython version are not known yet (3.12: ints, range iterators, immortal objects)"
+#endif
+
+inline constexpr int kCount = offsetof(PyObject, ob_refcnt);
+inline constexpr int kType = offsetof(PyObject, ob_type);
+inline constexpr int kSize = offsetof(PyVarObject, ob_size);
+inline constexpr int kFloat = offsetof(PyFloatObject, ob_fval);
+// The number of digits has the sign of the int.
+inline constexpr int kDigits = offsetof(PyLongObject, ob_digit);
+inline constexpr int kDigitSize = sizeof(digit);  // of PyLong_SHIFT bits
+inline constexpr int kListItems = offsetof(PyListObject, ob_item);
+inline constexpr int kListRoom = offsetof(PyListObject, allocated);
+inline constexpr int kTypeVersion = offsetof(PyTypeObject, tp_version_tag);
+inline constexpr int kTypeFlags = offsetof(PyTypeObject, tp_flags);
+inline constexpr int kSharedKeys = offsetof(PyHeapTypeObject, ht_cached_keys);
+inline constexpr int kValuesBefore = -4 * static_cast<int>(sizeof(PyObject*));  // values_of
+inline constexpr int kBytes = offsetof(PyBytesObject, ob_sval);
+inline constexpr int kIntObject = sizeof(PyLongObject);
+inline constexpr int kTupleItems = offsetof(PyTupleObject, ob_item);
+
+inline constexpr int kCodeExtra = offsetof(PyCodeObject, co_extra);
+inline constexpr int kFunctionCode = offsetof(PyFunctionObject, func_code);
+inline constexpr int kFunctionGlobals = offsetof(PyFunctionObject, func_globals);
+inline constexpr int kFunctionBuiltins = offsetof(PyFunctionObject, func_builtins);
+inline constexpr int kDictVersion = offsetof(PyDictObject, ma_version_tag);
+
+inline constexpr int kRangeIndex = offsetof(RangeIterator, index);
+inline constexpr int kRangeStart = offsetof(RangeIterator, start);
+inline constexpr int kRangeStep = offsetof(RangeIterator, step);
+inline constexpr int kRangeLength = offsetof(RangeIterator, len);
+inline constexpr int kIteratorIndex = offsetof(SequenceIterator, index);
+inline constexpr int kIteratorSequence = offsetof(SequenceIterator, sequence);
+
+// Thread::cframe->use_tracing says whether somebody watches.
+inline constexpr int kThreadCFrame = offsetof(PyThreadState, cframe);
+inline constexpr int kUseTracing = offsetof(_PyCFrame, use_tracing);
+
+}  // namespace tagalong::cpython::layout

@@ -1,0 +1,44 @@
+// Builtin functions and methods that get another C function in place, so that they stay the objects they are.
+#pragma once
+
+#include <Python.h>
+
+#include <string_view>
+#include <utility>
+
+#include "rewriter/base/errors.h"
+#include "rewriter/base/ref.h"
+
+namespace tagalong::cpython {
+
+// Gives the definition another C function of the same kind, and returns the one it had. Throws InternalError where the
+// definition is missing or of another kind.
+template <class Function>
+Function replace_method(PyMethodDef* method, int flags, Function replacement) {
+  TAGALONG_CHECK(method != nullptr && method->ml_flags == flags, "{} has flags {}",
+                 method == nullptr ? "a method" : method->ml_name, method == nullptr ? 0 : method->ml_flags);
+  // NOLINTBEGIN(bugprone-casting-through-void): the C API's own way to keep functions of other signatures
+  return reinterpret_cast<Function>(reinterpret_cast<void*>(
+      std::exchange(method->ml_meth, reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(replacement)))));
+  // NOLINTEND(bugprone-casting-through-void)
+}
+
+// Null where there is a function of another kind. Throws PythonError where there is none.
+inline PyMethodDef* definition_of(const char* module_name, const char* name) {
+  const Ref module = Ref::steal(PyImport_ImportModule(module_name));
+  const Ref function = module ? Ref::steal(PyObject_GetAttrString(module.get(), name)) : Ref();
+  if (!function) {
+    throw PythonError();
+  }
+  return PyCFunction_CheckExact(function.get()) ? reinterpret_cast<PyCFunctionObject*>(function.get())->m_ml : nullptr;
+}
+
+inline PyMethodDef* definition_of(PyTypeObject& type, std::string_view name) {
+  PyMethodDef* method = type.tp_methods;
+  while (method->ml_name != nullptr && method->ml_name != name) {
+    ++method;
+  }
+  return method->ml_name == nullptr ? nullptr : method;
+}
+
+}  // namespace tagalong::cpython

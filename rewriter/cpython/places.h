@@ -1,0 +1,16 @@
+// Where a frame is shown to be, for machine code that says so itself (frames.h: set_location).
+#pragma once
+
+#include "rewriter/cpython/frames.h"
+
+namespace tagalong::cpython {
+
+// What the frame is executing, and where its code begins: code unit 0.
+inline const std::uint16_t** shown_place(Frame* frame) {
+  return const_cast<const std::uint16_t**>(&frame->prev_instr);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+}
+inline const std::uint16_t* first_place(Frame* frame) {
+  return reinterpret_cast<const std::uint16_t*>(frame->f_code->co_code_adaptive);
+}
+
+}  // namespace tagalong::cpython

@@ -1,0 +1,106 @@
+#include "rewriter/cpython/requests.h"
+
+// CPython's own headers do not know C++'s <stdatomic.h>; the compiler's operations have the same layout.
+#undef HAVE_STD_ATOMIC
+#define Py_BUILD_CORE 1  // NOLINT: what the headers ask for
+#include <internal/pycore_interp.h>
+#include <internal/pycore_pymem.h>
+#include <internal/pycore_runtime.h>
+#undef Py_BUILD_CORE
+#include <opcode.h>
+
+#include <array>
+#include <utility>
+
+#include "rewriter/base/once.h"
+#include "rewriter/cpython/thunks.h"
+
+namespace tagalong::cpython {
+namespace {
+
+// A jump back in a frame that nobody sees: the interpreter itself serves, in its own order.
+PyObject* make_server() {
+  const CodeRef code =
+      make_thunk(1, {{LOAD_FAST, 0}, {JUMP_FORWARD, 1}, {RETURN_VALUE, 0}, {JUMP_BACKWARD, 2}}, nullptr);
+  const Ref globals = Ref::steal(PyDict_New());
+  return code && globals ? PyFunction_New(reinterpret_cast<PyObject*>(code.get()), globals.get()) : nullptr;
+}
+
+}  // namespace
+
+std::uintptr_t* const kThread = &_PyRuntime.gilstate.tstate_current._value;
+const int* const kTraceMalloc = &_Py_tracemalloc_config.tracing;
+
+RequestFlag::RequestFlag(PyThreadState* thread) : flag_(&thread->interp->ceval.eval_breaker._value) {}
+
+namespace {
+
+int* flag_of(PyThreadState* thread) { return &thread->interp->ceval.eval_breaker._value; }
+
+void free_postponement(PyObject* self) {
+  resume_requests(PyThreadState_Get());
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyTypeObject* postponement_type() {
+  static PyTypeObject* type = nullptr;
+  return once(type, [] {
+    static std::array<PyType_Slot, 2> slots = {{
+        {Py_tp_dealloc, reinterpret_cast<void*>(free_postponement)},
+        {0, nullptr},
+    }};
+    static PyType_Spec spec = {"tagalong._core.Postponement", sizeof(PyObject), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
+    return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  });
+}
+
+}  // namespace
+
+bool postpone_requests(PyThreadState* thread) { return __atomic_exchange_n(flag_of(thread), 0, __ATOMIC_RELAXED) != 0; }
+
+// If somebody has been served meanwhile, because of a request that came in between, the interpreter looks once in vain.
+void resume_requests(PyThreadState* thread) { __atomic_store_n(flag_of(thread), 1, __ATOMIC_RELAXED); }
+
+PyObject* impolite_result(PyThreadState* thread) {
+  if (__atomic_load_n(flag_of(thread), __ATOMIC_RELAXED) == 0) {
+    Py_RETURN_NONE;
+  }
+  PyTypeObject* type = postponement_type();
+  PyObject* result = type == nullptr ? nullptr : type->tp_alloc(type, 0);
+  if (result != nullptr) {
+    postpone_requests(thread);
+  }
+  return result;
+}
+
+// Handlers run in the main thread only, so for this time there is none.
+SignalsWait::SignalsWait() : main_thread_(std::exchange(_PyRuntime.main_thread, 0UL)) {}
+
+SignalsWait::~SignalsWait() {
+  _PyRuntime.main_thread = main_thread_;
+  // One that came meanwhile has asked nobody.
+  if (__atomic_load_n(&_PyRuntime.ceval.signals_pending._value, __ATOMIC_RELAXED) != 0) [[unlikely]] {
+    resume_requests(PyThreadState_Get());
+  }
+}
+
+bool is_anything_to_run(PyThreadState* thread) {
+  const auto is_set = [](const _Py_atomic_int& flag) { return __atomic_load_n(&flag._value, __ATOMIC_RELAXED) != 0; };
+  const auto& pending = thread->interp->ceval.pending;
+  return is_set(_PyRuntime.ceval.signals_pending) || is_set(pending.calls_to_do) || pending.async_exc != 0;
+}
+
+bool serve_requests() {
+  static PyObject* server = nullptr;
+  if (once(server, make_server) == nullptr) {
+    return false;
+  }
+  const std::array<PyObject*, 1> arguments = {Py_None};
+  const Ref done = Ref::steal(PyObject_Vectorcall(server, arguments.data(), arguments.size(), nullptr));
+  return static_cast<bool>(done);
+}
+
+}  // namespace tagalong::cpython
