@@ -870,9 +870,13 @@ void CodeRecord::explain_measured(const Entry& entry, const Entry::Measured& eac
   const bool is_call = entry.place.place == DecodedCode::Place::kCall;
   const std::string sizes =
       each.size_class == 0 ? "" : fmt::format(", arrays below {} elements", std::uint64_t{1} << each.size_class);
-  text += fmt::format("  measured{}: a {} takes {} ns replayed and {} ns as written, so it {}\n", sizes,
+  const bool is_replayed = worth.usual() == Way::kReplay;
+  // What is decided is what most of several comparisons say; the last one alone may say something else.
+  const bool says_so = is_replayed == (worth.replay_time() < worth.written_time());
+  text += fmt::format("  measured{}: a {} takes {} ns replayed and {} ns as written{}, so it {}\n", sizes,
                       is_call ? "call" : "round", worth.replay_time(), worth.written_time(),
-                      worth.usual() == Way::kReplay ? "is replayed" : "runs as written");
+                      says_so ? "" : " in the last of several comparisons, most of which say otherwise",
+                      is_replayed ? "is replayed" : "runs as written");
 }
 
 void CodeRecord::explain_entry(std::size_t index, std::string& text) const {

@@ -234,14 +234,9 @@ PyObject* observe_frame(PyThreadState* thread, Frame* frame, int throw_flag) {
 
 }  // namespace
 
-void start_comparing(const Ref& tell, const Ref& compare) {
-  const Ref os = Ref::steal(PyImport_ImportModule("os"));
-  Ref fork = os ? Ref::steal(PyObject_GetAttrString(os.get(), "fork")) : Ref();
-  if (!fork) {
-    throw PythonError();
-  }
+void start_comparing(const Ref& tell, const Ref& compare, const Ref& fork) {
   if (g_callbacks == nullptr) {
-    g_callbacks = new Callbacks{tell, compare, std::move(fork)};
+    g_callbacks = new Callbacks{tell, compare, fork};
     detail::runs_as_written = true;
     cpython::set_observer(observe_frame);
     cpython::acquire_hook();

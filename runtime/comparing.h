@@ -20,6 +20,6 @@ inline bool runs_as_written() { return detail::runs_as_written; }
 // run, with its result, its exception and whether it has yielded in `ended`. In this process `compare(pipe, process,
 // (code, module, number of the call), inputs, ended)` is called; it returns whether the copy has replayed anything.
 // Throws PythonError.
-void start_comparing(const Ref& tell, const Ref& compare);
+void start_comparing(const Ref& tell, const Ref& compare, const Ref& fork);
 
 }  // namespace tagalong::runtime

@@ -61,6 +61,7 @@ Recording::Recording(const Ref& function, const Ref& args, const Ref& kwargs) {
   if (!runner) {
     throw PythonError();
   }
+  const bool is_watched = cpython::is_watched(cpython::thread_state());
   result = Ref::steal(call_program(runner.get(), args.get(), kwargs.get()));
   if (!result) {
     PyObject* parts[3] = {};
@@ -74,7 +75,7 @@ Recording::Recording(const Ref& function, const Ref& args, const Ref& kwargs) {
     Py_XDECREF(parts[2]);
   }
   CodeRecord& record = *record_of(anchor.get());
-  stop = record.last_stop;
+  stop = is_watched && record.counters.records == 0 ? recorder::Stop::k_watched : record.last_stop;
   recording_seconds = record.last_recording_seconds;
   synthesis_seconds = record.last_synthesis_seconds;
   explanation_ = record.explain();

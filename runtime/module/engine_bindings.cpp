@@ -348,8 +348,8 @@ void install_exec_hook(const py::object& callback) {
   guarded([&] { return runtime::install_exec_hook(Ref::create(callback.ptr())), 0; });
 }
 
-void start_comparing(const py::object& tell, const py::object& compare) {
-  runtime::start_comparing(Ref::create(tell.ptr()), Ref::create(compare.ptr()));
+void start_comparing(const py::object& tell, const py::object& compare, const py::object& fork) {
+  runtime::start_comparing(Ref::create(tell.ptr()), Ref::create(compare.ptr()), Ref::create(fork.ptr()));
 }
 
 bool has_frame_hook() { return cpython::has_hook(); }

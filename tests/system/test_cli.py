@@ -40,6 +40,19 @@ def test_run_traces(run_python: RunPython, program: str) -> None:
     assert "records 1, hits 3," in done.stderr
 
 
+def test_run_keeps_the_flags_of_the_interpreter(run_python: RunPython, tmp_path: Path) -> None:
+    (tmp_path / "flags.py").write_text(
+        "import sys\nassert False\nprint(sys.flags.optimize, sys.flags.dev_mode, sys.warnoptions, 'tagalong' in sys.modules)"
+    )
+    done = run_python("-O", "-X", "dev", "-W", "error", "-m", "tagalong", "run", "flags.py")
+    assert (done.returncode, done.stdout) == (0, "1 True ['default', 'error'] True\n"), done.stderr
+
+
+def test_run_without_its_variables_says_so(run_python: RunPython, program: str) -> None:
+    done = run_python("-E", "-m", "tagalong", "run", program)
+    assert done.returncode == 1 and done.stderr.startswith("run: python -E and -I ignore"), done.stderr
+
+
 def test_run_module(run_python: RunPython, program: str) -> None:
     done = run_python("-m", "tagalong", "run", "--report=1", "-m", program.removesuffix(".py"), "3", "--flag")
     assert (done.stdout, done.returncode) == (OUTPUT, 3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -272,3 +273,39 @@ def test_what_differs_is_printed_shortly() -> None:
     assert lines[-1] == f"  … and {len(comparison.differences) - 20} more, in .differences"
     assert repr(comparison) == f"<Comparison of {comparison}>"
     assert repr(tagalong.compare(plain, 1)) == "<Comparison of plain: eager and replay agree>"
+
+
+def test_nothing_is_recorded_while_a_profile_function_watches() -> None:
+    sys.setprofile(lambda *event: None)
+    try:
+        recording = tagalong.record(plain, 3)
+        comparison = tagalong.compare(plain, 3)
+    finally:
+        sys.setprofile(None)
+    assert recording.stop_reason == "watched"
+    assert not comparison and "(watched)" in str(comparison)
+
+
+TASKS = """
+import asyncio
+async def item(i):
+    await asyncio.sleep(0.001)
+    return i * asyncio.get_running_loop().is_running()
+async def main():
+    total = 0
+    for i in range(10):
+        total += await item(i)
+    for done in await asyncio.gather(*(item(i) for i in range(10))):
+        total += done
+    return total
+print(asyncio.run(main()))
+"""
+
+
+def test_programs_of_asyncio_are_compared(run_python: RunPython, tmp_path: Path) -> None:
+    """Also in the copy of the process an event loop is running."""
+    (tmp_path / "tasks.py").write_text(TASKS)
+    done = run_python("tasks.py", TAGALONG="compare")
+    assert (done.returncode, done.stdout) == (0, "90\n"), done.stderr
+    found = re.search(r"(\d+) replays compared, (\d+) differ", done.stderr)
+    assert found is not None and int(found[1]) > 10 and found[2] == "0", done.stderr

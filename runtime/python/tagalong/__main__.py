@@ -9,6 +9,7 @@ import inspect
 import os
 import platform
 import site
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -86,6 +87,12 @@ def _start_file_is_read() -> bool:
     return any(Path(folder, START_FILE).exists() for folder in folders)
 
 
+def _interpreter_flags() -> list[str]:
+    """Those that this interpreter was started with, such as -O, -W error and -X dev; as multiprocessing passes them."""
+    flags: list[str] = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+    return flags
+
+
 def _run(arguments: argparse.Namespace, **variables: str) -> int:
     environment = options.environment_of(arguments)
     if arguments.command == "explain" or getattr(arguments, "mode", None) is None:
@@ -95,7 +102,12 @@ def _run(arguments: argparse.Namespace, **variables: str) -> int:
     switch = ["-m"] if arguments.module else []
     if not _start_file_is_read():
         switch = ["-c", _RUN, "1" if arguments.module else "0"]
-    command = [sys.executable, *switch, arguments.program, *arguments.arguments]
+    if sys.flags.ignore_environment:
+        raise SystemExit(
+            f"{arguments.command}: python -E and -I ignore the variables by which tagalong is switched on; "
+            "leave them out"
+        )
+    command = [sys.executable, *_interpreter_flags(), *switch, arguments.program, *arguments.arguments]
     sys.stdout.flush()
     os.execve(sys.executable, command, environment)
 

@@ -69,6 +69,7 @@ def start_comparing(
         ],
         bool,
     ],
+    fork: Callable[[], int],
     /,
 ) -> None: ...
 def start_stress(excluded: list[str], /) -> None: ...

@@ -41,9 +41,19 @@ class _Counts:
 def start() -> Callable[[CodeType], CodeType]:
     """Prepares the process for comparing; returns what is to be done to the code of a module."""
     _core.set_option("retire_after", 0)  # what does not pay is compared, too
-    _core.start_comparing(_tell, _compare)
+    _core.start_comparing(_tell, _compare, _fork)
     atexit.register(_summary)
     return _core.wrap_module_code
+
+
+def _fork() -> int:
+    """A copy of the process, in which the same event loop is running: asyncio forgets it in a child."""
+    events = sys.modules.get("asyncio.events")
+    loop = None if events is None else events._get_running_loop()
+    process = os.fork()
+    if process == 0 and events is not None and loop is not None:
+        events._set_running_loop(loop)
+    return process
 
 
 def _outcome(inputs: tuple[Any, ...], ended: Ended) -> Outcome:
