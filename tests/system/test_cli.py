@@ -42,7 +42,8 @@ def test_run_traces(run_python: RunPython, program: str) -> None:
 
 def test_run_keeps_the_flags_of_the_interpreter(run_python: RunPython, tmp_path: Path) -> None:
     (tmp_path / "flags.py").write_text(
-        "import sys\nassert False\nprint(sys.flags.optimize, sys.flags.dev_mode, sys.warnoptions, 'tagalong' in sys.modules)"
+        "import sys\nassert False\n"
+        "print(sys.flags.optimize, sys.flags.dev_mode, sys.warnoptions, 'tagalong' in sys.modules)"
     )
     done = run_python("-O", "-X", "dev", "-W", "error", "-m", "tagalong", "run", "flags.py")
     assert (done.returncode, done.stdout) == (0, "1 True ['default', 'error'] True\n"), done.stderr

@@ -391,9 +391,12 @@ def test_installed_code_is_not_the_users(run_python: RunPython, folder: Path) ->
         "print(_core.is_traced(colorsys.f))\n"
         "exec(compile('def f(): pass', '<made>', 'exec'))\n"
         "print(_core.is_traced(f))\n"
+        "space = {}\n"
+        "exec(compile('def f(): pass', '<made>', 'exec'), space)\n"
+        "print(_core.is_traced(space['f']))\n"
     )
     done = run_python("installed.py", TAGALONG="1")
-    assert done.stdout == "False False\nFalse\nTrue\n", done.stderr
+    assert done.stdout == "False False\nFalse\nTrue\nTrue\n", done.stderr
 
 
 def test_compare_mode_compares_what_is_not_the_file(run_python: RunPython, folder: Path) -> None:

@@ -43,8 +43,8 @@ def in_parts(listing: list[dis.Instruction]) -> list[dis.Instruction | Hook]:
 
     A hook's number is twice the index of its instruction, plus one where it comes after it. A build with checks has
     hooks before every instruction, a release build before operators and calls, where operands may be replaced by
-    proxies (recorder/deferred/array_proxy.h), and where names are bound behind those; they are left out, but none may be
-    missing.
+    proxies (recorder/deferred/array_proxy.h), and where names are bound behind those; they are left out, but none
+    may be missing.
     """
     names = [instruction.opname for instruction in listing]
     parts: list[dis.Instruction | Hook] = []
