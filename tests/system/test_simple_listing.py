@@ -6,6 +6,8 @@ import dis
 from dataclasses import dataclass
 from types import CodeType
 
+import numpy as np  # noqa: F401  # where NumPy is imported, operators have hooks
+
 import tagalong
 import tagalong.testing
 
