@@ -42,9 +42,8 @@ def _change_executed(change: Change, selection: Selection) -> ChangeExecuted:
     def change_executed(code: CodeType, name: object, spec: object, file: object) -> CodeType:
         """`name`, `spec` and `file` are what the namespace has under these names, and may be anything."""
         found = spec if type(spec) is ModuleSpec else None
-        if name is None and code.co_filename.startswith(
-            "<"
-        ):  # an empty namespace: the code is of who runs it
+        if name is None and code.co_filename.startswith("<"):
+            # An empty namespace: the code belongs to the module that runs it.
             caller = sys._getframe(1).f_globals
             name, file = caller.get("__name__"), caller.get("__file__")
         if found is not None and name == "__main__":
