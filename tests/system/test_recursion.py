@@ -158,7 +158,7 @@ def test_recursion_through_builtins_is_as_deep(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stress", ["0", "1"])
-@pytest.mark.parametrize("limit", [1000, 2000])
+@pytest.mark.parametrize("limit", [1000, 2000, 2600])
 def test_recursion_through_c_code_ends_in_an_exception(tmp_path: Path, limit: int, stress: str) -> None:
     """Replays take more of the C stack than the same calls as written, which have to find enough left behind them."""
     program = tmp_path / "endless.py"
