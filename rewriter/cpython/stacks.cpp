@@ -54,9 +54,8 @@ bool has_c_stack(PyThreadState* thread, int kibibytes) {
   const std::uintptr_t whole = t_bounds.high - t_bounds.low;
   const auto levels = static_cast<std::uintptr_t>(std::max(recursion_left(thread), 0));
   constexpr std::uintptr_t kShares = 8;  // of the stack; replays keep one, however many levels are left
-  const std::uintptr_t room = whole - std::min(whole, asked);
-  const std::uintptr_t rest = std::min(levels * kLevel, room - room / kShares);
-  return here - t_bounds.low >= asked + rest;
+  const std::uintptr_t left = std::min(levels * kLevel, whole - whole / kShares);
+  return here - t_bounds.low >= std::max(asked, left);
 }
 
 }  // namespace tagalong::cpython
