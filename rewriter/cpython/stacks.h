@@ -19,8 +19,9 @@ struct StackId {
 };
 StackId stack_of(PyThreadState* thread);
 
-// Whether the thread, which calls this, has so much of its C stack left, and as much as the levels of recursion that are
-// left may take as written (seven eighths of the stack at most). No where it runs on memory that is not its own stack.
+// Whether the thread, which calls this, has so much of its C stack left, and as much as the levels of recursion that
+// are left may take as written (seven eighths of the stack at most). No where it runs on memory that is not its own
+// stack.
 bool has_c_stack(PyThreadState* thread, int kibibytes);
 
 }  // namespace tagalong::cpython
