@@ -10,6 +10,7 @@
 #include "recorder/leaving.h"
 #include "recorder/rules/rule_table.h"
 #include "rewriter/base/errors.h"
+#include "rewriter/base/pending_error.h"
 #include "rewriter/base/text.h"
 #include "rewriter/cpython/dicts.h"
 #include "rewriter/cpython/eval_hook.h"
@@ -518,8 +519,7 @@ void Session::stop(Stop reason) {
   if (finished_) {
     return;
   }
-  PyObject* raised[3] = {};
-  PyErr_Fetch(&raised[0], &raised[1], &raised[2]);
+  const PendingError pending;
   try {
     if (reason == Stop::k_internal) {
       abandon(reason);  // the rule that has failed may have done half of it
@@ -529,7 +529,6 @@ void Session::stop(Stop reason) {
   } catch (const std::exception&) {  // no memory for the end of the trace
     abandon(reason);
   }
-  PyErr_Restore(raised[0], raised[1], raised[2]);
 }
 
 // The trace is of no use: the shadow state is none to leave at.
@@ -704,14 +703,12 @@ PyObject* handle_frame(PyThreadState* thread, cpython::Frame* frame, int throw_f
       Session::postpone(thread);
     }
     // The session may be gone by now; if it is not, the callee has returned to the shadow of its caller, or raised.
-    PyObject* raised[3] = {};
-    PyErr_Fetch(&raised[0], &raised[1], &raised[2]);  // what follows may run Python code, or clear errors of its own
+    const PendingError pending;  // what follows may run Python code, or clear errors of its own
     if (result == nullptr && Sessions::all().on(session->stack_) == session && !session->waiting_ &&
         !session->finished_ && session->frames_.back().live == frame) {
       session->stop(Stop::k_interrupted);  // before its first hook
     }
     Session::reap(thread);  // `session` keeps it for the rest of this function
-    PyErr_Restore(raised[0], raised[1], raised[2]);
     return result;
   }
   if (!session->finished_ && session->frames_.back().live == cpython::current_frame(thread) &&
@@ -720,10 +717,8 @@ PyObject* handle_frame(PyThreadState* thread, cpython::Frame* frame, int throw_f
   }
   if (session->finished_) {  // just now, so nobody waits
     PyObject* result = cpython::evaluate(thread, frame, throw_flag);
-    PyObject* raised[3] = {};
-    PyErr_Fetch(&raised[0], &raised[1], &raised[2]);
+    const PendingError pending;
     Session::reap(thread);
-    PyErr_Restore(raised[0], raised[1], raised[2]);
     return result;
   }
   session->hand_over_arguments(frame);

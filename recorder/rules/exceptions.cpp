@@ -54,7 +54,7 @@ bool Session::find_raising(int unit, PyObject* exception) {
   };
   if (instruction < 0 || has_returned || cannot_raise(instruction)) {
     if (instruction >= 0 && !has_returned) {
-      // Where a hook itself has raised, nobody has run the rules of what stands before it.
+      // Where a hook itself has raised, the rules of the instructions before it have not run.
       if (top().pending < 0 && catch_up(instruction) != instruction) {
         abandon(Stop::k_interrupted);
         return false;

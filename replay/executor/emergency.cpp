@@ -7,6 +7,7 @@
 #include <new>
 
 #include "replay/arrays/numpy/numpy_abi.h"
+#include "rewriter/base/pending_error.h"
 #include "rewriter/cpython/ints.h"
 
 namespace tagalong::replay {
@@ -93,10 +94,7 @@ void prepare_emergencies() {
 }
 
 void keep_for_emergencies(std::size_t numbers) {
-  PyObject* type = nullptr;
-  PyObject* value = nullptr;
-  PyObject* traceback = nullptr;
-  PyErr_Fetch(&type, &value, &traceback);
+  const PendingError pending;
   Reserve& kept = reserve();
   kept.numbers = std::max(kept.numbers, std::min(numbers, kMostNumbers / 2));
   kept.is_used = false;
@@ -111,7 +109,6 @@ void keep_for_emergencies(std::size_t numbers) {
   if (g_memory == nullptr) {
     std::free(g_memory.exchange(std::malloc(kMemory)));
   }
-  PyErr_Restore(type, value, traceback);
 }
 
 bool is_reserve_used() { return reserve().is_used || g_memory == nullptr; }

@@ -163,7 +163,7 @@ PyObject* Interpreter::call_eliding(const Step& step, const std::int32_t* operan
       Py_CLEAR(registers_[place]);
     }
   }
-  cpython::leave_recursion(run_.thread);  // its frame does not count: nobody sees it
+  cpython::leave_recursion(run_.thread);  // its frame is not counted: no program sees it
   PyObject* result = cpython::run_frame(run_.thread, frame, 0, step.operand_count, false);
   cpython::enter_recursion(run_.thread);
   cpython::pop_frame(run_.thread, frame);

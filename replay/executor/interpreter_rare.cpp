@@ -185,7 +185,7 @@ Interpreter::Answer Interpreter::thunk(const Step& step, const std::int32_t* ope
   for (const int index : form.order) {
     arguments.push_back(registers_[operands[index]]);
   }
-  cpython::leave_recursion(run_.thread);  // its frame does not count: nobody sees it
+  cpython::leave_recursion(run_.thread);  // its frame is not counted: no program sees it
   Ref result = Ref::steal(PyObject_Vectorcall(function.get(), arguments.data(), arguments.size(), nullptr));
   cpython::enter_recursion(run_.thread);
   if (!result) {

@@ -14,6 +14,7 @@
 #include "replay/passes/fold.h"
 #include "replay/passes/guards.h"
 #include "rewriter/base/errors.h"
+#include "rewriter/base/pending_error.h"
 
 namespace tagalong::replay {
 namespace {
@@ -40,26 +41,12 @@ bool run(const Pass& pass, Graph& graph) {
   return changed;
 }
 
-// Evaluating constants clears errors of its own; one that is under way must not notice.
-class PendingError {
- public:
-  PendingError() { PyErr_Fetch(&type_, &value_, &traceback_); }
-  PendingError(const PendingError&) = delete;
-  PendingError& operator=(const PendingError&) = delete;
-  ~PendingError() { PyErr_Restore(type_, value_, traceback_); }
-
- private:
-  PyObject* type_ = nullptr;
-  PyObject* value_ = nullptr;
-  PyObject* traceback_ = nullptr;
-};
-
 }  // namespace
 
 std::span<const Pass> passes() { return kPasses; }
 
 void optimise(Graph& graph) {
-  const PendingError pending;
+  const PendingError pending;  // evaluating constants clears errors of its own
   // Until all of them in turn have found nothing to do.
   std::size_t idle = 0;
   for (std::size_t turn = 0; idle < kRepeated && turn < kMaxRounds * kRepeated; ++turn) {

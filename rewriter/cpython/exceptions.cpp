@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "rewriter/base/pending_error.h"
+
 namespace tagalong::cpython {
 
 Ref push_handled(PyThreadState* thread, const Ref& exception) {
@@ -15,15 +17,14 @@ void set_handled(PyThreadState* thread, Ref exception) {
 }
 
 void add_traceback(PyThreadState* thread, Frame* frame) {
-  PyObject* type = nullptr;
-  PyObject* value = nullptr;
-  PyObject* traceback = nullptr;
-  PyErr_Fetch(&type, &value, &traceback);
-  Frame* current = current_frame(thread);
-  set_current_frame(thread, frame);
-  const Ref object = Ref::steal(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(thread)));
-  set_current_frame(thread, current);
-  PyErr_Restore(type, value, traceback);
+  Ref object;
+  {
+    const PendingError pending;
+    Frame* current = current_frame(thread);
+    set_current_frame(thread, frame);
+    object = Ref::steal(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(thread)));
+    set_current_frame(thread, current);
+  }
   if (object) {
     PyTraceBack_Here(reinterpret_cast<PyFrameObject*>(object.get()));
   } else {

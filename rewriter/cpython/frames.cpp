@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rewriter/base/errors.h"
+#include "rewriter/base/pending_error.h"
 
 namespace tagalong::cpython {
 namespace {
@@ -83,15 +84,11 @@ void hand_over(PyThreadState* thread, PyFrameObject* object, Frame* frame) {
   }
   copy->previous = nullptr;
   if (previous != nullptr) {
-    PyObject* type = nullptr;
-    PyObject* value = nullptr;
-    PyObject* traceback = nullptr;
-    PyErr_Fetch(&type, &value, &traceback);  // where there is no memory for it, no exception is left
+    const PendingError pending;  // where there is no memory for it, no exception is left
     Frame* current = current_frame(thread);
     set_current_frame(thread, previous);
     object->f_back = PyThreadState_GetFrame(thread);  // makes the caller's frame object if there is none
     set_current_frame(thread, current);
-    PyErr_Restore(type, value, traceback);
   }
   if (PyObject_GC_IsTracked(reinterpret_cast<PyObject*>(object)) == 0) {
     PyObject_GC_Track(object);

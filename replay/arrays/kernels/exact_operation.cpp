@@ -9,8 +9,6 @@
 namespace tagalong::array {
 namespace {
 
-constexpr int kNarrowLanes = 4;
-
 struct Named {
   std::string_view name;
   Exact what;

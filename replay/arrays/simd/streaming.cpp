@@ -9,7 +9,7 @@
 namespace tagalong::array {
 namespace {
 
-// What the last-level cache holds; where nobody knows, what it often does.
+// What the last-level cache holds; where the system does not say, a usual size.
 long cache_bytes() noexcept {
   constexpr long kUsual = 32L << 20;
   constexpr long kMost = 64L << 20;  // others compute, too

@@ -25,8 +25,6 @@ Tally libms_vectors;
 
 namespace {
 
-constexpr int kWideLanes = 8;
-constexpr int kNarrowLanes = 4;
 constexpr int kMostSlots = 255;
 
 }  // namespace

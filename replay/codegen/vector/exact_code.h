@@ -103,6 +103,9 @@ struct ExactFinding {
   bool operator==(const ExactFinding&) const = default;
 };
 
+// Doubles at once, with AVX-512 and with AVX2.
+inline constexpr int kWideLanes = 8;
+inline constexpr int kNarrowLanes = 4;
 // For tests: at most so many doubles at once; 8, 4, or 0 for no machine code.
 extern int most_lanes;
 // As many as there are on this machine.

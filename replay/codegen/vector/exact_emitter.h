@@ -119,8 +119,8 @@ struct Vectors {
   int lanes;
   std::size_t usual;  // of a round
 };
-inline constexpr Vectors kWideVectors{.registers = 32, .lanes = 8, .usual = 2};
-inline constexpr Vectors kNarrowVectors{.registers = 16, .lanes = 4, .usual = 2};
+inline constexpr Vectors kWideVectors{.registers = 32, .lanes = kWideLanes, .usual = 2};
+inline constexpr Vectors kNarrowVectors{.registers = 16, .lanes = kNarrowLanes, .usual = 2};
 
 // The bits, one for all lanes or one for each.
 [[nodiscard]] std::span<const std::uint64_t> bits_of(Constant constant);
