@@ -223,6 +223,7 @@ print("done")
 """
 
 
+@subprocesses.forks_beside_threads
 def test_forks() -> None:
     """Children compute alone, also when another thread was computing as they were made."""
     done = subprocesses.run("-c", FORKS, timeout=120)
@@ -255,7 +256,7 @@ print(_core._region_parts() > 0)
 """
 
 
-@pytest.mark.parametrize("way", ["end", "fork"])
+@pytest.mark.parametrize("way", ["end", pytest.param("fork", marks=subprocesses.forks_beside_threads)])
 @pytest.mark.parametrize("size", [50_000, 400_000])
 def test_while_threads_are_started(way: str, size: int) -> None:
     """Nobody waits for that, the end of the process excepted; a fork may come in the middle."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from subprocesses import run
+from subprocesses import forks_beside_threads, run
 
 STRESS = Path(__file__).parent.parent / "stress"
 
@@ -123,6 +123,7 @@ print(stats.records, stats.hits)
 """
 
 
+@forks_beside_threads
 def test_fork_in_the_middle() -> None:
     """Of a recording and of replays, while other threads record: the child goes on, and can record."""
     result = run("-c", FORK)
@@ -212,6 +213,7 @@ print("end")
 """
 
 
+@forks_beside_threads
 def test_fork_while_other_threads_record() -> None:
     """In the child nobody does: no hook is left behind, and what they recorded can be recorded anew."""
     result = run("-c", FORK_WHILE_OTHERS_RECORD)
