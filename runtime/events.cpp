@@ -90,10 +90,9 @@ std::vector<std::string> left_out_texts() {
     if (const std::uint64_t calls = totals().left_out.at(index); calls != 0) {
       const std::uint64_t functions = totals().functions_left_out.at(index);
       const std::string named = fmt::format("{} function{}", functions, functions == 1 ? "" : "s");
-      const std::string what =
-          index == static_cast<std::size_t>(LeftOut::kFirstCallStack)
-              ? fmt::format("all calls of {} run", named)
-              : fmt::format("{} call{} of {} ran", calls, calls == 1 ? "" : "s", named);
+      const std::string what = index == static_cast<std::size_t>(LeftOut::kFirstCallStack)
+                                   ? fmt::format("all calls of {} run", named)
+                                   : fmt::format("{} call{} of {} ran", calls, calls == 1 ? "" : "s", named);
       texts.push_back(fmt::format("{} as written, because {}", what, kLeftOutTexts.at(index)));
     }
   }

@@ -170,10 +170,12 @@ def test_what_small_stacks_leave_out_is_said(sizes: list[str], said: str, tmp_pa
     first, second = done.stderr.splitlines()[:2]
     assert first.startswith("tagalong: records ")
     assert said in second and (said or THREAD not in done.stderr), done.stderr
-    assert (said == FIRST) == ("\ndouble (" not in done.stderr), done.stderr
+    assert (said == FIRST) == ("\nwork (" not in done.stderr), done.stderr
 
 
 def test_a_named_function_says_what_small_stacks_leave_out(tmp_path: Path) -> None:
-    program = LITTLE + "import tagalong\ntagalong.trace(double)\nin_thread(64)\nprint(tagalong.explain(double))"
+    program = (
+        LITTLE + "import tagalong\ntagalong.trace(double)\nin_thread(64)\nprint(tagalong.explain(double))"
+    )
     done = run("-c", program)
     assert "\n  100 calls ran as written, because too little C stack was left (" in done.stdout, done.stderr

@@ -103,9 +103,24 @@ __all__ = [
     "untrace",
 ]
 
-_settings = options.from_environment()
+# `python -m tagalong` imports the package first, and a traceback would tell its user nothing.
+_is_command = _sys.argv[:1] == ["-m"] and _sys.orig_argv[-len(_sys.argv)].rpartition("m")[2] == "tagalong"
+
+try:
+    _settings = options.from_environment()
+except OptionError as _error:
+    if not _is_command or "_tagalong_autostart" in _sys.modules:  # which says it in its own way
+        raise
+    print(f"tagalong: {_error}", file=_sys.stderr)
+    raise SystemExit(2) from None
 _apply(_settings)
-if _settings.mode is not options.Mode.OFF and "_tagalong_autostart" not in _sys.modules:
+if _settings.mode is options.Mode.OFF:
+    if (_settings.report or _settings.summary) and not _is_command:
+        # For the functions that the program traces by name.
+        from tagalong._activate import tell_at_end as _tell_at_end
+
+        _tell_at_end(_settings)
+elif "_tagalong_autostart" not in _sys.modules:
     # The start file was not read: it lies where Python does not look for such files.
     from tagalong._late import start as _start_late
 
