@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import CodeType, FunctionType, MethodType
+from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType, MethodType
 from typing import Any, Literal, TypeVar, overload
 
 from tagalong import _core
@@ -17,10 +18,39 @@ _core._meet_numpy()
 F = TypeVar("F", bound=Callable[..., Any] | staticmethod | classmethod)  # type: ignore[type-arg]
 
 
+def _instead(verb: str, thing: object) -> str:
+    """What to give in the place of `thing`, which is no Python function; nothing where that is not known."""
+    if isinstance(thing, (staticmethod, classmethod, MethodType)):
+        return _instead(verb, thing.__func__)
+    if isinstance(thing, type):
+        found = [name for name, member in vars(thing).items() if isinstance(member, FunctionType)]
+        own = f", for example {thing.__name__}.{found[0]}" if found else ""
+        return f"; {verb} its methods one by one{own}"
+    if isinstance(thing, functools.partial):
+        return f"; {verb} the function in it, its attribute func"
+    if isinstance(thing, property):
+        return f"; {verb} its getter, its attribute fget, or put the decorator below @property"
+    if isinstance(thing, (functools.cached_property, functools.partialmethod)):
+        return f"; {verb} the function in it, its attribute func"
+    if isinstance(thing, (GeneratorType, CoroutineType, AsyncGeneratorType)):
+        return f"; {verb} the function that makes it"
+    if isinstance(inspect.getattr_static(thing, "__wrapped__", None), FunctionType):
+        return f"; {verb} the function in it, its attribute __wrapped__"
+    if isinstance(thing, CodeType):
+        return f"; {verb} the function that has it"
+    if isinstance(inspect.getattr_static(type(thing), "__call__", None), FunctionType):
+        return f"; {verb} {type(thing).__name__}.__call__"
+    if callable(thing):
+        return "; it is written in C, so there is no bytecode to record"
+    return ""
+
+
 def _refuse(what: str, thing: object) -> TypeError:
     name = getattr(thing, "__qualname__", None) or getattr(thing, "__name__", None)
     shown = f" {name!r}" if isinstance(name, str) else ""
-    return TypeError(f"tagalong.{what}: expected a Python function, got {type(thing).__name__}{shown}")
+    kind = f"the class {name!r}" if isinstance(thing, type) else f"{type(thing).__name__}{shown}"
+    instead = _instead("trace" if what in ("trace", "untrace") else "give", thing)
+    return TypeError(f"tagalong.{what}: expected a Python function, got {kind}{instead}")
 
 
 def python_function(what: str, thing: object) -> FunctionType:
@@ -86,8 +116,15 @@ def trace(
     switches = {"regions": regions, "loops": loops}
     for name, value in {"retire": retire, **switches}.items():
         if not isinstance(value, bool) and (value is not None or name == "retire"):
-            raise OptionError(f"tagalong.trace: {name}={value!r} is not allowed; allowed: True, False")
+            as_process = "" if name == "retire" else ", None (as the process has it)"
+            raise OptionError(
+                f"tagalong.trace: {name}={value!r} is not allowed; allowed: True, False{as_process}"
+            )
     settings = given_limits({} if limits is None else limits, "tagalong.trace: limits")
+    if "retire_after" in settings and not retire:
+        raise OptionError(
+            "tagalong.trace: limits: 'retire_after' says when a function is given up: give retire=True, too"
+        )
     settings |= {name: int(value) for name, value in switches.items() if value is not None}
 
     def traced(function: Any) -> Any:
