@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import copy
+import doctest
 import functools
 import importlib.metadata
+import inspect
 import pickle
 import re
 import subprocess
 import sys
 import textwrap
+import types
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +36,23 @@ def test_what_is_installed() -> None:
 def test_everything_public_has_a_docstring() -> None:
     for name in tagalong.__all__:
         assert getattr(tagalong, name).__doc__, name
+
+
+@pytest.mark.own_stack
+@pytest.mark.parametrize(
+    "name", [name for name in tagalong.__all__ if not isinstance(getattr(tagalong, name), types.ModuleType)]
+)
+def test_a_docstring_says_what_it_takes_gives_and_raises(name: str) -> None:
+    public = getattr(tagalong, name)
+    text = inspect.getdoc(public) or ""
+    if isinstance(public, types.FunctionType):
+        for parameter in inspect.signature(public).parameters:
+            assert re.search(rf"^- .*`{parameter}`", text, re.MULTILINE), parameter
+        assert "Returns" in text or name == "remove_specialized"
+        assert "Raises" in text or name == "get_include"
+    test = doctest.DocTestParser().get_doctest(text, {"tagalong": tagalong}, name, None, None)
+    assert test.examples
+    assert doctest.DocTestRunner(verbose=False).run(test) == (0, len(test.examples))
 
 
 class Example:

@@ -11,6 +11,13 @@ hold; where reality differs, control lands back in the original bytecode, at the
         return 2 * x + y
 
 An unmodified program is traced by `TAGALONG=1 python script.py`. See `tagalong.options` for the variables.
+
+- Tracing: `trace`, `untrace`. What happened: `stats` (`Stats`), `explain`.
+- One recording by hand: `record` (`Recording`), `replay`, `GuardFailed`.
+- Eager execution against replay: `compare` (`Comparison`).
+- Versions of a function made by hand (PEP 510): `specialize`, `get_specialized` (`RecordedGraph`),
+  `remove_specialized`, `get_include`, and the guards in `tagalong.guards`.
+- `tagalong.options` (`OptionError`), `tagalong.testing` for tests, `tagalong.rewriter` for code objects.
 """
 
 import sys as _sys

@@ -100,9 +100,15 @@ _MOST_LINES = 20
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """True when the replay did exactly what eager execution does; as text, what differs.
+    """True when the replay did exactly what eager execution does; as text, what differs. `compare` makes it.
 
-    Where there is nothing to compare, `reason` says why in a sentence, and the comparison is false.
+    `name` is the function's, `eager` and `replayed` are the outcomes of the runs (`result`, `exception`), `recording`
+    is the `Recording` between them, and `differences` has a line for each place where a run differs from the eager one.
+    Where the two cannot be compared, `reason` says why in a sentence, and the comparison is false.
+
+        >>> comparison = tagalong.compare(lambda x: x + 1, 1)
+        >>> bool(comparison), comparison.differences, comparison.replayed.result
+        (True, (), 2)
     """
 
     name: str
@@ -185,13 +191,23 @@ def _why_it_varies(name: str, one: Outcome, two: Outcome) -> str | None:
 def compare(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Comparison:
     """Runs `f` eagerly, records it, and replays the recording, each on its own deep copies of the arguments.
 
+    - `f`: a Python function or a bound method; it need not be traced.
+    - `args`, `kwargs`: the arguments of the call. They are not changed.
+
     Result, exception (type, arguments, cause, context and traceback lines) and the arguments afterwards are compared
-    bit for bit: for arrays bytes, dtype, shape, strides, flags and shared memory. The arguments given are not changed;
-    whatever else the function changes (globals, files) is changed three times. Generators and coroutines are not
+    bit for bit: for arrays bytes, dtype, shape, strides, flags and shared memory. Whatever else the function changes
+    (globals, files) is changed three times. Where something differs, a second eager run shows whether the function
+    gives different results from call to call by itself.
+
+    Returns a `Comparison`, which is true where all agree and prints what differs. Generators and coroutines are not
     compared, nor are calls that fail before the function begins; `Comparison.reason` says so. Raises TypeError when
     `f` is not a Python function, and when an argument cannot be copied.
 
-        assert tagalong.compare(f, x, y)
+        >>> def hypotenuse(x, y):
+        ...     return (x * x + y * y) ** 0.5
+        >>> print(tagalong.compare(hypotenuse, 3.0, 4.0))
+        hypotenuse: eager and replay agree
+        >>> assert tagalong.compare(hypotenuse, 1, 2)
     """
     function, arguments = bind_self("compare", f, args)
     name = function.__qualname__

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 
 class OptionError(ValueError):
-    """A value that an option does not allow."""
+    """A value that an option does not allow; the text names the option, the value and what is allowed.
+
+    Importing tagalong raises it for a bad variable, `tagalong.trace` for a bad setting. It is a ValueError.
+
+        >>> tagalong.trace(retire="yes")
+        Traceback (most recent call last):
+        tagalong.options.OptionError: tagalong.trace: retire='yes' is not allowed; allowed: True, False
+    """
 
 
 class Mode(str):
