@@ -111,7 +111,8 @@ __all__ = [
 ]
 
 # `python -m tagalong` imports the package first, and a traceback would tell its user nothing.
-_is_command = _sys.argv[:1] == ["-m"] and _sys.orig_argv[-len(_sys.argv)].rpartition("m")[2] == "tagalong"
+_words = _sys.orig_argv[-len(_sys.argv) :][:1] if getattr(_sys, "argv", ())[:1] == ["-m"] else []
+_is_command = _words in (["tagalong"], ["-mtagalong"])
 
 try:
     _settings = options.from_environment()
