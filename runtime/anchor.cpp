@@ -288,6 +288,9 @@ PyObject* anchor_next(PyObject* self) {
     return nullptr;
   }
   if (is_too_deep(thread, record)) {
+    if (entry == 0) {
+      count_left_out(record.counters, LeftOut::kStack);
+    }
     return nullptr;
   }
   CodeRecord::bury_the_dead();

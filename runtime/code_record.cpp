@@ -371,6 +371,7 @@ void CodeRecord::lay_to_rest(std::shared_ptr<replay::Executor> executor) {
 }
 
 CodeRecord::~CodeRecord() {
+  totals().functions_freed += is_worth_telling() ? 1 : 0;
   cancel_trials(*this);
   if (is_put_off_) {
     std::erase(put_off_records(), this);

@@ -57,6 +57,8 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   [[nodiscard]] const recorder::DecodedCode& decoded() const { return *decoded_; }
   [[nodiscard]] std::shared_ptr<const recorder::DecodedCode> decoded_ref() const { return decoded_; }
   [[nodiscard]] std::string name() const;
+  // Whether explain() without a function has a text of it.
+  [[nodiscard]] bool is_worth_telling() const { return counters.records + counters.hits + counters.misses != 0; }
 
   // Worth recording what starts now at this entry?
   [[nodiscard]] bool wants_recording(PyThreadState* thread, std::size_t entry);

@@ -79,13 +79,21 @@ void count_left_out(Counters& counters, LeftOut reason) {
   ++totals().left_out.at(index);
 }
 
+void count_first_call_left_out() {
+  ++totals().left_out.at(static_cast<std::size_t>(LeftOut::kFirstCallStack));
+  ++totals().functions_left_out.at(static_cast<std::size_t>(LeftOut::kFirstCallStack));
+}
+
 std::vector<std::string> left_out_texts() {
   std::vector<std::string> texts;
   for (std::size_t index = 0; index < kLeftOutTexts.size(); ++index) {
     if (const std::uint64_t calls = totals().left_out.at(index); calls != 0) {
       const std::uint64_t functions = totals().functions_left_out.at(index);
-      texts.push_back(fmt::format("{} call{} of {} function{} ran as written, because {}", calls, calls == 1 ? "" : "s",
-                                  functions, functions == 1 ? "" : "s", kLeftOutTexts.at(index)));
+      const std::string named = fmt::format("{} function{}", functions, functions == 1 ? "" : "s");
+      const std::string what = index == static_cast<std::size_t>(LeftOut::kFirstCallStack)
+                                   ? fmt::format("all calls of {} run", named)
+                                   : fmt::format("{} call{} of {} ran", calls, calls == 1 ? "" : "s", named);
+      texts.push_back(fmt::format("{} as written, because {}", what, kLeftOutTexts.at(index)));
     }
   }
   return texts;

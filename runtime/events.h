@@ -10,13 +10,18 @@
 
 namespace tagalong::runtime {
 
-// Why a call ran as written although its function is traced.
-enum class LeftOut : std::uint8_t { kWatched, kAllocations, kEvaluation };
-inline constexpr std::array<const char*, 3> kLeftOutNames = {"watched", "allocations", "evaluation"};
-inline constexpr std::array<const char*, 3> kLeftOutTexts = {
+// Why a call ran as written although its function is traced. After a first call without C stack so do all later calls.
+enum class LeftOut : std::uint8_t { kWatched, kAllocations, kEvaluation, kStack, kFirstCallStack };
+inline constexpr std::array kLeftOutNames = {"watched", "allocations", "evaluation", "stack", "first_call_stack"};
+inline constexpr std::array kLeftOutTexts = {
     "a trace or profile function watched (a debugger, a profiler, coverage)",
     "tracemalloc noted where memory was allocated",
-    "another evaluation function was installed (PEP 523: torch.compile, a debugger)"};
+    "another evaluation function was installed (PEP 523: torch.compile, a debugger)",
+    "too little C stack was left (a thread with a small stack, deep recursion: see threading.stack_size and the limit "
+    "`stack`)",
+    "too little C stack was left at the first one (a thread with a small stack: see threading.stack_size and "
+    "the limit `stack`)"};
+static_assert(kLeftOutNames.size() == kLeftOutTexts.size());
 
 struct Counters {
   std::uint64_t records = 0;
@@ -27,13 +32,14 @@ struct Counters {
   std::uint64_t invalidations = 0;
   std::uint64_t retired = 0;
   std::uint64_t grown = 0;
-  std::array<std::uint64_t, 32> stops{};    // by recorder::Stop
-  replay::Reached limits{};                 // how often each was reached
-  std::array<std::uint64_t, 3> left_out{};  // calls, by LeftOut
+  std::array<std::uint64_t, 32> stops{};                       // by recorder::Stop
+  replay::Reached limits{};                                    // how often each was reached
+  std::array<std::uint64_t, kLeftOutNames.size()> left_out{};  // calls, by LeftOut
   // In the totals only: how many functions were recorded at least once, and replayed at least once.
   std::uint64_t functions_recorded = 0;
   std::uint64_t functions_replayed = 0;
-  std::array<std::uint64_t, 3> functions_left_out{};  // by LeftOut, each with at least one such call
+  std::uint64_t functions_freed = 0;                                     // of which explain() has no text any more
+  std::array<std::uint64_t, kLeftOutNames.size()> functions_left_out{};  // by LeftOut, each with at least one such call
 };
 
 Counters& totals();
@@ -42,6 +48,8 @@ enum class Event : std::uint8_t { kRecord, kBridge, kHit, kStitch, kMiss, kExit,
 void count(Counters& counters, Event event);
 void count_stop(Counters& counters, recorder::Stop stop);
 void count_left_out(Counters& counters, LeftOut reason);
+// Counts a function that is not traced because of the C stack that was left when it was first called.
+void count_first_call_left_out();
 // A sentence for each reason for which calls of the process ran as written.
 std::vector<std::string> left_out_texts();
 void count_limit(Counters& counters, replay::Limit limit, std::uint64_t times = 1);

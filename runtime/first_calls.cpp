@@ -145,6 +145,7 @@ bool is_only_function(PyCodeObject* original) {
 
 cpython::Continuation first_call(PyThreadState* thread, cpython::Frame* frame) {
   if (!cpython::has_c_stack(thread, options().limits.stack)) {
+    count_first_call_left_out();
     return {};
   }
   const CodeRef original = CodeRef::create(cpython::code_of(frame));

@@ -120,8 +120,14 @@ PyObject* guard_failed_type() {
   return cpython::once(type, [] {
     return PyErr_NewExceptionWithDoc(
         "tagalong.GuardFailed",
-        "A guard of a recording does not hold for these arguments.\n\n"
-        "Attributes: `guard`, the guard as text; `value`, the value that it was asked about.",
+        "A guard of a recording does not hold for these arguments; `Recording.replay` raises it.\n\n"
+        "Attributes: `guard`, the guard as text; `value`, the value that it was asked about.\n\n"
+        "    >>> recording = tagalong.record(lambda x: x + 1, 1)\n"
+        "    >>> try:\n"
+        "    ...     recording.replay(1.5)\n"
+        "    ... except tagalong.GuardFailed as error:\n"
+        "    ...     print(error.value)\n"
+        "    1.5\n",
         PyExc_Exception, nullptr);
   });
 }

@@ -1,4 +1,6 @@
 // The engine's functions for the Python package (tagalong/_core.pyi says what each takes and gives).
+#include <fmt/format.h>
+
 #include <boost/python.hpp>
 #include <optional>
 #include <string>
@@ -229,11 +231,15 @@ std::string explain(const py::object& function) {
   std::string text;
   runtime::for_each_record(
       [](runtime::CodeRecord& record, void* context) {
-        if (record.counters.records + record.counters.hits + record.counters.misses != 0) {
+        if (record.is_worth_telling()) {
           *static_cast<std::string*>(context) += record.explain();
         }
       },
       &text);
+  if (const std::uint64_t freed = runtime::totals().functions_freed; freed != 0) {
+    text += freed == 1 ? "1 function is not listed, because it has been freed since\n"
+                       : fmt::format("{} functions are not listed, because they have been freed since\n", freed);
+  }
   return text;
 }
 

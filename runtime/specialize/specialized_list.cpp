@@ -43,7 +43,13 @@ PyTypeObject* make_graph_type() {
       {},
   }};
   static const char* const documentation =
-      "A graph that was recorded of a traced function, as get_specialized() lists it. str() gives the graph.";
+      "A graph that was recorded of a traced function, as get_specialized() lists it. str() gives the graph.\n\n"
+      "    >>> f = tagalong.trace(lambda x: x + 1)\n"
+      "    >>> f(1)\n"
+      "    2\n"
+      "    >>> (graph, guards), = tagalong.get_specialized(f)\n"
+      "    >>> isinstance(graph, tagalong.RecordedGraph), str(graph) == graph.text\n"
+      "    (True, True)\n";
   std::array<PyType_Slot, 6> slots = {{{Py_tp_doc, const_cast<char*>(documentation)},
                                        {Py_tp_str, reinterpret_cast<void*>(graph_text)},
                                        {Py_tp_repr, reinterpret_cast<void*>(graph_repr)},

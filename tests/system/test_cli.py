@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import RunPython
+from tagalong import options
 
 PROGRAM = """
 import sys
@@ -70,6 +71,46 @@ def test_a_bad_flag(run_python: RunPython, program: str) -> None:
     done = run_python("-m", "tagalong", "run", "--threads=many", program)
     assert (done.stdout, done.returncode) == ("", 2)
     assert done.stderr == "tagalong: --threads: 'many' is not allowed; allowed: a number from 0 to 9999\n"
+
+
+BAD = {
+    "TAGALONG": "yes",
+    "TAGALONG_INCLUDE": "json..decoder",
+    "TAGALONG_EXCLUDE": "[json",
+    "TAGALONG_LOG": "everything",
+    "TAGALONG_REPORT": "yes",
+    "TAGALONG_THREADS": "many",
+    "TAGALONG_LOOPS": "2",
+    "TAGALONG_REGIONS": "on",
+    "TAGALONG_LIMITS": "inline_depth=24",
+    "TAGALONG_STRESS": "-",
+    "TAGALONG_SUMMARY": "counts",
+    "TAGALONG_THREAD": "1",
+}
+
+
+def test_every_variable_has_a_bad_value_here() -> None:
+    assert BAD.keys() > {option.variable for option in options.TABLE}
+
+
+@pytest.mark.parametrize("variable", BAD)
+@pytest.mark.parametrize("words", ["info", "run program.py", "explain program.py", "dis program.py:double"])
+def test_a_bad_variable(run_python: RunPython, program: str, words: str, variable: str) -> None:
+    done = run_python("-m", "tagalong", *words.split(), **{variable: BAD[variable]})
+    assert (done.stdout, done.returncode) == ("", 2)
+    assert done.stderr.startswith(f"tagalong: {variable}: ") and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_a_bad_variable_is_an_error_of_a_program_that_imports_the_package(
+    run_python: RunPython, tmp_path: Path
+) -> None:
+    (tmp_path / "asks.py").write_text(
+        "try:\n    import tagalong\nexcept ValueError as error:\n    print(type(error).__name__, error)\n"
+    )
+    for words in (["asks.py"], ["-m", "asks"]):
+        done = run_python(*words, TAGALONG_THREADS="many")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("OptionError TAGALONG_THREADS: 'many' is not allowed; ")
 
 
 def test_dis(run_python: RunPython, program: str) -> None:

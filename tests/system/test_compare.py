@@ -275,6 +275,91 @@ def test_what_differs_is_printed_shortly() -> None:
     assert repr(tagalong.compare(plain, 1)) == "<Comparison of plain: eager and replay agree>"
 
 
+def test_what_varies_from_call_to_call_is_not_compared() -> None:
+    calls = [0]
+
+    def unsteady(x: int) -> int:
+        calls[0] += 1
+        return x + calls[0]
+
+    def unsteady_error(x: int) -> int:
+        calls[0] += 1
+        raise ValueError(calls[0])
+
+    comparison = tagalong.compare(unsteady, 10)
+    assert not comparison and comparison.differences and comparison.replayed is not None
+    assert str(comparison).splitlines()[0] == (
+        "unsteady: not compared: unsteady gives different results from call to call even without tagalong "
+        "(result: 11 != 14); make it repeatable, and compare again: seed random generators, give times and counters "
+        "as arguments"
+    ).replace("unsteady", unsteady.__qualname__)
+    assert "even without tagalong (exception.args" in str(tagalong.compare(unsteady_error, 10))
+
+
+class Endless:
+    def __getattr__(self, name: str) -> Any:
+        return self.other
+
+
+def endless(n: int) -> int:
+    return 1 + endless(n + 1)
+
+
+def endless_pair(n: int) -> int:
+    return (endless_pair if n % 2 else other_of_pair)(n + 1)
+
+
+def other_of_pair(n: int) -> int:
+    return endless_pair(n + 1)
+
+
+def levels(n: int) -> int:
+    try:
+        return levels(n + 1)
+    except RecursionError:
+        return n
+
+
+def through_getattr(kind: Any) -> Any:
+    return kind().a
+
+
+@pytest.mark.own_stack
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [(endless, 0), (endless_pair, 0), (levels, 0), (through_getattr, Endless)],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_runaway_recursion_ends_at_the_same_level(function: Any, argument: Any) -> None:
+    comparison = tagalong.compare(function, argument)
+    assert comparison, comparison
+    assert comparison.eager is not None and comparison.replayed is not None
+
+
+def test_long_tracebacks_and_values_are_printed_shortly() -> None:
+    calls = [0]
+
+    def deep(n: int, where: int) -> int:
+        if n == where:
+            raise ValueError("x" * 1000 * (calls[0] % 3))
+        return deep(n + 1, where)
+
+    def fails(n: int) -> int:
+        calls[0] += 1
+        return deep(n, 100 + calls[0] % 3)
+
+    lines = str(tagalong.compare(fails, 0)).splitlines()
+    name = deep.__qualname__
+    first = deep.__code__.co_firstlineno
+    assert len(lines) == 5 and max(map(len, lines)) < 600, lines
+    assert lines[1].startswith(f"  exception.args[0]: '{'x' * 119}… and 882 more characters != 'x")
+    assert lines[2] == (
+        f"  traceback, from entry 102 on: [({name!r}, {first + 3}), ({name!r}, {first + 2})] of 103 entries != "
+        f"[({name!r}, {first + 3}), ({name!r}, {first + 3}), ({name!r}, {first + 2})] of 104 entries"
+        "   (eager != recording)"
+    )
+
+
 def test_nothing_is_recorded_while_a_profile_function_watches() -> None:
     sys.setprofile(lambda *event: None)
     try:

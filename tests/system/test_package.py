@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import copy
+import doctest
 import functools
 import importlib.metadata
+import inspect
 import pickle
 import re
 import subprocess
 import sys
 import textwrap
+import types
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +38,23 @@ def test_everything_public_has_a_docstring() -> None:
         assert getattr(tagalong, name).__doc__, name
 
 
+@pytest.mark.own_stack
+@pytest.mark.parametrize(
+    "name", [name for name in tagalong.__all__ if not isinstance(getattr(tagalong, name), types.ModuleType)]
+)
+def test_a_docstring_says_what_it_takes_gives_and_raises(name: str) -> None:
+    public = getattr(tagalong, name)
+    text = inspect.getdoc(public) or ""
+    if isinstance(public, types.FunctionType):
+        for parameter in inspect.signature(public).parameters:
+            assert re.search(rf"^- .*`{parameter}`", text, re.MULTILINE), parameter
+        assert "Returns" in text or name == "remove_specialized"
+        assert "Raises" in text or name == "get_include"
+    test = doctest.DocTestParser().get_doctest(text, {"tagalong": tagalong}, name, None, None)
+    assert test.examples
+    assert doctest.DocTestRunner(verbose=False).run(test) == (0, len(test.examples))
+
+
 class Example:
     @tagalong.trace
     def method(self, x):
@@ -49,6 +69,11 @@ class Example:
     @classmethod
     def of_class(cls, x):
         return (cls.__name__, x + 3)
+
+
+class WithCall:
+    def __call__(self, x):
+        return x
 
 
 def test_trace_takes_all_that_stands_in_a_class() -> None:
@@ -78,18 +103,43 @@ def test_trace_returns_the_function_itself() -> None:
 @pytest.mark.parametrize(
     ("thing", "described"),
     [
-        (len, "builtin_function_or_method 'len'"),
-        (int, "type 'int'"),
+        (len, "builtin_function_or_method 'len'; it is written in C, so there is no bytecode to record"),
+        (int, "the class 'int'; {} its methods one by one"),
+        (Example, "the class 'Example'; {} its methods one by one, for example Example.method"),
         (3, "int"),
-        (functools.partial(int, base=2), "partial"),
-        (np.add, "ufunc 'add'"),
+        (functools.partial(int, base=2), "partial; {} the function in it, its attribute func"),
+        (
+            property(lambda self: 1),
+            "property; {} its getter, its attribute fget, or put the decorator below @property",
+        ),
+        (
+            functools.cached_property(lambda self: 1),
+            "cached_property; {} the function in it, its attribute func",
+        ),
+        (
+            functools.lru_cache(Example.method),
+            "_lru_cache_wrapper 'Example.method'; {} the function in it, its attribute __wrapped__",
+        ),
+        (
+            classmethod(functools.partial(int)),
+            "classmethod; {} the function in it, its attribute func",
+        ),
+        (
+            [].append,
+            "builtin_function_or_method 'list.append'; it is written in C, so there is no bytecode to record",
+        ),
+        (WithCall(), "WithCall; {} WithCall.__call__"),
+        ((x for x in ()), "generator '<genexpr>'; {} the function that makes it"),
+        (np.add, "ufunc 'add'; it is written in C, so there is no bytecode to record"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_is_no_python_function_is_refused(what: str, thing: object, described: str) -> None:
     with pytest.raises(TypeError) as raised:
         getattr(tagalong, what)(thing)
-    assert str(raised.value) == f"tagalong.{what}: expected a Python function, got {described}"
+    verb = "trace" if what in ("trace", "untrace") else "give"
+    expected = described.replace("{}", verb)
+    assert str(raised.value) == f"tagalong.{what}: expected a Python function, got {expected}"
 
 
 def test_recording() -> None:

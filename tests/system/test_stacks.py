@@ -138,3 +138,44 @@ print(tagalong.stats(f).limits["stack"] > 0, tagalong.stats(f).hits - before > 1
 """
     result = run("-c", program)
     assert result.stdout == "True True\n", result.stderr[-3000:]
+
+
+LITTLE = """
+import sys, threading
+def double(x): return 2 * x
+def work():
+    return sum(double(i) for i in range(100))
+def in_thread(kibibytes):
+    threading.stack_size(kibibytes * 1024)
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+for word in sys.argv[1:]: in_thread(int(word))
+"""
+THREAD = "too little C stack was left"
+FIRST = "tagalong: all calls of 3 functions run as written, because too little C stack was left at the first one ("
+LATER = " functions ran as written, because too little C stack was left ("
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [(["64", "64"], FIRST), (["128", "8192"], FIRST), (["8192", "64"], LATER), (["8192", "8192"], "")],
+)
+def test_what_small_stacks_leave_out_is_said(sizes: list[str], said: str, tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(LITTLE)
+    variables = {"TAGALONG": "1", "TAGALONG_REPORT": "1", "TAGALONG_LIMITS": "retire_after=1000000"}
+    done = run(str(path), *sizes, variables=variables)
+    assert done.returncode == 0, done.stderr
+    first, second = done.stderr.splitlines()[:2]
+    assert first.startswith("tagalong: records ")
+    assert said in second and (said or THREAD not in done.stderr), done.stderr
+    assert (said == FIRST) == ("\nwork (" not in done.stderr), done.stderr
+
+
+def test_a_named_function_says_what_small_stacks_leave_out(tmp_path: Path) -> None:
+    program = (
+        LITTLE + "import tagalong\ntagalong.trace(double)\nin_thread(64)\nprint(tagalong.explain(double))"
+    )
+    done = run("-c", program)
+    assert "\n  100 calls ran as written, because too little C stack was left (" in done.stdout, done.stderr

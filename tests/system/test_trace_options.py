@@ -161,14 +161,21 @@ def test_regions_of_one_function(of_process: int) -> None:
     [
         (
             {"limits": {"node": 1}},
-            "limits: 'node': 1 is not allowed; allowed: a dict of numbers from 1 to 999999999 by",
+            "limits: 'node': 1 is not allowed; allowed: a dict of numbers from 1 to 999999999 "
+            "(inline_depth: at most 23) by",
         ),
         ({"limits": {"nodes": 0}}, "limits: 'nodes': 0 is not allowed"),
         ({"limits": {"nodes": True}}, "limits: 'nodes': True is not allowed"),
         ({"limits": {"nodes": 10**9}}, "limits: 'nodes': 1000000000 is not allowed"),
+        ({"limits": {"inline_depth": 24}}, "limits: 'inline_depth': 24 is not allowed"),
+        ({"limits": {"share": 5}}, "limits: 'share' is not a limit of one function: "),
+        (
+            {"limits": {"retire_after": 5}},
+            "limits: 'retire_after' says when a function is given up: give retire",
+        ),
         ({"limits": "nodes=5"}, "limits: 'nodes=5' is not allowed; allowed: a dict of numbers"),
         ({"retire": None}, "retire=None is not allowed; allowed: True, False"),
-        ({"regions": 1}, "regions=1 is not allowed; allowed: True, False"),
+        ({"regions": 1}, "regions=1 is not allowed; allowed: True, False, None (as the process has it)"),
         ({"loops": "0"}, "loops='0' is not allowed; allowed: True, False"),
     ],
 )
@@ -183,4 +190,12 @@ def test_what_is_not_allowed(given: dict[str, Any], shown: str) -> None:
 def test_names_of_limits_are_told() -> None:
     with pytest.raises(tagalong.OptionError) as raised:
         tagalong.trace(limits={"x": 1})
-    assert all(name in str(raised.value) for name in LIMITS)
+    assert all((name in str(raised.value)) == (name != "share") for name in LIMITS)
+
+
+def test_c_stack_of_one_function() -> None:
+    f, other = tagalong.trace(fresh(short), limits={"stack": 1_000_000}), tagalong.trace(fresh(short))
+    for number in range(5):
+        assert f(number) == other(number) == number.bit_length()
+    assert (tagalong.stats(f).hits, tagalong.stats(f).limits) == (0, {"stack": 5})
+    assert tagalong.stats(other).hits == 4

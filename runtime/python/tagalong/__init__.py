@@ -11,6 +11,13 @@ hold; where reality differs, control lands back in the original bytecode, at the
         return 2 * x + y
 
 An unmodified program is traced by `TAGALONG=1 python script.py`. See `tagalong.options` for the variables.
+
+- Tracing: `trace`, `untrace`. What happened: `stats` (`Stats`), `explain`.
+- One recording by hand: `record` (`Recording`), `replay`, `GuardFailed`.
+- Eager execution against replay: `compare` (`Comparison`).
+- Versions of a function made by hand (PEP 510): `specialize`, `get_specialized` (`RecordedGraph`),
+  `remove_specialized`, `get_include`, and the guards in `tagalong.guards`.
+- `tagalong.options` (`OptionError`), `tagalong.testing` for tests, `tagalong.rewriter` for code objects.
 """
 
 import sys as _sys
@@ -103,9 +110,25 @@ __all__ = [
     "untrace",
 ]
 
-_settings = options.from_environment()
+# `python -m tagalong` imports the package first, and a traceback would tell its user nothing.
+_words = _sys.orig_argv[-len(_sys.argv) :][:1] if getattr(_sys, "argv", ())[:1] == ["-m"] else []
+_is_command = _words in (["tagalong"], ["-mtagalong"])
+
+try:
+    _settings = options.from_environment()
+except OptionError as _error:
+    if not _is_command or "_tagalong_autostart" in _sys.modules:  # which says it in its own way
+        raise
+    print(f"tagalong: {_error}", file=_sys.stderr)
+    raise SystemExit(2) from None
 _apply(_settings)
-if _settings.mode is not options.Mode.OFF and "_tagalong_autostart" not in _sys.modules:
+if _settings.mode is options.Mode.OFF:
+    if (_settings.report or _settings.summary) and not _is_command:
+        # For the functions that the program traces by name.
+        from tagalong._activate import tell_at_end as _tell_at_end
+
+        _tell_at_end(_settings)
+elif "_tagalong_autostart" not in _sys.modules:
     # The start file was not read: it lies where Python does not look for such files.
     from tagalong._late import start as _start_late
 

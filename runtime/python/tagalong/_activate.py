@@ -18,13 +18,14 @@ from _frozen_importlib import ModuleSpec
 
 from tagalong import _core
 from tagalong._core import rewriter_RewriteError as RewriteError
-from tagalong._select import Selection, main_name, our_paths
+from tagalong._select import Selection, main_name, matches, our_paths
 from tagalong.options import Mode, Settings
 
 TYPE_CHECKING = False  # as in options.py
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType
+    from typing import Any
 
     Change = Callable[[CodeType], CodeType]
     ChangeExecuted = Callable[[CodeType, object, object, object], CodeType]
@@ -111,12 +112,18 @@ def start(settings: Settings, main_is_to_come: bool) -> None:
             _core.install_main_hook(_change_main(change, selection))
         if settings.mode is Mode.TRACE:
             _core.keep_freed_memory()
+    tell_at_end(settings)
+
+
+def tell_at_end(settings: Settings) -> None:
+    """Writes the report and the summary when the process ends, where `settings` ask for them."""
     if settings.report:
-        atexit.register(report)
+        atexit.register(report, settings)
     if settings.summary:
         import json  # noqa: F401 - at the end it would hide an unhandled KeyboardInterrupt, see summarise()
 
         atexit.register(summarise, settings.summary)
+        os.register_at_fork(after_in_child=lambda: _begin_child(settings.summary))
 
 
 def stress() -> None:
@@ -129,22 +136,53 @@ def stress() -> None:
             _core.adopt_function(found)
 
 
+class _Child:
+    """What a forked process has to know for its summary."""
+
+    before: dict[str, Any] | None = None  # what had been counted when it was forked
+    tells: bool = False
+
+
+def _begin_child(file: str) -> None:
+    """multiprocessing ends the processes that it forks by os._exit, so that functions of atexit do not run there."""
+    _Child.before = _counted()
+    util = sys.modules.get("multiprocessing.util")
+    after_fork = getattr(util, "register_after_fork", None)
+    finalize = getattr(util, "Finalize", None)
+    if after_fork is None or finalize is None or _Child.tells:
+        return
+    _Child.tells = True  # and so it is in the processes that this one forks
+    # What is to be done at the end is forgotten when the child begins, and then it hears of its fork.
+    after_fork(summarise, lambda _: finalize(None, summarise, args=(file,), exitpriority=_LAST))
+
+
+_LAST = -(10**9)
+
+
+def _counted() -> dict[str, Any]:
+    recorded, replayed = _core.functions_seen()
+    counts = {"functions_recorded": recorded, "functions_replayed": replayed, "left_out": _core.left_out()}
+    return counts | _core.stats(None)
+
+
+def _since(now: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    """How much has been counted since; of what is counted by a name, only what has been."""
+    return {
+        name: _since(value, before.get(name, {})) if isinstance(value, dict) else value - before.get(name, 0)
+        for name, value in now.items()
+    }
+
+
 def summarise(file: str) -> None:
-    """Appends one line of JSON about this process to a file. It must not evaluate text, as imports may (namedtuple):
-    the interpreter then takes back that it ends by an unhandled KeyboardInterrupt, and with it its exit status.
+    """Appends one line of JSON about this process to a file, without what was counted before it was forked.
+
+    It must not evaluate text, as imports may (namedtuple): the interpreter then takes back that it ends by an unhandled
+    KeyboardInterrupt, and with it its exit status.
     """
     import json  # loaded by now
 
-    counts = _core.stats(None)
-    recorded, replayed = _core.functions_seen()
-    line = {
-        "process": os.getpid(),
-        "arguments": sys.orig_argv,
-        "functions_recorded": recorded,
-        "functions_replayed": replayed,
-        "left_out": _core.left_out(),
-        **counts,
-    }
+    counts = _counted() if _Child.before is None else _since(_counted(), _Child.before)
+    line = {"process": os.getpid(), "arguments": sys.orig_argv, **counts}
     try:
         with open(file, "ab", buffering=0) as stream:  # noqa: PTH123 - pathlib is slow to load
             stream.write(json.dumps(line).encode() + b"\n")
@@ -152,13 +190,31 @@ def summarise(file: str) -> None:
         print(f"tagalong: TAGALONG_SUMMARY: cannot write {file!r}: {error.strerror}", file=sys.stderr)
 
 
-def report() -> None:
+def _unmet(settings: Settings) -> list[str]:
+    """A sentence for each pattern that fits no module: most likely a slip of the pen."""
+    if settings.mode is Mode.OFF or settings.stress:
+        return []
+    names = [main_name(), *(name for name in [*sys.modules] if isinstance(name, str))]
+    return [
+        f"{variable}: no module that was imported fits {pattern!r}"
+        for variable, patterns in (
+            ("TAGALONG_INCLUDE", settings.include),
+            ("TAGALONG_EXCLUDE", settings.exclude),
+        )
+        for pattern in patterns
+        if not any(matches(name, (pattern,)) for name in names)
+    ]
+
+
+def report(settings: Settings) -> None:
     """Writes what was recorded, replayed and given up to the standard error stream."""
     counts = _core.stats(None)
     stops, limits = counts.pop("stops"), counts.pop("limits")
     line = ", ".join(f"{name} {number}" for name, number in counts.items())
     print(f"tagalong: {line}", file=sys.stderr)
-    for sentence in _core.left_out_texts():
+    if settings.mode is Mode.OFF:
+        print("tagalong: TAGALONG is not set: only functions traced by name are traced", file=sys.stderr)
+    for sentence in [*_core.left_out_texts(), *_unmet(settings)]:
         print(f"tagalong: {sentence}", file=sys.stderr)
     for reason, number in sorted(stops.items(), key=lambda stop: (-stop[1], stop[0])):
         print(f"tagalong: stopped {number} times: {reason}", file=sys.stderr)

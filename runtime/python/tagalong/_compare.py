@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,6 +42,20 @@ def traceback_lines(error: BaseException) -> tuple[tuple[str, int], ...]:
     return tuple(lines)
 
 
+_MOST_ENTRIES = 6
+
+
+def _traceback_difference(one: Sequence[tuple[str, int]], two: Sequence[tuple[str, int]]) -> str:
+    """Both tracebacks, or of long ones what is around the first entry that differs."""
+    if max(len(one), len(two)) <= _MOST_ENTRIES:
+        return f"traceback: {[*one]} != {[*two]}"
+    same = next((place for place, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), None)
+    first = min(len(one), len(two)) if same is None else same
+    start = max(0, first - 1)
+    shown = [f"{[*part[start : start + 3]]} of {len(part)} entries" for part in (one, two)]
+    return f"traceback, from entry {start + 1} on: {shown[0]} != {shown[1]}"
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a caller can observe of one call: the result or the exception, and the arguments afterwards."""
@@ -76,7 +91,7 @@ class Outcome:
         ):
             found += differences(one, two, part)
         if self.tree[-1] != other.tree[-1]:
-            found.append(f"traceback: {list(self.tree[-1])} != {list(other.tree[-1])}")
+            found.append(_traceback_difference(self.tree[-1], other.tree[-1]))
         return [f"{line}   ({name} != {other_name})" for line in found]
 
 
@@ -85,9 +100,15 @@ _MOST_LINES = 20
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """True when the replay did exactly what eager execution does; as text, what differs.
+    """True when the replay did exactly what eager execution does; as text, what differs. `compare` makes it.
 
-    Where there is nothing to compare, `reason` says why in a sentence, and the comparison is false.
+    `name` is the function's, `eager` and `replayed` are the outcomes of the runs (`result`, `exception`), `recording`
+    is the `Recording` between them, and `differences` has a line for each place where a run differs from the eager one.
+    Where the two cannot be compared, `reason` says why in a sentence, and the comparison is false.
+
+        >>> comparison = tagalong.compare(lambda x: x + 1, 1)
+        >>> bool(comparison), comparison.differences, comparison.replayed.result
+        (True, (), 2)
     """
 
     name: str
@@ -101,11 +122,10 @@ class Comparison:
         return not self.differences and self.reason is None
 
     def __str__(self) -> str:
-        if self.reason is not None:
-            return f"{self.name}: not compared: {self.reason}"
-        if not self.differences:
+        if self.reason is None and not self.differences:
             return f"{self.name}: eager and replay agree"
-        lines = [f"{self.name}: eager and replay differ", *self.differences[:_MOST_LINES]]
+        found = "eager and replay differ" if self.reason is None else f"not compared: {self.reason}"
+        lines = [f"{self.name}: {found}", *self.differences[:_MOST_LINES]]
         if len(self.differences) > _MOST_LINES:
             lines.append(f"… and {len(self.differences) - _MOST_LINES} more, in .differences")
         return "\n  ".join(lines)
@@ -143,45 +163,78 @@ def _copies(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[st
         raise
 
 
+# Levels of recursion that lie between `compare` and the function: runaway recursion ends at the same level in all runs.
+_EAGER, _RECORDED, _REPLAYED = 2, 2, 4
+
+
+def _deeper(levels: int, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return call(*args, **kwargs) if levels == 1 else _deeper(levels - 1, call, *args, **kwargs)
+
+
+def _eager(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Outcome:
+    call = functools.partial(_deeper, _REPLAYED - _EAGER, original_function(function))
+    return Outcome.of(call, args, kwargs)
+
+
+def _why_it_varies(name: str, one: Outcome, two: Outcome) -> str | None:
+    """A sentence about a function that gives different results in two eager runs."""
+    found = one.differences(two, "eager", "eager again")
+    if not found:
+        return None
+    return (
+        f"{name} gives different results from call to call even without tagalong "
+        f"({found[0].rpartition('   (')[0]}); make it repeatable, and compare again: seed random generators, "
+        "give times and counters as arguments"
+    )
+
+
 def compare(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Comparison:
     """Runs `f` eagerly, records it, and replays the recording, each on its own deep copies of the arguments.
 
+    - `f`: a Python function or a bound method; it need not be traced.
+    - `args`, `kwargs`: the arguments of the call. They are not changed.
+
     Result, exception (type, arguments, cause, context and traceback lines) and the arguments afterwards are compared
-    bit for bit: for arrays bytes, dtype, shape, strides, flags and shared memory. The arguments given are not changed;
-    whatever else the function changes (globals, files) is changed three times. Generators and coroutines are not
+    bit for bit: for arrays bytes, dtype, shape, strides, flags and shared memory. Whatever else the function changes
+    (globals, files) is changed three times. Where something differs, a second eager run shows whether the function
+    gives different results from call to call by itself.
+
+    Returns a `Comparison`, which is true where all agree and prints what differs. Generators and coroutines are not
     compared, nor are calls that fail before the function begins; `Comparison.reason` says so. Raises TypeError when
     `f` is not a Python function, and when an argument cannot be copied.
 
-        assert tagalong.compare(f, x, y)
+        >>> def hypotenuse(x, y):
+        ...     return (x * x + y * y) ** 0.5
+        >>> print(tagalong.compare(hypotenuse, 3.0, 4.0))
+        hypotenuse: eager and replay agree
+        >>> assert tagalong.compare(hypotenuse, 1, 2)
     """
     function, arguments = bind_self("compare", f, args)
     name = function.__qualname__
     if (nothing := why_nothing_runs(function)) is not None:
         return Comparison(name, None, None, None, reason=nothing)
     eager_args, eager_kwargs = _copies(function, arguments, kwargs)
-    eager = Outcome.of(original_function(function), eager_args, eager_kwargs)
+    eager = _eager(function, eager_args, eager_kwargs)
     if isinstance(eager.exception, TypeError) and not eager.tree[-1]:
         why = f"the call fails before the function begins: TypeError: {eager.exception}"
         return Comparison(name, eager, None, None, reason=why)
 
     record_args, record_kwargs = copied((arguments, kwargs))
-    recording = record(function, *record_args, **record_kwargs)
+    recording = _deeper(_REPLAYED - _RECORDED, record, function, *record_args, **record_kwargs)
     kept = None if recording.exception is not None else recording.result
     recorded = Outcome.seen(kept, recording.exception, record_args, record_kwargs)
     found = eager.differences(recorded, "eager", "recording")
-    if not recording.graph:
-        reason = (
-            None
-            if found
-            else f"nothing was recorded ({recording.stop_reason}), so there is nothing to replay"
-        )
-        return Comparison(name, eager, None, recording, tuple(found), reason)
-
-    replay_args, replay_kwargs = copied((arguments, kwargs))
     replayed = None
-    try:
-        replayed = Outcome.of(recording.replay, replay_args, replay_kwargs)
-        found += eager.differences(replayed, "eager", "replay")
-    except _core.GuardFailed as error:
-        found.append(f"replay: a guard does not hold for the very arguments of the recording: {error}")
-    return Comparison(name, eager, replayed, recording, tuple(found))
+    if recording.graph:
+        replay_args, replay_kwargs = copied((arguments, kwargs))
+        try:
+            replayed = Outcome.of(recording.replay, replay_args, replay_kwargs)
+            found += eager.differences(replayed, "eager", "replay")
+        except _core.GuardFailed as error:
+            found.append(f"replay: a guard does not hold for the very arguments of the recording: {error}")
+    reason = None
+    if found:
+        reason = _why_it_varies(name, eager, _eager(function, *copied((arguments, kwargs))))
+    elif not recording.graph:
+        reason = f"nothing was recorded ({recording.stop_reason}), so there is nothing to replay"
+    return Comparison(name, eager, replayed, recording, tuple(found), reason)

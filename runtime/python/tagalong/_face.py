@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import CodeType, FunctionType, MethodType
+from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType, MethodType
 from typing import Any, Literal, TypeVar, overload
 
 from tagalong import _core
@@ -17,10 +18,39 @@ _core._meet_numpy()
 F = TypeVar("F", bound=Callable[..., Any] | staticmethod | classmethod)  # type: ignore[type-arg]
 
 
+def _instead(verb: str, thing: object) -> str:
+    """What to give in the place of `thing`, which is no Python function; nothing where that is not known."""
+    if isinstance(thing, (staticmethod, classmethod, MethodType)):
+        return _instead(verb, thing.__func__)
+    if isinstance(thing, type):
+        found = [name for name, member in vars(thing).items() if isinstance(member, FunctionType)]
+        own = f", for example {thing.__name__}.{found[0]}" if found else ""
+        return f"; {verb} its methods one by one{own}"
+    if isinstance(thing, functools.partial):
+        return f"; {verb} the function in it, its attribute func"
+    if isinstance(thing, property):
+        return f"; {verb} its getter, its attribute fget, or put the decorator below @property"
+    if isinstance(thing, (functools.cached_property, functools.partialmethod)):
+        return f"; {verb} the function in it, its attribute func"
+    if isinstance(thing, (GeneratorType, CoroutineType, AsyncGeneratorType)):
+        return f"; {verb} the function that makes it"
+    if isinstance(inspect.getattr_static(thing, "__wrapped__", None), FunctionType):
+        return f"; {verb} the function in it, its attribute __wrapped__"
+    if isinstance(thing, CodeType):
+        return f"; {verb} the function that has it"
+    if isinstance(inspect.getattr_static(type(thing), "__call__", None), FunctionType):
+        return f"; {verb} {type(thing).__name__}.__call__"
+    if callable(thing):
+        return "; it is written in C, so there is no bytecode to record"
+    return ""
+
+
 def _refuse(what: str, thing: object) -> TypeError:
     name = getattr(thing, "__qualname__", None) or getattr(thing, "__name__", None)
     shown = f" {name!r}" if isinstance(name, str) else ""
-    return TypeError(f"tagalong.{what}: expected a Python function, got {type(thing).__name__}{shown}")
+    kind = f"the class {name!r}" if isinstance(thing, type) else f"{type(thing).__name__}{shown}"
+    instead = _instead("trace" if what in ("trace", "untrace") else "give", thing)
+    return TypeError(f"tagalong.{what}: expected a Python function, got {kind}{instead}")
 
 
 def python_function(what: str, thing: object) -> FunctionType:
@@ -69,25 +99,38 @@ def trace(
 ) -> Any:
     """Traces a function: its first call is recorded, later calls are replayed while the guards hold, always.
 
-    The function is changed in place and returned, so `@tagalong.trace`, `@tagalong.trace()` and
-    `tagalong.trace(module.function)` all do; staticmethod and classmethod objects may be given as well.
+    - `f`: a Python function, a bound method, a staticmethod or classmethod object. Without it the call returns a
+      decorator.
+    - `retire`: True gives the function up where its replays do not pay, as under `TAGALONG=1`.
+    - `limits`: a dict of names of `tagalong.options.LIMITS` (all but `share`) and numbers, for this function instead of
+      what the process has. `retire_after` needs `retire=True`.
+    - `regions`, `loops`: True or False for this function, None as the process has it.
 
-    `retire=True`: a function whose replays do not pay is given up, as under `TAGALONG=1`. `limits` (the names of
-    `tagalong.options.LIMITS`), `regions` and `loops` hold for this function instead of what the variables of the
-    same names say for the process; the rest is as the process has it now. All functions that are made of the same
-    code share this, and tracing one of them again replaces it.
+    Returns `f`, which is changed in place: `@tagalong.trace`, `@tagalong.trace()` and `tagalong.trace(module.function)`
+    all do. All functions that are made of the same code share the settings, and tracing one of them again replaces
+    them. Raises TypeError for anything that is not a Python function, and `OptionError` for a value that is not
+    allowed.
 
-    Raises TypeError for anything that is not a Python function, and OptionError for a value that is not allowed.
-
-        @tagalong.trace
-        def norm(x, y):
-            return (x * x + y * y) ** 0.5
+        >>> @tagalong.trace
+        ... def norm(x, y):
+        ...     return (x * x + y * y) ** 0.5
+        >>> norm(3.0, 4.0), norm(6.0, 8.0)
+        (5.0, 10.0)
+        >>> tagalong.stats(norm).hits
+        1
     """
     switches = {"regions": regions, "loops": loops}
     for name, value in {"retire": retire, **switches}.items():
         if not isinstance(value, bool) and (value is not None or name == "retire"):
-            raise OptionError(f"tagalong.trace: {name}={value!r} is not allowed; allowed: True, False")
+            as_process = "" if name == "retire" else ", None (as the process has it)"
+            raise OptionError(
+                f"tagalong.trace: {name}={value!r} is not allowed; allowed: True, False{as_process}"
+            )
     settings = given_limits({} if limits is None else limits, "tagalong.trace: limits")
+    if "retire_after" in settings and not retire:
+        raise OptionError(
+            "tagalong.trace: limits: 'retire_after' says when a function is given up: give retire=True, too"
+        )
     settings |= {name: int(value) for name, value in switches.items() if value is not None}
 
     def traced(function: Any) -> Any:
@@ -98,9 +141,15 @@ def trace(
 
 
 def untrace(f: F, /) -> F:
-    """Gives a traced function its original code back and forgets its recordings; returns the function.
+    """Gives a traced function its original code back and forgets its recordings.
 
-    Raises TypeError for anything that is not a Python function.
+    - `f`: what `trace` takes; it need not be traced.
+
+    Returns `f`. Calls that are under way go on. Raises TypeError for anything that is not a Python function.
+
+        >>> f = tagalong.trace(lambda x: x + 1)
+        >>> tagalong.untrace(f) is f, tagalong.explain(f)
+        (True, 'not traced\\n')
     """
     _core.untrace(python_function("untrace", f))
     return f
@@ -136,6 +185,12 @@ class Recording:
     The three code objects are `original_code`, `recording_code` and `replay_code`; `listing` prints them. `graph` is
     the recorded graph as text and `guards` its conditions, one text each. `stop_reason` says why the recording ended
     before the function did, and is None where it did not.
+
+        >>> recording = tagalong.record(lambda x: 2 * x, 4)
+        >>> recording.result, recording.stop_reason, len(recording.guards) > 0
+        (8, None, True)
+        >>> recording.replay(21)
+        42
     """
 
     def __init__(self, function: FunctionType, core: _core.RecordingCore) -> None:
@@ -190,7 +245,10 @@ class Recording:
         return list(self._core.guards_text)
 
     def listing(self, which: Literal["original", "recording", "replay"] = "original") -> str:
-        """One of the three code objects as text, in the style of `dis`."""
+        """One of the three code objects as text, in the style of `dis`.
+
+        - `which`: "original", "recording" or "replay". Raises ValueError for anything else.
+        """
         if which not in ("original", "recording", "replay"):
             raise ValueError(f"listing: {which!r} is not allowed; allowed: 'original', 'recording', 'replay'")
         return list_code(getattr(self, f"{which}_code"))
@@ -201,7 +259,9 @@ class Recording:
         return self._core.explain() if nothing is None else f"nothing is recorded: {nothing}\n"
 
     def replay(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Replays the graph for other arguments.
+        """Replays the graph for other arguments, and returns what the function returns for them.
+
+        - `args`, `kwargs`: the arguments of the function; of a bound method, without its object.
 
         Raises `GuardFailed` (attributes `guard` and `value`) where a guard does not hold for them, RuntimeError where
         nothing is recorded, and whatever the function itself raises.
@@ -257,8 +317,17 @@ def list_code(code: CodeType) -> str:
 def record(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Recording:
     """Runs `f(*args, **kwargs)` once, exactly as written, and returns its recording.
 
-    An exception of the run is kept in the recording: `Recording.exception` has it and `Recording.result` raises it.
-    Raises TypeError when `f` is not a Python function or does not accept these arguments.
+    - `f`: a Python function or a bound method; it need not be traced, and does not become so.
+    - `args`, `kwargs`: the arguments of the call.
+
+    Returns a `Recording`. It keeps an exception of the run: `Recording.exception` has it and `Recording.result` raises
+    it. Raises TypeError when `f` is not a Python function or does not accept these arguments.
+
+        >>> recording = tagalong.record(lambda x, y: x * y, 6, 7)
+        >>> recording.result
+        42
+        >>> print(recording.guards[0])  # doctest: +ELLIPSIS
+        guard...
     """
     function, arguments = bind_self("record", f, args)
     core = _core.record(function, arguments, kwargs)
@@ -270,7 +339,22 @@ def record(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Recording:
 
 
 def replay(recording: Recording, /, *args: Any, **kwargs: Any) -> Any:
-    """The same as `recording.replay(*args, **kwargs)`."""
+    """Replays a recording for other arguments: the same as `recording.replay(*args, **kwargs)`.
+
+    - `recording`: what `record` returned.
+    - `args`, `kwargs`: the arguments of the function.
+
+    Returns what the function returns. Raises `GuardFailed` where a guard does not hold for these arguments,
+    RuntimeError where nothing is recorded, TypeError where `recording` is no `Recording`, and whatever the function
+    itself raises.
+
+        >>> recording = tagalong.record(lambda x: x + 1, 1)
+        >>> tagalong.replay(recording, 41)
+        42
+        >>> tagalong.replay(recording, "text")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        tagalong.GuardFailed: guard...
+    """
     if not isinstance(recording, Recording):
         raise TypeError(f"tagalong.replay: expected a Recording, got {type(recording).__name__}")
     return recording.replay(*args, **kwargs)
@@ -278,7 +362,12 @@ def replay(recording: Recording, /, *args: Any, **kwargs: Any) -> Any:
 
 @dataclass(frozen=True)
 class Stats:
-    """What happened to one function, or to all of the process, so far; all are counts."""
+    """What happened to one function, or to all of the process, so far; all are counts. `stats` makes it.
+
+    >>> f = tagalong.trace(lambda x: x + 1)
+    >>> [f(number) for number in (1, 2, 3)], tagalong.stats(f).records, tagalong.stats(f).hits
+    ([2, 3, 4], 1, 2)
+    """
 
     records: int = 0
     """recordings that gave a graph"""
@@ -305,7 +394,18 @@ class Stats:
 def stats(f: Callable[..., Any] | CodeType | None = None, /) -> Stats:
     """The counts of a function, or those of the whole process without one.
 
-    Raises TypeError when `f` is neither a Python function nor a code object.
+    - `f`: a Python function or a code object. Functions that are made of the same code share their counts; those of the
+      process contain functions that have been freed, too.
+
+    Returns a `Stats`, which does not change any more. Raises TypeError when `f` is neither a Python function nor a code
+    object.
+
+        >>> f = tagalong.trace(lambda x: x + 1)
+        >>> f(1), f(2), f("text")
+        Traceback (most recent call last):
+        TypeError: can only concatenate str (not "int") to str
+        >>> tagalong.stats(f).hits, tagalong.stats(f).misses
+        (1, 1)
     """
     if f is None or isinstance(f, CodeType):
         return Stats(**_core.stats(f))
@@ -316,9 +416,20 @@ def stats(f: Callable[..., Any] | CodeType | None = None, /) -> Stats:
 def explain(f: Callable[..., Any] | CodeType | None = None, /) -> str:
     """Why a function recorded, hit, missed, left or gave up, with source lines and values; without one, all of them.
 
-    Without a function it begins with how many calls ran as written although their functions are traced, and why. Of a
+    - `f`: a Python function or a code object.
+
+    Returns a text of several lines. Without a function it begins with how many calls ran as written although their
+    functions are traced, and why, and ends with how many functions are not listed, since they have been freed. Of a
     function the specialisations that were made by hand come first, in the order in which a call asks them, and how
     many calls each of them has answered. Raises TypeError when `f` is neither a Python function nor a code object.
+
+        >>> f = tagalong.trace(lambda x: x + 1)
+        >>> f(1), f(2)
+        (2, 3)
+        >>> print(tagalong.explain(f))  # doctest: +ELLIPSIS
+        <lambda> (...)
+          1 recorded, 1 hits, 0 misses, 0 exits, 0 bridges, 1 graphs
+        ...
     """
     if f is None:
         return "".join(f"{sentence}\n" for sentence in _core.left_out_texts()) + _core.explain(None)

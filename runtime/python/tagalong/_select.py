@@ -58,7 +58,7 @@ def opaque_paths() -> tuple[str, ...]:
     return (*FOREIGN, OURS, "<frozen ")
 
 
-def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+def matches(name: str, patterns: tuple[str, ...]) -> bool:
     """Whether the module `name` or a package it is in fits one of the patterns."""
     if not patterns:
         return False
@@ -82,9 +82,9 @@ class Selection:
         """Whether the module `name`, whose source is `file` (None or "<…>" for source without a file), is traced."""
         if name == "tagalong" or name.startswith("tagalong."):
             return False
-        if _matches(name, self._exclude):
+        if matches(name, self._exclude):
             return False
-        if _matches(name, self._include):
+        if matches(name, self._include):
             return True
         if file is None:
             return False
@@ -94,7 +94,7 @@ class Selection:
 
     def lift_opacity(self, name: str, file: str | None) -> None:
         """Where the module `name` is one of those to include: its functions are recorded into their callers, too."""
-        if file is not None and _matches(name, self._include) and self.wants(name, file):
+        if file is not None and matches(name, self._include) and self.wants(name, file):
             _core.include_file(file)
 
     def _is_foreign(self, file: str) -> bool:

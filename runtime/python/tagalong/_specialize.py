@@ -18,10 +18,12 @@ def specialize(
 ) -> int:
     """Adds code that is used in the place of the function's own, in calls for which all the guards hold (PEP 510).
 
-    `code` is a code object or a callable. Code must have the parameters, cell variables and free variables of the
-    function, and gets its name and first line; it runs in the function's globals and closure. A Python function stands
-    for its code and must have the same default values. Any other callable is called with the arguments as they are
-    bound to the function's parameters.
+    - `func`: a Python function; it need not be traced.
+    - `code`: a code object or a callable. Code must have the parameters, cell variables and free variables of the
+      function, and gets its name and first line; it runs in the function's globals and closure. A Python function
+      stands for its code and must have the same default values. Any other callable is called with the arguments as they
+      are bound to the function's parameters.
+    - `guards`: at least one guard, of `tagalong.guards` or of your own.
 
     The specialisations of a function are asked in the order in which they were added, each guard in the order of
     `guards` (`tagalong.guards`), at the beginning of every call; the first whose guards all hold is used. Where none
@@ -34,10 +36,12 @@ def specialize(
     function, no code or no guard, ValueError for code that does not fit and where there are no guards, and whatever
     a guard's `init` raises. Assigning `func.__code__` removes all specialisations.
 
-        def f():
-            return chr(65)
-
-        tagalong.specialize(f, lambda: "A", [tagalong.guards.Builtins("chr")])
+        >>> def f():
+        ...     return chr(65)
+        >>> tagalong.specialize(f, lambda: "A", [tagalong.guards.Builtins("chr")])
+        0
+        >>> f(), tagalong.stats(f).specialized
+        ('A', (1,))
     """
     return _core.specialize(python_function("specialize", func), code, guards)
 
@@ -45,8 +49,17 @@ def specialize(
 def get_specialized(func: Callable[..., Any]) -> list[tuple[Specialized, list[_core.guards_Guard]]]:
     """The specialisations of a function as (code, guards), in the order in which a call asks them.
 
-    Those that were added come first, then, of a traced function, its recorded graphs (`RecordedGraph`, with guards of
-    the type `tagalong.guards.Recorded`). Raises TypeError for anything that is not a Python function.
+    - `func`: a Python function.
+
+    Returns a new list. Those that were added come first, then, of a traced function, its recorded graphs
+    (`RecordedGraph`, with guards of the type `tagalong.guards.Recorded`). Raises TypeError for anything that is not a
+    Python function.
+
+        >>> f = tagalong.trace(lambda x: x + 1)
+        >>> f(1)
+        2
+        >>> [(type(code).__name__, len(guards) > 0) for code, guards in tagalong.get_specialized(f)]
+        [('RecordedGraph', True)]
     """
     return _core.get_specialized(python_function("get_specialized", func))
 
@@ -54,8 +67,18 @@ def get_specialized(func: Callable[..., Any]) -> list[tuple[Specialized, list[_c
 def remove_specialized(func: Callable[..., Any], index: int | None = None) -> None:
     """Removes a specialisation by its place in `get_specialized`, or all of them, recorded graphs included.
 
+    - `func`: a Python function.
+    - `index`: the place; negative ones count from the end. Without it all are removed.
+
     A traced function stays traced, so its next call is recorded again. Calls that are under way go on. Raises
     IndexError where there is no such specialisation, TypeError for anything that is not a Python function.
+
+        >>> def f(x):
+        ...     return x + 1
+        >>> tagalong.specialize(f, lambda x: "one", [tagalong.guards.Value(0, 1)])
+        0
+        >>> f(1), tagalong.remove_specialized(f, 0), f(1)
+        ('one', None, 2)
     """
     function = python_function("remove_specialized", func)
     if index is not None and index < 0:
@@ -66,7 +89,13 @@ def remove_specialized(func: Callable[..., Any], index: int | None = None) -> No
 
 
 def get_include() -> str:
-    """The folder that a C compiler searches for `tagalong/tagalong.h`."""
+    """The folder that a C compiler searches for `tagalong/tagalong.h`, the interface for guards written in C.
+
+    Returns its name.
+
+        >>> tagalong.get_include()  # doctest: +ELLIPSIS
+        '...include'
+    """
     installed = Path(__file__).parent / "include"
     if installed.is_dir():
         return str(installed)

@@ -229,7 +229,7 @@ def _shown(tree: Any, width: int = 120) -> str:
         text = tree[3]
     else:
         text = repr(tree)
-    return text if len(text) <= width else text[: width - 1] + "…"
+    return text if len(text) <= width else f"{text[:width]}… and {len(text) - width} more characters"
 
 
 def _array_difference(path: str, one: Tree, two: Tree) -> list[str]:

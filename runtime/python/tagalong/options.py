@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 
 class OptionError(ValueError):
-    """A value that an option does not allow."""
+    """A value that an option does not allow; the text names the option, the value and what is allowed.
+
+    Importing tagalong raises it for a bad variable, `tagalong.trace` for a bad setting. It is a ValueError.
+
+        >>> tagalong.trace(retire="yes")
+        Traceback (most recent call last):
+        tagalong.options.OptionError: tagalong.trace: retire='yes' is not allowed; allowed: True, False
+    """
 
 
 class Mode(str):
@@ -43,7 +50,7 @@ LOG_TOPICS = ("record", "graph", "guards", "replay", "exits", "cache")
 LIMITS: dict[str, tuple[int, str]] = {
     "nodes": (4000, "nodes of one graph"),
     "unroll": (64, "iterations of one loop written out in one graph"),
-    "inline_depth": (8, "Python calls inside each other recorded into one graph, never more than 23"),
+    "inline_depth": (8, "Python calls inside each other recorded into one graph, at most 23"),
     "recursion": (3, "frames of the same code in one graph at a time"),
     "openings": (4, "beginnings of one loop in one graph, as its variables change their types"),
     "entries_per_anchor": (8, "graphs kept for one place in the code"),
@@ -56,12 +63,26 @@ LIMITS: dict[str, tuple[int, str]] = {
     "operations": (4000, "operations of such a one"),
     "stack": (128, "KiB of C stack that a thread must have left for a graph to be run or recorded"),
     "recordings": (8, "recordings of one function under way at a time, on stacks of threads and greenlets"),
-    "share": (15, "per mille of a process's time that recordings of functions not traced by name may cost"),
+    "share": (
+        15,
+        "per mille of a process's time that recordings of functions not traced by name may cost, which is an "
+        "estimate: numbers above 1000 allow more, too",
+    ),
     "retire_after": (
         32,
         "runs of a function that together did not pay, after which it runs as written again",
     ),
 }
+
+
+# Where a graph cannot hold more, whatever is asked for.
+_MOST = {"inline_depth": 23}
+_MOST_OF_ALL = 999_999_999
+_EXCEPT = "".join(f"{name}: at most {most}" for name, most in _MOST.items())
+
+
+def _is_allowed(name: str, number: int) -> bool:
+    return name in LIMITS and 1 <= number <= _MOST.get(name, _MOST_OF_ALL)
 
 
 def _switch(text: str) -> bool:
@@ -83,8 +104,9 @@ def _patterns(text: str) -> tuple[str, ...]:
         return ()
     import re
 
+    part = r"(?:[\w*?-]|\[!?[\w-]+\])+"
     for pattern in patterns:
-        if not re.fullmatch(r"[\w.*?\[\]!-]+", pattern):
+        if not re.fullmatch(rf"{part}(?:\.{part})*", pattern):
             raise ValueError
     return patterns
 
@@ -118,7 +140,7 @@ def _limits(text: str) -> dict[str, int]:
     limits = {name: default for name, (default, _) in LIMITS.items()}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, equals, number = part.partition("=")
-        if not equals or name not in LIMITS or not _is_number(number, 9) or int(number) < 1:
+        if not equals or not _is_number(number, 9) or not _is_allowed(name, int(number)):
             raise ValueError
         limits[name] = int(number)
     return limits
@@ -131,15 +153,22 @@ def given_limits(limits: Mapping[str, int], origin: str) -> dict[str, int]:
     except (TypeError, ValueError):
         raise OptionError(f"{origin}: {limits!r} is not allowed; allowed: a dict of {_LIMIT_NAMES}") from None
     for name, number in given.items():
-        is_number = isinstance(number, int) and not isinstance(number, bool) and 1 <= number < 10**9
-        if name not in LIMITS or not is_number:
+        if name == "share":
+            raise OptionError(
+                f"{origin}: 'share' is not a limit of one function: it is about functions that are not traced by name; "
+                "TAGALONG_LIMITS=share=… sets it for the process"
+            )
+        is_number = isinstance(number, int) and not isinstance(number, bool)
+        if not is_number or not _is_allowed(name, number):
             raise OptionError(
                 f"{origin}: {name!r}: {number!r} is not allowed; allowed: a dict of {_LIMIT_NAMES}"
             )
     return given
 
 
-_LIMIT_NAMES = "numbers from 1 to 999999999 by the names " + ", ".join(LIMITS)
+_LIMIT_NAMES = f"numbers from 1 to {_MOST_OF_ALL} ({_EXCEPT}) by the names " + ", ".join(
+    name for name in LIMITS if name != "share"
+)
 
 
 class Option:
@@ -205,8 +234,8 @@ TABLE: tuple[Option, ...] = (
         allowed=_PATTERNS,
         help="modules to trace that are not the user's own, such as installed packages; their functions "
         "become part of their callers' graphs, too",
-        examples=(("", ()), ("json, scipy.*", ("json", "scipy.*"))),
-        refused=("a b", "pkg/module"),
+        examples=(("", ()), ("json, scipy.*, [!_]?-x", ("json", "scipy.*", "[!_]?-x"))),
+        refused=("a b", "pkg/module", "json..decoder", ".json", "json.", "[json", "!json", "a[]"),
     ),
     Option(
         name="exclude",
@@ -280,12 +309,12 @@ TABLE: tuple[Option, ...] = (
         flag="--limits",
         parse=_limits,
         default="",
-        allowed="a comma separated list of name=number with a number of at least 1 and the names "
+        allowed=f"a comma separated list of name=number with a number of at least 1 ({_EXCEPT}) and the names "
         + ", ".join(LIMITS),
         help="named limits: "
         + ", ".join(f"{name}={default} ({what})" for name, (default, what) in LIMITS.items()),
         examples=(("", {n: d for n, (d, _) in LIMITS.items()}),),
-        refused=("nodes", "nodes=0", "nodes=-1", "node=5", "nodes=many"),
+        refused=("nodes", "nodes=0", "nodes=-1", "node=5", "nodes=many", "inline_depth=24"),
     ),
     Option(
         name="stress",
