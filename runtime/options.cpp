@@ -28,7 +28,6 @@ constexpr std::array kRows{
     OptionRow{"worth_part", [](long value) { array::worth_part = value; }},
     OptionRow{"worth_waiting", [](long value) { recorder::worth_waiting = value; }},
     OptionRow{"most_lanes", [](long value) { array::most_lanes = static_cast<int>(value); }},
-    OptionRow{"quick_roots", [](long value) { array::quick_roots = static_cast<int>(value); }},
     OptionRow{"worth_streaming", [](long value) { array::worth_streaming = value; }},
     OptionRow{"worth_asking", [](long value) { array::worth_asking = value; }},
     OptionRow{"worth_turning", [](long value) { array::worth_turning = value; }},

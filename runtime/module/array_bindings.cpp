@@ -103,7 +103,6 @@ py::tuple counts_of(array::LoopTally* tally) { return py::make_tuple(tally->comp
 py::tuple bin_counts() { return counts_of(&array::bin_tally); }
 py::tuple proxy_counts() { return counts_of(&recorder::proxy_tally); }
 py::tuple expression_counts() { return counts_of(&recorder::expression_tally); }
-std::uint64_t rooted_blocks() { return array::rooted_blocks.count(); }
 std::uint64_t libms_vectors() { return array::libms_vectors.count(); }
 py::tuple code_counts() { return counts_of(&array::code_tally); }
 py::tuple quotient_counts() { return counts_of(&array::quotient_tally); }
@@ -177,7 +176,6 @@ void export_arrays() {
   py::def(
       "_expression_counts", expression_counts,
       "(as one, one by one) expressions of several operations of large arrays while they were recorded, for tests.");
-  py::def("_rooted_blocks", rooted_blocks, "Blocks whose square roots were computed in steps, for tests.");
   py::def("_code_counts", code_counts, "Pieces of machine code (made, that were there already), for tests.");
   py::def("_libms_vectors", libms_vectors,
           "Four elements of exp or log in machine code that were left to libm's function, for tests.");

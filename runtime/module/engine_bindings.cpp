@@ -304,7 +304,6 @@ py::dict options() {
   result["worth_part"] = array::worth_part;
   result["worth_waiting"] = recorder::worth_waiting;
   result["most_lanes"] = array::most_lanes;
-  result["quick_roots"] = array::quick_roots;
   result["worth_streaming"] = array::worth_streaming;
   result["worth_asking"] = array::worth_asking;
   result["worth_turning"] = array::worth_turning;

@@ -111,10 +111,6 @@ extern int most_lanes;
 // As many as there are on this machine.
 [[nodiscard]] int exact_lanes();
 
-// 0: all square roots by vsqrtpd; 1: those where that is fast enough; 2: none, for tests.
-extern int quick_roots;
-extern Tally rooted_blocks;  // with these
-
 extern Tally libms_vectors;  // four elements of exp or log that were left to libm's function
 
 extern LoopTally code_tally;  // pieces of code that have been made, or were there already
@@ -152,19 +148,17 @@ class ExactCode {
   ~ExactCode();
   // False: something is left open; what has been stored means nothing.
   bool run(char* const* data, Extent count) const {
-    return divisors_.empty() ? usual(count).run(data, count, 1, nullptr) == 0 : run_with_quotients(data, count);
+    return divisors_.empty() ? plain_.run(data, count, 1, nullptr) == 0 : run_with_quotients(data, count);
   }
   // Rows of `count` elements, from each of which it is so many bytes to the next one, by slots. Not where there is a
   // sum or where places are found. Pointers may be changed. Long rows that are divided by numbers are better run alone.
   bool run_rows(char** data, Extent count, Extent rows, const Extent* steps) const {
-    return usual(count).run(data, count, rows, steps) == 0;
+    return plain_.run(data, count, rows, steps) == 0;
   }
   // Whether what is left open is tried otherwise: the operands are read again.
   [[nodiscard]] bool has_second_way() const { return !divisors_.empty(); }
   // Elements: for less the reciprocals and two looks at the flags take as long as is saved in half a block.
   static constexpr Extent kLeastQuotients = 768;
-  // For less vsqrtpd is as fast: the steps of a root wait for each other.
-  static constexpr Extent kLeastRoots = 32;
 
  private:
   struct Made;
@@ -176,17 +170,8 @@ class ExactCode {
   };
   explicit ExactCode(const Made& made);
   bool run_with_quotients(char* const* data, Extent count) const;
-  static Code place(const Made& made, std::span<const std::uint8_t> divisors, bool has_quick_roots);
+  static Code place(const Made& made, std::span<const std::uint8_t> divisors);
   static void remove(const Code& code);
-  // exact_roots.cpp
-  static bool are_roots_exact();
-  static bool wants_quick_roots(std::span<const ExactOperation> operations, bool is_streamed);
-  static bool roots_pay(const Made& made, const Code& plain, const Code& rooting);
-  [[nodiscard]] const Code& with_roots(Extent count) const;
-  // Of so many elements, dividing. Asked for each block, so that there are no roots is known here.
-  [[nodiscard]] const Code& usual(Extent count) const {
-    return rooting_.memory == nullptr ? plain_ : with_roots(count);
-  }
   struct Made {  // of this
     int lanes = 0;
     std::vector<ExactOperation> operations;
@@ -195,13 +180,11 @@ class ExactCode {
     ExactSum sum;
     std::vector<std::uint8_t> streamed;
     ExactFinding finding;
-    bool has_quick_roots = false;
     bool asks_ahead = false;
 
     bool operator==(const Made&) const = default;
   };
   Code plain_;
-  Code rooting_;                        // square roots without vsqrtpd; none where that is fast, or there are no roots
   Code multiplying_;                    // instead of dividing by these
   std::vector<std::uint8_t> divisors_;  // slots of numbers
   Made made_;
