@@ -5,7 +5,6 @@
 
 #include "recorder/deferred/array_preparation.h"
 #include "replay/arrays/fusion/region.h"
-#include "replay/arrays/fusion/row_pairs.h"
 #include "replay/arrays/fusion/sweeps.h"
 #include "replay/arrays/kernels/parallel.h"
 #include "replay/arrays/simd/streaming.h"
@@ -34,9 +33,6 @@ constexpr std::array kRows{
     OptionRow{"worth_in_place", [](long value) { array::worth_in_place = value; }},
     OptionRow{"worth_bands", [](long value) { array::worth_bands = value; }},
     OptionRow{"band_rows", [](long value) { array::rows_of_band = value; }},
-    OptionRow{"worth_pairing", [](long value) { array::worth_pairing = value; }},
-    OptionRow{"least_distance", [](long value) { array::least_distance = value; }},
-    OptionRow{"shared_rows", [](long value) { array::shared_rows = value; }},
     OptionRow{"threads", [](long value) { array::set_threads(static_cast<unsigned>(value)); }},
 };
 

@@ -117,7 +117,6 @@ std::uint64_t own_reductions() { return array::own_reductions.count(); }
 
 std::uint64_t rows_together() { return array::region_counts.rows_together.count(); }
 std::uint64_t long_parts() { return array::region_counts.long_parts.count(); }
-std::uint64_t rows_in_pairs() { return array::region_counts.rows_in_pairs.count(); }
 std::uint64_t rows_reduced_together() { return array::rows_reduced_together.count(); }
 std::uint64_t places_together() { return array::places_together.count(); }
 std::uint64_t places_joined() { return array::places_joined.count(); }
@@ -196,7 +195,6 @@ void export_arrays() {
   py::def("_own_reductions", own_reductions, "Calls of reduce loops that are not NumPy's, for tests.");
   py::def("_rows_together", rows_together, "Rows that lie apart, computed by one call of machine code, for tests.");
   py::def("_long_parts", long_parts, "Parts of long rows, computed by one call of machine code, for tests.");
-  py::def("_rows_in_pairs", rows_in_pairs, "Rows computed with the next one at once, for tests.");
   py::def("_places_joined", places_joined, "Short rows whose places were found while they were computed, for tests.");
   py::def("_rows_reduced_together", rows_reduced_together, "Short rows that were reduced eight at a time, for tests.");
   py::def("_places_together", places_together, "Short rows whose places were found eight at a time, for tests.");

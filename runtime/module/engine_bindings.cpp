@@ -6,7 +6,6 @@
 
 #include "recorder/deferred/array_preparation.h"
 #include "replay/arrays/fusion/region.h"
-#include "replay/arrays/fusion/row_pairs.h"
 #include "replay/arrays/fusion/sweeps.h"
 #include "replay/arrays/kernels/parallel.h"
 #include "replay/arrays/simd/streaming.h"
@@ -310,9 +309,6 @@ py::dict options() {
   result["worth_in_place"] = array::worth_in_place;
   result["worth_bands"] = array::worth_bands;
   result["band_rows"] = array::rows_of_band;
-  result["worth_pairing"] = array::worth_pairing;
-  result["least_distance"] = array::least_distance;
-  result["shared_rows"] = array::shared_rows;
   result["threads"] = array::threads_option();
   result["loops"] = runtime::options().limits.loops;
   result["stress"] = static_cast<int>(runtime::options().stress);

@@ -63,7 +63,6 @@ struct RegionCounts {
   Tally joined_sums;            // blocks that were summed while they were computed
   Tally rows_kept;              // blocks of the same row again and again that were there already
   Tally rows_together;          // that lie apart, computed with others by one call of machine code
-  Tally rows_in_pairs;          // of these and of the following, two rows at once
   Tally long_parts;             // of rows, longer than a block, by one call of machine code
   std::uint64_t at_once =
       0;  // into arrays that are there already, since nothing would be reported, or nobody could tell when
@@ -219,7 +218,6 @@ class RegionPlan {
   struct Frame;
   struct Space;
   struct Folds;
-  struct Pairs;
 
   using Places = std::array<char*, kMaxRegionSlots>;
   using Steps = std::array<Extent, kMaxRegionSlots>;  // from a row to the next one, in bytes
@@ -304,9 +302,6 @@ class RegionPlan {
   };
   [[nodiscard]] static Together together(const Space& space, Extent left);
   bool compute_together(Frame* frame, Space* space, const Together& together) const;
-  void begin_pairs(Frame* frame, const Space* space) const;
-  [[nodiscard]] const Pairs* pairs_of(std::span<const SlotPair> shared) const;
-  bool run_pairs(const Frame& frame, Places* data, const Together& together, const Steps& steps) const;
   bool has_nans(const Frame& frame, Extent count) const;
   bool reduce_block(Frame* frame, Extent count) const;
   bool compute_block(Frame* frame, Extent count) const;
@@ -335,14 +330,6 @@ class RegionPlan {
   mutable bool is_streaming_made_ = false;
   mutable std::shared_ptr<const ExactCode> asking_;  // the only step, asking for memory ahead; once it is needed
   mutable bool is_asking_made_ = false;
-  // The only step for a row and the next one together. Once it is needed, and for good: runs that have given the GIL
-  // away use it.
-  struct Pairs {
-    std::shared_ptr<const ExactCode> code;  // null: there is none
-    std::vector<SlotPair> shared;           // the next row's array, and this row's, that is the same one
-    std::vector<SlotPair> own;              // the next row's other arrays, and where the code takes them from
-  };
-  mutable std::vector<std::unique_ptr<const Pairs>> pairs_;
   using Items = boost::container::static_vector<Slot, kMaxRegionInputs>;
   struct Finding {
     std::shared_ptr<const ExactCode> code;  // null: there is none

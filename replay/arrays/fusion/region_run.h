@@ -63,8 +63,6 @@ struct RegionPlan::Frame {
   Extent row = 0;                                                     // elements that become one of a column
   const ExactCode* asking = nullptr;                                  // in place of the only step
   const ExactCode* streaming = nullptr;                               // in place of the only step
-  const Pairs* pairs = nullptr;                                       // in place of the only step
-  Extent paired_row = 0;                                              // elements, of rows that are one
   boost::container::static_vector<Slot, kMaxRegionOutputs> streamed;  // what it writes past the caches
 };
 

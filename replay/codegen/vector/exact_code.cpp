@@ -23,12 +23,6 @@ int most_lanes = 8;
 LoopTally code_tally;
 Tally libms_vectors;
 
-namespace {
-
-constexpr int kMostSlots = 255;
-
-}  // namespace
-
 int exact_lanes() {
   if (most_lanes >= kWideLanes && has_avx512()) {
     return kWideLanes;
@@ -198,52 +192,6 @@ std::shared_ptr<const ExactCode> ExactCode::finding(std::span<const std::uint8_t
     }
   }
   return make(made_.operations, inputs, {}, {}, {}, finding);
-}
-
-std::shared_ptr<const ExactCode> ExactCode::paired(std::span<const SlotPair> shared, std::vector<SlotPair>* own) const {
-  if (has_functions(made_.operations) || !divisors_.empty() || !made_.streamed.empty()) {
-    return nullptr;
-  }
-  int next = 0;  // slot that nobody has
-  const auto count = [&](std::uint8_t slot) { next = std::max(next, slot + 1); };
-  std::ranges::for_each(made_.inputs, count, &ExactInput::slot);
-  std::ranges::for_each(made_.operations, count, &ExactOperation::out);
-  std::array<int, kMostSlots> of_next{};  // what a slot is there
-  of_next.fill(-1);
-  for (const auto& [slot, same] : shared) {
-    of_next.at(slot) = same;
-  }
-  const auto take_own = [&](std::uint8_t slot) {
-    of_next.at(slot) = next;
-    return next++ < kMostSlots;
-  };
-  Made two = made_;
-  for (const ExactInput& input : made_.inputs) {
-    if (input.place == ExactPlace::kScalar) {
-      of_next.at(input.slot) = input.slot;
-    } else if (of_next.at(input.slot) < 0) {
-      if (!take_own(input.slot)) {
-        return nullptr;
-      }
-      own->emplace_back(input.slot, of_next.at(input.slot));
-      two.inputs.push_back({.slot = own->back().second, .place = input.place});
-    }
-  }
-  for (const ExactOperation& operation : made_.operations) {
-    if (!take_own(operation.out)) {
-      return nullptr;
-    }
-    ExactOperation& copy = two.operations.emplace_back(operation);
-    for (unsigned i = 0; i < operation.nin; ++i) {
-      copy.in.at(i) = static_cast<std::uint8_t>(of_next.at(operation.in.at(i)));
-    }
-    copy.out = static_cast<std::uint8_t>(of_next.at(operation.out));
-  }
-  for (const std::uint8_t slot : made_.stored) {
-    own->emplace_back(slot, of_next.at(slot));
-    two.stored.push_back(own->back().second);
-  }
-  return make(two.operations, two.inputs, two.stored);
 }
 
 void ExactCode::remove(const Code& code) {

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "replay/arrays/numpy/numpy_abi.h"
@@ -73,8 +72,6 @@ struct ExactInput {
 
   bool operator==(const ExactInput&) const = default;
 };
-
-using SlotPair = std::pair<std::uint8_t, std::uint8_t>;
 
 // Pairwise sums of one of the results, leaf by leaf as NumPy cuts them: eight partial sums of each. One of `slots`
 // points to these, one for each leaf and one for the elements after the last whole vector.
@@ -138,11 +135,6 @@ class ExactCode {
   // too much code, or too many values at once.
   [[nodiscard]] std::shared_ptr<const ExactCode> finding(std::span<const std::uint8_t> items,
                                                          const ExactFinding& finding) const;
-  // The same for a row and the next one at once. `shared`: what the next one reads in the first slot is what this one
-  // reads in the second. `own`: what else it reads and writes, and the slots for that. Null: there are too many slots,
-  // or values at once, or it does not pay.
-  [[nodiscard]] std::shared_ptr<const ExactCode> paired(std::span<const SlotPair> shared,
-                                                        std::vector<SlotPair>* own) const;
   ExactCode(const ExactCode&) = delete;
   ExactCode& operator=(const ExactCode&) = delete;
   ~ExactCode();
