@@ -5,7 +5,6 @@
 
 #include "recorder/deferred/array_preparation.h"
 #include "replay/arrays/fusion/region.h"
-#include "replay/arrays/fusion/sweeps.h"
 #include "replay/arrays/kernels/parallel.h"
 #include "replay/arrays/simd/streaming.h"
 #include "replay/codegen/vector/exact_code.h"
@@ -31,8 +30,6 @@ constexpr std::array kRows{
     OptionRow{"worth_asking", [](long value) { array::worth_asking = value; }},
     OptionRow{"worth_turning", [](long value) { array::worth_turning = value; }},
     OptionRow{"worth_in_place", [](long value) { array::worth_in_place = value; }},
-    OptionRow{"worth_bands", [](long value) { array::worth_bands = value; }},
-    OptionRow{"band_rows", [](long value) { array::rows_of_band = value; }},
     OptionRow{"threads", [](long value) { array::set_threads(static_cast<unsigned>(value)); }},
 };
 

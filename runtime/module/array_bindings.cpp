@@ -93,7 +93,6 @@ py::tuple region_counts() {
 std::uint64_t whole_regions() { return array::region_counts.whole; }
 std::uint64_t small_regions() { return array::region_counts.small; }
 std::uint64_t regions_in_sweeps() { return array::region_counts.in_sweeps; }
-std::uint64_t regions_in_bands() { return array::region_counts.in_bands; }
 std::uint64_t sweeps_backwards() { return array::region_counts.backwards.count(); }
 std::uint64_t results_donated() { return array::region_counts.donated; }
 std::uint64_t region_parts() { return array::region_counts.parts; }
@@ -164,8 +163,6 @@ void export_arrays() {
   py::def("_whole_regions", whole_regions, "How many regions were all that their function does, for tests.");
   py::def("_small_regions", small_regions, "How many regions were run on the short way, for tests.");
   py::def("_regions_in_sweeps", regions_in_sweeps, "How many runs were several regions in a row, for tests.");
-  py::def("_regions_in_bands", regions_in_bands,
-          "How many of these went through some rows at a time, one region after the other, for tests.");
   py::def("_sweeps_backwards", sweeps_backwards, "Regions in a row that began at the end of large arrays, for tests.");
   py::def("_results_donated", results_donated, "Results in memory that an earlier sweep has left, for tests.");
   py::def("_region_parts", region_parts, "Parts of large regions that threads have shared, for tests.");

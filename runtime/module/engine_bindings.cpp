@@ -6,7 +6,6 @@
 
 #include "recorder/deferred/array_preparation.h"
 #include "replay/arrays/fusion/region.h"
-#include "replay/arrays/fusion/sweeps.h"
 #include "replay/arrays/kernels/parallel.h"
 #include "replay/arrays/simd/streaming.h"
 #include "replay/codegen/vector/exact_code.h"
@@ -307,8 +306,6 @@ py::dict options() {
   result["worth_asking"] = array::worth_asking;
   result["worth_turning"] = array::worth_turning;
   result["worth_in_place"] = array::worth_in_place;
-  result["worth_bands"] = array::worth_bands;
-  result["band_rows"] = array::rows_of_band;
   result["threads"] = array::threads_option();
   result["loops"] = runtime::options().limits.loops;
   result["stress"] = static_cast<int>(runtime::options().stress);

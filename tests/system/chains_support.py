@@ -181,8 +181,6 @@ def compare_program(random: Random, calls: int, *, loops: bool = False) -> None:
         for name, value in settings.items():
             _core.set_option(name, value)
     form = form_of_program(random)
-    _core.set_option("worth_bands", 1)
-    _core.set_option("band_rows", random.choice((2, 3, 5, 17, 100)))
     _core.set_option("worth_turning", random.choice((1, 1 << 40)))
     _core.set_option("worth_streaming", random.choice((1, 1 << 40)))
     program = form(random, random.randint(2, 9) if loops else 0)
@@ -232,9 +230,8 @@ def run_programs(first: int, options: argparse.Namespace, end: float, reached: A
     print(f"regions: {planned} planned, {run} run, {whole} of them whole functions, {refused} refused")
     together, apart = _core._expression_counts()
     print(f"while they were recorded: {together} expressions as one, {apart} one by one")
-    donated, banded = _core._results_donated(), _core._regions_in_bands()
     print(
-        f"in sweeps: {_core._regions_in_sweeps()}, with memory handed on {donated}, in bands {banded}, "
+        f"in sweeps: {_core._regions_in_sweeps()}, with memory handed on {_core._results_donated()}, "
         f"backwards {_core._sweeps_backwards()}"
         f"; in place at once {_core._regions_at_once()}, twice {_core._regions_twice()}"
     )

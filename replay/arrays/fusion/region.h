@@ -54,7 +54,6 @@ struct RegionCounts {
   std::uint64_t whole = 0;      // of these: all that a function does
   std::uint64_t small = 0;      // of these: on the short way
   std::uint64_t in_sweeps = 0;  // several in a row that are one
-  std::uint64_t in_bands = 0;   // of these: band by band
   Tally backwards;              // runs that began at the end
   std::uint64_t donated = 0;    // results in the memory of what was there before
   std::uint64_t parts = 0;      // of those that several threads may have computed
@@ -72,16 +71,6 @@ struct RegionCounts {
 };
 extern RegionCounts region_counts;
 
-// Some rows (of the first axis) of all that a run computes.
-struct Band {
-  Extent begin = 0, count = 0;
-  Extent rows = 0;  // that there are
-  // The external array of which only some rows are there, from which one on, and how many it would have.
-  int partial = -1;
-  Extent first = 0, all = 0;
-  Ref* whole = nullptr;  // the result, which the first band makes; null: each band makes one
-};
-
 // Bytes of a row of doubles from which on a sweep may begin at the end (region_backwards.cpp).
 extern long worth_turning;
 // Bytes of a row of doubles from which on a target may be computed in place (region_targets.cpp).
@@ -96,18 +85,6 @@ class RegionPlan {
                    Direction direction = Direction::kForwards) const;
   // region_backwards.cpp
   [[nodiscard]] bool may_go_backwards() const;
-  // bands.cpp
-  RegionReason run_band(const Numpy& np, PyObject* const* externals, Ref* outputs, const Band& band) const;
-  [[nodiscard]] bool may_be_banded() const;
-  [[nodiscard]] bool takes_only_parts_of(unsigned external) const;
-  // The shape of what is computed; false: that is not known before.
-  bool shape_of_run(const Numpy& np, PyObject* const* externals, Shape* shape) const;
-  [[nodiscard]] Extent item_size() const { return outputs_.front().item_size; }
-  // Of an external array with so many rows it takes parts of `count` rows in a row; the first one begins at `lowest`.
-  struct PartRows {
-    Extent lowest = 0, highest = 0, count = 0;
-  };
-  [[nodiscard]] bool rows_of_parts(PyObject* const* externals, unsigned external, Extent rows, PartRows* found) const;
 
   [[nodiscard]] std::size_t operation_count() const { return calls_; }
   [[nodiscard]] std::size_t output_count() const { return outputs_.size(); }
@@ -233,9 +210,7 @@ class RegionPlan {
   bool bind_scalars(const Numpy& np, PyObject* const* externals, Frame* frame) const;
   RegionReason bind_elision(PyObject* const* externals, Frame* frame) const;
   RegionReason bind_space(const Numpy& np, PyObject* const* externals, Frame* frame, Space* space) const;
-  RegionReason bind_views(const Numpy& np, PyObject* const* externals, const Band* band, Space* space) const;
-  RegionReason narrow(const Band& band, Space* space) const;
-  [[nodiscard]] bool lies_in_rows(const Space& space) const;
+  RegionReason bind_views(const Numpy& np, PyObject* const* externals, Space* space) const;
   RegionReason bind_folds(const Numpy& np, const Frame& frame, const Space* space, Folds* folds) const;
   RegionReason bind_layouts(const Numpy& np, PyObject* const* externals, Frame* frame, Space* space) const;
   void bind_walk(const Numpy& np, Frame* frame, Space* space) const;

@@ -45,7 +45,6 @@ struct RegionPlan::Frame {
   const ArrayFields* shape = nullptr;
   int order = 0;
   Extent count = 1;
-  const Band* band = nullptr;  // what is computed of the whole
   Extent block = 0;
   Extent piece = kWhole;  // of a row, which is summed pairwise and added to the sum of those before
   Direction direction = Direction::kForwards;
