@@ -5,8 +5,6 @@
 
 #include "recorder/deferred/array_preparation.h"
 #include "replay/arrays/fusion/region.h"
-#include "replay/arrays/fusion/row_pairs.h"
-#include "replay/arrays/fusion/sweeps.h"
 #include "replay/arrays/kernels/parallel.h"
 #include "replay/arrays/simd/streaming.h"
 #include "replay/codegen/vector/exact_code.h"
@@ -28,16 +26,10 @@ constexpr std::array kRows{
     OptionRow{"worth_part", [](long value) { array::worth_part = value; }},
     OptionRow{"worth_waiting", [](long value) { recorder::worth_waiting = value; }},
     OptionRow{"most_lanes", [](long value) { array::most_lanes = static_cast<int>(value); }},
-    OptionRow{"quick_roots", [](long value) { array::quick_roots = static_cast<int>(value); }},
     OptionRow{"worth_streaming", [](long value) { array::worth_streaming = value; }},
     OptionRow{"worth_asking", [](long value) { array::worth_asking = value; }},
     OptionRow{"worth_turning", [](long value) { array::worth_turning = value; }},
     OptionRow{"worth_in_place", [](long value) { array::worth_in_place = value; }},
-    OptionRow{"worth_bands", [](long value) { array::worth_bands = value; }},
-    OptionRow{"band_rows", [](long value) { array::rows_of_band = value; }},
-    OptionRow{"worth_pairing", [](long value) { array::worth_pairing = value; }},
-    OptionRow{"least_distance", [](long value) { array::least_distance = value; }},
-    OptionRow{"shared_rows", [](long value) { array::shared_rows = value; }},
     OptionRow{"threads", [](long value) { array::set_threads(static_cast<unsigned>(value)); }},
 };
 

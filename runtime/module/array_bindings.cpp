@@ -93,7 +93,6 @@ py::tuple region_counts() {
 std::uint64_t whole_regions() { return array::region_counts.whole; }
 std::uint64_t small_regions() { return array::region_counts.small; }
 std::uint64_t regions_in_sweeps() { return array::region_counts.in_sweeps; }
-std::uint64_t regions_in_bands() { return array::region_counts.in_bands; }
 std::uint64_t sweeps_backwards() { return array::region_counts.backwards.count(); }
 std::uint64_t results_donated() { return array::region_counts.donated; }
 std::uint64_t region_parts() { return array::region_counts.parts; }
@@ -103,7 +102,6 @@ py::tuple counts_of(array::LoopTally* tally) { return py::make_tuple(tally->comp
 py::tuple bin_counts() { return counts_of(&array::bin_tally); }
 py::tuple proxy_counts() { return counts_of(&recorder::proxy_tally); }
 py::tuple expression_counts() { return counts_of(&recorder::expression_tally); }
-std::uint64_t rooted_blocks() { return array::rooted_blocks.count(); }
 std::uint64_t libms_vectors() { return array::libms_vectors.count(); }
 py::tuple code_counts() { return counts_of(&array::code_tally); }
 py::tuple quotient_counts() { return counts_of(&array::quotient_tally); }
@@ -118,7 +116,6 @@ std::uint64_t own_reductions() { return array::own_reductions.count(); }
 
 std::uint64_t rows_together() { return array::region_counts.rows_together.count(); }
 std::uint64_t long_parts() { return array::region_counts.long_parts.count(); }
-std::uint64_t rows_in_pairs() { return array::region_counts.rows_in_pairs.count(); }
 std::uint64_t rows_reduced_together() { return array::rows_reduced_together.count(); }
 std::uint64_t places_together() { return array::places_together.count(); }
 std::uint64_t places_joined() { return array::places_joined.count(); }
@@ -166,8 +163,6 @@ void export_arrays() {
   py::def("_whole_regions", whole_regions, "How many regions were all that their function does, for tests.");
   py::def("_small_regions", small_regions, "How many regions were run on the short way, for tests.");
   py::def("_regions_in_sweeps", regions_in_sweeps, "How many runs were several regions in a row, for tests.");
-  py::def("_regions_in_bands", regions_in_bands,
-          "How many of these went through some rows at a time, one region after the other, for tests.");
   py::def("_sweeps_backwards", sweeps_backwards, "Regions in a row that began at the end of large arrays, for tests.");
   py::def("_results_donated", results_donated, "Results in memory that an earlier sweep has left, for tests.");
   py::def("_region_parts", region_parts, "Parts of large regions that threads have shared, for tests.");
@@ -177,7 +172,6 @@ void export_arrays() {
   py::def(
       "_expression_counts", expression_counts,
       "(as one, one by one) expressions of several operations of large arrays while they were recorded, for tests.");
-  py::def("_rooted_blocks", rooted_blocks, "Blocks whose square roots were computed in steps, for tests.");
   py::def("_code_counts", code_counts, "Pieces of machine code (made, that were there already), for tests.");
   py::def("_libms_vectors", libms_vectors,
           "Four elements of exp or log in machine code that were left to libm's function, for tests.");
@@ -198,7 +192,6 @@ void export_arrays() {
   py::def("_own_reductions", own_reductions, "Calls of reduce loops that are not NumPy's, for tests.");
   py::def("_rows_together", rows_together, "Rows that lie apart, computed by one call of machine code, for tests.");
   py::def("_long_parts", long_parts, "Parts of long rows, computed by one call of machine code, for tests.");
-  py::def("_rows_in_pairs", rows_in_pairs, "Rows computed with the next one at once, for tests.");
   py::def("_places_joined", places_joined, "Short rows whose places were found while they were computed, for tests.");
   py::def("_rows_reduced_together", rows_reduced_together, "Short rows that were reduced eight at a time, for tests.");
   py::def("_places_together", places_together, "Short rows whose places were found eight at a time, for tests.");

@@ -8,8 +8,6 @@
 
 #include "recorder/deferred/array_preparation.h"
 #include "replay/arrays/fusion/region.h"
-#include "replay/arrays/fusion/row_pairs.h"
-#include "replay/arrays/fusion/sweeps.h"
 #include "replay/arrays/kernels/parallel.h"
 #include "replay/arrays/simd/streaming.h"
 #include "replay/codegen/vector/exact_code.h"
@@ -310,16 +308,10 @@ py::dict options() {
   result["worth_part"] = array::worth_part;
   result["worth_waiting"] = recorder::worth_waiting;
   result["most_lanes"] = array::most_lanes;
-  result["quick_roots"] = array::quick_roots;
   result["worth_streaming"] = array::worth_streaming;
   result["worth_asking"] = array::worth_asking;
   result["worth_turning"] = array::worth_turning;
   result["worth_in_place"] = array::worth_in_place;
-  result["worth_bands"] = array::worth_bands;
-  result["band_rows"] = array::rows_of_band;
-  result["worth_pairing"] = array::worth_pairing;
-  result["least_distance"] = array::least_distance;
-  result["shared_rows"] = array::shared_rows;
   result["threads"] = array::threads_option();
   result["loops"] = runtime::options().limits.loops;
   result["stress"] = static_cast<int>(runtime::options().stress);

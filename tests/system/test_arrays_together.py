@@ -1,5 +1,5 @@
-"""Rows that lie apart, as those of a part of an image, computed by one call of machine code: whatever they are read
-from, written to, or leave open, the results and reports are eager execution's.
+"""Rows that lie apart, as those of a part of an image, and long parts of rows computed by one call of machine code:
+whatever they are read from, written to, or leave open, the results and reports are eager execution's.
 """
 
 from __future__ import annotations
@@ -228,4 +228,158 @@ def test_results_in_the_memory_of_operands() -> None:
         eager, traced = made(source, images(50, 66))
         assert together(eager, traced, images(50, 66)) > 0
         check(eager, traced, make, {"all": "ignore"})
+        assert_runs(traced)
+
+
+# Rows of every kind of rest; longer than one call takes.
+LONG_SHAPES = (
+    (3, 5000),
+    (5, 1031),
+    (6, 998),
+    (9, 700),
+    (41, 127),
+    (64, 64),
+    (130, 33),
+    (7, 20_001),
+    (4, 40_000),
+)
+
+NEIGHBOURS = {
+    "five rows": "0.25 * (u[:-4] + u[4:]) + 0.5 * (u[1:-3] + u[3:-1]) + 0.375 * u[2:-2]",
+    "differences": "(u[1:] - u[:-1]) * 0.5",
+    "second differences": "u[2:] - 2.0 * u[1:-1] + u[:-2]",
+    "parts of rows": "0.25 * (u[:-2, 1:-1] + u[2:, 1:-1]) + 0.5 * u[1:-1, 1:-1]",
+    "five points": "0.2 * (u[1:-1, 1:-1] + u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])",
+    "backwards": "(u[::-1][1:, 1:] - u[::-1][:-1, 1:]) * 0.5",
+    "two arrays": "(u[1:] - u[:-1]) * (v[1:] + v[:-1]) + v[1:] * 0.5",
+    "one of two arrays": "(u[1:] - u[:-1]) * v[1:] + 1.0",
+    "the same row": "(u[1:, 1:] - u[:-1, 1:]) * v[0, 1:] + 1.0",
+    "bools": "(u[1:] * 2.0 < u[:-1]) | (u[1:] > 0.5)",
+    "choices": "np.where(u[1:] < u[:-1], u[1:] * 2.0, 0.5 - u[:-1])",
+    "roots and quotients": "np.sqrt(np.abs(u[1:]) + 1.0) / (np.square(u[:-1]) + 0.5)",
+    "several": "u[1:] - u[:-1], (u[1:] + u[:-1]) * 0.5, u[1:] < u[:-1]",
+}
+
+
+def long_parts(eager: Any, traced: Any, make: Callable[[], list[Any]], errstate: Any = None) -> int:
+    """How many parts of rows were long, in a call that is compared."""
+    before = _core._long_parts()
+    check(eager, traced, make, errstate)
+    return int(_core._long_parts() - before)
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_neighbouring_rows_of_every_shape(name: str) -> None:
+    make = images(40, 200)
+    eager, traced = made(f"return {NEIGHBOURS[name]}", make)
+    found = 0
+    for rows, row in LONG_SHAPES:
+        found += long_parts(eager, traced, images(rows, row))
+    assert found > 0
+    assert_runs(traced)
+
+
+# Functions are made anew for each case: one that has met NaNs is left to NumPy's loops for a while.
+@pytest.mark.parametrize("value", SPECIAL)
+@pytest.mark.parametrize("name", ["five rows", "two arrays", "choices", "several"])
+def test_a_special_value_in_a_long_part(name: str, value: float) -> None:
+    """What a part leaves open is computed again, from where it begins."""
+    random = Random(f"{name} {value}")
+    for _ in range(12):
+        rows, row = random.randrange(9, 60), random.randrange(120, 900)
+        make = images(rows, row)
+        eager, traced = made(f"return {NEIGHBOURS[name]}", make)
+        assert long_parts(eager, traced, make) > 0 or rows * row < 3 * 4096
+        arrays = make()
+        arrays[random.randrange(2)][random.randrange(rows), random.randrange(row)] = value
+        check(eager, traced, lambda: [array.copy() for array in arrays], random.choice(ERRSTATES))  # noqa: B023
+        assert_runs(traced)
+
+
+def test_arrays_lie_otherwise_in_each_call() -> None:
+    """The same function of arrays that share rows, share them otherwise, or do not."""
+    eager, traced = both("def f(a, b, c):\n    return (a - b) * 0.5 + c\n")
+    ways: list[Callable[[np.ndarray], list[Any]]] = [
+        lambda x: [x[2:], x[1:-1], x[:-2]],
+        lambda x: [x[:-2], x[1:-1], x[2:]],
+        lambda x: [x[1:-1], x[:-2], x[2:]],
+        lambda x: [x[1:-1], x[2:], x[:-2]],
+        lambda x: [x[2:, 1:], x[1:-1, 1:], x[:-2, 1:]],
+        lambda x: [x[:-2, 1:], x[2:, 1:], x[1:-1, 1:]],
+        lambda x: [x[2:], x[2:], x[1:-1]],
+        lambda x: [x[2:], x[1:-1].copy(), x[:-2]],
+        lambda x: [x[0], x[1:-1], x[:-2]],
+        lambda x: [x.T[2:], x.T[1:-1], x.T[:-2]],
+        lambda x: [x.ravel()[4096:], x.ravel()[:-4096], x.ravel()[2048:-2048]],
+    ]
+    random = Random(5)
+    found = 0
+    for _ in range(60):
+        way = random.choice(ways)
+        array = np.random.default_rng(random.randrange(100)).standard_normal((130, 130))
+        found += together(eager, traced, lambda: way(array.copy()))  # noqa: B023
+    assert found > 0
+    assert_runs(traced)
+
+
+@pytest.mark.parametrize("rows", [40, 41])
+def test_long_parts_past_the_caches(rows: int) -> None:
+    _core.set_option("worth_streaming", 1)
+    make = images(rows, 1000)
+    eager, traced = made(f"return {NEIGHBOURS['differences']}", make)
+    before = _core._streamed_blocks()
+    assert long_parts(eager, traced, make) > 0
+    assert _core._streamed_blocks() > before
+    assert_runs(traced)
+
+
+def test_long_parts_in_the_memory_of_operands() -> None:
+    """What nobody has any more: none of it is computed again."""
+    source = "w = v[1:] * 2.0\n    return (u[1:] - u[:-1]) * 0.5 + w / w.sum()"
+    ordinary = images(50, 166)
+    for place in ((0, 3), (25, 30), (49, 165)):
+
+        def make() -> list[Any]:
+            arrays = ordinary()
+            arrays[0][place] = np.nan  # noqa: B023
+            return arrays
+
+        eager, traced = made(source, ordinary)
+        donated = _core._results_donated()
+        check(eager, traced, ordinary)
+        assert _core._results_donated() > donated
+        check(eager, traced, make, {"all": "ignore"})
+        assert_runs(traced)
+
+
+LONG_TARGETS = {
+    "whole": ("o[:] = u[2:] - u[:-2]", lambda rows, row: (rows - 2, row)),
+    "rows": ("o[1:-1] = 0.25 * (u[:-2] + u[2:]) + 0.5 * u[1:-1]", lambda rows, row: (rows, row)),
+    "out": ("np.add(u[1:] * 0.5, u[:-1], out=o)", lambda rows, row: (rows - 1, row)),
+    "itself": ("o[1:] -= u[:-1] * 0.5", lambda rows, row: (rows, row)),
+}
+
+
+@pytest.mark.parametrize("name", LONG_TARGETS)
+@pytest.mark.parametrize("errstate", ERRSTATES, ids=str)
+def test_long_parts_into_arrays(name: str, errstate: dict[str, Any]) -> None:
+    statement, shape = LONG_TARGETS[name]
+    for special in (None, *SPECIAL):
+        eager, traced = both(f"def f(u, v, o):\n    {statement}\n    return o\n")
+        for rows, row in ((40, 200), (5, 40_000)):
+
+            def make() -> list[Any]:
+                return [*images(rows, row)(), np.full(shape(rows, row), 7.0)]  # noqa: B023
+
+            def with_special() -> list[Any]:
+                arrays = make()  # noqa: B023
+                if special is not None:  # noqa: B023
+                    arrays[0][rows // 2, row // 3] = special  # noqa: B023
+                return arrays
+
+            for _ in range(WARM_UP):
+                check(eager, traced, make)
+            # By one thread, what is changed itself is computed in blocks.
+            assert long_parts(eager, traced, make) > 0 or name == "itself"
+            check(eager, traced, with_special, errstate)
         assert_runs(traced)

@@ -210,7 +210,6 @@ RegionReason RegionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   const PartMemory memory{parts, blocks, each, bytes};
   begin_streaming(frame, space);
   begin_asking(frame, space);
-  begin_pairs(frame, space);
   begin_finding(*frame, space);
   if (way == Writing::kTried) {
     if (const RegionReason reason = try_out(np, frame, space, memory); reason != RegionReason::kNone) {

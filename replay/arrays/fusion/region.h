@@ -54,7 +54,6 @@ struct RegionCounts {
   std::uint64_t whole = 0;      // of these: all that a function does
   std::uint64_t small = 0;      // of these: on the short way
   std::uint64_t in_sweeps = 0;  // several in a row that are one
-  std::uint64_t in_bands = 0;   // of these: band by band
   Tally backwards;              // runs that began at the end
   std::uint64_t donated = 0;    // results in the memory of what was there before
   std::uint64_t parts = 0;      // of those that several threads may have computed
@@ -63,7 +62,6 @@ struct RegionCounts {
   Tally joined_sums;            // blocks that were summed while they were computed
   Tally rows_kept;              // blocks of the same row again and again that were there already
   Tally rows_together;          // that lie apart, computed with others by one call of machine code
-  Tally rows_in_pairs;          // of these and of the following, two rows at once
   Tally long_parts;             // of rows, longer than a block, by one call of machine code
   std::uint64_t at_once =
       0;  // into arrays that are there already, since nothing would be reported, or nobody could tell when
@@ -72,16 +70,6 @@ struct RegionCounts {
   RegionReasonCounts reasons;
 };
 extern RegionCounts region_counts;
-
-// Some rows (of the first axis) of all that a run computes.
-struct Band {
-  Extent begin = 0, count = 0;
-  Extent rows = 0;  // that there are
-  // The external array of which only some rows are there, from which one on, and how many it would have.
-  int partial = -1;
-  Extent first = 0, all = 0;
-  Ref* whole = nullptr;  // the result, which the first band makes; null: each band makes one
-};
 
 // Bytes of a row of doubles from which on a sweep may begin at the end (region_backwards.cpp).
 extern long worth_turning;
@@ -97,18 +85,6 @@ class RegionPlan {
                    Direction direction = Direction::kForwards) const;
   // region_backwards.cpp
   [[nodiscard]] bool may_go_backwards() const;
-  // bands.cpp
-  RegionReason run_band(const Numpy& np, PyObject* const* externals, Ref* outputs, const Band& band) const;
-  [[nodiscard]] bool may_be_banded() const;
-  [[nodiscard]] bool takes_only_parts_of(unsigned external) const;
-  // The shape of what is computed; false: that is not known before.
-  bool shape_of_run(const Numpy& np, PyObject* const* externals, Shape* shape) const;
-  [[nodiscard]] Extent item_size() const { return outputs_.front().item_size; }
-  // Of an external array with so many rows it takes parts of `count` rows in a row; the first one begins at `lowest`.
-  struct PartRows {
-    Extent lowest = 0, highest = 0, count = 0;
-  };
-  [[nodiscard]] bool rows_of_parts(PyObject* const* externals, unsigned external, Extent rows, PartRows* found) const;
 
   [[nodiscard]] std::size_t operation_count() const { return calls_; }
   [[nodiscard]] std::size_t output_count() const { return outputs_.size(); }
@@ -219,7 +195,6 @@ class RegionPlan {
   struct Frame;
   struct Space;
   struct Folds;
-  struct Pairs;
 
   using Places = std::array<char*, kMaxRegionSlots>;
   using Steps = std::array<Extent, kMaxRegionSlots>;  // from a row to the next one, in bytes
@@ -235,9 +210,7 @@ class RegionPlan {
   bool bind_scalars(const Numpy& np, PyObject* const* externals, Frame* frame) const;
   RegionReason bind_elision(PyObject* const* externals, Frame* frame) const;
   RegionReason bind_space(const Numpy& np, PyObject* const* externals, Frame* frame, Space* space) const;
-  RegionReason bind_views(const Numpy& np, PyObject* const* externals, const Band* band, Space* space) const;
-  RegionReason narrow(const Band& band, Space* space) const;
-  [[nodiscard]] bool lies_in_rows(const Space& space) const;
+  RegionReason bind_views(const Numpy& np, PyObject* const* externals, Space* space) const;
   RegionReason bind_folds(const Numpy& np, const Frame& frame, const Space* space, Folds* folds) const;
   RegionReason bind_layouts(const Numpy& np, PyObject* const* externals, Frame* frame, Space* space) const;
   void bind_walk(const Numpy& np, Frame* frame, Space* space) const;
@@ -304,9 +277,6 @@ class RegionPlan {
   };
   [[nodiscard]] static Together together(const Space& space, Extent left);
   bool compute_together(Frame* frame, Space* space, const Together& together) const;
-  void begin_pairs(Frame* frame, const Space* space) const;
-  [[nodiscard]] const Pairs* pairs_of(std::span<const SlotPair> shared) const;
-  bool run_pairs(const Frame& frame, Places* data, const Together& together, const Steps& steps) const;
   bool has_nans(const Frame& frame, Extent count) const;
   bool reduce_block(Frame* frame, Extent count) const;
   bool compute_block(Frame* frame, Extent count) const;
@@ -335,14 +305,6 @@ class RegionPlan {
   mutable bool is_streaming_made_ = false;
   mutable std::shared_ptr<const ExactCode> asking_;  // the only step, asking for memory ahead; once it is needed
   mutable bool is_asking_made_ = false;
-  // The only step for a row and the next one together. Once it is needed, and for good: runs that have given the GIL
-  // away use it.
-  struct Pairs {
-    std::shared_ptr<const ExactCode> code;  // null: there is none
-    std::vector<SlotPair> shared;           // the next row's array, and this row's, that is the same one
-    std::vector<SlotPair> own;              // the next row's other arrays, and where the code takes them from
-  };
-  mutable std::vector<std::unique_ptr<const Pairs>> pairs_;
   using Items = boost::container::static_vector<Slot, kMaxRegionInputs>;
   struct Finding {
     std::shared_ptr<const ExactCode> code;  // null: there is none

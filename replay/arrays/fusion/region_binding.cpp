@@ -50,7 +50,7 @@ RegionReason RegionPlan::bind(const Numpy& np, PyObject* const* externals, Frame
   if (!bind_scalars(np, externals, frame)) {
     return RegionReason::kKinds;
   }
-  if (!views_.empty() || !targets_.empty() || is_staged_ || frame->band != nullptr) {
+  if (!views_.empty() || !targets_.empty() || is_staged_) {
     return RegionReason::kLayout;
   }
   for (const Input& input : inputs_) {

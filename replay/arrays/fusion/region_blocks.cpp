@@ -347,7 +347,7 @@ bool RegionPlan::compute_forwards(Frame* frame, Space* space, Extent count, bool
   for (Extent left = count; left > 0;) {
     if (has_together && !frame->is_one_by_one) {
       const Together next = together(*space, left);
-      if (next.rows > 1 || next.row > frame->block || frame->pairs != nullptr) {
+      if (next.rows > 1 || next.row > frame->block) {
         if (!compute_together(frame, space, next)) {
           return false;
         }

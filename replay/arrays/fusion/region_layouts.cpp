@@ -7,7 +7,7 @@
 namespace tagalong::array {
 
 // The memory of all arrays, and the shape that they have together.
-RegionReason RegionPlan::bind_views(const Numpy& np, PyObject* const* externals, const Band* band, Space* space) const {
+RegionReason RegionPlan::bind_views(const Numpy& np, PyObject* const* externals, Space* space) const {
   const auto place = [&](std::uint16_t external, std::int16_t number, unsigned type, View* view) {
     PyObject* object = externals[external];
     if (Py_TYPE(object) != np.array_type || as_array(object)->descr != np.descr[type] || as_array(object)->nd == 0) {
@@ -15,10 +15,6 @@ RegionReason RegionPlan::bind_views(const Numpy& np, PyObject* const* externals,
     }
     View whole;
     bool is_placed = view_of(as_array(object), &whole);
-    if (band != nullptr && band->partial == external) {
-      whole.data -= band->first * whole.strides[0];
-      whole.shape.dims[0] = band->all;
-    }
     if (number < 0) {
       *view = whole;
     } else {
@@ -35,9 +31,6 @@ RegionReason RegionPlan::bind_views(const Numpy& np, PyObject* const* externals,
     if (!broadcast(space->inputs[i].shape, &space->shape)) {
       return RegionReason::kShape;
     }
-  }
-  if (band != nullptr) {
-    return narrow(*band, space);
   }
   for (std::size_t i = 0; i < targets_.size(); ++i) {
     const Target& target = targets_[i];
@@ -205,8 +198,7 @@ const RegionPlan::Input* RegionPlan::input_of(Slot slot) const {
 // Into which operand eager would compute: its result is that array. -1: into a new one.
 int RegionPlan::elided_operand(const Numpy& np, const Operation& operation, PyObject* const* externals,
                                const Frame& frame, const Space& space) const {
-  const Extent count = frame.band == nullptr ? frame.count : frame.count / frame.band->count * frame.band->rows;
-  if (operation.elidable == 0 || !np.elides || count * operation.out_size < kMinElidedBytes) {
+  if (operation.elidable == 0 || !np.elides || frame.count * operation.out_size < kMinElidedBytes) {
     return -1;
   }
   for (unsigned i = 0; i < 2; ++i) {
@@ -294,7 +286,7 @@ void RegionPlan::bind_walk(const Numpy& np, Frame* frame, Space* space) const {
 }
 
 RegionReason RegionPlan::bind_space(const Numpy& np, PyObject* const* externals, Frame* frame, Space* space) const {
-  RegionReason reason = bind_views(np, externals, frame->band, space);
+  RegionReason reason = bind_views(np, externals, space);
   if (reason != RegionReason::kNone) {
     return reason;
   }
@@ -318,9 +310,6 @@ RegionReason RegionPlan::bind_space(const Numpy& np, PyObject* const* externals,
     return RegionReason::kLayout;
   }
   bind_walk(np, frame, space);
-  if (frame->band != nullptr && !lies_in_rows(*space)) {
-    return RegionReason::kLayout;
-  }
   // What is reduced would be one row in memory, and its elements are taken in that order.
   const auto is_row = [&](const Strides& strides) { return strides[0] >= 0 && space->walk->is_row(strides); };
   const bool are_rows =

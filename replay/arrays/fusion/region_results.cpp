@@ -18,20 +18,13 @@ bool RegionPlan::make_results(const Numpy& np, PyObject* const* externals, Ref* 
     const bool may_be_donated = static_cast<int>(i) == donor_.output;
     outputs[i] = may_be_donated ? Ref::create(donor(*frame, space, externals)) : Ref();
     const bool is_donated = static_cast<bool>(outputs[i]);
-    Ref* whole = frame->band == nullptr ? nullptr : frame->band->whole;
     if (is_donated) {
       frame->is_donated = true;
       ++region_counts.donated;
-    } else if (whole != nullptr && *whole) {
-      outputs[i] = *whole;
     } else if (outputs[i] = make_result(np, i, *frame, space); !outputs[i]) {
       return false;
     }
     char* data = as_array(outputs[i].get())->data;
-    if (whole != nullptr) {
-      *whole = outputs[i];
-      data += frame->band->begin * space->output_strides[i][0];
-    }
     if (is_donated || space == nullptr || output.is_column || space->walk->is_row(space->walked_outputs[i])) {
       frame->data[output.slot] = data;
       frame->strides[output.slot] = output.item_size;
@@ -56,10 +49,7 @@ Ref RegionPlan::make_result(const Numpy& np, std::size_t number, const Frame& fr
     return Ref::steal(np.new_from_descr(np.array_type, output.descr, frame.shape->nd, frame.shape->dimensions, nullptr,
                                         nullptr, frame.order == kFContiguous ? 1 : 0, nullptr));
   }
-  Shape shape = output.is_column ? column_shape(space->shape, output.drops_axes) : space->shape;
-  if (frame.band != nullptr && frame.band->whole != nullptr) {
-    shape.dims[0] = frame.band->rows;
-  }
+  const Shape shape = output.is_column ? column_shape(space->shape, output.drops_axes) : space->shape;
   return Ref::steal(np.new_from_descr(np.array_type, output.descr, shape.nd, shape.dims.data(),
                                       space->output_strides[number].data(), nullptr, 0, nullptr));
 }

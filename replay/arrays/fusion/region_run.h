@@ -45,7 +45,6 @@ struct RegionPlan::Frame {
   const ArrayFields* shape = nullptr;
   int order = 0;
   Extent count = 1;
-  const Band* band = nullptr;  // what is computed of the whole
   Extent block = 0;
   Extent piece = kWhole;  // of a row, which is summed pairwise and added to the sum of those before
   Direction direction = Direction::kForwards;
@@ -63,8 +62,6 @@ struct RegionPlan::Frame {
   Extent row = 0;                                                     // elements that become one of a column
   const ExactCode* asking = nullptr;                                  // in place of the only step
   const ExactCode* streaming = nullptr;                               // in place of the only step
-  const Pairs* pairs = nullptr;                                       // in place of the only step
-  Extent paired_row = 0;                                              // elements, of rows that are one
   boost::container::static_vector<Slot, kMaxRegionOutputs> streamed;  // what it writes past the caches
 };
 

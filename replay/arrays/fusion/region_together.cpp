@@ -78,9 +78,7 @@ bool RegionPlan::compute_together(Frame* frame, Space* space, const Together& to
   }
   Places data;  // NOLINT(cppcoreguidelines-pro-type-member-init): plan's slots only; the code may change it
   std::copy_n(frame->data.begin(), slots_, data.begin());
-  const bool is_done = frame->pairs != nullptr ? run_pairs(*frame, &data, together, steps)
-                                               : code.run_rows(data.data(), row, rows, steps.data());
-  if (!is_done) {
+  if (!code.run_rows(data.data(), row, rows, steps.data())) {
     frame->is_one_by_one = true;
     return !frame->is_donated;
   }

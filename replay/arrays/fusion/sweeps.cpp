@@ -7,10 +7,6 @@
 
 namespace tagalong::array {
 
-namespace {
-constexpr unsigned kNotBanded = 16;
-}  // namespace
-
 // --- Runs
 
 std::size_t Sweeps::operation_count() const {
@@ -29,15 +25,6 @@ bool Sweeps::is_better_apart() const {
 RegionReason Sweeps::run(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
   if (plans_.size() == 1 && calls_.empty()) {
     return plans_.front()->run(np, externals, outputs);
-  }
-  Bands bands;
-  if (may_be_banded_ && cut_bands(np, externals, &bands)) {
-    const RegionReason reason = run_in_bands(np, externals, outputs, bands);
-    if (reason != RegionReason::kLayout) {
-      refused_ += reason == RegionReason::kNone ? 0 : 1;
-      return reason;
-    }
-    not_banded_ = kNotBanded;
   }
   return run_all(np, externals, outputs, false);
 }
@@ -419,7 +406,6 @@ std::unique_ptr<Sweeps> SweepsBuilder::finish(std::span<const int> outputs) {
       return nullptr;
     }
   }
-  sweeps->may_be_banded_ = sweeps->may_be_banded();
   return sweeps;
 }
 

@@ -27,12 +27,6 @@ inline constexpr std::size_t kMostCalls = 8;       // between them
 inline constexpr std::size_t kMostExternals = 32;  // that a region is told of
 inline constexpr std::size_t kMostResults = kMostSweeps * kMaxRegionOutputs;
 
-// Two sweeps go through some rows at a time (bands.cpp): bytes of what goes from one to the other. What has less is in
-// the cache anyway.
-extern long worth_bands;
-// Of a band; 0: as many as do the threads good. Fewer for tests.
-extern long rows_of_band;
-
 class Sweeps {
  public:
   // As RegionPlan has them.
@@ -54,24 +48,13 @@ class Sweeps {
     Extent least = 0;
   };
   RegionReason run_all(const Numpy& np, PyObject* const* externals, Ref* outputs, bool is_again) const;
-  // bands.cpp
-  [[nodiscard]] bool may_be_banded() const;
-  struct Bands {
-    Extent rows = 0;               // of what goes from one sweep to the next
-    RegionPlan::PartRows parts{};  // of it
-    Extent each = 0;               // rows of a band
-  };
-  [[nodiscard]] bool cut_bands(const Numpy& np, PyObject* const* externals, Bands* bands) const;
-  RegionReason run_in_bands(const Numpy& np, PyObject* const* externals, Ref* outputs, const Bands& bands) const;
 
   std::vector<std::unique_ptr<RegionPlan>> plans_;
   std::vector<Result> carried_;  // what sweeps get beside the externals
   std::vector<Result> outputs_;
   std::vector<Call> calls_;
   std::size_t externals_ = 0;
-  bool may_be_banded_ = false;
-  mutable unsigned not_banded_ = 0;  // so many runs are not
-  mutable unsigned refused_ = 0;     // so often later than by the first one
+  mutable unsigned refused_ = 0;  // so often later than by the first one
 };
 
 // Takes what a RegionBuilder takes, which is told there.

@@ -23,12 +23,6 @@ int most_lanes = 8;
 LoopTally code_tally;
 Tally libms_vectors;
 
-namespace {
-
-constexpr int kMostSlots = 255;
-
-}  // namespace
-
 int exact_lanes() {
   if (most_lanes >= kWideLanes && has_avx512()) {
     return kWideLanes;
@@ -85,8 +79,7 @@ std::shared_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
                                                  std::span<const std::uint8_t> streamed, const ExactFinding& finding,
                                                  bool asks_ahead) {
   const int lanes = exact_lanes();
-  const bool is_wide = lanes == kWideVectors.lanes;
-  if (lanes == 0 || !are_here(operations, is_wide)) {
+  if (lanes == 0 || !are_here(operations, lanes == kWideVectors.lanes)) {
     return nullptr;
   }
   Made wanted{.lanes = lanes,
@@ -96,7 +89,6 @@ std::shared_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
               .sum = sum,
               .streamed = {streamed.begin(), streamed.end()},
               .finding = finding,
-              .has_quick_roots = is_wide && finding.result < 0 && wants_quick_roots(operations, !streamed.empty()),
               .asks_ahead = asks_ahead};
   using Kept = std::pair<Made, std::shared_ptr<const ExactCode>>;
   static auto* const kept = new std::list<Kept>;  // last asked for, first; the last one goes
@@ -114,7 +106,7 @@ std::shared_ptr<const ExactCode> ExactCode::make(std::span<const ExactOperation>
   return code;
 }
 
-ExactCode::Code ExactCode::place(const Made& made, std::span<const std::uint8_t> divisors, bool has_quick_roots) {
+ExactCode::Code ExactCode::place(const Made& made, std::span<const std::uint8_t> divisors) {
   // Scalars are in registers all the time, as far as there are enough.
   const auto attempt = [&](std::size_t vectors, std::size_t* hoisted) {
     const std::unique_ptr<ExactEmitter> emitter = ExactEmitter::make({.operations = made.operations,
@@ -124,7 +116,6 @@ ExactCode::Code ExactCode::place(const Made& made, std::span<const std::uint8_t>
                                                                       .sum = made.sum,
                                                                       .divisors = divisors,
                                                                       .finding = made.finding,
-                                                                      .has_quick_roots = has_quick_roots,
                                                                       .asks_ahead = made.asks_ahead},
                                                                      made.lanes);
     const bool is_made = emitter->emit(vectors, *hoisted);
@@ -138,12 +129,7 @@ ExactCode::Code ExactCode::place(const Made& made, std::span<const std::uint8_t>
   constexpr int kNotHoisted = 6;
   const Vectors& machine = made.lanes == kWideVectors.lanes ? kWideVectors : kNarrowVectors;
   const auto most_hoisted = static_cast<std::size_t>(machine.registers - kNotHoisted);
-  std::size_t vectors = machine.usual;
-  if (made.finding.result >= 0) {
-    vectors = 1;
-  } else if (has_quick_roots && !has_functions(made.operations)) {  // functions have masks for two
-    vectors = ExactEmitter::kVectorsOfRoots;
-  }
+  std::size_t vectors = made.finding.result >= 0 ? 1 : machine.usual;
   Code placed;
   for (; vectors > 0; --vectors) {
     for (std::size_t hoisted = most_hoisted; placed.memory == nullptr; hoisted = hoisted * 3 / 4) {
@@ -158,22 +144,18 @@ ExactCode::Code ExactCode::place(const Made& made, std::span<const std::uint8_t>
 
 std::shared_ptr<const ExactCode> ExactCode::make_anew(const Made& wanted) {
   const std::shared_ptr<ExactCode> made(new ExactCode(wanted));
-  made->plain_ = place(wanted, {}, false);
+  made->plain_ = place(wanted, {});
   if (made->plain_.memory == nullptr) {
     return nullptr;
   }
   if (wanted.finding.result >= 0) {
     return made;
   }
-  made->rooting_ = wanted.has_quick_roots ? place(wanted, {}, true) : Code{};
-  if (made->rooting_.memory != nullptr && !roots_pay(wanted, made->plain_, made->rooting_)) {
-    remove(std::exchange(made->rooting_, {}));
-  }
   std::vector<std::uint8_t> divisors;
   if (wanted.lanes == kWideVectors.lanes) {
     divisors = divisors_of(wanted.operations, wanted.inputs);
   }
-  made->multiplying_ = divisors.empty() ? Code{} : place(wanted, divisors, made->rooting_.memory != nullptr);
+  made->multiplying_ = divisors.empty() ? Code{} : place(wanted, divisors);
   if (made->multiplying_.memory != nullptr) {
     made->divisors_ = std::move(divisors);
   }
@@ -212,52 +194,6 @@ std::shared_ptr<const ExactCode> ExactCode::finding(std::span<const std::uint8_t
   return make(made_.operations, inputs, {}, {}, {}, finding);
 }
 
-std::shared_ptr<const ExactCode> ExactCode::paired(std::span<const SlotPair> shared, std::vector<SlotPair>* own) const {
-  if (has_functions(made_.operations) || !divisors_.empty() || !made_.streamed.empty()) {
-    return nullptr;
-  }
-  int next = 0;  // slot that nobody has
-  const auto count = [&](std::uint8_t slot) { next = std::max(next, slot + 1); };
-  std::ranges::for_each(made_.inputs, count, &ExactInput::slot);
-  std::ranges::for_each(made_.operations, count, &ExactOperation::out);
-  std::array<int, kMostSlots> of_next{};  // what a slot is there
-  of_next.fill(-1);
-  for (const auto& [slot, same] : shared) {
-    of_next.at(slot) = same;
-  }
-  const auto take_own = [&](std::uint8_t slot) {
-    of_next.at(slot) = next;
-    return next++ < kMostSlots;
-  };
-  Made two = made_;
-  for (const ExactInput& input : made_.inputs) {
-    if (input.place == ExactPlace::kScalar) {
-      of_next.at(input.slot) = input.slot;
-    } else if (of_next.at(input.slot) < 0) {
-      if (!take_own(input.slot)) {
-        return nullptr;
-      }
-      own->emplace_back(input.slot, of_next.at(input.slot));
-      two.inputs.push_back({.slot = own->back().second, .place = input.place});
-    }
-  }
-  for (const ExactOperation& operation : made_.operations) {
-    if (!take_own(operation.out)) {
-      return nullptr;
-    }
-    ExactOperation& copy = two.operations.emplace_back(operation);
-    for (unsigned i = 0; i < operation.nin; ++i) {
-      copy.in.at(i) = static_cast<std::uint8_t>(of_next.at(operation.in.at(i)));
-    }
-    copy.out = static_cast<std::uint8_t>(of_next.at(operation.out));
-  }
-  for (const std::uint8_t slot : made_.stored) {
-    own->emplace_back(slot, of_next.at(slot));
-    two.stored.push_back(own->back().second);
-  }
-  return make(two.operations, two.inputs, two.stored);
-}
-
 void ExactCode::remove(const Code& code) {
   if (code.memory != nullptr) {
     replay::native::remove_code(code.memory, code.size);
@@ -265,7 +201,7 @@ void ExactCode::remove(const Code& code) {
 }
 
 ExactCode::~ExactCode() {
-  for (const Code& code : {plain_, rooting_, multiplying_}) {
+  for (const Code& code : {plain_, multiplying_}) {
     remove(code);
   }
 }

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "replay/arrays/numpy/numpy_abi.h"
@@ -74,8 +73,6 @@ struct ExactInput {
   bool operator==(const ExactInput&) const = default;
 };
 
-using SlotPair = std::pair<std::uint8_t, std::uint8_t>;
-
 // Pairwise sums of one of the results, leaf by leaf as NumPy cuts them: eight partial sums of each. One of `slots`
 // points to these, one for each leaf and one for the elements after the last whole vector.
 struct ExactLeaf {
@@ -111,10 +108,6 @@ extern int most_lanes;
 // As many as there are on this machine.
 [[nodiscard]] int exact_lanes();
 
-// 0: all square roots by vsqrtpd; 1: those where that is fast enough; 2: none, for tests.
-extern int quick_roots;
-extern Tally rooted_blocks;  // with these
-
 extern Tally libms_vectors;  // four elements of exp or log that were left to libm's function
 
 extern LoopTally code_tally;  // pieces of code that have been made, or were there already
@@ -142,29 +135,22 @@ class ExactCode {
   // too much code, or too many values at once.
   [[nodiscard]] std::shared_ptr<const ExactCode> finding(std::span<const std::uint8_t> items,
                                                          const ExactFinding& finding) const;
-  // The same for a row and the next one at once. `shared`: what the next one reads in the first slot is what this one
-  // reads in the second. `own`: what else it reads and writes, and the slots for that. Null: there are too many slots,
-  // or values at once, or it does not pay.
-  [[nodiscard]] std::shared_ptr<const ExactCode> paired(std::span<const SlotPair> shared,
-                                                        std::vector<SlotPair>* own) const;
   ExactCode(const ExactCode&) = delete;
   ExactCode& operator=(const ExactCode&) = delete;
   ~ExactCode();
   // False: something is left open; what has been stored means nothing.
   bool run(char* const* data, Extent count) const {
-    return divisors_.empty() ? usual(count).run(data, count, 1, nullptr) == 0 : run_with_quotients(data, count);
+    return divisors_.empty() ? plain_.run(data, count, 1, nullptr) == 0 : run_with_quotients(data, count);
   }
   // Rows of `count` elements, from each of which it is so many bytes to the next one, by slots. Not where there is a
   // sum or where places are found. Pointers may be changed. Long rows that are divided by numbers are better run alone.
   bool run_rows(char** data, Extent count, Extent rows, const Extent* steps) const {
-    return usual(count).run(data, count, rows, steps) == 0;
+    return plain_.run(data, count, rows, steps) == 0;
   }
   // Whether what is left open is tried otherwise: the operands are read again.
   [[nodiscard]] bool has_second_way() const { return !divisors_.empty(); }
   // Elements: for less the reciprocals and two looks at the flags take as long as is saved in half a block.
   static constexpr Extent kLeastQuotients = 768;
-  // For less vsqrtpd is as fast: the steps of a root wait for each other.
-  static constexpr Extent kLeastRoots = 32;
 
  private:
   struct Made;
@@ -176,17 +162,8 @@ class ExactCode {
   };
   explicit ExactCode(const Made& made);
   bool run_with_quotients(char* const* data, Extent count) const;
-  static Code place(const Made& made, std::span<const std::uint8_t> divisors, bool has_quick_roots);
+  static Code place(const Made& made, std::span<const std::uint8_t> divisors);
   static void remove(const Code& code);
-  // exact_roots.cpp
-  static bool are_roots_exact();
-  static bool wants_quick_roots(std::span<const ExactOperation> operations, bool is_streamed);
-  static bool roots_pay(const Made& made, const Code& plain, const Code& rooting);
-  [[nodiscard]] const Code& with_roots(Extent count) const;
-  // Of so many elements, dividing. Asked for each block, so that there are no roots is known here.
-  [[nodiscard]] const Code& usual(Extent count) const {
-    return rooting_.memory == nullptr ? plain_ : with_roots(count);
-  }
   struct Made {  // of this
     int lanes = 0;
     std::vector<ExactOperation> operations;
@@ -195,13 +172,11 @@ class ExactCode {
     ExactSum sum;
     std::vector<std::uint8_t> streamed;
     ExactFinding finding;
-    bool has_quick_roots = false;
     bool asks_ahead = false;
 
     bool operator==(const Made&) const = default;
   };
   Code plain_;
-  Code rooting_;                        // square roots without vsqrtpd; none where that is fast, or there are no roots
   Code multiplying_;                    // instead of dividing by these
   std::vector<std::uint8_t> divisors_;  // slots of numbers
   Made made_;

@@ -45,7 +45,6 @@ ExactEmitter::ExactEmitter(const Wanted& wanted, const Vectors& machine)
       divisors_(wanted.divisors),
       sum_(wanted.sum),
       finding_(wanted.finding),
-      has_quick_roots_(wanted.has_quick_roots),
       inputs_(wanted.inputs),
       stored_(wanted.stored),
       streamed_(wanted.streamed),
@@ -454,9 +453,7 @@ void ExactEmitter::compute_all() {
   }
 }
 
-bool ExactEmitter::is_in_steps(Exact what) const {
-  return (is_function(what) && !is_near(what)) || (has_quick_roots_ && what == Exact::kSqrt);
-}
+bool ExactEmitter::is_in_steps(Exact what) const { return is_function(what) && !is_near(what); }
 
 void ExactEmitter::compute_function(std::size_t number) {
   const ExactOperation& operation = operations_[number];

@@ -59,10 +59,6 @@ enum class Constant : std::uint8_t {
   kLogOfEnd,
   kLogOfLow,
   kLogOfLowEnd,
-  // square roots
-  kHalf,
-  kLeastRooted,
-  kRootedRange,
   // exp and log by glibc's steps (exact_near.cpp), each one for all lanes, which lie in memory, too
   kFirstNear,
   kNearMagnitude = kFirstNear,
@@ -132,13 +128,12 @@ inline constexpr Vectors kNarrowVectors{.registers = 16, .lanes = kNarrowLanes, 
 // The loop over whole vectors, and what remains:
 //   rdi  pointers by slot      rsi  the last element at which a round begins      rax  the element
 //   rcx, rdx  scratch, at the beginning the steps to the next row and the number of rows
-// A round is of two vectors where there are registers enough, or three: what one waits for, the other does not. Each
+// A round is of two vectors where there are registers enough: what one waits for, the other does not. Each
 // operation is done for all before the next one, so that the processor, which looks ahead a few dozen instructions,
 // sees them all. Bools are lanes of ones or zeros in registers like the others.
 class ExactEmitter : public Xbyak::CodeGenerator {
  public:
-  static constexpr std::size_t kVectorsOfRoots = 3;  // of a round, with square roots in steps
-  static constexpr std::size_t kMostVectors = kVectorsOfRoots;
+  static constexpr std::size_t kMostVectors = 2;  // of a round
 
   // Of what the code is made; it has to outlive the emitter.
   struct Wanted {
@@ -149,7 +144,6 @@ class ExactEmitter : public Xbyak::CodeGenerator {
     ExactSum sum;
     std::span<const std::uint8_t> divisors;  // slots of scalars that are multiplied by instead
     ExactFinding finding;
-    bool has_quick_roots = false;
     bool asks_ahead = false;
   };
   // For vectors of so many doubles.
@@ -259,8 +253,7 @@ class ExactEmitter : public Xbyak::CodeGenerator {
   };
   Found found_{kNowhere, kNowhere, kNowhere};
   Extent item_ = 0;
-  Xbyak::Label numbers_;  // of the items, behind the code
-  bool has_quick_roots_;
+  Xbyak::Label numbers_;     // of the items, behind the code
   std::size_t vectors_ = 1;  // of a round
   std::size_t in_body_ = 1;  // of the one that is written
   std::size_t vector_ = 0;   // of these

@@ -11,7 +11,6 @@
 #ifdef __x86_64__
 
 #include <bit>
-#include <limits>
 
 namespace tagalong::array {
 namespace {
@@ -73,13 +72,6 @@ constexpr Table kLogsLow =
 constexpr Table kLogsLowEnd =
     bits(0x1.b92783beb7677p-42, 0x1.9bcbecca0cdf3p-42, -0x1.30e486a0ac42dp-42, 0x1.ed8fdc149767ep-42,
          -0x1.b8421cc74be04p-43, 0x1.2622b8757a8fbp-42, 0x1.d034451fecdfbp-43, -0x1.77771fd187145p-42);
-
-constexpr auto kHalfBits = bits(0.5);
-// Of the numbers whose roots are computed without vsqrtpd, finite ones from 2^-900 on: the first, and how many there
-// are.
-constexpr auto kLeastRootedBits = bits(0x1p-900);
-constexpr std::array kRootedRangeBits{std::bit_cast<Bits>(std::numeric_limits<double>::infinity()) -
-                                      std::bit_cast<Bits>(0x1p-900)};
 
 constexpr int kNotLess = 0x05;       // vpcmpuq
 constexpr int kLess = 0x11;          // vcmppd
@@ -149,12 +141,6 @@ std::span<const std::uint64_t> bits_of(Constant constant) {
       return kLogsLow;
     case kLogOfLowEnd:
       return kLogsLowEnd;
-    case kHalf:
-      return kHalfBits;
-    case kLeastRooted:
-      return kLeastRootedBits;
-    case kRootedRange:
-      return kRootedRangeBits;
     default:
       break;
   }

@@ -22,7 +22,7 @@ constexpr unsigned kOrdinary = 0x1F80;  // nothing traps, to the nearest, subnor
 // A flag that is up afterwards may have been raised on the way to a quotient, which need not be right then.
 bool ExactCode::run_with_quotients(char* const* data, Extent count) const {
   if (count < kLeastQuotients) {
-    return usual(count).run(data, count, 1, nullptr) == 0;
+    return plain_.run(data, count, 1, nullptr) == 0;
   }
   const unsigned control = _mm_getcsr();
   const auto is_suitable = [&](std::uint8_t slot) {
@@ -31,7 +31,7 @@ bool ExactCode::run_with_quotients(char* const* data, Extent count) const {
     return has_quick_quotients(divisor);
   };
   if ((control & ~kInexact) != kOrdinary || !std::ranges::all_of(divisors_, is_suitable)) {
-    return usual(count).run(data, count, 1, nullptr) == 0;
+    return plain_.run(data, count, 1, nullptr) == 0;
   }
   const bool is_done = multiplying_.run(data, count, 1, nullptr) == 0;
   if ((_mm_getcsr() & kReported) == 0) [[likely]] {
@@ -40,13 +40,13 @@ bool ExactCode::run_with_quotients(char* const* data, Extent count) const {
   }
   quotient_tally.left.add();
   _mm_setcsr(control);
-  return usual(count).run(data, count, 1, nullptr) == 0;
+  return plain_.run(data, count, 1, nullptr) == 0;
 }
 
 #else
 
 bool ExactCode::run_with_quotients(char* const* data, Extent count) const {
-  return usual(count).run(data, count, 1, nullptr) == 0;
+  return plain_.run(data, count, 1, nullptr) == 0;
 }
 
 #endif

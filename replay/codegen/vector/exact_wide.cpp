@@ -28,14 +28,11 @@ std::size_t WideEmitter::fixed_registers() const {
 std::size_t WideEmitter::registers_of(Exact what) const {
   constexpr std::size_t kOfExp = 5;
   constexpr std::size_t kOfLog = 7;
-  constexpr std::size_t kOfRoot = 2;
   switch (what) {
     case Exact::kExp:
       return kOfExp;
     case Exact::kLog:
       return kOfLog;
-    case Exact::kSqrt:
-      return has_quick_roots_ ? kOfRoot : 0;
     default:
       return 0;
   }
@@ -127,10 +124,8 @@ void WideEmitter::note_nans(int one, const Xbyak::Operand& two) {
 void WideEmitter::compute_together(Exact what, const Places& out, const Places& in) {
   if (what == Exact::kExp) {
     exponential(out, in);
-  } else if (what == Exact::kLog) {
-    logarithm(out, in);
   } else {
-    quick_roots(out, in);
+    logarithm(out, in);
   }
 }
 

@@ -52,8 +52,6 @@ class WideEmitter final : public ExactEmitter {
   // Reciprocals of the divisors as two doubles, as in quotients.cpp.
   void prepare_divisors();
   void divide(int out, int one, int two);
-  // exact_roots.cpp
-  void quick_roots(const Places& out, const Places& in);
 
   // exact_functions.cpp
   using Wide = boost::container::static_vector<Xbyak::Zmm, kMostVectors>;

@@ -1,4 +1,4 @@
-"""Regions of which the later one takes parts of what the earlier one makes: together, and band by band."""
+"""Regions of which the later one takes parts of what the earlier one makes: together they are done or not."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from tagalong import _core
 
 pytestmark = pytest.mark.usefixtures("settings")
 
-ROWS = (2, 3, 7, 40)
-
-# Name: the function's body, and whether two regions are gone through in bands where all is one row of memory.
+# Name: the function's body, and whether it is several regions in a row.
 PROGRAMS: dict[str, tuple[str, bool]] = {
     "along two axes": (
         """
@@ -35,20 +33,20 @@ PROGRAMS: dict[str, tuple[str, bool]] = {
     "one row of an argument": ("v = a * b + 1\nreturn (v[1:] - v[:-1]) * a[:1]", True),
     "roots": ("v = np.sqrt(a * a + b)\nreturn np.sqrt(v[1:] * v[:-1])", True),
     "comparisons": ("v = a - b\nreturn np.where(v[1:] > v[:-1], v[1:], 0.0)", True),
-    "what is made is returned, too": ("v = a * b\nreturn v, v[1:] - v[:-1]", False),
-    "a part that is whole": ("v = a * b\nreturn v[:] + v * 2", False),
-    "every second row": ("v = a * b\nreturn v[::2] + v[::2] * 2", False),
-    "backwards": ("v = a * b\nreturn v[::-1] - v", False),
-    "one row": ("v = a * b\nreturn v[1:] - v[0]", False),
-    "a new axis": ("v = a * b\nreturn v[None, 1:] - v[None, :-1]", False),
-    "three in a row": ("v = a * b\nw = v[1:] - v[:-1]\nreturn w[1:] - w[:-1]", False),
-    "a sum of it": ("v = a * b\nreturn np.sum(v[1:] - v[:-1])", False),
-    "sums of its columns": ("v = a * b\nreturn (v[1:] * v[:-1]).sum(axis=0)", False),
+    "what is made is returned, too": ("v = a * b\nreturn v, v[1:] - v[:-1]", True),
+    "a part that is whole": ("v = a * b\nreturn v[:] + v * 2", True),
+    "every second row": ("v = a * b\nreturn v[::2] + v[::2] * 2", True),
+    "backwards": ("v = a * b\nreturn v[::-1] - v", True),
+    "one row": ("v = a * b\nreturn v[1:] - v[0]", True),
+    "a new axis": ("v = a * b\nreturn v[None, 1:] - v[None, :-1]", True),
+    "three in a row": ("v = a * b\nw = v[1:] - v[:-1]\nreturn w[1:] - w[:-1]", True),
+    "a sum of it": ("v = a * b\nreturn np.sum(v[1:] - v[:-1])", True),
+    "sums of its columns": ("v = a * b\nreturn (v[1:] * v[:-1]).sum(axis=0)", True),
     "a part is written": ("v = a * b + a\nv[1:] = 0.5\nreturn v * 2 + 1", False),
     "a part is changed in place": ("v = a * b\nw = v[1:]\nw += 1.0\nreturn v * 2 + 1", False),
     "changed after its part was taken": ("v = a * b\nw = v[1:]\nv *= 2.0\nreturn w * w + 1", False),
-    "changed after its part was read": ("v = a * b\nw = v[1:] * 2.0\nv += 1.0\nreturn w + v[1:]", False),
-    "no index": ("v = a * b\nreturn v[()] + v[...] * 2", False),
+    "changed after its part was read": ("v = a * b\nw = v[1:] * 2.0\nv += 1.0\nreturn w + v[1:]", True),
+    "no index": ("v = a * b\nreturn v[()] + v[...] * 2", True),
     "an axis less": ("v = a * b\nreturn v[1:, 0] - v[:-1, 0] * 2", True),
     "an axis more": ("v = a * b\nreturn v[1:, None] - v[:-1, None] * 2", True),
     "parts of parts": ("v = a * b\nreturn v[1:][:-1] - v[2:] + 1", False),
@@ -60,7 +58,6 @@ def settings() -> Iterator[None]:
     saved = _core.options()
     Regions.begin()
     _core.set_option("threads", 1)
-    _core.set_option("worth_bands", 1)
     yield
     for name, value in saved.items():
         _core.set_option(name, value)
@@ -77,29 +74,24 @@ def arrays(shape: tuple[int, ...], order: str = "C") -> Callable[[], list[Any]]:
     return lambda: [*(value.copy(order=order) for value in values), 1]
 
 
-@pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_programs(name: str, rows: int) -> None:
-    body, is_banded = PROGRAMS[name]
-    _core.set_option("band_rows", rows)
+def test_programs(name: str) -> None:
+    body, are_in_a_row = PROGRAMS[name]
     for shape in ((100, 30), (257,), (90, 4, 5)):
-        if name in {"along two axes", "an axis less"} and len(shape) == 1:
+        if name in {"along two axes", "an axis less", "one row"} and len(shape) == 1:
             continue
         eager, traced = made(body)
-        before, sweeps = _core._regions_in_bands(), _core._regions_in_sweeps()
+        before = _core._regions_in_sweeps()
         for _ in range(4):
             check(eager, traced, arrays(shape))
-        ran = _core._regions_in_bands() - before
-        fits = name != "stops that are counted from the beginning" or rows <= 7
-        assert (ran >= 2) == (is_banded and fits), (shape, ran)
-        assert ran <= _core._regions_in_sweeps() - sweeps
+        ran = _core._regions_in_sweeps() - before
+        assert (ran >= 2) == are_in_a_row, (shape, ran)
     assert regions_run() > 0
 
 
 @pytest.mark.parametrize("order", ["F", "C"])
 @pytest.mark.parametrize("shape", [(100, 30), (100, 1), (1, 100), (2, 50), (3, 3), (0, 4), (40, 0)])
 def test_shapes(shape: tuple[int, ...], order: str) -> None:
-    _core.set_option("band_rows", 5)
     for body in ("v = a * b\nreturn v[1:] - v[:-1]", "v = a * b + a\nreturn (v[2:] - v[:-2]) * 0.5"):
         eager, traced = made(body)
         for _ in range(4):
@@ -108,7 +100,6 @@ def test_shapes(shape: tuple[int, ...], order: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["f", "d", "i", "l", "D", "?", "e", "g"])
 def test_dtypes(dtype: str) -> None:
-    _core.set_option("band_rows", 5)
     eager, traced = made("v = a * b + a\nreturn (v[2:] * v[:-2]) + b[1:-1]")
     values = [(np.random.default_rng(3).uniform(1.0, 9.0, (60, 20))).astype(dtype) for _ in range(2)]
     for _ in range(4):
@@ -117,31 +108,28 @@ def test_dtypes(dtype: str) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_large_ones(threads: int) -> None:
-    """Of the usual sizes; temporaries of eager execution are computed into, bands are too small for that."""
+    """Of the usual sizes; temporaries of eager execution are computed into."""
     _core.set_option("threads", threads)
-    _core.set_option("worth_bands", 2 << 20)
     eager, traced = made(PROGRAMS["along two axes"][0])
-    before, kept = _core._regions_in_bands(), _core._kept_memory_taken()
+    before = _core._regions_in_sweeps()
     for shape in ((1000, 1000), (3000, 400), (700, 1500)):
         for _ in range(3):
             check(eager, traced, arrays(shape))
-    assert _core._regions_in_bands() - before >= 6
-    assert _core._kept_memory_taken() - kept > 20  # bands are in the same memory
+    assert _core._regions_in_sweeps() - before >= 6
     eager, traced = made("v = a * b\nreturn v[1:] - v[:-1]")
-    before = _core._regions_in_bands()
+    before = _core._regions_in_sweeps()
     for _ in range(3):
         check(eager, traced, arrays((1_000_000,)))
-    assert _core._regions_in_bands() > before
+    assert _core._regions_in_sweeps() > before
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("value", [np.nan, -np.nan, np.inf, 1e308, 5e-324, -0.0])
 @pytest.mark.parametrize("place", [0, 1, 250, 251, 499])
 def test_what_has_to_be_reported(value: float, place: int, threads: int) -> None:
-    """In one band of many: nothing of the others is to be seen."""
+    """At one place of many: nothing of the others is to be seen."""
     _core.set_option("threads", threads)
     _core.set_option("worth_part", 1024)
-    _core.set_option("band_rows", 10)
 
     def make() -> list[Any]:
         random = np.random.default_rng(3)
@@ -162,7 +150,6 @@ def test_what_has_to_be_reported(value: float, place: int, threads: int) -> None
 
 def test_signs_of_nans() -> None:
     """Whose payload remains follows from the operand that eager execution computes into."""
-    _core.set_option("band_rows", 20)
     payloads = np.array([0x7FF8000000000123, 0xFFF8000000000456], dtype=np.uint64).view(np.float64)
     random = np.random.default_rng(3)
     values = [random.uniform(1.0, 2.0, (400, 200)) for _ in range(2)]
@@ -186,24 +173,20 @@ def test_in_a_loop() -> None:
         return a
     """
     eager, traced = both(textwrap.dedent(body))
-    _core.set_option("band_rows", 4)
     for _ in range(4):
         check(eager, traced, arrays((120, 7)))
     assert regions_run() > 0
 
 
 def test_layouts_that_change() -> None:
-    """What a band cannot do is done together, and bands come back."""
-    _core.set_option("band_rows", 5)
     eager, traced = made("v = a * b\nreturn v[1:] - v[:-1]")
     for _ in range(3):
         check(eager, traced, arrays((60, 20)))
-    before = _core._regions_in_bands()
     check(eager, traced, arrays((60, 20), "F"))
-    assert _core._regions_in_bands() == before
+    before = _core._regions_in_sweeps()
     for _ in range(20):
         check(eager, traced, arrays((60, 20)))
-    assert _core._regions_in_bands() > before
+    assert _core._regions_in_sweeps() > before
 
 
 def test_they_are_explained() -> None:
