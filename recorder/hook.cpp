@@ -24,7 +24,7 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
   Session* session = reinterpret_cast<Hook*>(self)->session;
   if (session == nullptr || PyVectorcall_NARGS(count) != 1) {
     Session::resume(cpython::thread_state());
-    if (!settle_arrays(cpython::current_frame(cpython::thread_state()))) {
+    if (!force_arrays(cpython::current_frame(cpython::thread_state()))) {
       return nullptr;
     }
     Py_RETURN_NONE;
@@ -33,14 +33,14 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
   cpython::Frame* frame = cpython::current_frame(session->thread());
   session->come_back(frame);
   // Asked first: the session may be over afterwards.
-  const bool is_polite = !Session::resume(session->thread()) && key != kUnwound &&
-                         session->is_polite_place(frame, static_cast<int>(key >> 1), (key & 1) != 0);
+  const bool polls_eval_breaker = !Session::resume(session->thread()) && key != kUnwound &&
+                                  session->is_poll_place(frame, static_cast<int>(key >> 1), (key & 1) != 0);
   const auto is_over = [self] { return reinterpret_cast<Hook*>(self)->session == nullptr; };
   const bool returns = key != kUnwound && (key & 1) == 0 && session->returns(frame, static_cast<int>(key >> 1));
   PyObject* raised[3] = {};  // by what has waited, instead of what leaves the frame
   try {
     if (key == kUnwound) {
-      if (!settle_arrays(frame)) {
+      if (!force_arrays(frame)) {
         PyErr_Fetch(&raised[0], &raised[1], &raised[2]);
       }
       session->unwound(frame);
@@ -69,7 +69,7 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
   }
   if (is_over()) {
     Session::reap(cpython::thread_state());  // it has just finished
-    if (!settle_arrays(frame)) {
+    if (!force_arrays(frame)) {
       return nullptr;  // as the frame goes on without hooks
     }
   }
@@ -77,10 +77,10 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
     PyErr_Restore(raised[0], raised[1], raised[2]);
     return nullptr;
   }
-  if (is_polite && !has_waiting_arrays(frame)) {
+  if (polls_eval_breaker && !has_deferred_arrays(frame)) {
     Py_RETURN_NONE;
   }
-  return cpython::impolite_result(cpython::thread_state());
+  return cpython::result_without_poll(cpython::thread_state());
 }
 
 PyObject* hook_repr(PyObject* /*self*/) { return PyUnicode_FromString("<recorder>"); }

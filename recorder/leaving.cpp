@@ -9,7 +9,7 @@
 #include "rewriter/base/once.h"
 #include "rewriter/cpython/code_link.h"
 #include "rewriter/cpython/first_call.h"
-#include "rewriter/cpython/landing.h"
+#include "rewriter/cpython/frame_redirect.h"
 #include "rewriter/cpython/requests.h"
 #include "rewriter/hook_key.h"
 
@@ -66,31 +66,31 @@ bool go_home(cpython::Frame* frame, const Home& home, std::size_t place, int dep
 }
 
 // The frame goes on where it is. Behind a call that was not inlined the interpreter looks for requests.
-PyObject* stay(PyThreadState* thread, bool is_polite) {
-  if (is_polite) {
+PyObject* stay(PyThreadState* thread, bool polls_eval_breaker) {
+  if (polls_eval_breaker) {
     Py_RETURN_NONE;
   }
-  return cpython::impolite_result(thread);
+  return cpython::result_without_poll(thread);
 }
 
-PyObject* leave(PyThreadState* thread, cpython::Frame* frame, PyObject* argument, bool can_land) {
+PyObject* leave(PyThreadState* thread, cpython::Frame* frame, PyObject* argument, bool can_redirect) {
   const long key = argument == nullptr ? kUnwound : rewriter::hook_key_of(argument);
   PyCodeObject* original = cpython::original_of(cpython::code_of(frame));
-  const bool has_waited = Session::resume(thread);
+  const bool has_deferred = Session::resume(thread);
   if (key == kUnwound || original == cpython::code_of(frame)) {
-    return stay(thread, can_land);
+    return stay(thread, can_redirect);
   }
   // A traceback names the instruction of a frame by its offset, which means nothing in other code.
-  if (can_land && cpython::is_held(frame) && !cpython::has_watcher(thread)) {
+  if (can_redirect && cpython::is_held(frame) && !cpython::has_watcher(thread)) {
     Py_RETURN_NONE;
   }
   const auto home = found_in<HomeRef>(cpython::code_of(frame));
   const auto here = found_in<DecodedRef>(cpython::code_of(frame));
   if (here == nullptr) {
-    return stay(thread, can_land);  // somebody has made other code of recording code
+    return stay(thread, can_redirect);  // somebody has made other code of recording code
   }
-  if (!can_land) {
-    return stay(thread, !has_waited && here->is_polite(static_cast<int>(key >> 1), (key & 1) != 0));
+  if (!can_redirect) {
+    return stay(thread, !has_deferred && here->polls_eval_breaker(static_cast<int>(key >> 1), (key & 1) != 0));
   }
   const std::size_t place = place_of(*here, key);
   const int depth = here->shape->depths[place];
@@ -109,13 +109,13 @@ PyObject* leave(PyThreadState* thread, cpython::Frame* frame, PyObject* argument
     Py_RETURN_NONE;
   }
   if (top == nullptr) {
-    top = Py_NewRef(cpython::landing_null());
+    top = Py_NewRef(cpython::redirect_null());
   }
   return top;
 }
 
 PyObject* departure_next(PyObject* /*self*/) {
-  cpython::expect_landing(cpython::thread_state());
+  cpython::expect_redirect(cpython::thread_state());
   Py_RETURN_NONE;
 }
 
@@ -146,7 +146,7 @@ Ref departure_iterator() {
 Ref leaving_function() {
   static PyObject* function = nullptr;
   return Ref::create(
-      cpython::once(function, [] { return cpython::make_landing_function("leave", leave, true).release(); }));
+      cpython::once(function, [] { return cpython::make_redirect_function("leave", leave, true).release(); }));
 }
 
 Ref home_constant(HomeRef home) { return constant_of(std::move(home)); }

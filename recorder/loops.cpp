@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "recorder/session.h"
-#include "replay/objects/raw.h"
+#include "replay/objects/unboxed.h"
 #include "rewriter/base/errors.h"
 
 namespace tagalong::recorder {
@@ -25,7 +25,7 @@ Values Session::carried_values(std::vector<Value*>* places) {
   ShadowFrame& frame = top();
   for (Values* slots : {&frame.locals, &frame.stack}) {
     for (Value& value : *slots) {
-      if (value != kNoValue && !facts(value).is_null) {
+      if (value != kNoValue && !abstract(value).is_null) {
         values.push_back(value);
         places->push_back(&value);
       }
@@ -39,7 +39,7 @@ std::vector<bool> Session::slot_shape() {
   std::vector<bool> shape;
   for (const Values* slots : {&top().locals, &top().stack}) {
     for (const Value value : *slots) {
-      shape.push_back(value != kNoValue && !facts(value).is_null);
+      shape.push_back(value != kNoValue && !abstract(value).is_null);
     }
   }
   return shape;
@@ -110,14 +110,14 @@ void Session::open_loop(int target) {
   for (std::size_t index = 0; index < places.size(); ++index) {
     const Value parameter = loop.first + static_cast<Value>(index);
     const Value value = *places[index];
-    const Facts known = facts(value);
+    const AbstractValue known = abstract(value);
     loop.known.push_back(known.exact);
     PyTypeObject* type = known.exact != nullptr ? known.exact : known.seen;
     const bool lasts = type != nullptr && PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE) != 0 &&
                        PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) == 0 && !known.is_big;
-    facts(parameter).seen = known.seen;
-    facts(parameter).is_big = known.is_big;
-    facts(parameter).assumed = lasts ? type : nullptr;
+    abstract(parameter).seen = known.seen;
+    abstract(parameter).is_big = known.is_big;
+    abstract(parameter).assumed = lasts ? type : nullptr;
     if (const auto place = lasti_of_.find(value); place != lasti_of_.end()) {
       lasti_of_.emplace(parameter, place->second);
     }
@@ -143,32 +143,32 @@ bool Session::settle_types(const OpenLoop& loop, const Values& next) {
     for (std::size_t index = 0; index < next.size(); ++index) {
       const Value parameter = loop.first + static_cast<Value>(index);
       const Value value = next[index];
-      PyTypeObject* assumed = facts(parameter).assumed;
+      PyTypeObject* assumed = abstract(parameter).assumed;
       if (assumed == nullptr) {
         continue;
       }
       if (value == parameter) {
         // Numbers that go through pass from trace to trace without objects.
         if (header_ == loop.target && loop.frame == 0 && letter_of(assumed) != 'o') {
-          facts(parameter).exact = assumed;
+          abstract(parameter).exact = assumed;
         }
         continue;
       }
-      if (facts(parameter).exact == nullptr) {
+      if (abstract(parameter).exact == nullptr) {
         // A number that nobody in the body needs as one is still cheaper without an object.
-        if (letter_of(assumed) != 'o' && facts(value).exact == assumed && !facts(value).is_big) {
-          facts(parameter).exact = assumed;
+        if (letter_of(assumed) != 'o' && abstract(value).exact == assumed && !abstract(value).is_big) {
+          abstract(parameter).exact = assumed;
           changed = true;
         }
         continue;
       }
-      if (facts(value).exact == assumed) {
+      if (abstract(value).exact == assumed) {
         continue;
       }
-      if (is_parameter(value) && facts(value).assumed == assumed) {
-        facts(value).exact = assumed;
+      if (is_parameter(value) && abstract(value).assumed == assumed) {
+        abstract(value).exact = assumed;
         changed = true;
-      } else if (facts(value).exact != nullptr || facts(value).seen != assumed || facts(value).is_big) {
+      } else if (abstract(value).exact != nullptr || abstract(value).seen != assumed || abstract(value).is_big) {
         return false;
       }
     }
@@ -182,8 +182,8 @@ void Session::pass_on_assumptions(std::size_t from) {
   for (std::size_t place = loops_.size(); place-- > from;) {
     const OpenLoop& loop = loops_[place];
     for (std::size_t index = 0; index < loop.initial.size(); ++index) {
-      const Facts known = facts(loop.first + static_cast<Value>(index));
-      Facts& initial = facts(loop.initial[index]);
+      const AbstractValue known = abstract(loop.first + static_cast<Value>(index));
+      AbstractValue& initial = abstract(loop.initial[index]);
       if (known.exact != nullptr && initial.exact == nullptr && initial.assumed == known.exact) {
         initial.exact = known.exact;
       }
@@ -203,7 +203,7 @@ void Session::settle_entry() {
   const OpenLoop& entry = loops_.front();
   std::string letters;
   for (std::size_t index = 0; index < entry.initial.size(); ++index) {
-    Facts& known = facts(entry.first + static_cast<Value>(index));
+    AbstractValue& known = abstract(entry.first + static_cast<Value>(index));
     if (known.exact == nullptr && letter_of(known.assumed) != 'o' && !is_over) {
       known.exact = known.assumed;
     }
@@ -222,10 +222,10 @@ void Session::guard_loops() {
     const OpenLoop& loop = loops_[place];
     std::ptrdiff_t guards = 0;
     for (std::size_t index = 0; index < loop.initial.size(); ++index) {
-      PyTypeObject* exact = facts(loop.first + static_cast<Value>(index)).exact;
+      PyTypeObject* exact = abstract(loop.first + static_cast<Value>(index)).exact;
       // What is known by now may have been learned behind the loop, from a guard that stands there. What the
       // parameter of an earlier loop is, has been guarded in front of that.
-      const Facts& initial = facts(loop.initial[index]);
+      const AbstractValue& initial = abstract(loop.initial[index]);
       const bool is_guarded = initial.exact == exact && initial.assumed == exact;
       if (exact != nullptr && loop.known[index] != exact && !is_guarded) {
         emit(Op::guard_type, {loop.initial[index]}, loop.header, 0, Ref::create(reinterpret_cast<PyObject*>(exact)));
@@ -249,11 +249,11 @@ bool Session::close_loop(const OpenLoop& loop, SnapshotId here) {
   }
   std::string letters;
   for (std::size_t index = 0; index < next.size(); ++index) {
-    PyTypeObject* exact = facts(loop.first + static_cast<Value>(index)).exact;
+    PyTypeObject* exact = abstract(loop.first + static_cast<Value>(index)).exact;
     letters.push_back(letter_of(exact));
-    if (exact != nullptr && facts(next[index]).exact != exact) {
+    if (exact != nullptr && abstract(next[index]).exact != exact) {
       emit(Op::guard_type, {next[index]}, here, 0, Ref::create(reinterpret_cast<PyObject*>(exact)));
-      facts(next[index]).exact = exact;
+      abstract(next[index]).exact = exact;
     }
   }
   graph_.nodes[loop.node].object = Ref::steal(PyUnicode_FromString(letters.c_str()));

@@ -4,7 +4,7 @@
 #include <array>
 #include <map>
 
-#include "recorder/deferred/array_preparation.h"
+#include "recorder/deferred/preparation.h"
 #include "recorder/leaving.h"
 #include "recorder/rules/rule_table.h"
 #include "replay/arrays/numpy/numpy_abi.h"
@@ -205,7 +205,7 @@ std::size_t DecodedCode::call_place() const {
   return static_cast<std::size_t>(found - assembly.instructions.begin());
 }
 
-bool DecodedCode::is_polite(int instruction, bool is_after) const {
+bool DecodedCode::polls_eval_breaker(int instruction, bool is_after) const {
   const auto opcode = assembly.instructions[static_cast<std::size_t>(instruction)].opcode;
   return is_after ? opcode == op::kCALL || opcode == op::kCALL_FUNCTION_EX : opcode == op::kJUMP_BACKWARD;
 }

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "recorder/deferred/array_spans.h"
+#include "recorder/deferred/spans.h"
 #include "replay/ir/code_shape.h"
 #include "rewriter/code.h"
 
@@ -48,7 +48,7 @@ struct DecodedCode {
   // KW_NAMES, PRECALL and CALL are one: whoever goes on at one of them goes on at the first.
   [[nodiscard]] int call_start(int instruction) const;
   // Whether the interpreter looks for signals and other threads where this hook stands, without hooks.
-  [[nodiscard]] bool is_polite(int instruction, bool is_after) const;
+  [[nodiscard]] bool polls_eval_breaker(int instruction, bool is_after) const;
 
   // The first instruction of a call that has all of its cells: RETURN_GENERATOR, or the first RESUME.
   [[nodiscard]] std::size_t call_place() const;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "recorder/deferred/array_expression.h"
 #include "recorder/deferred/array_proxy.h"
+#include "recorder/deferred/deferred_expression.h"
 #include "recorder/hook.h"
 #include "recorder/inlining/inline.h"
 #include "recorder/leaving.h"
@@ -223,7 +223,7 @@ void Session::start_root(cpython::Frame* frame, const Start& start) {
   const auto expected = static_cast<std::size_t>(last - entry.first);
   graph_.nodes.reserve(2 * expected);
   graph_.snapshots.reserve(expected);
-  facts_.reserve(2 * expected);
+  abstract_values_.reserve(2 * expected);
   graph_.name = cpython::readable(name.get());
   graph_.frames.push_back({Ref::create(reinterpret_cast<PyObject*>(code))});
   shapes_.push_back(decoded->shape);
@@ -233,7 +233,7 @@ void Session::start_root(cpython::Frame* frame, const Start& start) {
   root.code = &root_code(start);
   frames_.push_back(std::move(root));
   const Value function = emit(Op::function, {}, replay::kNoSnapshot);
-  facts(function).counted = false;
+  abstract(function).counted = false;
   top().function = function;
   top().locals.assign(static_cast<std::size_t>(code->co_nlocalsplus), replay::kNoValue);
   for (int slot = 0; slot < code->co_nlocalsplus; ++slot) {
@@ -275,7 +275,7 @@ void Session::guard_bound_locals() {
       emit(Op::guard_not_null, {known}, here);
     } else {
       const Value value = emit(Op::param, {}, replay::kNoSnapshot, static_cast<std::int64_t>(slot));
-      facts(value).is_null = true;
+      abstract(value).is_null = true;
       emit(Op::guard_null, {value}, here);
     }
   }
@@ -291,7 +291,7 @@ void Session::start_root_stack(const DecodedCode::Entry& entry) {
   for (int place = 0; place < depth; ++place) {
     PyObject* object = cpython::stack_base(top().live)[place];
     const Value value = emit(Op::param, {}, replay::kNoSnapshot, locals + place);
-    facts(value).on_root_stack = true;
+    abstract(value).on_root_stack = true;
     note(value, object);
     hold(value);
     push(value);
@@ -302,7 +302,7 @@ void Session::start_root_stack(const DecodedCode::Entry& entry) {
       emit(Op::guard_not_null, {value}, snapshot());
     } else {
       emit(Op::guard_null, {value}, snapshot());
-      facts(value).counted = false;
+      abstract(value).counted = false;
       top().stack.back() = null_value();
       state_changed_ = true;
     }
@@ -357,9 +357,9 @@ bool Session::resume(PyThreadState* thread) {
   return true;
 }
 
-bool Session::is_polite_place(const cpython::Frame* frame, int instruction, bool is_after) const {
+bool Session::is_poll_place(const cpython::Frame* frame, int instruction, bool is_after) const {
   return finished_ || waiting_ || frames_.back().live != frame ||
-         frames_.back().code->decoded->is_polite(instruction, is_after);
+         frames_.back().code->decoded->polls_eval_breaker(instruction, is_after);
 }
 
 void Session::before(cpython::Frame* frame, int instruction) {
@@ -402,19 +402,19 @@ void Session::before(cpython::Frame* frame, int instruction) {
 ArrayPlace Session::array_place(cpython::Frame* frame, int instruction) const {
   const DecodedCode& decoded = *frames_.back().code->decoded;
   const auto place = static_cast<std::size_t>(instruction);
-  const bool may_wait = has_plain_globals(frame);
+  const bool may_defer = has_plain_globals(frame);
   return {.frame = frame,
           .end = cpython::stack_base(frame) + decoded.shape->depths[place],
           .reach = decoded.spans.reach[place],
-          .may_begin = may_wait && decoded.spans.may_begin[place],
-          .may_join = may_wait && decoded.spans.may_join[place]};
+          .may_begin = may_defer && decoded.spans.may_begin[place],
+          .may_extend = may_defer && decoded.spans.may_extend[place]};
 }
 
 bool Session::prepare_array_operation(cpython::Frame* frame, int instruction) {
   if (!is_mine(frame)) {
-    return settle_arrays(frame);
+    return force_arrays(frame);
   }
-  if (limits_.regions == 0) {
+  if (limits_.groups == 0) {
     return true;
   }
   const Instruction& operation = instruction_at(instruction);
@@ -422,7 +422,7 @@ bool Session::prepare_array_operation(cpython::Frame* frame, int instruction) {
   const bool has_keywords = operation.opcode == rewriter::op::kCALL &&
                             instruction_at(call_start(instruction)).opcode == rewriter::op::kKW_NAMES;
   std::optional<Pause> pause;
-  if (has_waiting_arrays(frame)) {
+  if (has_deferred_arrays(frame)) {
     pause.emplace();  // what is computed now may call somebody
   }
   return prepare_arrays(operation, has_keywords, has_name ? name(static_cast<int>(operation.arg)) : nullptr,
@@ -430,7 +430,7 @@ bool Session::prepare_array_operation(cpython::Frame* frame, int instruction) {
 }
 
 bool Session::put_array_operation(cpython::Frame* frame, int instruction) {
-  return !is_mine(frame) || limits_.regions == 0 ||
+  return !is_mine(frame) || limits_.groups == 0 ||
          put_array_proxy(instruction_at(instruction), array_place(frame, instruction));
 }
 
@@ -494,7 +494,7 @@ void Session::check_shadow() {
                  current_, graph_.name, frame.stack.size(), depth);
   PyObject** base = cpython::stack_base(frame.live);
   for (std::size_t index = 0; index < depth; ++index) {
-    const Facts& known = facts_[static_cast<std::size_t>(frame.stack[index])];
+    const AbstractValue& known = abstract_values_[static_cast<std::size_t>(frame.stack[index])];
     if (base[index] != array_behind(base[index])) {
       continue;  // an array that waits
     }
@@ -680,7 +680,7 @@ PyObject* evaluate_and_raise(PyThreadState* thread, cpython::Frame* frame, int t
 
 PyObject* handle_frame(PyThreadState* thread, cpython::Frame* frame, int throw_flag) {
   cpython::Frame* const caller = cpython::current_frame(thread);
-  if (has_waiting_arrays(caller) && !settle_arrays(caller)) {
+  if (has_deferred_arrays(caller) && !force_arrays(caller)) {
     return evaluate_and_raise(thread, frame, throw_flag);
   }
   const std::shared_ptr<Session> session = Sessions::all().on(cpython::stack_of(thread));

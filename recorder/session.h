@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "recorder/deferred/array_preparation.h"
+#include "recorder/deferred/preparation.h"
 #include "recorder/recording_code.h"
 #include "replay/ir/graph.h"
 #include "replay/ir/limits.h"
@@ -37,8 +37,8 @@ const char* stop_name(Stop stop);
 const char* stop_text(Stop stop);
 
 struct Limits : replay::Limits {
-  int loops = 0;                          // 1: a jump back closes the trace
-  int regions = replay::kProcessRegions;  // 1: array operations in a row are run as one; 0: one by one
+  int loops = 0;                        // 1: a jump back closes the trace
+  int groups = replay::kProcessFusion;  // 1: array operations in a row are run as one; 0: one by one
 };
 
 // What comes out of a session.
@@ -118,7 +118,7 @@ class Session : public std::enable_shared_from_this<Session>, private cpython::W
   void before(cpython::Frame* frame, int instruction);
   void after(cpython::Frame* frame, int instruction);
   void unwound(cpython::Frame* frame);
-  // Come before and behind the first of these (array_preparation.h).
+  // Come before and behind the first of these (preparation.h).
   // False: an operation of arrays that has waited has raised an exception.
   bool prepare_array_operation(cpython::Frame* frame, int instruction);
   bool put_array_operation(cpython::Frame* frame, int instruction);
@@ -136,7 +136,7 @@ class Session : public std::enable_shared_from_this<Session>, private cpython::W
   static bool resume(PyThreadState* thread);
 
   // Whether eager execution looks for signals and other threads where this hook stands.
-  [[nodiscard]] bool is_polite_place(const cpython::Frame* frame, int instruction, bool is_after) const;
+  [[nodiscard]] bool is_poll_place(const cpython::Frame* frame, int instruction, bool is_after) const;
 
   [[nodiscard]] PyThreadState* thread() const { return thread_; }
 
@@ -162,7 +162,7 @@ class Session : public std::enable_shared_from_this<Session>, private cpython::W
   friend PyObject* handle_frame(PyThreadState* thread, cpython::Frame* frame, int throw_flag);
   using Instruction = rewriter::Instruction;
 
-  struct Facts {
+  struct AbstractValue {
     PyTypeObject* exact = nullptr;    // established by a guard or by what made the value
     PyTypeObject* seen = nullptr;     // when recorded; only a hint
     PyTypeObject* assumed = nullptr;  // of a loop's parameter: exact, as soon as something relies on it
@@ -181,8 +181,8 @@ class Session : public std::enable_shared_from_this<Session>, private cpython::W
     bool adds_entry = true;          // to the traceback
     bool is_emitted = false;         // its operation is in the graph
     bool may_end_loop = false;       // __next__ has raised it
-    bool is_landing = false;         // it is not, the interpreter executes the instruction: a re-raise out of the root
-    SnapshotId here = replay::kNoSnapshot;  // the state before it, where it is_landing
+    bool is_side_exit = false;       // it is not, the interpreter executes the instruction: a re-raise out of the root
+    SnapshotId here = replay::kNoSnapshot;  // the state before it, where it is_side_exit
     bool has_no_memory = false;             // that is why: the program may have nothing to do with it
   };
 
@@ -356,12 +356,12 @@ class Session : public std::enable_shared_from_this<Session>, private cpython::W
   bool come_to(int instruction);
   Value pop();
   void push(Value value);  // takes over one holder
-  void hold(Value value) { ++facts(value).holders; }
+  void hold(Value value) { ++abstract(value).holders; }
   void release(Value value);  // may be the last holder: dropped at the end of the rule
   void release_operands();
   void flush_drops(SnapshotId at = replay::kNoSnapshot);
   SnapshotId position();
-  Facts& facts(Value value) { return facts_[static_cast<std::size_t>(value)]; }
+  AbstractValue& abstract(Value value) { return abstract_values_[static_cast<std::size_t>(value)]; }
   void bind_local(int slot, Value value);
   SnapshotId snapshot();  // the state before the current instruction
   SnapshotId snapshot_at(int instruction, const Values& stack);
@@ -565,7 +565,7 @@ class Session : public std::enable_shared_from_this<Session>, private cpython::W
   std::vector<replay::CodeShapeRef> shapes_;
   std::vector<RecordingCodeRef> codes_;
   std::vector<ShadowFrame> frames_;
-  std::vector<Facts> facts_;
+  std::vector<AbstractValue> abstract_values_;
   Values drops_;
   std::unordered_map<PyObject*, Value> constants_;
   std::unordered_map<PyObject*, Ref> watches_;

@@ -4,12 +4,12 @@
 #include <numeric>
 #include <utility>
 
+#include "recorder/abstract_values.h"
 #include "recorder/deferred/array_proxy.h"
-#include "recorder/facts.h"
 #include "recorder/rules/rule_table.h"
 #include "recorder/session.h"
 #include "replay/arrays/numpy/numpy_abi.h"
-#include "replay/objects/raw.h"
+#include "replay/objects/unboxed.h"
 #include "rewriter/base/errors.h"
 
 namespace tagalong::recorder {
@@ -113,7 +113,7 @@ void Session::push(Value value) {
 }
 
 void Session::release(Value value) {
-  Facts& known = facts(value);
+  AbstractValue& known = abstract(value);
   if (--known.holders == 0 && known.counted) {
     drops_.push_back(value);
   }
@@ -137,7 +137,7 @@ void Session::take_root_stack() {
 
 void Session::flush_drops(SnapshotId at) {
   if (!drops_.empty()) {
-    if (std::ranges::any_of(drops_, [this](Value value) { return facts(value).on_root_stack; })) {
+    if (std::ranges::any_of(drops_, [this](Value value) { return abstract(value).on_root_stack; })) {
       take_root_stack();
     }
     emit(Op::drop, drops_, at == kNoSnapshot ? position() : at);
@@ -229,7 +229,7 @@ Value Session::emit(Op op, ValueView operands, SnapshotId here, std::int64_t imm
   node.first_result = graph_.value_count;
   graph_.value_count += node.result_count;
   for (std::int32_t result = 0; result < node.result_count; ++result) {
-    facts_.emplace_back();
+    abstract_values_.emplace_back();
   }
   return node.first_result;
 }
@@ -305,9 +305,9 @@ Value Session::constant(PyObject* object) {
     return known->second;
   }
   const Value value = emit(Op::constant, {}, kNoSnapshot, 0, Ref::create(object));
-  facts(value).counted = false;
+  abstract(value).counted = false;
   note(value, object);
-  facts(value).exact = Py_TYPE(object);
+  abstract(value).exact = Py_TYPE(object);
   constants_.emplace(object, value);
   return value;
 }
@@ -318,8 +318,8 @@ Value Session::null_value() {
     return known->second;
   }
   const Value value = emit(Op::null, {}, kNoSnapshot);
-  facts(value).counted = false;
-  facts(value).is_null = true;
+  abstract(value).counted = false;
+  abstract(value).is_null = true;
   constants_.emplace(nullptr, value);
   return value;
 }
@@ -328,7 +328,7 @@ void Session::note(Value value, PyObject* object) {
   if (has_raised_) {
     return;  // there is no object
   }
-  Facts& known = facts(value);
+  AbstractValue& known = abstract(value);
   known.is_null = object == nullptr;
   if (object != nullptr) {
     known.seen = Py_TYPE(object);
@@ -402,18 +402,18 @@ void Session::consume(Op op, int pops, const std::vector<int>& order, Ref object
 }
 
 void Session::guard_exact(Value value, PyTypeObject* type, SnapshotId here) {
-  if (facts(value).exact != type && facts(value).assumed == type) {
-    facts(value).exact = type;  // guarded in front of the loop
+  if (abstract(value).exact != type && abstract(value).assumed == type) {
+    abstract(value).exact = type;  // guarded in front of the loop
   }
-  if (facts(value).exact != type) {
+  if (abstract(value).exact != type) {
     emit(Op::guard_type, {value}, here, 0, Ref::create(reinterpret_cast<PyObject*>(type)));
-    facts(value).exact = type;
+    abstract(value).exact = type;
   }
 }
 
 // The exact type int or float of a value, if that is established or may still be put into the entry check.
 PyTypeObject* Session::known_number(Value value) const {
-  const Facts& known = facts_[static_cast<std::size_t>(value)];
+  const AbstractValue& known = abstract_values_[static_cast<std::size_t>(value)];
   PyTypeObject* type = known.exact != nullptr ? known.exact : (entry_open_ || is_in_loop() ? known.seen : nullptr);
   if (is_in_loop() && known.is_big) {
     return nullptr;
@@ -423,13 +423,13 @@ PyTypeObject* Session::known_number(Value value) const {
 
 // The exact type of a number that needs no object in a loop, NumPy's scalars among them.
 PyTypeObject* Session::known_scalar(Value value) const {
-  const Facts& known = facts_[static_cast<std::size_t>(value)];
+  const AbstractValue& known = abstract_values_[static_cast<std::size_t>(value)];
   PyTypeObject* type = known.exact != nullptr ? known.exact : known.seen;
-  return replay::raw_of(type) == replay::Raw::kNone || known.is_big ? nullptr : type;
+  return replay::unboxed_of(type) == replay::Unboxed::kNone || known.is_big ? nullptr : type;
 }
 
 bool Session::may_be_exact(Value value, PyTypeObject* type) const {
-  const Facts& known = facts_[static_cast<std::size_t>(value)];
+  const AbstractValue& known = abstract_values_[static_cast<std::size_t>(value)];
   return known.exact == type || (known.exact == nullptr && known.seen == type && !known.is_big);
 }
 

@@ -12,13 +12,13 @@
 #include "rewriter/base/once.h"
 #include "rewriter/cpython/code_link.h"
 #include "rewriter/cpython/eval_hook.h"
-#include "rewriter/cpython/landing.h"
+#include "rewriter/cpython/frame_redirect.h"
 #include "rewriter/cpython/requests.h"
 #include "runtime/comparing.h"
 #include "runtime/options.h"
-#include "runtime/policy/spending.h"
-#include "runtime/policy/trials.h"
-#include "runtime/policy/worth.h"
+#include "runtime/policy/cost_model.h"
+#include "runtime/policy/recording_budget.h"
+#include "runtime/policy/timing_trials.h"
 
 namespace tagalong::runtime {
 namespace {
@@ -41,11 +41,11 @@ std::unordered_map<PyCodeObject*, PyObject*>& anchors() {
 
 // What the stub does after the anchor had no item. Between the two nothing else runs in this thread.
 struct Pending {
-  enum class Kind : std::uint8_t { kNone, kRecord, kLand, kPutBack } kind = Kind::kNone;
+  enum class Kind : std::uint8_t { kNone, kRecord, kRedirect, kPutBack } kind = Kind::kNone;
   Frame* frame = nullptr;
   Ref anchor;
   std::size_t entry = 0;  // kRecord, kPutBack: where; the landing has its stack
-  replay::Landing landing;
+  replay::SideExit side_exit;
 };
 thread_local Pending t_pending;
 
@@ -72,12 +72,12 @@ bool can_record(Frame* frame, std::size_t entry) {
 }
 
 // What has become of a frame that wanted to go on with executors.
-enum class Tried : std::uint8_t { kMissed, kReturned, kLanding };
+enum class Tried : std::uint8_t { kMissed, kReturned, kSideExit };
 
 // One run from a stub: executors one after the other, as long as each leaves where others are attached. Most go on with
-// the registers of the one before (replay/executor/stitching.h); otherwise the frame is as after a landing. Then its
-// stack is as the next one finds it, so the anchor, which lies on it, is kept aside.
-class Chain final : private replay::Stitcher {
+// the registers of the one before (replay/executor/trace_linking.h); otherwise the frame is as after a landing. Then
+// its stack is as the next one finds it, so the anchor, which lies on it, is kept aside.
+class Chain final : private replay::TraceLinker {
  public:
   Chain(PyThreadState* thread, Frame* frame, PyObject* anchor, std::size_t entry)
       : thread_(thread),
@@ -92,8 +92,8 @@ class Chain final : private replay::Stitcher {
     const std::size_t start = entry_;
     Entry& place = record_.entries[start];
     Tried tried = try_executors(place, 0, Event::kHit, result);
-    Pending::Kind kind = Pending::Kind::kLand;
-    while (tried == Tried::kLanding && record_.is_stitched() && !record_.is_retired() && go_on(result, &tried, &kind)) {
+    Pending::Kind kind = Pending::Kind::kRedirect;
+    while (tried == Tried::kSideExit && record_.is_linked() && !record_.is_retired() && go_on(result, &tried, &kind)) {
     }
     cpython::stack_base(frame_)[place.place.depth] = anchor_;
     if (tried == Tried::kMissed) {
@@ -101,15 +101,15 @@ class Chain final : private replay::Stitcher {
     }
     if (tried == Tried::kReturned) {
       const bool is_shown = cpython::is_held(frame_) || cpython::is_watched(thread_);
-      if (start == 0 && (!is_shown || landing_.instruction < 0)) {
+      if (start == 0 && (!is_shown || side_exit_.instruction < 0)) {
         return true;
       }
       // Whoever holds the frame or watches shall find it at its own return, not at the stub's.
-      landing_.stack.push_back(result->release());
+      side_exit_.stack.push_back(result->release());
     }
     t_pending.kind = kind;
     t_pending.entry = entry_;
-    t_pending.landing = std::move(landing_);
+    t_pending.side_exit = std::move(side_exit_);
     return false;
   }
 
@@ -133,12 +133,12 @@ class Chain final : private replay::Stitcher {
       run.slots = slots;
       run.names = cpython::names_of(frame_);
       run.root_units = &record_.shown;
-      run.stitcher = record_.is_stitched() ? this : nullptr;
+      run.linker = record_.is_linked() ? this : nullptr;
       run.grow_after = static_cast<std::uint32_t>(record_.limits().grow_after);
       run.native_after = static_cast<std::uint32_t>(record_.limits().native_after);
       event_ = event;
-      worth_ = 0;
-      stitches_ = 0;
+      gain_ = 0;
+      trace_links_ = 0;
       const replay::Outcome outcome = executor->run(run);
       is_stopped_ = run.is_stopped;
       if (run.has_made_native) {
@@ -152,41 +152,42 @@ class Chain final : private replay::Stitcher {
       }
       const bool is_complete = outcome == replay::Outcome::kReturned || run.is_complete;
       if (!is_stopped_) {  // it goes on soon
-        count(record_.counters, std::exchange(event_, Event::kStitch));
+        count(record_.counters, std::exchange(event_, Event::kTraceLink));
       }
-      const int worth = worth_ + worth_of(run, outcome, run.last->worth(), run.place != nullptr);
-      record_.weigh(worth, stitches_);
-      spending().ran(std::max<std::int64_t>(worth, run.gain));  // a long loop's is more than a run is weighed with
+      const int gain = gain_ + gain_of(run, outcome, run.last->gain(), run.place != nullptr);
+      record_.weigh(gain, trace_links_);
+      recording_budget().ran(
+          std::max<std::int64_t>(gain, run.gain));  // a long loop's is more than a run is weighed with
       if (!is_complete) {
         count(record_.counters, Event::kExit);
       }
       if (outcome == replay::Outcome::kReturned) {
-        landing_.instruction = run.last->return_instruction(*run.returned);
+        side_exit_.instruction = run.last->return_instruction(*run.returned);
         *result = std::move(run.result);
         return Tried::kReturned;
       }
       const Entry& last = run.place == nullptr ? place : static_cast<const Entry&>(*run.place);
-      idle_ = record_.is_stitched() && !run.landing->raise ? run.idle : 0;
+      idle_ = record_.is_linked() && !run.side_exit->raise ? run.idle : 0;
       if (idle_ == 0 || &last != &place) {
-        landing_ = std::move(*run.landing);
-        return Tried::kLanding;
+        side_exit_ = std::move(*run.side_exit);
+        return Tried::kSideExit;
       }
-      std::copy(run.landing->stack.begin(), run.landing->stack.end(), cpython::stack_base(frame_));
+      std::copy(run.side_exit->stack.begin(), run.side_exit->stack.end(), cpython::stack_base(frame_));
     }
     if (!executors.empty()) {
       count(record_.counters, Event::kMiss);
-      record_.weigh(kMissWorth);
+      record_.weigh(kMissGain);
     }
     return Tried::kMissed;
   }
 
   // From the landing that is pending to the executors that go on there. False: the interpreter goes on, or a recording.
   bool go_on(Ref* result, Tried* tried, Pending::Kind* kind) {
-    if (landing_.raise || is_stopped_ || requested_ || steps_aside(thread_) || is_too_deep(thread_, record_)) {
+    if (side_exit_.raise || is_stopped_ || requested_ || steps_aside(thread_) || is_too_deep(thread_, record_)) {
       return false;
     }
-    const int next = behind_jump(landing_.instruction);
-    const std::optional<std::size_t> entry = record_.entry_at(next, landing_.stack.size());
+    const int next = behind_jump(side_exit_.instruction);
+    const std::optional<std::size_t> entry = record_.entry_at(next, side_exit_.stack.size());
     if (!entry) {
       return false;
     }
@@ -194,18 +195,18 @@ class Chain final : private replay::Stitcher {
     const auto is_untried = [this](const auto& executor) { return executor->trace() > idle_; };
     if (std::ranges::any_of(place.executors, is_untried)) {
       PyObject** base = cpython::stack_base(frame_);
-      std::ranges::copy(landing_.stack, base);
-      landing_.stack.clear();
-      *tried = try_executors(place, idle_, Event::kStitch, result);
+      std::ranges::copy(side_exit_.stack, base);
+      side_exit_.stack.clear();
+      *tried = try_executors(place, idle_, Event::kTraceLink, result);
       if (*tried != Tried::kMissed) {
         return true;
       }
-      landing_.stack.assign(base, base + place.place.depth);
-      landing_.instruction = next;
-      *tried = Tried::kLanding;
+      side_exit_.stack.assign(base, base + place.place.depth);
+      side_exit_.instruction = next;
+      *tried = Tried::kSideExit;
     }
     if (record_.is_hot(thread_, *entry) && can_record(frame_, *entry)) {
-      landing_.instruction = next;
+      side_exit_.instruction = next;
       *kind = Pending::Kind::kRecord;
       entry_ = *entry;
     }
@@ -222,26 +223,26 @@ class Chain final : private replay::Stitcher {
     return entry ? &record_.entries[*entry] : nullptr;
   }
 
-  void stitched(const replay::Run& run, const replay::Executor& from, bool is_complete) override {
-    worth_ = std::clamp(
-        worth_ + worth_of(run, replay::Outcome::kReturned, from.worth(), event_ == Event::kStitch && worth_ != 0),
+  void linked_trace(const replay::Run& run, const replay::Executor& from, bool is_complete) override {
+    gain_ = std::clamp(
+        gain_ + gain_of(run, replay::Outcome::kReturned, from.gain(), event_ == Event::kTraceLink && gain_ != 0),
         -kMost, kMost);
-    stitches_ = std::max(stitches_ + kStitch, -kMost);
-    count(record_.counters, std::exchange(event_, Event::kStitch));
+    trace_links_ = std::max(trace_links_ + kTraceLink, -kMost);
+    count(record_.counters, std::exchange(event_, Event::kTraceLink));
     if (!is_complete) {
       count(record_.counters, Event::kExit);
     }
   }
 
   bool went_often(const replay::Executor& from, const replay::Step& step, const replay::Executor& next) override {
-    const bool may_stay = record_.earned_as_one() + worth_ - stitches_ >= 0;
+    const bool may_stay = record_.earned_as_one() + gain_ - trace_links_ >= 0;
     if (may_stay) {
       record_.grow(from, step, next);
     }
     return may_stay;
   }
 
-  [[nodiscard]] std::int64_t earned() const override { return record_.earned() + worth_; }
+  [[nodiscard]] std::int64_t earned() const override { return record_.earned() + gain_; }
 
   bool stops_at(replay::Arrivals& arrivals) override {
     if (record_.is_measured()) {
@@ -258,11 +259,11 @@ class Chain final : private replay::Stitcher {
   std::size_t entry_;
   static constexpr int kMost = 1'000'000;
   Event event_ = Event::kHit;
-  int worth_ = 0;     // of what has been run up to the last stitch
-  int stitches_ = 0;  // part of that
+  int gain_ = 0;         // of what has been run up to the last stitch
+  int trace_links_ = 0;  // part of that
   bool is_stopped_ = false;
   std::uint64_t idle_ = 0;  // the trace that has left where it had begun, if the last run ended so
-  replay::Landing landing_;
+  replay::SideExit side_exit_;
   const cpython::RequestFlag requested_;
 };
 
@@ -270,7 +271,7 @@ void expect(Pending::Kind kind, Frame* frame, std::size_t entry, int depth) {
   t_pending.kind = kind;
   t_pending.entry = entry;
   PyObject** base = cpython::stack_base(frame);
-  t_pending.landing.stack.assign(base, base + depth);
+  t_pending.side_exit.stack.assign(base, base + depth);
 }
 
 PyObject* anchor_next(PyObject* self) {
@@ -293,7 +294,7 @@ PyObject* anchor_next(PyObject* self) {
     }
     return nullptr;
   }
-  CodeRecord::bury_the_dead();
+  CodeRecord::free_the_dead();
   Frame* frame = cpython::current_frame(thread);
   if (record.is_retired() && entry == 0) {
     record.put_back(frame);
@@ -361,15 +362,15 @@ PyObject* anchor_next(PyObject* self) {
   }
   // Whoever has begun to watch is told of lines that differ from the last one: the stub is all in one.
   cpython::set_location(frame, unit);
-  cpython::expect_landing(thread);
+  cpython::expect_redirect(thread);
   Py_RETURN_NONE;
 }
 
-PyObject* landing_next(PyObject* /*self*/) {
+PyObject* redirect_next(PyObject* /*self*/) {
   if (t_pending.kind == Pending::Kind::kNone) {
     return nullptr;
   }
-  cpython::expect_landing(cpython::thread_state());
+  cpython::expect_redirect(cpython::thread_state());
   Py_RETURN_NONE;
 }
 
@@ -381,7 +382,7 @@ PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor
   // The landing pushes the value that lies on top, or one that the pad takes away.
   PyObject* top = place.depth > 0 ? stack.back() : Py_NewRef(Py_None);
   if (top == nullptr) {
-    top = Py_NewRef(cpython::landing_null());
+    top = Py_NewRef(cpython::redirect_null());
   }
   const int depth = std::max(place.depth - 1, 0);
   const auto first = static_cast<std::size_t>(place.first);
@@ -412,28 +413,28 @@ PyObject* put_back(Frame* frame, const CodeRecord& record, std::size_t entry, co
   const replay::CodeShape& shape = *record.decoded().shape;
   std::ranges::copy(stack, cpython::stack_base(frame));
   cpython::redirect(frame, shape.code.get(), shape.starts[static_cast<std::size_t>(place.first)], place.depth - 1);
-  return stack.back() != nullptr ? stack.back() : Py_NewRef(cpython::landing_null());
+  return stack.back() != nullptr ? stack.back() : Py_NewRef(cpython::redirect_null());
 }
 
-PyObject* land_at(Frame* frame, const CodeRecord& record, replay::Landing landing) {
-  const auto instruction = static_cast<std::size_t>(landing.instruction);
-  TAGALONG_CHECK(landing.raise || std::cmp_equal(landing.stack.size(), record.decoded().shape->depths[instruction]),
+PyObject* redirect_at(Frame* frame, const CodeRecord& record, replay::SideExit side_exit) {
+  const auto instruction = static_cast<std::size_t>(side_exit.instruction);
+  TAGALONG_CHECK(side_exit.raise || std::cmp_equal(side_exit.stack.size(), record.decoded().shape->depths[instruction]),
                  "a landing at instruction {} of {} with {} values on the stack, not {}", instruction, record.name(),
-                 landing.stack.size(), record.decoded().shape->depths[instruction]);
+                 side_exit.stack.size(), record.decoded().shape->depths[instruction]);
   PyObject** base = cpython::stack_base(frame);
-  auto depth = static_cast<int>(landing.stack.size());
+  auto depth = static_cast<int>(side_exit.stack.size());
   PyObject* top = nullptr;
-  if (!landing.raise && depth > 0) {
+  if (!side_exit.raise && depth > 0) {
     --depth;
-    top = landing.stack.back() != nullptr ? landing.stack.back() : Py_NewRef(cpython::landing_null());
+    top = side_exit.stack.back() != nullptr ? side_exit.stack.back() : Py_NewRef(cpython::redirect_null());
   }
   for (int index = 0; index < depth; ++index) {
-    base[index] = landing.stack[static_cast<std::size_t>(index)];
+    base[index] = side_exit.stack[static_cast<std::size_t>(index)];
   }
   PyCodeObject* code = cpython::code_of(frame);
-  if (landing.raise) {
+  if (side_exit.raise) {
     cpython::redirect(frame, code, record.shown[instruction] + 1, depth);
-    PyErr_Restore(landing.type.release(), landing.value.release(), landing.traceback.release());
+    PyErr_Restore(side_exit.type.release(), side_exit.value.release(), side_exit.traceback.release());
     return nullptr;
   }
   if (top != nullptr) {
@@ -444,18 +445,18 @@ PyObject* land_at(Frame* frame, const CodeRecord& record, replay::Landing landin
   Py_RETURN_NONE;
 }
 
-PyObject* land(PyThreadState* thread, Frame* frame, PyObject* /*argument*/, bool can_land) {
-  TAGALONG_CHECK(can_land, "the landing of {} was not inlined", fmt::ptr(frame));
+PyObject* redirect_frame(PyThreadState* thread, Frame* frame, PyObject* /*argument*/, bool can_redirect) {
+  TAGALONG_CHECK(can_redirect, "the landing of {} was not inlined", fmt::ptr(frame));
   Pending pending = std::exchange(t_pending, Pending{});
   CodeRecord& record = *record_of(pending.anchor.get());
   TAGALONG_CHECK(pending.frame == frame, "landing in {} instead of {}", fmt::ptr(frame), fmt::ptr(pending.frame));
   if (pending.kind == Pending::Kind::kRecord) {
-    return start_recording(thread, frame, pending.anchor, pending.entry, pending.landing.stack);
+    return start_recording(thread, frame, pending.anchor, pending.entry, pending.side_exit.stack);
   }
   if (pending.kind == Pending::Kind::kPutBack) {
-    return put_back(frame, record, pending.entry, pending.landing.stack);
+    return put_back(frame, record, pending.entry, pending.side_exit.stack);
   }
-  return land_at(frame, record, std::move(pending.landing));
+  return redirect_at(frame, record, std::move(pending.side_exit));
 }
 
 void anchor_dealloc(PyObject* self) {
@@ -474,7 +475,7 @@ PyObject* anchor_repr(PyObject* self) {
   return PyUnicode_FromFormat("<anchor of %U>", record_of(self)->decoded().shape->code->co_qualname);
 }
 
-PyObject* landing_repr(PyObject* /*self*/) { return PyUnicode_FromString("<landing>"); }
+PyObject* redirect_repr(PyObject* /*self*/) { return PyUnicode_FromString("<landing>"); }
 
 PyTypeObject* make_type(const char* name, int size, iternextfunc next, reprfunc repr, destructor dealloc) {
   std::vector<PyType_Slot> slots = {
@@ -512,10 +513,10 @@ Ref make_anchor(std::shared_ptr<CodeRecord> record, std::size_t entry) {
 
 CodeRecord* record_of(PyObject* anchor) { return anchor_at(anchor).record->get(); }
 
-Ref landing_iterator() {
+Ref redirect_iterator() {
   static PyObject* object = nullptr;
   cpython::once(object, [] {
-    PyTypeObject* type = make_type("tagalong._core.Landing", sizeof(PyObject), landing_next, landing_repr, nullptr);
+    PyTypeObject* type = make_type("tagalong._core.Landing", sizeof(PyObject), redirect_next, redirect_repr, nullptr);
     return type == nullptr ? nullptr : type->tp_alloc(type, 0);
   });
   if (object == nullptr) {
@@ -524,9 +525,9 @@ Ref landing_iterator() {
   return Ref::create(object);
 }
 
-Ref landing_function() {
+Ref redirect_function() {
   static PyObject* function = nullptr;
-  cpython::once(function, [] { return cpython::make_landing_function("land", land, false).release(); });
+  cpython::once(function, [] { return cpython::make_redirect_function("land", redirect_frame, false).release(); });
   if (function == nullptr) {
     throw PythonError();
   }

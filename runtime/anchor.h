@@ -13,8 +13,8 @@ namespace tagalong::runtime {
 Ref make_anchor(std::shared_ptr<CodeRecord> record, std::size_t entry);  // throws PythonError
 CodeRecord* record_of(PyObject* anchor);
 // The iterator that has an item exactly when a landing is pending for this thread, and the function that lands.
-Ref landing_iterator();
-Ref landing_function();
+Ref redirect_iterator();
+Ref redirect_function();
 
 // Makes it the anchor that anchor_of() finds, until it dies.
 void register_anchor(PyCodeObject* original, PyObject* anchor);

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "replay/arrays/numpy/numpy_abi.h"
-#include "replay/executor/growing.h"
+#include "replay/executor/trace_trees.h"
 #include "replay/ir/printer.h"
 #include "replay/passes/optimise.h"
 #include "rewriter/base/errors.h"
@@ -21,10 +21,10 @@
 #include "rewriter/cpython/watch.h"
 #include "runtime/anchor.h"
 #include "runtime/options.h"
+#include "runtime/policy/cost_model.h"
+#include "runtime/policy/recording_budget.h"
 #include "runtime/policy/retired_functions.h"
-#include "runtime/policy/spending.h"
-#include "runtime/policy/trials.h"
-#include "runtime/policy/worth.h"
+#include "runtime/policy/timing_trials.h"
 #include "runtime/specialize/specialize.h"
 #include "runtime/texts.h"
 
@@ -35,7 +35,7 @@ using recorder::Limits;
 using replay::Limit;
 
 CodeRecord::CodeRecord(std::shared_ptr<const recorder::DecodedCode> decoded)
-    : decoded_(std::move(decoded)), is_stitched_(decoded_->is_joined), limits_(&options().limits) {
+    : decoded_(std::move(decoded)), is_linked_(decoded_->is_joined), limits_(&options().limits) {
   constexpr int kSuspended = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
   can_be_measured_ = (decoded_->shape->code->co_flags & kSuspended) == 0;
   for (const DecodedCode::Entry& place : decoded_->entries) {
@@ -76,7 +76,7 @@ bool CodeRecord::wants_recording(PyThreadState* thread, std::size_t entry) {
 
 // A loop, or another way through one that pays.
 bool CodeRecord::is_of_loop(const Entry& place) const {
-  const auto pays = [](const replay::Executor* executor) { return executor->worth().round > 0; };
+  const auto pays = [](const replay::Executor* executor) { return executor->gain().round > 0; };
   return place.place.place == DecodedCode::Place::kHeader ||
          (place.place.place == DecodedCode::Place::kExit && std::ranges::any_of(executors(), pays));
 }
@@ -111,7 +111,7 @@ bool CodeRecord::puts_off(Entry& place) {
   if (is_asked_for_ || !may_retire() || is_of_loop(place)) {
     return false;
   }
-  if (spending().may_spend(limits_->share)) {
+  if (recording_budget().may_spend(limits_->share)) {
     if (!put_off_records().empty()) {
       try_the_next_one();
     }
@@ -163,7 +163,7 @@ bool suspends(std::uint8_t opcode) {
 
 std::optional<std::size_t> CodeRecord::entry_at(int instruction, std::size_t depth) {
   const auto place = static_cast<std::size_t>(instruction);
-  if (!is_stitched_ || !decoded_->regular[place] || suspends(decoded_->assembly.instructions[place].opcode) ||
+  if (!is_linked_ || !decoded_->regular[place] || suspends(decoded_->assembly.instructions[place].opcode) ||
       std::cmp_not_equal(decoded_->shape->depths[place], depth)) {
     return std::nullopt;
   }
@@ -237,7 +237,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   keep_for_next(recorded.recording_code);
   // What is recorded anyway leaves others their share.
   if (!is_asked_for_ && !is_of_loop(entry)) {
-    spending().recorded(recorded.graph.nodes.size());
+    recording_budget().recorded(recorded.graph.nodes.size());
   }
   count(counters, entry.has_stub() ? Event::kRecord : Event::kBridge);
   count_stop(counters, recorded.stop);
@@ -281,19 +281,19 @@ void CodeRecord::finished(recorder::Recorded recorded) {
       log(Topic::kGuards, fmt::format("{}: {}", name(), guard));
     }
   }
-  executor->set_worth(worth_of(*executor, recorded.largest_array), forgone_by(*executor, recorded.largest_array));
+  executor->set_gain(gain_of(*executor, recorded.largest_array), forgone_by(*executor, recorded.largest_array));
   has_arrays_ = has_arrays_ || recorded.largest_array > 0;
   const bool is_vain = may_retire() && is_in_vain(*executor, entry.place.place == DecodedCode::Place::kCall);
   entry.is_vain = is_vain;
   if (is_vain && !(is_measured() && entry.has_stub())) {
     entry.failures = limits_->retries;  // the next recording would tell the same
-    entry.costs = -executor->worth().round;
+    entry.costs = -executor->gain().round;
     close_if_given_up(entry);
     return;
   }
   entry.failures = recorded.stop == recorder::Stop::kNone ? 0 : entry.failures + 1;
   executor->keeper = this;
-  executor->regions = limits_->regions;
+  executor->groups = limits_->groups;
   executor->arrivals = arrivals_of(entry, *executor);
   weigh_anew(*executor);
   if (entry.place.place == DecodedCode::Place::kCall) {
@@ -308,7 +308,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   }
   entry.executors.insert(entry.executors.begin(), std::move(executor));
   last_synthesis_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (may_retire() && records_in_vain() && !has_verdict(MeasuredWorth::Verdict::kReplay)) {
+  if (may_retire() && records_in_vain() && !has_verdict(MeasuredSpeed::Verdict::kReplay)) {
     unmeasured_ = kMostUnmeasured;
     balance_ = std::min(balance_, -1L);
     judge();
@@ -334,9 +334,9 @@ void CodeRecord::keep_for_next(const recorder::RecordingCodeRef& code) {
 
 // Runs up to here have left where they will go on now, in a loop that pays.
 void CodeRecord::weigh_anew(const replay::Executor& executor) {
-  if (executor.worth().round > 0) {
+  if (executor.gain().round > 0) {
     balance_ = 0;
-    stitches_ = 0;
+    trace_links_ = 0;
     weighed_ = 0;
   }
 }
@@ -344,7 +344,7 @@ void CodeRecord::weigh_anew(const replay::Executor& executor) {
 // One more way through the function, and none of them pays: a recording costs as much as many calls.
 bool CodeRecord::records_in_vain() const {
   constexpr std::size_t kWays = 3;
-  const auto pays = [](const auto& executor) { return executor->worth().straight >= 0 || executor->worth().round > 0; };
+  const auto pays = [](const auto& executor) { return executor->gain().straight >= 0 || executor->gain().round > 0; };
   return executor_count() >= kWays && std::ranges::none_of(entries, [&pays](const Entry& entry) {
            return std::ranges::any_of(entry.executors, pays);
          });
@@ -357,16 +357,16 @@ constexpr std::uint64_t kOfUse = 8;
 
 // Executors that nobody enters any more; freeing them may destroy what the program sees. Used under the GIL. The next
 // call that asks for a graph empties it.
-std::vector<std::shared_ptr<replay::Executor>>& graveyard() {
+std::vector<std::shared_ptr<replay::Executor>>& deferred_frees() {
   static auto* dead = new std::vector<std::shared_ptr<replay::Executor>>();
   return *dead;
 }
 
 }  // namespace
 
-void CodeRecord::lay_to_rest(std::shared_ptr<replay::Executor> executor) {
+void CodeRecord::defer_free(std::shared_ptr<replay::Executor> executor) {
   executor->keeper = nullptr;
-  graveyard().push_back(std::move(executor));
+  deferred_frees().push_back(std::move(executor));
   has_dead_ = true;
 }
 
@@ -391,14 +391,14 @@ void CodeRecord::executor_died(const replay::Executor& executor) {
   ++totals().invalidations;
   if (const Place place = find(executor)) {
     place.entry->short_lived += executor.hits + executor.exits < kOfUse ? 1 : 0;
-    lay_to_rest(std::move(*place.executor));
+    defer_free(std::move(*place.executor));
     place.entry->executors.erase(place.executor);
   }
 }
 
 void CodeRecord::forget(const replay::Executor& executor) {
   if (const Place place = find(executor)) {
-    lay_to_rest(std::move(*place.executor));
+    defer_free(std::move(*place.executor));
     place.entry->executors.erase(place.executor);
   }
 }
@@ -420,7 +420,7 @@ bool CodeRecord::may_retire() const { return retires_ && limits_->retire_after >
 
 long CodeRecord::earned() const {
   constexpr long kEnough = INT_MAX;  // what is added to it has room
-  return may_retire() && !has_verdict(MeasuredWorth::Verdict::kReplay) ? balance_ : kEnough;
+  return may_retire() && !has_verdict(MeasuredSpeed::Verdict::kReplay) ? balance_ : kEnough;
 }
 
 // The first instruction of the stub becomes a jump to the original.
@@ -529,25 +529,25 @@ const std::shared_ptr<replay::Arrivals>& CodeRecord::arrivals_of(const Entry& en
 
 bool CodeRecord::is_measured() const { return can_be_measured_ && may_retire() && options().measuring; }
 
-MeasuredWorth& CodeRecord::measured(std::size_t entry, cpython::Frame* frame) {
+MeasuredSpeed& CodeRecord::measured(std::size_t entry, cpython::Frame* frame) {
   constexpr std::size_t kMost = 32;
   Entry& place = entries[entry];
   const int wanted = has_arrays_ ? size_class(frame) : 0;
   const auto known = std::ranges::find(place.measured, wanted, &Entry::Measured::size_class);
   if (known != place.measured.end() || place.measured.size() >= kMost) {
-    place.current = &(known != place.measured.end() ? *known : place.measured.front()).worth;
+    place.current = &(known != place.measured.end() ? *known : place.measured.front()).gain;
     return *place.current;
   }
   const bool is_call = place.place.place == DecodedCode::Place::kCall;
   Entry::Measured& made = place.measured.emplace_back(
-      Entry::Measured{wanted, MeasuredWorth(is_call ? MeasuredWorth::Unit::kCall : MeasuredWorth::Unit::kRound)});
-  made.worth.guess(place.written_guess);
-  made.worth.expect_loss(place.is_vain);
-  place.current = &made.worth;
-  return made.worth;
+      Entry::Measured{wanted, MeasuredSpeed(is_call ? MeasuredSpeed::Unit::kCall : MeasuredSpeed::Unit::kRound)});
+  made.gain.guess(place.written_guess);
+  made.gain.expect_loss(place.is_vain);
+  place.current = &made.gain;
+  return made.gain;
 }
 
-MeasuredWorth* CodeRecord::measured_at(const replay::Arrivals& arrivals, cpython::Frame* frame) {
+MeasuredSpeed* CodeRecord::measured_at(const replay::Arrivals& arrivals, cpython::Frame* frame) {
   const auto has_it = [&arrivals](const Entry& entry) { return entry.arrivals.get() == &arrivals; };
   const auto found = std::ranges::find_if(entries, has_it);
   const bool is_loop = found != entries.end() && found->place.place == DecodedCode::Place::kHeader && !found->is_closed;
@@ -557,21 +557,21 @@ MeasuredWorth* CodeRecord::measured_at(const replay::Arrivals& arrivals, cpython
 // What runs there is not what was measured, and neither are the calls that it is a part of.
 void CodeRecord::measure_anew(Entry& entry) {
   for (Entry* each : {&entry, &entries.front()}) {
-    std::ranges::for_each(each->measured, [](Entry::Measured& known) { known.worth.begin_anew(); });
+    std::ranges::for_each(each->measured, [](Entry::Measured& known) { known.gain.begin_anew(); });
   }
 }
 
-bool CodeRecord::has_verdict(MeasuredWorth::Verdict verdict) const {
+bool CodeRecord::has_verdict(MeasuredSpeed::Verdict verdict) const {
   return std::ranges::any_of(entries, [verdict](const Entry& entry) {
     return std::ranges::any_of(entry.measured,
-                               [verdict](const Entry::Measured& each) { return each.worth.verdict() == verdict; });
+                               [verdict](const Entry::Measured& each) { return each.gain.verdict() == verdict; });
   });
 }
 
 void CodeRecord::rest(std::size_t entry, cpython::Frame* frame) {
   constexpr Nanoseconds kShortRound = 1'000;
-  const MeasuredWorth& worth = measured(entry, frame);
-  if (worth.verdict() != MeasuredWorth::Verdict::kWritten) {
+  const MeasuredSpeed& gain = measured(entry, frame);
+  if (gain.verdict() != MeasuredSpeed::Verdict::kWritten) {
     return;  // it is being measured
   }
   PyObject* object = PyWeakref_GET_OBJECT(replay_code.get());
@@ -584,14 +584,14 @@ void CodeRecord::rest(std::size_t entry, cpython::Frame* frame) {
   }
   if (entry != 0) {
     entries[entry].arrivals->left = 0;  // who comes there from other graphs leaves
-    if (worth.written_time() < kShortRound && !entries[entry].is_closed) {
+    if (gain.written_time() < kShortRound && !entries[entry].is_closed) {
       entries[entry].is_resting = close(entries[entry], code);
       has_resting_ = true;
     }
     return;
   }
   if (!has_arrays_ && !decoded_->has_headers()) {  // no size changes that
-    retire(static_cast<long>(worth.replay_time() - worth.written_time()));
+    retire(static_cast<long>(gain.replay_time() - gain.written_time()));
     return;
   }
   if (entries[entry].measured.size() == 1) {  // no other size has come yet
@@ -618,13 +618,13 @@ void CodeRecord::wake_loops() {
 
 void CodeRecord::judge() {
   const long balance = std::exchange(balance_, 0);
-  stitches_ = 0;
+  trace_links_ = 0;
   const int runs = std::exchange(weighed_, 0);
   if (balance < 0 && may_retire() && !is_retired_) {
-    if (is_measured() && (has_verdict(MeasuredWorth::Verdict::kReplay) || ++unmeasured_ < kMostUnmeasured)) {
+    if (is_measured() && (has_verdict(MeasuredSpeed::Verdict::kReplay) || ++unmeasured_ < kMostUnmeasured)) {
       count_limit(counters, Limit::k_retire_after, unmeasured_ == 1 ? 1 : 0);
       for (Entry& entry : entries) {
-        std::ranges::for_each(entry.measured, [](Entry::Measured& each) { each.worth.hasten(); });
+        std::ranges::for_each(entry.measured, [](Entry::Measured& each) { each.gain.hasten(); });
       }
       return;
     }
@@ -655,7 +655,7 @@ void CodeRecord::retire(long lost) {
       open(entry, code);
     }
     for (auto& executor : std::exchange(entry.executors, {})) {
-      lay_to_rest(std::move(executor));
+      defer_free(std::move(executor));
     }
   }
   is_retired_ = true;
@@ -737,7 +737,7 @@ void CodeRecord::ask_for(bool retires, const std::optional<Limits>& own) {
   own_limits_ = own;
   limits_ = own_limits_ ? &*own_limits_ : &options().limits;
   for (replay::Executor* executor : executors()) {
-    executor->regions = limits_->regions;
+    executor->groups = limits_->groups;
   }
 }
 
@@ -788,7 +788,7 @@ void CodeRecord::grow(const replay::Executor& from, const replay::Step& step, co
   grown->keeper = this;
   weigh_anew(*grown);
   measure_anew(*root.entry);
-  lay_to_rest(std::exchange(*root.executor, std::move(grown)));
+  defer_free(std::exchange(*root.executor, std::move(grown)));
   count(counters, Event::kGrow);
   if (is_logged(Topic::kCache)) {
     log(Topic::kCache, fmt::format("{}: line {} goes on in a trace of its own, {} in all", name(), step.line,
@@ -796,13 +796,13 @@ void CodeRecord::grow(const replay::Executor& from, const replay::Step& step, co
   }
 }
 
-void CodeRecord::bury() {
+void CodeRecord::free_deferred() {
   has_dead_ = false;
-  bury_retired();
-  auto dead = std::exchange(graveyard(), {});
+  free_retired();
+  auto dead = std::exchange(deferred_frees(), {});
   for (auto& executor : dead) {
     if (executor->is_running()) {
-      graveyard().push_back(std::move(executor));
+      deferred_frees().push_back(std::move(executor));
       has_dead_ = true;
     }
   }
@@ -864,18 +864,18 @@ std::string CodeRecord::explain() const {
 }
 
 void CodeRecord::explain_measured(const Entry& entry, const Entry::Measured& each, std::string& text) {
-  const MeasuredWorth& worth = each.worth;
-  if (worth.trials() == 0) {
+  const MeasuredSpeed& gain = each.gain;
+  if (gain.trials() == 0) {
     return;
   }
   const bool is_call = entry.place.place == DecodedCode::Place::kCall;
   const std::string sizes =
       each.size_class == 0 ? "" : fmt::format(", arrays below {} elements", std::uint64_t{1} << each.size_class);
-  const bool is_replayed = worth.usual() == Way::kReplay;
+  const bool is_replayed = gain.usual() == Way::kReplay;
   // What is decided is what most of several comparisons say; the last one alone may say something else.
-  const bool says_so = is_replayed == (worth.replay_time() < worth.written_time());
+  const bool says_so = is_replayed == (gain.replay_time() < gain.written_time());
   text += fmt::format("  measured{}: a {} takes {} ns replayed and {} ns as written{}, so it {}\n", sizes,
-                      is_call ? "call" : "round", worth.replay_time(), worth.written_time(),
+                      is_call ? "call" : "round", gain.replay_time(), gain.written_time(),
                       says_so ? "" : " in the last of several comparisons, most of which say otherwise",
                       is_replayed ? "is replayed" : "runs as written");
 }
@@ -916,7 +916,7 @@ void CodeRecord::explain_entry(std::size_t index, std::string& text) const {
     for (const std::string& line : failure_texts(executor)) {
       text += "    " + line + "\n";
     }
-    for (const std::string& line : region_texts(executor)) {
+    for (const std::string& line : fusion_texts(executor)) {
       text += "    " + line + "\n";
     }
   }

@@ -12,7 +12,7 @@
 #include "recorder/session.h"
 #include "replay/executor/executor.h"
 #include "runtime/events.h"
-#include "runtime/policy/measured_worth.h"
+#include "runtime/policy/measured_speed.h"
 
 namespace tagalong::runtime {
 
@@ -36,12 +36,12 @@ struct Entry : replay::Attached {
   // What was measured, by the size of the arguments. A loop's, or a call's.
   struct Measured {
     int size_class = 0;
-    MeasuredWorth worth;
+    MeasuredSpeed gain;
   };
   std::deque<Measured> measured;
   bool is_vain = false;              // by estimate
   int asleep = 0;                    // calls that run as written without asking
-  MeasuredWorth* current = nullptr;  // of the last size
+  MeasuredSpeed* current = nullptr;  // of the last size
   Nanoseconds last_ask = 0;          // by a round that may be recorded
   Nanoseconds written_guess = 0;     // how long a round or a call has taken before anything was attached
   [[nodiscard]] bool has_stub() const { return place.place != recorder::DecodedCode::Place::kExit; }
@@ -67,7 +67,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   // The entry where a frame goes on with this instruction and a stack of this depth; null: there can be none.
   [[nodiscard]] std::optional<std::size_t> entry_at(int instruction, std::size_t depth);
   // Whether what leaves an executor may go on in another one.
-  [[nodiscard]] bool is_stitched() const { return is_stitched_; }
+  [[nodiscard]] bool is_linked() const { return is_linked_; }
 
   void finished(recorder::Recorded recorded) override;
   bool may_inline(PyCodeObject* code) override;
@@ -77,20 +77,20 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   // The same, at somebody's wish.
   void forget(const replay::Executor& executor);
   // Frees executors that have died, of all records; from a place where it does no harm that destructors run.
-  static void bury_the_dead() {
+  static void free_the_dead() {
     if (has_dead_) [[unlikely]] {
-      bury();
+      free_deferred();
     }
   }
 
-  static void expect_burial() { has_dead_ = true; }
+  static void expect_deferred_free() { has_dead_ = true; }
 
   // What a run has been worth, in ns against the original instructions. After `retire_after` of them that were worth
   // less than nothing together, the original instructions run as if there were no stub.
   // `stitches`: what of that is what going on in other executors has cost.
-  void weigh(int worth, int stitches = 0) {
-    balance_ += worth;
-    stitches_ += stitches;
+  void weigh(int gain, int trace_links = 0) {
+    balance_ += gain;
+    trace_links_ += trace_links;
     if (++weighed_ >= limit_of_runs()) [[unlikely]] {
       judge();
     }
@@ -98,7 +98,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   // By the runs that are weighed now, in ns; as much as may be where nothing is retired.
   [[nodiscard]] long earned() const;
   // The same if executors that go on in each other were one.
-  [[nodiscard]] long earned_as_one() const { return earned() - stitches_; }
+  [[nodiscard]] long earned_as_one() const { return earned() - trace_links_; }
   [[nodiscard]] bool is_retired() const { return is_retired_; }
   // From inside a run or behind it. `lost`: in ns, by a run.
   void retire(long lost);
@@ -118,9 +118,9 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   // Whether it is measured if replaying pays.
   [[nodiscard]] bool is_measured() const;
   void cannot_be_measured() { can_be_measured_ = false; }
-  MeasuredWorth& measured(std::size_t entry, cpython::Frame* frame);
+  MeasuredSpeed& measured(std::size_t entry, cpython::Frame* frame);
   // Of the loop with this count; null: it is none, or nothing has been measured.
-  MeasuredWorth* measured_at(const replay::Arrivals& arrivals, cpython::Frame* frame);
+  MeasuredSpeed* measured_at(const replay::Arrivals& arrivals, cpython::Frame* frame);
   // A call or a round goes on as written. Where that is because replaying was measured to be slower, its loops do, too,
   // and what is short is not asked any more.
   void rest(std::size_t entry, cpython::Frame* frame);
@@ -130,7 +130,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
       wake_loops();
     }
   }
-  // `from` goes on in `next` so often, from this step, that it takes that in (replay/executor/growing.h).
+  // `from` goes on in `next` so often, from this step, that it takes that in (replay/executor/trace_trees.h).
   void grow(const replay::Executor& from, const replay::Step& step, const replay::Executor& next);
 
   [[nodiscard]] std::string explain() const;
@@ -179,7 +179,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
                                                                      const replay::Executor& executor) const;
   void wake_loops();
   [[nodiscard]] int size_class(cpython::Frame* frame) const;
-  [[nodiscard]] bool has_verdict(MeasuredWorth::Verdict verdict) const;
+  [[nodiscard]] bool has_verdict(MeasuredSpeed::Verdict verdict) const;
   bool puts_off(Entry& place);
   static void try_the_next_one();
   [[nodiscard]] bool is_of_loop(const Entry& place) const;
@@ -197,17 +197,17 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
     explicit operator bool() const { return entry != nullptr; }
   };
   Place find(const replay::Executor& wanted);
-  static void lay_to_rest(std::shared_ptr<replay::Executor> executor);
-  static void bury();
+  static void defer_free(std::shared_ptr<replay::Executor> executor);
+  static void free_deferred();
   static inline bool has_dead_ = false;
 
   [[nodiscard]] bool is_of_use(const recorder::Recorded& recorded) const;
 
   std::shared_ptr<const recorder::DecodedCode> decoded_;
-  bool is_stitched_;
+  bool is_linked_;
   std::unordered_map<int, std::size_t> entry_at_;  // by instruction
   long balance_ = 0;                               // of the runs that are weighed now
-  long stitches_ = 0;
+  long trace_links_ = 0;
   int weighed_ = 0;
   bool is_retired_ = false;
   bool is_asked_for_ = false;

@@ -46,7 +46,7 @@ void count(Counters& counters, Event event) {
       return bump(&Counters::hits, "hit");
     case Event::kBridge:
       return bump(&Counters::bridges, "bridge");
-    case Event::kStitch:
+    case Event::kTraceLink:
       return bump(&Counters::hits, "stitch");
     case Event::kMiss:
       return bump(&Counters::misses, "miss");

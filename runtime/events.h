@@ -44,7 +44,7 @@ struct Counters {
 
 Counters& totals();
 
-enum class Event : std::uint8_t { kRecord, kBridge, kHit, kStitch, kMiss, kExit, kRetire, kGrow };
+enum class Event : std::uint8_t { kRecord, kBridge, kHit, kTraceLink, kMiss, kExit, kRetire, kGrow };
 void count(Counters& counters, Event event);
 void count_stop(Counters& counters, recorder::Stop stop);
 void count_left_out(Counters& counters, LeftOut reason);

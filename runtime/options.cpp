@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
-#include "recorder/deferred/array_preparation.h"
-#include "replay/arrays/fusion/region.h"
+#include "recorder/deferred/preparation.h"
+#include "replay/arrays/fusion/fusion_plan.h"
 #include "replay/arrays/kernels/parallel.h"
-#include "replay/arrays/simd/streaming.h"
-#include "replay/codegen/vector/exact_code.h"
+#include "replay/arrays/simd/non_temporal.h"
+#include "replay/codegen/vector/vector_code.h"
 
 namespace tagalong::runtime {
 
@@ -19,17 +19,17 @@ struct OptionRow {
 };
 
 constexpr std::array kRows{
-    OptionRow{"regions", [](long value) { array::regions_enabled = static_cast<int>(value); }},
+    OptionRow{"regions", [](long value) { array::fusion_enabled = static_cast<int>(value); }},
     OptionRow{"stress", [](long value) { options().stress = value != 0; }},
     OptionRow{"measuring", [](long value) { options().measuring = value != 0; }},
     OptionRow{"every_hook", [](long value) { options().every_hook = value != 0; }},
-    OptionRow{"worth_part", [](long value) { array::worth_part = value; }},
-    OptionRow{"worth_waiting", [](long value) { recorder::worth_waiting = value; }},
+    OptionRow{"min_part", [](long value) { array::min_part = value; }},
+    OptionRow{"min_deferred", [](long value) { recorder::min_deferred = value; }},
     OptionRow{"most_lanes", [](long value) { array::most_lanes = static_cast<int>(value); }},
-    OptionRow{"worth_streaming", [](long value) { array::worth_streaming = value; }},
-    OptionRow{"worth_asking", [](long value) { array::worth_asking = value; }},
+    OptionRow{"min_non_temporal", [](long value) { array::min_non_temporal = value; }},
+    OptionRow{"min_prefetch", [](long value) { array::min_prefetch = value; }},
     OptionRow{"worth_turning", [](long value) { array::worth_turning = value; }},
-    OptionRow{"worth_in_place", [](long value) { array::worth_in_place = value; }},
+    OptionRow{"min_in_place", [](long value) { array::min_in_place = value; }},
     OptionRow{"threads", [](long value) { array::set_threads(static_cast<unsigned>(value)); }},
 };
 
@@ -42,7 +42,7 @@ bool set_limit(recorder::Limits* limits, std::string_view name, long value) {
     return true;
   }
   if (name == "loops" || name == "regions") {
-    (name == "loops" ? limits->loops : limits->regions) = static_cast<int>(value);
+    (name == "loops" ? limits->loops : limits->groups) = static_cast<int>(value);
     return true;
   }
   return false;

@@ -24,7 +24,7 @@ inline constinit Options options;
 inline Options& options() { return detail::options; }  // asked in each call of a traced function
 // False if there is no such option.
 bool set_option(std::string_view name, long value);
-// The same for settings of one function: its limits, `loops`, `regions`.
+// The same for settings of one function: its limits, `loops`, `fusion groups`.
 bool set_limit(recorder::Limits* limits, std::string_view name, long value);
 
 }  // namespace tagalong::runtime

@@ -6,7 +6,7 @@
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/eval_hook.h"
 #include "runtime/anchor.h"
-#include "runtime/policy/spending.h"
+#include "runtime/policy/recording_budget.h"
 
 namespace tagalong::runtime {
 namespace {
@@ -17,7 +17,7 @@ PyObject* after_fork(PyObject* /*module*/, PyObject* /*unused*/) {
   PyThreadState* thread = cpython::thread_state();
   cpython::forget_other_threads();
   recorder::Session::forget_other_threads(thread);
-  spending().after_fork();
+  recording_budget().after_fork();
   for_each_record(
       [](CodeRecord& record, void* own) {
         const std::uint64_t number = static_cast<PyThreadState*>(own)->id;

@@ -31,8 +31,8 @@ std::uint32_t constant_of(Assembly& assembly, const Ref& object) {
 std::vector<Instruction> entry_stub(Assembly& assembly, const Ref& anchor) {
   const auto constant = [&assembly](const Ref& object) { return constant_of(assembly, object); };
   const std::uint32_t anchor_constant = constant(anchor);
-  const std::uint32_t iterator = constant(landing_iterator());
-  const std::uint32_t function = constant(landing_function());
+  const std::uint32_t iterator = constant(redirect_iterator());
+  const std::uint32_t function = constant(redirect_function());
   constexpr std::int32_t kNoItem = 5;
   constexpr std::int32_t kOriginal = 14;
   return {
@@ -53,19 +53,19 @@ std::vector<Instruction> entry_stub(Assembly& assembly, const Ref& anchor) {
   };
 }
 
-constexpr std::int32_t kLandingStub = 9;  // instructions
+constexpr std::int32_t kRedirectStub = 9;  // instructions
 
 // Behind the RESUME of a yield, and at the header of a loop, everything is a landing: an item says that one is pending.
 // The stub has the position of the yield, or of the header, so that a trace function is not told of the same line again
 // behind it.
-std::vector<Instruction> landing_stub(Assembly& assembly, const Ref& anchor, const rewriter::Position& position) {
+std::vector<Instruction> redirect_stub(Assembly& assembly, const Ref& anchor, const rewriter::Position& position) {
   std::vector<Instruction> stub = {
       {op::kLOAD_CONST, constant_of(assembly, anchor)},
-      {op::kFOR_ITER, 0, kLandingStub},
+      {op::kFOR_ITER, 0, kRedirectStub},
       {op::kPOP_TOP},
       {op::kPOP_TOP},
       {op::kPUSH_NULL},
-      {op::kLOAD_CONST, constant_of(assembly, landing_function())},
+      {op::kLOAD_CONST, constant_of(assembly, redirect_function())},
       {op::kPRECALL, 0},
       {op::kCALL, 0},
       {op::kRETURN_VALUE},  // never reached
@@ -112,12 +112,12 @@ std::vector<rewriter::Insertion> stubs_of(Assembly& assembly, const DecodedCode&
     const DecodedCode::Entry& entry = decoded.entries[index];
     const bool is_header = entry.place == DecodedCode::Place::kHeader;
     const auto shown = static_cast<std::size_t>(is_header ? entry.first : entry.resume);
-    stubs.push_back(
-        {.before = is_header ? entry.first : entry.resume + 1,
-         .code = index == 0 ? entry_stub(assembly, anchor)
-                            : landing_stub(assembly, make_anchor(record, index), assembly.instructions[shown].position),
-         .follows = rewriter::Follows::kNone,
-         .jumps_see_it = is_header});
+    stubs.push_back({.before = is_header ? entry.first : entry.resume + 1,
+                     .code = index == 0 ? entry_stub(assembly, anchor)
+                                        : redirect_stub(assembly, make_anchor(record, index),
+                                                        assembly.instructions[shown].position),
+                     .follows = rewriter::Follows::kNone,
+                     .jumps_see_it = is_header});
   }
   // In the order of the code; what jumps see comes last.
   std::ranges::stable_sort(stubs, {}, &rewriter::Insertion::before);
@@ -213,7 +213,7 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
   for (std::size_t index = 0; index < decoded->entries.size(); ++index) {
     const DecodedCode::Entry& place = decoded->entries[index];
     const bool is_header = place.place == DecodedCode::Place::kHeader;
-    const int stub = is_header ? edited.index[static_cast<std::size_t>(place.first)] - kLandingStub
+    const int stub = is_header ? edited.index[static_cast<std::size_t>(place.first)] - kRedirectStub
                                : edited.index[static_cast<std::size_t>(place.resume)] + 1;
     record.entries[index].stub = starts[static_cast<std::size_t>(stub)];
     record.entries[index].before = encoded.offsets[static_cast<std::size_t>(stub - 1)];

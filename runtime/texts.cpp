@@ -35,22 +35,22 @@ std::vector<std::string> failure_texts(const replay::Executor& executor) {
   return texts;
 }
 
-std::vector<std::string> region_texts(const replay::Executor& executor) {
+std::vector<std::string> fusion_texts(const replay::Executor& executor) {
   struct Row {
     int line;
-    const replay::PlannedRegion* region;
+    const replay::PlannedGroup* group;
     std::uint64_t runs;
   };
   std::vector<Row> rows;
-  const auto is_same = [](const Row& row, int line, const replay::PlannedRegion& region) {
-    return row.line == line && row.region->last_line == region.last_line && row.region->end == region.end &&
-           row.region->plan->operation_count() == region.plan->operation_count();
+  const auto is_same = [](const Row& row, int line, const replay::PlannedGroup& group) {
+    return row.line == line && row.group->last_line == group.last_line && row.group->end == group.end &&
+           row.group->plan->operation_count() == group.plan->operation_count();
   };
   const replay::Straight* straight = executor.straight();
-  for (std::size_t index = 0; straight != nullptr && index < straight->site.regions.size(); ++index) {
-    const replay::PlannedRegion& region = *straight->site.regions[index];
-    if (region.runs != 0) {
-      rows.push_back({straight->line, &region, region.runs});
+  for (std::size_t index = 0; straight != nullptr && index < straight->site.groups.size(); ++index) {
+    const replay::PlannedGroup& group = *straight->site.groups[index];
+    if (group.runs != 0) {
+      rows.push_back({straight->line, &group, group.runs});
     }
   }
   const auto wholes = static_cast<std::ptrdiff_t>(rows.size());
@@ -72,38 +72,38 @@ std::vector<std::string> region_texts(const replay::Executor& executor) {
     same->times += row.times;
   };
   for (const replay::Step& step : executor.steps()) {
-    if (!step.region) {
+    if (!step.group) {
       continue;
     }
-    for (const auto& region : step.region->regions) {
+    for (const auto& group : step.group->groups) {
       // The whole trace as one, and its operations as one, are the same to the reader.
       const auto same = std::find_if(rows.begin(), rows.begin() + wholes,
-                                     [&](const Row& row) { return is_same(row, step.line, *region); });
+                                     [&](const Row& row) { return is_same(row, step.line, *group); });
       if (same != rows.begin() + wholes) {
-        same->runs += region->runs;
+        same->runs += group->runs;
       } else {
-        rows.push_back({step.line, region.get(), region->runs});
+        rows.push_back({step.line, group.get(), group->runs});
       }
     }
-    for (std::size_t number = 1; number < array::kRegionReasons.size(); ++number) {
-      if (step.region->reasons.of.at(number) != 0) {
-        refuse({step.line, step.line, number, step.region->reasons.of.at(number)});
+    for (std::size_t number = 1; number < array::kFusionReasons.size(); ++number) {
+      if (step.group->reasons.of.at(number) != 0) {
+        refuse({step.line, step.line, number, step.group->reasons.of.at(number)});
       }
     }
   }
   std::vector<std::string> texts;
   texts.reserve(rows.size() + refused.size());
-  for (const auto& [line, region, runs] : rows) {
+  for (const auto& [line, group, runs] : rows) {
     texts.push_back(fmt::format("lines {} to {}: {} array operations as one, {} times; then: {}", line,
-                                region->last_line, region->plan->operation_count(), runs,
-                                array::row_of(region->end).text));
+                                group->last_line, group->plan->operation_count(), runs,
+                                array::row_of(group->end).text));
   }
   for (const Refused& row : refused) {
     const std::string lines = row.first_line == row.last_line
                                   ? fmt::format("line {}", row.first_line)
                                   : fmt::format("lines {} to {}", row.first_line, row.last_line);
     texts.push_back(fmt::format("{}: array operations one by one, {} times: {} ({})", lines, row.times,
-                                array::kRegionReasons.at(row.reason).text, array::kRegionReasons.at(row.reason).name));
+                                array::kFusionReasons.at(row.reason).text, array::kFusionReasons.at(row.reason).name));
   }
   return texts;
 }

@@ -9,12 +9,12 @@
 #include <span>
 #include <utility>
 
-#include "recorder/deferred/array_calls.h"
-#include "recorder/deferred/array_operations.h"
-#include "recorder/deferred/array_waiting.h"
-#include "recorder/facts.h"
+#include "recorder/abstract_values.h"
+#include "recorder/deferred/deferred_arrays.h"
+#include "recorder/deferred/deferred_calls.h"
+#include "recorder/deferred/operations.h"
 #include "recorder/session.h"
-#include "replay/arrays/kernels/bins.h"
+#include "replay/arrays/kernels/histogram.h"
 #include "replay/arrays/numpy/operand.h"
 #include "rewriter/base/once.h"
 #include "rewriter/cpython/exact_numbers.h"
@@ -25,8 +25,8 @@ namespace {
 struct Proxy {
   PyObject_HEAD
   vectorcallfunc vectorcall;
-  PyObject* object;  // whose place it has; of a result that waits: an array like it
-  Waiting* waiting;  // null: it is no such result
+  PyObject* object;          // whose place it has; of a result that waits: an array like it
+  DeferredArrays* deferred;  // null: it is no such result
 };
 
 PyTypeObject* type = nullptr;
@@ -39,8 +39,8 @@ PyObject* object_of_operand(PyObject* operand) { return Py_TYPE(operand) == type
 
 }  // namespace
 
-bool is_waiting_array(PyObject* object) {
-  return object != nullptr && Py_TYPE(object) == type && as_proxy(object)->waiting != nullptr;
+bool is_deferred_array(PyObject* object) {
+  return object != nullptr && Py_TYPE(object) == type && as_proxy(object)->deferred != nullptr;
 }
 
 namespace {
@@ -86,14 +86,14 @@ PyObject* operate_later(ArrayOperator op, const NextOperation& next, std::span<P
     PyObject* const object = object_of_operand(operand);
     like = !next.like && bytes_of_array(object) > bytes_of_array(like) ? object : like;
   }
-  Waiting* const waiting = Waiting::begin(next.frame, next.shape);
-  if (waiting == nullptr) {
+  DeferredArrays* const deferred = DeferredArrays::begin(next.frame, next.shape);
+  if (deferred == nullptr) {
     return nullptr;
   }
   const bool is_call = is_called(op);  // the arguments of calls are nobody's temporaries
   Expression::Operands taken;
   for (PyObject* operand : operands) {
-    const int node = waiting->node_of(operand);
+    const int node = deferred->node_of(operand);
     if (node >= 0) {
       taken.push_back({.object = {}, .node = node, .is_anonymous = !is_call && Py_REFCNT(operand) == 1});
       continue;
@@ -107,16 +107,16 @@ PyObject* operate_later(ArrayOperator op, const NextOperation& next, std::span<P
   if (result == nullptr) {
     return nullptr;
   }
-  waiting->add(std::move(op), std::move(taken), cpython::unit_of(cpython::current_frame(cpython::thread_state())),
-               reinterpret_cast<PyObject*>(result));
-  result->waiting = waiting;
+  deferred->add(std::move(op), std::move(taken), cpython::unit_of(cpython::current_frame(cpython::thread_state())),
+                reinterpret_cast<PyObject*>(result));
+  result->deferred = deferred;
   return reinterpret_cast<PyObject*>(result);
 }
 
 // The operation of a proxy, which is the first one of the operands or stands for the function.
 PyObject* operate(const ArrayOperator& op, std::span<PyObject* const> operands) {
   const NextOperation next = std::exchange(next_operation, {});
-  if (!next.may_wait) {
+  if (!next.may_defer) {
     return operate_at_once(op, operands);
   }
   PyObject* const result = operate_later(op, next, operands);
@@ -155,18 +155,19 @@ PyObject* compare(PyObject* self, PyObject* right, int comparison) {
 int assign(PyObject* self, PyObject* key, PyObject* value) {
   PyObject* const container = object_of(self);
   const NextOperation next = std::exchange(next_operation, {});
-  if (value == nullptr || !is_waiting_array(value)) {
+  if (value == nullptr || !is_deferred_array(value)) {
     return PyObject_SetItem(container, key, value);  // never: a deletion has no proxy
   }
-  const std::unique_ptr<Waiting> waiting = Waiting::take(next.frame);
+  const std::unique_ptr<DeferredArrays> deferred = DeferredArrays::take(next.frame);
   if (is_plain_key(key)) {
     const Ref part = Ref::steal(PyObject_GetItem(container, key));
-    if (part && is_array_type(Py_TYPE(part.get())) && waiting->store(part.get())) {
+    if (part && is_array_type(Py_TYPE(part.get())) && deferred->store(part.get())) {
       return 0;
     }
     PyErr_Clear();  // that is raised behind the computation
   }
-  return waiting->settle(next.end, Waiting::Scope::kAll) ? PyObject_SetItem(container, key, object_of(value)) : -1;
+  return deferred->force(next.end, DeferredArrays::Scope::kAll) ? PyObject_SetItem(container, key, object_of(value))
+                                                                : -1;
 }
 
 // A ufunc or one of NumPy's own functions, with as many arguments as the hook has seen.
@@ -193,7 +194,7 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, Py
 void catch_up(const cpython::Frame* frame) {
   PyObject* raised[3] = {};
   PyErr_Fetch(&raised[0], &raised[1], &raised[2]);
-  if (settle_waiting(frame, nullptr)) {
+  if (force_deferred(frame, nullptr)) {
     PyErr_Restore(raised[0], raised[1], raised[2]);
     return;
   }
@@ -205,11 +206,11 @@ void catch_up(const cpython::Frame* frame) {
 }
 
 void deallocate(PyObject* self) {
-  if (is_waiting_array(self)) {
-    Waiting* const waiting = std::exchange(as_proxy(self)->waiting, nullptr);
-    waiting->forget(self);
-    cpython::Frame* const frame = waiting->frame();
-    if (PyErr_Occurred() != nullptr && Waiting::of(frame) == waiting) {
+  if (is_deferred_array(self)) {
+    DeferredArrays* const deferred = std::exchange(as_proxy(self)->deferred, nullptr);
+    deferred->forget(self);
+    cpython::Frame* const frame = deferred->frame();
+    if (PyErr_Occurred() != nullptr && DeferredArrays::of(frame) == deferred) {
       catch_up(frame);
     }
   }
@@ -318,9 +319,9 @@ bool put_proxy(PyObject** place) {
   return true;
 }
 
-bool has_waiting_arrays(const cpython::Frame* frame) { return Waiting::of(frame) != nullptr; }
+bool has_deferred_arrays(const cpython::Frame* frame) { return DeferredArrays::of(frame) != nullptr; }
 
-bool settle_arrays(const cpython::Frame* frame) { return settle_waiting(frame, nullptr); }
+bool force_arrays(const cpython::Frame* frame) { return force_deferred(frame, nullptr); }
 
 void forget_like(PyObject* proxy) {
   const Ref like = Ref::steal(std::exchange(as_proxy(proxy)->object, Py_NewRef(Py_None)));
@@ -328,10 +329,10 @@ void forget_like(PyObject* proxy) {
 
 void resolve_proxy(PyObject* proxy, Ref array) {
   Proxy* const resolved = as_proxy(proxy);
-  resolved->waiting = nullptr;
+  resolved->deferred = nullptr;
   const Ref like = Ref::steal(std::exchange(resolved->object, array ? array.release() : Py_NewRef(Py_None)));
 }
 
-PyObject* array_behind(PyObject* object) { return is_waiting_array(object) ? object_of(object) : object; }
+PyObject* array_behind(PyObject* object) { return is_deferred_array(object) ? object_of(object) : object; }
 
 }  // namespace tagalong::recorder

@@ -178,12 +178,12 @@ void Session::find_call(CallTarget& target, PyObject* const* operands, cpython::
   const ShadowFrame& caller = frames_.back();
   const Value first = caller.stack[caller.stack.size() - static_cast<std::size_t>(target.operands)];
   const Value second = caller.stack[caller.stack.size() - static_cast<std::size_t>(target.operands) + 1];
-  const Facts& first_facts = facts_[static_cast<std::size_t>(first)];
-  const Facts& second_facts = facts_[static_cast<std::size_t>(second)];
-  if (!first_facts.is_null) {
-    if (operands[0] == function && first_facts.seen == &PyFunction_Type) {
+  const AbstractValue& first_abstract = abstract_values_[static_cast<std::size_t>(first)];
+  const AbstractValue& second_abstract = abstract_values_[static_cast<std::size_t>(second)];
+  if (!first_abstract.is_null) {
+    if (operands[0] == function && first_abstract.seen == &PyFunction_Type) {
       target.form = CallForm::kMethodPair;
-    } else if (first_facts.seen == &PyMethod_Type && caller.called == function) {
+    } else if (first_abstract.seen == &PyMethod_Type && caller.called == function) {
       target.form = CallForm::kBoundFirst;
     }
     return;
@@ -192,7 +192,7 @@ void Session::find_call(CallTarget& target, PyObject* const* operands, cpython::
   if (operands[0] != nullptr && operands[0] != function) {
     return;
   }
-  if (second_facts.seen == &PyMethod_Type) {
+  if (second_abstract.seen == &PyMethod_Type) {
     // PRECALL has put function and self into the two slots.
     target.form = operands[0] == function ? CallForm::kBoundMethod : CallForm::kNone;
     return;

@@ -155,7 +155,7 @@ Session::ConsumerForm Session::find_consumer(int number, cpython::Frame* callee)
     return form;
   }
   const auto& stack = frames_.back().stack;
-  const bool is_function = facts_[static_cast<std::size_t>(stack[stack.size() - form.operands])].is_null;
+  const bool is_function = abstract_values_[static_cast<std::size_t>(stack[stack.size() - form.operands])].is_null;
   PyObject* callable = frames_.back().callable;
   const Row* row = is_function ? row_of_function(callable) : row_of_method(callable, end[1 - form.operands]);
   if (row == nullptr) {
@@ -254,7 +254,7 @@ void Session::guard_consumer(const ConsumerForm& form, SnapshotId here) {
   const Values& stack = top().stack;
   PyObject* const* live = cpython::stack_base(top().live) + stack.size() - form.operands;
   const Values operands(stack.end() - form.operands, stack.end());
-  const bool is_function = facts(operands[0]).is_null;
+  const bool is_function = abstract(operands[0]).is_null;
   if (is_function && operands[0] != null_value()) {
     emit(Op::guard_null, {operands[0]}, here);
   }
@@ -421,7 +421,7 @@ void Session::add_item(Value& total, Value item, SnapshotId here) {
   const Value sum =
       emit(is_known ? (is_float ? Op::float_binary : Op::int_binary) : Op::binary_op, {total, item}, here, NB_ADD);
   if (is_known) {
-    facts(sum).exact = facts(sum).seen = is_float ? &PyFloat_Type : &PyLong_Type;
+    abstract(sum).exact = abstract(sum).seen = is_float ? &PyFloat_Type : &PyLong_Type;
   }
   hold(sum);
   release(std::exchange(total, sum));

@@ -56,7 +56,7 @@ Session::Resumption Session::find_resumption(cpython::Frame* callee, int instruc
       depth != stack.size() || end[-found.place] != generator) {
     return {};
   }
-  const Facts& known = facts(stack[depth - static_cast<std::size_t>(found.place)]);
+  const AbstractValue& known = abstract(stack[depth - static_cast<std::size_t>(found.place)]);
   if (known.is_null || (known.seen != &PyGen_Type && known.seen != &PyCoro_Type) ||
       (found.kind == ReturnKind::kSend && !is_send_method(end[-kOperandsOfSend]))) {
     return {};

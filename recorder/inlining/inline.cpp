@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "recorder/deferred/array_expression.h"
+#include "recorder/deferred/deferred_expression.h"
 #include "recorder/inlining/call_forms.h"
 #include "replay/objects/binding.h"
 #include "rewriter/base/errors.h"
@@ -210,7 +210,7 @@ Values Session::take_operands(ShadowFrame& callee, const CallTarget& target, Sna
     callee.function = guarded_function(target, here);
     callee.instance = emit(Op::new_instance, {operands[1]}, here);
     hold(callee.instance);
-    facts(callee.instance).seen = type;
+    abstract(callee.instance).seen = type;
     return callee.instance;
   };
   Values arguments(operands.begin() + std::min<std::ptrdiff_t>(2, target.operands), operands.end());
@@ -347,7 +347,7 @@ Values Session::take_operands(ShadowFrame& callee, const CallTarget& target, Sna
       callee.function = guarded_function(target, here);
       const Value exit = emit(Op::bind_method, {constant(target.exit_function), operands[0]}, here);
       hold(exit);
-      facts(exit).seen = &PyMethod_Type;
+      abstract(exit).seen = &PyMethod_Type;
       stack.back() = exit;
       callee.pops = 0;
       return {operands[0]};
@@ -521,7 +521,7 @@ void Session::run_prologue(ShadowFrame& callee) {
       const int first = code->co_nlocalsplus - static_cast<int>(instruction.arg);
       for (int cell = 0; cell < static_cast<int>(instruction.arg); ++cell) {
         const Value value = emit(Op::closure_cell, {callee.function}, kNoSnapshot, cell);
-        facts(value).seen = &PyCell_Type;
+        abstract(value).seen = &PyCell_Type;
         hold(value);
         callee.locals[static_cast<std::size_t>(first + cell)] = value;
       }
@@ -529,7 +529,7 @@ void Session::run_prologue(ShadowFrame& callee) {
       Value& place = callee.locals[instruction.arg];
       const Value content = place == kNoValue ? null_value() : place;
       const Value cell = emit(Op::make_cell, {content}, kNoSnapshot);
-      facts(cell).seen = &PyCell_Type;
+      abstract(cell).seen = &PyCell_Type;
       hold(cell);
       if (place != kNoValue) {
         release(place);

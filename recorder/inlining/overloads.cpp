@@ -314,7 +314,7 @@ void Session::find_spread(CallTarget& target, PyObject* const* operands, cpython
   // Of arguments that are no tuple the instruction has made one, and what has lain here may be dead.
   const std::size_t first = caller.stack.size() - static_cast<std::size_t>(target.operands);
   const auto has_seen = [&](std::size_t place, const PyTypeObject* type) {
-    return facts_[static_cast<std::size_t>(caller.stack[first + place])].seen == type;
+    return abstract_values_[static_cast<std::size_t>(caller.stack[first + place])].seen == type;
   };
   if (form == CallForm::kNone || !has_seen(2, &PyTuple_Type)) {
     return;
@@ -444,7 +444,7 @@ void Session::return_checked(int check) {
 // What the slot has made of it, held once.
 Value Session::take_checked() {
   const Value value = std::exchange(top().checked, kNoValue);
-  const bool is_bool = facts(value).exact == &PyBool_Type;
+  const bool is_bool = abstract(value).exact == &PyBool_Type;
   if ((is_bool && top().check == static_cast<int>(SlotCheck::kTruth)) ||
       top().check == static_cast<int>(SlotCheck::kAnything)) {
     return value;
@@ -453,8 +453,8 @@ Value Session::take_checked() {
       emit(Op::finish_slot, {value}, snapshot_at(call_start(top().call_instruction), top().stack), top().check);
   hold(result);
   if (replay::is_truth_check(top().check)) {
-    facts(result).exact = &PyBool_Type;
-    facts(result).seen = &PyBool_Type;
+    abstract(result).exact = &PyBool_Type;
+    abstract(result).seen = &PyBool_Type;
   }
   release(value);
   flush_drops();

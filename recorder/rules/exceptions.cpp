@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "recorder/deferred/array_expression.h"
+#include "recorder/deferred/deferred_expression.h"
 #include "recorder/rules/rule_table.h"
 #include "recorder/rules/truth_jump.h"
 #include "recorder/session.h"
@@ -126,7 +126,7 @@ bool Session::catch_exception(cpython::Frame* frame, int handler) {
   drop_stack(static_cast<std::size_t>(range->depth));
   if (lasti != kNoValue) {
     push(lasti);
-    facts(lasti).seen = &PyLong_Type;
+    abstract(lasti).seen = &PyLong_Type;
   }
   const Value value = emit(Op::catch_exception, {}, here);
   hold(value);
@@ -293,7 +293,7 @@ void Session::raise_statement(const Instruction& instruction, bool leaves_root) 
   if (!active) {
     emit(Op::raise, {}, here);
   } else if (leaves_root) {
-    top().raising.is_landing = true;
+    top().raising.is_side_exit = true;
     top().raising.here = here;
   } else {
     emit(Op::reraise, {handled}, kNoSnapshot);
@@ -312,7 +312,7 @@ void Session::reraise_statement(const Instruction& instruction, bool leaves_root
     raising.shown = known == lasti_of_.end() ? raising.instruction : known->second;
   }
   if (leaves_root) {
-    raising.is_landing = true;
+    raising.is_side_exit = true;
     raising.here = snapshot();
     return;
   }
@@ -343,7 +343,7 @@ void Session::unwound(cpython::Frame* frame) {
 void Session::unwind_root() {
   emit_raising(true);
   const Raising& raising = top().raising;
-  if (raising.is_landing) {
+  if (raising.is_side_exit) {
     emit(Op::reraise_out, {}, raising.here);
   } else {
     emit(Op::raise_out, {}, snapshot_at(raising.instruction, top().stack));
@@ -476,7 +476,7 @@ void Session::check_exc_match(const Instruction& /*instruction*/) {
   const SnapshotId here = snapshot();
   const Value pattern = pop();
   const Value result = emit(Op::check_exc_match, {top().stack.back(), pattern}, here);
-  facts(result).exact = &PyBool_Type;
+  abstract(result).exact = &PyBool_Type;
   hold(result);
   push(result);
   note(result, live_stack(0));

@@ -4,7 +4,7 @@
 #include "recorder/rules/truth_jump.h"
 #include "recorder/session.h"
 #include "replay/objects/overloads.h"
-#include "replay/objects/raw.h"
+#include "replay/objects/unboxed.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/iterators.h"
 
@@ -77,9 +77,9 @@ void Session::settle_iteration(const Instruction& instruction, bool exhausted) {
                      : is_array ? emit(Op::array_next, {iterator}, here, items)
                                 : emit(Op::for_iter, {iterator}, here, is_sequence ? 1 : 0);
   if (is_range) {
-    facts(item).exact = &PyLong_Type;
+    abstract(item).exact = &PyLong_Type;
   } else if (is_array) {
-    facts(item).exact = replay::type_of(replay::raw_of_items(items));
+    abstract(item).exact = replay::type_of(replay::unboxed_of_items(items));
   }
   if (exhausted) {
     other.push_back(item);
@@ -134,20 +134,21 @@ void Session::settle_truth(const Instruction& instruction, bool taken) {
 Value Session::truth_of(Value value, SnapshotId here) {
   const auto is_simple = [this](PyTypeObject* type) {
     return type == &PyBool_Type || type == &PyLong_Type || type == &PyFloat_Type || type == &PyUnicode_Type ||
-           type == Py_TYPE(Py_None) || (is_in_loop() && replay::is_numpy(replay::raw_of(type)));
+           type == Py_TYPE(Py_None) || (is_in_loop() && replay::is_numpy(replay::unboxed_of(type)));
   };
-  PyTypeObject* seen = facts(value).seen;
-  if (facts(value).exact == nullptr && (entry_open_ || is_in_loop()) && is_simple(seen) && !facts(value).is_big) {
+  PyTypeObject* seen = abstract(value).seen;
+  if (abstract(value).exact == nullptr && (entry_open_ || is_in_loop()) && is_simple(seen) && !abstract(value).is_big) {
     guard_exact(value, seen, here);
   }
-  PyTypeObject* exact = facts(value).exact;
+  PyTypeObject* exact = abstract(value).exact;
   if (exact == &PyBool_Type) {
     return value;
   }
-  const bool is_scalar = is_simple(exact) && replay::is_numpy(replay::raw_of(exact));  // only a loop's program has it
+  const bool is_scalar =
+      is_simple(exact) && replay::is_numpy(replay::unboxed_of(exact));  // only a loop's program has it
   const Value truth = emit(is_simple(exact) ? Op::number_truth : Op::to_bool, {value}, is_scalar ? kNoSnapshot : here);
-  facts(truth).exact = &PyBool_Type;
-  facts(truth).seen = &PyBool_Type;
+  abstract(truth).exact = &PyBool_Type;
+  abstract(truth).seen = &PyBool_Type;
   return truth;
 }
 
@@ -180,7 +181,7 @@ void Session::return_value(const Instruction& /*instruction*/) {
   // What the C code between caller and callee would refuse or treat specially is guarded against, or followed.
   PyObject* object = live_stack(0);
   const Value value = top().stack.back();
-  const bool is_known = facts(value).exact != nullptr;
+  const bool is_known = abstract(value).exact != nullptr;
   if (top().return_kind == replay::ReturnKind::kOperator) {
     if (object == Py_NotImplemented) {
       emit(Op::guard_is, {value}, snapshot(), 0, Ref::create(Py_NotImplemented));

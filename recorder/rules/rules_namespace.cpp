@@ -10,7 +10,7 @@ using replay::kNoValue;
 Value Session::names_value() {
   if (names_ == kNoValue) {
     names_ = emit(Op::names, {}, replay::kNoSnapshot);
-    facts(names_).counted = false;
+    abstract(names_).counted = false;
   }
   return names_;
 }

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <ranges>
 
-#include "recorder/facts.h"
+#include "recorder/abstract_values.h"
 #include "recorder/session.h"
 #include "rewriter/base/errors.h"
 
@@ -86,11 +86,11 @@ bool Session::call_known(int operands, SnapshotId here) {
   const Values arguments(popped.begin() + kSlots, popped.end());
   std::vector<PyTypeObject*> types;
   for (const Value argument : arguments) {
-    types.push_back(facts(argument).exact != nullptr ? facts(argument).exact : facts(argument).seen);
+    types.push_back(abstract(argument).exact != nullptr ? abstract(argument).exact : abstract(argument).seen);
   }
   const bool is_apt = known != replay::Known::kNone && !has_raised_ && !is_big_result() &&
                       replay::takes(known, types.data(), static_cast<int>(types.size())) &&
-                      std::ranges::none_of(arguments, [this](Value argument) { return facts(argument).is_big; });
+                      std::ranges::none_of(arguments, [this](Value argument) { return abstract(argument).is_big; });
   if (!is_apt) {
     return false;
   }
@@ -104,7 +104,7 @@ bool Session::call_known(int operands, SnapshotId here) {
   hold(result);
   push(result);
   note(result, live_stack(0));
-  facts(result).exact = replay::result_of(known, types[0]);
+  abstract(result).exact = replay::result_of(known, types[0]);
   for (const Value value : popped) {
     release(value);
   }
@@ -282,7 +282,7 @@ void Session::get_len(const Instruction& /*instruction*/) {
 void Session::match_kind(const Instruction& instruction) {
   if (!is_before_) {
     produce_keeping(instruction.opcode == op::kMATCH_MAPPING ? Op::match_mapping : Op::match_sequence, 1);
-    facts(top().stack.back()).exact = &PyBool_Type;
+    abstract(top().stack.back()).exact = &PyBool_Type;
   }
 }
 

@@ -1,16 +1,16 @@
 // Rules: operators, items, attributes.
 #include <opcode.h>
 
-#include "recorder/facts.h"
+#include "recorder/abstract_values.h"
 #include "recorder/session.h"
-#include "replay/objects/raw.h"
+#include "replay/objects/unboxed.h"
 #include "rewriter/cpython/dicts.h"
 #include "rewriter/cpython/exact_numbers.h"
 #include "rewriter/cpython/instances.h"
 
 namespace tagalong::recorder {
 
-using replay::Raw;
+using replay::Unboxed;
 
 void Session::unary(const Instruction& instruction) {
   if (is_before_) {
@@ -21,18 +21,18 @@ void Session::unary(const Instruction& instruction) {
     PyTypeObject* type = known_number(value);
     guard_exact(value, type, snapshot());
     produce(Op::unary_op, 1, instruction.opcode);
-    facts(top().stack.back()).exact = type;
+    abstract(top().stack.back()).exact = type;
     return;
   }
   PyTypeObject* scalar = known_scalar(value);
   if (is_in_loop() && !has_raised_ && instruction.opcode == UNARY_NEGATIVE &&
-      replay::is_numpy(replay::raw_of(scalar))) {
+      replay::is_numpy(replay::unboxed_of(scalar))) {
     guard_exact(value, scalar, snapshot());
     produce(Op::unary_op, 1, instruction.opcode);
-    facts(top().stack.back()).exact = scalar;
+    abstract(top().stack.back()).exact = scalar;
     return;
   }
-  const bool is_array = is_array_type(facts(value).seen);
+  const bool is_array = is_array_type(abstract(value).seen);
   produce(is_array ? Op::array_unary : Op::unary_op, 1, instruction.opcode);
 }
 
@@ -40,9 +40,9 @@ void Session::unary_not(const Instruction& /*instruction*/) {
   if (is_before_) {
     return;
   }
-  const bool is_bool = facts(top().stack.back()).exact == &PyBool_Type;
+  const bool is_bool = abstract(top().stack.back()).exact == &PyBool_Type;
   produce(is_bool ? Op::bool_not : Op::unary_not, 1);
-  facts(top().stack.back()).exact = &PyBool_Type;
+  abstract(top().stack.back()).exact = &PyBool_Type;
 }
 
 namespace {
@@ -98,16 +98,16 @@ void Session::binary(const Instruction& instruction) {
   const bool is_apt = is_closed(instruction.arg, is_float) || (is_in_loop() && !is_float && is_shift(instruction.arg));
   if (is_apt && !(is_in_loop() && is_big_result()) && establish_numbers(left, right, snapshot())) {
     produce(is_float ? Op::float_binary : Op::int_binary, 2, instruction.arg);
-    facts(top().stack.back()).exact = is_float || is_true_divide(instruction.arg) ? &PyFloat_Type : &PyLong_Type;
+    abstract(top().stack.back()).exact = is_float || is_true_divide(instruction.arg) ? &PyFloat_Type : &PyLong_Type;
     return;
   }
   if (const Op op = scalar_operation(instruction.arg, left, right); op != Op::binary_op) {
     produce(op, 2, instruction.arg);
-    facts(top().stack.back()).exact =
-        replay::type_of(op == Op::float64_binary ? replay::Raw::kNumpyFloat : replay::Raw::kNumpyInt);
+    abstract(top().stack.back()).exact =
+        replay::type_of(op == Op::float64_binary ? replay::Unboxed::kNumpyFloat : replay::Unboxed::kNumpyInt);
     return;
   }
-  const bool is_array = is_array_type(facts(left).seen) || is_array_type(facts(right).seen);
+  const bool is_array = is_array_type(abstract(left).seen) || is_array_type(abstract(right).seen);
   produce(is_array ? Op::array_binary : Op::binary_op, 2, instruction.arg);
 }
 
@@ -121,15 +121,15 @@ void Session::compare(const Instruction& instruction) {
   const bool is_float = known_number(left) == &PyFloat_Type || known_number(right) == &PyFloat_Type;
   if (establish_numbers(left, right, snapshot())) {
     produce(is_float ? Op::float_compare : Op::int_compare, 2, instruction.arg);
-    facts(top().stack.back()).exact = &PyBool_Type;
+    abstract(top().stack.back()).exact = &PyBool_Type;
     return;
   }
   if (establish_scalars(left, right)) {
     produce(Op::scalar_compare, 2, instruction.arg);
-    facts(top().stack.back()).exact = replay::type_of(replay::Raw::kNumpyBool);
+    abstract(top().stack.back()).exact = replay::type_of(replay::Unboxed::kNumpyBool);
     return;
   }
-  const bool is_array = is_array_type(facts(left).seen) || is_array_type(facts(right).seen);
+  const bool is_array = is_array_type(abstract(left).seen) || is_array_type(abstract(right).seen);
   produce(is_array ? Op::array_compare : Op::compare_op, 2, instruction.arg);
 }
 
@@ -138,7 +138,7 @@ void Session::is_op(const Instruction& instruction) {
     return;
   }
   produce(Op::is_op, 2, instruction.arg);
-  facts(top().stack.back()).exact = &PyBool_Type;
+  abstract(top().stack.back()).exact = &PyBool_Type;
 }
 
 void Session::contains(const Instruction& instruction) {
@@ -146,7 +146,7 @@ void Session::contains(const Instruction& instruction) {
     return;
   }
   produce(Op::contains_op, 2, instruction.arg);
-  facts(top().stack.back()).exact = &PyBool_Type;
+  abstract(top().stack.back()).exact = &PyBool_Type;
 }
 
 // In a loop: whether both are numbers of which one is a scalar of NumPy's; guarded then.
@@ -156,9 +156,9 @@ bool Session::establish_scalars(Value left, Value right) {
   }
   PyTypeObject* left_type = known_scalar(left);
   PyTypeObject* right_type = known_scalar(right);
-  const Raw left_kind = replay::raw_of(left_type);
-  const Raw right_kind = replay::raw_of(right_type);
-  const auto is_number = [](Raw kind) { return replay::is_int(kind) || replay::is_float(kind); };
+  const Unboxed left_kind = replay::unboxed_of(left_type);
+  const Unboxed right_kind = replay::unboxed_of(right_type);
+  const auto is_number = [](Unboxed kind) { return replay::is_int(kind) || replay::is_float(kind); };
   if (!is_number(left_kind) || !is_number(right_kind) ||
       !(replay::is_numpy(left_kind) || replay::is_numpy(right_kind))) {
     return false;
@@ -170,8 +170,8 @@ bool Session::establish_scalars(Value left, Value right) {
 
 // The operation for a BINARY_OP on such numbers, binary_op if there is none.
 Op Session::scalar_operation(std::uint32_t argument, Value left, Value right) {
-  const bool is_double =
-      replay::is_float(replay::raw_of(known_scalar(left))) || replay::is_float(replay::raw_of(known_scalar(right)));
+  const bool is_double = replay::is_float(replay::unboxed_of(known_scalar(left))) ||
+                         replay::is_float(replay::unboxed_of(known_scalar(right)));
   switch (argument % NB_INPLACE_ADD) {
     case NB_ADD:
     case NB_SUBTRACT:
@@ -211,7 +211,8 @@ bool Session::is_big_result() const {
 // In a loop: whether container[key] is an item of a list or tuple by number; guarded then.
 bool Session::establish_item(Value container, Value key, bool stores) {
   PyTypeObject* number = known_scalar(key);
-  if (!is_in_loop() || has_raised_ || !replay::is_int(replay::raw_of(number)) || (stores && number != &PyLong_Type)) {
+  if (!is_in_loop() || has_raised_ || !replay::is_int(replay::unboxed_of(number)) ||
+      (stores && number != &PyLong_Type)) {
     return false;
   }
   PyTypeObject* type = nullptr;
@@ -240,7 +241,7 @@ int numbers_in_key(PyObject* key) {
                          PyLong_CheckExact(PyTuple_GET_ITEM(key, 1));
     return is_pair ? 2 : 0;
   }
-  return replay::is_int(replay::raw_of(Py_TYPE(key))) ? 1 : 0;
+  return replay::is_int(replay::unboxed_of(Py_TYPE(key))) ? 1 : 0;
 }
 
 }  // namespace
@@ -250,7 +251,7 @@ void Session::establish_pair() {
   constexpr std::size_t kBelow = 3;
   const Values& stack = top().stack;
   if (!is_in_loop() || has_raised_ || stack.size() < kBelow ||
-      !is_array_type(facts(stack[stack.size() - kBelow]).seen)) {
+      !is_array_type(abstract(stack[stack.size() - kBelow]).seen)) {
     return;
   }
   const Value row = stack[stack.size() - 2];
@@ -269,11 +270,11 @@ void Session::note_array(PyObject* container, PyObject* key) {
 
 // Whether container[key] is what was found; guarded then.
 bool Session::establish_array_item(Value container, Value key) {
-  if (top().array_items < 0 || has_raised_ || facts(container).seen == nullptr || facts(key).seen == nullptr) {
+  if (top().array_items < 0 || has_raised_ || abstract(container).seen == nullptr || abstract(key).seen == nullptr) {
     return false;
   }
-  PyTypeObject* type = facts(container).seen;
-  PyTypeObject* key_type = facts(key).seen;
+  PyTypeObject* type = abstract(container).seen;
+  PyTypeObject* key_type = abstract(key).seen;
   if (!may_be_exact(container, type) || !may_be_exact(key, key_type) || !is_array_type(type)) {
     return false;
   }
@@ -307,7 +308,7 @@ void Session::binary_subscr(const Instruction& /*instruction*/) {
   const Value key = stack.back();
   if (establish_array_item(container, key)) {
     produce(Op::array_item, 2, top().array_items);
-    facts(top().stack.back()).exact = replay::type_of(replay::raw_of_items(top().array_items));
+    abstract(top().stack.back()).exact = replay::type_of(replay::unboxed_of_items(top().array_items));
     return;
   }
   produce(establish_item(container, key, false) ? Op::sequence_item : Op::binary_subscr, 2);
@@ -316,11 +317,11 @@ void Session::binary_subscr(const Instruction& /*instruction*/) {
 // Whether the items of the array can be such a number, without anybody being asked; guarded then.
 bool Session::establish_stored(Value value) {
   PyTypeObject* type = known_scalar(value);
-  const Raw kind = replay::raw_of(type);
-  const Raw items = replay::raw_of_items(top().array_items);
-  const bool fits = items == Raw::kNumpyFloat ? replay::is_int(kind) || replay::is_float(kind)
-                    : items == Raw::kNumpyInt ? replay::is_int(kind)
-                                              : kind == Raw::kBool || kind == Raw::kNumpyBool;
+  const Unboxed kind = replay::unboxed_of(type);
+  const Unboxed items = replay::unboxed_of_items(top().array_items);
+  const bool fits = items == Unboxed::kNumpyFloat ? replay::is_int(kind) || replay::is_float(kind)
+                    : items == Unboxed::kNumpyInt ? replay::is_int(kind)
+                                                  : kind == Unboxed::kBool || kind == Unboxed::kNumpyBool;
   if (fits) {
     guard_exact(value, type, snapshot());
   }

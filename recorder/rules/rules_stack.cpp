@@ -180,7 +180,7 @@ void Session::bind_global(const Instruction& instruction) {
   const SnapshotId here = snapshot();
   const Value value = pop();
   const bool is_first = place_ == DecodedCode::Place::kExit && entry_open_;
-  PyTypeObject* type = facts(value).exact != nullptr ? facts(value).exact : facts(value).seen;
+  PyTypeObject* type = abstract(value).exact != nullptr ? abstract(value).exact : abstract(value).seen;
   const bool is_number = type == &PyLong_Type || type == &PyFloat_Type || type == &PyBool_Type;
   emit(is_in_loop() && is_number && !is_first ? Op::rebind_global : Op::store_global, {top().function, value}, here, 0,
        Ref::create(name(static_cast<int>(instruction.arg))));

@@ -77,7 +77,7 @@ PyObject* untracked(PyObject* object) {
   return object;
 }
 
-PyObject* scalar_of(Raw kind) {
+PyObject* scalar_of(Unboxed kind) {
   PyTypeObject* type = type_of(kind);
   return type->tp_alloc(type, 0);
 }
@@ -102,9 +102,9 @@ void keep_for_emergencies(std::size_t numbers) {
   kept.floats.fill(2 * kept.numbers, [] { return PyFloat_FromDouble(0.0); });
   kept.pairs.fill(kPairs, [] { return untracked(PyTuple_New(2)); });
   kept.cells.fill(kCells, [] { return untracked(PyCell_New(nullptr)); });
-  if (array::met_numpy() != nullptr && type_of(Raw::kNumpyFloat) != nullptr) {
-    kept.numpy_ints.fill(2 * kept.numbers, [] { return scalar_of(Raw::kNumpyInt); });
-    kept.numpy_floats.fill(2 * kept.numbers, [] { return scalar_of(Raw::kNumpyFloat); });
+  if (array::met_numpy() != nullptr && type_of(Unboxed::kNumpyFloat) != nullptr) {
+    kept.numpy_ints.fill(2 * kept.numbers, [] { return scalar_of(Unboxed::kNumpyInt); });
+    kept.numpy_floats.fill(2 * kept.numbers, [] { return scalar_of(Unboxed::kNumpyFloat); });
   }
   if (g_memory == nullptr) {
     std::free(g_memory.exchange(std::malloc(kMemory)));
@@ -113,27 +113,27 @@ void keep_for_emergencies(std::size_t numbers) {
 
 bool is_reserve_used() { return reserve().is_used || g_memory == nullptr; }
 
-PyObject* number_from_reserve(Raw kind, RawNumber number, bool leaves) {
+PyObject* number_from_reserve(Unboxed kind, UnboxedNumber number, bool leaves) {
   Reserve& kept = reserve();
   const std::size_t rest = leaves ? 0 : kept.numbers;
   kept.is_used = true;
   PyObject* object = nullptr;
   switch (kind) {
-    case Raw::kInt:
+    case Unboxed::kInt:
       object = kept.ints.take(rest);
       if (object != nullptr) {
         cpython::set_wide_int(object, number.i);
       }
       return object;
-    case Raw::kFloat:
+    case Unboxed::kFloat:
       object = kept.floats.take(rest);
       if (object != nullptr) {
         reinterpret_cast<PyFloatObject*>(object)->ob_fval = number.d;
       }
       return object;
-    case Raw::kNumpyInt:
-    case Raw::kNumpyFloat:
-      object = kind == Raw::kNumpyInt ? kept.numpy_ints.take(rest) : kept.numpy_floats.take(rest);
+    case Unboxed::kNumpyInt:
+    case Unboxed::kNumpyFloat:
+      object = kind == Unboxed::kNumpyInt ? kept.numpy_ints.take(rest) : kept.numpy_floats.take(rest);
       if (object != nullptr) {
         store_item(const_cast<char*>(array::scalar_value(object)), kind, number);
       }
@@ -143,11 +143,11 @@ PyObject* number_from_reserve(Raw kind, RawNumber number, bool leaves) {
   }
 }
 
-PyObject* pair_from_reserve(RawNumber first, RawNumber second, bool leaves) {
+PyObject* pair_from_reserve(UnboxedNumber first, UnboxedNumber second, bool leaves) {
   Reserve& kept = reserve();
   kept.is_used = true;
-  PyObject* row = number_from_reserve(Raw::kInt, first, leaves);
-  PyObject* column = number_from_reserve(Raw::kInt, second, leaves);
+  PyObject* row = number_from_reserve(Unboxed::kInt, first, leaves);
+  PyObject* column = number_from_reserve(Unboxed::kInt, second, leaves);
   PyObject* pair = row != nullptr && column != nullptr ? kept.pairs.take() : nullptr;
   if (pair == nullptr) {
     Py_XDECREF(row);

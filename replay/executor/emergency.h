@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-#include "replay/objects/raw.h"
+#include "replay/objects/unboxed.h"
 
 namespace tagalong::replay {
 
@@ -23,8 +23,8 @@ void keep_for_emergencies(std::size_t numbers = 0);
 
 // From the reserve, a new reference; null: there is none left. They leave an exception that is set as it is. The last
 // half of the numbers is for runs that leave.
-[[nodiscard]] PyObject* number_from_reserve(Raw kind, RawNumber number, bool leaves);
-[[nodiscard]] PyObject* pair_from_reserve(RawNumber first, RawNumber second, bool leaves);
+[[nodiscard]] PyObject* number_from_reserve(Unboxed kind, UnboxedNumber number, bool leaves);
+[[nodiscard]] PyObject* pair_from_reserve(UnboxedNumber first, UnboxedNumber second, bool leaves);
 [[nodiscard]] PyObject* cell_from_reserve(PyObject* content);
 
 }  // namespace tagalong::replay

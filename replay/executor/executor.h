@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "replay/arrays/forming/regions.h"
+#include "replay/arrays/forming/fusion_groups.h"
 #include "replay/arrays/kernels/ufunc_site.h"
 #include "replay/codegen/scalar/code.h"
 #include "replay/ir/code_shape.h"
@@ -34,16 +34,16 @@
 namespace tagalong::replay {
 
 enum class Outcome : std::uint8_t {
-  kReturned,  // Run::result
-  kMiss,      // the entry check does not hold; nothing has happened
-  kLeft,      // Run::landing says where the root frame goes on
-  kRaised,    // called as a function: the exception is set
-  kGuard,     // called as a function: guard Run::failed does not hold
-  kStitched,  // inside of a run: Run::visit goes on
+  kReturned,     // Run::result
+  kMiss,         // the entry check does not hold; nothing has happened
+  kLeft,         // Run::landing says where the root frame goes on
+  kRaised,       // called as a function: the exception is set
+  kGuard,        // called as a function: guard Run::failed does not hold
+  kTraceLinked,  // inside of a run: Run::visit goes on
 };
 
 // Where and how the root frame goes on after a side exit.
-struct Landing {
+struct SideExit {
   int instruction = 0;
   bool raise = false;            // as if `instruction` had raised
   std::vector<PyObject*> stack;  // owned; null is the interpreter's NULL
@@ -67,15 +67,15 @@ struct Attached {
 };
 
 // Whoever knows what is attached where, so that a run may go on in another executor without landing.
-class Stitcher {
+class TraceLinker {
  public:
   // The place where a frame goes on that would land at this instruction; null: nothing will ever be there. It lasts as
   // long as any executor of this code.
   virtual Attached* attached(int instruction, std::size_t depth) = 0;
   // A run has left `from`, by its end or by a side exit, and goes on in another one.
-  virtual void stitched(const Run& run, const Executor& from, bool is_complete) = 0;
-  // It often does so from this step; `next` might become a part of `from` (growing.h), for the runs to come. False: ask
-  // again when it has done so as often once more.
+  virtual void linked_trace(const Run& run, const Executor& from, bool is_complete) = 0;
+  // It often does so from this step; `next` might become a part of `from` (trace_trees.h), for the runs to come. False:
+  // ask again when it has done so as often once more.
   virtual bool went_often(const Executor& from, const Step& step, const Executor& next) = 0;
   // In ns, by the runs of this code and by what this one has done before it came to its present executor. Nothing
   // dear is made of what might not stay.
@@ -85,11 +85,11 @@ class Stitcher {
   virtual bool stops_at(Arrivals& arrivals) = 0;
 
  protected:
-  ~Stitcher() = default;
+  ~TraceLinker() = default;
 };
 
-// Estimated, in ns against the original instructions (runtime/policy/worth.h).
-struct Worth {
+// Estimated, in ns against the original instructions (runtime/policy/cost_model.h).
+struct Gain {
   int straight = 0;  // entering, and what is outside of the loop
   int round = 0;     // of one round, or once through what begins with a loop node
 };
@@ -101,13 +101,13 @@ struct Run {
   PyObject* const* slots = nullptr;              // contents of its local slots
   PyObject* names = nullptr;                     // the mapping of its variables, if they live in one
   const std::vector<int>* root_units = nullptr;  // CodeShape::shown of the code that the root frame runs
-  std::unique_ptr<Landing> landing;              // kLeft, entered from a frame
+  std::unique_ptr<SideExit> side_exit;           // kLeft, entered from a frame
   Ref result;
   bool is_complete = false;      // kLeft, and that is how the trace ends
   std::int64_t gain = 0;         // Worth::round of the rounds that were begun, without what was forgone
   const Step* failed = nullptr;  // the guard that did not hold
   Ref failed_value;
-  Stitcher* stitcher = nullptr;    // entered from a frame: if it may go on in other executors
+  TraceLinker* linker = nullptr;   // entered from a frame: if it may go on in other executors
   std::uint32_t grow_after = 0;    // times that it does so from one step before they may become one; 0: never
   std::uint32_t native_after = 0;  // rounds of an executor before it gets native code; 0: never
   bool has_made_native = false;
@@ -130,8 +130,8 @@ struct Run {
   Ref handled_at_entry;
 };
 
-// A trace of a function from its first instruction to its return. If all that it does is one region, the contents of
-// the frame's slots are the operands, and neither registers nor frames are needed (interpreter_regions.cpp).
+// A trace of a function from its first instruction to its return. If all that it does is one fusion group, the contents
+// of the frame's slots are the operands, and neither registers nor frames are needed (interpreter_fusion.cpp).
 struct Straight {
   std::vector<LoopProgram::Entry> parameters;  // from slots to registers
   struct Guard {
@@ -140,7 +140,7 @@ struct Straight {
   };
   std::vector<Guard> guards;  // all of the entry check
   std::int32_t line = 0;      // of the first operation
-  mutable RegionSite site;
+  mutable FusionSite site;
   mutable bool is_given_up = false;  // it does more
 };
 
@@ -199,14 +199,14 @@ class Executor final : public cpython::Watcher {
   // step as if somebody watched. False: a run cannot leave there at any time.
   bool fail_at(std::size_t step);
 
-  [[nodiscard]] const Worth& worth() const { return worth_; }
+  [[nodiscard]] const Gain& gain() const { return gain_; }
   // `forgone`: by step.
-  void set_worth(const Worth& worth, const std::vector<std::int32_t>& forgone);
+  void set_gain(const Gain& gain, const std::vector<std::int32_t>& forgone);
   const std::uint64_t serial = ++last_serial_;  // of no other one, also when it is gone
   mutable std::uint64_t hits = 0;
   mutable std::uint64_t exits = 0;
-  Keeper* keeper = nullptr;       // is told when it dies
-  int regions = kProcessRegions;  // whether its array operations are run as one: recorder::Limits
+  Keeper* keeper = nullptr;     // is told when it dies
+  int groups = kProcessFusion;  // whether its array operations are run as one: recorder::Limits
   std::shared_ptr<Arrivals> arrivals = std::make_shared<Arrivals>();  // at the place where it is attached
 
  private:
@@ -252,7 +252,7 @@ class Executor final : public cpython::Watcher {
   const Step* dead_step_ = nullptr;  // the guard that can never hold again; null: it is a constant that is gone
   mutable int running_ = 0;          // runs under way
   int entry_instruction_ = -1;
-  Worth worth_;
+  Gain gain_;
   // Of an executor that has grown: the traces that it is of, itself first, with their places in steps_ and loop_.ops.
   struct Member {
     std::uint64_t serial = 0;         // of the executor that it was
@@ -266,7 +266,7 @@ class Executor final : public cpython::Watcher {
   };
   std::vector<Member> members_;
   std::shared_ptr<const Executor> base_;  // what it was before it grew
-  // By the number in an operation that counts (LoopCode::kServe).
+  // By the number in an operation that counts (LoopCode::kPoll).
   [[nodiscard]] Arrivals& arrivals_of(std::int32_t member) const {
     return member < 0 || members_.empty() ? *arrivals : *members_[static_cast<std::size_t>(member)].arrivals;
   }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "replay/executor/emergency.h"
-#include "replay/executor/stitching.h"
+#include "replay/executor/trace_linking.h"
 #include "replay/objects/binding.h"
 #include "replay/objects/eliding_calls.h"
 #include "replay/objects/guards.h"
@@ -78,9 +78,9 @@ Outcome Executor::run(Run& run) const {
     return Outcome::kReturned;
   }
   Outcome outcome = interpreter.execute();
-  while (outcome == Outcome::kStitched) {
+  while (outcome == Outcome::kTraceLinked) {
     run.last = run.visit->executor;
-    outcome = Interpreter(*run.last, run, run.visit->registers.data()).resume(run.visit->raw.data());
+    outcome = Interpreter(*run.last, run, run.visit->registers.data()).resume(run.visit->unboxed.data());
   }
   return outcome;
 }
@@ -88,7 +88,7 @@ Outcome Executor::run(Run& run) const {
 bool Interpreter::goes_on(const Step& step) {
   try {
     give_up_rest(step);
-    return stitch(step);
+    return link_trace(step);
   } catch (const std::bad_alloc&) {
     return false;  // nothing has been moved
   }
@@ -103,17 +103,17 @@ const Step& Interpreter::with_state(const Step& step) const {
   return *found;
 }
 
-Outcome Interpreter::finish(const Step& step, Answer answer) {
-  if (answer == Answer::kRaised && step.snapshot == kNoSnapshot) [[unlikely]] {
+Outcome Interpreter::finish(const Step& step, StepResult answer) {
+  if (answer == StepResult::kRaised && step.snapshot == kNoSnapshot) [[unlikely]] {
     return finish(with_state(step), answer);
   }
   const int own_frames = run_.root != nullptr ? 1 : 0;
   switch (answer) {
-    case Answer::kReturned: {
+    case StepResult::kReturned: {
       return_locals(step);
       if (lacks_numbers_) [[unlikely]] {
         PyErr_NoMemory();
-        return finish(step, Answer::kRaised);
+        return finish(step, StepResult::kRaised);
       }
       run_.returned = &step;
       const std::int32_t place = executor_.registers_used_[step.operands];
@@ -129,7 +129,7 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
       ++executor_.hits;
       return Outcome::kReturned;
     }
-    case Answer::kGuardFailed:
+    case StepResult::kGuardFailed:
       if (step.in_entry_check || (run_.root == nullptr && !step.in_loop)) {
         ++step.failures;
         run_.failed = &step;
@@ -143,8 +143,8 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
         clear_registers();
         return run_.root == nullptr ? Outcome::kGuard : Outcome::kMiss;
       }
-      if (const Step* retreat = retreat_of(step)) {
-        return finish(*retreat, answer);
+      if (const Step* relocation = relocation_of(step)) {
+        return finish(*relocation, answer);
       }
       run_.failed = &step;
       break;
@@ -152,8 +152,8 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
       break;
   }
   run_.gain -= step.forgone;
-  if (answer != Answer::kRaised && step.snapshot != kNoSnapshot && goes_on(step)) {
-    return Outcome::kStitched;
+  if (answer != StepResult::kRaised && step.snapshot != kNoSnapshot && goes_on(step)) {
+    return Outcome::kTraceLinked;
   }
   if (const Attached* place = executor_.place_of(step)) {
     run_.place = place;
@@ -163,14 +163,14 @@ Outcome Interpreter::finish(const Step& step, Answer answer) {
   if (!run_.is_stopped) {
     ++(run_.is_complete ? executor_.hits : executor_.exits);
   }
-  const bool is_idle = answer != Answer::kRaised && step.snapshot != kNoSnapshot &&
+  const bool is_idle = answer != StepResult::kRaised && step.snapshot != kNoSnapshot &&
                        executor_.snapshots_[static_cast<std::size_t>(step.snapshot)].is_idle;
   run_.idle = is_idle ? executor_.trace(step) : 0;
-  return leave(step, answer == Answer::kRaised);
+  return leave(step, answer == StepResult::kRaised);
 }
 
-inline Interpreter::Answer Interpreter::execute_guard(const Step& step, PyObject* value) {
-  const auto answer = [](bool holds) { return holds ? Answer::kNext : Answer::kGuardFailed; };
+inline Interpreter::StepResult Interpreter::execute_guard(const Step& step, PyObject* value) {
+  const auto answer = [](bool holds) { return holds ? StepResult::kNext : StepResult::kGuardFailed; };
   switch (step.op) {
     case Op::guard_member: {
       // Members of C types: reading them runs nobody's code.
@@ -195,29 +195,29 @@ inline Interpreter::Answer Interpreter::execute_guard(const Step& step, PyObject
   }
 }
 
-inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
+inline Interpreter::StepResult Interpreter::execute_step(const Step& step) {
   const std::int32_t* operands = executor_.registers_used_.data() + step.operands;
   const auto operand = [&](int index) { return registers_[operands[index]]; };
   switch (step.op) {
     case Op::param:
       registers_[step.result] = Py_XNewRef(run_.slots[step.immediate]);
-      return Answer::kNext;
+      return StepResult::kNext;
     case Op::names:
       registers_[step.result] = Py_NewRef(run_.names);
-      return Answer::kNext;
+      return StepResult::kNext;
     case Op::return_value:
-      return Answer::kReturned;
+      return StepResult::kReturned;
     case Op::leave:
     case Op::link:
     case Op::reraise_out:
-      return Answer::kLeave;
+      return StepResult::kLeave;
     case Op::raise_out:
-      return Answer::kRaised;
+      return StepResult::kRaised;
     case Op::yield_value:
-      return Answer::kLeave;
+      return StepResult::kLeave;
     case Op::take_stack:
       take_stack(step.immediate);
-      return Answer::kNext;
+      return StepResult::kNext;
     case Op::enter_generator:
     case Op::leave_generator:
     case Op::finish_generator:
@@ -234,38 +234,39 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::get_awaitable:
       return execute_generator(step, operands);
     case Op::drop:
-      return Answer::kNext;
+      return StepResult::kNext;
     case Op::sync_local:
       sync_local(step);
-      return Answer::kNext;
+      return StepResult::kNext;
     case Op::leave_frame:
       leave_frame(step);
-      return Answer::kNext;
+      return StepResult::kNext;
     case Op::array_binary:
     case Op::array_unary:
     case Op::array_compare:
     case Op::array_call:
       return execute_array(step, operands);
     case Op::guard_true:
-      return operand(0) == Py_True ? Answer::kNext : Answer::kGuardFailed;
+      return operand(0) == Py_True ? StepResult::kNext : StepResult::kGuardFailed;
     case Op::guard_false:
-      return operand(0) == Py_False ? Answer::kNext : Answer::kGuardFailed;
+      return operand(0) == Py_False ? StepResult::kNext : StepResult::kGuardFailed;
     case Op::guard_type:
-      return reinterpret_cast<PyObject*>(Py_TYPE(operand(0))) == step.object ? Answer::kNext : Answer::kGuardFailed;
+      return reinterpret_cast<PyObject*>(Py_TYPE(operand(0))) == step.object ? StepResult::kNext
+                                                                             : StepResult::kGuardFailed;
     case Op::guard_not_null:
-      return operand(0) != nullptr ? Answer::kNext : Answer::kGuardFailed;
+      return operand(0) != nullptr ? StepResult::kNext : StepResult::kGuardFailed;
     case Op::guard_unwatched:
-      return cpython::is_left_to_others(run_.thread) ? Answer::kLeave : Answer::kNext;
+      return cpython::is_left_to_others(run_.thread) ? StepResult::kLeave : StepResult::kNext;
     case Op::guard_raised:
-      return PyErr_Occurred() != nullptr ? Answer::kNext : Answer::kGuardFailed;
+      return PyErr_Occurred() != nullptr ? StepResult::kNext : StepResult::kGuardFailed;
     case Op::guard_no_stop_iteration:
       if (PyErr_ExceptionMatches(PyExc_StopIteration) == 0) {
-        return Answer::kNext;
+        return StepResult::kNext;
       }
       PyErr_Clear();
-      return Answer::kGuardFailed;
+      return StepResult::kGuardFailed;
     case Op::guard_null:
-      return operand(0) == nullptr ? Answer::kNext : Answer::kGuardFailed;
+      return operand(0) == nullptr ? StepResult::kNext : StepResult::kGuardFailed;
     case Op::guard_is:
     case Op::guard_is_not:
     case Op::guard_function:
@@ -282,8 +283,8 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::guard_generator:
       return execute_guard(step, operand(0));
     case Op::call:
-      if (step.begins_region && runs_regions() && run_region(step)) {
-        return Answer::kRegion;
+      if (step.begins_group && runs_groups() && run_group(step)) {
+        return StepResult::kFusionGroup;
       }
       return call_step(step, operands);
     case Op::known_call:
@@ -299,19 +300,19 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
       return load_classderef(step, operands);
     case Op::for_iter: {
       // Eager execution would have looked at the jump back.
-      if (requested_ && !serve(step)) [[unlikely]] {
-        return Answer::kRaised;
+      if (requested_ && !poll(step)) [[unlikely]] {
+        return StepResult::kRaised;
       }
       const bool is_quiet = is_quiet_iterator(operand(0));
       if (!is_quiet && !sync(step)) {
-        return Answer::kRaised;
+        return StepResult::kRaised;
       }
       PyObject* item = !is_quiet && may_elide_next(operand(0)) ? next_eliding(operand(0)) : next_item(operand(0));
       if (item == nullptr && PyErr_Occurred() != nullptr) {
-        return Answer::kRaised;
+        return StepResult::kRaised;
       }
       registers_[step.result] = item;
-      return Answer::kNext;
+      return StepResult::kNext;
     }
     case Op::loop:
       return go_round(step, operands);
@@ -321,7 +322,7 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
         return store_int(step, item);
       }
       registers_[step.result] = nullptr;
-      return Answer::kNext;
+      return StepResult::kNext;
     }
     case Op::sequence_item:
       return execute_item(step, operand(0), operand(1), nullptr);
@@ -339,7 +340,7 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
     case Op::scalar_compare:
       return execute_scalars(step, operand(0), operand(1));
     case Op::rebind_global:
-      return rebind_global(step, operand(0), operand(1)) ? Answer::kNext : Answer::kAgain;
+      return rebind_global(step, operand(0), operand(1)) ? StepResult::kNext : StepResult::kAgain;
     case Op::load_global:
     case Op::store_global:
     case Op::load_attr:
@@ -411,13 +412,13 @@ inline Interpreter::Answer Interpreter::execute_step(const Step& step) {
   }
 }
 
-inline Interpreter::Answer Interpreter::perform(const Step& step) {
+inline Interpreter::StepResult Interpreter::perform(const Step& step) {
   // A trace or profile function that was installed meanwhile wants to see the original instructions.
   const bool steps_aside = step.can_leave && cpython::is_left_to_others(run_.thread);
-  const Answer answer = steps_aside ? Answer::kLeave : execute_step(step);
-  if (answer != Answer::kNext) [[unlikely]] {
+  const StepResult answer = steps_aside ? StepResult::kLeave : execute_step(step);
+  if (answer != StepResult::kNext) [[unlikely]] {
     // A trace function that was installed meanwhile is told of the exception in each frame that it comes to.
-    if (answer != Answer::kRaised || !step.expects_raise || cpython::has_watcher(run_.thread)) {
+    if (answer != StepResult::kRaised || !step.expects_raise || cpython::has_watcher(run_.thread)) {
       return answer;
     }
   }
@@ -430,38 +431,38 @@ inline Interpreter::Answer Interpreter::perform(const Step& step) {
     registers_[drops[index]] = nullptr;
     Py_XDECREF(dropped);
   }
-  if (step.serves && answer == Answer::kNext && requested_ && !serve(step)) [[unlikely]] {
-    return Answer::kRaised;
+  if (step.polls && answer == StepResult::kNext && requested_ && !poll(step)) [[unlikely]] {
+    return StepResult::kRaised;
   }
-  return Answer::kNext;
+  return StepResult::kNext;
 }
 
-Interpreter::Answer Interpreter::perform_in_loop(const Step& step) {
+Interpreter::StepResult Interpreter::perform_in_loop(const Step& step) {
   try {
     return perform(step);
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
 }
 
 Outcome Interpreter::execute() {
   const Step* step = executor_.steps_.data();  // the last one terminates
-  Answer answer = Answer::kNext;
+  StepResult answer = StepResult::kNext;
   try {
     for (;; ++step) {
       answer = perform(*step);
-      if (answer == Answer::kRegion) [[unlikely]] {
-        step += region_steps_ - 1;
-      } else if (answer != Answer::kNext) [[unlikely]] {
+      if (answer == StepResult::kFusionGroup) [[unlikely]] {
+        step += fusion_steps_ - 1;
+      } else if (answer != StepResult::kNext) [[unlikely]] {
         break;
       }
     }
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
-    answer = Answer::kRaised;
+    answer = StepResult::kRaised;
   }
-  return answer == Answer::kLoop ? run_loop(*step) : finish(*step, answer);
+  return answer == StepResult::kLoop ? run_loop(*step) : finish(*step, answer);
 }
 
 namespace {
@@ -483,11 +484,11 @@ PyObject* quick_binary(const Step& step, PyObject* left, PyObject* right) {
 }  // namespace
 
 // It is interrupted by signals, whose handlers see the frames.
-Interpreter::Answer Interpreter::long_binary(const Step& step, PyObject* left, PyObject* right) {
-  return sync(step) ? store(step, binary_operation(step.immediate, left, right)) : Answer::kRaised;
+Interpreter::StepResult Interpreter::long_binary(const Step& step, PyObject* left, PyObject* right) {
+  return sync(step) ? store(step, binary_operation(step.immediate, left, right)) : StepResult::kRaised;
 }
 
-Interpreter::Answer Interpreter::execute_number(const Step& step, PyObject* const* operands) {
+Interpreter::StepResult Interpreter::execute_number(const Step& step, PyObject* const* operands) {
   PyObject* left = operands[0];
   PyObject* right = operands[1];
   const auto truth = [&](bool value) { return store(step, Py_NewRef(value ? Py_True : Py_False)); };
@@ -495,7 +496,7 @@ Interpreter::Answer Interpreter::execute_number(const Step& step, PyObject* cons
   const auto exact = [&](PyObject* result) {
     if (result == nullptr && !step.expects_raise) {
       PyErr_Clear();
-      return Answer::kAgain;
+      return StepResult::kAgain;
     }
     return store(step, result);
   };
@@ -521,7 +522,7 @@ Interpreter::Answer Interpreter::execute_number(const Step& step, PyObject* cons
     return truth((left == Py_True) == (step.op == Op::to_bool));
   }
   if (!are_quiet_numbers(left, right) && !is_quiet_operator(step, left, right) && !sync(step)) {
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   switch (step.op) {
     case Op::binary_op:
@@ -532,22 +533,22 @@ Interpreter::Answer Interpreter::execute_number(const Step& step, PyObject* cons
       return store(step, unary_operation(step.immediate, left));
     case Op::contains_op: {
       const int found = PySequence_Contains(right, left);
-      return found < 0 ? Answer::kRaised : truth((found != 0) != (step.immediate != 0));
+      return found < 0 ? StepResult::kRaised : truth((found != 0) != (step.immediate != 0));
     }
     default: {
       const int value = PyObject_IsTrue(left);
-      return value < 0 ? Answer::kRaised : truth((value != 0) == (step.op == Op::to_bool));
+      return value < 0 ? StepResult::kRaised : truth((value != 0) == (step.op == Op::to_bool));
     }
   }
 }
 
-Interpreter::Answer Interpreter::execute_array(const Step& step, const std::int32_t* operands) {
+Interpreter::StepResult Interpreter::execute_array(const Step& step, const std::int32_t* operands) {
   const auto operand = [&](int index) { return registers_[operands[index]]; };
-  if (step.begins_region && runs_regions() && run_region(step)) {
-    return Answer::kRegion;
+  if (step.begins_group && runs_groups() && run_group(step)) {
+    return StepResult::kFusionGroup;
   }
   if (!locate(step)) {
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   if (!step.site) {
     step.site = std::make_unique<array::UfuncSite>();
@@ -584,14 +585,14 @@ Interpreter::Answer Interpreter::execute_array(const Step& step, const std::int3
   }
   if (outcome == array::Outcome::kDone) {
     registers_[step.result] = result.release();
-    return Answer::kNext;
+    return StepResult::kNext;
   }
-  // With casts it may be a region even if it is alone.
-  if (outcome == array::Outcome::kFallback && is_array_operation(step.op) && !step.begins_region && runs_regions() &&
-      run_region(step)) {
-    return Answer::kRegion;
+  // With casts it may be a fusion group even if it is alone.
+  if (outcome == array::Outcome::kFallback && is_array_operation(step.op) && !step.begins_group && runs_groups() &&
+      run_group(step)) {
+    return StepResult::kFusionGroup;
   }
-  return outcome == array::Outcome::kError ? Answer::kRaised : execute_array_eagerly(step, operands);
+  return outcome == array::Outcome::kError ? StepResult::kRaised : execute_array_eagerly(step, operands);
 }
 
 array::Outcome Interpreter::call_ufunc(const Step& step, const std::int32_t* operands, Ref* result,
@@ -611,12 +612,12 @@ array::Outcome Interpreter::call_ufunc(const Step& step, const std::int32_t* ope
                          &before_report);
 }
 
-Interpreter::Answer Interpreter::execute_array_eagerly(const Step& step, const std::int32_t* operands) {
+Interpreter::StepResult Interpreter::execute_array_eagerly(const Step& step, const std::int32_t* operands) {
   if (step.op == Op::array_call) {
     return call_step(step, operands);
   }
   if (!sync(step)) {
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   switch (step.op) {
     case Op::array_unary:
@@ -630,30 +631,30 @@ Interpreter::Answer Interpreter::execute_array_eagerly(const Step& step, const s
   }
 }
 
-Interpreter::Answer Interpreter::execute_name(const Step& step, const std::int32_t* operands) {
+Interpreter::StepResult Interpreter::execute_name(const Step& step, const std::int32_t* operands) {
   const auto operand = [&](int index) { return registers_[operands[index]]; };
   switch (step.op) {
     case Op::load_global: {
       if (PyObject* known = known_global(step, operand(0))) {
         registers_[step.result] = Py_NewRef(known);
-        return Answer::kNext;
+        return StepResult::kNext;
       }
       if (PyObject* value = look_up_global(step, operand(0))) {
         registers_[step.result] = Py_NewRef(value);
-        return Answer::kNext;
+        return StepResult::kNext;
       }
-      return step.expects_raise && is_quiet_name(operand(0), step.object) ? thunk(step, operands) : Answer::kAgain;
+      return step.expects_raise && is_quiet_name(operand(0), step.object) ? thunk(step, operands) : StepResult::kAgain;
     }
     case Op::store_global:
       if (cpython::asks_keys(PyFunction_GET_GLOBALS(operand(0)), step.object)) {
-        return Answer::kAgain;
+        return StepResult::kAgain;
       }
       break;
     case Op::load_module_attr:
     case Op::load_module_method: {
       PyObject* value = look_up_in_module(step, operand(0));
       if (value == nullptr) {
-        return Answer::kAgain;
+        return StepResult::kAgain;
       }
       if (step.op == Op::load_module_attr) {
         registers_[step.result] = Py_NewRef(value);
@@ -661,21 +662,21 @@ Interpreter::Answer Interpreter::execute_name(const Step& step, const std::int32
         registers_[operands[step.operand_count]] = nullptr;
         registers_[operands[step.operand_count + 1]] = Py_NewRef(value);
       }
-      return Answer::kNext;
+      return StepResult::kNext;
     }
     case Op::load_attr:
     case Op::store_attr:
     case Op::load_method:
       if (!step.expects_raise && try_attribute(step, operands)) {
-        return Answer::kNext;
+        return StepResult::kNext;
       }
       break;
     default:
       break;
   }
-  loud_ = static_cast<std::int32_t>(&step - executor_.steps_.data());
+  user_code_step_ = static_cast<std::int32_t>(&step - executor_.steps_.data());
   if (!sync(step)) {
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   switch (step.op) {
     case Op::store_global:
@@ -691,16 +692,16 @@ Interpreter::Answer Interpreter::execute_name(const Step& step, const std::int32
     default: {
       std::array<PyObject*, 2> results{};
       if (!replay::load_method(operand(0), step.object, results.data())) {
-        return Answer::kRaised;
+        return StepResult::kRaised;
       }
       registers_[operands[step.operand_count]] = results[0];
       registers_[operands[step.operand_count + 1]] = results[1];
-      return Answer::kNext;
+      return StepResult::kNext;
     }
   }
 }
 
-Interpreter::Answer Interpreter::execute_cell_or_function(const Step& step, const std::int32_t* operands) {
+Interpreter::StepResult Interpreter::execute_cell_or_function(const Step& step, const std::int32_t* operands) {
   const auto operand = [&](int index) { return registers_[operands[index]]; };
   switch (step.op) {
     case Op::make_cell:
@@ -712,11 +713,11 @@ Interpreter::Answer Interpreter::execute_cell_or_function(const Step& step, cons
     case Op::cell_set: {
       PyObject* old = PyCell_GET(operand(0));
       if (old != nullptr && Py_REFCNT(old) == 1 && !sync(step)) {
-        return Answer::kRaised;
+        return StepResult::kRaised;
       }
       PyCell_SET(operand(0), Py_NewRef(operand(1)));
       Py_XDECREF(old);
-      return Answer::kNext;
+      return StepResult::kNext;
     }
     case Op::cell_delete: {
       PyObject* old = PyCell_GET(operand(0));
@@ -724,11 +725,11 @@ Interpreter::Answer Interpreter::execute_cell_or_function(const Step& step, cons
         return empty_cell(step);
       }
       if (!sync(step)) {
-        return Answer::kRaised;
+        return StepResult::kRaised;
       }
       PyCell_SET(operand(0), nullptr);
       Py_DECREF(old);
-      return Answer::kNext;
+      return StepResult::kNext;
     }
     case Op::closure_cell:
       return store(step, Py_NewRef(PyTuple_GET_ITEM(PyFunction_GET_CLOSURE(operand(0)), step.immediate)));
@@ -744,13 +745,13 @@ Interpreter::Answer Interpreter::execute_cell_or_function(const Step& step, cons
       const auto size = static_cast<std::size_t>(defaults == nullptr ? 0 : PyTuple_GET_SIZE(defaults));
       // Counted from the end: default -1 belongs to the last positional parameter.
       const auto back = static_cast<std::size_t>(-step.immediate);
-      return back > size ? Answer::kAgain : store(step, Py_NewRef(PyTuple_GET_ITEM(defaults, size - back)));
+      return back > size ? StepResult::kAgain : store(step, Py_NewRef(PyTuple_GET_ITEM(defaults, size - back)));
     }
     case Op::function_kwdefault: {
       PyObject* defaults = PyFunction_GET_KW_DEFAULTS(operand(0));
       PyObject* value = defaults == nullptr ? nullptr : cpython::find_quietly(defaults, step.object);
       if (value == nullptr) {
-        return Answer::kAgain;
+        return StepResult::kAgain;
       }
       return store(step, Py_NewRef(value));
     }
@@ -774,7 +775,7 @@ Interpreter::Answer Interpreter::execute_cell_or_function(const Step& step, cons
     }
     default: {
       if (!sync(step)) {
-        return Answer::kRaised;
+        return StepResult::kRaised;
       }
       PyObject* keywords = step.operand_count > 2 ? operand(2) : nullptr;
       if (PyTuple_CheckExact(operand(1)) && (keywords == nullptr || PyDict_CheckExact(keywords)) &&

@@ -23,28 +23,30 @@ class Interpreter {
       : executor_(executor), run_(run), registers_(registers), requested_(run.thread) {}
 
   Outcome execute();
-  // The whole trace as one region. False: nothing has happened.
+  // The whole trace as one fusion group. False: nothing has happened.
   bool run_straight();
   // The same behind the header, whose parameters are in their registers.
-  Outcome resume(RawNumber* raw);
+  Outcome resume(UnboxedNumber* unboxed);
 
  private:
   // The answer of one step.
-  enum class Answer : std::uint8_t { kNext, kRaised, kGuardFailed, kAgain, kReturned, kLeave, kLoop, kRegion };
+  enum class StepResult : std::uint8_t { kNext, kRaised, kGuardFailed, kAgain, kReturned, kLeave, kLoop, kFusionGroup };
   // kAgain: the unusual happened before any effect; the original instruction is executed instead.
   // kLoop: the rest of the trace goes round.
-  // kRegion: region_steps_ steps (of a loop: operations), this one included, have been done, with all that belongs to
-  // them.
+  // kFusionGroup: fusion_steps_ steps (of a loop: operations), this one included, have been done, with all that belongs
+  // to them.
 
   // A step with what belongs to it: who watches, what dies with it, who waits.
-  [[gnu::always_inline]] Answer perform(const Step& step);
-  Answer perform_in_loop(const Step& step);
+  [[gnu::always_inline]] StepResult perform(const Step& step);
+  StepResult perform_in_loop(const Step& step);
   Outcome run_loop(const Step& header);
   Outcome go_on(const Step& header);
   // Whether array operations in a row are run as one.
-  [[nodiscard]] bool runs_regions() const;
-  [[nodiscard]] Raw kind_of(std::int32_t place) const { return executor_.loop_.kinds[static_cast<std::size_t>(place)]; }
-  bool stitch(const Step& step);
+  [[nodiscard]] bool runs_groups() const;
+  [[nodiscard]] Unboxed kind_of(std::int32_t place) const {
+    return executor_.loop_.kinds[static_cast<std::size_t>(place)];
+  }
+  bool link_trace(const Step& step);
   bool goes_on(const Step& step);
   Transfer& transfer_to(const Step& step, const Executor& next) const;
   void plan(Transfer& transfer, const LoweredSnapshot& state) const;
@@ -70,20 +72,20 @@ class Interpreter {
   [[nodiscard]] PyObject* pair(std::int32_t place) const;
   bool box_all(const LoweredSnapshot& state, bool leaves = false);
   [[nodiscard]] int real_level(std::int32_t frame) const;
-  void sync_raw(const Step& step, std::int32_t place);
-  Answer go_round(const Step& step, const std::int32_t* operands);
-  Answer execute_item(const Step& step, PyObject* container, PyObject* key, PyObject* value);
-  Answer execute_array_item(const Step& step, PyObject* array, PyObject* key, PyObject* value);
-  Answer execute_array_next(const Step& step, PyObject* iterator);
-  Answer end_array(const Step& step, PyObject* iterator);
-  Answer execute_scalars(const Step& step, PyObject* left, PyObject* right);
+  void sync_unboxed(const Step& step, std::int32_t place);
+  StepResult go_round(const Step& step, const std::int32_t* operands);
+  StepResult execute_item(const Step& step, PyObject* container, PyObject* key, PyObject* value);
+  StepResult execute_array_item(const Step& step, PyObject* array, PyObject* key, PyObject* value);
+  StepResult execute_array_next(const Step& step, PyObject* iterator);
+  StepResult end_array(const Step& step, PyObject* iterator);
+  StepResult execute_scalars(const Step& step, PyObject* left, PyObject* right);
   // The one dispatch: part of the loop.
-  [[gnu::always_inline]] Answer execute_step(const Step& step);
-  [[gnu::always_inline]] Answer execute_guard(const Step& step, PyObject* value);
-  Answer long_binary(const Step& step, PyObject* left, PyObject* right);
-  Answer execute_number(const Step& step, PyObject* const* operands);
-  Answer execute_container(const Step& step, const std::int32_t* operands);
-  Answer execute_name(const Step& step, const std::int32_t* operands);
+  [[gnu::always_inline]] StepResult execute_step(const Step& step);
+  [[gnu::always_inline]] StepResult execute_guard(const Step& step, PyObject* value);
+  StepResult long_binary(const Step& step, PyObject* left, PyObject* right);
+  StepResult execute_number(const Step& step, PyObject* const* operands);
+  StepResult execute_container(const Step& step, const std::int32_t* operands);
+  StepResult execute_name(const Step& step, const std::int32_t* operands);
   // What the step has found under its name, if that is still so; borrowed.
   static PyObject* known_global(const Step& step, PyObject* function) {
     PyObject* globals = PyFunction_GET_GLOBALS(function);
@@ -112,53 +114,53 @@ class Interpreter {
   static PyObject* load_known(PyObject* object, const cpython::Attribute& known);
   static bool store_known(PyObject* object, const cpython::Attribute& known, PyObject* value);
   bool try_attribute(const Step& step, const std::int32_t* operands);
-  Answer execute_cell_or_function(const Step& step, const std::int32_t* operands);
-  Answer execute_names(const Step& step, const std::int32_t* operands);
+  StepResult execute_cell_or_function(const Step& step, const std::int32_t* operands);
+  StepResult execute_names(const Step& step, const std::int32_t* operands);
   // Whether the names of the root frame are the globals of its function.
   [[nodiscard]] bool has_plain_names(PyObject* function) const {
     return run_.names != nullptr && run_.names == PyFunction_GET_GLOBALS(function) && PyDict_CheckExact(run_.names);
   }
-  Answer load_classderef(const Step& step, const std::int32_t* operands);
-  Answer execute_rare(const Step& step, const std::int32_t* operands);
-  Answer execute_inlined_generator(const Step& step, const std::int32_t* operands);
+  StepResult load_classderef(const Step& step, const std::int32_t* operands);
+  StepResult execute_rare(const Step& step, const std::int32_t* operands);
+  StepResult execute_inlined_generator(const Step& step, const std::int32_t* operands);
   [[nodiscard]] static bool generator_matches(PyObject* value, const Step& step);
   bool leave_generator(const Step& step);
-  Answer execute_consumer(const Step& step, const std::int32_t* operands);
+  StepResult execute_consumer(const Step& step, const std::int32_t* operands);
   static void give_up_consumed(const LoweredSnapshot& state, PyObject** top);
   void keep_consumed(const LoweredSnapshot& state, std::vector<Ref>* kept) const;
-  Answer execute_generator(const Step& step, const std::int32_t* operands);
+  StepResult execute_generator(const Step& step, const std::int32_t* operands);
   PyObject* next_eliding(PyObject* iterator) const;
-  Answer execute_array(const Step& step, const std::int32_t* operands);
-  Answer execute_array_eagerly(const Step& step, const std::int32_t* operands);
-  bool run_region(const Step& step);
+  StepResult execute_array(const Step& step, const std::int32_t* operands);
+  StepResult execute_array_eagerly(const Step& step, const std::int32_t* operands);
+  bool run_group(const Step& step);
   // True: done.
   template <class Attempt>
-  bool run_site(RegionSite& site, const RegionSource& source, array::RegionReason* reason, const Attempt& attempt);
-  // The numbers and arrays of a region; nothing else has happened then.
-  struct RegionResults;
-  array::RegionReason compute_region(const array::Numpy& np, const PlannedRegion& region, RegionResults* results);
-  array::RegionReason attempt_region(const array::Numpy& np, const PlannedRegion& region);
-  array::RegionReason attempt_straight(const array::Numpy& np, const PlannedRegion& region);
-  [[nodiscard]] array::RegionReason region_holds(const PlannedRegion& region) const;
-  bool compute_numbers(const PlannedRegion& region, Ref* numbers) const;
+  bool run_site(FusionSite& site, const FusionSource& source, array::FusionReason* reason, const Attempt& attempt);
+  // The numbers and arrays of a fusion group; nothing else has happened then.
+  struct FusionResults;
+  array::FusionReason compute_group(const array::Numpy& np, const PlannedGroup& group, FusionResults* results);
+  array::FusionReason attempt_group(const array::Numpy& np, const PlannedGroup& group);
+  array::FusionReason attempt_straight(const array::Numpy& np, const PlannedGroup& group);
+  [[nodiscard]] array::FusionReason fusion_holds(const PlannedGroup& group) const;
+  bool compute_numbers(const PlannedGroup& group, Ref* numbers) const;
   [[nodiscard]] NumberRegisters number_registers() const;
-  void fill_tuple(const PlannedRegion& region, RegionResults* results) const;
-  void commit_region(const PlannedRegion& region, RegionResults* results);
+  void fill_tuple(const PlannedGroup& group, FusionResults* results) const;
+  void commit_group(const PlannedGroup& group, FusionResults* results);
   array::Outcome call_ufunc(const Step& step, const std::int32_t* operands, Ref* result,
                             const array::BeforeReport& before_report);
-  Answer call_known(const Step& step, const std::int32_t* operands);
-  Answer call_step(const Step& step, const std::int32_t* operands);
+  StepResult call_known(const Step& step, const std::int32_t* operands);
+  StepResult call_step(const Step& step, const std::int32_t* operands);
   PyObject* call_eliding(const Step& step, const std::int32_t* operands, PyObject* keywords);
   PyObject* call_exact(const Step& step, const std::int32_t* operands, PyFunctionObject* function);
   void give_up_refused(const Step& step, const std::int32_t* operands, PyObject* keywords);
   [[nodiscard]] bool dies_here(const Step& step, std::int32_t place) const;
-  Answer unpack(const Step& step, const std::int32_t* operands);
-  Answer thunk(const Step& step, const std::int32_t* operands);
-  Answer execute_exception(const Step& step, const std::int32_t* operands);
-  static Answer empty_cell(const Step& step);
-  Answer push_exc_info(const Step& step, const std::int32_t* operands);
+  StepResult unpack(const Step& step, const std::int32_t* operands);
+  StepResult thunk(const Step& step, const std::int32_t* operands);
+  StepResult execute_exception(const Step& step, const std::int32_t* operands);
+  static StepResult empty_cell(const Step& step);
+  StepResult push_exc_info(const Step& step, const std::int32_t* operands);
 
-  Outcome finish(const Step& step, Answer answer);
+  Outcome finish(const Step& step, StepResult answer);
 
   // Everything that looks at frames now sees what eager execution shows.
   bool sync(const Step& step) {
@@ -171,17 +173,17 @@ class Interpreter {
            materialise(executor_.snapshots_[static_cast<std::size_t>(step.snapshot)], false);
   }
   // Signals, pending calls, other threads: whatever they do, they see the frames.
-  bool serve(const Step& step) { return sync(step) && cpython::serve_requests(); }
-  Answer store(const Step& step, PyObject* result) {
+  bool poll(const Step& step) { return sync(step) && cpython::poll_requests(); }
+  StepResult store(const Step& step, PyObject* result) {
     if (result == nullptr) {
-      return Answer::kRaised;
+      return StepResult::kRaised;
     }
     registers_[step.result] = result;
-    return Answer::kNext;
+    return StepResult::kNext;
   }
-  Answer store_int(const Step& step, std::int64_t number);
-  Answer store_cell(const Step& step, PyObject* content);
-  static Answer check(int status) { return status < 0 ? Answer::kRaised : Answer::kNext; }
+  StepResult store_int(const Step& step, std::int64_t number);
+  StepResult store_cell(const Step& step, PyObject* content);
+  static StepResult check(int status) { return status < 0 ? StepResult::kRaised : StepResult::kNext; }
 
   [[nodiscard]] cpython::Frame* push(PyFunctionObject* function, const CodeShape& shape) const;
   // False: there is no memory for a frame, or for a number that one shows (which there is where the run leaves).
@@ -202,13 +204,16 @@ class Interpreter {
   void take_stack(std::int32_t depth);
   void clear_registers();
   void give_up_rest(const Step& step);
-  // The step that leaves in place of a guard inside of a call, where nothing has happened since (retreats.h); or null.
-  [[nodiscard]] const Step* retreat_of(const Step& guard) const {
-    if (guard.retreat < 0 || run_.depth != 1) {
+  // The step that leaves in place of a guard inside of a call, where nothing has happened since (guard_relocation.h);
+  // or null.
+  [[nodiscard]] const Step* relocation_of(const Step& guard) const {
+    if (guard.relocation < 0 || run_.depth != 1) {
       return nullptr;
     }
-    const Step& retreat = executor_.steps_[static_cast<std::size_t>(guard.retreat)];
-    return retreat.since >= 0 && loud_ >= retreat.since && loud_ <= retreat.guard ? nullptr : &retreat;
+    const Step& relocation = executor_.steps_[static_cast<std::size_t>(guard.relocation)];
+    return relocation.since >= 0 && user_code_step_ >= relocation.since && user_code_step_ <= relocation.guard
+               ? nullptr
+               : &relocation;
   }
   [[nodiscard]] std::vector<std::int32_t> rest_of(const LoweredSnapshot& inner) const;
   [[nodiscard]] const LoweredSnapshot& ended_before(const Step& step, const LoweredSnapshot& here) const;
@@ -239,14 +244,14 @@ class Interpreter {
   const Executor& executor_;
   Run& run_;
   PyObject** registers_;
-  std::uint32_t region_steps_ = 0;
+  std::uint32_t fusion_steps_ = 0;
   const LoopOp* loop_op_ = nullptr;   // that is a step, while that is run
   const LoopOp* left_at_ = nullptr;   // native code is left, and this is what comes next; null: the run has ended
-  RawNumber* raw_ = nullptr;          // numbers beside the registers, while a loop runs
+  UnboxedNumber* unboxed_ = nullptr;  // numbers beside the registers, while a loop runs
   const Step* header_ = nullptr;      // of that loop
   Outcome outcome_ = Outcome::kMiss;  // of a run that has ended inside of native code
   bool lacks_numbers_ = false;        // a frame shows None for a number: there was no memory
-  std::int32_t loud_ = -1;            // the last step that has read an attribute so that code may have run
+  std::int32_t user_code_step_ = -1;  // the last step that has read an attribute so that code may have run
   const cpython::RequestFlag requested_;
 };
 

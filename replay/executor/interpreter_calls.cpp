@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include "replay/arrays/kernels/bins.h"
+#include "replay/arrays/kernels/histogram.h"
 #include "replay/executor/interpreter.h"
 #include "replay/objects/binding.h"
 #include "replay/objects/eliding_calls.h"
@@ -35,7 +35,7 @@ PyFunctionObject* exact_callee(PyObject* const* slots, int count) {
 
 }  // namespace
 
-Interpreter::Answer Interpreter::call_step(const Step& step, const std::int32_t* operands) {
+Interpreter::StepResult Interpreter::call_step(const Step& step, const std::int32_t* operands) {
   constexpr std::uint16_t kOnStack = 16;
   std::array<PyObject*, kOnStack> small;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   std::vector<PyObject*> large;
@@ -54,10 +54,10 @@ Interpreter::Answer Interpreter::call_step(const Step& step, const std::int32_t*
       return store(step, bins);
     }
   }
-  const bool is_quiet =
-      raw_ != nullptr && keywords == nullptr && is_plain && is_quiet_call(arguments, step.operand_count, &step.called);
+  const bool is_quiet = unboxed_ != nullptr && keywords == nullptr && is_plain &&
+                        is_quiet_call(arguments, step.operand_count, &step.called);
   if (!is_quiet && !sync(step)) {
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   if (keywords == nullptr && step.drop_count != 0) {
     if (PyFunctionObject* function = exact_callee(arguments, step.operand_count)) {
@@ -74,19 +74,19 @@ Interpreter::Answer Interpreter::call_step(const Step& step, const std::int32_t*
   return store(step, result);
 }
 
-Interpreter::Answer Interpreter::call_known(const Step& step, const std::int32_t* operands) {
+Interpreter::StepResult Interpreter::call_known(const Step& step, const std::int32_t* operands) {
   std::array<PyObject*, 3> arguments{};
   for (std::uint16_t index = 0; index < step.operand_count; ++index) {
     arguments.at(index) = registers_[operands[index]];
   }
   std::int64_t length = 0;
   if (known_function(step.object) == Known::kLength && !length_of(arguments[0], &length)) {
-    return Answer::kAgain;
+    return StepResult::kAgain;
   }
   PyObject* result = PyObject_Vectorcall(step.object, arguments.data(), step.operand_count, nullptr);
   if (result == nullptr) {
     PyErr_Clear();
-    return Answer::kAgain;
+    return StepResult::kAgain;
   }
   return store(step, result);
 }

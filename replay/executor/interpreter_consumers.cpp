@@ -5,27 +5,27 @@
 
 namespace tagalong::replay {
 
-Interpreter::Answer Interpreter::execute_consumer(const Step& step, const std::int32_t* operands) {
+Interpreter::StepResult Interpreter::execute_consumer(const Step& step, const std::int32_t* operands) {
   const auto operand = [&](int index) { return registers_[operands[index]]; };
   if (step.op == Op::begin_extend || step.op == Op::end_extend) {
     const bool is_done = step.op == Op::begin_extend ? begin_extend(operand(0)) : end_extend(operand(0));
-    return is_done ? Answer::kNext : Answer::kRaised;
+    return is_done ? StepResult::kNext : StepResult::kRaised;
   }
   if (!sync(step)) {
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   const bool has_keys = step.op == Op::better_by_key;
   const int better =
       has_keys ? is_better(step.immediate, operand(3), operand(1)) : is_better(step.immediate, operand(1), operand(0));
   if (better < 0) {
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   const std::int32_t* results = operands + step.operand_count;
   const int first = better > 0 ? step.result_count : 0;
   for (int index = 0; index < step.result_count; ++index) {
     registers_[results[index]] = Py_NewRef(operand(first + index));
   }
-  return Answer::kNext;
+  return StepResult::kNext;
 }
 
 // What the state keeps alive while frames above it run.

@@ -70,27 +70,27 @@ void complete_attribute_error(PyObject* object, PyObject* name) {
   PyErr_Restore(type, value, traceback);
 }
 
-Interpreter::Answer Interpreter::push_exc_info(const Step& step, const std::int32_t* operands) {
+Interpreter::StepResult Interpreter::push_exc_info(const Step& step, const std::int32_t* operands) {
   if (run_.root == nullptr && !run_.handles) {
     run_.handles = true;
     run_.handled_at_entry = Ref::create(cpython::handled(run_.thread));
   }
   registers_[step.result] = cpython::push_handled(run_.thread, Ref::create(registers_[operands[0]])).release();
-  return Answer::kNext;
+  return StepResult::kNext;
 }
 
 // The original instruction raises again, unless the graph goes on with it.
-Interpreter::Answer Interpreter::empty_cell(const Step& step) {
+Interpreter::StepResult Interpreter::empty_cell(const Step& step) {
   if (!step.expects_raise) {
-    return Answer::kAgain;
+    return StepResult::kAgain;
   }
   const char* name = PyUnicode_AsUTF8(step.object);
   if (name == nullptr) {  // as eager execution does: the name cannot be encoded
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   if (step.immediate == 0) {
     PyErr_Format(PyExc_UnboundLocalError, kUnboundLocal, name);
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   PyErr_Format(PyExc_NameError,
                "cannot access free variable '%s' where it is not associated with a value in enclosing scope", name);
@@ -103,10 +103,10 @@ Interpreter::Answer Interpreter::empty_cell(const Step& step) {
     PyErr_Clear();
   }
   PyErr_Restore(type, value, traceback);
-  return Answer::kRaised;
+  return StepResult::kRaised;
 }
 
-Interpreter::Answer Interpreter::execute_exception(const Step& step, const std::int32_t* operands) {
+Interpreter::StepResult Interpreter::execute_exception(const Step& step, const std::int32_t* operands) {
   const auto operand = [&](int index) { return registers_[operands[index]]; };
   switch (step.op) {
     case Op::traceback_entry:
@@ -114,7 +114,7 @@ Interpreter::Answer Interpreter::execute_exception(const Step& step, const std::
         const auto& chain = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)].chain;
         cpython::add_traceback(run_.thread, run_.frames[chain.size() - 1]);
       }
-      return Answer::kNext;
+      return StepResult::kNext;
     case Op::catch_exception:
       sync(step);
       return store(step, take_exception());
@@ -124,36 +124,36 @@ Interpreter::Answer Interpreter::execute_exception(const Step& step, const std::
       return push_exc_info(step, operands);
     case Op::pop_except:
       if (!sync(step)) {
-        return Answer::kRaised;
+        return StepResult::kRaised;
       }
       cpython::set_handled(run_.thread, Ref::create(operand(0)));
-      return Answer::kNext;
+      return StepResult::kNext;
     case Op::handled_exception:
       registers_[step.result] = PyErr_GetHandledException();
-      return Answer::kNext;
+      return StepResult::kNext;
     case Op::reraise: {
       PyObject* value = operand(0);
       PyErr_Restore(Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(value))), Py_NewRef(value),
                     PyException_GetTraceback(value));
-      return Answer::kRaised;
+      return StepResult::kRaised;
     }
     case Op::raise_init_result:
       PyErr_Format(PyExc_TypeError, "__init__() should return None, not '%.200s'", Py_TYPE(operand(0))->tp_name);
-      return Answer::kRaised;
+      return StepResult::kRaised;
     case Op::unbound_local:
       if (const char* name = PyUnicode_AsUTF8(step.object)) {
         PyErr_Format(PyExc_UnboundLocalError, kUnboundLocal, name);
       }
-      return Answer::kRaised;
+      return StepResult::kRaised;
     case Op::complete_attribute_error:
       complete_attribute_error(operand(0), step.object);
-      return Answer::kNext;
+      return StepResult::kNext;
     case Op::end_iteration:
       if (PyErr_ExceptionMatches(PyExc_StopIteration) == 0) {
-        return Answer::kRaised;
+        return StepResult::kRaised;
       }
       PyErr_Clear();
-      return Answer::kNext;
+      return StepResult::kNext;
     case Op::check_exc_match:
       if (is_catchable(operand(1))) {
         const bool matches = PyErr_GivenExceptionMatches(operand(0), operand(1)) != 0;
@@ -165,11 +165,11 @@ Interpreter::Answer Interpreter::execute_exception(const Step& step, const std::
     case Op::exception_traceback:
       return store(step, traceback_of(operand(0)).release());
     case Op::with_except_start:
-      return sync(step) ? store(step, call_exit(operand(0), operand(1))) : Answer::kRaised;
+      return sync(step) ? store(step, call_exit(operand(0), operand(1))) : StepResult::kRaised;
     case Op::finish_operator:
-      return sync(step) ? store(step, finish_operator(step.immediate, operand(0), operand(1))) : Answer::kRaised;
+      return sync(step) ? store(step, finish_operator(step.immediate, operand(0), operand(1))) : StepResult::kRaised;
     case Op::finish_slot:
-      return sync(step) ? store(step, finish_slot(step.immediate, operand(0))) : Answer::kRaised;
+      return sync(step) ? store(step, finish_slot(step.immediate, operand(0))) : StepResult::kRaised;
     default:
       return thunk(step, operands);  // raise, check_eg_match, prep_reraise_star
   }

@@ -26,18 +26,18 @@ bool Interpreter::generator_matches(PyObject* value, const Step& step) {
   return true;
 }
 
-Interpreter::Answer Interpreter::execute_inlined_generator(const Step& step, const std::int32_t* operands) {
+Interpreter::StepResult Interpreter::execute_inlined_generator(const Step& step, const std::int32_t* operands) {
   if (step.op == Op::raise_stop_iteration) {
     cpython::raise_stop_iteration(registers_[operands[0]]);
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   if (step.op != Op::enter_generator) {
-    return leave_generator(step) ? Answer::kNext : Answer::kRaised;
+    return leave_generator(step) ? StepResult::kNext : StepResult::kRaised;
   }
   // Nobody looks before a step inside that syncs: the callers need only be there.
   const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)];
   if (run_.depth < static_cast<int>(state.chain.size()) && !materialise(state, false)) {
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   cpython::Frame* frame = cpython::suspended_frame(registers_[operands[0]]);
   cpython::enter_generator(run_.thread, frame);
@@ -60,7 +60,7 @@ Interpreter::Answer Interpreter::execute_inlined_generator(const Step& step, con
       Py_CLEAR(place);
     }
   }
-  return Answer::kNext;
+  return StepResult::kNext;
 }
 
 bool Interpreter::leave_generator(const Step& step) {

@@ -16,17 +16,17 @@
 namespace tagalong::replay {
 
 PyObject* Interpreter::pair(std::int32_t place) const {
-  const Ref row = Ref::steal(PyLong_FromLongLong(raw_[place].i));
-  const Ref column = Ref::steal(PyLong_FromLongLong(raw_[place + 1].i));
+  const Ref row = Ref::steal(PyLong_FromLongLong(unboxed_[place].i));
+  const Ref column = Ref::steal(PyLong_FromLongLong(unboxed_[place + 1].i));
   return row && column ? PyTuple_Pack(2, row.get(), column.get()) : nullptr;
 }
 
 // Steps that have no state to raise in: their objects are small, and there is a reserve.
-Interpreter::Answer Interpreter::store_int(const Step& step, std::int64_t number) {
+Interpreter::StepResult Interpreter::store_int(const Step& step, std::int64_t number) {
   const bool is_raising = PyErr_Occurred() != nullptr;
   PyObject* object = PyLong_FromLongLong(number);
   if (object == nullptr) [[unlikely]] {
-    object = number_from_reserve(Raw::kInt, {.i = number}, false);
+    object = number_from_reserve(Unboxed::kInt, {.i = number}, false);
     if (object != nullptr && !is_raising) {
       PyErr_Clear();
     }
@@ -34,7 +34,7 @@ Interpreter::Answer Interpreter::store_int(const Step& step, std::int64_t number
   return store(step, object);
 }
 
-Interpreter::Answer Interpreter::store_cell(const Step& step, PyObject* content) {
+Interpreter::StepResult Interpreter::store_cell(const Step& step, PyObject* content) {
   PyObject* cell = PyCell_New(content);
   if (cell == nullptr) [[unlikely]] {
     cell = cell_from_reserve(content);
@@ -48,8 +48,8 @@ Interpreter::Answer Interpreter::store_cell(const Step& step, PyObject* content)
 // The object of a number that somebody is going to see: the same one from now on.
 PyObject* Interpreter::box(std::int32_t place) {
   if (registers_[place] == nullptr) {
-    const Raw kind = executor_.loop_.kinds[static_cast<std::size_t>(place)];
-    registers_[place] = kind == Raw::kPair ? pair(place) : object_of(kind, raw_[place]);
+    const Unboxed kind = executor_.loop_.kinds[static_cast<std::size_t>(place)];
+    registers_[place] = kind == Unboxed::kPair ? pair(place) : object_of(kind, unboxed_[place]);
   }
   return registers_[place];
 }
@@ -71,9 +71,9 @@ void Interpreter::box_for_frame(std::int32_t place) {
 }
 
 bool Interpreter::take_from_reserve(std::int32_t place, bool leaves) {
-  const Raw kind = executor_.loop_.kinds[static_cast<std::size_t>(place)];
-  registers_[place] = kind == Raw::kPair ? pair_from_reserve(raw_[place], raw_[place + 1], leaves)
-                                         : number_from_reserve(kind, raw_[place], leaves);
+  const Unboxed kind = executor_.loop_.kinds[static_cast<std::size_t>(place)];
+  registers_[place] = kind == Unboxed::kPair ? pair_from_reserve(unboxed_[place], unboxed_[place + 1], leaves)
+                                             : number_from_reserve(kind, unboxed_[place], leaves);
   return registers_[place] != nullptr;
 }
 
@@ -90,7 +90,7 @@ bool Interpreter::box_for_step(const Step& step, std::int32_t place) {
 }
 
 bool Interpreter::box_all(const LoweredSnapshot& state, bool leaves) {
-  if (raw_ != nullptr) {
+  if (unboxed_ != nullptr) {
     const auto number = static_cast<std::size_t>(&state - executor_.snapshots_.data());
     for (const std::int32_t place : executor_.loop_.unboxed[number]) {
       if (leaves) {
@@ -104,7 +104,7 @@ bool Interpreter::box_all(const LoweredSnapshot& state, bool leaves) {
 }
 
 // What a real frame holds may die: then it shows the number now. Where it holds a number, it may be an older one.
-void Interpreter::sync_raw(const Step& step, std::int32_t place) {
+void Interpreter::sync_unboxed(const Step& step, std::int32_t place) {
   const int level = real_level(static_cast<std::int32_t>(PyLong_AsLong(step.object)));
   PyObject* old = level < 0 ? nullptr : cpython::locals_of(run_.frames[level])[step.immediate];
   if (old != nullptr && !cpython::is_exact_number(old)) {
@@ -114,27 +114,28 @@ void Interpreter::sync_raw(const Step& step, std::int32_t place) {
 }
 
 // A loop that the trace does not go back to: each result is one more reference.
-Interpreter::Answer Interpreter::go_round(const Step& step, const std::int32_t* operands) {
+Interpreter::StepResult Interpreter::go_round(const Step& step, const std::int32_t* operands) {
   if (step.is_header) {
-    return Answer::kLoop;
+    return StepResult::kLoop;
   }
   for (std::uint16_t index = 0; index < step.operand_count; ++index) {
     registers_[operands[step.operand_count + index]] = Py_NewRef(registers_[operands[index]]);
   }
-  return Answer::kNext;
+  return StepResult::kNext;
 }
 
-Interpreter::Answer Interpreter::execute_item(const Step& step, PyObject* container, PyObject* key, PyObject* value) {
+Interpreter::StepResult Interpreter::execute_item(const Step& step, PyObject* container, PyObject* key,
+                                                  PyObject* value) {
   const bool is_exact = (PyList_CheckExact(container) || (value == nullptr && PyTuple_CheckExact(container))) &&
-                        is_int(raw_of(Py_TYPE(key)));
+                        is_int(unboxed_of(Py_TYPE(key)));
   if (!is_exact) {
-    return Answer::kAgain;
+    return StepResult::kAgain;
   }
   if (value == nullptr) {
     PyObject* item = PyObject_GetItem(container, key);
     if (item == nullptr) {
       PyErr_Clear();
-      return Answer::kAgain;
+      return StepResult::kAgain;
     }
     return store(step, item);
   }
@@ -142,73 +143,74 @@ Interpreter::Answer Interpreter::execute_item(const Step& step, PyObject* contai
     std::int64_t index = 0;
     const Py_ssize_t place = cpython::int64_of(key, &index) ? place_in(container, index) : -1;
     if (place < 0 || !cpython::is_exact_number(items_of(container)[place])) {
-      return Answer::kAgain;
+      return StepResult::kAgain;
     }
   }
   if (!sync(step)) {
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   return check(PyObject_SetItem(container, key, value));
 }
 
 // An item of an array, or what becomes one: with objects, as in a loop's program.
-Interpreter::Answer Interpreter::execute_array_item(const Step& step, PyObject* array, PyObject* key, PyObject* value) {
-  const Raw kind = raw_of_items(step.immediate);
+Interpreter::StepResult Interpreter::execute_array_item(const Step& step, PyObject* array, PyObject* key,
+                                                        PyObject* value) {
+  const Unboxed kind = unboxed_of_items(step.immediate);
   const bool is_pair = PyTuple_CheckExact(key) && PyTuple_GET_SIZE(key) == 2;
   if (type_of(kind) == nullptr || item_type_of(array, is_pair ? 2 : 1) != step.immediate) {
-    return Answer::kAgain;
+    return StepResult::kAgain;
   }
-  RawNumber row;
-  RawNumber column;
+  UnboxedNumber row;
+  UnboxedNumber column;
   char* place = nullptr;
   if (is_pair) {
     const bool are_ints =
-        unbox(PyTuple_GET_ITEM(key, 0), Raw::kInt, &row) && unbox(PyTuple_GET_ITEM(key, 1), Raw::kInt, &column);
+        unbox(PyTuple_GET_ITEM(key, 0), Unboxed::kInt, &row) && unbox(PyTuple_GET_ITEM(key, 1), Unboxed::kInt, &column);
     place = are_ints ? item_place(array, step.immediate, row.i, column.i) : nullptr;
-  } else if (const Raw index = raw_of(Py_TYPE(key)); is_int(index) && unbox(key, index, &row)) {
+  } else if (const Unboxed index = unboxed_of(Py_TYPE(key)); is_int(index) && unbox(key, index, &row)) {
     place = item_place(array, step.immediate, row.i);
   }
   if (place == nullptr) {
-    return Answer::kAgain;
+    return StepResult::kAgain;
   }
-  RawNumber number;
+  UnboxedNumber number;
   if (value == nullptr) {
     load_item(place, kind, &number);
     return store(step, object_of(kind, number));
   }
-  const Raw given = raw_of(Py_TYPE(value));
-  if (!may_be_written(array) || given == Raw::kNone || !unbox(value, given, &number)) {
-    return Answer::kAgain;
+  const Unboxed given = unboxed_of(Py_TYPE(value));
+  if (!may_be_written(array) || given == Unboxed::kNone || !unbox(value, given, &number)) {
+    return StepResult::kAgain;
   }
-  if (kind == Raw::kNumpyFloat && is_int(given)) {
+  if (kind == Unboxed::kNumpyFloat && is_int(given)) {
     number.d = static_cast<double>(number.i);
   }
   store_item(place, kind, number);
-  return Answer::kNext;
+  return StepResult::kNext;
 }
 
 // There is no next item: if it is the end, the iterator gives up the array now. The result's register stays as it is:
 // it may be that of the loop's variable, which keeps its last value.
-Interpreter::Answer Interpreter::end_array(const Step& step, PyObject* iterator) {
+Interpreter::StepResult Interpreter::end_array(const Step& step, PyObject* iterator) {
   if (iterated_type_of(iterator) != step.immediate) {
-    return Answer::kAgain;
+    return StepResult::kAgain;
   }
   if (!sync(step)) {
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   const Ref item = Ref::steal(Py_TYPE(iterator)->tp_iternext(iterator));
   TAGALONG_CHECK(!item, "an array that has ended has one more item in {}", executor_.graph_.name);
-  return PyErr_Occurred() != nullptr ? Answer::kRaised : Answer::kNext;
+  return PyErr_Occurred() != nullptr ? StepResult::kRaised : StepResult::kNext;
 }
 
-Interpreter::Answer Interpreter::execute_array_next(const Step& step, PyObject* iterator) {
+Interpreter::StepResult Interpreter::execute_array_next(const Step& step, PyObject* iterator) {
   const char* place = next_item_place(iterator, step.immediate);
   if (place == nullptr) {
     registers_[step.result] = nullptr;
     return end_array(step, iterator);
   }
-  const Raw kind = raw_of_items(step.immediate);
-  RawNumber number;
+  const Unboxed kind = unboxed_of_items(step.immediate);
+  UnboxedNumber number;
   load_item(place, kind, &number);
   return store(step, object_of(kind, number));
 }
@@ -278,21 +280,21 @@ bool int64_result(const Step& step, std::int64_t left, std::int64_t right, std::
 }  // namespace
 
 // NumPy's scalars, and Python's numbers beside them.
-Interpreter::Answer Interpreter::execute_scalars(const Step& step, PyObject* left, PyObject* right) {
-  const Raw kinds[] = {raw_of(Py_TYPE(left)), raw_of(Py_TYPE(right))};
-  RawNumber numbers[2];
-  const auto is_number = [](Raw kind) { return is_int(kind) || is_float(kind); };
+Interpreter::StepResult Interpreter::execute_scalars(const Step& step, PyObject* left, PyObject* right) {
+  const Unboxed kinds[] = {unboxed_of(Py_TYPE(left)), unboxed_of(Py_TYPE(right))};
+  UnboxedNumber numbers[2];
+  const auto is_number = [](Unboxed kind) { return is_int(kind) || is_float(kind); };
   if (!is_number(kinds[0]) || !is_number(kinds[1]) || !unbox(left, kinds[0], &numbers[0]) ||
       !unbox(right, kinds[1], &numbers[1])) {
-    return Answer::kAgain;
+    return StepResult::kAgain;
   }
   const bool are_ints = is_int(kinds[0]) && is_int(kinds[1]);
   if (step.op == Op::int64_binary || (step.op == Op::scalar_compare && are_ints)) {
-    RawNumber number;
+    UnboxedNumber number;
     if (!int64_result(step, numbers[0].i, numbers[1].i, &number.i)) {
-      return Answer::kAgain;
+      return StepResult::kAgain;
     }
-    return store(step, object_of(step.op == Op::int64_binary ? Raw::kNumpyInt : Raw::kNumpyBool, number));
+    return store(step, object_of(step.op == Op::int64_binary ? Unboxed::kNumpyInt : Unboxed::kNumpyBool, number));
   }
   for (int index = 0; index < 2; ++index) {
     if (is_int(kinds[index])) {
@@ -302,14 +304,14 @@ Interpreter::Answer Interpreter::execute_scalars(const Step& step, PyObject* lef
   const double x = numbers[0].d;
   const double y = numbers[1].d;
   if (step.op == Op::scalar_compare) {
-    return store(step, object_of(Raw::kNumpyBool, {.i = is_so(step.immediate, x, y) ? 1 : 0}));
+    return store(step, object_of(Unboxed::kNumpyBool, {.i = is_so(step.immediate, x, y) ? 1 : 0}));
   }
-  RawNumber result;
+  UnboxedNumber result;
   const std::optional<Float64Operator> operation = float64_operator(step.immediate);
   if (!operation || !float64_arithmetic(*operation, x, y, &result.d)) {
-    return Answer::kAgain;
+    return StepResult::kAgain;
   }
-  return store(step, object_of(Raw::kNumpyFloat, result));
+  return store(step, object_of(Unboxed::kNumpyFloat, result));
 }
 
 }  // namespace tagalong::replay

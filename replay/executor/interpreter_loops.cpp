@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "replay/executor/interpreter.h"
-#include "replay/executor/stitching.h"
+#include "replay/executor/trace_linking.h"
 #include "replay/objects/known_functions.h"
 #include "replay/objects/operations.h"
 #include "replay/objects/sequence_items.h"
@@ -76,12 +76,12 @@ bool true_divide(std::int64_t left, std::int64_t right, double* result) {
 bool Interpreter::enter_loop() {
   const LoopProgram& program = executor_.loop_;
   for (const LoopProgram::Entry& entry : program.invariants) {
-    if (!unbox(registers_[entry.from], entry.raw, &raw_[entry.to])) {
+    if (!unbox(registers_[entry.from], entry.unboxed, &unboxed_[entry.to])) {
       return false;
     }
   }
   for (const LoopProgram::Entry& entry : program.parameters) {
-    if (!unbox(registers_[entry.from], entry.raw, &raw_[entry.to])) {
+    if (!unbox(registers_[entry.from], entry.unboxed, &unboxed_[entry.to])) {
       return false;
     }
   }
@@ -105,16 +105,16 @@ inline void Interpreter::begin_round(const Step& header) {
 
 Outcome Interpreter::run_loop(const Step& header) {
   constexpr std::size_t kOnStack = 256;
-  std::array<RawNumber, kOnStack> small;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled where it is used
-  std::vector<RawNumber> large;
-  raw_ = small.data();
+  std::array<UnboxedNumber, kOnStack> small;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled where it is used
+  std::vector<UnboxedNumber> large;
+  unboxed_ = small.data();
   if (static_cast<std::size_t>(executor_.register_count_) > kOnStack) {
     large.resize(static_cast<std::size_t>(executor_.register_count_));
-    raw_ = large.data();
+    unboxed_ = large.data();
   }
   if (!enter_loop()) {
-    raw_ = nullptr;  // nothing has been made yet
-    return finish(header, Answer::kGuardFailed);
+    unboxed_ = nullptr;  // nothing has been made yet
+    return finish(header, StepResult::kGuardFailed);
   }
   const std::int32_t* drops =
       executor_.registers_used_.data() + header.operands + header.operand_count + header.result_count;
@@ -124,8 +124,8 @@ Outcome Interpreter::run_loop(const Step& header) {
   return go_on(header);
 }
 
-Outcome Interpreter::resume(RawNumber* raw) {
-  raw_ = raw;
+Outcome Interpreter::resume(UnboxedNumber* unboxed) {
+  unboxed_ = unboxed;
   return go_on(executor_.steps_[executor_.direct_.header]);
 }
 
@@ -137,7 +137,7 @@ void Interpreter::check_entry(std::size_t member) const {
     const auto parameter = std::ranges::find(entry.parameters, place, &DirectEntry::Parameter::to);
     const bool is_right = parameter == entry.parameters.end()
                               ? registers_[place] == nullptr
-                              : parameter->raw != Raw::kNone || registers_[place] != nullptr;
+                              : parameter->unboxed != Unboxed::kNone || registers_[place] != nullptr;
     TAGALONG_CHECK(is_right, "register {} is {} where trace {} of {} begins", place,
                    registers_[place] == nullptr ? "empty" : "not empty", member, executor_.graph_.name);
   }
@@ -148,7 +148,7 @@ Outcome Interpreter::go_on(const Step& header) {
   header_ = &header;
   show_place(header.snapshot);
   begin_round(header);
-  run_.gain += executor_.worth_.round;
+  run_.gain += executor_.gain_.round;
   const LoopOp* op = go_native(executor_.loop_.ops.data());
   return op == nullptr ? outcome_ : interpret<false>(op);
 }
@@ -167,53 +167,53 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::ended(Outcome outcom
 template <bool once>
 std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const LoopOp* op) {
   PyObject** const objects = registers_;
-  RawNumber* const raw = raw_;
+  UnboxedNumber* const unboxed = unboxed_;
   const LoopOp* const first = executor_.loop_.ops.data();
   const Step* const steps = executor_.steps_.data();
   // To be used inside of the switch.
-#define TAGALONG_GUARD_FAILED                                          \
-  if (op->branch < 0) {                                                \
-    return ended<once>(finish(steps[op->step], Answer::kGuardFailed)); \
-  }                                                                    \
-  if constexpr (once) {                                                \
-    return native::Did::kBranch;                                       \
-  }                                                                    \
-  op = first + op->branch - 1;                                         \
+#define TAGALONG_GUARD_FAILED                                              \
+  if (op->branch < 0) {                                                    \
+    return ended<once>(finish(steps[op->step], StepResult::kGuardFailed)); \
+  }                                                                        \
+  if constexpr (once) {                                                    \
+    return native::Did::kBranch;                                           \
+  }                                                                        \
+  op = first + op->branch - 1;                                             \
   break;
-#define TAGALONG_ARITHMETIC(code, builtin)                                  \
-  case LoopCode::code: {                                                    \
-    std::int64_t result = 0;                                                \
-    if (builtin(raw[op->left].i, raw[op->right].i, &result)) [[unlikely]] { \
-      return ended<once>(finish(steps[op->step], Answer::kAgain));          \
-    }                                                                       \
-    raw[op->result].i = result;                                             \
-    break;                                                                  \
+#define TAGALONG_ARITHMETIC(code, builtin)                                          \
+  case LoopCode::code: {                                                            \
+    std::int64_t result = 0;                                                        \
+    if (builtin(unboxed[op->left].i, unboxed[op->right].i, &result)) [[unlikely]] { \
+      return ended<once>(finish(steps[op->step], StepResult::kAgain));              \
+    }                                                                               \
+    unboxed[op->result].i = result;                                                 \
+    break;                                                                          \
   }
-#define TAGALONG_BITS(code, operation)                              \
-  case LoopCode::code:                                              \
-    raw[op->result].i = raw[op->left].i operation raw[op->right].i; \
+#define TAGALONG_BITS(code, operation)                                          \
+  case LoopCode::code:                                                          \
+    unboxed[op->result].i = unboxed[op->left].i operation unboxed[op->right].i; \
     break;
-#define TAGALONG_FLOAT(code, operation)                             \
-  case LoopCode::code:                                              \
-    raw[op->result].d = raw[op->left].d operation raw[op->right].d; \
+#define TAGALONG_FLOAT(code, operation)                                         \
+  case LoopCode::code:                                                          \
+    unboxed[op->result].d = unboxed[op->left].d operation unboxed[op->right].d; \
     break;
-#define TAGALONG_FLOAT64(code, operation)                                                          \
-  case LoopCode::code: {                                                                           \
-    double result = 0;                                                                             \
-    if (!float64_arithmetic(operation, raw[op->left].d, raw[op->right].d, &result)) [[unlikely]] { \
-      return ended<once>(finish(steps[op->step], Answer::kAgain));                                 \
-    }                                                                                              \
-    raw[op->result].d = result;                                                                    \
-    break;                                                                                         \
+#define TAGALONG_FLOAT64(code, operation)                                                                  \
+  case LoopCode::code: {                                                                                   \
+    double result = 0;                                                                                     \
+    if (!float64_arithmetic(operation, unboxed[op->left].d, unboxed[op->right].d, &result)) [[unlikely]] { \
+      return ended<once>(finish(steps[op->step], StepResult::kAgain));                                     \
+    }                                                                                                      \
+    unboxed[op->result].d = result;                                                                        \
+    break;                                                                                                 \
   }
-#define TAGALONG_COMPARE(name, member, operation)                                                 \
-  case LoopCode::k##name:                                                                         \
-    raw[op->result].i = raw[op->left].member operation raw[op->right].member ? 1 : 0;             \
-    break;                                                                                        \
-  case LoopCode::kGuard##name:                                                                    \
-    if ((raw[op->left].member operation raw[op->right].member) != (op->flag != 0)) [[unlikely]] { \
-      TAGALONG_GUARD_FAILED                                                                       \
-    }                                                                                             \
+#define TAGALONG_COMPARE(name, member, operation)                                                         \
+  case LoopCode::k##name:                                                                                 \
+    unboxed[op->result].i = unboxed[op->left].member operation unboxed[op->right].member ? 1 : 0;         \
+    break;                                                                                                \
+  case LoopCode::kGuard##name:                                                                            \
+    if ((unboxed[op->left].member operation unboxed[op->right].member) != (op->flag != 0)) [[unlikely]] { \
+      TAGALONG_GUARD_FAILED                                                                               \
+    }                                                                                                     \
     break;
 #define TAGALONG_TRACE_BEGINS \
   op = go_native(op);         \
@@ -225,17 +225,17 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
       case LoopCode::kStep: {
         const Step& step = steps[op->step];
         loop_op_ = op;
-        const Answer answer = perform_in_loop(step);
-        if (answer != Answer::kNext) [[unlikely]] {
-          if (answer == Answer::kGuardFailed) {
+        const StepResult answer = perform_in_loop(step);
+        if (answer != StepResult::kNext) [[unlikely]] {
+          if (answer == StepResult::kGuardFailed) {
             TAGALONG_GUARD_FAILED
           }
-          if (answer == Answer::kRegion) {
+          if (answer == StepResult::kFusionGroup) {
             if constexpr (once) {
-              left_at_ = op + region_steps_;
+              left_at_ = op + fusion_steps_;
               return native::Did::kEnded;
             }
-            op += region_steps_ - 1;
+            op += fusion_steps_ - 1;
             break;
           }
           return ended<once>(finish(step, answer));
@@ -244,12 +244,12 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
       }
       case LoopCode::kLeaveIfWatched:
         if (cpython::is_left_to_others(run_.thread)) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kLeave));
+          return ended<once>(finish(steps[op->step], StepResult::kLeave));
         }
         break;
       case LoopCode::kBox:
         if (objects[op->left] == nullptr && !box_for_step(steps[op->step], op->left)) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kRaised));
+          return ended<once>(finish(steps[op->step], StepResult::kRaised));
         }
         break;
       case LoopCode::kClear: {
@@ -273,7 +273,7 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
       }
       case LoopCode::kMove: {
         PyObject* old = objects[op->result];
-        raw[op->result] = raw[op->left];
+        unboxed[op->result] = unboxed[op->left];
         objects[op->result] = objects[op->left];
         objects[op->left] = nullptr;
         Py_XDECREF(old);
@@ -281,7 +281,7 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
       }
       case LoopCode::kShare: {
         PyObject* old = objects[op->result];
-        raw[op->result] = raw[op->left];
+        unboxed[op->result] = unboxed[op->left];
         objects[op->result] = Py_XNewRef(objects[op->left]);
         Py_XDECREF(old);
         break;
@@ -289,14 +289,14 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
       case LoopCode::kSync:
         sync_local(steps[op->step]);
         break;
-      case LoopCode::kSyncRaw:
-        sync_raw(steps[op->step], op->left);
+      case LoopCode::kSyncUnboxed:
+        sync_unboxed(steps[op->step], op->left);
         break;
       case LoopCode::kUnboxInt:
-        if (!PyLong_CheckExact(objects[op->left]) || !cpython::int64_of(objects[op->left], &raw[op->left].i))
+        if (!PyLong_CheckExact(objects[op->left]) || !cpython::int64_of(objects[op->left], &unboxed[op->left].i))
             [[unlikely]] {
           if (!op->is_guard) {
-            return ended<once>(finish(steps[op->step], Answer::kAgain));
+            return ended<once>(finish(steps[op->step], StepResult::kAgain));
           }
           TAGALONG_GUARD_FAILED
         }
@@ -304,19 +304,19 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
       case LoopCode::kUnboxFloat:
         if (!PyFloat_CheckExact(objects[op->left])) [[unlikely]] {
           if (!op->is_guard) {
-            return ended<once>(finish(steps[op->step], Answer::kAgain));
+            return ended<once>(finish(steps[op->step], StepResult::kAgain));
           }
           TAGALONG_GUARD_FAILED
         }
-        raw[op->left].d = PyFloat_AS_DOUBLE(objects[op->left]);
+        unboxed[op->left].d = PyFloat_AS_DOUBLE(objects[op->left]);
         break;
       case LoopCode::kUnboxBool:
       case LoopCode::kUnboxNumpyInt:
       case LoopCode::kUnboxNumpyFloat:
       case LoopCode::kUnboxNumpyBool:
-        if (!unbox(objects[op->left], unboxed(op->code), &raw[op->left])) [[unlikely]] {
+        if (!unbox(objects[op->left], unboxed_kind(op->code), &unboxed[op->left])) [[unlikely]] {
           if (!op->is_guard) {
-            return ended<once>(finish(steps[op->step], Answer::kAgain));
+            return ended<once>(finish(steps[op->step], StepResult::kAgain));
           }
           TAGALONG_GUARD_FAILED
         }
@@ -328,22 +328,22 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         TAGALONG_BITS(kOrInt, |)
         TAGALONG_BITS(kXorInt, ^)
       case LoopCode::kFloorDivideInt: {
-        const std::int64_t left = raw[op->left].i;
-        const std::int64_t right = raw[op->right].i;
+        const std::int64_t left = unboxed[op->left].i;
+        const std::int64_t right = unboxed[op->right].i;
         if (right == 0 || (right == -1 && left == INT64_MIN)) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kAgain));
+          return ended<once>(finish(steps[op->step], StepResult::kAgain));
         }
-        raw[op->result].i = floor_divide(left, right);
+        unboxed[op->result].i = floor_divide(left, right);
         break;
       }
       case LoopCode::kRemainderInt: {
-        const std::int64_t left = raw[op->left].i;
-        const std::int64_t right = raw[op->right].i;
+        const std::int64_t left = unboxed[op->left].i;
+        const std::int64_t right = unboxed[op->right].i;
         if (right == 0 || right == -1) [[unlikely]] {
           if (right == 0) {
-            return ended<once>(finish(steps[op->step], Answer::kAgain));
+            return ended<once>(finish(steps[op->step], StepResult::kAgain));
           }
-          raw[op->result].i = 0;
+          unboxed[op->result].i = 0;
           break;
         }
         const std::int64_t result = floor_remainder(left, right);
@@ -351,54 +351,54 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         if (op->flag != 0 && result == left && magnitude(left) < magnitude(right) &&
             !(fits_digit(left) && fits_digit(right))) {
           if (box(op->left) == nullptr) {
-            return ended<once>(finish(steps[op->step], Answer::kRaised));
+            return ended<once>(finish(steps[op->step], StepResult::kRaised));
           }
           objects[op->result] = Py_NewRef(objects[op->left]);
         }
-        raw[op->result].i = result;
+        unboxed[op->result].i = result;
         break;
       }
       case LoopCode::kTrueDivideInt:
-        if (!true_divide(raw[op->left].i, raw[op->right].i, &raw[op->result].d)) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kAgain));
+        if (!true_divide(unboxed[op->left].i, unboxed[op->right].i, &unboxed[op->result].d)) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], StepResult::kAgain));
         }
         break;
       case LoopCode::kShiftLeftInt: {
         std::int64_t result = 0;
-        if (!shift_left(raw[op->left].i, raw[op->right].i, &result)) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kAgain));
+        if (!shift_left(unboxed[op->left].i, unboxed[op->right].i, &result)) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], StepResult::kAgain));
         }
-        raw[op->result].i = result;
+        unboxed[op->result].i = result;
         break;
       }
       case LoopCode::kShiftRightInt: {
-        const std::int64_t by = raw[op->right].i;
+        const std::int64_t by = unboxed[op->right].i;
         if (by < 0) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kAgain));
+          return ended<once>(finish(steps[op->step], StepResult::kAgain));
         }
-        raw[op->result].i = raw[op->left].i >> (by < kBits ? by : kBits - 1);
+        unboxed[op->result].i = unboxed[op->left].i >> (by < kBits ? by : kBits - 1);
         break;
       }
       case LoopCode::kNegateInt:
-        if (raw[op->left].i == INT64_MIN) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kAgain));
+        if (unboxed[op->left].i == INT64_MIN) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], StepResult::kAgain));
         }
-        raw[op->result].i = -raw[op->left].i;
+        unboxed[op->result].i = -unboxed[op->left].i;
         break;
         TAGALONG_FLOAT(kAddFloat, +)
         TAGALONG_FLOAT(kSubtractFloat, -)
         TAGALONG_FLOAT(kMultiplyFloat, *)
       case LoopCode::kDivideFloat:
-        if (raw[op->right].d == 0.0) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kAgain));
+        if (unboxed[op->right].d == 0.0) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], StepResult::kAgain));
         }
-        raw[op->result].d = raw[op->left].d / raw[op->right].d;
+        unboxed[op->result].d = unboxed[op->left].d / unboxed[op->right].d;
         break;
       case LoopCode::kNegateFloat:
-        raw[op->result].d = -raw[op->left].d;
+        unboxed[op->result].d = -unboxed[op->left].d;
         break;
       case LoopCode::kFloatOfInt:
-        raw[op->result].d = static_cast<double>(raw[op->left].i);
+        unboxed[op->result].d = static_cast<double>(unboxed[op->left].i);
         break;
         TAGALONG_FLOAT64(kAddFloat64, Float64Operator::kAdd)
         TAGALONG_FLOAT64(kSubtractFloat64, Float64Operator::kSubtract)
@@ -417,44 +417,44 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         TAGALONG_COMPARE(GreaterFloat, d, >)
         TAGALONG_COMPARE(GreaterEqualFloat, d, >=)
       case LoopCode::kCallFloat:
-        if (!call_float(static_cast<Known>(op->flag), raw[op->left].d, &raw[op->result].d)) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kAgain));
+        if (!call_float(static_cast<Known>(op->flag), unboxed[op->left].d, &unboxed[op->result].d)) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], StepResult::kAgain));
         }
         break;
       case LoopCode::kCallInt:
-        if (!call_int(static_cast<Known>(op->flag), raw[op->left].d, &raw[op->result].i)) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kAgain));
+        if (!call_int(static_cast<Known>(op->flag), unboxed[op->left].d, &unboxed[op->result].i)) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], StepResult::kAgain));
         }
         break;
       case LoopCode::kLength:
-        if (!length_of(objects[op->left], &raw[op->result].i)) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kAgain));
+        if (!length_of(objects[op->left], &unboxed[op->result].i)) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], StepResult::kAgain));
         }
         break;
       case LoopCode::kMakeRange: {
-        PyObject* iterator = iterate_range(op->left < 0 ? 0 : raw[op->left].i, raw[op->right].i);
+        PyObject* iterator = iterate_range(op->left < 0 ? 0 : unboxed[op->left].i, unboxed[op->right].i);
         if (iterator == nullptr) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kAgain));
+          return ended<once>(finish(steps[op->step], StepResult::kAgain));
         }
         objects[op->result] = iterator;
         break;
       }
       case LoopCode::kTruthInt:
-        raw[op->result].i = raw[op->left].i != 0 ? 1 : 0;
+        unboxed[op->result].i = unboxed[op->left].i != 0 ? 1 : 0;
         break;
       case LoopCode::kTruthFloat:
-        raw[op->result].i = raw[op->left].d != 0.0 ? 1 : 0;
+        unboxed[op->result].i = unboxed[op->left].d != 0.0 ? 1 : 0;
         break;
       case LoopCode::kNotBool:
-        raw[op->result].i = raw[op->left].i != 0 ? 0 : 1;
+        unboxed[op->result].i = unboxed[op->left].i != 0 ? 0 : 1;
         break;
       case LoopCode::kGuardBool:
-        if ((raw[op->left].i != 0) != (op->flag != 0)) [[unlikely]] {
+        if ((unboxed[op->left].i != 0) != (op->flag != 0)) [[unlikely]] {
           TAGALONG_GUARD_FAILED
         }
         break;
       case LoopCode::kRangeNext:
-        if (!cpython::next_of_range(objects[op->left], &raw[op->result].i)) [[unlikely]] {
+        if (!cpython::next_of_range(objects[op->left], &unboxed[op->result].i)) [[unlikely]] {
           TAGALONG_GUARD_FAILED
         }
         break;
@@ -464,7 +464,7 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
           PyObject* item = cpython::next_of_sequence(iterator);
           if (item == nullptr) [[unlikely]] {
             if (!sync(steps[op->right])) {
-              return ended<once>(finish(steps[op->right], Answer::kRaised));
+              return ended<once>(finish(steps[op->right], StepResult::kRaised));
             }
             item = Py_TYPE(iterator)->tp_iternext(iterator);
           }
@@ -472,9 +472,10 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         } else if (cpython::is_text_iterator(iterator)) {
           objects[op->result] = Py_TYPE(iterator)->tp_iternext(iterator);
           if (objects[op->result] == nullptr && PyErr_Occurred() != nullptr) [[unlikely]] {
-            return ended<once>(finish(steps[op->right], Answer::kRaised));
+            return ended<once>(finish(steps[op->right], StepResult::kRaised));
           }
-        } else if (const Answer answer = perform_in_loop(steps[op->right]); answer != Answer::kNext) [[unlikely]] {
+        } else if (const StepResult answer = perform_in_loop(steps[op->right]); answer != StepResult::kNext)
+            [[unlikely]] {
           return ended<once>(finish(steps[op->right], answer));
         }
         if (objects[op->result] == nullptr) [[unlikely]] {
@@ -484,9 +485,9 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
       }
       case LoopCode::kItem: {
         PyObject* container = objects[op->left];
-        const Py_ssize_t place = place_in(container, raw[op->right].i);
+        const Py_ssize_t place = place_in(container, unboxed[op->right].i);
         if (place < 0) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kAgain));
+          return ended<once>(finish(steps[op->step], StepResult::kAgain));
         }
         objects[op->result] = Py_NewRef(items_of(container)[place]);
         break;
@@ -494,44 +495,44 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
       case LoopCode::kItemInt:
       case LoopCode::kItemFloat: {
         PyObject* container = objects[op->left];
-        const Py_ssize_t place = place_in(container, raw[op->right].i);
+        const Py_ssize_t place = place_in(container, unboxed[op->right].i);
         if (place < 0) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kAgain));
+          return ended<once>(finish(steps[op->step], StepResult::kAgain));
         }
-        const Raw kind = op->code == LoopCode::kItemInt ? Raw::kInt : Raw::kFloat;
-        if (!unbox(items_of(container)[place], kind, &raw[op->result])) [[unlikely]] {
+        const Unboxed kind = op->code == LoopCode::kItemInt ? Unboxed::kInt : Unboxed::kFloat;
+        if (!unbox(items_of(container)[place], kind, &unboxed[op->result])) [[unlikely]] {
           TAGALONG_GUARD_FAILED
         }
         break;
       }
       case LoopCode::kStoreItem: {
         PyObject* container = objects[op->left];
-        Py_ssize_t place = place_in(container, raw[op->right].i);
+        Py_ssize_t place = place_in(container, unboxed[op->right].i);
         if (place < 0) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kAgain));
+          return ended<once>(finish(steps[op->step], StepResult::kAgain));
         }
         PyObject* old = items_of(container)[place];
         if ((op->flag & kStoresRenewed) != 0 && !cpython::is_exact_number(old)) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kAgain));
+          return ended<once>(finish(steps[op->step], StepResult::kAgain));
         }
         if ((op->flag & kStoresNumber) != 0 && objects[op->result] == nullptr) {
           if (Py_REFCNT(old) == 1 && PyFloat_CheckExact(old)) {
-            if (!replace_float(items_of(container) + place, raw[op->result].d)) [[unlikely]] {
-              return ended<once>(finish(steps[op->step], Answer::kRaised));
+            if (!replace_float(items_of(container) + place, unboxed[op->result].d)) [[unlikely]] {
+              return ended<once>(finish(steps[op->step], StepResult::kRaised));
             }
             break;
           }
           if (box(op->result) == nullptr) [[unlikely]] {
-            return ended<once>(finish(steps[op->step], Answer::kRaised));
+            return ended<once>(finish(steps[op->step], StepResult::kRaised));
           }
         }
         if (Py_REFCNT(old) == 1 && !cpython::is_exact_number(old)) {
           if (!sync(steps[op->step])) [[unlikely]] {
-            return ended<once>(finish(steps[op->step], Answer::kRaised));
+            return ended<once>(finish(steps[op->step], StepResult::kRaised));
           }
-          place = place_in(container, raw[op->right].i);
+          place = place_in(container, unboxed[op->right].i);
           if (place < 0) [[unlikely]] {
-            return ended<once>(finish(steps[op->step], Answer::kAgain));
+            return ended<once>(finish(steps[op->step], StepResult::kAgain));
           }
           old = items_of(container)[place];
         }
@@ -540,8 +541,8 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         break;
       }
       case LoopCode::kPair:
-        raw[op->result].i = raw[op->left].i;
-        raw[op->result + 1].i = raw[op->right].i;
+        unboxed[op->result].i = unboxed[op->left].i;
+        unboxed[op->result + 1].i = unboxed[op->right].i;
         break;
       case LoopCode::kArrayItem:
       case LoopCode::kArrayItem2:
@@ -550,51 +551,51 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         PyObject* array = objects[op->left];
         const bool is_pair = op->code == LoopCode::kArrayItem2 || op->code == LoopCode::kArrayStore2;
         const bool stores = op->code == LoopCode::kArrayStore || op->code == LoopCode::kArrayStore2;
-        char* place = is_pair ? item_place(array, op->flag, raw[op->right].i, raw[op->right + 1].i)
-                              : item_place(array, op->flag, raw[op->right].i);
+        char* place = is_pair ? item_place(array, op->flag, unboxed[op->right].i, unboxed[op->right + 1].i)
+                              : item_place(array, op->flag, unboxed[op->right].i);
         if (place == nullptr || (stores && !may_be_written(array))) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kAgain));
+          return ended<once>(finish(steps[op->step], StepResult::kAgain));
         }
         if (stores) {
-          store_item(place, raw_of_items(op->flag), raw[op->result]);
+          store_item(place, unboxed_of_items(op->flag), unboxed[op->result]);
         } else {
-          load_item(place, raw_of_items(op->flag), &raw[op->result]);
+          load_item(place, unboxed_of_items(op->flag), &unboxed[op->result]);
         }
         break;
       }
       case LoopCode::kArrayNext: {
         PyObject* iterator = objects[op->left];
         if (const char* place = next_item_place(iterator, op->flag)) [[likely]] {
-          load_item(place, raw_of_items(op->flag), &raw[op->result]);
-        } else if (const Answer answer = end_array(steps[op->right], iterator); answer != Answer::kNext) {
+          load_item(place, unboxed_of_items(op->flag), &unboxed[op->result]);
+        } else if (const StepResult answer = end_array(steps[op->right], iterator); answer != StepResult::kNext) {
           return ended<once>(finish(steps[op->right], answer));
         } else {
           TAGALONG_GUARD_FAILED
         }
         break;
       }
-      case LoopCode::kServe:
-        if (requested_ && !serve(steps[op->step])) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kRaised));
+      case LoopCode::kPoll:
+        if (requested_ && !poll(steps[op->step])) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], StepResult::kRaised));
         }
         if (cpython::is_left_to_others(run_.thread)) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kLeave));
+          return ended<once>(finish(steps[op->step], StepResult::kLeave));
         }
         if (--executor_.arrivals_of(op->left).left <= 0 && stops_at(op->left)) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kLeave));
+          return ended<once>(finish(steps[op->step], StepResult::kLeave));
         }
         begin_round(*header_);
         run_.gain += op->result;
         break;
-      case LoopCode::kServeAndJump:
-        if (requested_ && !serve(steps[op->step])) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kRaised));
+      case LoopCode::kPollAndJump:
+        if (requested_ && !poll(steps[op->step])) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], StepResult::kRaised));
         }
         if (cpython::is_left_to_others(run_.thread)) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kLeave));
+          return ended<once>(finish(steps[op->step], StepResult::kLeave));
         }
         if (--executor_.arrivals_of(op->left).left <= 0 && stops_at(op->left)) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kLeave));
+          return ended<once>(finish(steps[op->step], StepResult::kLeave));
         }
         begin_round(*header_);
         run_.gain += op->result;
@@ -635,7 +636,7 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
           objects[op->result] = Py_NewRef(known);
         } else if (PyObject* global = global_now(step, objects[op->left])) {
           objects[op->result] = Py_NewRef(global);
-        } else if (const Answer answer = perform_in_loop(step); answer != Answer::kNext) [[unlikely]] {
+        } else if (const StepResult answer = perform_in_loop(step); answer != StepResult::kNext) [[unlikely]] {
           return ended<once>(finish(step, answer));
         }
         break;
@@ -643,19 +644,19 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
       case LoopCode::kGlobalInt:
       case LoopCode::kGlobalFloat: {
         const Step& step = steps[op->step];
-        const Raw kind = op->code == LoopCode::kGlobalInt ? Raw::kInt : Raw::kFloat;
+        const Unboxed kind = op->code == LoopCode::kGlobalInt ? Unboxed::kInt : Unboxed::kFloat;
         PyObject* global = known_global(step, objects[op->left]);
         if (global == nullptr) {
           global = global_now(step, objects[op->left]);
         }
         if (global == nullptr) {
-          if (const Answer answer = perform_in_loop(step); answer != Answer::kNext) [[unlikely]] {
+          if (const StepResult answer = perform_in_loop(step); answer != StepResult::kNext) [[unlikely]] {
             return ended<once>(finish(step, answer));
           }
           global = step.cached;  // which is what it has found
           Py_CLEAR(objects[op->result]);
         }
-        if (!unbox(global, kind, &raw[op->result])) [[unlikely]] {
+        if (!unbox(global, kind, &unboxed[op->result])) [[unlikely]] {
           TAGALONG_GUARD_FAILED
         }
         break;
@@ -664,7 +665,7 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
       case LoopCode::kMethod: {
         const Step& step = steps[op->step];
         if (!try_attribute(step, executor_.registers_used_.data() + step.operands)) {
-          if (const Answer answer = perform_in_loop(step); answer != Answer::kNext) [[unlikely]] {
+          if (const StepResult answer = perform_in_loop(step); answer != StepResult::kNext) [[unlikely]] {
             return ended<once>(finish(step, answer));
           }
         }
@@ -672,7 +673,7 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
       }
       case LoopCode::kAppend:
         if (PyList_Append(objects[op->left], objects[op->right]) < 0) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kRaised));
+          return ended<once>(finish(steps[op->step], StepResult::kRaised));
         }
         break;
       case LoopCode::kGuardNull:
@@ -682,23 +683,23 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         break;
       case LoopCode::kRebind:
         if (!rebind_global(steps[op->step], objects[op->left], objects[op->right])) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kAgain));
+          return ended<once>(finish(steps[op->step], StepResult::kAgain));
         }
         break;
       case LoopCode::kCross:
         if (requested_ || run_.depth != 1 || cpython::is_left_to_others(run_.thread)) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kGuardFailed));
+          return ended<once>(finish(steps[op->step], StepResult::kGuardFailed));
         }
         if (--executor_.arrivals_of(op->left).left <= 0 && stops_at(op->left)) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kGuardFailed));
+          return ended<once>(finish(steps[op->step], StepResult::kGuardFailed));
         }
         show_place(op->right);
         begin_round(*header_);
         run_.gain += op->result;
         break;
       case LoopCode::kCheckQuiet:
-        if (retreat_of(steps[op->step]) == nullptr) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kGuardFailed));
+        if (relocation_of(steps[op->step]) == nullptr) [[unlikely]] {
+          return ended<once>(finish(steps[op->step], StepResult::kGuardFailed));
         }
         break;
       case LoopCode::kGiveUpRest:
@@ -706,18 +707,18 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         break;
       case LoopCode::kCheckBound:
         if (objects[op->left] == nullptr) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kGuardFailed));
+          return ended<once>(finish(steps[op->step], StepResult::kGuardFailed));
         }
         break;
       case LoopCode::kCheckUnbound:
         if (objects[op->left] != nullptr) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kGuardFailed));
+          return ended<once>(finish(steps[op->step], StepResult::kGuardFailed));
         }
         break;
       case LoopCode::kCheckType:
         if (reinterpret_cast<PyObject*>(Py_TYPE(objects[op->left])) !=
             executor_.loop_.types[static_cast<std::size_t>(op->right)]) [[unlikely]] {
-          return ended<once>(finish(steps[op->step], Answer::kGuardFailed));
+          return ended<once>(finish(steps[op->step], StepResult::kGuardFailed));
         }
         break;
       case LoopCode::kUnbind:
@@ -750,11 +751,11 @@ native::Did Interpreter::perform_for_native(native::Frame* frame, const LoopOp* 
 // Whether the run ends where it has come once more. Nothing lasts that belongs to the count of another run.
 bool Interpreter::stops_at(std::int32_t member) {
   Arrivals& arrivals = executor_.arrivals_of(member);
-  if (run_.stitcher == nullptr) {
+  if (run_.linker == nullptr) {
     arrivals.left = Arrivals::kNever;
     return false;
   }
-  run_.is_stopped = run_.stitcher->stops_at(arrivals);
+  run_.is_stopped = run_.linker->stops_at(arrivals);
   return run_.is_stopped;
 }
 
@@ -770,11 +771,11 @@ const LoopOp* Interpreter::go_native(const LoopOp* op) {
   }
   native::Frame frame;
   frame.objects = registers_;
-  frame.raw = raw_;
+  frame.unboxed = unboxed_;
   frame.thread = run_.thread;
   frame.requests = requested_.address();
   frame.depth = &run_.depth;
-  frame.loud = &loud_;
+  frame.runs_user_code = &user_code_step_;
   frame.synced = &run_.synced_keys[level_of_round(*header_)];
   frame.root_slots = run_.root == nullptr ? nullptr : cpython::locals_of(run_.root);
   frame.root_synced = &run_.synced_keys[0];
@@ -788,7 +789,7 @@ const LoopOp* Interpreter::go_native(const LoopOp* op) {
 
 bool Interpreter::make_native() const {
   if (run_.native_after == 0 || executor_.has_no_native_ || ++executor_.rounds_ < run_.native_after ||
-      (run_.stitcher != nullptr && run_.stitcher->earned() + run_.gain <= 0)) {
+      (run_.linker != nullptr && run_.linker->earned() + run_.gain <= 0)) {
     return false;
   }
   executor_.rounds_ = 0;

@@ -30,15 +30,15 @@ std::vector<cpython::Instruction> instructions_of(Op op) {
 
 }  // namespace
 
-Interpreter::Answer Interpreter::execute_names(const Step& step, const std::int32_t* operands) {
+Interpreter::StepResult Interpreter::execute_names(const Step& step, const std::int32_t* operands) {
   if (!sync(step)) {
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   if (!step.helper) {
     const Ref names = step.object != nullptr ? Ref::steal(PyTuple_Pack(1, step.object)) : Ref();
     const CodeRef code = cpython::make_namespace_thunk(instructions_of(step.op), names.get());
     if (!code) {
-      return Answer::kRaised;
+      return StepResult::kRaised;
     }
     step.helper = Ref::create(reinterpret_cast<PyObject*>(code.get()));
   }
@@ -48,12 +48,12 @@ Interpreter::Answer Interpreter::execute_names(const Step& step, const std::int3
                                                        reinterpret_cast<PyFunctionObject*>(registers_[operands[0]]),
                                                        registers_[operands[1]], &value, has_value ? 1 : 0));
   if (!result) {
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   if (step.result_count != 0) {
     registers_[step.result] = result.release();
   }
-  return Answer::kNext;
+  return StepResult::kNext;
 }
 
 // What the name was bound to dies alone or not at all, so nobody looks, and the dict stays of the size it has.
@@ -67,11 +67,11 @@ bool Interpreter::rebind_global(const Step& step, PyObject* function, PyObject* 
   return true;
 }
 
-Interpreter::Answer Interpreter::load_classderef(const Step& step, const std::int32_t* operands) {
+Interpreter::StepResult Interpreter::load_classderef(const Step& step, const std::int32_t* operands) {
   PyObject* names = registers_[operands[0]];
   PyObject* cell = registers_[operands[1]];
   if (!sync(step)) {
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   Ref value;
   if (PyDict_CheckExact(names)) {
@@ -90,7 +90,7 @@ Interpreter::Answer Interpreter::load_classderef(const Step& step, const std::in
                    step.object);
     }
   }
-  return value ? store(step, value.release()) : Answer::kRaised;
+  return value ? store(step, value.release()) : StepResult::kRaised;
 }
 
 }  // namespace tagalong::replay

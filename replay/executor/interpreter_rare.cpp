@@ -5,7 +5,7 @@
 
 #include "replay/executor/interpreter.h"
 #include "replay/objects/operations.h"
-#include "replay/objects/raw.h"
+#include "replay/objects/unboxed.h"
 #include "rewriter/cpython/dicts.h"
 #include "rewriter/cpython/generators.h"
 #include "rewriter/cpython/thunks.h"
@@ -162,16 +162,16 @@ ThunkForm form_of(const Step& step) {
 
 }  // namespace
 
-Interpreter::Answer Interpreter::thunk(const Step& step, const std::int32_t* operands) {
+Interpreter::StepResult Interpreter::thunk(const Step& step, const std::int32_t* operands) {
   if (!sync(step)) {
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   const ThunkForm form = form_of(step);
   if (!step.helper) {
     const Ref names = form.needs_name ? Ref::steal(PyTuple_Pack(1, step.object)) : Ref();
     const CodeRef code = cpython::make_thunk(static_cast<int>(form.order.size()), form.instructions, names.get());
     if (!code) {
-      return Answer::kRaised;
+      return StepResult::kRaised;
     }
     step.helper = Ref::create(reinterpret_cast<PyObject*>(code.get()));
   }
@@ -179,7 +179,7 @@ Interpreter::Answer Interpreter::thunk(const Step& step, const std::int32_t* ope
   const Ref function =
       Ref::steal(PyFunction_New(step.helper.get(), reinterpret_cast<PyFunctionObject*>(owner)->func_globals));
   if (!function) {
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   Items arguments;
   for (const int index : form.order) {
@@ -189,7 +189,7 @@ Interpreter::Answer Interpreter::thunk(const Step& step, const std::int32_t* ope
   Ref result = Ref::steal(PyObject_Vectorcall(function.get(), arguments.data(), arguments.size(), nullptr));
   cpython::enter_recursion(run_.thread);
   if (!result) {
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   const std::int32_t* results = operands + step.operand_count;
   switch (step.op) {
@@ -199,31 +199,31 @@ Interpreter::Answer Interpreter::thunk(const Step& step, const std::int32_t* ope
       for (int index = 0; index < step.result_count; ++index) {
         registers_[results[index]] = Py_NewRef(PyTuple_GET_ITEM(result.get(), step.result_count - 1 - index));
       }
-      return Answer::kNext;
+      return StepResult::kNext;
     case Op::before_with:
     case Op::before_async_with:
     case Op::check_eg_match:
       registers_[results[0]] = Py_NewRef(PyTuple_GET_ITEM(result.get(), 0));
       registers_[results[1]] = Py_NewRef(PyTuple_GET_ITEM(result.get(), 1));
-      return Answer::kNext;
+      return StepResult::kNext;
     default:
       if (step.result_count != 0) {
         registers_[step.result] = result.release();
       }
-      return Answer::kNext;
+      return StepResult::kNext;
   }
 }
 
-Interpreter::Answer Interpreter::execute_generator(const Step& step, const std::int32_t* operands) {
+Interpreter::StepResult Interpreter::execute_generator(const Step& step, const std::int32_t* operands) {
   PyObject* receiver = registers_[operands[0]];
   if (step.op == Op::get_yield_from_iter) {
     if (PyCoro_CheckExact(receiver)) {
-      return step.immediate != 0 ? store(step, Py_NewRef(receiver)) : Answer::kAgain;
+      return step.immediate != 0 ? store(step, Py_NewRef(receiver)) : StepResult::kAgain;
     }
     if (PyGen_CheckExact(receiver)) {
       return store(step, Py_NewRef(receiver));
     }
-    return sync(step) ? store(step, PyObject_GetIter(receiver)) : Answer::kRaised;
+    return sync(step) ? store(step, PyObject_GetIter(receiver)) : StepResult::kRaised;
   }
   if (step.op == Op::get_awaitable) {
     cpython::Frame* frame = PyCoro_CheckExact(receiver) ? cpython::suspended_frame(receiver) : nullptr;
@@ -231,19 +231,19 @@ Interpreter::Answer Interpreter::execute_generator(const Step& step, const std::
     return is_new ? store(step, Py_NewRef(receiver)) : thunk(step, operands);
   }
   if (!sync(step)) {
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   PyObject* value = nullptr;
   const PySendResult status = PyIter_Send(receiver, registers_[operands[1]], &value);
   if (status == PYGEN_ERROR) {
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   const std::int32_t* results = operands + step.operand_count;
   registers_[results[status == PYGEN_NEXT ? 0 : 1]] = value;
-  return Answer::kNext;
+  return StepResult::kNext;
 }
 
-Interpreter::Answer Interpreter::unpack(const Step& step, const std::int32_t* operands) {
+Interpreter::StepResult Interpreter::unpack(const Step& step, const std::int32_t* operands) {
   PyObject* value = registers_[operands[0]];
   const std::int32_t* results = operands + step.operand_count;
   const bool is_tuple = PyTuple_CheckExact(value);
@@ -252,14 +252,14 @@ Interpreter::Answer Interpreter::unpack(const Step& step, const std::int32_t* op
     for (int index = 0; index < step.result_count; ++index) {
       registers_[results[index]] = Py_NewRef(items[index]);
     }
-    return Answer::kNext;
+    return StepResult::kNext;
   }
   return thunk(step, operands);
 }
 
-Interpreter::Answer Interpreter::execute_container(const Step& step, const std::int32_t* operands) {
-  if (step.begins_region && runs_regions() && run_region(step)) {
-    return Answer::kRegion;
+Interpreter::StepResult Interpreter::execute_container(const Step& step, const std::int32_t* operands) {
+  if (step.begins_group && runs_groups() && run_group(step)) {
+    return StepResult::kFusionGroup;
   }
   const auto operand = [&](int index) { return registers_[operands[index]]; };
   switch (step.op) {
@@ -273,7 +273,7 @@ Interpreter::Answer Interpreter::execute_container(const Step& step, const std::
     }
     case Op::delete_global:
       if (cpython::asks_keys(PyFunction_GET_GLOBALS(operand(0)), step.object)) {
-        return Answer::kAgain;
+        return StepResult::kAgain;
       }
       break;
     case Op::list_append:
@@ -295,7 +295,7 @@ Interpreter::Answer Interpreter::execute_container(const Step& step, const std::
       break;
   }
   if (!is_quiet_container(step, operands) && !sync(step)) {
-    return Answer::kRaised;
+    return StepResult::kRaised;
   }
   // Short ones of which there are many.
   if (step.op == Op::binary_subscr) {
@@ -332,7 +332,7 @@ Interpreter::Answer Interpreter::execute_container(const Step& step, const std::
       return store(step, PyObject_GetIter(items[0]));
     case Op::get_len: {
       const Py_ssize_t length = PyObject_Length(items[0]);
-      return length < 0 ? Answer::kRaised : store(step, PyLong_FromSsize_t(length));
+      return length < 0 ? StepResult::kRaised : store(step, PyLong_FromSsize_t(length));
     }
     case Op::format_value:
       return store(step, replay::format_value(step.immediate, items[0], items.size() > 1 ? items[1] : nullptr));

@@ -9,7 +9,7 @@
 
 #include "replay/executor/emergency.h"
 #include "replay/executor/executor.h"
-#include "replay/executor/retreats.h"
+#include "replay/executor/guard_relocation.h"
 #include "replay/loops/loop_lowering.h"
 #include "rewriter/base/errors.h"
 
@@ -67,15 +67,15 @@ class Lowering {
     }
     executor_.register_count_ = next_register_;
     if (loops_.is_closed()) {
-      executor_.loop_.kinds.resize(static_cast<std::size_t>(next_register_), Raw::kNone);
+      executor_.loop_.kinds.resize(static_cast<std::size_t>(next_register_), Unboxed::kNone);
       executor_.loop_.unboxed.resize(graph_.snapshots.size());
       executor_.direct_ = loops_.direct_entry(executor_.constant_count_);
       executor_.direct_.header =
           static_cast<std::size_t>(std::ranges::find_if(executor_.steps_, &Step::is_header) - executor_.steps_.begin());
     }
-    mark_regions(&executor_.steps_, executor_.loop_, executor_.registers_used_.data());
+    mark_groups(&executor_.steps_, executor_.loop_, executor_.registers_used_.data());
     if (loops_.is_closed()) {
-      add_retreats();
+      add_relocations();
     }
     executor_.learn_entry_check();
     executor_.learn_straight();
@@ -84,24 +84,25 @@ class Lowering {
 
  private:
   // Behind the end of the trace, one for each guard that has one.
-  void add_retreats() {
+  void add_relocations() {
     const auto step_of = [this](std::size_t node) {
       return std::ranges::find(executor_.steps_, static_cast<std::int32_t>(node), &Step::node);
     };
     const auto count = static_cast<std::ptrdiff_t>(executor_.steps_.size());
     std::vector<Step> made;
-    for (const Retreat& retreat : find_retreats(graph_)) {
-      const auto guard = step_of(retreat.guard);
+    for (const GuardRelocation& relocation : find_relocations(graph_)) {
+      const auto guard = step_of(relocation.guard);
       if (guard->in_entry_check || !guard->in_loop) {
         continue;
       }
-      guard->retreat = static_cast<std::int32_t>(count) + static_cast<std::int32_t>(made.size());
+      guard->relocation = static_cast<std::int32_t>(count) + static_cast<std::int32_t>(made.size());
       Step& step = made.emplace_back(static_cast<const StepCode&>(*guard));
-      step.snapshot = retreat.state;
-      step.retreat = -1;
+      step.snapshot = relocation.state;
+      step.relocation = -1;
       step.guard = static_cast<std::int32_t>(guard - executor_.steps_.begin());
-      step.since =
-          retreat.reads_attributes ? static_cast<std::int32_t>(step_of(retreat.from) - executor_.steps_.begin()) : -1;
+      step.since = relocation.reads_attributes
+                       ? static_cast<std::int32_t>(step_of(relocation.from) - executor_.steps_.begin())
+                       : -1;
     }
     std::ranges::move(made, std::back_inserter(executor_.steps_));
   }
@@ -162,7 +163,7 @@ class Lowering {
     for (const Value operand : node.operands) {
       executor_.registers_used_.push_back(register_of(operand));
     }
-    step.serves = node.op == Op::call || node.op == Op::call_ex || node.op == Op::array_call;
+    step.polls = node.op == Op::call || node.op == Op::call_ex || node.op == Op::array_call;
     step.in_entry_check = in_entry_check_;
     if (!node.info().is_invisible() && node.op != Op::leave_frame && !node.info().is_terminator()) {
       in_entry_check_ = false;
@@ -490,7 +491,7 @@ std::shared_ptr<Executor> Executor::lower(Graph graph, std::vector<CodeShapeRef>
 }
 
 void Executor::provide_for_numbers() const {
-  const auto numbers = std::ranges::count_if(loop_.kinds, [](Raw kind) { return kind != Raw::kNone; });
+  const auto numbers = std::ranges::count_if(loop_.kinds, [](Unboxed kind) { return kind != Unboxed::kNone; });
   keep_for_emergencies(static_cast<std::size_t>(numbers));
 }
 
@@ -510,14 +511,14 @@ PyObject* nothing() {
 
 }  // namespace
 
-void Executor::set_worth(const Worth& worth, const std::vector<std::int32_t>& forgone) {
-  worth_ = worth;
+void Executor::set_gain(const Gain& gain, const std::vector<std::int32_t>& forgone) {
+  gain_ = gain;
   for (std::size_t number = 0; number < steps_.size(); ++number) {
     steps_[number].forgone = forgone[number];
   }
   for (LoopOp& op : loop_.ops) {
-    if (op.code == LoopCode::kServe || op.code == LoopCode::kServeAndJump) {
-      op.result = worth.round;
+    if (op.code == LoopCode::kPoll || op.code == LoopCode::kPollAndJump) {
+      op.result = gain.round;
     }
   }
 }

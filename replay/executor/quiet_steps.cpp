@@ -5,7 +5,7 @@
 
 #include "replay/arrays/numpy/numpy_abi.h"
 #include "replay/executor/interpreter.h"
-#include "replay/passes/facts.h"
+#include "replay/passes/abstract_values.h"
 #include "rewriter/cpython/collector.h"
 #include "rewriter/cpython/dicts.h"
 #include "rewriter/cpython/exact_numbers.h"

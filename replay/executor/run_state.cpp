@@ -7,7 +7,7 @@
 #include "replay/executor/interpreter.h"
 #include "replay/objects/operations.h"
 #include "replay/objects/overloads.h"
-#include "replay/passes/facts.h"
+#include "replay/passes/abstract_values.h"
 #include "rewriter/cpython/exact_numbers.h"
 #include "rewriter/cpython/first_call.h"
 #include "rewriter/cpython/generators.h"
@@ -26,7 +26,7 @@ cpython::Frame* Interpreter::push(PyFunctionObject* function, const CodeShape& s
 
 bool Interpreter::materialise(const LoweredSnapshot& snapshot, bool with_locals, bool leaves) {
   const auto nesting = static_cast<int>(snapshot.chain.size());
-  for (int level = 0; with_locals && raw_ != nullptr && level < nesting; ++level) {
+  for (int level = 0; with_locals && unboxed_ != nullptr && level < nesting; ++level) {
     if (!box_all(executor_.snapshots_[static_cast<std::size_t>(snapshot.chain[level])], leaves)) {
       return false;
     }
@@ -265,7 +265,8 @@ std::vector<std::int32_t> Interpreter::rest_of(const LoweredSnapshot& inner) con
   }
   std::vector<std::int32_t> rest;
   for (std::int32_t place = executor_.constant_count_; place < executor_.register_count_; ++place) {
-    if (!is_left[static_cast<std::size_t>(place)] && (executor_.loop_.kinds.empty() || kind_of(place) == Raw::kNone)) {
+    if (!is_left[static_cast<std::size_t>(place)] &&
+        (executor_.loop_.kinds.empty() || kind_of(place) == Unboxed::kNone)) {
       rest.push_back(place);
     }
   }
@@ -302,7 +303,7 @@ void Interpreter::return_locals(const Step& step) {
   PyObject** slots = cpython::locals_of(run_.frames[0]);
   for (const auto& [slot, place] : known->locals) {
     PyObject* value = place < 0 ? nullptr : registers_[place];
-    if (value == nullptr && place >= 0 && raw_ != nullptr && kind_of(place) != Raw::kNone) {
+    if (value == nullptr && place >= 0 && unboxed_ != nullptr && kind_of(place) != Unboxed::kNone) {
       continue;
     }
     PyObject* old = slots[slot];
@@ -521,7 +522,7 @@ Outcome Interpreter::leave(const Step& step, bool raise) {
     drop_operands(step, inner);
   }
   if (run_.root != nullptr) {
-    run_.landing = std::make_unique<Landing>();
+    run_.side_exit = std::make_unique<SideExit>();
   }
   const int first_real = run_.root != nullptr ? 1 : 0;  // the root frame of a stub is not ours to run
   const auto nesting = static_cast<int>(inner.chain.size());
@@ -530,7 +531,7 @@ Outcome Interpreter::leave(const Step& step, bool raise) {
     const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(inner.chain[level])];
     if (level < first_real) {
       for (std::size_t depth = 0; depth < state.depth(); ++depth) {
-        run_.landing->stack.push_back(Py_XNewRef(registers_[state.stack[depth]]));
+        run_.side_exit->stack.push_back(Py_XNewRef(registers_[state.stack[depth]]));
       }
     } else {
       PyObject** base = cpython::stack_base(run_.frames[level]);
@@ -551,7 +552,7 @@ Outcome Interpreter::leave(const Step& step, bool raise) {
     const int depth = static_cast<int>(inner.depth());
     give_up_consumed(
         inner,
-        (nesting > first_real ? cpython::stack_base(run_.frames[nesting - 1]) : run_.landing->stack.data()) + depth);
+        (nesting > first_real ? cpython::stack_base(run_.frames[nesting - 1]) : run_.side_exit->stack.data()) + depth);
     PyErr_Restore(type.release(), value.release(), traceback.release());
   }
   return run_frames(inner, kept.data(), first_real, raise);
@@ -594,7 +595,7 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Kept* kept, int fi
       const auto& caller = executor_.snapshots_[static_cast<std::size_t>(inner.chain[level - 1])];
       caller_top = cpython::stack_base(run_.frames[level - 1]) + caller.depth();
     } else if (level > 0) {
-      caller_top = run_.landing->stack.data() + run_.landing->stack.size();
+      caller_top = run_.side_exit->stack.data() + run_.side_exit->stack.size();
     }
     PyObject* attribute = nullptr;
     if (info.return_kind == ReturnKind::kAttribute) {
@@ -608,26 +609,26 @@ Outcome Interpreter::run_frames(const LoweredSnapshot& inner, Kept* kept, int fi
     run_.result = Ref::steal(given.result);
     return given.result != nullptr ? Outcome::kReturned : Outcome::kRaised;
   }
-  Landing& landing = *run_.landing;
+  SideExit& side_exit = *run_.side_exit;
   const LoweredSnapshot& root = executor_.snapshots_[static_cast<std::size_t>(inner.chain.front())];
-  landing.instruction = root.instruction;
-  landing.raise = raise;
+  side_exit.instruction = root.instruction;
+  side_exit.raise = raise;
   if (innermost > 0 || (root.consuming && !raise)) {
-    auto depth = static_cast<int>(landing.stack.size());
-    landing.stack.resize(landing.stack.size() + static_cast<std::size_t>(std::max(1, root.consuming.results)));
-    const int next = root.consuming
-                         ? take_consumed(root.consuming, kept[0], given, root.instruction, landing.stack.data(), depth)
-                         : take_result(given, root.instruction, landing.stack.data(), depth);
-    landing.stack.resize(static_cast<std::size_t>(depth));
-    landing.raise = next < 0;
-    landing.instruction = landing.raise ? root.instruction : next;
+    auto depth = static_cast<int>(side_exit.stack.size());
+    side_exit.stack.resize(side_exit.stack.size() + static_cast<std::size_t>(std::max(1, root.consuming.results)));
+    const int next =
+        root.consuming ? take_consumed(root.consuming, kept[0], given, root.instruction, side_exit.stack.data(), depth)
+                       : take_result(given, root.instruction, side_exit.stack.data(), depth);
+    side_exit.stack.resize(static_cast<std::size_t>(depth));
+    side_exit.raise = next < 0;
+    side_exit.instruction = side_exit.raise ? root.instruction : next;
   }
-  if (landing.raise) {
+  if (side_exit.raise) {
     PyObject* parts[3] = {};
     PyErr_Fetch(&parts[0], &parts[1], &parts[2]);
-    landing.type = Ref::steal(parts[0]);
-    landing.value = Ref::steal(parts[1]);
-    landing.traceback = Ref::steal(parts[2]);
+    side_exit.type = Ref::steal(parts[0]);
+    side_exit.value = Ref::steal(parts[1]);
+    side_exit.traceback = Ref::steal(parts[2]);
   }
   return Outcome::kLeft;
 }

@@ -8,7 +8,7 @@
 namespace tagalong::replay {
 
 // Neither 0 nor 1: whether array operations are run as one is the setting of the process.
-inline constexpr int kProcessRegions = -1;
+inline constexpr int kProcessFusion = -1;
 
 struct Limits {
 #define TAGALONG_LIMIT(name, value, text) int name = value;

@@ -76,7 +76,7 @@ inline constexpr std::size_t kOpCount = detail::kOps.size();
          op == Op::raise_stop_iteration;
 }
 
-// Operations on arrays, which may be run as one (regions.h).
+// Operations on arrays, which may be run as one (fusion_groups.h).
 [[nodiscard]] constexpr bool is_array_operation(Op op) {
   return op == Op::array_unary || op == Op::array_binary || op == Op::array_compare || op == Op::array_call;
 }

@@ -33,15 +33,15 @@ LoopLowering::LoopLowering(const Graph& graph, LoopProgram& program, const std::
   if (!closed_) {
     return;
   }
-  facts_.emplace(graph);
+  abstract_values_.emplace(graph);
   const auto values = static_cast<std::size_t>(graph.value_count);
   defined_at_.assign(values, 0);
   last_use_.assign(values, 0);
   uses_.assign(values, 0);
   handed_.assign(values, 0);
   parameter_of_.assign(values, -1);
-  raw_.assign(values, Raw::kNone);
-  born_raw_.assign(values, false);
+  unboxed_.assign(values, Unboxed::kNone);
+  born_unboxed_.assign(values, false);
   boxed_.assign(values, false);
   dropped_.assign(values, false);
   replaced_.assign(values, false);
@@ -82,10 +82,10 @@ DirectEntry LoopLowering::direct_entry(std::int32_t constants) const {
     if (slot == slots.end() || static_cast<std::size_t>(slot->second) >= entry.bound.size()) {
       return entry;
     }
-    const Raw raw = raw_of(letters_[index]);
+    const Unboxed unboxed = unboxed_of(letters_[index]);
     entry.bound[static_cast<std::size_t>(slot->second)] = true;
-    entry.parameters.push_back({slot->second, place(first_ + static_cast<Value>(index)), raw});
-    if (raw != Raw::kNone) {  // which says the same as the guard
+    entry.parameters.push_back({slot->second, place(first_ + static_cast<Value>(index)), unboxed});
+    if (unboxed != Unboxed::kNone) {  // which says the same as the guard
       std::erase_if(types, [&](const auto& guard) { return guard.first == slot->second; });
     }
   }
@@ -117,7 +117,7 @@ void LoopLowering::bind_parameters() {
 }
 
 void LoopLowering::count_uses() {
-  Facts facts(graph_);
+  AbstractValues abstract_values(graph_);
   constexpr std::size_t kUnused = SIZE_MAX;
   std::vector<std::size_t> last_node(graph_.snapshots.size(), kUnused);  // many nodes may share a snapshot
   for (std::size_t number = 0; number < graph_.nodes.size(); ++number) {
@@ -125,7 +125,7 @@ void LoopLowering::count_uses() {
     for (std::int32_t index = 0; index < each.result_count; ++index) {
       defined_at_[at(each.first_result + index)] = number;
     }
-    facts.learn(each);
+    abstract_values.learn(each);
     if (each.op != Op::drop) {
       use(each.operands, number);
     }
@@ -148,18 +148,18 @@ void LoopLowering::count_uses() {
 
 // --- registers
 
-std::int32_t LoopLowering::new_place(Raw raw) {
+std::int32_t LoopLowering::new_place(Unboxed unboxed) {
   const std::int32_t place = next_register_++;
-  program_.kinds.resize(static_cast<std::size_t>(next_register_), Raw::kNone);
-  program_.kinds[static_cast<std::size_t>(place)] = raw;
+  program_.kinds.resize(static_cast<std::size_t>(next_register_), Unboxed::kNone);
+  program_.kinds[static_cast<std::size_t>(place)] = unboxed;
   return place;
 }
 
 // A number that becomes a parameter's next value is computed in the parameter's register, if nobody looks at the old
 // one any more.
-std::int32_t LoopLowering::coalesced(std::size_t number, Value result, Raw raw) const {
+std::int32_t LoopLowering::coalesced(std::size_t number, Value result, Unboxed unboxed) const {
   const std::int32_t index = parameter_of_[at(result)];
-  if (index < 0 || handed_[at(result)] != 1 || raw_of(letters_[static_cast<std::size_t>(index)]) != raw) {
+  if (index < 0 || handed_[at(result)] != 1 || unboxed_of(letters_[static_cast<std::size_t>(index)]) != unboxed) {
     return -1;
   }
   const Value parameter = first_ + index;
@@ -173,29 +173,29 @@ std::int32_t LoopLowering::coalesced(std::size_t number, Value result, Raw raw) 
 
 std::int32_t LoopLowering::place_of_result(std::size_t number, Value result) {
   if (is_header(number)) {
-    const Raw raw = raw_of(letters_[static_cast<std::size_t>(result - first_)]);
-    raw_[at(result)] = raw;
-    born_raw_[at(result)] = raw != Raw::kNone;
+    const Unboxed unboxed = unboxed_of(letters_[static_cast<std::size_t>(result - first_)]);
+    unboxed_[at(result)] = unboxed;
+    born_unboxed_[at(result)] = unboxed != Unboxed::kNone;
     boxed_[at(result)] = true;  // by whatever was handed over
-    return new_place(raw);
+    return new_place(unboxed);
   }
   if (!inside_) {
     return -1;
   }
   plan_ = plan(number);
-  if (!plan_ || plan_->result == Raw::kNone) {
+  if (!plan_ || plan_->result == Unboxed::kNone) {
     return -1;
   }
-  born_raw_[at(result)] = true;
-  raw_[at(result)] = plan_->result;
+  born_unboxed_[at(result)] = true;
+  unboxed_[at(result)] = plan_->result;
   const std::int32_t same = coalesced(number, result, plan_->result);
   if (same >= 0) {
     replaced_[at(first_ + parameter_of_[at(result)])] = true;
     return same;
   }
   const std::int32_t made = new_place(plan_->result);
-  if (plan_->result == Raw::kPair) {
-    new_place(Raw::kNone);
+  if (plan_->result == Unboxed::kPair) {
+    new_place(Unboxed::kNone);
   }
   return made;
 }
@@ -214,10 +214,10 @@ LoopOp& LoopLowering::push(LoopCode code, std::size_t step, std::int32_t left, s
 }
 
 // The register that has the value's number.
-std::int32_t LoopLowering::raw(Value value, std::size_t step) {
-  if (raw_[at(value)] == Raw::kNone) {
-    const Raw wanted = available(value);
-    raw_[at(value)] = wanted;
+std::int32_t LoopLowering::unboxed(Value value, std::size_t step) {
+  if (unboxed_[at(value)] == Unboxed::kNone) {
+    const Unboxed wanted = available(value);
+    unboxed_[at(value)] = wanted;
     if (is_within(value)) {
       push(unboxing(wanted), step, place(value));
     } else {
@@ -228,13 +228,13 @@ std::int32_t LoopLowering::raw(Value value, std::size_t step) {
 }
 
 std::int32_t LoopLowering::as_float(std::int32_t place, std::size_t step) {
-  const std::int32_t converted = new_place(Raw::kNone);
+  const std::int32_t converted = new_place(Unboxed::kNone);
   push(LoopCode::kFloatOfInt, step, place, -1, converted);
   return converted;
 }
 
 void LoopLowering::box(Value value, std::size_t step) {
-  if (born_raw_[at(value)]) {
+  if (born_unboxed_[at(value)]) {
     push(LoopCode::kBox, step, place(value));
     boxed_[at(value)] = true;
   }
@@ -244,7 +244,7 @@ void LoopLowering::box(Value value, std::size_t step) {
 void LoopLowering::may_be_boxed(SnapshotId id) {
   const auto mark = [this](const Values& values) {
     for (const Value value : values) {
-      if (value != kNoValue && born_raw_[at(value)]) {
+      if (value != kNoValue && born_unboxed_[at(value)]) {
         boxed_[at(value)] = true;
       }
     }
@@ -261,7 +261,7 @@ void LoopLowering::note_snapshot(SnapshotId id) {
   const Snapshot& state = graph_.snapshots[number];
   for (const Values* values : {&state.locals, &state.stack}) {
     for (const Value value : *values) {
-      if (value != kNoValue && kind(place(value)) != Raw::kNone) {
+      if (value != kNoValue && kind(place(value)) != Unboxed::kNone) {
         program_.unboxed[number].push_back(place(value));
       }
     }
@@ -273,7 +273,7 @@ void LoopLowering::enter() {
   const Node& header = node(header_);
   for (std::size_t index = 0; index < letters_.size(); ++index) {
     program_.parameters.push_back(
-        {place(header.operands[index]), place(first_ + static_cast<Value>(index)), raw_of(letters_[index])});
+        {place(header.operands[index]), place(first_ + static_cast<Value>(index)), unboxed_of(letters_[index])});
   }
   bind_parameters();
 }
@@ -352,28 +352,29 @@ void LoopLowering::emit_planned(std::size_t number, std::size_t step) {
     fused_op_ = program_.ops.size() - 1;
     after_opaque_ = true;
   } else if (each.op == Op::sequence_item) {
-    const PyTypeObject* type = facts_->type(each.operands[0]);
-    const std::int32_t key = raw(each.operands[1], step);
+    const PyTypeObject* type = abstract_values_->type(each.operands[0]);
+    const std::int32_t key = unboxed(each.operands[1], step);
     LoopOp& op = push(chosen.code, step, place(each.operands[0]), key, result);
-    op.is_guard = chosen.result != Raw::kNone;
+    op.is_guard = chosen.result != Unboxed::kNone;
     op.flag = static_cast<std::uint8_t>(type == &PyList_Type    ? Container::kList
                                         : type == &PyTuple_Type ? Container::kTuple
                                                                 : Container::kEither);
   } else if (chosen.code == LoopCode::kPair) {
-    const std::int32_t row = raw(each.operands[0], step);
-    push(chosen.code, step, row, raw(each.operands[1], step), result);
+    const std::int32_t row = unboxed(each.operands[0], step);
+    push(chosen.code, step, row, unboxed(each.operands[1], step), result);
   } else if (each.op == Op::array_item) {
-    const std::int32_t key = raw(each.operands[1], step);
+    const std::int32_t key = unboxed(each.operands[1], step);
     push(chosen.code, step, place(each.operands[0]), key, result).flag = static_cast<std::uint8_t>(each.immediate);
   } else if (each.op == Op::array_store) {
-    const std::int32_t key = raw(each.operands[1], step);
-    std::int32_t value = raw(each.operands[2], step);
-    if (raw_of_items(static_cast<int>(each.immediate)) == Raw::kNumpyFloat && is_int(raw_[at(each.operands[2])])) {
+    const std::int32_t key = unboxed(each.operands[1], step);
+    std::int32_t value = unboxed(each.operands[2], step);
+    if (unboxed_of_items(static_cast<int>(each.immediate)) == Unboxed::kNumpyFloat &&
+        is_int(unboxed_[at(each.operands[2])])) {
       value = as_float(value, step);
     }
     push(chosen.code, step, place(each.operands[0]), key, value).flag = static_cast<std::uint8_t>(each.immediate);
   } else if (each.op == Op::load_global) {
-    push(chosen.code, step, place(each.operands[0]), -1, result).is_guard = chosen.result != Raw::kNone;
+    push(chosen.code, step, place(each.operands[0]), -1, result).is_guard = chosen.result != Unboxed::kNone;
   } else if (chosen.code == LoopCode::kAttribute || chosen.code == LoopCode::kMethod) {
     box(each.operands[0], step);
     may_be_boxed(each.snapshot);
@@ -387,9 +388,9 @@ void LoopLowering::emit_planned(std::size_t number, std::size_t step) {
     box(each.operands[1], step);
     push(chosen.code, step, place(each.operands[0]), place(each.operands[1]));
   } else if (chosen.code == LoopCode::kStoreItem) {
-    const std::int32_t key = raw(each.operands[1], step);
+    const std::int32_t key = unboxed(each.operands[1], step);
     const Value value = each.operands[2];
-    const bool is_number = born_raw_[at(value)] && raw_[at(value)] == Raw::kFloat && is_within(value) &&
+    const bool is_number = born_unboxed_[at(value)] && unboxed_[at(value)] == Unboxed::kFloat && is_within(value) &&
                            !is_parameter(value) && last_use_[at(value)] == number && handed_[at(value)] == 0;
     if (is_number) {
       boxed_[at(value)] = true;  // where the list has no float to be had
@@ -401,25 +402,25 @@ void LoopLowering::emit_planned(std::size_t number, std::size_t step) {
     op.flag =
         static_cast<std::uint8_t>((is_number ? kStoresNumber : 0) | (each.op == Op::list_renew ? kStoresRenewed : 0));
   } else if (chosen.code == LoopCode::kMakeRange) {
-    const std::int32_t start = each.operands.size() == 1 ? -1 : raw(each.operands[0], step);
-    push(chosen.code, step, start, raw(each.operands.back(), step), result);
+    const std::int32_t start = each.operands.size() == 1 ? -1 : unboxed(each.operands[0], step);
+    push(chosen.code, step, start, unboxed(each.operands.back(), step), result);
   } else if (chosen.code == LoopCode::kMove) {
     push(chosen.code, step, place(each.operands[0]), -1, result);
   } else if (chosen.code == LoopCode::kLength) {
-    const PyTypeObject* type = facts_->type(each.operands[0]);
+    const PyTypeObject* type = abstract_values_->type(each.operands[0]);
     const bool counts = type == &PyList_Type || type == &PyTuple_Type || type == &PyBytes_Type;
     push(chosen.code, step, place(each.operands[0]), -1, result).flag = counts ? 1 : 0;
   } else if (chosen.code == LoopCode::kCallFloat || chosen.code == LoopCode::kCallInt) {
-    const std::int32_t operand = raw(each.operands[0], step);
+    const std::int32_t operand = unboxed(each.operands[0], step);
     push(chosen.code, step, operand, -1, result).flag = static_cast<std::uint8_t>(known_function(each.object.get()));
   } else {
     std::int32_t operands[2] = {-1, -1};
     for (std::size_t index = 0; index < each.operands.size(); ++index) {
       const Value value = each.operands[index];
-      operands[index] = raw(value, step);
+      operands[index] = unboxed(value, step);
       const bool is_of_floats = each.op == Op::float_binary || each.op == Op::float64_binary ||
                                 (each.op == Op::scalar_compare && chosen.code >= LoopCode::kLessFloat);
-      if (is_of_floats && is_int(raw_[at(value)])) {
+      if (is_of_floats && is_int(unboxed_[at(value)])) {
         operands[index] = as_float(operands[index], step);
       }
     }
@@ -441,8 +442,8 @@ void LoopLowering::emit_planned(std::size_t number, std::size_t step) {
     }
   }
   const std::int32_t index = each.result_count == 1 ? parameter_of_[at(each.first_result)] : -1;
-  if (index >= 0 && chosen.result != Raw::kNone && replaced_[at(first_ + index)] && place(first_ + index) == result &&
-      !dropped_[at(first_ + index)]) {
+  if (index >= 0 && chosen.result != Unboxed::kNone && replaced_[at(first_ + index)] &&
+      place(first_ + index) == result && !dropped_[at(first_ + index)]) {
     push(LoopCode::kClear, step, result);  // the parameter's old object
   }
 }
@@ -457,12 +458,12 @@ bool LoopLowering::emit_guard(const Node& each, std::size_t step) {
     return false;
   }
   const Value value = each.operands[0];
-  if (each.op == Op::guard_is && raw_[at(value)] == Raw::kNone &&
+  if (each.op == Op::guard_is && unboxed_[at(value)] == Unboxed::kNone &&
       !is_expected_to_raise(graph_.nodes, defined_at_[at(value)])) {
     push(LoopCode::kGuardIs, step, place(value)).is_guard = true;
     return true;
   }
-  if ((each.op == Op::guard_null || each.op == Op::guard_not_null) && !born_raw_[at(value)] &&
+  if ((each.op == Op::guard_null || each.op == Op::guard_not_null) && !born_unboxed_[at(value)] &&
       !is_expected_to_raise(graph_.nodes, defined_at_[at(value)])) {
     LoopOp& op = push(LoopCode::kGuardNull, step, place(value));
     op.is_guard = true;
@@ -470,25 +471,25 @@ bool LoopLowering::emit_guard(const Node& each, std::size_t step) {
     return true;
   }
   if (each.op == Op::guard_type) {
-    const Raw wanted = raw_of(reinterpret_cast<PyTypeObject*>(each.object.get()));
-    if (wanted == Raw::kNone) {
-      if (raw_[at(value)] == Raw::kNone && !is_expected_to_raise(graph_.nodes, defined_at_[at(value)])) {
+    const Unboxed wanted = unboxed_of(reinterpret_cast<PyTypeObject*>(each.object.get()));
+    if (wanted == Unboxed::kNone) {
+      if (unboxed_[at(value)] == Unboxed::kNone && !is_expected_to_raise(graph_.nodes, defined_at_[at(value)])) {
         push(LoopCode::kGuardType, step, place(value)).is_guard = true;
         return true;
       }
       return false;
     }
-    if (raw_[at(value)] == wanted && is_within(value)) {
+    if (unboxed_[at(value)] == wanted && is_within(value)) {
       return true;
     }
-    if (raw_[at(value)] != Raw::kNone || !is_within(value)) {
+    if (unboxed_[at(value)] != Unboxed::kNone || !is_within(value)) {
       return false;
     }
-    raw_[at(value)] = wanted;
+    unboxed_[at(value)] = wanted;
     push(unboxing(wanted), step, place(value)).is_guard = true;
     return true;
   }
-  if ((each.op == Op::guard_true || each.op == Op::guard_false) && raw_[at(value)] == Raw::kBool) {
+  if ((each.op == Op::guard_true || each.op == Op::guard_false) && unboxed_[at(value)] == Unboxed::kBool) {
     LoopOp& op = push(LoopCode::kGuardBool, step, place(value));
     op.is_guard = true;
     op.flag = each.op == Op::guard_true ? 1 : 0;
@@ -503,10 +504,10 @@ bool LoopLowering::is_soon_inert(std::size_t number, Value value) const {
   for (++number; number < graph_.nodes.size(); ++number) {
     const Node& next = node(number);
     if (next.op == Op::guard_type && next.operands[0] == value) {
-      return raw_of(reinterpret_cast<PyTypeObject*>(next.object.get())) != Raw::kNone;
+      return unboxed_of(reinterpret_cast<PyTypeObject*>(next.object.get())) != Unboxed::kNone;
     }
     const bool is_quiet = next.info().is_guard() || next.info().is_pure() || next.op == Op::sync_local ||
-                          (next.op == Op::drop && !facts_->disturbs(next));
+                          (next.op == Op::drop && !abstract_values_->disturbs(next));
     if (!is_quiet || is_expected_to_raise(graph_.nodes, number)) {
       return false;
     }
@@ -522,19 +523,19 @@ bool LoopLowering::emit_sync(std::size_t number, std::size_t step) {
   if (frame == frame_) {
     bool& inert = slots_[each.immediate];
     const bool was_inert = inert;
-    inert = born_raw_[at(value)] || facts_->is_inert(value) || is_soon_inert(number, value);
+    inert = born_unboxed_[at(value)] || abstract_values_->is_inert(value) || is_soon_inert(number, value);
     if (was_inert && inert) {
       return true;
     }
   }
-  if (!born_raw_[at(value)]) {
+  if (!born_unboxed_[at(value)]) {
     if (frame == 0) {
       may_be_boxed(each.snapshot);
       push(LoopCode::kSync, step, place(value), static_cast<std::int32_t>(each.immediate));
     }
     return frame == 0;
   }
-  push(LoopCode::kSyncRaw, step, place(value));
+  push(LoopCode::kSyncUnboxed, step, place(value));
   boxed_[at(value)] = true;
   return true;
 }
@@ -552,7 +553,7 @@ void LoopLowering::emit_step(const Node& each, std::size_t step) {
 }
 
 void LoopLowering::clear(Value value, SnapshotId shown) {
-  if (shown == kNoSnapshot || facts_->is_inert(value)) {
+  if (shown == kNoSnapshot || abstract_values_->is_inert(value)) {
     push(LoopCode::kClear, steps_.size() - 1, place(value));
   } else {
     may_be_boxed(shown);
@@ -565,7 +566,7 @@ LoopLowering::Drop LoopLowering::drop(Value value, SnapshotId shown) {
   if (program_.ops.empty() && steps_.back().op == Op::loop && !is_within(value)) {
     return Drop::kStep;
   }
-  if (born_raw_[at(value)]) {
+  if (born_unboxed_[at(value)]) {
     if (!replaced_[at(value)] && boxed_[at(value)]) {
       push(LoopCode::kClear, steps_.size() - 1, place(value));
     }  // A register that has the next value by now was cleared then.
@@ -588,7 +589,7 @@ LoopLowering::Drop LoopLowering::drop(Value value, SnapshotId shown) {
 
 void LoopLowering::emit_jump(const Node& each, std::size_t step) {
   may_be_boxed(each.snapshot);
-  push(LoopCode::kServe, step);
+  push(LoopCode::kPoll, step);
   Values handed = each.operands;
   std::vector<std::int32_t> sources;
   const auto goes_to_itself = [&](std::size_t index) { return handed[index] == first_ + static_cast<Value>(index); };
@@ -601,7 +602,7 @@ void LoopLowering::emit_jump(const Node& each, std::size_t step) {
       box(value, step);
     }
     if (letters_[index] != 'o') {
-      raw(value, step);
+      unboxed(value, step);
     }
   }
   std::vector<std::int32_t> left(handed_);
@@ -610,7 +611,7 @@ void LoopLowering::emit_jump(const Node& each, std::size_t step) {
     std::int32_t source = place(handed[index]);
     if (!goes_to_itself(index) && is_parameter(handed[index])) {
       const bool stays = goes_to_itself(static_cast<std::size_t>(handed[index] - first_));
-      const std::int32_t scratch = new_place(Raw::kNone);
+      const std::int32_t scratch = new_place(Unboxed::kNone);
       const bool is_last = --left[at(handed[index])] == 0 && !stays;
       push(is_last ? LoopCode::kMove : LoopCode::kShare, step, source, -1, scratch);
       source = scratch;
@@ -632,14 +633,14 @@ void LoopLowering::emit_jump(const Node& each, std::size_t step) {
     const bool is_owned = maker.op != Op::constant && maker.op != Op::null && maker.op != Op::function;
     for (std::int32_t index = 0; is_owned && index < maker.result_count; ++index) {
       const Value value = maker.first_result + index;
-      const bool has_object = !born_raw_[at(value)] || boxed_[at(value)];
+      const bool has_object = !born_unboxed_[at(value)] || boxed_[at(value)];
       if (!dropped_[at(value)] && handed_[at(value)] == 0 && has_object) {
         push(LoopCode::kClear, step, place(value));
       }
     }
   }
-  if (program_.ops.back().code == LoopCode::kServe) {
-    program_.ops.back().code = LoopCode::kServeAndJump;
+  if (program_.ops.back().code == LoopCode::kPoll) {
+    program_.ops.back().code = LoopCode::kPollAndJump;
     program_.ops.back().right = 0;
   } else {
     push(LoopCode::kJump, step, -1, 0);

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "replay/passes/facts.h"
+#include "replay/passes/abstract_values.h"
 #include "replay/steps/step.h"
 
 namespace tagalong::replay {
@@ -34,7 +34,7 @@ class LoopLowering {
   // Behind the node's step.
   void emit(std::size_t number, std::size_t step);
   // In the loop, and a number whenever it is made.
-  [[nodiscard]] bool is_number(Value value) const { return inside_ && born_raw_[at(value)]; }
+  [[nodiscard]] bool is_number(Value value) const { return inside_ && born_unboxed_[at(value)]; }
   // kStep: the last step does it; kDone: nothing more to do; kFree: the register may have another value.
   enum class Drop : std::uint8_t { kStep, kDone, kFree };
   Drop drop(Value value, SnapshotId shown);
@@ -42,20 +42,20 @@ class LoopLowering {
   void note_snapshot(SnapshotId id);
   void learn(const Node& node) {
     if (closed_) {
-      facts_->learn(node);
+      abstract_values_->learn(node);
     }
   }
 
  private:
   struct Plan {
     LoopCode code = LoopCode::kStep;
-    Raw result = Raw::kNone;
+    Unboxed result = Unboxed::kNone;
   };
   static std::size_t at(Value value) { return static_cast<std::size_t>(value); }
   [[nodiscard]] const Node& node(std::size_t number) const { return graph_.nodes[number]; }
-  [[nodiscard]] Raw kind(std::int32_t place) const {
+  [[nodiscard]] Unboxed kind(std::int32_t place) const {
     return static_cast<std::size_t>(place) < program_.kinds.size() ? program_.kinds[static_cast<std::size_t>(place)]
-                                                                   : Raw::kNone;
+                                                                   : Unboxed::kNone;
   }
   [[nodiscard]] std::int32_t place(Value value) const { return registers_[at(value)]; }
   [[nodiscard]] bool is_parameter(Value value) const {
@@ -71,9 +71,9 @@ class LoopLowering {
   void bind_parameters();
   void use(const Values& values, std::size_t number);
   void enter();
-  [[nodiscard]] Raw available(Value value) const;
+  [[nodiscard]] Unboxed available(Value value) const;
   [[nodiscard]] std::optional<Plan> plan(std::size_t number) const;
-  [[nodiscard]] Raw wanted_number(std::size_t number) const;
+  [[nodiscard]] Unboxed wanted_number(std::size_t number) const;
   [[nodiscard]] std::optional<Plan> plan_call(std::size_t number) const;
   [[nodiscard]] bool is_iterated(std::size_t number) const;
   [[nodiscard]] static std::optional<Plan> plan_int(std::int64_t argument);
@@ -84,9 +84,9 @@ class LoopLowering {
   [[nodiscard]] static bool is_branch(const Node& node);
   [[nodiscard]] bool is_index(std::size_t number) const;
   [[nodiscard]] std::optional<Plan> plan_array(std::size_t number) const;
-  [[nodiscard]] std::int32_t coalesced(std::size_t number, Value result, Raw raw) const;
-  std::int32_t new_place(Raw raw);
-  std::int32_t raw(Value value, std::size_t step);
+  [[nodiscard]] std::int32_t coalesced(std::size_t number, Value result, Unboxed unboxed) const;
+  std::int32_t new_place(Unboxed unboxed);
+  std::int32_t unboxed(Value value, std::size_t step);
   std::int32_t as_float(std::int32_t place, std::size_t step);
   void box(Value value, std::size_t step);
   LoopOp& push(LoopCode code, std::size_t step, std::int32_t left = -1, std::int32_t right = -1,
@@ -105,7 +105,7 @@ class LoopLowering {
   const std::vector<Step>& steps_;
   const std::vector<std::int32_t>& registers_;
   std::int32_t& next_register_;
-  std::optional<Facts> facts_;  // of a graph that goes round
+  std::optional<AbstractValues> abstract_values_;  // of a graph that goes round
   bool goes_round_ = false, closed_ = false, inside_ = false;
   std::size_t header_ = 0;
   Value first_ = kNoValue;
@@ -113,8 +113,8 @@ class LoopLowering {
   std::vector<std::size_t> defined_at_, last_use_;
   std::vector<std::int32_t> uses_, handed_;  // handed_: how often an operand of the jump back
   std::vector<std::int32_t> parameter_of_;   // the parameter that gets the value, -1
-  std::vector<Raw> raw_;                     // of values whose number is in their register
-  std::vector<bool> born_raw_, boxed_, dropped_, replaced_;
+  std::vector<Unboxed> unboxed_;             // of values whose number is in their register
+  std::vector<bool> born_unboxed_, boxed_, dropped_, replaced_;
   std::optional<Plan> plan_;
   std::size_t fused_ = 0, fused_op_ = 0;
   std::size_t truth_ = 0;  // that is asked by the operation with the guard behind it

@@ -17,41 +17,41 @@ bool fits(PyObject* object) {
 
 }  // namespace
 
-Raw LoopLowering::available(Value value) const {
-  if (raw_[at(value)] != Raw::kNone) {
-    return raw_[at(value)];
+Unboxed LoopLowering::available(Value value) const {
+  if (unboxed_[at(value)] != Unboxed::kNone) {
+    return unboxed_[at(value)];
   }
   const Node& maker = node(defined_at_[at(value)]);
   if (maker.op == Op::constant && PyLong_CheckExact(maker.object.get()) && !fits(maker.object.get())) {
-    return Raw::kNone;
+    return Unboxed::kNone;
   }
-  return raw_of(facts_->type(value));
+  return unboxed_of(abstract_values_->type(value));
 }
 
 std::optional<LoopLowering::Plan> LoopLowering::plan_int(std::int64_t argument) {
   switch (argument % NB_INPLACE_ADD) {
     case NB_ADD:
-      return Plan{LoopCode::kAddInt, Raw::kInt};
+      return Plan{LoopCode::kAddInt, Unboxed::kInt};
     case NB_SUBTRACT:
-      return Plan{LoopCode::kSubtractInt, Raw::kInt};
+      return Plan{LoopCode::kSubtractInt, Unboxed::kInt};
     case NB_MULTIPLY:
-      return Plan{LoopCode::kMultiplyInt, Raw::kInt};
+      return Plan{LoopCode::kMultiplyInt, Unboxed::kInt};
     case NB_FLOOR_DIVIDE:
-      return Plan{LoopCode::kFloorDivideInt, Raw::kInt};
+      return Plan{LoopCode::kFloorDivideInt, Unboxed::kInt};
     case NB_REMAINDER:
-      return Plan{LoopCode::kRemainderInt, Raw::kInt};
+      return Plan{LoopCode::kRemainderInt, Unboxed::kInt};
     case NB_TRUE_DIVIDE:
-      return Plan{LoopCode::kTrueDivideInt, Raw::kFloat};
+      return Plan{LoopCode::kTrueDivideInt, Unboxed::kFloat};
     case NB_AND:
-      return Plan{LoopCode::kAndInt, Raw::kInt};
+      return Plan{LoopCode::kAndInt, Unboxed::kInt};
     case NB_OR:
-      return Plan{LoopCode::kOrInt, Raw::kInt};
+      return Plan{LoopCode::kOrInt, Unboxed::kInt};
     case NB_XOR:
-      return Plan{LoopCode::kXorInt, Raw::kInt};
+      return Plan{LoopCode::kXorInt, Unboxed::kInt};
     case NB_LSHIFT:
-      return Plan{LoopCode::kShiftLeftInt, Raw::kInt};
+      return Plan{LoopCode::kShiftLeftInt, Unboxed::kInt};
     case NB_RSHIFT:
-      return Plan{LoopCode::kShiftRightInt, Raw::kInt};
+      return Plan{LoopCode::kShiftRightInt, Unboxed::kInt};
     default:
       return std::nullopt;
   }
@@ -60,13 +60,13 @@ std::optional<LoopLowering::Plan> LoopLowering::plan_int(std::int64_t argument) 
 std::optional<LoopLowering::Plan> LoopLowering::plan_float(std::int64_t argument) {
   switch (argument % NB_INPLACE_ADD) {
     case NB_ADD:
-      return Plan{LoopCode::kAddFloat, Raw::kFloat};
+      return Plan{LoopCode::kAddFloat, Unboxed::kFloat};
     case NB_SUBTRACT:
-      return Plan{LoopCode::kSubtractFloat, Raw::kFloat};
+      return Plan{LoopCode::kSubtractFloat, Unboxed::kFloat};
     case NB_MULTIPLY:
-      return Plan{LoopCode::kMultiplyFloat, Raw::kFloat};
+      return Plan{LoopCode::kMultiplyFloat, Unboxed::kFloat};
     case NB_TRUE_DIVIDE:
-      return Plan{LoopCode::kDivideFloat, Raw::kFloat};
+      return Plan{LoopCode::kDivideFloat, Unboxed::kFloat};
     default:
       return std::nullopt;
   }
@@ -75,13 +75,13 @@ std::optional<LoopLowering::Plan> LoopLowering::plan_float(std::int64_t argument
 std::optional<LoopLowering::Plan> LoopLowering::plan_float64(std::int64_t argument) {
   switch (argument % NB_INPLACE_ADD) {
     case NB_ADD:
-      return Plan{LoopCode::kAddFloat64, Raw::kNumpyFloat};
+      return Plan{LoopCode::kAddFloat64, Unboxed::kNumpyFloat};
     case NB_SUBTRACT:
-      return Plan{LoopCode::kSubtractFloat64, Raw::kNumpyFloat};
+      return Plan{LoopCode::kSubtractFloat64, Unboxed::kNumpyFloat};
     case NB_MULTIPLY:
-      return Plan{LoopCode::kMultiplyFloat64, Raw::kNumpyFloat};
+      return Plan{LoopCode::kMultiplyFloat64, Unboxed::kNumpyFloat};
     case NB_TRUE_DIVIDE:
-      return Plan{LoopCode::kDivideFloat64, Raw::kNumpyFloat};
+      return Plan{LoopCode::kDivideFloat64, Unboxed::kNumpyFloat};
     default:
       return std::nullopt;
   }
@@ -91,8 +91,8 @@ std::optional<LoopLowering::Plan> LoopLowering::plan_float64(std::int64_t argume
 bool LoopLowering::is_index(std::size_t number) const {
   const Node& made = node(number);
   const Value value = made.first_result;
-  if (made.operands.size() != 2 || available(made.operands[0]) != Raw::kInt ||
-      available(made.operands[1]) != Raw::kInt || handed_[at(value)] != 0) {
+  if (made.operands.size() != 2 || available(made.operands[0]) != Unboxed::kInt ||
+      available(made.operands[1]) != Unboxed::kInt || handed_[at(value)] != 0) {
     return false;
   }
   const auto is_in = [value](const Values& values) { return std::ranges::find(values, value) != values.end(); };
@@ -114,19 +114,20 @@ bool LoopLowering::is_index(std::size_t number) const {
 
 std::optional<LoopLowering::Plan> LoopLowering::plan_array(std::size_t number) const {
   const Node& each = node(number);
-  const Raw items = raw_of_items(static_cast<int>(each.immediate));
-  const Raw key = available(each.operands[1]);
-  if (type_of(items) == nullptr || (!is_int(key) && key != Raw::kPair)) {
+  const Unboxed items = unboxed_of_items(static_cast<int>(each.immediate));
+  const Unboxed key = available(each.operands[1]);
+  if (type_of(items) == nullptr || (!is_int(key) && key != Unboxed::kPair)) {
     return std::nullopt;
   }
   if (each.op == Op::array_item) {
-    return Plan{key == Raw::kPair ? LoopCode::kArrayItem2 : LoopCode::kArrayItem, items};
+    return Plan{key == Unboxed::kPair ? LoopCode::kArrayItem2 : LoopCode::kArrayItem, items};
   }
-  const Raw value = available(each.operands[2]);
-  const bool fits = items == Raw::kNumpyFloat ? is_int(value) || is_float(value)
-                    : items == Raw::kNumpyInt ? is_int(value)
-                                              : value == Raw::kBool || value == Raw::kNumpyBool;
-  return fits ? std::optional(Plan{key == Raw::kPair ? LoopCode::kArrayStore2 : LoopCode::kArrayStore, Raw::kNone})
+  const Unboxed value = available(each.operands[2]);
+  const bool fits = items == Unboxed::kNumpyFloat ? is_int(value) || is_float(value)
+                    : items == Unboxed::kNumpyInt ? is_int(value)
+                                                  : value == Unboxed::kBool || value == Unboxed::kNumpyBool;
+  return fits ? std::optional(
+                    Plan{key == Unboxed::kPair ? LoopCode::kArrayStore2 : LoopCode::kArrayStore, Unboxed::kNone})
               : std::nullopt;
 }
 
@@ -135,21 +136,23 @@ std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
   if (is_expected_to_raise(graph_.nodes, number)) {
     return std::nullopt;
   }
-  const auto is = [&](std::size_t operand, Raw raw) { return available(each.operands[operand]) == raw; };
+  const auto is = [&](std::size_t operand, Unboxed unboxed) { return available(each.operands[operand]) == unboxed; };
   // Without a snapshot nothing can leave, so the number must be there.
   const auto is_there = [&](std::size_t operand) {
     const Value value = each.operands[operand];
-    return raw_[at(value)] != Raw::kNone || !is_within(value);
+    return unboxed_[at(value)] != Unboxed::kNone || !is_within(value);
   };
   const auto are_scalars = [&] {
-    const auto is_number = [](Raw kind) { return is_int(kind) || is_float(kind); };
+    const auto is_number = [](Unboxed kind) { return is_int(kind) || is_float(kind); };
     return is_number(available(each.operands[0])) && is_number(available(each.operands[1]));
   };
   switch (each.op) {
     case Op::int_binary:
-      return is(0, Raw::kInt) && is(1, Raw::kInt) ? plan_int(each.immediate) : std::nullopt;
+      return is(0, Unboxed::kInt) && is(1, Unboxed::kInt) ? plan_int(each.immediate) : std::nullopt;
     case Op::float_binary: {
-      const auto is_number = [&](std::size_t operand) { return is(operand, Raw::kInt) || is(operand, Raw::kFloat); };
+      const auto is_number = [&](std::size_t operand) {
+        return is(operand, Unboxed::kInt) || is(operand, Unboxed::kFloat);
+      };
       return is_number(0) && is_number(1) ? plan_float(each.immediate) : std::nullopt;
     }
     case Op::float64_binary:
@@ -157,88 +160,91 @@ std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
     case Op::int64_binary: {
       const bool are_ints = is_int(available(each.operands[0])) && is_int(available(each.operands[1]));
       const std::optional<Plan> chosen = are_ints ? plan_int(each.immediate) : std::nullopt;
-      return chosen && chosen->result == Raw::kInt ? std::optional(Plan{chosen->code, Raw::kNumpyInt}) : std::nullopt;
+      return chosen && chosen->result == Unboxed::kInt ? std::optional(Plan{chosen->code, Unboxed::kNumpyInt})
+                                                       : std::nullopt;
     }
     case Op::scalar_compare: {
       if (!are_scalars()) {
         return std::nullopt;
       }
       const bool are_ints = is_int(available(each.operands[0])) && is_int(available(each.operands[1]));
-      return Plan{shifted(are_ints ? LoopCode::kLessInt : LoopCode::kLessFloat, each.immediate), Raw::kNumpyBool};
+      return Plan{shifted(are_ints ? LoopCode::kLessInt : LoopCode::kLessFloat, each.immediate), Unboxed::kNumpyBool};
     }
     case Op::build_tuple:
-      return is_index(number) ? std::optional(Plan{LoopCode::kPair, Raw::kPair}) : std::nullopt;
+      return is_index(number) ? std::optional(Plan{LoopCode::kPair, Unboxed::kPair}) : std::nullopt;
     case Op::array_item:
     case Op::array_store:
       return plan_array(number);
     case Op::int_compare:
-      return is(0, Raw::kInt) && is(1, Raw::kInt) && is_there(0) && is_there(1)
-                 ? std::optional(Plan{shifted(LoopCode::kLessInt, each.immediate), Raw::kBool})
+      return is(0, Unboxed::kInt) && is(1, Unboxed::kInt) && is_there(0) && is_there(1)
+                 ? std::optional(Plan{shifted(LoopCode::kLessInt, each.immediate), Unboxed::kBool})
                  : std::nullopt;
     case Op::float_compare:
-      return is(0, Raw::kFloat) && is(1, Raw::kFloat) && is_there(0) && is_there(1)
-                 ? std::optional(Plan{shifted(LoopCode::kLessFloat, each.immediate), Raw::kBool})
+      return is(0, Unboxed::kFloat) && is(1, Unboxed::kFloat) && is_there(0) && is_there(1)
+                 ? std::optional(Plan{shifted(LoopCode::kLessFloat, each.immediate), Unboxed::kBool})
                  : std::nullopt;
     case Op::number_truth:
-      if (available(each.operands[0]) == Raw::kNone || is(0, Raw::kBool) || !is_there(0)) {
+      if (available(each.operands[0]) == Unboxed::kNone || is(0, Unboxed::kBool) || !is_there(0)) {
         return std::nullopt;
       }
-      return Plan{is_float(available(each.operands[0])) ? LoopCode::kTruthFloat : LoopCode::kTruthInt, Raw::kBool};
+      return Plan{is_float(available(each.operands[0])) ? LoopCode::kTruthFloat : LoopCode::kTruthInt, Unboxed::kBool};
     case Op::bool_not:
-      return is(0, Raw::kBool) && is_there(0) ? std::optional(Plan{LoopCode::kNotBool, Raw::kBool}) : std::nullopt;
+      return is(0, Unboxed::kBool) && is_there(0) ? std::optional(Plan{LoopCode::kNotBool, Unboxed::kBool})
+                                                  : std::nullopt;
     case Op::unary_op:
-      if (const Raw kind = available(each.operands[0]);
+      if (const Unboxed kind = available(each.operands[0]);
           each.immediate == UNARY_NEGATIVE && (is_int(kind) || is_float(kind))) {
         return Plan{is_int(kind) ? LoopCode::kNegateInt : LoopCode::kNegateFloat, kind};
       }
       return std::nullopt;
     case Op::range_next:
-      return is_fused(number) ? std::optional(Plan{LoopCode::kRangeNext, Raw::kInt}) : std::nullopt;
+      return is_fused(number) ? std::optional(Plan{LoopCode::kRangeNext, Unboxed::kInt}) : std::nullopt;
     case Op::array_next: {
-      const Raw items = raw_of_items(static_cast<int>(each.immediate));
+      const Unboxed items = unboxed_of_items(static_cast<int>(each.immediate));
       return is_fused(number) && type_of(items) != nullptr ? std::optional(Plan{LoopCode::kArrayNext, items})
                                                            : std::nullopt;
     }
     case Op::for_iter:
-      return is_fused(number) ? std::optional(Plan{LoopCode::kForIter, Raw::kNone}) : std::nullopt;
+      return is_fused(number) ? std::optional(Plan{LoopCode::kForIter, Unboxed::kNone}) : std::nullopt;
     case Op::load_global:
-      switch (const Raw wanted = wanted_number(number)) {
-        case Raw::kInt:
+      switch (const Unboxed wanted = wanted_number(number)) {
+        case Unboxed::kInt:
           return Plan{LoopCode::kGlobalInt, wanted};
-        case Raw::kFloat:
+        case Unboxed::kFloat:
           return Plan{LoopCode::kGlobalFloat, wanted};
         default:
-          return Plan{LoopCode::kGlobal, Raw::kNone};
+          return Plan{LoopCode::kGlobal, Unboxed::kNone};
       }
     case Op::load_attr:
-      return Plan{LoopCode::kAttribute, Raw::kNone};
+      return Plan{LoopCode::kAttribute, Unboxed::kNone};
     case Op::load_method:
-      return Plan{LoopCode::kMethod, Raw::kNone};
+      return Plan{LoopCode::kMethod, Unboxed::kNone};
     case Op::list_append:
-      return Plan{LoopCode::kAppend, Raw::kNone};
+      return Plan{LoopCode::kAppend, Unboxed::kNone};
     case Op::rebind_global:
-      return Plan{LoopCode::kRebind, Raw::kNone};
+      return Plan{LoopCode::kRebind, Unboxed::kNone};
     case Op::known_call:
       return plan_call(number);
     case Op::get_iter: {
       const std::size_t maker = defined_at_[at(each.operands[0])];
-      return maker > header_ && is_iterated(maker) ? std::optional(Plan{LoopCode::kMove, Raw::kNone}) : std::nullopt;
+      return maker > header_ && is_iterated(maker) ? std::optional(Plan{LoopCode::kMove, Unboxed::kNone})
+                                                   : std::nullopt;
     }
     case Op::sequence_item:
       if (!is_int(available(each.operands[1]))) {
         return std::nullopt;
       }
-      switch (const Raw wanted = wanted_number(number)) {
-        case Raw::kInt:
+      switch (const Unboxed wanted = wanted_number(number)) {
+        case Unboxed::kInt:
           return Plan{LoopCode::kItemInt, wanted};
-        case Raw::kFloat:
+        case Unboxed::kFloat:
           return Plan{LoopCode::kItemFloat, wanted};
         default:
-          return Plan{LoopCode::kItem, Raw::kNone};
+          return Plan{LoopCode::kItem, Unboxed::kNone};
       }
     case Op::list_store:
     case Op::list_renew:
-      return is(1, Raw::kInt) ? std::optional(Plan{LoopCode::kStoreItem, Raw::kNone}) : std::nullopt;
+      return is(1, Unboxed::kInt) ? std::optional(Plan{LoopCode::kStoreItem, Unboxed::kNone}) : std::nullopt;
     default:
       return std::nullopt;
   }
@@ -246,28 +252,28 @@ std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
 
 std::optional<LoopLowering::Plan> LoopLowering::plan_call(std::size_t number) const {
   const Node& each = node(number);
-  const Raw first = available(each.operands[0]);
+  const Unboxed first = available(each.operands[0]);
   const Known known = known_function(each.object.get());
   switch (known) {
     case Known::kNone:
       return std::nullopt;
     case Known::kRange:
-      return is_iterated(number) ? std::optional(Plan{LoopCode::kMakeRange, Raw::kNone}) : std::nullopt;
+      return is_iterated(number) ? std::optional(Plan{LoopCode::kMakeRange, Unboxed::kNone}) : std::nullopt;
     case Known::kLength:
-      return Plan{LoopCode::kLength, Raw::kInt};
+      return Plan{LoopCode::kLength, Unboxed::kInt};
     case Known::kFloat:
       if (is_int(first)) {
-        return Plan{LoopCode::kFloatOfInt, Raw::kFloat};
+        return Plan{LoopCode::kFloatOfInt, Unboxed::kFloat};
       }
-      return first == Raw::kNumpyFloat ? std::optional(Plan{LoopCode::kCallFloat, Raw::kFloat}) : std::nullopt;
+      return first == Unboxed::kNumpyFloat ? std::optional(Plan{LoopCode::kCallFloat, Unboxed::kFloat}) : std::nullopt;
     case Known::kFloor:
     case Known::kCeiling:
     case Known::kInt:
-      return is_float(first) ? std::optional(Plan{LoopCode::kCallInt, Raw::kInt}) : std::nullopt;
+      return is_float(first) ? std::optional(Plan{LoopCode::kCallInt, Unboxed::kInt}) : std::nullopt;
     case Known::kAbsolute:
       return is_float(first) ? std::optional(Plan{LoopCode::kCallFloat, first}) : std::nullopt;
     default:
-      return is_float(first) ? std::optional(Plan{LoopCode::kCallFloat, Raw::kFloat}) : std::nullopt;
+      return is_float(first) ? std::optional(Plan{LoopCode::kCallFloat, Unboxed::kFloat}) : std::nullopt;
   }
 }
 
@@ -276,7 +282,7 @@ std::optional<LoopLowering::Plan> LoopLowering::plan_call(std::size_t number) co
 bool LoopLowering::is_iterated(std::size_t number) const {
   const Node& each = node(number);
   constexpr std::size_t kWithStep = 3;
-  const auto is_number = [this](Value value) { return available(value) == Raw::kInt; };
+  const auto is_number = [this](Value value) { return available(value) == Unboxed::kInt; };
   if (each.op != Op::known_call || known_function(each.object.get()) != Known::kRange ||
       each.operands.size() == kWithStep || !std::ranges::all_of(each.operands, is_number) ||
       handed_[at(each.first_result)] != 0) {
@@ -294,19 +300,19 @@ bool LoopLowering::is_iterated(std::size_t number) const {
 // that is looked for at once. Where it is none, this leaves in front of it, with nothing done since that could be done
 // twice. It is in no variable, and no branch goes elsewhere meanwhile, so nobody finds out that it is not the
 // container's own object.
-Raw LoopLowering::wanted_number(std::size_t number) const {
+Unboxed LoopLowering::wanted_number(std::size_t number) const {
   const Value value = node(number).first_result;
-  Raw wanted = Raw::kNone;
+  Unboxed wanted = Unboxed::kNone;
   const auto is_in = [value](const Values& values) { return std::ranges::find(values, value) != values.end(); };
   for (std::size_t next = number + 1; next <= last_use_[at(value)]; ++next) {
     const Node& each = node(next);
     for (SnapshotId id = each.snapshot; id != kNoSnapshot; id = graph_.snapshots[static_cast<std::size_t>(id)].parent) {
       if (is_in(graph_.snapshots[static_cast<std::size_t>(id)].locals)) {
-        return Raw::kNone;
+        return Unboxed::kNone;
       }
     }
     if (each.info().is_guard() && each.op != Op::guard_type) {
-      return Raw::kNone;
+      return Unboxed::kNone;
     }
     if (!is_in(each.operands) || each.op == Op::drop) {
       continue;
@@ -318,14 +324,14 @@ Raw LoopLowering::wanted_number(std::size_t number) const {
         ((each.op == Op::sequence_item || each.op == Op::list_store || each.op == Op::list_renew) &&
          each.operands[1] == value && std::ranges::count(each.operands, value) == 1);
     if (each.op == Op::guard_type) {
-      wanted = raw_of(reinterpret_cast<PyTypeObject*>(each.object.get()));
+      wanted = unboxed_of(reinterpret_cast<PyTypeObject*>(each.object.get()));
     }
-    if (wanted == Raw::kNone || (!is_arithmetic && each.op != Op::guard_type) ||
+    if (wanted == Unboxed::kNone || (!is_arithmetic && each.op != Op::guard_type) ||
         is_expected_to_raise(graph_.nodes, next)) {
-      return Raw::kNone;
+      return Unboxed::kNone;
     }
   }
-  return handed_[at(value)] == 0 ? wanted : Raw::kNone;
+  return handed_[at(value)] == 0 ? wanted : Unboxed::kNone;
 }
 
 // Whether the next node is the guard on this one's result, and nobody else looks at a comparison's.

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "replay/arrays/numpy/numpy_abi.h"
-#include "replay/objects/raw.h"
+#include "replay/objects/unboxed.h"
 #include "rewriter/cpython/iterators.h"
 
 namespace tagalong::replay {
@@ -106,9 +106,9 @@ bool takes(Known known, const PyTypeObject* const* types, int count) {
     case Known::kLength:
       return count == 1 && is_sized(types[0]);
     case Known::kFloat:
-      return count == 1 && (is_int(raw_of(types[0])) || raw_of(types[0]) == Raw::kNumpyFloat);
+      return count == 1 && (is_int(unboxed_of(types[0])) || unboxed_of(types[0]) == Unboxed::kNumpyFloat);
     default:  // NumPy's is one of Python's, too
-      return count == 1 && is_float(raw_of(types[0]));
+      return count == 1 && is_float(unboxed_of(types[0]));
   }
 }
 
@@ -124,7 +124,7 @@ PyTypeObject* result_of(Known known, const PyTypeObject* operand) {
     case Known::kLength:
       return &PyLong_Type;
     case Known::kAbsolute:
-      return raw_of(operand) == Raw::kNumpyFloat ? type_of(Raw::kNumpyFloat) : &PyFloat_Type;
+      return unboxed_of(operand) == Unboxed::kNumpyFloat ? type_of(Unboxed::kNumpyFloat) : &PyFloat_Type;
     default:
       return &PyFloat_Type;
   }

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "replay/objects/known_functions.h"
-#include "replay/objects/raw.h"
+#include "replay/objects/unboxed.h"
 #include "rewriter/base/once.h"
 #include "rewriter/cpython/code_link.h"
 #include "rewriter/cpython/frames.h"
@@ -237,8 +237,8 @@ bool number_truth(PyObject* value) {
   if (PyLong_CheckExact(value)) {
     return Py_SIZE(value) != 0;
   }
-  const Raw kind = raw_of(Py_TYPE(value));
-  RawNumber number;
+  const Unboxed kind = unboxed_of(Py_TYPE(value));
+  UnboxedNumber number;
   static_cast<void>(unbox(value, kind, &number));
   return is_float(kind) ? number.d != 0.0 : number.i != 0;
 }

@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "replay/passes/abstract_values.h"
 #include "replay/passes/drops.h"
-#include "replay/passes/facts.h"
 #include "replay/passes/node_table.h"
 
 namespace tagalong::replay {
@@ -32,7 +32,7 @@ class Merger {
         now_(static_cast<std::size_t>(graph.value_count)),
         seen_(now_.size(), false),
         stays_(now_.size(), true),
-        facts_(graph),
+        abstract_values_(graph),
         table_(graph.nodes.size()) {
     std::iota(now_.begin(), now_.end(), 0);
   }
@@ -45,8 +45,8 @@ class Merger {
       replace(node.operands);
       // What has raised has no result for another to be.
       if (is_expected_to_raise(nodes, place) || (!forwarded(node) && !merged(node))) {
-        facts_.learn(node);
-        if (facts_.disturbs(node)) {
+        abstract_values_.learn(node);
+        if (abstract_values_.disturbs(node)) {
           epoch_ = names_epoch_ = ++last_epoch_;
         }
         if (node.op == Op::loop) {
@@ -189,7 +189,7 @@ class Merger {
   Values now_;               // the value that stands for a value
   std::vector<bool> seen_;   // used by what may see which object it is
   std::vector<bool> stays_;  // never dropped, or stands for a value that is not
-  Facts facts_;
+  AbstractValues abstract_values_;
   NodeTable table_;
   std::size_t kept_ = 0;           // nodes that stay, the first ones
   std::uint32_t epoch_ = 1;        // the last node after which reads may differ

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "replay/ir/operators.h"
-#include "replay/passes/facts.h"
+#include "replay/passes/abstract_values.h"
 #include "replay/passes/used_values.h"
 
 namespace tagalong::replay {
@@ -62,11 +62,11 @@ class DeadNodes {
   static std::size_t at(Value value) { return static_cast<std::size_t>(value); }
 
   void look_ahead() {
-    Facts facts(graph_);
+    AbstractValues abstract_values(graph_);
     for (std::size_t place = 0; place < graph_.nodes.size(); ++place) {
       const Node& node = graph_.nodes[place];
-      facts.learn(node);
-      disturbances_[place + 1] = disturbances_[place] + (facts.disturbs(node) ? 1 : 0);
+      abstract_values.learn(node);
+      disturbances_[place + 1] = disturbances_[place] + (abstract_values.disturbs(node) ? 1 : 0);
       if (node.op == Op::drop) {
         for (const Value value : node.operands) {
           place_of_.push_back(place);
@@ -75,7 +75,7 @@ class DeadNodes {
       }
     }
     for (Value value = 0; value < graph_.value_count; ++value) {
-      inert_[at(value)] = facts.is_inert(value);
+      inert_[at(value)] = abstract_values.is_inert(value);
     }
     for (Node& node : graph_.nodes) {
       if (node.op == Op::drop &&

@@ -4,8 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "replay/passes/abstract_values.h"
 #include "replay/passes/evaluate.h"
-#include "replay/passes/facts.h"
 
 namespace tagalong::replay {
 namespace {
@@ -106,10 +106,10 @@ class Fold {
   Value constant(Ref object) {
     const auto [known, is_new] = constants_.try_emplace(object.get(), kNoValue);
     if (is_new) {
-      PyObject* const raw = object.get();
+      PyObject* const unboxed = object.get();
       known->second = graph_.add(Op::constant, {}, 0, std::move(object));
       now_.push_back(known->second);
-      objects_.push_back(raw);
+      objects_.push_back(unboxed);
       gone_.push_back(false);
       is_constant_.push_back(true);
     }

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "replay/passes/facts.h"
+#include "replay/passes/abstract_values.h"
 #include "replay/passes/node_table.h"
 
 namespace tagalong::replay {
@@ -13,7 +13,7 @@ class Guards {
  public:
   explicit Guards(Graph& graph)
       : graph_(graph),
-        facts_(graph),
+        abstract_values_(graph),
         table_(graph.nodes.size()),
         versioned_(static_cast<std::size_t>(graph.value_count)) {}
 
@@ -24,8 +24,8 @@ class Guards {
       if (node.info().is_guard() && !node.operands.empty() && is_known(node)) {
         continue;
       }
-      facts_.learn(node);
-      epoch_ += facts_.disturbs(node) ? 1 : 0;
+      abstract_values_.learn(node);
+      epoch_ += abstract_values_.disturbs(node) ? 1 : 0;
       keep(place);
     }
     graph_.nodes.erase(graph_.nodes.begin() + static_cast<std::ptrdiff_t>(kept_), graph_.nodes.end());
@@ -43,7 +43,7 @@ class Guards {
   bool is_known(const Node& node) {
     const Value value = node.operands[0];
     auto& [versioned_type, versioned_epoch] = versioned_[static_cast<std::size_t>(value)];
-    const PyTypeObject* type = facts_.type(value);
+    const PyTypeObject* type = abstract_values_.type(value);
     bool lasts = node.info().is_pure();
     switch (node.op) {
       case Op::guard_type: {
@@ -75,7 +75,7 @@ class Guards {
   }
 
   Graph& graph_;
-  Facts facts_;
+  AbstractValues abstract_values_;
   NodeTable table_;
   // Per value the type of its last guard_type_version, and when that was.
   std::vector<std::pair<const PyTypeObject*, std::uint32_t>> versioned_;

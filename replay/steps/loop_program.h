@@ -9,20 +9,20 @@
 #include <vector>
 
 #include "replay/ir/graph.h"
-#include "replay/objects/raw.h"
+#include "replay/objects/unboxed.h"
 
 namespace tagalong::replay {
 
 enum class LoopCode : std::uint8_t {
   kStep,  // the step itself, as outside of loops
   kLeaveIfWatched,
-  kBox,         // the object of `left`
-  kClear,       // gives up the object of `left`, if there is one
-  kClearShown,  // the same where that may run code, which finds the frames as in snapshot `right`
-  kMove,        // `result` takes over object and number of `left`
-  kShare,       // `result` gets the same object and number as `left`
-  kSync,        // sync_local of `left` in slot `right` of the root frame
-  kSyncRaw,     // sync_local of a number
+  kBox,          // the object of `left`
+  kClear,        // gives up the object of `left`, if there is one
+  kClearShown,   // the same where that may run code, which finds the frames as in snapshot `right`
+  kMove,         // `result` takes over object and number of `left`
+  kShare,        // `result` gets the same object and number as `left`
+  kSync,         // sync_local of `left` in slot `right` of the root frame
+  kSyncUnboxed,  // sync_local of a number
   kUnboxInt,
   kUnboxFloat,
   kUnboxBool,
@@ -98,9 +98,9 @@ enum class LoopCode : std::uint8_t {
   kArrayStore2,
   // Signals, pending calls, other threads, as at each jump back; `result`: what a round is worth, `left`: the trace (a
   // member of the executor) that is come to once more; -1: the first one.
-  kServe,
+  kPoll,
   kJump,  // to operation `right`
-  kServeAndJump,
+  kPollAndJump,
   kGuardType,  // the type of `left` is the step's
   kGuardIs,    // `left` is the step's object
   kGlobal,     // what the function `left` finds under the step's name
@@ -128,17 +128,17 @@ constexpr LoopCode shifted(LoopCode code, std::int64_t by) {
 }
 
 // How a register gets the number of the object in it.
-constexpr LoopCode unboxing(Raw raw) {
-  switch (raw) {
-    case Raw::kInt:
+constexpr LoopCode unboxing(Unboxed unboxed) {
+  switch (unboxed) {
+    case Unboxed::kInt:
       return LoopCode::kUnboxInt;
-    case Raw::kFloat:
+    case Unboxed::kFloat:
       return LoopCode::kUnboxFloat;
-    case Raw::kNumpyInt:
+    case Unboxed::kNumpyInt:
       return LoopCode::kUnboxNumpyInt;
-    case Raw::kNumpyFloat:
+    case Unboxed::kNumpyFloat:
       return LoopCode::kUnboxNumpyFloat;
-    case Raw::kNumpyBool:
+    case Unboxed::kNumpyBool:
       return LoopCode::kUnboxNumpyBool;
     default:
       return LoopCode::kUnboxBool;
@@ -146,20 +146,20 @@ constexpr LoopCode unboxing(Raw raw) {
 }
 
 // The other way round.
-constexpr Raw unboxed(LoopCode code) {
+constexpr Unboxed unboxed_kind(LoopCode code) {
   switch (code) {
     case LoopCode::kUnboxInt:
-      return Raw::kInt;
+      return Unboxed::kInt;
     case LoopCode::kUnboxFloat:
-      return Raw::kFloat;
+      return Unboxed::kFloat;
     case LoopCode::kUnboxNumpyInt:
-      return Raw::kNumpyInt;
+      return Unboxed::kNumpyInt;
     case LoopCode::kUnboxNumpyFloat:
-      return Raw::kNumpyFloat;
+      return Unboxed::kNumpyFloat;
     case LoopCode::kUnboxNumpyBool:
-      return Raw::kNumpyBool;
+      return Unboxed::kNumpyBool;
     default:
-      return Raw::kBool;
+      return Unboxed::kBool;
   }
 }
 
@@ -183,12 +183,12 @@ struct LoopOp {
 struct LoopProgram {
   struct Entry {
     std::int32_t from = 0, to = 0;  // registers
-    Raw raw = Raw::kNone;
+    Unboxed unboxed = Unboxed::kNone;
   };
   std::vector<LoopOp> ops;
   std::vector<Entry> parameters;  // filled at entry from what the operands of the loop node are
   std::vector<Entry> invariants;  // numbers of objects from before the loop (from == to)
-  std::vector<Raw> kinds;         // by register: of those that may be without an object
+  std::vector<Unboxed> kinds;     // by register: of those that may be without an object
   std::vector<PyObject*> types;   // borrowed, see Executor::object_died
   // By snapshot: registers that may hold a number without an object. Empty, like all of this, where nothing goes round.
   std::vector<std::vector<std::int32_t>> unboxed;
@@ -200,9 +200,9 @@ class Executor;
 struct Transfer {
   struct Move {
     std::int32_t from = 0, to = 0;
-    Raw raw = Raw::kNone;       // how the next one wants it
-    bool is_converted = false;  // it is an object here and a number there, or the other way round
-    bool stays = false;         // the object is not ours to give
+    Unboxed unboxed = Unboxed::kNone;  // how the next one wants it
+    bool is_converted = false;         // it is an object here and a number there, or the other way round
+    bool stays = false;                // the object is not ours to give
   };
   const Executor* next = nullptr;
   std::uint64_t serial = 0;  // of that
@@ -222,7 +222,7 @@ struct DirectEntry {
   struct Parameter {
     std::int32_t slot = 0;  // locals, then stack
     std::int32_t to = 0;    // register
-    Raw raw = Raw::kNone;
+    Unboxed unboxed = Unboxed::kNone;
   };
   bool is_possible = false;
   bool has_plain_names = false;  // of the frame; they stay what they are

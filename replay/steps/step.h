@@ -18,9 +18,9 @@
 namespace tagalong::replay {
 
 struct Attached;
-struct RegionSite;
-struct RegionSiteDeleter {
-  void operator()(RegionSite* site) const;  // in arrays/forming: steps need not know what a site is
+struct FusionSite;
+struct FusionSiteDeleter {
+  void operator()(FusionSite* site) const;  // in arrays/forming: steps need not know what a site is
 };
 
 // What lowering has made of a node.
@@ -28,10 +28,10 @@ struct StepCode {
   Op op = Op::null;
   bool in_entry_check = false;
   bool expects_raise = false;  // an exception is what was recorded: the next steps go on with it
-  bool serves = false;         // behind it eager execution looks for signals and for others who want the GIL
+  bool polls = false;          // behind it eager execution looks for signals and for others who want the GIL
   bool in_loop = false;        // of the loop that closes the trace: leaves, whoever has entered
   bool is_header = false;      // of that loop
-  bool begins_region = false;  // array operations follow that may be fused with it (regions.h)
+  bool begins_group = false;   // array operations follow that may be fused with it (fusion_groups.h)
   bool can_leave = false;      // its snapshot is the state before it: the original instructions may go on here instead
   std::uint16_t operand_count = 0;
   std::uint16_t drop_count = 0;
@@ -42,11 +42,12 @@ struct StepCode {
   SnapshotId snapshot = kNoSnapshot;
   SnapshotId shown = kNoSnapshot;  // what a finaliser of what it drops sees of the frames
   std::uint32_t temporaries = 0;   // as the array kernels take them (array/ufunc_site.h)
-  std::int32_t retreat = -1;       // a guard: the step that leaves in its place, in front of the call (retreats.h)
-  std::int32_t guard = -1;         // such a step: the guard
-  std::int32_t since = -1;         // and the first step that is done again, if attributes have been read since
-  PyObject* object = nullptr;      // borrowed from the node
-  Ref name;                        // of what the guard is about, beside its object
+  std::int32_t relocation =
+      -1;                      // a guard: the step that leaves in its place, in front of the call (guard_relocation.h)
+  std::int32_t guard = -1;     // such a step: the guard
+  std::int32_t since = -1;     // and the first step that is done again, if attributes have been read since
+  PyObject* object = nullptr;  // borrowed from the node
+  Ref name;                    // of what the guard is about, beside its object
   std::int32_t line = 0;
   std::int32_t node = 0;     // in the graph, for people
   std::int32_t forgone = 0;  // who leaves here has not earned this of what the trace is worth
@@ -79,7 +80,7 @@ struct Step : StepCode {
   mutable Attached* target = nullptr;  // where it leaves, once looked up
   mutable std::vector<Transfer> transfers;
   mutable std::unique_ptr<std::vector<std::int32_t>> rest;  // registers of what no frame has where it leaves
-  mutable std::unique_ptr<RegionSite, RegionSiteDeleter> region;
+  mutable std::unique_ptr<FusionSite, FusionSiteDeleter> group;
 };
 
 struct LoweredSnapshot {

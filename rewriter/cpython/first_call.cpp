@@ -17,7 +17,7 @@ extern "C" {
 #include "rewriter/base/once.h"
 #include "rewriter/cpython/code_link.h"
 #include "rewriter/cpython/code_object.h"
-#include "rewriter/cpython/landing.h"
+#include "rewriter/cpython/frame_redirect.h"
 #include "rewriter/versions/opcodes.h"
 
 namespace tagalong::cpython {
@@ -111,16 +111,16 @@ int ask(PyObject* self) {
   const bool is_still_armed = reinterpret_cast<PyObject*>(stub_of(code)) == self;
   if (continuation.code && is_still_armed && stub->length == kStub) {
     t_pending = {frame, CodeRef::create(code), std::move(continuation)};
-    expect_landing(thread);
+    expect_redirect(thread);
     return 1;
   }
   disarm(code);
   return 0;
 }
 
-PyObject* land(PyThreadState* /*thread*/, Frame* frame, PyObject* /*argument*/, bool can_land) {
+PyObject* redirect_frame(PyThreadState* /*thread*/, Frame* frame, PyObject* /*argument*/, bool can_redirect) {
   const Pending pending = std::exchange(t_pending, Pending{});
-  TAGALONG_CHECK(can_land && pending.frame == frame, "a first call in {} lands in {}", fmt::ptr(pending.frame),
+  TAGALONG_CHECK(can_redirect && pending.frame == frame, "a first call in {} lands in {}", fmt::ptr(pending.frame),
                  fmt::ptr(frame));
   redirect(frame, pending.continuation.code.get(), pending.continuation.unit, 0);
   if (pending.continuation.is_last) {
@@ -129,9 +129,9 @@ PyObject* land(PyThreadState* /*thread*/, Frame* frame, PyObject* /*argument*/, 
   Py_RETURN_NONE;
 }
 
-PyObject* landing() {
+PyObject* redirect_iterator() {
   static PyObject* function = nullptr;
-  return once(function, [] { return make_landing_function("first_call", land, false).release(); });
+  return once(function, [] { return make_redirect_function("first_call", redirect_frame, false).release(); });
 }
 
 void stub_dealloc(PyObject* self) {
@@ -191,7 +191,7 @@ bool arm(PyCodeObject* code, const MadeIn& made_in) {
     return false;
   }
   PyTypeObject* type = stub_type();
-  PyObject* function = type == nullptr ? nullptr : landing();
+  PyObject* function = type == nullptr ? nullptr : redirect_iterator();
   const Ref stub = function == nullptr ? Ref() : Ref::steal(type->tp_alloc(type, 0));
   const Ref longer = stub ? Ref::steal(PyTuple_New(count + kConstants)) : Ref();
   if (!longer || code->co_consts != constants) {  // a collection may have come here before us

@@ -105,7 +105,7 @@ PyObject* start_frame(PyThreadState* thread, Frame* frame);
 // exception. The frame stays to be popped.
 PyObject* run_frame(PyThreadState* thread, Frame* frame, int unit, int depth, bool raise);
 
-// --- changing a frame that waits for a landing (cpython/landing.h)
+// --- changing a frame that waits for a landing (cpython/frame_redirect.h)
 
 // From here the frame goes on with the code unit `unit` of `code` with `depth` values on its stack; the landing's
 // value is pushed on top.

@@ -25,7 +25,7 @@ void set_function(Frame* frame, PyFunctionObject* function);
 // Whether such a frame has room for this code.
 bool can_become(const Frame* frame, const PyCodeObject* code);
 // It goes on in this code, at this unit, as if it had been called with it. Its first slots, the arguments, are the
-// same; the others are unbound. A value is about to be pushed (landing.h).
+// same; the others are unbound. A value is about to be pushed (frame_redirect.h).
 void become(Frame* frame, PyCodeObject* code, int unit, int arguments);
 
 }  // namespace tagalong::cpython

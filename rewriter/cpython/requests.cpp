@@ -19,7 +19,7 @@ namespace tagalong::cpython {
 namespace {
 
 // A jump back in a frame that nobody sees: the interpreter itself serves, in its own order.
-PyObject* make_server() {
+PyObject* make_poller() {
   const CodeRef code =
       make_thunk(1, {{LOAD_FAST, 0}, {JUMP_FORWARD, 1}, {RETURN_VALUE, 0}, {JUMP_BACKWARD, 2}}, nullptr);
   const Ref globals = Ref::steal(PyDict_New());
@@ -64,7 +64,7 @@ bool postpone_requests(PyThreadState* thread) { return __atomic_exchange_n(flag_
 // If somebody has been served meanwhile, because of a request that came in between, the interpreter looks once in vain.
 void resume_requests(PyThreadState* thread) { __atomic_store_n(flag_of(thread), 1, __ATOMIC_RELAXED); }
 
-PyObject* impolite_result(PyThreadState* thread) {
+PyObject* result_without_poll(PyThreadState* thread) {
   if (__atomic_load_n(flag_of(thread), __ATOMIC_RELAXED) == 0) {
     Py_RETURN_NONE;
   }
@@ -93,13 +93,13 @@ bool is_anything_to_run(PyThreadState* thread) {
   return is_set(_PyRuntime.ceval.signals_pending) || is_set(pending.calls_to_do) || pending.async_exc != 0;
 }
 
-bool serve_requests() {
-  static PyObject* server = nullptr;
-  if (once(server, make_server) == nullptr) {
+bool poll_requests() {
+  static PyObject* poller = nullptr;
+  if (once(poller, make_poller) == nullptr) {
     return false;
   }
   const std::array<PyObject*, 1> arguments = {Py_None};
-  const Ref done = Ref::steal(PyObject_Vectorcall(server, arguments.data(), arguments.size(), nullptr));
+  const Ref done = Ref::steal(PyObject_Vectorcall(poller, arguments.data(), arguments.size(), nullptr));
   return static_cast<bool>(done);
 }
 

@@ -3,7 +3,7 @@
 // of bytecode.
 //
 //   const RequestFlag requested(thread);
-//   if (requested && !serve_requests()) { ... the exception is set ... }
+//   if (requested && !poll_requests()) { ... the exception is set ... }
 #pragma once
 
 #include "rewriter/cpython/frames.h"
@@ -26,7 +26,7 @@ class RequestFlag {
 bool is_anything_to_run(PyThreadState* thread);
 
 // Serves what is requested, as if the current frame had just finished an instruction. False with an exception set.
-bool serve_requests();
+bool poll_requests();
 
 // Arithmetic of long ints looks for signals by itself. As long as this lives it finds none: they wait for the next
 // place where the program would be interrupted. For code that knows no state to run a handler in, runs none of the
@@ -45,7 +45,7 @@ class SignalsWait {
 // For code that runs between two instructions by means of a call, behind which the interpreter would serve where it
 // never does: the result that such a call has to give. What is requested waits until that is thrown away, which is the
 // next thing that happens to it. Null with an exception set.
-PyObject* impolite_result(PyThreadState* thread);
+PyObject* result_without_poll(PyThreadState* thread);
 
 // The same where the result is somebody else's: in front of the interpreter's look, and behind it in the same thread.
 // True if there was something to postpone.

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "recorder/deferred/array_preparation.h"
-#include "replay/arrays/fusion/region.h"
+#include "recorder/deferred/preparation.h"
+#include "replay/arrays/fusion/fusion_plan.h"
 #include "replay/arrays/kernels/parallel.h"
-#include "replay/arrays/simd/streaming.h"
-#include "replay/codegen/vector/exact_code.h"
+#include "replay/arrays/simd/non_temporal.h"
+#include "replay/codegen/vector/vector_code.h"
 #include "replay/ir/printer.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/base/text.h"
@@ -304,14 +304,14 @@ py::dict limits() {
 
 py::dict options() {
   py::dict result = limits();
-  result["regions"] = array::regions_enabled;
-  result["worth_part"] = array::worth_part;
-  result["worth_waiting"] = recorder::worth_waiting;
+  result["regions"] = array::fusion_enabled;
+  result["min_part"] = array::min_part;
+  result["min_deferred"] = recorder::min_deferred;
   result["most_lanes"] = array::most_lanes;
-  result["worth_streaming"] = array::worth_streaming;
-  result["worth_asking"] = array::worth_asking;
+  result["min_non_temporal"] = array::min_non_temporal;
+  result["min_prefetch"] = array::min_prefetch;
   result["worth_turning"] = array::worth_turning;
-  result["worth_in_place"] = array::worth_in_place;
+  result["min_in_place"] = array::min_in_place;
   result["threads"] = array::threads_option();
   result["loops"] = runtime::options().limits.loops;
   result["stress"] = static_cast<int>(runtime::options().stress);

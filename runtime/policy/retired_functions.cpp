@@ -15,7 +15,7 @@ namespace {
 class Retired final : public cpython::Watcher {
  public:
   bool add(PyObject* function, PyCodeObject* replay) {
-    bury();
+    free_deferred();
     Ref watch = cpython::watch(function, this);
     if (!watch) {
       return false;
@@ -32,7 +32,7 @@ class Retired final : public cpython::Watcher {
       functions_.erase(found);
       cpython::unwatch(removed.watch.get(), this);
     }
-    bury();
+    free_deferred();
   }
 
   // All of them that have had this replay code.
@@ -52,11 +52,11 @@ class Retired final : public cpython::Watcher {
     if (found != functions_.end()) {
       dead_.push_back(std::move(found->second));
       functions_.erase(found);
-      CodeRecord::expect_burial();
+      CodeRecord::expect_deferred_free();
     }
   }
 
-  void bury() { const auto dead = std::exchange(dead_, {}); }
+  void free_deferred() { const auto dead = std::exchange(dead_, {}); }
 
  private:
   struct Function {
@@ -94,7 +94,7 @@ void take_back(PyCodeObject* replay, const PyCodeObject* original) {
   }
 }
 
-void bury_retired() { retired().bury(); }
+void free_retired() { retired().free_deferred(); }
 
 void forget_retired(PyFunctionObject* function) { retired().remove(reinterpret_cast<PyObject*>(function)); }
 

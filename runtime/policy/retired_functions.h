@@ -10,7 +10,7 @@ namespace tagalong::runtime {
 // it or when the function dies. False: there is no memory, everything is as before.
 bool put_back(PyFunctionObject* function, PyCodeObject* replay, PyCodeObject* original);
 // Frees the code of functions that have died.
-void bury_retired();
+void free_retired();
 // It is traced again, or nobody wants to know any more.
 void forget_retired(PyFunctionObject* function);
 // The functions that were put back have their replay code again.

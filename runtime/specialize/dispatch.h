@@ -112,7 +112,7 @@ void unregister_dispatcher(PyObject* dispatcher);
 
 // The constants of dispatching code (specialized_code.h). They throw PythonError.
 Ref make_dispatcher();
-Ref dispatch_landing();
-Ref dispatch_land();
+Ref dispatch_redirect_iterator();
+Ref dispatch_redirect();
 
 }  // namespace tagalong::runtime

@@ -5,8 +5,8 @@
 #include "rewriter/base/once.h"
 #include "rewriter/cpython/code_link.h"
 #include "rewriter/cpython/eval_hook.h"
+#include "rewriter/cpython/frame_redirect.h"
 #include "rewriter/cpython/functions.h"
-#include "rewriter/cpython/landing.h"
 #include "runtime/anchor.h"
 #include "runtime/recording.h"
 #include "runtime/specialize/dispatch.h"
@@ -400,21 +400,21 @@ PyObject* dispatcher_next(PyObject* self) {
   return dispatch(self, thread, frame);
 }
 
-PyObject* landing_next(PyObject* /*self*/) {
+PyObject* redirect_next(PyObject* /*self*/) {
   if (t_pending.code == nullptr && !t_pending.is_raise) {
     return nullptr;
   }
-  cpython::expect_landing(cpython::thread_state());
+  cpython::expect_redirect(cpython::thread_state());
   Py_RETURN_NONE;
 }
 
-PyObject* land(PyThreadState* /*thread*/, Frame* frame, PyObject* /*argument*/, bool can_land) {
+PyObject* redirect_frame(PyThreadState* /*thread*/, Frame* frame, PyObject* /*argument*/, bool can_redirect) {
   if (std::exchange(t_pending.is_raise, false)) {
     PyErr_Restore(std::exchange(t_pending.type, nullptr), std::exchange(t_pending.value, nullptr),
                   std::exchange(t_pending.traceback, nullptr));
     return nullptr;
   }
-  TAGALONG_CHECK(can_land && t_pending.code != nullptr, "specialised code was not entered by an inlined call");
+  TAGALONG_CHECK(can_redirect && t_pending.code != nullptr, "specialised code was not entered by an inlined call");
   const CodeRef code = CodeRef::steal(std::exchange(t_pending.code, nullptr));
   cpython::become(frame, code.get(), t_pending.unit, t_pending.arguments);
   Py_RETURN_NONE;
@@ -455,10 +455,10 @@ Ref make_dispatcher() {
   return made;
 }
 
-Ref dispatch_landing() {
+Ref dispatch_redirect_iterator() {
   static PyObject* object = nullptr;
   cpython::once(object, [] {
-    PyTypeObject* type = make_iterator_type("tagalong._core.DispatchLanding", sizeof(PyObject), landing_next, nullptr);
+    PyTypeObject* type = make_iterator_type("tagalong._core.DispatchLanding", sizeof(PyObject), redirect_next, nullptr);
     return type == nullptr ? nullptr : type->tp_alloc(type, 0);
   });
   if (object == nullptr) {
@@ -467,9 +467,9 @@ Ref dispatch_landing() {
   return Ref::create(object);
 }
 
-Ref dispatch_land() {
+Ref dispatch_redirect() {
   static PyObject* function = nullptr;
-  cpython::once(function, [] { return cpython::make_landing_function("enter", land, false).release(); });
+  cpython::once(function, [] { return cpython::make_redirect_function("enter", redirect_frame, false).release(); });
   if (function == nullptr) {
     throw PythonError();
   }

@@ -58,8 +58,8 @@ void install(const Ref& dispatcher) {
   if (dispatch.installed != nullptr && slots == dispatch.slots) {
     return;
   }
-  const CodeRef code = dispatching_code(cpython::original_of(dispatch.base.get()), dispatcher, dispatch_landing(),
-                                        dispatch_land(), slots);
+  const CodeRef code = dispatching_code(cpython::original_of(dispatch.base.get()), dispatcher,
+                                        dispatch_redirect_iterator(), dispatch_redirect(), slots);
   const PyCodeObject* before = dispatch.installed != nullptr ? dispatch.installed : dispatch.base.get();
   if (reinterpret_cast<PyCodeObject*>(dispatch.function->func_code) != before) {  // by a finaliser, say
     PyErr_Format(PyExc_RuntimeError, "the code of %U() was replaced while it was specialised",
@@ -245,8 +245,8 @@ Ref choose_specialized(PyFunctionObject* function, PyObject* args, PyObject* kwa
   }
   const auto at_the_start = dispatch.specializations;
   // The interpreter itself binds the arguments.
-  const CodeRef code =
-      dispatching_code(cpython::original_of(dispatch.base.get()), chooser, dispatch_landing(), dispatch_land(), 0);
+  const CodeRef code = dispatching_code(cpython::original_of(dispatch.base.get()), chooser,
+                                        dispatch_redirect_iterator(), dispatch_redirect(), 0);
   const Ref asked = function_with_code(reinterpret_cast<PyObject*>(function), code.get());
   Ref chosen = asked ? Ref::steal(PyObject_Call(asked.get(), args, kwargs)) : Ref();
   if (!chosen) {

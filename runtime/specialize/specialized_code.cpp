@@ -19,8 +19,8 @@ using rewriter::Instruction;
 
 constexpr int kStubStack = 3;
 
-std::vector<Instruction> dispatching_stub(Assembly& assembly, const Ref& dispatcher, const Ref& landing,
-                                          const Ref& land) {
+std::vector<Instruction> dispatching_stub(Assembly& assembly, const Ref& dispatcher, const Ref& redirect_iterator,
+                                          const Ref& redirect_frame) {
   const auto constant = [&assembly](const Ref& object) {
     return static_cast<std::uint32_t>(rewriter::add_constant(assembly, object));
   };
@@ -29,13 +29,13 @@ std::vector<Instruction> dispatching_stub(Assembly& assembly, const Ref& dispatc
   return {
       {op::kLOAD_CONST, constant(dispatcher)},  // 0: has the dispatcher an item?
       {op::kFOR_ITER, 0, kNoItem},
-      {op::kRETURN_VALUE},                   // 2: yes: it is the result; the dispatcher below it goes with the frame
-      {op::kLOAD_CONST, constant(landing)},  // 3: no: does the call go on elsewhere?
+      {op::kRETURN_VALUE},  // 2: yes: it is the result; the dispatcher below it goes with the frame
+      {op::kLOAD_CONST, constant(redirect_iterator)},  // 3: no: does the call go on elsewhere?
       {op::kFOR_ITER, 0, kOriginal},
       {op::kPOP_TOP},  // 5: yes: the function changes this frame while it waits
       {op::kPOP_TOP},
       {op::kPUSH_NULL},
-      {op::kLOAD_CONST, constant(land)},
+      {op::kLOAD_CONST, constant(redirect_frame)},
       {op::kPRECALL, 0},
       {op::kCALL, 0},
       {op::kRETURN_VALUE},  // never reached
@@ -58,12 +58,12 @@ void show_as(PyCodeObject* made, PyCodeObject* original, const Assembly& assembl
 
 }  // namespace
 
-CodeRef dispatching_code(PyCodeObject* original, const Ref& dispatcher, const Ref& landing, const Ref& land,
-                         int slots) {
+CodeRef dispatching_code(PyCodeObject* original, const Ref& dispatcher, const Ref& redirect_iterator,
+                         const Ref& redirect_frame, int slots) {
   const Assembly plain = rewriter::decode(original);
   rewriter::stack_depths(plain);  // refuses what would run off its stack
   Assembly assembly = plain;
-  std::vector<Instruction> stub = dispatching_stub(assembly, dispatcher, landing, land);
+  std::vector<Instruction> stub = dispatching_stub(assembly, dispatcher, redirect_iterator, redirect_frame);
   const rewriter::Edited edited = rewriter::insert(
       assembly, {{.before = 0, .code = std::move(stub), .follows = rewriter::Follows::kNone, .jumps_see_it = false}});
   const int stack = std::max({plain.stack_size, kStubStack, slots - original->co_nlocalsplus});

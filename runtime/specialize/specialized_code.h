@@ -25,7 +25,8 @@ struct EnteredCode {
 };
 
 // Throw RewriteError, PythonError. The dispatching code's frames have room for `slots` values, locals included.
-CodeRef dispatching_code(PyCodeObject* original, const Ref& dispatcher, const Ref& landing, const Ref& land, int slots);
+CodeRef dispatching_code(PyCodeObject* original, const Ref& dispatcher, const Ref& redirect_iterator,
+                         const Ref& redirect_frame, int slots);
 EnteredCode entered_code(PyCodeObject* specialised);
 
 // The constant that code returns without doing anything else; empty: it does more.

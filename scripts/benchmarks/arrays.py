@@ -87,7 +87,7 @@ def run_fresh(name: str, threads: int, size: int, peer_name: str, form: int) -> 
 
 
 def run_extras() -> None:
-    """Memory at 10^7 elements, and how long it takes until a function of 20 operations is a region."""
+    """Memory at 10^7 elements, and how long it takes until a function of 20 operations is a fusion group."""
     import numpy as np
 
     import tagalong

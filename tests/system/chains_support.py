@@ -39,12 +39,12 @@ class Regions:
     @classmethod
     def begin(cls) -> None:
         _core.set_option("regions", 2)
-        cls.before = _core._region_counts()[1]
+        cls.before = _core._fusion_counts()[1]
 
 
 def regions_run() -> int:
-    """Since `Regions.begin()`."""
-    return _core._region_counts()[1] - Regions.before
+    """Since `Fusion groups.begin()`."""
+    return _core._fusion_counts()[1] - Regions.before
 
 
 class Outcome:
@@ -115,7 +115,7 @@ def compare_first_calls(
 ) -> tuple[int, int]:
     """What the first two calls do, against eager execution.
 
-    Returns how many expressions the first one has computed as one region, and operation by operation.
+    Returns how many expressions the first one has computed as one fusion group, and operation by operation.
     """
     eager, traced = both(source, **names)
     state = errstate or {"all": "warn"}
@@ -182,15 +182,15 @@ def compare_program(random: Random, calls: int, *, loops: bool = False) -> None:
             _core.set_option(name, value)
     form = form_of_program(random)
     _core.set_option("worth_turning", random.choice((1, 1 << 40)))
-    _core.set_option("worth_streaming", random.choice((1, 1 << 40)))
+    _core.set_option("min_non_temporal", random.choice((1, 1 << 40)))
     program = form(random, random.randint(2, 9) if loops else 0)
     eager, traced = both(program.source)
-    _core.set_option("worth_in_place", random.choice((1, 1 << 40)))
+    _core.set_option("min_in_place", random.choice((1, 1 << 40)))
     plain = form in (Sweeps, Parts, Targets) and random.random() < 0.8
     tall = form is Parts and random.random() < 0.8
     kinds = [Operands(random, plain=plain, tall=tall) for _ in range(3)]
     for call in range(calls):
-        # Mostly as recorded; regions are planned for what is there.
+        # Mostly as recorded; fusion groups are planned for what is there.
         make = kinds[0] if call < calls // 2 else random.choice(kinds)
         errstate = {"all": "ignore"} if random.random() < 0.7 else random.choice(ERRSTATES)
         try:
@@ -211,8 +211,8 @@ def run_programs(first: int, options: argparse.Namespace, end: float, reached: A
     resource.setrlimit(resource.RLIMIT_AS, (taken + (4 << 30), resource.RLIM_INFINITY))
     _core.set_option("regions", 2)
     _core.set_option("threads", options.threads)
-    _core.set_option("worth_part", 1024)
-    _core.set_option("worth_waiting", 1)
+    _core.set_option("min_part", 1024)
+    _core.set_option("min_deferred", 1)
     for seed in range(first, options.seed + options.count):
         if time.monotonic() > end:
             break
@@ -224,9 +224,9 @@ def run_programs(first: int, options: argparse.Namespace, end: float, reached: A
         except AssertionError as error:
             finds += 1
             print(f"seed {seed}:\n{error}\n", flush=True)
-    planned, run, refused = _core._region_counts()
-    reasons = {name: count for name, count in _core._region_reasons().items() if count}
-    whole = _core._whole_regions()
+    planned, run, refused = _core._fusion_counts()
+    reasons = {name: count for name, count in _core._fusion_reasons().items() if count}
+    whole = _core._whole_groups()
     print(f"regions: {planned} planned, {run} run, {whole} of them whole functions, {refused} refused")
     together, apart = _core._expression_counts()
     print(f"while they were recorded: {together} expressions as one, {apart} one by one")

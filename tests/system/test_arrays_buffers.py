@@ -49,7 +49,7 @@ def buffers(request: pytest.FixtureRequest) -> Iterator[int]:
 @pytest.fixture(params=[1, 2])
 def threads(request: pytest.FixtureRequest) -> None:
     _core.set_option("threads", request.param)
-    _core.set_option("worth_part", 2048)
+    _core.set_option("min_part", 2048)
     _core.set_option("worth_turning", 1)
 
 
@@ -104,7 +104,7 @@ for elements in (3000, 3000, 3000, 3000, 9000, 100_000):
         x, y = random.standard_normal((2, elements)) * 10.0 ** random.uniform(-7, 7, elements)
         z = x * y - x
         assert traced(x, y).tobytes() == np.add.reduce(z).tobytes(), (elements, buffer)
-print(_core._region_counts()[1] > 0)
+print(_core._fusion_counts()[1] > 0)
 """
 
 

@@ -1,4 +1,4 @@
-"""Regions of which the later one takes parts of what the earlier one makes: together they are done or not."""
+"""Fusion groups of which the later one takes parts of what the earlier one makes: together they are done or not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tagalong import _core
 
 pytestmark = pytest.mark.usefixtures("settings")
 
-# Name: the function's body, and whether it is several regions in a row.
+# Name: the function's body, and whether it is several fusion groups in a row.
 PROGRAMS: dict[str, tuple[str, bool]] = {
     "along two axes": (
         """
@@ -81,10 +81,10 @@ def test_programs(name: str) -> None:
         if name in {"along two axes", "an axis less", "one row"} and len(shape) == 1:
             continue
         eager, traced = made(body)
-        before = _core._regions_in_sweeps()
+        before = _core._groups_in_passes()
         for _ in range(4):
             check(eager, traced, arrays(shape))
-        ran = _core._regions_in_sweeps() - before
+        ran = _core._groups_in_passes() - before
         assert (ran >= 2) == are_in_a_row, (shape, ran)
     assert regions_run() > 0
 
@@ -111,16 +111,16 @@ def test_large_ones(threads: int) -> None:
     """Of the usual sizes; temporaries of eager execution are computed into."""
     _core.set_option("threads", threads)
     eager, traced = made(PROGRAMS["along two axes"][0])
-    before = _core._regions_in_sweeps()
+    before = _core._groups_in_passes()
     for shape in ((1000, 1000), (3000, 400), (700, 1500)):
         for _ in range(3):
             check(eager, traced, arrays(shape))
-    assert _core._regions_in_sweeps() - before >= 6
+    assert _core._groups_in_passes() - before >= 6
     eager, traced = made("v = a * b\nreturn v[1:] - v[:-1]")
-    before = _core._regions_in_sweeps()
+    before = _core._groups_in_passes()
     for _ in range(3):
         check(eager, traced, arrays((1_000_000,)))
-    assert _core._regions_in_sweeps() > before
+    assert _core._groups_in_passes() > before
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -129,7 +129,7 @@ def test_large_ones(threads: int) -> None:
 def test_what_has_to_be_reported(value: float, place: int, threads: int) -> None:
     """At one place of many: nothing of the others is to be seen."""
     _core.set_option("threads", threads)
-    _core.set_option("worth_part", 1024)
+    _core.set_option("min_part", 1024)
 
     def make() -> list[Any]:
         random = np.random.default_rng(3)
@@ -183,10 +183,10 @@ def test_layouts_that_change() -> None:
     for _ in range(3):
         check(eager, traced, arrays((60, 20)))
     check(eager, traced, arrays((60, 20), "F"))
-    before = _core._regions_in_sweeps()
+    before = _core._groups_in_passes()
     for _ in range(20):
         check(eager, traced, arrays((60, 20)))
-    assert _core._regions_in_sweeps() > before
+    assert _core._groups_in_passes() > before
 
 
 def test_they_are_explained() -> None:

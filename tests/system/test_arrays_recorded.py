@@ -455,9 +455,9 @@ def test_bincount(arguments: str) -> None:
     def make() -> list[Any]:
         return [np.linspace(-1.0, 1.0, LARGE), np.arange(LARGE) % 11]
 
-    before = _core._bin_counts()
+    before = _core._histogram_counts()
     compare(f"def f(x, z):\n    np.sqrt(z)\n    return np.bincount({arguments})", make)
-    after = _core._bin_counts()
+    after = _core._histogram_counts()
     assert (after[0] - before[0]) == (arguments in ("z", "z, x", "z, minlength=9", "z, weights=x"))
 
 

@@ -156,7 +156,7 @@ def test_operands_that_are_reduced(name: str, axis: int, layout: str) -> None:
 
 @pytest.mark.parametrize("name", OF_OPERANDS)
 def test_layouts_one_after_another(name: str) -> None:
-    """What a region has been planned for is not what it is called with."""
+    """What a fusion group has been planned for is not what it is called with."""
     eager, traced = both(f"def f(x, y):\n    {PROGRAMS[name]}\n")
     for shape in ((9, 8), (200, 3), (3, 200), (1, 5), (5, 1), (64, 64)):
         for lay in LAYOUTS.values():
@@ -200,15 +200,15 @@ def test_more_axes(name: str) -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_large(threads: int) -> None:
     _core.set_option("threads", threads)
-    _core.set_option("worth_part", 1000)
+    _core.set_option("min_part", 1000)
     for body in PROGRAMS.values():
         eager, traced = both(f"def f(x, y):\n    {body}\n")
-        before = _core._region_parts()
+        before = _core._fusion_parts()
         for row in (*[8] * CALLS, 3, 5, 32, 100):
             for kind in ("ordinary", "ties", "huge"):
                 x = rows_of(kind, LARGE // row + 3, row)
                 check(eager, traced, lambda x=x: [x, np.zeros_like(x)], {"all": "ignore"})
-        assert (_core._region_parts() > before) == (threads > 1 and "prod" not in body)
+        assert (_core._fusion_parts() > before) == (threads > 1 and "prod" not in body)
         eager, traced = both(f"def f(x, y):\n    {body}\n")
         for row in (*[8] * CALLS, 5):
             x = rows_of("one NaN", LARGE // row + 3, row)

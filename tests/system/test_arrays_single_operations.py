@@ -1,4 +1,4 @@
-"""What is a region though it is one operation: reductions of arrays that are there already, and operations with casts.
+"""What is a fusion group though it is one operation: reductions of arrays that are there already, and operations with casts.
 Places of the largest and smallest along an axis, and new axes.
 """
 
@@ -50,7 +50,7 @@ def layouts(code: str, kind: str) -> list[tuple[np.ndarray, bool]]:
 @pytest.mark.parametrize("name", REDUCTIONS)
 @pytest.mark.parametrize("form", ["np.{0}(x)", "x.{0}()", "np.{0}(x, axis=None)", "np.{0}(x, axis=-1)"])
 def test_reductions_of_arguments(name: str, form: str) -> None:
-    """In front of something that is no array operation, so neither is the function a region as a whole."""
+    """In front of something that is no array operation, so neither is the function a fusion group as a whole."""
     source = f"def f(x, log):\n    a = {form.format(name)}\n    log.append(a)\n    return a\n"
     for code in "dfilB?":
         if name in ("any", "all") and code != "?":

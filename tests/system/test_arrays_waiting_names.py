@@ -31,9 +31,9 @@ SIZE = 300
 
 @pytest.fixture(autouse=True)
 def everything_waits() -> None:
-    """Also where the next operation is sooner done than a region is planned."""
+    """Also where the next operation is sooner done than a fusion group is planned."""
     _core.set_option("regions", 2)
-    _core.set_option("worth_waiting", 1)
+    _core.set_option("min_deferred", 1)
 
 
 def line(size: int = SIZE) -> list[Any]:
@@ -609,7 +609,7 @@ def test_what_nobody_sees_takes_no_memory() -> None:
         assert result.size == size
         return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
-    _core.set_option("worth_waiting", 384 << 10)
+    _core.set_option("min_deferred", 384 << 10)
     both(source)[1](x, x)  # what is made once in a process
     eager, traced = both(source)
     assert pages(traced) * 4 < pages(eager)

@@ -25,7 +25,7 @@ REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all", "amax", "amin")
 @pytest.fixture(autouse=True)
 def everything_waits() -> None:
     _core.set_option("regions", 2)
-    _core.set_option("worth_waiting", 1)
+    _core.set_option("min_deferred", 1)
 
 
 # The function's body, and how many expressions of doubles are computed as one.
@@ -197,7 +197,7 @@ def test_what_the_number_is_of_is_nowhere_in_memory() -> None:
     """The sum of a large product, in a call that is being recorded, takes no more memory than blocks."""
     if not HAS_CODE:
         pytest.skip("operations are not joined on this machine")
-    _core.set_option("worth_waiting", 384 << 10)
+    _core.set_option("min_deferred", 384 << 10)
     import resource
 
     size = 4_500_000

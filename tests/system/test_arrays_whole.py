@@ -1,4 +1,4 @@
-"""Functions of which all that they do is one region: their results come straight from the frame's slots."""
+"""Functions of which all that they do is one fusion group: their results come straight from the frame's slots."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def regions() -> None:
 
 
 def wholes() -> int:
-    return _core._whole_regions()
+    return _core._whole_groups()
 
 
 def arrays(size: int = 7) -> list[np.ndarray]:

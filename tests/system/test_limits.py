@@ -112,7 +112,7 @@ def test_the_table_of_options_has_every_limit_of_the_engine() -> None:
 
 
 def test_each_limit_is_reached_below() -> None:
-    in_files_of_their_own = {"recordings", "share"}  # test_switching.py, test_spending.py
+    in_files_of_their_own = {"recordings", "share"}  # test_switching.py, test_recording_budget.py
     assert [*REACHED] == [name for name in LIMITS if name not in in_files_of_their_own]
 
 

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.own_stack
 # Where every function is traced, nobody here is told of them, so none could be made to fail.
 LOOPS = [
     program
-    for topic in ("closed_loops.py", "stitched_loops.py", "grown_loops.py", "retreats.py")
+    for topic in ("closed_loops.py", "stitched_loops.py", "grown_loops.py", "guard_relocation.py")
     for program in load_topic(PROGRAMS / topic)
     if not program.traces_all
 ]

@@ -28,7 +28,7 @@ WATCHED = {
 }
 # An exception that comes from outside (a signal handler, another thread, the recursion limit) while recording.
 OUTSIDE = {"interrupted"}
-# Operations of large arrays raise after the loads behind them: test_arrays_waiting.py.
+# Operations of large arrays raise after the loads behind them: test_arrays_deferred.py.
 LATE = {"late_exception"}
 # Names whose look-up asks a key that is no exact str: test_foreign_keys.py.
 KEYS = {"asks_keys"}

@@ -143,17 +143,17 @@ def test_regions_of_one_function(of_process: int) -> None:
     expected = chain(x).tobytes()
     for regions in (False, True, False, None):
         f = tagalong.trace(fresh(chain), regions=regions)
-        before = _core._region_counts()[1]
+        before = _core._fusion_counts()[1]
         for _ in range(8):
             assert f(x).tobytes() == expected
         assert tagalong.stats(f).hits == 7
         wanted = regions if regions is not None else bool(of_process)
-        assert (_core._region_counts()[1] > before) == wanted
+        assert (_core._fusion_counts()[1] > before) == wanted
         tagalong.trace(f, regions=not wanted)  # what has been recorded goes on otherwise
-        before = _core._region_counts()[1]
+        before = _core._fusion_counts()[1]
         for _ in range(8):
             assert f(x).tobytes() == expected
-        assert (_core._region_counts()[1] > before) != wanted
+        assert (_core._fusion_counts()[1] > before) != wanted
 
 
 @pytest.mark.parametrize(

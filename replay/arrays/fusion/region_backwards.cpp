@@ -2,7 +2,7 @@
 // Whoever begins at the beginning again drives it out before he comes to it, since the least recently used goes first.
 #include <algorithm>
 
-#include "replay/arrays/fusion/region_run.h"
+#include "replay/arrays/fusion/plan_run.h"
 
 namespace tagalong::array {
 
@@ -18,14 +18,14 @@ long worth_turning = 256L << 10;
 
 // What is computed of an element, and which sums are added to which, does not depend on what came before. Sums that are
 // not pairwise, extremes and places do.
-bool RegionPlan::may_go_backwards() const {
-  return !is_staged_ && !has_masks_ && folds_.empty() &&
+bool FusionPlan::may_go_backwards() const {
+  return !is_staged_ && !has_masks_ && axis_reductions_.empty() &&
          std::ranges::all_of(reductions_, [](const Reduced& reduced) { return reduced.kernel->is_pairwise; });
 }
 
 // Where threads share it, what each has left is not what it gets next. What is written into arrays that are there
 // already is often written again, from the same ones: so every other run begins where the one before has ended.
-void RegionPlan::choose_direction(Frame* frame, const Space* space, std::size_t parts) const {
+void FusionPlan::choose_direction(Frame* frame, const Space* space, std::size_t parts) const {
   const bool may_turn =
       space == nullptr ? frame->direction == Direction::kBackwards : frame->is_unnoticed.value_or(false);
   const auto bytes = static_cast<long>(frame->count) * static_cast<long>(kItemSize);
@@ -38,8 +38,8 @@ void RegionPlan::choose_direction(Frame* frame, const Space* space, std::size_t 
 }
 
 // The blocks that there would be forwards, or of a space some rows after others.
-bool RegionPlan::compute_backwards(Frame* frame, Space* space) const {
-  region_counts.backwards.add();
+bool FusionPlan::compute_backwards(Frame* frame, Space* space) const {
+  fusion_counts.backwards.add();
   const Extent count = frame->count;
   const Extent row = space == nullptr ? frame->block : space->walk->row();
   const Extent piece = space == nullptr ? row : std::max<Extent>(kMostTogether / row, 1) * row;

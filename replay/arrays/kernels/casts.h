@@ -1,6 +1,6 @@
-// Casts of blocks between the dtypes that regions take, for operands that a loop wants in a wider dtype: only those
-// that NumPy calls safe, which are what the language says a conversion is. test_arrays_regions.py holds each against
-// NumPy.
+// Casts of blocks between the dtypes that fusion groups take, for operands that a loop wants in a wider dtype: only
+// those that NumPy calls safe, which are what the language says a conversion is. test_arrays_fusion.py holds each
+// against NumPy.
 #pragma once
 
 #include "replay/arrays/numpy/numpy_abi.h"

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "replay/codegen/vector/vector_functions.h"
+#include "replay/codegen/vector/svml_functions.h"
 
 namespace tagalong::array {
 namespace {
@@ -66,10 +66,10 @@ constexpr std::array kRows{Row{"divide", 5, 2, 12},
                            Row{"logical_not", 9, 9, 3},
                            Row{"gcd", 35, 35, 35},
                            Row{"lcm", 35, 35, 35}};
-constexpr Cost kNearCost = 48;  // sines four at once (near_functions.h)
-constexpr Cost kNearExpCost = 16;
-constexpr Cost kNearLogCost = 22;
-constexpr Cost kExpCost = 6;  // by the steps of NumPy's (vector_functions.h)
+constexpr Cost kGlibcCost = 48;  // sines four at once (libm_functions.h)
+constexpr Cost kGlibcExpCost = 16;
+constexpr Cost kGlibcLogCost = 22;
+constexpr Cost kExpCost = 6;  // by the steps of NumPy's (svml_functions.h)
 constexpr Cost kLogCost = 8;
 constexpr Cost kSelectCost = 4;
 
@@ -78,8 +78,8 @@ constexpr Cost kSelectCost = 4;
 Cost loop_cost(const Kernel& kernel) {
   const unsigned type = kernel.in_type[0];
   const auto* row = std::ranges::find(kRows, kernel.name, &Row::name);
-  if (kernel.is_near) {
-    return kernel.name == "exp" ? kNearExpCost : kernel.name == "log" ? kNearLogCost : kNearCost;
+  if (kernel.is_glibc) {
+    return kernel.name == "exp" ? kGlibcExpCost : kernel.name == "log" ? kGlibcLogCost : kGlibcCost;
   }
   if (is_vector_loop(kernel.loop)) {
     return kernel.name == "exp" ? kExpCost : kLogCost;
@@ -93,21 +93,21 @@ Cost loop_cost(const Kernel& kernel) {
   return kernel.out_size == 1 ? 1 : kernel.out_size <= 4 ? 2 : kPlainCost;
 }
 
-Cost joined_cost(Exact what) {
+Cost fused_cost(VectorOp what) {
   switch (what) {
-    case Exact::kDivide:
-    case Exact::kReciprocal:
+    case VectorOp::kDivide:
+    case VectorOp::kReciprocal:
       return 5;
-    case Exact::kSqrt:
+    case VectorOp::kSqrt:
       return 10;
-    case Exact::kExp:
+    case VectorOp::kExp:
       return kExpCost;
-    case Exact::kLog:
+    case VectorOp::kLog:
       return kLogCost;
-    case Exact::kNearExp:
-      return kNearExpCost;
-    case Exact::kNearLog:
-      return kNearLogCost;
+    case VectorOp::kGlibcExp:
+      return kGlibcExpCost;
+    case VectorOp::kGlibcLog:
+      return kGlibcLogCost;
     default:
       return 1;
   }

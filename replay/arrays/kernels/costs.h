@@ -3,7 +3,7 @@
 #pragma once
 
 #include "replay/arrays/kernels/kernel.h"
-#include "replay/codegen/vector/exact_code.h"
+#include "replay/codegen/vector/vector_code.h"
 
 namespace tagalong::array {
 
@@ -15,6 +15,6 @@ inline constexpr Cost kReductionCost = 2;  // a sum, with NumPy's eight partial 
 // Of the kernel's loop.
 [[nodiscard]] Cost loop_cost(const Kernel& kernel);
 // Of an operation that is joined to others, whose operands are in registers.
-[[nodiscard]] Cost joined_cost(Exact what);
+[[nodiscard]] Cost fused_cost(VectorOp what);
 
 }  // namespace tagalong::array

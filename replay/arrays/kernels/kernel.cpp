@@ -6,9 +6,9 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "replay/arrays/libm/near_functions.h"
-#include "replay/arrays/simd/quotients.h"
-#include "replay/codegen/vector/vector_functions.h"
+#include "replay/arrays/libm/libm_functions.h"
+#include "replay/arrays/simd/division.h"
+#include "replay/codegen/vector/svml_functions.h"
 
 namespace tagalong::array {
 
@@ -70,10 +70,10 @@ void apply_knowledge(const Numpy& np, Kernel* kernel) {
   kernel->splittable = !kernel->requires_pyapi;
   if (kernel->splittable && kernel->nin == 1 && kernel->in_type[0] == kDouble && kernel->out_type == kDouble) {
     const StridedLoop numpys_loop = kernel->loop;
-    kernel->loop = vector_loop(kernel->name, numpys_loop, kernel->context, kernel->auxdata);
+    kernel->loop = svml_loop(kernel->name, numpys_loop, kernel->context, kernel->auxdata);
     if (kernel->loop == numpys_loop) {
-      kernel->loop = near_loop(kernel->name, numpys_loop, kernel->context, kernel->auxdata);
-      kernel->is_near = kernel->loop != numpys_loop;
+      kernel->loop = glibc_loop(kernel->name, numpys_loop, kernel->context, kernel->auxdata);
+      kernel->is_glibc = kernel->loop != numpys_loop;
     }
     kernel->alias_safe = kernel->loop != numpys_loop;  // NumPy's loop is known to go element by element then
   }

@@ -37,12 +37,12 @@ struct Kernel {
   bool casts_number = false;
   // No bit of the result depends on whether the output is one of the inputs.
   bool alias_safe = false;
-  // The loop is one of ours that computes eight elements at once (near_functions.h).
-  bool is_near = false;
+  // The loop is one of ours that computes eight elements at once (libm_functions.h).
+  bool is_glibc = false;
   // A short pure loop: running it again gives the same, it never sets an exception.
   bool repeatable = false;
   // Element by element, of bool, integers, float and double, and NumPy's own: the bits do not depend on how an array is
-  // split into calls (test_arrays_regions.py shows it for every such loop of the NumPy at hand).
+  // split into calls (test_arrays_fusion.py shows it for every such loop of the NumPy at hand).
   bool splittable = false;
   // Never clears floating point flags that were up before; many loops do.
   bool keeps_flags = false;

@@ -34,7 +34,7 @@ std::size_t loop_parts(const Kernel& kernel, Extent count) {
   if (!may_be_cut || count < 2 * kUnit) {
     return 1;
   }
-  const Extent most = std::min(count * static_cast<Extent>(loop_cost(kernel)) / worth_part, count / kUnit);
+  const Extent most = std::min(count * static_cast<Extent>(loop_cost(kernel)) / min_part, count / kUnit);
   const std::size_t threads = most < 2 ? 1 : thread_count();
   return threads == 1 ? 1 : std::min(threads * kPartsOfThread, static_cast<std::size_t>(most));
 }

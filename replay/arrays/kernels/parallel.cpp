@@ -15,7 +15,7 @@
 
 namespace tagalong::array {
 
-long worth_part = kWorthPart;
+long min_part = kMinPart;
 
 namespace {
 
@@ -77,7 +77,7 @@ bool is_worth_starting(Clock::duration taken, std::size_t left) {
   static std::atomic<Clock::rep> alone = 0;
   constexpr auto kWorthStarting = std::chrono::duration_cast<Clock::duration>(std::chrono::milliseconds(2)).count();
   const Clock::rep before = alone.fetch_add(taken.count(), std::memory_order_relaxed);
-  return before + taken.count() * static_cast<Clock::rep>(left + 1) >= kWorthStarting * worth_part / kWorthPart;
+  return before + taken.count() * static_cast<Clock::rep>(left + 1) >= kWorthStarting * min_part / kMinPart;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Parts of a large region on several processors, by oneTBB. Which part is computed by whom shows in nothing: each part
-// has memory, floating point flags and sums of its own, and the parts are cut by the sizes alone.
+// Parts of a large fusion group on several processors, by oneTBB. Which part is computed by whom shows in nothing: each
+// part has memory, floating point flags and sums of its own, and the parts are cut by the sizes alone.
 //
 //   set_threads(4);
 //   if (const unsigned threads = thread_count(); threads > 1) run_parts(count, [&](std::size_t part) { ... });
@@ -16,11 +16,11 @@ void set_threads(unsigned count);
 
 // What a part has to cost (costs.h: 16 us) to be worth somebody's waking up; less for tests. Cutting takes one to three
 // microseconds. That is lost where all other processors are busy, which was the case where this was measured: 3 to 6 %
-// of the smallest regions. Where one is free, the break-even has been seen only in passing, from about 13 us on.
-inline constexpr long kWorthPart = 262144;
-extern long worth_part;
+// of the smallest fusion groups. Where one is free, the break-even has been seen only in passing, from about 13 us on.
+inline constexpr long kMinPart = 262144;
+extern long min_part;
 
-// oneTBB looks for other libraries before it has threads, which need not wait for the first region. No thread is
+// oneTBB looks for other libraries before it has threads, which need not wait for the first fusion group. No thread is
 // started.
 void prepare_threads();
 

@@ -1,5 +1,5 @@
 // Which ufunc an operator of arrays is, and what eager NumPy may do with its operands. The tables and the rule for
-// powers are shared by those who run one operation (ufunc_site.h) and those who fuse several (region.h).
+// powers are shared by those who run one operation (ufunc_site.h) and those who fuse several (fusion_plan.h).
 #pragma once
 
 #include <Python.h>

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "replay/arrays/simd/argmin.h"
 #include "replay/arrays/simd/pairwise.h"
-#include "replay/arrays/simd/places.h"
 #include "replay/arrays/simd/reduction_loops.h"
 #include "replay/arrays/simd/row_reductions.h"
 #include "rewriter/base/ref.h"
@@ -46,7 +46,7 @@ const char* ufunc_name(Reduction reduction) {
   }
 }
 
-// In which type NumPy reduces; kTypeNumbers: not for regions.
+// In which type NumPy reduces; kTypeNumbers: not for fusion groups.
 unsigned loop_type(Reduction reduction, unsigned type) {
   const bool is_float = type == kFloat || type == kDouble;
   if (type != kBool && !is_integer(type) && !is_float) {
@@ -212,7 +212,7 @@ const ReductionKernel& reduction_kernel(const Numpy& np, Reduction reduction, un
   }
   ReductionKernel made;
   if (reduction == Reduction::kArgMax || reduction == Reduction::kArgMin) {
-    made.loop = place_loop(loop, reduction == Reduction::kArgMax);
+    made.loop = argmin_loop(loop, reduction == Reduction::kArgMax);
     made.rows = row_places(loop, reduction == Reduction::kArgMax);
     made.type = kLong;
     made.from = static_cast<std::uint8_t>(loop);

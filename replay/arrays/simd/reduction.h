@@ -1,13 +1,14 @@
-// Reductions of all elements at the end of a region: NumPy's own reduce loops on one block after another, in an order
-// that gives NumPy's bits. Sums of floats are pairwise in NumPy: halves of halves down to 128 elements; blocks are cut
-// where such halves are, and their sums added in the same tree. NumPy 1.x does so with what its buffers hold, one after
-// another, and adds their sums up; since 2.0 with all of a row. What the NumPy at hand does is tried out once. Where
-// the bits of a result depend on the order of equal values (zeros of both signs, payloads of NaNs), it is refused.
+// Reductions of all elements at the end of a fusion group: NumPy's own reduce loops on one block after another, in an
+// order that gives NumPy's bits. Sums of floats are pairwise in NumPy: halves of halves down to 128 elements; blocks
+// are cut where such halves are, and their sums added in the same tree. NumPy 1.x does so with what its buffers hold,
+// one after another, and adds their sums up; since 2.0 with all of a row. What the NumPy at hand does is tried out
+// once. Where the bits of a result depend on the order of equal values (zeros of both signs, payloads of NaNs), it is
+// refused.
 #pragma once
 
 #include "replay/arrays/numpy/float_status.h"
 #include "replay/arrays/numpy/numpy_abi.h"
-#include "replay/arrays/simd/row_places.h"
+#include "replay/arrays/simd/row_argmin.h"
 
 namespace tagalong::array {
 
@@ -18,7 +19,7 @@ struct ReductionKernel;
 using RowsTogether = void (*)(const ReductionKernel& kernel, const char* data, Extent row, Extent rows, char* results);
 
 struct ReductionKernel {
-  StridedLoop loop = nullptr;   // null: not for regions
+  StridedLoop loop = nullptr;   // null: not for fusion groups
   StridedLoop whole = nullptr;  // of all elements: the result is refused where its bits depend on their order
   MethodContext* context = nullptr;
   void* auxdata = nullptr;
@@ -30,7 +31,7 @@ struct ReductionKernel {
   bool is_cut_by_buffers = false;        // a pairwise sum is, of what each holds
   bool has_known_order = false;          // leaves of 128 doubles, each with eight sums
   bool takes_rows = false;               // whole ones only: along the innermost axis
-  RowPlaces rows = nullptr;              // of short ones
+  RowArgmin rows = nullptr;              // of short ones
   RowsTogether rows_together = nullptr;  // of short ones, too: what is asked for is no place
 };
 

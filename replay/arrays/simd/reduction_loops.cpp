@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "replay/arrays/simd/lanes.h"
+#include "replay/arrays/simd/non_temporal.h"
 #include "replay/arrays/simd/pairwise.h"
-#include "replay/arrays/simd/streaming.h"
 
 namespace tagalong::array {
 
@@ -105,10 +105,10 @@ template <bool of_largest>
   };
   // Who looks for the pages of what comes next in time, where they are small ones, waits a fifth less. More than this
   // is left at the end of the loop.
-  for (const Extent most = count * kItem >= worth_asking ? count - kAhead / kItem : 0;
+  for (const Extent most = count * kItem >= min_prefetch ? count - kPrefetchDistance / kItem : 0;
        done + kTogether * kLanes <= most;) {
     for (Extent line = 0; line < kTogether; ++line) {
-      _mm_prefetch(reinterpret_cast<const char*>(values + done + line * kLanes) + kAhead, _MM_HINT_T0);
+      _mm_prefetch(reinterpret_cast<const char*>(values + done + line * kLanes) + kPrefetchDistance, _MM_HINT_T0);
     }
     take_four();
   }

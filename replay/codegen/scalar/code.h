@@ -25,13 +25,13 @@ namespace native {
 // What the code needs of the run that it is a part of.
 struct Frame {
   PyObject** objects = nullptr;
-  RawNumber* raw = nullptr;
+  UnboxedNumber* unboxed = nullptr;
   PyThreadState* thread = nullptr;
-  const int* requests = nullptr;       // the interpreter's eval breaker
-  const int* depth = nullptr;          // how many frames are real
-  const std::int32_t* loud = nullptr;  // the last step that has read an attribute so that code may have run
-  std::int32_t* synced = nullptr;      // Run::synced_keys of the frame that goes round
-  PyObject** root_slots = nullptr;     // locals of the real root frame; null: there is none now, but may be later
+  const int* requests = nullptr;                 // the interpreter's eval breaker
+  const int* depth = nullptr;                    // how many frames are real
+  const std::int32_t* runs_user_code = nullptr;  // the last step that has read an attribute so that code may have run
+  std::int32_t* synced = nullptr;                // Run::synced_keys of the frame that goes round
+  PyObject** root_slots = nullptr;  // locals of the real root frame; null: there is none now, but may be later
   std::int32_t* root_synced = nullptr;
   const std::uint16_t** root_place = nullptr;  // of the real root frame: what it is executing
   const std::uint16_t* root_code = nullptr;    // and where its code begins

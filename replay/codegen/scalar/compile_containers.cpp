@@ -217,15 +217,15 @@ void Compiler::find_array_item(const LoopOp& op, Label& unusual) {
   add(rdx, qword[rax + kArrayData]);
 }
 
-void Compiler::keep_item(Raw kind, std::int32_t place) {
-  if (kind == Raw::kNumpyFloat) {
+void Compiler::keep_item(Unboxed kind, std::int32_t place) {
+  if (kind == Unboxed::kNumpyFloat) {
     const int index = floats_.take();
     movsd(float_register(index), qword[rdx]);
     keep_float(place, index);
     return;
   }
   const int index = ints_.take();
-  if (kind == Raw::kNumpyInt) {
+  if (kind == Unboxed::kNumpyInt) {
     mov(int_register(index), qword[rdx]);
   } else {
     cmp(byte[rdx], 0);
@@ -238,7 +238,7 @@ void Compiler::keep_item(Raw kind, std::int32_t place) {
 void Compiler::array_item(const LoopOp& op) {
   Label unusual;
   find_array_item(op, unusual);
-  keep_item(raw_of_items(op.flag), op.result);
+  keep_item(unboxed_of_items(op.flag), op.result);
   perform_aside(unusual, op);
 }
 
@@ -263,23 +263,23 @@ void Compiler::array_next(const LoopOp& op) {
   add(rdx, qword[rax + kArrayData]);
   mov(rax, object(op.left));
   inc(qword[rax + layout::kIteratorIndex]);
-  keep_item(raw_of_items(op.flag), op.result);
+  keep_item(unboxed_of_items(op.flag), op.result);
   perform_aside(unusual, op);
 }
 
 void Compiler::array_store(const LoopOp& op) {
   Label unusual;
-  const Raw kind = raw_of_items(op.flag);
+  const Unboxed kind = unboxed_of_items(op.flag);
   find_array_item(op, unusual);
   mov(ecx, dword[rax + kArrayFlags]);
   and_(ecx, kArrayWriteFlags);
   cmp(ecx, kArrayWriteable);
   jne(unusual);
-  if (kind == Raw::kNumpyFloat) {
+  if (kind == Unboxed::kNumpyFloat) {
     movsd(qword[rdx], float_of(op.result));
   } else {
     load_int(rcx, op.result);
-    kind == Raw::kNumpyInt ? mov(qword[rdx], rcx) : mov(byte[rdx], cl);
+    kind == Unboxed::kNumpyInt ? mov(qword[rdx], rcx) : mov(byte[rdx], cl);
   }
   perform_aside(unusual, op);
 }

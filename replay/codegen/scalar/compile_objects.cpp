@@ -22,7 +22,7 @@ PyObject* object_of_float(double number) noexcept {
   return object;
 }
 
-PyObject* object_of_scalar(Raw kind, std::int64_t bits) noexcept {
+PyObject* object_of_scalar(Unboxed kind, std::int64_t bits) noexcept {
   PyObject* object = object_of(kind, {.i = bits});
   if (object == nullptr) {
     PyErr_Clear();
@@ -148,7 +148,7 @@ void Compiler::move_or_share(const LoopOp& op) {
 }
 
 void Compiler::box(const LoopOp& op) {
-  const Raw kind = source_.program.kinds[static_cast<std::size_t>(op.left)];
+  const Unboxed kind = source_.program.kinds[static_cast<std::size_t>(op.left)];
   Label none;
   Label back;
   cmp(object(op.left), 0);
@@ -156,17 +156,17 @@ void Compiler::box(const LoopOp& op) {
   L(back);
   Label& unusual = bail();
   aside(none, back, [this, kind, &unusual, place = op.left] {
-    if (kind == Raw::kPair) {
+    if (kind == Unboxed::kPair) {
       jmp(unusual);
       return;
     }
-    if (kind == Raw::kFloat) {
+    if (kind == Unboxed::kFloat) {
       movsd(xmm0, number(place));
       call_function(&object_of_float);
-    } else if (kind == Raw::kInt) {
+    } else if (kind == Unboxed::kInt) {
       mov(rdi, number(place));
       call_function(&object_of_int);
-    } else if (kind != Raw::kBool) {
+    } else if (kind != Unboxed::kBool) {
       mov(edi, static_cast<int>(kind));
       mov(rsi, number(place));
       call_function(&object_of_scalar);
@@ -234,10 +234,10 @@ void Compiler::unbox(const LoopOp& op) {
     case LoopCode::kUnboxNumpyInt:
     case LoopCode::kUnboxNumpyFloat:
     case LoopCode::kUnboxNumpyBool:
-      compare_with(qword[rax + layout::kType], type_of(unboxed(op.code)));
+      compare_with(qword[rax + layout::kType], type_of(unboxed_kind(op.code)));
       jne(op.is_guard ? failed(op) : bail());
       lea(rdx, ptr[rax + static_cast<int>(sizeof(PyObject))]);  // array::scalar_value
-      keep_item(unboxed(op.code), op.left);
+      keep_item(unboxed_kind(op.code), op.left);
       break;
     default:
       unbox_bool(op);

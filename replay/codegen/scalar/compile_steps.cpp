@@ -10,12 +10,12 @@ using Way = KnownAttributes::Way;
 
 void Compiler::step(const LoopOp& op) {
   const Step& step = source_.steps[op.step];
-  if (step.op == Op::store_attr && !step.serves && drops_operands(step)) {
+  if (step.op == Op::store_attr && !step.polls && drops_operands(step)) {
     store_attribute(op);
     return;
   }
   const bool is_known = step.op == Op::guard_function || step.op == Op::leave_frame;
-  if (!is_known || step.can_leave || step.serves) {
+  if (!is_known || step.can_leave || step.polls) {
     perform(op);
     return;
   }
@@ -122,13 +122,13 @@ void Compiler::match_function(std::int32_t place, PyObject* const& code, Label& 
 
 void Compiler::check_quiet(const LoopOp& op) {
   const Step& guard = source_.steps[op.step];
-  const Step& retreat = source_.steps[static_cast<std::size_t>(guard.retreat)];
+  const Step& relocation = source_.steps[static_cast<std::size_t>(guard.relocation)];
   Label quiet;
-  mov(rax, qword[r15 + offsetof(Frame, loud)]);
+  mov(rax, qword[r15 + offsetof(Frame, runs_user_code)]);
   mov(eax, dword[rax]);
-  cmp(eax, retreat.since);
+  cmp(eax, relocation.since);
   jl(quiet);
-  cmp(eax, retreat.guard);
+  cmp(eax, relocation.guard);
   jle(bail());
   L(quiet);
   mov(rax, qword[r15 + offsetof(Frame, depth)]);

@@ -54,7 +54,7 @@ void Compiler::find_targets() {
     if (op.branch >= 0) {
       mark(op.branch);
     }
-    if (op.code == LoopCode::kJump || op.code == LoopCode::kServeAndJump) {
+    if (op.code == LoopCode::kJump || op.code == LoopCode::kPollAndJump) {
       mark(op.right);
     }
   }
@@ -67,7 +67,7 @@ void Compiler::prologue() {
   sub(rsp, kNumberSize);
   mov(r15, rdi);
   mov(rbx, ptr[r15 + offsetof(Frame, objects)]);
-  mov(rbp, ptr[r15 + offsetof(Frame, raw)]);
+  mov(rbp, ptr[r15 + offsetof(Frame, unboxed)]);
   jmp(rsi);
 }
 
@@ -450,7 +450,7 @@ void Compiler::emit(const LoopOp& op) {
     case LoopCode::kGiveUpRest:
       give_up_rest(op);
       break;
-    case LoopCode::kServe:
+    case LoopCode::kPoll:
     case LoopCode::kCross:
       begin_round(op);
       if (const std::int32_t place = source_.places[number_]; place >= 0) {
@@ -460,7 +460,7 @@ void Compiler::emit(const LoopOp& op) {
         mov(ptr[rcx], rax);
       }
       break;
-    case LoopCode::kServeAndJump:
+    case LoopCode::kPollAndJump:
       begin_round(op);
       jmp(labels_[static_cast<std::size_t>(op.right)]);
       break;
@@ -496,7 +496,7 @@ void Compiler::emit(const LoopOp& op) {
     case LoopCode::kCheckQuiet:
       check_quiet(op);
       break;
-    case LoopCode::kSyncRaw:
+    case LoopCode::kSyncUnboxed:
     case LoopCode::kUnbind:
     case LoopCode::kRebind:
       perform(op);

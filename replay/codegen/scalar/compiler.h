@@ -292,7 +292,7 @@ class Compiler final : public Xbyak::CodeGenerator {
   // rdx: where the array has the item; to `unusual` if it has none, or is another one.
   void find_array_item(const LoopOp& op, Label& unusual);
   // The number at rdx.
-  void keep_item(Raw kind, std::int32_t place);
+  void keep_item(Unboxed kind, std::int32_t place);
   void array_item(const LoopOp& op);
   void array_next(const LoopOp& op);
   void array_store(const LoopOp& op);

@@ -27,7 +27,7 @@ SHORT = 0.05  # seconds of a batch; of longer ones nobody knows what has been me
 LEAST_ALONE = 5  # batches
 PATIENCE = 4  # times the time of a measurement
 FIRST_CALLS = 0.5  # seconds after which no further first call is made
-WARM_UP = 24  # calls: names have to be looked up before a region is planned
+WARM_UP = 24  # calls: names have to be looked up before a fusion group is planned
 
 
 @dataclass
@@ -229,7 +229,7 @@ class Noting:
 def own_loops(program: Program, arguments: Arguments) -> float:
     """Seconds that these functions take of a call, without anything around their loops: on operands in cache, again
     and again, into memory that is there."""
-    ours = {*_core._vector_functions(), *_core._near_functions()}
+    ours = {*_core._svml_functions(), *_core._glibc_functions()}
     noting = Noting(set(TRANSCENDENTAL) - ours)
     program.copy(np=noting)(*arguments)
     total = 0.0
@@ -290,7 +290,7 @@ def severity(words: str) -> float:
 
 
 def to_replay(function: Callable[..., Any], copy: Callable[..., Any], size: int) -> tuple[float, float, int]:
-    """Seconds until a fresh copy of the function has been run as a region for the first time, what as many calls take
+    """Seconds until a fresh copy of the function has been run as a fusion group for the first time, what as many calls take
     eagerly, and how many those are."""
     random_numbers = np.random.default_rng(7)
     arguments = tuple(random_numbers.uniform(1.0, 2.0, size) for _ in range(2))
@@ -298,8 +298,8 @@ def to_replay(function: Callable[..., Any], copy: Callable[..., Any], size: int)
     for _ in range(20):
         traced = tagalong.trace(copy())
         taken, calls = 0.0, 0
-        before = _core._region_counts()[1]
-        while _core._region_counts()[1] == before and calls < 100:
+        before = _core._fusion_counts()[1]
+        while _core._fusion_counts()[1] == before and calls < 100:
             start = time.perf_counter()
             traced(*arguments)
             taken += time.perf_counter() - start

@@ -721,8 +721,8 @@ def f(a):
     return before, after, a, a[0]
 
 
-# program: region_of_a_chain
-# limits: regions=1
+# program: fusion_of_a_chain
+# limits: fusion groups=1
 # note: a name is looked up in the middle; dtypes, sizes and layouts change from call to call
 # f(np.arange(1.0, 7.0), np.ones(6)) => record, hit
 # f(np.arange(1.0, 7.0), np.full(6, 2.0)) => hit
@@ -743,9 +743,9 @@ def f(a, b):
     return -d * c, mask, d
 
 
-# program: region_that_warns
-# limits: regions=1
-# note: the region is given up, its operations are done again and report, each in its line
+# program: fusion_that_warns
+# limits: fusion groups=1
+# note: the fusion group is given up, its operations are done again and report, each in its line
 # f(np.ones(4), np.ones(4)) => record, hit
 # f(np.ones(4), np.array([1.0, 0.0, 2.0, 0.0])) => hit
 # f(np.array([1e300, 0.0]), np.zeros(2)) => hit
@@ -760,8 +760,8 @@ def f(a, b):
     return d - e * b
 
 
-# program: region_that_raises
-# limits: regions=1
+# program: fusion_that_raises
+# limits: fusion groups=1
 # f(np.arange(3), np.arange(3)) => record, hit
 # f(np.arange(3), np.array([1, -1, 2])) => hit exit
 # f(np.arange(3), np.array([1, 1, 2])) => hit
@@ -774,8 +774,8 @@ def f(a, b):
     return d ** b - c
 
 
-# program: region_in_callees
-# limits: regions=1
+# program: fusion_in_callees
+# limits: fusion groups=1
 # note: the inlined frames are never real
 # f(np.arange(4.0), np.ones(4)) => record, hit
 # f(np.arange(5), np.ones(5, int)) => hit
@@ -791,8 +791,8 @@ def f(x, y):
     return axpy(2.0, x, y) - axpy(3.0, y, x)
 
 
-# program: region_with_operands_that_die
-# limits: regions=1
+# program: fusion_with_operands_that_die
+# limits: fusion groups=1
 # note: where a finaliser would run the operations are done one by one
 # f(np.ndarray) => record, hit
 # f(Loud) => hit
@@ -818,8 +818,8 @@ def f(kind):
     return np.asarray(g(np.arange(3.0).view(kind), np.arange(3.0).view(kind))).tolist()
 
 
-# program: region_in_place
-# limits: regions=1
+# program: fusion_in_place
+# limits: fusion groups=1
 # note: on an array of its own it is fused, on the caller's not
 # f(np.arange(4.0), np.ones(4)) => record, hit
 # f(np.arange(4), np.ones(4, int)) => hit
@@ -836,8 +836,8 @@ def f(x, y):
     return a, b, a is b, x
 
 
-# program: region_with_reductions_along_axes
-# limits: regions=1
+# program: fusion_with_reductions_along_axes
+# limits: fusion groups=1
 # note: what is reduced becomes no array
 # f(np.arange(12.0).reshape(3, 4), np.ones(4)) => record, hit
 # f(np.arange(12).reshape(3, 4).T, np.ones((4, 1), int)) => hit
@@ -852,8 +852,8 @@ def f(x, y):
     return a, b, (x + y > y).any((0, 1)), np.prod(x - y * 0.5, axis=1)
 
 
-# program: region_with_casts
-# limits: regions=1
+# program: fusion_with_casts
+# limits: fusion groups=1
 # f(np.linspace(-3, 3, 6), np.zeros(6, np.int16)) => record, hit
 # f(np.linspace(-300, 300, 6), np.zeros(6, np.uint8)) => hit
 # f(np.array([1e300, np.nan]), np.zeros(2, np.float32)) => hit
@@ -867,8 +867,8 @@ def f(x, y):
     return a, b, y, (a * b).astype(y.dtype)
 
 
-# program: region_that_begins_with_parts
-# limits: regions=1
+# program: fusion_that_begins_with_parts
+# limits: fusion groups=1
 # note: parts that nobody keeps become no objects
 # f(np.arange(7.0), 1) => record, hit
 # f(np.arange(9), 2) => hit

@@ -173,7 +173,7 @@ def f(x):
     return x[1:] - x[:-1]
 
 
-# program: parts_of_small_arrays_that_a_region_takes_pay
+# program: parts_of_small_arrays_that_a_group_takes_pay
 # limits: loops=1, retire_after=6
 # f(a).tolist() => record, hit, hit, hit, hit, hit, hit, hit, hit
 import numpy as np

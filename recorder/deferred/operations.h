@@ -1,0 +1,92 @@
+// One operation of arrays while a call is recorded, executed as replays execute it
+// (replay/arrays/kernels/ufunc_site.h): by NumPy's loops, in memory that earlier results have left, by several threads;
+// where that is not exact, in general.
+//
+//   PyObject* sum = execute_operator({ArrayOperator::Kind::kBinary, NB_ADD}, operands);
+#pragma once
+
+#include <Python.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "replay/arrays/fusion/multi_pass.h"
+#include "replay/arrays/kernels/ufunc_site.h"
+#include "replay/arrays/numpy/numpy_abi.h"
+#include "replay/arrays/simd/tally.h"
+#include "rewriter/base/ref.h"
+
+namespace tagalong::recorder {
+
+struct ArrayOperator {
+  enum class Kind : std::uint8_t { kBinary, kUnary, kCompare, kCall, kReduce };
+  Kind kind;
+  int code = 0;       // NB_ADD …, UNARY_NEGATIVE …, Py_LT …, array::Reduction
+  Ref callable = {};  // of a call: a ufunc, or np.where; np.sum …
+};
+
+inline constexpr std::size_t kMostInputs = 4;  // of one
+
+extern array::LoopTally proxy_tally;  // operations that have been executed as replays do, or left to NumPy
+
+// A new reference, or null with an exception set. The operands are the interpreter's, or nobody else's.
+PyObject* execute_operator(const ArrayOperator& op, std::span<PyObject* const> operands);
+
+// The number of its result in a fusion group; negative: it is none for fusion groups.
+int build(const ArrayOperator& op, array::MultiPassBuilder* builder, std::span<const int> numbers,
+          unsigned temporaries);
+
+// The reference that the interpreter has, in eager execution the only one to a result that has no name. So nobody else
+// looks at the memory of those that have no other.
+unsigned temporaries(std::span<PyObject* const> operands);
+
+// The fusion groups of what has been built, for this one time; nothing that replays under way have prepared for reports
+// is meant. False: nothing has happened.
+bool run_once(array::MultiPassBuilder* builder, std::span<const int> results, PyObject* const* externals, Ref* output);
+
+// What a site leaves to others since the arrays lie otherwise, or are to be cast, may be a fusion group of one
+// operation. Empty: nothing has happened.
+template <class Build>
+Ref run_alone(std::span<PyObject* const> operands, const Build& build) {
+  const array::Numpy* np = array::met_numpy();
+  if (np == nullptr || array::fusion_enabled == 0) {
+    return {};
+  }
+  const std::vector<PyObject*> externals(operands.begin(), operands.end());
+  array::MultiPassBuilder builder(*np, &externals, false);
+  std::array<int, kMostInputs> numbers{};
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    numbers.at(i) = builder.external(operands[i], static_cast<unsigned>(i));
+    if (numbers.at(i) < 0) {
+      return {};
+    }
+  }
+  const int result = build(builder, std::span<const int>(numbers.data(), operands.size()));
+  Ref output;
+  return result >= 0 && run_once(&builder, {&result, 1}, operands.data(), &output) ? output : Ref();
+}
+
+// By a site, as a fusion group of its own, or in general.
+template <class Operation, class Build, class General>
+PyObject* execute(std::span<PyObject* const> operands, const Operation& operation, const Build& build,
+                  const General& general) {
+  static auto* const site = new array::UfuncSite;  // of all proxies, for the process
+  Ref result;
+  const array::Outcome outcome = operation(*site, temporaries(operands), &result);
+  if (outcome == array::Outcome::kError) {
+    return nullptr;
+  }
+  if (outcome == array::Outcome::kFallback) {
+    result = run_alone(operands, build);
+  }
+  if (!result) {
+    proxy_tally.left.add();
+    return general();
+  }
+  proxy_tally.computed.add();
+  return result.release();
+}
+
+}  // namespace tagalong::recorder

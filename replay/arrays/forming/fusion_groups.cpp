@@ -1,0 +1,244 @@
+#include "replay/arrays/forming/fusion_groups.h"
+
+#include <opcode.h>
+
+#include <algorithm>
+
+#include "replay/arrays/forming/group_planner.h"
+#include "replay/arrays/kernels/functions.h"
+#include "replay/steps/step.h"
+#include "rewriter/cpython/dicts.h"
+
+namespace tagalong::replay {
+
+bool is_group_operation(const Step& step) {
+  return is_array_operation(step.op) || step.op == Op::store_subscr || step.op == Op::call;
+}
+
+namespace {
+
+// Nobody sees when it happens, as long as it happens as planned.
+bool is_silent(const Step& step) {
+  switch (step.op) {
+    case Op::load_global:
+    case Op::load_module_attr:
+    case Op::load_module_method:
+    case Op::sync_local:
+    case Op::leave_frame:
+    case Op::drop:
+    case Op::guard_function:
+    case Op::guard_is:
+    case Op::guard_type:
+    case Op::build_slice:
+    case Op::build_tuple:
+    case Op::binary_subscr:
+    case Op::load_method:
+    case Op::guard_not_null:
+    case Op::guard_unwatched:
+    case Op::int_binary:
+    case Op::float_binary:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool may_be_inside(const Step& step) { return !step.expects_raise && (is_group_operation(step) || is_silent(step)); }
+
+bool may_be_inside(const LoopOp& op, const Step& step) {
+  switch (op.code) {
+    case LoopCode::kStep:
+    case LoopCode::kSync:
+      return may_be_inside(step);
+    case LoopCode::kLeaveIfWatched:  // nothing in a fusion group makes anybody watch
+    case LoopCode::kBox:
+    case LoopCode::kClear:
+    case LoopCode::kClearShown:
+    case LoopCode::kSyncUnboxed:
+    case LoopCode::kGuardType:
+    case LoopCode::kGuardIs:
+      return true;
+    case LoopCode::kGuardNull:
+      return op.flag != 0;
+    case LoopCode::kGlobal:
+    case LoopCode::kMethod:
+      return is_silent(step) && !step.expects_raise;
+    default:
+      return result_of(op) != Unboxed::kNone;
+  }
+}
+
+array::UnaryOperator unary_operator(int opcode) {
+  switch (opcode) {
+    case UNARY_NEGATIVE:
+      return array::UnaryOperator::kNegative;
+    case UNARY_POSITIVE:
+      return array::UnaryOperator::kPositive;
+    default:
+      return array::UnaryOperator::kInvert;
+  }
+}
+
+namespace {
+
+// Whether a call may be one of NumPy's reductions, which is a fusion group on its own.
+bool may_reduce(const std::vector<Step>& steps, const Step& call, const std::int32_t* used) {
+  if (call.op != Op::call || call.operand_count < 2) {
+    return false;
+  }
+  const std::int32_t* operands = used + call.operands;
+  for (const Step* step = &call; step != steps.data();) {
+    --step;
+    const std::int32_t* results = used + step->operands + step->operand_count;
+    const bool is_function = step->op == Op::load_module_attr && step->result == operands[1];
+    const bool is_method =
+        step->result_count > 1 && ((step->op == Op::load_method && results[0] == operands[0]) ||
+                                   (step->op == Op::load_module_method && results[1] == operands[1]));
+    if (is_function || is_method) {
+      return array::may_be_reduction(step->object);
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void mark_groups(std::vector<Step>* steps, const LoopProgram& loop, const std::int32_t* used) {
+  unsigned more = 0;        // operations that follow
+  Step* leading = nullptr;  // a part of an array that they begin with
+  const auto mark = [&](Step& step, bool is_inside, bool is_whole) {
+    const bool is_part = is_inside && is_whole && (step.op == Op::build_slice || step.op == Op::binary_subscr);
+    if (is_part) {
+      if (leading != nullptr) {
+        leading->begins_group = false;
+      }
+      leading = &step;
+      step.begins_group = more > 1;
+    } else if (!is_inside || (is_whole && is_group_operation(step))) {
+      leading = nullptr;
+    }
+    if (!is_inside) {
+      more = 0;
+    } else if (is_whole && is_array_operation(step.op)) {
+      step.begins_group = more > 0;
+      ++more;
+    } else if (is_whole && is_group_operation(step)) {
+      step.begins_group = may_reduce(*steps, step, used);
+      ++more;
+    }
+  };
+  for (std::size_t place = steps->size(); place-- > 0;) {
+    Step& step = (*steps)[place];
+    mark(step, !step.in_loop && may_be_inside(step), true);
+  }
+  more = 0;
+  leading = nullptr;
+  for (std::size_t place = loop.ops.size(); place-- > 0;) {
+    const LoopOp& op = loop.ops[place];
+    Step& step = (*steps)[op.step];
+    mark(step, may_be_inside(op, step), op.code == LoopCode::kStep);
+  }
+}
+
+void FusionSiteDeleter::operator()(FusionSite* site) const { delete site; }
+
+void FusionSite::put_off(array::FusionReason reason) {
+  reasons.add(reason);
+  array::fusion_counts.reasons.add(reason);
+  delay();
+}
+
+void FusionSite::delay() {
+  constexpr std::uint32_t kMostPatience = 1U << 16U;
+  wait = patience;
+  patience = std::min(patience * 2, kMostPatience);
+}
+
+std::unique_ptr<PlannedGroup> plan_group(const array::Numpy& np, const FusionSource& source,
+                                         array::FusionReason* reason) {
+  return FusionPlanner(np, source).plan(reason);
+}
+
+namespace {
+
+const PyFunctionObject* function_of(std::int32_t place, PyObject* const* registers) {
+  return reinterpret_cast<const PyFunctionObject*>(registers[place]);
+}
+
+// Something else may have changed in the dict.
+bool is_bound(const Step& step, PyObject* dict, PyObject* value) {
+  if (dict == nullptr || step.key != dict || step.cached != value) {
+    return false;
+  }
+  if (step.version1 == cpython::dict_version(dict)) {
+    return true;
+  }
+  if (step.version2 != 0 || !PyDict_CheckExact(dict) || cpython::find_quietly(dict, step.object) != value) {
+    return false;
+  }
+  step.version1 = cpython::dict_version(dict);
+  return true;
+}
+
+}  // namespace
+
+bool load_holds(const PlannedGroup::Load& load, PyObject* const* registers) {
+  const Step& step = *load.step;
+  if (load.function < 0) {
+    // An earlier load has found the module; another one may have got the address of that of the plan.
+    return load.module != nullptr && PyModule_CheckExact(load.module) && PyModule_GetDict(load.module) == load.dict &&
+           is_bound(step, load.dict, load.value);
+  }
+  const PyFunctionObject* function = function_of(load.function, registers);
+  return (step.version2 == 0 || step.version2 == cpython::dict_version(function->func_builtins)) &&
+         is_bound(step, function->func_globals, load.value);
+}
+
+namespace {
+
+// While the dict is unchanged that has the module's name, the module and its own dict, which comes later, are there.
+bool is_unchanged(const PlannedGroup::Looked& looked, PyObject* const* registers) {
+  if (looked.function < 0) {
+    return looked.version == cpython::dict_version(looked.dict);
+  }
+  const PyFunctionObject* function = function_of(looked.function, registers);
+  return looked.version == cpython::dict_version(function->func_globals) &&
+         (looked.builtins == 0 || looked.builtins == cpython::dict_version(function->func_builtins));
+}
+
+[[gnu::noinline]] bool look_up_again(const PlannedGroup& group, PyObject* const* registers) {
+  group.looked.clear();
+  if (!std::ranges::all_of(group.loads, [&](const auto& load) { return load_holds(load, registers); })) {
+    return false;
+  }
+  for (const PlannedGroup::Load& load : group.loads) {
+    PyObject* dict = load.function < 0 ? load.dict : function_of(load.function, registers)->func_globals;
+    const auto is_same = [&](const auto& other) { return other.function == load.function && other.dict == dict; };
+    auto looked = std::ranges::find_if(group.looked, is_same);
+    if (looked == group.looked.end()) {
+      looked = group.looked.insert(looked, {load.function, dict, cpython::dict_version(dict), 0});
+    }
+    if (load.function >= 0 && load.step->version2 != 0) {
+      looked->builtins = load.step->version2;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool loads_hold(const PlannedGroup& group, PyObject* const* registers) {
+  if (group.looked.empty() && !group.loads.empty()) [[unlikely]] {
+    return look_up_again(group, registers);
+  }
+  for (const PlannedGroup::Looked& looked : group.looked) {
+    if (!is_unchanged(looked, registers)) [[unlikely]] {
+      return look_up_again(group, registers);
+    }
+  }
+  return true;
+}
+
+}  // namespace tagalong::replay

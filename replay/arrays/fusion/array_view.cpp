@@ -1,0 +1,102 @@
+#include "replay/arrays/fusion/array_view.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace tagalong::array {
+
+namespace {
+
+// Empty: not an integer that fits.
+std::optional<Extent> read(const ViewSpec::Number& number, PyObject* const* externals) {
+  if (number.external < 0) {
+    return number.value;
+  }
+  PyObject* object = externals[number.external];
+  if (!PyLong_CheckExact(object)) {
+    return std::nullopt;
+  }
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  return overflow == 0 ? std::optional<Extent>(value) : std::nullopt;
+}
+
+}  // namespace
+
+bool take_view(const ViewSpec& spec, const ArrayFields* array, PyObject* const* externals, View* view) {
+  View whole;
+  return view_of(array, &whole) && take_view(spec, whole, externals, view);
+}
+
+bool take_view(const ViewSpec& spec, const View& whole, PyObject* const* externals, View* view) {
+  *view = whole;
+  view->shape.nd = 0;
+  const auto add = [view](Extent extent, Extent stride) {
+    if (view->shape.nd == kMaxFusionDims) {
+      return false;
+    }
+    view->shape.dims[view->shape.nd] = extent;
+    view->strides[view->shape.nd++] = stride;
+    return true;
+  };
+  const auto takes_one = [](const ViewSpec::Axis& index) { return !index.is_new && !index.is_rest; };
+  const auto rest = whole.shape.nd - static_cast<int>(std::ranges::count_if(spec.axes, takes_one));
+  if (rest < 0) {
+    return false;
+  }
+  int axis = 0;
+  const auto add_rest = [&] {
+    for (const int end = axis + rest; axis < end; ++axis) {
+      if (!add(whole.shape.dims[axis], whole.strides[axis])) {
+        return false;
+      }
+    }
+    return true;
+  };
+  for (const ViewSpec::Axis& index : spec.axes) {
+    if (index.is_new) {
+      if (!add(1, 0)) {
+        return false;
+      }
+      continue;
+    }
+    if (index.is_rest) {
+      if (!add_rest()) {
+        return false;
+      }
+      continue;
+    }
+    const Extent extent = whole.shape.dims[axis];
+    const Extent stride = whole.strides[axis++];
+    if (!index.is_slice) {
+      const auto place = read(index.start, externals);
+      if (!place || *place >= extent || *place < -extent) {
+        return false;
+      }
+      view->data += (*place < 0 ? *place + extent : *place) * stride;
+      continue;
+    }
+    const auto step = index.step.is_none ? std::optional<Extent>(1) : read(index.step, externals);
+    if (!step || *step == 0 || *step < -PY_SSIZE_T_MAX) {
+      return false;
+    }
+    const auto start_read =
+        index.start.is_none ? std::optional<Extent>(*step < 0 ? PY_SSIZE_T_MAX : 0) : read(index.start, externals);
+    const auto stop_read = index.stop.is_none ? std::optional<Extent>(*step < 0 ? PY_SSIZE_T_MIN : PY_SSIZE_T_MAX)
+                                              : read(index.stop, externals);
+    if (!start_read || !stop_read) {
+      return false;
+    }
+    Extent start = *start_read;
+    Extent stop = *stop_read;
+    const Extent length = PySlice_AdjustIndices(extent, &start, &stop, *step);
+    view->data += length > 0 ? start * stride : 0;
+    if (!add(length, stride * *step)) {
+      return false;
+    }
+  }
+  const bool is_whole = axis == whole.shape.nd;  // with an ellipsis, or an index for each dimension
+  return (is_whole || add_rest()) && view->shape.nd > 0;
+}
+
+}  // namespace tagalong::array

@@ -1,0 +1,216 @@
+// Whether the inputs are so small that none of the operations can overflow, or make a NaN. That takes one look at each
+// of their elements, however often the operations read it.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <boost/container/static_vector.hpp>
+#include <cmath>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "replay/arrays/fusion/plan_run.h"
+#include "replay/arrays/kernels/parallel.h"
+#include "replay/arrays/numpy/float_policy.h"
+#include "replay/arrays/simd/lanes.h"
+
+namespace tagalong::array {
+namespace {
+
+constexpr std::uint64_t kMagnitude = 0x7FFFFFFFFFFFFFFFU;
+constexpr double kMost = 1e300;  // of any value, before it is rounded
+constexpr Extent kPage = 4096;
+constexpr std::size_t kPiece = 256U << 10U;  // bytes
+
+// The bits of the largest one; as integers, since comparisons of NaNs raise flags. NaNs are larger than all numbers.
+std::uint64_t one_by_one(const char* data, std::size_t bytes) {
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < bytes; i += sizeof(most)) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, data + i, sizeof(bits));
+    most = std::max(most, bits & kMagnitude);
+  }
+  return most;
+}
+
+#if defined(__x86_64__)
+
+// Magnitudes have no sign: signed comparisons do, which more processors have.
+template <class Bits, int vector_bytes>
+[[gnu::always_inline]] inline std::uint64_t by_vectors(const char* data, std::size_t bytes) {
+  using Vector [[gnu::vector_size(vector_bytes)]] = Bits;
+  constexpr std::size_t kAtOnce = 4 * sizeof(Vector);
+  Vector one{};
+  Vector two{};
+  Vector three{};
+  Vector four{};
+  const auto look = [](const char* from, Vector* most) {
+    Vector bits;
+    std::memcpy(&bits, from, sizeof(bits));
+    bits &= static_cast<Bits>(kMagnitude);
+    *most = bits > *most ? bits : *most;
+  };
+  std::size_t done = 0;
+  for (; done + kAtOnce <= bytes; done += kAtOnce) {
+    look(data + done, &one);
+    look(data + done + sizeof(Vector), &two);
+    look(data + done + 2 * sizeof(Vector), &three);
+    look(data + done + 3 * sizeof(Vector), &four);
+  }
+  auto most = static_cast<Bits>(one_by_one(data + done, bytes - done));
+  for (std::size_t lane = 0; lane < sizeof(Vector) / sizeof(most); ++lane) {
+    most = std::max({most, one[lane], two[lane], three[lane], four[lane]});
+  }
+  return static_cast<std::uint64_t>(most);
+}
+
+TAGALONG_AVX512 std::uint64_t in_eights(const char* data, std::size_t bytes) {
+  return by_vectors<std::int64_t, 64>(data, bytes);
+}
+TAGALONG_AVX2 std::uint64_t in_fours(const char* data, std::size_t bytes) {
+  return by_vectors<std::int64_t, 32>(data, bytes);
+}
+
+#endif
+
+std::uint64_t largest_magnitude(const char* data, std::size_t bytes) {
+#if defined(__x86_64__)
+  static const auto look = has_avx512() ? in_eights : has_avx2() ? in_fours : one_by_one;
+  return look(data, bytes);
+#else
+  return one_by_one(data, bytes);
+#endif
+}
+
+// Whether there is little between the elements of a view, and nowhere so much that it may be nobody's memory.
+bool is_dense(const View& view, const Bytes& bytes, Extent item_size) {
+  using Axis = std::pair<Extent, Extent>;  // stride and length
+  boost::container::static_vector<Axis, kMaxFusionDims> axes;
+  for (int axis = 0; axis < view.shape.nd; ++axis) {
+    axes.emplace_back(std::abs(view.strides[axis]), view.shape.dims[axis]);
+  }
+  std::ranges::make_heap(axes);  // of sort() the compiler says that it would go beyond so few
+  std::ranges::sort_heap(axes);
+  Extent reached = item_size;
+  for (const auto& [stride, length] : axes) {
+    if (length > 1 && stride >= reached + kPage) {
+      return false;
+    }
+    reached += stride * (length - 1);
+  }
+  return bytes.last - bytes.first <= 2 * view.shape.count() * item_size;
+}
+
+using AllBytes = boost::container::static_vector<Bytes, kMaxFusionInputs>;
+
+// Of all of these, sorted meanwhile. Most operands are parts of one array, which is looked at once.
+std::uint64_t largest_magnitude(AllBytes* all, std::size_t parts) {
+  std::ranges::sort(*all, {}, &Bytes::first);
+  AllBytes apart;
+  for (const Bytes& bytes : *all) {
+    if (!apart.empty() && bytes.first <= apart.back().last) {
+      apart.back().last = std::max(apart.back().last, bytes.last);
+    } else {
+      apart.push_back(bytes);
+    }
+  }
+  const auto length = [](const Bytes& bytes) { return static_cast<std::size_t>(bytes.last - bytes.first); };
+  if (apart.size() == 1 && length(apart[0]) <= kPiece) {
+    return largest_magnitude(apart[0].first, length(apart[0]));
+  }
+  std::vector<Bytes> pieces;
+  for (const Bytes& bytes : apart) {
+    for (const char* from = bytes.first; from < bytes.last; from = pieces.back().last) {
+      pieces.push_back({from, from + std::min<std::size_t>(kPiece, static_cast<std::size_t>(bytes.last - from))});
+    }
+  }
+  std::vector<std::uint64_t> most(parts);
+  // What is computed next begins with what has been looked at last, and is there already.
+  std::ranges::reverse(pieces);
+  const auto look = [&](std::size_t number) {
+    for (std::size_t i = number; i < pieces.size(); i += parts) {
+      most[number] = std::max(most[number], largest_magnitude(pieces[i].first, length(pieces[i])));
+    }
+  };
+  PyThreadState* state = PyEval_SaveThread();
+  bool is_done = true;
+  if (parts > 1) {
+    is_done = run_parts(parts, look);
+  } else {
+    look(0);
+  }
+  PyEval_RestoreThread(state);
+  constexpr std::uint64_t kNan = ~std::uint64_t{0};
+  return is_done ? *std::ranges::max_element(most) : kNan;
+}
+
+}  // namespace
+
+// How large each value is at most, if all inputs are at most `most`.
+bool FusionPlan::are_bounded(const Frame& frame, double most) const {
+  std::array<double, kMaxFusionSlots> bounds{};
+  for (const Input& input : inputs_) {
+    bounds.at(input.slot) = most;
+  }
+  const auto read = [&](Slot slot) {
+    double number = 0;
+    std::memcpy(&number, frame.data[slot], sizeof(number));
+    bounds.at(slot) = std::abs(number);
+    return bounds.at(slot) <= kMost;  // no NaN
+  };
+  if (most > kMost || !std::ranges::all_of(scalars_, read, &Scalar::slot) ||
+      !std::ranges::all_of(constants_, read, &Constant::slot)) {
+    return false;
+  }
+  for (const Operation& operation : operations_) {
+    const double one = bounds.at(operation.slots[0]);
+    const double two = bounds.at(operation.slots[1]);
+    double& bound = bounds.at(operation.slots[operation.nin]);
+    switch (operation.vector_op) {
+      case VectorOp::kAdd:
+      case VectorOp::kSubtract:
+        bound = one + two;
+        break;
+      case VectorOp::kMultiply:
+        bound = one * two;
+        break;
+      case VectorOp::kSquare:
+        bound = one * one;
+        break;
+      default:
+        bound = one;
+    }
+    if (!(bound <= kMost)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool FusionPlan::cannot_raise(const Numpy& np, const Frame& frame, const Space& space, std::size_t parts) const {
+  constexpr std::array kBounded{VectorOp::kAdd,      VectorOp::kSubtract, VectorOp::kMultiply, VectorOp::kSquare,
+                                VectorOp::kNegative, VectorOp::kAbsolute, VectorOp::kCopy};
+  const auto is_bounded = [&](const Operation& operation) {
+    return std::ranges::find(kBounded, operation.vector_op) != kBounded.end();
+  };
+  const auto is_double = [](const Input& input) { return input.type == kDouble; };
+  if (!std::ranges::all_of(operations_, is_bounded) || !std::ranges::all_of(inputs_, is_double)) {
+    return false;
+  }
+  constexpr Extent kDoubleSize = sizeof(double);
+  AllBytes read;
+  for (const View& view : space.inputs) {
+    read.push_back(bytes_of(view, kDoubleSize));
+    if (!view.is_aligned || !is_dense(view, read.back(), kDoubleSize)) {
+      return false;
+    }
+  }
+  // Products may underflow, whatever the bounds are.
+  if (!are_bounded(frame, 1.0) || !ignores_float_errors(np, kUnderflow)) {
+    return false;
+  }
+  const std::uint64_t bits = largest_magnitude(&read, parts);
+  return bits <= std::bit_cast<std::uint64_t>(kMost) && are_bounded(frame, std::bit_cast<double>(bits));
+}
+
+}  // namespace tagalong::array

@@ -1,0 +1,80 @@
+// Results in the memory of arrays that are not wanted any more. In a row of sweeps that is what one leaves to the next:
+// if that refuses nothing has happened, whatever is in it then.
+#include <algorithm>
+
+#include "replay/arrays/fusion/plan_run.h"
+#include "replay/arrays/numpy/elision.h"
+
+namespace tagalong::array {
+
+// Whether an element is read for the last time before the result is written there: all operations are one loop, and
+// what it leaves open is for a run with memory of its own.
+bool FusionPlanBuilder::may_be_reused() const {
+  if (plan_->steps_.size() != 1 || plan_->steps_.front().code == nullptr) {
+    return false;
+  }
+  const FusionPlan::Step& step = plan_->steps_.front();
+  return step.is_quotient || !step.code->has_second_way();
+}
+
+// Whether a reduction takes what has been read from there, a block at a time, after the results have been written.
+bool FusionPlanBuilder::is_reduced_itself(int slot) const {
+  return std::ranges::find(plan_->reductions_, slot, &FusionPlan::Reduced::slot) != plan_->reductions_.end() ||
+         std::ranges::find(plan_->axis_reductions_, slot, &FusionPlan::AxisReduction::slot) !=
+             plan_->axis_reductions_.end();
+}
+
+// The first one that is an input, for a result of its dtype.
+void FusionPlanBuilder::place_reused_buffer() {
+  if (!may_be_reused()) {
+    return;
+  }
+  for (const int external : reused_) {
+    const auto input = std::ranges::find_if(
+        plan_->inputs_, [&](const FusionPlan::Input& known) { return known.external == external && known.view < 0; });
+    if (input == plan_->inputs_.end() || is_reduced_itself(input->slot)) {
+      continue;
+    }
+    const auto output = std::ranges::find_if(plan_->outputs_, [&](const FusionPlan::Output& known) {
+      return known.descr == np_.descr[input->type] && !known.is_column;
+    });
+    if (output != plan_->outputs_.end()) {
+      plan_->reused_buffer_ = {.output = static_cast<std::int16_t>(output - plan_->outputs_.begin()),
+                               .external = static_cast<std::uint16_t>(external)};
+      return;
+    }
+  }
+}
+
+// Null: the result is new memory.
+PyObject* FusionPlan::reused_buffer(const Frame& frame, const Space* space, PyObject* const* externals) const {
+  if (not_reused_ > 0) {
+    --not_reused_;
+    return nullptr;
+  }
+  PyObject* object = externals[reused_buffer_.external];
+  const Extent item_size = outputs_[static_cast<std::size_t>(reused_buffer_.output)].item_size;
+  const bool fits = space == nullptr && frame.count > kBlock && is_unique(object) &&
+                    looks_fresh(as_array(object), item_size, frame.order);
+  return fits ? object : nullptr;
+}
+
+// Of arrays only their memory may be read from it, which is not filled.
+Ref FusionPlanBuilder::stand_in(int object) {
+  const Object& known = at(object);
+  Ref made;
+  if (known.reduction >= 0) {
+    made = Ref::steal(
+        make_scalar(np_, plan_->reductions_[static_cast<std::size_t>(known.reduction)].kernel->type, Accumulator{}));
+  } else {
+    const Shape shape = shape_of(known);
+    PyObject* descr = np_.descr[known.code];
+    Py_INCREF(descr);
+    made = Ref::steal(
+        np_.new_from_descr(np_.array_type, descr, shape.nd, shape.dims.data(), nullptr, nullptr, 0, nullptr));
+  }
+  PyErr_Clear();
+  return made;
+}
+
+}  // namespace tagalong::array

@@ -1,0 +1,82 @@
+// Large arrays that are there already and get new contents, which are computed into the very memory: that takes less
+// time than to compute elsewhere and to copy. Before, it has to be known that nothing has to be reported that could
+// find them half written: nobody would notice, or the inputs say so, or all is computed twice.
+#include <algorithm>
+
+#include "replay/arrays/fusion/plan_run.h"
+#include "replay/arrays/numpy/float_reports.h"
+
+namespace tagalong::array {
+namespace {
+
+constexpr std::size_t kLeastTwice = 2U << 20U;  // bytes of a target: more than a second-level cache
+constexpr Cost kMostCost = 16;                  // a nanosecond: what an element takes to be written and read again
+
+}  // namespace
+
+long min_in_place = 32L << 10;  // more than a copy in the innermost cache
+
+bool FusionPlan::may_be_in_place(const Numpy& np, const Frame& frame, const Space* space) const {
+  if (static_cast<long>(frame.count) * static_cast<long>(kItemSize) < min_in_place || space == nullptr ||
+      targets_.empty() || !is_fused_ || !steps_.front().code || is_serial_ || is_staged_ || has_masks_ ||
+      !reductions_.empty() || !axis_reductions_.empty()) {
+    return false;
+  }
+  // Whoever reads what has been written would read it too late.
+  const auto is_apart = [&](std::size_t target) {
+    const Bytes written = bytes_of(space->targets[target], np.item_size[targets_[target].type]);
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      if (written.overlaps(bytes_of(space->inputs[i], np.item_size[inputs_[i].type]))) {
+        return false;
+      }
+    }
+    return true;
+  };
+  const bool has_results = std::ranges::any_of(outputs_, [](const Output& output) { return output.descr != nullptr; });
+  bool are_apart = true;
+  for (std::size_t target = 0; target < targets_.size(); ++target) {
+    are_apart = are_apart && is_apart(target);
+  }
+  return !has_results && are_apart;
+}
+
+// An error that is reported later leaves new contents behind, and what is computed then, one operation after another,
+// writes all of them again.
+bool FusionPlan::is_unnoticed_in_place(const Numpy& np, Frame* frame, const Space* space) const {
+  if (!frame->is_unnoticed) {
+    frame->is_unnoticed = may_be_in_place(np, *frame, space) && reports_are_unnoticed(np);
+  }
+  return *frame->is_unnoticed;
+}
+
+FusionPlan::Writing FusionPlan::writing(const Numpy& np, Frame* frame, const Space* space, std::size_t parts) const {
+  if (is_unnoticed_in_place(np, frame, space)) {
+    return Writing::kAtOnce;
+  }
+  if (!may_be_in_place(np, *frame, space)) {
+    return Writing::kCopied;
+  }
+  if (cannot_raise(np, *frame, *space, parts)) {
+    return Writing::kAtOnce;
+  }
+  Cost together = 0;
+  for (const Operation& operation : operations_) {
+    together += fused_cost(operation.vector_op);
+  }
+  const std::size_t bytes = static_cast<std::size_t>(frame->count) * kItemSize;
+  return bytes < kLeastTwice || together > kMostCost ? Writing::kCopied : Writing::kTried;
+}
+
+void FusionPlan::place_targets(const Numpy& np, Space* space) const {
+  for (std::size_t i = 0; i < targets_.size(); ++i) {
+    const Strides& strides = space->target_strides[i];
+    const Extent item_size = np.item_size[targets_[i].type];
+    space->scattered.push_back({.data = space->targets[i].data,
+                                .strides = strides,
+                                .slot = targets_[i].slot,
+                                .item_size = static_cast<std::uint8_t>(item_size),
+                                .is_direct = strides[0] == item_size});
+  }
+}
+
+}  // namespace tagalong::array

@@ -1,0 +1,353 @@
+#include "replay/arrays/fusion/iteration_space.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "replay/arrays/simd/broadcast.h"
+
+namespace tagalong::array {
+
+namespace {
+
+template <class T>
+void fill(const char* from, char* to, Extent count) {
+  T value;
+  std::memcpy(&value, from, sizeof(value));
+  for (Extent i = 0; i < count; ++i) {
+    std::memcpy(to + i * static_cast<Extent>(sizeof(value)), &value, sizeof(value));
+  }
+}
+
+template <std::size_t kSize>
+void copy_strided(const char* from, Extent from_stride, char* to, Extent to_stride, Extent count) {
+  for (Extent i = 0; i < count; ++i) {
+    std::memcpy(to, from, kSize);
+    from += from_stride;
+    to += to_stride;
+  }
+}
+
+}  // namespace
+
+void copy_row(const char* from, Extent from_stride, char* to, Extent to_stride, std::size_t size, Extent count) {
+  const auto item = static_cast<Extent>(size);
+  if (from_stride == item && to_stride == item) {
+    std::memcpy(to, from, size * static_cast<std::size_t>(count));
+    return;
+  }
+  if (from_stride == 0 && to_stride == item) {
+    return fill_row(from, size, count, to);
+  }
+  switch (size) {
+    case 1:
+      return copy_strided<1>(from, from_stride, to, to_stride, count);
+    case 2:
+      return copy_strided<2>(from, from_stride, to, to_stride, count);
+    case 4:
+      return copy_strided<4>(from, from_stride, to, to_stride, count);
+    default:
+      return copy_strided<8>(from, from_stride, to, to_stride, count);
+  }
+}
+
+std::array<int, kMaxFusionDims> axis_order(std::span<const Strides* const> operands, const Shape& shape) {
+  const int nd = shape.nd;
+  std::array<int, kMaxFusionDims> order{};
+  for (int i = 0; i < nd; ++i) {
+    order[i] = nd - 1 - i;
+  }
+  for (int i = 1; i < nd; ++i) {
+    const int axis = order[i];
+    int insert = i;
+    for (int j = i - 1; j >= 0; --j) {
+      const int other = order[j];
+      bool is_ambiguous = true;
+      bool is_before = false;
+      // An axis of length one has no stride.
+      const bool is_empty = shape.dims[axis] == 1 || shape.dims[other] == 1;
+      for (const Strides* strides : is_empty ? std::span<const Strides* const>() : operands) {
+        const Extent here = std::abs((*strides)[axis]);
+        const Extent there = std::abs((*strides)[other]);
+        if (here == 0 || there == 0) {
+          continue;
+        }
+        if (there <= here) {
+          is_before = false;  // where operands disagree the C order wins
+        } else if (is_ambiguous) {
+          is_before = true;
+        }
+        is_ambiguous = false;
+      }
+      if (is_ambiguous) {
+        continue;
+      }
+      if (!is_before) {
+        break;
+      }
+      insert = j;
+    }
+    std::rotate(order.begin() + insert, order.begin() + i, order.begin() + i + 1);
+  }
+  return order;
+}
+
+void fill_row(const char* from, std::size_t item_size, Extent count, char* to) {
+  switch (item_size) {
+    case 1:
+      return fill<std::uint8_t>(from, to, count);
+    case 2:
+      return fill<std::uint16_t>(from, to, count);
+    case 4:
+      return fill<std::uint32_t>(from, to, count);
+    default:
+      return fill<std::uint64_t>(from, to, count);
+  }
+}
+
+Extent Shape::count() const {
+  Extent product = 1;
+  for (int i = 0; i < nd; ++i) {
+    product *= dims[i];
+  }
+  return product;
+}
+
+bool Shape::operator==(const Shape& other) const {
+  return nd == other.nd && std::equal(dims.begin(), dims.begin() + nd, other.dims.begin());
+}
+
+bool View::is_contiguous(Extent item_size, bool fortran) const {
+  Extent stride = item_size;
+  for (int i = 0; i < shape.nd; ++i) {
+    const int axis = fortran ? i : shape.nd - 1 - i;
+    if (shape.dims[axis] != 1 && strides[axis] != stride) {
+      return false;
+    }
+    stride *= shape.dims[axis];
+  }
+  return true;
+}
+
+bool view_of(const ArrayFields* array, View* view) {
+  if (array->nd > kMaxFusionDims) {
+    return false;
+  }
+  view->data = array->data;
+  view->shape.nd = array->nd;
+  std::copy_n(array->dimensions, array->nd, view->shape.dims.begin());
+  std::copy_n(array->strides, array->nd, view->strides.begin());
+  view->is_aligned = (array->flags & kAligned) != 0;
+  return true;
+}
+
+bool broadcast(const Shape& other, Shape* shape) {
+  if (other.nd > shape->nd) {
+    const int more = other.nd - shape->nd;
+    std::copy_backward(shape->dims.begin(), shape->dims.begin() + shape->nd, shape->dims.begin() + other.nd);
+    std::fill_n(shape->dims.begin(), more, 1);
+    shape->nd = other.nd;
+  }
+  const int skipped = shape->nd - other.nd;
+  for (int i = 0; i < other.nd; ++i) {
+    Extent& extent = shape->dims[skipped + i];
+    if (extent == 1) {
+      extent = other.dims[i];
+    } else if (other.dims[i] != 1 && other.dims[i] != extent) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Strides strides_in(const View& view, const Shape& space) {
+  Strides strides{};
+  const int skipped = space.nd - view.shape.nd;
+  for (int i = 0; i < view.shape.nd; ++i) {
+    strides[skipped + i] = view.shape.dims[i] == 1 ? 0 : view.strides[i];
+  }
+  return strides;
+}
+
+Strides result_strides(std::span<const Strides* const> operands, const Shape& shape, Extent item_size) {
+  const auto order = axis_order(operands, shape);
+  Strides strides{};
+  for (int i = 0; i < shape.nd; ++i) {
+    strides[order[i]] = item_size;
+    item_size *= shape.dims[order[i]];
+  }
+  return strides;
+}
+
+Strides copied_strides(const Strides& strides, const Shape& shape) {
+  std::array<int, kMaxFusionDims> order{};  // outermost first; the C order among equals
+  for (int i = 0; i < shape.nd; ++i) {
+    int place = i;
+    while (place > 0 && std::abs(strides[order[place - 1]]) < std::abs(strides[i])) {
+      order[place] = order[place - 1];
+      --place;
+    }
+    order[place] = i;
+  }
+  Strides copied{};
+  Extent stride = 1;
+  for (int i = shape.nd; i-- > 0;) {
+    copied[order[i]] = stride;
+    stride *= shape.dims[order[i]];
+  }
+  return copied;
+}
+
+Strides contiguous_strides(const Shape& shape, Extent item_size, bool fortran) {
+  Strides strides{};
+  for (int i = 0; i < shape.nd; ++i) {
+    const int axis = fortran ? i : shape.nd - 1 - i;
+    strides[axis] = item_size;
+    item_size *= shape.dims[axis];
+  }
+  return strides;
+}
+
+Bytes bytes_of(const View& view, Extent item_size) {
+  Bytes bytes{view.data, view.data + item_size};
+  for (int i = 0; i < view.shape.nd; ++i) {
+    if (view.shape.dims[i] == 0) {
+      return {view.data, view.data};
+    }
+    const Extent span = (view.shape.dims[i] - 1) * view.strides[i];
+    (span < 0 ? bytes.first : bytes.last) += span;
+  }
+  return bytes;
+}
+
+bool is_injective(const View& view, Extent item_size) {
+  for (int i = 0; i < view.shape.nd; ++i) {
+    if (view.shape.dims[i] < 2) {
+      continue;
+    }
+    const Extent stride = std::abs(view.strides[i]);
+    Extent inside = item_size;  // bytes that the inner axes take
+    for (int j = 0; j < view.shape.nd; ++j) {
+      const Extent other = std::abs(view.strides[j]);
+      if (j != i && other <= stride) {
+        inside += (view.shape.dims[j] - 1) * other;
+      }
+    }
+    if (stride < inside) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Walk::Walk(const Shape& space, const Strides& leading, std::span<Strides* const> arrays) {
+  const Strides* only = &leading;
+  const auto order = axis_order({&only, 1}, space);
+  nd_ = 0;
+  std::array<int, kMaxFusionDims> inner{};  // of the space, the innermost one that an axis of the walk takes in
+  for (int i = 0; i < space.nd; ++i) {
+    const int axis = order[i];
+    if (space.dims[axis] == 1) {
+      continue;
+    }
+    const bool joins = nd_ > 0 && std::ranges::all_of(arrays, [&](const Strides* strides) {
+                         return (*strides)[axis] == (*strides)[inner[nd_ - 1]] * dims_[nd_ - 1];
+                       });
+    if (joins) {
+      dims_[nd_ - 1] *= space.dims[axis];
+    } else {
+      inner[nd_] = axis;
+      dims_[nd_++] = space.dims[axis];
+    }
+  }
+  for (Strides* strides : arrays) {
+    Strides own{};
+    for (int i = 0; i < nd_; ++i) {
+      own[i] = (*strides)[inner[i]];
+    }
+    *strides = own;
+  }
+  if (nd_ == 0) {
+    nd_ = 1;
+    dims_[0] = 1;
+  }
+}
+
+bool Walk::is_row(const Strides& strides) const {
+  for (int i = 1; i < nd_; ++i) {
+    if (strides[i] != strides[i - 1] * dims_[i - 1]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Walk::repeats(const Strides& strides) const {
+  return nd_ > 1 && std::all_of(strides.begin() + 1, strides.begin() + nd_, [](Extent stride) { return stride == 0; });
+}
+
+void Walk::advance(Extent count) {
+  at_[0] += count;
+  for (int i = 0; i + 1 < nd_ && at_[i] >= dims_[i]; ++i) {
+    at_[i + 1] += at_[i] / dims_[i];
+    at_[i] %= dims_[i];
+  }
+}
+
+char* Walk::place(char* data, const Strides& strides) const {
+  for (int i = 0; i < nd_; ++i) {
+    data += at_[i] * strides[i];
+  }
+  return data;
+}
+
+// Calls copy(offset in the array, elements) for each piece of a row.
+template <class Copy>
+void Walk::rows(Extent offset, const Strides& strides, Extent count, Copy copy) const {
+  std::array<Extent, kMaxFusionDims> at = at_;
+  for (int i = 0; i < nd_; ++i) {
+    offset += at[i] * strides[i];
+  }
+  while (count > 0) {
+    const Extent piece = std::min(count, dims_[0] - at[0]);
+    copy(offset, piece);
+    count -= piece;
+    offset += piece * strides[0];
+    at[0] += piece;
+    for (int i = 0; i + 1 < nd_ && at[i] == dims_[i]; ++i) {
+      offset += strides[i + 1] - (dims_[i] * strides[i]);
+      at[i] = 0;
+      ++at[i + 1];
+    }
+  }
+}
+
+void Walk::gather(const char* data, const Strides& strides, std::size_t item_size, Extent count, char* block) const {
+  const bool are_rows = nd_ == 2 && at_[0] == 0 && count % dims_[0] == 0;
+  if (are_rows && strides[0] == 0 && item_size == sizeof(std::uint64_t) &&
+      broadcast(data + at_[1] * strides[1], strides[1], dims_[0], count / dims_[0], block)) {
+    return;
+  }
+  if (are_rows && strides[0] == static_cast<Extent>(item_size) && strides[1] == 0) {  // the same row again and again
+    std::size_t done = static_cast<std::size_t>(dims_[0]) * item_size;
+    const std::size_t all = static_cast<std::size_t>(count) * item_size;
+    std::memcpy(block, data, done);
+    for (; done < all; done *= 2) {
+      std::memcpy(block + done, block, std::min(done, all - done));
+    }
+    return;
+  }
+  rows(0, strides, count, [&](Extent offset, Extent piece) {
+    copy_row(data + offset, strides[0], block, static_cast<Extent>(item_size), item_size, piece);
+    block += piece * static_cast<Extent>(item_size);
+  });
+}
+
+void Walk::scatter(char* data, const Strides& strides, std::size_t item_size, Extent count, const char* block) const {
+  rows(0, strides, count, [&](Extent offset, Extent piece) {
+    copy_row(block, static_cast<Extent>(item_size), data + offset, strides[0], item_size, piece);
+    block += piece * static_cast<Extent>(item_size);
+  });
+}
+
+}  // namespace tagalong::array

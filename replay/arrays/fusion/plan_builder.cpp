@@ -1,0 +1,455 @@
+#include <algorithm>
+#include <utility>
+
+#include "replay/arrays/fusion/plan_run.h"
+#include "replay/arrays/kernels/casts.h"
+#include "replay/arrays/kernels/functions.h"
+#include "replay/arrays/kernels/vector_operation.h"
+#include "replay/codegen/vector/svml_functions.h"
+
+namespace tagalong::array {
+
+namespace {
+
+unsigned same_size_integer(std::size_t item_size) {
+  return item_size == 1 ? kUInt8 : item_size == 2 ? kUInt16 : item_size == 4 ? kUIntC : kULong;
+}
+
+}  // namespace
+
+int FusionPlanBuilder::binary(BinaryOperator op, int left, int right, unsigned temporaries) {
+  const OperatorRow& row = operator_row(op);
+  if (row.ufunc == UfuncName::kCount || (!is_array_object(left) && !is_array_object(right))) {
+    return refuse(FusionReason::kOperator);
+  }
+  // An in-place operator of a left operand that is no array is the plain operator.
+  const bool inplace = is_inplace(op) && is_array_object(left);
+  Request request{.ufunc = np_.ufunc(row.ufunc),
+                  .operands = {left, right},
+                  .nin = 2,
+                  .temporaries = inplace ? 0 : temporaries,
+                  .elision = row.elision,
+                  .inplace = inplace};
+  if (row.ufunc != UfuncName::kPower) {
+    return apply(request);
+  }
+  const Object& base = at(left);
+  const Object& exponent = at(right);
+  UfuncName fast = UfuncName::kCount;
+  if (!is_array(exponent.code) && !exponent.is_constant) {
+    return refuse(FusionReason::kExponent);
+  }
+  switch (power_kind(np_, base.code, exponent.code, exponent.object, &fast)) {
+    case PowerKind::kUnknown:
+      return refuse(FusionReason::kExponent);
+    case PowerKind::kGeneral:
+      return apply(request);
+    case PowerKind::kFast:
+      break;
+  }
+  request.ufunc = np_.ufunc(fast);
+  request.nin = 1;
+  request.elision = Elision::kLeft;
+  return apply(request);
+}
+
+int FusionPlanBuilder::unary(UnaryOperator op, int operand, unsigned temporaries) {
+  if (!is_array_object(operand)) {
+    return refuse(FusionReason::kOperator);
+  }
+  return apply({.ufunc = np_.ufunc(unary_ufunc(op)),
+                .operands = {operand},
+                .nin = 1,
+                .temporaries = temporaries,
+                .elision = Elision::kLeft});
+}
+
+int FusionPlanBuilder::compare(int py_op, int left, int right) {
+  if (!is_array_object(left)) {
+    // NumPy scalars decide themselves which way round the array is asked; numbers do not know arrays.
+    if (!is_array_object(right) || !is_python_number(at(left).code)) {
+      return refuse(FusionReason::kOperator);
+    }
+    std::swap(left, right);
+    py_op = reflected(py_op);
+  }
+  return apply({.ufunc = np_.ufunc(comparison(py_op)), .operands = {left, right}, .nin = 2});
+}
+
+int FusionPlanBuilder::call(PyObject* ufunc, std::span<const int> operands, int out, int where) {
+  if (Py_TYPE(ufunc) != np_.ufunc_type) {
+    return refuse(FusionReason::kOther);
+  }
+  if (operands.empty() || operands.size() > kMaxInputs) {
+    return refuse(FusionReason::kOther);
+  }
+  Request request{
+      .ufunc = ufunc, .operands = {}, .nin = static_cast<unsigned>(operands.size()), .out = out, .where = where};
+  std::ranges::copy(operands, request.operands.begin());
+  return apply(request);
+}
+
+int FusionPlanBuilder::where(int condition, int one, int other) {
+  const OperandCode first = at(one).code;
+  const OperandCode second = at(other).code;
+  const unsigned type = is_array(first) ? first : second;
+  const bool fits = is_array(static_cast<OperandCode>(type)) && (first == type || is_integer_number(one, type)) &&
+                    (second == type || is_integer_number(other, type));
+  if (at(condition).code != kBool || !fits || cast_loop(type, type) == nullptr) {
+    return refuse(FusionReason::kNoLoop);
+  }
+  Kernel kernel;
+  kernel.usable = kernel.splittable = kernel.keeps_flags = true;
+  kernel.float_units = FloatUnits::kNone;
+  kernel.nin = 3;
+  kernel.in_type = {kBool, static_cast<std::uint8_t>(type), static_cast<std::uint8_t>(type)};
+  kernel.out_type = static_cast<std::uint8_t>(type);
+  kernel.out_size = np_.item_size[type];
+  kernel.loop = select_loop(kernel.out_size);
+  return emit(kernel, {.ufunc = nullptr, .operands = {condition, one, other}, .nin = 3});
+}
+
+int FusionPlanBuilder::astype(int operand, PyObject* descr) {
+  const OperandCode from = at(operand).code;
+  const auto* found = std::ranges::find(np_.descr, descr);
+  const auto to = static_cast<unsigned>(found - np_.descr.begin());
+  if (!is_array_object(operand) || !is_array(from) || found == np_.descr.end()) {
+    return refuse(FusionReason::kForeign);
+  }
+  Kernel kernel;
+  kernel.loop = from == to ? cast_loop(same_size_integer(np_.item_size[to]), same_size_integer(np_.item_size[to]))
+                           : unsafe_cast_loop(from, to);
+  if (kernel.loop == nullptr || unsafe_cast_loop(from, to) == nullptr) {
+    return refuse(FusionReason::kNoLoop);
+  }
+  kernel.usable = kernel.splittable = kernel.keeps_flags = true;
+  kernel.float_units = is_floating(from) ? FloatUnits::kVector : FloatUnits::kNone;
+  kernel.nin = 1;
+  kernel.in_type = {from};
+  kernel.out_type = static_cast<std::uint8_t>(to);
+  kernel.out_size = np_.item_size[to];
+  const int result = emit(kernel, {.ufunc = nullptr, .operands = {operand}, .nin = 1});
+  if (result >= 0) {
+    plan_->operations_.back().is_copy = true;
+  }
+  return result;
+}
+
+// As ndarray.clip does it since 1.26; older ones may take a number that is NaN for no bound.
+int FusionPlanBuilder::clip(int operand, int low, int high) {
+  const Ref ufunc = Ref::steal(PyObject_GetAttrString(np_.umath, "clip"));
+  PyErr_Clear();
+  constexpr int kMinor = 26;
+  if (!ufunc || (np_.major < 2 && np_.minor < kMinor) || !is_array_object(operand)) {
+    return refuse(FusionReason::kOther);
+  }
+  return apply({.ufunc = ufunc.get(), .operands = {operand, low, high}, .nin = 3});
+}
+
+int FusionPlanBuilder::assign(int target, int value) {
+  Object& part = at(target);
+  const Object& from = at(value);
+  if (!from.is_result || from.is_column || part.external < 0 || !is_array(part.code) || !(part.place.shape == space_)) {
+    return refuse(from.is_result ? FusionReason::kShape : FusionReason::kOther);
+  }
+  const StridedLoop loop = unsafe_cast_loop(from.code, part.code);
+  const int slot = loop == nullptr || plan_->operations_.size() == kMaxFusionOperations ? -1 : new_slot();
+  if (slot < 0) {
+    return refuse(loop == nullptr ? FusionReason::kNoLoop : FusionReason::kLimit);
+  }
+  FusionPlan::Operation copy{
+      .loop = loop, .nin = 1, .out_size = np_.item_size[part.code], .keeps_flags = true, .is_cast = true};
+  copy.vector_op = from.code == kDouble && part.code == kDouble ? VectorOp::kCopy : VectorOp::kNone;
+  copy.slots[0] = static_cast<FusionPlan::Slot>(from.slot);
+  copy.slots[1] = static_cast<FusionPlan::Slot>(slot);
+  plan_->operations_.push_back(copy);
+  if (is_floating(from.code) && from.code != part.code) {
+    plan_->float_units_ = std::max(plan_->float_units_, FloatUnits::kVector);
+  }
+  ++plan_->calls_;
+  return write(&part, slot) ? target : refuse(FusionReason::kLimit);
+}
+
+// The result has the shape that all results have, which the first operation decides, or that of a column.
+bool FusionPlanBuilder::fits(const Request& request, bool* is_column) {
+  Shape shape;
+  bool has_columns = false;
+  bool has_others = false;
+  bool drops_axes = false;
+  if (request.where >= 0 && !broadcast(shape_of(at(request.where)), &shape)) {
+    return false;
+  }
+  for (unsigned i = 0; i < request.nin; ++i) {
+    const Object& object = at(request.operands[i]);
+    if (!is_array(object.code)) {
+      continue;
+    }
+    if (!broadcast(shape_of(object), &shape)) {
+      return false;
+    }
+    if (object.is_column && has_columns && object.drops_axes != drops_axes) {
+      return false;
+    }
+    drops_axes = drops_axes || object.drops_axes;
+    has_columns = has_columns || object.is_column;
+    has_others = has_others || !object.is_column;
+  }
+  if (request.inplace && !(shape_of(at(request.operands[0])) == shape)) {
+    return false;
+  }
+  if (request.out >= 0 && !(shape_of(at(request.out)) == shape)) {
+    return false;
+  }
+  if (has_columns && ((has_others && drops_axes) || !stage())) {
+    return false;
+  }
+  *is_column = has_columns && !has_others;
+  if (*is_column && request.where >= 0) {
+    return false;
+  }
+  if (*is_column) {
+    return request.out < 0 || at(request.out).is_column;
+  }
+  if (!has_space_) {
+    space_ = shape;
+    has_space_ = true;
+    return true;
+  }
+  return shape == space_;
+}
+
+int FusionPlanBuilder::apply(const Request& request) {
+  OperandCodes codes;
+  for (unsigned i = 0; i < request.nin; ++i) {
+    const Object& object = at(request.operands[i]);
+    if (object.code == kForeign) {
+      return refuse(FusionReason::kForeign);
+    }
+    codes.set(i, object.code);
+  }
+  const Kernel& kernel = kernel_for(np_, request.ufunc, codes);
+  if (!kernel.usable && !kernel.casts) {
+    return refuse(FusionReason::kNoLoop);
+  }
+  if (!kernel.splittable) {
+    return refuse(FusionReason::kLoop);
+  }
+  if (request.inplace && (!is_array(codes[0]) || kernel.out_type != codes[0] || !kernel.alias_safe)) {
+    return refuse(FusionReason::kInPlace);
+  }
+  // Where eager computes into a temporary of one of two types for the same integers, the result has that one.
+  for (unsigned i = 0; i < request.nin; ++i) {
+    const OperandCode code = codes[i];
+    if (request.elision != Elision::kNever && (request.temporaries >> i & 1U) != 0 && is_array(code) &&
+        is_integer(code) && is_integer(kernel.out_type) && code != kernel.out_type &&
+        np_.item_size[code] == kernel.out_size) {
+      return refuse(FusionReason::kLoop);
+    }
+  }
+  if (request.out >= 0 && at(request.out).code != kernel.out_type) {
+    return refuse(FusionReason::kInPlace);
+  }
+  // Without `out` nobody knows what is elsewhere.
+  if (request.where >= 0 &&
+      (request.out < 0 || at(request.where).code != kBool || at(request.where).is_column || kernel.nin > 2)) {
+    return refuse(FusionReason::kForeign);
+  }
+  return emit(kernel, request);
+}
+
+int FusionPlanBuilder::emit(const Kernel& kernel, const Request& request) {
+  reason_ = FusionReason::kLimit;
+  if (operation_count() == kMaxFusionOperations) {
+    return -1;
+  }
+  bool is_column = false;
+  if (!fits(request, &is_column)) {
+    return refuse(FusionReason::kShape);
+  }
+  const std::size_t before = plan_->operations_.size();
+  FusionPlan::Operation operation{.loop = kernel.loop,
+                                  .context = kernel.context,
+                                  .auxdata = kernel.auxdata,
+                                  .nin = kernel.nin,
+                                  .out_size = kernel.out_size,
+                                  .keeps_flags = kernel.keeps_flags,
+                                  .is_iterated = request.ufunc == nullptr || kernel.casts_number,
+                                  .cost = loop_cost(kernel)};
+  operation.vector_op = is_column                                       ? VectorOp::kNone
+                        : request.ufunc != nullptr                      ? vector_operation(kernel)
+                        : kernel.out_type == kDouble && kernel.nin == 3 ? VectorOp::kSelect
+                                                                        : VectorOp::kNone;
+  plan_->is_iterated_ = plan_->is_iterated_ || operation.is_iterated;
+  int slot = 0;
+  bool has_broadcast = false;
+  bool drops_axes = false;
+  for (unsigned i = 0; i < request.nin && slot >= 0; ++i) {
+    const Object& object = at(request.operands[i]);
+    drops_axes = drops_axes || object.drops_axes;
+    slot = slot_of(request.operands[i], kernel.in_type[i]);
+    if (object.is_column && !is_column && slot >= 0) {
+      slot = broadcast_slot(slot, kernel.in_type[i]);
+      has_broadcast = true;
+    }
+    operation.slots[i] = static_cast<FusionPlan::Slot>(slot);
+    operation.has_result =
+        operation.has_result || (object.is_result && (!object.is_column || is_column)) || object.target >= 0;
+  }
+  if (request.where >= 0) {
+    operation.is_masked = true;
+    operation.vector_op = VectorOp::kNone;
+    for (const int object : {request.where, request.out}) {
+      slot = slot < 0 ? slot : slot_of(object, at(object).code);
+      operation.slots.at(operation.nin++) = static_cast<FusionPlan::Slot>(slot);
+      operation.has_result = operation.has_result || at(object).is_result || at(object).target >= 0;
+    }
+    plan_->has_masks_ = true;
+  }
+  const int out = slot < 0 || plan_->operations_.size() >= kMaxFusionOperations ? -1 : new_slot();
+  operation.slots[operation.nin] = static_cast<FusionPlan::Slot>(out);
+  if (out < 0) {
+    plan_->operations_.resize(before);  // the fusion group ends here; inputs without a use are harmless
+    return -1;
+  }
+  operation.stage = is_column ? FusionPlan::Stage::kColumn : FusionPlan::Stage::kElements;
+  operation.drops_axes = is_column && drops_axes;
+  // Not where an operand has another shape.
+  if (request.elision != Elision::kNever && !has_broadcast &&
+      !(request.nin == 2 && request.operands[0] == request.operands[1])) {
+    operation.elidable = static_cast<std::uint8_t>(kernel.elidable & request.temporaries &
+                                                   (request.elision == Elision::kCommutative ? 3U : 1U));
+    for (unsigned i = 0; i < 2 && i < request.nin; ++i) {
+      const Object& object = at(request.operands[i]);
+      operation.externals.at(i) = object.external;
+      if (object.view >= 0) {
+        operation.elidable &= static_cast<std::uint8_t>(~(1U << i));  // its memory is somebody else's
+      }
+    }
+  }
+  const int target = request.inplace ? request.operands[0] : request.out;
+  if (target >= 0) {
+    operation.layout_of = static_cast<std::int16_t>(at(target).slot);  // the loop's own input, or what it was before
+  }
+  plan_->operations_.push_back(operation);
+  plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
+  const bool may_follow_strides = is_floating(kernel.out_type) && request.ufunc != nullptr && kernel.name != "clip" &&
+                                  (!kernel.alias_safe || is_vector_loop(kernel.loop));
+  plan_->depends_on_strides_ =
+      plan_->depends_on_strides_ || (may_follow_strides && (request.where >= 0 || !takes_one_result(request)));
+  plan_->is_serial_ = plan_->is_serial_ || (kernel.name == "power" && is_integer(kernel.out_type));
+  plan_->shows_signs_ = plan_->shows_signs_ || kernel.name == "signbit" || kernel.name == "copysign" ||
+                        kernel.name == "fmax" || kernel.name == "fmin";
+  if (target >= 0) {
+    if (!write(&at(target), out)) {
+      plan_->operations_.resize(before);
+      return -1;
+    }
+    if (operation.layout_of < 0) {
+      plan_->operations_.back().target = static_cast<std::int16_t>(at(target).target);
+    }
+    ++plan_->calls_;
+    return target;
+  }
+  ++plan_->calls_;
+  ++plan_->made_;
+  objects_.push_back({.code = kernel.out_type,
+                      .is_result = true,
+                      .slot = out,
+                      .is_column = is_column,
+                      .drops_axes = operation.drops_axes});
+  return static_cast<int>(objects_.size()) - 1;
+}
+
+// What an operation has made is one row of memory, and alone it is taken as such.
+bool FusionPlanBuilder::takes_one_result(const Request& request) const {
+  unsigned arrays = 0;
+  bool are_results = true;
+  for (unsigned i = 0; i < request.nin; ++i) {
+    const Object& object = objects_[static_cast<std::size_t>(request.operands[i])];
+    arrays += is_array(object.code) ? 1 : 0;
+    are_results = are_results && (!is_array(object.code) || object.is_result);
+  }
+  return arrays == 1 && are_results;
+}
+
+void FusionPlanBuilder::add_costs() {
+  const bool is_fused = !plan_->steps_.empty();
+  plan_->cost_ = static_cast<Extent>(plan_->reductions_.size() * kReductionCost);
+  for (const FusionPlan::Operation& operation : plan_->operations_) {
+    plan_->cost_ +=
+        is_fused && operation.vector_op != VectorOp::kNone ? fused_cost(operation.vector_op) : operation.cost;
+  }
+}
+
+// What only an operation has asked for that has come to nothing, where the fusion group ends: a run need not have it.
+void FusionPlanBuilder::forget_unread() {
+  std::array<bool, kMaxFusionSlots> is_read{};
+  for (const FusionPlan::Operation& operation : plan_->operations_) {
+    for (unsigned i = 0; i < operation.nin; ++i) {
+      is_read.at(operation.slots[i]) = true;
+    }
+  }
+  for (const FusionPlan::Reduced& reduced : plan_->reductions_) {
+    is_read.at(reduced.slot) = true;
+  }
+  for (const FusionPlan::AxisReduction& axis_reduced : plan_->axis_reductions_) {
+    is_read.at(axis_reduced.slot) = true;
+  }
+  std::erase_if(plan_->scalars_, [&](const FusionPlan::Scalar& scalar) { return !is_read.at(scalar.slot); });
+  std::erase_if(plan_->inputs_, [&](const FusionPlan::Input& input) { return !is_read.at(input.slot); });
+}
+
+std::unique_ptr<FusionPlan> FusionPlanBuilder::finish(std::span<const int> outputs) {
+  if (outputs.size() > kMaxFusionOutputs) {
+    return nullptr;
+  }
+  for (const int number : outputs) {
+    const Object& object = at(number);
+    if (object.reduction >= 0) {
+      plan_->outputs_.push_back({.reduction = object.reduction, .axis_reduction = -1});
+      continue;
+    }
+    if (object.axis_reduction >= 0 && !plan_->is_staged_) {
+      plan_->outputs_.push_back({.reduction = -1, .axis_reduction = object.axis_reduction});
+      continue;
+    }
+    plan_->outputs_.push_back({.descr = object.is_result ? np_.descr[object.code] : nullptr,
+                               .external = static_cast<std::uint16_t>(std::max<int>(object.external, 0)),
+                               .reduction = -1,
+                               .axis_reduction = -1,
+                               .item_size = np_.item_size[object.code],
+                               .slot = static_cast<FusionPlan::Slot>(object.slot),
+                               .type = object.code,
+                               .is_column = object.is_column,
+                               .drops_axes = object.drops_axes});
+  }
+  forget_unread();
+  FusedCode fused;
+  fuse_vector_code(&fused);
+  place_reused_buffer();
+  place_temporaries(fused);
+  add_costs();
+  for (FusionPlan::Operation& operation : plan_->operations_) {
+    operation.collects = plan_->float_units_ != FloatUnits::kNone && !operation.keeps_flags;
+  }
+  plan_->slots_ = static_cast<std::size_t>(slots_);
+  plan_->is_small_ = plan_->may_be_small();
+  if (plan_->is_small_ && !plan_->is_fused_) {
+    note_item_sizes();
+  }
+  ++fusion_counts.planned;
+  return std::move(plan_);
+}
+
+void FusionPlanBuilder::note_item_sizes() {
+  std::vector<Extent>& sizes = plan_->item_sizes_;
+  sizes.assign(plan_->slots_, 0);
+  for (const FusionPlan::Input& input : plan_->inputs_) {
+    sizes[input.slot] = np_.item_size[input.type];
+  }
+  for (const FusionPlan::Operation& operation : plan_->operations_) {
+    sizes[operation.slots[operation.nin]] = operation.out_size;
+  }
+}
+
+}  // namespace tagalong::array

@@ -1,0 +1,150 @@
+// Reductions among the operations of a fusion group.
+#include <algorithm>
+
+#include "replay/arrays/fusion/plan_run.h"
+
+namespace tagalong::array {
+
+// What is reduced may be an array that is there already, as long as nothing is written: one row of memory.
+bool FusionPlanBuilder::may_be_reduced(int operand) {
+  Object& object = at(operand);
+  if (object.is_result || object.target >= 0) {
+    return !object.is_column;
+  }
+  if (!is_array(object.code) || object.object == nullptr || object.view >= 0 || !plan_->targets_.empty() ||
+      object.place.shape.nd == 0 || (has_space_ && !(object.place.shape == space_)) ||
+      slot_of(operand, object.code) < 0) {
+    return false;
+  }
+  space_ = object.place.shape;
+  has_space_ = true;
+  plan_->reduces_inputs_ = true;
+  return true;
+}
+
+int FusionPlanBuilder::reduce(Reduction reduction, int operand) {
+  const ReductionKernel& kernel = reduction_kernel(np_, reduction, at(operand).code);
+  if (plan_->is_staged_ || kernel.takes_rows) {
+    return refuse(FusionReason::kReduction);
+  }
+  if (kernel.loop == nullptr) {
+    return refuse(FusionReason::kLoop);
+  }
+  if (!may_be_reduced(operand)) {
+    return refuse(FusionReason::kOther);
+  }
+  const Object& object = at(operand);
+  const std::size_t before = plan_->operations_.size();
+  const int slot = object.code == kernel.from ? object.slot : cast_slot(object.slot, object.code, kernel.from);
+  if (slot < 0 || plan_->reductions_.size() == kMaxFusionReductions) {
+    plan_->operations_.resize(before);
+    return refuse(FusionReason::kLimit);
+  }
+  const auto cuts_rows = [](const FusionPlan::AxisReduction& axis_reduction) {
+    return axis_reduction.kernel->is_pairwise || axis_reduction.kernel->takes_rows;
+  };
+  if (kernel.is_pairwise && std::ranges::any_of(plan_->axis_reductions_, cuts_rows)) {
+    plan_->operations_.resize(before);
+    return refuse(FusionReason::kReduction);
+  }
+  objects_.push_back({.reduction = static_cast<std::int16_t>(plan_->reductions_.size())});
+  plan_->reductions_.push_back(
+      {.kernel = &kernel, .reduction = reduction, .slot = static_cast<FusionPlan::Slot>(slot)});
+  plan_->is_tree_ = plan_->is_tree_ || kernel.is_pairwise;
+  plan_->is_serial_ = plan_->is_serial_ || !kernel.is_pairwise;
+  plan_->is_cut_by_buffers_ = plan_->is_cut_by_buffers_ || kernel.is_cut_by_buffers;
+  plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
+  ++plan_->calls_;
+  return static_cast<int>(objects_.size()) - 1;
+}
+
+int FusionPlanBuilder::reduce(Reduction reduction, int operand, std::span<const int> axes, bool keeps_dims) {
+  const ReductionKernel& kernel = reduction_kernel(np_, reduction, at(operand).code);
+  if (kernel.loop == nullptr || axes.empty() || (kernel.takes_rows && keeps_dims)) {
+    return refuse(FusionReason::kLoop);
+  }
+  if (!may_be_reduced(operand)) {
+    return refuse(FusionReason::kOther);
+  }
+  const Object& object = at(operand);
+  ReducedAxes reduced{.keeps_dims = keeps_dims};
+  for (const int axis : axes) {
+    const int place = axis < 0 ? axis + space_.nd : axis;
+    if (place < 0 || place >= space_.nd || reduced.has(place)) {
+      return refuse(FusionReason::kShape);  // eager execution raises
+    }
+    reduced.mask |= static_cast<std::uint8_t>(1U << static_cast<unsigned>(place));
+  }
+  if (static_cast<int>(axes.size()) == space_.nd && !keeps_dims) {
+    plan_->nd_ = space_.nd;
+    return reduce(reduction, operand);
+  }
+  if ((kernel.takes_rows && plan_->is_staged_) ||
+      ((kernel.is_pairwise || kernel.takes_rows) && plan_->is_tree_) ||  // blocks are cut in one way only
+      (plan_->is_staged_ && plan_->axis_reductions_[0].axes.mask != reduced.mask)) {
+    return refuse(FusionReason::kReduction);
+  }
+  const std::size_t before = plan_->operations_.size();
+  const int slot = object.code == kernel.from ? object.slot : cast_slot(object.slot, object.code, kernel.from);
+  const int column = slot < 0 ? -1 : new_slot();
+  if (column < 0 || plan_->axis_reductions_.size() == kMaxAxisReductions ||
+      plan_->operations_.size() >= kMaxFusionOperations) {
+    plan_->operations_.resize(before);
+    return refuse(FusionReason::kLimit);
+  }
+  const auto number = static_cast<std::int16_t>(plan_->axis_reductions_.size());
+  FusionPlan::Operation axis_reduction{.nin = 1,
+                                       .out_size = kernel.item_size,
+                                       .stage = FusionPlan::Stage::kAxisReduction,
+                                       .drops_axes = !keeps_dims,
+                                       .axis_reduction = number};
+  axis_reduction.slots[0] = static_cast<FusionPlan::Slot>(slot);
+  axis_reduction.slots[1] = static_cast<FusionPlan::Slot>(column);
+  plan_->operations_.push_back(axis_reduction);
+  objects_.push_back({.code = kernel.type,
+                      .is_result = true,
+                      .slot = column,
+                      .axis_reduction = number,
+                      .is_column = true,
+                      .drops_axes = !keeps_dims});
+  plan_->axis_reductions_.push_back(
+      {.kernel = &kernel, .reduction = reduction, .axes = reduced, .slot = static_cast<FusionPlan::Slot>(slot)});
+  plan_->nd_ = space_.nd;
+  plan_->is_cut_by_buffers_ = plan_->is_cut_by_buffers_ || kernel.is_cut_by_buffers;
+  plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
+  ++plan_->calls_;
+  return static_cast<int>(objects_.size()) - 1;
+}
+
+// What one reduction gives becomes an operand of what follows: blocks are whole rows from now on.
+bool FusionPlanBuilder::stage() {
+  if (plan_->is_staged_) {
+    return true;
+  }
+  const ReducedAxes& axes = plan_->axis_reductions_[0].axes;
+  Extent row = 1;
+  bool is_c = true;  // the axes are the last ones, or the first ones
+  bool is_f = true;
+  for (int axis = 0; axis < space_.nd; ++axis) {
+    row *= axes.has(axis) ? space_.dims[axis] : 1;
+    is_c = is_c && (axis == 0 || !axes.has(axis - 1) || axes.has(axis));
+    is_f = is_f && (axis == 0 || axes.has(axis - 1) || !axes.has(axis));
+  }
+  for (const Object& object : objects_) {
+    if (object.slot >= 0 && !object.is_result && object.place.shape == space_) {
+      is_c = is_c && object.place.is_contiguous(np_.item_size[object.code], false);
+      is_f = is_f && object.place.is_contiguous(np_.item_size[object.code], true);
+    }
+  }
+  const bool are_alike =
+      std::ranges::all_of(plan_->axis_reductions_, [&](const FusionPlan::AxisReduction& axis_reduction) {
+        return axis_reduction.axes.mask == axes.mask && !axis_reduction.kernel->takes_rows;
+      });
+  if (row < 2 || row > kMostRow || (!is_c && !is_f) || !are_alike || !plan_->reductions_.empty()) {
+    return false;
+  }
+  plan_->is_staged_ = true;
+  return true;
+}
+
+}  // namespace tagalong::array

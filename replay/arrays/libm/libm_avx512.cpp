@@ -1,0 +1,154 @@
+// Eight doubles at once.
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "replay/arrays/libm/arcsine_tables.h"
+#include "replay/arrays/libm/libm_steps.h"
+#include "replay/arrays/libm/libm_tables.h"
+
+namespace tagalong::array {
+
+#if defined(__x86_64__) && defined(__GLIBC__)
+
+namespace {
+
+#define TAGALONG_LANES TAGALONG_AVX512
+
+using Doubles = __m512d;
+using Bits = __m512i;
+using Mask = __mmask8;
+constexpr unsigned kWidth = 8;
+
+#define TAGALONG_STEP [[gnu::always_inline]] TAGALONG_LANES inline
+
+TAGALONG_INTRINSICS_BEGIN
+
+TAGALONG_STEP Doubles all(double value) { return _mm512_set1_pd(value); }
+TAGALONG_STEP Bits bits(std::uint64_t value) { return _mm512_set1_epi64(static_cast<std::int64_t>(value)); }
+TAGALONG_STEP Bits as_bits(Doubles value) { return _mm512_castpd_si512(value); }
+TAGALONG_STEP Doubles as_doubles(Bits value) { return _mm512_castsi512_pd(value); }
+TAGALONG_STEP Doubles load(const double* from) { return _mm512_loadu_pd(from); }
+TAGALONG_STEP void store(double* to, Doubles value) { _mm512_storeu_pd(to, value); }
+
+TAGALONG_STEP Doubles fused_add(Doubles a, Doubles b, Doubles c) { return _mm512_fmadd_pd(a, b, c); }
+TAGALONG_STEP Doubles fused_subtract(Doubles a, Doubles b, Doubles c) { return _mm512_fmsub_pd(a, b, c); }
+TAGALONG_STEP Doubles fused_from(Doubles a, Doubles b, Doubles c) { return _mm512_fnmadd_pd(a, b, c); }
+
+TAGALONG_STEP Bits add(Bits a, Bits b) { return _mm512_add_epi64(a, b); }
+TAGALONG_STEP Bits subtract(Bits a, Bits b) { return _mm512_sub_epi64(a, b); }
+TAGALONG_STEP Bits bits_and(Bits a, Bits b) { return _mm512_and_si512(a, b); }
+TAGALONG_STEP Bits bits_or(Bits a, Bits b) { return _mm512_or_si512(a, b); }
+TAGALONG_STEP Bits bits_xor(Bits a, Bits b) { return _mm512_xor_si512(a, b); }
+template <unsigned count>
+TAGALONG_STEP Bits shifted_left(Bits a) {
+  return _mm512_slli_epi64(a, count);
+}
+template <unsigned count>
+TAGALONG_STEP Bits shifted_right(Bits a) {
+  return _mm512_srli_epi64(a, count);
+}
+
+TAGALONG_STEP Doubles floor(Doubles a) { return _mm512_roundscale_pd(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
+// Of the last 32 bits.
+TAGALONG_STEP Bits multiplied_32(Bits a, Bits b) { return _mm512_mul_epu32(a, b); }
+
+TAGALONG_STEP Mask less(Bits a, Bits b) { return _mm512_cmplt_epi64_mask(a, b); }
+TAGALONG_STEP Mask negative(Bits a) { return _mm512_movepi64_mask(a); }
+TAGALONG_STEP Mask both(Mask a, Mask b) { return static_cast<Mask>(a & b); }
+TAGALONG_STEP Doubles where(Mask mask, Doubles value) { return _mm512_maskz_mov_pd(mask, value); }  // zero elsewhere
+TAGALONG_STEP Doubles choose(Mask mask, Doubles yes, Doubles no) { return _mm512_mask_blend_pd(mask, no, yes); }
+TAGALONG_STEP unsigned lanes_of(Mask mask) { return mask; }
+
+using Lanes = Bits;  // of each element the place in a table
+
+struct Pairs {
+  Doubles high, low;
+};
+struct Sines {
+  Doubles one, one_low, other, other_low;
+};
+struct Fours {
+  Doubles first, second, third, fourth;
+};
+
+// Rows are read one by one, as in libm_avx2.cpp: four instructions that gather take longer than eight loads.
+struct Offsets {
+  alignas(64) std::array<std::uint64_t, kWidth> each;
+};
+TAGALONG_STEP Offsets apart(Bits offsets) {
+  Offsets found;
+  _mm512_store_si512(found.each.data(), offsets);
+  return found;
+}
+
+// The columns of eight rows of four, so many bytes from the first each.
+TAGALONG_STEP Fours columns_at(const double* first, const Offsets& offsets) {
+  const auto row = [&](std::size_t lane) TAGALONG_LANES {
+    return _mm256_loadu_pd(reinterpret_cast<const double*>(reinterpret_cast<const char*>(first) + offsets.each[lane]));
+  };
+  // Halves of a vector are transposed by themselves, and the last step takes the first half of all before the second.
+  const auto rows = [&](std::size_t lane) TAGALONG_LANES {
+    return _mm512_insertf64x4(_mm512_castpd256_pd512(row(lane)), row(lane + 2), 1);
+  };
+  const Doubles a = rows(0);
+  const Doubles b = rows(1);
+  const Doubles c = rows(4);
+  const Doubles d = rows(5);
+  const Doubles begin = _mm512_unpacklo_pd(a, b);
+  const Doubles begin_next = _mm512_unpackhi_pd(a, b);
+  const Doubles end = _mm512_unpacklo_pd(c, d);
+  const Doubles end_next = _mm512_unpackhi_pd(c, d);
+  constexpr int kEven = 0x88;
+  constexpr int kOdd = 0xDD;
+  return {_mm512_shuffle_f64x2(begin, end, kEven), _mm512_shuffle_f64x2(begin_next, end_next, kEven),
+          _mm512_shuffle_f64x2(begin, end, kOdd), _mm512_shuffle_f64x2(begin_next, end_next, kOdd)};
+}
+
+// By the last bits of each place.
+template <std::size_t count>
+TAGALONG_STEP Lanes lanes_at(Bits place) {
+  return bits_and(place, bits(count - 1));
+}
+template <std::size_t count>
+TAGALONG_STEP Doubles look_up(const std::array<double, count>& table, Lanes lanes) {
+  constexpr int kItem = sizeof(double);
+  return _mm512_i64gather_pd(lanes, table.data(), kItem);
+}
+template <std::size_t count>
+TAGALONG_STEP Pairs look_up(const PairTable<count>& table, Bits place) {
+  const Lanes lanes = lanes_at<count>(place);
+  return {look_up(table.high, lanes), look_up(table.low, lanes)};
+}
+
+// By offsets in bytes.
+TAGALONG_STEP Sines look_up(const SineRow* rows, Bits offsets) {
+  const auto [one, one_low, other, other_low] = columns_at(&rows->one, apart(offsets));
+  return {one, one_low, other, other_low};
+}
+
+template <std::size_t four, std::size_t count>
+TAGALONG_STEP Fours look_up(const std::array<ArcsineRow, count>& table, const Offsets& offsets) {
+  return columns_at(table[0].fours[four].data(), offsets);
+}
+
+// A whole vector, of which the chosen lanes are the first.
+TAGALONG_STEP void store_some(double* to, Doubles value, unsigned chosen) {
+  store(to, _mm512_maskz_compress_pd(static_cast<Mask>(chosen), value));
+}
+
+#include "replay/arrays/libm/libm_steps.inc"  // NOLINT(bugprone-suspicious-include)
+
+TAGALONG_INTRINSICS_END
+
+}  // namespace
+
+LibmSteps avx512_steps(GlibcFunction function) { return has_avx512() ? steps_of(function) : nullptr; }
+
+#else
+
+LibmSteps avx512_steps(GlibcFunction /*function*/) { return nullptr; }
+
+#endif
+
+}  // namespace tagalong::array

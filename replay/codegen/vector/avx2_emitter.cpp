@@ -1,0 +1,302 @@
+#include "replay/codegen/vector/avx2_emitter.h"
+
+#include <algorithm>
+
+#include "replay/arrays/libm/libm_constants.h"
+
+#ifdef __x86_64__
+
+namespace tagalong::array {
+namespace {
+
+using Xbyak::Label;
+using Xbyak::Xmm;
+using Xbyak::Ymm;
+
+// The lanes' bits, one after another, times this are in the first bits of four bytes (among others).
+constexpr int kBitsToBytes = 0x00204081;
+constexpr int kFirstBits = 0x01010101;
+
+}  // namespace
+
+// One is for what is compared.
+std::size_t Avx2Emitter::fixed_registers() const {
+  constexpr std::size_t kOfState = 2;
+  constexpr std::size_t kOfArgmin = 3;
+  // One vector after another goes through them.
+  std::size_t of_functions = 0;
+  for (const VectorOperation& operation : operations_) {
+    of_functions = std::max(of_functions, glibc_registers(operation.what));
+  }
+  return kOfState + (sum_.result >= 0 ? sums_.size() : 0) + (argmin_.result >= 0 ? kOfArgmin : 0) + of_functions;
+}
+
+std::size_t Avx2Emitter::registers_of(VectorOp /*what*/) const { return 0; }
+
+// Below the stack there is room for what is looked at at once.
+void Avx2Emitter::begin_run() {
+  if (std::ranges::none_of(operations_, is_glibc, &VectorOperation::what)) {
+    return;
+  }
+  constexpr int kSize = 4;
+  Label is_usual;
+  stmxcsr(dword[rsp - kSize]);
+  test(dword[rsp - kSize], glibc::kRoundsUnusually);
+  jz(is_usual);
+  mov(eax, 1);
+  ret();
+  L(is_usual);
+}
+
+void Avx2Emitter::begin_code() {
+  open_ = take();
+  vxorpd(Ymm(open_), Ymm(open_), Ymm(open_));
+}
+
+void Avx2Emitter::end_code() { vmovmskpd(eax, Ymm(open_)); }
+
+void Avx2Emitter::note(int lanes) { vorpd(Ymm(open_), Ymm(open_), Ymm(lanes)); }
+
+void Avx2Emitter::rest(const Label& end) {
+  if (sum_.result < 0 && vectors_ > 1) {
+    Label next;
+    Label one_by_one;
+    L(next);
+    lea(rcx, ptr[rax + machine_.lanes]);
+    cmp(rcx, rsi);
+    jg(one_by_one);
+    body(1);
+    add(rax, machine_.lanes);
+    jmp(next);
+    L(one_by_one);
+  }
+  Label remaining;
+  L(remaining);
+  cmp(rax, rsi);
+  jge(end);
+  is_rest_ = true;
+  body(1);
+  inc(rax);
+  jmp(remaining);
+}
+
+void Avx2Emitter::broadcast(int place, const Xbyak::Address& from) { vbroadcastsd(Ymm(place), from); }
+
+void Avx2Emitter::load_vector(int place, const Xbyak::Address& from) { vmovupd(Ymm(place), from); }
+
+void Avx2Emitter::load_doubles(int place, const Xbyak::RegExp& from) {
+  if (is_rest_) {
+    vbroadcastsd(Ymm(place), ptr[from]);
+  } else {
+    vmovupd(Ymm(place), ptr[from]);
+  }
+}
+
+void Avx2Emitter::load_bools(int place, const Xbyak::RegExp& from) {
+  const int scratch = take();
+  if (is_rest_) {
+    movzx(edx, byte[from]);
+    vmovd(Xmm(place), edx);
+    vpbroadcastq(Ymm(place), Xmm(place));
+  } else {
+    vpmovzxbq(Ymm(place), dword[from]);
+  }
+  vpxor(Ymm(scratch), Ymm(scratch), Ymm(scratch));
+  vpcmpeqq(Ymm(place), Ymm(place), Ymm(scratch));
+  vpcmpeqq(Ymm(scratch), Ymm(scratch), Ymm(scratch));
+  vpxor(Ymm(place), Ymm(place), Ymm(scratch));
+  release(scratch);
+}
+
+void Avx2Emitter::store_doubles(int place, const Xbyak::RegExp& to) {
+  if (is_rest_) {
+    vmovsd(ptr[to], Xmm(place));
+  } else {
+    vmovupd(ptr[to], Ymm(place));
+  }
+}
+
+void Avx2Emitter::store_bools(int place, const Value& value) {
+  vmovmskpd(ecx, Ymm(place));
+  if (!is_rest_) {
+    imul(ecx, ecx, kBitsToBytes);
+  }
+  and_(ecx, kFirstBits);
+  const Xbyak::RegExp to = address(value);
+  if (is_rest_) {
+    mov(byte[to], cl);
+  } else {
+    mov(dword[to], ecx);
+  }
+}
+
+void Avx2Emitter::stream(int place, const Xbyak::RegExp& to) {
+  const int scratch = take();
+  vmovntpd(ptr[to], Xmm(place));
+  vextractf128(Xmm(scratch), Ymm(place), 1);
+  vmovntpd(ptr[to + static_cast<int>(VectorCode::kNonTemporalBytes)], Xmm(scratch));
+  release(scratch);
+}
+
+void Avx2Emitter::note_nans(int one, const Xbyak::Operand& two) {
+  const int scratch = take();
+  vcmppd(Ymm(scratch), Ymm(one), two, kCompareUnordered);
+  note(scratch);
+  release(scratch);
+}
+
+// There are no such operations here.
+void Avx2Emitter::compute_together(VectorOp /*what*/, const Places& /*out*/, const Places& /*in*/) {}
+
+void Avx2Emitter::begin_sums() {
+  for (int& sum : sums_) {
+    sum = take();
+    load(sum, Constant::kSignBit);  // -0.0, to which all add as they are
+  }
+}
+
+void Avx2Emitter::add_to_sums(int place) {
+  if (is_rest_) {
+    mov(rdx, ptr[rsp]);
+    vmovsd(ptr[rdx], Xmm(place));
+    add(qword[rsp], kItemBytes);
+  } else {
+    const Ymm sum(sums_.at(vectors_ > 1 ? vector_ : half_));
+    vaddpd(sum, sum, Ymm(place));
+  }
+}
+
+void Avx2Emitter::store_sums(const Xbyak::Reg64& leaf) {
+  vmovupd(ptr[leaf], Ymm(sums_[0]));
+  vmovupd(ptr[leaf + machine_.lanes * kItemBytes], Ymm(sums_[1]));
+}
+
+void Avx2Emitter::eights() {
+  Label loop;
+  L(loop);
+  if (vectors_ > 1) {
+    body(2);
+    add(rax, kLeafLanes);
+  } else {
+    for (half_ = 0; half_ < sums_.size(); ++half_) {
+      body(1);
+      add(rax, machine_.lanes);
+    }
+  }
+  cmp(rax, rsi);
+  jle(loop);
+}
+
+void Avx2Emitter::begin_row() { vxorpd(Ymm(found_.place), Ymm(found_.place), Ymm(found_.place)); }
+
+void Avx2Emitter::copy(int to, int from) { vmovapd(Ymm(to), Ymm(from)); }
+
+void Avx2Emitter::take_better(int place) {
+  const Ymm value(place);
+  const int is_better = take();
+  const int number = take();
+  vcmppd(Ymm(is_better), value, Ymm(found_.value), argmin_.of_largest ? kCompareGreater : kCompareLess);
+  vblendvpd(Ymm(found_.value), Ymm(found_.value), value, Ymm(is_better));
+  vbroadcastsd(Ymm(number), ptr[rip + numbers_ + static_cast<int>(item_) * kItemBytes]);
+  vblendvpd(Ymm(found_.place), Ymm(found_.place), Ymm(number), Ymm(is_better));
+  release(number);
+  release(is_better);
+}
+
+// NaNs, and zeros of unlike sign: of equal numbers it is the sign alone that may differ.
+void Avx2Emitter::extreme(bool is_maximum, int out, int one, int two) {
+  vcmppd(Ymm(out), Ymm(one), Ymm(two), kCompareUnordered);
+  note(out);
+  const int scratch = take();
+  vcmppd(Ymm(out), Ymm(one), Ymm(two), kCompareEqual);
+  vxorpd(Ymm(scratch), Ymm(one), Ymm(two));
+  vandpd(Ymm(scratch), Ymm(scratch), Ymm(out));
+  note(scratch);
+  release(scratch);
+  if (is_maximum) {
+    vmaxpd(Ymm(out), Ymm(one), Ymm(two));
+  } else {
+    vminpd(Ymm(out), Ymm(one), Ymm(two));
+  }
+}
+
+void Avx2Emitter::sign(int out, int one, int literal_one, int minus_one) {
+  vcmppd(Ymm(out), Ymm(one), Ymm(one), kCompareUnordered);
+  note(out);
+  const int zero = take();
+  const int negative = take();
+  vxorpd(Ymm(zero), Ymm(zero), Ymm(zero));
+  vcmppd(Ymm(negative), Ymm(one), Ymm(zero), kCompareLess);
+  vcmppd(Ymm(out), Ymm(one), Ymm(zero), kCompareGreater);
+  vandpd(Ymm(negative), Ymm(negative), Ymm(minus_one));
+  vandpd(Ymm(out), Ymm(out), Ymm(literal_one));
+  vorpd(Ymm(out), Ymm(out), Ymm(negative));
+  release(negative);
+  release(zero);
+}
+
+void Avx2Emitter::compute(VectorOp what, int place, std::span<const int> in) {
+  const Ymm out(place);
+  const Ymm one(in[0]);
+  const Ymm two(in.size() > 1 ? in[1] : in[0]);
+  switch (what) {
+    case VectorOp::kAdd:
+      return vaddpd(out, one, two);
+    case VectorOp::kSubtract:
+      return vsubpd(out, one, two);
+    case VectorOp::kMultiply:
+      return vmulpd(out, one, two);
+    case VectorOp::kDivide:
+      return vdivpd(out, one, two);
+    case VectorOp::kSqrt:
+      return vsqrtpd(out, one);
+    case VectorOp::kSquare:
+      return vmulpd(out, one, one);
+    case VectorOp::kReciprocal:
+      return vdivpd(out, two, one);
+    case VectorOp::kNegative:
+      return vxorpd(out, one, two);
+    case VectorOp::kAbsolute:
+      return vandnpd(out, two, one);
+    case VectorOp::kSign:
+      return sign(place, in[0], in[1], in[2]);
+    case VectorOp::kMaximum:
+    case VectorOp::kMinimum:
+      return extreme(what == VectorOp::kMaximum, place, in[0], in[1]);
+    case VectorOp::kLess:
+      return vcmppd(out, one, two, kCompareLess);
+    case VectorOp::kLessEqual:
+      return vcmppd(out, one, two, kCompareLessEqual);
+    case VectorOp::kEqual:
+      return vcmppd(out, one, two, kCompareEqual);
+    case VectorOp::kNotEqual:
+      return vcmppd(out, one, two, kCompareNotEqual);
+    case VectorOp::kGreater:
+      return vcmppd(out, one, two, kCompareGreater);
+    case VectorOp::kGreaterEqual:
+      return vcmppd(out, one, two, kCompareGreaterEqual);
+    case VectorOp::kAnd:
+      return vandpd(out, one, two);
+    case VectorOp::kOr:
+      return vorpd(out, one, two);
+    case VectorOp::kNot:
+      vpcmpeqq(out, out, out);
+      return vxorpd(out, out, one);
+    case VectorOp::kSelect:
+      return vblendvpd(out, Ymm(in[2]), two, one);
+    case VectorOp::kCopy:
+      return vmovapd(out, one);
+    case VectorOp::kGlibcExp:
+      return exponential(out, one);
+    case VectorOp::kGlibcLog:
+      return logarithm(out, one);
+    case VectorOp::kExp:  // not here
+    case VectorOp::kLog:
+    case VectorOp::kNone:
+      break;
+  }
+}
+
+}  // namespace tagalong::array
+
+#endif

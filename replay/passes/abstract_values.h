@@ -1,0 +1,49 @@
+// What is known about values at one point of a walk over a graph: exact types, and whether dropping one can run code.
+// Facts come from the operations that make values and from guards passed before; one is kept only if it stays true
+// whatever runs later. So a guard on an instance of a class made by Python code teaches nothing: `value.__class__` can
+// be assigned. Types are borrowed from the graph, which must outlive the facts.
+//
+//   Facts facts(graph);
+//   for (const Node& node : graph.nodes) { ... facts.type(v) ...; facts.learn(node); }
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "replay/ir/graph.h"
+
+namespace tagalong::replay {
+
+// An instance of this very type stays one for all its life.
+[[nodiscard]] bool is_lasting(const PyTypeObject* type);
+
+// Instances are freed without running anything: no weak references to them, and none of theirs but to such objects.
+[[nodiscard]] bool is_plain(const PyTypeObject* type);
+
+class AbstractValues {
+ public:
+  explicit AbstractValues(const Graph& graph) : values_(static_cast<std::size_t>(graph.value_count)) {}
+
+  void learn(const Node& node);
+  // The exact type of a value, if it is known for good; null: not known.
+  [[nodiscard]] const PyTypeObject* type(Value value) const { return at(value).type; }
+  // Dropping the value cannot run code: nothing of it is left that could, or the graph itself keeps it alive.
+  [[nodiscard]] bool is_inert(Value value) const;
+  // After this node, what was read from mutable state may be different.
+  [[nodiscard]] bool disturbs(const Node& node) const;
+
+ private:
+  struct AbstractValue {
+    const PyTypeObject* type = nullptr;
+    bool held = false;  // the graph owns a reference, or there is no object
+  };
+  [[nodiscard]] const AbstractValue& at(Value value) const { return values_[static_cast<std::size_t>(value)]; }
+  [[nodiscard]] AbstractValue& at(Value value) { return values_[static_cast<std::size_t>(value)]; }
+  void learn_loop(const Node& node);
+  [[nodiscard]] const PyTypeObject* result_type(const Node& node) const;
+  [[nodiscard]] const PyTypeObject* number_type(const Node& node) const;
+
+  std::vector<AbstractValue> values_;
+};
+
+}  // namespace tagalong::replay

@@ -1,0 +1,158 @@
+#include "rewriter/cpython/frame_redirect.h"
+
+#include <opcode.h>
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "rewriter/base/once.h"
+#include "rewriter/cpython/eval_hook.h"
+#include "rewriter/cpython/foreign_eval.h"
+
+namespace tagalong::cpython {
+namespace {
+
+struct Redirector {
+  PyObject_HEAD
+  RedirectFunction redirect_frame;
+  bool takes_argument;
+};
+
+// The end of a landing function's frame is no event for those who watch the thread: until it is over, the thread's
+// trace and profile functions are replaced by some that pass on everything else.
+struct Hidden {
+  const PyCodeObject* code = nullptr;
+  Py_tracefunc trace = nullptr;
+  Py_tracefunc profile = nullptr;
+};
+thread_local Hidden t_hidden;
+
+template <Py_tracefunc Hidden::*kept, Py_tracefunc PyThreadState::*place>
+int watch(PyObject* object, PyFrameObject* frame, int event, PyObject* argument) {
+  if (code_of(frame->f_frame) != t_hidden.code) {
+    return (t_hidden.*kept)(object, frame, event, argument);
+  }
+  if (event == PyTrace_RETURN) {
+    thread_state()->*place = t_hidden.*kept;
+  }
+  return 0;
+}
+
+template <Py_tracefunc Hidden::*kept, Py_tracefunc PyThreadState::*place>
+void hide(PyThreadState* thread) {
+  constexpr Py_tracefunc kWatch = watch<kept, place>;
+  if (thread->*place != nullptr && thread->*place != kWatch) {
+    t_hidden.*kept = std::exchange(thread->*place, kWatch);
+  }
+}
+
+void hide_from_watchers(PyThreadState* thread, Frame* frame) {
+  if (has_watcher(thread) && thread->tracing == 0) {
+    t_hidden.code = code_of(frame);
+    hide<&Hidden::trace, &PyThreadState::c_tracefunc>(thread);
+    hide<&Hidden::profile, &PyThreadState::c_profilefunc>(thread);
+  }
+}
+
+PyObject* redirector_call(PyObject* self) {
+  PyThreadState* thread = thread_state();
+  bring_evaluation_back(thread);
+  restore_hook(thread);
+  // The current frame is the landing function's own; the frame to change waits below it.
+  Frame* own = current_frame(thread);
+  hide_from_watchers(thread, own);
+  Frame* frame = caller_of(own);
+  const auto* redirector = reinterpret_cast<Redirector*>(self);
+  PyObject* argument = redirector->takes_argument ? locals_of(own)[0] : nullptr;
+  return redirector->redirect_frame(thread, frame, argument, !is_entry(own));
+}
+
+PyTypeObject* lander_type() {
+  static PyTypeObject* type = nullptr;
+  return once(type, [] {
+    static std::array<PyType_Slot, 2> slots = {{
+        {Py_nb_negative, reinterpret_cast<void*>(redirector_call)},
+        {0, nullptr},
+    }};
+    static PyType_Spec spec = {"tagalong._core.Lander", sizeof(Redirector), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
+    return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  });
+}
+
+// C is reached before RESUME, so the frame stays incomplete meanwhile; and by an operator, because after a call the
+// interpreter would look at signals, which in a generator that delegates is not yet its turn.
+std::string redirect_bytecode() {
+  std::string code;
+  const auto emit = [&code](int opcode, int argument) {
+    code.push_back(static_cast<char>(opcode));
+    code.push_back(static_cast<char>(argument));
+  };
+  emit(LOAD_CONST, 0);
+  emit(UNARY_NEGATIVE, 0);
+  emit(COPY, 1);
+  emit(LOAD_CONST, 1);
+  emit(IS_OP, 0);
+  emit(POP_JUMP_FORWARD_IF_TRUE, 1);
+  emit(RETURN_VALUE, 0);
+  emit(POP_TOP, 0);
+  emit(PUSH_NULL, 0);
+  emit(RETURN_VALUE, 0);
+  emit(RESUME, 0);
+  emit(RETURN_VALUE, 0);
+  return code;
+}
+
+}  // namespace
+
+PyObject* redirect_null() {
+  static PyObject* object = nullptr;
+  return once(object, [] { return PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type)); });
+}
+
+Ref make_redirect_function(const char* name, RedirectFunction redirect_frame, bool takes_argument) {
+  PyTypeObject* type = lander_type();
+  if (type == nullptr || redirect_null() == nullptr) {
+    return {};
+  }
+  Ref redirector = Ref::steal(type->tp_alloc(type, 0));
+  if (!redirector) {
+    return {};
+  }
+  auto* object = reinterpret_cast<Redirector*>(redirector.get());
+  object->redirect_frame = redirect_frame;
+  object->takes_argument = takes_argument;
+
+  const std::string bytes = redirect_bytecode();
+  const Ref code_bytes = Ref::steal(PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
+  const Ref empty_bytes = Ref::steal(PyBytes_FromStringAndSize("", 0));
+  const Ref empty_tuple = Ref::steal(PyTuple_New(0));
+  const Ref constants = Ref::steal(PyTuple_Pack(2, redirector.get(), redirect_null()));
+  const Ref text = Ref::steal(PyUnicode_FromString(name));
+  const Ref file = Ref::create(internal_filename());
+  const Ref variables = takes_argument ? Ref::steal(Py_BuildValue("(s)", "index")) : empty_tuple;
+  const Ref globals = Ref::steal(PyDict_New());
+  if (!code_bytes || !empty_bytes || !empty_tuple || !constants || !text || !file || !variables || !globals) {
+    return {};
+  }
+  constexpr int kStackSize = 4;
+  const int arguments = takes_argument ? 1 : 0;
+  const CodeRef code = CodeRef::steal(PyCode_NewWithPosOnlyArgs(
+      arguments, 0, 0, arguments, kStackSize, CO_OPTIMIZED | CO_NEWLOCALS, code_bytes.get(), constants.get(),
+      empty_tuple.get(), variables.get(), empty_tuple.get(), empty_tuple.get(), file.get(), text.get(), text.get(), 1,
+      empty_bytes.get(), empty_bytes.get()));
+  if (!code) {
+    return {};
+  }
+  return Ref::steal(PyFunction_New(reinterpret_cast<PyObject*>(code.get()), globals.get()));
+}
+
+void expect_redirect(PyThreadState* thread) {
+  suspend_hook(thread);
+  if (foreign_hook(thread)) [[unlikely]] {
+    set_evaluation_aside(thread);
+  }
+}
+
+}  // namespace tagalong::cpython

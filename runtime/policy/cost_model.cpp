@@ -1,0 +1,282 @@
+#include "runtime/policy/cost_model.h"
+
+#include <opcode.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace tagalong::runtime {
+namespace {
+
+using replay::LoopCode;
+using replay::Op;
+
+constexpr int kEntry = -60;
+constexpr int kExit = -120;       // the rest of the call is no faster, and somebody has to find the way there
+constexpr int kSideExit = -60;    // a trace that ends at a yield, or goes on as written
+constexpr int kLoopEntry = -100;  // in addition: registers for numbers, and what stands in front of the header
+constexpr int kLoopExit = -130;   // in addition: numbers get their objects, the frame its values
+constexpr int kFrame = -80;       // in addition, for each inlined call: it goes on in a frame of its own
+constexpr int kGuard = -4;
+constexpr int kOperation = -12;
+constexpr int kArrayOperation = 200;    // of small arrays
+constexpr int kLargeArrays = 512;       // elements
+constexpr int kLargeOperation = 2'000;  // of those
+constexpr int kScalarCall = -100;
+constexpr int kUnboxedOperation = 8;  // on numbers without objects
+constexpr int kUnboxedScalar = 30;    // on items of arrays and NumPy's scalars, each of which eager execution makes
+constexpr int kUnboxedGuard = 3;
+constexpr int kBoxing = -15;
+constexpr int kIteration = -28;  // of a generator, a zip, a dict's items, ...: their function may run anything
+
+constexpr int kMostOfRound = 10'000;
+
+// What operations on arrays are worth, in this executor.
+struct Arrays {
+  int operation = 0;
+  bool take_parts = false;  // a fusion group takes parts of arrays without making objects of them
+};
+
+int gain_of(const replay::Node& node, const Arrays& arrays) {
+  switch (node.op) {
+    case Op::constant:
+    case Op::null:
+    case Op::function:
+    case Op::param:
+    case Op::drop:
+    case Op::sync_local:
+    case Op::leave_frame:
+    case Op::loop:
+      return 0;
+    case Op::array_binary:
+    case Op::array_unary:
+    case Op::array_compare:
+    case Op::array_call:
+      return arrays.operation;
+    default:
+      return node.info().is_guard() ? kGuard : kOperation;
+  }
+}
+
+// A general operation in a loop, where the instruction would be specialised by now.
+int gain_in_loop(const replay::Node& node, const Arrays& arrays) {
+  constexpr int kPart = -5;
+  const bool is_of_part = node.op == Op::build_slice || node.op == Op::build_tuple || node.op == Op::binary_subscr;
+  if (arrays.take_parts && is_of_part) {
+    return kPart;
+  }
+  switch (node.op) {
+    // Whoever is called may look at the frame, and what is given up may have been the last reference to a container.
+    case Op::format_value:
+    case Op::build_slice:
+      return -90;
+    case Op::call:
+    case Op::call_ex:
+    case Op::build_tuple:
+    case Op::build_list:
+    case Op::build_set:
+    case Op::build_map:
+      return -60;
+    case Op::binary_subscr:
+    case Op::store_subscr:
+    case Op::list_append:
+    case Op::for_iter:
+      return -50;
+    case Op::load_attr:
+    case Op::contains_op:
+      return -40;
+    case Op::load_method:
+    case Op::binary_op:
+      return -30;
+    case Op::store_attr:
+    case Op::cell_get:
+    case Op::cell_set:
+      return -15;
+    case Op::unary_op:
+    case Op::unary_not:
+    case Op::to_bool:
+    case Op::compare_op:
+    case Op::int_binary:
+    case Op::float_binary:
+    case Op::unpack_sequence:
+    case Op::get_iter:
+    case Op::new_instance:
+      return -20;
+    case Op::leave_frame:
+      return 15;
+    default: {
+      const int gain = gain_of(node, arrays);
+      return gain > 0 ? gain : gain + kUnboxedOperation;
+    }
+  }
+}
+
+// Whether the step calls a ufunc with nothing but numbers that have been given objects for it: no array gains by that.
+bool is_of_numbers(const replay::Node& node, const replay::LoopOp& operation, const replay::Executor& executor) {
+  constexpr std::size_t kCallable = 2;
+  if (node.op != Op::array_call || node.operands.size() <= kCallable) {
+    return false;
+  }
+  const auto boxes = [&operation](const replay::LoopOp& other) {
+    return other.code == LoopCode::kBox && other.step == operation.step;
+  };
+  return std::cmp_equal(std::ranges::count_if(executor.loop().ops, boxes), node.operands.size() - kCallable);
+}
+
+int gain_of(const replay::LoopOp& operation, const replay::Executor& executor, const Arrays& arrays) {
+  switch (operation.code) {
+    case LoopCode::kStep: {
+      const replay::Node& node =
+          executor.graph().nodes[static_cast<std::size_t>(executor.steps()[operation.step].node)];
+      return is_of_numbers(node, operation, executor) ? kScalarCall : gain_in_loop(node, arrays);
+    }
+    case LoopCode::kBox:
+      return kBoxing;
+    case LoopCode::kRebind:
+      return -5;
+    case LoopCode::kForIter: {
+      const replay::Step& step = executor.steps()[static_cast<std::size_t>(operation.right)];
+      const bool is_sequence = executor.graph().nodes[static_cast<std::size_t>(step.node)].immediate != 0;
+      return is_sequence ? kUnboxedGuard : kIteration;
+    }
+    case LoopCode::kAttribute:
+    case LoopCode::kMethod:
+    case LoopCode::kAppend:
+    case LoopCode::kGuardNull:
+      return 0;
+    case LoopCode::kUnboxInt:
+    case LoopCode::kUnboxFloat:
+    case LoopCode::kUnboxBool:
+    case LoopCode::kUnboxNumpyInt:
+    case LoopCode::kUnboxNumpyFloat:
+    case LoopCode::kUnboxNumpyBool:
+    case LoopCode::kPair:
+    case LoopCode::kFloatOfInt:
+    case LoopCode::kGlobal:
+    case LoopCode::kItem:
+    case LoopCode::kStoreItem:
+    case LoopCode::kRangeNext:
+    case LoopCode::kGuardBool:
+    case LoopCode::kGuardType:
+    case LoopCode::kGuardIs:
+      return kUnboxedGuard;
+    case LoopCode::kArrayItem:
+    case LoopCode::kArrayItem2:
+    case LoopCode::kArrayNext:
+    case LoopCode::kArrayStore:
+    case LoopCode::kArrayStore2:
+    case LoopCode::kAddFloat64:
+    case LoopCode::kSubtractFloat64:
+    case LoopCode::kMultiplyFloat64:
+    case LoopCode::kDivideFloat64:
+      return kUnboxedScalar;
+    case LoopCode::kPoll:
+    case LoopCode::kJump:
+    case LoopCode::kPollAndJump:
+    case LoopCode::kClear:
+    case LoopCode::kClearShown:
+    case LoopCode::kMove:
+    case LoopCode::kShare:
+    case LoopCode::kSyncUnboxed:
+    case LoopCode::kLeaveIfWatched:
+      return 0;
+    default:
+      return kUnboxedOperation;
+  }
+}
+
+Arrays arrays_of(const replay::Executor& executor, std::int64_t largest_array) {
+  constexpr int kFusionGroup = 2;  // operations
+  const auto may_be_fused = [&executor](const replay::LoopOp& operation) {
+    const replay::Node& node = executor.graph().nodes[static_cast<std::size_t>(executor.steps()[operation.step].node)];
+    const bool is_product = node.op == Op::array_binary &&
+                            (node.immediate == NB_MATRIX_MULTIPLY || node.immediate == NB_INPLACE_MATRIX_MULTIPLY);
+    return operation.code == LoopCode::kStep && replay::is_array_operation(node.op) && !is_product &&
+           !is_of_numbers(node, operation, executor);
+  };
+  return {.operation = largest_array < kLargeArrays ? kArrayOperation : kLargeOperation,
+          .take_parts = std::ranges::count_if(executor.loop().ops, may_be_fused) >= kFusionGroup};
+}
+
+}  // namespace
+
+replay::Gain gain_of(const replay::Executor& executor, std::int64_t largest_array) {
+  const Arrays arrays = arrays_of(executor, largest_array);
+  const replay::Graph& graph = executor.graph();
+  replay::Gain gain{.straight = kEntry};
+  std::size_t end = graph.nodes.size();
+  const auto header = std::ranges::find_if(executor.steps(), &replay::Step::is_header);
+  if (header != executor.steps().end()) {
+    // What is behind it has been lowered to operations.
+    end = static_cast<std::size_t>(header->node);
+    gain.straight += kLoopEntry;
+    for (const replay::LoopOp& operation : executor.loop().ops) {
+      gain.round += gain_of(operation, executor, arrays);
+    }
+  }
+  for (std::size_t place = 0; place < end; ++place) {
+    gain.straight += gain_of(graph.nodes[place], arrays);
+  }
+  gain.round = std::clamp(gain.round, -kMostOfRound, kMostOfRound);
+  return gain;
+}
+
+std::vector<std::int32_t> forgone_by(const replay::Executor& executor, std::int64_t largest_array) {
+  const Arrays arrays = arrays_of(executor, largest_array);
+  const replay::Graph& graph = executor.graph();
+  const std::vector<replay::Step>& steps = executor.steps();
+  std::vector<std::int32_t> forgone(steps.size());
+  const auto header = std::ranges::find_if(steps, &replay::Step::is_header);
+  int behind = 0;
+  if (header != steps.end()) {
+    // The first of a step's operations comes last here: what fails is mostly that.
+    const auto& operations = executor.loop().ops;
+    for (std::size_t number = operations.size(); number-- > 0;) {
+      const replay::LoopOp& operation = operations[number];
+      forgone[operation.step] = std::clamp(behind, -kMostOfRound, kMostOfRound);
+      behind += gain_of(operation, executor, arrays);
+    }
+    behind = 0;
+  }
+  std::size_t node = header == steps.end() ? graph.nodes.size() : static_cast<std::size_t>(header->node);
+  for (auto step = header; step != steps.begin();) {
+    --step;
+    while (std::cmp_greater(node, step->node + 1)) {
+      behind += gain_of(graph.nodes[--node], arrays);
+    }
+    forgone[static_cast<std::size_t>(step - steps.begin())] = behind;
+  }
+  for (std::size_t number = 0; number < steps.size(); ++number) {
+    const replay::Step& step = steps[number];
+    if (step.guard >= 0) {
+      forgone[number] = forgone[static_cast<std::size_t>(step.since >= 0 ? step.since : step.guard)];
+      continue;
+    }
+    const auto& snapshots = graph.snapshots;
+    const auto parent_of = [&](replay::SnapshotId id) { return snapshots[static_cast<std::size_t>(id)].parent; };
+    const replay::SnapshotId state = graph.nodes[static_cast<std::size_t>(step.node)].snapshot;
+    for (auto id = state; id != replay::kNoSnapshot && parent_of(id) != replay::kNoSnapshot; id = parent_of(id)) {
+      forgone[number] -= kFrame;
+    }
+  }
+  return forgone;
+}
+
+int gain_of(const replay::Run& run, replay::Outcome outcome, const replay::Gain& gain, bool is_linked) {
+  constexpr std::int64_t kMost = 1'000'000;
+  int total = (is_linked ? kTraceLink : gain.straight) + static_cast<int>(std::clamp(run.gain, -kMost, kMost));
+  if (outcome == replay::Outcome::kLeft) {
+    const bool is_loop = run.last != nullptr && !run.last->loop().ops.empty();
+    total += run.is_complete ? kSideExit : kExit + (is_loop ? kLoopExit : 0);
+  }
+  return total;
+}
+
+bool is_in_vain(const replay::Executor& executor, bool is_call) {
+  const bool goes_round = executor.graph().nodes.back().op == Op::jump_back;
+  const int least = (is_call ? 2 : 1) * (kExit + kEntry);
+  return executor.gain().round < (goes_round ? 0 : least);
+}
+
+}  // namespace tagalong::runtime

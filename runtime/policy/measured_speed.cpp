@@ -1,0 +1,224 @@
+#include "runtime/policy/measured_speed.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+
+namespace tagalong::runtime {
+namespace {
+
+constexpr Nanoseconds kMicrosecond = 1'000;
+constexpr Nanoseconds kMillisecond = 1'000'000;
+// One such unit is enough: chance, and caches that are cold, matter less.
+constexpr Nanoseconds kLongUnit = 300 * kMicrosecond;
+
+// What timing a call as written adds to it: the mark of its end. What a replay takes outside of what is timed: the way
+// through the stub.
+constexpr double kMark = 20;
+constexpr double kStub = 25;
+constexpr double kClear = 1.15;   // so much faster, and one comparison is enough
+constexpr double kMargin = 1.02;  // less is no difference
+constexpr int kVotes = 3;
+constexpr int kMostPairs = 5;
+constexpr Nanoseconds kMostGate = 64;
+constexpr Nanoseconds kMostGateOfWritten = 2;  // seven more do not even ask
+
+}  // namespace
+
+Nanoseconds clock_now() {
+  constexpr Nanoseconds kSecond = 1'000'000'000;
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * kSecond + now.tv_nsec;
+}
+
+bool MeasuringBudget::allows(Nanoseconds cost, Nanoseconds now) {
+  if (start_ == 0) {
+    start_ = now;
+  }
+  return spent_ + cost <= kAllowance + (now - start_) / kShare;
+}
+
+MeasuringBudget& measuring_budget() {
+  static constinit MeasuringBudget budget;
+  return budget;
+}
+
+MeasuredSpeed::Next MeasuredSpeed::decide() {
+  if (block_ == Block::kNone) {
+    const Nanoseconds now = clock_now();
+    const double longer = verdict_ == Verdict::kWritten ? std::max(replay_ - written_, 0.0) : 0;
+    const auto cost = static_cast<Nanoseconds>(longer * expected_units());
+    if (now < due_ || !measuring_budget().allows(cost, now)) {
+      pause(std::max(due_ - now, kMillisecond), now);
+      return {usual(), false};
+    }
+    begin(Block::kReplays);
+  }
+  return {block_ == Block::kReplays ? Way::kReplay : Way::kWritten, true};
+}
+
+// Until a look at the clock, as many units as it should be.
+void MeasuredSpeed::pause(Nanoseconds time, Nanoseconds now) {
+  constexpr Nanoseconds kBetweenLooks = 20 * kMicrosecond;
+  due_ = now + time;
+  const bool is_written = verdict_ == Verdict::kWritten;
+  const double unit = std::max(is_written ? written_ : replay_, 1.0);
+  // What was short may be long the next time.
+  const Nanoseconds most = is_written ? kMostGateOfWritten : kMostGate;
+  asks_ = static_cast<std::int32_t>(
+      std::clamp(static_cast<Nanoseconds>(static_cast<double>(kBetweenLooks) / unit), Nanoseconds{1}, most));
+}
+
+void MeasuredSpeed::begin(Block block) {
+  block_ = block;
+  time_ = 0;
+  units_ = 0;
+  constexpr std::int8_t kWarm = 1;
+  constexpr std::int8_t kCold = 3;  // the interpreter has not specialised the instructions, or nothing is in caches
+  const bool is_rare = block == Block::kWritten ? trials_ == 0 && pairs_ == 0 : verdict_ == Verdict::kWritten;
+  skipped_ = unit_ == Unit::kCall && is_rare ? kCold : kWarm;
+}
+
+double MeasuredSpeed::expected_units() const {
+  constexpr double kCalls = 4;
+  constexpr double kRounds = 10;
+  return unit_ == Unit::kCall ? kCalls : kRounds;
+}
+
+bool MeasuredSpeed::is_complete() const {
+  if (unit_ == Unit::kCall) {
+    return (units_ >= 3 && time_ >= 3 * kMicrosecond) || (units_ >= 1 && time_ >= 300 * kMicrosecond) || units_ >= 32;
+  }
+  if (block_ == Block::kReplays) {
+    // Machine code is made of what has gone round often: that is what shall be measured.
+    return (units_ >= 320 && time_ >= 20 * kMicrosecond) || (units_ >= 1 && time_ >= kMillisecond) || units_ >= 4096;
+  }
+  return (units_ >= 8 && time_ >= 10 * kMicrosecond) || (units_ >= 1 && time_ >= kMillisecond / 2) || units_ >= 128;
+}
+
+void MeasuredSpeed::took(Way way, Nanoseconds time, std::int64_t units) {
+  if (block_ != (way == Way::kReplay ? Block::kReplays : Block::kWritten)) {
+    return;
+  }
+  if (skipped_ > 0) {
+    // A long unit is a result nevertheless.
+    if (units > 0 && time / units >= kLongUnit) {
+      skipped_ = 0;
+    } else {
+      --skipped_;
+      return;
+    }
+  }
+  time_ += time;
+  units_ += units;
+  const double each = units_ == 0 ? 0 : static_cast<double>(time_) / static_cast<double>(units_);
+  const bool is_clear = block_ == Block::kWritten && units_ > 0 && each >= static_cast<double>(kLongUnit) &&
+                        each > replay_ * kClear * kClear;
+  if (units_ == 0 || (!is_complete() && !is_clear)) {
+    return;
+  }
+  if (block_ == Block::kReplays) {
+    replay_ = each + (unit_ == Unit::kCall ? kStub : 0);
+    replayed_units_ = units_;
+    const Nanoseconds now = clock_now();
+    // What is estimated from a recording may be far too much.
+    constexpr double kMost = 10;
+    const double written =
+        trials_ > 0 || pairs_ > 0 ? written_ : std::min(static_cast<double>(guess_), replay_ * kMost);
+    const double longer = std::max(written - replay_, 0.0);
+    const double units = written > static_cast<double>(kLongUnit) ? 1 : expected_units();
+    if (!measuring_budget().allows(static_cast<Nanoseconds>(longer * units), now)) {
+      block_ = Block::kNone;
+      pause(kMillisecond, now);
+      return;
+    }
+    begin(Block::kWritten);
+    return;
+  }
+  written_ = std::max(each - (unit_ == Unit::kCall ? kMark : 0), 1.0);
+  compare();
+}
+
+void MeasuredSpeed::compare() {
+  const bool is_written = verdict_ == Verdict::kWritten;
+  const double longer = is_written ? replay_ - written_ : written_ - replay_;
+  lost_ += static_cast<Nanoseconds>(std::max(longer, 0.0) * static_cast<double>(is_written ? replayed_units_ : units_));
+  ++pairs_;
+  if (written_ > replay_ * kMargin) {
+    ++votes_;
+  } else if (replay_ > written_ * kMargin) {
+    --votes_;
+  }
+  const bool is_long_unit = replay_ >= static_cast<double>(kLongUnit);
+  const bool is_clear = written_ > replay_ * kClear && verdict_ != Verdict::kWritten && votes_ > (is_long_unit ? 0 : 1);
+  if (is_clear || votes_ >= kVotes) {
+    conclude(Verdict::kReplay);
+  } else if (votes_ <= -kVotes) {
+    conclude(Verdict::kWritten);
+  } else if (pairs_ >= kMostPairs) {
+    const bool leans_to_written = verdict_ == Verdict::kNone ? expects_loss_ : verdict_ == Verdict::kWritten;
+    conclude(votes_ < 0 || (votes_ == 0 && leans_to_written) ? Verdict::kWritten : Verdict::kReplay);
+  } else {
+    begin(Block::kReplays);
+  }
+}
+
+void MeasuredSpeed::conclude(Verdict verdict) {
+  constexpr int kMostConfirmed = 10;
+  confirmed_ =
+      verdict == verdict_ ? static_cast<std::int8_t>(std::min(confirmed_ + 1, kMostConfirmed)) : std::int8_t{0};
+  verdict_ = verdict;
+  block_ = Block::kNone;
+  ++trials_;
+  measuring_budget().spent(lost_);
+  constexpr Nanoseconds kShare = 100;
+  const Nanoseconds rest = std::max(2 * kMillisecond, kShare * lost_);
+  lost_ = 0;
+  votes_ = 0;
+  pairs_ = 0;
+  pause(rest << confirmed_, clock_now());
+}
+
+void MeasuredSpeed::begin_anew() {
+  verdict_ = Verdict::kNone;
+  confirmed_ = 0;
+  cancel();
+  due_ = 0;
+}
+
+void MeasuredSpeed::hasten() {
+  if (verdict_ == Verdict::kNone && block_ == Block::kNone) {
+    due_ = 0;
+    asks_ = 1;
+  }
+  expects_loss_ = true;
+}
+
+void MeasuredSpeed::cancel() {
+  block_ = Block::kNone;
+  votes_ = 0;
+  pairs_ = 0;
+  measuring_budget().spent(lost_);
+  lost_ = 0;
+  asks_ = unit_ == Unit::kCall ? kFirstAsks : 1;  // after a round the next one may never be asked for
+}
+
+bool MeasuredSpeed::is_due() const { return block_ != Block::kNone || clock_now() >= due_; }
+
+bool MeasuredSpeed::is_long() const {
+  constexpr double kLong = 100.0 * kMicrosecond;
+  return std::max({replay_, written_, static_cast<double>(guess_)}) >= kLong;
+}
+
+std::int64_t MeasuredSpeed::rounds_until_due() const {
+  constexpr std::int64_t kFirst = 16;
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  if (replay_ <= 0) {
+    return kFirst;
+  }
+  const auto left = static_cast<double>(std::max(due_ - clock_now(), kMillisecond));
+  return std::clamp(static_cast<std::int64_t>(left / replay_), std::int64_t{64}, kMost);
+}
+
+}  // namespace tagalong::runtime
