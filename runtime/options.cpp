@@ -19,7 +19,7 @@ struct OptionRow {
 };
 
 constexpr std::array kRows{
-    OptionRow{"regions", [](long value) { array::fusion_enabled = static_cast<int>(value); }},
+    OptionRow{"fusion", [](long value) { array::fusion_enabled = static_cast<int>(value); }},
     OptionRow{"stress", [](long value) { options().stress = value != 0; }},
     OptionRow{"measuring", [](long value) { options().measuring = value != 0; }},
     OptionRow{"every_hook", [](long value) { options().every_hook = value != 0; }},
@@ -41,7 +41,7 @@ bool set_limit(recorder::Limits* limits, std::string_view name, long value) {
     limits->*limit->value = static_cast<int>(value);
     return true;
   }
-  if (name == "loops" || name == "regions") {
+  if (name == "loops" || name == "fusion") {
     (name == "loops" ? limits->loops : limits->groups) = static_cast<int>(value);
     return true;
   }
@@ -49,7 +49,7 @@ bool set_limit(recorder::Limits* limits, std::string_view name, long value) {
 }
 
 bool set_option(std::string_view name, long value) {
-  if (name != "regions" && set_limit(&options().limits, name, value)) {
+  if (name != "fusion" && set_limit(&options().limits, name, value)) {
     return true;
   }
   const auto* row = std::ranges::find(kRows, name, &OptionRow::name);

@@ -304,7 +304,7 @@ py::dict limits() {
 
 py::dict options() {
   py::dict result = limits();
-  result["regions"] = array::fusion_enabled;
+  result["fusion"] = array::fusion_enabled;
   result["min_part"] = array::min_part;
   result["min_deferred"] = recorder::min_deferred;
   result["most_lanes"] = array::most_lanes;

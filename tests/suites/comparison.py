@@ -98,7 +98,7 @@ def describe_exit(code: int | None) -> str:
 
 
 # Of the environment of who runs a suite: options of the run under stress.
-PASSED_ON = ("TAGALONG_LOOPS", "TAGALONG_REGIONS", "TAGALONG_LIMITS")
+PASSED_ON = ("TAGALONG_LOOPS", "TAGALONG_FUSION", "TAGALONG_LIMITS")
 # What "under stress" is: everything is replayed, whether it pays or not; or, as users do it, but with everything that
 # is imported, what does not pay has its original code put back soon.
 WAYS = {

@@ -31,20 +31,20 @@ Function = Callable[..., Any]
 CALLS = 12  # of each random program
 
 
-class Regions:
+class FusionRuns:
     """Planned for whatever they pay, and counted since the test began."""
 
     before = 0
 
     @classmethod
     def begin(cls) -> None:
-        _core.set_option("regions", 2)
+        _core.set_option("fusion", 2)
         cls.before = _core._fusion_counts()[1]
 
 
-def regions_run() -> int:
-    """Since `Fusion groups.begin()`."""
-    return _core._fusion_counts()[1] - Regions.before
+def groups_run() -> int:
+    """Since `FusionRuns.begin()`."""
+    return _core._fusion_counts()[1] - FusionRuns.before
 
 
 class Outcome:
@@ -209,7 +209,7 @@ def run_programs(first: int, options: argparse.Namespace, end: float, reached: A
     # In a loop an array with a new axis grows without end. A sanitizer has reserved much more before.
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (taken + (4 << 30), resource.RLIM_INFINITY))
-    _core.set_option("regions", 2)
+    _core.set_option("fusion", 2)
     _core.set_option("threads", options.threads)
     _core.set_option("min_part", 1024)
     _core.set_option("min_deferred", 1)
@@ -227,7 +227,7 @@ def run_programs(first: int, options: argparse.Namespace, end: float, reached: A
     planned, run, refused = _core._fusion_counts()
     reasons = {name: count for name, count in _core._fusion_reasons().items() if count}
     whole = _core._whole_groups()
-    print(f"regions: {planned} planned, {run} run, {whole} of them whole functions, {refused} refused")
+    print(f"fusion groups: {planned} planned, {run} run, {whole} of them whole functions, {refused} refused")
     together, apart = _core._expression_counts()
     print(f"while they were recorded: {together} expressions as one, {apart} one by one")
     print(

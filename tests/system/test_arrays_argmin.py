@@ -11,7 +11,7 @@ import pytest
 
 import tagalong
 from arrays_support import HAS_CODE, HAS_VECTORS
-from chains_support import Regions, both, check, regions_run
+from chains_support import FusionRuns, both, check, groups_run
 from tagalong import _core
 
 WARM_UP = 6
@@ -20,8 +20,8 @@ KINDS = ("ordinary", "ties", "equal", "zeros", "one NaN", "NaNs", "infinite", "f
 
 
 @pytest.fixture(autouse=True)
-def regions() -> None:
-    Regions.begin()
+def fusion() -> None:
+    FusionRuns.begin()
     _core.set_option("retire_after", 0)
 
 
@@ -54,11 +54,11 @@ def test_rows_of_any_length(name: str, kind: str) -> None:
             for _ in range(WARM_UP if (row, rows) == (1, 1) else 1):
                 check(eager, traced, lambda x=x: [x, np.zeros_like(x)], {"all": "ignore"})
         found = _core._argmin_in_rows()
-        ran = regions_run()
+        ran = groups_run()
         for _ in range(WARM_UP):
             check(eager, traced, lambda x=x: [x, np.zeros_like(x)], {"all": "ignore"})
         if row > 1:
-            assert regions_run() > ran, tagalong.explain(traced)
+            assert groups_run() > ran, tagalong.explain(traced)
         assert (_core._argmin_in_rows() > found) == (HAS_VECTORS and 1 < row <= MOST_TOGETHER), row
 
 
@@ -132,12 +132,12 @@ def test_nearest() -> None:
                 column = rows_of("ordinary", (5 * 1024 // row,))
                 return [column, column + 1.0, rows_of("ordinary", (row,)), rows_of("ties", (row,))]
 
-            ran, found = regions_run(), _core._argmin_in_rows()
+            ran, found = groups_run(), _core._argmin_in_rows()
             spread, kept = _core._broadcast_counts()
             joined = _core._argmin_fused()
             for _ in range(2 * WARM_UP):
                 check(eager, traced, make)
-            assert regions_run() > ran, tagalong.explain(traced)
+            assert groups_run() > ran, tagalong.explain(traced)
             is_joined = HAS_CODE and body.endswith("- d) ** 2, axis=1)") and row <= most_joined
             assert (_core._argmin_fused() > joined) == is_joined, row
             if is_joined:

@@ -13,7 +13,7 @@ import pytest
 
 import tagalong
 from arrays_support import HAS_CODE, misaligned
-from chains_support import Regions, both, check, regions_run
+from chains_support import FusionRuns, both, check, groups_run
 from tagalong import _core
 
 WARM_UP = 6
@@ -24,8 +24,8 @@ needs_vectors = pytest.mark.skipif(not HAS_CODE, reason="there is no code for th
 
 
 @pytest.fixture(autouse=True)
-def regions() -> None:
-    Regions.begin()
+def fusion() -> None:
+    FusionRuns.begin()
     _core.set_option("retire_after", 0)
 
 
@@ -55,7 +55,7 @@ def made(source: str, name: str = "argmin") -> tuple[Any, Any]:
 def assert_runs(traced: Any) -> None:
     """It has been replayed, and operations as fusion groups."""
     assert tagalong.stats(traced).hits > 0
-    assert regions_run() > 0, tagalong.explain(traced)
+    assert groups_run() > 0, tagalong.explain(traced)
 
 
 EXPRESSIONS = (

@@ -14,7 +14,7 @@ import pytest
 import subprocesses
 import tagalong
 from arrays_support import NUMPY_2
-from chains_support import Regions, both, check, regions_run
+from chains_support import FusionRuns, both, check, groups_run
 from tagalong import _core
 
 USUAL = 8192
@@ -36,7 +36,7 @@ PROGRAMS = {
 
 @pytest.fixture(params=ELEMENTS, autouse=True)
 def buffers(request: pytest.FixtureRequest) -> Iterator[int]:
-    Regions.begin()
+    FusionRuns.begin()
     for code in "df":  # with the usual ones it is found out how NumPy sums
         eager, traced = both("def f(x, y):\n    return np.sum(x), np.mean(y)\n")
         for _ in range(4):
@@ -70,10 +70,10 @@ def test_sums(name: str, code: str, buffers: int) -> None:
     for _ in range(4):
         check(eager, traced, uneven(shapes[1], code), {"all": "ignore"})
     for shape in shapes:
-        before = regions_run()
+        before = groups_run()
         check(eager, traced, uneven(shape, code), {"all": "ignore"})
         if (NUMPY_2 or buffers >= USUAL) and name not in {"rows and columns"}:
-            assert regions_run() > before, (shape, tagalong.explain(traced))
+            assert groups_run() > before, (shape, tagalong.explain(traced))
             assert "(loop)" not in tagalong.explain(traced)  # the sums are parts of them
 
 
@@ -92,7 +92,7 @@ def test_buffers_that_change() -> None:
 FIRST = """
 import numpy as np, tagalong
 from tagalong import _core
-_core.set_option("regions", 2)
+_core.set_option("fusion", 2)
 np.setbufsize({elements})
 def f(x, y):
     return np.sum(x * y - x)

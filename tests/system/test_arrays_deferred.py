@@ -29,7 +29,7 @@ CODES = "?bBhHiIlLqQefdgFDG"
 @pytest.fixture(autouse=True)
 def everything_waits() -> None:
     """Also where the next operation is sooner done than a fusion group is planned."""
-    _core.set_option("regions", 2)
+    _core.set_option("fusion", 2)
     _core.set_option("min_deferred", 1)
 
 

@@ -33,7 +33,7 @@ CODES = "?bBhilqQefdgFD"
 @pytest.fixture(autouse=True)
 def everything_waits() -> None:
     """Also where the next operation is sooner done than a fusion group is planned."""
-    _core.set_option("regions", 2)
+    _core.set_option("fusion", 2)
     _core.set_option("min_deferred", 1)
 
 
@@ -117,7 +117,7 @@ def test_small_arrays_do_not_wait() -> None:
     assert compare("def f(x, y):\n    return np.exp(x * y) + x", line) == (0, 0)
 
 
-def test_what_is_none_for_regions_stands_between_two() -> None:
+def test_what_is_none_for_groups_stands_between_two() -> None:
     """What comes before and behind it is computed as one all the same."""
     chars = lambda: [*line(), np.arange(LARGE) % 3]  # noqa: E731
     source = "def f(x, y, i):\n    return np.where(i, np.exp(x * y) + 1.0, x - y * x) * y - 2.0"

@@ -307,7 +307,7 @@ def said(function: Callable[..., Any], state: dict[str, Any], *arguments: Any) -
 
 
 def joined(program: Callable[..., Any]) -> Callable[..., Any]:
-    _core.set_option("regions", 2)
+    _core.set_option("fusion", 2)
     _core.set_option("retire_after", 0)
     traced = tagalong.trace(FunctionType(program.__code__.replace(), program.__globals__, "f"))
     for _ in range(6):

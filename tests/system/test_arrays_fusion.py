@@ -17,7 +17,7 @@ import pytest
 
 import tagalong
 from arrays_support import ERRSTATES, at_once, described, misaligned, sample, ufuncs
-from chains_support import Regions, both, check, regions_run
+from chains_support import FusionRuns, both, check, groups_run
 from tagalong import _core
 
 PLAIN_CODES = "?bBhHiIlLqQfd"
@@ -27,9 +27,9 @@ SIZES = (0, 1, 2, 10, 63, 65, 1000, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 3000
 
 
 @pytest.fixture(autouse=True)
-def regions() -> None:
+def fusion() -> None:
     """The option, as it is by default."""
-    Regions.begin()
+    FusionRuns.begin()
 
 
 @pytest.mark.parametrize("ufunc", ufuncs(), ids=lambda f: f.__name__)
@@ -226,7 +226,7 @@ def operands(random: Random, code: str, layout: str, size: int, kind: str) -> li
 def test_random_chains(code: str) -> None:
     """Chains of one dtype; the operands of later calls may be of others."""
     random = Random(f"regions {code}")
-    before = regions_run()
+    before = groups_run()
     replays = 0
     for _ in range(60):
         chain = Chain(random, code)
@@ -250,7 +250,7 @@ def test_random_chains(code: str) -> None:
                     f"{chain.source}call {call}: {this} {layout} {size} {kind} {errstate}"
                 ) from error
             replays += 1
-    assert regions_run() - before > replays // 8, (code, regions_run() - before, replays)
+    assert groups_run() - before > replays // 8, (code, groups_run() - before, replays)
 
 
 def test_a_region_runs() -> None:
@@ -317,10 +317,10 @@ def test_names_may_be_bound_to_something_else() -> None:
     module.sqrt = np.cbrt  # type: ignore[attr-defined]
     check(eager, traced, make)
     space["unrelated"] = 1
-    before = regions_run()
+    before = groups_run()
     for _ in range(40):  # after so many changes it waits for a while
         check(eager, traced, make)
-    assert regions_run() > before
+    assert groups_run() > before
 
 
 def test_the_second_call_is_a_region_already() -> None:
@@ -332,10 +332,10 @@ def test_the_second_call_is_a_region_already() -> None:
     make = lambda: [np.linspace(-3.0, 3.0, 500)]  # noqa: E731
     with tagalong.testing.assert_events("record"):
         check(eager, traced, make)
-    before = regions_run()
+    before = groups_run()
     with tagalong.testing.assert_events("hit"):
         check(eager, traced, make)
-    assert regions_run() == before + 1
+    assert groups_run() == before + 1
     assert "not been looked up" not in tagalong.explain(traced)
     builtins["max_"], module.np = 7.0, np.ma  # type: ignore[attr-defined]
     for _ in range(3):
@@ -401,12 +401,12 @@ def test_two_threads() -> None:
 def test_numbers_at_the_address_of_others() -> None:
     """A number that a name was bound to dies; the next one gets its memory, and has another value."""
     eager, traced = both("def f(x):\n    a = x * 1.5\n    return a * K + K\n", K=2.0)
-    before = regions_run()
+    before = groups_run()
     for number in range(40):
         traced.__globals__["K"] = float(str(number + 0.25))
         for _ in range(30):
             check(eager, traced, lambda: [np.ones(4)])
-    assert regions_run() > before
+    assert groups_run() > before
 
 
 def test_names_are_bound_anew_while_a_region_computes() -> None:
@@ -467,14 +467,14 @@ def test_long_functions(code: str, operations: int) -> None:
         lines.append(f"    v{n} = v{n - 1 - n % 2} {random.choice('+-*')} {operand}")
     source = "\n".join(["def f(x, y, *n):", *lines, f"    return v{operations - 1}, v{operations // 2}\n"])
     eager, traced = both(source)
-    before = regions_run()
+    before = groups_run()
     for size in (10, 10, 10, 1000, 40_000, 3):
         arrays = [np.arange(size).astype(code) % 5, np.arange(size).astype(code) % 3 - 1]
         numbers = [float(n) if code in "df" else n for n in range(40)]
         check(eager, traced, lambda: [*arrays, *numbers], {"all": "ignore"})  # noqa: B023
         matrix = [arrays[0], np.ones((2, 1), code)]
         check(eager, traced, lambda: [*matrix, *numbers], {"all": "ignore"})  # noqa: B023
-    assert regions_run() - before >= 10
+    assert groups_run() - before >= 10
     if operations > 128 and code == "d":
         assert "(limit)" in tagalong.explain(traced)
 
@@ -542,7 +542,7 @@ PARTS_WITH_NEW_CONTENTS = {
 @pytest.mark.parametrize("option", [1, 2])
 def test_parts_with_new_contents_are_parts_still(program: str, option: int) -> None:
     """Not the arrays that they are parts of."""
-    _core.set_option("regions", option)
+    _core.set_option("fusion", option)
     eager, traced = both(f"def f(a, b):\n    {program}\n")
     for shape in ((4, 4),) * 6 + ((5, 4), (7, 300), (4, 4)):
         size = shape[0] * shape[1]
@@ -572,7 +572,7 @@ def most_memory(function: Any) -> int:
 @pytest.mark.parametrize("errstate", ["ignore", "call"])
 def test_a_number_of_an_operation_that_is_not_in_the_region(errstate: str) -> None:
     """It is not computed for the fusion group, since the operation raises, and is none of its operands."""
-    _core.set_option("regions", 2)
+    _core.set_option("fusion", 2)
     eager, traced = both(
         "def f(a, b, c, s):\n"
         "    v0 = (c ^ c) > (c * c)\n"
@@ -589,7 +589,7 @@ def test_a_number_of_an_operation_that_is_not_in_the_region(errstate: str) -> No
         ]  # noqa: E501, E731
         check(eager, traced, make, {"all": errstate if number else "ignore"})
     assert tagalong.stats(traced).hits > 0
-    assert regions_run() > 0
+    assert groups_run() > 0
 
 
 @pytest.mark.parametrize(
@@ -604,21 +604,21 @@ def test_a_number_of_an_operation_that_is_not_in_the_region(errstate: str) -> No
 )
 def test_a_part_of_an_operation_that_is_not_in_the_region(source: str, errstate: str) -> None:
     """Where it begins is computed only for that operation."""
-    _core.set_option("regions", 2)
+    _core.set_option("fusion", 2)
     eager, traced = both(f"def f(a, b, c, n):\n    {source}\n")
     for shape in ((2, 0), (2, 3)):
         for number in range(6):
             make = lambda shape=shape: [np.ones(shape), np.ones(shape, "l"), np.ones((2, 1)), 1]  # noqa: E731
             check(eager, traced, make, {"all": errstate if number else "ignore"})
     assert tagalong.stats(traced).hits > 0
-    assert regions_run() > 0
+    assert groups_run() > 0
 
 
 @pytest.mark.parametrize("mode", [1, 2])
 @pytest.mark.parametrize("name", ["exp", "log", "exp2", "sin", "tanh", "sqrt", "arctan", "cbrt", "expm1"])
 def test_functions_of_arrays_that_are_seen_backwards(name: str, mode: int) -> None:
     """NumPy's loops may take other steps then, with other bits, and which way they go is the iterator's affair."""
-    _core.set_option("regions", mode)
+    _core.set_option("fusion", mode)
     wide = np.random.default_rng(7).uniform(0.1, 3.0, (140, 300))
     layouts = [
         wide[::-1],
@@ -647,4 +647,4 @@ def test_functions_of_arrays_that_are_seen_backwards(name: str, mode: int) -> No
             for _ in range(3):
                 check(eager, traced, lambda layout=layout: [layout])
         assert tagalong.stats(traced).hits > 0
-    assert regions_run() > 0
+    assert groups_run() > 0

@@ -27,8 +27,8 @@ SETTINGS: dict[str, dict[str, int]] = {
 
 
 @pytest.fixture(autouse=True, params=SETTINGS.values(), ids=SETTINGS)
-def with_regions(request: pytest.FixtureRequest) -> None:
-    for name, value in {"regions": 2, "loops": 1, "heat": 2, **request.param}.items():
+def with_fusion(request: pytest.FixtureRequest) -> None:
+    for name, value in {"fusion": 2, "loops": 1, "heat": 2, **request.param}.items():
         _core.set_option(name, value)
 
 

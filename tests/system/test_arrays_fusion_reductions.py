@@ -11,7 +11,7 @@ import pytest
 import tagalong
 from array_programs import CODES
 from arrays_support import ERRSTATES, sample
-from chains_support import Regions, both, check, regions_run
+from chains_support import FusionRuns, both, check, groups_run
 from tagalong import _core
 
 SIZES = (1, 2, 7, 8, 9, 127, 128, 129, 1023, 1024, 1025, 2049, 5000, 8192, 8193, 16_400, 100_003)
@@ -31,9 +31,9 @@ FORMS = {
 
 
 @pytest.fixture(autouse=True)
-def regions() -> None:
+def fusion() -> None:
     """The engine's option, which is off."""
-    Regions.begin()
+    FusionRuns.begin()
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -44,9 +44,9 @@ def test_reductions(name: str) -> None:
         eager, traced = both(f"def f(x, y):\n    return {expression}\n")
         for size in (10, 10, 10, 10, *SIZES):
             made = [sample(code, (size,), "ordinary"), sample(code, (size,), "ordinary")]
-            before = regions_run()
+            before = groups_run()
             check(eager, traced, lambda made=made: made, {"all": "ignore"})
-        assert regions_run() > before, tagalong.explain(traced)
+        assert groups_run() > before, tagalong.explain(traced)
 
 
 @pytest.mark.parametrize("kind", ["extreme", "bits"])
@@ -89,9 +89,9 @@ def test_programs(name: str) -> None:
     body, shape, order = PROGRAMS[name]
     eager, traced = both(f"def f(x, y):\n    {body}\n")
     for _ in range(8):
-        before = regions_run()
+        before = groups_run()
         check(eager, traced, lambda: [line(*shape, order=order), line(*shape, order=order)])
-    assert regions_run() > before, tagalong.explain(traced)
+    assert groups_run() > before, tagalong.explain(traced)
 
 
 def test_no_elements() -> None:
@@ -143,11 +143,11 @@ def test_along_axes(name: str, axes: str) -> None:
             made = [one.transpose(np.argsort(order)) for one in turned]
             if random.random() < 0.3:
                 made[1] = made[1][:1]
-            before = regions_run()
+            before = groups_run()
             for _ in range(4):
                 check(eager, traced, lambda made=made: made, {"all": "ignore"})
             if made[0].shape == made[1].shape:
-                assert regions_run() > before, tagalong.explain(traced)
+                assert groups_run() > before, tagalong.explain(traced)
 
 
 def test_axes_that_are_none() -> None:
@@ -173,7 +173,7 @@ def test_an_axis_that_changes() -> None:
         for axis in (0, -1, None, (0,), len(shape) - 1, 0):
             for _ in range(3):
                 check(eager, traced, lambda axis=axis, shape=shape: [line(*shape), line(*shape), axis])
-    assert regions_run() > 10
+    assert groups_run() > 10
 
 
 # What is reduced along the last axes, or first ones, and operations on what that gives: rows in cache, one pass.
@@ -212,11 +212,11 @@ def test_rows(name: str) -> None:
             made = [np.array(sample(code, shape, kind), order=order) for _ in range(2)]
             if random.random() < 0.3:
                 made[1] = made[1][..., :1]
-            before = regions_run()
+            before = groups_run()
             for call in range(6):
                 errstate = {"all": "ignore"} if call < 4 else random.choice(ERRSTATES)
                 check(eager, traced, lambda made=made: [one.copy("K") for one in made], errstate)
-            run += regions_run() > before
+            run += groups_run() > before
     assert run > 15, tagalong.explain(traced)
 
 
@@ -230,7 +230,7 @@ def test_rows_of_other_shapes() -> None:
                 made = [one.T for one in made]
             for _ in range(5):
                 check(eager, traced, lambda made=made: made)
-    assert regions_run() > 10
+    assert groups_run() > 10
 
 
 def test_an_axis_is_not_taken_twice() -> None:
@@ -275,7 +275,7 @@ def test_what_is_written_is_reduced_as_it_lies(name: str) -> None:
                 for _ in range(4):
                     check(eager, traced, operands, {"all": "ignore"})
             assert tagalong.stats(traced).hits > 0
-    assert regions_run() > 0
+    assert groups_run() > 0
 
 
 @pytest.mark.parametrize("mode", [1, 2])
@@ -283,7 +283,7 @@ def test_what_is_written_is_reduced_as_it_lies(name: str) -> None:
 @pytest.mark.parametrize("axis", [0, -1, (0, 2), (1, 2), 1])
 def test_which_of_two_zeros_an_extreme_along_axes_is(axis: Any, code: str, mode: int) -> None:
     """Where rows are cut would show in it."""
-    _core.set_option("regions", mode)
+    _core.set_option("fusion", mode)
     chance = np.random.default_rng(3)
     for source in (
         "np.trunc((x - y) * 0.1).max({0})",
@@ -297,4 +297,4 @@ def test_which_of_two_zeros_an_extreme_along_axes_is(axis: Any, code: str, mode:
             for _ in range(4):
                 check(eager, traced, lambda x=x, y=y: [x, y], {"all": "ignore"})
         assert tagalong.stats(traced).hits > 0
-    assert regions_run() > 0
+    assert groups_run() > 0

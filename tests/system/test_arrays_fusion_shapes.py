@@ -15,14 +15,14 @@ import pytest
 import tagalong
 from array_programs import CODES, Operands
 from arrays_support import ERRSTATES, sample
-from chains_support import Regions, both, check, compare_program, regions_run
+from chains_support import FusionRuns, both, check, compare_program, groups_run
 from tagalong import _core
 
 
 @pytest.fixture(autouse=True)
-def regions() -> None:
+def fusion() -> None:
     """The engine's option, which is off."""
-    Regions.begin()
+    FusionRuns.begin()
 
 
 def line(*shape: int, order: Any = "C", code: str = "d") -> np.ndarray:
@@ -126,9 +126,9 @@ def test_forms(name: str) -> None:
     eager, traced = both(f"def f(x, y):\n    {body}\n")
     for _ in range(6):
         check(eager, traced, make)
-    before = regions_run()
+    before = groups_run()
     check(eager, traced, make)
-    assert regions_run() - before == wanted, tagalong.explain(traced)
+    assert groups_run() - before == wanted, tagalong.explain(traced)
 
 
 SUBSCRIPTS = ("0", "-1", "3", "None", "...", "1:", "::2", "::-1", "i")
@@ -147,21 +147,21 @@ def test_subscripts(first: str) -> None:
 
             for _ in range(3):
                 check(eager, traced, make)
-            before = regions_run()
+            before = groups_run()
             check(eager, traced, make)
             try:
                 has_dims = np.ndim(eval(f"x[{key}]", {"x": line(3, 4), "i": 1})) > 0  # noqa: S307
             except IndexError:
                 has_dims = False
             if has_dims:
-                assert regions_run() == before + 1, (body, tagalong.explain(traced))
+                assert groups_run() == before + 1, (body, tagalong.explain(traced))
 
 
 @pytest.mark.parametrize("fused", [0, 2])
 @pytest.mark.parametrize("orders", ["FFC", "CCF", "CFF", "FCC", "CFC"])
 def test_layouts_of_large_temporaries(fused: int, orders: str) -> None:
     """Eager computes into a temporary, so the result lies as that does, and not as a new one would."""
-    _core.set_option("regions", fused)
+    _core.set_option("fusion", fused)
     eager, traced = both("def f(x, y, z):\n    return (x - y) - (y * z), (x * z) + (x + y), -(x * z) / y\n")
     for code in "dlf":
         for _ in range(4):
@@ -174,7 +174,7 @@ def test_layouts_of_large_temporaries(fused: int, orders: str) -> None:
 )
 def test_axes_of_length_one_in_large_temporaries(fused: int, body: str) -> None:
     """Their strides mean nothing, and yet are seen: the result has those of the temporary that eager computes into."""
-    _core.set_option("regions", fused)
+    _core.set_option("fusion", fused)
     for axis in range(3):
         for codes in ("bb", "bq", "qq"):
             eager, traced = both(f"def f(x, y, n):\n    return {body}\n")
@@ -191,7 +191,7 @@ def test_axes_of_length_one_in_large_temporaries(fused: int, body: str) -> None:
 @pytest.mark.parametrize("shape", [(50_000,), (200, 300)])
 def test_twins_in_large_temporaries(fused: int, shape: tuple[int, ...]) -> None:
     """Two dtypes are the same integers; eager execution keeps that of the temporary it computes into."""
-    _core.set_option("regions", fused)
+    _core.set_option("fusion", fused)
     eager, traced = both("def f(x, y):\n    return np.square(x) // (y < x), (x * x) + y, (y + 1) + (x - x)\n")
     for codes in ("qq", "ql", "lq", "q?", "qi", "QL", "LQ"):
         for _ in range(4):
@@ -203,7 +203,7 @@ def test_twins_in_large_temporaries(fused: int, shape: tuple[int, ...]) -> None:
     "number", [True, 3, np.bool_(True), np.int8(3), np.int64(3), np.longlong(3)], ids=repr
 )
 def test_twins_and_scalars(fused: int, number: Any) -> None:
-    _core.set_option("regions", fused)
+    _core.set_option("fusion", fused)
     eager, traced = both("def f(x, n):\n    return (x ^ x) & n, (x + x) // n, n + (x - x), (x * x) << n\n")
     for code in "qlQL":
         for _ in range(4):
@@ -215,7 +215,7 @@ def test_twins_and_scalars(fused: int, number: Any) -> None:
 def test_flags_from_before(fused: int, count: int) -> None:
     """Overflow and underflow that C code has raised before, as libm does it, are not what the arrays have raised."""
     libm = ctypes.CDLL(ctypes.util.find_library("m"))
-    _core.set_option("regions", fused)
+    _core.set_option("fusion", fused)
     eager, traced = both("def f(x):\n    return (x - x) * 2.0\n")
 
     def make() -> list[Any]:
@@ -241,7 +241,7 @@ SINGLES += [
 @pytest.mark.parametrize("code", ["d", "f", "D", "e", "g"])
 def test_single_elements(fused: int, code: str) -> None:
     """NumPy's loops take one element for a reduction, where it is computed into an operand: which NaN that gives."""
-    _core.set_option("regions", fused)
+    _core.set_option("fusion", fused)
     statements = "".join(
         f"    r.append({each})\n" for each in SINGLES if not (code == "D" and ("//" in each or "%" in each))
     )
@@ -306,32 +306,32 @@ def test_casts(kind: str) -> None:
         if np.dtype(other).kind != np.result_type(one, other).kind:
             continue
         for step in (1, 1, 1, 1, 2):
-            before = regions_run()
+            before = groups_run()
             check(eager, traced, lambda n=narrow, w=wide, s=step: [n[::s], w[::s]], {"all": "ignore"})
-        assert regions_run() > before, (one, other, tagalong.explain(traced))
+        assert groups_run() > before, (one, other, tagalong.explain(traced))
 
 
 def test_layouts_of_results() -> None:
     """NumPy's iterator decides in which order the axes of a result lie; so do fusion groups."""
     random = Random("layouts")
     eager, traced = both("def f(x, y, z, s, n):\n    a = x * y\n    return a, a - z, (y + z) * a\n")
-    before = regions_run()
+    before = groups_run()
     for _ in range(600):
         make = Operands(random, "d")
         if random.random() < 0.8:
             make.special = ""
         check(eager, traced, make, {"all": "ignore"})
-    assert regions_run() - before > 200
+    assert groups_run() - before > 200
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs(seed: int) -> None:
     """Operands of any dtypes and layouts, broadcast, cast, overlapping; results in new arrays and in theirs."""
     random = Random(f"programs {seed}")
-    before = regions_run()
+    before = groups_run()
     for _ in range(25):
         compare_program(random, 8)
-    assert regions_run() - before > 20
+    assert groups_run() - before > 20
 
 
 TARGETS = (
@@ -357,10 +357,10 @@ def test_astype(to: str) -> None:
         for shape, order in (((9,), "C"), ((3000,), "C"), ((3, 4), "C"), ((3, 4, 2), "F"), ((2, 1, 5), "C")):
             ordinary = [np.array(sample(code, shape, "ordinary"), order=order) for _ in range(2)]
             small = [one % 3 if code in "fd" else one for one in ordinary]
-            before = regions_run()
+            before = groups_run()
             for _ in range(5):
                 check(eager, traced, lambda small=small: [small[0], small[1]], {"all": "ignore"})
-            assert regions_run() > before or code == "?", tagalong.explain(traced)
+            assert groups_run() > before or code == "?", tagalong.explain(traced)
         for _ in range(6):
             kind = random.choice(("extreme", "bits"))
             made = [sample(code, (7, 3), kind).T for _ in range(2)]
@@ -384,7 +384,7 @@ def test_a_region_begins_with_parts() -> None:
     for size in (9, 3000):
         for _ in range(6):
             check(eager, traced, lambda size=size: [line(size), 1])
-    assert regions_run() >= 6
+    assert groups_run() >= 6
 
 
 MASKED = {
@@ -402,7 +402,7 @@ def test_where_of_ufuncs(name: str) -> None:
     """Elements that are left out keep what they were and raise nothing."""
     random = Random(f"where {name}")
     eager, traced = both(f"def f(x, y, z, m):\n    {MASKED[name]}\n")
-    before = regions_run()
+    before = groups_run()
     for call in range(60):
         code = random.choice("ddf") if call > 6 else "d"
         shape = random.choice(((9,), (3000,), (3, 5), (40, 70)))
@@ -412,4 +412,4 @@ def test_where_of_ufuncs(name: str) -> None:
         mask = sample("?", shape, "ordinary")
         errstate = {"all": "warn"} if call < 7 else random.choice(ERRSTATES)
         check(eager, traced, lambda made=made, mask=mask: [*(one.copy() for one in made), mask], errstate)
-    assert regions_run() > before + 4, tagalong.explain(traced)
+    assert groups_run() > before + 4, tagalong.explain(traced)

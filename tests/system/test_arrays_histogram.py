@@ -366,7 +366,7 @@ APART = (
 
 
 def together(body: str) -> tuple[Function, Function]:
-    _core.set_option("regions", 2)
+    _core.set_option("fusion", 2)
     _core.set_option("retire_after", 0)
     return both(f"def f(x, y, c, n):\n    {body}\n")
 

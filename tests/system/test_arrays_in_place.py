@@ -121,7 +121,7 @@ def outcome(
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("program", ALL, ids=lambda program: program.__name__)
 def test_bits_and_reports(program: Callable[..., Any], threads: int) -> None:
-    for option, value in (("regions", 2), ("retire_after", 0), ("threads", threads)):
+    for option, value in (("fusion", 2), ("retire_after", 0), ("threads", threads)):
         _core.set_option(option, value)
     traced = tagalong.trace(FunctionType(program.__code__.replace(), program.__globals__, "f"))
     for _ in range(WARM_UP):
@@ -147,7 +147,7 @@ def test_bits_and_reports(program: Callable[..., Any], threads: int) -> None:
 @pytest.mark.parametrize("program", AT_ONCE, ids=lambda program: program.__name__)
 def test_every_element_is_looked_at(program: Callable[..., Any], columns: int) -> None:
     """Where one element is too large, nothing is written before that is known."""
-    for option, value in (("regions", 2), ("retire_after", 0), ("threads", 2)):
+    for option, value in (("fusion", 2), ("retire_after", 0), ("threads", 2)):
         _core.set_option(option, value)
     traced = tagalong.trace(FunctionType(program.__code__.replace(), program.__globals__, "f"))
     u = RANDOM.normal(size=(404, columns + columns % 2))
@@ -172,7 +172,7 @@ def test_products_that_underflow_are_reported() -> None:
         out[:, :] = (u * 1e-200 + u) * 1e-200 - u * 2.0 + u
         return out
 
-    for option, value in (("regions", 2), ("retire_after", 0)):
+    for option, value in (("fusion", 2), ("retire_after", 0)):
         _core.set_option(option, value)
     traced = tagalong.trace(scaled)
     u = np.full((401, 300), 1e-100)
@@ -192,7 +192,7 @@ def test_elements_between_those_of_a_part_do_not_matter() -> None:
         out[:] = (u[:, 0] + u[:, 1]) * 0.5 + u[:, 0] - 1.0
         return out
 
-    for option, value in (("regions", 2), ("retire_after", 0)):
+    for option, value in (("fusion", 2), ("retire_after", 0)):
         _core.set_option(option, value)
     for columns, kind in ((2, "all are read"), (3, "NaNs between"), (700, "far apart")):
         traced = tagalong.trace(FunctionType(of_columns.__code__.replace(), globals(), "f"))
@@ -225,7 +225,7 @@ PARTS = {
 @pytest.mark.parametrize("name", PARTS)
 def test_what_is_computed_into_a_part_is_that_part(name: str, mode: int) -> None:
     """Not the array that it is a part of, where a fusion group ends in front of its being stored."""
-    _core.set_option("regions", mode)
+    _core.set_option("fusion", mode)
     eager, traced = both(f"def f(x, y, a, i):\n    {PARTS[name]}\n")
     for size in (4, 4000, 4):
         for _ in range(5):
@@ -243,7 +243,7 @@ def test_what_is_computed_into_a_part_is_that_part(name: str, mode: int) -> None
 
 @pytest.mark.parametrize("mode", [1, 2])
 def test_an_array_without_dimensions_that_is_a_part_of_a_target(mode: int) -> None:
-    _core.set_option("regions", mode)
+    _core.set_option("fusion", mode)
     eager, traced = both(
         "def f(x, y, a):\n    v = x[0, ..., a]\n    x += y * 2.0\n    z = x + 1.0\n    return z * v\n"
     )
@@ -266,7 +266,7 @@ def of_three_axes(u, out):
     ],
 )
 def test_every_other_run_goes_backwards(program: Callable[..., Any], shape: tuple[int, ...]) -> None:
-    for option, value in (("regions", 2), ("retire_after", 0), ("threads", 1)):
+    for option, value in (("fusion", 2), ("retire_after", 0), ("threads", 1)):
         _core.set_option(option, value)
     traced = tagalong.trace(FunctionType(program.__code__.replace(), program.__globals__, "f"))
     u = RANDOM.normal(size=shape)

@@ -11,7 +11,7 @@ import pytest
 
 import tagalong
 from arrays_support import ERRSTATES, HAS_CODE, HAS_VECTORS, misaligned
-from chains_support import Regions, both, check, compare_program, regions_run
+from chains_support import FusionRuns, both, check, compare_program, groups_run
 from tagalong import _core
 
 RANDOM = np.random.default_rng(44)
@@ -24,7 +24,7 @@ IS_THERE = {"eight": HAS_VECTORS, "four": HAS_CODE, "none": True}
 def lanes(request: pytest.FixtureRequest) -> Iterator[int]:
     if not IS_THERE[request.param]:
         pytest.skip("there are no such vectors here")
-    Regions.begin()
+    FusionRuns.begin()
     _core.set_option("retire_after", 0)
     _core.set_option("most_lanes", LANES[request.param])
     before = sum(_core._code_counts())
@@ -84,9 +84,9 @@ def same_each_time(made: list[np.ndarray]) -> Any:
 def test_operations(name: str) -> None:
     eager, traced = traced_program(name)
     for size in SIZES:
-        ran = regions_run()
+        ran = groups_run()
         check(eager, traced, same_each_time(operands(size)))
-        assert regions_run() > ran, tagalong.explain(traced)
+        assert groups_run() > ran, tagalong.explain(traced)
     for size in (1, 3, 4, 7, 8, 10, 17, 40, 130, 1025):
         for errstate in ERRSTATES:
             check(eager, traced, same_each_time(operands(size, special=True)), errstate)

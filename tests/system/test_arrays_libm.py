@@ -166,7 +166,7 @@ def arcs(x: Any, y: Any) -> Any:
 def test_in_regions(program: Any, threads: int) -> None:
     is_near = {waves: np.sin, arcs: np.arcsin, growth: np.exp}[program] in LOOPS
     is_joined = program is growth and not HAS_VECTORS  # see test_arrays_libm_fused.py
-    _core.set_option("regions", 2)
+    _core.set_option("fusion", 2)
     _core.set_option("threads", threads)
     traced = tagalong.trace(FunctionType(program.__code__.replace(), globals()))
     for size in (5, 100, 1024, 5000, 400_000):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from arrays_support import ERRSTATES, HAS_CODE, HAS_VECTORS
-from chains_support import Regions, both, check, regions_run
+from chains_support import FusionRuns, both, check, groups_run
 from libm_support import LOOPS, RNG, SPECIAL, VALUES, suited
 from subprocesses import run
 from tagalong import _core
@@ -23,7 +23,7 @@ needs_libms = pytest.mark.skipif(not ARE_JOINED, reason="NumPy has other functio
 @pytest.fixture(autouse=True)
 def four() -> None:
     """Vectors of four, on machines with longer ones, too."""
-    Regions.begin()
+    FusionRuns.begin()
     _core.set_option("retire_after", 0)
     _core.set_option("most_lanes", 4)
 
@@ -41,13 +41,13 @@ def test_bits(ufunc: np.ufunc, kind: str) -> None:
     for _ in range(WARM_UP):
         traced(np.ones(200))
     x = suited(ufunc, VALUES[kind]())
-    before, runs = by_loops(), regions_run()
+    before, runs = by_loops(), groups_run()
     with np.errstate(all="ignore"):
         for part in np.array_split(x, 40):
             result, expected = traced(part), eager(part)
             wrong = np.flatnonzero(result.view(np.int64) != expected.view(np.int64))
             assert wrong.size == 0, [float(item).hex() for item in part[wrong][:5]]
-    assert regions_run() == runs + 40
+    assert groups_run() == runs + 40
     assert np.isnan(x).any() or by_loops() == before  # what a NaN is, the code leaves open
 
 
@@ -86,10 +86,10 @@ def test_programs(name: str, threads: int) -> None:
     eager, traced = traced_program(name)
     for size in (*SIZES, 5000, 300_000):
         x, y = RNG.uniform(-1.9, 3, size), RNG.uniform(0.1, 3, size)
-        before, runs, asides = by_loops(), regions_run(), _core._libms_vectors()
+        before, runs, asides = by_loops(), groups_run(), _core._libms_vectors()
         with np.errstate(all="ignore"):
             check(eager, traced, lambda: [x.copy(), y.copy()], {"all": "ignore"})  # noqa: B023
-        assert regions_run() > runs, size
+        assert groups_run() > runs, size
         assert by_loops() == before, size
         assert _core._libms_vectors() == asides, size
 
@@ -142,9 +142,9 @@ def test_registers_are_as_they_were() -> None:
         x, y = RNG.uniform(0.1, 3, size), RNG.uniform(0.1, 3, size)
         z = RNG.choice([-720.0, 0.5, 1.0, -3.0], size)
         z[0] = -720.0
-        before, runs, asides = by_loops(), regions_run(), _core._libms_vectors()
+        before, runs, asides = by_loops(), groups_run(), _core._libms_vectors()
         check(eager, traced, lambda: [x, y, z], {"all": "ignore"})  # noqa: B023
-        assert regions_run() > runs
+        assert groups_run() > runs
         assert by_loops() == before
         assert _core._libms_vectors() > asides
 
@@ -154,7 +154,7 @@ import ctypes
 import numpy as np
 import tagalong
 from tagalong import _core
-_core.set_option("regions", 2)
+_core.set_option("fusion", 2)
 _core.set_option("most_lanes", 4)
 libm = ctypes.CDLL("libm.so.6")
 def f(x):

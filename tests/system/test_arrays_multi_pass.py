@@ -172,8 +172,8 @@ def operands(kind: str, size: int) -> np.ndarray:
 
 
 @pytest.fixture(autouse=True, params=["to and fro", "forwards"])
-def regions(request: pytest.FixtureRequest) -> None:
-    _core.set_option("regions", 2)  # those that do not pay, too
+def fusion(request: pytest.FixtureRequest) -> None:
+    _core.set_option("fusion", 2)  # those that do not pay, too
     _core.set_option("worth_turning", 1 if request.param == "to and fro" else 1 << 40)
 
 
@@ -419,7 +419,7 @@ def test_more_results_than_one_sweep_may_have() -> None:
 @pytest.mark.parametrize("mode", [1, 2])
 def test_a_quotient_that_nobody_wants(mode: int) -> None:
     """It is computed for what it raises, and has no more room than a block."""
-    _core.set_option("regions", mode)
+    _core.set_option("fusion", mode)
     for source in (
         "w = x * 0.5 + 1\n    v = w / np.prod(w)\n    return w",
         "s = x.sum()\n    v = (x + 1.0) * 2.0\n    u = v / s\n    return v",

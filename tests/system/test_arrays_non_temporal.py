@@ -22,7 +22,7 @@ LONG_PART = 32_768  # elements of a row, where there are shapes
 
 @pytest.fixture(params=[1, 2, 3], autouse=True)
 def threads(request: pytest.FixtureRequest) -> int:
-    _core.set_option("regions", 2)
+    _core.set_option("fusion", 2)
     _core.set_option("threads", request.param)
     _core.set_option("min_part", 4096)
     _core.set_option("min_non_temporal", 1)

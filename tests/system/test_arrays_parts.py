@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from chains_support import Regions, both, check, regions_run
+from chains_support import FusionRuns, both, check, groups_run
 from tagalong import _core
 
 pytestmark = pytest.mark.usefixtures("settings")
@@ -56,7 +56,7 @@ PROGRAMS: dict[str, tuple[str, bool]] = {
 @pytest.fixture
 def settings() -> Iterator[None]:
     saved = _core.options()
-    Regions.begin()
+    FusionRuns.begin()
     _core.set_option("threads", 1)
     yield
     for name, value in saved.items():
@@ -86,7 +86,7 @@ def test_programs(name: str) -> None:
             check(eager, traced, arrays(shape))
         ran = _core._groups_in_passes() - before
         assert (ran >= 2) == are_in_a_row, (shape, ran)
-    assert regions_run() > 0
+    assert groups_run() > 0
 
 
 @pytest.mark.parametrize("order", ["F", "C"])
@@ -175,7 +175,7 @@ def test_in_a_loop() -> None:
     eager, traced = both(textwrap.dedent(body))
     for _ in range(4):
         check(eager, traced, arrays((120, 7)))
-    assert regions_run() > 0
+    assert groups_run() > 0
 
 
 def test_layouts_that_change() -> None:

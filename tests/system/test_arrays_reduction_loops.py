@@ -105,8 +105,8 @@ def said(function: Callable[[Any], Any], x: np.ndarray) -> tuple[Any, list[str]]
 
 
 @pytest.fixture(autouse=True)
-def regions() -> None:
-    _core.set_option("regions", 2)
+def fusion() -> None:
+    _core.set_option("fusion", 2)
     _core.set_option("retire_after", 0)
 
 
@@ -139,7 +139,7 @@ FAR = 1 << 17  # elements from which on memory is asked for ahead
 @pytest.mark.parametrize("program", [largest, smallest], ids=lambda program: program.__name__)
 def test_extremes_of_large_arrays(program: Callable[[Any], Any], size: int) -> None:
     """Wherever the extreme is, also behind the last element for which memory is asked."""
-    _core.set_option("regions", 2)
+    _core.set_option("fusion", 2)
     _core.set_option("threads", 1)
     traced = tagalong.trace(FunctionType(program.__code__.replace(), globals()))
     x = RANDOM.normal(size=size)

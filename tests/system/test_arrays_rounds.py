@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from chains_support import Regions, both, check, regions_run
+from chains_support import FusionRuns, both, check, groups_run
 from tagalong import _core
 from test_arrays_vectors import ARE_USED
 
@@ -42,7 +42,7 @@ SPECIAL = (np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, 1e-200, -1e-200,
 
 @pytest.fixture(autouse=True)
 def _begin() -> None:
-    Regions.begin()
+    FusionRuns.begin()
 
 
 def operands(size: int) -> list[Any]:
@@ -57,7 +57,7 @@ def test_every_size(body: str) -> None:
         check(eager, traced, lambda size=size: operands(size))
         for shift in (1, 3):
             check(eager, traced, lambda size=size, shift=shift: [o[shift:] for o in operands(size + shift)])
-    assert regions_run() > len(SIZES), tagalong.explain(traced)
+    assert groups_run() > len(SIZES), tagalong.explain(traced)
     assert tagalong.stats(traced).hits > len(SIZES)
 
 
@@ -88,7 +88,7 @@ def test_special_values(body: str, size: int) -> None:
                 return made
 
             check(eager, traced, make, errstate)
-    assert regions_run() > WARM_UP, tagalong.explain(traced)
+    assert groups_run() > WARM_UP, tagalong.explain(traced)
 
 
 def test_payloads() -> None:
@@ -109,7 +109,7 @@ def test_payloads() -> None:
                     return made
 
                 check(eager, traced, make, {"all": "ignore"})
-        assert regions_run() > 0
+        assert groups_run() > 0
 
 
 @pytest.mark.skipif(not ARE_USED, reason="another NumPy, or processor")

@@ -9,7 +9,7 @@ import pytest
 
 import tagalong
 from arrays_support import HAS_VECTORS, LARGE, misaligned
-from chains_support import Regions, both, check, regions_run
+from chains_support import FusionRuns, both, check, groups_run
 from tagalong import _core
 
 CALLS = 4
@@ -33,8 +33,8 @@ OF_OPERANDS = ("softmax", "centred", "spans")
 
 
 @pytest.fixture(autouse=True)
-def regions() -> None:
-    Regions.begin()
+def fusion() -> None:
+    FusionRuns.begin()
     _core.set_option("retire_after", 0)
 
 
@@ -69,10 +69,10 @@ def test_rows_of_any_length(name: str, kind: str) -> None:
             x = rows_of(kind, rows, row)
             y = np.zeros_like(x)
             eager, traced = both(f"def f(x, y):\n    {PROGRAMS[name]}\n")
-            ran, together = regions_run(), _core._rows_reduced_together()
+            ran, together = groups_run(), _core._rows_reduced_together()
             for _ in range(CALLS):
                 check(eager, traced, lambda x=x, y=y: [x, y], {"all": "ignore"})
-            assert kind != "ordinary" or row == 1 or regions_run() > ran, tagalong.explain(traced)
+            assert kind != "ordinary" or row == 1 or groups_run() > ran, tagalong.explain(traced)
             is_together = HAS_VECTORS and rows >= 8 and 1 < row <= MOST_TOGETHER and name != "prod"
             if kind == "ordinary" and row > 1:
                 assert (_core._rows_reduced_together() > together) == is_together, (row, rows)
@@ -88,7 +88,7 @@ def test_other_types(code: str) -> None:
                 check(eager, traced, lambda x=x: [x, np.zeros_like(x)], {"all": "ignore"})
         assert tagalong.stats(traced).hits > 0
         if code == "f":
-            assert regions_run() > 0, (name, tagalong.explain(traced))
+            assert groups_run() > 0, (name, tagalong.explain(traced))
 
 
 def at_each_place(row: int, value: float) -> np.ndarray:
@@ -103,12 +103,12 @@ def test_a_special_value_at_each_place(name: str) -> None:
         for value in (np.nan, np.inf, -np.inf, 1e300, -0.0, 5e-324):
             x = at_each_place(row, value)
             eager, traced = both(f"def f(x, y):\n    {PROGRAMS[name]}\n")
-            ran = regions_run()
+            ran = groups_run()
             for _ in range(CALLS):
                 check(eager, traced, lambda x=x: [x, np.zeros_like(x)])
             assert tagalong.stats(traced).hits > 0
             # Products of such numbers underflow, which has to be reported.
-            assert value != 5e-324 or name in ("prod", "norms") or regions_run() > ran
+            assert value != 5e-324 or name in ("prod", "norms") or groups_run() > ran
 
 
 LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -169,7 +169,7 @@ def test_layouts_one_after_another(name: str) -> None:
                 lambda shape=shape: [rows_of("zeros", *shape), np.ones(shape)],
                 {"all": "ignore"},
             )
-    assert regions_run() > 0
+    assert groups_run() > 0
 
 
 @pytest.mark.parametrize("errstate", [{"all": "warn"}, {"all": "raise"}, {"all": "call"}, {"all": "ignore"}])
@@ -194,7 +194,7 @@ def test_more_axes(name: str) -> None:
             for operand in (x, x, x, np.asfortranarray(x), x[::-1], x.transpose(2, 0, 1)):
                 check(eager, traced, lambda x=operand: [x, x], {"all": "ignore"})
             assert tagalong.stats(traced).hits > 0
-    assert regions_run() > 0
+    assert groups_run() > 0
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -13,7 +13,7 @@ import pytest
 
 import tagalong
 from arrays_support import ERRSTATES, HAS_CODE
-from chains_support import Regions, both, check, regions_run
+from chains_support import FusionRuns, both, check, groups_run
 from tagalong import _core
 from test_arrays_vectors import ARE_USED
 
@@ -53,7 +53,7 @@ TARGETS = {
 
 @pytest.fixture(params=[1, 2], autouse=True)
 def threads(request: pytest.FixtureRequest) -> int:
-    Regions.begin()
+    FusionRuns.begin()
     _core.set_option("retire_after", 0)
     _core.set_option("threads", request.param)
     _core.set_option("min_part", 2048)
@@ -90,7 +90,7 @@ def together(eager: Any, traced: Any, make: Callable[[], list[Any]], errstate: A
 
 def assert_runs(traced: Any) -> None:
     assert tagalong.stats(traced).hits > 0
-    assert regions_run() > 0, tagalong.explain(traced)
+    assert groups_run() > 0, tagalong.explain(traced)
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)

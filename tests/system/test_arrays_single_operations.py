@@ -13,16 +13,16 @@ import pytest
 import tagalong
 from array_programs import CODES
 from arrays_support import ERRSTATES, sample
-from chains_support import Regions, both, check, regions_run
+from chains_support import FusionRuns, both, check, groups_run
 
 WARM_UP = 5
 REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all")
 
 
 @pytest.fixture(autouse=True)
-def regions() -> None:
+def fusion() -> None:
     """The option, as it is by default."""
-    Regions.begin()
+    FusionRuns.begin()
 
 
 def layouts(code: str, kind: str) -> list[tuple[np.ndarray, bool]]:
@@ -70,14 +70,14 @@ def test_they_are_regions(name: str) -> None:
     for form in (f"np.{name}(x)", f"np.{name}(x, axis=-1)", f"x.{name}()"):
         eager, traced = both(f"def f(x, log):\n    a = {form}\n    log.append(1)\n    return a\n")
         for array, is_row in [(np.linspace(1, 2, 100), True)] * WARM_UP + layouts("d", "ordinary"):
-            before = regions_run()
+            before = groups_run()
             check(eager, traced, lambda array=array: [array, []])
         for array, is_row in layouts("d", "ordinary"):
             if is_row and array.ndim == 1:
                 for _ in range(WARM_UP):
-                    before = regions_run()
+                    before = groups_run()
                     check(eager, traced, lambda array=array: [array, []])
-                assert regions_run() > before, (form, array.shape, tagalong.explain(traced))
+                assert groups_run() > before, (form, array.shape, tagalong.explain(traced))
 
 
 def test_written_arrays_are_reduced_as_they_are_then() -> None:
@@ -131,11 +131,11 @@ def test_operations_with_casts(codes: str, symbol: str) -> None:
             made = [sample(code, (size,), kind) for code in codes]
             for errstate in ERRSTATES[:3]:
                 check(eager, traced, lambda made=made: [*made, []], errstate)
-    before = regions_run()
+    before = groups_run()
     made = [np.ones(7, code) for code in codes]
     for _ in range(WARM_UP):
         check(eager, traced, lambda: [*made, []])
-    assert regions_run() > before or codes == "d?", tagalong.explain(traced)
+    assert groups_run() > before or codes == "d?", tagalong.explain(traced)
 
 
 ROWS = (1, 2, 3, 7, 8, 9, 15, 16, 17, 24, 31, 100, 1023, 1024, 1025, 3000)
@@ -166,16 +166,16 @@ def test_places(name: str, code: str) -> None:
                 made = [with_ties(code, (13 if row < 1000 else 3, row), kind), np.zeros((1, row), code)]
                 check(eager, traced, lambda made=made: made, {"all": "ignore"})
                 made[1] = np.zeros_like(made[0])
-                before = regions_run()
+                before = groups_run()
                 check(eager, traced, lambda made=made: made, {"all": "ignore"})
                 check(eager, traced, lambda made=made: [m.copy(order="F") for m in made], {"all": "ignore"})
         if code not in "?" and name in form:
             for row in (2, 8, 17, 1024):
                 made = [with_ties(code, (13, row), "ordinary"), np.zeros((13, row), code)]
                 for _ in range(2 * WARM_UP):
-                    before = regions_run()
+                    before = groups_run()
                     check(eager, traced, lambda made=made: made, {"all": "ignore"})
-                assert regions_run() > before, (form, row, tagalong.explain(traced))
+                assert groups_run() > before, (form, row, tagalong.explain(traced))
 
 
 def test_places_of_other_shapes() -> None:
@@ -225,17 +225,17 @@ def test_new_axes() -> None:
             def make(size: int = size) -> list[Any]:
                 return [np.linspace(1, 2, size), np.linspace(2, 3, size)[::-1], np.zeros((size, size))]
 
-            before = regions_run()
+            before = groups_run()
             check(eager, traced, make)
             check(eager, traced, lambda make=make: [make()[0], make()[1][:1], make()[2]])
             check(
                 eager, traced, lambda make=make: [make()[0].astype("f4"), make()[1].astype("i4"), make()[2]]
             )
         for _ in range(2 * WARM_UP):
-            before = regions_run()
+            before = groups_run()
             check(eager, traced, make)
         is_whole = body.startswith(("return (", "return np.argmin", "return x[None] *", "z["))
-        assert regions_run() > before or not is_whole, (body, tagalong.explain(traced))
+        assert groups_run() > before or not is_whole, (body, tagalong.explain(traced))
 
 
 def test_squares_of_temporaries() -> None:

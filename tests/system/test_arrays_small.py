@@ -75,7 +75,7 @@ KINDS: dict[str, Callable[[Any], np.ndarray]] = {
 
 @pytest.fixture(autouse=True)
 def all_regions() -> None:
-    _core.set_option("regions", 2)
+    _core.set_option("fusion", 2)
     _core.set_option("retire_after", 0)
 
 

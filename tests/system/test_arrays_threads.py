@@ -17,7 +17,7 @@ from tagalong import _core
 
 @pytest.fixture(params=[1, 2, 3, 8])
 def threads(request: pytest.FixtureRequest) -> int:
-    _core.set_option("regions", 2)
+    _core.set_option("fusion", 2)
     _core.set_option("threads", request.param)
     _core.set_option("min_part", 4096)
     count: int = request.param

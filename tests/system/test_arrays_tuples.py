@@ -23,8 +23,8 @@ CONSTANT = 2.5
 
 
 @pytest.fixture(autouse=True)
-def regions() -> None:
-    _core.set_option("regions", 2)
+def fusion() -> None:
+    _core.set_option("fusion", 2)
     _core.set_option("retire_after", 0)
 
 

@@ -33,8 +33,8 @@ OTHERS = ("np.exp({} * 0.001)", "np.floor({})")  # by NumPy's loops, between tho
 
 
 @pytest.fixture(autouse=True)
-def regions() -> None:
-    _core.set_option("regions", 2)
+def fusion() -> None:
+    _core.set_option("fusion", 2)
 
 
 def double(bits: int) -> float:

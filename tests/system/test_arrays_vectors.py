@@ -200,7 +200,7 @@ CHECKED = 2  # every fusion group is also computed one by one
 )
 @pytest.mark.parametrize("threads", [1, 2])
 def test_in_regions(function: FunctionType, threads: int) -> None:
-    _core.set_option("regions", CHECKED)
+    _core.set_option("fusion", CHECKED)
     _core.set_option("threads", threads)
     traced = tagalong.trace(FunctionType(function.__code__.replace(), globals()))
     for size in (1, 5, 100, 1024, 5000, 300_000):

@@ -32,7 +32,7 @@ SIZE = 300
 @pytest.fixture(autouse=True)
 def everything_waits() -> None:
     """Also where the next operation is sooner done than a fusion group is planned."""
-    _core.set_option("regions", 2)
+    _core.set_option("fusion", 2)
     _core.set_option("min_deferred", 1)
 
 

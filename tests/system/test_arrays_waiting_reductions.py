@@ -24,7 +24,7 @@ REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all", "amax", "amin")
 
 @pytest.fixture(autouse=True)
 def everything_waits() -> None:
-    _core.set_option("regions", 2)
+    _core.set_option("fusion", 2)
     _core.set_option("min_deferred", 1)
 
 

@@ -18,9 +18,9 @@ WARM_UP = 5
 
 
 @pytest.fixture(autouse=True)
-def regions() -> None:
+def fusion() -> None:
     """The option, as it is by default."""
-    _core.set_option("regions", 2)
+    _core.set_option("fusion", 2)
 
 
 def wholes() -> int:

@@ -81,7 +81,7 @@ BAD = {
     "TAGALONG_REPORT": "yes",
     "TAGALONG_THREADS": "many",
     "TAGALONG_LOOPS": "2",
-    "TAGALONG_REGIONS": "on",
+    "TAGALONG_FUSION": "on",
     "TAGALONG_LIMITS": "inline_depth=24",
     "TAGALONG_STRESS": "-",
     "TAGALONG_SUMMARY": "counts",

@@ -85,3 +85,20 @@ def test_help_says_it_all(option: Option) -> None:
     text = parser.format_help()
     for part in (option.flag, option.variable, option.help, option.allowed):
         assert part in text
+
+
+@pytest.mark.parametrize("option", [option for option in TABLE if option.older], ids=lambda option: option.name)
+def test_old_names_work_with_a_warning(option: Option, capsys: pytest.CaptureFixture[str]) -> None:
+    assert option.older
+    variable, flag = option.older
+    for text, value in option.examples:
+        assert getattr(from_environment({variable: text}), option.name) == value
+    assert capsys.readouterr().err.startswith(f"tagalong: {variable} is called {option.variable} now")
+    both = {variable: option.examples[0][0], option.variable: option.examples[1][0]}
+    assert getattr(from_environment(both), option.name) == option.examples[1][1]
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    text = option.examples[0][0]
+    environment = environment_of(parser.parse_args([f"{flag}={text}"]), {})
+    assert environment == {option.variable: text}
+    assert f"tagalong: {flag} is called {option.flag} now" in capsys.readouterr().err

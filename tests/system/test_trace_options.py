@@ -134,22 +134,22 @@ def test_loops_of_one_function(of_process: int) -> None:
 
 
 @pytest.mark.parametrize("of_process", [0, 1])
-def test_regions_of_one_function(of_process: int) -> None:
+def test_fusion_of_one_function(of_process: int) -> None:
     def chain(x: np.ndarray) -> np.ndarray:
         return (x * 2.0 + 1.0) * x - 3.0
 
-    _core.set_option("regions", of_process)
+    _core.set_option("fusion", of_process)
     x = np.arange(10_000.0)
     expected = chain(x).tobytes()
-    for regions in (False, True, False, None):
-        f = tagalong.trace(fresh(chain), regions=regions)
+    for fusion in (False, True, False, None):
+        f = tagalong.trace(fresh(chain), fusion=fusion)
         before = _core._fusion_counts()[1]
         for _ in range(8):
             assert f(x).tobytes() == expected
         assert tagalong.stats(f).hits == 7
-        wanted = regions if regions is not None else bool(of_process)
+        wanted = fusion if fusion is not None else bool(of_process)
         assert (_core._fusion_counts()[1] > before) == wanted
-        tagalong.trace(f, regions=not wanted)  # what has been recorded goes on otherwise
+        tagalong.trace(f, fusion=not wanted)  # what has been recorded goes on otherwise
         before = _core._fusion_counts()[1]
         for _ in range(8):
             assert f(x).tobytes() == expected
@@ -175,7 +175,7 @@ def test_regions_of_one_function(of_process: int) -> None:
         ),
         ({"limits": "nodes=5"}, "limits: 'nodes=5' is not allowed; allowed: a dict of numbers"),
         ({"retire": None}, "retire=None is not allowed; allowed: True, False"),
-        ({"regions": 1}, "regions=1 is not allowed; allowed: True, False, None (as the process has it)"),
+        ({"fusion": 1}, "fusion=1 is not allowed; allowed: True, False, None (as the process has it)"),
         ({"loops": "0"}, "loops='0' is not allowed; allowed: True, False"),
     ],
 )
@@ -199,3 +199,18 @@ def test_c_stack_of_one_function() -> None:
         assert f(number) == other(number) == number.bit_length()
     assert (tagalong.stats(f).hits, tagalong.stats(f).limits) == (0, {"stack": 5})
     assert tagalong.stats(other).hits == 4
+
+
+def test_the_old_name_of_fusion() -> None:
+    """It works for one release, with a warning."""
+
+    def chain(x: np.ndarray) -> np.ndarray:
+        return (x * 2.0 + 1.0) * x - 3.0
+
+    with pytest.warns(FutureWarning, match="regions is called fusion now"):
+        f = tagalong.trace(chain, regions=False)  # type: ignore[call-overload]
+    before = _core._fusion_counts()[1]
+    for _ in range(8):
+        f(np.arange(10_000.0))
+    assert tagalong.stats(f).hits == 7
+    assert _core._fusion_counts()[1] == before

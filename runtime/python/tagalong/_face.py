@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType, MethodType
@@ -77,7 +78,7 @@ def trace(
     *,
     retire: bool = False,
     limits: Mapping[str, int] | None = None,
-    regions: bool | None = None,
+    fusion: bool | None = None,
     loops: bool | None = None,
 ) -> F: ...
 @overload
@@ -85,7 +86,7 @@ def trace(
     *,
     retire: bool = False,
     limits: Mapping[str, int] | None = None,
-    regions: bool | None = None,
+    fusion: bool | None = None,
     loops: bool | None = None,
 ) -> Callable[[F], F]: ...
 def trace(
@@ -94,8 +95,9 @@ def trace(
     *,
     retire: bool = False,
     limits: Mapping[str, int] | None = None,
-    regions: bool | None = None,
+    fusion: bool | None = None,
     loops: bool | None = None,
+    regions: bool | None = None,
 ) -> Any:
     """Traces a function: its first call is recorded, later calls are replayed while the guards hold, always.
 
@@ -104,7 +106,7 @@ def trace(
     - `retire`: True gives the function up where its replays do not pay, as under `TAGALONG=1`.
     - `limits`: a dict of names of `tagalong.options.LIMITS` (all but `share`) and numbers, for this function instead of
       what the process has. `retire_after` needs `retire=True`.
-    - `regions`, `loops`: True or False for this function, None as the process has it.
+    - `fusion`, `loops`: True or False for this function, None as the process has it.
 
     Returns `f`, which is changed in place: `@tagalong.trace`, `@tagalong.trace()` and `tagalong.trace(module.function)`
     all do. All functions that are made of the same code share the settings, and tracing one of them again replaces
@@ -119,7 +121,14 @@ def trace(
         >>> tagalong.stats(norm).hits
         1
     """
-    switches = {"regions": regions, "loops": loops}
+    if regions is not None:
+        warnings.warn(
+            "tagalong.trace: regions is called fusion now; the old name goes with the next release",
+            FutureWarning,
+            stacklevel=2,
+        )
+        fusion = regions if fusion is None else fusion
+    switches = {"fusion": fusion, "loops": loops}
     for name, value in {"retire": retire, **switches}.items():
         if not isinstance(value, bool) and (value is not None or name == "retire"):
             as_process = "" if name == "retire" else ", None (as the process has it)"

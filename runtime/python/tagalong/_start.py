@@ -15,7 +15,7 @@ def apply(settings: Settings) -> None:
     for name, value in settings.limits.items():
         _core.set_option(name, value)
     _core.set_option("loops", int(settings.loops))
-    _core.set_option("regions", int(settings.regions))
+    _core.set_option("fusion", int(settings.fusion))
     _core.set_option("threads", settings.threads)
     _core.set_option("stress", int(settings.stress))
     _core.set_opaque_paths(list(our_paths() if settings.stress else opaque_paths()))

@@ -175,10 +175,11 @@ class Option:
     """One row: everything about one option.
 
     `allowed` completes the sentence "… is not allowed; allowed: …"; `default` is a text, read by `parse` like any
-    other; `examples` are pairs of a text and its value, `refused` texts that must raise: the tests read them.
+    other; `examples` are pairs of a text and its value, `refused` texts that must raise: the tests read them. `older` has
+    the names of the variable and the flag before they were renamed: for one release they work, with a warning.
     """
 
-    __slots__ = ("allowed", "default", "examples", "flag", "help", "name", "parse", "refused", "variable")
+    __slots__ = ("allowed", "default", "examples", "flag", "help", "name", "older", "parse", "refused", "variable")
 
     def __init__(
         self,
@@ -192,6 +193,7 @@ class Option:
         help: str,
         examples: tuple[tuple[str, Any], ...],
         refused: tuple[str, ...],
+        older: tuple[str, str] | None = None,
     ) -> None:
         self.name = name
         self.variable = variable
@@ -202,6 +204,7 @@ class Option:
         self.help = help
         self.examples = examples
         self.refused = refused
+        self.older = older
 
     def read(self, text: str, origin: str) -> Any:
         """The value that `text` stands for; `origin` (a variable or a flag) is named in the error."""
@@ -293,15 +296,16 @@ TABLE: tuple[Option, ...] = (
         refused=("2", "yes"),
     ),
     Option(
-        name="regions",
-        variable="TAGALONG_REGIONS",
-        flag="--regions",
+        name="fusion",
+        variable="TAGALONG_FUSION",
+        flag="--fusion",
         parse=_switch,
         default="1",
         allowed="0, 1",
         help="1: array operations in a row are run as one, block by block in cache; 0: one by one",
         examples=(("0", False), ("1", True)),
         refused=("2", "on"),
+        older=("TAGALONG_REGIONS", "--regions"),
     ),
     Option(
         name="limits",
@@ -355,7 +359,7 @@ class Settings:
     report: bool
     threads: int
     loops: bool
-    regions: bool
+    fusion: bool
     limits: dict[str, int]
     stress: bool
     summary: str
@@ -383,6 +387,15 @@ def process_environment() -> Mapping[str, str]:
     return {} if sys.flags.ignore_environment else os.environ
 
 
+_renamed: set[str] = set()
+
+
+def _warn_renamed(old: str, new: str) -> None:
+    if old not in _renamed:
+        _renamed.add(old)
+        print(f"tagalong: {old} is called {new} now; the old name goes with the next release", file=sys.stderr)
+
+
 def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
     """Reads all options from `environment` (default: the process's, which `python -E` and `-I` ignore).
 
@@ -391,13 +404,18 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
     """
     environment = process_environment() if environment is None else environment
     variables = [option.variable for option in TABLE]
+    older = {option.older[0]: option for option in TABLE if option.older}
     for variable in environment:
-        if variable.startswith("TAGALONG_") and variable not in variables:
+        if variable in older:
+            _warn_renamed(variable, older[variable].variable)
+        elif variable.startswith("TAGALONG_") and variable not in variables:
             raise OptionError(f"{variable}: there is no such variable; there are: {', '.join(variables)}")
     values = {}
     for option in TABLE:
-        text = environment.get(option.variable, option.default)
-        values[option.name] = option.read(option.default if text == "" else text, option.variable)
+        names = (option.variable, option.older[0]) if option.older else (option.variable,)
+        given = next((name for name in names if name in environment), option.variable)
+        text = environment.get(given, "")
+        values[option.name] = option.read(option.default if text == "" else text, given)
     return Settings(values)
 
 
@@ -413,6 +431,17 @@ def add_arguments(parser: argparse.ArgumentParser, names: tuple[str, ...] | None
                     "%", "%%"
                 ),
             )
+            if option.older:
+                parser.add_argument(option.older[1], dest=option.name, type=_renamed_flag(option), help="==SUPPRESS==")
+
+
+def _renamed_flag(option: Option) -> Callable[[str], str]:
+    def same(text: str) -> str:
+        if option.older:
+            _warn_renamed(option.older[1], option.flag)
+        return text
+
+    return same
 
 
 def environment_of(arguments: argparse.Namespace, base: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -25,7 +25,7 @@ LIMITS = {
     "nodes": 4000,
     "unroll": 64,
     "loops": 0,  # with it, traces differ; most programs say what they are without
-    "regions": 0,
+    "fusion": 0,
     "heat": 16,
     "executors": 200,
     "grow_after": 0,  # how often executors go on in others is counted
