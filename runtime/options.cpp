@@ -28,7 +28,6 @@ constexpr std::array kRows{
     OptionRow{"most_lanes", [](long value) { array::most_lanes = static_cast<int>(value); }},
     OptionRow{"min_non_temporal", [](long value) { array::min_non_temporal = value; }},
     OptionRow{"min_prefetch", [](long value) { array::min_prefetch = value; }},
-    OptionRow{"worth_turning", [](long value) { array::worth_turning = value; }},
     OptionRow{"min_in_place", [](long value) { array::min_in_place = value; }},
     OptionRow{"threads", [](long value) { array::set_threads(static_cast<unsigned>(value)); }},
 };

@@ -93,7 +93,6 @@ py::tuple fusion_counts() {
 std::uint64_t whole_groups() { return array::fusion_counts.whole; }
 std::uint64_t small_groups() { return array::fusion_counts.small; }
 std::uint64_t groups_in_passes() { return array::fusion_counts.in_passes; }
-std::uint64_t sweeps_backwards() { return array::fusion_counts.backwards.count(); }
 std::uint64_t results_in_reused_buffers() { return array::fusion_counts.reused; }
 std::uint64_t fusion_parts() { return array::fusion_counts.parts; }
 
@@ -163,8 +162,6 @@ void export_arrays() {
   py::def("_whole_groups", whole_groups, "How many fusion groups were all that their function does, for tests.");
   py::def("_small_groups", small_groups, "How many fusion groups were run on the short way, for tests.");
   py::def("_groups_in_passes", groups_in_passes, "How many runs were several fusion groups in a row, for tests.");
-  py::def("_sweeps_backwards", sweeps_backwards,
-          "Fusion groups in a row that began at the end of large arrays, for tests.");
   py::def("_results_in_reused_buffers", results_in_reused_buffers,
           "Results in memory that an earlier sweep has left, for tests.");
   py::def("_fusion_parts", fusion_parts, "Parts of large fusion groups that threads have shared, for tests.");

@@ -310,7 +310,6 @@ py::dict options() {
   result["most_lanes"] = array::most_lanes;
   result["min_non_temporal"] = array::min_non_temporal;
   result["min_prefetch"] = array::min_prefetch;
-  result["worth_turning"] = array::worth_turning;
   result["min_in_place"] = array::min_in_place;
   result["threads"] = array::threads_option();
   result["loops"] = runtime::options().limits.loops;

@@ -181,7 +181,6 @@ def compare_program(random: Random, calls: int, *, loops: bool = False) -> None:
         for name, value in settings.items():
             _core.set_option(name, value)
     form = form_of_program(random)
-    _core.set_option("worth_turning", random.choice((1, 1 << 40)))
     _core.set_option("min_non_temporal", random.choice((1, 1 << 40)))
     program = form(random, random.randint(2, 9) if loops else 0)
     eager, traced = both(program.source)
@@ -205,7 +204,7 @@ def compare_program(random: Random, calls: int, *, loops: bool = False) -> None:
 def run_programs(first: int, options: argparse.Namespace, end: float, reached: Any) -> int:
     """Those from a seed on, in this process; the number of finds."""
     finds = 0
-    _core._expression_counts(), _core._sweeps_backwards()  # counts from here on
+    _core._expression_counts()  # counts from here on
     # In a loop an array with a new axis grows without end. A sanitizer has reserved much more before.
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (taken + (4 << 30), resource.RLIM_INFINITY))
@@ -231,8 +230,7 @@ def run_programs(first: int, options: argparse.Namespace, end: float, reached: A
     together, apart = _core._expression_counts()
     print(f"while they were recorded: {together} expressions as one, {apart} one by one")
     print(
-        f"in sweeps: {_core._regions_in_sweeps()}, with memory handed on {_core._results_donated()}, "
-        f"backwards {_core._sweeps_backwards()}"
+        f"in sweeps: {_core._regions_in_sweeps()}, with memory handed on {_core._results_donated()}"
         f"; in place at once {_core._regions_at_once()}, twice {_core._regions_twice()}"
     )
     print(f"one by one: {reasons}", flush=True)

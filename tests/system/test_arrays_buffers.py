@@ -50,7 +50,6 @@ def buffers(request: pytest.FixtureRequest) -> Iterator[int]:
 def threads(request: pytest.FixtureRequest) -> None:
     _core.set_option("threads", request.param)
     _core.set_option("min_part", 2048)
-    _core.set_option("worth_turning", 1)
 
 
 def uneven(shape: tuple[int, ...], code: str) -> Callable[[], list[Any]]:

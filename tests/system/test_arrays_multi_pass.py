@@ -171,10 +171,9 @@ def operands(kind: str, size: int) -> np.ndarray:
     return x
 
 
-@pytest.fixture(autouse=True, params=["to and fro", "forwards"])
-def fusion(request: pytest.FixtureRequest) -> None:
+@pytest.fixture(autouse=True)
+def fusion() -> None:
     _core.set_option("fusion", 2)  # those that do not pay, too
-    _core.set_option("worth_turning", 1 if request.param == "to and fro" else 1 << 40)
 
 
 def own(program: Function) -> Function:
@@ -248,54 +247,6 @@ def test_other_layouts(program: Function) -> None:
             base[:0] if program in (normalised, two_times) else base,
         ):
             check(program, traced, lambda x=x: [x.copy(order="K")], DEFAULT)
-
-
-BACKWARDS = {softmax: 1, normalised: 1, squares_from_mean: 1, two_times: 1, three_sums: 1, many_sweeps: 6}
-
-
-@pytest.mark.parametrize("program", BACKWARDS)
-def test_directions_alternate(program: Function, request: pytest.FixtureRequest) -> None:
-    """Those with extremes go forwards, and each time round the loop is two sweeps."""
-    _core.set_option("threads", 1)
-    traced = own(program)
-    x = operands("ordinary", 50_000)
-    for _ in range(WARM_UP):
-        traced(x)
-    before = _core._sweeps_backwards()
-    given = traced(x)
-    turned = _core._sweeps_backwards() - before
-    assert turned == (BACKWARDS[program] if "to and fro" in request.node.name else 0)
-    for one, two in zip(np.atleast_1d(given), np.atleast_1d(program(x)), strict=True):
-        assert one.tobytes() == two.tobytes()
-
-
-@pytest.mark.parametrize("elements", [30_000, 32_768, 200_000, 5 << 20])
-def test_only_where_it_is_worth_it(elements: int) -> None:
-    _core.set_option("threads", 1)
-    _core.set_option("worth_turning", 256 << 10)
-    traced = own(normalised)
-    x = operands("ordinary", elements)
-    for _ in range(WARM_UP):
-        traced(x)
-    before = _core._sweeps_backwards()
-    given = traced(x)
-    assert _core._sweeps_backwards() - before == (32_768 <= elements <= 4 << 20)
-    assert given.tobytes() == normalised(x).tobytes()
-
-
-def test_threads_go_forwards() -> None:
-    if not HAS_CODE:
-        pytest.skip("operations are not joined on this machine")
-    _core.set_option("threads", 2)
-    _core.set_option("min_part", 1)
-    traced = own(softmax)
-    x = operands("ordinary", 300_000)
-    for _ in range(WARM_UP):
-        traced(x)
-    before, parts = _core._sweeps_backwards(), _core._fusion_parts()
-    given = traced(x)
-    assert _core._sweeps_backwards() == before and _core._fusion_parts() > parts
-    assert given.tobytes() == softmax(x).tobytes()
 
 
 def test_the_memory_is_handed_on() -> None:

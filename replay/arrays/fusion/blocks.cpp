@@ -260,17 +260,7 @@ bool FusionPlan::compute_tree(Frame* frame, Space* space, Extent count, Accumula
   }
   std::array<Accumulator, kMaxFusionReductions> right;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   const Extent left = left_half(count);
-  if (frame->direction == Direction::kBackwards) {
-    advance(frame, left);
-    if (!compute_tree(frame, space, count - left, right.data())) {
-      return false;
-    }
-    advance(frame, -count);
-    if (!compute_tree(frame, space, left, sums)) {
-      return false;
-    }
-    advance(frame, count - left);
-  } else if (!compute_tree(frame, space, left, sums) || !compute_tree(frame, space, count - left, right.data())) {
+  if (!compute_tree(frame, space, left, sums) || !compute_tree(frame, space, count - left, right.data())) {
     return false;
   }
   for (std::size_t i = 0; i < reductions_.size(); ++i) {
@@ -284,24 +274,12 @@ bool FusionPlan::compute_tree(Frame* frame, Space* space, Extent count, Accumula
 bool FusionPlan::compute_pieces(Frame* frame, Space* space, Extent count, Pieces* pieces) const {
   const Extent piece = std::max<Extent>(std::min(count, frame->piece), 1);  // there are parts without elements
   const Extent number = (count + piece - 1) / piece;
-  const bool is_backwards = frame->direction == Direction::kBackwards;
   pieces->of.resize(static_cast<std::size_t>(number));
   for (Extent i = 0; i < number; ++i) {
-    const Extent place = is_backwards ? number - 1 - i : i;
-    const Extent begin = place * piece;
-    const Extent elements = std::min(piece, count - begin);
-    if (is_backwards) {
-      advance(frame, begin);
-    }
-    if (!compute_tree(frame, space, elements, pieces->of[static_cast<std::size_t>(place)].data())) {
+    const Extent elements = std::min(piece, count - i * piece);
+    if (!compute_tree(frame, space, elements, pieces->of[static_cast<std::size_t>(i)].data())) {
       return false;
     }
-    if (is_backwards) {
-      advance(frame, -begin - elements);
-    }
-  }
-  if (is_backwards) {
-    advance(frame, count);
   }
   return true;
 }
@@ -324,9 +302,6 @@ bool FusionPlan::compute(Frame* frame, Space* space) const {
     return compute_rows(frame, space);
   }
   if (is_tree_) {
-    if (frame->direction == Direction::kBackwards) {
-      fusion_counts.backwards.add();
-    }
     Pieces pieces;
     if (!compute_pieces(frame, space, frame->count, &pieces)) {
       return false;
@@ -335,17 +310,9 @@ bool FusionPlan::compute(Frame* frame, Space* space) const {
     return true;
   }
   const bool has_together = space != nullptr && has_rows_together(*frame, *space);
-  const bool has_rows = has_together && space->walk->row() <= kMostTogether;
-  return frame->direction == Direction::kBackwards && (space == nullptr || has_rows)
-             ? compute_backwards(frame, space)
-             : compute_forwards(frame, space, frame->count, has_together);
-}
-
-// The next `count` elements.
-bool FusionPlan::compute_forwards(Frame* frame, Space* space, Extent count, bool has_together) const {
   const Extent long_row = is_fused_ ? kLongRowOfOne : kLongRow;
   const bool is_by_rows = !is_staged_ && space != nullptr && space->walk->row() >= long_row;
-  for (Extent left = count; left > 0;) {
+  for (Extent left = frame->count; left > 0;) {
     if (has_together && !frame->is_one_by_one) {
       const Together next = together(*space, left);
       if (next.rows > 1 || next.row > frame->block) {

@@ -178,7 +178,6 @@ FusionReason FusionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   frame->block = block_of(*frame, space);
   const std::size_t parts = part_count(*frame);
   const Writing way = writing(np, frame, space, parts);
-  choose_direction(frame, space, parts);
   const bool is_copied = way == Writing::kCopied;
   if (!is_copied) {
     place_targets(np, space);
@@ -261,18 +260,16 @@ bool FusionPlan::pays(const Numpy& np, Frame* frame, const Space& space) const {
          (!is_glibc && is_unnoticed_in_place(np, frame, &space));
 }
 
-FusionReason FusionPlan::run(const Numpy& np, PyObject* const* externals, Ref* outputs, Direction direction) const {
+FusionReason FusionPlan::run(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
   if (is_small_ && run_small(np, externals, outputs)) {
     ++fusion_counts.small;
     return FusionReason::kNone;
   }
-  return run_generally(np, externals, outputs, direction);
+  return run_generally(np, externals, outputs);
 }
 
-FusionReason FusionPlan::run_generally(const Numpy& np, PyObject* const* externals, Ref* outputs,
-                                       Direction direction) const {
+FusionReason FusionPlan::run_generally(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
   Frame frame;
-  frame.direction = direction;
   const FusionReason reason = bind(np, externals, &frame);
   const bool is_of_rows = depends_on_strides_ || (reduces_inputs_ && !is_staged_);
   if (is_of_rows && reason == FusionReason::kLayout) {

@@ -54,7 +54,6 @@ struct FusionCounts {
   std::uint64_t whole = 0;      // of these: all that a function does
   std::uint64_t small = 0;      // of these: on the short way
   std::uint64_t in_passes = 0;  // several in a row that are one
-  Tally backwards;              // runs that began at the end
   std::uint64_t reused = 0;     // results in the memory of what was there before
   std::uint64_t parts = 0;      // of those that several threads may have computed
   Tally non_temporal;           // blocks whose results were written past the caches
@@ -71,20 +70,14 @@ struct FusionCounts {
 };
 extern FusionCounts fusion_counts;
 
-// Bytes of a row of doubles from which on a sweep may begin at the end (fusion_backwards.cpp).
-extern long worth_turning;
 // Bytes of a row of doubles from which on a target may be computed in place (in_place.cpp).
 extern long min_in_place;
-enum class Direction : std::uint8_t { kForwards, kBackwards };
 
 class FusionPlan {
  public:
   // `externals` by their numbers, as many `outputs` as the builder was told, in that order. Needs the GIL; gives it
   // away while it computes for long. kNone: done; anything else: nothing has happened.
-  FusionReason run(const Numpy& np, PyObject* const* externals, Ref* outputs,
-                   Direction direction = Direction::kForwards) const;
-  // fusion_backwards.cpp
-  [[nodiscard]] bool may_go_backwards() const;
+  FusionReason run(const Numpy& np, PyObject* const* externals, Ref* outputs) const;
 
   [[nodiscard]] std::size_t operation_count() const { return calls_; }
   [[nodiscard]] std::size_t output_count() const { return outputs_.size(); }
@@ -220,7 +213,7 @@ class FusionPlan {
   int elided_operand(const Numpy& np, const Operation& operation, PyObject* const* externals, const Frame& frame,
                      const Space& space) const;
   [[nodiscard]] bool pays(const Numpy& np, Frame* frame, const Space& space) const;
-  FusionReason run_generally(const Numpy& np, PyObject* const* externals, Ref* outputs, Direction direction) const;
+  FusionReason run_generally(const Numpy& np, PyObject* const* externals, Ref* outputs) const;
   FusionReason run_in_space(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame) const;
   FusionReason execute(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame, Space* space) const;
   bool compute(Frame* frame, Space* space) const;
@@ -258,9 +251,6 @@ class FusionPlan {
   struct Pieces;
   bool compute_pieces(Frame* frame, Space* space, Extent count, Pieces* pieces) const;
   void add_pieces(const Pieces& pieces, Frame* frame) const;
-  void choose_direction(Frame* frame, const Space* space, std::size_t parts) const;
-  bool compute_backwards(Frame* frame, Space* space) const;
-  bool compute_forwards(Frame* frame, Space* space, Extent count, bool has_together) const;
   bool compute_rows(Frame* frame, Space* space) const;
   bool compute_row(Frame* frame, Space* space, Extent count, Accumulator* sums) const;
   bool compute_long_row(Frame* frame, Space* space, Extent row) const;
@@ -323,7 +313,6 @@ class FusionPlan {
   std::vector<Target> targets_;
   std::vector<Temporary> temporaries_;
   ReusedBuffer reused_buffer_;
-  mutable bool is_turned_ = false;   // the last run into arrays that were there went backwards
   mutable unsigned not_reused_ = 0;  // so many calls do without
   std::vector<Reduced> reductions_;
   std::vector<AxisReduction> axis_reductions_;

@@ -36,7 +36,6 @@ FusionReason MultiPassPlan::run_all(const Numpy& np, PyObject* const* externals,
   std::copy_n(externals, externals_, known.begin());
   std::size_t next = 0;  // of what is carried, in the order in which it is made
   boost::container::static_vector<Ref, kMostCalls> called;
-  Direction direction = Direction::kBackwards;
   const auto result_of = [&](const Result& result) -> const Ref& {
     return result.second >= kOfCall ? called[result.second - kOfCall] : results[first.at(result.first) + result.second];
   };
@@ -53,9 +52,7 @@ FusionReason MultiPassPlan::run_all(const Numpy& np, PyObject* const* externals,
     const FusionPlan& plan = *plans_[pass];
     first.at(pass) = results.size();
     results.resize(results.size() + plan.output_count());
-    const bool turns = direction == Direction::kForwards && plan.may_go_backwards();
-    direction = turns ? Direction::kBackwards : Direction::kForwards;
-    const FusionReason reason = plan.run(np, known.data(), results.data() + first.at(pass), direction);
+    const FusionReason reason = plan.run(np, known.data(), results.data() + first.at(pass));
     if (reason != FusionReason::kNone) {
       if (!is_again && plan.wants_its_own()) {
         return run_all(np, externals, outputs, true);

@@ -47,7 +47,6 @@ struct FusionPlan::Frame {
   Extent count = 1;
   Extent block = 0;
   Extent piece = kWhole;  // of a row, which is summed pairwise and added to the sum of those before
-  Direction direction = Direction::kForwards;
   int errors = 0;         // floating point errors that were up before a loop that may clear them
   bool is_begun = false;  // a block has been reduced
   bool is_refused = false;
