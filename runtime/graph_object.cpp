@@ -7,7 +7,7 @@
 
 #include "rewriter/base/errors.h"
 #include "rewriter/base/once.h"
-#include "runtime/texts.h"
+#include "runtime/records/texts.h"
 
 namespace tagalong::runtime {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "replay/executor/executor.h"
-#include "runtime/events.h"
+#include "runtime/records/events.h"
 
 namespace tagalong::runtime {
 

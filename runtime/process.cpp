@@ -5,8 +5,8 @@
 #include "rewriter/base/ending.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/eval_hook.h"
-#include "runtime/anchor.h"
 #include "runtime/policy/recording_budget.h"
+#include "runtime/records/anchor.h"
 
 namespace tagalong::runtime {
 namespace {

@@ -6,11 +6,12 @@
 
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/code_link.h"
-#include "runtime/anchor.h"
 #include "runtime/graph_object.h"
-#include "runtime/replay_code.h"
+#include "runtime/records/anchor.h"
+#include "runtime/records/function_copy.h"
+#include "runtime/records/replay_code.h"
+#include "runtime/records/texts.h"
 #include "runtime/specialize/specialize.h"
-#include "runtime/texts.h"
 
 namespace tagalong::runtime {
 
@@ -23,29 +24,6 @@ PyObject* call_program(PyObject* function, PyObject* args, PyObject* kwargs) noe
 }
 
 }  // namespace
-
-Ref function_with_code(PyObject* function, PyCodeObject* code) {
-  const auto* source = reinterpret_cast<PyFunctionObject*>(function);
-  Ref copy = Ref::steal(PyFunction_New(reinterpret_cast<PyObject*>(code), source->func_globals));
-  if (!copy) {
-    return {};
-  }
-  auto* target = reinterpret_cast<PyFunctionObject*>(copy.get());
-  const auto assign = [](PyObject*& place, PyObject* value) {
-    PyObject* old = std::exchange(place, Py_XNewRef(value));
-    Py_XDECREF(old);
-  };
-  assign(target->func_defaults, source->func_defaults);
-  assign(target->func_kwdefaults, source->func_kwdefaults);
-  assign(target->func_closure, source->func_closure);
-  assign(target->func_annotations, source->func_annotations);
-  assign(target->func_name, source->func_name);
-  assign(target->func_qualname, source->func_qualname);
-  assign(target->func_module, source->func_module);
-  assign(target->func_dict, source->func_dict);
-  assign(target->func_doc, source->func_doc);
-  return copy;
-}
 
 Recording::Recording(const Ref& function, const Ref& args, const Ref& kwargs) {
   PyCodeObject* original = cpython::original_of(base_code(reinterpret_cast<PyFunctionObject*>(function.get())));

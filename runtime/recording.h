@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/code_record.h"
+#include "runtime/records/code_record.h"
 
 namespace tagalong::runtime {
 
@@ -37,8 +37,5 @@ class Recording {
   Ref replay_function_;
   std::string explanation_;
 };
-
-// A function like `function` with this code; null with an exception set.
-Ref function_with_code(PyObject* function, PyCodeObject* code);
 
 }  // namespace tagalong::runtime

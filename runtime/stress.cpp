@@ -8,7 +8,7 @@
 #include "rewriter/code.h"
 #include "rewriter/cpython/code_link.h"
 #include "rewriter/cpython/new_functions.h"
-#include "runtime/replay_code.h"
+#include "runtime/records/replay_code.h"
 #include "runtime/specialize/specialize.h"
 
 namespace tagalong::runtime {

@@ -4,6 +4,7 @@
 
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/functions.h"
+#include "runtime/records/dispatching_code.h"
 #include "runtime/specialize/specialize.h"
 
 namespace tagalong::runtime {
@@ -23,8 +24,6 @@ void uninstall(Dispatch& dispatch) {
 
 }  // namespace
 
-bool is_choosing_code(PyCodeObject* code) { return dispatchers().contains(code); }
-
 PyObject* dispatcher_of(const PyFunctionObject* function) {
   if (dispatchers().empty()) {
     return nullptr;
@@ -37,6 +36,8 @@ PyObject* dispatcher_of(const PyFunctionObject* function) {
 void register_dispatcher(const CodeRef& code, PyObject* dispatcher) {
   Dispatch& dispatch = dispatch_of(dispatcher);
   dispatchers().erase(dispatch.installed);
+  remove_dispatching_code(dispatch.installed);
+  add_dispatching_code(code.get());
   dispatchers()[code.get()] = dispatcher;
   dispatch.installed = code.get();
 }
@@ -44,6 +45,7 @@ void register_dispatcher(const CodeRef& code, PyObject* dispatcher) {
 void unregister_dispatcher(PyObject* dispatcher) {
   const auto entry = dispatchers().find(dispatch_of(dispatcher).installed);
   if (entry != dispatchers().end() && entry->second == dispatcher) {
+    remove_dispatching_code(entry->first);
     dispatchers().erase(entry);
   }
 }

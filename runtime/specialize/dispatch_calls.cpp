@@ -7,8 +7,8 @@
 #include "rewriter/cpython/eval_hook.h"
 #include "rewriter/cpython/frame_redirect.h"
 #include "rewriter/cpython/functions.h"
-#include "runtime/anchor.h"
-#include "runtime/recording.h"
+#include "runtime/records/anchor.h"
+#include "runtime/records/function_copy.h"
 #include "runtime/specialize/dispatch.h"
 
 namespace tagalong::runtime {

@@ -30,8 +30,6 @@ Ref choose_specialized(PyFunctionObject* function, PyObject* args, PyObject* kwa
 
 // The code that the function would have without hand-made specialisations: replay code if it is traced; borrowed.
 PyCodeObject* base_code(PyFunctionObject* function);
-// Whether it is the code that chooses among the specialisations of a function: its frames go on in other code.
-bool is_choosing_code(PyCodeObject* code);
 // From now on calls for which none of them is used go on in this code. False: the function has none, and nothing is
 // done. Throws PythonError, RewriteError.
 bool set_base_code(PyFunctionObject* function, const CodeRef& code);

@@ -10,9 +10,9 @@
 #include "rewriter/base/errors.h"
 #include "rewriter/base/once.h"
 #include "rewriter/cpython/code_link.h"
-#include "runtime/anchor.h"
+#include "runtime/records/anchor.h"
+#include "runtime/records/texts.h"
 #include "runtime/specialize/guards.h"
-#include "runtime/texts.h"
 
 namespace tagalong::runtime {
 namespace {

@@ -3,9 +3,9 @@
 #include <string>
 
 #include "rewriter/cpython/code_link.h"
-#include "runtime/anchor.h"
-#include "runtime/options.h"
-#include "runtime/replay_code.h"
+#include "runtime/records/anchor.h"
+#include "runtime/records/options.h"
+#include "runtime/records/replay_code.h"
 #include "tests/runtime/support.h"
 
 namespace tagalong::runtime {

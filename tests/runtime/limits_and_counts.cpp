@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/anchor.h"
+#include "runtime/records/anchor.h"
 #include "runtime/graph_object.h"
-#include "runtime/options.h"
+#include "runtime/records/options.h"
 #include "runtime/recording.h"
 #include "tests/runtime/support.h"
 

@@ -3,8 +3,8 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "runtime/options.h"
-#include "runtime/replay_code.h"
+#include "runtime/records/options.h"
+#include "runtime/records/replay_code.h"
 #include "tests/runtime/support.h"
 
 namespace tagalong::runtime {

@@ -3,9 +3,9 @@
 #include <boost/test/unit_test.hpp>
 #include <sstream>
 
-#include "runtime/anchor.h"
-#include "runtime/options.h"
-#include "runtime/replay_code.h"
+#include "runtime/records/anchor.h"
+#include "runtime/records/options.h"
+#include "runtime/records/replay_code.h"
 
 namespace tagalong::runtime {
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "runtime/code_record.h"
+#include "runtime/records/code_record.h"
 #include "tests/support/python.h"
 
 namespace tagalong::runtime {

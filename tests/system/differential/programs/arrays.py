@@ -722,7 +722,7 @@ def f(a):
 
 
 # program: fusion_of_a_chain
-# limits: fusion groups=1
+# limits: fusion=1
 # note: a name is looked up in the middle; dtypes, sizes and layouts change from call to call
 # f(np.arange(1.0, 7.0), np.ones(6)) => record, hit
 # f(np.arange(1.0, 7.0), np.full(6, 2.0)) => hit
@@ -744,7 +744,7 @@ def f(a, b):
 
 
 # program: fusion_that_warns
-# limits: fusion groups=1
+# limits: fusion=1
 # note: the fusion group is given up, its operations are done again and report, each in its line
 # f(np.ones(4), np.ones(4)) => record, hit
 # f(np.ones(4), np.array([1.0, 0.0, 2.0, 0.0])) => hit
@@ -761,7 +761,7 @@ def f(a, b):
 
 
 # program: fusion_that_raises
-# limits: fusion groups=1
+# limits: fusion=1
 # f(np.arange(3), np.arange(3)) => record, hit
 # f(np.arange(3), np.array([1, -1, 2])) => hit exit
 # f(np.arange(3), np.array([1, 1, 2])) => hit
@@ -775,7 +775,7 @@ def f(a, b):
 
 
 # program: fusion_in_callees
-# limits: fusion groups=1
+# limits: fusion=1
 # note: the inlined frames are never real
 # f(np.arange(4.0), np.ones(4)) => record, hit
 # f(np.arange(5), np.ones(5, int)) => hit
@@ -792,7 +792,7 @@ def f(x, y):
 
 
 # program: fusion_with_operands_that_die
-# limits: fusion groups=1
+# limits: fusion=1
 # note: where a finaliser would run the operations are done one by one
 # f(np.ndarray) => record, hit
 # f(Loud) => hit
@@ -819,7 +819,7 @@ def f(kind):
 
 
 # program: fusion_in_place
-# limits: fusion groups=1
+# limits: fusion=1
 # note: on an array of its own it is fused, on the caller's not
 # f(np.arange(4.0), np.ones(4)) => record, hit
 # f(np.arange(4), np.ones(4, int)) => hit
@@ -837,7 +837,7 @@ def f(x, y):
 
 
 # program: fusion_with_reductions_along_axes
-# limits: fusion groups=1
+# limits: fusion=1
 # note: what is reduced becomes no array
 # f(np.arange(12.0).reshape(3, 4), np.ones(4)) => record, hit
 # f(np.arange(12).reshape(3, 4).T, np.ones((4, 1), int)) => hit
@@ -853,7 +853,7 @@ def f(x, y):
 
 
 # program: fusion_with_casts
-# limits: fusion groups=1
+# limits: fusion=1
 # f(np.linspace(-3, 3, 6), np.zeros(6, np.int16)) => record, hit
 # f(np.linspace(-300, 300, 6), np.zeros(6, np.uint8)) => hit
 # f(np.array([1e300, np.nan]), np.zeros(2, np.float32)) => hit
@@ -868,7 +868,7 @@ def f(x, y):
 
 
 # program: fusion_that_begins_with_parts
-# limits: fusion groups=1
+# limits: fusion=1
 # note: parts that nobody keeps become no objects
 # f(np.arange(7.0), 1) => record, hit
 # f(np.arange(9), 2) => hit

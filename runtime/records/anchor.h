@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "runtime/code_record.h"
+#include "runtime/records/code_record.h"
 
 namespace tagalong::runtime {
 

@@ -1,4 +1,4 @@
-#include "runtime/first_calls.h"
+#include "runtime/records/first_calls.h"
 
 #include <algorithm>
 #include <utility>
@@ -13,9 +13,9 @@
 #include "rewriter/cpython/requests.h"
 #include "rewriter/cpython/stacks.h"
 #include "rewriter/cpython/watch.h"
-#include "runtime/anchor.h"
-#include "runtime/options.h"
-#include "runtime/replay_code.h"
+#include "runtime/records/anchor.h"
+#include "runtime/records/options.h"
+#include "runtime/records/replay_code.h"
 
 namespace tagalong::runtime {
 namespace {

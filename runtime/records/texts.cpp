@@ -1,4 +1,4 @@
-#include "runtime/texts.h"
+#include "runtime/records/texts.h"
 
 #include <fmt/format.h>
 

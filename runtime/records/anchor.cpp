@@ -1,4 +1,4 @@
-#include "runtime/anchor.h"
+#include "runtime/records/anchor.h"
 
 #include <algorithm>
 #include <array>
@@ -14,11 +14,11 @@
 #include "rewriter/cpython/eval_hook.h"
 #include "rewriter/cpython/frame_redirect.h"
 #include "rewriter/cpython/requests.h"
-#include "runtime/comparing.h"
-#include "runtime/options.h"
 #include "runtime/policy/cost_model.h"
 #include "runtime/policy/recording_budget.h"
-#include "runtime/policy/timing_trials.h"
+#include "runtime/records/comparing.h"
+#include "runtime/records/options.h"
+#include "runtime/records/timing_trials.h"
 
 namespace tagalong::runtime {
 namespace {

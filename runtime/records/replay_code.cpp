@@ -1,4 +1,4 @@
-#include "runtime/replay_code.h"
+#include "runtime/records/replay_code.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,9 +9,9 @@
 #include "rewriter/cpython/watch.h"
 #include "rewriter/edit.h"
 #include "rewriter/unit_map.h"
-#include "runtime/anchor.h"
-#include "runtime/first_calls.h"
-#include "runtime/options.h"
+#include "runtime/records/anchor.h"
+#include "runtime/records/first_calls.h"
+#include "runtime/records/options.h"
 
 namespace tagalong::runtime {
 namespace {

@@ -2,8 +2,8 @@
 // process. What is asked for meanwhile goes on untimed. Used under the GIL.
 #pragma once
 
-#include "runtime/code_record.h"
 #include "runtime/policy/measured_speed.h"
+#include "runtime/records/code_record.h"
 
 namespace tagalong::runtime {
 

@@ -1,4 +1,4 @@
-#include "runtime/policy/timing_trials.h"
+#include "runtime/records/timing_trials.h"
 
 #include <algorithm>
 #include <ctime>

@@ -1,4 +1,4 @@
-#include "runtime/options.h"
+#include "runtime/records/options.h"
 
 #include <algorithm>
 #include <array>

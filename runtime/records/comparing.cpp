@@ -1,4 +1,4 @@
-#include "runtime/comparing.h"
+#include "runtime/records/comparing.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 #include "rewriter/cpython/eval_hook.h"
 #include "rewriter/cpython/generators.h"
 #include "rewriter/cpython/requests.h"
-#include "runtime/anchor.h"
+#include "runtime/records/anchor.h"
 
 namespace tagalong::runtime {
 namespace {

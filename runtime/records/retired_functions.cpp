@@ -1,4 +1,4 @@
-#include "runtime/policy/retired_functions.h"
+#include "runtime/records/retired_functions.h"
 
 #include <unordered_map>
 #include <utility>
@@ -6,7 +6,7 @@
 
 #include "rewriter/cpython/functions.h"
 #include "rewriter/cpython/watch.h"
-#include "runtime/code_record.h"
+#include "runtime/records/code_record.h"
 
 namespace tagalong::runtime {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "recorder/session.h"
 #include "replay/executor/executor.h"
-#include "runtime/events.h"
 #include "runtime/policy/measured_speed.h"
+#include "runtime/records/events.h"
 
 namespace tagalong::runtime {
 

@@ -1,4 +1,4 @@
-#include "runtime/code_record.h"
+#include "runtime/records/code_record.h"
 
 #include <fmt/format.h>
 
@@ -19,14 +19,14 @@
 #include "rewriter/cpython/code_object.h"
 #include "rewriter/cpython/first_call.h"
 #include "rewriter/cpython/watch.h"
-#include "runtime/anchor.h"
-#include "runtime/options.h"
 #include "runtime/policy/cost_model.h"
 #include "runtime/policy/recording_budget.h"
-#include "runtime/policy/retired_functions.h"
-#include "runtime/policy/timing_trials.h"
-#include "runtime/specialize/specialize.h"
-#include "runtime/texts.h"
+#include "runtime/records/anchor.h"
+#include "runtime/records/dispatching_code.h"
+#include "runtime/records/options.h"
+#include "runtime/records/retired_functions.h"
+#include "runtime/records/texts.h"
+#include "runtime/records/timing_trials.h"
 
 namespace tagalong::runtime {
 
@@ -482,140 +482,6 @@ void CodeRecord::resume() {
 
 // --- what is measured
 
-namespace {
-
-// Of an array, in powers of two; 0: it is none.
-int size_of_array(PyObject* object) {
-  const array::Numpy* np = array::met_numpy();
-  if (np == nullptr || object == nullptr || Py_TYPE(object) != np->array_type) {
-    return 0;
-  }
-  const auto* fields = reinterpret_cast<const array::ArrayFields*>(object);
-  std::uint64_t size = 1;
-  for (int axis = 0; axis < fields->nd; ++axis) {
-    size *= static_cast<std::uint64_t>(fields->dimensions[axis]);
-  }
-  return std::bit_width(size);
-}
-
-}  // namespace
-
-// Of the largest array among the arguments.
-int CodeRecord::size_class(cpython::Frame* frame) const {
-  constexpr int kMost = 8;
-  const PyCodeObject* code = decoded_->shape->code.get();
-  int largest = 0;
-  for (int slot = 0; slot < std::min(code->co_argcount, kMost); ++slot) {
-    largest = std::max(largest, size_of_array(cpython::locals_of(frame)[slot]));
-  }
-  return largest;
-}
-
-// A trace that goes round from where a side exit lands does the rounds of the loop that it lies in.
-const std::shared_ptr<replay::Arrivals>& CodeRecord::arrivals_of(const Entry& entry,
-                                                                 const replay::Executor& executor) const {
-  const Entry* loop = nullptr;
-  const auto lies_in = [&entry](const Entry& other) {
-    return other.place.place == DecodedCode::Place::kHeader && other.place.first <= entry.place.first &&
-           entry.place.first <= other.place.resume;
-  };
-  if (entry.place.place == DecodedCode::Place::kExit && !executor.loop().ops.empty()) {
-    for (const Entry& other : entries) {
-      loop = lies_in(other) && (loop == nullptr || other.place.first > loop->place.first) ? &other : loop;
-    }
-  }
-  return loop == nullptr ? entry.arrivals : loop->arrivals;
-}
-
-bool CodeRecord::is_measured() const { return can_be_measured_ && may_retire() && options().measuring; }
-
-MeasuredSpeed& CodeRecord::measured(std::size_t entry, cpython::Frame* frame) {
-  constexpr std::size_t kMost = 32;
-  Entry& place = entries[entry];
-  const int wanted = has_arrays_ ? size_class(frame) : 0;
-  const auto known = std::ranges::find(place.measured, wanted, &Entry::Measured::size_class);
-  if (known != place.measured.end() || place.measured.size() >= kMost) {
-    place.current = &(known != place.measured.end() ? *known : place.measured.front()).gain;
-    return *place.current;
-  }
-  const bool is_call = place.place.place == DecodedCode::Place::kCall;
-  Entry::Measured& made = place.measured.emplace_back(
-      Entry::Measured{wanted, MeasuredSpeed(is_call ? MeasuredSpeed::Unit::kCall : MeasuredSpeed::Unit::kRound)});
-  made.gain.guess(place.written_guess);
-  made.gain.expect_loss(place.is_vain);
-  place.current = &made.gain;
-  return made.gain;
-}
-
-MeasuredSpeed* CodeRecord::measured_at(const replay::Arrivals& arrivals, cpython::Frame* frame) {
-  const auto has_it = [&arrivals](const Entry& entry) { return entry.arrivals.get() == &arrivals; };
-  const auto found = std::ranges::find_if(entries, has_it);
-  const bool is_loop = found != entries.end() && found->place.place == DecodedCode::Place::kHeader && !found->is_closed;
-  return is_loop ? &measured(static_cast<std::size_t>(found - entries.begin()), frame) : nullptr;
-}
-
-// What runs there is not what was measured, and neither are the calls that it is a part of.
-void CodeRecord::measure_anew(Entry& entry) {
-  for (Entry* each : {&entry, &entries.front()}) {
-    std::ranges::for_each(each->measured, [](Entry::Measured& known) { known.gain.begin_anew(); });
-  }
-}
-
-bool CodeRecord::has_verdict(MeasuredSpeed::Verdict verdict) const {
-  return std::ranges::any_of(entries, [verdict](const Entry& entry) {
-    return std::ranges::any_of(entry.measured,
-                               [verdict](const Entry::Measured& each) { return each.gain.verdict() == verdict; });
-  });
-}
-
-void CodeRecord::rest(std::size_t entry, cpython::Frame* frame) {
-  constexpr Nanoseconds kShortRound = 1'000;
-  const MeasuredSpeed& gain = measured(entry, frame);
-  if (gain.verdict() != MeasuredSpeed::Verdict::kWritten) {
-    return;  // it is being measured
-  }
-  PyObject* object = PyWeakref_GET_OBJECT(replay_code.get());
-  if (object == Py_None) {
-    return;
-  }
-  auto* code = reinterpret_cast<PyCodeObject*>(object);
-  if (!std::exchange(has_rested_, true) && is_logged(Topic::kCache)) {
-    log(Topic::kCache, fmt::format("{}: as written, since replaying was measured to be slower", name()));
-  }
-  if (entry != 0) {
-    entries[entry].arrivals->left = 0;  // who comes there from other graphs leaves
-    if (gain.written_time() < kShortRound && !entries[entry].is_closed) {
-      entries[entry].is_resting = close(entries[entry], code);
-      has_resting_ = true;
-    }
-    return;
-  }
-  if (!has_arrays_ && !decoded_->has_headers()) {  // no size changes that
-    retire(static_cast<long>(gain.replay_time() - gain.written_time()));
-    return;
-  }
-  if (entries[entry].measured.size() == 1) {  // no other size has come yet
-    constexpr int kSleep = 7;
-    entries[entry].asleep = kSleep;
-  }
-  for (Entry& each : entries) {
-    if (each.place.place == DecodedCode::Place::kHeader && each.has_stub() && !each.is_closed) {
-      each.is_resting = close(each, code);
-      has_resting_ = true;
-    }
-  }
-}
-
-void CodeRecord::wake_loops() {
-  has_resting_ = false;
-  PyObject* code = PyWeakref_GET_OBJECT(replay_code.get());
-  for (Entry& entry : entries) {
-    if (std::exchange(entry.is_resting, false) && code != Py_None) {
-      open(entry, reinterpret_cast<PyCodeObject*>(code));
-    }
-  }
-}
-
 void CodeRecord::judge() {
   const long balance = std::exchange(balance_, 0);
   trace_links_ = 0;
@@ -816,7 +682,7 @@ recorder::HomeRef CodeRecord::home_of(PyCodeObject* code) {
 }
 
 bool CodeRecord::may_inline(PyCodeObject* code) {
-  if (is_choosing_code(code)) {
+  if (is_dispatching_code(code)) {
     return false;
   }
   // Loops are entered where they begin, and left for bridges: that is for the frame that an executor has entered.
@@ -831,98 +697,6 @@ bool CodeRecord::may_inline(PyCodeObject* code) {
   const auto begins_path = [&path](const std::string& prefix) { return path.starts_with(prefix); };
   return std::ranges::none_of(options().opaque_paths, begins_path) ||
          std::ranges::binary_search(options().included_files, path);
-}
-
-std::string CodeRecord::explain() const {
-  const std::string file = cpython::readable(decoded_->shape->code->co_filename);
-  std::string text = fmt::format("{} ({}:{})\n", name(), file, decoded_->shape->code->co_firstlineno);
-  text += fmt::format("  {} recorded, {} hits, {} misses, {} exits, {} bridges, {} graphs\n", counters.records,
-                      counters.hits, counters.misses, counters.exits, counters.bridges, executor_count());
-  for (std::size_t index = 0; index < kLeftOutTexts.size(); ++index) {
-    if (const std::uint64_t calls = counters.left_out.at(index); calls != 0) {
-      text += fmt::format("  {} calls ran as written, because {}\n", calls, kLeftOutTexts.at(index));
-    }
-  }
-  if (last_stop != recorder::Stop::kNone) {
-    text += fmt::format("  the last recording stopped in line {}: {} ({})\n", last_stop_line,
-                        recorder::stop_text(last_stop), recorder::stop_name(last_stop));
-  }
-  if (is_retired_) {
-    text += is_put_off_
-                ? "  retired: called again and again while recordings had cost as much as they may\n"
-                : fmt::format("  retired: a replay took about {} ns longer than the original instructions\n", lost_);
-  }
-  for (std::size_t index = 0; index < entries.size(); ++index) {
-    explain_entry(index, text);
-  }
-  for (const replay::LimitRow& row : replay::kLimitRows) {
-    if (const std::uint64_t times = counters.limits.at(static_cast<std::size_t>(row.limit)); times != 0) {
-      text += fmt::format("  limit `{}` ({}), reached {} times: {}\n", row.name, limits_->*row.value, times, row.text);
-    }
-  }
-  return text;
-}
-
-void CodeRecord::explain_measured(const Entry& entry, const Entry::Measured& each, std::string& text) {
-  const MeasuredSpeed& gain = each.gain;
-  if (gain.trials() == 0) {
-    return;
-  }
-  const bool is_call = entry.place.place == DecodedCode::Place::kCall;
-  const std::string sizes =
-      each.size_class == 0 ? "" : fmt::format(", arrays below {} elements", std::uint64_t{1} << each.size_class);
-  const bool is_replayed = gain.usual() == Way::kReplay;
-  // What is decided is what most of several comparisons say; the last one alone may say something else.
-  const bool says_so = is_replayed == (gain.replay_time() < gain.written_time());
-  text += fmt::format("  measured{}: a {} takes {} ns replayed and {} ns as written{}, so it {}\n", sizes,
-                      is_call ? "call" : "round", gain.replay_time(), gain.written_time(),
-                      says_so ? "" : " in the last of several comparisons, most of which say otherwise",
-                      is_replayed ? "is replayed" : "runs as written");
-}
-
-void CodeRecord::explain_entry(std::size_t index, std::string& text) const {
-  const Entry& entry = entries[index];
-  if (entry.place.place != DecodedCode::Place::kCall && entry.executors.empty() && entry.failures == 0) {
-    return;
-  }
-  const auto line_of = [this](int instruction) {
-    return decoded_->assembly.instructions[static_cast<std::size_t>(instruction)].position.line;
-  };
-  switch (entry.place.place) {
-    case DecodedCode::Place::kCall:
-      break;
-    case DecodedCode::Place::kYield:
-      text += fmt::format("  after the yield in line {}:\n", line_of(entry.place.resume));
-      break;
-    case DecodedCode::Place::kHeader:
-      text += fmt::format("  at the loop of line {}:\n", line_of(entry.place.first));
-      break;
-    case DecodedCode::Place::kExit:
-      text += fmt::format("  after exits to line {}:\n", line_of(entry.place.first));
-      break;
-  }
-  if (entry.costs > 0) {
-    text += fmt::format("  left as written: a round would take about {} ns longer\n", entry.costs);
-  } else if (entry.failures >= limits_->retries) {
-    text += fmt::format("  given up after {} recordings in vain or in part\n", entry.failures);
-  }
-  if (entry.short_lived >= limits_->retries) {
-    text += fmt::format("  given up after {} graphs whose classes or functions soon died\n", entry.short_lived);
-  }
-  for (std::size_t number = 0; number < entry.executors.size(); ++number) {
-    const replay::Executor& executor = *entry.executors[number];
-    text += fmt::format("  graph {}: {} nodes, {} hits, {} exits\n", number + 1, executor.graph().nodes.size(),
-                        executor.hits, executor.exits);
-    for (const std::string& line : failure_texts(executor)) {
-      text += "    " + line + "\n";
-    }
-    for (const std::string& line : fusion_texts(executor)) {
-      text += "    " + line + "\n";
-    }
-  }
-  for (const Entry::Measured& each : entry.measured) {
-    explain_measured(entry, each, text);
-  }
 }
 
 }  // namespace tagalong::runtime

@@ -1,4 +1,4 @@
-#include "runtime/events.h"
+#include "runtime/records/events.h"
 
 #include <fmt/format.h>
 
