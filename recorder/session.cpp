@@ -3,154 +3,24 @@
 #include <algorithm>
 #include <utility>
 
+#include "recorder/base/postponed_requests.h"
+#include "recorder/code/leaving.h"
+#include "recorder/code/rule_times.h"
 #include "recorder/deferred/array_proxy.h"
 #include "recorder/deferred/deferred_expression.h"
 #include "recorder/hook.h"
 #include "recorder/inlining/inline.h"
-#include "recorder/leaving.h"
-#include "recorder/rules/rule_table.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/base/pending_error.h"
 #include "rewriter/base/text.h"
 #include "rewriter/cpython/dicts.h"
 #include "rewriter/cpython/eval_hook.h"
 #include "rewriter/cpython/foreign_eval.h"
-#include "rewriter/cpython/requests.h"
 
 namespace tagalong::recorder {
-namespace {
-
-// The sessions that are under way, by stack. A stack may end without its frames (a daemon thread, when the interpreter
-// goes; a greenlet of a thread that has ended): then its session stays, since the GIL that freeing needs is not held,
-// or frames that are never run again refer to it.
-class Sessions {
- public:
-  static Sessions& all() {
-    static auto* const sessions = new Sessions();
-    return *sessions;
-  }
-
-  [[nodiscard]] bool is_empty() const { return slots_.empty(); }
-
-  // The innermost one on this stack, or null.
-  [[nodiscard]] std::shared_ptr<Session> on(const cpython::StackId& stack) const {
-    const auto slot = std::ranges::find(slots_, stack, &Slot::stack);
-    return slot == slots_.end() ? nullptr : slot->session;
-  }
-
-  void put(const cpython::StackId& stack, std::shared_ptr<Session> session) {
-    slot_of(stack).session = std::move(session);
-    tidy();
-  }
-
-  // A session that has finished stays until the function that was called with it is done: reap().
-  void keep_finished(const cpython::StackId& stack, std::shared_ptr<Session> session) {
-    slot_of(stack).finished = std::move(session);
-  }
-
-  std::shared_ptr<Session> take_finished(const cpython::StackId& stack) {
-    const auto slot = std::ranges::find(slots_, stack, &Slot::stack);
-    std::shared_ptr<Session> finished = slot == slots_.end() ? nullptr : std::move(slot->finished);
-    tidy();
-    return finished;
-  }
-
-  template <class Wanted>
-  [[nodiscard]] bool has_any(const Wanted& wanted) const {
-    return std::ranges::any_of(
-        slots_, [&](const Slot& slot) { return slot.session != nullptr && wanted(*slot.session, slot.stack); });
-  }
-
-  void forget_other_threads(std::uint64_t thread) {
-    for (Slot& slot : slots_) {
-      if (slot.stack.thread != thread) {
-        for (auto* session : {&slot.session, &slot.finished}) {
-          static_cast<void>(new std::shared_ptr<Session>(std::move(*session)));  // frames that never run refer to it
-        }
-      }
-    }
-    tidy();
-  }
-
- private:
-  struct Slot {
-    cpython::StackId stack;
-    std::shared_ptr<Session> session;
-    std::shared_ptr<Session> finished;
-  };
-
-  Slot& slot_of(const cpython::StackId& stack) {
-    const auto slot = std::ranges::find(slots_, stack, &Slot::stack);
-    return slot == slots_.end() ? slots_.emplace_back(Slot{stack, nullptr, nullptr}) : *slot;
-  }
-
-  void tidy() {
-    std::erase_if(slots_, [](const Slot& slot) { return slot.session == nullptr && slot.finished == nullptr; });
-  }
-
-  std::vector<Slot> slots_;  // changed under the GIL, by code that does not give it up meanwhile
-};
-
-}  // namespace
-
-const char* stop_name(Stop stop) {
-  switch (stop) {
-#define TAGALONG_STOP(name, text) \
-  case Stop::k_##name:            \
-    return #name;
-#include "recorder/stops.inc"
-#undef TAGALONG_STOP
-    default:
-      return "none";
-  }
-}
-
-const char* stop_text(Stop stop) {
-  switch (stop) {
-#define TAGALONG_STOP(name, text) \
-  case Stop::k_##name:            \
-    return text;
-#include "recorder/stops.inc"
-#undef TAGALONG_STOP
-    default:
-      return "recorded to the return of the root frame";
-  }
-}
-
 void Session::reap(PyThreadState* thread) {
-  if (!Sessions::all().is_empty()) {
-    const std::shared_ptr<Session> finished = Sessions::all().take_finished(cpython::stack_of(thread));
-  }
-}
-
-bool Session::is_recording(PyThreadState* thread) {
-  // Asked at every call; mostly no recording is under way, or those that are wait.
-  const auto records = [thread](const Session& session, const cpython::StackId& stack) {
-    return stack.thread == thread->id && !session.waiting_;
-  };
-  const Sessions& all = Sessions::all();
-  if (all.is_empty() || !all.has_any(records)) {
-    return false;
-  }
-  const std::shared_ptr<Session> session = all.on(cpython::stack_of(thread));
-  return session != nullptr && !session->waiting_;
-}
-
-void Session::forget_other_threads(PyThreadState* thread) { Sessions::all().forget_other_threads(thread->id); }
-
-Session::Pause::Pause() {
-  PyThreadState* thread = cpython::thread_state();
-  if (is_recording(thread)) {
-    session_ = Sessions::all().on(cpython::stack_of(thread));
-    session_->waiting_ = true;
-    cpython::release_hook();
-  }
-}
-
-Session::Pause::~Pause() {
-  if (session_ != nullptr) {
-    session_->waiting_ = false;
-    cpython::acquire_hook();
+  if (!Recordings::all().is_empty()) {
+    const std::shared_ptr<Recording> finished = Recordings::all().take_finished(cpython::stack_of(thread));
   }
 }
 
@@ -160,7 +30,7 @@ Session::Session(PyThreadState* thread, Sink& sink, const Limits& limits, Ref si
       sink_(sink),
       sink_owner_(std::move(sink_owner)),
       limits_(limits),
-      outer_(Sessions::all().on(stack_)) {
+      outer_(Recordings::all().on(stack_)) {
   hook_ = make_hook(this);
   if (!hook_) {
     throw PythonError();
@@ -182,7 +52,7 @@ const RecordingCode& Session::start(PyThreadState* thread, cpython::Frame* frame
   session->has_every_hook_ = start.has_every_hook;
   Expression::has_raised_late();  // what has is none of this one's
   session->start_root(frame, start);
-  Sessions::all().put(session->stack_, session);
+  Recordings::all().put(session->stack_, session);
   session->started_ = std::chrono::steady_clock::now();
   cpython::set_frame_handler(handle_frame);
   cpython::acquire_hook();
@@ -341,21 +211,7 @@ bool has_plain_globals(const cpython::Frame* frame) {
          !cpython::has_asked_keys(frame->f_globals) && !cpython::has_asked_keys(frame->f_builtins);
 }
 
-bool g_has_postponed = false;  // under the GIL, which nobody gives up in between
 }  // namespace
-
-void Session::postpone(PyThreadState* thread) {
-  g_has_postponed = cpython::postpone_requests(thread) || g_has_postponed;
-}
-
-bool Session::resume(PyThreadState* thread) {
-  if (!g_has_postponed) {
-    return false;
-  }
-  g_has_postponed = false;
-  cpython::resume_requests(thread);
-  return true;
-}
 
 bool Session::is_poll_place(const cpython::Frame* frame, int instruction, bool is_after) const {
   return finished_ || waiting_ || frames_.back().live != frame ||
@@ -607,8 +463,8 @@ void Session::hand_over(Recorded recorded) {
   cpython::release_hook();
   detach_hook(hook_);
   const std::shared_ptr<Session> self = shared_from_this();
-  Sessions::all().keep_finished(stack_, self);
-  Sessions::all().put(stack_, std::exchange(outer_, nullptr));
+  Recordings::all().keep_finished(stack_, self);
+  Recordings::all().put(stack_, std::exchange(outer_, nullptr));
   take_back();
   recorded.has_lost = has_lost_;
   recorded.reached = reached_;
@@ -653,10 +509,11 @@ bool Session::is_amid_instruction() const {
 }
 
 void Session::lend_hook(PyThreadState* thread) {
-  const auto needs_hook = [](const Session& session, const cpython::StackId& /*stack*/) {
+  const auto needs_hook = [](const Recording& recording, const cpython::StackId& /*stack*/) {
+    const auto& session = static_cast<const Session&>(recording);
     return !session.waiting_ && !session.finished_ && session.is_amid_instruction();
   };
-  if (!Sessions::all().has_any(needs_hook)) {
+  if (!Recordings::all().has_any(needs_hook)) {
     cpython::lend_hook(thread);
   }
 }
@@ -683,7 +540,7 @@ PyObject* handle_frame(PyThreadState* thread, cpython::Frame* frame, int throw_f
   if (has_deferred_arrays(caller) && !force_arrays(caller)) {
     return evaluate_and_raise(thread, frame, throw_flag);
   }
-  const std::shared_ptr<Session> session = Sessions::all().on(cpython::stack_of(thread));
+  const auto session = std::static_pointer_cast<Session>(Recordings::all().on(cpython::stack_of(thread)));
   if (session == nullptr || session->waiting_) {
     Session::lend_hook(thread);
     return cpython::evaluate(thread, frame, throw_flag);
@@ -700,11 +557,11 @@ PyObject* handle_frame(PyThreadState* thread, cpython::Frame* frame, int throw_f
   if (is_inlined) {
     PyObject* result = cpython::evaluate(thread, frame, throw_flag);
     if (result != nullptr && is_direct) {
-      Session::postpone(thread);
+      postpone_requests(thread);
     }
     // The session may be gone by now; if it is not, the callee has returned to the shadow of its caller, or raised.
     const PendingError pending;  // what follows may run Python code, or clear errors of its own
-    if (result == nullptr && Sessions::all().on(session->stack_) == session && !session->waiting_ &&
+    if (result == nullptr && Recordings::all().on(session->stack_) == session && !session->waiting_ &&
         !session->finished_ && session->frames_.back().live == frame) {
       session->stop(Stop::k_interrupted);  // before its first hook
     }
@@ -735,7 +592,7 @@ PyObject* handle_frame(PyThreadState* thread, cpython::Frame* frame, int throw_f
     cpython::acquire_hook();
   }
   if (result != nullptr && is_direct) {
-    Session::postpone(thread);
+    postpone_requests(thread);
   }
   return result;
 }

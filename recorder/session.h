@@ -15,57 +15,15 @@
 #include <unordered_map>
 #include <vector>
 
+#include "recorder/base/recordings.h"
+#include "recorder/code/recording_code.h"
 #include "recorder/deferred/preparation.h"
-#include "recorder/recording_code.h"
-#include "replay/ir/graph.h"
-#include "replay/ir/limits.h"
+#include "recorder/trace/recorded.h"
 #include "replay/objects/known_functions.h"
 #include "rewriter/cpython/frames.h"
-#include "rewriter/cpython/stacks.h"
 #include "rewriter/cpython/watch.h"
 
 namespace tagalong::recorder {
-
-// Why a recording ended before the root frame's return. Names are stable: they are what stats() and explain() show.
-enum class Stop : std::uint8_t {
-  kNone,
-#define TAGALONG_STOP(name, text) k_##name,
-#include "recorder/stops.inc"
-#undef TAGALONG_STOP
-};
-const char* stop_name(Stop stop);
-const char* stop_text(Stop stop);
-
-struct Limits : replay::Limits {
-  int loops = 0;                        // 1: a jump back closes the trace
-  int groups = replay::kProcessFusion;  // 1: array operations in a row are run as one; 0: one by one
-};
-
-// What comes out of a session.
-struct Recorded {
-  replay::Graph graph;
-  std::vector<replay::CodeShapeRef> shapes;
-  Stop stop = Stop::kNone;
-  int stop_line = 0;
-  int entry = 0;                    // DecodedCode::entries: where the trace starts
-  cpython::StackId stack;           // where it was recorded
-  RecordingCodeRef recording_code;  // of the root
-  double seconds = 0;               // from the root frame's first instruction to the end of the trace
-  bool useful = true;               // false: the trace ends before it did anything
-  std::int64_t largest_array = 0;   // elements; of those that array operations have given
-  bool has_lost = false;            // an object that a guard is about has died meanwhile: nobody can use the graph
-  replay::Reached reached{};        // limits that have not ended it
-};
-
-class Sink {
- public:
-  virtual ~Sink() = default;
-  virtual void finished(Recorded recorded) = 0;
-  // Whether calls of this code may be recorded into the caller's graph.
-  virtual bool may_inline(PyCodeObject* code) = 0;
-  // What is known of code that a suspended generator's frame runs; null: not ours.
-  virtual HomeRef home_of(PyCodeObject* code) = 0;
-};
 
 using replay::Op;
 using replay::SnapshotId;
@@ -88,7 +46,7 @@ class ValueView {
   const Value* end_ = nullptr;
 };
 
-class Session : public std::enable_shared_from_this<Session>, private cpython::Watcher {
+class Session final : public Recording, public std::enable_shared_from_this<Session>, private cpython::Watcher {
  public:
   // Where a recording starts: the frame stands behind the RESUME of this entry, or at the place that is none of the
   // code's entries. A generator's frame has a home.
@@ -106,13 +64,13 @@ class Session : public std::enable_shared_from_this<Session>, private cpython::W
   static const RecordingCode& start(PyThreadState* thread, cpython::Frame* frame, const Start& start, Sink& sink,
                                     const Limits& limits);
   // Whether the current stack is recording right now (and not waiting for an opaque call).
-  static bool is_recording(PyThreadState* thread);
+  static bool is_recording(PyThreadState* thread) { return Recordings::has_active(thread); }
 
   // Frees the session that has just finished on this stack; called when none of its methods runs any more.
   static void reap(PyThreadState* thread);
 
   // In the child of a fork: recordings of other threads will never go on.
-  static void forget_other_threads(PyThreadState* thread);
+  static void forget_other_threads(PyThreadState* thread) { Recordings::all().forget_other_threads(thread); }
 
   // From the hooks of recording code.
   void before(cpython::Frame* frame, int instruction);
@@ -130,31 +88,14 @@ class Session : public std::enable_shared_from_this<Session>, private cpython::W
   // hook stays away until a recording goes on.
   static void lend_hook(PyThreadState* thread);
 
-  // An inlined call has returned: what is requested must wait until the caller's hook comes to it. `resume` gives it
-  // back to the interpreter; true if there was something.
-  static void postpone(PyThreadState* thread);
-  static bool resume(PyThreadState* thread);
-
   // Whether eager execution looks for signals and other threads where this hook stands.
   [[nodiscard]] bool is_poll_place(const cpython::Frame* frame, int instruction, bool is_after) const;
 
   [[nodiscard]] PyThreadState* thread() const { return thread_; }
 
-  // While it lives, this thread's recording waits: what runs is none of the instruction that its shadow stands before.
-  class Pause {
-   public:
-    Pause();
-    Pause(const Pause&) = delete;
-    Pause& operator=(const Pause&) = delete;
-    ~Pause();
-
-   private:
-    std::shared_ptr<Session> session_;  // null: none records
-  };
-
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
-  ~Session();
+  ~Session() override;
 
   void stop(Stop reason);  // throws nothing, and keeps the exception that is set
 
@@ -597,13 +538,12 @@ class Session : public std::enable_shared_from_this<Session>, private cpython::W
   int header_ = -1;         // of the loop where the trace starts
   int root_stack_ = 0;      // values on the root frame's stack that no node has taken yet
   bool entry_open_ = true;  // nothing visible has been recorded yet
-  bool waiting_ = false;    // an opaque call is under way
   bool is_away_ = false;    // and the hook stays away until a frame of the recording goes on
   int opaque_frames_ = 0;   // since then
   std::int64_t largest_array_ = 0;
   bool finished_ = false;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
-  std::shared_ptr<Session> outer_;  // the session that waits while this one records
+  std::shared_ptr<Recording> outer_;  // the session that waits while this one records
 
   friend struct RuleTable;
 };

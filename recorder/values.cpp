@@ -4,7 +4,8 @@
 #include <numeric>
 #include <utility>
 
-#include "recorder/abstract_values.h"
+#include "recorder/base/hints.h"
+#include "recorder/code/rule_times.h"
 #include "recorder/deferred/array_proxy.h"
 #include "recorder/rules/rule_table.h"
 #include "recorder/session.h"

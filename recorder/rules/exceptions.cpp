@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "recorder/code/rule_times.h"
 #include "recorder/deferred/deferred_expression.h"
 #include "recorder/rules/rule_table.h"
 #include "recorder/rules/truth_jump.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <ranges>
 
-#include "recorder/abstract_values.h"
+#include "recorder/base/hints.h"
 #include "recorder/session.h"
 #include "rewriter/base/errors.h"
 

@@ -1,7 +1,7 @@
 // Rules: operators, items, attributes.
 #include <opcode.h>
 
-#include "recorder/abstract_values.h"
+#include "recorder/base/hints.h"
 #include "recorder/session.h"
 #include "replay/objects/unboxed.h"
 #include "rewriter/cpython/dicts.h"

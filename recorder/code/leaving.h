@@ -9,7 +9,7 @@
 
 #include <memory>
 
-#include "recorder/recording_code.h"
+#include "recorder/code/recording_code.h"
 
 namespace tagalong::recorder {
 

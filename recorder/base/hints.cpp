@@ -1,4 +1,4 @@
-#include "recorder/abstract_values.h"
+#include "recorder/base/hints.h"
 
 #include <string_view>
 

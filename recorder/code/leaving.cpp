@@ -1,10 +1,10 @@
-#include "recorder/leaving.h"
+#include "recorder/code/leaving.h"
 
 #include <array>
 #include <memory>
 #include <utility>
 
-#include "recorder/session.h"
+#include "recorder/base/postponed_requests.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/base/once.h"
 #include "rewriter/cpython/code_link.h"
@@ -76,7 +76,7 @@ PyObject* stay(PyThreadState* thread, bool polls_eval_breaker) {
 PyObject* leave(PyThreadState* thread, cpython::Frame* frame, PyObject* argument, bool can_redirect) {
   const long key = argument == nullptr ? kUnwound : rewriter::hook_key_of(argument);
   PyCodeObject* original = cpython::original_of(cpython::code_of(frame));
-  const bool has_deferred = Session::resume(thread);
+  const bool has_deferred = resume_postponed(thread);
   if (key == kUnwound || original == cpython::code_of(frame)) {
     return stay(thread, can_redirect);
   }
