@@ -44,9 +44,9 @@ struct DecodedCode {
   }
   // Where an exception raised by the instruction goes; null: out of the frame.
   [[nodiscard]] const rewriter::ExceptionRange* range_of(int instruction) const;
-  // KW_NAMES, PRECALL and CALL are one: whoever goes on at one of them goes on at the first.
+  // KW_NAMES, PRECALL and CALL are one: a frame that goes on at one of them goes on at the first.
   [[nodiscard]] int call_start(int instruction) const;
-  // Whether the interpreter looks for signals and other threads where this hook stands, without hooks.
+  // Whether the interpreter would look for signals and other threads at the place of this hook.
   [[nodiscard]] bool polls_eval_breaker(int instruction, bool is_after) const;
 
   // The first instruction of a call that has all of its cells: RETURN_GENERATOR, or the first RESUME.

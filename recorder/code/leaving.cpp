@@ -87,7 +87,7 @@ PyObject* leave(PyThreadState* thread, cpython::Frame* frame, PyObject* argument
   const auto home = found_in<HomeRef>(cpython::code_of(frame));
   const auto here = found_in<DecodedRef>(cpython::code_of(frame));
   if (here == nullptr) {
-    return stay(thread, can_redirect);  // somebody has made other code of recording code
+    return stay(thread, can_redirect);  // the program has made other code of recording code
   }
   if (!can_redirect) {
     return stay(thread, !has_deferred && here->polls_eval_breaker(static_cast<int>(key >> 1), (key & 1) != 0));

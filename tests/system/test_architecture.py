@@ -65,11 +65,8 @@ def folders(root: Path) -> dict[str, set[str]]:
     return graph
 
 
-# The recorder's session and the runtime's cache are still in one piece with their surroundings.
-OPEN = (
-    {"recorder", "recorder/deferred", "recorder/inlining", "recorder/rules"},
-    {"runtime", "runtime/policy", "runtime/specialize"},
-)
+# The runtime's cache is still in one piece with its surroundings.
+OPEN = ({"runtime", "runtime/policy", "runtime/specialize"},)
 
 
 def test_folders_form_no_cycle(root: Path) -> None:

@@ -1,15 +1,9 @@
-// A jump back closes the trace: one round has been peeled, the next one is the body of the loop.
-//
-// At the first jump back to a header the values of the frame's slots become parameters of a `loop` node; what is known
-// of their types is an assumption, from which the body may take what it likes (Facts::assumed). At the next jump back
-// to the same header those that it took are guarded, once in front of the loop and, where the body does not vouch for
-// them, in front of the jump. If that cannot be, a loop is opened anew there; a loop node that no jump goes back to
-// only hands its values on.
+#include "recorder/trace/loops.h"
+
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "recorder/session.h"
 #include "replay/objects/unboxed.h"
 #include "rewriter/base/errors.h"
 
@@ -19,8 +13,19 @@ namespace op = rewriter::op;
 using replay::kNoValue;
 using replay::letter_of;
 
+bool Loops::is_of_tree() const {
+  return place_ == DecodedCode::Place::kHeader || place_ == DecodedCode::Place::kExit ||
+         (place_ == DecodedCode::Place::kCall && frames_.front().code->decoded->is_joined &&
+          !frames_.front().code->decoded->is_generator);
+}
+
+void Loops::forget_loop(int target) {
+  std::erase_if(open_loops_,
+                [this, target](const OpenLoop& loop) { return loop.frame == top().number && loop.target == target; });
+}
+
 // The values of the frame's slots in order, the stack behind the locals; `places` gets where they are.
-Values Session::carried_values(std::vector<Value*>* places) {
+Values Loops::carried_values(std::vector<Value*>* places) {
   Values values;
   ShadowFrame& frame = top();
   for (Values* slots : {&frame.locals, &frame.stack}) {
@@ -35,7 +40,7 @@ Values Session::carried_values(std::vector<Value*>* places) {
 }
 
 // Which slots have a value: the same at each jump back.
-std::vector<bool> Session::slot_shape() {
+std::vector<bool> Loops::slot_shape() {
   std::vector<bool> shape;
   for (const Values* slots : {&top().locals, &top().stack}) {
     for (const Value value : *slots) {
@@ -46,7 +51,7 @@ std::vector<bool> Session::slot_shape() {
 }
 
 // A jump back to `target`: true if it has ended the trace.
-bool Session::go_round(int target) {
+bool Loops::go_round(int target) {
   const bool is_jump = instruction_at(current_).opcode == op::kJUMP_BACKWARD;
   if (instruction_at(current_).opcode == op::kJUMP_BACKWARD_NO_INTERRUPT) {
     return false;
@@ -80,17 +85,17 @@ bool Session::go_round(int target) {
 
 // A trace of a tree does not write out the rounds of other loops: it ends where their executors go on. False: none will
 // ever be there.
-bool Session::link(int target) {
+bool Loops::link(int target) {
   const bool is_jump = instruction_at(current_).opcode == op::kJUMP_BACKWARD;
   if (!top().code->decoded->regular[static_cast<std::size_t>(current_)]) {
     return false;
   }
   emit(Op::link, {}, snapshot_at(is_jump ? current_ : target, top().stack));
-  leave_recording_code({});
+  leave_recording_code();
   return true;
 }
 
-void Session::open_loop(int target) {
+void Loops::open_loop(int target) {
   std::vector<Value*> places;
   OpenLoop loop;
   loop.frame = top().number;
@@ -134,7 +139,7 @@ void Session::open_loop(int target) {
 }
 
 // Which parameters the body needs to be of their types, and those that follow from them; false: a round changes a type.
-bool Session::settle_types(const OpenLoop& loop, const Values& next) {
+bool Loops::settle_types(const OpenLoop& loop, const Values& next) {
   const auto is_parameter = [&](Value value) {
     return value >= loop.first && value < loop.first + static_cast<Value>(loop.initial.size());
   };
@@ -155,7 +160,7 @@ bool Session::settle_types(const OpenLoop& loop, const Values& next) {
         continue;
       }
       if (abstract(parameter).exact == nullptr) {
-        // A number that nobody in the body needs as one is still cheaper without an object.
+        // A number that the body does not need as one is still cheaper without an object.
         if (letter_of(assumed) != 'o' && abstract(value).exact == assumed && !abstract(value).is_big) {
           abstract(parameter).exact = assumed;
           changed = true;
@@ -178,7 +183,7 @@ bool Session::settle_types(const OpenLoop& loop, const Values& next) {
 
 // What a loop's parameter is relied on to be, the value that it starts with has to be; that may be the parameter of an
 // earlier loop, on which it is relied now.
-void Session::pass_on_assumptions(std::size_t from) {
+void Loops::pass_on_assumptions(std::size_t from) {
   for (std::size_t place = loops_.size(); place-- > from;) {
     const OpenLoop& loop = loops_[place];
     for (std::size_t index = 0; index < loop.initial.size(); ++index) {
@@ -194,7 +199,7 @@ void Session::pass_on_assumptions(std::size_t from) {
 // A trace that begins with a loop node, but does not come back to it, still takes its numbers as they are. A call that
 // is over at the end of the trace passes them on to no other trace: those that nothing relies on may be anything next
 // time.
-void Session::settle_entry() {
+void Loops::settle_entry() {
   if (!is_of_tree() || loops_.empty() || graph_.nodes.back().op == Op::jump_back) {
     return;
   }
@@ -216,14 +221,14 @@ void Session::settle_entry() {
 }
 
 // The guards for what loops rely on, in front of them; known only now.
-void Session::guard_loops() {
+void Loops::guard_loops() {
   pass_on_assumptions(0);
   for (std::size_t place = loops_.size(); place-- > 0;) {
     const OpenLoop& loop = loops_[place];
     std::ptrdiff_t guards = 0;
     for (std::size_t index = 0; index < loop.initial.size(); ++index) {
       PyTypeObject* exact = abstract(loop.first + static_cast<Value>(index)).exact;
-      // What is known by now may have been learned behind the loop, from a guard that stands there. What the
+      // What is known by now may have been learned behind the loop, from a guard there. What the
       // parameter of an earlier loop is, has been guarded in front of that.
       const AbstractValue& initial = abstract(loop.initial[index]);
       const bool is_guarded = initial.exact == exact && initial.assumed == exact;
@@ -240,7 +245,7 @@ void Session::guard_loops() {
   }
 }
 
-bool Session::close_loop(const OpenLoop& loop, SnapshotId here) {
+bool Loops::close_loop(const OpenLoop& loop, SnapshotId here) {
   std::vector<Value*> places;
   const Values next = carried_values(&places);
   pass_on_assumptions(static_cast<std::size_t>(loop.number));
@@ -261,7 +266,7 @@ bool Session::close_loop(const OpenLoop& loop, SnapshotId here) {
     throw PythonError();
   }
   emit(Op::jump_back, next, here, loop.number);
-  leave_recording_code({});
+  leave_recording_code();
   return true;
 }
 

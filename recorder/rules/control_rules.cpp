@@ -1,8 +1,8 @@
-// Rules: branches, iteration, returns, and the instructions at which a recording ends.
+#include "recorder/rules/control_rules.h"
+
 #include <utility>
 
-#include "recorder/rules/truth_jump.h"
-#include "recorder/session.h"
+#include "recorder/code/truth_jump.h"
 #include "replay/objects/overloads.h"
 #include "replay/objects/unboxed.h"
 #include "rewriter/base/errors.h"
@@ -14,7 +14,7 @@ namespace op = rewriter::op;
 using replay::kNoSnapshot;
 using replay::SlotCheck;
 
-void Session::branch(const Instruction& /*instruction*/) {
+void ControlRules::branch(const Instruction& /*instruction*/) {
   if (is_before_) {
     top().pending = current_;
     const bool iterates = is_in_loop() && instruction_at(current_).opcode == op::kFOR_ITER;
@@ -22,7 +22,7 @@ void Session::branch(const Instruction& /*instruction*/) {
   }
 }
 
-void Session::settle(int instruction, bool is_after) {
+void ControlRules::settle(int instruction, bool is_after) {
   if (top().pending < 0) {
     return;
   }
@@ -58,7 +58,7 @@ void Session::settle(int instruction, bool is_after) {
   current_ = instruction;
 }
 
-void Session::settle_iteration(const Instruction& instruction, bool exhausted) {
+void ControlRules::settle_iteration(const Instruction& instruction, bool exhausted) {
   const SnapshotId here = snapshot();
   Values other = top().stack;
   const Value iterator = other.back();
@@ -84,8 +84,7 @@ void Session::settle_iteration(const Instruction& instruction, bool exhausted) {
   if (exhausted) {
     other.push_back(item);
     emit(Op::guard_null, {item}, snapshot_at(current_ + 1, other));
-    std::erase_if(open_loops_,
-                  [this](const OpenLoop& loop) { return loop.frame == top().number && loop.target == current_; });
+    forget_loop(current_);
     release(pop());
     flush_drops();
     return;
@@ -97,7 +96,34 @@ void Session::settle_iteration(const Instruction& instruction, bool exhausted) {
   note(item, live_stack(0));
 }
 
-void Session::settle_none(const Instruction& instruction, bool taken) {
+// SEND: what was sent dies first, then, if it has returned, the receiver.
+void ControlRules::settle_send(const Instruction& instruction, bool returned) {
+  const SnapshotId here = snapshot();
+  const Value sent = pop();
+  Values other = top().stack;
+  const Value receiver = other.back();
+  const Value yielded = emit(Op::send, {receiver, sent}, here);
+  const Value result = yielded + 1;
+  if (returned) {
+    other.push_back(yielded);
+    emit(Op::guard_null, {yielded}, snapshot_at(current_ + 1, other));
+    pop();
+    hold(result);
+    push(result);
+    release(sent);
+    release(receiver);
+  } else {
+    other.back() = result;
+    emit(Op::guard_not_null, {yielded}, snapshot_at(instruction.target, other));
+    hold(yielded);
+    push(yielded);
+    note(yielded, live_stack(0));
+    release(sent);
+  }
+  flush_drops();
+}
+
+void ControlRules::settle_none(const Instruction& instruction, bool taken) {
   const bool jumps_if_none =
       instruction.opcode == op::kPOP_JUMP_FORWARD_IF_NONE || instruction.opcode == op::kPOP_JUMP_BACKWARD_IF_NONE;
   const Value value = pop();
@@ -107,7 +133,7 @@ void Session::settle_none(const Instruction& instruction, bool taken) {
   flush_drops();
 }
 
-void Session::settle_truth(const Instruction& instruction, bool taken) {
+void ControlRules::settle_truth(const Instruction& instruction, bool taken) {
   const auto [jumps_if_true, keeps_when_taken] = truth_jump(instruction.opcode).value_or(TruthJump());
   const Value value = top().stack.back();
   const bool is_asked = top().checked != replay::kNoValue;
@@ -131,35 +157,14 @@ void Session::settle_truth(const Instruction& instruction, bool taken) {
   flush_drops();
 }
 
-Value Session::truth_of(Value value, SnapshotId here) {
-  const auto is_simple = [this](PyTypeObject* type) {
-    return type == &PyBool_Type || type == &PyLong_Type || type == &PyFloat_Type || type == &PyUnicode_Type ||
-           type == Py_TYPE(Py_None) || (is_in_loop() && replay::is_numpy(replay::unboxed_of(type)));
-  };
-  PyTypeObject* seen = abstract(value).seen;
-  if (abstract(value).exact == nullptr && (entry_open_ || is_in_loop()) && is_simple(seen) && !abstract(value).is_big) {
-    guard_exact(value, seen, here);
-  }
-  PyTypeObject* exact = abstract(value).exact;
-  if (exact == &PyBool_Type) {
-    return value;
-  }
-  const bool is_scalar =
-      is_simple(exact) && replay::is_numpy(replay::unboxed_of(exact));  // only a loop's program has it
-  const Value truth = emit(is_simple(exact) ? Op::number_truth : Op::to_bool, {value}, is_scalar ? kNoSnapshot : here);
-  abstract(truth).exact = &PyBool_Type;
-  abstract(truth).seen = &PyBool_Type;
-  return truth;
-}
-
-void Session::jump_backward(const Instruction& instruction) {
+void ControlRules::jump_backward(const Instruction& instruction) {
   count_back_edge(instruction.target);
   if (!finished_) {
     top().next = instruction.target;
   }
 }
 
-void Session::count_back_edge(int target) {
+void ControlRules::count_back_edge(int target) {
   const int rounds = ++top().back_edges[target];
   if (limits_.loops != 0 && go_round(target)) {
     return;
@@ -169,9 +174,11 @@ void Session::count_back_edge(int target) {
   }
 }
 
-void Session::return_value(const Instruction& /*instruction*/) {
+void ControlRules::return_value(const Instruction& /*instruction*/) {
   if (frames_.size() == 1) {
-    return_from_root(pop());
+    const Value value = pop();
+    emit(Op::return_value, {value}, snapshot_at(current_, top().stack));
+    finish_trace();
     return;
   }
   if (top().is_generator) {

@@ -2,7 +2,7 @@
 #include <opcode.h>
 
 #include "recorder/base/hints.h"
-#include "recorder/session.h"
+#include "recorder/rules/object_rules.h"
 #include "replay/objects/unboxed.h"
 #include "rewriter/cpython/dicts.h"
 #include "rewriter/cpython/exact_numbers.h"
@@ -10,9 +10,7 @@
 
 namespace tagalong::recorder {
 
-using replay::Unboxed;
-
-void Session::unary(const Instruction& instruction) {
+void ObjectRules::unary(const Instruction& instruction) {
   if (is_before_) {
     return;
   }
@@ -36,7 +34,7 @@ void Session::unary(const Instruction& instruction) {
   produce(is_array ? Op::array_unary : Op::unary_op, 1, instruction.opcode);
 }
 
-void Session::unary_not(const Instruction& /*instruction*/) {
+void ObjectRules::unary_not(const Instruction& /*instruction*/) {
   if (is_before_) {
     return;
   }
@@ -82,11 +80,9 @@ bool is_shift(std::uint32_t argument) {
          argument == NB_INPLACE_RSHIFT;
 }
 
-bool is_true_divide(std::uint32_t argument) { return argument == NB_TRUE_DIVIDE || argument == NB_INPLACE_TRUE_DIVIDE; }
-
 }  // namespace
 
-void Session::binary(const Instruction& instruction) {
+void ObjectRules::binary(const Instruction& instruction) {
   if (is_before_) {
     return;
   }
@@ -111,7 +107,7 @@ void Session::binary(const Instruction& instruction) {
   produce(is_array ? Op::array_binary : Op::binary_op, 2, instruction.arg);
 }
 
-void Session::compare(const Instruction& instruction) {
+void ObjectRules::compare(const Instruction& instruction) {
   if (is_before_) {
     return;
   }
@@ -133,7 +129,7 @@ void Session::compare(const Instruction& instruction) {
   produce(is_array ? Op::array_compare : Op::compare_op, 2, instruction.arg);
 }
 
-void Session::is_op(const Instruction& instruction) {
+void ObjectRules::is_op(const Instruction& instruction) {
   if (is_before_) {
     return;
   }
@@ -141,146 +137,12 @@ void Session::is_op(const Instruction& instruction) {
   abstract(top().stack.back()).exact = &PyBool_Type;
 }
 
-void Session::contains(const Instruction& instruction) {
+void ObjectRules::contains(const Instruction& instruction) {
   if (is_before_) {
     return;
   }
   produce(Op::contains_op, 2, instruction.arg);
   abstract(top().stack.back()).exact = &PyBool_Type;
-}
-
-// In a loop: whether both are numbers of which one is a scalar of NumPy's; guarded then.
-bool Session::establish_scalars(Value left, Value right) {
-  if (!is_in_loop() || has_raised_) {
-    return false;
-  }
-  PyTypeObject* left_type = known_scalar(left);
-  PyTypeObject* right_type = known_scalar(right);
-  const Unboxed left_kind = replay::unboxed_of(left_type);
-  const Unboxed right_kind = replay::unboxed_of(right_type);
-  const auto is_number = [](Unboxed kind) { return replay::is_int(kind) || replay::is_float(kind); };
-  if (!is_number(left_kind) || !is_number(right_kind) ||
-      !(replay::is_numpy(left_kind) || replay::is_numpy(right_kind))) {
-    return false;
-  }
-  guard_exact(left, left_type, snapshot());
-  guard_exact(right, right_type, snapshot());
-  return true;
-}
-
-// The operation for a BINARY_OP on such numbers, binary_op if there is none.
-Op Session::scalar_operation(std::uint32_t argument, Value left, Value right) {
-  const bool is_double = replay::is_float(replay::unboxed_of(known_scalar(left))) ||
-                         replay::is_float(replay::unboxed_of(known_scalar(right)));
-  switch (argument % NB_INPLACE_ADD) {
-    case NB_ADD:
-    case NB_SUBTRACT:
-    case NB_MULTIPLY:
-    case NB_TRUE_DIVIDE:
-      break;
-    case NB_FLOOR_DIVIDE:
-    case NB_REMAINDER:
-    case NB_AND:
-    case NB_OR:
-    case NB_XOR:
-    case NB_LSHIFT:
-    case NB_RSHIFT:
-      if (is_double) {
-        return Op::binary_op;
-      }
-      break;
-    default:
-      return Op::binary_op;
-  }
-  if (!establish_scalars(left, right)) {
-    return Op::binary_op;
-  }
-  return is_double || is_true_divide(argument) ? Op::float64_binary : Op::int64_binary;
-}
-
-// Whether the instruction has given an int beyond 64 bits.
-bool Session::is_big_result() const {
-  PyObject* result = live_stack(0);
-  int overflow = 0;
-  if (result != nullptr && PyLong_CheckExact(result)) {
-    static_cast<void>(PyLong_AsLongLongAndOverflow(result, &overflow));
-  }
-  return overflow != 0;
-}
-
-// In a loop: whether container[key] is an item of a list or tuple by number; guarded then.
-bool Session::establish_item(Value container, Value key, bool stores) {
-  PyTypeObject* number = known_scalar(key);
-  if (!is_in_loop() || has_raised_ || !replay::is_int(replay::unboxed_of(number)) ||
-      (stores && number != &PyLong_Type)) {
-    return false;
-  }
-  PyTypeObject* type = nullptr;
-  if (may_be_exact(container, &PyList_Type)) {
-    type = &PyList_Type;
-  } else if (!stores && may_be_exact(container, &PyTuple_Type)) {
-    type = &PyTuple_Type;
-  }
-  if (type == nullptr) {
-    return false;
-  }
-  guard_exact(container, type, snapshot());
-  guard_exact(key, number, snapshot());
-  return true;
-}
-
-namespace {
-
-// Whether a key on the stack is a number, or a tuple of two ints; how many, 0: neither.
-int numbers_in_key(PyObject* key) {
-  if (key == nullptr) {
-    return 0;
-  }
-  if (PyTuple_CheckExact(key)) {
-    const bool is_pair = PyTuple_GET_SIZE(key) == 2 && PyLong_CheckExact(PyTuple_GET_ITEM(key, 0)) &&
-                         PyLong_CheckExact(PyTuple_GET_ITEM(key, 1));
-    return is_pair ? 2 : 0;
-  }
-  return replay::is_int(replay::unboxed_of(Py_TYPE(key))) ? 1 : 0;
-}
-
-}  // namespace
-
-// In a loop: two ints that are made a tuple on top of an array may become one of its indices, which needs no tuple.
-void Session::establish_pair() {
-  constexpr std::size_t kBelow = 3;
-  const Values& stack = top().stack;
-  if (!is_in_loop() || has_raised_ || stack.size() < kBelow ||
-      !is_array_type(abstract(stack[stack.size() - kBelow]).seen)) {
-    return;
-  }
-  const Value row = stack[stack.size() - 2];
-  const Value column = stack.back();
-  if (may_be_exact(row, &PyLong_Type) && may_be_exact(column, &PyLong_Type)) {
-    guard_exact(row, &PyLong_Type, snapshot());
-    guard_exact(column, &PyLong_Type, snapshot());
-  }
-}
-
-// In front of the instruction: which items the container has, if it is an array and the key finds one.
-void Session::note_array(PyObject* container, PyObject* key) {
-  const int count = is_in_loop() && container != nullptr && is_array_type(Py_TYPE(container)) ? numbers_in_key(key) : 0;
-  top().array_items = count == 0 ? -1 : replay::item_type_of(container, count);
-}
-
-// Whether container[key] is what was found; guarded then.
-bool Session::establish_array_item(Value container, Value key) {
-  if (top().array_items < 0 || has_raised_ || abstract(container).seen == nullptr || abstract(key).seen == nullptr) {
-    return false;
-  }
-  PyTypeObject* type = abstract(container).seen;
-  PyTypeObject* key_type = abstract(key).seen;
-  if (!may_be_exact(container, type) || !may_be_exact(key, key_type) || !is_array_type(type)) {
-    return false;
-  }
-  guard_exact(container, type, snapshot());
-  guard_exact(key, key_type, snapshot());
-  return true;
 }
 
 namespace {
@@ -298,7 +160,7 @@ bool is_number_in(PyObject* container, PyObject* key) {
 
 }  // namespace
 
-void Session::binary_subscr(const Instruction& /*instruction*/) {
+void ObjectRules::binary_subscr(const Instruction& /*instruction*/) {
   if (is_before_) {
     note_array(live_stack(1), live_stack(0));
     return;
@@ -314,21 +176,7 @@ void Session::binary_subscr(const Instruction& /*instruction*/) {
   produce(establish_item(container, key, false) ? Op::sequence_item : Op::binary_subscr, 2);
 }
 
-// Whether the items of the array can be such a number, without anybody being asked; guarded then.
-bool Session::establish_stored(Value value) {
-  PyTypeObject* type = known_scalar(value);
-  const Unboxed kind = replay::unboxed_of(type);
-  const Unboxed items = replay::unboxed_of_items(top().array_items);
-  const bool fits = items == Unboxed::kNumpyFloat ? replay::is_int(kind) || replay::is_float(kind)
-                    : items == Unboxed::kNumpyInt ? replay::is_int(kind)
-                                                  : kind == Unboxed::kBool || kind == Unboxed::kNumpyBool;
-  if (fits) {
-    guard_exact(value, type, snapshot());
-  }
-  return fits;
-}
-
-void Session::store_subscr(const Instruction& /*instruction*/) {
+void ObjectRules::store_subscr(const Instruction& /*instruction*/) {
   if (is_before_) {
     note_array(live_stack(1), live_stack(0));
     top().renews = is_in_loop() && is_number_in(live_stack(1), live_stack(0));
@@ -348,7 +196,7 @@ void Session::store_subscr(const Instruction& /*instruction*/) {
   consume(establish_item(container, key, true) ? on_list : Op::store_subscr, 3, order, {});
 }
 
-void Session::delete_subscr(const Instruction& /*instruction*/) {
+void ObjectRules::delete_subscr(const Instruction& /*instruction*/) {
   if (!is_before_) {
     consume(Op::delete_subscr, 2, {0, 1}, {});
   }
@@ -372,7 +220,7 @@ bool asks_keys_of_its_own(PyObject* owner, PyObject* text) {
 
 }  // namespace
 
-void Session::load_attr(const Instruction& instruction) {
+void ObjectRules::load_attr(const Instruction& instruction) {
   PyObject* text = name(static_cast<int>(instruction.arg));
   if (is_before_) {
     if (asks_keys_of_its_own(live_stack(0), text)) {
@@ -385,7 +233,7 @@ void Session::load_attr(const Instruction& instruction) {
   produce(top().plain_attribute ? Op::load_module_attr : Op::load_attr, 1, 0, Ref::create(text));
 }
 
-void Session::store_attr(const Instruction& instruction) {
+void ObjectRules::store_attr(const Instruction& instruction) {
   PyObject* text = name(static_cast<int>(instruction.arg));
   if (!is_before_) {
     consume(Op::store_attr, 2, {1, 0}, Ref::create(text));  // value, owner
@@ -394,13 +242,13 @@ void Session::store_attr(const Instruction& instruction) {
   }
 }
 
-void Session::delete_attr(const Instruction& instruction) {
+void ObjectRules::delete_attr(const Instruction& instruction) {
   if (!is_before_) {
     consume(Op::delete_attr, 1, {0}, Ref::create(name(static_cast<int>(instruction.arg))));
   }
 }
 
-void Session::load_method(const Instruction& instruction) {
+void ObjectRules::load_method(const Instruction& instruction) {
   PyObject* text = name(static_cast<int>(instruction.arg));
   if (is_before_) {
     if (asks_keys_of_its_own(live_stack(0), text)) {

@@ -1,10 +1,8 @@
-#include "recorder/inlining/inline.h"
+#include "recorder/inlining/operands.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "recorder/deferred/deferred_expression.h"
-#include "recorder/inlining/call_forms.h"
 #include "replay/objects/binding.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/code_link.h"
@@ -23,96 +21,7 @@ int accessor_part(std::uint8_t opcode) { return opcode == op::kSTORE_ATTR ? 1 : 
 
 }  // namespace
 
-int Session::instruction_under_way(bool* is_specialised) {
-  if (Expression::is_raising_late()) {
-    *is_specialised = false;  // an exception is made whose class is written in Python: the shadow is further on
-    return -1;
-  }
-  const auto unit = static_cast<std::size_t>(cpython::unit_of(top().live));
-  const std::vector<int>& map = top().code->instruction_at;
-  const int instruction = unit < map.size() ? map[unit] : -1;
-  // A specialised PRECALL makes the call, of something written in C.
-  *is_specialised = instruction >= 0 && instruction_at(instruction).opcode == op::kPRECALL;
-  return instruction + (*is_specialised ? 1 : 0);
-}
-
-bool Session::try_inline(cpython::Frame* callee) {
-  PyCodeObject* code = cpython::original_of(cpython::code_of(callee));
-  const auto depth = static_cast<int>(frames_.size());
-  // A trace function is called in between, by no instruction of the caller's; others are to see the original code.
-  const bool is_watched = thread_->tracing != 0 || cpython::is_watched(thread_);
-  if (is_watched || !sink_.may_inline(code)) {
-    return false;
-  }
-  if (depth >= replay::kMaxFrames || depth > limits_.inline_depth) {
-    ++times(reached_, replay::Limit::k_inline_depth);
-    return false;
-  }
-  int same = 0;
-  for (const ShadowFrame& frame : frames_) {
-    same += frame.code->decoded->shape->code.get() == code ? 1 : 0;
-  }
-  if (same >= limits_.recursion) {
-    ++times(reached_, replay::Limit::k_recursion);
-    return false;
-  }
-  bool is_specialised = false;
-  const int instruction = instruction_under_way(&is_specialised);
-  const bool is_iteration =
-      instruction >= 0 && top().pending == instruction &&
-      (instruction_at(instruction).opcode == op::kFOR_ITER || instruction_at(instruction).opcode == op::kSEND);
-  // At its RESUME a frame serves signals: nothing behind that has been executed.
-  if (instruction < 0 || instruction_at(instruction).opcode == op::kRESUME || instruction == top().answered ||
-      (!is_iteration && !may_ask(instruction)) ||
-      (is_iteration && (top().call_result != kNoValue || top().raising.instruction >= 0))) {
-    return false;
-  }
-  try {
-    if (is_consumed(callee)) {
-      return consume_more(callee);
-    }
-    if (top().consuming.consumer != replay::Consumer::kNone) {
-      return false;  // called by the consumer
-    }
-    if (!is_iteration && !come_to(instruction)) {
-      return false;
-    }
-    current_ = instruction;
-    if (try_inline_generator(callee, instruction)) {
-      return true;
-    }
-    if (try_consume(callee, instruction)) {
-      return true;
-    }
-    if (is_specialised) {
-      return false;
-    }
-    const CallTarget target = find_target(instruction, callee);
-    if (target.form == CallForm::kNone || is_about_made_class(target, callee)) {
-      return false;
-    }
-    std::shared_ptr<const DecodedCode> decoded = DecodedCode::make(code);
-    if (decoded->is_namespace || decoded->is_generator) {
-      return false;
-    }
-    RecordingCode& recording = recording_code(std::move(decoded));
-    if (!cpython::exchange_code(thread_, callee, recording.code.get())) {
-      return false;
-    }
-    inline_call(callee, target);
-    return true;
-  } catch (const std::exception&) {
-    PyErr_Clear();
-    stop(Stop::k_internal);
-    return false;
-  }
-}
-
-// Without the hook a call moves its arguments into the callee's frame; with it they stay on the caller's stack, too,
-// and would live longer than in eager execution. So the caller's stack gets others for them.
-// The arguments of a CALL that is under way, if the function is called directly, or by a method: then the interpreter
-// would run it without a C call.
-std::optional<std::span<PyObject*>> Session::direct_arguments(cpython::Frame* callee) {
+std::optional<std::span<PyObject*>> Operands::direct_arguments(cpython::Frame* callee) const {
   const ShadowFrame& caller = top();
   const auto unit = static_cast<std::size_t>(cpython::unit_of(caller.live));
   const std::vector<int>& map = caller.code->instruction_at;
@@ -132,15 +41,14 @@ std::optional<std::span<PyObject*>> Session::direct_arguments(cpython::Frame* ca
   return std::span(slots + first, slots + arguments + 2);
 }
 
-void Session::hand_over_arguments(cpython::Frame* callee) {
+void Operands::hand_over_arguments(cpython::Frame* callee) {
   for (PyObject*& slot : direct_arguments(callee).value_or(std::span<PyObject*>())) {
     PyObject* old = std::exchange(slot, Py_NewRef(Py_None));
     Py_DECREF(old);
   }
 }
 
-// The operands of a CALL that is about to start, of which the callable is known.
-void Session::note_refused(PyObject* callable, int operands) {
+void Operands::note_refused(PyObject* callable, int operands) {
   refused_.clear();
   const bool is_method = top().is_null_first && PyMethod_Check(callable);
   auto* function = is_method ? PyMethod_GET_FUNCTION(callable) : callable;
@@ -160,8 +68,7 @@ void Session::note_refused(PyObject* callable, int operands) {
   }
 }
 
-// The function of an implicit call is a constant that its type's version vouches for; its code is guarded like any.
-Value Session::guarded_function(const CallTarget& target, SnapshotId here) {
+Value Operands::guarded_function(const CallTarget& target, SnapshotId here) {
   const Value function = constant(target.function);
   auto* code = reinterpret_cast<PyObject*>(
       cpython::original_of(reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(target.function))));
@@ -169,9 +76,63 @@ Value Session::guarded_function(const CallTarget& target, SnapshotId here) {
   return function;
 }
 
-// Guards that this call reaches this function, and the arguments in order. Plain calls take the operands off the
-// caller's stack, where C code is in between they stay there until it returns (FrameInfo::pops).
-Values Session::take_operands(ShadowFrame& callee, const CallTarget& target, SnapshotId here) {
+Values Operands::spread_keywords(Value keywords, PyObject* names, SnapshotId here) {
+  Ref pair = Ref::steal(Py_BuildValue("(sO)", "keywords", names));
+  if (!pair) {
+    throw PythonError();
+  }
+  emit(Op::guard_keywords, {keywords}, here, 0, std::move(pair));
+  Values items;
+  for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(names); ++index) {
+    items.push_back(emit(Op::dict_item, {keywords}, kNoSnapshot, 0, Ref::create(PyTuple_GET_ITEM(names, index))));
+  }
+  return items;
+}
+
+Values Operands::take_hook_operands(ShadowFrame& callee, const CallTarget& target, SnapshotId here) {
+  Values& stack = top().stack;
+  PyObject* const* end = cpython::stack_base(top().live) + stack.size();
+  const Instruction& instruction = instruction_at(current_);
+  const bool reads = target.returns != replay::ReturnKind::kDiscard;
+  const Value owner = stack.back();
+  PyObject* text = name(static_cast<int>(instruction.arg));
+  const auto guard_version = [&](Value value, PyTypeObject* type) {
+    emit(Op::guard_type_version, {value}, here, cpython::type_version(type),
+         Ref::create(reinterpret_cast<PyObject*>(type)));
+  };
+  guard_version(owner, Py_TYPE(end[-1]));
+  Values arguments;
+  if (target.form == CallForm::kHook) {
+    if (target.is_fallback) {
+      emit(Op::guard_no_attribute, {owner}, here, 0, Ref::create(text));
+    }
+    arguments = {owner, constant(text)};
+  } else {
+    const Value descriptor = emit(Op::class_attribute, {owner}, kNoSnapshot, 0, Ref::create(text));
+    note(descriptor, target.object);
+    guard_version(descriptor, Py_TYPE(target.object));
+    if (reads && Py_TYPE(target.object)->tp_descr_set == nullptr) {
+      emit(Op::guard_no_attribute, {owner}, here, 0, Ref::create(text));
+    }
+    arguments = {descriptor, owner};
+    if (reads) {
+      const Value type = emit(Op::class_of, {owner}, kNoSnapshot);
+      note(type, reinterpret_cast<PyObject*>(Py_TYPE(end[-1])));
+      arguments.push_back(type);
+    }
+  }
+  if (instruction.opcode == op::kSTORE_ATTR) {
+    arguments.push_back(stack[stack.size() - 2]);
+  }
+  callee.function = guarded_function(target, here);
+  if (instruction.opcode == op::kLOAD_METHOD) {
+    // Its results are NULL and the value: the NULL goes below the owner.
+    stack.insert(stack.end() - 1, null_value());
+  }
+  return arguments;
+}
+
+Values Operands::take_operands(ShadowFrame& callee, const CallTarget& target, SnapshotId here) {
   Values& stack = top().stack;
   const Values operands(stack.end() - target.operands, stack.end());
   PyObject* const* live = cpython::stack_base(top().live) + stack.size() - target.operands;
@@ -388,65 +349,8 @@ Values Session::take_operands(ShadowFrame& callee, const CallTarget& target, Sna
   }
 }
 
-void Session::inline_call(cpython::Frame* callee, const CallTarget& target) {
-  const SnapshotId here = snapshot_at(call_start(), top().stack);
-  RecordingCode* recording = nullptr;
-  for (const auto& candidate : codes_) {
-    if (candidate->code.get() == cpython::code_of(callee)) {
-      recording = candidate.get();
-    }
-  }
-  TAGALONG_CHECK(recording != nullptr, "no recording code for {}", graph_.name);
-  PyCodeObject* code = recording->decoded->shape->code.get();
-  ShadowFrame frame;
-  frame.live = callee;
-  frame.code = recording;
-  frame.next = recording->decoded->first;
-  frame.number = static_cast<std::int32_t>(graph_.frames.size());
-  frame.return_kind = target.returns;
-  frame.operation = target.operation;
-  const bool is_call = instruction_at(current_).opcode == op::kCALL;
-  const Values arguments = take_operands(frame, target, here);
-  // A plain call moves its operands into the callee; elsewhere the callee has them in addition.
-  const bool takes_over = frame.pops == 0 && target.form < CallForm::kEnter;
-  if (!takes_over) {
-    for (const Value argument : arguments) {
-      hold(argument);
-    }
-    hold(frame.function);
-  }
-  PyObject* given = target.keywords ? target.keywords.get() : is_call ? keyword_names() : nullptr;
-  bind_arguments(frame, code, arguments, given, here);
-  top().declined = kNotDeclined;
-  top().next_method = nullptr;
-
-  Values& stack = top().stack;
-  if (takes_over) {
-    stack.resize(stack.size() - static_cast<std::size_t>(target.operands));
-  }
-  if (target.form == CallForm::kEnter) {
-    release(arguments[0]);  // the manager's place on the stack
-  }
-  state_changed_ = true;
-  const int call_instruction = current_;
-  frame.parent = snapshot_at(call_instruction, stack);
-  top().next = call_start();
-  top().call_kind = target.returns;
-  top().call_pops = frame.pops;
-  top().call_instruction = call_instruction;
-  flush_drops();
-  hand_over_arguments(callee);
-  graph_.frames.push_back({Ref::create(reinterpret_cast<PyObject*>(code)), frame.function, frames_.back().number,
-                           target.returns, frame.instance, frame.pops, target.operation});
-  shapes_.push_back(recording->decoded->shape);
-  frames_.push_back(std::move(frame));
-  current_ = 0;
-  state_changed_ = true;
-  run_prologue(top());
-}
-
-void Session::bind_arguments(ShadowFrame& callee, PyCodeObject* code, const Values& positional, PyObject* keyword_names,
-                             SnapshotId here) {
+void Operands::bind_arguments(ShadowFrame& callee, PyCodeObject* code, const Values& positional,
+                              PyObject* keyword_names, SnapshotId here) {
   const int named = code->co_argcount + code->co_kwonlyargcount;
   const auto keyword_count = keyword_names == nullptr ? 0 : static_cast<std::size_t>(PyTuple_GET_SIZE(keyword_names));
   const std::size_t positional_count = positional.size() - keyword_count;
@@ -512,8 +416,7 @@ void Session::bind_arguments(ShadowFrame& callee, PyCodeObject* code, const Valu
   }
 }
 
-// COPY_FREE_VARS and MAKE_CELL: they run before the first hook.
-void Session::run_prologue(ShadowFrame& callee) {
+void Operands::run_prologue(ShadowFrame& callee) {
   const PyCodeObject* code = callee.code->decoded->shape->code.get();
   for (int index = 0; index < callee.code->decoded->first; ++index) {
     const Instruction& instruction = instruction_at(index);
@@ -538,31 +441,6 @@ void Session::run_prologue(ShadowFrame& callee) {
     }
   }
   flush_drops();
-}
-
-void Session::return_from_inlined(Value value) {
-  const SnapshotId at_return = snapshot_at(current_, top().stack);
-  ShadowFrame callee = std::move(frames_.back());
-  if (callee.return_kind == replay::ReturnKind::kNone) {
-    release(value);
-    value = callee.instance;  // its holder goes to the caller
-  }
-  leave_inlined(callee, at_return);
-  flush_drops(callee.parent);
-  frames_.pop_back();
-  top().call_result = value;
-  current_ = top().next;
-  state_changed_ = true;
-}
-
-void Session::leave_inlined(ShadowFrame& callee, SnapshotId at) {
-  emit(callee.is_generator ? Op::fail_generator : Op::leave_frame, {}, at, callee.number);
-  for (const Value local : callee.locals) {
-    if (local != kNoValue) {
-      release(local);
-    }
-  }
-  release(callee.function);
 }
 
 }  // namespace tagalong::recorder

@@ -1,9 +1,10 @@
 // Rules: calls, functions, containers, imports, matching, with.
+#include "recorder/rules/object_rules.h"
+
 #include <algorithm>
 #include <ranges>
 
 #include "recorder/base/hints.h"
-#include "recorder/session.h"
 #include "rewriter/base/errors.h"
 
 namespace tagalong::recorder {
@@ -11,38 +12,7 @@ namespace tagalong::recorder {
 namespace op = rewriter::op;
 using replay::kNoValue;
 
-int Session::call_start(int instruction) const { return frames_.back().code->decoded->call_start(instruction); }
-
-PyObject* Session::keyword_names() const {
-  const int start = call_start();
-  if (instruction_at(start).opcode != op::kKW_NAMES) {
-    return nullptr;
-  }
-  return frames_.back().code->decoded->assembly.constants[instruction_at(start).arg].get();
-}
-
-void Session::finish_inlined() {
-  const Value result = std::exchange(top().call_result, kNoValue);
-  // The interpreter drops operands from the first to the last.
-  Values& stack = top().stack;
-  const Values popped(stack.end() - top().call_pops, stack.end());
-  stack.resize(stack.size() - popped.size());
-  state_changed_ = true;
-  for (const Value value : popped) {
-    release(value);
-  }
-  if (top().call_kind == replay::ReturnKind::kDiscard) {
-    release(result);
-  } else {
-    push(result);
-  }
-  const Consumption consuming = std::exchange(top().consuming, {});
-  std::ranges::for_each(std::views::reverse(consuming.unpacked), [this](Value value) { push(value); });
-  top().next = top().call_instruction + 1;
-  flush_drops();
-}
-
-void Session::call(const Instruction& instruction) {
+void ObjectRules::call(const Instruction& instruction) {
   const int operands = static_cast<int>(instruction.arg) + 2;
   if (is_before_) {
     top().is_null_first = live_stack(operands - 1) == nullptr;
@@ -64,7 +34,7 @@ void Session::call(const Instruction& instruction) {
   const ValueView values(end - operands, end);
   const bool is_ufunc_call = top().calls_ufunc && keywords == nullptr;
   if (!has_raised_ && PyType_Check(live_stack(0)) && is_result_of(values.begin()[1], Op::load_build_class)) {
-    made_classes_.push_back(live_stack(0));
+    note_made_class(live_stack(0));
   }
   const Value result = is_ufunc_call
                            ? emit(Op::array_call, values, here)
@@ -73,12 +43,12 @@ void Session::call(const Instruction& instruction) {
   hold(result);
   push(result);
   note(result, live_stack(0));
-  note_array(is_ufunc_call ? Op::array_call : Op::call);
+  note_array_result(is_ufunc_call ? Op::array_call : Op::call);
   release_operands();
 }
 
 // A call of a function of which more is known than that it may do anything.
-bool Session::call_known(int operands, SnapshotId here) {
+bool ObjectRules::call_known(int operands, SnapshotId here) {
   constexpr std::size_t kSlots = 2;  // null and the callable
   const replay::Known known = std::exchange(top().known, replay::Known::kNone);
   Values& stack = top().stack;
@@ -112,7 +82,7 @@ bool Session::call_known(int operands, SnapshotId here) {
   return true;
 }
 
-void Session::call_ex(const Instruction& instruction) {
+void ObjectRules::call_ex(const Instruction& instruction) {
   const int operands = (instruction.arg & 1U) != 0 ? 3 : 2;
   if (is_before_) {
     note_callee(live_stack(operands - 1));
@@ -128,7 +98,7 @@ void Session::call_ex(const Instruction& instruction) {
   push(result);
 }
 
-void Session::make_function(const Instruction& instruction) {
+void ObjectRules::make_function(const Instruction& instruction) {
   if (is_before_) {
     return;
   }
@@ -155,7 +125,7 @@ void Session::make_function(const Instruction& instruction) {
   flush_drops();
 }
 
-void Session::build(const Instruction& instruction) {
+void ObjectRules::build(const Instruction& instruction) {
   if (is_before_) {
     return;
   }
@@ -181,14 +151,14 @@ void Session::build(const Instruction& instruction) {
   }
 }
 
-void Session::format_value(const Instruction& instruction) {
+void ObjectRules::format_value(const Instruction& instruction) {
   if (!is_before_) {
     constexpr unsigned kHasFormat = 4;
     produce(Op::format_value, (instruction.arg & kHasFormat) != 0 ? 2 : 1, instruction.arg);
   }
 }
 
-void Session::add_to_container(const Instruction& instruction) {
+void ObjectRules::add_to_container(const Instruction& instruction) {
   if (is_before_) {
     return;
   }
@@ -230,13 +200,13 @@ void Session::add_to_container(const Instruction& instruction) {
   flush_drops();
 }
 
-void Session::list_to_tuple(const Instruction& /*instruction*/) {
+void ObjectRules::list_to_tuple(const Instruction& /*instruction*/) {
   if (!is_before_) {
     produce(Op::list_to_tuple, 1);
   }
 }
 
-void Session::unpack(const Instruction& instruction) {
+void ObjectRules::unpack(const Instruction& instruction) {
   if (is_before_) {
     return;
   }
@@ -267,38 +237,38 @@ void Session::unpack(const Instruction& instruction) {
   flush_drops();
 }
 
-void Session::get_iter(const Instruction& /*instruction*/) {
+void ObjectRules::get_iter(const Instruction& /*instruction*/) {
   if (!is_before_) {
     produce(Op::get_iter, 1);
   }
 }
 
-void Session::get_len(const Instruction& /*instruction*/) {
+void ObjectRules::get_len(const Instruction& /*instruction*/) {
   if (!is_before_) {
     produce_keeping(Op::get_len, 1);
   }
 }
 
-void Session::match_kind(const Instruction& instruction) {
+void ObjectRules::match_kind(const Instruction& instruction) {
   if (!is_before_) {
     produce_keeping(instruction.opcode == op::kMATCH_MAPPING ? Op::match_mapping : Op::match_sequence, 1);
     abstract(top().stack.back()).exact = &PyBool_Type;
   }
 }
 
-void Session::match_keys(const Instruction& /*instruction*/) {
+void ObjectRules::match_keys(const Instruction& /*instruction*/) {
   if (!is_before_) {
     produce_keeping(Op::match_keys, 2);
   }
 }
 
-void Session::match_class(const Instruction& instruction) {
+void ObjectRules::match_class(const Instruction& instruction) {
   if (!is_before_) {
     produce(Op::match_class, 3, instruction.arg);
   }
 }
 
-void Session::before_with(const Instruction& /*instruction*/) {
+void ObjectRules::before_with(const Instruction& /*instruction*/) {
   if (is_before_) {
     top().callable = live_stack(0);
   } else {
@@ -306,7 +276,7 @@ void Session::before_with(const Instruction& /*instruction*/) {
   }
 }
 
-void Session::enter_manager(Op op) {
+void ObjectRules::enter_manager(Op op) {
   const SnapshotId here = snapshot();
   const Value manager = pop();
   const Value first = emit(op, {manager}, here);
@@ -319,7 +289,7 @@ void Session::enter_manager(Op op) {
   flush_drops();
 }
 
-void Session::load_build_class(const Instruction& /*instruction*/) {
+void ObjectRules::load_build_class(const Instruction& /*instruction*/) {
   if (is_before_) {
     return;
   }
@@ -329,7 +299,7 @@ void Session::load_build_class(const Instruction& /*instruction*/) {
   note(result, live_stack(0));
 }
 
-void Session::import_name(const Instruction& instruction) {
+void ObjectRules::import_name(const Instruction& instruction) {
   if (is_before_) {
     return;
   }
@@ -346,7 +316,7 @@ void Session::import_name(const Instruction& instruction) {
   flush_drops();
 }
 
-void Session::import_from(const Instruction& instruction) {
+void ObjectRules::import_from(const Instruction& instruction) {
   if (!is_before_) {
     produce_keeping(Op::import_from, 1, 0, Ref::create(name(static_cast<int>(instruction.arg))));
   }

@@ -1,18 +1,20 @@
-// A generator or coroutine whose code is known is resumed by a `for`, by `yield from`, `await` or send()
-// (delegation.cpp): what its body does up to the next yield goes into the consumer's graph, as the frame of a callee.
-// The frame is the generator's own: it is resumed and suspended, not made and removed.
+#include "recorder/inlining/generators.h"
+
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "recorder/session.h"
 #include "rewriter/base/errors.h"
+#include "rewriter/base/once.h"
 #include "rewriter/cpython/generators.h"
 #include "rewriter/cpython/requests.h"
 
 namespace tagalong::recorder {
 
 namespace op = rewriter::op;
+using replay::kNoSnapshot;
 using replay::kNoValue;
+using replay::ReturnKind;
 
 namespace {
 
@@ -37,7 +39,7 @@ int entry_of(const Home& home, cpython::Frame* frame) {
 
 // What guard_generator compares: the code that the frame runs, and which of its local slots are bound. Equal ones are
 // one object, which keeps them close together where the graph runs.
-Ref Session::guard_object(const Home& home, cpython::Frame* frame) {
+Ref Generators::guard_object(const Home& home, cpython::Frame* frame) {
   const int count = cpython::slot_count(cpython::code_of(frame));
   Ref bound = Ref::steal(PyBytes_FromStringAndSize(nullptr, count));
   if (!bound) {
@@ -61,7 +63,7 @@ Ref Session::guard_object(const Home& home, cpython::Frame* frame) {
   return pair;
 }
 
-bool Session::try_inline_generator(cpython::Frame* callee, int instruction) {
+bool Generators::try_inline_generator(cpython::Frame* callee, int instruction) {
   const Resumption resumption = find_resumption(callee, instruction);
   if (resumption.place == 0) {
     return false;
@@ -76,25 +78,24 @@ bool Session::try_inline_generator(cpython::Frame* callee, int instruction) {
   return true;
 }
 
-// Where a generator of this home goes on, if it can be followed from there: one of its code's entries, or -1.
-int Session::find_entry(cpython::Frame* callee, const HomeRef& home) {
+int Generators::find_entry(cpython::Frame* callee, const HomeRef& home) {
   const PyCodeObject* code = cpython::code_of(callee);
   if (!cpython::has_room(callee, code) || cpython::is_held(callee)) {
     return -1;
   }
   const int entry = entry_of(*home, callee);
   // What waits to be run is run at the generator's RESUME, which a recorded body begins behind.
-  if (entry < 0 || cpython::is_anything_to_run(thread())) {
+  if (entry < 0 || cpython::is_anything_to_run(thread_)) {
     return -1;
   }
-  return cpython::has_room(callee, recording_code(home->decoded, home).code.get()) ? entry : -1;
+  return cpython::has_room(callee, codes_.of(home->decoded, home).code.get()) ? entry : -1;
 }
 
-void Session::guard_generator(cpython::Frame* callee, const Home& home, Value generator, SnapshotId here) {
+void Generators::guard_generator(cpython::Frame* callee, const Home& home, Value generator, SnapshotId here) {
   emit(Op::guard_generator, {generator}, here, cpython::unit_of(callee), guard_object(home, callee));
 }
 
-void Session::enter_generator(cpython::Frame* callee, const Home& home, int entry, const Resumption& resumption) {
+void Generators::enter_generator(cpython::Frame* callee, const Home& home, int entry, const Resumption& resumption) {
   const DecodedCode::Entry place = home.decoded->entries[static_cast<std::size_t>(entry)];
   const bool consumes = resumption.kind == replay::ReturnKind::kConsumer;
   SnapshotId guarded = resumption.here;
@@ -109,7 +110,7 @@ void Session::enter_generator(cpython::Frame* callee, const Home& home, int entr
   ShadowFrame frame;
   frame.live = callee;
   frame.is_generator = true;
-  frame.code = &recording_code(home.decoded, {});
+  frame.code = &codes_.of(home.decoded);
   frame.number = static_cast<std::int32_t>(graph_.frames.size());
   frame.next = place.first;
   frame.return_kind = resumption.kind;
@@ -159,13 +160,13 @@ void Session::enter_generator(cpython::Frame* callee, const Home& home, int entr
   current_ = place.first;
   state_changed_ = true;
   // A generator that has not started has been sent a None, too; the pad takes it away.
-  const RecordingCode& recording = recording_code(home.decoded, {});
+  const RecordingCode& recording = codes_.of(home.decoded);
   cpython::redirect(callee, recording.code.get(), recording.start_pads[static_cast<std::size_t>(entry)],
                     std::max(place.depth, 1));
 }
 
 // The generator's own frame has the values from here on.
-void Session::let_go_of_generator(const ShadowFrame& generator) {
+void Generators::let_go_of_generator(const ShadowFrame& generator) {
   for (const Value value : generator.stack) {
     release(value);
   }
@@ -178,20 +179,6 @@ void Session::let_go_of_generator(const ShadowFrame& generator) {
   flush_drops(generator.parent);
   frames_.pop_back();
   state_changed_ = true;
-}
-
-void Session::yield_to_consumer() {
-  const SnapshotId at_yield = snapshot_at(current_, top().stack);
-  PyObject* object = live_stack(0);
-  const Value value = pop();
-  emit(Op::leave_generator, {value}, at_yield, top().number);
-  const ShadowFrame generator = std::move(frames_.back());
-  let_go_of_generator(generator);
-  if (generator.return_kind == replay::ReturnKind::kConsumer) {
-    return have_item(value, object);
-  }
-  top().call_result = value;
-  current_ = top().next;
 }
 
 }  // namespace tagalong::recorder

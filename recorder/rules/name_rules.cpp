@@ -1,7 +1,7 @@
-// Rules: the stack, local variables, cells and globals.
+#include "recorder/rules/name_rules.h"
+
 #include <utility>
 
-#include "recorder/session.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/dicts.h"
 
@@ -15,20 +15,20 @@ using replay::kNoValue;
     return;                   \
   }
 
-void Session::nothing(const Instruction& /*instruction*/) {}
+void NameRules::nothing(const Instruction& /*instruction*/) {}
 
-void Session::pop_top(const Instruction& /*instruction*/) {
+void NameRules::pop_top(const Instruction& /*instruction*/) {
   TAGALONG_AFTER_ONLY();
   release(pop());
   flush_drops();
 }
 
-void Session::push_null(const Instruction& /*instruction*/) {
+void NameRules::push_null(const Instruction& /*instruction*/) {
   TAGALONG_AFTER_ONLY();
   push(null_value());
 }
 
-void Session::copy(const Instruction& instruction) {
+void NameRules::copy(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
   const Values& stack = top().stack;
   const Value value = stack[stack.size() - instruction.arg];
@@ -36,28 +36,28 @@ void Session::copy(const Instruction& instruction) {
   push(value);
 }
 
-void Session::swap(const Instruction& instruction) {
+void NameRules::swap(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
   Values& stack = top().stack;
   std::swap(stack.back(), stack[stack.size() - instruction.arg]);
   state_changed_ = true;
 }
 
-void Session::load_const(const Instruction& instruction) {
+void NameRules::load_const(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
   const Value value = constant(frames_.back().code->decoded->assembly.constants[instruction.arg].get());
   hold(value);
   push(value);
 }
 
-void Session::load_assertion_error(const Instruction& /*instruction*/) {
+void NameRules::load_assertion_error(const Instruction& /*instruction*/) {
   TAGALONG_AFTER_ONLY();
   const Value value = constant(PyExc_AssertionError);
   hold(value);
   push(value);
 }
 
-void Session::load_fast(const Instruction& instruction) {
+void NameRules::load_fast(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
   const Value value = top().locals[instruction.arg];
   TAGALONG_CHECK(value != kNoValue, "local {} has no value", instruction.arg);
@@ -65,14 +65,14 @@ void Session::load_fast(const Instruction& instruction) {
   push(value);
 }
 
-void Session::store_fast(const Instruction& instruction) {
+void NameRules::store_fast(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
   const Value value = pop();
   bind_local(static_cast<int>(instruction.arg), value);
   flush_drops();
 }
 
-void Session::delete_fast(const Instruction& instruction) {
+void NameRules::delete_fast(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
   bind_local(static_cast<int>(instruction.arg), kNoValue);
   flush_drops();
@@ -88,7 +88,7 @@ std::pair<std::int64_t, Ref> cell_name(const PyCodeObject* code, std::uint32_t s
 
 }  // namespace
 
-void Session::load_deref(const Instruction& instruction) {
+void NameRules::load_deref(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
   auto [is_free, text] = cell_name(top().code->decoded->shape->code.get(), instruction.arg);
   const Value result = emit(Op::cell_get, {top().locals[instruction.arg]}, snapshot(), is_free, std::move(text));
@@ -97,7 +97,7 @@ void Session::load_deref(const Instruction& instruction) {
   note(result, live_stack(0));
 }
 
-void Session::store_deref(const Instruction& instruction) {
+void NameRules::store_deref(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
   const SnapshotId here = snapshot();
   const Value value = pop();
@@ -106,14 +106,14 @@ void Session::store_deref(const Instruction& instruction) {
   flush_drops();
 }
 
-void Session::delete_deref(const Instruction& instruction) {
+void NameRules::delete_deref(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
   auto [is_free, text] = cell_name(top().code->decoded->shape->code.get(), instruction.arg);
   emit(Op::cell_delete, {top().locals[instruction.arg]}, snapshot(), is_free, std::move(text));
 }
 
 // Whether the program's own code decides what the instruction's global name stands for.
-bool Session::asks_keys(const Instruction& instruction) const {
+bool NameRules::asks_keys(const Instruction& instruction) const {
   bool reads = true;
   bool is_shifted = false;
   switch (instruction.opcode) {
@@ -143,7 +143,7 @@ bool Session::asks_keys(const Instruction& instruction) const {
 }
 
 // The trace ends in front of such an instruction.
-bool Session::stop_if_keys_are_asked(const Instruction& instruction) {
+bool NameRules::stop_if_keys_are_asked(const Instruction& instruction) {
   const bool asks = asks_keys(instruction);
   if (asks) {
     stop(Stop::k_asks_keys);
@@ -151,7 +151,7 @@ bool Session::stop_if_keys_are_asked(const Instruction& instruction) {
   return asks;
 }
 
-void Session::load_global(const Instruction& instruction) {
+void NameRules::load_global(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
   if (stop_if_keys_are_asked(instruction)) {
     return;
@@ -167,7 +167,7 @@ void Session::load_global(const Instruction& instruction) {
   note(result, live_stack(0));
 }
 
-void Session::store_global(const Instruction& instruction) {
+void NameRules::store_global(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
   if (!stop_if_keys_are_asked(instruction)) {
     bind_global(instruction);
@@ -176,7 +176,7 @@ void Session::store_global(const Instruction& instruction) {
 
 // A name that is bound to a number is, in a loop, mostly bound to one before. Where it is not, a trace that begins with
 // this instruction takes it as it comes.
-void Session::bind_global(const Instruction& instruction) {
+void NameRules::bind_global(const Instruction& instruction) {
   const SnapshotId here = snapshot();
   const Value value = pop();
   const bool is_first = place_ == DecodedCode::Place::kExit && entry_open_;
@@ -188,12 +188,116 @@ void Session::bind_global(const Instruction& instruction) {
   flush_drops();
 }
 
-void Session::delete_global(const Instruction& instruction) {
+void NameRules::delete_global(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
   if (stop_if_keys_are_asked(instruction)) {
     return;
   }
   emit(Op::delete_global, {top().function}, snapshot(), 0, Ref::create(name(static_cast<int>(instruction.arg))));
+}
+
+// --- frames whose variables live in a mapping
+
+Value NameRules::names_value() {
+  if (names_ == kNoValue) {
+    names_ = emit(Op::names, {}, replay::kNoSnapshot);
+    abstract(names_).counted = false;
+  }
+  return names_;
+}
+
+// The variables of a module's body are the globals, and nothing else can become of that while the frame lives.
+void NameRules::find_names() {
+  PyObject* names = cpython::names_of(top().live);
+  has_plain_names_ = names == cpython::function_of(top().live)->func_globals && PyDict_CheckExact(names);
+  if (has_plain_names_) {
+    current_ = top().next;
+    emit(Op::guard_names, {top().function}, snapshot());
+    current_ = 0;
+  }
+}
+
+void NameRules::load_name(const Instruction& instruction) {
+  if (is_before_) {
+    return;
+  }
+  if (stop_if_keys_are_asked(instruction)) {
+    return;
+  }
+  const SnapshotId here = snapshot();
+  Ref name_object = Ref::create(name(static_cast<int>(instruction.arg)));
+  const Value result = has_plain_names_
+                           ? emit(Op::load_global, {top().function}, here, 0, std::move(name_object))
+                           : emit(Op::load_name, {top().function, names_value()}, here, 0, std::move(name_object));
+  hold(result);
+  push(result);
+  note(result, live_stack(0));
+}
+
+void NameRules::store_name(const Instruction& instruction) {
+  if (is_before_ || stop_if_keys_are_asked(instruction)) {
+    return;
+  }
+  if (has_plain_names_) {
+    bind_global(instruction);
+    return;
+  }
+  const SnapshotId here = snapshot();
+  const Value names = names_value();
+  const Value value = pop();
+  emit(Op::store_name, {top().function, names, value}, here, 0, Ref::create(name(static_cast<int>(instruction.arg))));
+  release(value);
+  flush_drops();
+}
+
+void NameRules::delete_name(const Instruction& instruction) {
+  if (is_before_ || stop_if_keys_are_asked(instruction)) {
+    return;
+  }
+  const SnapshotId here = snapshot();
+  Ref name_object = Ref::create(name(static_cast<int>(instruction.arg)));
+  if (has_plain_names_) {
+    emit(Op::delete_global, {top().function}, here, 0, std::move(name_object));
+  } else {
+    emit(Op::delete_name, {top().function, names_value()}, here, 0, std::move(name_object));
+  }
+}
+
+void NameRules::load_classderef(const Instruction& instruction) {
+  if (is_before_) {
+    return;
+  }
+  const SnapshotId here = snapshot();
+  const Value names = names_value();
+  const PyCodeObject* code = top().code->decoded->shape->code.get();
+  const Value result = emit(Op::load_classderef, {names, top().locals[instruction.arg]}, here, 0,
+                            Ref::create(PyTuple_GET_ITEM(code->co_localsplusnames, instruction.arg)));
+  hold(result);
+  push(result);
+  note(result, live_stack(0));
+}
+
+// IMPORT_STAR and PRINT_EXPR take a value.
+void NameRules::use_value_and_names(const Instruction& instruction) {
+  if (is_before_) {
+    return;
+  }
+  const SnapshotId here = snapshot();
+  const Value names = names_value();
+  const Value value = pop();
+  const bool is_import = instruction.opcode == rewriter::op::kIMPORT_STAR;
+  emit(is_import ? Op::import_star : Op::print_expr, {top().function, names, value}, here);
+  release(value);
+  flush_drops();
+}
+
+void NameRules::setup_annotations(const Instruction& /*instruction*/) {
+  if (is_before_) {
+    return;
+  }
+  const SnapshotId here = snapshot();
+  const Value names = names_value();
+  emit(Op::setup_annotations, {top().function, names}, here);
 }
 
 }  // namespace tagalong::recorder

@@ -1,17 +1,11 @@
-// Exceptions: from the instruction that raised to the first instruction of its handler, or out of the frame.
-//
-// An instruction that raises has no hook behind it. The next hook is the one in front of a handler, or the one that
-// tells of the end of the frame. There the operation is emitted (its operands are still on the shadow stack), then
-// guard_raised, then what the interpreter does on the way: the traceback's entry, the end of the stack's values or of
-// the frame, catch_exception.
+#include "recorder/rules/exception_rules.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "recorder/code/rule_times.h"
+#include "recorder/code/truth_jump.h"
 #include "recorder/deferred/deferred_expression.h"
-#include "recorder/rules/rule_table.h"
-#include "recorder/rules/truth_jump.h"
-#include "recorder/session.h"
 #include "rewriter/base/errors.h"
 
 namespace tagalong::recorder {
@@ -20,11 +14,11 @@ namespace op = rewriter::op;
 using replay::kNoSnapshot;
 using replay::kNoValue;
 
-void Session::raise(const Instruction& /*instruction*/) { top().raising.instruction = current_; }
+void ExceptionRules::raise(const Instruction& /*instruction*/) { top().raising.instruction = current_; }
 
 // Which instruction of the top frame has raised; false: none, the exception came from outside, and the trace has ended.
 // `unit` is the place in recording code, kUnknownUnit: not known.
-bool Session::find_raising(int unit, PyObject* exception) {
+bool ExceptionRules::find_raising(int unit, PyObject* exception) {
   if (Expression::has_raised_late()) {
     stop(Stop::k_late_exception);  // the shadow is behind it: replays raise there, and leave where they do not
     return false;
@@ -36,7 +30,7 @@ bool Session::find_raising(int unit, PyObject* exception) {
     instruction = map[static_cast<std::size_t>(unit)];
   }
   if (instruction >= 0 && instruction != raising.instruction) {
-    end_iteration();  // what has raised stands behind the loop, and has no hook
+    end_iteration();  // what has raised is behind the loop, and has no hook
   }
   if (raising.instruction >= 0) {
     return true;
@@ -71,7 +65,7 @@ bool Session::find_raising(int unit, PyObject* exception) {
 }
 
 // What has happened since the last hook. False: that was one round of a loop too many.
-bool Session::settle_before_raising() {
+bool ExceptionRules::settle_before_raising() {
   if (top().raising.is_emitted) {
     return true;
   }
@@ -92,8 +86,7 @@ bool Session::settle_before_raising() {
   return !finished_;
 }
 
-// In front of the first instruction of a handler, with the exception on top of the stack.
-bool Session::catch_exception(cpython::Frame* frame, int handler) {
+bool ExceptionRules::catch_exception(cpython::Frame* frame, int handler) {
   if (has_consumed()) {
     end_consumption();
     return false;
@@ -139,14 +132,14 @@ bool Session::catch_exception(cpython::Frame* frame, int handler) {
   return true;
 }
 
-void Session::drop_stack(std::size_t depth) {
+void ExceptionRules::drop_stack(std::size_t depth) {
   while (top().stack.size() > depth) {
     release(pop());
   }
   flush_drops();
 }
 
-void Session::emit_raising(bool leaves_root) {
+void ExceptionRules::emit_raising(bool leaves_root) {
   Raising& raising = top().raising;
   current_ = raising.instruction;
   if (raising.may_end_loop) {
@@ -193,7 +186,7 @@ void Session::emit_raising(bool leaves_root) {
   flush_drops();
 }
 
-void Session::raise_by_rule(const Instruction& instruction) {
+void ExceptionRules::raise_by_rule(const Instruction& instruction) {
   is_before_ = false;
   has_raised_ = true;
   if (top().declined != kNotDeclined) {
@@ -202,17 +195,15 @@ void Session::raise_by_rule(const Instruction& instruction) {
     top().call_result = take_checked();
     finish_inlined();
   } else {
-    run_rule(*this, instruction);
+    run_rule(instruction);
   }
   has_raised_ = false;
   expect_raise(snapshot_at(current_ + 1, top().stack));
 }
 
-void Session::expect_raise(SnapshotId otherwise) { emit(Op::guard_raised, {}, otherwise); }
+void ExceptionRules::expect_raise(SnapshotId otherwise) { emit(Op::guard_raised, {}, otherwise); }
 
-// A recorded __next__ has raised and the loop is over, as a hook that is not the handler's shows, or an exception of
-// another instruction.
-void Session::end_iteration() {
+void ExceptionRules::end_iteration() {
   if (!top().raising.may_end_loop) {
     return;
   }
@@ -225,7 +216,7 @@ void Session::end_iteration() {
 }
 
 // Where a branch goes is decided after its operation: one more guard for each way that it has not gone.
-void Session::raise_in_branch(const Instruction& instruction) {
+void ExceptionRules::raise_in_branch(const Instruction& instruction) {
   top().pending = -1;
   const SnapshotId here = snapshot();
   Values stack = top().stack;
@@ -274,12 +265,12 @@ void Session::raise_in_branch(const Instruction& instruction) {
   release(pop());
 }
 
-void Session::raise_statement(const Instruction& instruction, bool leaves_root) {
+void ExceptionRules::raise_statement(const Instruction& instruction, bool leaves_root) {
   const SnapshotId here = snapshot();
   if (instruction.arg != 0) {
     Values& stack = top().stack;
     const Values operands(stack.end() - instruction.arg, stack.end());
-    stack.resize(stack.size() - operands.size());
+    stack.erase(stack.end() - static_cast<std::ptrdiff_t>(operands.size()), stack.end());
     state_changed_ = true;
     emit(Op::raise, operands, here);
     release_operands();
@@ -303,7 +294,7 @@ void Session::raise_statement(const Instruction& instruction, bool leaves_root) 
   flush_drops();
 }
 
-void Session::reraise_statement(const Instruction& instruction, bool leaves_root) {
+void ExceptionRules::reraise_statement(const Instruction& instruction, bool leaves_root) {
   Raising& raising = top().raising;
   raising.adds_entry = false;
   const Values& stack = top().stack;
@@ -322,11 +313,7 @@ void Session::reraise_statement(const Instruction& instruction, bool leaves_root
   flush_drops();
 }
 
-// The exception has left the frame, which has told so before it ends.
-void Session::unwound(cpython::Frame* frame) {
-  if (!is_mine(frame)) {
-    return;
-  }
+void ExceptionRules::unwind(cpython::Frame* frame) {
   if (has_consumed()) {
     return end_consumption();
   }
@@ -341,7 +328,7 @@ void Session::unwound(cpython::Frame* frame) {
   }
 }
 
-void Session::unwind_root() {
+void ExceptionRules::unwind_root() {
   emit_raising(true);
   const Raising& raising = top().raising;
   if (raising.is_side_exit) {
@@ -349,10 +336,10 @@ void Session::unwind_root() {
   } else {
     emit(Op::raise_out, {}, snapshot_at(raising.instruction, top().stack));
   }
-  finish({});
+  finish_trace();
 }
 
-void Session::unwind_inlined() {
+void ExceptionRules::unwind_inlined() {
   emit_raising(false);
   const Raising raising = top().raising;
   const SnapshotId here = snapshot_at(raising.shown, {});
@@ -383,71 +370,9 @@ void Session::unwind_inlined() {
   top().raising.may_end_loop = callee.return_kind == replay::ReturnKind::kIteration;
 }
 
-// The exception comes out of the instruction that has called, whose operands die from the first to the last.
-void Session::raise_in_caller() {
-  ShadowFrame& caller = top();
-  caller.raising.instruction = current_;
-  caller.raising.shown = current_;
-  caller.raising.is_emitted = true;
-  const Values popped(caller.stack.end() - caller.call_pops, caller.stack.end());
-  caller.stack.resize(caller.stack.size() - popped.size());
-  state_changed_ = true;
-  for (const Value value : popped) {
-    release(value);
-  }
-  flush_drops();
-}
-
-// __init__ has returned something.
-void Session::refuse_init_result() {
-  const Value value = pop();
-  const SnapshotId at_return = snapshot_at(current_, top().stack);
-  ShadowFrame callee = std::move(frames_.back());
-  leave_inlined(callee, at_return);
-  flush_drops(callee.parent);
-  frames_.pop_back();
-  state_changed_ = true;
-  current_ = top().call_instruction;
-  top().next = current_;
-  emit(Op::raise_init_result, {value}, kNoSnapshot);
-  release(value);
-  release(callee.instance);
-  raise_in_caller();
-}
-
-// An operator method has answered NotImplemented; what the instruction does then is known at its next hook.
-void Session::decline_operator() {
-  const Value value = pop();
-  const SnapshotId at_return = snapshot_at(current_, top().stack);
-  ShadowFrame callee = std::move(frames_.back());
-  leave_inlined(callee, at_return);
-  release(value);
-  flush_drops(callee.parent);
-  frames_.pop_back();
-  state_changed_ = true;
-  current_ = top().next = top().call_instruction;
-  top().declined = callee.operation;
-}
-
-void Session::finish_declined() {
-  const std::int32_t operation = std::exchange(top().declined, kNotDeclined);
-  top().next_method = nullptr;
-  current_ = top().call_instruction;
-  Values& stack = top().stack;
-  const SnapshotId here = snapshot_at(current_, stack);
-  const Values operands(stack.end() - 2, stack.end());
-  stack.resize(stack.size() - 2);
-  state_changed_ = true;
-  const Value result = emit(Op::finish_operator, operands, here, operation);
-  hold(result);
-  push(result);
-  note(result, live_stack(0));
-  release_operands();
-}
-
 // --- rules of the instructions in handlers
 
-void Session::push_exc_info(const Instruction& /*instruction*/) {
+void ExceptionRules::push_exc_info(const Instruction& /*instruction*/) {
   if (is_before_) {
     return;
   }
@@ -459,7 +384,7 @@ void Session::push_exc_info(const Instruction& /*instruction*/) {
   note(before, live_stack(1));
 }
 
-void Session::pop_except(const Instruction& /*instruction*/) {
+void ExceptionRules::pop_except(const Instruction& /*instruction*/) {
   if (is_before_) {
     return;
   }
@@ -470,7 +395,7 @@ void Session::pop_except(const Instruction& /*instruction*/) {
   flush_drops();
 }
 
-void Session::check_exc_match(const Instruction& /*instruction*/) {
+void ExceptionRules::check_exc_match(const Instruction& /*instruction*/) {
   if (is_before_) {
     return;
   }
@@ -485,7 +410,7 @@ void Session::check_exc_match(const Instruction& /*instruction*/) {
   flush_drops();
 }
 
-void Session::check_eg_match(const Instruction& /*instruction*/) {
+void ExceptionRules::check_eg_match(const Instruction& /*instruction*/) {
   if (is_before_) {
     return;
   }
@@ -503,7 +428,7 @@ void Session::check_eg_match(const Instruction& /*instruction*/) {
   flush_drops();
 }
 
-void Session::with_except_start(const Instruction& /*instruction*/) {
+void ExceptionRules::with_except_start(const Instruction& /*instruction*/) {
   constexpr std::size_t kExit = 4;  // from the top: exception, the one before, place that raised, __exit__
   if (is_before_) {
     note_callee(live_stack(kExit - 1));
@@ -516,7 +441,7 @@ void Session::with_except_start(const Instruction& /*instruction*/) {
   note(result, live_stack(0));
 }
 
-void Session::prep_reraise_star(const Instruction& /*instruction*/) {
+void ExceptionRules::prep_reraise_star(const Instruction& /*instruction*/) {
   if (!is_before_) {
     produce(Op::prep_reraise_star, 2);
   }
