@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "recorder/base/postponed_requests.h"
 #include "recorder/deferred/array_proxy.h"
 #include "recorder/session.h"
 #include "rewriter/base/errors.h"
@@ -23,7 +24,7 @@ struct Hook {
 PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t count, PyObject* /*names*/) {
   Session* session = reinterpret_cast<Hook*>(self)->session;
   if (session == nullptr || PyVectorcall_NARGS(count) != 1) {
-    Session::resume(cpython::thread_state());
+    resume_postponed(cpython::thread_state());
     if (!force_arrays(cpython::current_frame(cpython::thread_state()))) {
       return nullptr;
     }
@@ -33,7 +34,7 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
   cpython::Frame* frame = cpython::current_frame(session->thread());
   session->come_back(frame);
   // Asked first: the session may be over afterwards.
-  const bool polls_eval_breaker = !Session::resume(session->thread()) && key != kUnwound &&
+  const bool polls_eval_breaker = !resume_postponed(session->thread()) && key != kUnwound &&
                                   session->is_poll_place(frame, static_cast<int>(key >> 1), (key & 1) != 0);
   const auto is_over = [self] { return reinterpret_cast<Hook*>(self)->session == nullptr; };
   const bool returns = key != kUnwound && (key & 1) == 0 && session->returns(frame, static_cast<int>(key >> 1));

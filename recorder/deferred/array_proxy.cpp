@@ -9,11 +9,11 @@
 #include <span>
 #include <utility>
 
-#include "recorder/abstract_values.h"
+#include "recorder/base/hints.h"
+#include "recorder/base/postponed_requests.h"
 #include "recorder/deferred/deferred_arrays.h"
 #include "recorder/deferred/deferred_calls.h"
 #include "recorder/deferred/operations.h"
-#include "recorder/session.h"
 #include "replay/arrays/kernels/histogram.h"
 #include "replay/arrays/numpy/operand.h"
 #include "rewriter/base/once.h"
@@ -121,7 +121,7 @@ PyObject* operate(const ArrayOperator& op, std::span<PyObject* const> operands) 
   }
   PyObject* const result = operate_later(op, next, operands);
   if (is_called(op)) {
-    Session::postpone(cpython::thread_state());  // behind a call the interpreter serves what is requested
+    postpone_requests(cpython::thread_state());  // behind a call the interpreter serves what is requested
   }
   return result;
 }

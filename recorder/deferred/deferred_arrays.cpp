@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "recorder/abstract_values.h"
+#include "recorder/base/hints.h"
 #include "replay/arrays/numpy/numpy_abi.h"
 #include "rewriter/cpython/collector.h"
 #include "rewriter/cpython/eval_hook.h"

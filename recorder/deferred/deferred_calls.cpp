@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "recorder/abstract_values.h"
+#include "recorder/base/hints.h"
 #include "recorder/deferred/deferred_expression.h"
 #include "replay/arrays/kernels/functions.h"
 #include "replay/arrays/numpy/numpy_abi.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "recorder/session.h"
+#include "recorder/base/recordings.h"
 #include "replay/arrays/fusion/multi_pass.h"
 #include "rewriter/cpython/frames.h"
 
@@ -200,7 +200,7 @@ bool Expression::compute(const Steps& steps, std::vector<Ref>* results) {
     }
     for (; begin < range.end; ++begin) {
       steps.reach(begin);
-      const Session::Pause pause;  // a callback belongs to an instruction that is not the one under way
+      const Pause pause;  // a callback belongs to an instruction that is not the one under way
       cpython::set_location(frame, nodes_[begin].unit);
       if (!run_alone(begin, results)) {
         raised_late = true;

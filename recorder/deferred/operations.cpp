@@ -1,6 +1,6 @@
 #include "recorder/deferred/operations.h"
 
-#include "recorder/abstract_values.h"
+#include "recorder/base/hints.h"
 #include "replay/arrays/forming/fusion_groups.h"
 #include "replay/objects/operations.h"
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "recorder/abstract_values.h"
+#include "recorder/base/hints.h"
 #include "recorder/deferred/array_proxy.h"
 #include "recorder/deferred/deferred_arrays.h"
 #include "recorder/deferred/deferred_calls.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "recorder/inlining/lookups.h"
 #include "replay/objects/overloads.h"
 #include "rewriter/base/errors.h"
 
@@ -55,29 +56,14 @@ PyObject* property_part(PyTypeObject* type, PyObject* name, const char* part) {
 
 }  // namespace
 
-bool is_plain_class(PyObject* object, PyObject* init) {
-  // A metaclass without a call of its own makes instances as `type` does.
-  if (!PyType_Check(object) || Py_TYPE(object)->tp_call != PyType_Type.tp_call) {
-    return false;
-  }
-  auto* type = reinterpret_cast<PyTypeObject*>(object);
-  PyTypeObject* metaclass = Py_TYPE(object);
-  look_up(metaclass, "__call__");
-  return type->tp_new == PyBaseObject_Type.tp_new && look_up(type, "__init__") == init && has_version(type) &&
-         (metaclass == &PyType_Type || has_version(metaclass));
-}
-
-// Where a call is over, by an exception or a result, its operands may be dead while a finaliser of one of them, or of
-// what lies below them, starts. So find_target() compares addresses, and looks into an operand only where the callee
-// shows that it is alive. A method and a partial do not show in the callee: what they call is noted before the call.
-void Session::note_callee(PyObject* callable) {
+void CallForms::note_callee(PyObject* callable) {
   top().callable = callable;
   top().called = PyMethod_Check(callable)             ? PyMethod_GET_FUNCTION(callable)
                  : is_partial_type(Py_TYPE(callable)) ? function_of_partial(callable)
                                                       : nullptr;
 }
 
-Session::CallTarget Session::find_target(int number, cpython::Frame* callee) {
+CallTarget CallForms::find_target(int number, cpython::Frame* callee) {
   CallTarget target;
   target.function = reinterpret_cast<PyObject*>(cpython::function_of(callee));
   const Instruction& instruction = instruction_at(number);
@@ -144,19 +130,11 @@ Session::CallTarget Session::find_target(int number, cpython::Frame* callee) {
   }
 }
 
-bool Session::is_result_of(Value value, Op op) const {
-  return std::ranges::any_of(graph_.nodes, [value, op](const replay::Node& node) {
-    return node.first_result == value && node.result_count == 1 && node.op == op;
-  });
-}
-
-// Whether a call in this trace gave the value: then the next run gets another object.
-bool Session::is_made_here(Value value) const {
+bool CallForms::is_made_here(Value value) const {
   return is_result_of(value, Op::call) || is_result_of(value, Op::call_ex);
 }
 
-// Whether the type that would be guarded has been made in this trace: the next run has another one.
-bool Session::is_about_made_class(const CallTarget& target, cpython::Frame* callee) const {
+bool CallForms::is_about_made_class(const CallTarget& target, cpython::Frame* callee) const {
   const bool is_by_code = (target.form >= CallForm::kFunction && target.form <= CallForm::kBoundFirst) ||
                           (target.form >= CallForm::kPartial && target.form <= CallForm::kSpreadBound) ||
                           target.form == CallForm::kExit;
@@ -172,14 +150,14 @@ bool Session::is_about_made_class(const CallTarget& target, cpython::Frame* call
                      [&](PyObject* operand) { return operand != nullptr && is_made(Py_TYPE(operand)); });
 }
 
-void Session::find_call(CallTarget& target, PyObject* const* operands, cpython::Frame* callee) const {
+void CallForms::find_call(CallTarget& target, PyObject* const* operands, cpython::Frame* callee) const {
   PyObject* function = target.function;
   PyObject* self = first_argument(callee);
   const ShadowFrame& caller = frames_.back();
   const Value first = caller.stack[caller.stack.size() - static_cast<std::size_t>(target.operands)];
   const Value second = caller.stack[caller.stack.size() - static_cast<std::size_t>(target.operands) + 1];
-  const AbstractValue& first_abstract = abstract_values_[static_cast<std::size_t>(first)];
-  const AbstractValue& second_abstract = abstract_values_[static_cast<std::size_t>(second)];
+  const AbstractValue& first_abstract = abstract(first);
+  const AbstractValue& second_abstract = abstract(second);
   if (!first_abstract.is_null) {
     if (operands[0] == function && first_abstract.seen == &PyFunction_Type) {
       target.form = CallForm::kMethodPair;
@@ -232,7 +210,7 @@ void Session::find_call(CallTarget& target, PyObject* const* operands, cpython::
 }
 
 // Special methods: the function found on the type of an operand, called with the operands.
-void Session::find_special(CallTarget& target, PyObject* const* end, cpython::Frame* callee) const {
+void CallForms::find_special(CallTarget& target, PyObject* const* end, cpython::Frame* callee) const {
   const Instruction& instruction = instruction_at(current_);
   PyObject* function = target.function;
   // The operands may be gone when the callee is something else, a finaliser of one of them or a trace function: none is

@@ -1,67 +1,47 @@
-// The ways in which an instruction reaches a Python function. Internal to recorder/.
+// Which call is this? From the instruction under way and the frame that starts, the form of the call: a plain call, a
+// method, a property, an operator's special method, ... Where nothing fits, the call is opaque.
+//
+//   note_callee(callable);                             // in front of the call
+//   const CallTarget target = find_target(instruction, callee);
+//   if (target.form == CallForm::kNone) ...            // opaque
 #pragma once
 
-#include "recorder/session.h"
-#include "replay/objects/operations.h"
-#include "rewriter/base/errors.h"
-#include "rewriter/cpython/dicts.h"
+#include "recorder/inlining/call_returns.h"
+#include "recorder/inlining/call_target.h"
 
 namespace tagalong::recorder {
 
-enum class CallForm : std::uint8_t {
-  kNone,         // C code of somebody's calls back: an opaque call
-  kFunction,     // CALL (null, function, ...)
-  kMethodPair,   // CALL (function, self, ...)
-  kBoundMethod,  // CALL (null, bound method, ...)
-  kBoundFirst,   // CALL (bound method, ...): __exit__ at the regular end of `with`
-  kClass,        // CALL (null, class, ...): __init__
-  kCallable,     // CALL (null, object, ...): __call__ of its class
-  kPartial,      // CALL (null, functools.partial, ...)
-  kSpread,       // CALL_FUNCTION_EX of a function
-  kSpreadBound,  // CALL_FUNCTION_EX of a bound method
-  kSpreadClass,
-  kSpreadCallable,
-  kProperty,    // LOAD_ATTR, LOAD_METHOD
-  kSetter,      // STORE_ATTR, DELETE_ATTR
-  kHook,        // __getattr__ and the like, of the owner's class
-  kDescriptor,  // __get__ and the like, of what lies in the owner's class
-  kSpecial,     // a special method of an operand with all operands in order
-  kBuiltin,     // CALL (null, len, object) and the like: its special method
-  kEnter,       // BEFORE_WITH
-  kExit,        // WITH_EXCEPT_START
-  kNext,        // FOR_ITER
+class CallForms : public CallReturns {
+ protected:
+  using CallReturns::CallReturns;
+
+  // Where a call is over, by an exception or a result, its operands may be dead while a finaliser of one of them, or of
+  // what lies below them, starts. So find_target() compares addresses, and looks into an operand only where the callee
+  // shows that it is alive. A method and a partial do not show in the callee: what they call is noted before the call.
+  void note_callee(PyObject* callable);
+  CallTarget find_target(int instruction, cpython::Frame* callee);
+  // Whether a Python function that starts now may have been called by the instruction, of which a part is done already.
+  [[nodiscard]] bool may_ask(int instruction) const;
+
+  // A class statement of this trace has made it: the next run makes another one.
+  void note_made_class(PyObject* type) { made_classes_.push_back(type); }
+  // Whether the call depends on such a class.
+  [[nodiscard]] bool is_about_made_class(const CallTarget& target, cpython::Frame* callee) const;
+
+ private:
+  void find_call(CallTarget& target, PyObject* const* operands, cpython::Frame* callee) const;
+  void find_spread(CallTarget& target, PyObject* const* operands, cpython::Frame* callee) const;
+  void find_special(CallTarget& target, PyObject* const* end, cpython::Frame* callee) const;
+  // What classes overload (overloads.cpp)
+  void find_operator(CallTarget& target, PyObject* const* end, PyObject* self) const;
+  void find_truth(CallTarget& target, PyObject* operand, PyObject* self) const;
+  void find_format(CallTarget& target, PyObject* const* end, PyObject* self) const;
+  void find_builtin(CallTarget& target, PyObject* callable, PyObject* self) const;
+  void find_attribute(CallTarget& target, PyObject* const* end, cpython::Frame* callee) const;
+  // Whether a call in this trace gave the value: then the next run gets another object.
+  [[nodiscard]] bool is_made_here(Value value) const;
+
+  std::vector<PyObject*> made_classes_;  // to compare with
 };
-
-struct Session::CallTarget {
-  CallForm form = CallForm::kNone;
-  int operands = 0;  // values on the caller's stack that belong to the call
-  replay::ReturnKind returns = replay::ReturnKind::kPlain;
-  int operation = 0;             // kOperator
-  PyObject* function = nullptr;  // borrowed: the callee
-  PyObject* object = nullptr;  // borrowed: class, partial object, builtin that is guarded; kSpecial: one more argument
-  PyObject* exit_function = nullptr;  // borrowed: kEnter
-  bool is_fallback = false;           // kHook: __getattr__, for what the object and its class do not have
-  bool is_guarded = false;            // the guards stand where the method before it has returned
-  Ref keywords;                       // names that a mapping gives
-  std::vector<int> order;             // kSpecial: which operand is which argument, from the bottom of the operands
-};
-
-// The attribute of a type along its MRO, borrowed; looking it up gives the type a version tag if it can have one.
-// Without memory for the name nothing is known of the attribute: throws PythonError.
-inline PyObject* look_up(PyTypeObject* type, const char* name) {
-  const Ref text = Ref::steal(PyUnicode_InternFromString(name));
-  if (!text) {
-    throw PythonError();
-  }
-  return _PyType_Lookup(type, text.get());
-}
-
-inline bool has_version(PyTypeObject* type) { return cpython::type_version(type) != 0; }
-
-// The names that a mapping of keywords gives, null where it is no plain dict of strings.
-Ref names_in(PyObject* keywords);
-
-// An instance of the class is made by object.__new__ and the `__init__`.
-bool is_plain_class(PyObject* object, PyObject* init);
 
 }  // namespace tagalong::recorder

@@ -1,11 +1,8 @@
-// Consumers: what C code does with the items of a generator, as nodes of the graph. The C code really runs; each time
-// it resumes the generator or comes to its end it has shown what it has done with the item before, and only then that
-// is recorded. Where it does something else, the trace ends in front of that item, and the interpreter does the rest
-// (replay/ir/consumers.h).
 #include "recorder/inlining/consumers.h"
 
 #include <opcode.h>
 
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -117,13 +114,13 @@ constexpr std::size_t kBest = 3;
 
 }  // namespace
 
-bool Session::is_consumed(cpython::Frame* callee) const {
+bool Consumers::is_consumed(cpython::Frame* callee) const {
   const Consumption& consuming = frames_.back().consuming;
   return consuming.consumer != Consumer::kNone && cpython::is_of_generator(callee, consuming.generator);
 }
 
-Session::ConsumerForm Session::find_consumer(int number, cpython::Frame* callee) const {
-  ConsumerForm form;
+Consumers::Form Consumers::find_consumer(int number, cpython::Frame* callee) const {
+  Form form;
   const Instruction& instruction = instruction_at(number);
   PyObject* const* end = cpython::stack_base(frames_.back().live) + frames_.back().stack.size();
   const auto is_generator = [&](int from_top) { return cpython::is_of_generator(callee, end[-from_top]); };
@@ -155,7 +152,7 @@ Session::ConsumerForm Session::find_consumer(int number, cpython::Frame* callee)
     return form;
   }
   const auto& stack = frames_.back().stack;
-  const bool is_function = abstract_values_[static_cast<std::size_t>(stack[stack.size() - form.operands])].is_null;
+  const bool is_function = abstract(stack[stack.size() - form.operands]).is_null;
   PyObject* callable = frames_.back().callable;
   const Row* row = is_function ? row_of_function(callable) : row_of_method(callable, end[1 - form.operands]);
   if (row == nullptr) {
@@ -199,8 +196,8 @@ Session::ConsumerForm Session::find_consumer(int number, cpython::Frame* callee)
 }
 
 // The first time that an instruction resumes a generator, as far as it is known what for.
-bool Session::try_consume(cpython::Frame* callee, int instruction) {
-  const ConsumerForm form = find_consumer(instruction, callee);
+bool Consumers::try_consume(cpython::Frame* callee, int instruction) {
+  const Form form = find_consumer(instruction, callee);
   const HomeRef home = form.consumer == Consumer::kNone ? nullptr : sink_.home_of(cpython::code_of(callee));
   const int entry = home == nullptr ? -1 : find_entry(callee, home);
   if (entry < 0) {
@@ -225,7 +222,7 @@ bool Session::try_consume(cpython::Frame* callee, int instruction) {
 }
 
 // The generator is resumed once more for the consumer at work.
-bool Session::consume_more(cpython::Frame* callee) {
+bool Consumers::consume_more(cpython::Frame* callee) {
   current_ = top().consuming.instruction;
   settle_item(true);
   if (finished_) {
@@ -247,7 +244,7 @@ bool Session::consume_more(cpython::Frame* callee) {
   return true;
 }
 
-void Session::guard_consumer(const ConsumerForm& form, SnapshotId here) {
+void Consumers::guard_consumer(const Form& form, SnapshotId here) {
   if (instruction_at(current_).opcode != op::kCALL) {
     return;
   }
@@ -270,7 +267,7 @@ void Session::guard_consumer(const ConsumerForm& form, SnapshotId here) {
   }
 }
 
-void Session::begin_consumer(const ConsumerForm& form, SnapshotId here) {
+void Consumers::begin_consumer(const Form& form, SnapshotId here) {
   const Values before = top().stack;
   const std::size_t first = before.size() - static_cast<std::size_t>(form.operands);
   const auto operand = [&](int index) {
@@ -325,7 +322,7 @@ void Session::begin_consumer(const ConsumerForm& form, SnapshotId here) {
 }
 
 // The state of the frame while its consumer waits for an item, or is about to use one.
-SnapshotId Session::consumer_snapshot() {
+SnapshotId Consumers::consumer_snapshot() {
   const Consumption& consuming = top().consuming;
   const SnapshotId id = snapshot_at(consuming.instruction, top().stack);
   graph_.snapshots[static_cast<std::size_t>(id)].consuming = {
@@ -336,7 +333,7 @@ SnapshotId Session::consumer_snapshot() {
 }
 
 // The generator has yielded.
-void Session::have_item(Value value, PyObject* object) {
+void Consumers::have_item(Value value, PyObject* object) {
   Consumption& consuming = top().consuming;
   current_ = consuming.instruction;
   push(value);
@@ -345,7 +342,7 @@ void Session::have_item(Value value, PyObject* object) {
 }
 
 // What the consumer has done with its item: it asks for more, or it has its result.
-void Session::settle_item(bool asks_for_more) {
+void Consumers::settle_item(bool asks_for_more) {
   Consumption& consuming = top().consuming;
   if (!consuming.has_item) {
     return;
@@ -356,7 +353,7 @@ void Session::settle_item(bool asks_for_more) {
   const bool is_dict = consuming.consumer == Consumer::kDict || consuming.consumer == Consumer::kMerge;
   const bool is_too_many = consuming.consumer == Consumer::kUnpack && consuming.items == consuming.results;
   if (!is_expected || (is_dict && !consuming.is_pair) || is_too_many) {
-    return end({});
+    return end_trace();
   }
   const SnapshotId here = consumer_snapshot();
   const Value item = pop();
@@ -415,7 +412,7 @@ void Session::settle_item(bool asks_for_more) {
   state_changed_ = true;
 }
 
-void Session::add_item(Value& total, Value item, SnapshotId here) {
+void Consumers::add_item(Value& total, Value item, SnapshotId here) {
   const bool is_float = known_number(total) == &PyFloat_Type || known_number(item) == &PyFloat_Type;
   const bool is_known = establish_numbers(total, item, here);
   const Value sum =
@@ -428,7 +425,7 @@ void Session::add_item(Value& total, Value item, SnapshotId here) {
 }
 
 // any() and all(): the item's truth is asked for once, whatever it is.
-void Session::decide(Value item, SnapshotId here, bool asks_for_more) {
+void Consumers::decide(Value item, SnapshotId here, bool asks_for_more) {
   const Consumption& consuming = top().consuming;
   const bool is_true = asks_for_more == (consuming.consumer == Consumer::kAll);
   const Value truth = truth_of(item, here);
@@ -462,7 +459,7 @@ void Session::decide(Value item, SnapshotId here, bool asks_for_more) {
 }
 
 // What a key function has said of the item dies behind it.
-Value Session::compare_item(Value item, SnapshotId here) {
+Value Consumers::compare_item(Value item, SnapshotId here) {
   const int comparison = top().consuming.consumer == Consumer::kSmallest ? Py_LT : Py_GT;
   const std::size_t base = top().consuming.base;
   const Value function = top().stack[base + kKey];
@@ -502,7 +499,7 @@ Value Session::compare_item(Value item, SnapshotId here) {
 }
 
 // The generator has returned.
-void Session::end_consumer() {
+void Consumers::end_consumer() {
   Consumption& consuming = top().consuming;
   current_ = consuming.instruction;
   top().next = current_;
@@ -516,7 +513,7 @@ void Session::end_consumer() {
   switch (consuming.consumer) {
     case Consumer::kSum:
       // Of a sum without items that has a start C code may make another object.
-      return consuming.items == 0 && consuming.has_start ? end({}) : deliver(state(kMade));
+      return consuming.items == 0 && consuming.has_start ? end_trace() : deliver(state(kMade));
     case Consumer::kTuple: {
       const Value tuple = emit(Op::list_to_tuple, {state(kMade)}, here);
       return deliver(tuple);
@@ -541,12 +538,12 @@ void Session::end_consumer() {
     case Consumer::kSmallest:
     case Consumer::kLargest:
       if (consuming.items == 0 && !consuming.has_start) {
-        return end({});
+        return end_trace();
       }
       return deliver(state(consuming.items == 0 ? kDefault : kBest));
     case Consumer::kUnpack:
       if (consuming.items != consuming.results) {
-        return end({});
+        return end_trace();
       }
       return deliver(kNoValue);
     default:
@@ -554,7 +551,7 @@ void Session::end_consumer() {
   }
 }
 
-void Session::sort_items(SnapshotId here) {
+void Consumers::sort_items(SnapshotId here) {
   constexpr std::size_t kSortKey = 2;
   static PyObject* const method = PyObject_GetAttrString(reinterpret_cast<PyObject*>(&PyList_Type), "sort");
   const std::size_t base = top().consuming.base;
@@ -583,7 +580,7 @@ void Session::sort_items(SnapshotId here) {
 }
 
 // The consumer's result; kNoValue: what it has unpacked. Its instruction ends at the next hook.
-void Session::deliver(Value result) {
+void Consumers::deliver(Value result) {
   ShadowFrame& caller = top();
   const Consumption consuming = std::exchange(caller.consuming, {});
   if (result == kNoValue) {
@@ -610,7 +607,7 @@ void Session::deliver(Value result) {
 }
 
 // The exception of a body leaves through the consumer, which lets go of what it has made.
-void Session::abandon_consumer() {
+void Consumers::abandon_consumer() {
   const Consumption consuming = std::exchange(top().consuming, {});
   while (top().stack.size() > consuming.base) {
     release(pop());
@@ -620,11 +617,63 @@ void Session::abandon_consumer() {
 }
 
 // The instruction that the consumer works for has raised, or nothing is known of what it has done: the trace ends.
-void Session::end_consumption() {
+void Consumers::end_consumption() {
   if (top().call_result != kNoValue) {
     finish_inlined();
   }
-  end({});
+  end_trace();
+}
+
+void Consumers::yield_to_consumer() {
+  const SnapshotId at_yield = snapshot_at(current_, top().stack);
+  PyObject* object = live_stack(0);
+  const Value value = pop();
+  emit(Op::leave_generator, {value}, at_yield, top().number);
+  const ShadowFrame generator = std::move(frames_.back());
+  let_go_of_generator(generator);
+  if (generator.return_kind == replay::ReturnKind::kConsumer) {
+    return have_item(value, object);
+  }
+  top().call_result = value;
+  current_ = top().next;
+}
+
+void Consumers::return_to_consumer() {
+  const SnapshotId at_return = snapshot_at(current_, top().stack);
+  const Value value = pop();
+  emit(Op::finish_generator, {value}, at_return, top().number);
+  const ShadowFrame generator = std::move(frames_.back());
+  let_go_of_generator(generator);
+  current_ = top().call_instruction;
+  switch (generator.return_kind) {
+    case ReturnKind::kDelegation:
+      release(pop());  // what was sent
+      release(pop());
+      push(value);
+      break;
+    case ReturnKind::kSend:
+      emit(Op::raise_stop_iteration, {value}, kNoSnapshot);
+      release(value);
+      raise_in_caller();
+      return;
+    case ReturnKind::kConsumer:
+      if (top().consuming.consumer == replay::Consumer::kNext) {
+        abandon_consumer();
+        emit(Op::raise_stop_iteration, {value}, kNoSnapshot);
+        release(value);
+        raise_in_caller();
+        return;
+      }
+      release(value);
+      return end_consumer();
+    default:
+      release(value);
+      release(pop());  // the iterator
+      break;
+  }
+  flush_drops();
+  top().answered = current_;
+  top().next = current_ = generator.operation;
 }
 
 }  // namespace tagalong::recorder

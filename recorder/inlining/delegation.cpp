@@ -1,9 +1,9 @@
 // Generators and coroutines that are resumed otherwise than by a `for`: `yield from` and `await` (SEND), and send()
-// called as a method. How they are reached, and what becomes of what they return.
+// called as a method.
 #include <algorithm>
 #include <utility>
 
-#include "recorder/session.h"
+#include "recorder/inlining/generators.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/base/once.h"
 #include "rewriter/cpython/generators.h"
@@ -11,7 +11,6 @@
 namespace tagalong::recorder {
 
 namespace op = rewriter::op;
-using replay::kNoSnapshot;
 using replay::ReturnKind;
 
 namespace {
@@ -32,7 +31,7 @@ bool is_send_method(const PyObject* object) {
 }  // namespace
 
 // As in find_target(), operands are compared, not looked into: they may be dead when the callee is something else.
-Session::Resumption Session::find_resumption(cpython::Frame* callee, int instruction) {
+Generators::Resumption Generators::find_resumption(cpython::Frame* callee, int instruction) {
   Resumption found;
   switch (instruction_at(instruction).opcode) {
     case op::kFOR_ITER:
@@ -64,8 +63,7 @@ Session::Resumption Session::find_resumption(cpython::Frame* callee, int instruc
   return found;
 }
 
-// What the generator is sent, after what else must hold so that it is resumed.
-Value Session::guard_resumption(const Resumption& resumption, int entry, SnapshotId here) {
+Value Generators::guard_resumption(const Resumption& resumption, int entry, SnapshotId here) {
   if (resumption.kind == ReturnKind::kGenerator) {
     return constant(Py_None);
   }
@@ -80,52 +78,13 @@ Value Session::guard_resumption(const Resumption& resumption, int entry, Snapsho
   return stack.back();
 }
 
-// In front of the yield that a SEND goes on to: the generator in the graph has yielded.
-void Session::finish_delegation() {
+void Generators::finish_delegation() {
   if (top().call_result != replay::kNoValue && top().call_kind == ReturnKind::kDelegation) {
     const int instruction = std::exchange(current_, top().call_instruction);
     finish_inlined();
     note(top().stack.back(), live_stack(0));
     current_ = instruction;
   }
-}
-
-void Session::return_to_consumer() {
-  const SnapshotId at_return = snapshot_at(current_, top().stack);
-  const Value value = pop();
-  emit(Op::finish_generator, {value}, at_return, top().number);
-  const ShadowFrame generator = std::move(frames_.back());
-  let_go_of_generator(generator);
-  current_ = top().call_instruction;
-  switch (generator.return_kind) {
-    case ReturnKind::kDelegation:
-      release(pop());  // what was sent
-      release(pop());
-      push(value);
-      break;
-    case ReturnKind::kSend:
-      emit(Op::raise_stop_iteration, {value}, kNoSnapshot);
-      release(value);
-      raise_in_caller();
-      return;
-    case ReturnKind::kConsumer:
-      if (top().consuming.consumer == replay::Consumer::kNext) {
-        abandon_consumer();
-        emit(Op::raise_stop_iteration, {value}, kNoSnapshot);
-        release(value);
-        raise_in_caller();
-        return;
-      }
-      release(value);
-      return end_consumer();
-    default:
-      release(value);
-      release(pop());  // the iterator
-      break;
-  }
-  flush_drops();
-  top().answered = current_;
-  top().next = current_ = generator.operation;
 }
 
 }  // namespace tagalong::recorder

@@ -1,6 +1,5 @@
 // What classes overload: operators, truth, iteration, attributes, and the builtins that ask a special method. C code
-// stands between the instruction and the method: it decides which method is asked (find_...), and what becomes of the
-// answer (return_checked, guard_next_attempt).
+// between the instruction and the method decides which method is asked.
 #include "replay/objects/overloads.h"
 
 #include <algorithm>
@@ -8,10 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "recorder/code/truth_jump.h"
 #include "recorder/inlining/call_forms.h"
-#include "recorder/rules/truth_jump.h"
-#include "rewriter/base/errors.h"
-#include "rewriter/cpython/code_link.h"
+#include "recorder/inlining/lookups.h"
 #include "rewriter/cpython/dicts.h"
 #include "rewriter/cpython/instances.h"
 
@@ -20,7 +18,6 @@ namespace tagalong::recorder {
 namespace op = rewriter::op;
 using replay::Attempt;
 using replay::Attempts;
-using replay::kNoSnapshot;
 using replay::kNoValue;
 using replay::Operator;
 using replay::OperatorKind;
@@ -53,7 +50,7 @@ constexpr std::array<Builtin, 6> kBuiltins = {{
     {"next", "__next__", SlotCheck::kAnything},
 }};
 
-// The function of the module builtins, whoever has it by whichever name.
+// A function of the module builtins, whatever name the program has given it.
 const Builtin* builtin_of(PyObject* callable) {
   if (!PyCFunction_CheckExact(callable)) {
     return nullptr;
@@ -70,27 +67,7 @@ const Builtin* builtin_of(PyObject* callable) {
 
 }  // namespace
 
-Ref names_in(PyObject* keywords) {
-  if (!PyDict_CheckExact(keywords)) {
-    return {};
-  }
-  Ref names = Ref::steal(PyTuple_New(PyDict_GET_SIZE(keywords)));
-  Py_ssize_t place = 0;
-  PyObject* key = nullptr;
-  for (Py_ssize_t index = 0; names && PyDict_Next(keywords, &place, &key, nullptr) != 0; ++index) {
-    if (!PyUnicode_CheckExact(key)) {
-      return {};
-    }
-    PyTuple_SET_ITEM(names.get(), index, Py_NewRef(key));
-  }
-  if (!names) {
-    PyErr_Clear();
-  }
-  return names;
-}
-
-// Whether a Python function that starts now may have been called by the instruction, of which a part is done already.
-bool Session::may_ask(int instruction) const {
+bool CallForms::may_ask(int instruction) const {
   const ShadowFrame& frame = frames_.back();
   if (frame.pending == instruction && !truth_jump(instruction_at(instruction).opcode)) {
     return false;
@@ -106,7 +83,7 @@ bool Session::may_ask(int instruction) const {
   return frame.call_result == kNoValue && frame.raising.instruction < 0;
 }
 
-void Session::find_operator(CallTarget& target, PyObject* const* end, PyObject* self) const {
+void CallForms::find_operator(CallTarget& target, PyObject* const* end, PyObject* self) const {
   PyObject* left = end[-2];
   PyObject* right = end[-1];
   if (self != left && self != right) {
@@ -142,7 +119,7 @@ void Session::find_operator(CallTarget& target, PyObject* const* end, PyObject* 
   }
 }
 
-void Session::find_truth(CallTarget& target, PyObject* operand, PyObject* self) const {
+void CallForms::find_truth(CallTarget& target, PyObject* operand, PyObject* self) const {
   if (operand != self) {
     return;
   }
@@ -172,7 +149,7 @@ void Session::find_truth(CallTarget& target, PyObject* operand, PyObject* self) 
 }
 
 // f"{value}" asks __format__, and object's own __format__ asks __str__, which may be object's own that asks __repr__.
-void Session::find_format(CallTarget& target, PyObject* const* end, PyObject* self) const {
+void CallForms::find_format(CallTarget& target, PyObject* const* end, PyObject* self) const {
   constexpr unsigned kConversion = 3;
   constexpr unsigned kAsRepresentation = 2;
   constexpr unsigned kHasFormat = 4;
@@ -209,7 +186,7 @@ void Session::find_format(CallTarget& target, PyObject* const* end, PyObject* se
   }
 }
 
-void Session::find_builtin(CallTarget& target, PyObject* callable, PyObject* self) const {
+void CallForms::find_builtin(CallTarget& target, PyObject* callable, PyObject* self) const {
   const char* method = nullptr;
   auto check = SlotCheck::kAnything;
   if (callable == reinterpret_cast<PyObject*>(&PyBool_Type)) {
@@ -237,7 +214,7 @@ void Session::find_builtin(CallTarget& target, PyObject* callable, PyObject* sel
 }
 
 // What a class does with its objects' attributes, or an object in the class with the one that it stands for.
-void Session::find_attribute(CallTarget& target, PyObject* const* end, cpython::Frame* callee) const {
+void CallForms::find_attribute(CallTarget& target, PyObject* const* end, cpython::Frame* callee) const {
   const Instruction& instruction = instruction_at(current_);
   PyObject* owner = end[-1];
   PyObject* text = name(static_cast<int>(instruction.arg));
@@ -295,7 +272,7 @@ void Session::find_attribute(CallTarget& target, PyObject* const* end, cpython::
   }
 }
 
-void Session::find_spread(CallTarget& target, PyObject* const* operands, cpython::Frame* callee) const {
+void CallForms::find_spread(CallTarget& target, PyObject* const* operands, cpython::Frame* callee) const {
   PyObject* callable = operands[1];
   const ShadowFrame& caller = frames_.back();
   PyObject* self = cpython::slot_count(cpython::code_of(callee)) > 0 ? cpython::locals_of(callee)[0] : nullptr;
@@ -314,7 +291,7 @@ void Session::find_spread(CallTarget& target, PyObject* const* operands, cpython
   // Of arguments that are no tuple the instruction has made one, and what has lain here may be dead.
   const std::size_t first = caller.stack.size() - static_cast<std::size_t>(target.operands);
   const auto has_seen = [&](std::size_t place, const PyTypeObject* type) {
-    return abstract_values_[static_cast<std::size_t>(caller.stack[first + place])].seen == type;
+    return abstract(caller.stack[first + place]).seen == type;
   };
   if (form == CallForm::kNone || !has_seen(2, &PyTuple_Type)) {
     return;
@@ -328,137 +305,6 @@ void Session::find_spread(CallTarget& target, PyObject* const* operands, cpython
   target.form = form;
   target.object = callable;
   target.returns = form == CallForm::kSpreadClass ? ReturnKind::kNone : ReturnKind::kPlain;
-}
-
-// The arguments that a mapping gives.
-Values Session::spread_keywords(Value keywords, PyObject* names, SnapshotId here) {
-  Ref pair = Ref::steal(Py_BuildValue("(sO)", "keywords", names));
-  if (!pair) {
-    throw PythonError();
-  }
-  emit(Op::guard_keywords, {keywords}, here, 0, std::move(pair));
-  Values items;
-  for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(names); ++index) {
-    items.push_back(emit(Op::dict_item, {keywords}, kNoSnapshot, 0, Ref::create(PyTuple_GET_ITEM(names, index))));
-  }
-  return items;
-}
-
-// The arguments of a method that the instruction asks about an attribute.
-Values Session::take_hook_operands(ShadowFrame& callee, const CallTarget& target, SnapshotId here) {
-  Values& stack = top().stack;
-  PyObject* const* end = cpython::stack_base(top().live) + stack.size();
-  const Instruction& instruction = instruction_at(current_);
-  const bool reads = target.returns != ReturnKind::kDiscard;
-  const Value owner = stack.back();
-  PyObject* text = name(static_cast<int>(instruction.arg));
-  const auto guard_version = [&](Value value, PyTypeObject* type) {
-    emit(Op::guard_type_version, {value}, here, cpython::type_version(type),
-         Ref::create(reinterpret_cast<PyObject*>(type)));
-  };
-  guard_version(owner, Py_TYPE(end[-1]));
-  Values arguments;
-  if (target.form == CallForm::kHook) {
-    if (target.is_fallback) {
-      emit(Op::guard_no_attribute, {owner}, here, 0, Ref::create(text));
-    }
-    arguments = {owner, constant(text)};
-  } else {
-    const Value descriptor = emit(Op::class_attribute, {owner}, kNoSnapshot, 0, Ref::create(text));
-    note(descriptor, target.object);
-    guard_version(descriptor, Py_TYPE(target.object));
-    if (reads && Py_TYPE(target.object)->tp_descr_set == nullptr) {
-      emit(Op::guard_no_attribute, {owner}, here, 0, Ref::create(text));
-    }
-    arguments = {descriptor, owner};
-    if (reads) {
-      const Value type = emit(Op::class_of, {owner}, kNoSnapshot);
-      note(type, reinterpret_cast<PyObject*>(Py_TYPE(end[-1])));
-      arguments.push_back(type);
-    }
-  }
-  if (instruction.opcode == op::kSTORE_ATTR) {
-    arguments.push_back(stack[stack.size() - 2]);
-  }
-  callee.function = guarded_function(target, here);
-  if (instruction.opcode == op::kLOAD_METHOD) {
-    // Its results are NULL and the value: the NULL goes below the owner.
-    stack.insert(stack.end() - 1, null_value());
-  }
-  return arguments;
-}
-
-// A method has answered NotImplemented: if another method in Python is asked next, it is guarded here already that it
-// will be that one. Behind this the operator cannot be begun anew.
-void Session::guard_next_attempt() {
-  ShadowFrame& caller = frames_[frames_.size() - 2];
-  caller.next_method = nullptr;
-  const Operator what = Operator::of(top().operation);
-  PyObject* const* end = cpython::stack_base(caller.live) + caller.stack.size();
-  PyObject* left = end[-2];
-  PyObject* right = end[-1];
-  const Attempts attempts = replay::attempts_of(what.kind, what.argument, left, right);
-  for (std::size_t next = static_cast<std::size_t>(what.attempt) + 1; next < attempts.size(); ++next) {
-    const Attempt& attempt = attempts[next];
-    PyObject* method = attempt.method == nullptr ? nullptr : look_up(Py_TYPE(attempt.receiver), attempt.method);
-    if (method == nullptr && (attempt.method != nullptr || attempt.is_quiet)) {
-      continue;
-    }
-    look_up(Py_TYPE(attempt.other), "__class__");
-    if (method == nullptr || !PyFunction_Check(method) || !has_version(Py_TYPE(left)) || !has_version(Py_TYPE(right))) {
-      return;
-    }
-    PyCodeObject* code = cpython::original_of(reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(method)));
-    constexpr int kOther = CO_VARARGS | CO_VARKEYWORDS | CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
-    if (code->co_argcount != 2 || code->co_kwonlyargcount != 0 || (code->co_flags & kOther) != 0) {
-      return;
-    }
-    const SnapshotId here = snapshot();
-    const auto guard_version = [&](Value value, PyTypeObject* type) {
-      emit(Op::guard_type_version, {value}, here, cpython::type_version(type),
-           Ref::create(reinterpret_cast<PyObject*>(type)));
-    };
-    guard_version(caller.stack[caller.stack.size() - 2], Py_TYPE(left));
-    guard_version(caller.stack.back(), Py_TYPE(right));
-    emit(Op::guard_function, {constant(method)}, here, 0, Ref::create(reinterpret_cast<PyObject*>(code)));
-    caller.next_method = method;
-    caller.next_attempt = static_cast<int>(next);
-    return;
-  }
-}
-
-// An inlined method has returned to a slot, which makes something of the result at the next hook.
-void Session::return_checked(int check) {
-  const Value value = pop();
-  const SnapshotId at_return = snapshot_at(current_, top().stack);
-  ShadowFrame callee = std::move(frames_.back());
-  leave_inlined(callee, at_return);
-  flush_drops(callee.parent);
-  frames_.pop_back();
-  top().checked = value;
-  top().check = check;
-  current_ = top().next;
-  state_changed_ = true;
-}
-
-// What the slot has made of it, held once.
-Value Session::take_checked() {
-  const Value value = std::exchange(top().checked, kNoValue);
-  const bool is_bool = abstract(value).exact == &PyBool_Type;
-  if ((is_bool && top().check == static_cast<int>(SlotCheck::kTruth)) ||
-      top().check == static_cast<int>(SlotCheck::kAnything)) {
-    return value;
-  }
-  const Value result =
-      emit(Op::finish_slot, {value}, snapshot_at(call_start(top().call_instruction), top().stack), top().check);
-  hold(result);
-  if (replay::is_truth_check(top().check)) {
-    abstract(result).exact = &PyBool_Type;
-    abstract(result).seen = &PyBool_Type;
-  }
-  release(value);
-  flush_drops();
-  return result;
 }
 
 }  // namespace tagalong::recorder

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "recorder/recording_code.h"
+#include "recorder/code/recording_code.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/base/once.h"
 #include "rewriter/cpython/code_link.h"

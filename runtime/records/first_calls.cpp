@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "recorder/recording_code.h"
+#include "recorder/code/recording_code.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/code_link.h"
 #include "rewriter/cpython/eval_hook.h"

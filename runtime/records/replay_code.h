@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "recorder/recording_code.h"
+#include "recorder/code/recording_code.h"
 #include "rewriter/base/ref.h"
 
 namespace tagalong::runtime {

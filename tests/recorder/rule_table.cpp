@@ -1,5 +1,5 @@
 // Every opcode of the version table has a recording rule, and its hooks fire where the rule needs them.
-#include "recorder/rules/rule_table.h"
+#include "recorder/code/rule_times.h"
 
 #include <boost/test/unit_test.hpp>
 #include <set>

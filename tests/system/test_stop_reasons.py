@@ -52,7 +52,7 @@ def test_only_limits_end_a_recording(topic: str) -> None:
 
 def test_every_reason_is_known() -> None:
     """A reason that nobody expects any more is one that can go."""
-    table = (HERE.parent.parent / "recorder" / "stops.inc").read_text()
+    table = (HERE.parent.parent / "recorder" / "base" / "stops.inc").read_text()
     names = {
         line.split("(")[1].split(",")[0] for line in table.splitlines() if line.startswith("TAGALONG_STOP")
     }

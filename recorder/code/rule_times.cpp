@@ -1,0 +1,39 @@
+#include "recorder/code/rule_times.h"
+
+#include <array>
+
+#include "rewriter/versions/opcodes.h"
+
+namespace tagalong::recorder {
+namespace {
+
+constexpr std::array<When, 256> times() {
+  std::array<When, 256> times{};
+#define TAGALONG_RULE(name, time, method) times.at(rewriter::op::k##name) = When::time;
+#include "recorder/code/rules.inc"
+#undef TAGALONG_RULE
+  return times;
+}
+
+constexpr std::array<When, 256> kTimes = times();
+
+}  // namespace
+
+When rule_time(std::uint8_t opcode) { return kTimes.at(opcode); }
+
+bool wants_before(std::uint8_t opcode) {
+#ifdef TAGALONG_CHECKS
+  // The shadow stack is compared with the real one before every instruction that changes something.
+  return rule_time(opcode) != When::kNone;
+#else
+  const When when = rule_time(opcode);
+  return when == When::kBefore || when == When::kBoth;
+#endif
+}
+
+bool wants_after(std::uint8_t opcode) {
+  const When when = rule_time(opcode);
+  return when == When::kAfter || when == When::kBoth;
+}
+
+}  // namespace tagalong::recorder

@@ -1,0 +1,224 @@
+#include "recorder/rules/control_rules.h"
+
+#include <utility>
+
+#include "recorder/code/truth_jump.h"
+#include "replay/objects/overloads.h"
+#include "replay/objects/unboxed.h"
+#include "rewriter/base/errors.h"
+#include "rewriter/cpython/iterators.h"
+
+namespace tagalong::recorder {
+
+namespace op = rewriter::op;
+using replay::kNoSnapshot;
+using replay::SlotCheck;
+
+void ControlRules::branch(const Instruction& /*instruction*/) {
+  if (is_before_) {
+    top().pending = current_;
+    const bool iterates = is_in_loop() && instruction_at(current_).opcode == op::kFOR_ITER;
+    top().iterated_items = iterates ? replay::iterated_type_of(live_stack(0)) : -1;
+  }
+}
+
+void ControlRules::settle(int instruction, bool is_after) {
+  if (top().pending < 0) {
+    return;
+  }
+  const int place = std::exchange(top().pending, -1);
+  others_ran_in(place);
+  const Instruction& branch = instruction_at(place);
+  // What a SEND was given goes to the yield behind it, which has its hook in front.
+  const bool goes_on =
+      branch.opcode == op::kSEND ? !is_after && instruction == place + 1 : is_after && instruction == place;
+  const bool taken = !goes_on;
+  current_ = place;
+  switch (branch.opcode) {
+    case op::kFOR_ITER:
+      settle_iteration(branch, taken);
+      break;
+    case op::kSEND:
+      settle_send(branch, taken);
+      break;
+    case op::kPOP_JUMP_FORWARD_IF_NONE:
+    case op::kPOP_JUMP_FORWARD_IF_NOT_NONE:
+    case op::kPOP_JUMP_BACKWARD_IF_NONE:
+    case op::kPOP_JUMP_BACKWARD_IF_NOT_NONE:
+      settle_none(branch, taken);
+      break;
+    default:
+      settle_truth(branch, taken);
+      break;
+  }
+  top().next = taken ? branch.target : place + 1;
+  if (taken && branch.target <= place) {
+    count_back_edge(branch.target);
+  }
+  current_ = instruction;
+}
+
+void ControlRules::settle_iteration(const Instruction& instruction, bool exhausted) {
+  const SnapshotId here = snapshot();
+  Values other = top().stack;
+  const Value iterator = other.back();
+  const bool is_range = is_in_loop() && may_be_exact(iterator, &PyRangeIter_Type);
+  if (is_range) {
+    guard_exact(iterator, &PyRangeIter_Type, here);
+  }
+  const int items = std::exchange(top().iterated_items, -1);
+  const bool is_array = items >= 0 && may_be_exact(iterator, &PySeqIter_Type);
+  if (is_array) {
+    guard_exact(iterator, &PySeqIter_Type, here);
+  }
+  PyObject* seen = exhausted ? nullptr : live_stack(1);
+  const bool is_sequence = seen != nullptr && cpython::is_sequence_iterator(seen);
+  const Value item = is_range   ? emit(Op::range_next, {iterator}, kNoSnapshot)
+                     : is_array ? emit(Op::array_next, {iterator}, here, items)
+                                : emit(Op::for_iter, {iterator}, here, is_sequence ? 1 : 0);
+  if (is_range) {
+    abstract(item).exact = &PyLong_Type;
+  } else if (is_array) {
+    abstract(item).exact = replay::type_of(replay::unboxed_of_items(items));
+  }
+  if (exhausted) {
+    other.push_back(item);
+    emit(Op::guard_null, {item}, snapshot_at(current_ + 1, other));
+    forget_loop(current_);
+    release(pop());
+    flush_drops();
+    return;
+  }
+  other.pop_back();
+  hold(item);
+  push(item);
+  emit(Op::guard_not_null, {item}, snapshot_at(instruction.target, other));
+  note(item, live_stack(0));
+}
+
+// SEND: what was sent dies first, then, if it has returned, the receiver.
+void ControlRules::settle_send(const Instruction& instruction, bool returned) {
+  const SnapshotId here = snapshot();
+  const Value sent = pop();
+  Values other = top().stack;
+  const Value receiver = other.back();
+  const Value yielded = emit(Op::send, {receiver, sent}, here);
+  const Value result = yielded + 1;
+  if (returned) {
+    other.push_back(yielded);
+    emit(Op::guard_null, {yielded}, snapshot_at(current_ + 1, other));
+    pop();
+    hold(result);
+    push(result);
+    release(sent);
+    release(receiver);
+  } else {
+    other.back() = result;
+    emit(Op::guard_not_null, {yielded}, snapshot_at(instruction.target, other));
+    hold(yielded);
+    push(yielded);
+    note(yielded, live_stack(0));
+    release(sent);
+  }
+  flush_drops();
+}
+
+void ControlRules::settle_none(const Instruction& instruction, bool taken) {
+  const bool jumps_if_none =
+      instruction.opcode == op::kPOP_JUMP_FORWARD_IF_NONE || instruction.opcode == op::kPOP_JUMP_BACKWARD_IF_NONE;
+  const Value value = pop();
+  const SnapshotId other = snapshot_at(taken ? current_ + 1 : instruction.target, top().stack);
+  emit(taken == jumps_if_none ? Op::guard_is : Op::guard_is_not, {value}, other, 0, Ref::create(Py_None));
+  release(value);
+  flush_drops();
+}
+
+void ControlRules::settle_truth(const Instruction& instruction, bool taken) {
+  const auto [jumps_if_true, keeps_when_taken] = truth_jump(instruction.opcode).value_or(TruthJump());
+  const Value value = top().stack.back();
+  const bool is_asked = top().checked != replay::kNoValue;
+  const Value truth = is_asked ? take_checked() : truth_of(value, snapshot());
+  if (truth != value && !is_asked) {
+    hold(truth);
+  }
+  // The guard's other outcome goes on at the other successor: the truth is not asked for again.
+  Values other = top().stack;
+  if (!keeps_when_taken || taken) {
+    other.pop_back();
+  }
+  const SnapshotId leave = snapshot_at(taken ? current_ + 1 : instruction.target, other);
+  emit(taken == jumps_if_true ? Op::guard_true : Op::guard_false, {truth}, leave);
+  if (!keeps_when_taken || !taken) {
+    release(pop());
+  }
+  if (truth != value) {
+    release(truth);
+  }
+  flush_drops();
+}
+
+void ControlRules::jump_backward(const Instruction& instruction) {
+  count_back_edge(instruction.target);
+  if (!finished_) {
+    top().next = instruction.target;
+  }
+}
+
+void ControlRules::count_back_edge(int target) {
+  const int rounds = ++top().back_edges[target];
+  if (limits_.loops != 0 && go_round(target)) {
+    return;
+  }
+  if (rounds > limits_.unroll) {
+    stop(Stop::k_unroll_limit);
+  }
+}
+
+void ControlRules::return_value(const Instruction& /*instruction*/) {
+  if (frames_.size() == 1) {
+    const Value value = pop();
+    emit(Op::return_value, {value}, snapshot_at(current_, top().stack));
+    finish_trace();
+    return;
+  }
+  if (top().is_generator) {
+    return_to_consumer();
+    return;
+  }
+  // What the C code between caller and callee would refuse or treat specially is guarded against, or followed.
+  PyObject* object = live_stack(0);
+  const Value value = top().stack.back();
+  const bool is_known = abstract(value).exact != nullptr;
+  if (top().return_kind == replay::ReturnKind::kOperator) {
+    if (object == Py_NotImplemented) {
+      emit(Op::guard_is, {value}, snapshot(), 0, Ref::create(Py_NotImplemented));
+      guard_next_attempt();
+      decline_operator();
+      return;
+    }
+    if (!is_known) {
+      emit(Op::guard_is_not, {value}, snapshot(), 0, Ref::create(Py_NotImplemented));
+    }
+    if (replay::Operator::of(top().operation).negates) {
+      return_checked(static_cast<int>(SlotCheck::kAnyNot));
+      return;
+    }
+  } else if (top().return_kind == replay::ReturnKind::kChecked) {
+    return_checked(top().operation);
+    return;
+  } else if (top().return_kind == replay::ReturnKind::kBranch) {
+    const bool by_length = replay::Branch::of(top().operation).by_length;
+    return_checked(static_cast<int>(by_length ? SlotCheck::kLengthTruth : SlotCheck::kTruth));
+    return;
+  } else if (top().return_kind == replay::ReturnKind::kNone) {
+    if (object != Py_None) {
+      emit(Op::guard_is_not, {value}, snapshot(), 0, Ref::create(Py_None));
+      refuse_init_result();
+      return;
+    }
+    emit(Op::guard_is, {value}, snapshot(), 0, Ref::create(Py_None));
+  }
+  return_from_inlined(pop());
+}
+
+}  // namespace tagalong::recorder

@@ -1,0 +1,450 @@
+#include "recorder/rules/exception_rules.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "recorder/code/rule_times.h"
+#include "recorder/code/truth_jump.h"
+#include "recorder/deferred/deferred_expression.h"
+#include "rewriter/base/errors.h"
+
+namespace tagalong::recorder {
+
+namespace op = rewriter::op;
+using replay::kNoSnapshot;
+using replay::kNoValue;
+
+void ExceptionRules::raise(const Instruction& /*instruction*/) { top().raising.instruction = current_; }
+
+// Which instruction of the top frame has raised; false: none, the exception came from outside, and the trace has ended.
+// `unit` is the place in recording code, kUnknownUnit: not known.
+bool ExceptionRules::find_raising(int unit, PyObject* exception) {
+  if (Expression::has_raised_late()) {
+    stop(Stop::k_late_exception);  // the shadow is behind it: replays raise there, and leave where they do not
+    return false;
+  }
+  Raising& raising = top().raising;
+  const std::vector<int>& map = top().code->instruction_at;
+  int instruction = -1;
+  if (unit >= 0 && static_cast<std::size_t>(unit) < map.size()) {
+    instruction = map[static_cast<std::size_t>(unit)];
+  }
+  if (instruction >= 0 && instruction != raising.instruction) {
+    end_iteration();  // what has raised is behind the loop, and has no hook
+  }
+  if (raising.instruction >= 0) {
+    return true;
+  }
+  if (unit == kUnknownUnit) {
+    // An open branch may have raised itself, or something behind it.
+    instruction = top().pending < 0 ? catch_up(-1) : -1;
+  }
+  if (instruction >= 0 && instruction_at(instruction).opcode == op::kPRECALL) {
+    ++instruction;  // a specialised one makes the call
+  }
+  const bool has_returned = top().call_result != kNoValue;  // C code raises no more after a recorded call
+  const auto cannot_raise = [this](int index) {
+    const std::uint8_t opcode = instruction_at(index).opcode;
+    return rule_time(opcode) == When::kNone || opcode == op::kJUMP_BACKWARD || opcode == op::kRETURN_VALUE;
+  };
+  if (instruction < 0 || has_returned || cannot_raise(instruction)) {
+    if (instruction >= 0 && !has_returned) {
+      // Where a hook itself has raised, the rules of the instructions before it have not run.
+      if (top().pending < 0 && catch_up(instruction) != instruction) {
+        abandon(Stop::k_interrupted);
+        return false;
+      }
+      top().next = instruction;
+    }
+    stop(Stop::k_interrupted);
+    return false;
+  }
+  raising.instruction = instruction;
+  raising.has_no_memory = PyErr_GivenExceptionMatches(exception, PyExc_MemoryError) != 0;
+  return true;
+}
+
+// What has happened since the last hook. False: that was one round of a loop too many.
+bool ExceptionRules::settle_before_raising() {
+  if (top().raising.is_emitted) {
+    return true;
+  }
+  const int raising = top().raising.instruction;
+  if (come_to(raising) && rule_time(instruction_at(raising).opcode) == When::kLater) {
+    // Of a specialised pair of instructions the interpreter names the first.
+    top().raising.instruction = catch_up(-1);
+  }
+  if (finished_) {
+    return false;
+  }
+  // Without memory each instruction may raise; what its rule emits need not know how.
+  const bool has_no_memory = top().raising.has_no_memory;
+  if (has_no_memory || asks_keys(instruction_at(top().raising.instruction))) {
+    top().next = std::exchange(top().raising, {}).instruction;
+    stop(has_no_memory ? Stop::k_interrupted : Stop::k_asks_keys);
+  }
+  return !finished_;
+}
+
+bool ExceptionRules::catch_exception(cpython::Frame* frame, int handler) {
+  if (has_consumed()) {
+    end_consumption();
+    return false;
+  }
+  PyObject* exception = live_stack(0);
+  int unit = kUnknownUnit;
+  const Ref traceback = Ref::steal(PyException_GetTraceback(exception));
+  const auto* entry = reinterpret_cast<PyTracebackObject*>(traceback.get());
+  // An exception of the raised exception's class, as it was made, has no entry for this frame.
+  if (traceback && PyTraceBack_Check(traceback.get()) && entry->tb_frame->f_frame == frame) {
+    unit = entry->tb_lasti / static_cast<int>(sizeof(_Py_CODEUNIT));
+  }
+  if (!find_raising(unit, exception) || !settle_before_raising()) {
+    return false;
+  }
+  emit_raising(false);
+  const Raising raising = top().raising;
+  const rewriter::ExceptionRange* range = top().code->decoded->range_of(raising.instruction);
+  TAGALONG_CHECK(range != nullptr && range->target == handler, "instruction {} of {} has raised, caught at {}",
+                 raising.instruction, graph_.name, handler);
+  const SnapshotId here = snapshot_at(raising.shown, {});
+  if (raising.adds_entry) {
+    emit(Op::traceback_entry, {}, here);
+  }
+  Value lasti = kNoValue;
+  if (range->lasti) {
+    lasti = raising.lasti != kNoValue ? raising.lasti : emit(Op::lasti, {}, here);
+    lasti_of_[lasti] = raising.shown;
+    hold(lasti);
+  }
+  drop_stack(static_cast<std::size_t>(range->depth));
+  if (lasti != kNoValue) {
+    push(lasti);
+    abstract(lasti).seen = &PyLong_Type;
+  }
+  const Value value = emit(Op::catch_exception, {}, here);
+  hold(value);
+  push(value);
+  note(value, exception);
+  top().raising = {};
+  top().pending = -1;
+  top().next = handler;
+  return true;
+}
+
+void ExceptionRules::drop_stack(std::size_t depth) {
+  while (top().stack.size() > depth) {
+    release(pop());
+  }
+  flush_drops();
+}
+
+void ExceptionRules::emit_raising(bool leaves_root) {
+  Raising& raising = top().raising;
+  current_ = raising.instruction;
+  if (raising.may_end_loop) {
+    Values stack = top().stack;
+    stack.pop_back();
+    emit(Op::guard_no_stop_iteration, {}, snapshot_at(instruction_at(current_).target, stack));
+  }
+  if (raising.is_emitted) {
+    return;
+  }
+  raising.is_emitted = true;
+  raising.shown = raising.instruction;
+  const Instruction& instruction = instruction_at(current_);
+  const Value first_new = graph_.value_count;
+  switch (instruction.opcode) {
+    case op::kRAISE_VARARGS:
+      raise_statement(instruction, leaves_root);
+      return;
+    case op::kEND_ASYNC_FOR:
+      guard_stop_async_iteration(false);
+      reraise_statement(instruction, leaves_root);
+      return;
+    case op::kRERAISE:
+      reraise_statement(instruction, leaves_root);
+      return;
+    case op::kLOAD_FAST:
+    case op::kDELETE_FAST: {
+      PyObject* names = top().code->decoded->shape->code->co_localsplusnames;
+      emit(Op::unbound_local, {}, snapshot(), 0, Ref::create(PyTuple_GET_ITEM(names, instruction.arg)));
+      return;
+    }
+    default:
+      break;
+  }
+  if (top().pending >= 0) {
+    raise_in_branch(instruction);
+  } else {
+    raise_by_rule(instruction);
+  }
+  // What the instruction would have pushed does not exist.
+  while (!top().stack.empty() && top().stack.back() >= first_new) {
+    release(pop());
+  }
+  flush_drops();
+}
+
+void ExceptionRules::raise_by_rule(const Instruction& instruction) {
+  is_before_ = false;
+  has_raised_ = true;
+  if (top().declined != kNotDeclined) {
+    finish_declined();
+  } else if (top().checked != kNoValue) {
+    top().call_result = take_checked();
+    finish_inlined();
+  } else {
+    run_rule(instruction);
+  }
+  has_raised_ = false;
+  expect_raise(snapshot_at(current_ + 1, top().stack));
+}
+
+void ExceptionRules::expect_raise(SnapshotId otherwise) { emit(Op::guard_raised, {}, otherwise); }
+
+void ExceptionRules::end_iteration() {
+  if (!top().raising.may_end_loop) {
+    return;
+  }
+  current_ = top().raising.instruction;
+  emit(Op::end_iteration, {}, snapshot_at(current_, top().stack));
+  top().raising = {};
+  release(pop());
+  flush_drops();
+  top().next = instruction_at(current_).target;
+}
+
+// Where a branch goes is decided after its operation: one more guard for each way that it has not gone.
+void ExceptionRules::raise_in_branch(const Instruction& instruction) {
+  top().pending = -1;
+  const SnapshotId here = snapshot();
+  Values stack = top().stack;
+  const Value value = stack.back();
+  if (instruction.opcode == op::kFOR_ITER) {
+    const Value item = emit(Op::for_iter, {value}, here);
+    hold(item);
+    Values next = stack;
+    next.push_back(item);
+    emit(Op::guard_null, {item}, snapshot_at(current_ + 1, next));
+    stack.pop_back();
+    expect_raise(snapshot_at(instruction.target, stack));
+    release(item);
+    return;
+  }
+  if (instruction.opcode == op::kSEND) {
+    const Value yielded = emit(Op::send, {stack[stack.size() - 2], value}, here);
+    const Value returned = yielded + 1;
+    hold(yielded);
+    hold(returned);
+    stack.back() = yielded;
+    emit(Op::guard_null, {yielded}, snapshot_at(current_ + 1, stack));
+    stack.pop_back();
+    stack.back() = returned;
+    expect_raise(snapshot_at(instruction.target, stack));
+    release(yielded);
+    release(returned);
+    return;
+  }
+  const auto [jumps_if_true, keeps_when_taken] = truth_jump(instruction.opcode).value_or(TruthJump());
+  Value truth = kNoValue;
+  if (top().checked != kNoValue) {
+    truth = take_checked();
+  } else {
+    truth = emit(Op::to_bool, {value}, here);
+    hold(truth);
+  }
+  Values popped = stack;
+  popped.pop_back();
+  const SnapshotId taken = snapshot_at(instruction.target, keeps_when_taken ? stack : popped);
+  const SnapshotId not_taken = snapshot_at(current_ + 1, popped);
+  emit(Op::guard_is_not, {truth}, jumps_if_true ? taken : not_taken, 0, Ref::create(Py_True));
+  emit(Op::guard_is_not, {truth}, jumps_if_true ? not_taken : taken, 0, Ref::create(Py_False));
+  expect_raise(here);
+  release(truth);
+  release(pop());
+}
+
+void ExceptionRules::raise_statement(const Instruction& instruction, bool leaves_root) {
+  const SnapshotId here = snapshot();
+  if (instruction.arg != 0) {
+    Values& stack = top().stack;
+    const Values operands(stack.end() - instruction.arg, stack.end());
+    stack.erase(stack.end() - static_cast<std::ptrdiff_t>(operands.size()), stack.end());
+    state_changed_ = true;
+    emit(Op::raise, operands, here);
+    release_operands();
+    return;
+  }
+  // A bare `raise`: nothing has changed what is being handled since.
+  const Ref active = Ref::steal(PyErr_GetHandledException());
+  const Value handled = emit(Op::handled_exception, {}, kNoSnapshot);
+  hold(handled);
+  emit(active ? Op::guard_not_null : Op::guard_null, {handled}, here);
+  top().raising.adds_entry = !active;
+  if (!active) {
+    emit(Op::raise, {}, here);
+  } else if (leaves_root) {
+    top().raising.is_side_exit = true;
+    top().raising.here = here;
+  } else {
+    emit(Op::reraise, {handled}, kNoSnapshot);
+  }
+  release(handled);
+  flush_drops();
+}
+
+void ExceptionRules::reraise_statement(const Instruction& instruction, bool leaves_root) {
+  Raising& raising = top().raising;
+  raising.adds_entry = false;
+  const Values& stack = top().stack;
+  if (instruction.arg != 0) {
+    raising.lasti = stack[stack.size() - instruction.arg - 1];
+    const auto known = lasti_of_.find(raising.lasti);
+    raising.shown = known == lasti_of_.end() ? raising.instruction : known->second;
+  }
+  if (leaves_root) {
+    raising.is_side_exit = true;
+    raising.here = snapshot();
+    return;
+  }
+  emit(Op::reraise, {stack.back()}, kNoSnapshot);
+  release(pop());
+  flush_drops();
+}
+
+void ExceptionRules::unwind(cpython::Frame* frame) {
+  if (has_consumed()) {
+    return end_consumption();
+  }
+  PyObject** base = cpython::stack_base(frame);  // holds the place that raised, and the exception
+  if (!find_raising(static_cast<int>(PyLong_AsLong(base[0])), base[1]) || !settle_before_raising()) {
+    return;
+  }
+  if (frames_.size() == 1) {
+    unwind_root();
+  } else {
+    unwind_inlined();
+  }
+}
+
+void ExceptionRules::unwind_root() {
+  emit_raising(true);
+  const Raising& raising = top().raising;
+  if (raising.is_side_exit) {
+    emit(Op::reraise_out, {}, raising.here);
+  } else {
+    emit(Op::raise_out, {}, snapshot_at(raising.instruction, top().stack));
+  }
+  finish_trace();
+}
+
+void ExceptionRules::unwind_inlined() {
+  emit_raising(false);
+  const Raising raising = top().raising;
+  const SnapshotId here = snapshot_at(raising.shown, {});
+  if (raising.adds_entry) {
+    emit(Op::traceback_entry, {}, here);
+  }
+  drop_stack(0);
+  ShadowFrame callee = std::move(frames_.back());
+  leave_inlined(callee, here);
+  if (callee.return_kind == replay::ReturnKind::kNone) {
+    release(callee.instance);
+  }
+  flush_drops();
+  frames_.pop_back();
+  state_changed_ = true;
+  ShadowFrame& caller = top();
+  current_ = caller.call_instruction;
+  caller.next = current_;
+  // What C code between the two does with the exception.
+  if (callee.return_kind == replay::ReturnKind::kAttribute) {
+    emit(Op::complete_attribute_error, {caller.stack.back()}, kNoSnapshot, 0,
+         Ref::create(name(static_cast<int>(instruction_at(current_).arg))));
+  }
+  if (callee.return_kind == replay::ReturnKind::kConsumer) {
+    abandon_consumer();
+  }
+  raise_in_caller();
+  top().raising.may_end_loop = callee.return_kind == replay::ReturnKind::kIteration;
+}
+
+// --- rules of the instructions in handlers
+
+void ExceptionRules::push_exc_info(const Instruction& /*instruction*/) {
+  if (is_before_) {
+    return;
+  }
+  const Value exception = pop();
+  const Value before = emit(Op::push_exc_info, {exception}, kNoSnapshot);
+  hold(before);
+  push(before);
+  push(exception);
+  note(before, live_stack(1));
+}
+
+void ExceptionRules::pop_except(const Instruction& /*instruction*/) {
+  if (is_before_) {
+    return;
+  }
+  const SnapshotId here = snapshot();
+  const Value before = pop();
+  emit(Op::pop_except, {before}, here);
+  release(before);
+  flush_drops();
+}
+
+void ExceptionRules::check_exc_match(const Instruction& /*instruction*/) {
+  if (is_before_) {
+    return;
+  }
+  const SnapshotId here = snapshot();
+  const Value pattern = pop();
+  const Value result = emit(Op::check_exc_match, {top().stack.back(), pattern}, here);
+  abstract(result).exact = &PyBool_Type;
+  hold(result);
+  push(result);
+  note(result, live_stack(0));
+  release(pattern);
+  flush_drops();
+}
+
+void ExceptionRules::check_eg_match(const Instruction& /*instruction*/) {
+  if (is_before_) {
+    return;
+  }
+  const SnapshotId here = snapshot();
+  const Value pattern = pop();
+  const Value exception = pop();
+  const Value first = emit(Op::check_eg_match, {exception, pattern}, here);
+  for (int index = 0; index < 2; ++index) {
+    hold(first + index);
+    push(first + index);
+    note(first + index, live_stack(1 - index));
+  }
+  release(pattern);
+  release(exception);
+  flush_drops();
+}
+
+void ExceptionRules::with_except_start(const Instruction& /*instruction*/) {
+  constexpr std::size_t kExit = 4;  // from the top: exception, the one before, place that raised, __exit__
+  if (is_before_) {
+    note_callee(live_stack(kExit - 1));
+    return;
+  }
+  const Values& stack = top().stack;
+  const Value result = emit(Op::with_except_start, {stack[stack.size() - kExit], stack.back()}, snapshot());
+  hold(result);
+  push(result);
+  note(result, live_stack(0));
+}
+
+void ExceptionRules::prep_reraise_star(const Instruction& /*instruction*/) {
+  if (!is_before_) {
+    produce(Op::prep_reraise_star, 2);
+  }
+}
+
+}  // namespace tagalong::recorder

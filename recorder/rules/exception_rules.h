@@ -1,0 +1,48 @@
+// Exceptions: from the instruction that raised to the first instruction of its handler, or out of the frame.
+//
+// An instruction that raises has no hook behind it. The next hook is the one in front of a handler, or the one that
+// tells of the end of the frame. There the operation is emitted (its operands are still on the shadow stack), then
+// guard_raised, then what the interpreter does on the way: the traceback's entry, the end of the stack's values or of
+// the frame, catch_exception.
+#pragma once
+
+#include "recorder/rules/steps.h"
+
+namespace tagalong::recorder {
+
+class ExceptionRules : public Steps {
+ protected:
+  using Steps::Steps;
+
+  void raise(const Instruction&);
+  void push_exc_info(const Instruction&);
+  void pop_except(const Instruction&);
+  void check_exc_match(const Instruction&);
+  void check_eg_match(const Instruction&);
+  void with_except_start(const Instruction&);
+  void prep_reraise_star(const Instruction&);
+
+  // In front of the first instruction of a handler, with the exception on top of the stack. False: the trace has ended.
+  bool catch_exception(cpython::Frame* frame, int handler);
+  // The exception has left the frame, which has told so before it ends.
+  void unwind(cpython::Frame* frame);
+  // A recorded __next__ has raised and the loop is over, as a hook that is not the handler's shows, or an exception of
+  // another instruction.
+  void end_iteration();
+
+ private:
+  static constexpr int kUnknownUnit = -2;
+  bool find_raising(int unit, PyObject* exception);
+  bool settle_before_raising();
+  void emit_raising(bool leaves_root);
+  void raise_statement(const Instruction& instruction, bool leaves_root);
+  void reraise_statement(const Instruction& instruction, bool leaves_root);
+  void raise_in_branch(const Instruction& instruction);
+  void raise_by_rule(const Instruction& instruction);
+  void expect_raise(SnapshotId otherwise);
+  void drop_stack(std::size_t depth);
+  void unwind_inlined();
+  void unwind_root();
+};
+
+}  // namespace tagalong::recorder

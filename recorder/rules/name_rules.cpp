@@ -1,0 +1,303 @@
+#include "recorder/rules/name_rules.h"
+
+#include <utility>
+
+#include "rewriter/base/errors.h"
+#include "rewriter/cpython/dicts.h"
+
+namespace tagalong::recorder {
+
+using replay::kNoValue;
+
+// Rules that fire after their instruction; debug builds have hooks before them, too, only for the shadow check.
+#define TAGALONG_AFTER_ONLY() \
+  if (is_before_) {           \
+    return;                   \
+  }
+
+void NameRules::nothing(const Instruction& /*instruction*/) {}
+
+void NameRules::pop_top(const Instruction& /*instruction*/) {
+  TAGALONG_AFTER_ONLY();
+  release(pop());
+  flush_drops();
+}
+
+void NameRules::push_null(const Instruction& /*instruction*/) {
+  TAGALONG_AFTER_ONLY();
+  push(null_value());
+}
+
+void NameRules::copy(const Instruction& instruction) {
+  TAGALONG_AFTER_ONLY();
+  const Values& stack = top().stack;
+  const Value value = stack[stack.size() - instruction.arg];
+  hold(value);
+  push(value);
+}
+
+void NameRules::swap(const Instruction& instruction) {
+  TAGALONG_AFTER_ONLY();
+  Values& stack = top().stack;
+  std::swap(stack.back(), stack[stack.size() - instruction.arg]);
+  state_changed_ = true;
+}
+
+void NameRules::load_const(const Instruction& instruction) {
+  TAGALONG_AFTER_ONLY();
+  const Value value = constant(frames_.back().code->decoded->assembly.constants[instruction.arg].get());
+  hold(value);
+  push(value);
+}
+
+void NameRules::load_assertion_error(const Instruction& /*instruction*/) {
+  TAGALONG_AFTER_ONLY();
+  const Value value = constant(PyExc_AssertionError);
+  hold(value);
+  push(value);
+}
+
+void NameRules::load_fast(const Instruction& instruction) {
+  TAGALONG_AFTER_ONLY();
+  const Value value = top().locals[instruction.arg];
+  TAGALONG_CHECK(value != kNoValue, "local {} has no value", instruction.arg);
+  hold(value);
+  push(value);
+}
+
+void NameRules::store_fast(const Instruction& instruction) {
+  TAGALONG_AFTER_ONLY();
+  const Value value = pop();
+  bind_local(static_cast<int>(instruction.arg), value);
+  flush_drops();
+}
+
+void NameRules::delete_fast(const Instruction& instruction) {
+  TAGALONG_AFTER_ONLY();
+  bind_local(static_cast<int>(instruction.arg), kNoValue);
+  flush_drops();
+}
+
+namespace {
+
+// cell_get and cell_delete name the variable for the texts of errors.
+std::pair<std::int64_t, Ref> cell_name(const PyCodeObject* code, std::uint32_t slot) {
+  const bool is_free = static_cast<int>(slot) >= code->co_nlocalsplus - code->co_nfreevars;
+  return {is_free ? 1 : 0, Ref::create(PyTuple_GET_ITEM(code->co_localsplusnames, slot))};
+}
+
+}  // namespace
+
+void NameRules::load_deref(const Instruction& instruction) {
+  TAGALONG_AFTER_ONLY();
+  auto [is_free, text] = cell_name(top().code->decoded->shape->code.get(), instruction.arg);
+  const Value result = emit(Op::cell_get, {top().locals[instruction.arg]}, snapshot(), is_free, std::move(text));
+  hold(result);
+  push(result);
+  note(result, live_stack(0));
+}
+
+void NameRules::store_deref(const Instruction& instruction) {
+  TAGALONG_AFTER_ONLY();
+  const SnapshotId here = snapshot();
+  const Value value = pop();
+  emit(Op::cell_set, {top().locals[instruction.arg], value}, here);
+  release(value);
+  flush_drops();
+}
+
+void NameRules::delete_deref(const Instruction& instruction) {
+  TAGALONG_AFTER_ONLY();
+  auto [is_free, text] = cell_name(top().code->decoded->shape->code.get(), instruction.arg);
+  emit(Op::cell_delete, {top().locals[instruction.arg]}, snapshot(), is_free, std::move(text));
+}
+
+// Whether the program's own code decides what the instruction's global name stands for.
+bool NameRules::asks_keys(const Instruction& instruction) const {
+  bool reads = true;
+  bool is_shifted = false;
+  switch (instruction.opcode) {
+    case rewriter::op::kLOAD_GLOBAL:
+      is_shifted = true;
+      break;
+    case rewriter::op::kSTORE_GLOBAL:
+    case rewriter::op::kDELETE_GLOBAL:
+      reads = false;
+      break;
+    case rewriter::op::kLOAD_NAME:
+    case rewriter::op::kSTORE_NAME:
+    case rewriter::op::kDELETE_NAME:
+      if (!has_plain_names_) {
+        return false;
+      }
+      reads = instruction.opcode == rewriter::op::kLOAD_NAME;
+      break;
+    default:
+      return false;
+  }
+  PyObject* text = name(static_cast<int>(is_shifted ? instruction.arg >> 1U : instruction.arg));
+  PyObject* globals = frames_.back().live->f_globals;
+  PyObject* builtins = frames_.back().live->f_builtins;
+  return (PyDict_Check(globals) && cpython::asks_keys(globals, text)) ||
+         (reads && PyDict_Check(builtins) && cpython::asks_keys(builtins, text));
+}
+
+// The trace ends in front of such an instruction.
+bool NameRules::stop_if_keys_are_asked(const Instruction& instruction) {
+  const bool asks = asks_keys(instruction);
+  if (asks) {
+    stop(Stop::k_asks_keys);
+  }
+  return asks;
+}
+
+void NameRules::load_global(const Instruction& instruction) {
+  TAGALONG_AFTER_ONLY();
+  if (stop_if_keys_are_asked(instruction)) {
+    return;
+  }
+  const SnapshotId here = snapshot();
+  if ((instruction.arg & 1U) != 0) {
+    push(null_value());
+  }
+  const Value result =
+      emit(Op::load_global, {top().function}, here, 0, Ref::create(name(static_cast<int>(instruction.arg >> 1U))));
+  hold(result);
+  push(result);
+  note(result, live_stack(0));
+}
+
+void NameRules::store_global(const Instruction& instruction) {
+  TAGALONG_AFTER_ONLY();
+  if (!stop_if_keys_are_asked(instruction)) {
+    bind_global(instruction);
+  }
+}
+
+// A name that is bound to a number is, in a loop, mostly bound to one before. Where it is not, a trace that begins with
+// this instruction takes it as it comes.
+void NameRules::bind_global(const Instruction& instruction) {
+  const SnapshotId here = snapshot();
+  const Value value = pop();
+  const bool is_first = place_ == DecodedCode::Place::kExit && entry_open_;
+  PyTypeObject* type = abstract(value).exact != nullptr ? abstract(value).exact : abstract(value).seen;
+  const bool is_number = type == &PyLong_Type || type == &PyFloat_Type || type == &PyBool_Type;
+  emit(is_in_loop() && is_number && !is_first ? Op::rebind_global : Op::store_global, {top().function, value}, here, 0,
+       Ref::create(name(static_cast<int>(instruction.arg))));
+  release(value);
+  flush_drops();
+}
+
+void NameRules::delete_global(const Instruction& instruction) {
+  TAGALONG_AFTER_ONLY();
+  if (stop_if_keys_are_asked(instruction)) {
+    return;
+  }
+  emit(Op::delete_global, {top().function}, snapshot(), 0, Ref::create(name(static_cast<int>(instruction.arg))));
+}
+
+// --- frames whose variables live in a mapping
+
+Value NameRules::names_value() {
+  if (names_ == kNoValue) {
+    names_ = emit(Op::names, {}, replay::kNoSnapshot);
+    abstract(names_).counted = false;
+  }
+  return names_;
+}
+
+// The variables of a module's body are the globals, and nothing else can become of that while the frame lives.
+void NameRules::find_names() {
+  PyObject* names = cpython::names_of(top().live);
+  has_plain_names_ = names == cpython::function_of(top().live)->func_globals && PyDict_CheckExact(names);
+  if (has_plain_names_) {
+    current_ = top().next;
+    emit(Op::guard_names, {top().function}, snapshot());
+    current_ = 0;
+  }
+}
+
+void NameRules::load_name(const Instruction& instruction) {
+  if (is_before_) {
+    return;
+  }
+  if (stop_if_keys_are_asked(instruction)) {
+    return;
+  }
+  const SnapshotId here = snapshot();
+  Ref name_object = Ref::create(name(static_cast<int>(instruction.arg)));
+  const Value result = has_plain_names_
+                           ? emit(Op::load_global, {top().function}, here, 0, std::move(name_object))
+                           : emit(Op::load_name, {top().function, names_value()}, here, 0, std::move(name_object));
+  hold(result);
+  push(result);
+  note(result, live_stack(0));
+}
+
+void NameRules::store_name(const Instruction& instruction) {
+  if (is_before_ || stop_if_keys_are_asked(instruction)) {
+    return;
+  }
+  if (has_plain_names_) {
+    bind_global(instruction);
+    return;
+  }
+  const SnapshotId here = snapshot();
+  const Value names = names_value();
+  const Value value = pop();
+  emit(Op::store_name, {top().function, names, value}, here, 0, Ref::create(name(static_cast<int>(instruction.arg))));
+  release(value);
+  flush_drops();
+}
+
+void NameRules::delete_name(const Instruction& instruction) {
+  if (is_before_ || stop_if_keys_are_asked(instruction)) {
+    return;
+  }
+  const SnapshotId here = snapshot();
+  Ref name_object = Ref::create(name(static_cast<int>(instruction.arg)));
+  if (has_plain_names_) {
+    emit(Op::delete_global, {top().function}, here, 0, std::move(name_object));
+  } else {
+    emit(Op::delete_name, {top().function, names_value()}, here, 0, std::move(name_object));
+  }
+}
+
+void NameRules::load_classderef(const Instruction& instruction) {
+  if (is_before_) {
+    return;
+  }
+  const SnapshotId here = snapshot();
+  const Value names = names_value();
+  const PyCodeObject* code = top().code->decoded->shape->code.get();
+  const Value result = emit(Op::load_classderef, {names, top().locals[instruction.arg]}, here, 0,
+                            Ref::create(PyTuple_GET_ITEM(code->co_localsplusnames, instruction.arg)));
+  hold(result);
+  push(result);
+  note(result, live_stack(0));
+}
+
+// IMPORT_STAR and PRINT_EXPR take a value.
+void NameRules::use_value_and_names(const Instruction& instruction) {
+  if (is_before_) {
+    return;
+  }
+  const SnapshotId here = snapshot();
+  const Value names = names_value();
+  const Value value = pop();
+  const bool is_import = instruction.opcode == rewriter::op::kIMPORT_STAR;
+  emit(is_import ? Op::import_star : Op::print_expr, {top().function, names, value}, here);
+  release(value);
+  flush_drops();
+}
+
+void NameRules::setup_annotations(const Instruction& /*instruction*/) {
+  if (is_before_) {
+    return;
+  }
+  const SnapshotId here = snapshot();
+  const Value names = names_value();
+  emit(Op::setup_annotations, {top().function, names}, here);
+}
+
+}  // namespace tagalong::recorder

@@ -1,0 +1,283 @@
+// Rules: operators, items, attributes.
+#include <opcode.h>
+
+#include "recorder/base/hints.h"
+#include "recorder/rules/object_rules.h"
+#include "replay/objects/unboxed.h"
+#include "rewriter/cpython/dicts.h"
+#include "rewriter/cpython/exact_numbers.h"
+#include "rewriter/cpython/instances.h"
+
+namespace tagalong::recorder {
+
+void ObjectRules::unary(const Instruction& instruction) {
+  if (is_before_) {
+    return;
+  }
+  const Value value = top().stack.back();
+  if (is_in_loop() && instruction.opcode == UNARY_NEGATIVE && known_number(value) != nullptr && !is_big_result()) {
+    PyTypeObject* type = known_number(value);
+    guard_exact(value, type, snapshot());
+    produce(Op::unary_op, 1, instruction.opcode);
+    abstract(top().stack.back()).exact = type;
+    return;
+  }
+  PyTypeObject* scalar = known_scalar(value);
+  if (is_in_loop() && !has_raised_ && instruction.opcode == UNARY_NEGATIVE &&
+      replay::is_numpy(replay::unboxed_of(scalar))) {
+    guard_exact(value, scalar, snapshot());
+    produce(Op::unary_op, 1, instruction.opcode);
+    abstract(top().stack.back()).exact = scalar;
+    return;
+  }
+  const bool is_array = is_array_type(abstract(value).seen);
+  produce(is_array ? Op::array_unary : Op::unary_op, 1, instruction.opcode);
+}
+
+void ObjectRules::unary_not(const Instruction& /*instruction*/) {
+  if (is_before_) {
+    return;
+  }
+  const bool is_bool = abstract(top().stack.back()).exact == &PyBool_Type;
+  produce(is_bool ? Op::bool_not : Op::unary_not, 1);
+  abstract(top().stack.back()).exact = &PyBool_Type;
+}
+
+namespace {
+
+// The operators whose result type follows from the operands' exact types int or float.
+bool is_closed(std::uint32_t argument, bool is_float) {
+  switch (argument) {
+    case NB_ADD:
+    case NB_INPLACE_ADD:
+    case NB_SUBTRACT:
+    case NB_INPLACE_SUBTRACT:
+    case NB_MULTIPLY:
+    case NB_INPLACE_MULTIPLY:
+    case NB_FLOOR_DIVIDE:
+    case NB_INPLACE_FLOOR_DIVIDE:
+    case NB_REMAINDER:
+    case NB_INPLACE_REMAINDER:
+      return true;
+    case NB_TRUE_DIVIDE:
+    case NB_INPLACE_TRUE_DIVIDE:
+      return true;
+    case NB_AND:
+    case NB_INPLACE_AND:
+    case NB_OR:
+    case NB_INPLACE_OR:
+    case NB_XOR:
+    case NB_INPLACE_XOR:
+      return !is_float;
+    default:
+      return false;
+  }
+}
+
+// Those that stay among ints, or raise.
+bool is_shift(std::uint32_t argument) {
+  return argument == NB_LSHIFT || argument == NB_INPLACE_LSHIFT || argument == NB_RSHIFT ||
+         argument == NB_INPLACE_RSHIFT;
+}
+
+}  // namespace
+
+void ObjectRules::binary(const Instruction& instruction) {
+  if (is_before_) {
+    return;
+  }
+  const Values& stack = top().stack;
+  const Value left = stack[stack.size() - 2];
+  const Value right = stack.back();
+  const bool is_float = known_number(left) == &PyFloat_Type || known_number(right) == &PyFloat_Type;
+  // In a loop ints are such of 64 bits: what goes beyond would leave in each round.
+  const bool is_apt = is_closed(instruction.arg, is_float) || (is_in_loop() && !is_float && is_shift(instruction.arg));
+  if (is_apt && !(is_in_loop() && is_big_result()) && establish_numbers(left, right, snapshot())) {
+    produce(is_float ? Op::float_binary : Op::int_binary, 2, instruction.arg);
+    abstract(top().stack.back()).exact = is_float || is_true_divide(instruction.arg) ? &PyFloat_Type : &PyLong_Type;
+    return;
+  }
+  if (const Op op = scalar_operation(instruction.arg, left, right); op != Op::binary_op) {
+    produce(op, 2, instruction.arg);
+    abstract(top().stack.back()).exact =
+        replay::type_of(op == Op::float64_binary ? replay::Unboxed::kNumpyFloat : replay::Unboxed::kNumpyInt);
+    return;
+  }
+  const bool is_array = is_array_type(abstract(left).seen) || is_array_type(abstract(right).seen);
+  produce(is_array ? Op::array_binary : Op::binary_op, 2, instruction.arg);
+}
+
+void ObjectRules::compare(const Instruction& instruction) {
+  if (is_before_) {
+    return;
+  }
+  const Values& stack = top().stack;
+  const Value left = stack[stack.size() - 2];
+  const Value right = stack.back();
+  const bool is_float = known_number(left) == &PyFloat_Type || known_number(right) == &PyFloat_Type;
+  if (establish_numbers(left, right, snapshot())) {
+    produce(is_float ? Op::float_compare : Op::int_compare, 2, instruction.arg);
+    abstract(top().stack.back()).exact = &PyBool_Type;
+    return;
+  }
+  if (establish_scalars(left, right)) {
+    produce(Op::scalar_compare, 2, instruction.arg);
+    abstract(top().stack.back()).exact = replay::type_of(replay::Unboxed::kNumpyBool);
+    return;
+  }
+  const bool is_array = is_array_type(abstract(left).seen) || is_array_type(abstract(right).seen);
+  produce(is_array ? Op::array_compare : Op::compare_op, 2, instruction.arg);
+}
+
+void ObjectRules::is_op(const Instruction& instruction) {
+  if (is_before_) {
+    return;
+  }
+  produce(Op::is_op, 2, instruction.arg);
+  abstract(top().stack.back()).exact = &PyBool_Type;
+}
+
+void ObjectRules::contains(const Instruction& instruction) {
+  if (is_before_) {
+    return;
+  }
+  produce(Op::contains_op, 2, instruction.arg);
+  abstract(top().stack.back()).exact = &PyBool_Type;
+}
+
+namespace {
+
+// Whether the list has a number there.
+bool is_number_in(PyObject* container, PyObject* key) {
+  std::int64_t index = 0;
+  if (!PyList_CheckExact(container) || !PyLong_CheckExact(key) || !cpython::int64_of(key, &index)) {
+    return false;
+  }
+  const Py_ssize_t size = PyList_GET_SIZE(container);
+  index += index < 0 ? size : 0;
+  return index >= 0 && index < size && cpython::is_exact_number(PyList_GET_ITEM(container, index));
+}
+
+}  // namespace
+
+void ObjectRules::binary_subscr(const Instruction& /*instruction*/) {
+  if (is_before_) {
+    note_array(live_stack(1), live_stack(0));
+    return;
+  }
+  const Values& stack = top().stack;
+  const Value container = stack[stack.size() - 2];
+  const Value key = stack.back();
+  if (establish_array_item(container, key)) {
+    produce(Op::array_item, 2, top().array_items);
+    abstract(top().stack.back()).exact = replay::type_of(replay::unboxed_of_items(top().array_items));
+    return;
+  }
+  produce(establish_item(container, key, false) ? Op::sequence_item : Op::binary_subscr, 2);
+}
+
+void ObjectRules::store_subscr(const Instruction& /*instruction*/) {
+  if (is_before_) {
+    note_array(live_stack(1), live_stack(0));
+    top().renews = is_in_loop() && is_number_in(live_stack(1), live_stack(0));
+    return;
+  }
+  // on the stack: value, container, key
+  const Values& stack = top().stack;
+  const Value container = stack[stack.size() - 2];
+  const Value key = stack.back();
+  const std::vector<int> order = {1, 2, 0};
+  if (top().array_items >= 0 && !has_raised_ && establish_stored(stack[stack.size() - 3]) &&
+      establish_array_item(container, key)) {
+    consume(Op::array_store, 3, order, {}, top().array_items);
+    return;
+  }
+  const Op on_list = top().renews ? Op::list_renew : Op::list_store;
+  consume(establish_item(container, key, true) ? on_list : Op::store_subscr, 3, order, {});
+}
+
+void ObjectRules::delete_subscr(const Instruction& /*instruction*/) {
+  if (!is_before_) {
+    consume(Op::delete_subscr, 2, {0, 1}, {});
+  }
+}
+
+namespace {
+
+// Whether the name is found in the module's own dict, where nothing of the user's runs.
+bool is_plain_module_attribute(PyObject* owner, PyObject* text) {
+  return PyModule_CheckExact(owner) && cpython::find_quietly(PyModule_GetDict(owner), text) != nullptr &&
+         _PyType_Lookup(&PyModule_Type, text) == nullptr;
+}
+
+// CPython asks such a key of an instance once more where it specialises the instruction, so the interpreter executes
+// it.
+bool asks_keys_of_its_own(PyObject* owner, PyObject* text) {
+  const bool is_instance = owner != nullptr && !PyModule_CheckExact(owner) && !PyType_Check(owner);
+  PyObject* own = is_instance ? cpython::dict_of_instance(owner) : nullptr;
+  return own != nullptr && cpython::asks_keys(own, text);
+}
+
+}  // namespace
+
+void ObjectRules::load_attr(const Instruction& instruction) {
+  PyObject* text = name(static_cast<int>(instruction.arg));
+  if (is_before_) {
+    if (asks_keys_of_its_own(live_stack(0), text)) {
+      stop(Stop::k_asks_keys);
+      return;
+    }
+    top().plain_attribute = is_plain_module_attribute(live_stack(0), text);
+    return;
+  }
+  produce(top().plain_attribute ? Op::load_module_attr : Op::load_attr, 1, 0, Ref::create(text));
+}
+
+void ObjectRules::store_attr(const Instruction& instruction) {
+  PyObject* text = name(static_cast<int>(instruction.arg));
+  if (!is_before_) {
+    consume(Op::store_attr, 2, {1, 0}, Ref::create(text));  // value, owner
+  } else if (asks_keys_of_its_own(live_stack(0), text)) {
+    stop(Stop::k_asks_keys);
+  }
+}
+
+void ObjectRules::delete_attr(const Instruction& instruction) {
+  if (!is_before_) {
+    consume(Op::delete_attr, 1, {0}, Ref::create(name(static_cast<int>(instruction.arg))));
+  }
+}
+
+void ObjectRules::load_method(const Instruction& instruction) {
+  PyObject* text = name(static_cast<int>(instruction.arg));
+  if (is_before_) {
+    if (asks_keys_of_its_own(live_stack(0), text)) {
+      stop(Stop::k_asks_keys);
+      return;
+    }
+    top().plain_attribute = is_plain_module_attribute(live_stack(0), text);
+    return;
+  }
+  const Value owner = top().stack.back();
+  const SnapshotId here = snapshot();
+  pop();
+  const Value first =
+      emit(top().plain_attribute ? Op::load_module_method : Op::load_method, {owner}, here, 0, Ref::create(text));
+  for (int index = 0; index < 2; ++index) {
+    hold(first + index);
+    push(first + index);
+    note(first + index, live_stack(1 - index));
+  }
+  if (!has_raised_ && live_stack(1) != nullptr) {
+    // `self` is the owner, not one more value: who counts its references (`array.resize()`) finds those of the program.
+    emit(Op::guard_not_null, {first}, snapshot_at(current_ + 1, top().stack));
+    release(pop());
+    push(owner);
+    flush_drops();
+    return;
+  }
+  release(owner);
+  flush_drops();
+}
+
+}  // namespace tagalong::recorder

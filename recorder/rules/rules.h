@@ -1,0 +1,19 @@
+// The recording rules: what one instruction means for the graph, by the table in recorder/code/rules.inc. The classes
+// below it have the rules themselves, by kind of instruction.
+#pragma once
+
+#include "recorder/rules/exception_rules.h"
+
+namespace tagalong::recorder {
+
+class Rules : public ExceptionRules {
+ protected:
+  using ExceptionRules::ExceptionRules;
+
+  void run_rule(const Instruction& instruction) final;
+
+ private:
+  struct Table;
+};
+
+}  // namespace tagalong::recorder

@@ -1,0 +1,73 @@
+#include "recorder/rules/steps.h"
+
+#include "recorder/code/rule_times.h"
+
+namespace tagalong::recorder {
+
+using replay::kNoValue;
+
+int Steps::catch_up(int instruction) {
+  int place = top().next;
+  while (place != instruction) {
+    const Instruction& passed = instruction_at(place);
+    const When when = rule_time(passed.opcode);
+    const bool is_unbound = passed.opcode == rewriter::op::kLOAD_FAST && top().locals[passed.arg] == kNoValue;
+    if ((when != When::kLater && when != When::kNone) || is_unbound) {
+      break;
+    }
+    if (when == When::kLater) {
+      current_ = place;
+      is_before_ = false;
+      run(passed);
+    }
+    place = passed.opcode == rewriter::op::kJUMP_FORWARD ? passed.target : place + 1;
+    top().next = place;
+  }
+  return place;
+}
+
+void Steps::run(const Instruction& instruction) {
+  if (others_ran_ && ran_ != current_) {
+    look_for_watchers();
+  }
+  ran_ = current_;
+  run_rule(instruction);
+  others_ran_in(current_);
+}
+
+// The hook behind a branch fires where it is not taken. So one that is open at another instruction was taken.
+bool Steps::come_to(int instruction) {
+  if (top().pending >= 0 && top().pending != instruction) {
+    settle(instruction, false);
+  }
+  if (!finished_ && top().pending < 0) {
+    catch_up(instruction);
+  }
+  return !finished_;
+}
+
+void Steps::note_others() {
+  bool is_specialised = false;
+  disturbed_ = instruction_under_way(&is_specialised);
+  if (disturbed_ >= 0 && rule_time(instruction_at(disturbed_).opcode) == When::kBefore) {
+    others_ran_in(disturbed_);
+  }
+}
+
+void Steps::look_for_watchers() {
+  const auto place = static_cast<std::size_t>(current_);
+  const int opcode = instruction_at(current_).opcode;
+  // A delegating loop is left at its yield only, an exception on its way at its handler.
+  const bool is_place = top().code->decoded->regular[place] && opcode != rewriter::op::kSEND &&
+                        opcode != rewriter::op::kRESUME && opcode != rewriter::op::kYIELD_VALUE &&
+                        opcode != rewriter::op::kJUMP_BACKWARD_NO_INTERRUPT;
+  if (is_place && !finished_ && !has_raised_ && top().raising.instruction < 0 && top().checked == kNoValue &&
+      top().call_result == kNoValue && top().declined == kNotDeclined) {
+    others_ran_ = false;
+    flush_drops();
+    emit(replay::Op::guard_unwatched, {},
+         call_start() == current_ ? snapshot() : snapshot_at(call_start(), top().stack));
+  }
+}
+
+}  // namespace tagalong::recorder
