@@ -207,7 +207,7 @@ Value Session::emit(Op op, ValueView operands, SnapshotId here, std::int64_t imm
   if (!row.is_invisible() && op != Op::drop && op != Op::leave_frame) {
     take_root_stack();
     entry_open_ = false;
-  } else if (row.may_raise && root_stack_ != 0 && place_ != DecodedCode::Place::kYield) {
+  } else if (row.may_raise() && root_stack_ != 0 && place_ != DecodedCode::Place::kYield) {
     take_root_stack();  // what raises finds the stack in the graph's hands
   }
   if (object && (row.is_guard() || op == Op::constant)) {
@@ -351,7 +351,7 @@ PyObject* Session::name(int index) const {
 
 // A hint for what the graph is worth, which does not rely on it.
 void Session::note_array(Op op) {
-  PyObject* result = replay::is_array_operation(op) ? live_stack(0) : nullptr;
+  PyObject* result = replay::has(op, replay::trait::kArrays) ? live_stack(0) : nullptr;
   if (result == nullptr || !is_array_type(Py_TYPE(result)) || array::numpy_if_ready() == nullptr) {
     return;
   }
