@@ -245,7 +245,7 @@ void Session::end_at(Stop reason) {
   recorded.useful = false;
   for (const replay::Node& node : graph_.nodes) {
     recorded.useful = recorded.useful || (!node.info().is_pure() && node.op != Op::drop && node.op != Op::take_stack) ||
-                      node.info().may_raise;
+                      node.info().may_raise();
   }
   recorded.useful = recorded.useful && top().raising.instruction < 0 && !is_between;
   end_with(std::move(recorded));

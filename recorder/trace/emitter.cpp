@@ -13,7 +13,7 @@ Value Emitter::emit(Op op, ValueView operands, SnapshotId here, std::int64_t imm
   if (!row.is_invisible() && op != Op::drop && op != Op::leave_frame) {
     take_root_stack();
     entry_open_ = false;
-  } else if (row.may_raise && root_stack_ != 0 && place_ != DecodedCode::Place::kYield) {
+  } else if (row.may_raise() && root_stack_ != 0 && place_ != DecodedCode::Place::kYield) {
     take_root_stack();  // what raises finds the stack in the graph's hands
   }
   if (object && (row.is_guard() || op == Op::constant)) {

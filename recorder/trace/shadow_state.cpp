@@ -174,7 +174,7 @@ PyObject* ShadowState::keyword_names() const {
 }
 
 void ShadowState::note_array_result(Op op) {
-  PyObject* result = replay::is_array_operation(op) ? live_stack(0) : nullptr;
+  PyObject* result = replay::has(op, replay::trait::kArrays) ? live_stack(0) : nullptr;
   if (result == nullptr || !is_array_type(Py_TYPE(result)) || array::numpy_if_ready() == nullptr) {
     return;
   }

@@ -14,7 +14,7 @@ void Executor::learn_entry_check() {
     if (guard.op == Op::param) {
       slots.emplace(guard.result, guard.immediate);
     }
-    if (!looks_at_its_value_only(guard.op)) {
+    if (!has(guard.op, trait::kOneOperand)) {
       continue;
     }
     const std::int32_t place = registers_used_[guard.operands];

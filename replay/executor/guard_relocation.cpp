@@ -9,16 +9,6 @@ bool is_of_root(const Snapshot& state) { return state.parent == kNoSnapshot && !
 
 bool is_attribute(Op op) { return op == Op::load_attr || op == Op::load_method; }
 
-// Done twice it is as if it had been done once, and nobody notices either.
-bool is_repeatable(const Node& node) {
-  if (is_attribute(node.op) || node.op == Op::leave_frame || node.op == Op::drop) {
-    return true;
-  }
-  return (node.info().effect == Effect::kPure || node.info().effect == Effect::kReads) &&
-         !node.info().is_terminator() && node.op != Op::guard_raised && node.op != Op::guard_no_stop_iteration &&
-         node.op != Op::param;
-}
-
 // One way through the graph, with what has happened since the last state of the root frame.
 class Finder {
  public:
@@ -56,8 +46,8 @@ class Finder {
     }
     // What the state names must still be there, and what has been given up since must have come since.
     const auto is_older = [this](Value value) { return made_at_[static_cast<std::size_t>(value)] < from_; };
-    is_open_ =
-        is_open_ && is_repeatable(node) && (node.op != Op::drop || std::ranges::none_of(node.operands, is_older));
+    is_open_ = is_open_ && node.info().may_be_repeated() &&
+               (node.op != Op::drop || std::ranges::none_of(node.operands, is_older));
   }
 
   const Graph& graph_;

@@ -588,7 +588,7 @@ Interpreter::StepResult Interpreter::execute_array(const Step& step, const std::
     return StepResult::kNext;
   }
   // With casts it may be a fusion group even if it is alone.
-  if (outcome == array::Outcome::kFallback && is_array_operation(step.op) && !step.begins_group && runs_groups() &&
+  if (outcome == array::Outcome::kFallback && has(step.op, trait::kArrays) && !step.begins_group && runs_groups() &&
       run_group(step)) {
     return StepResult::kFusionGroup;
   }

@@ -334,7 +334,7 @@ void Executor::learn_straight() {
   for (const Step& step : std::span(steps_).first(direct_.header)) {
     if (step.op == Op::param) {
       slots[step.result] = step.immediate;
-    } else if (!looks_at_its_value_only(step.op) || !slots.contains(registers_used_[step.operands])) {
+    } else if (!has(step.op, trait::kOneOperand) || !slots.contains(registers_used_[step.operands])) {
       return;
     } else {
       straight->guards.push_back({slots[registers_used_[step.operands]], &step});

@@ -15,31 +15,6 @@
 
 namespace tagalong::replay {
 
-namespace {
-
-// Whether a node's snapshot is the state before it. Guards on the outcome of a branch stand at the other outcome.
-bool stands_before_itself(Op op) {
-  switch (op) {
-    case Op::guard_function:
-    case Op::guard_bound_function:
-    case Op::guard_class:
-    case Op::guard_type_version:
-      return true;
-    case Op::leave_frame:      // the frame has nothing on its stack any more
-    case Op::finish_operator:  // the instruction has begun before
-    case Op::finish_slot:
-    case Op::better_by_key:  // the key function has been called
-      return false;
-    default:
-      return !info(op).is_guard();
-  }
-}
-
-// Whether the node's object is the pair of a name and what is found under it.
-bool takes_name(Op op) { return op == Op::guard_member || op == Op::guard_accessor || op == Op::guard_keywords; }
-
-}  // namespace
-
 class Lowering {
  public:
   explicit Lowering(Executor& executor)
@@ -154,7 +129,7 @@ class Lowering {
     step.line = node.line;
     step.immediate = static_cast<std::int32_t>(node.immediate);
     step.object = node.object.get();
-    if (takes_name(node.op)) {
+    if (node.info().has(trait::kNamed)) {
       step.name = Ref::create(PyTuple_GET_ITEM(node.object.get(), 0));
       step.object = PyTuple_GET_ITEM(node.object.get(), 1);
     }
@@ -163,7 +138,7 @@ class Lowering {
     for (const Value operand : node.operands) {
       executor_.registers_used_.push_back(register_of(operand));
     }
-    step.polls = node.op == Op::call || node.op == Op::call_ex || node.op == Op::array_call;
+    step.polls = node.info().has(trait::kPolls);
     step.in_entry_check = in_entry_check_;
     if (!node.info().is_invisible() && node.op != Op::leave_frame && !node.info().is_terminator()) {
       in_entry_check_ = false;
@@ -177,8 +152,8 @@ class Lowering {
     if (node.snapshot != kNoSnapshot) {
       lower_snapshot(node.snapshot);
       step.snapshot = node.snapshot;
-      step.can_leave =
-          !is_raising_ && stands_before_itself(node.op) && !node.info().is_terminator() && !node.info().is_invisible();
+      step.can_leave = !is_raising_ && node.info().states_before_itself() && !node.info().is_terminator() &&
+                       !node.info().is_invisible();
     }
     step.result_count = static_cast<std::uint16_t>(node.result_count);
     if (node.op == Op::loop) {
@@ -216,10 +191,10 @@ class Lowering {
       TAGALONG_CHECK(raising != executor_.steps_.rend(), "nothing can have raised at node {}", step.node);
       raising->expects_raise = true;
       is_raising_ = true;
-    } else if (always_raises(step.op)) {
+    } else if (info(step.op).raises == Raises::kAlways) {
       step.expects_raise = true;
       is_raising_ = true;
-    } else if (step.op == Op::catch_exception || step.op == Op::end_iteration) {
+    } else if (has(step.op, trait::kEndsRaise)) {
       is_raising_ = false;
     }
   }
@@ -294,7 +269,7 @@ class Lowering {
     constexpr std::uint32_t kMost = 8;  // which have names is noted behind them
     const bool is_call = step.op == Op::array_call || step.op == Op::call;
     const bool is_operator = step.op == Op::binary_op || step.op == Op::unary_op;  // of whatever comes
-    if (!is_call && !is_operator && !is_array_operation(step.op)) {
+    if (!is_call && !is_operator && !has(step.op, trait::kArrays)) {
       return;
     }
     const Node& node = graph_.nodes[index(step.node)];
@@ -553,7 +528,8 @@ bool Executor::fail_at(std::size_t number) {
   };
   // What dies at a loop node is behind it.
   const auto op = step.op == Op::loop ? loop_.ops.end() : std::ranges::find_if(loop_.ops, belongs);
-  const bool is_before = step.op == Op::guard_type || (info(step.op).is_guard() && stands_before_itself(step.op));
+  const bool is_before =
+      step.op == Op::guard_type || (info(step.op).is_guard() && info(step.op).states_before_itself());
   if ((!is_before && !step.can_leave && step.op != Op::guard_unwatched) ||
       (step.in_loop && !step.is_header && op == loop_.ops.end())) {
     return false;

@@ -23,7 +23,7 @@ Value Graph::add(Op op, Values operands, std::int64_t immediate, Ref object, Sna
 }
 
 bool is_expected_to_raise(const std::vector<Node>& nodes, std::size_t place) {
-  if (!nodes[place].info().may_raise) {
+  if (!nodes[place].info().may_raise()) {
     return false;
   }
   // In between stand only guards on what it has not returned, and drops of its operands.
@@ -32,7 +32,7 @@ bool is_expected_to_raise(const std::vector<Node>& nodes, std::size_t place) {
     if (op == Op::guard_raised) {
       return true;
     }
-    if (op != Op::drop && op != Op::guard_is_not && op != Op::guard_null && op != Op::constant && op != Op::null) {
+    if (!has(op, trait::kAfterRaise)) {
       return false;
     }
   }

@@ -60,28 +60,16 @@ constexpr std::array kIs = {Operator{0, "is"}, Operator{1, "is not"}};
 constexpr std::array kContains = {Operator{0, "in"}, Operator{1, "not in"}};
 
 std::span<const Operator> operators_of(Op op) {
-  switch (op) {
-    case Op::unary_op:
-    case Op::array_unary:
+  switch (info(op).immediates) {
+    case Immediates::kUnary:
       return kUnary;
-    case Op::binary_op:
-    case Op::int_binary:
-    case Op::float_binary:
-    case Op::float64_binary:
-    case Op::int64_binary:
-    case Op::array_binary:
+    case Immediates::kBinary:
       return kBinary;
-    case Op::compare_op:
-    case Op::int_compare:
-    case Op::float_compare:
-    case Op::scalar_compare:
-    case Op::array_compare:
-    case Op::better:
-    case Op::better_by_key:
+    case Immediates::kCompare:
       return kCompare;
-    case Op::is_op:
+    case Immediates::kIs:
       return kIs;
-    case Op::contains_op:
+    case Immediates::kContains:
       return kContains;
     default:
       return {};

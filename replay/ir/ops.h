@@ -1,8 +1,10 @@
-// The operations of the graph, derived from the one table ops.def.
+// The operations of the graph, derived from the one table ops.def, which describes the columns.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -16,9 +18,59 @@ enum class Op : std::uint8_t {
 
 enum class Effect : std::uint8_t { kPure, kFresh, kReads, kWrites, kOpaque };
 enum class Leaves : std::uint8_t { kStays, kGuard, kTerminates };
-enum class Immediates : std::uint8_t { kNone, kInt, kObject, kIntObject };
+enum class Immediates : std::uint8_t { kNone, kInt, kObject, kIntObject, kUnary, kBinary, kCompare, kIs, kContains };
+enum class Raises : std::uint8_t { kNever, kMay, kAlways };
+enum class ResultType : std::uint8_t {
+  kNothing,
+  kAny,
+  kOfObject,
+  kOfOperands,
+  kOfItems,
+  kOfCall,
+  kBool,
+  kInt,
+  kNumpyBool,
+  kNumpyInt,
+  kNumpyFloat,
+  kTuple,
+  kList,
+  kSet,
+  kDict,
+  kSlice,
+  kFunction,
+  kCell,
+};
+
+using Traits = std::uint32_t;
+namespace trait {
+inline constexpr Traits kPlain = 0;
+inline constexpr Traits kArrays = 1U << 0U;
+inline constexpr Traits kFused = 1U << 1U;
+inline constexpr Traits kSilent = 1U << 2U;
+inline constexpr Traits kPart = 1U << 3U;
+inline constexpr Traits kHeld = 1U << 4U;
+inline constexpr Traits kNewNumber = 1U << 5U;
+inline constexpr Traits kNewObject = 1U << 6U;
+inline constexpr Traits kByValue = 1U << 7U;
+inline constexpr Traits kUndisturbing = 1U << 8U;
+inline constexpr Traits kTotalSum = 1U << 9U;
+inline constexpr Traits kTotalProduct = 1U << 10U;
+inline constexpr Traits kOneOperand = 1U << 11U;
+inline constexpr Traits kNamed = 1U << 12U;
+inline constexpr Traits kStateBefore = 1U << 13U;
+inline constexpr Traits kStateAfter = 1U << 14U;
+inline constexpr Traits kRepeatable = 1U << 15U;
+inline constexpr Traits kOnce = 1U << 16U;
+inline constexpr Traits kPolls = 1U << 17U;
+inline constexpr Traits kAfterRaise = 1U << 18U;
+inline constexpr Traits kBeginsRaise = 1U << 19U;
+inline constexpr Traits kAmidRaise = 1U << 20U;
+inline constexpr Traits kNeedsRaise = 1U << 21U;
+inline constexpr Traits kEndsRaise = 1U << 22U;
+}  // namespace trait
 
 inline constexpr int kVariadic = -1;
+inline constexpr int kByArrays = std::numeric_limits<std::int16_t>::min();
 
 struct OpInfo {
   std::string_view name;
@@ -27,21 +79,28 @@ struct OpInfo {
   Effect effect;
   Leaves leaves;
   Immediates immediates;
-  bool may_raise;
+  Raises raises;
+  ResultType type;
+  std::int16_t gain;
+  std::int16_t loop_gain;
+  Traits traits;
   std::string_view documentation;
 
+  [[nodiscard]] constexpr bool has(Traits wanted) const { return (traits & wanted) != 0; }
   [[nodiscard]] constexpr bool is_guard() const { return leaves == Leaves::kGuard; }
   [[nodiscard]] constexpr bool is_terminator() const { return leaves == Leaves::kTerminates; }
   [[nodiscard]] constexpr bool is_pure() const { return effect == Effect::kPure; }
+  [[nodiscard]] constexpr bool may_raise() const { return raises == Raises::kMay; }
+  [[nodiscard]] constexpr bool has_operator() const { return immediates >= Immediates::kUnary; }
   [[nodiscard]] constexpr bool has_int() const {
-    return immediates == Immediates::kInt || immediates == Immediates::kIntObject;
+    return immediates == Immediates::kInt || immediates == Immediates::kIntObject || has_operator();
   }
   [[nodiscard]] constexpr bool has_object() const {
     return immediates == Immediates::kObject || immediates == Immediates::kIntObject;
   }
-  // May go away when nobody uses its results.
+  // May be removed when nothing uses its results.
   [[nodiscard]] constexpr bool is_removable() const {
-    return leaves == Leaves::kStays && results != 0 && !may_raise &&
+    return leaves == Leaves::kStays && results != 0 && !may_raise() &&
            (effect == Effect::kPure || effect == Effect::kFresh || effect == Effect::kReads);
   }
   // Runs before the entry check of a trace is over: nothing that it does can be observed.
@@ -51,37 +110,59 @@ struct OpInfo {
   // Needs a snapshot: may leave the graph or raise. (An operation that may run a finaliser, as drop or sync_local, may
   // have one, to show the frame by it, but works without.)
   [[nodiscard]] constexpr bool needs_snapshot() const {
-    return leaves == Leaves::kGuard || may_raise || (leaves == Leaves::kTerminates && operands == 0);
+    return leaves == Leaves::kGuard || may_raise() || (leaves == Leaves::kTerminates && operands == 0);
   }
   // What makes an object may find no memory: that is raised in the state that it has, or in the next one.
   [[nodiscard]] constexpr bool wants_snapshot() const { return needs_snapshot() || effect == Effect::kFresh; }
+  // Whether its snapshot is the state before it. Guards on the outcome of a branch stand at the other outcome.
+  [[nodiscard]] constexpr bool states_before_itself() const {
+    return is_guard() ? has(trait::kStateBefore) : !has(trait::kStateAfter);
+  }
+  // Doing it twice gives the same as doing it once, and the program cannot see the difference.
+  [[nodiscard]] constexpr bool may_be_repeated() const {
+    return has(trait::kRepeatable) ||
+           ((effect == Effect::kPure || effect == Effect::kReads) && !is_terminator() && !has(trait::kOnce));
+  }
+  // An exception is under way after it.
+  [[nodiscard]] constexpr bool begins_raise() const { return raises == Raises::kAlways || has(trait::kBeginsRaise); }
 };
 
 namespace detail {
-inline constexpr bool kYes = true;
-inline constexpr bool kNo = false;
-inline constexpr std::array kOps = {
-#define TAGALONG_OP(name, operands, results, effect, leaves, immediates, may_raise, documentation) \
-  OpInfo{#name, operands, results, Effect::effect, Leaves::leaves, Immediates::immediates, may_raise, documentation},
+inline constexpr std::array kOps = [] {
+  using namespace trait;
+  return std::array{
+#define TAGALONG_OP(name, operands, results, effect, leaves, immediates, raises, type, gain, loop_gain, traits, \
+                    documentation)                                                                              \
+  OpInfo{#name,          operands,         results, Effect::effect, Leaves::leaves, Immediates::immediates,     \
+         Raises::raises, ResultType::type, gain,    loop_gain,      traits,         documentation},
 #include "replay/ir/ops.def"
 #undef TAGALONG_OP
-};
+  };
+}();
+
+// What no row may say.
+constexpr bool is_consistent(const OpInfo& row) {
+  const bool has_type = row.type != ResultType::kNothing && row.type != ResultType::kAny;
+  const bool has_gains =
+      (row.gain == kByArrays) == row.has(trait::kArrays) && (row.loop_gain == kByArrays) == row.has(trait::kArrays);
+  return (row.type == ResultType::kNothing) == (row.results == 0) && (!has_type || row.results == 1) &&
+         (!row.is_guard() || row.raises == Raises::kNever) && (!row.has(trait::kOneOperand) || row.is_guard()) &&
+         (!row.has(trait::kOneOperand) || row.operands == 1) && (!row.has(trait::kNamed) || row.has_object()) &&
+         (!row.has(trait::kStateBefore) || row.is_guard()) && (!row.has(trait::kStateAfter) || !row.is_guard()) &&
+         (!row.has(trait::kRepeatable) || !row.has(trait::kOnce)) &&
+         (!row.has(trait::kArrays) || row.has(trait::kFused)) &&
+         (!row.has(trait::kFused) || !row.has(trait::kSilent)) &&
+         (!row.has(trait::kEndsRaise) || row.has(trait::kNeedsRaise)) &&
+         (!row.has(trait::kAmidRaise) || !row.has(trait::kNeedsRaise)) && has_gains;
+}
+static_assert(std::ranges::all_of(kOps, is_consistent), "a row of ops.def contradicts itself");
+static_assert(kOps.size() <= std::numeric_limits<std::uint8_t>::max());
 }  // namespace detail
 
 inline constexpr std::size_t kOpCount = detail::kOps.size();
 
-// Operations after which an exception is under way, whatever they do. (After others one is if guard_raised says so.)
-[[nodiscard]] constexpr bool always_raises(Op op) {
-  return op == Op::raise || op == Op::reraise || op == Op::raise_init_result || op == Op::unbound_local ||
-         op == Op::raise_stop_iteration;
-}
-
-// Operations on arrays, which may be run as one (fusion_groups.h).
-[[nodiscard]] constexpr bool is_array_operation(Op op) {
-  return op == Op::array_unary || op == Op::array_binary || op == Op::array_compare || op == Op::array_call;
-}
-
 [[nodiscard]] constexpr const OpInfo& info(Op op) { return detail::kOps.at(static_cast<std::size_t>(op)); }
+[[nodiscard]] constexpr bool has(Op op, Traits wanted) { return info(op).has(wanted); }
 [[nodiscard]] std::optional<Op> op_named(std::string_view name);
 
 }  // namespace tagalong::replay

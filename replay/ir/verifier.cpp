@@ -218,14 +218,15 @@ class Verifier {
     if (node.op == Op::guard_raised && !(place_ > 0 && can_have_raised())) {
       problem("nothing before it may raise");
     }
-    if (is_raising_ && !is_on_the_way(node.op)) {
+    const OpInfo& row = node.info();
+    if (is_raising_ && !row.has(trait::kNeedsRaise | trait::kAmidRaise)) {
       problem("an exception is under way");
-    } else if (!is_raising_ && needs_exception(node.op)) {
+    } else if (!is_raising_ && row.has(trait::kNeedsRaise)) {
       problem("no exception is under way");
     }
-    if (node.op == Op::guard_raised || always_raises(node.op)) {
+    if (row.begins_raise()) {
       is_raising_ = true;
-    } else if (node.op == Op::catch_exception || node.op == Op::end_iteration) {
+    } else if (row.has(trait::kEndsRaise)) {
       is_raising_ = false;
     }
   }
@@ -236,21 +237,12 @@ class Verifier {
         return true;
       }
       const Node& before = graph_.nodes[static_cast<std::size_t>(place)];
-      if (before.info().may_raise || !(before.info().is_guard() || before.op == Op::drop || before.info().is_pure())) {
+      if (before.info().may_raise() ||
+          !(before.info().is_guard() || before.op == Op::drop || before.info().is_pure())) {
         return false;
       }
     }
     return false;
-  }
-
-  static bool needs_exception(Op op) {
-    return op == Op::traceback_entry || op == Op::complete_attribute_error || op == Op::guard_no_stop_iteration ||
-           op == Op::end_iteration || op == Op::fail_generator || op == Op::catch_exception || op == Op::raise_out;
-  }
-
-  static bool is_on_the_way(Op op) {
-    return needs_exception(op) || op == Op::drop || op == Op::leave_frame || op == Op::lasti || op == Op::constant ||
-           op == Op::null || op == Op::take_stack;
   }
 
   void use(Value value, const char* what) {

@@ -7,28 +7,7 @@
 
 namespace tagalong::replay {
 
-constexpr bool looks_at_its_value_only(Op op) {
-  switch (op) {
-    case Op::guard_true:
-    case Op::guard_false:
-    case Op::guard_is:
-    case Op::guard_is_not:
-    case Op::guard_null:
-    case Op::guard_not_null:
-    case Op::guard_type:
-    case Op::guard_type_version:
-    case Op::guard_class:
-    case Op::guard_function:
-    case Op::guard_bound_function:
-    case Op::guard_tuple:
-    case Op::guard_empty:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// Whether such a guard on this object and number holds; the value may be null.
+// Whether a guard of one operand (trait kOneOperand) on this object and number holds; the value may be null.
 inline bool guard_holds(Op op, PyObject* value, PyObject* object, std::int32_t number) {
   switch (op) {
     case Op::guard_true:

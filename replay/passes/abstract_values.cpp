@@ -37,56 +37,44 @@ const PyTypeObject* AbstractValues::number_type(const Node& node) const {
 }
 
 const PyTypeObject* AbstractValues::result_type(const Node& node) const {
-  switch (node.op) {
-    case Op::function:
-    case Op::make_function:
-      return &PyFunction_Type;
-    case Op::constant:
-      return node.object && is_lasting(Py_TYPE(node.object.get())) ? Py_TYPE(node.object.get()) : nullptr;
-    case Op::int_binary:
-    case Op::float_binary:
-    case Op::unary_op:
-      return number_type(node);
-    case Op::float64_binary:
-      return type_of(Unboxed::kNumpyFloat);
-    case Op::int64_binary:
-      return type_of(Unboxed::kNumpyInt);
-    case Op::scalar_compare:
-      return type_of(Unboxed::kNumpyBool);
-    case Op::array_item:
-      return type_of(unboxed_of_items(static_cast<int>(node.immediate)));
-    case Op::unary_not:
-    case Op::to_bool:
-    case Op::bool_not:
-    case Op::is_op:
-    case Op::contains_op:
-    case Op::int_compare:
-    case Op::float_compare:
-    case Op::number_truth:
-    case Op::match_mapping:
-    case Op::match_sequence:
-      return &PyBool_Type;
-    case Op::make_cell:
-      return &PyCell_Type;
-    case Op::build_tuple:
-    case Op::list_to_tuple:
-      return &PyTuple_Type;
-    case Op::build_list:
-      return &PyList_Type;
-    case Op::build_set:
-      return &PySet_Type;
-    case Op::build_map:
-    case Op::build_const_key_map:
-      return &PyDict_Type;
-    case Op::build_slice:
-      return &PySlice_Type;
-    case Op::get_len:
-      return &PyLong_Type;
-    case Op::known_call:
-      return result_of(known_function(node.object.get()), type(node.operands[0]));
-    default:
+  switch (node.info().type) {
+    case ResultType::kNothing:
+    case ResultType::kAny:
       return nullptr;
+    case ResultType::kOfObject:
+      return node.object && is_lasting(Py_TYPE(node.object.get())) ? Py_TYPE(node.object.get()) : nullptr;
+    case ResultType::kOfOperands:
+      return number_type(node);
+    case ResultType::kOfItems:
+      return type_of(unboxed_of_items(static_cast<int>(node.immediate)));
+    case ResultType::kOfCall:
+      return result_of(known_function(node.object.get()), type(node.operands[0]));
+    case ResultType::kBool:
+      return &PyBool_Type;
+    case ResultType::kInt:
+      return &PyLong_Type;
+    case ResultType::kNumpyBool:
+      return type_of(Unboxed::kNumpyBool);
+    case ResultType::kNumpyInt:
+      return type_of(Unboxed::kNumpyInt);
+    case ResultType::kNumpyFloat:
+      return type_of(Unboxed::kNumpyFloat);
+    case ResultType::kTuple:
+      return &PyTuple_Type;
+    case ResultType::kList:
+      return &PyList_Type;
+    case ResultType::kSet:
+      return &PySet_Type;
+    case ResultType::kDict:
+      return &PyDict_Type;
+    case ResultType::kSlice:
+      return &PySlice_Type;
+    case ResultType::kFunction:
+      return &PyFunction_Type;
+    case ResultType::kCell:
+      return &PyCell_Type;
   }
+  return nullptr;
 }
 
 void AbstractValues::learn(const Node& node) {
@@ -118,10 +106,7 @@ void AbstractValues::learn(const Node& node) {
   if (node.op == Op::loop) {
     learn_loop(node);
   } else if (node.result_count == 1) {
-    // A range gives an int or nothing, an array one of NumPy's scalars or nothing.
-    const bool held =
-        node.op == Op::constant || node.op == Op::null || node.op == Op::range_next || node.op == Op::array_next;
-    at(node.first_result) = {result_type(node), held};
+    at(node.first_result) = {result_type(node), node.info().has(trait::kHeld)};
   }
 }
 
@@ -142,13 +127,11 @@ bool AbstractValues::disturbs(const Node& node) const {
   if (node.op == Op::drop) {
     return !std::ranges::all_of(node.operands, [this](Value value) { return is_inert(value); });
   }
-  if (node.op == Op::rebind_global || node.op == Op::list_renew) {
-    return false;  // but for that name, or items
+  if (node.info().has(trait::kUndisturbing)) {
+    return false;
   }
-  // A new object may be what the garbage collector was waiting for, with its finalisers and callbacks; strings are none
-  // of its business.
-  return node.info().effect == Effect::kWrites || node.info().effect == Effect::kOpaque ||
-         (node.info().effect == Effect::kFresh && node.op != Op::build_string);
+  // The collector may run when an object is made, with finalisers and callbacks; strings do not make it run.
+  return !(node.info().is_pure() || node.info().effect == Effect::kReads);
 }
 
 }  // namespace tagalong::replay

@@ -13,18 +13,6 @@
 namespace tagalong::replay {
 namespace {
 
-bool makes_number(const Node& node) {
-  return node.op == Op::int_binary || node.op == Op::float_binary || node.op == Op::float64_binary ||
-         node.op == Op::int64_binary;
-}
-
-// Looks at the value of a number only, not at which object it is.
-bool is_arithmetic(const Node& node) {
-  return makes_number(node) || node.op == Op::int_compare || node.op == Op::float_compare ||
-         node.op == Op::scalar_compare || node.op == Op::number_truth || node.op == Op::guard_type ||
-         node.op == Op::drop;
-}
-
 class Merger {
  public:
   explicit Merger(Graph& graph)
@@ -89,7 +77,7 @@ class Merger {
 
   void look_ahead() {
     for (const Node& node : graph_.nodes) {
-      if (!is_arithmetic(node)) {
+      if (!node.info().has(trait::kByValue)) {
         see(node.operands);
       } else if (node.op == Op::drop) {
         for (const Value value : node.operands) {
@@ -131,12 +119,13 @@ class Merger {
     const OpInfo& row = node.info();
     const bool reads = row.effect == Effect::kReads;
     // What a known function gives is an object of its own.
-    if ((!row.is_pure() && !reads) || row.is_guard() || node.result_count == 0 || node.op == Op::known_call) {
+    if ((!row.is_pure() && !reads) || row.is_guard() || node.result_count == 0 || row.has(trait::kNewObject)) {
       return false;
     }
     const std::uint32_t epoch = node.op == Op::load_global ? epoch_of(node) : reads ? epoch_ : pure_epoch_;
     const Node* twin = table_.find_or_add(graph_.nodes, kept_, node, epoch);
-    if (twin == nullptr || (makes_number(node) && seen_[at(node.first_result)] && seen_[at(twin->first_result)])) {
+    if (twin == nullptr ||
+        (row.has(trait::kNewNumber) && seen_[at(node.first_result)] && seen_[at(twin->first_result)])) {
       return false;
     }
     for (std::int32_t i = 0; i < node.result_count; ++i) {

@@ -15,13 +15,13 @@ namespace {
 
 // Arithmetic that has a result for all operands; running out of memory does not count.
 bool is_total(const Node& node) {
-  if (node.op != Op::int_binary && node.op != Op::float_binary) {
+  if (!node.info().has(trait::kTotalSum)) {
     return false;
   }
   const auto text = operator_text(node.op, node.immediate).value_or("?");
   return text == "+" || text == "+=" || text == "-" || text == "-=" ||
-         // A large product of ints takes time and memory that somebody may have meant to spend.
-         (node.op == Op::float_binary && (text == "*" || text == "*="));
+         // A large product of ints takes time and memory, so it is not total.
+         (node.info().has(trait::kTotalProduct) && (text == "*" || text == "*="));
 }
 
 class DeadNodes {

@@ -13,13 +13,11 @@ using replay::LoopCode;
 using replay::Op;
 
 constexpr int kEntry = -60;
-constexpr int kExit = -120;       // the rest of the call is no faster, and somebody has to find the way there
-constexpr int kSideExit = -60;    // a trace that ends at a yield, or goes on as written
-constexpr int kLoopEntry = -100;  // in addition: registers for numbers, and what stands in front of the header
-constexpr int kLoopExit = -130;   // in addition: numbers get their objects, the frame its values
-constexpr int kFrame = -80;       // in addition, for each inlined call: it goes on in a frame of its own
-constexpr int kGuard = -4;
-constexpr int kOperation = -12;
+constexpr int kExit = -120;             // the rest of the call is no faster, and somebody has to find the way there
+constexpr int kSideExit = -60;          // a trace that ends at a yield, or goes on as written
+constexpr int kLoopEntry = -100;        // in addition: registers for numbers, and what stands in front of the header
+constexpr int kLoopExit = -130;         // in addition: numbers get their objects, the frame its values
+constexpr int kFrame = -80;             // in addition, for each inlined call: it goes on in a frame of its own
 constexpr int kArrayOperation = 200;    // of small arrays
 constexpr int kLargeArrays = 512;       // elements
 constexpr int kLargeOperation = 2'000;  // of those
@@ -39,77 +37,18 @@ struct Arrays {
 };
 
 int gain_of(const replay::Node& node, const Arrays& arrays) {
-  switch (node.op) {
-    case Op::constant:
-    case Op::null:
-    case Op::function:
-    case Op::param:
-    case Op::drop:
-    case Op::sync_local:
-    case Op::leave_frame:
-    case Op::loop:
-      return 0;
-    case Op::array_binary:
-    case Op::array_unary:
-    case Op::array_compare:
-    case Op::array_call:
-      return arrays.operation;
-    default:
-      return node.info().is_guard() ? kGuard : kOperation;
-  }
+  const int gain = node.info().gain;
+  return gain == replay::kByArrays ? arrays.operation : gain;
 }
 
-// A general operation in a loop, where the instruction would be specialised by now.
+// A general operation in a loop.
 int gain_in_loop(const replay::Node& node, const Arrays& arrays) {
   constexpr int kPart = -5;
-  const bool is_of_part = node.op == Op::build_slice || node.op == Op::build_tuple || node.op == Op::binary_subscr;
-  if (arrays.take_parts && is_of_part) {
+  if (arrays.take_parts && node.info().has(replay::trait::kPart)) {
     return kPart;
   }
-  switch (node.op) {
-    // Whoever is called may look at the frame, and what is given up may have been the last reference to a container.
-    case Op::format_value:
-    case Op::build_slice:
-      return -90;
-    case Op::call:
-    case Op::call_ex:
-    case Op::build_tuple:
-    case Op::build_list:
-    case Op::build_set:
-    case Op::build_map:
-      return -60;
-    case Op::binary_subscr:
-    case Op::store_subscr:
-    case Op::list_append:
-    case Op::for_iter:
-      return -50;
-    case Op::load_attr:
-    case Op::contains_op:
-      return -40;
-    case Op::load_method:
-    case Op::binary_op:
-      return -30;
-    case Op::store_attr:
-    case Op::cell_get:
-    case Op::cell_set:
-      return -15;
-    case Op::unary_op:
-    case Op::unary_not:
-    case Op::to_bool:
-    case Op::compare_op:
-    case Op::int_binary:
-    case Op::float_binary:
-    case Op::unpack_sequence:
-    case Op::get_iter:
-    case Op::new_instance:
-      return -20;
-    case Op::leave_frame:
-      return 15;
-    default: {
-      const int gain = gain_of(node, arrays);
-      return gain > 0 ? gain : gain + kUnboxedOperation;
-    }
-  }
+  const int gain = node.info().loop_gain;
+  return gain == replay::kByArrays ? arrays.operation : gain;
 }
 
 // Whether the step calls a ufunc with nothing but numbers that have been given objects for it: no array gains by that.
@@ -192,7 +131,7 @@ Arrays arrays_of(const replay::Executor& executor, std::int64_t largest_array) {
     const replay::Node& node = executor.graph().nodes[static_cast<std::size_t>(executor.steps()[operation.step].node)];
     const bool is_product = node.op == Op::array_binary &&
                             (node.immediate == NB_MATRIX_MULTIPLY || node.immediate == NB_INPLACE_MATRIX_MULTIPLY);
-    return operation.code == LoopCode::kStep && replay::is_array_operation(node.op) && !is_product &&
+    return operation.code == LoopCode::kStep && node.info().has(replay::trait::kArrays) && !is_product &&
            !is_of_numbers(node, operation, executor);
   };
   return {.operation = largest_array < kLargeArrays ? kArrayOperation : kLargeOperation,

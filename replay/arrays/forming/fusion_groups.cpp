@@ -11,41 +11,9 @@
 
 namespace tagalong::replay {
 
-bool is_group_operation(const Step& step) {
-  return is_array_operation(step.op) || step.op == Op::store_subscr || step.op == Op::call;
-}
+bool is_group_operation(const Step& step) { return has(step.op, trait::kFused); }
 
-namespace {
-
-// Nobody sees when it happens, as long as it happens as planned.
-bool is_silent(const Step& step) {
-  switch (step.op) {
-    case Op::load_global:
-    case Op::load_module_attr:
-    case Op::load_module_method:
-    case Op::sync_local:
-    case Op::leave_frame:
-    case Op::drop:
-    case Op::guard_function:
-    case Op::guard_is:
-    case Op::guard_type:
-    case Op::build_slice:
-    case Op::build_tuple:
-    case Op::binary_subscr:
-    case Op::load_method:
-    case Op::guard_not_null:
-    case Op::guard_unwatched:
-    case Op::int_binary:
-    case Op::float_binary:
-      return true;
-    default:
-      return false;
-  }
-}
-
-}  // namespace
-
-bool may_be_inside(const Step& step) { return !step.expects_raise && (is_group_operation(step) || is_silent(step)); }
+bool may_be_inside(const Step& step) { return !step.expects_raise && has(step.op, trait::kFused | trait::kSilent); }
 
 bool may_be_inside(const LoopOp& op, const Step& step) {
   switch (op.code) {
@@ -64,7 +32,7 @@ bool may_be_inside(const LoopOp& op, const Step& step) {
       return op.flag != 0;
     case LoopCode::kGlobal:
     case LoopCode::kMethod:
-      return is_silent(step) && !step.expects_raise;
+      return has(step.op, trait::kSilent) && !step.expects_raise;
     default:
       return result_of(op) != Unboxed::kNone;
   }
@@ -121,7 +89,7 @@ void mark_groups(std::vector<Step>* steps, const LoopProgram& loop, const std::i
     }
     if (!is_inside) {
       more = 0;
-    } else if (is_whole && is_array_operation(step.op)) {
+    } else if (is_whole && has(step.op, trait::kArrays)) {
       step.begins_group = more > 0;
       ++more;
     } else if (is_whole && is_group_operation(step)) {

@@ -1,0 +1,49 @@
+// The tables that describe operations agree with what is derived from them.
+#include <boost/test/unit_test.hpp>
+#include <set>
+#include <string>
+
+#include "replay/ir/operators.h"
+#include "replay/ir/ops.h"
+
+namespace tagalong::replay {
+
+BOOST_AUTO_TEST_SUITE(tables)
+
+BOOST_AUTO_TEST_CASE(operations_have_names_and_texts) {
+  for (std::size_t number = 0; number < kOpCount; ++number) {
+    const auto op = static_cast<Op>(number);
+    BOOST_TEST((op_named(info(op).name) == op), info(op).name);
+    BOOST_TEST(!info(op).documentation.empty(), info(op).name);
+    const bool has_text = operator_text(op, 0).has_value() || operator_number(op, "-").has_value();
+    BOOST_TEST(has_text == info(op).has_operator(), info(op).name);
+  }
+  BOOST_TEST(!op_named("no_such_operation").has_value());
+}
+
+BOOST_AUTO_TEST_CASE(operations_that_take_part_in_exceptions) {
+  BOOST_TEST(info(Op::raise).begins_raise());
+  BOOST_TEST(info(Op::guard_raised).begins_raise());
+  BOOST_TEST(!info(Op::call).begins_raise());
+  BOOST_TEST(has(Op::end_iteration, trait::kEndsRaise));
+  BOOST_TEST(has(Op::drop, trait::kAmidRaise));
+}
+
+BOOST_AUTO_TEST_CASE(snapshots_of_operations) {
+  BOOST_TEST(info(Op::guard_function).states_before_itself());
+  BOOST_TEST(!info(Op::guard_true).states_before_itself());
+  BOOST_TEST(info(Op::call).states_before_itself());
+  BOOST_TEST(!info(Op::leave_frame).states_before_itself());
+}
+
+BOOST_AUTO_TEST_CASE(operations_that_may_be_repeated) {
+  BOOST_TEST(info(Op::load_attr).may_be_repeated());
+  BOOST_TEST(info(Op::int_binary).may_be_repeated());
+  BOOST_TEST(!info(Op::param).may_be_repeated());
+  BOOST_TEST(!info(Op::call).may_be_repeated());
+  BOOST_TEST(!info(Op::return_value).may_be_repeated());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace tagalong::replay
