@@ -2,18 +2,21 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <utility>
 
 #include "recorder/deferred/preparation.h"
 #include "replay/arrays/fusion/fusion_plan.h"
 #include "replay/arrays/kernels/parallel.h"
 #include "replay/arrays/simd/non_temporal.h"
 #include "replay/codegen/vector/vector_code.h"
+#include "replay/ir/stages.h"
 
 namespace tagalong::runtime {
 
 namespace {
 
-constexpr std::array kKnobs{
+constexpr std::array kPlainKnobs{
     Knob{"loops", "1: loops are replayed as loops; 0: their rounds are written out (TAGALONG_LOOPS)",
          [] { return long{options().limits.loops}; },
          [](long value) { options().limits.loops = static_cast<int>(value); }},
@@ -43,7 +46,30 @@ constexpr std::array kKnobs{
          [] { return array::min_prefetch; }, [](long value) { array::min_prefetch = value; }},
     Knob{"min_in_place", "bytes of a row from which a target may be computed in place",
          [] { return array::min_in_place; }, [](long value) { array::min_in_place = value; }},
+    Knob{"function_limit", "only the first so many functions that come to it are recorded",
+         [] { return replay::function_quota.limit; }, [](long value) { replay::function_quota.limit = value; }},
+    Knob{"group_limit", "only the first so many fusion groups are formed in replays",
+         [] { return replay::group_quota.limit; }, [](long value) { replay::group_quota.limit = value; }},
 };
+
+template <std::size_t kPlace>
+constexpr Knob stage_knob() {
+  constexpr const replay::StageRow& kRow = replay::kStageRows[kPlace];
+  return {kRow.name, kRow.text, [] { return static_cast<long>(replay::stage_switch(kRow.stage)); },
+          [](long value) {
+            const auto most = static_cast<long>(replay::StageSwitch::kFaulty);
+            replay::stage_switch(kRow.stage) = static_cast<replay::StageSwitch>(std::clamp(value, 0L, most));
+          }};
+}
+
+template <std::size_t... kPlaces>
+constexpr auto all_knobs(std::index_sequence<kPlaces...> /*stages*/) {
+  std::array<Knob, kPlainKnobs.size() + sizeof...(kPlaces)> knobs{};
+  std::ranges::copy(kPlainKnobs, knobs.begin());
+  std::ranges::copy(std::array{stage_knob<kPlaces>()...}, knobs.begin() + kPlainKnobs.size());
+  return knobs;
+}
+constexpr auto kKnobs = all_knobs(std::make_index_sequence<replay::kStageRows.size()>());
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 
 #include "recorder/deferred/deferred_expression.h"
 #include "recorder/inlining/call_forms.h"
+#include "replay/ir/stages.h"
 #include "replay/objects/binding.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/code_link.h"
@@ -44,7 +45,7 @@ bool Session::try_inline(cpython::Frame* callee) {
   if (is_watched || !sink_.may_inline(code)) {
     return false;
   }
-  if (depth >= replay::kMaxFrames || depth > limits_.inline_depth) {
+  if (depth >= replay::kMaxFrames || depth > limits_.inline_depth || !is_on(replay::Stage::inlining)) {
     ++times(reached_, replay::Limit::k_inline_depth);
     return false;
   }

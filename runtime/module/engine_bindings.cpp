@@ -437,6 +437,7 @@ void export_engine() {
   cpython::watch_foreign_hooks();
   runtime::handle_first_calls();
   runtime::watch_process();
+  runtime::log_last_group();
   py::scope().attr("GuardFailed") = py::object(py::handle<>(py::borrowed(runtime::guard_failed_type())));
   py::class_<Recording, boost::shared_ptr<Recording>, boost::noncopyable>("RecordingCore", py::no_init)
       .add_property("result", recording_result)

@@ -85,6 +85,7 @@ BAD = {
     "TAGALONG_LIMITS": "inline_depth=24",
     "TAGALONG_STRESS": "-",
     "TAGALONG_SUMMARY": "counts",
+    "TAGALONG_INTERNAL": "stage_bold=0",
     "TAGALONG_THREAD": "1",
 }
 
