@@ -1,7 +1,10 @@
 #include "recorder/deferred/operations.h"
 
+#include <opcode.h>
+
 #include "recorder/base/hints.h"
 #include "replay/arrays/forming/fusion_groups.h"
+#include "replay/ir/stages.h"
 #include "replay/objects/operations.h"
 
 namespace tagalong::recorder {
@@ -18,9 +21,11 @@ unsigned temporaries(std::span<PyObject* const> operands) {
 
 int build(const ArrayOperator& op, array::MultiPassBuilder* builder, std::span<const int> numbers,
           unsigned temporaries) {
+  const bool is_faulty = replay::is_faulty(replay::Stage::deferred_arrays);
+  const int code = is_faulty && op.code == NB_ADD ? NB_SUBTRACT : op.code;
   switch (op.kind) {
     case ArrayOperator::Kind::kBinary:
-      return builder->binary(static_cast<array::BinaryOperator>(op.code), numbers[0], numbers[1], temporaries);
+      return builder->binary(static_cast<array::BinaryOperator>(code), numbers[0], numbers[1], temporaries);
     case ArrayOperator::Kind::kUnary:
       return builder->unary(replay::unary_operator(op.code), numbers[0], temporaries);
     case ArrayOperator::Kind::kCall:

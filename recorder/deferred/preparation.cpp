@@ -18,6 +18,7 @@
 #include "replay/arrays/kernels/histogram.h"
 #include "replay/arrays/numpy/kept_memory.h"
 #include "replay/arrays/numpy/operand.h"
+#include "replay/ir/stages.h"
 #include "rewriter/cpython/dicts.h"
 #include "rewriter/cpython/exact_numbers.h"
 #include "rewriter/cpython/instances.h"
@@ -58,6 +59,9 @@ Extents extents_of(std::span<PyObject* const> operands, const DeferredArrays* de
           operands, [](PyObject* operand) { return is_array_type(Py_TYPE(operand)) || is_deferred_array(operand); })
           ? array::numpy_if_ready()
           : nullptr;
+  if (!replay::is_on(replay::Stage::deferred_arrays)) {
+    return {};
+  }
   Extents extents;
   double item_size = 0.0;
   for (PyObject* operand : operands) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "recorder/deferred/deferred_expression.h"
+#include "replay/ir/stages.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/code_link.h"
 #include "rewriter/cpython/foreign_eval.h"
@@ -33,7 +34,7 @@ bool Inliner::try_inline(cpython::Frame* callee) {
   if (is_watched || !sink_.may_inline(code)) {
     return false;
   }
-  if (depth >= replay::kMaxFrames || depth > limits_.inline_depth) {
+  if (depth >= replay::kMaxFrames || depth > limits_.inline_depth || !is_on(replay::Stage::inlining)) {
     ++times(reached_, replay::Limit::k_inline_depth);
     return false;
   }

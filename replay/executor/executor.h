@@ -198,6 +198,8 @@ class Executor final : public cpython::Watcher {
   // For tests of what goes on after it: from now on the step's guard never holds, or the run leaves in front of the
   // step as if somebody watched. False: a run cannot leave there at any time.
   bool fail_at(std::size_t step);
+  // The fault of a stage that is to be found: subtracts where it was to add.
+  void make_faulty();
 
   [[nodiscard]] const Gain& gain() const { return gain_; }
   // `forgone`: by step.

@@ -5,6 +5,7 @@
 
 #include "replay/executor/interpreter.h"
 #include "replay/executor/trace_linking.h"
+#include "replay/ir/stages.h"
 #include "replay/objects/guards.h"
 #include "rewriter/cpython/collector.h"
 #include "rewriter/cpython/exact_numbers.h"
@@ -259,7 +260,12 @@ bool Interpreter::run_site(FusionSite& site, const FusionSource& source, Reason*
     const boost::intrusive_ptr<PlannedGroup> planned(plan_group(*np, source, &site.unplanned).release());
     if (planned == nullptr) {
       *reason = site.unplanned;
+    } else if (!group_quota.take()) {
+      *reason = Reason::kOther;
     } else {
+      if (group_quota.is_used_up() && on_last_group != nullptr) {
+        on_last_group(executor_.root_shape().code.get(), planned->last_line);
+      }
       if (site.groups.size() < kMostGroups) {
         site.groups.push_back(planned);
       } else {
@@ -304,7 +310,7 @@ bool Interpreter::run_group(const Step& step) {
       .constants = executor_.constant_count_,
       .registers = number_registers(),
       .operations = step.in_loop ? std::span(executor_.loop_.ops).subspan(done) : std::span<const LoopOp>(),
-      .in_passes = !site.is_apart};
+      .in_passes = !site.is_apart && is_on(Stage::multi_pass)};
   auto reason = Reason::kNone;
   if (run_site(site, source, &reason,
                [this](const array::Numpy& np, const PlannedGroup& group) { return attempt_group(np, group); })) {
@@ -353,7 +359,8 @@ void Executor::learn_straight() {
 }
 
 bool Interpreter::runs_groups() const {
-  return (executor_.groups == kProcessFusion ? array::fusion_enabled : executor_.groups) != 0;
+  return (executor_.groups == kProcessFusion ? array::fusion_enabled : executor_.groups) != 0 &&
+         is_on(Stage::fusion_groups);
 }
 
 // What the registers of parameters have is borrowed from the frame's slots, which keep it until the frame is left.
@@ -392,7 +399,7 @@ bool Interpreter::run_straight() {
                               .constants = executor_.constant_count_,
                               .registers = number_registers(),
                               .operations = executor_.loop_.ops,
-                              .in_passes = !site.is_apart};
+                              .in_passes = !site.is_apart && is_on(Stage::multi_pass)};
     is_done = run_site(site, source, &reason, [this](const array::Numpy& np, const PlannedGroup& group) {
       return attempt_straight(np, group);
     });

@@ -9,6 +9,7 @@
 
 #include "replay/executor/interpreter.h"
 #include "replay/executor/trace_linking.h"
+#include "replay/ir/stages.h"
 #include "replay/objects/known_functions.h"
 #include "replay/objects/operations.h"
 #include "replay/objects/sequence_items.h"
@@ -788,8 +789,8 @@ const LoopOp* Interpreter::go_native(const LoopOp* op) {
 }
 
 bool Interpreter::make_native() const {
-  if (run_.native_after == 0 || executor_.has_no_native_ || ++executor_.rounds_ < run_.native_after ||
-      (run_.linker != nullptr && run_.linker->earned() + run_.gain <= 0)) {
+  if (run_.native_after == 0 || !is_on(Stage::native_code) || executor_.has_no_native_ ||
+      ++executor_.rounds_ < run_.native_after || (run_.linker != nullptr && run_.linker->earned() + run_.gain <= 0)) {
     return false;
   }
   executor_.rounds_ = 0;

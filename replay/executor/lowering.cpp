@@ -1,5 +1,7 @@
 // Graph to steps: registers by a linear scan (a register is free again where the graph drops its value), snapshots in
 // terms of registers, drops merged into the step before them.
+#include <opcode.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -509,6 +511,20 @@ void Executor::object_died(PyObject* object) {
   std::ranges::replace(loop_.types, object, nothing());
   if (!std::exchange(is_dead_, true) && keeper != nullptr) {
     keeper->executor_died(*this);
+  }
+}
+
+void Executor::make_faulty() {
+  for (Step& step : steps_) {
+    const bool is_binary = step.op == Op::binary_op || step.op == Op::int_binary || step.op == Op::float_binary;
+    if (is_binary && (step.immediate == NB_ADD || step.immediate == NB_INPLACE_ADD)) {
+      step.immediate += NB_SUBTRACT - NB_ADD;
+    }
+  }
+  for (LoopOp& op : loop_.ops) {
+    if (op.code == LoopCode::kAddInt || op.code == LoopCode::kAddFloat) {
+      op.code = op.code == LoopCode::kAddInt ? LoopCode::kSubtractInt : LoopCode::kSubtractFloat;
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "replay/executor/interpreter.h"
+#include "replay/ir/stages.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/foreign_eval.h"
 
@@ -42,8 +43,8 @@ const std::shared_ptr<Executor>* next_by_age(const Attached& place, std::uint64_
 
 // True: the next executor has taken over what this one leaves.
 bool Interpreter::link_trace(const Step& step) {
-  if (run_.linker == nullptr || run_.is_stopped || unboxed_ == nullptr || step.snapshot == kNoSnapshot ||
-      run_.depth != 1 || requested_ || cpython::is_left_to_others(run_.thread)) {
+  if (!is_on(Stage::trace_links) || run_.linker == nullptr || run_.is_stopped || unboxed_ == nullptr ||
+      step.snapshot == kNoSnapshot || run_.depth != 1 || requested_ || cpython::is_left_to_others(run_.thread)) {
     return false;
   }
   const LoweredSnapshot& state = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)];
@@ -198,6 +199,9 @@ bool Interpreter::hand_over(Transfer& transfer, const Step& step) {
       unbox(registers_[move.from], move.unboxed, &unboxed[move.to]);
     } else {
       unboxed[move.to] = unboxed_[move.from];
+    }
+    if (is_faulty(Stage::trace_links) && move.unboxed == Unboxed::kInt) [[unlikely]] {
+      ++unboxed[move.to].i;
     }
     registers[move.to] = registers_[move.from];
     if (move.stays) {

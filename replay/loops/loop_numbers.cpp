@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "replay/ir/stages.h"
 #include "replay/loops/loop_lowering.h"
 #include "replay/objects/known_functions.h"
 
@@ -31,7 +32,7 @@ Unboxed LoopLowering::available(Value value) const {
 std::optional<LoopLowering::Plan> LoopLowering::plan_int(std::int64_t argument) {
   switch (argument % NB_INPLACE_ADD) {
     case NB_ADD:
-      return Plan{LoopCode::kAddInt, Unboxed::kInt};
+      return Plan{is_faulty(Stage::unboxing) ? LoopCode::kSubtractInt : LoopCode::kAddInt, Unboxed::kInt};
     case NB_SUBTRACT:
       return Plan{LoopCode::kSubtractInt, Unboxed::kInt};
     case NB_MULTIPLY:
@@ -60,7 +61,7 @@ std::optional<LoopLowering::Plan> LoopLowering::plan_int(std::int64_t argument) 
 std::optional<LoopLowering::Plan> LoopLowering::plan_float(std::int64_t argument) {
   switch (argument % NB_INPLACE_ADD) {
     case NB_ADD:
-      return Plan{LoopCode::kAddFloat, Unboxed::kFloat};
+      return Plan{is_faulty(Stage::unboxing) ? LoopCode::kSubtractFloat : LoopCode::kAddFloat, Unboxed::kFloat};
     case NB_SUBTRACT:
       return Plan{LoopCode::kSubtractFloat, Unboxed::kFloat};
     case NB_MULTIPLY:
@@ -133,7 +134,7 @@ std::optional<LoopLowering::Plan> LoopLowering::plan_array(std::size_t number) c
 
 std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
   const Node& each = node(number);
-  if (is_expected_to_raise(graph_.nodes, number)) {
+  if (!is_on(Stage::unboxing) || is_expected_to_raise(graph_.nodes, number)) {
     return std::nullopt;
   }
   const auto is = [&](std::size_t operand, Unboxed unboxed) { return available(each.operands[operand]) == unboxed; };

@@ -10,16 +10,21 @@
 #include <string_view>
 
 #include "replay/ir/graph.h"
+#include "replay/ir/stages.h"
 
 namespace tagalong::replay {
 
 struct Pass {
   std::string_view name;
   bool (*run)(Graph&);  // true: something changed
+  Stage stage;          // by which it is switched off
 };
 
 // In the order in which optimise() runs them.
 [[nodiscard]] std::span<const Pass> passes();
 void optimise(Graph& graph);
+
+// Makes a subtraction of each addition: the fault of a stage that is to be found (StageSwitch::kFaulty).
+void make_faulty(Graph& graph);
 
 }  // namespace tagalong::replay

@@ -6,11 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "recorder/deferred/preparation.h"
-#include "replay/arrays/fusion/fusion_plan.h"
-#include "replay/arrays/kernels/parallel.h"
-#include "replay/arrays/simd/non_temporal.h"
-#include "replay/codegen/vector/vector_code.h"
 #include "replay/ir/printer.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/base/text.h"
@@ -22,6 +17,7 @@
 #include "runtime/records/anchor.h"
 #include "runtime/records/comparing.h"
 #include "runtime/records/events.h"
+#include "runtime/counters.h"
 #include "runtime/exec_hook.h"
 #include "runtime/records/first_calls.h"
 #include "runtime/graph_object.h"
@@ -302,21 +298,57 @@ py::dict limits() {
   return result;
 }
 
+// Limits and knobs, with their values.
 py::dict options() {
   py::dict result = limits();
-  result["fusion"] = array::fusion_enabled;
-  result["min_part"] = array::min_part;
-  result["min_deferred"] = recorder::min_deferred;
-  result["most_lanes"] = array::most_lanes;
-  result["min_non_temporal"] = array::min_non_temporal;
-  result["min_prefetch"] = array::min_prefetch;
-  result["min_in_place"] = array::min_in_place;
-  result["threads"] = array::threads_option();
-  result["loops"] = runtime::options().limits.loops;
-  result["stress"] = static_cast<int>(runtime::options().stress);
-  result["measuring"] = static_cast<int>(runtime::options().measuring);
-  result["every_hook"] = static_cast<int>(runtime::options().every_hook);
+  for (const runtime::Knob& knob : runtime::knobs()) {
+    result[std::string(knob.name)] = knob.get();
+  }
   return result;
+}
+
+template <class Function>
+void for_each_counter(Function function) {
+  for (const runtime::Counter& counter : runtime::counters()) {
+    function(std::string(counter.name), counter);
+  }
+  for (const runtime::Counter& counter : runtime::fusion_reason_counters()) {
+    function(fmt::format("{}{}", runtime::kReasonPrefix, counter.name), counter);
+  }
+}
+
+py::dict counters() {
+  py::dict result;
+  for_each_counter([&](const std::string& name, const runtime::Counter& counter) { result[name] = counter.read(); });
+  return result;
+}
+
+// One alone: what is counted only after it was asked for starts to be counted for this one.
+std::uint64_t counter(const std::string& name) {
+  std::optional<std::uint64_t> value;
+  for_each_counter([&](const std::string& found, const runtime::Counter& row) {
+    if (found == name) {
+      value = row.read();
+    }
+  });
+  if (!value) {
+    PyErr_Format(PyExc_KeyError, "there is no counter %s", name.c_str());
+    py::throw_error_already_set();
+  }
+  return *value;
+}
+
+// (counters, knobs), each a list of (name, value, documentation)
+py::tuple internals() {
+  py::list counter_rows;
+  for_each_counter([&](const std::string& name, const runtime::Counter& counter) {
+    counter_rows.append(py::make_tuple(name, counter.read(), std::string(counter.documentation)));
+  });
+  py::list knob_rows;
+  for (const runtime::Knob& knob : runtime::knobs()) {
+    knob_rows.append(py::make_tuple(std::string(knob.name), knob.get(), std::string(knob.documentation)));
+  }
+  return py::make_tuple(counter_rows, knob_rows);
 }
 
 void set_log(const py::object& topics) { runtime::set_log(strings(topics)); }
@@ -405,6 +437,7 @@ void export_engine() {
   cpython::watch_foreign_hooks();
   runtime::handle_first_calls();
   runtime::watch_process();
+  runtime::log_last_group();
   py::scope().attr("GuardFailed") = py::object(py::handle<>(py::borrowed(runtime::guard_failed_type())));
   py::class_<Recording, boost::shared_ptr<Recording>, boost::noncopyable>("RecordingCore", py::no_init)
       .add_property("result", recording_result)
@@ -434,6 +467,11 @@ void export_engine() {
   py::def("set_option", set_option);
   py::def("limits", limits);
   py::def("options", options);
+  py::def("counters", counters,
+          "counters() -> dict[str, int]\n\nHow often something happened in the engine, by name; `python -m tagalong "
+          "info --internal` says what each counts. Some count only from the first call on.");
+  py::def("counter", counter, "counter(name) -> int\n\nOne of counters(), read without the others.");
+  py::def("internals", internals, "internals() -> (counters, knobs)\n\nEach a list of (name, value, documentation).");
   py::def("set_log", set_log);
   py::def("set_opaque_paths", set_opaque_paths);
   py::def("include_file", include_file);

@@ -12,6 +12,7 @@
 #include "replay/arrays/numpy/numpy_abi.h"
 #include "replay/executor/trace_trees.h"
 #include "replay/ir/printer.h"
+#include "replay/ir/stages.h"
 #include "replay/passes/optimise.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/base/text.h"
@@ -71,7 +72,33 @@ bool CodeRecord::wants_recording(PyThreadState* thread, std::size_t entry) {
     count_limit(counters, Limit::k_entries_per_anchor);
     return false;
   }
-  return !puts_off(place);
+  return !puts_off(place) && is_within_quota();
+}
+
+void log_last_group() {
+  replay::on_last_group = [](PyCodeObject* code, std::int32_t last_line) {
+    if (is_logged(Topic::kRecord)) {
+      log(Topic::kRecord,
+          fmt::format("{}: the last fusion group that is formed, it ends in line {} of {}",
+                      cpython::readable(code->co_qualname), last_line, cpython::readable(code->co_filename)));
+    }
+  };
+}
+
+bool CodeRecord::is_within_quota() {
+  replay::Quota& quota = replay::function_quota;
+  if (!replay::is_on(replay::Stage::recording)) {
+    return false;
+  }
+  if (!is_within_quota_) {
+    is_within_quota_ = quota.take();
+    if (*is_within_quota_ && quota.is_used_up() && is_logged(Topic::kRecord)) {
+      const PyCodeObject* code = decoded_->shape->code.get();
+      log(Topic::kRecord, fmt::format("{}: the last function that is recorded, line {} of {}", name(),
+                                      code->co_firstlineno, cpython::readable(code->co_filename)));
+    }
+  }
+  return *is_within_quota_;
 }
 
 // A loop, or another way through one that pays.
@@ -256,6 +283,9 @@ void CodeRecord::finished(recorder::Recorded recorded) {
     return;
   }
   const std::size_t recorded_nodes = recorded.graph.nodes.size();
+  if (replay::is_faulty(replay::Stage::recording)) [[unlikely]] {
+    replay::make_faulty(recorded.graph);
+  }
   replay::optimise(recorded.graph);
   for (const auto& known : entry.executors) {
     if (replay::same_graph(known->graph(), recorded.graph)) {
@@ -268,6 +298,13 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   if (executor->is_dead()) {
     ++entry.short_lived;
     return;
+  }
+  if (!replay::is_on(replay::Stage::replaying)) {
+    entry.failures = limits_->retries;  // the next recording would tell the same
+    return;
+  }
+  if (replay::is_faulty(replay::Stage::replaying)) [[unlikely]] {
+    executor->make_faulty();
   }
   if (is_logged(Topic::kRecord)) {
     log(Topic::kRecord,
@@ -640,7 +677,7 @@ void CodeRecord::revive() {
 void CodeRecord::grow(const replay::Executor& from, const replay::Step& step, const replay::Executor& next) {
   const Place root = find(from);
   const Place part = find(next);
-  if (!root || !part) {
+  if (!root || !part || !replay::is_on(replay::Stage::trace_trees)) {
     return;
   }
   replay::Reached reached{};
@@ -650,6 +687,9 @@ void CodeRecord::grow(const replay::Executor& from, const replay::Step& step, co
   count_limits(reached);
   if (grown == nullptr) {
     return;
+  }
+  if (replay::is_faulty(replay::Stage::trace_trees)) [[unlikely]] {
+    grown->make_faulty();
   }
   grown->keeper = this;
   weigh_anew(*grown);

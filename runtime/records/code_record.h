@@ -47,6 +47,9 @@ struct Entry : replay::Attached {
   [[nodiscard]] bool has_stub() const { return place.place != recorder::DecodedCode::Place::kExit; }
 };
 
+// From now on the log has the last fusion group that a quota lets be formed (replay/ir/stages.h).
+void log_last_group();
+
 class CodeRecord : public recorder::Sink, public replay::Keeper {
  public:
   explicit CodeRecord(std::shared_ptr<const recorder::DecodedCode> decoded);
@@ -183,6 +186,7 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   bool puts_off(Entry& place);
   static void try_the_next_one();
   [[nodiscard]] bool is_of_loop(const Entry& place) const;
+  bool is_within_quota();
   static constexpr int kMostPutOff = 500;
   static constexpr int kMostUnmeasured = 8;
   void count_limits(const replay::Reached& reached);
@@ -218,10 +222,11 @@ class CodeRecord : public recorder::Sink, public replay::Keeper {
   int unmeasured_ = 0;       // verdicts by estimate alone that waited for a measurement
   bool retires_ = true;
   std::optional<recorder::Limits> own_limits_;
-  const recorder::Limits* limits_;  // its own, or those of the process
-  bool is_put_off_ = false;         // it is retired because recordings had cost enough
-  int put_back_ = 0;                // functions, since then
-  int let_go_ = 0;                  // frames, since then
+  const recorder::Limits* limits_;       // its own, or those of the process
+  std::optional<bool> is_within_quota_;  // once it was asked
+  bool is_put_off_ = false;              // it is retired because recordings had cost enough
+  int put_back_ = 0;                     // functions, since then
+  int let_go_ = 0;                       // frames, since then
   struct Maker {
     Ref code;  // weak reference
     std::size_t used;

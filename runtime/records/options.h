@@ -1,6 +1,7 @@
 // The engine's settings; the one table of options is in the Python package, which sets them.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,9 +23,20 @@ namespace detail {
 inline constinit Options options;
 }
 inline Options& options() { return detail::options; }  // asked in each call of a traced function
-// False if there is no such option.
+
+// A setting of the process that is a number. Those of users have an option in the Python package; the others are for
+// tests, fuzzers and benchmarks, and `python -m tagalong info --internal` lists them.
+struct Knob {
+  std::string_view name;
+  std::string_view documentation;
+  long (*get)();
+  void (*set)(long value);
+};
+[[nodiscard]] std::span<const Knob> knobs();
+
+// A knob or a limit. False if there is no such one.
 bool set_option(std::string_view name, long value);
-// The same for settings of one function: its limits, `loops`, `fusion groups`.
+// The same for settings of one function: its limits, `loops`, `fusion`.
 bool set_limit(recorder::Limits* limits, std::string_view name, long value);
 
 }  // namespace tagalong::runtime

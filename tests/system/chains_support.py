@@ -39,12 +39,12 @@ class FusionRuns:
     @classmethod
     def begin(cls) -> None:
         _core.set_option("fusion", 2)
-        cls.before = _core._fusion_counts()[1]
+        cls.before = _core.counter("groups_run")
 
 
 def groups_run() -> int:
     """Since `FusionRuns.begin()`."""
-    return _core._fusion_counts()[1] - FusionRuns.before
+    return _core.counter("groups_run") - FusionRuns.before
 
 
 class Outcome:
@@ -120,9 +120,9 @@ def compare_first_calls(
     eager, traced = both(source, **names)
     state = errstate or {"all": "warn"}
     expected = Outcome(eager, make(), state)
-    before = _core._expression_counts()
+    before = (_core.counter("expressions_as_one"), _core.counter("expressions_one_by_one"))
     first = Outcome(traced, make(), state)
-    after = _core._expression_counts()
+    after = (_core.counter("expressions_as_one"), _core.counter("expressions_one_by_one"))
     assert first.compared == expected.compared
     second = Outcome(traced, make(), state)
     assert second.compared == expected.compared
@@ -204,7 +204,7 @@ def compare_program(random: Random, calls: int, *, loops: bool = False) -> None:
 def run_programs(first: int, options: argparse.Namespace, end: float, reached: Any) -> int:
     """Those from a seed on, in this process; the number of finds."""
     finds = 0
-    _core._expression_counts()  # counts from here on
+    _core.counters()  # counts from here on
     # In a loop an array with a new axis grows without end. A sanitizer has reserved much more before.
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (taken + (4 << 30), resource.RLIM_INFINITY))
@@ -223,16 +223,20 @@ def run_programs(first: int, options: argparse.Namespace, end: float, reached: A
         except AssertionError as error:
             finds += 1
             print(f"seed {seed}:\n{error}\n", flush=True)
-    planned, run, refused = _core._fusion_counts()
-    reasons = {name: count for name, count in _core._fusion_reasons().items() if count}
-    whole = _core._whole_groups()
-    print(f"fusion groups: {planned} planned, {run} run, {whole} of them whole functions, {refused} refused")
-    together, apart = _core._expression_counts()
-    print(f"while they were recorded: {together} expressions as one, {apart} one by one")
+    count = _core.counters()
     print(
-        f"in sweeps: {_core._regions_in_sweeps()}, with memory handed on {_core._results_donated()}"
-        f"; in place at once {_core._regions_at_once()}, twice {_core._regions_twice()}"
+        f"fusion groups: {count['groups_planned']} planned, {count['groups_run']} run, {count['whole_groups']} of them "
+        f"whole functions, {count['groups_refused']} refused"
     )
+    print(
+        f"while they were recorded: {count['expressions_as_one']} expressions as one, "
+        f"{count['expressions_one_by_one']} one by one"
+    )
+    print(
+        f"in passes: {count['groups_in_passes']}, with memory handed on {count['results_in_reused_buffers']}"
+        f"; in place at once {count['groups_in_place']}, twice {count['groups_computed_twice']}"
+    )
+    reasons = {name: number for name, number in count.items() if name.startswith("not_fused_") and number}
     print(f"one by one: {reasons}", flush=True)
     return finds
 

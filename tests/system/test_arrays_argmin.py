@@ -53,13 +53,13 @@ def test_rows_of_any_length(name: str, kind: str) -> None:
             x = rows_of(kind, (rows, row))
             for _ in range(WARM_UP if (row, rows) == (1, 1) else 1):
                 check(eager, traced, lambda x=x: [x, np.zeros_like(x)], {"all": "ignore"})
-        found = _core._argmin_in_rows()
+        found = _core.counter("argmin_in_rows")
         ran = groups_run()
         for _ in range(WARM_UP):
             check(eager, traced, lambda x=x: [x, np.zeros_like(x)], {"all": "ignore"})
         if row > 1:
             assert groups_run() > ran, tagalong.explain(traced)
-        assert (_core._argmin_in_rows() > found) == (HAS_VECTORS and 1 < row <= MOST_TOGETHER), row
+        assert (_core.counter("argmin_in_rows") > found) == (HAS_VECTORS and 1 < row <= MOST_TOGETHER), row
 
 
 @pytest.mark.parametrize("code", "dfql")
@@ -73,11 +73,11 @@ def test_each_place_of_a_row(code: str) -> None:
                 x = np.zeros((row * row, row), code)
                 x[np.arange(row * row), first] = best
                 x[np.arange(row * row), second] = other
-                found = _core._argmin_in_rows()
+                found = _core.counter("argmin_in_rows")
                 for _ in range(WARM_UP):
                     check(eager, traced, lambda x=x: [x, np.zeros_like(x)])
                 is_together = HAS_VECTORS and code == "d" and row <= MOST_TOGETHER
-                assert (_core._argmin_in_rows() > found) == is_together, (row, code)
+                assert (_core.counter("argmin_in_rows") > found) == is_together, (row, code)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -132,19 +132,19 @@ def test_nearest() -> None:
                 column = rows_of("ordinary", (5 * 1024 // row,))
                 return [column, column + 1.0, rows_of("ordinary", (row,)), rows_of("ties", (row,))]
 
-            ran, found = groups_run(), _core._argmin_in_rows()
-            spread, kept = _core._broadcast_counts()
-            joined = _core._argmin_fused()
+            ran, found = groups_run(), _core.counter("argmin_in_rows")
+            spread, kept = _core.counter("columns_broadcast"), _core.counter("rows_kept")
+            joined = _core.counter("argmin_fused")
             for _ in range(2 * WARM_UP):
                 check(eager, traced, make)
             assert groups_run() > ran, tagalong.explain(traced)
             is_joined = HAS_CODE and body.endswith("- d) ** 2, axis=1)") and row <= most_joined
-            assert (_core._argmin_fused() > joined) == is_joined, row
+            assert (_core.counter("argmin_fused") > joined) == is_joined, row
             if is_joined:
                 continue
-            assert (_core._argmin_in_rows() > found) == (HAS_VECTORS and row <= MOST_TOGETHER)
-            assert (_core._broadcast_counts()[0] > spread) == HAS_VECTORS, row
-            assert _core._broadcast_counts()[1] > kept, row
+            assert (_core.counter("argmin_in_rows") > found) == (HAS_VECTORS and row <= MOST_TOGETHER)
+            assert (_core.counter("columns_broadcast") > spread) == HAS_VECTORS, row
+            assert _core.counter("rows_kept") > kept, row
 
 
 @pytest.mark.parametrize("code", "dfqb")

@@ -423,9 +423,9 @@ def test_what_dies_dies_where_it_does() -> None:
         return a, b, c, d
 
     traced = tagalong.trace(FunctionType(f.__code__.replace(), globals(), "f"))
-    before = _core._expression_counts()
+    before = (_core.counter("expressions_as_one"), _core.counter("expressions_one_by_one"))
     mine = deaths(traced, LARGE)
-    assert sum(_core._expression_counts()) > sum(before)
+    assert _core.counter("expressions_as_one") + _core.counter("expressions_one_by_one") > sum(before)
     assert mine == deaths(f, LARGE)
     assert tagalong.stats(traced).records == 1
 
@@ -688,14 +688,14 @@ def check_random_expressions(seed: int) -> int:
     ]
     make = lambda: [*(array.copy() for array in made), np.arange(LARGE) % 7]  # noqa: E731
     state = random.choice((*ERRSTATES, RAISES, CALLS_BACK, {"all": "ignore"}, {"all": "ignore"}))
-    as_one = _core._expression_counts()[0]
+    as_one = _core.counter("expressions_as_one")
     outcomes = []
     for is_traced in (False, True):
         notes.clear()
         function = both(source, **asked(notes))[is_traced]
         outcomes.append((Outcome(function, make(), state).compared, list(notes)))
     assert outcomes[0] == outcomes[1], f"{source}\n{codes} {kind} {state}"
-    return _core._expression_counts()[0] - as_one
+    return _core.counter("expressions_as_one") - as_one
 
 
 @pytest.mark.parametrize(

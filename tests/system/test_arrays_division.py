@@ -89,14 +89,17 @@ def test_bits_and_reports(kind: str, temporary: bool) -> None:
 def test_is_computed_without_division() -> None:
     if not HAS_VECTORS:
         pytest.skip("this machine has no such instructions")
-    before, in_two = _core._quotient_counts(), _core._quotients_in_two()
+    before, in_two = (
+        (_core.counter("quotients_multiplied"), _core.counter("quotients_divided")),
+        _core.counter("quotients_in_two"),
+    )
     compared(RANDOM.normal(size=5000), 3.0)
     compared(dividends("zeros", 5000), 0.7)
-    after = _core._quotient_counts()
+    after = (_core.counter("quotients_multiplied"), _core.counter("quotients_divided"))
     assert after[0] - before[0] == 10 and after[1] == before[1]
-    assert _core._quotients_in_two() - in_two == 10
+    assert _core.counter("quotients_in_two") - in_two == 10
     compared(np.full(5000, 1e-308), 3.0)
-    assert _core._quotient_counts()[1] - after[1] == 5
+    assert _core.counter("quotients_divided") - after[1] == 5
 
 
 def rounded(number: Fraction, precision: int) -> Fraction:
@@ -169,11 +172,11 @@ def test_divisors_in_two_operations_and_others() -> None:
         x = RANDOM.integers(1 << 52, 1 << 53, size=600).astype(float)
         x[RANDOM.permutation(x.size)[: 3 * len(near)]] = np.resize(np.array(near, float), 3 * len(near))
         x = np.ldexp(x, RANDOM.integers(-500, 400, size=x.size)) * RANDOM.choice([-1.0, 1.0], x.size)
-        before = _core._quotients_in_two()
+        before = _core.counter("quotients_in_two")
         compared(x, float(np.ldexp(float(divisor), int(RANDOM.integers(-500, 300)))))
         if HAS_VECTORS:
             expected = takes_two(divisor) and divisor != (1 << 53) - 1
-            assert _core._quotients_in_two() - before == expected, divisor
+            assert _core.counter("quotients_in_two") - before == expected, divisor
             counted[expected] += 1
     assert not HAS_VECTORS or (counted[True] > 1500 and counted[False] > 60)
 
@@ -330,16 +333,16 @@ def test_joined_without_division() -> None:
         pytest.skip("this machine has no such instructions")
     traced = joined(two_quotients)
     x = RANDOM.normal(size=4 * 8192)  # so many blocks
-    before = _core._quotient_counts()
+    before = (_core.counter("quotients_multiplied"), _core.counter("quotients_divided"))
     with testing.events() as events:
         mine = traced(x, 3.0, 0.7)
-    after = _core._quotient_counts()
+    after = (_core.counter("quotients_multiplied"), _core.counter("quotients_divided"))
     assert events == ["hit"] and mine.tobytes() == two_quotients(x, 3.0, 0.7).tobytes()
     assert (after[0] - before[0], after[1] - before[1]) == (4, 0)
     tiny = x * 1e-300 * 1e-8
     with np.errstate(all="ignore"):
         assert traced(tiny, 3.0, 0.7).tobytes() == two_quotients(tiny, 3.0, 0.7).tobytes()
-    assert _core._quotient_counts()[1] > after[1]
+    assert _core.counter("quotients_divided") > after[1]
 
 
 def test_joined_random_quotients() -> None:
@@ -367,9 +370,9 @@ def test_joined_quotients_near_the_middle_of_two() -> None:
         rows.extend(
             (divisor, nearest_to_middles(divisor)) for divisor in ((1 << 53) - last, (1 << 52) + last)
         )
-    before = _core._quotient_counts()[0]
+    before = _core.counter("quotients_multiplied")
     for divisor, found in rows:
         x = np.resize(np.array(found or [1.0]), 1024)
         assert traced(x, float(divisor))[0].tobytes() == (x / float(divisor)).tobytes(), divisor
     if HAS_VECTORS:
-        assert _core._quotient_counts()[0] - before > len(rows) - 10
+        assert _core.counter("quotients_multiplied") - before > len(rows) - 10

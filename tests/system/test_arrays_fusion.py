@@ -258,10 +258,10 @@ def test_a_region_runs() -> None:
     eager, traced = both("def f(x, y):\n    return np.sqrt((x * y + x - y) * 0.5) + y\n")
     for size in SIZES:
         check(eager, traced, lambda size=size: [np.linspace(1, 2, size), np.linspace(2, 3, size)])
-    before = _core._fusion_counts()
+    before = (_core.counter("groups_planned"), _core.counter("groups_run"), _core.counter("groups_refused"))
     for size in SIZES:
         check(eager, traced, lambda size=size: [np.linspace(1, 2, size), np.linspace(2, 3, size)])
-    after = _core._fusion_counts()
+    after = (_core.counter("groups_planned"), _core.counter("groups_run"), _core.counter("groups_refused"))
     assert after[1] - before[1] == len(SIZES)
     assert after[0] == before[0]
 
@@ -289,9 +289,9 @@ def test_ignored_errors_are_no_reason_to_start_again() -> None:
     make = lambda: [np.arange(5.0)]  # noqa: E731
     for _ in range(3):
         check(eager, traced, make, {"all": "ignore"})
-    before = _core._fusion_counts()
+    before = (_core.counter("groups_planned"), _core.counter("groups_run"), _core.counter("groups_refused"))
     check(eager, traced, make, {"all": "ignore"})
-    after = _core._fusion_counts()
+    after = (_core.counter("groups_planned"), _core.counter("groups_run"), _core.counter("groups_refused"))
     assert (after[1] - before[1], after[2] - before[2]) == (1, 0)
 
 
@@ -432,7 +432,11 @@ def test_names_are_bound_anew_while_a_region_computes() -> None:
 
 
 def reasons() -> dict[str, int]:
-    return {name: count for name, count in _core._fusion_reasons().items() if count}
+    return {
+        name.removeprefix("not_fused_"): count
+        for name, count in _core.counters().items()
+        if name.startswith("not_fused_") and count
+    }
 
 
 def test_reasons() -> None:

@@ -175,7 +175,7 @@ def test_loops(name: str) -> None:
     assert first[0] == "record", first
     for _ in range(8):
         check(eager, traced, make, {"all": "ignore"})
-    runs = _core._fusion_counts()[1]
+    runs = _core.counter("groups_run")
     with tagalong.testing.events() as events:
         check(eager, traced, make, {"all": "ignore"})
     if name in {"two loops", "branches"}:
@@ -185,7 +185,7 @@ def test_loops(name: str) -> None:
         assert events == (["hit"] if grown else ["hit", "stitch", "exit", "stitch"]), events
     # At least one fusion group in each round.
     rounds = {"two loops": 24}.get(name, 30)
-    assert _core._fusion_counts()[1] - runs >= rounds, tagalong.explain(traced)
+    assert _core.counter("groups_run") - runs >= rounds, tagalong.explain(traced)
 
 
 def test_numbers_that_overflow() -> None:
@@ -279,7 +279,7 @@ def test_names_that_are_bound_anew_meanwhile() -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_random_programs(seed: int) -> None:
     random = Random(f"loops {seed}")
-    before = _core._fusion_counts()[1]
+    before = _core.counter("groups_run")
     for _ in range(12):
         compare_program(random, 8, loops=True)
-    assert _core._fusion_counts()[1] - before > 50
+    assert _core.counter("groups_run") - before > 50

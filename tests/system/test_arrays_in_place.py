@@ -131,10 +131,13 @@ def test_bits_and_reports(program: Callable[..., Any], threads: int) -> None:
             ("warn", "raise", "ignore") if kind in ("infinite", "overflows") else ("default", "warn")
         ):
             u = array(kind)
-            at_once, twice = _core._groups_in_place(), _core._groups_computed_twice()
+            at_once, twice = _core.counter("groups_in_place"), _core.counter("groups_computed_twice")
             given = outcome(traced, u, state, watched=watched)
             assert given == outcome(program, u, state, watched=watched), (kind, state)
-            at_once, twice = _core._groups_in_place() - at_once, _core._groups_computed_twice() - twice
+            at_once, twice = (
+                _core.counter("groups_in_place") - at_once,
+                _core.counter("groups_computed_twice") - twice,
+            )
             if (kind, state) == ("ordinary", "default") and HAS_CODE:
                 assert (at_once > 0) == (program in AT_ONCE or (program in TWICE and not watched)), program
                 assert (twice > 0) == (program in TWICE and watched), program
@@ -160,11 +163,11 @@ def test_every_element_is_looked_at(program: Callable[..., Any], columns: int) -
         for value in (np.inf, -1.7e308, -np.nan, 1e301):
             odd = u.copy()
             odd[place] = value
-            at_once = _core._groups_in_place()
+            at_once = _core.counter("groups_in_place")
             assert outcome(traced, odd, RAISING) == outcome(program, odd, RAISING), (place, value)
             at_a_corner = place[0] in (0, rows) and place[1] in (0, last)
             is_read = place[0] < u.shape[0] // 2 if program is two_targets else not at_a_corner
-            assert not is_read or _core._groups_in_place() == at_once, (place, value)
+            assert not is_read or _core.counter("groups_in_place") == at_once, (place, value)
 
 
 def test_products_that_underflow_are_reported() -> None:
@@ -179,10 +182,10 @@ def test_products_that_underflow_are_reported() -> None:
     for _ in range(WARM_UP):
         traced(u, u.copy())
     for state in ("ignore", "warn", "raise"):
-        at_once = _core._groups_in_place()
+        at_once = _core.counter("groups_in_place")
         assert outcome(traced, u, state) == outcome(scaled, u, state), state
         if HAS_CODE:
-            assert (_core._groups_in_place() > at_once) == (state == "ignore")
+            assert (_core.counter("groups_in_place") > at_once) == (state == "ignore")
 
 
 def test_elements_between_those_of_a_part_do_not_matter() -> None:
@@ -200,13 +203,13 @@ def test_elements_between_those_of_a_part_do_not_matter() -> None:
         u[:, :2] = RANDOM.normal(size=(20_000, 2))
         for _ in range(WARM_UP):
             traced(u, np.zeros(20_000))
-        at_once = _core._groups_in_place()
+        at_once = _core.counter("groups_in_place")
         first, second = np.zeros(20_000), np.zeros(20_000)
         with np.errstate(over="raise"):
             assert traced(u, first) is first
         assert first.tobytes() == of_columns(u, second).tobytes(), kind
         if HAS_CODE:
-            assert (_core._groups_in_place() > at_once) == (kind == "all are read"), kind
+            assert (_core.counter("groups_in_place") > at_once) == (kind == "all are read"), kind
 
 
 PARTS = {
@@ -272,7 +275,7 @@ def test_large_ones_run_after_run(program: Callable[..., Any], shape: tuple[int,
     u = RANDOM.normal(size=shape)
     for _ in range(WARM_UP):
         traced(u, u.copy())
-    before = _core._groups_in_place() + _core._groups_computed_twice()
+    before = _core.counter("groups_in_place") + _core.counter("groups_computed_twice")
     for kind in ("ordinary",) * 4 + ("a NaN", "infinite") * 4:
         odd = u.copy()
         place = tuple(RANDOM.integers(1, extent - 1) for extent in shape)
@@ -281,4 +284,4 @@ def test_large_ones_run_after_run(program: Callable[..., Any], shape: tuple[int,
         assert given == outcome(program, odd, "default", watched=False), kind
         if kind == "ordinary":
             assert given[1] != np.full(shape, 7.0).tobytes()
-    assert _core._groups_in_place() + _core._groups_computed_twice() >= before + 2
+    assert _core.counter("groups_in_place") + _core.counter("groups_computed_twice") >= before + 2

@@ -19,7 +19,7 @@ BLOCK = 1024  # so many elements at once
 
 
 def counted() -> tuple[int, int]:
-    computed, left = _core._glibc_counts()
+    computed, left = _core.counter("glibc_computed"), _core.counter("glibc_left")
     return computed, left
 
 
@@ -174,11 +174,11 @@ def test_in_regions(program: Any, threads: int) -> None:
             x, y = RNG.uniform(-3, 3, size), RNG.uniform(-3, 3, size)
             x[size // 2] = y[size // 3] = 0.0
             before = counted()
-            runs = _core._fusion_counts()[1]
+            runs = _core.counter("groups_run")
             assert described(traced(x, y)) == described(program(x, y))
         by_loops = counted()[0] - before[0]
         if is_near and size >= 100:
-            assert _core._fusion_counts()[1] > runs
+            assert _core.counter("groups_run") > runs
             assert by_loops == 0 if is_joined else by_loops > 3 * size
 
 

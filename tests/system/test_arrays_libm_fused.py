@@ -30,7 +30,7 @@ def four() -> None:
 
 def by_loops() -> int:
     """Elements for which a loop of one function was called."""
-    return sum(_core._glibc_counts())
+    return _core.counter("glibc_computed") + _core.counter("glibc_left")
 
 
 @needs_libms
@@ -86,12 +86,12 @@ def test_programs(name: str, threads: int) -> None:
     eager, traced = traced_program(name)
     for size in (*SIZES, 5000, 300_000):
         x, y = RNG.uniform(-1.9, 3, size), RNG.uniform(0.1, 3, size)
-        before, runs, asides = by_loops(), groups_run(), _core._libms_vectors()
+        before, runs, asides = by_loops(), groups_run(), _core.counter("libm_vectors")
         with np.errstate(all="ignore"):
             check(eager, traced, lambda: [x.copy(), y.copy()], {"all": "ignore"})  # noqa: B023
         assert groups_run() > runs, size
         assert by_loops() == before, size
-        assert _core._libms_vectors() == asides, size
+        assert _core.counter("libm_vectors") == asides, size
 
 
 @needs_libms
@@ -99,7 +99,7 @@ def test_programs(name: str, threads: int) -> None:
 def test_numbers_that_the_steps_are_not_for(name: str) -> None:
     """libm's function computes them and their neighbours, in the middle of the code: results and flags are the same."""
     eager, traced = traced_program(name)
-    asides = _core._libms_vectors()
+    asides = _core.counter("libm_vectors")
     signalling = np.array([0x7FF0000000000001], np.uint64).view(np.float64)[0]
     numbers = [*SPECIAL, signalling, 708.0, -707.9, 709.7, 800.0, -800.0, -740.0, 1e-310, 1e-320]
     for size in (1, 7, 40, 3000):
@@ -109,7 +109,7 @@ def test_numbers_that_the_steps_are_not_for(name: str) -> None:
                 arrays[place].view(np.int64)[size // 2] = np.array([number]).view(np.int64)[0]
                 for errstate in ERRSTATES if size == 40 else [{"all": "ignore"}, {"all": "warn"}]:
                     check(eager, traced, lambda: [item.copy() for item in arrays], errstate)  # noqa: B023
-    assert _core._libms_vectors() > asides or name == "of a number"
+    assert _core.counter("libm_vectors") > asides or name == "of a number"
 
 
 @needs_libms
@@ -121,11 +121,11 @@ def test_few_of_many() -> None:
         traced(x[:100])
     x[::1000] = 1e3
     x[7::1000] = 1e-120
-    before, asides = by_loops(), _core._libms_vectors()
+    before, asides = by_loops(), _core.counter("libm_vectors")
     with np.errstate(all="ignore"):
         assert traced(x).tobytes() == eager(x).tobytes()
     assert by_loops() == before
-    assert 150 <= _core._libms_vectors() - asides <= 250
+    assert 150 <= _core.counter("libm_vectors") - asides <= 250
 
 
 @needs_libms
@@ -142,11 +142,11 @@ def test_registers_are_as_they_were() -> None:
         x, y = RNG.uniform(0.1, 3, size), RNG.uniform(0.1, 3, size)
         z = RNG.choice([-720.0, 0.5, 1.0, -3.0], size)
         z[0] = -720.0
-        before, runs, asides = by_loops(), groups_run(), _core._libms_vectors()
+        before, runs, asides = by_loops(), groups_run(), _core.counter("libm_vectors")
         check(eager, traced, lambda: [x, y, z], {"all": "ignore"})  # noqa: B023
         assert groups_run() > runs
         assert by_loops() == before
-        assert _core._libms_vectors() > asides
+        assert _core.counter("libm_vectors") > asides
 
 
 DIRECTED = """
@@ -165,9 +165,11 @@ g = tagalong.trace(g)
 x = np.random.default_rng(3).uniform(0.5, 9, 5000)
 x[7] = 1.0
 for _ in range(5):
-    before = _core._fusion_counts()[1], sum(_core._glibc_counts())
+    before = _core.counters()
     assert g(x).tobytes() == f(x).tobytes()
-assert _core._fusion_counts()[1] > before[0] and sum(_core._glibc_counts()) == before[1]
+after = _core.counters()
+assert after["groups_run"] > before["groups_run"]
+assert all(after[name] == before[name] for name in ("glibc_computed", "glibc_left"))
 for mode in (0x400, 0x800, 0xC00, 0):  # FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO
     libm.fesetround(mode)
     a, b = g(x), f(x)

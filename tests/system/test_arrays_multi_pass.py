@@ -182,9 +182,9 @@ def own(program: Function) -> Function:
 
 
 def in_sweeps(call: Callable[[], Any]) -> int:
-    before = _core._groups_in_passes()
+    before = _core.counter("groups_in_passes")
     call()
-    return _core._groups_in_passes() - before
+    return _core.counter("groups_in_passes") - before
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -256,9 +256,9 @@ def test_the_memory_is_handed_on() -> None:
     x = operands("signs", 20_000)
     for _ in range(WARM_UP):
         traced(x)
-    before = _core._results_in_reused_buffers()
+    before = _core.counter("results_in_reused_buffers")
     results = [traced(x) for _ in range(3)]
-    assert _core._results_in_reused_buffers() == before + 3
+    assert _core.counter("results_in_reused_buffers") == before + 3
     expected = softmax(x)
     for result in results:  # each its own
         assert result.tobytes() == expected.tobytes() and result.flags.owndata

@@ -54,10 +54,10 @@ def with_nans(arrays: list[Any]) -> list[Any]:
 def streams_at_all() -> bool:
     """Whether operations are joined on this machine."""
     eager, traced = both("def f(x, y, z):\n    return (x * y + x) * 2.0\n")
-    before = _core._non_temporal_blocks()
+    before = _core.counter("non_temporal_blocks")
     for _ in range(5):
         check(eager, traced, operands(2000))
-    return _core._non_temporal_blocks() > before
+    return _core.counter("non_temporal_blocks") > before
 
 
 STREAMED = {
@@ -91,9 +91,9 @@ def test_results(name: str, size: int) -> None:
     eager, traced = both(f"def f(x, y, z):\n    {(STREAMED | OTHERS)[name]}\n")
     for _ in range(5):
         check(eager, traced, operands(size))
-    before = _core._non_temporal_blocks()
+    before = _core.counter("non_temporal_blocks")
     check(eager, traced, operands(size, shift=1))
-    blocks = _core._non_temporal_blocks() - before
+    blocks = _core.counter("non_temporal_blocks") - before
     for strange in (strided, with_nans):
         check(eager, traced, lambda strange=strange: strange(operands(size)()))
     longest = LONG_PART if name == "what is there already" else LONG_BLOCK
@@ -103,11 +103,11 @@ def test_results(name: str, size: int) -> None:
 @pytest.mark.parametrize("code", "fqD")
 def test_other_dtypes(code: str) -> None:
     eager, traced = both("def f(x, y, z):\n    return (x * y + x - y) * 3, x - y\n")
-    before = _core._non_temporal_blocks()
+    before = _core.counter("non_temporal_blocks")
     for size in SIZES:
         for _ in range(4):
             check(eager, traced, operands(size, code), {"all": "ignore"})
-    assert _core._non_temporal_blocks() == before
+    assert _core.counter("non_temporal_blocks") == before
 
 
 @pytest.mark.parametrize("columns", [16, 401, 1024, 1100])
@@ -155,12 +155,12 @@ def test_new_memory(threads: int) -> None:
     for _ in range(5):
         check(eager, traced, operands(2000))
     x, y, z = (np.linspace(low, 3.0, 5_000_011 + threads) for low in (1.0, 2.0, 0.0))
-    before = _core._non_temporal_blocks()
+    before = _core.counter("non_temporal_blocks")
     results = [traced(x, y, z) for _ in range(2)]
-    assert _core._non_temporal_blocks() == before
+    assert _core.counter("non_temporal_blocks") == before
     wanted = results.pop().tobytes()
     results.append(traced(x, y, z))
-    assert (_core._non_temporal_blocks() > before) == streams_at_all()
+    assert (_core.counter("non_temporal_blocks") > before) == streams_at_all()
     assert results.pop().tobytes() == wanted == eager(x, y, z).tobytes()
 
 
@@ -205,8 +205,8 @@ def test_memory_that_is_asked_for_ahead(name: str, size: int) -> None:
     eager, traced = both(f"def f(x, y, z):\n    {ASKED[name]}\n")
     for _ in range(5):
         check(eager, traced, operands(4000))
-    before = _core._blocks_prefetched()
+    before = _core.counter("prefetched_blocks")
     check(eager, traced, operands(size, shift=1))
-    assert _core._blocks_prefetched() > before
+    assert _core.counter("prefetched_blocks") > before
     for strange in (strided, with_nans):
         check(eager, traced, lambda strange=strange: strange(operands(size)()))

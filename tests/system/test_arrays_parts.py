@@ -81,10 +81,10 @@ def test_programs(name: str) -> None:
         if name in {"along two axes", "an axis less", "one row"} and len(shape) == 1:
             continue
         eager, traced = made(body)
-        before = _core._groups_in_passes()
+        before = _core.counter("groups_in_passes")
         for _ in range(4):
             check(eager, traced, arrays(shape))
-        ran = _core._groups_in_passes() - before
+        ran = _core.counter("groups_in_passes") - before
         assert (ran >= 2) == are_in_a_row, (shape, ran)
     assert groups_run() > 0
 
@@ -111,16 +111,16 @@ def test_large_ones(threads: int) -> None:
     """Of the usual sizes; temporaries of eager execution are computed into."""
     _core.set_option("threads", threads)
     eager, traced = made(PROGRAMS["along two axes"][0])
-    before = _core._groups_in_passes()
+    before = _core.counter("groups_in_passes")
     for shape in ((1000, 1000), (3000, 400), (700, 1500)):
         for _ in range(3):
             check(eager, traced, arrays(shape))
-    assert _core._groups_in_passes() - before >= 6
+    assert _core.counter("groups_in_passes") - before >= 6
     eager, traced = made("v = a * b\nreturn v[1:] - v[:-1]")
-    before = _core._groups_in_passes()
+    before = _core.counter("groups_in_passes")
     for _ in range(3):
         check(eager, traced, arrays((1_000_000,)))
-    assert _core._groups_in_passes() > before
+    assert _core.counter("groups_in_passes") > before
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -183,10 +183,10 @@ def test_layouts_that_change() -> None:
     for _ in range(3):
         check(eager, traced, arrays((60, 20)))
     check(eager, traced, arrays((60, 20), "F"))
-    before = _core._groups_in_passes()
+    before = _core.counter("groups_in_passes")
     for _ in range(20):
         check(eager, traced, arrays((60, 20)))
-    assert _core._groups_in_passes() > before
+    assert _core.counter("groups_in_passes") > before
 
 
 def test_they_are_explained() -> None:

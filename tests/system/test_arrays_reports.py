@@ -288,9 +288,9 @@ def test_where_a_report_may_be_noticed_contents_come_after_it(
     traced = traced_program(program)
     for make in (ordinary, with_errors, ordinary):
         u = make()
-        at_once = _core._groups_in_place()
+        at_once = _core.counter("groups_in_place")
         assert outcome(traced, u, NOTICED[setting]) == outcome(copy_of(program), u, NOTICED[setting])
-        assert _core._groups_in_place() == at_once, "nothing shows that these raise no errors"
+        assert _core.counter("groups_in_place") == at_once, "nothing shows that these raise no errors"
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
@@ -299,10 +299,10 @@ def test_where_nobody_can_tell_they_come_first(setting: str, program: Callable[.
     traced = traced_program(program)
     for make in (ordinary, with_errors, ordinary, ordinary):
         u = make()
-        at_once = _core._groups_in_place()
+        at_once = _core.counter("groups_in_place")
         assert outcome(traced, u, UNNOTICED[setting]) == outcome(copy_of(program), u, UNNOTICED[setting])
     # The last time: after errors a fusion group is left out for a while.
-    assert not HAS_CODE or _core._groups_in_place() > at_once
+    assert not HAS_CODE or _core.counter("groups_in_place") > at_once
 
 
 SCRIPT = """
@@ -333,9 +333,9 @@ def called(function, stream):
     return "", out.tobytes()
 
 def at_once():
-    before = _core._groups_in_place()
+    before = _core.counter("groups_in_place")
     traced(np.ones(40_001), out)
-    return _core._groups_in_place() - before
+    return _core.counter("groups_in_place") - before
 
 {0}
 """

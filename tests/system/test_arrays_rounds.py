@@ -119,11 +119,11 @@ def test_sums_of_what_is_nowhere(threads: int) -> None:
     _core.set_option("threads", threads)
     _core.set_option("min_part", 4096)
     eager, traced = both("def f(x, y):\n    return (np.exp(x) - y).sum()\n")
-    before = _core._fused_sums()
+    before = _core.counter("fused_sums")
     lengths = {n + d for n in (128, 1024, 4096, 8192, 16_384, 100_000) for d in (-9, -8, -1, 0, 1, 7, 8, 9)}
     for size in (*[5000] * WARM_UP, *sorted(lengths), 777_777):
         check(eager, traced, lambda size=size: operands(size))
-    assert _core._fused_sums() > before + len(lengths)
+    assert _core.counter("fused_sums") > before + len(lengths)
     # What is open is found again in shorter blocks.
     for place in (0, 5000, 60_001, 99_999):
 

@@ -69,13 +69,13 @@ def test_rows_of_any_length(name: str, kind: str) -> None:
             x = rows_of(kind, rows, row)
             y = np.zeros_like(x)
             eager, traced = both(f"def f(x, y):\n    {PROGRAMS[name]}\n")
-            ran, together = groups_run(), _core._rows_reduced_together()
+            ran, together = groups_run(), _core.counter("rows_reduced_together")
             for _ in range(CALLS):
                 check(eager, traced, lambda x=x, y=y: [x, y], {"all": "ignore"})
             assert kind != "ordinary" or row == 1 or groups_run() > ran, tagalong.explain(traced)
             is_together = HAS_VECTORS and rows >= 8 and 1 < row <= MOST_TOGETHER and name != "prod"
             if kind == "ordinary" and row > 1:
-                assert (_core._rows_reduced_together() > together) == is_together, (row, rows)
+                assert (_core.counter("rows_reduced_together") > together) == is_together, (row, rows)
 
 
 @pytest.mark.parametrize("code", "fqlbB?")
@@ -146,12 +146,12 @@ def test_operands_that_are_reduced(name: str, axis: int, layout: str) -> None:
                     np.ones((shape[0], 1)),
                 ):
                     eager, traced = both(f"def f(x, y):\n    {body}\n")
-                    together = _core._rows_reduced_together()
+                    together = _core.counter("rows_reduced_together")
                     for _ in range(CALLS):
                         check(eager, traced, lambda x=x, y=other: [x, y], {"all": "ignore"})
                     assert tagalong.stats(traced).hits > 0
                     if layout in ("C", "read-only") and axis != 0 and shape in ((9, 8), (200, 3), (64, 64)):
-                        assert (_core._rows_reduced_together() > together) == HAS_VECTORS
+                        assert (_core.counter("rows_reduced_together") > together) == HAS_VECTORS
 
 
 @pytest.mark.parametrize("name", OF_OPERANDS)
@@ -203,12 +203,12 @@ def test_large(threads: int) -> None:
     _core.set_option("min_part", 1000)
     for body in PROGRAMS.values():
         eager, traced = both(f"def f(x, y):\n    {body}\n")
-        before = _core._fusion_parts()
+        before = _core.counter("fusion_parts")
         for row in (*[8] * CALLS, 3, 5, 32, 100):
             for kind in ("ordinary", "ties", "huge"):
                 x = rows_of(kind, LARGE // row + 3, row)
                 check(eager, traced, lambda x=x: [x, np.zeros_like(x)], {"all": "ignore"})
-        assert (_core._fusion_parts() > before) == (threads > 1 and "prod" not in body)
+        assert (_core.counter("fusion_parts") > before) == (threads > 1 and "prod" not in body)
         eager, traced = both(f"def f(x, y):\n    {body}\n")
         for row in (*[8] * CALLS, 5):
             x = rows_of("one NaN", LARGE // row + 3, row)

@@ -83,9 +83,9 @@ def made(source: str, make: Callable[[], list[Any]], parameters: str = "u, v") -
 
 def together(eager: Any, traced: Any, make: Callable[[], list[Any]], errstate: Any = None) -> int:
     """How many rows have been computed with others, in a call that is compared."""
-    before = _core._rows_together()
+    before = _core.counter("rows_together")
     check(eager, traced, make, errstate)
-    return int(_core._rows_together() - before)
+    return int(_core.counter("rows_together") - before)
 
 
 def assert_runs(traced: Any) -> None:
@@ -209,9 +209,9 @@ def test_past_the_caches() -> None:
     for columns, is_even in ((68, True), (69, False)):
         make = images(800, columns)
         eager, traced = made("return (u[:, 2:-2] + v[:, 1:-3]) * 0.5 - u[:, 4:]", make)
-        before = _core._non_temporal_blocks()
+        before = _core.counter("non_temporal_blocks")
         assert together(eager, traced, make) > 0
-        assert _core._non_temporal_blocks() > before or not is_even
+        assert _core.counter("non_temporal_blocks") > before or not is_even
         assert_runs(traced)
 
 
@@ -263,9 +263,9 @@ NEIGHBOURS = {
 
 def long_parts(eager: Any, traced: Any, make: Callable[[], list[Any]], errstate: Any = None) -> int:
     """How many parts of rows were long, in a call that is compared."""
-    before = _core._long_parts()
+    before = _core.counter("long_parts")
     check(eager, traced, make, errstate)
-    return int(_core._long_parts() - before)
+    return int(_core.counter("long_parts") - before)
 
 
 @pytest.mark.parametrize("name", NEIGHBOURS)
@@ -327,9 +327,9 @@ def test_long_parts_past_the_caches(rows: int) -> None:
     _core.set_option("min_non_temporal", 1)
     make = images(rows, 1000)
     eager, traced = made(f"return {NEIGHBOURS['differences']}", make)
-    before = _core._non_temporal_blocks()
+    before = _core.counter("non_temporal_blocks")
     assert long_parts(eager, traced, make) > 0
-    assert _core._non_temporal_blocks() > before
+    assert _core.counter("non_temporal_blocks") > before
     assert_runs(traced)
 
 
@@ -345,9 +345,9 @@ def test_long_parts_in_the_memory_of_operands() -> None:
             return arrays
 
         eager, traced = made(source, ordinary)
-        donated = _core._results_in_reused_buffers()
+        donated = _core.counter("results_in_reused_buffers")
         check(eager, traced, ordinary)
-        assert _core._results_in_reused_buffers() > donated
+        assert _core.counter("results_in_reused_buffers") > donated
         check(eager, traced, make, {"all": "ignore"})
         assert_runs(traced)
 

@@ -108,10 +108,10 @@ def test_results(name: str, threads: int) -> None:
     body, make = PROGRAMS[name]
     eager, traced = both(f"def f(x, y):\n    {body}\n")
     check(eager, traced, make, {"all": "ignore"})
-    before = _core._fusion_parts()  # of replays: operations that are recorded are shared, too
+    before = _core.counter("fusion_parts")  # of replays: operations that are recorded are shared, too
     for _ in range(5):
         check(eager, traced, make, {"all": "ignore"})
-    assert (_core._fusion_parts() > before) == (threads > 1 and name not in SERIAL)
+    assert (_core.counter("fusion_parts") > before) == (threads > 1 and name not in SERIAL)
 
 
 @pytest.mark.parametrize("row", [2, 3, 8, 13, 33, 500, 1000, 1024])
@@ -121,13 +121,13 @@ def test_places_of_rows(row: int, threads: int) -> None:
         "def f(x, y):\n    a = x - y\n    return np.argmax(a, axis=1), np.argmin(a, axis=-1)\n"
     )
     random = np.random.default_rng(row)
-    before = _core._fusion_parts()
+    before = _core.counter("fusion_parts")
     for rows in (*[100_000 // row] * 6, 20_000 // row + 1, 8 * 1024 // row + 1, 1, 7):
         x = random.integers(-20, 20, (rows, row)).astype("d")
         x[random.random((rows, row)) < 0.1 / row] = np.nan
         check(eager, traced, lambda x=x: [x, np.zeros_like(x)])
         check(eager, traced, lambda x=x: [np.nan_to_num(x), -np.nan_to_num(x)[::-1]])
-    assert (_core._fusion_parts() > before) == (threads > 1)
+    assert (_core.counter("fusion_parts") > before) == (threads > 1)
 
 
 @pytest.mark.usefixtures("threads")
@@ -198,7 +198,7 @@ def f(x, y):
 
 x, y = np.linspace(0, 1, 200_000), np.linspace(1, 2, 200_000)
 wanted = [f(x, y) for _ in range(5)][0]
-assert _core._fusion_parts() > 0
+assert _core.counter("fusion_parts") > 0
 stop = False
 def others():
     while not stop:
@@ -208,9 +208,9 @@ thread.start()
 for number in range(20):
     child = os.fork()
     if child == 0:
-        before = _core._fusion_parts()
+        before = _core.counter("fusion_parts")
         assert f(x, y) == wanted and f(x, y) == wanted
-        assert _core._fusion_parts() == before
+        assert _core.counter("fusion_parts") == before
         if number % 2:
             os._exit(0)
         stop = True
@@ -252,7 +252,7 @@ if way == "fork":
         sys.exit(0 if f(x, y) == results[0] else 1)
     assert os.waitpid(child, 0)[1] == 0
 assert results == [g(x, y)] * 2
-print(_core._fusion_parts() > 0)
+print(_core.counter("fusion_parts") > 0)
 """
 
 
@@ -280,8 +280,8 @@ for number in range(3):
     child = os.fork()
     if child == 0:
         end = time.monotonic() + 30
-        _core._fusion_parts()
-        while _core._fusion_parts() < 200 and time.monotonic() < end:
+        _core.counter("fusion_parts")
+        while _core.counter("fusion_parts") < 200 and time.monotonic() < end:
             assert f(x, y) == wanted
         sys.exit(0 if len(os.listdir("/proc/self/task")) > 1 else 1)
     assert os.waitpid(child, 0)[1] == 0
@@ -310,7 +310,7 @@ started = []
 for number in range(2000):
     f(x, y)
     started.append(len(os.listdir("/proc/self/task")) > others)
-assert _core._fusion_parts() > 0
+assert _core.counter("fusion_parts") > 0
 print(started[2], started[-1])
 """
 

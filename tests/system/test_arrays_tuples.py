@@ -80,9 +80,9 @@ def test_returned_together(body: str, errstate: dict[str, Any]) -> None:
     for _ in range(WARM_UP):
         check(eager, traced, lambda: [*arrays(), 3, 1.5], errstate)
     for size in (1, 10, 1000, 3000):
-        before = _core._whole_groups()
+        before = _core.counter("whole_groups")
         check(eager, traced, lambda size=size: [*arrays(size), 3, 1.5], errstate)
-        assert _core._whole_groups() > before or body not in WHOLE, tagalong.explain(traced)
+        assert _core.counter("whole_groups") > before or body not in WHOLE, tagalong.explain(traced)
     others: list[list[Any]] = [
         [np.full(5, -1.0), np.zeros(5)],
         [np.full(5, 1e300), np.full(5, 1e300)],
@@ -131,14 +131,14 @@ def test_references() -> None:
     for _ in range(WARM_UP):
         check(eager, traced, lambda: operands)
     counts = [sys.getrefcount(operand) for operand in operands]
-    whole = _core._whole_groups()
+    whole = _core.counter("whole_groups")
     for _ in range(100):
         mine, expected = traced(*operands), eager(*operands)
         assert gc.is_tracked(mine) == gc.is_tracked(expected)
         assert [sys.getrefcount(one) for one in mine[:3]] == [sys.getrefcount(one) for one in expected[:3]]
         assert any(one is mine for one in gc.get_objects(generation=0))
     del mine, expected
-    assert _core._whole_groups() == whole + 100
+    assert _core.counter("whole_groups") == whole + 100
     assert [sys.getrefcount(operand) for operand in operands] == counts
 
 
@@ -180,10 +180,10 @@ def test_names_bound_anew_by_others() -> None:
     space: dict[str, Any] = {"VALUE": object()}
     eager, traced = both("def f(x, y):\n    a = x * y - y\n    return a + x, VALUE\n", **space)
     operands = arrays(200_000)
-    before = _core._whole_groups()
+    before = _core.counter("whole_groups")
     for _ in range(WARM_UP):
         check(eager, traced, lambda: operands)
-    assert _core._whole_groups() > before, tagalong.explain(traced)
+    assert _core.counter("whole_groups") > before, tagalong.explain(traced)
     names = traced.__globals__
     is_over = threading.Event()
 

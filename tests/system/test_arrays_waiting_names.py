@@ -98,13 +98,13 @@ def check(
     notes = [] if notes is None else notes
     names = {"note": lambda value: notes.append((shown(sys._getframe(1)), described(value))), **names}
     eager, traced = both(source, **names)
-    before = _core._expression_counts()[0]
+    before = _core.counter("expressions_as_one")
     for _ in range(2):
         expected = Seen(eager, make(), state, notes).compared
         actual = Seen(traced, make(), state, notes).compared
         assert actual == expected, f"{source}\n{state}"
     assert tagalong.stats(traced).records >= 1
-    return _core._expression_counts()[0] - before
+    return _core.counter("expressions_as_one") - before
 
 
 PROGRAMS = {

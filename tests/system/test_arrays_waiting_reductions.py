@@ -263,15 +263,15 @@ def test_replays_take_the_same_machine_code() -> None:
         return e / np.sum(e)
 
     x = line(50_000)[0]
-    _core._code_counts()
+    _core.counters()
     first = tagalong.trace(FunctionType(softmax.__code__.replace(), softmax.__globals__, "softmax"))
     first(x)
-    made, there = _core._code_counts()
+    made, there = _core.counter("code_made"), _core.counter("code_found")
     second = tagalong.trace(FunctionType(softmax.__code__.replace(), softmax.__globals__, "softmax"))
     for function in (first, second):
         for _ in range(3):
             function(x)
-    assert _core._code_counts()[0] == made and _core._code_counts()[1] >= there + 2
+    assert _core.counter("code_made") == made and _core.counter("code_found") >= there + 2
     assert tagalong.stats(first).hits == 3 and tagalong.stats(second).hits == 2
 
 

@@ -24,7 +24,7 @@ def fusion() -> None:
 
 
 def wholes() -> int:
-    return _core._whole_groups()
+    return _core.counter("whole_groups")
 
 
 def arrays(size: int = 7) -> list[np.ndarray]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import RunPython
-from tagalong import options
+from tagalong import _core, options
 
 PROGRAM = """
 import sys
@@ -85,6 +85,7 @@ BAD = {
     "TAGALONG_LIMITS": "inline_depth=24",
     "TAGALONG_STRESS": "-",
     "TAGALONG_SUMMARY": "counts",
+    "TAGALONG_INTERNAL": "stage_bold=0",
     "TAGALONG_THREAD": "1",
 }
 
@@ -172,6 +173,19 @@ def test_info(run_python: RunPython) -> None:
     }
     assert rows["TAGALONG_THREADS"] == ["'3'", "environment"]
     assert rows["TAGALONG_STRESS"] == ["'0'", "default"]
+
+
+def test_info_internal(run_python: RunPython) -> None:
+    done = run_python("-m", "tagalong", "info", "--internal", TAGALONG_THREADS="3")
+    assert done.returncode == 0, done.stderr
+    words = [
+        line.split(maxsplit=2) for line in done.stdout.splitlines() if line and not line.startswith("----")
+    ]
+    rows = {name: (int(value), meaning) for name, value, meaning in words}
+    counters, knobs = _core.internals()
+    assert list(rows) == [name for name, _, _ in (*counters, *knobs)] + list(options.LIMITS)
+    assert rows["threads"][0] == 3
+    assert rows["heat"] == options.LIMITS["heat"]
 
 
 @pytest.mark.parametrize("command", ["", "run", "dis", "explain", "info"])

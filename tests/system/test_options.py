@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tagalong import options
+from tagalong import _core, options
 from tagalong.options import LIMITS, TABLE, Mode, Option, OptionError, from_environment
 
 ROWS = [pytest.param(option, id=option.name) for option in TABLE]
@@ -58,6 +58,28 @@ def test_every_limit_can_be_set_alone(name: str) -> None:
     assert limits == {other: 17 if other == name else default for other, (default, _) in LIMITS.items()}
 
 
+def test_counters_and_knobs_have_names_and_documentation() -> None:
+    counters, knobs = _core.internals()
+    rows = [*counters, *knobs]
+    assert len({name for name, _, _ in rows}) == len(rows)
+    assert all(re.fullmatch("[a-z][a-z0-9_]+", name) and meaning.strip() for name, _, meaning in rows)
+    assert list(_core.counters()) == [name for name, _, _ in counters]
+    assert _core.options() == _core.limits() | {name: value for name, value, _ in knobs}
+    for name in _core.counters():
+        assert _core.counter(name) >= 0
+    with pytest.raises(KeyError, match="there is no counter groups"):
+        _core.counter("groups")
+
+
+@pytest.mark.parametrize("name", [name for name, _, _ in _core.internals()[1] if name != "stress"])
+def test_a_knob_can_be_read_back(name: str) -> None:
+    before = _core.options()[name]
+    after = 4 if before not in (0, 1) else 1 - before
+    _core.set_option(name, after)
+    assert _core.options()[name] == after
+    _core.set_option(name, before)
+
+
 @pytest.mark.parametrize("option", ROWS)
 def test_a_flag_becomes_its_variable(option: Option) -> None:
     parser = argparse.ArgumentParser()
@@ -87,7 +109,9 @@ def test_help_says_it_all(option: Option) -> None:
         assert part in text
 
 
-@pytest.mark.parametrize("option", [option for option in TABLE if option.older], ids=lambda option: option.name)
+@pytest.mark.parametrize(
+    "option", [option for option in TABLE if option.older], ids=lambda option: option.name
+)
 def test_old_names_work_with_a_warning(option: Option, capsys: pytest.CaptureFixture[str]) -> None:
     assert option.older
     variable, flag = option.older

@@ -143,17 +143,17 @@ def test_fusion_of_one_function(of_process: int) -> None:
     expected = chain(x).tobytes()
     for fusion in (False, True, False, None):
         f = tagalong.trace(fresh(chain), fusion=fusion)
-        before = _core._fusion_counts()[1]
+        before = _core.counter("groups_run")
         for _ in range(8):
             assert f(x).tobytes() == expected
         assert tagalong.stats(f).hits == 7
         wanted = fusion if fusion is not None else bool(of_process)
-        assert (_core._fusion_counts()[1] > before) == wanted
+        assert (_core.counter("groups_run") > before) == wanted
         tagalong.trace(f, fusion=not wanted)  # what has been recorded goes on otherwise
-        before = _core._fusion_counts()[1]
+        before = _core.counter("groups_run")
         for _ in range(8):
             assert f(x).tobytes() == expected
-        assert (_core._fusion_counts()[1] > before) != wanted
+        assert (_core.counter("groups_run") > before) != wanted
 
 
 @pytest.mark.parametrize(
@@ -209,8 +209,8 @@ def test_the_old_name_of_fusion() -> None:
 
     with pytest.warns(FutureWarning, match="regions is called fusion now"):
         f = tagalong.trace(chain, regions=False)  # type: ignore[call-overload]
-    before = _core._fusion_counts()[1]
+    before = _core.counter("groups_run")
     for _ in range(8):
         f(np.arange(10_000.0))
     assert tagalong.stats(f).hits == 7
-    assert _core._fusion_counts()[1] == before
+    assert _core.counter("groups_run") == before

@@ -122,6 +122,9 @@ struct FusionSource {
   std::span<const LoopOp> operations = {};  // of a loop, from that of the step on
   bool in_passes = true;
 };
+// Is told of the last group that `group_quota` lets be formed: where it is.
+using GroupListener = void (*)(PyCodeObject* code, std::int32_t last_line);
+inline constinit GroupListener on_last_group = nullptr;
 std::unique_ptr<PlannedGroup> plan_group(const array::Numpy& np, const FusionSource& source,
                                          array::FusionReason* reason);
 

@@ -1,7 +1,10 @@
 #include "replay/arrays/forming/group_planner.h"
 
+#include <opcode.h>
+
 #include <algorithm>
 
+#include "replay/ir/stages.h"
 #include "replay/steps/looked_up.h"
 
 namespace tagalong::replay {
@@ -342,8 +345,10 @@ bool FusionPlanner::operate(const Step& step, const std::int32_t* operands) {
       result = builder_.unary(unary_operator(step.immediate), numbers[0], step.temporaries);
       break;
     case Op::array_binary:
-      result =
-          builder_.binary(static_cast<array::BinaryOperator>(step.immediate), numbers[0], numbers[1], step.temporaries);
+      result = builder_.binary(
+          static_cast<array::BinaryOperator>(
+              step.immediate == NB_ADD && is_faulty(Stage::fusion_groups) ? NB_SUBTRACT : step.immediate),
+          numbers[0], numbers[1], step.temporaries);
       break;
     case Op::array_compare:
       result = builder_.compare(step.immediate, numbers[0], numbers[1]);

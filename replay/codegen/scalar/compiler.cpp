@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #ifdef __x86_64__
+#include "replay/ir/stages.h"
 #include "rewriter/cpython/exact_numbers.h"
 #include "rewriter/cpython/foreign_eval.h"
 #include "rewriter/cpython/frames.h"
@@ -284,7 +285,13 @@ void Compiler::emit(const LoopOp& op) {
       unbox(op);
       break;
     case LoopCode::kAddInt:
-      int_operation(op, true, [this](const Reg64& target, const auto& operand) { add(target, operand); });
+      int_operation(op, true, [this](const Reg64& target, const auto& operand) {
+        if (is_faulty(Stage::native_code)) {
+          sub(target, operand);
+        } else {
+          add(target, operand);
+        }
+      });
       break;
     case LoopCode::kSubtractInt:
       int_operation(op, true, [this](const Reg64& target, const auto& operand) { sub(target, operand); });
@@ -318,7 +325,13 @@ void Compiler::emit(const LoopOp& op) {
       negate_int(op);
       break;
     case LoopCode::kAddFloat:
-      float_operation(op, [this](const Xmm& target, const Xmm& operand) { addsd(target, operand); });
+      float_operation(op, [this](const Xmm& target, const Xmm& operand) {
+        if (is_faulty(Stage::native_code)) {
+          subsd(target, operand);
+        } else {
+          addsd(target, operand);
+        }
+      });
       break;
     case LoopCode::kSubtractFloat:
       float_operation(op, [this](const Xmm& target, const Xmm& operand) { subsd(target, operand); });

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "replay/arrays/libm/libm_constants.h"
+#include "replay/ir/stages.h"
 
 #ifdef __x86_64__
 
@@ -241,6 +242,9 @@ void Avx2Emitter::compute(VectorOp what, int place, std::span<const int> in) {
   const Ymm two(in.size() > 1 ? in[1] : in[0]);
   switch (what) {
     case VectorOp::kAdd:
+      if (replay::is_faulty(replay::Stage::vector_code)) {
+        return vsubpd(out, one, two);
+      }
       return vaddpd(out, one, two);
     case VectorOp::kSubtract:
       return vsubpd(out, one, two);

@@ -1,5 +1,7 @@
 #include "replay/codegen/vector/avx512_emitter.h"
 
+#include "replay/ir/stages.h"
+
 #ifdef __x86_64__
 
 #include <algorithm>
@@ -260,6 +262,9 @@ void Avx512Emitter::compute(VectorOp what, int out, std::span<const int> in) {
   const Zmm two(in.size() > 1 ? in[1] : in[0]);
   switch (what) {
     case VectorOp::kAdd:
+      if (replay::is_faulty(replay::Stage::vector_code)) {
+        return vsubpd(masked(out), one, two);
+      }
       return vaddpd(masked(out), one, two);
     case VectorOp::kSubtract:
       return vsubpd(masked(out), one, two);

@@ -15,6 +15,7 @@
 
 #ifdef __x86_64__
 #include "replay/codegen/vector/vector_emitter.h"
+#include "replay/ir/stages.h"
 #endif
 
 namespace tagalong::array {
@@ -24,6 +25,9 @@ LoopTally code_tally;
 Tally libms_vectors;
 
 int vector_lanes() {
+  if (!replay::is_on(replay::Stage::vector_code)) {
+    return 0;
+  }
   if (most_lanes >= kAvx512Lanes && has_avx512()) {
     return kAvx512Lanes;
   }

@@ -116,12 +116,12 @@ _is_command = _words in (["tagalong"], ["-mtagalong"])
 
 try:
     _settings = options.from_environment()
+    _apply(_settings)
 except OptionError as _error:
     if not _is_command or "_tagalong_autostart" in _sys.modules:  # which says it in its own way
         raise
     print(f"tagalong: {_error}", file=_sys.stderr)
     raise SystemExit(2) from None
-_apply(_settings)
 if _settings.mode is options.Mode.OFF:
     if (_settings.report or _settings.summary) and not _is_command:
         # For the functions that the program traces by name.

@@ -54,6 +54,11 @@ def _parser() -> argparse.ArgumentParser:
     info.add_argument(
         "--markdown", action="store_true", help="only the table of options, as the documentation shows it"
     )
+    info.add_argument(
+        "--internal",
+        action="store_true",
+        help="only the counters and knobs of the engine, for those who work on tagalong: name, value, meaning",
+    )
     return parser
 
 
@@ -195,6 +200,8 @@ def _info(arguments: argparse.Namespace) -> int:
     if arguments.markdown:
         print(options.documentation(), end="")
         return 0
+    if arguments.internal:
+        return _internal()
     import tagalong
 
     try:
@@ -216,6 +223,16 @@ def _info(arguments: argparse.Namespace) -> int:
         origin = "default" if text is None else "environment"
         value = option.default if text is None else text
         print(f"{option.variable:17} {value!r:12} {origin:12} {option.help}")
+    return 0
+
+
+def _internal() -> int:
+    from tagalong import _core
+
+    counters, knobs = _core.internals()
+    limits = [(name, value, options.LIMITS[name][1]) for name, value in _core.limits().items()]
+    for title, rows in (("counters", counters), ("knobs", knobs), ("limits", limits)):
+        _section(title, "\n".join(f"{name:30} {value:>12} {meaning}" for name, value, meaning in rows))
     return 0
 
 

@@ -146,6 +146,17 @@ def _limits(text: str) -> dict[str, int]:
     return limits
 
 
+def _internal(text: str) -> dict[str, int]:
+    # The engine knows the names.
+    settings = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _, number = part.partition("=")
+        if not name.isidentifier() or not _is_number(number, 18):
+            raise ValueError
+        settings[name] = int(number)
+    return settings
+
+
 def given_limits(limits: Mapping[str, int], origin: str) -> dict[str, int]:
     """Limits that a program gives by name, for one function. `origin` begins the sentence of an `OptionError`."""
     try:
@@ -175,8 +186,8 @@ class Option:
     """One row: everything about one option.
 
     `allowed` completes the sentence "… is not allowed; allowed: …"; `default` is a text, read by `parse` like any
-    other; `examples` are pairs of a text and its value, `refused` texts that must raise: the tests read them. `older` has
-    the names of the variable and the flag before they were renamed: for one release they work, with a warning.
+    other; `examples` are pairs of a text and its value, `refused` texts that must raise: the tests read them. `older`
+    has the names of the variable and the flag before they were renamed: for one release they work, with a warning.
     """
 
     __slots__ = ("allowed", "default", "examples", "flag", "help", "name", "older", "parse", "refused", "variable")
@@ -344,6 +355,18 @@ TABLE: tuple[Option, ...] = (
         examples=(("", ""), ("/var/counts.jsonl", "/var/counts.jsonl")),
         refused=("counts.jsonl", "/var/"),
     ),
+    Option(
+        name="internal",
+        variable="TAGALONG_INTERNAL",
+        flag="--internal",
+        parse=_internal,
+        default="",
+        allowed="a comma separated list of name=number",
+        help="knobs of the engine for those who work on tagalong, such as stages that are switched off; "
+        "`python -m tagalong info --internal` lists them",
+        examples=(("", {}), ("stage_fold=0, group_limit=3", {"stage_fold": 0, "group_limit": 3})),
+        refused=("stage_fold", "stage_fold=-1", "stage_fold=off", "=1"),
+    ),
 )
 
 BY_NAME = {option.name: option for option in TABLE}
@@ -363,6 +386,7 @@ class Settings:
     limits: dict[str, int]
     stress: bool
     summary: str
+    internal: dict[str, int]
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         """Takes exactly one value for each row."""

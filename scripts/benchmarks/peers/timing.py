@@ -229,7 +229,7 @@ class Noting:
 def own_loops(program: Program, arguments: Arguments) -> float:
     """Seconds that these functions take of a call, without anything around their loops: on operands in cache, again
     and again, into memory that is there."""
-    ours = {*_core._svml_functions(), *_core._glibc_functions()}
+    ours = set().union(*_core.own_functions().values())
     noting = Noting(set(TRANSCENDENTAL) - ours)
     program.copy(np=noting)(*arguments)
     total = 0.0
@@ -298,8 +298,8 @@ def to_replay(function: Callable[..., Any], copy: Callable[..., Any], size: int)
     for _ in range(20):
         traced = tagalong.trace(copy())
         taken, calls = 0.0, 0
-        before = _core._fusion_counts()[1]
-        while _core._fusion_counts()[1] == before and calls < 100:
+        before = _core.counter("groups_run")
+        while _core.counter("groups_run") == before and calls < 100:
             start = time.perf_counter()
             traced(*arguments)
             taken += time.perf_counter() - start
