@@ -33,6 +33,8 @@
 
 namespace tagalong::replay {
 
+struct Lowered;
+
 enum class Outcome : std::uint8_t {
   kReturned,     // Run::result
   kMiss,         // the entry check does not hold; nothing has happened
@@ -140,6 +142,7 @@ struct Straight {
   };
   std::vector<Guard> guards;  // all of the entry check
   std::int32_t line = 0;      // of the first operation
+  std::size_t first = 0;      // the step that the trace begins with
   mutable FusionSite site;
   mutable bool is_given_up = false;  // it does more
 };
@@ -175,6 +178,9 @@ class Executor final : public cpython::Watcher {
 
   [[nodiscard]] const Graph& graph() const { return graph_; }
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
+  // For printers (replay/steps/printer.h).
+  [[nodiscard]] Lowered lowered() const;
+  [[nodiscard]] const native::Code* native() const { return native_.get(); }
   [[nodiscard]] const Straight* straight() const { return straight_.get(); }
   // Empty where nothing goes round.
   [[nodiscard]] const LoopProgram& loop() const { return loop_; }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "replay/executor/interpreter.h"
+#include "replay/executor/printer.h"
 #include "replay/executor/trace_linking.h"
 #include "replay/ir/stages.h"
 #include "replay/objects/guards.h"
@@ -239,6 +240,14 @@ array::FusionReason Interpreter::attempt_group(const array::Numpy& np, const Pla
   return reason;
 }
 
+namespace {
+
+const Step& first_step(const FusionSource& source) {
+  return source.first[source.operations.empty() ? 0 : source.operations.front().step];
+}
+
+}  // namespace
+
 // Tries the plans that there are, and a new one if none is for such operands.
 template <class Attempt>
 bool Interpreter::run_site(FusionSite& site, const FusionSource& source, Reason* reason, const Attempt& attempt) {
@@ -260,11 +269,17 @@ bool Interpreter::run_site(FusionSite& site, const FusionSource& source, Reason*
     const boost::intrusive_ptr<PlannedGroup> planned(plan_group(*np, source, &site.unplanned).release());
     if (planned == nullptr) {
       *reason = site.unplanned;
+      if (plan_listener != nullptr) [[unlikely]] {
+        plan_listener->not_planned(executor_, site.unplanned, first_step(source));
+      }
     } else if (!group_quota.take()) {
       *reason = Reason::kOther;
     } else {
       if (group_quota.is_used_up() && on_last_group != nullptr) {
         on_last_group(executor_.root_shape().code.get(), planned->last_line);
+      }
+      if (plan_listener != nullptr) [[unlikely]] {
+        plan_listener->planned(executor_, *planned, first_step(source));
       }
       if (site.groups.size() < kMostGroups) {
         site.groups.push_back(planned);
@@ -337,6 +352,7 @@ void Executor::learn_straight() {
   std::map<std::int32_t, std::int32_t> slots;  // by register
   auto straight = std::make_unique<Straight>();
   straight->line = steps_[first->step].line;
+  straight->first = loop_.ops.front().step;
   for (const Step& step : std::span(steps_).first(direct_.header)) {
     if (step.op == Op::param) {
       slots[step.result] = step.immediate;

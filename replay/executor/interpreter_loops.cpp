@@ -1,4 +1,5 @@
 // A loop that closes a trace: its operations run round after round, numbers without objects, until one of them leaves.
+#include <fmt/format.h>
 #include <opcode.h>
 
 #include <algorithm>
@@ -810,6 +811,9 @@ bool Interpreter::make_native() const {
   executor_.native_ = native::compile(source);
   executor_.has_no_native_ = executor_.native_ == nullptr;
   run_.has_made_native = !executor_.has_no_native_;
+  if (run_.has_made_native && native::code_listener != nullptr) [[unlikely]] {
+    native::code_listener(executor_.native_->placed(fmt::format("loop of {}", executor_.graph_.name)));
+  }
   return run_.has_made_native;
 }
 

@@ -13,6 +13,7 @@
 #include "replay/executor/executor.h"
 #include "replay/executor/guard_relocation.h"
 #include "replay/loops/loop_lowering.h"
+#include "replay/steps/printer.h"
 #include "rewriter/base/errors.h"
 
 namespace tagalong::replay {
@@ -564,6 +565,16 @@ bool Executor::fail_at(std::size_t number) {
     op->step = static_cast<std::uint32_t>(number);
   }
   return true;
+}
+
+Lowered Executor::lowered() const {
+  return {.graph = graph_,
+          .steps = steps_,
+          .used = registers_used_,
+          .snapshots = snapshots_,
+          .constants = constants_,
+          .register_count = register_count_,
+          .loop = loop_};
 }
 
 int Executor::return_instruction(const Step& step) const {

@@ -262,6 +262,25 @@ std::string print(const Graph& graph, const PrintOptions& options) { return Prin
 
 std::string print_node(const Graph& graph, std::size_t index) { return Printer(graph, {}).print_node(index); }
 
+std::string print_operation(Op op, std::int64_t immediate, PyObject* object) {
+  const OpInfo& row = info(op);
+  std::string text(row.name);
+  if (row.has_int() || immediate != 0) {
+    const auto sign = operator_text(op, immediate);
+    text += sign ? fmt::format("[{}]", *sign) : fmt::format("[{}]", immediate);
+  }
+  return object == nullptr ? text : text + fmt::format("{{{}}}", print_object(object));
+}
+
+std::string print_object(PyObject* object) {
+  PyObject* known = cpython::watched(object);
+  if (known == nullptr) {
+    return "<dead>";
+  }
+  const auto text = literal(known);
+  return text ? *text : builtin_type(known).value_or(fmt::format("<{}>", description(known)));
+}
+
 std::vector<Ref> object_table(const Graph& graph) {
   Printer printer(graph, {});
   static_cast<void>(printer.print());

@@ -22,6 +22,10 @@ struct PrintOptions {
 [[nodiscard]] std::string print(const Graph& graph, const PrintOptions& options = {});
 // One node, as print() writes it, without the end of line.
 [[nodiscard]] std::string print_node(const Graph& graph, std::size_t index);
+// `float_binary[*]{object}`: an operation with its immediates, without operands. Objects have no numbers here.
+[[nodiscard]] std::string print_operation(Op op, std::int64_t immediate, PyObject* object);
+// A literal, or `<short description>`; of a watch, the object that it watches.
+[[nodiscard]] std::string print_object(PyObject* object);
 // The objects that print as <#0>, <#1>, ..., in the order of their first appearance.
 [[nodiscard]] std::vector<Ref> object_table(const Graph& graph);
 // Equal but for the addresses of literals.

@@ -259,6 +259,50 @@ py::list left_out_texts() {
   return result;
 }
 
+// By stage, what the executors of a function or of a recording are made of.
+py::dict texts(const py::object& source, bool disassembles) {
+  std::vector<const replay::Executor*> executors;
+  if (const py::extract<const Recording&> recording(source); recording.check()) {
+    executors.push_back(recording().executor());
+  } else if (PyObject* anchor = runtime::anchor_of(code_of(source))) {
+    const auto all = runtime::record_of(anchor)->executors();
+    executors.assign(all.begin(), all.end());
+  }
+  py::list graph;
+  py::list guards;
+  py::list steps;
+  py::list loops;
+  py::list kernels;
+  py::list code;
+  const auto add = [](py::list& list, const std::string& text) {
+    if (!text.empty()) {
+      list.append(text);
+    }
+  };
+  std::erase(executors, nullptr);
+  for (const replay::Executor* executor : executors) {
+    const runtime::StageTexts stages = runtime::stage_texts(*executor, disassembles);
+    add(graph, stages.graph);
+    add(steps, stages.steps);
+    add(loops, stages.loop);
+    add(kernels, stages.kernels);
+    for (const std::string& guard : stages.guards) {
+      add(guards, guard);
+    }
+    for (const std::string& piece : stages.code) {
+      add(code, piece);
+    }
+  }
+  py::dict result;
+  result["graph"] = graph;
+  result["guards"] = guards;
+  result["steps"] = steps;
+  result["loops"] = loops;
+  result["kernels"] = kernels;
+  result["code"] = code;
+  return result;
+}
+
 // --- for tests of stitching
 
 // The executors of a function's code, by their serial numbers.
@@ -490,6 +534,7 @@ void export_engine() {
   py::def("left_out", left_out);
   py::def("left_out_texts", left_out_texts);
   py::def("executors_of", executors_of);
+  py::def("_texts", texts, (py::arg("source"), py::arg("disassembles") = true));
   py::def("fail_at", fail_at);
 }
 

@@ -318,6 +318,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
       log(Topic::kGuards, fmt::format("{}: {}", name(), guard));
     }
   }
+  log_lowered(*executor);
   executor->set_gain(gain_of(*executor, recorded.largest_array), forgone_by(*executor, recorded.largest_array));
   has_arrays_ = has_arrays_ || recorded.largest_array > 0;
   const bool is_vain = may_retire() && is_in_vain(*executor, entry.place.place == DecodedCode::Place::kCall);
@@ -700,6 +701,7 @@ void CodeRecord::grow(const replay::Executor& from, const replay::Step& step, co
     log(Topic::kCache, fmt::format("{}: line {} goes on in a trace of its own, {} in all", name(), step.line,
                                    (*root.executor)->part_count()));
   }
+  log_lowered(**root.executor);
 }
 
 void CodeRecord::free_deferred() {

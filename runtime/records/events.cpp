@@ -7,6 +7,9 @@
 #include <optional>
 #include <utility>
 
+#include "replay/arrays/forming/printer.h"
+#include "replay/executor/printer.h"
+
 namespace tagalong::runtime {
 namespace {
 
@@ -14,7 +17,25 @@ namespace {
 std::optional<std::vector<std::string>> g_events;
 unsigned g_topics = 0;
 
-constexpr std::array<const char*, 6> kTopicNames = {"record", "graph", "guards", "replay", "exits", "cache"};
+constexpr std::array<const char*, 10> kTopicNames = {"record", "graph", "guards", "replay",  "exits",
+                                                     "cache",  "steps", "loops",  "kernels", "code"};
+static_assert(kTopicNames.size() == static_cast<std::size_t>(Topic::kCode) + 1);
+
+class PlanLog final : public replay::PlanListener {
+ public:
+  void planned(const replay::Executor& executor, const replay::PlannedGroup& group,
+               const replay::Step& first) override {
+    log(Topic::kKernels, replay::print_group(executor.lowered(), group, first));
+  }
+  void not_planned(const replay::Executor& executor, array::FusionReason reason, const replay::Step& first) override {
+    const array::FusionReasonRow& row = array::row_of(reason);
+    log(Topic::kKernels,
+        fmt::format("{}, line {}: no fusion group: {} ({})", executor.graph().name, first.line, row.text, row.name));
+  }
+};
+PlanLog g_plan_log;
+
+void log_code(const replay::native::PlacedCode& code) { log(Topic::kCode, replay::native::print_code(code)); }
 
 void note(std::string text) {
   if (g_events.has_value()) {
@@ -119,6 +140,8 @@ void set_log(const std::vector<std::string>& topics) {
       }
     }
   }
+  replay::plan_listener = is_logged(Topic::kKernels) ? &g_plan_log : nullptr;
+  replay::native::code_listener = is_logged(Topic::kCode) ? log_code : nullptr;
 }
 
 bool is_logged(Topic topic) { return ((g_topics >> static_cast<unsigned>(topic)) & 1U) != 0; }

@@ -57,7 +57,7 @@ void count_limit(Counters& counters, replay::Limit limit, std::uint64_t times = 
 void start_events();
 std::vector<std::string> stop_events();
 
-enum class Topic : std::uint8_t { kRecord, kGraph, kGuards, kReplay, kExits, kCache };
+enum class Topic : std::uint8_t { kRecord, kGraph, kGuards, kReplay, kExits, kCache, kSteps, kLoops, kKernels, kCode };
 // Topic names as in TAGALONG_LOG ("all" for each); unknown names are ignored here, the options table refuses them.
 void set_log(const std::vector<std::string>& topics);
 bool is_logged(Topic topic);

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
+#include "replay/executor/printer.h"
 #include "replay/ir/printer.h"
+#include "replay/steps/printer.h"
+#include "runtime/events.h"
 
 namespace tagalong::runtime {
 
@@ -106,6 +109,30 @@ std::vector<std::string> fusion_texts(const replay::Executor& executor) {
                                 array::kFusionReasons.at(row.reason).text, array::kFusionReasons.at(row.reason).name));
   }
   return texts;
+}
+
+StageTexts stage_texts(const replay::Executor& executor, bool disassembles) {
+  StageTexts texts{.graph = replay::print(executor.graph()),
+                   .guards = guard_texts(executor),
+                   .steps = replay::print_steps(executor.lowered()),
+                   .loop = replay::print_loop(executor.lowered()),
+                   .kernels = replay::print_kernels(executor),
+                   .code = {}};
+  for (const replay::native::PlacedCode& code : replay::placed_code(executor)) {
+    texts.code.push_back(disassembles ? replay::native::print_code(code) : replay::native::dump_code(code));
+  }
+  return texts;
+}
+
+void log_lowered(const replay::Executor& executor) {
+  if (is_logged(Topic::kSteps)) {
+    log(Topic::kSteps, replay::print_steps(executor.lowered()));
+  }
+  if (is_logged(Topic::kLoops)) {
+    if (const std::string loop = replay::print_loop(executor.lowered()); !loop.empty()) {
+      log(Topic::kLoops, loop);
+    }
+  }
 }
 
 }  // namespace tagalong::runtime

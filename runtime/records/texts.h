@@ -13,4 +13,18 @@ std::vector<std::string> guard_texts(const replay::Executor& executor);    // al
 std::vector<std::string> failure_texts(const replay::Executor& executor);  // where it missed and left, and how often
 std::vector<std::string> fusion_texts(const replay::Executor& executor);   // array operations run as one, and why not
 
+// What an executor is made of, as text, by stage: graph, guards, steps, loops, kernels, code.
+struct StageTexts {
+  std::string graph;
+  std::vector<std::string> guards;
+  std::string steps;
+  std::string loop;               // empty: nothing goes round
+  std::string kernels;            // empty: no fusion group has been tried
+  std::vector<std::string> code;  // what runs have asked for by now
+};
+// `disassembles`: the code, where a disassembler is installed, which starts a process for each piece.
+StageTexts stage_texts(const replay::Executor& executor, bool disassembles);
+// To the log, for those of the topics `steps` and `loops` that are on.
+void log_lowered(const replay::Executor& executor);
+
 }  // namespace tagalong::runtime

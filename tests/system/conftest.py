@@ -64,6 +64,7 @@ def is_sanitized() -> bool:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--part", type=Path, metavar="FILE", help="only the tests that a file lists")
+    parser.addoption("--update-golden", action="store_true", help="write the golden texts anew")
 
 
 @dataclass

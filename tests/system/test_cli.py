@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 
 import pytest
 
+from arrays_support import HAS_CODE
 from conftest import RunPython
 from tagalong import _core, options
 
@@ -133,6 +136,79 @@ def test_dis_with_a_call(run_python: RunPython, program: str) -> None:
     ]
 
 
+def test_dis_with_stages(run_python: RunPython, program: str) -> None:
+    done = run_python(
+        "-m", "tagalong", "dis", "--call", "21", "--stages", "kernels, steps", f"{program}:double"
+    )
+    assert done.returncode == 0, done.stderr
+    titles = ["original code", "recording code", "replay code", "graph", "guards", "steps", "kernels"]
+    assert [line for line in done.stdout.splitlines() if line.startswith("----")] == [
+        f"---- {t}" for t in titles
+    ]
+    assert "steps of double: " in done.stdout and "int_binary[*]" in done.stdout
+    assert done.stdout.endswith("---- kernels\nnone\n\n")
+
+
+LOOP = """
+def total(count):
+    result = 0
+    for number in range(count):
+        result += number
+    return result
+"""
+
+
+def test_dis_with_all_stages(run_python: RunPython, tmp_path: Path) -> None:
+    (tmp_path / "loop.py").write_text(LOOP)
+    done = run_python("-m", "tagalong", "dis", "--call", "30", "--stages=all", "loop.py:total")
+    assert done.returncode == 0, done.stderr
+    assert "loop of total: " in done.stdout and "add_int" in done.stdout
+    assert re.search(
+        r"^loop of total: \d+ bytes at 0x[0-9a-f]+\n  000000( [0-9a-f]{2}){16}$", done.stdout, re.MULTILINE
+    )
+
+
+def test_the_code_is_disassembled_only_where_that_can_be(run_python: RunPython, tmp_path: Path) -> None:
+    (tmp_path / "loop.py").write_text(LOOP)
+    words = ("-m", "tagalong", "dis", "--call", "30", "--stages=code", "loop.py:total")
+    with_tools = run_python(*words)
+    assert ("push   rbx" in with_tools.stdout) == (shutil.which("objdump") is not None)
+    for variables in ({"PATH": ""}, {"TMPDIR": str(tmp_path / "missing")}, {"TMPDIR": "it's"}):
+        done = run_python(*words, **variables)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "  000000 " in done.stdout and "push" not in done.stdout
+
+
+def test_log_of_stages(run_python: RunPython, tmp_path: Path) -> None:
+    (tmp_path / "arrays.py").write_text(ARRAYS)
+    done = run_python("-m", "tagalong", "run", "--log=steps,loops,kernels", "arrays.py")
+    assert (done.returncode, done.stdout) == (0, "126.0\n")
+    for topic, text in (
+        ("steps", "steps of chain: "),
+        ("loops", "loop of chain: "),
+        ("kernels", "fusion group of step "),
+    ):
+        assert f"tagalong {topic}: {text}" in done.stderr, topic
+    assert "  v0 = external 0, float64\n" in done.stderr
+    assert "tagalong code" not in done.stderr
+    done = run_python("-m", "tagalong", "run", "--log=code", "arrays.py")
+    assert (done.returncode, done.stdout) == (0, "126.0\n")
+    assert "tagalong code: vector kernel by " in done.stderr or not HAS_CODE
+
+
+ARRAYS = """
+import numpy as np
+
+def chain(x):
+    return x * 2.0 + 1.0 - x
+
+x = np.arange(64.0)
+for _ in range(30):
+    y = chain(x)
+print((y - x).sum() + y[62] - 1.0)
+"""
+
+
 def test_dis_says_what_the_call_raised(run_python: RunPython, program: str) -> None:
     done = run_python("-m", "tagalong", "dis", "--call", "None", f"{program}:double")
     assert done.returncode == 0, done.stderr
@@ -147,6 +223,14 @@ def test_dis_says_what_the_call_raised(run_python: RunPython, program: str) -> N
         (["program.py:triple"], "dis: program.py: module 'program' has no attribute 'triple'"),
         (["program.py:sys"], "dis: sys is not a Python function, but module"),
         (["--call", "1 +", "program.py:double"], "dis: --call '1 +': SyntaxError: "),
+        (
+            ["--call", "1", "--stages", "graph", "program.py:double"],
+            "dis: --stages: 'graph' is not allowed; allowed: steps, loops, kernels, code, all",
+        ),
+        (
+            ["--stages", "steps", "program.py:double"],
+            "dis: --stages wants --call, the arguments of the calls",
+        ),
         (
             ["--call", "1, 2", "program.py:double"],
             "dis: --call '1, 2': TypeError: too many positional arguments",

@@ -21,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -81,12 +82,15 @@ class FusionPlan {
 
   [[nodiscard]] std::size_t operation_count() const { return calls_; }
   [[nodiscard]] std::size_t output_count() const { return outputs_.size(); }
+  // The vector kernels, and the variants of them that runs have asked for.
+  [[nodiscard]] std::vector<std::shared_ptr<const VectorCode>> kernels() const;
   // After a run that was refused: whether it will do if it is tried again, from new operands, since the memory of this
   // run's could not be that of the results.
   [[nodiscard]] bool wants_its_own() const { return not_reused_ == kNotReused; }
 
  private:
   friend class FusionPlanBuilder;
+  friend class PlanPrinter;
   using Slot = std::uint8_t;  // a place in memory that loops read or write
 
   static constexpr unsigned kNotReused = 16;
@@ -105,6 +109,7 @@ class FusionPlan {
   struct Constant {
     alignas(16) std::array<char, kScalarBytes> bytes;
     Slot slot;
+    std::uint8_t type = 0;
   };
   // Reductions along the innermost axes give columns, one element of each row. Where later operations take part of
   // them, blocks are whole rows.
@@ -137,6 +142,9 @@ class FusionPlan {
     std::int16_t axis_reduction = -1;  // of folds_
     VectorOp vector_op = VectorOp::kNone;
     Cost cost = kPlainCost;  // of its own loop
+    // For people. Names belong to kernels, which live as long as the process, or are literals.
+    std::string_view name;
+    std::uint8_t out_type = 0;
   };
   // The same operations in an order in which as many as possible are computed by one loop of their own.
   struct Step {
@@ -422,6 +430,7 @@ class FusionPlanBuilder {
     bool inplace = false;
     int out = -1;
     int where = -1;
+    std::string_view name = {};  // of what is no ufunc
   };
 
   int apply(const Request& request);

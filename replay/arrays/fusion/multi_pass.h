@@ -34,11 +34,14 @@ class MultiPassPlan {
   FusionReason run(const Numpy& np, PyObject* const* externals, Ref* outputs) const;
   [[nodiscard]] std::size_t operation_count() const;
   [[nodiscard]] std::size_t output_count() const { return outputs_.size(); }
+  // Of all passes.
+  [[nodiscard]] std::vector<std::shared_ptr<const VectorCode>> kernels() const;
   // Whether it has happened often that a sweep refused after others had computed all: they would have done alone.
   [[nodiscard]] bool is_better_apart() const;
 
  private:
   friend class MultiPassBuilder;
+  friend class PlanPrinter;
   using Result = std::pair<std::uint8_t, std::uint8_t>;  // sweep, and which of its outputs; or which of calls_
   static constexpr std::uint8_t kOfCall = 0x80;          // of the second
   // Of bincount, once a sweep is done.

@@ -106,7 +106,7 @@ int FusionPlanBuilder::where(int condition, int one, int other) {
   kernel.out_type = static_cast<std::uint8_t>(type);
   kernel.out_size = np_.item_size[type];
   kernel.loop = select_loop(kernel.out_size);
-  return emit(kernel, {.ufunc = nullptr, .operands = {condition, one, other}, .nin = 3});
+  return emit(kernel, {.ufunc = nullptr, .operands = {condition, one, other}, .nin = 3, .name = "where"});
 }
 
 int FusionPlanBuilder::astype(int operand, PyObject* descr) {
@@ -128,7 +128,7 @@ int FusionPlanBuilder::astype(int operand, PyObject* descr) {
   kernel.in_type = {from};
   kernel.out_type = static_cast<std::uint8_t>(to);
   kernel.out_size = np_.item_size[to];
-  const int result = emit(kernel, {.ufunc = nullptr, .operands = {operand}, .nin = 1});
+  const int result = emit(kernel, {.ufunc = nullptr, .operands = {operand}, .nin = 1, .name = "astype"});
   if (result >= 0) {
     plan_->operations_.back().is_copy = true;
   }
@@ -159,6 +159,8 @@ int FusionPlanBuilder::assign(int target, int value) {
   }
   FusionPlan::Operation copy{
       .loop = loop, .nin = 1, .out_size = np_.item_size[part.code], .keeps_flags = true, .is_cast = true};
+  copy.name = "copy";
+  copy.out_type = part.code;
   copy.vector_op = from.code == kDouble && part.code == kDouble ? VectorOp::kCopy : VectorOp::kNone;
   copy.slots[0] = static_cast<FusionPlan::Slot>(from.slot);
   copy.slots[1] = static_cast<FusionPlan::Slot>(slot);
@@ -274,7 +276,9 @@ int FusionPlanBuilder::emit(const Kernel& kernel, const Request& request) {
                                   .out_size = kernel.out_size,
                                   .keeps_flags = kernel.keeps_flags,
                                   .is_iterated = request.ufunc == nullptr || kernel.casts_number,
-                                  .cost = loop_cost(kernel)};
+                                  .cost = loop_cost(kernel),
+                                  .name = request.name.empty() ? std::string_view(kernel.name) : request.name,
+                                  .out_type = kernel.out_type};
   operation.vector_op = is_column                                       ? VectorOp::kNone
                         : request.ufunc != nullptr                      ? vector_operation(kernel)
                         : kernel.out_type == kDouble && kernel.nin == 3 ? VectorOp::kSelect

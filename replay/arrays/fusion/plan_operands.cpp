@@ -98,6 +98,7 @@ int FusionPlanBuilder::scalar_slot(int number, unsigned type) {
     return slot;
   }
   value.slot = static_cast<FusionPlan::Slot>(slot);
+  value.type = static_cast<std::uint8_t>(type);
   if (object.is_constant) {
     plan_->constants_.push_back(value);
   } else {
@@ -123,6 +124,8 @@ int FusionPlanBuilder::cast_slot(int slot, unsigned from, unsigned to, bool is_c
   if (out >= 0) {
     FusionPlan::Operation cast{
         .loop = loop, .nin = 1, .out_size = np_.item_size[to], .keeps_flags = true, .is_cast = true};
+    cast.name = "cast";
+    cast.out_type = static_cast<std::uint8_t>(to);
     cast.slots[0] = static_cast<FusionPlan::Slot>(slot);
     cast.slots[1] = static_cast<FusionPlan::Slot>(out);
     cast.stage = is_column ? FusionPlan::Stage::kColumn : FusionPlan::Stage::kElements;
@@ -152,6 +155,8 @@ int FusionPlanBuilder::broadcast_slot(int slot, unsigned type) {
   known->second = out;
   FusionPlan::Operation broadcast{
       .nin = 1, .out_size = np_.item_size[type], .keeps_flags = true, .stage = FusionPlan::Stage::kBroadcast};
+  broadcast.name = "broadcast";
+  broadcast.out_type = static_cast<std::uint8_t>(type);
   broadcast.slots[0] = static_cast<FusionPlan::Slot>(slot);
   broadcast.slots[1] = static_cast<FusionPlan::Slot>(out);
   plan_->operations_.push_back(broadcast);

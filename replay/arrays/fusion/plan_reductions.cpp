@@ -98,6 +98,8 @@ int FusionPlanBuilder::reduce(Reduction reduction, int operand, std::span<const 
                                        .stage = FusionPlan::Stage::kAxisReduction,
                                        .drops_axes = !keeps_dims,
                                        .axis_reduction = number};
+  axis_reduction.name = reduction_name(reduction);
+  axis_reduction.out_type = kernel.type;
   axis_reduction.slots[0] = static_cast<FusionPlan::Slot>(slot);
   axis_reduction.slots[1] = static_cast<FusionPlan::Slot>(column);
   plan_->operations_.push_back(axis_reduction);

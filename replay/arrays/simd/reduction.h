@@ -6,6 +6,11 @@
 // refused.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
 #include "replay/arrays/numpy/float_status.h"
 #include "replay/arrays/numpy/numpy_abi.h"
 #include "replay/arrays/simd/row_argmin.h"
@@ -13,6 +18,12 @@
 namespace tagalong::array {
 
 enum class Reduction : std::uint8_t { kSum, kProd, kMax, kMin, kAny, kAll, kMean, kArgMax, kArgMin, kCount };
+[[nodiscard]] constexpr std::string_view reduction_name(Reduction reduction) {
+  constexpr std::array<std::string_view, 9> kNames = {"sum", "prod", "max",    "min",   "any",
+                                                      "all", "mean", "argmax", "argmin"};
+  static_assert(kNames.size() == static_cast<std::size_t>(Reduction::kCount));
+  return kNames[static_cast<std::size_t>(reduction)];
+}
 
 struct ReductionKernel;
 // Of rows that lie one after the other in memory, eight at least, each to an element of the results.

@@ -11,8 +11,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "replay/codegen/printer.h"
 #include "replay/steps/loop_program.h"
 
 namespace tagalong::replay {
@@ -70,6 +73,7 @@ class Code {
   // Null: no trace begins there.
   [[nodiscard]] const void* entry(std::size_t operation) const { return entries_[operation]; }
   const LoopOp* run(Frame* frame, const void* entry) const { return run_(frame, entry); }
+  [[nodiscard]] PlacedCode placed(std::string purpose) const { return {memory_, size_, std::move(purpose)}; }
 
  private:
   Code() = default;

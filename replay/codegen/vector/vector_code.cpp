@@ -144,6 +144,9 @@ VectorCode::Code VectorCode::place(const Made& made, std::span<const std::uint8_
       }
     }
   }
+  if (placed.memory != nullptr && replay::native::code_listener != nullptr) {
+    replay::native::code_listener(described(made, placed, !divisors.empty()));
+  }
   return placed;
 }
 

@@ -12,11 +12,14 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "replay/arrays/numpy/numpy_abi.h"
 #include "replay/arrays/numpy/operand.h"
 #include "replay/arrays/simd/tally.h"
+#include "replay/codegen/printer.h"
 
 namespace tagalong::array {
 
@@ -53,6 +56,7 @@ enum class VectorOp : std::uint8_t {
 
 // Whose results are bools.
 constexpr bool is_bool(VectorOp what) { return what >= VectorOp::kLess && what <= VectorOp::kNot; }
+[[nodiscard]] std::string_view vector_op_name(VectorOp what);
 constexpr bool is_glibc(VectorOp what) { return what == VectorOp::kGlibcExp || what == VectorOp::kGlibcLog; }
 constexpr bool is_function(VectorOp what) { return what == VectorOp::kExp || what == VectorOp::kLog || is_glibc(what); }
 
@@ -150,6 +154,10 @@ class VectorCode {
   }
   // Whether what is left open is tried otherwise: the operands are read again.
   [[nodiscard]] bool has_second_way() const { return !divisors_.empty(); }
+  // `v4 = multiply(v0, v1); v5 = sqrt(v4); stores v5`: the same for each machine that has such code.
+  [[nodiscard]] std::string text() const;
+  // Where it lies.
+  [[nodiscard]] std::vector<replay::native::PlacedCode> placed() const;
   // Elements: for less the reciprocals and two looks at the flags take as long as is saved in half a block.
   static constexpr Extent kLeastQuotients = 768;
 
@@ -165,6 +173,8 @@ class VectorCode {
   bool run_with_quotients(char* const* data, Extent count) const;
   static Code place(const Made& made, std::span<const std::uint8_t> divisors);
   static void remove(const Code& code);
+  static std::string text_of(const Made& made);
+  static replay::native::PlacedCode described(const Made& made, const Code& code, bool multiplies);
   struct Made {  // of this
     int lanes = 0;
     std::vector<VectorOperation> operations;

@@ -17,6 +17,7 @@ from types import FunctionType
 from typing import Any
 
 from tagalong import options
+from tagalong._stages import LOWERED, stage_texts
 from tagalong.options import OptionError
 
 
@@ -46,6 +47,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="ARGUMENTS",
         help="record one call with these arguments, Python expressions separated by commas, seen from the file: prints "
         "the graph and its guards as well. Without it the recording code shows stand-ins for the hooks",
+    )
+    dis.add_argument(
+        "--stages",
+        metavar="LIST",
+        help="with --call: call the function three times more, traced, and print what its graphs are lowered to: a "
+        f"comma separated list of {', '.join(LOWERED)}, all",
     )
 
     info = commands.add_parser(
@@ -153,6 +160,15 @@ def _section(title: str, text: str) -> None:
     print(f"---- {title}\n{text.rstrip()}\n")
 
 
+def _stages(text: str | None) -> tuple[str, ...]:
+    """Those that --stages names, in their order. Raises SystemExit with a sentence."""
+    names = [name.strip() for name in (text or "").split(",") if name.strip()]
+    for name in names:
+        if name not in (*LOWERED, "all"):
+            raise SystemExit(f"dis: --stages: {name!r} is not allowed; allowed: {', '.join(LOWERED)}, all")
+    return LOWERED if "all" in names else tuple(name for name in LOWERED if name in names)
+
+
 class _Hook:
     """Stands for the recorder in a listing of code that nobody has recorded yet."""
 
@@ -167,6 +183,9 @@ def _dis(arguments: argparse.Namespace) -> int:
     from tagalong import _core, record, rewriter
     from tagalong._face import list_code
 
+    stages = _stages(arguments.stages)
+    if stages and arguments.call is None:
+        raise SystemExit("dis: --stages wants --call, the arguments of the calls")
     function, names = _load(arguments.target)
     if arguments.call is None:
         original = _core.original_code(function)
@@ -178,8 +197,14 @@ def _dis(arguments: argparse.Namespace) -> int:
     def collect(*args: Any, **kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return args, kwargs
 
+    def make_call() -> tuple[tuple[Any, ...], dict[str, Any]]:
+        call: tuple[tuple[Any, ...], dict[str, Any]] = eval(
+            f"__collect({arguments.call})", names | {"__collect": collect}
+        )
+        return call
+
     try:
-        args, kwargs = eval(f"__collect({arguments.call})", names | {"__collect": collect})
+        args, kwargs = make_call()
         _bare(function).bind(*args, **kwargs)
     except Exception as error:
         raise SystemExit(f"dis: --call {arguments.call!r}: {type(error).__name__}: {error}") from None
@@ -193,6 +218,10 @@ def _dis(arguments: argparse.Namespace) -> int:
         _section("stopped", recording.stop_reason)
     if recording.exception is not None:
         _section("raised", f"{type(recording.exception).__name__}: {recording.exception}")
+    if stages:
+        texts = stage_texts(function, make_call)
+        for stage in stages:
+            _section(stage, "\n".join(texts[stage]) or "none")
     return 0
 
 

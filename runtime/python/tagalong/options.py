@@ -44,7 +44,7 @@ class Mode(str):
 Mode.OFF, Mode.TRACE, Mode.COMPARE = MODES = (Mode("0"), Mode("1"), Mode("compare"))
 
 
-LOG_TOPICS = ("record", "graph", "guards", "replay", "exits", "cache")
+LOG_TOPICS = ("record", "graph", "guards", "replay", "exits", "cache", "steps", "loops", "kernels", "code")
 
 # Everything that can grow has a named limit. Name: default, what is counted.
 LIMITS: dict[str, tuple[int, str]] = {

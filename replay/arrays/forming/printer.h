@@ -1,0 +1,17 @@
+// Planned fusion groups as text: what they read, take for granted, compute and leave in registers, and why they end.
+// Never runs code of the user's.
+#pragma once
+
+#include <string>
+
+#include "replay/arrays/forming/fusion_groups.h"
+#include "replay/steps/printer.h"
+
+namespace tagalong::replay {
+
+// `first`: the step that it begins with.
+[[nodiscard]] std::string print_group(const Lowered& lowered, const PlannedGroup& group, const Step& first);
+// Of a step that may begin groups: all that are planned there, and why others were not.
+[[nodiscard]] std::string print_groups(const Lowered& lowered, const FusionSite& site, const Step& first);
+
+}  // namespace tagalong::replay

@@ -1,0 +1,280 @@
+#include "replay/arrays/fusion/printer.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+#include <iterator>
+
+#include "replay/arrays/fusion/plan_run.h"
+
+namespace tagalong::array {
+
+// The numbers of operands are their slots: v0, v1, ...
+class PlanPrinter {
+ public:
+  std::string print(const MultiPassPlan& passes) {
+    for (std::size_t number = 0; number < passes.plans_.size(); ++number) {
+      const FusionPlan& plan = *passes.plans_[number];
+      put("pass {}: {} operations\n", number, plan.operation_count());
+      pass(plan);
+      for (std::size_t call = 0; call < passes.calls_.size(); ++call) {
+        if (passes.calls_[call].pass == number) {
+          bins(passes.calls_[call], call);
+        }
+      }
+    }
+    for (std::size_t number = 0; number < passes.carried_.size(); ++number) {
+      put("carried {}: {}\n", number, result(passes.carried_[number]));
+    }
+    for (std::size_t number = 0; number < passes.outputs_.size(); ++number) {
+      put("output {}: {}\n", number, result(passes.outputs_[number]));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  template <class... Args>
+  void put(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+  }
+
+  static std::string external(std::size_t number) {
+    return number >= kMostExternals ? fmt::format("carried {}", number - kMostExternals)
+                                    : fmt::format("external {}", number);
+  }
+
+  static std::string result(const MultiPassPlan::Result& result) {
+    return result.second >= MultiPassPlan::kOfCall ? fmt::format("bincount {}", result.second - MultiPassPlan::kOfCall)
+                                                   : fmt::format("result {} of pass {}", result.second, result.first);
+  }
+
+  void bins(const MultiPassPlan::Call& call, std::size_t number) {
+    put("bincount {} of {}", number, external(static_cast<std::size_t>(call.labels)));
+    if (call.weights >= 0) {
+      put(", weights {}", external(static_cast<std::size_t>(call.weights)));
+    }
+    put(", at least {}\n", call.least);
+  }
+
+  void pass(const FusionPlan& plan) {
+    for (const FusionPlan::Input& input : plan.inputs_) {
+      put("  v{} = {}{}, {}\n", input.slot, external(input.external), view(plan, input.view), dtype_name(input.type));
+    }
+    for (const FusionPlan::Scalar& scalar : plan.scalars_) {
+      put("  v{} = number {}, {} as {}\n", scalar.slot, external(scalar.external), code_name(scalar.code),
+          dtype_name(scalar.type));
+    }
+    for (const FusionPlan::Constant& constant : plan.constants_) {
+      put("  v{} = {}, {}\n", constant.slot, value(constant), dtype_name(constant.type));
+    }
+    for (const FusionPlan::Operation& each : plan.operations_) {
+      operation(plan, each);
+    }
+    steps(plan);
+    for (std::size_t number = 0; number < plan.reductions_.size(); ++number) {
+      const FusionPlan::Reduced& reduced = plan.reductions_[number];
+      put("  reduction {} = {}(v{}), {}{}\n", number, reduction_name(reduced.reduction), reduced.slot,
+          dtype_name(reduced.kernel->type),
+          plan.sum_.result == reduced.slot && reduced.kernel->has_known_order ? ", summed by the kernel" : "");
+    }
+    for (std::size_t number = 0; number < plan.axis_reductions_.size(); ++number) {
+      const FusionPlan::AxisReduction& reduced = plan.axis_reductions_[number];
+      put("  axis reduction {} = {}(v{}), {}, axes{}{}\n", number, reduction_name(reduced.reduction), reduced.slot,
+          dtype_name(reduced.kernel->type), axes(reduced.axes), reduced.axes.keeps_dims ? ", keeps dimensions" : "");
+    }
+    for (std::size_t number = 0; number < plan.outputs_.size(); ++number) {
+      output(plan.outputs_[number], number);
+    }
+    for (const FusionPlan::Target& target : plan.targets_) {
+      put("  in place: {}{}, {}, gets v{}{}\n", external(target.external), view(plan, target.view),
+          dtype_name(target.type), target.slot, target.later == 0 ? "" : ", which is read afterwards");
+    }
+    if (plan.reused_buffer_.output >= 0) {
+      put("  result {} takes over the memory of {}\n", plan.reused_buffer_.output,
+          external(plan.reused_buffer_.external));
+    }
+    for (const FusionPlan::Temporary& temporary : plan.temporaries_) {
+      put("  v{} in buffer {}\n", temporary.slot, temporary.buffer);
+    }
+    put("  {}; {}{}\n", blocks(plan), plan.is_serial_ ? "one thread" : "threads where it is large",
+        plan.is_small_ ? "; a short way for small arrays" : "");
+  }
+
+  static std::string blocks(const FusionPlan& plan) {
+    return plan.is_staged_            ? fmt::format("blocks of whole rows, {} elements or more", kBlock)
+           : plan.operations_.empty() ? std::string("no blocks")
+                                      : fmt::format("blocks of {} elements", kBlock);
+  }
+
+  void operation(const FusionPlan& plan, const FusionPlan::Operation& each) {
+    put("  v{} = {}(", each.slots.at(each.nin), each.name);
+    for (unsigned i = 0; i < each.nin; ++i) {
+      put("{}v{}", i == 0 ? "" : ", ", each.slots.at(i));
+    }
+    put("), {}", dtype_name(each.out_type));
+    if (each.axis_reduction >= 0) {
+      put(", axis reduction {}", each.axis_reduction);
+    }
+    out_ += each.stage == FusionPlan::Stage::kColumn ? ", of columns" : "";
+    out_ += each.is_masked ? ", where the mask is true" : "";
+    if (each.target >= 0) {
+      put(", into {}", external(plan.targets_[static_cast<std::size_t>(each.target)].external));
+    }
+    if (each.elidable != 0) {
+      put(", may be into operand{}", each.elidable == 3 ? "s 0 and 1" : each.elidable == 1 ? " 0" : " 1");
+    }
+    out_ += '\n';
+  }
+
+  void steps(const FusionPlan& plan) {
+    for (const FusionPlan::Step& step : plan.steps_) {
+      if (step.code != nullptr) {
+        put("  vector kernel: {}{}\n", step.code->text(),
+            step.is_quotient ? ", or NumPy's loop where blocks are long" : "");
+      } else {
+        const FusionPlan::Operation& operation = plan.operations_[step.operation];
+        put("  NumPy's loop: v{} = {}\n", operation.slots.at(operation.nin), operation.name);
+      }
+    }
+    if (plan.steps_.empty() && !plan.operations_.empty()) {
+      out_ += "  NumPy's loops, one operation after the other\n";
+    }
+  }
+
+  void output(const FusionPlan::Output& output, std::size_t number) {
+    put("  result {}: ", number);
+    if (output.reduction >= 0) {
+      put("reduction {}\n", output.reduction);
+    } else if (output.axis_reduction >= 0) {
+      put("axis reduction {}\n", output.axis_reduction);
+    } else if (output.descr == nullptr) {
+      put("{}\n", external(output.external));
+    } else {
+      put("v{}, a new array of {}{}\n", output.slot, dtype_name(output.type), output.is_column ? ", a column" : "");
+    }
+  }
+
+  static std::string axes(const ReducedAxes& reduced) {
+    std::string text;
+    for (int axis = 0; axis < 8; ++axis) {
+      text += reduced.has(axis) ? fmt::format(" {}", axis) : "";
+    }
+    return text;
+  }
+
+  static std::string number(const ViewSpec::Number& number) {
+    return number.is_none         ? ""
+           : number.external >= 0 ? external(static_cast<std::size_t>(number.external))
+                                  : fmt::format("{}", number.value);
+  }
+
+  static std::string view(const FusionPlan& plan, std::int16_t view) {
+    if (view < 0) {
+      return {};
+    }
+    std::string text;
+    for (const ViewSpec::Axis& axis : plan.views_[static_cast<std::size_t>(view)].axes) {
+      text += text.empty() ? "[" : ", ";
+      if (axis.is_new || axis.is_rest) {
+        text += axis.is_new ? "None" : "...";
+      } else if (axis.is_slice) {
+        text += number(axis.start) + ":" + number(axis.stop);
+        text += axis.step.is_none ? "" : ":" + number(axis.step);
+      } else {
+        text += number(axis.start);
+      }
+    }
+    return text.empty() ? "[()]" : text + "]";
+  }
+
+  static std::string code_name(OperandCode code) {
+    switch (code) {
+      case kPyBool:
+        return "bool";
+      case kPyInt:
+        return "int";
+      case kPyFloat:
+        return "float";
+      case kPyComplex:
+        return "complex";
+      default:
+        return fmt::format("{} {}", is_numpy_scalar(code) ? "a scalar of" : "an array without dimensions of",
+                           dtype_name(type_of(code)));
+    }
+  }
+
+  template <class Number>
+  static Number read(const FusionPlan::Constant& constant) {
+    Number number;
+    std::memcpy(&number, constant.bytes.data(), sizeof(number));
+    return number;
+  }
+
+  static std::string value(const FusionPlan::Constant& constant) {
+    switch (constant.type) {
+      case kBool:
+        return read<std::uint8_t>(constant) != 0 ? "True" : "False";
+      case kInt8:
+        return fmt::format("{}", static_cast<int>(read<std::int8_t>(constant)));
+      case kUInt8:
+        return fmt::format("{}", static_cast<int>(read<std::uint8_t>(constant)));
+      case kInt16:
+        return fmt::format("{}", read<std::int16_t>(constant));
+      case kUInt16:
+        return fmt::format("{}", read<std::uint16_t>(constant));
+      case kIntC:
+        return fmt::format("{}", read<std::int32_t>(constant));
+      case kUIntC:
+        return fmt::format("{}", read<std::uint32_t>(constant));
+      case kLong:
+      case kLongLong:
+        return fmt::format("{}", read<std::int64_t>(constant));
+      case kULong:
+      case kULongLong:
+        return fmt::format("{}", read<std::uint64_t>(constant));
+      case kFloat:
+        return fmt::format("{:#}", read<float>(constant));
+      case kDouble:
+        return fmt::format("{:#}", read<double>(constant));
+      default:
+        return "a constant";
+    }
+  }
+
+  std::string out_;
+};
+
+std::string print_plan(const MultiPassPlan& plan) { return PlanPrinter().print(plan); }
+
+std::string_view dtype_name(unsigned type) {
+  constexpr std::array<std::string_view, 17> kNames = {
+      "bool",     "int8",      "uint8",   "int16",   "uint16",     "int32",     "uint32",     "int64",      "uint64",
+      "longlong", "ulonglong", "float32", "float64", "longdouble", "complex64", "complex128", "clongdouble"};
+  return type < kNames.size() ? kNames[type] : type == kHalf ? "float16" : "?";
+}
+
+std::vector<std::shared_ptr<const VectorCode>> FusionPlan::kernels() const {
+  std::vector<std::shared_ptr<const VectorCode>> all;
+  for (const Step& step : steps_) {
+    all.push_back(step.code);
+  }
+  all.push_back(with_non_temporal_);
+  all.push_back(with_prefetch_);
+  for (const Argmin& argmin : argmins_) {
+    all.push_back(argmin.code);
+  }
+  std::erase(all, nullptr);
+  return all;
+}
+
+std::vector<std::shared_ptr<const VectorCode>> MultiPassPlan::kernels() const {
+  std::vector<std::shared_ptr<const VectorCode>> all;
+  for (const auto& plan : plans_) {
+    const auto of_pass = plan->kernels();
+    all.insert(all.end(), of_pass.begin(), of_pass.end());
+  }
+  return all;
+}
+
+}  // namespace tagalong::array

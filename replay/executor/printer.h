@@ -1,0 +1,28 @@
+// All that an executor is made of, as text. The graph's text is replay/ir/printer.h's.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "replay/codegen/printer.h"
+#include "replay/executor/executor.h"
+
+namespace tagalong::replay {
+
+// The fusion groups that runs have planned by now, and why others were not. Empty: none has been tried.
+[[nodiscard]] std::string print_kernels(const Executor& executor);
+// The machine code that runs have asked for by now: of the loop and of vector kernels.
+[[nodiscard]] std::vector<native::PlacedCode> placed_code(const Executor& executor);
+
+// Is told of what runs plan. Null: nobody asks. Used under the GIL.
+class PlanListener {
+ public:
+  virtual void planned(const Executor& executor, const PlannedGroup& group, const Step& first) = 0;
+  virtual void not_planned(const Executor& executor, array::FusionReason reason, const Step& first) = 0;
+
+ protected:
+  ~PlanListener() = default;
+};
+extern PlanListener* plan_listener;
+
+}  // namespace tagalong::replay

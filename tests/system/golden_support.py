@@ -1,0 +1,81 @@
+"""Golden texts: what becomes of a small program, stage by stage, in one file each."""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import io
+import re
+from pathlib import Path
+from types import FunctionType, ModuleType
+
+import numpy  # noqa: F401 - where it is not imported, the recording code has fewer hooks
+
+from tagalong import _core, record
+from tagalong._stages import stage_texts
+
+FOLDER = Path(__file__).parent / "golden"
+# The code has addresses, and is another one on each processor.
+STAGES = ("graph", "guards", "steps", "loops", "kernels")
+# Settings of the engine, so that each stage has something to show.
+SETTINGS = {"fusion": 2, "threads": 1}
+
+
+def programs() -> list[str]:
+    """The names of all programs."""
+    return sorted(path.stem for path in FOLDER.glob("*.py"))
+
+
+def load(name: str) -> ModuleType:
+    """A module of its own, which no earlier test has run."""
+    spec = importlib.util.spec_from_file_location(f"golden_{name}", FOLDER / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def text_of(name: str) -> str:
+    """The program, its bytecode before and after rewriting, and the text of each stage."""
+    for option, value in SETTINGS.items():
+        _core.set_option(option, value)
+    module = load(name)
+    program: FunctionType = module.program
+    recording = record(load(name).program, *copy.deepcopy(module.CALLS[0]))
+    sections = [("program", (FOLDER / f"{name}.py").read_text())]
+    for which in ("original", "recording", "replay"):
+        sections.append((f"{which} code", normalised(recording.listing(which))))
+    calls = iter(copy.deepcopy(module.CALLS))
+    texts = stage_texts(program, lambda: (next(calls), {}), len(module.CALLS), disassembles=False)
+    sections += [(stage, without_versions("\n".join(texts[stage])) or "none") for stage in STAGES]
+    whole = io.StringIO()
+    for title, text in sections:
+        whole.write(f"---- {title}\n{text.rstrip()}\n\n")
+    return whole.getvalue()
+
+
+def normalised(listing: str) -> str:
+    """Without addresses, and without the folder of the program."""
+    return re.sub(r"0x[0-9a-f]+", "0x...", listing).replace(f"{FOLDER}/", "")
+
+
+def without_versions(text: str) -> str:
+    """Without the versions of classes, which the process counts."""
+    return re.sub(r"\b(guard_class|guard_type_version)\[\d+\]", r"\1[...]", text)
+
+
+def file_of(name: str) -> Path:
+    """Where the golden text is."""
+    return FOLDER / f"{name}.txt"
+
+
+def has_arrays(name: str) -> bool:
+    """Whether the program is about NumPy."""
+    return "import numpy" in (FOLDER / f"{name}.py").read_text()
+
+
+def differences(expected: str, found: str) -> list[str]:
+    """A unified comparison, a line each."""
+    import difflib
+
+    return list(difflib.unified_diff(expected.splitlines(), found.splitlines(), "golden", "now", lineterm=""))
