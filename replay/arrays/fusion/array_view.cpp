@@ -7,7 +7,7 @@ namespace tagalong::array {
 
 namespace {
 
-// Empty: not an integer that fits.
+// Empty: the object is not an integer that fits.
 std::optional<Extent> read(const ViewSpec::Number& number, PyObject* const* externals) {
   if (number.external < 0) {
     return number.value;
@@ -95,7 +95,7 @@ bool take_view(const ViewSpec& spec, const View& whole, PyObject* const* externa
       return false;
     }
   }
-  const bool is_whole = axis == whole.shape.nd;  // with an ellipsis, or an index for each dimension
+  const bool is_whole = axis == whole.shape.nd;  // there is an ellipsis, or an index for each dimension
   return (is_whole || add_rest()) && view->shape.nd > 0;
 }
 

@@ -1,5 +1,5 @@
-// Whether the inputs are so small that none of the operations can overflow, or make a NaN. That takes one look at each
-// of their elements, however often the operations read it.
+// Shows that no operation can overflow or make a NaN because the inputs are small. For that the largest magnitude of
+// each input is computed once, however often the operations read the input.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -18,11 +18,12 @@ namespace tagalong::array {
 namespace {
 
 constexpr std::uint64_t kMagnitude = 0x7FFFFFFFFFFFFFFFU;
-constexpr double kMost = 1e300;  // of any value, before it is rounded
+constexpr double kMost = 1e300;  // bound of every value before rounding
 constexpr Extent kPage = 4096;
 constexpr std::size_t kPiece = 256U << 10U;  // bytes
 
-// The bits of the largest one; as integers, since comparisons of NaNs raise flags. NaNs are larger than all numbers.
+// The bits of the largest magnitude, compared as integers, since comparisons of NaNs raise flags. NaNs are larger than
+// all numbers.
 std::uint64_t one_by_one(const char* data, std::size_t bytes) {
   std::uint64_t most = 0;
   for (std::size_t i = 0; i < bytes; i += sizeof(most)) {
@@ -35,7 +36,7 @@ std::uint64_t one_by_one(const char* data, std::size_t bytes) {
 
 #if defined(__x86_64__)
 
-// Magnitudes have no sign: signed comparisons do, which more processors have.
+// Magnitudes have no sign, so the signed comparisons, which more instruction sets have, are correct.
 template <class Bits, int vector_bytes>
 [[gnu::always_inline]] inline std::uint64_t by_vectors(const char* data, std::size_t bytes) {
   using Vector [[gnu::vector_size(vector_bytes)]] = Bits;
@@ -82,14 +83,14 @@ std::uint64_t largest_magnitude(const char* data, std::size_t bytes) {
 #endif
 }
 
-// Whether there is little between the elements of a view, and nowhere so much that it may be nobody's memory.
+// Whether the view's elements leave few gaps, and no gap so large that it may be unmapped memory.
 bool is_dense(const View& view, const Bytes& bytes, Extent item_size) {
   using Axis = std::pair<Extent, Extent>;  // stride and length
   boost::container::static_vector<Axis, kMaxFusionDims> axes;
   for (int axis = 0; axis < view.shape.nd; ++axis) {
     axes.emplace_back(std::abs(view.strides[axis]), view.shape.dims[axis]);
   }
-  std::ranges::make_heap(axes);  // of sort() the compiler says that it would go beyond so few
+  std::ranges::make_heap(axes);  // a heap, since GCC warns that sort() may go beyond so few elements
   std::ranges::sort_heap(axes);
   Extent reached = item_size;
   for (const auto& [stride, length] : axes) {
@@ -103,7 +104,7 @@ bool is_dense(const View& view, const Bytes& bytes, Extent item_size) {
 
 using AllBytes = boost::container::static_vector<Bytes, kMaxFusionInputs>;
 
-// Of all of these, sorted meanwhile. Most operands are parts of one array, which is looked at once.
+// The largest magnitude in all ranges, which are sorted and merged here: most operands are parts of one array.
 std::uint64_t largest_magnitude(AllBytes* all, std::size_t parts) {
   std::ranges::sort(*all, {}, &Bytes::first);
   AllBytes apart;
@@ -125,7 +126,7 @@ std::uint64_t largest_magnitude(AllBytes* all, std::size_t parts) {
     }
   }
   std::vector<std::uint64_t> most(parts);
-  // What is computed next begins with what has been looked at last, and is there already.
+  // In reverse, so that the computation begins with the memory that was read last and is in the caches.
   std::ranges::reverse(pieces);
   const auto look = [&](std::size_t number) {
     for (std::size_t i = number; i < pieces.size(); i += parts) {
@@ -146,7 +147,7 @@ std::uint64_t largest_magnitude(AllBytes* all, std::size_t parts) {
 
 }  // namespace
 
-// How large each value is at most, if all inputs are at most `most`.
+// Whether every value stays below kMost if all inputs are at most `most`.
 bool FusionPlan::are_bounded(const Frame& frame, double most) const {
   std::array<double, kMaxFusionSlots> bounds{};
   for (const Input& input : inputs_) {
@@ -156,7 +157,7 @@ bool FusionPlan::are_bounded(const Frame& frame, double most) const {
     double number = 0;
     std::memcpy(&number, frame.data[slot], sizeof(number));
     bounds.at(slot) = std::abs(number);
-    return bounds.at(slot) <= kMost;  // no NaN
+    return bounds.at(slot) <= kMost;  // false for NaN
   };
   if (most > kMost || !std::ranges::all_of(scalars_, read, &Scalar::slot) ||
       !std::ranges::all_of(constants_, read, &Constant::slot)) {
@@ -205,7 +206,7 @@ bool FusionPlan::cannot_raise(const Numpy& np, const Frame& frame, const Space& 
       return false;
     }
   }
-  // Products may underflow, whatever the bounds are.
+  // Products may underflow within any bounds.
   if (!are_bounded(frame, 1.0) || !ignores_float_errors(np, kUnderflow)) {
     return false;
   }

@@ -1,6 +1,7 @@
-// Large arrays that are there already and get new contents, which are computed into the very memory: that takes less
-// time than to compute elsewhere and to copy. Before, it has to be known that nothing has to be reported that could
-// find them half written: nobody would notice, or the inputs say so, or all is computed twice.
+// In-place destinations: large existing arrays into which results are computed directly, which is faster than computing
+// elsewhere and copying. First it has to be known that no report can show them half written. There are three ways: no
+// program can notice when the report comes, the inputs are too small for errors, or all blocks are computed twice
+// (speculative execution).
 #include <algorithm>
 
 #include "replay/arrays/fusion/plan_run.h"
@@ -10,11 +11,11 @@ namespace tagalong::array {
 namespace {
 
 constexpr std::size_t kLeastTwice = 2U << 20U;  // bytes of a target: more than a second-level cache
-constexpr Cost kMostCost = 16;                  // a nanosecond: what an element takes to be written and read again
+constexpr Cost kMostCost = 16;                  // per element: about the cost of writing and reading it once more
 
 }  // namespace
 
-long min_in_place = 32L << 10;  // more than a copy in the innermost cache
+long min_in_place = 32L << 10;  // more than a copy in the innermost cache costs
 
 bool FusionPlan::may_be_in_place(const Numpy& np, const Frame& frame, const Space* space) const {
   if (static_cast<long>(frame.count) * static_cast<long>(kItemSize) < min_in_place || space == nullptr ||
@@ -22,7 +23,7 @@ bool FusionPlan::may_be_in_place(const Numpy& np, const Frame& frame, const Spac
       !reductions_.empty() || !axis_reductions_.empty()) {
     return false;
   }
-  // Whoever reads what has been written would read it too late.
+  // An input that overlaps a target would be read after it has been written.
   const auto is_apart = [&](std::size_t target) {
     const Bytes written = bytes_of(space->targets[target], np.item_size[targets_[target].type]);
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
@@ -40,8 +41,7 @@ bool FusionPlan::may_be_in_place(const Numpy& np, const Frame& frame, const Spac
   return !has_results && are_apart;
 }
 
-// An error that is reported later leaves new contents behind, and what is computed then, one operation after another,
-// writes all of them again.
+// A late report leaves new contents behind; then the operations are computed one by one and write all elements again.
 bool FusionPlan::is_unnoticed_in_place(const Numpy& np, Frame* frame, const Space* space) const {
   if (!frame->is_unnoticed) {
     frame->is_unnoticed = may_be_in_place(np, *frame, space) && reports_are_unnoticed(np);

@@ -1,4 +1,5 @@
-// Which operations of a fusion group become one loop, and where all others find their operands.
+// Kernel fusion: which operations of a fusion group become one vector loop, and in which memory the other operations
+// find their operands.
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +13,7 @@ constexpr Extent kLongQuotients = 128;  // elements
 
 }  // namespace
 
-// Of one of these results, if it is what the fusion group sums pairwise.
+// The pairwise sum that the kernel of these operations can compute, too; empty: there is none.
 VectorSum FusionPlanBuilder::fused_sum(std::span<const VectorOperation> operations) {
   for (const FusionPlan::Reduced& reduced : plan_->reductions_) {
     const bool is_here = std::ranges::find(operations, reduced.slot, &VectorOperation::out) != operations.end();
@@ -24,7 +25,8 @@ VectorSum FusionPlanBuilder::fused_sum(std::span<const VectorOperation> operatio
   return {};
 }
 
-// In rounds: what can be computed exactly by now, all at once; then what has to be done by loops of NumPy's.
+// Alternates: first all operations that vector code can compute by now become one kernel, then come operations with
+// NumPy's loops.
 void FusionPlanBuilder::fuse_vector_code(FusedCode* fused) {
   const std::vector<FusionPlan::Operation>& operations = plan_->operations_;
   const std::size_t count = operations.size();
@@ -42,8 +44,8 @@ void FusionPlanBuilder::fuse_vector_code(FusedCode* fused) {
     return what == VectorOp::kAnd || what == VectorOp::kOr || what == VectorOp::kNot ||
            (what == VectorOp::kSelect && operand == 0);
   };
-  // Bools in vectors as wide as doubles are an eighth of what NumPy's loops take at once: they are worth it only where
-  // they come from doubles, in registers.
+  // A vector of doubles holds an eighth of the bools that NumPy's loops take at a time. So logical operations are fused
+  // only where their operands are comparisons of doubles, in registers.
   std::array<bool, kMaxFusionSlots> is_mask{};
   const auto is_logic = [](VectorOp what) {
     return what == VectorOp::kAnd || what == VectorOp::kOr || what == VectorOp::kNot;
@@ -66,7 +68,7 @@ void FusionPlanBuilder::fuse_vector_code(FusedCode* fused) {
     }
     return operation.vector_op != VectorOp::kNone;
   };
-  // Slots that are there: nothing has to be computed first.
+  // Slots whose values exist at this point of the order.
   std::array<bool, kMaxFusionSlots> is_there{};
   is_there.fill(true);
   for (const FusionPlan::Operation& operation : operations) {
@@ -103,7 +105,7 @@ void FusionPlanBuilder::fuse_vector_code(FusedCode* fused) {
       }
     }
   }
-  std::array<bool, kMaxFusionSlots> is_seen{};  // by somebody who is no operation
+  std::array<bool, kMaxFusionSlots> is_seen{};  // by other code than operations
   for (const FusionPlan::Output& output : plan_->outputs_) {
     is_seen.at(output.slot) = is_seen.at(output.slot) || (output.reduction < 0 && output.axis_reduction < 0);
   }
@@ -113,7 +115,7 @@ void FusionPlanBuilder::fuse_vector_code(FusedCode* fused) {
   for (const FusionPlan::AxisReduction& axis_reduction : plan_->axis_reductions_) {
     is_seen.at(axis_reduction.slot) = true;
   }
-  // From memory, by others than this group and, if that is so, its own sum.
+  // Whether the slot is read from memory outside the group (with `is_summed`: apart from the group's own sum).
   const auto is_taken = [&](const std::vector<std::size_t>& group, FusionPlan::Slot slot, bool is_summed) {
     const auto reduces = [&](const FusionPlan::Reduced& reduced) {
       return reduced.slot == slot && !(is_summed && reduced.kernel->has_known_order);
@@ -159,7 +161,7 @@ void FusionPlanBuilder::fuse_vector_code(FusedCode* fused) {
       }
     }
     const VectorSum sum = fused_sum(vector_op);
-    std::vector<std::uint8_t> besides = stored;  // what nobody else takes is only added up
+    std::vector<std::uint8_t> besides = stored;  // a result that only the sum needs is not stored
     if (sum.result >= 0 && !is_taken(group, static_cast<FusionPlan::Slot>(sum.result), true)) {
       std::erase(besides, sum.result);
     }
@@ -170,7 +172,7 @@ void FusionPlanBuilder::fuse_vector_code(FusedCode* fused) {
     } else if (code == nullptr && sum.result >= 0) {
       code = VectorCode::make(vector_op, inputs, stored);
     }
-    if (code == nullptr && group.size() > 1) {  // too many values at once
+    if (code == nullptr && group.size() > 1) {  // too many values for the registers
       const auto middle = group.begin() + static_cast<std::ptrdiff_t>(group.size() / 2);
       groups[place].assign(middle, group.end());
       groups.insert(groups.begin() + static_cast<std::ptrdiff_t>(place), {group.begin(), middle});
@@ -213,7 +215,7 @@ void FusionPlanBuilder::fuse_vector_code(FusedCode* fused) {
   }
 }
 
-// Blocks for what is neither input nor output; none is written while it may still be read.
+// Assigns blocks to slots that are neither inputs nor outputs; no block is written while it may still be read.
 void FusionPlanBuilder::place_temporaries(const FusedCode& fused) {
   std::array<std::size_t, kMaxFusionSlots> last_use{};
   std::array<int, kMaxFusionSlots> buffers{};
@@ -232,7 +234,7 @@ void FusionPlanBuilder::place_temporaries(const FusedCode& fused) {
     }
   }
   for (const FusionPlan::Reduced& reduced : plan_->reductions_) {
-    last_use.at(reduced.slot) = operations.size();  // behind all operations of a block
+    last_use.at(reduced.slot) = operations.size();  // the reductions come behind all operations of a block
   }
   for (std::size_t i = 0; i < plan_->axis_reductions_.size() && !plan_->is_staged_; ++i) {
     last_use.at(plan_->axis_reductions_[i].slot) = operations.size();
@@ -262,7 +264,7 @@ void FusionPlanBuilder::place_temporaries(const FusedCode& fused) {
       }
     }
   }
-  // What is read of an input is read by its casts, too.
+  // A cast of an input lives as long as the input is read.
   for (std::size_t number = operations.size(); number-- > 0;) {
     if (operations[number].is_cast) {
       std::size_t& source = last_use.at(operations[number].slots[0]);
@@ -278,7 +280,8 @@ void FusionPlanBuilder::place_temporaries(const FusedCode& fused) {
   }
 }
 
-// kOpen: nothing has been written that matters, and the operations have to be computed one by one.
+// kOpen: the vector code has bailed out; no visible memory has been written, and the operations have to be computed one
+// by one.
 FusionPlan::Outcome FusionPlan::compute_steps(Frame* frame, Extent count) const {
   for (const auto& [slot, item_size] : rows_) {
     if (frame->strides[slot] != item_size) {

@@ -1,4 +1,4 @@
-// A large fusion group in parts, each by whoever has time for it.
+// Splits a large fusion group into parts that several threads compute.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace tagalong::array {
 namespace {
 
-constexpr std::size_t kPartsOfThread = 2;  // so that one who comes late need not be waited for so long
+constexpr std::size_t kPartsOfThread = 2;  // so that a slow thread delays the end less
 
 }  // namespace
 
@@ -26,7 +26,7 @@ struct FusionPlan::Part {
   Pieces sums;
 };
 
-// What is reduced along axes is, between rows: each has a result of its own.
+// Reductions along axes are split between rows: each row has a result of its own.
 bool FusionPlan::may_be_cut(const Frame& frame) const {
   if (axis_reductions_.empty() || is_staged_) {
     return true;
@@ -46,7 +46,7 @@ std::size_t FusionPlan::part_count(const Frame& frame) const {
   }
   const Extent most = all / min_part;
   const std::size_t threads = thread_count();
-  std::size_t parts = 1;  // a power of two, as trees of sums are cut
+  std::size_t parts = 1;  // a power of two, like the splits of reduction trees
   while (threads > 1 && parts < threads * kPartsOfThread && static_cast<Extent>(parts * 2) <= most &&
          frame.count / static_cast<Extent>(parts * 2) >= kBlock) {
     parts *= 2;
@@ -54,7 +54,7 @@ std::size_t FusionPlan::part_count(const Frame& frame) const {
   return parts;
 }
 
-// At multiples of `unit`; 0: where sums of the whole are cut.
+// Splits at multiples of `unit`; 0: where the pairwise sum of all elements is split.
 void FusionPlan::cut_tree(Extent begin, Extent count, Extent unit, std::size_t parts, std::vector<Part>* cut) const {
   if (parts == 1) {
     cut->push_back({.begin = begin, .count = count, .sums = {}});
@@ -122,7 +122,7 @@ bool FusionPlan::compute_in_parallel(Frame* frame, Space* space, const PartMemor
   cut_tree(0, frame->count, !is_tree_ ? rows : is_whole ? 0 : frame->piece, memory.parts, &parts);
   if (!run_parts(parts.size(),
                  [&](std::size_t number) { compute_part(*frame, space, memory, number, &parts[number]); })) {
-    return !frame->is_reused && compute(frame, space);  // what has been written is written again
+    return !frame->is_reused && compute(frame, space);  // the blocks that have been written are written again
   }
   bool is_done = true;
   for (const Part& part : parts) {

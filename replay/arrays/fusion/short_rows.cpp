@@ -1,6 +1,6 @@
-// Rows that lie apart, as those of a part of an image do, by one call of the machine code: it goes from row to row
-// itself. A call for each takes as long as a hundred elements. And much of a long row, as the whole rows of an image
-// are together: no block of it is read again.
+// Rows that are not adjacent, as in a part of an image, computed by one call of machine code that goes from row to row
+// itself. A call for each row would take as long as many elements. A long row, such as the adjacent rows of a whole
+// image, is computed in parts longer than a block, since no block is read again.
 #include <algorithm>
 #include <array>
 
@@ -9,12 +9,12 @@
 namespace tagalong::array {
 namespace {
 
-// Of a row. Shorter ones are gathered.
+// Elements; shorter rows are gathered.
 constexpr Extent kLeastRow = 8;
 
 }  // namespace
 
-// Whether this run can be computed so.
+// Whether the fused kernel can compute rows without gathering them.
 bool FusionPlan::has_rows_together(const Frame& frame, const Space& space) const {
   const Extent row = space.walk->row();
   if (!is_fused_ || !stores_no_nans_ || is_tree_ || has_masks_ || !reductions_.empty() || !axis_reductions_.empty() ||
@@ -32,7 +32,7 @@ bool FusionPlan::has_rows_together(const Frame& frame, const Space& space) const
          (frame.is_tried || std::ranges::all_of(space.scattered, &Space::Port::is_direct));
 }
 
-// From where the walk is: some rows, or as much as one call may of what is left of one.
+// What the next call computes from the walk's position on: several rows, or a part of one row.
 FusionPlan::Together FusionPlan::together(const Space& space, Extent left) {
   const Walk& walk = *space.walk;
   const Extent row = walk.row();
