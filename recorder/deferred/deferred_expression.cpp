@@ -227,7 +227,7 @@ bool Expression::run_longest_group(Range* range, const Steps& steps, std::vector
   return run_group(is_whole ? building.get() : build_group(*range, *results).get(), outputs, results);
 }
 
-// Gives up operands without a name with the operation, as eager execution does.
+// Drops its references to operands without a name before the operation, as eager execution does.
 bool Expression::run_alone(std::size_t number, std::vector<Ref>* results) {
   Node& node = nodes_[number];
   std::array<Ref, kMostOperands> kept;

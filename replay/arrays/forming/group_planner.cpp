@@ -38,7 +38,7 @@ std::unique_ptr<PlannedGroup> FusionPlanner::plan(Reason* reason) {
     *reason = reason_;
     return nullptr;
   }
-  if (operations_ < 2 && !(operations_ == builder_.operation_count() && builder_.pays_alone())) {
+  if (operations_ < 2 && !(operations_ == builder_.operation_count() && builder_.is_profitable_alone())) {
     *reason = reason_ == Reason::kOther ? Reason::kSingle : reason_;
     return nullptr;
   }

@@ -62,8 +62,8 @@ void FusionPlan::begin_argmin(const Frame& frame, const Space* space) const {
     axis_reductions->argmin = known->code.get();
     return;
   }
-  findable_ += frame.count;
-  if (argmins_.size() == kMostArgmins || (findable_ < kMinArgmin && fusion_enabled <= 1)) {
+  argmin_elements_ += frame.count;
+  if (argmins_.size() == kMostArgmins || (argmin_elements_ < kMinArgmin && fusion_enabled <= 1)) {
     return;
   }
   const VectorArgmin what{.result = axis_reductions_[0].slot,
@@ -76,7 +76,7 @@ void FusionPlan::begin_argmin(const Frame& frame, const Space* space) const {
 }
 
 // Computes as many rows as possible with the fused code, until it bails out. Returns the number of elements done.
-Extent FusionPlan::find_argmin(Frame* frame, Space* space) const {
+Extent FusionPlan::run_argmin(Frame* frame, Space* space) const {
   constexpr Extent kLongest = 8 * kBlock;  // rows that are computed again if one bails out
   const Extent row = frame->axis_reductions->row;
   AxisReducer& axis_reduction = frame->axis_reductions->of[0];

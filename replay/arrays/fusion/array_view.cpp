@@ -39,8 +39,8 @@ bool take_view(const ViewSpec& spec, const View& whole, PyObject* const* externa
     view->strides[view->shape.nd++] = stride;
     return true;
   };
-  const auto takes_one = [](const ViewSpec::Axis& index) { return !index.is_new && !index.is_rest; };
-  const auto rest = whole.shape.nd - static_cast<int>(std::ranges::count_if(spec.axes, takes_one));
+  const auto uses_dimension = [](const ViewSpec::Axis& index) { return !index.is_new && !index.is_rest; };
+  const auto rest = whole.shape.nd - static_cast<int>(std::ranges::count_if(spec.axes, uses_dimension));
   if (rest < 0) {
     return false;
   }

@@ -21,7 +21,7 @@ struct ViewSpec {
     Number start, stop, step;  // an integer is in `start`
   };
   std::uint16_t external = 0;
-  std::vector<Axis> axes;  // by index in the subscript
+  std::vector<Axis> axes;  // in the order of the subscript
 };
 
 // False: there is no such view, or eager execution raises. Only the numbers in `externals` are read.

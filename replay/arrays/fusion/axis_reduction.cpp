@@ -115,7 +115,7 @@ void AxisReducer::advance(Extent count) {
 }
 
 bool AxisReducer::take(const ReductionKernel& kernel, Reduction reduction, char* data, Extent stride, Extent count) {
-  if (kernel.takes_rows || (is_of_rows() && at_[0] == 0 && count % dims_[0] == 0)) {
+  if (kernel.takes_rows || (reduces_whole_rows() && at_[0] == 0 && count % dims_[0] == 0)) {
     const Extent rows = count / dims_[0];
     char* results = next_result();
     at_[1] += rows;

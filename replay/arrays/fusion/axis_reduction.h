@@ -27,12 +27,12 @@ class AxisReducer {
   // The shape and strides of the result; set_data() gives its memory.
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] const Strides& strides() const { return strides_; }
-  void place(char* data) { data_ = data; }
+  void set_data(char* data) { data_ = data; }
 
   // Elements of a row that become one element; 0: the innermost axis is kept.
   [[nodiscard]] Extent row() const { return steps_[0] == 0 ? dims_[0] : 0; }
   // Whether only the innermost axis is reduced.
-  [[nodiscard]] bool is_of_rows() const { return steps_[0] == 0 && nd_ <= 2; }
+  [[nodiscard]] bool reduces_whole_rows() const { return steps_[0] == 0 && nd_ <= 2; }
   // How many elements become one.
   [[nodiscard]] Extent depth() const { return depth_; }
 

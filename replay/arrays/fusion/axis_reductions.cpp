@@ -30,13 +30,13 @@ FusionReason FusionPlan::bind_axis_reductions(const Numpy& np, const Frame& fram
     const bool is_c =
         axis_reduction.strides() == contiguous_strides(axis_reduction.shape(), axis_reduced.kernel->item_size, false);
     if (takes_rows &&
-        (axis_reduction.row() < 2 || axis_reduction.row() > kBlock || !axis_reduction.is_of_rows() || !is_c)) {
+        (axis_reduction.row() < 2 || axis_reduction.row() > kBlock || !axis_reduction.reduces_whole_rows() || !is_c)) {
       return FusionReason::kLayout;
     }
     // Which of two zeros is the extreme of a row depends on where the row is cut, so it is not cut.
-    const bool tells_zeros = is_floating(axis_reduced.kernel->type) && begins_with_element(axis_reduced.reduction) &&
-                             axis_reduction.row() <= kBlock;
-    const Extent row = axis_reduced.kernel->is_pairwise || takes_rows || tells_zeros ? axis_reduction.row() : 0;
+    const bool depends_on_cuts = is_floating(axis_reduced.kernel->type) &&
+                                 begins_with_element(axis_reduced.reduction) && axis_reduction.row() <= kBlock;
+    const Extent row = axis_reduced.kernel->is_pairwise || takes_rows || depends_on_cuts ? axis_reduction.row() : 0;
     if (row != 0 && axis_reductions->row != 0 && row != axis_reductions->row) {
       return FusionReason::kReduction;
     }
@@ -50,7 +50,7 @@ FusionReason FusionPlan::bind_axis_reductions(const Numpy& np, const Frame& fram
       PyErr_Clear();
       return FusionReason::kMemory;
     }
-    axis_reduction.place(as_array(axis_reductions->results[i].get())->data);
+    axis_reduction.set_data(as_array(axis_reductions->results[i].get())->data);
     axis_reduction.begin(*axis_reduced.kernel, axis_reduced.reduction);
   }
   return FusionReason::kNone;
@@ -125,7 +125,7 @@ bool FusionPlan::compute_long_row(Frame* frame, Space* space, Extent row) const 
 bool FusionPlan::compute_rows(Frame* frame, Space* space) const {
   AxisReductions& axis_reductions = *frame->axis_reductions;
   const Extent rows = std::max<Extent>(kBlock / axis_reductions.row, 1);
-  const Extent found = axis_reductions.argmin == nullptr ? 0 : find_argmin(frame, space);
+  const Extent found = axis_reductions.argmin == nullptr ? 0 : run_argmin(frame, space);
   for (Extent left = frame->count - found; left > 0;) {
     const Extent count = std::min(left, rows * axis_reductions.row);
     left -= count;
@@ -167,8 +167,8 @@ FusionReason FusionPlan::bind_column(const Operation& operation, Frame* frame, S
   }
   AxisReducer axis_reduction;
   const ReducedAxes& axes = axis_reductions_[static_cast<std::size_t>(operation.axis_reduction)].axes;
-  if (!axis_reduction.bind(space->shape, *operand.strides, axes, 1) || !axis_reduction.is_of_rows() ||
-      axis_reduction.row() < 2 || axis_reduction.row() > kMostRow) {
+  if (!axis_reduction.bind(space->shape, *operand.strides, axes, 1) || !axis_reduction.reduces_whole_rows() ||
+      axis_reduction.row() < 2 || axis_reduction.row() > kMaxColumnRow) {
     return FusionReason::kKinds;  // without the operations that use the column it would be possible
   }
   frame->row = axis_reduction.row();

@@ -15,7 +15,8 @@ bool same_shape(const ArrayFields* one, const ArrayFields* other) {
 
 }  // namespace
 
-bool FusionPlan::place_scalars(const Numpy& np, PyObject* const* externals, Places* data, Scalars* scalars) const {
+bool FusionPlan::bind_scalar_values(const Numpy& np, PyObject* const* externals, SlotPointers* data,
+                                    Scalars* scalars) const {
   for (std::size_t i = 0; i < scalars_.size(); ++i) {
     const Scalar& scalar = scalars_[i];
     PyObject* object = externals[scalar.external];
@@ -42,7 +43,7 @@ bool FusionPlan::bind_scalars(const Numpy& np, PyObject* const* externals, Frame
   for (const Constant& constant : constants_) {
     frame->strides[constant.slot] = 0;
   }
-  return place_scalars(np, externals, &frame->data, &frame->scalars);
+  return bind_scalar_values(np, externals, &frame->data, &frame->scalars);
 }
 
 // All arrays have one shape and are one row of memory each, in the same order. kLayout: they may still be broadcast.

@@ -95,11 +95,11 @@ bool FusionPlan::takes_long_blocks(const Space* space) const {
 // The blocks of temporaries have no more elements than an ordinary block.
 bool FusionPlan::compute_one_by_one(Frame* frame, Extent count) const {
   if (count > kBlock && takes_long_blocks(nullptr)) [[unlikely]] {
-    const Places begin = frame->data;
+    const SlotPointers begin = frame->data;
     bool is_done = true;
     for (Extent left = count; is_done && left > 0;) {
       const Extent most = std::min(left, kBlock);
-      const Extent part = left > most && left - most < kLeastBlock ? most - kLeastBlock : most;
+      const Extent part = left > most && left - most < kMinBlock ? most - kMinBlock : most;
       is_done = compute_one_by_one(frame, part);
       advance(frame, part);
       left -= part;
@@ -199,23 +199,23 @@ bool FusionPlan::compute_next(Frame* frame, Space* space, Extent count) const {
       if (place(port)) {
         continue;
       }
-      if (port.laid >= count && port.laid_from == walk.left_in_row()) {
+      if (port.kept_count >= count && port.kept_from == walk.left_in_row()) {
         fusion_counts.rows_kept.add();
         continue;
       }
       walk.gather(port.data, port.strides, port.item_size, count, port.block);
-      port.laid = walk.repeats(port.strides) ? count : 0;
-      port.laid_from = walk.left_in_row();
+      port.kept_count = walk.repeats(port.strides) ? count : 0;
+      port.kept_from = walk.left_in_row();
     }
     for (const Space::Port& port : space->scattered) {
-      static_cast<void>(place(port, !frame->is_tried));
+      static_cast<void>(place(port, !frame->is_speculative));
     }
     if (!compute_block(frame, count)) {
       return false;
     }
     frame->is_split_otherwise |= has_nans(*frame, count);
     for (const Space::Port& port : space->scattered) {
-      if (frame->data[port.slot] == port.block && !frame->is_tried) {
+      if (frame->data[port.slot] == port.block && !frame->is_speculative) {
         walk.scatter(port.data, port.strides, port.item_size, count, port.block);
       }
     }
@@ -309,14 +309,14 @@ bool FusionPlan::compute(Frame* frame, Space* space) const {
     add_pieces(pieces, frame);
     return true;
   }
-  const bool has_together = space != nullptr && has_rows_together(*frame, *space);
+  const bool has_spans = space != nullptr && has_row_spans(*frame, *space);
   const Extent long_row = is_fused_ ? kLongRowOfOne : kLongRow;
   const bool is_by_rows = !is_staged_ && space != nullptr && space->walk->row() >= long_row;
   for (Extent left = frame->count; left > 0;) {
-    if (has_together && !frame->is_one_by_one) {
-      const Together next = together(*space, left);
+    if (has_spans && !frame->is_one_by_one) {
+      const RowSpan next = row_span(*space, left);
       if (next.rows > 1 || next.row > frame->block) {
-        if (!compute_together(frame, space, next)) {
+        if (!compute_row_span(frame, space, next)) {
           return false;
         }
         left -= frame->is_one_by_one ? 0 : next.rows * next.row;
@@ -324,8 +324,8 @@ bool FusionPlan::compute(Frame* frame, Space* space) const {
       }
     }
     Extent most = std::min(left, frame->block);
-    if (!is_staged_ && left > most && left - most < kLeastBlock) {
-      most -= kLeastBlock;
+    if (!is_staged_ && left > most && left - most < kMinBlock) {
+      most -= kMinBlock;
     }
     const Extent next = is_by_rows ? std::min(most, space->walk->left_in_row()) : most;
     if (!compute_next(frame, space, next)) {

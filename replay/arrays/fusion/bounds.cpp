@@ -24,7 +24,7 @@ constexpr std::size_t kPiece = 256U << 10U;  // bytes
 
 // The bits of the largest magnitude, compared as integers, since comparisons of NaNs raise flags. NaNs are larger than
 // all numbers.
-std::uint64_t one_by_one(const char* data, std::size_t bytes) {
+std::uint64_t magnitude_scalar(const char* data, std::size_t bytes) {
   std::uint64_t most = 0;
   for (std::size_t i = 0; i < bytes; i += sizeof(most)) {
     std::uint64_t bits = 0;
@@ -38,48 +38,48 @@ std::uint64_t one_by_one(const char* data, std::size_t bytes) {
 
 // Magnitudes have no sign, so the signed comparisons, which more instruction sets have, are correct.
 template <class Bits, int vector_bytes>
-[[gnu::always_inline]] inline std::uint64_t by_vectors(const char* data, std::size_t bytes) {
+[[gnu::always_inline]] inline std::uint64_t magnitude_by_vectors(const char* data, std::size_t bytes) {
   using Vector [[gnu::vector_size(vector_bytes)]] = Bits;
-  constexpr std::size_t kAtOnce = 4 * sizeof(Vector);
+  constexpr std::size_t kUnrolledBytes = 4 * sizeof(Vector);
   Vector one{};
   Vector two{};
   Vector three{};
   Vector four{};
-  const auto look = [](const char* from, Vector* most) {
+  const auto scan = [](const char* from, Vector* most) {
     Vector bits;
     std::memcpy(&bits, from, sizeof(bits));
     bits &= static_cast<Bits>(kMagnitude);
     *most = bits > *most ? bits : *most;
   };
   std::size_t done = 0;
-  for (; done + kAtOnce <= bytes; done += kAtOnce) {
-    look(data + done, &one);
-    look(data + done + sizeof(Vector), &two);
-    look(data + done + 2 * sizeof(Vector), &three);
-    look(data + done + 3 * sizeof(Vector), &four);
+  for (; done + kUnrolledBytes <= bytes; done += kUnrolledBytes) {
+    scan(data + done, &one);
+    scan(data + done + sizeof(Vector), &two);
+    scan(data + done + 2 * sizeof(Vector), &three);
+    scan(data + done + 3 * sizeof(Vector), &four);
   }
-  auto most = static_cast<Bits>(one_by_one(data + done, bytes - done));
+  auto most = static_cast<Bits>(magnitude_scalar(data + done, bytes - done));
   for (std::size_t lane = 0; lane < sizeof(Vector) / sizeof(most); ++lane) {
     most = std::max({most, one[lane], two[lane], three[lane], four[lane]});
   }
   return static_cast<std::uint64_t>(most);
 }
 
-TAGALONG_AVX512 std::uint64_t in_eights(const char* data, std::size_t bytes) {
-  return by_vectors<std::int64_t, 64>(data, bytes);
+TAGALONG_AVX512 std::uint64_t magnitude_avx512(const char* data, std::size_t bytes) {
+  return magnitude_by_vectors<std::int64_t, 64>(data, bytes);
 }
-TAGALONG_AVX2 std::uint64_t in_fours(const char* data, std::size_t bytes) {
-  return by_vectors<std::int64_t, 32>(data, bytes);
+TAGALONG_AVX2 std::uint64_t magnitude_avx2(const char* data, std::size_t bytes) {
+  return magnitude_by_vectors<std::int64_t, 32>(data, bytes);
 }
 
 #endif
 
 std::uint64_t largest_magnitude(const char* data, std::size_t bytes) {
 #if defined(__x86_64__)
-  static const auto look = has_avx512() ? in_eights : has_avx2() ? in_fours : one_by_one;
-  return look(data, bytes);
+  static const auto scan = has_avx512() ? magnitude_avx512 : has_avx2() ? magnitude_avx2 : magnitude_scalar;
+  return scan(data, bytes);
 #else
-  return one_by_one(data, bytes);
+  return magnitude_scalar(data, bytes);
 #endif
 }
 
@@ -107,20 +107,20 @@ using AllBytes = boost::container::static_vector<Bytes, kMaxFusionInputs>;
 // The largest magnitude in all ranges, which are sorted and merged here: most operands are parts of one array.
 std::uint64_t largest_magnitude(AllBytes* all, std::size_t parts) {
   std::ranges::sort(*all, {}, &Bytes::first);
-  AllBytes apart;
+  AllBytes merged;
   for (const Bytes& bytes : *all) {
-    if (!apart.empty() && bytes.first <= apart.back().last) {
-      apart.back().last = std::max(apart.back().last, bytes.last);
+    if (!merged.empty() && bytes.first <= merged.back().last) {
+      merged.back().last = std::max(merged.back().last, bytes.last);
     } else {
-      apart.push_back(bytes);
+      merged.push_back(bytes);
     }
   }
   const auto length = [](const Bytes& bytes) { return static_cast<std::size_t>(bytes.last - bytes.first); };
-  if (apart.size() == 1 && length(apart[0]) <= kPiece) {
-    return largest_magnitude(apart[0].first, length(apart[0]));
+  if (merged.size() == 1 && length(merged[0]) <= kPiece) {
+    return largest_magnitude(merged[0].first, length(merged[0]));
   }
   std::vector<Bytes> pieces;
-  for (const Bytes& bytes : apart) {
+  for (const Bytes& bytes : merged) {
     for (const char* from = bytes.first; from < bytes.last; from = pieces.back().last) {
       pieces.push_back({from, from + std::min<std::size_t>(kPiece, static_cast<std::size_t>(bytes.last - from))});
     }
@@ -128,7 +128,7 @@ std::uint64_t largest_magnitude(AllBytes* all, std::size_t parts) {
   std::vector<std::uint64_t> most(parts);
   // In reverse, so that the computation begins with the memory that was read last and is in the caches.
   std::ranges::reverse(pieces);
-  const auto look = [&](std::size_t number) {
+  const auto scan = [&](std::size_t number) {
     for (std::size_t i = number; i < pieces.size(); i += parts) {
       most[number] = std::max(most[number], largest_magnitude(pieces[i].first, length(pieces[i])));
     }
@@ -136,9 +136,9 @@ std::uint64_t largest_magnitude(AllBytes* all, std::size_t parts) {
   PyThreadState* state = PyEval_SaveThread();
   bool is_done = true;
   if (parts > 1) {
-    is_done = run_parts(parts, look);
+    is_done = run_parts(parts, scan);
   } else {
-    look(0);
+    scan(0);
   }
   PyEval_RestoreThread(state);
   constexpr std::uint64_t kNan = ~std::uint64_t{0};

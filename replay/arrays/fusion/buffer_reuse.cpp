@@ -26,7 +26,7 @@ bool FusionPlanBuilder::is_reduced_itself(int slot) const {
 }
 
 // Chooses the first candidate that is an input, for a result of its dtype.
-void FusionPlanBuilder::place_reused_buffer() {
+void FusionPlanBuilder::choose_reused_buffer() {
   if (!may_be_reused()) {
     return;
   }
@@ -49,8 +49,8 @@ void FusionPlanBuilder::place_reused_buffer() {
 
 // Null: the result gets new memory.
 PyObject* FusionPlan::reused_buffer(const Frame& frame, const Space* space, PyObject* const* externals) const {
-  if (not_reused_ > 0) {
-    --not_reused_;
+  if (skip_reuse_ > 0) {
+    --skip_reuse_;
     return nullptr;
   }
   PyObject* object = externals[reused_buffer_.external];
@@ -61,7 +61,7 @@ PyObject* FusionPlan::reused_buffer(const Frame& frame, const Space* space, PyOb
 }
 
 // Of an array only the shape and dtype matter to the planner; its memory is not filled.
-Ref FusionPlanBuilder::stand_in(int object) {
+Ref FusionPlanBuilder::placeholder(int object) {
   const Object& known = at(object);
   Ref made;
   if (known.reduction >= 0) {

@@ -83,7 +83,7 @@ void FusionPlan::place_blocks(char* blocks, std::size_t bytes, Frame* frame, Spa
   blocks += bytes * buffers_;
   if (space != nullptr) {
     for (Space::Port& port : space->gathered) {
-      port.laid = 0;
+      port.kept_count = 0;
       port.block = std::exchange(blocks, blocks + bytes);
     }
     for (Space::Port& port : space->scattered) {
@@ -110,7 +110,7 @@ FusionReason FusionPlan::compute_and_check(const Numpy& np, Frame* frame, Space*
   }
   finish_reductions(frame);
   if (!is_done && frame->is_reused) [[unlikely]] {
-    not_reused_ = kNotReused;
+    skip_reuse_ = kRunsWithoutReuse;
     clear_float_status();
     return FusionReason::kNan;
   }
@@ -142,11 +142,12 @@ Extent FusionPlan::block_of(const Frame& frame, const Space* space) const {
 
 // Speculative execution: computes all blocks only to see whether anything has to be reported. The caller computes them
 // again.
-FusionReason FusionPlan::try_out(const Numpy& np, Frame* frame, Space* space, const PartMemory& memory) const {
-  const Places begin = frame->data;
-  frame->is_tried = true;
+FusionReason FusionPlan::run_speculatively(const Numpy& np, Frame* frame, Space* space,
+                                           const PartMemory& memory) const {
+  const SlotPointers begin = frame->data;
+  frame->is_speculative = true;
   const FusionReason reason = compute_and_check(np, frame, space, memory);
-  frame->is_tried = false;
+  frame->is_speculative = false;
   frame->data = begin;
   space->walk->begin();
   fusion_counts.twice += reason == FusionReason::kNone ? 1 : 0;
@@ -180,8 +181,8 @@ FusionReason FusionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   }
   frame->block = block_of(*frame, space);
   const std::size_t parts = part_count(*frame);
-  const Writing way = writing(np, frame, space, parts);
-  const bool is_copied = way == Writing::kCopied;
+  const WriteMode mode = write_mode(np, frame, space, parts);
+  const bool is_copied = mode == WriteMode::kCopied;
   if (!is_copied) {
     place_targets(np, space);
   }
@@ -214,16 +215,16 @@ FusionReason FusionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   begin_non_temporal(frame, space);
   begin_prefetching(frame, space);
   begin_argmin(*frame, space);
-  if (way == Writing::kTried) {
-    if (const FusionReason reason = try_out(np, frame, space, memory); reason != FusionReason::kNone) {
+  if (mode == WriteMode::kSpeculative) {
+    if (const FusionReason reason = run_speculatively(np, frame, space, memory); reason != FusionReason::kNone) {
       return reason;
     }
   }
-  fusion_counts.in_place += way == Writing::kAtOnce ? 1 : 0;
+  fusion_counts.in_place += mode == WriteMode::kInPlace ? 1 : 0;
   if (const FusionReason reason = compute_and_check(np, frame, space, memory); reason != FusionReason::kNone) {
     return reason;
   }
-  if (!give_reduced(np, outputs, *frame)) {
+  if (!store_reductions(np, outputs, *frame)) {
     PyErr_Clear();
     return FusionReason::kMemory;
   }
@@ -242,7 +243,7 @@ FusionReason FusionPlan::run_in_space(const Numpy& np, PyObject* const* external
   space.targets.resize(targets_.size());
   frame->swapped.reset();
   FusionReason reason = bind_space(np, externals, frame, &space);
-  if (reason == FusionReason::kNone && !pays(np, frame, space)) {
+  if (reason == FusionReason::kNone && !is_profitable(np, frame, space)) {
     reason = FusionReason::kNoGain;
   }
   if (reason == FusionReason::kNone) {
@@ -254,13 +255,14 @@ FusionReason FusionPlan::run_in_space(const Numpy& np, PyObject* const* external
 // Whether a group that writes targets is faster than single operations. Where the new contents are computed elsewhere
 // and copied, the copy takes as long as a few operations once it exceeds the inner caches. It saves only the arrays
 // that eager execution would make. In-place destinations need no copy.
-bool FusionPlan::pays(const Numpy& np, Frame* frame, const Space& space) const {
-  constexpr std::size_t kGlibc = 32768;  // bytes
-  constexpr std::size_t kSavedGlibc = 2;
-  constexpr std::size_t kSavedFar = 4;
-  const bool is_glibc = static_cast<std::size_t>(frame->count) * kItemSize * targets_.size() <= kGlibc;
-  return fusion_enabled > 1 || made_ >= (is_glibc ? kSavedGlibc : kSavedFar) * targets_.size() ||
-         (!is_glibc && is_unnoticed_in_place(np, frame, &space));
+bool FusionPlan::is_profitable(const Numpy& np, Frame* frame, const Space& space) const {
+  constexpr std::size_t kInnerCacheBytes = 32768;  // bytes
+  constexpr std::size_t kMinSavedInCache = 2;
+  constexpr std::size_t kMinSavedBeyond = 4;
+  const bool is_in_cache = static_cast<std::size_t>(frame->count) * kItemSize * targets_.size() <= kInnerCacheBytes;
+  return fusion_enabled > 1 ||
+         new_array_operations_ >= (is_in_cache ? kMinSavedInCache : kMinSavedBeyond) * targets_.size() ||
+         (!is_in_cache && is_unnoticed_in_place(np, frame, &space));
 }
 
 FusionReason FusionPlan::run(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
@@ -268,14 +270,14 @@ FusionReason FusionPlan::run(const Numpy& np, PyObject* const* externals, Ref* o
     ++fusion_counts.small;
     return FusionReason::kNone;
   }
-  return run_generally(np, externals, outputs);
+  return run_general(np, externals, outputs);
 }
 
-FusionReason FusionPlan::run_generally(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
+FusionReason FusionPlan::run_general(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
   Frame frame;
   const FusionReason reason = bind(np, externals, &frame);
-  const bool is_of_rows = depends_on_strides_ || (reduces_inputs_ && !is_staged_);
-  if (is_of_rows && reason == FusionReason::kLayout) {
+  const bool needs_contiguous_rows = depends_on_strides_ || (reduces_inputs_ && !is_staged_);
+  if (needs_contiguous_rows && reason == FusionReason::kLayout) {
     return FusionReason::kLayout;
   }
   if (nd_ != 0 && reason == FusionReason::kNone && frame.shape->nd != nd_) {

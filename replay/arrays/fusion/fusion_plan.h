@@ -82,13 +82,13 @@ class FusionPlan {
   [[nodiscard]] std::size_t output_count() const { return outputs_.size(); }
   // After a refused run: whether the same run may succeed with new memory for all results. It was refused because
   // results had taken the memory of operands.
-  [[nodiscard]] bool wants_its_own() const { return not_reused_ == kNotReused; }
+  [[nodiscard]] bool may_retry_without_reuse() const { return skip_reuse_ == kRunsWithoutReuse; }
 
  private:
   friend class FusionPlanBuilder;
   using Slot = std::uint8_t;  // the number of a pointer to memory that loops read or write
 
-  static constexpr unsigned kNotReused = 16;
+  static constexpr unsigned kRunsWithoutReuse = 16;
   struct Input {  // an array, or a part of one
     std::uint16_t external;
     std::int16_t view;  // index in views_, or -1
@@ -188,16 +188,16 @@ class FusionPlan {
   struct Space;
   struct AxisReductions;
 
-  using Places = std::array<char*, kMaxFusionSlots>;
-  using Steps = std::array<Extent, kMaxFusionSlots>;  // distance in bytes from one row to the next, by slot
+  using SlotPointers = std::array<char*, kMaxFusionSlots>;
+  using RowStrides = std::array<Extent, kMaxFusionSlots>;  // distance in bytes from one row to the next, by slot
   using Scalars = std::array<std::array<char, kScalarBytes>, kMaxFusionScalars>;
 
   [[nodiscard]] bool may_be_small() const;
-  bool compute_few(const Places& data, Extent count) const;
+  bool compute_small(const SlotPointers& data, Extent count) const;
   // False: nothing has happened.
   bool run_small(const Numpy& np, PyObject* const* externals, Ref* outputs) const;
   [[nodiscard]] PyObject* reused_buffer(const Frame& frame, const Space* space, PyObject* const* externals) const;
-  bool place_scalars(const Numpy& np, PyObject* const* externals, Places* data, Scalars* scalars) const;
+  bool bind_scalar_values(const Numpy& np, PyObject* const* externals, SlotPointers* data, Scalars* scalars) const;
   FusionReason bind(const Numpy& np, PyObject* const* externals, Frame* frame) const;
   bool bind_scalars(const Numpy& np, PyObject* const* externals, Frame* frame) const;
   FusionReason bind_elision(PyObject* const* externals, Frame* frame) const;
@@ -211,8 +211,8 @@ class FusionPlan {
   static constexpr int kUnknownElision = -2;
   int elided_operand(const Numpy& np, const Operation& operation, PyObject* const* externals, const Frame& frame,
                      const Space& space) const;
-  [[nodiscard]] bool pays(const Numpy& np, Frame* frame, const Space& space) const;
-  FusionReason run_generally(const Numpy& np, PyObject* const* externals, Ref* outputs) const;
+  [[nodiscard]] bool is_profitable(const Numpy& np, Frame* frame, const Space& space) const;
+  FusionReason run_general(const Numpy& np, PyObject* const* externals, Ref* outputs) const;
   FusionReason run_in_space(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame) const;
   FusionReason execute(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame, Space* space) const;
   bool compute(Frame* frame, Space* space) const;
@@ -225,26 +225,26 @@ class FusionPlan {
     std::size_t each, block;
   };
   FusionReason compute_and_check(const Numpy& np, Frame* frame, Space* space, const PartMemory& memory) const;
-  FusionReason try_out(const Numpy& np, Frame* frame, Space* space, const PartMemory& memory) const;
+  FusionReason run_speculatively(const Numpy& np, Frame* frame, Space* space, const PartMemory& memory) const;
   bool make_results(const Numpy& np, PyObject* const* externals, Ref* outputs, Frame* frame, Space* space) const;
   [[nodiscard]] Ref make_result(const Numpy& np, std::size_t number, const Frame& frame, const Space* space) const;
-  bool give_reduced(const Numpy& np, Ref* outputs, const Frame& frame) const;
+  bool store_reductions(const Numpy& np, Ref* outputs, const Frame& frame) const;
   [[nodiscard]] Extent block_of(const Frame& frame, const Space* space) const;
   [[nodiscard]] bool may_be_in_place(const Numpy& np, const Frame& frame, const Space* space) const;
   bool is_unnoticed_in_place(const Numpy& np, Frame* frame, const Space* space) const;
   // How an in-place destination gets its new contents.
-  enum class Writing : std::uint8_t { kCopied, kTried, kAtOnce };
-  Writing writing(const Numpy& np, Frame* frame, const Space* space, std::size_t parts) const;
+  enum class WriteMode : std::uint8_t { kCopied, kSpeculative, kInPlace };
+  WriteMode write_mode(const Numpy& np, Frame* frame, const Space* space, std::size_t parts) const;
   [[nodiscard]] bool are_bounded(const Frame& frame, double most) const;
   bool cannot_raise(const Numpy& np, const Frame& frame, const Space& space, std::size_t parts) const;
   void place_targets(const Numpy& np, Space* space) const;
   struct Part;
-  [[nodiscard]] bool may_be_cut(const Frame& frame) const;
+  [[nodiscard]] bool may_split(const Frame& frame) const;
   [[nodiscard]] std::size_t part_count(const Frame& frame) const;
   bool compute_in_parallel(Frame* frame, Space* space, const PartMemory& memory) const;
   void compute_part(const Frame& whole, const Space* space, const PartMemory& memory, std::size_t number,
                     Part* part) const;
-  void cut_tree(Extent begin, Extent count, Extent unit, std::size_t parts, std::vector<Part>* cut) const;
+  void split_tree(Extent begin, Extent count, Extent unit, std::size_t parts, std::vector<Part>* cut) const;
   void add_tree(std::size_t parts, const Part*& next, Accumulator* sums) const;
   bool compute_tree(Frame* frame, Space* space, Extent count, Accumulator* sums) const;
   struct Pieces;
@@ -255,18 +255,18 @@ class FusionPlan {
   bool compute_long_row(Frame* frame, Space* space, Extent row) const;
   [[nodiscard]] const VectorCode* only_code() const;
   void begin_argmin(const Frame& frame, const Space* space) const;
-  Extent find_argmin(Frame* frame, Space* space) const;
+  Extent run_argmin(Frame* frame, Space* space) const;
   bool reduce_axes_of_block(Frame* frame, Extent count) const;
   FusionReason bind_column(const Operation& operation, Frame* frame, Space* space) const;
   [[nodiscard]] Shape column_shape(const Shape& shape, bool drops_axes) const;
   bool compute_staged(const Operation& operation, Frame* frame, Extent count) const;
   bool compute_next(Frame* frame, Space* space, Extent count) const;
-  [[nodiscard]] bool has_rows_together(const Frame& frame, const Space& space) const;
-  struct Together {
+  [[nodiscard]] bool has_row_spans(const Frame& frame, const Space& space) const;
+  struct RowSpan {
     Extent rows, row;  // `rows` rows of `row` elements
   };
-  [[nodiscard]] static Together together(const Space& space, Extent left);
-  bool compute_together(Frame* frame, Space* space, const Together& together) const;
+  [[nodiscard]] static RowSpan row_span(const Space& space, Extent left);
+  bool compute_row_span(Frame* frame, Space* space, const RowSpan& row_span) const;
   bool has_nans(const Frame& frame, Extent count) const;
   bool reduce_block(Frame* frame, Extent count) const;
   bool compute_block(Frame* frame, Extent count) const;
@@ -306,13 +306,13 @@ class FusionPlan {
   // The only step fused with an argmin over rows of one length. Made when first needed and kept for good, since runs
   // that have released the GIL use it.
   mutable std::vector<Argmin> argmins_;
-  mutable Extent findable_ = 0;                // elements of all runs that had no such code
+  mutable Extent argmin_elements_ = 0;         // elements of all runs that had no such code
   std::vector<std::pair<Slot, Extent>> rows_;  // inputs that steps read as rows of memory, with their item sizes
   std::vector<Output> outputs_;
   std::vector<Target> targets_;
   std::vector<Temporary> temporaries_;
   ReusedBuffer reused_buffer_;
-  mutable unsigned not_reused_ = 0;  // remaining runs that do not reuse the buffer
+  mutable unsigned skip_reuse_ = 0;  // remaining runs that do not reuse the buffer
   std::vector<Reduced> reductions_;
   std::vector<AxisReduction> axis_reductions_;
   int nd_ = 0;                       // number of dimensions; 0: any
@@ -320,7 +320,7 @@ class FusionPlan {
   bool stores_no_nans_ = false;      // steps bail out where they would store a NaN
   bool is_small_ = false;            // the short path may be possible
   std::vector<Extent> item_sizes_;   // by slot: the step in a row of memory; 0 for numbers
-  mutable unsigned not_small_ = 0;   // remaining runs that do not try the short path
+  mutable unsigned skip_small_ = 0;  // remaining runs that do not try the short path
   bool is_staged_ = false;           // operations use columns
   bool is_tree_ = false;             // a reduction is a pairwise sum
   bool is_cut_by_buffers_ = false;   // NumPy cuts some sum at its buffers (ReductionKernel)
@@ -331,7 +331,7 @@ class FusionPlan {
   bool shows_signs_ = false;         // results without NaNs show the sign or payload of NaNs
   std::size_t calls_ = 0;            // operations without casts
   Extent cost_ = 0;                  // cost of an element in all operations and reductions
-  std::size_t made_ = 0;             // operations for whose results eager execution makes new arrays
+  std::size_t new_array_operations_ = 0;  // operations for whose results eager execution makes new arrays
   std::uint16_t buffers_ = 0;
   std::size_t slots_ = 0;
   bool is_iterated_ = false;
@@ -372,7 +372,7 @@ class FusionPlanBuilder {
 
   [[nodiscard]] std::size_t operation_count() const { return plan_->calls_; }
   // A single operation is faster as a group only where eager execution goes through Python code, or through buffers.
-  [[nodiscard]] bool pays_alone() const {
+  [[nodiscard]] bool is_profitable_alone() const {
     return !plan_->reductions_.empty() || !plan_->axis_reductions_.empty() ||
            std::ranges::any_of(plan_->operations_, &FusionPlan::Operation::is_cast);
   }
@@ -389,7 +389,7 @@ class FusionPlanBuilder {
     return array::type_of(objects_[static_cast<std::size_t>(object)].code);
   }
   // An object such as a run would make for this result; empty: there is no memory.
-  [[nodiscard]] Ref stand_in(int object);
+  [[nodiscard]] Ref placeholder(int object);
   // Allows a result to take the memory of this external array, which is new and not used after a run.
   void reuse_buffer(int external) { reused_.push_back(external); }
   // Why the last operation is not part of the fusion group.
@@ -449,10 +449,10 @@ class FusionPlanBuilder {
   };
   void fuse_vector_code(FusedCode* fused);
   VectorSum fused_sum(std::span<const VectorOperation> operations);
-  void forget_unread();
-  void place_temporaries(const FusedCode& fused);
-  void note_item_sizes();
-  void place_reused_buffer();
+  void remove_unread();
+  void assign_temporaries(const FusedCode& fused);
+  void record_item_sizes();
+  void choose_reused_buffer();
   [[nodiscard]] bool may_be_reused() const;
   [[nodiscard]] bool is_reduced_itself(int slot) const;
   void add_costs();

@@ -10,8 +10,8 @@
 namespace tagalong::array {
 namespace {
 
-constexpr std::size_t kLeastTwice = 2U << 20U;  // bytes of a target: more than a second-level cache
-constexpr Cost kMostCost = 16;                  // per element: about the cost of writing and reading it once more
+constexpr std::size_t kMinSpeculativeBytes = 2U << 20U;  // bytes of a target: more than a second-level cache
+constexpr Cost kMostCost = 16;  // per element: about the cost of writing and reading it once more
 
 }  // namespace
 
@@ -24,7 +24,7 @@ bool FusionPlan::may_be_in_place(const Numpy& np, const Frame& frame, const Spac
     return false;
   }
   // An input that overlaps a target would be read after it has been written.
-  const auto is_apart = [&](std::size_t target) {
+  const auto does_not_overlap = [&](std::size_t target) {
     const Bytes written = bytes_of(space->targets[target], np.item_size[targets_[target].type]);
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       if (written.overlaps(bytes_of(space->inputs[i], np.item_size[inputs_[i].type]))) {
@@ -34,11 +34,11 @@ bool FusionPlan::may_be_in_place(const Numpy& np, const Frame& frame, const Spac
     return true;
   };
   const bool has_results = std::ranges::any_of(outputs_, [](const Output& output) { return output.descr != nullptr; });
-  bool are_apart = true;
+  bool no_target_overlaps = true;
   for (std::size_t target = 0; target < targets_.size(); ++target) {
-    are_apart = are_apart && is_apart(target);
+    no_target_overlaps = no_target_overlaps && does_not_overlap(target);
   }
-  return !has_results && are_apart;
+  return !has_results && no_target_overlaps;
 }
 
 // A late report leaves new contents behind; then the operations are computed one by one and write all elements again.
@@ -49,22 +49,23 @@ bool FusionPlan::is_unnoticed_in_place(const Numpy& np, Frame* frame, const Spac
   return *frame->is_unnoticed;
 }
 
-FusionPlan::Writing FusionPlan::writing(const Numpy& np, Frame* frame, const Space* space, std::size_t parts) const {
+FusionPlan::WriteMode FusionPlan::write_mode(const Numpy& np, Frame* frame, const Space* space,
+                                             std::size_t parts) const {
   if (is_unnoticed_in_place(np, frame, space)) {
-    return Writing::kAtOnce;
+    return WriteMode::kInPlace;
   }
   if (!may_be_in_place(np, *frame, space)) {
-    return Writing::kCopied;
+    return WriteMode::kCopied;
   }
   if (cannot_raise(np, *frame, *space, parts)) {
-    return Writing::kAtOnce;
+    return WriteMode::kInPlace;
   }
-  Cost together = 0;
+  Cost fused_cost_sum = 0;
   for (const Operation& operation : operations_) {
-    together += fused_cost(operation.vector_op);
+    fused_cost_sum += fused_cost(operation.vector_op);
   }
   const std::size_t bytes = static_cast<std::size_t>(frame->count) * kItemSize;
-  return bytes < kLeastTwice || together > kMostCost ? Writing::kCopied : Writing::kTried;
+  return bytes < kMinSpeculativeBytes || fused_cost_sum > kMostCost ? WriteMode::kCopied : WriteMode::kSpeculative;
 }
 
 void FusionPlan::place_targets(const Numpy& np, Space* space) const {

@@ -251,10 +251,10 @@ Walk::Walk(const Shape& space, const Strides& leading, std::span<Strides* const>
     if (space.dims[axis] == 1) {
       continue;
     }
-    const bool joins = nd_ > 0 && std::ranges::all_of(arrays, [&](const Strides* strides) {
-                         return (*strides)[axis] == (*strides)[inner[nd_ - 1]] * dims_[nd_ - 1];
-                       });
-    if (joins) {
+    const bool can_merge = nd_ > 0 && std::ranges::all_of(arrays, [&](const Strides* strides) {
+                             return (*strides)[axis] == (*strides)[inner[nd_ - 1]] * dims_[nd_ - 1];
+                           });
+    if (can_merge) {
       dims_[nd_ - 1] *= space.dims[axis];
     } else {
       inner[nd_] = axis;
@@ -262,11 +262,11 @@ Walk::Walk(const Shape& space, const Strides& leading, std::span<Strides* const>
     }
   }
   for (Strides* strides : arrays) {
-    Strides own{};
+    Strides merged{};
     for (int i = 0; i < nd_; ++i) {
-      own[i] = (*strides)[inner[i]];
+      merged[i] = (*strides)[inner[i]];
     }
-    *strides = own;
+    *strides = merged;
   }
   if (nd_ == 0) {
     nd_ = 1;

@@ -16,8 +16,9 @@ constexpr Extent kLongQuotients = 128;  // elements
 // The pairwise sum that the kernel of these operations can compute, too; empty: there is none.
 VectorSum FusionPlanBuilder::fused_sum(std::span<const VectorOperation> operations) {
   for (const FusionPlan::Reduced& reduced : plan_->reductions_) {
-    const bool is_here = std::ranges::find(operations, reduced.slot, &VectorOperation::out) != operations.end();
-    if (reduced.kernel->has_known_order && is_here && plan_->sum_.result < 0) {
+    const bool is_computed_here =
+        std::ranges::find(operations, reduced.slot, &VectorOperation::out) != operations.end();
+    if (reduced.kernel->has_known_order && is_computed_here && plan_->sum_.result < 0) {
       const int leaves = new_slot();
       return leaves < 0 ? VectorSum() : VectorSum{.result = reduced.slot, .leaves = leaves};
     }
@@ -69,54 +70,54 @@ void FusionPlanBuilder::fuse_vector_code(FusedCode* fused) {
     return operation.vector_op != VectorOp::kNone;
   };
   // Slots whose values exist at this point of the order.
-  std::array<bool, kMaxFusionSlots> is_there{};
-  is_there.fill(true);
+  std::array<bool, kMaxFusionSlots> exists_yet{};
+  exists_yet.fill(true);
   for (const FusionPlan::Operation& operation : operations) {
-    is_there.at(operation.slots[operation.nin]) = false;
+    exists_yet.at(operation.slots[operation.nin]) = false;
   }
   std::vector<bool> is_done(count);
-  const auto is_ready = [&](std::size_t number) {
+  const auto has_operands = [&](std::size_t number) {
     const FusionPlan::Operation& operation = operations[number];
     return !is_done[number] && std::all_of(operation.slots.begin(), operation.slots.begin() + operation.nin,
-                                           [&](FusionPlan::Slot slot) { return is_there.at(slot); });
+                                           [&](FusionPlan::Slot slot) { return exists_yet.at(slot); });
   };
   const auto finish = [&](std::size_t number) {
     is_done[number] = true;
-    is_there.at(operations[number].slots[operations[number].nin]) = true;
+    exists_yet.at(operations[number].slots[operations[number].nin]) = true;
   };
   std::vector<std::vector<std::size_t>> groups;
   for (std::size_t left = count; left > 0;) {
-    std::vector<std::size_t> together;
+    std::vector<std::size_t> fusable;
     for (std::size_t number = 0; number < count; ++number) {
-      if (is_exact(operations[number]) && is_ready(number)) {
-        together.push_back(number);
+      if (is_exact(operations[number]) && has_operands(number)) {
+        fusable.push_back(number);
         finish(number);
       }
     }
-    left -= together.size();
-    if (!together.empty()) {
-      groups.push_back(std::move(together));
+    left -= fusable.size();
+    if (!fusable.empty()) {
+      groups.push_back(std::move(fusable));
     }
     for (std::size_t number = 0; number < count; ++number) {
-      if (!is_exact(operations[number]) && is_ready(number)) {
+      if (!is_exact(operations[number]) && has_operands(number)) {
         groups.push_back({number});
         finish(number);
         --left;
       }
     }
   }
-  std::array<bool, kMaxFusionSlots> is_seen{};  // by other code than operations
+  std::array<bool, kMaxFusionSlots> is_visible{};  // by other code than operations
   for (const FusionPlan::Output& output : plan_->outputs_) {
-    is_seen.at(output.slot) = is_seen.at(output.slot) || (output.reduction < 0 && output.axis_reduction < 0);
+    is_visible.at(output.slot) = is_visible.at(output.slot) || (output.reduction < 0 && output.axis_reduction < 0);
   }
   for (const FusionPlan::Target& target : plan_->targets_) {
-    is_seen.at(target.slot) = true;
+    is_visible.at(target.slot) = true;
   }
   for (const FusionPlan::AxisReduction& axis_reduction : plan_->axis_reductions_) {
-    is_seen.at(axis_reduction.slot) = true;
+    is_visible.at(axis_reduction.slot) = true;
   }
   // Whether the slot is read from memory outside the group (with `is_summed`: apart from the group's own sum).
-  const auto is_taken = [&](const std::vector<std::size_t>& group, FusionPlan::Slot slot, bool is_summed) {
+  const auto is_read_elsewhere = [&](const std::vector<std::size_t>& group, FusionPlan::Slot slot, bool is_summed) {
     const auto reduces = [&](const FusionPlan::Reduced& reduced) {
       return reduced.slot == slot && !(is_summed && reduced.kernel->has_known_order);
     };
@@ -126,7 +127,7 @@ void FusionPlanBuilder::fuse_vector_code(FusedCode* fused) {
       const auto* end = begin + operations[number].nin;
       is_operand = std::ranges::find(group, number) == group.end() && std::find(begin, end, slot) != end;
     }
-    return is_operand || is_seen.at(slot) || std::ranges::any_of(plan_->reductions_, reduces);
+    return is_operand || is_visible.at(slot) || std::ranges::any_of(plan_->reductions_, reduces);
   };
   std::vector<FusionPlan::Step> steps;
   std::array<bool, kMaxFusionSlots> is_row{};
@@ -156,19 +157,19 @@ void FusionPlanBuilder::fuse_vector_code(FusedCode* fused) {
       }
       is_known.at(own.out) = true;
       vector_op.push_back(own);
-      if (is_taken(group, own.out, false)) {
+      if (is_read_elsewhere(group, own.out, false)) {
         stored.push_back(own.out);
       }
     }
     const VectorSum sum = fused_sum(vector_op);
-    std::vector<std::uint8_t> besides = stored;  // a result that only the sum needs is not stored
-    if (sum.result >= 0 && !is_taken(group, static_cast<FusionPlan::Slot>(sum.result), true)) {
-      std::erase(besides, sum.result);
+    std::vector<std::uint8_t> stored_without_sum = stored;  // a result that only the sum needs is not stored
+    if (sum.result >= 0 && !is_read_elsewhere(group, static_cast<FusionPlan::Slot>(sum.result), true)) {
+      std::erase(stored_without_sum, sum.result);
     }
-    std::shared_ptr<const VectorCode> code = VectorCode::make(vector_op, inputs, besides, sum);
+    std::shared_ptr<const VectorCode> code = VectorCode::make(vector_op, inputs, stored_without_sum, sum);
     if (code != nullptr && sum.result >= 0) {
       plan_->sum_ = sum;
-      stored = std::move(besides);
+      stored = std::move(stored_without_sum);
     } else if (code == nullptr && sum.result >= 0) {
       code = VectorCode::make(vector_op, inputs, stored);
     }
@@ -216,16 +217,16 @@ void FusionPlanBuilder::fuse_vector_code(FusedCode* fused) {
 }
 
 // Assigns blocks to slots that are neither inputs nor outputs; no block is written while it may still be read.
-void FusionPlanBuilder::place_temporaries(const FusedCode& fused) {
+void FusionPlanBuilder::assign_temporaries(const FusedCode& fused) {
   std::array<std::size_t, kMaxFusionSlots> last_use{};
   std::array<int, kMaxFusionSlots> buffers{};
-  std::array<bool, kMaxFusionSlots> has_place{};
+  std::array<bool, kMaxFusionSlots> has_memory{};
   buffers.fill(-1);
   for (const FusionPlan::Output& output : plan_->outputs_) {
-    has_place.at(output.slot) = true;
+    has_memory.at(output.slot) = true;
   }
   for (const FusionPlan::Target& target : plan_->targets_) {
-    has_place.at(target.slot) = true;
+    has_memory.at(target.slot) = true;
   }
   const std::vector<FusionPlan::Operation>& operations = plan_->operations_;
   for (std::size_t number = 0; number < operations.size(); ++number) {
@@ -241,13 +242,14 @@ void FusionPlanBuilder::place_temporaries(const FusedCode& fused) {
   }
   for (FusionPlan::Step& step : plan_->steps_) {
     const FusionPlan::Operation& operation = operations[step.operation];
-    step.is_quotient = step.is_quotient && has_place.at(operation.slots[operation.nin]);  // long blocks have no buffers
+    step.is_quotient =
+        step.is_quotient && has_memory.at(operation.slots[operation.nin]);  // long blocks have no buffers
   }
   std::vector<int> free;
   for (std::size_t number = 0; number < operations.size(); ++number) {
     const FusionPlan::Operation& operation = operations[number];
     const FusionPlan::Slot out = operation.slots[operation.nin];
-    if (!has_place.at(out) && (plan_->is_staged_ || operation.stage != FusionPlan::Stage::kAxisReduction)) {
+    if (!has_memory.at(out) && (plan_->is_staged_ || operation.stage != FusionPlan::Stage::kAxisReduction)) {
       const bool is_kept = fused.in_memory.at(out);
       if (free.empty() || is_kept) {
         free.push_back(plan_->buffers_++);

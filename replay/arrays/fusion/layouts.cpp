@@ -93,7 +93,7 @@ FusionReason FusionPlan::bind_layouts(const Numpy& np, PyObject* const* external
     unsigned count = 0;
     bool is_c = true;
     bool is_f = true;
-    Shape together;
+    Shape operands_shape;
     for (unsigned i = 0; i < operation.nin; ++i) {
       const Space::Operand& operand = space->operands[operation.slots[i]];
       if (operand.strides != nullptr) {
@@ -115,12 +115,12 @@ FusionReason FusionPlan::bind_layouts(const Numpy& np, PyObject* const* external
         const auto* input = input_of(operation.slots[i]);
         if (input != nullptr) {
           static_cast<void>(
-              broadcast(space->inputs[static_cast<std::size_t>(input - inputs_.data())].shape, &together));
+              broadcast(space->inputs[static_cast<std::size_t>(input - inputs_.data())].shape, &operands_shape));
         } else if (space->operands[operation.slots[i]].is_broadcast) {
-          static_cast<void>(broadcast(column_shape(shape, false), &together));
+          static_cast<void>(broadcast(column_shape(shape, false), &operands_shape));
         }
       }
-      if (!(together == shape)) {
+      if (!(operands_shape == shape)) {
         return FusionReason::kShape;  // the result is smaller than the iteration space
       }
     }

@@ -35,14 +35,15 @@ FusionReason MultiPassPlan::run_all(const Numpy& np, PyObject* const* externals,
   std::array<PyObject*, kMostExternals + kMostResults> known;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   std::copy_n(externals, externals_, known.begin());
   std::size_t next = 0;  // the next carried result, in the order in which they are made
-  boost::container::static_vector<Ref, kMostCalls> called;
+  boost::container::static_vector<Ref, kMostCalls> call_results;
   const auto result_of = [&](const Result& result) -> const Ref& {
-    return result.second >= kOfCall ? called[result.second - kOfCall] : results[first.at(result.first) + result.second];
+    return result.second >= kOfCall ? call_results[result.second - kOfCall]
+                                    : results[first.at(result.first) + result.second];
   };
   const auto carry = [&](std::size_t pass) {
     for (; next < carried_.size() && carried_[next].first <= pass; ++next) {
       const unsigned number = carried_[next].second;
-      if (number >= kOfCall && number - kOfCall >= called.size()) {
+      if (number >= kOfCall && number - kOfCall >= call_results.size()) {
         return;  // the call has not been made yet
       }
       known.at(kMostExternals + next) = result_of(carried_[next]).get();
@@ -54,22 +55,22 @@ FusionReason MultiPassPlan::run_all(const Numpy& np, PyObject* const* externals,
     results.resize(results.size() + plan.output_count());
     const FusionReason reason = plan.run(np, known.data(), results.data() + first.at(pass));
     if (reason != FusionReason::kNone) {
-      if (!is_again && plan.wants_its_own()) {
+      if (!is_again && plan.may_retry_without_reuse()) {
         return run_all(np, externals, outputs, true);
       }
       refused_ += pass > 0 ? 1 : 0;
       return reason;
     }
     carry(pass);
-    while (called.size() < calls_.size() && calls_[called.size()].pass == pass) {
-      const Call& call = calls_[called.size()];
+    while (call_results.size() < calls_.size() && calls_[call_results.size()].pass == pass) {
+      const Call& call = calls_[call_results.size()];
       PyObject* weights = call.weights < 0 ? nullptr : known.at(static_cast<std::size_t>(call.weights));
       Ref bins = Ref::steal(count_bins(np, known.at(static_cast<std::size_t>(call.labels)), weights, call.least));
       if (!bins) {
         ++refused_;
         return FusionReason::kException;
       }
-      called.push_back(std::move(bins));
+      call_results.push_back(std::move(bins));
       carry(pass);
     }
   }
@@ -146,12 +147,12 @@ bool MultiPassBuilder::is_column(int object) const {
 int MultiPassBuilder::carry(int object) {
   Object& known = objects_[static_cast<std::size_t>(object)];
   if (known.carried < 0) {
-    Ref stand_in = this->stand_in(known);
-    if (!stand_in || carried_.size() == kMostResults) {
+    Ref placeholder = this->placeholder(known);
+    if (!placeholder || carried_.size() == kMostResults) {
       return -1;
     }
     known.carried = static_cast<int>(carried_.size());
-    carried_.push_back({.object = object, .stand_in = std::move(stand_in), .last_used = 0});
+    carried_.push_back({.object = object, .placeholder = std::move(placeholder), .last_used = 0});
   }
   carried_[static_cast<std::size_t>(known.carried)].last_used = builders_.size() - 1;
   return known.carried;
@@ -176,11 +177,11 @@ int MultiPassBuilder::number_in_pass(int object) {
     Carried& carried = carried_[static_cast<std::size_t>(place)];
     const auto external = static_cast<unsigned>(kMostExternals) + static_cast<unsigned>(place);
     if (known.is_result) {
-      number = current().external(carried.stand_in.get(), external);
+      number = current().external(carried.placeholder.get(), external);
     } else {
       carried.is_kept = true;
       known.view->external = static_cast<std::uint16_t>(external);
-      number = current().view(*known.view, carried.stand_in.get(), externals_->data());
+      number = current().view(*known.view, carried.placeholder.get(), externals_->data());
     }
   } else if (known.view) {
     number = current().view(*known.view, (*externals_)[known.view->external], externals_->data());
@@ -318,9 +319,9 @@ int MultiPassBuilder::reduce(Reduction reduction, int operand, std::span<const i
 }
 
 // The result of a call is represented by an array such as the call makes.
-Ref MultiPassBuilder::stand_in(const Object& object) {
+Ref MultiPassBuilder::placeholder(const Object& object) {
   if (object.call < 0) {
-    return builders_[object.made_in].stand_in(object.made_as);
+    return builders_[object.made_in].placeholder(object.made_as);
   }
   const MultiPassPlan::Call& call = calls_[static_cast<std::size_t>(object.call)];
   const Extent size = std::max<Extent>(call.least, 1);
@@ -377,34 +378,34 @@ void MultiPassBuilder::reuse_buffer(std::size_t pass, std::span<const int> outpu
 std::unique_ptr<MultiPassPlan> MultiPassBuilder::finish(std::span<const int> outputs) {
   auto passes = std::make_unique<MultiPassPlan>();
   passes->externals_ = externals_->size();
-  std::vector<std::vector<int>> wanted(builders_.size());  // by pass: numbers in the pass's builder
-  const auto want = [&](std::size_t pass, int number) {
-    std::vector<int>& numbers = wanted[pass];
+  std::vector<std::vector<int>> pass_outputs(builders_.size());  // by pass: numbers in the pass's builder
+  const auto add_output = [&](std::size_t pass, int number) {
+    std::vector<int>& numbers = pass_outputs[pass];
     auto found = std::ranges::find(numbers, number);
     if (found == numbers.end()) {
       found = numbers.insert(numbers.end(), number);
     }
     return MultiPassPlan::Result(pass, found - numbers.begin());
   };
-  const auto of_call = [](const Object& object) {
+  const auto call_result = [](const Object& object) {
     return MultiPassPlan::Result(object.made_in, MultiPassPlan::kOfCall + static_cast<unsigned>(object.call));
   };
   for (const int output : outputs) {
     const Object& object = at(output);
-    passes->outputs_.push_back(object.call >= 0   ? of_call(object)
-                               : object.is_result ? want(object.made_in, object.made_as)
-                                                  : want(object.pass, object.number));
+    passes->outputs_.push_back(object.call >= 0   ? call_result(object)
+                               : object.is_result ? add_output(object.made_in, object.made_as)
+                                                  : add_output(object.pass, object.number));
   }
   for (const Carried& carried : carried_) {
     const Object& object = at(carried.object);
-    passes->carried_.push_back(object.call >= 0 ? of_call(object) : want(object.made_in, object.made_as));
+    passes->carried_.push_back(object.call >= 0 ? call_result(object) : add_output(object.made_in, object.made_as));
   }
   passes->calls_ = calls_;
   for (std::size_t pass = 0; pass < builders_.size(); ++pass) {
     if (pass > 0) {
       reuse_buffer(pass, outputs);
     }
-    passes->plans_.push_back(builders_[pass].finish(wanted[pass]));
+    passes->plans_.push_back(builders_[pass].finish(pass_outputs[pass]));
     if (passes->plans_.back() == nullptr) {
       return nullptr;
     }

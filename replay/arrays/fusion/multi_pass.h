@@ -87,8 +87,8 @@ class MultiPassBuilder {
   std::unique_ptr<MultiPassPlan> finish(std::span<const int> outputs);
 
   [[nodiscard]] std::size_t operation_count() const;
-  [[nodiscard]] bool pays_alone() const {
-    return builders_.size() == 1 && calls_.empty() && builders_.front().pays_alone();
+  [[nodiscard]] bool is_profitable_alone() const {
+    return builders_.size() == 1 && calls_.empty() && builders_.front().is_profitable_alone();
   }
   [[nodiscard]] std::size_t pass_count() const { return builders_.size(); }
   [[nodiscard]] bool is_written(int object) const;
@@ -121,7 +121,7 @@ class MultiPassBuilder {
   };
   struct Carried {
     int object;
-    Ref stand_in;
+    Ref placeholder;
     std::size_t last_used;  // the last pass that uses it
     bool is_kept = false;   // it is also used otherwise than as a whole operand of passes
   };
@@ -132,7 +132,7 @@ class MultiPassBuilder {
   int number_in_pass(int object);
   int carry(int object);
   int known_to_calls(int object);
-  [[nodiscard]] Ref stand_in(const Object& object);
+  [[nodiscard]] Ref placeholder(const Object& object);
   [[nodiscard]] bool is_closed() const { return !calls_.empty() && calls_.back().pass + 1U == builders_.size(); }
   [[nodiscard]] bool takes_part(std::span<const int> operands) const;
   [[nodiscard]] bool takes_reduced(std::span<const int> operands) const;

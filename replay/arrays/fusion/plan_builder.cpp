@@ -353,7 +353,7 @@ int FusionPlanBuilder::emit(const Kernel& kernel, const Request& request) {
     return target;
   }
   ++plan_->calls_;
-  ++plan_->made_;
+  ++plan_->new_array_operations_;
   objects_.push_back({.code = kernel.out_type,
                       .is_result = true,
                       .slot = out,
@@ -384,7 +384,7 @@ void FusionPlanBuilder::add_costs() {
 }
 
 // Removes inputs and scalars that only a rejected operation at the group's end has used, so that runs do not need them.
-void FusionPlanBuilder::forget_unread() {
+void FusionPlanBuilder::remove_unread() {
   std::array<bool, kMaxFusionSlots> is_read{};
   for (const FusionPlan::Operation& operation : plan_->operations_) {
     for (unsigned i = 0; i < operation.nin; ++i) {
@@ -425,11 +425,11 @@ std::unique_ptr<FusionPlan> FusionPlanBuilder::finish(std::span<const int> outpu
                                .is_column = object.is_column,
                                .drops_axes = object.drops_axes});
   }
-  forget_unread();
+  remove_unread();
   FusedCode fused;
   fuse_vector_code(&fused);
-  place_reused_buffer();
-  place_temporaries(fused);
+  choose_reused_buffer();
+  assign_temporaries(fused);
   add_costs();
   for (FusionPlan::Operation& operation : plan_->operations_) {
     operation.collects = plan_->float_units_ != FloatUnits::kNone && !operation.keeps_flags;
@@ -437,13 +437,13 @@ std::unique_ptr<FusionPlan> FusionPlanBuilder::finish(std::span<const int> outpu
   plan_->slots_ = static_cast<std::size_t>(slots_);
   plan_->is_small_ = plan_->may_be_small();
   if (plan_->is_small_ && !plan_->is_fused_) {
-    note_item_sizes();
+    record_item_sizes();
   }
   ++fusion_counts.planned;
   return std::move(plan_);
 }
 
-void FusionPlanBuilder::note_item_sizes() {
+void FusionPlanBuilder::record_item_sizes() {
   std::vector<Extent>& sizes = plan_->item_sizes_;
   sizes.assign(plan_->slots_, 0);
   for (const FusionPlan::Input& input : plan_->inputs_) {

@@ -140,7 +140,7 @@ bool FusionPlanBuilder::stage() {
       std::ranges::all_of(plan_->axis_reductions_, [&](const FusionPlan::AxisReduction& axis_reduction) {
         return axis_reduction.axes.mask == axes.mask && !axis_reduction.kernel->takes_rows;
       });
-  if (row < 2 || row > kMostRow || (!is_c && !is_f) || !are_alike || !plan_->reductions_.empty()) {
+  if (row < 2 || row > kMaxColumnRow || (!is_c && !is_f) || !are_alike || !plan_->reductions_.empty()) {
     return false;
   }
   plan_->is_staged_ = true;

@@ -20,9 +20,9 @@ inline constexpr std::size_t kCacheLine = 64;
 inline constexpr Extent kLongBlock = 8 * kBlock;
 // Loops treat the last few elements differently, and the result of a sum or product may show which of two NaNs was the
 // first operand. So blocks are multiples of this, except for the last one, which is not shorter.
-inline constexpr Extent kLeastBlock = 64;
+inline constexpr Extent kMinBlock = 64;
 // Elements of rows that one call of machine code computes. Whether it bails out is known at its end.
-inline constexpr Extent kMostTogether = 32 * kBlock;
+inline constexpr Extent kMaxSpanElements = 32 * kBlock;
 // The cost (costs.h) above which a run releases the GIL.
 inline constexpr Extent kGilThreshold = 32768;
 // Rows of at least this many elements are not gathered: blocks end where rows do.
@@ -30,7 +30,7 @@ inline constexpr Extent kLongRow = kBlock / 8;
 inline constexpr Extent kLongRowOfOne = 24;  // the same where a block is one call of a loop
 
 // Elements of a row whose blocks all fit into the inner caches.
-inline constexpr Extent kMostRow = 8192;
+inline constexpr Extent kMaxColumnRow = 8192;
 
 inline constexpr Extent kWhole = std::numeric_limits<Extent>::max();
 
@@ -38,7 +38,7 @@ constexpr std::size_t padded(std::size_t bytes) { return (bytes + kCacheLine - 1
 
 // One run.
 struct FusionPlan::Frame {
-  Places data;                                  // NOLINT(cppcoreguidelines-pro-type-member-init): plan's slots only
+  SlotPointers data;                            // NOLINT(cppcoreguidelines-pro-type-member-init): plan's slots only
   std::array<Extent, kMaxFusionSlots> strides;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   alignas(16) Scalars scalars;
   std::bitset<kMaxFusionOperations> swapped;  // operations whose operands are swapped
@@ -52,7 +52,7 @@ struct FusionPlan::Frame {
   bool is_refused = false;
   std::optional<bool> is_unnoticed;  // whether reports may come after targets have been written (float_reports.h)
   bool is_reused = false;            // a result uses an input's memory: no block of it can be computed again
-  bool is_tried = false;             // speculative execution: results stay in blocks
+  bool is_speculative = false;       // speculative execution: results stay in blocks
   bool is_one_by_one = false;        // the steps have bailed out, so operations are computed one by one
   bool is_split_otherwise = false;   // the split differs from eager execution's, and there are NaNs
   std::array<Accumulator, kMaxFusionReductions> reduced;  // NOLINT(cppcoreguidelines-pro-type-member-init)
@@ -91,8 +91,8 @@ struct FusionPlan::Space {
     std::uint8_t item_size;
     bool is_direct;  // a block inside a row needs no copy
     // Of a repeated row: the number of elements in the block, and how many were left in the row where they begin.
-    Extent laid = 0;
-    Extent laid_from = 0;
+    Extent kept_count = 0;
+    Extent kept_from = 0;
   };
   struct Operand {
     const Strides* strides = nullptr;  // null: a scalar

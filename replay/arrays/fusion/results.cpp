@@ -55,7 +55,7 @@ Ref FusionPlan::make_result(const Numpy& np, std::size_t number, const Frame& fr
 }
 
 // Stores the results of reductions. False: an exception is set.
-bool FusionPlan::give_reduced(const Numpy& np, Ref* outputs, const Frame& frame) const {
+bool FusionPlan::store_reductions(const Numpy& np, Ref* outputs, const Frame& frame) const {
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     if (outputs_[i].axis_reduction >= 0) {
       outputs[i] = frame.axis_reductions->results.at(static_cast<std::size_t>(outputs_[i].axis_reduction));

@@ -14,7 +14,7 @@ constexpr Extent kFew = 64;  // elements, where there are several loops
 constexpr std::size_t kMostBuffers = 8;
 
 // Runs without the short path after one that bailed out, for example because of NaNs.
-constexpr unsigned kNotTried = 15;
+constexpr unsigned kRunsWithoutSmall = 15;
 
 // Without std::equal, which calls memcmp here.
 bool same_shape(const ArrayFields* one, const ArrayFields* other) {
@@ -39,7 +39,7 @@ bool FusionPlan::may_be_small() const {
 }
 
 // Computes the steps in order. False: vector code has bailed out, or a loop has set an exception.
-bool FusionPlan::compute_few(const Places& data, Extent count) const {
+bool FusionPlan::compute_small(const SlotPointers& data, Extent count) const {
   for (const Step& step : steps_) {
     if (step.code != nullptr) {
       if (!step.code->run(data.data(), count)) {
@@ -66,11 +66,11 @@ bool FusionPlan::compute_few(const Places& data, Extent count) const {
 }
 
 bool FusionPlan::run_small(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
-  if (not_small_ > 0) {
-    --not_small_;
+  if (skip_small_ > 0) {
+    --skip_small_;
     return false;
   }
-  Places data;  // NOLINT(cppcoreguidelines-pro-type-member-init): plan's slots only
+  SlotPointers data;  // NOLINT(cppcoreguidelines-pro-type-member-init): plan's slots only
   Scalars scalars;
   const ArrayFields* shape = nullptr;
   for (const Input& input : inputs_) {
@@ -87,7 +87,7 @@ bool FusionPlan::run_small(const Numpy& np, PyObject* const* externals, Ref* out
     shape = array;
     data[input.slot] = array->data;
   }
-  if (shape == nullptr || !place_scalars(np, externals, &data, &scalars)) {
+  if (shape == nullptr || !bind_scalar_values(np, externals, &data, &scalars)) {
     return false;
   }
   Extent count = 1;
@@ -116,7 +116,7 @@ bool FusionPlan::run_small(const Numpy& np, PyObject* const* externals, Ref* out
     data[outputs_[i].slot] = as_array(outputs[i].get())->data;
   }
   const auto compute = [&] {
-    return is_fused_ ? steps_.front().code->run(data.data(), count) : compute_few(data, count);
+    return is_fused_ ? steps_.front().code->run(data.data(), count) : compute_small(data, count);
   };
   const auto raises = [&] { return float_units_ != FloatUnits::kNone && float_status_raised(float_units_); };
   // The flags may have been set before. Testing them first would take longer than a loop over a few elements.
@@ -125,7 +125,7 @@ bool FusionPlan::run_small(const Numpy& np, PyObject* const* externals, Ref* out
     clear_float_status();
     is_done = compute() && !raises();
   }
-  not_small_ = is_done ? 0 : kNotTried;
+  skip_small_ = is_done ? 0 : kRunsWithoutSmall;
   return is_done;
 }
 
