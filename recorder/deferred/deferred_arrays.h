@@ -93,7 +93,7 @@ class DeferredArrays {
     std::size_t node;
   };
 
-  // `others`: operations whose proxies are beyond the end of the stack.
+  // `beyond_end`: operations whose proxies are beyond the end of the stack.
   [[nodiscard]] std::vector<Place> on_stack(PyObject** end, std::vector<std::size_t>* beyond_end) const;
   // Operations whose results are bound to names at the end, or at any time (`is_ever`).
   [[nodiscard]] std::vector<std::size_t> bound(bool is_ever) const;

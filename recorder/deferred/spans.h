@@ -20,9 +20,9 @@ struct ArraySpans {
     kReturned,  // the frame ends
     kEnd        // they are forced
   };
-  std::vector<Reach> reach;      // by instruction: an operation that may be the first deferred one
-  std::vector<bool> may_begin;   // by instruction: an operation whose result may be deferred if others are
-  std::vector<bool> may_extend;  // by instruction: an operation whose result may wait if others do
+  std::vector<Reach> reach;      // by instruction
+  std::vector<bool> may_begin;   // by instruction: an operation that may be the first deferred one
+  std::vector<bool> may_extend;  // by instruction: an operation whose result may be deferred if others are
 
   // Whether the hook has something to do in front of this instruction.
   [[nodiscard]] bool wants_hook(int instruction) const {

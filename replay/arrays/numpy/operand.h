@@ -1,7 +1,7 @@
 // What one operand is, in one byte: an exact ndarray of a native numeric dtype, a NumPy scalar or 0-d array of one, or
-// a Python number of an exact type. Everything else is kForeign. Also the conversion of a scalar operand to the dtype
-// that a loop takes. It refuses unless the value surely is the one that eager NumPy would pass to the loop, without a
-// warning and under the promotion rules of this NumPy version.
+// a Python number of an exact type. Everything else is kForeign. The file also converts a scalar operand to the dtype
+// that a loop takes. The conversion refuses unless the value surely is the one that eager NumPy would pass to the loop,
+// without a warning and under the promotion rules of this NumPy version.
 //
 //   const OperandCode code = classify(np, object);
 //   if (!read_scalar(np, object, code, loop_type, buffer)) { /* general call */ }
