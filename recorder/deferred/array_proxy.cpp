@@ -25,8 +25,8 @@ namespace {
 struct Proxy {
   PyObject_HEAD
   vectorcallfunc vectorcall;
-  PyObject* object;          // whose place it has; of a result that waits: an array like it
-  DeferredArrays* deferred;  // null: it is no such result
+  PyObject* object;          // the object in whose place the proxy is; of a deferred array: an array of the same kind
+  DeferredArrays* deferred;  // null: the proxy is no deferred array
 };
 
 PyTypeObject* type = nullptr;
@@ -48,7 +48,7 @@ namespace {
 PyTypeObject* make_type();
 PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* names);
 
-// Null with an exception set.
+// Null: an exception is set.
 Proxy* make_proxy(Ref object) {
   if (cpython::once(type, make_type) == nullptr) {
     return nullptr;
@@ -68,8 +68,8 @@ double bytes_of_array(PyObject* object) {
                                                           : 0.0;
 }
 
-// What the proxies stand for is given up with the operation: the interpreter has the last reference to them.
-PyObject* operate_at_once(const ArrayOperator& op, std::span<PyObject* const> operands) {
+// The proxies give up their objects with the operation, since the interpreter has the last references to them.
+PyObject* execute_now(const ArrayOperator& op, std::span<PyObject* const> operands) {
   std::array<PyObject*, kMostInputs> objects{};
   std::ranges::transform(operands, objects.begin(), object_of_operand);
   return execute_operator(op, std::span<PyObject* const>(objects).first(operands.size()));
@@ -79,8 +79,8 @@ bool is_called(const ArrayOperator& op) {
   return op.kind == ArrayOperator::Kind::kCall || op.kind == ArrayOperator::Kind::kReduce;
 }
 
-// The result waits.
-PyObject* operate_later(ArrayOperator op, const NextOperation& next, std::span<PyObject* const> operands) {
+// Defers the operation and returns the proxy of its result.
+PyObject* defer_operation(ArrayOperator op, const NextOperation& next, std::span<PyObject* const> operands) {
   PyObject* like = next.like ? next.like.get() : object_of_operand(operands.front());
   for (PyObject* operand : operands) {
     PyObject* const object = object_of_operand(operand);
@@ -90,7 +90,7 @@ PyObject* operate_later(ArrayOperator op, const NextOperation& next, std::span<P
   if (deferred == nullptr) {
     return nullptr;
   }
-  const bool is_call = is_called(op);  // the arguments of calls are nobody's temporaries
+  const bool is_call = is_called(op);  // arguments of calls are never temporaries
   Expression::Operands taken;
   for (PyObject* operand : operands) {
     const int node = deferred->node_of(operand);
@@ -99,11 +99,13 @@ PyObject* operate_later(ArrayOperator op, const NextOperation& next, std::span<P
       continue;
     }
     Ref object = Ref::create(object_of_operand(operand));
-    const bool is_own = Py_TYPE(operand) != type || Py_REFCNT(operand) == 1;
-    taken.push_back({.object = {}, .node = -1, .is_anonymous = !is_call && is_own && Py_REFCNT(object.get()) == 2});
+    const bool is_only_proxy = Py_TYPE(operand) != type || Py_REFCNT(operand) == 1;
+    taken.push_back(
+        {.object = {}, .node = -1, .is_anonymous = !is_call && is_only_proxy && Py_REFCNT(object.get()) == 2});
     taken.back().object = std::move(object);
   }
-  Proxy* const result = make_proxy(Ref::create(like));  // which may be one of them, and is another reference to it
+  // `like` may be one of the operands: this adds a reference to it.
+  Proxy* const result = make_proxy(Ref::create(like));
   if (result == nullptr) {
     return nullptr;
   }
@@ -113,15 +115,15 @@ PyObject* operate_later(ArrayOperator op, const NextOperation& next, std::span<P
   return reinterpret_cast<PyObject*>(result);
 }
 
-// The operation of a proxy, which is the first one of the operands or stands for the function.
+// Executes or defers the operation of a proxy, which is its first operand or its function.
 PyObject* operate(const ArrayOperator& op, std::span<PyObject* const> operands) {
   const NextOperation next = std::exchange(next_operation, {});
   if (!next.may_defer) {
-    return operate_at_once(op, operands);
+    return execute_now(op, operands);
   }
-  PyObject* const result = operate_later(op, next, operands);
+  PyObject* const result = defer_operation(op, next, operands);
   if (is_called(op)) {
-    postpone_requests(cpython::thread_state());  // behind a call the interpreter serves what is requested
+    postpone_requests(cpython::thread_state());  // behind a call the interpreter handles pending requests
   }
   return result;
 }
@@ -151,12 +153,12 @@ PyObject* compare(PyObject* self, PyObject* right, int comparison) {
   return operate({.kind = ArrayOperator::Kind::kCompare, .code = comparison}, std::array{self, right});
 }
 
-// Of a container, which gets what has waited.
+// Assignment to a part of a container, whose value may be a deferred array.
 int assign(PyObject* self, PyObject* key, PyObject* value) {
   PyObject* const container = object_of(self);
   const NextOperation next = std::exchange(next_operation, {});
   if (value == nullptr || !is_deferred_array(value)) {
-    return PyObject_SetItem(container, key, value);  // never: a deletion has no proxy
+    return PyObject_SetItem(container, key, value);  // the fallback for a deletion, which never has a proxy
   }
   const std::unique_ptr<DeferredArrays> deferred = DeferredArrays::take(next.frame);
   if (is_plain_key(key)) {
@@ -164,13 +166,13 @@ int assign(PyObject* self, PyObject* key, PyObject* value) {
     if (part && is_array_type(Py_TYPE(part.get())) && deferred->store(part.get())) {
       return 0;
     }
-    PyErr_Clear();  // that is raised behind the computation
+    PyErr_Clear();  // PyObject_SetItem below raises it again, after the computation
   }
   return deferred->force(next.end, DeferredArrays::Scope::kAll) ? PyObject_SetItem(container, key, object_of(value))
                                                                 : -1;
 }
 
-// A ufunc or one of NumPy's own functions, with as many arguments as the hook has seen.
+// A call of a ufunc or of one of NumPy's own functions, with as many arguments as the hook has seen.
 PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* names) {
   PyObject* const callable = object_of(self);
   const std::span operands(arguments, static_cast<std::size_t>(PyVectorcall_NARGS(flags)));
@@ -189,16 +191,16 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, Py
   return bins != nullptr ? bins : PyObject_Vectorcall(callable, arguments, flags, names);
 }
 
-// An exception has been raised before the operation was done that waits. Eager execution would have done it before
-// that, and would have raised what it raises. So with all that wait, which the interpreter takes from the stack later.
-void catch_up(const cpython::Frame* frame) {
-  PyObject* raised[3] = {};
-  PyErr_Fetch(&raised[0], &raised[1], &raised[2]);
+// An exception has been raised while operations are deferred. Eager execution would have done them before, and would
+// have raised their exceptions. So they are forced now; the interpreter takes the proxies from the stack later.
+void force_before_exception(const cpython::Frame* frame) {
+  PyObject* exception[3] = {};
+  PyErr_Fetch(&exception[0], &exception[1], &exception[2]);
   if (force_deferred(frame, nullptr)) {
-    PyErr_Restore(raised[0], raised[1], raised[2]);
+    PyErr_Restore(exception[0], exception[1], exception[2]);
     return;
   }
-  std::ranges::for_each(raised, [](PyObject* object) { Py_XDECREF(object); });
+  std::ranges::for_each(exception, [](PyObject* object) { Py_XDECREF(object); });
   PyThreadState* thread = cpython::thread_state();
   if (const Ref current = Ref::steal(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(thread)))) {
     PyTraceBack_Here(reinterpret_cast<PyFrameObject*>(current.get()));
@@ -211,7 +213,7 @@ void deallocate(PyObject* self) {
     deferred->forget(self);
     cpython::Frame* const frame = deferred->frame();
     if (PyErr_Occurred() != nullptr && DeferredArrays::of(frame) == deferred) {
-      catch_up(frame);
+      force_before_exception(frame);
     }
   }
   PyTypeObject* own = Py_TYPE(self);
@@ -226,9 +228,9 @@ constexpr void* slot() {
   return reinterpret_cast<void*>(binary<kArgument>);
 }
 
-// The very methods of arrays that reduce all elements: the interpreter loads them, with a proxy as whose they are, as
-// it loads them of an array, and asks no more before it calls.
-void take_reductions(PyTypeObject* made) {
+// Gives the proxy type the arrays' own methods that reduce all elements. The interpreter then loads such a method with
+// a proxy as its instance, as it does with an array, and checks no more before the call.
+void add_reduction_methods(PyTypeObject* made) {
   const array::Numpy* np = array::met_numpy();
   PyObject* name = nullptr;
   PyObject* method = nullptr;
@@ -285,7 +287,7 @@ PyTypeObject* make_type() {
                              slots.data()};
   auto* const made = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (made != nullptr) {
-    take_reductions(made);
+    add_reduction_methods(made);
   }
   return made;
 }
@@ -312,7 +314,7 @@ bool is_proxy_prepared() { return next_operation.has_proxy; }
 bool put_proxy(PyObject** place) {
   Proxy* proxy = make_proxy(Ref());
   if (proxy == nullptr) {
-    PyErr_Clear();  // the operation is NumPy's
+    PyErr_Clear();  // NumPy does the operation
     return false;
   }
   proxy->object = std::exchange(*place, reinterpret_cast<PyObject*>(proxy));

@@ -11,14 +11,14 @@
 namespace tagalong::recorder {
 namespace {
 
-// Of this thread: there is nothing between two operations that would start another frame.
+// One per thread: between two deferred operations no other frame starts.
 std::unique_ptr<DeferredArrays>& slot() {
   static thread_local std::unique_ptr<DeferredArrays> deferred;
   return deferred;
 }
 
-// Whether nobody can tell when it dies.
-bool may_die_later(PyObject* object) {
+// Whether the program cannot notice when the object dies.
+bool may_outlive_eager(PyObject* object) {
   if (object == nullptr || object == Py_None || PyLong_CheckExact(object) || PyFloat_CheckExact(object) ||
       PyComplex_CheckExact(object) || PyBool_Check(object) || PyUnicode_CheckExact(object) ||
       PyBytes_CheckExact(object)) {
@@ -38,11 +38,11 @@ DeferredArrays* DeferredArrays::of(const cpython::Frame* frame) {
 }
 
 DeferredArrays* DeferredArrays::begin(cpython::Frame* frame, DeferredShape shape) {
-  std::unique_ptr<DeferredArrays>& mine = slot();
-  if (mine == nullptr) {
-    mine = std::make_unique<DeferredArrays>(frame, std::move(shape));
+  std::unique_ptr<DeferredArrays>& deferred_arrays = slot();
+  if (deferred_arrays == nullptr) {
+    deferred_arrays = std::make_unique<DeferredArrays>(frame, std::move(shape));
   }
-  return mine->frame_ == frame ? mine.get() : nullptr;
+  return deferred_arrays->frame_ == frame ? deferred_arrays.get() : nullptr;
 }
 
 std::unique_ptr<DeferredArrays> DeferredArrays::take(const cpython::Frame* frame) {
@@ -62,7 +62,7 @@ DeferredArrays::Aside::~Aside() {
   }
 }
 
-// The hook tells of frames that start, whether or not the recording goes on.
+// The hook reports frames that start, whether or not the recording goes on.
 DeferredArrays::DeferredArrays(cpython::Frame* frame, DeferredShape shape) : frame_(frame), shape_(std::move(shape)) {
   cpython::acquire_hook();
   hold_collector();
@@ -74,11 +74,11 @@ DeferredArrays::~DeferredArrays() {
 }
 
 void DeferredArrays::hold_collector() {
-  is_held_back_ = is_held_back_ || cpython::set_collecting(cpython::thread_state(), false);
+  is_collector_held_ = is_collector_held_ || cpython::set_collecting(cpython::thread_state(), false);
 }
 
 void DeferredArrays::release_collector() {
-  if (std::exchange(is_held_back_, false)) {
+  if (std::exchange(is_collector_held_, false)) {
     cpython::set_collecting(cpython::thread_state(), true);
   }
 }
@@ -97,7 +97,7 @@ void DeferredArrays::forget(PyObject* proxy) { std::ranges::replace(proxies_, pr
 
 bool DeferredArrays::bind(int slot) {
   PyObject* const old = cpython::locals_of(frame_)[slot];
-  if (node_of(old) < 0 && !may_die_later(old)) {
+  if (node_of(old) < 0 && !may_outlive_eager(old)) {
     return false;
   }
   bindings_.push_back({.slot = slot, .before = expression_.size(), .old = Ref::create(old), .value = {}});
@@ -105,11 +105,12 @@ bool DeferredArrays::bind(int slot) {
   return true;
 }
 
-std::vector<DeferredArrays::Place> DeferredArrays::on_stack(PyObject** end, std::vector<std::size_t>* others) const {
+std::vector<DeferredArrays::Place> DeferredArrays::on_stack(PyObject** end,
+                                                            std::vector<std::size_t>* beyond_end) const {
   PyObject** const base = cpython::stack_base(frame_);
   PyObject** const limit = end != nullptr ? end : base + cpython::code_of(frame_)->co_stacksize;
   std::vector<Place> places;
-  std::vector<Py_ssize_t> left(proxies_.size());  // places beyond the end of the stack have no references
+  std::vector<Py_ssize_t> left(proxies_.size());  // stack slots beyond the end have no references
   for (std::size_t node = 0; node < proxies_.size(); ++node) {
     left[node] = proxies_[node] == nullptr ? 0 : Py_REFCNT(proxies_[node]);
   }
@@ -128,7 +129,7 @@ std::vector<DeferredArrays::Place> DeferredArrays::on_stack(PyObject** end, std:
   }
   for (std::size_t node = 0; node < left.size(); ++node) {
     if (left[node] > 0) {
-      others->push_back(node);
+      beyond_end->push_back(node);
     }
   }
   return places;
@@ -181,38 +182,38 @@ void DeferredArrays::bind_again() {
 }
 
 bool DeferredArrays::compute(std::vector<std::size_t> seen, Scope scope) {
-  using AtOnce = Expression::AtOnce;
-  AtOnce outcome = std::exchange(is_returned_, false) ? AtOnce::kDone : AtOnce::kNotOneGroup;
-  if (outcome != AtOnce::kDone && scope == Scope::kReturned && !cpython::is_held(frame_)) {
-    outcome = expression_.compute_at_once(seen, &results_);
-    is_returned_ = outcome == AtOnce::kDone && !cpython::is_held(frame_);
+  using Fused = Expression::Fused;
+  Fused outcome = std::exchange(is_returned_, false) ? Fused::kDone : Fused::kNotOneGroup;
+  if (outcome != Fused::kDone && scope == Scope::kReturned && !cpython::is_held(frame_)) {
+    outcome = expression_.compute_fused(seen, &results_);
+    is_returned_ = outcome == Fused::kDone && !cpython::is_held(frame_);
   }
   if (is_returned_) {
     return true;
   }
   std::ranges::copy(bound(false), std::back_inserter(seen));
   std::erase_if(seen, [&](std::size_t node) { return node < results_.size() && results_[node]; });
-  if (outcome == AtOnce::kDone && seen.empty()) {
-    return true;  // all has been computed, and nothing was to be reported
+  if (outcome == Fused::kDone && seen.empty()) {
+    return true;  // all has been computed, and nothing had to be reported
   }
-  if (outcome != AtOnce::kFailed) {
-    outcome = expression_.compute_at_once(seen, &results_);
+  if (outcome != Fused::kFailed) {
+    outcome = expression_.compute_fused(seen, &results_);
   }
-  return outcome == AtOnce::kDone || compute_rest(seen, outcome == AtOnce::kNotOneGroup);
+  return outcome == Fused::kDone || compute_rest(seen, outcome == Fused::kNotOneGroup);
 }
 
-// Not as one fusion group. What is there already stays what it is.
+// Computes what one fusion group could not. Results that exist stay.
 bool DeferredArrays::compute_rest(const std::vector<std::size_t>& seen, bool tries_groups) {
-  std::vector<std::size_t> shown = seen;
-  std::ranges::copy(bound(true), std::back_inserter(shown));
-  const auto is_awaited = [&](std::size_t node) {
+  std::vector<std::size_t> visible = seen;
+  std::ranges::copy(bound(true), std::back_inserter(visible));
+  const auto is_needed = [&](std::size_t node) {
     return std::ranges::find(seen, node) != seen.end() ||
            std::any_of(bindings_.begin() + static_cast<std::ptrdiff_t>(rewound_), bindings_.end(),
                        [&](const Binding& later) { return node_of(later.value.get()) == static_cast<int>(node); });
   };
-  return expression_.compute({.shown = shown,
+  return expression_.compute({.visible = visible,
                               .reach = [&](std::size_t node) { bind_up_to(node); },
-                              .is_awaited = is_awaited,
+                              .is_needed = is_needed,
                               .tries_groups = tries_groups},
                              &results_);
 }
@@ -265,7 +266,7 @@ bool DeferredArrays::force(PyObject** end, Scope scope) {
   return true;
 }
 
-void DeferredArrays::give_up() {
+void DeferredArrays::drop_all() {
   rewind();
   results_.clear();
   resolve();
@@ -295,7 +296,7 @@ bool force_deferred(const cpython::Frame* frame, PyObject** end, DeferredArrays:
 
 void give_up_returned(const cpython::Frame* frame) {
   if (DeferredArrays* const deferred = DeferredArrays::of(frame); deferred != nullptr && deferred->is_returned()) {
-    DeferredArrays::take(frame)->give_up();
+    DeferredArrays::take(frame)->drop_all();
   }
 }
 

@@ -1,10 +1,12 @@
-// What waits in a frame to be computed: operations of large arrays (deferred_expression.h), whose results are on its
-// stack, and are bound to its names, as proxies. Nobody sees these: whoever might look at the frame finds it settled.
-// While it is, since others may run then, its names are what they were in front of the first operation; so they are
-// when an operation is done alone, up to that operation.
+// The deferred arrays of a frame: operations of large arrays (deferred_expression.h) whose results are on the frame's
+// stack and bound to its names, as proxies. Code of the program never sees a proxy: before it can look at the frame,
+// all deferred arrays are forced. Forcing can itself run such code (reports, finalisers). Meanwhile the names are bound
+// to what they were bound to in front of the first deferred operation or, while operations are done one by one, in
+// front of the current one.
 //
-//   Waiting& waiting = Waiting::begin(frame, shape);   waiting.add(op, operands, unit, proxy);
-//   waiting.bind(slot);                                // in front of a STORE_FAST
+//   DeferredArrays* deferred = DeferredArrays::begin(frame, shape);
+//   deferred->add(op, operands, unit, proxy);
+//   deferred->bind(slot);                              // in front of a STORE_FAST
 //   if (!force_deferred(frame, end_of_stack)) ...      // an exception is set, where that was raised
 #pragma once
 
@@ -20,16 +22,16 @@
 
 namespace tagalong::recorder {
 
-inline constexpr std::size_t kMostAxes = 8;  // of what waits
+inline constexpr std::size_t kMostAxes = 8;  // of a deferred array
 using DeferredShape = boost::container::static_vector<Py_ssize_t, kMostAxes>;
 
 class DeferredArrays {
  public:
-  // What waits in this frame, of this thread; null: nothing does.
+  // The deferred arrays of this frame and thread; null: there are none.
   static DeferredArrays* of(const cpython::Frame* frame);
-  // Null: something waits in another frame.
+  // As of(), and makes an empty set where the thread has none. Null: another frame has deferred arrays.
   static DeferredArrays* begin(cpython::Frame* frame, DeferredShape shape);
-  // Nothing waits any more.
+  // Takes the deferred arrays from the frame; of() gives null afterwards.
   static std::unique_ptr<DeferredArrays> take(const cpython::Frame* frame);
 
   DeferredArrays(cpython::Frame* frame, DeferredShape shape);
@@ -37,8 +39,8 @@ class DeferredArrays {
   DeferredArrays& operator=(const DeferredArrays&) = delete;
   ~DeferredArrays();
 
-  // As long as it lives nobody finds what waits in this frame: names are what they were in front of the first
-  // operation. For what we ask NumPy meanwhile, which may run Python code.
+  // While it lives, of() finds nothing, and names are bound to what they were bound to in front of the first operation.
+  // For calls into NumPy that may run Python code.
   class Aside {
    public:
     explicit Aside(const cpython::Frame* frame);
@@ -51,36 +53,39 @@ class DeferredArrays {
   };
 
   [[nodiscard]] cpython::Frame* frame() const { return frame_; }
-  // Of all results: they are computed together.
+  // The shape of all results, which are computed together.
   [[nodiscard]] const DeferredShape& shape() const { return shape_; }
   [[nodiscard]] bool is_full() const { return expression_.size() >= Expression::kMost; }
 
-  // `proxy` is its result, borrowed until that tells that it dies.
+  // `proxy`, the operation's result, is borrowed until forget().
   void add(ArrayOperator op, Expression::Operands operands, int unit, PyObject* proxy);
   [[nodiscard]] int node_of(PyObject* proxy) const;
-  // Of the array that it stands for; negative: that is not known.
+  // The type number of the deferred array; negative: that is not known.
   [[nodiscard]] int type_of(PyObject* proxy) { return expression_.type_of(static_cast<std::size_t>(node_of(proxy))); }
   void forget(PyObject* proxy);
-  // In front of an instruction that binds a name. False: what it is bound to may not live longer than it does.
+  // Called in front of an instruction that binds a name. False: the object that the name is bound to now must not live
+  // longer than in eager execution.
   bool bind(int slot);
-  // Whether somebody will see more than this one result.
+  // Whether other results than this one will be seen.
   [[nodiscard]] bool is_seen_besides(PyObject* proxy, PyObject** end) const;
 
-  // kReturned: the frame ends, only what is on its stack will be seen. Its names wait on, for somebody who does look.
+  // kReturned: the frame ends, and only what is on its stack will be seen. Its names stay deferred, in case the frame
+  // outlives its end.
   enum class Scope : std::uint8_t { kAll, kReturned };
-  // `end` of the stack; null: not known. Proxies beyond it have become what they stand for.
+  // `end` of the stack; null: not known. Proxies beyond it are resolved to their arrays.
   bool force(PyObject** end, Scope scope);
   [[nodiscard]] bool is_returned() const { return is_returned_; }
-  // The frame ends at once.
-  void give_up();
-  // The last result straight into an array, or a part of one, no other being seen. False: it has to be settled.
+  // Drops all results, since the frame is gone.
+  void drop_all();
+  // Computes the last result straight into an array, or a part of one, where no other result is seen. False: the caller
+  // has to force.
   bool store(PyObject* target);
 
  private:
   struct Binding {
     int slot;
-    std::size_t before;  // so many operations come before it
-    Ref old;             // what the name is bound to otherwise
+    std::size_t before;  // the number of operations in front of it
+    Ref old;             // what the name is bound to while the binding is undone
     Ref value;
   };
   struct Place {
@@ -88,18 +93,19 @@ class DeferredArrays {
     std::size_t node;
   };
 
-  // `others`: those whose proxies are beyond its end.
-  [[nodiscard]] std::vector<Place> on_stack(PyObject** end, std::vector<std::size_t>* others) const;
-  // Which operations' results names are bound to in the end, or ever.
+  // `beyond_end`: operations whose proxies are beyond the end of the stack.
+  [[nodiscard]] std::vector<Place> on_stack(PyObject** end, std::vector<std::size_t>* beyond_end) const;
+  // Operations whose results are bound to names at the end, or at any time (`is_ever`).
   [[nodiscard]] std::vector<std::size_t> bound(bool is_ever) const;
   void rewind();
-  // What is bound in front of this operation. With their results; what has none stays what it is.
+  // Binds names as they are in front of this operation, to the operations' results. A name whose result does not exist
+  // stays as it is.
   void bind_up_to(std::size_t node);
   void bind_again();
   bool compute(std::vector<std::size_t> seen, Scope scope);
   bool compute_rest(const std::vector<std::size_t>& seen, bool tries_groups);
   void resolve();
-  // What may be computed into an operand depends on who has it.
+  // Drops the proxies' references to similar arrays: whether NumPy computes into an operand depends on its references.
   void forget_likes();
   void hold_collector();
   void release_collector();
@@ -107,26 +113,27 @@ class DeferredArrays {
   cpython::Frame* frame_ = nullptr;
   DeferredShape shape_;
   Expression expression_;
-  std::vector<PyObject*> proxies_;  // by operation; null: gone
+  std::vector<PyObject*> proxies_;  // by operation; null: the proxy is dead
   std::vector<Binding> bindings_;
-  std::vector<Ref> results_;  // by operation; empty: none yet
+  std::vector<Ref> results_;  // by operation; empty: not computed yet
   bool is_returned_ = false;
-  bool is_held_back_ = false;  // the collector: it calls finalisers and callbacks
-  std::size_t rewound_ = 0;    // of the bindings, those before this one are what names are bound to
+  bool is_collector_held_ = false;  // the collector is held back, since it calls finalisers and callbacks
+  std::size_t rewound_ = 0;         // bindings before this index are in effect
 };
 
-// Computes what waits in the frame, which is the current one. False: an exception is set; all that waited is dropped,
-// which eager execution would not have reached.
-// Who starts another frame meanwhile is somebody who might look (session.cpp's handle_frame).
+// Forces the deferred arrays of the frame, which is the current one. False: an exception is set; the remaining deferred
+// operations are dropped, since eager execution would not have reached them. A frame that starts meanwhile may look at
+// this one (session.cpp's handle_frame).
 bool force_deferred(const cpython::Frame* frame, PyObject** end,
                     DeferredArrays::Scope scope = DeferredArrays::Scope::kAll);
 
-// Behind the last hook of a frame that has returned.
+// Called behind the last hook of a frame that has returned.
 void give_up_returned(const cpython::Frame* frame);
 
-// array_proxy.cpp: what the proxy is like is no operand's other reference any more.
+// In array_proxy.cpp: drops the proxy's reference to a similar array, so that it does not count as another reference to
+// an operand.
 void forget_like(PyObject* proxy);
-// The proxy has become what it stands for; empty: nothing.
+// The proxy becomes a proxy of `array`, its computed result; empty: there is none.
 void resolve_proxy(PyObject* proxy, Ref array);
 
 }  // namespace tagalong::recorder

@@ -21,7 +21,7 @@ bool is_among(std::span<const std::size_t> numbers, std::size_t number) {
   return std::ranges::find(numbers, number) != numbers.end();
 }
 
-// What somebody has seen stays that object, should it be computed a second time.
+// A result that has been seen stays the same object, even if it is computed a second time.
 void keep(Ref made, Ref* result) {
   if (!*result) {
     *result = std::move(made);
@@ -37,7 +37,7 @@ void Expression::add(ArrayOperator op, Operands operands, int unit) {
   nodes_.push_back({.op = std::move(op), .operands = std::move(operands), .unit = unit});
 }
 
-// Of operations from `begin` on, as many as there are results.
+// A fusion group under construction, from operation `begin` on; `results` has one entry for each operation in it.
 struct Expression::Building {
   Building(const array::Numpy& np, std::size_t first) : builder(np, &externals, true), begin(first) {}
   [[nodiscard]] std::size_t end() const { return begin + results.size(); }
@@ -73,7 +73,7 @@ int Expression::build_node(std::size_t number, const std::vector<Ref>& before, B
         return -1;
       }
       externals.push_back(object);
-      const int constant = builder.constant(object);  // there is one run only
+      const int constant = builder.constant(object);  // the group runs only once
       external_numbers.push_back(constant >= 0 ? constant : builder.external(object, static_cast<unsigned>(place)));
     }
     numbers.at(i) = external_numbers[place];
@@ -84,7 +84,7 @@ int Expression::build_node(std::size_t number, const std::vector<Ref>& before, B
   return build(node.op, &builder, std::span<const int>(numbers).first(node.operands.size()), mask);
 }
 
-void Expression::build_more(std::size_t end, const std::vector<Ref>& before, Building* building) const {
+void Expression::extend_group(std::size_t end, const std::vector<Ref>& before, Building* building) const {
   while (array::fusion_enabled != 0 && building->end() < end) {
     const int result = build_node(building->end(), before, building);
     if (result < 0) {
@@ -96,22 +96,22 @@ void Expression::build_more(std::size_t end, const std::vector<Ref>& before, Bui
 
 std::unique_ptr<Expression::Building> Expression::build_group(Range range, const std::vector<Ref>& before) const {
   auto building = std::make_unique<Building>(*array::met_numpy(), range.begin);
-  build_more(range.end, before, building.get());
+  extend_group(range.end, before, building.get());
   return building;
 }
 
-std::unique_ptr<Expression::Building> Expression::take_whole() {
-  if (whole_ == nullptr) {
+std::unique_ptr<Expression::Building> Expression::take_whole_group() {
+  if (whole_group_ == nullptr) {
     return build_group({0, nodes_.size()}, {});
   }
-  build_more(nodes_.size(), {}, whole_.get());
-  return std::move(whole_);
+  extend_group(nodes_.size(), {}, whole_group_.get());
+  return std::move(whole_group_);
 }
 
 int Expression::type_of(std::size_t node) {
-  whole_ = take_whole();
-  return node < whole_->end() && !whole_->builder.is_scalar(whole_->results[node])
-             ? static_cast<int>(whole_->builder.type_of(whole_->results[node]))
+  whole_group_ = take_whole_group();
+  return node < whole_group_->end() && !whole_group_->builder.is_scalar(whole_group_->results[node])
+             ? static_cast<int>(whole_group_->builder.type_of(whole_group_->results[node]))
              : -1;
 }
 
@@ -131,7 +131,7 @@ std::vector<std::size_t> Expression::needed(Range range, std::span<const std::si
     }
   }
   if (outputs.empty()) {
-    outputs.push_back(range.end - 1);  // a fusion group has a result
+    outputs.push_back(range.end - 1);  // a fusion group needs a result
   }
   return outputs;
 }
@@ -151,24 +151,24 @@ bool Expression::run_group(Building* building, std::span<const std::size_t> outp
   return true;
 }
 
-Expression::AtOnce Expression::compute_at_once(std::span<const std::size_t> seen, std::vector<Ref>* results) {
+Expression::Fused Expression::compute_fused(std::span<const std::size_t> seen, std::vector<Ref>* results) {
   results->resize(nodes_.size());
   if (nodes_.size() < 2) {
-    return AtOnce::kNotOneGroup;
+    return Fused::kNotOneGroup;
   }
-  const std::unique_ptr<Building> building = take_whole();
+  const std::unique_ptr<Building> building = take_whole_group();
   const std::vector<std::size_t> outputs = needed({0, nodes_.size()}, seen);
   if (building->end() != nodes_.size() || outputs.size() > array::kMaxFusionOutputs) {
-    return AtOnce::kNotOneGroup;
+    return Fused::kNotOneGroup;
   }
   const bool is_done = run_group(building.get(), outputs, results);
   (is_done ? expression_tally.computed : expression_tally.left).add();
-  return is_done ? AtOnce::kDone : AtOnce::kFailed;
+  return is_done ? Fused::kDone : Fused::kFailed;
 }
 
 bool Expression::store(PyObject* target) {
   std::vector<Ref> results(nodes_.size());
-  const std::unique_ptr<Building> building = take_whole();
+  const std::unique_ptr<Building> building = take_whole_group();
   if (building->end() != nodes_.size() || building->externals.size() == array::kMostExternals) {
     return false;
   }
@@ -189,7 +189,7 @@ bool Expression::compute(const Steps& steps, std::vector<Ref>* results) {
   for (std::size_t begin = 0; begin < nodes_.size();) {
     Range range{begin, nodes_.size()};
     if (steps.tries_groups) {
-      if (run_most(&range, steps, results)) {
+      if (run_longest_group(&range, steps, results)) {
         expression_tally.computed.add();
         begin = range.end;
         continue;
@@ -200,24 +200,24 @@ bool Expression::compute(const Steps& steps, std::vector<Ref>* results) {
     }
     for (; begin < range.end; ++begin) {
       steps.reach(begin);
-      const Pause pause;  // a callback belongs to an instruction that is not the one under way
+      const Pause pause;  // a callback belongs to an earlier instruction than the one being recorded
       cpython::set_location(frame, nodes_[begin].unit);
       if (!run_alone(begin, results)) {
         raised_late = true;
         return false;
       }
-      give_up(begin, steps, results);
+      drop_unused(begin, steps, results);
     }
     cpython::set_location(frame, location);
   }
   return true;
 }
 
-bool Expression::run_most(Range* range, const Steps& steps, std::vector<Ref>* results) const {
+bool Expression::run_longest_group(Range* range, const Steps& steps, std::vector<Ref>* results) const {
   const std::unique_ptr<Building> building = build_group(*range, *results);
   range->end = std::max(building->end(), range->begin + 1);
-  std::vector<std::size_t> outputs = needed(*range, steps.shown);
-  for (; outputs.size() > array::kMaxFusionOutputs; outputs = needed(*range, steps.shown)) {
+  std::vector<std::size_t> outputs = needed(*range, steps.visible);
+  for (; outputs.size() > array::kMaxFusionOutputs; outputs = needed(*range, steps.visible)) {
     --range->end;
   }
   if (range->end == range->begin + 1) {
@@ -227,7 +227,7 @@ bool Expression::run_most(Range* range, const Steps& steps, std::vector<Ref>* re
   return run_group(is_whole ? building.get() : build_group(*range, *results).get(), outputs, results);
 }
 
-// Operands without a name are given up with it, as eager execution does.
+// Drops its references to operands without a name before the operation, as eager execution does.
 bool Expression::run_alone(std::size_t number, std::vector<Ref>* results) {
   Node& node = nodes_[number];
   std::array<Ref, kMostOperands> kept;
@@ -244,9 +244,9 @@ bool Expression::run_alone(std::size_t number, std::vector<Ref>* results) {
   return is_done;
 }
 
-void Expression::give_up(std::size_t number, const Steps& steps, std::vector<Ref>* results) const {
+void Expression::drop_unused(std::size_t number, const Steps& steps, std::vector<Ref>* results) const {
   for (std::size_t before = 0; before < number; ++before) {
-    if (!(*results)[before] || steps.is_awaited(before)) {
+    if (!(*results)[before] || steps.is_needed(before)) {
       continue;
     }
     const bool is_taken =

@@ -1,8 +1,8 @@
-// Operations of large arrays that wait to be computed together: `a * b + c` at its addition, or later still, as one
-// fusion group. They stand in the order of the program, and take each other's results. Where a fusion group is not
-// exact, or has something to report, its operations are done one by one, the frame showing for each that the
-// interpreter is there. An operation that is none for fusion groups stands between two of them. Who waits, and for
-// what: deferred_arrays.h.
+// Deferred operations of large arrays, computed together as few fusion groups: `a * b + c` at its addition, or later.
+// They are kept in program order and use each other's results. Where a fusion group is not exact, or has something to
+// report, its operations are done one by one, and the frame shows for each the instruction of that operation. An
+// operation that cannot be fused separates two fusion groups. deferred_arrays.h says which results are deferred, and
+// until when.
 #pragma once
 
 #include <Python.h>
@@ -21,13 +21,13 @@ namespace tagalong::recorder {
 
 class Expression {
  public:
-  static constexpr std::size_t kMost = 96;         // operations that wait together
-  static constexpr std::size_t kMostOperands = 3;  // of each
+  static constexpr std::size_t kMost = 96;         // operations in one expression
+  static constexpr std::size_t kMostOperands = 3;  // of one operation
 
   struct Operand {
-    Ref object;     // or
-    int node = -1;  // the result of that operation
-    // The interpreter had the only reference, as in eager execution: nobody else looks at its memory.
+    Ref object;     // an array or number; empty: the operand is a result
+    int node = -1;  // the operation whose result the operand is, or -1
+    // The interpreter had the only reference, as in eager execution, so the memory may be reused.
     bool is_anonymous = false;
   };
   using Operands = boost::container::static_vector<Operand, kMostOperands>;
@@ -38,33 +38,35 @@ class Expression {
   ~Expression();
 
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
-  // `unit`: where the frame is.
+  // `unit`: the frame's instruction at this operation.
   void add(ArrayOperator op, Operands operands, int unit);
 
-  // The dtype of this operation's result, which is an array; negative: that is not known.
+  // The dtype of this operation's result, an array; negative: that is not known.
   int type_of(std::size_t node);
 
-  // Computes all of it as one fusion group, of which only these results are seen. Unless it is done nothing has
-  // happened.
-  enum class AtOnce : std::uint8_t { kDone, kNotOneGroup, kFailed };
-  AtOnce compute_at_once(std::span<const std::size_t> seen, std::vector<Ref>* results);
-  // The last operation's result straight into an array, or a part of one; no other is seen. False: nothing has
-  // happened.
+  // Computes the whole expression as one fusion group; only the results in `seen` are made. Unless it returns kDone,
+  // nothing has happened.
+  enum class Fused : std::uint8_t { kDone, kNotOneGroup, kFailed };
+  Fused compute_fused(std::span<const std::size_t> seen, std::vector<Ref>* results);
+  // Computes the last operation's result straight into an array, or a part of one; no other result is seen. False:
+  // nothing has happened.
   [[nodiscard]] bool store(PyObject* target);
-  // Computes all of it for the current frame, by as few fusion groups as possible if they are tried. `reach` is called
-  // in front of each operation that is done alone, once those before it have their results, as far as somebody sees
-  // them then or later (`shown`). False: an exception is set, the frame being where that was raised.
+  // Computes the whole expression for the current frame, with as few fusion groups as possible if `tries_groups`.
+  // `reach` is called in front of each operation that is done alone; earlier operations then have their results, as far
+  // as they are in `visible` or used later. False: an exception is set, and the frame is at the instruction that raised
+  // it.
   struct Steps {
-    std::span<const std::size_t> shown;
+    std::span<const std::size_t> visible;
     std::function<void(std::size_t node)> reach;
-    std::function<bool(std::size_t node)> is_awaited;  // by somebody who will see it
+    std::function<bool(std::size_t node)> is_needed;  // whether the result will be seen
     bool tries_groups = true;
   };
   bool compute(const Steps& steps, std::vector<Ref>* results);
 
-  // Whether an operation has raised while the interpreter was further on, since that was asked.
+  // Whether an operation has raised after the interpreter had gone on to later instructions; clears that state.
   static bool has_raised_late();
-  // The same, without asking: the interpreter names the instruction of that operation meanwhile.
+  // As has_raised_late(), but keeps the state. While it is true the frame shows the instruction of the operation that
+  // raised.
   [[nodiscard]] static bool is_raising_late();
 
  private:
@@ -78,27 +80,28 @@ class Expression {
     std::size_t end;
   };
 
-  // The number of its result in a fusion group; negative: it is none for fusion groups.
+  // The number of the operation's result in a fusion group; negative: the operation cannot be fused.
   struct Building;
   int build_node(std::size_t number, const std::vector<Ref>& before, Building* building) const;
-  // As many operations from there on as one fusion group may have; or more of them, if there are more now.
-  void build_more(std::size_t end, const std::vector<Ref>& before, Building* building) const;
+  // Adds operations up to `end`, as many as one fusion group may have.
+  void extend_group(std::size_t end, const std::vector<Ref>& before, Building* building) const;
   [[nodiscard]] std::unique_ptr<Building> build_group(Range range, const std::vector<Ref>& before) const;
-  // Of all, not to be used a second time.
-  [[nodiscard]] std::unique_ptr<Building> take_whole();
-  // Which of their results are seen, or taken by those behind.
+  // Takes the fusion group of all operations; it may be run once only.
+  [[nodiscard]] std::unique_ptr<Building> take_whole_group();
+  // Which results of the range are seen, or used by later operations.
   [[nodiscard]] std::vector<std::size_t> needed(Range range, std::span<const std::size_t> seen) const;
   static bool run_group(Building* building, std::span<const std::size_t> outputs, std::vector<Ref>* results);
-  // With fewer operations if that many have too many results.
-  bool run_most(Range* range, const Steps& steps, std::vector<Ref>* results) const;
+  // Shortens the range where that many operations have too many results.
+  bool run_longest_group(Range* range, const Steps& steps, std::vector<Ref>* results) const;
   bool run_alone(std::size_t number, std::vector<Ref>* results);
-  // Results that are of no use any more.
-  void give_up(std::size_t number, const Steps& steps, std::vector<Ref>* results) const;
+  // Drops results that are not used any more.
+  void drop_unused(std::size_t number, const Steps& steps, std::vector<Ref>* results) const;
 
   std::vector<Node> nodes_;
-  std::unique_ptr<Building> whole_;  // as far as somebody has asked
+  std::unique_ptr<Building> whole_group_;  // the fusion group of all operations, as far as it has been built
 };
 
-extern array::LoopTally expression_tally;  // of several operations: computed as one, or one by one
+// Expressions of several operations: computed as one fusion group, or one by one.
+extern array::LoopTally expression_tally;
 
 }  // namespace tagalong::recorder

@@ -44,7 +44,8 @@ bool run_once(array::MultiPassBuilder* builder, std::span<const int> results, Py
 }
 
 PyObject* execute_operator(const ArrayOperator& op, std::span<PyObject* const> operands) {
-  if (op.kind == ArrayOperator::Kind::kReduce) {  // with the frames of NumPy's that reports come from
+  // Reports come from frames of NumPy's Python code.
+  if (op.kind == ArrayOperator::Kind::kReduce) {
     proxy_tally.left.add();
     return PyObject_Vectorcall(op.callable.get(), operands.data(), operands.size(), nullptr);
   }

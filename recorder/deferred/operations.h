@@ -1,6 +1,5 @@
-// One operation of arrays while a call is recorded, executed as replays execute it
-// (replay/arrays/kernels/ufunc_site.h): by NumPy's loops, in memory that earlier results have left, by several threads;
-// where that is not exact, in general.
+// One array operation of a recorded call, executed as a replay executes it (replay/arrays/kernels/ufunc_site.h): by
+// NumPy's loops, in kept memory, by several threads; where that is not exact, by the general operation.
 //
 //   PyObject* sum = execute_operator({ArrayOperator::Kind::kBinary, NB_ADD}, operands);
 #pragma once
@@ -23,31 +22,31 @@ namespace tagalong::recorder {
 struct ArrayOperator {
   enum class Kind : std::uint8_t { kBinary, kUnary, kCompare, kCall, kReduce };
   Kind kind;
-  int code = 0;       // NB_ADD …, UNARY_NEGATIVE …, Py_LT …, array::Reduction
-  Ref callable = {};  // of a call: a ufunc, or np.where; np.sum …
+  int code = 0;       // NB_ADD …, UNARY_NEGATIVE …, Py_LT …, or array::Reduction
+  Ref callable = {};  // of a call: a ufunc or np.where; of a reduction: np.sum …
 };
 
-inline constexpr std::size_t kMostInputs = 4;  // of one
+inline constexpr std::size_t kMostInputs = 4;  // operands of one operation
 
 extern array::LoopTally proxy_tally;  // operations that have been executed as replays do, or left to NumPy
 
-// A new reference, or null with an exception set. The operands are the interpreter's, or nobody else's.
+// A new reference, or null with an exception set. Nothing but the caller and the interpreter refers to the operands.
 PyObject* execute_operator(const ArrayOperator& op, std::span<PyObject* const> operands);
 
-// The number of its result in a fusion group; negative: it is none for fusion groups.
+// Adds the operation to a fusion group. The number of its result there; negative: the operation cannot be fused.
 int build(const ArrayOperator& op, array::MultiPassBuilder* builder, std::span<const int> numbers,
           unsigned temporaries);
 
-// The reference that the interpreter has, in eager execution the only one to a result that has no name. So nobody else
-// looks at the memory of those that have no other.
+// Which operands are temporaries. In eager execution the interpreter has the only reference to a result without a name,
+// so an operand with a single reference may give its memory to the result.
 unsigned temporaries(std::span<PyObject* const> operands);
 
-// The fusion groups of what has been built, for this one time; nothing that replays under way have prepared for reports
-// is meant. False: nothing has happened.
+// Runs the fusion groups that have been built, once, without what replays under way have prepared for reports. False:
+// nothing has happened.
 bool run_once(array::MultiPassBuilder* builder, std::span<const int> results, PyObject* const* externals, Ref* output);
 
-// What a site leaves to others since the arrays lie otherwise, or are to be cast, may be a fusion group of one
-// operation. Empty: nothing has happened.
+// Executes an operation as a fusion group of its own, where a ufunc site does not because the arrays have other layouts
+// or need casts. Empty: nothing has happened.
 template <class Build>
 Ref run_alone(std::span<PyObject* const> operands, const Build& build) {
   const array::Numpy* np = array::met_numpy();
@@ -68,11 +67,11 @@ Ref run_alone(std::span<PyObject* const> operands, const Build& build) {
   return result >= 0 && run_once(&builder, {&result, 1}, operands.data(), &output) ? output : Ref();
 }
 
-// By a site, as a fusion group of its own, or in general.
+// Executes an operation by a ufunc site, as a fusion group of its own, or in general.
 template <class Operation, class Build, class General>
 PyObject* execute(std::span<PyObject* const> operands, const Operation& operation, const Build& build,
                   const General& general) {
-  static auto* const site = new array::UfuncSite;  // of all proxies, for the process
+  static auto* const site = new array::UfuncSite;  // one site for all proxies of the process
   Ref result;
   const array::Outcome outcome = operation(*site, temporaries(operands), &result);
   if (outcome == array::Outcome::kError) {

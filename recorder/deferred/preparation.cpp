@@ -29,9 +29,9 @@ long min_deferred = kMinDeferred;
 
 namespace {
 
-// What operands become by broadcasting.
+// The shape to which operands are broadcast.
 struct Extents {
-  bool are_arrays = false;  // and numbers, of shapes that go together
+  bool are_arrays = false;  // all operands are arrays and numbers with shapes that fit together
   DeferredShape shape;
   double bytes = 0.0;
 };
@@ -87,11 +87,11 @@ Extents extents_of(std::span<PyObject* const> operands, const DeferredArrays* de
   return extents;
 }
 
-double least_bytes() { return static_cast<double>(std::min<long>(array::kLeastKept, min_deferred)); }
+double min_proxy_bytes() { return static_cast<double>(std::min<long>(array::kLeastKept, min_deferred)); }
 
 bool are_large_arrays(std::span<PyObject* const> operands) {
   const Extents extents = extents_of(operands, nullptr);
-  return extents.are_arrays && extents.bytes >= least_bytes();
+  return extents.are_arrays && extents.bytes >= min_proxy_bytes();
 }
 
 bool are_numbers(std::span<PyObject* const> operands) {
@@ -100,10 +100,10 @@ bool are_numbers(std::span<PyObject* const> operands) {
   });
 }
 
-// The call whose arguments stand there, behind the callable: one that never waits.
-bool may_be_executed(PyObject* const* arguments, std::size_t count, bool has_keywords) {
+// Whether a proxy may execute the call with these arguments at once, without deferring it.
+bool may_execute_call(PyObject* const* arguments, std::size_t count, bool has_keywords) {
   PyObject* callable = arguments[-1];
-  if (arguments[-2] != nullptr || count == 0 || count > kMostInputs || is_of_anybody(callable)) {
+  if (arguments[-2] != nullptr || count == 0 || count > kMostInputs || is_other_callable(callable)) {
     return false;
   }
   if (is_ufunc(callable)) {
@@ -112,7 +112,8 @@ bool may_be_executed(PyObject* const* arguments, std::size_t count, bool has_key
   return array::met_numpy() != nullptr && callable == array::bincount() && are_large_arrays({arguments, 1});
 }
 
-// On the stack, in front of the arguments: a method, and whose it is, or nothing, and a callable.
+// The stack slot of the callable in front of the arguments. The slots are a method and its instance, or null and a
+// callable.
 PyObject** callable_of(PyObject** arguments) { return arguments[-2] == nullptr ? arguments - 1 : arguments - 2; }
 
 bool is_product(const rewriter::Instruction& instruction) {
@@ -134,16 +135,17 @@ std::size_t operand_count(const rewriter::Instruction& instruction) {
 
 bool may_defer(const Extents& extents, std::span<PyObject* const> operands, const ArrayPlace& place) {
   const DeferredArrays* const deferred = DeferredArrays::of(place.frame);
-  const bool is_worth = deferred != nullptr ? deferred->shape() == extents.shape && !deferred->is_full()
-                                            : extents.bytes >= static_cast<double>(min_deferred);
-  return extents.are_arrays && extents.bytes >= least_bytes() && is_worth &&
-         (deferred != nullptr ? place.may_extend : place.may_begin) && std::ranges::none_of(operands, is_mourned);
+  const bool is_suitable = deferred != nullptr ? deferred->shape() == extents.shape && !deferred->is_full()
+                                               : extents.bytes >= static_cast<double>(min_deferred);
+  return extents.are_arrays && extents.bytes >= min_proxy_bytes() && is_suitable &&
+         (deferred != nullptr ? place.may_extend : place.may_begin) &&
+         std::ranges::none_of(operands, death_may_run_code);
 }
 
-// An operation, whose result may wait. What waits is computed first if it does not.
+// Prepares an operation whose result may be deferred. If it is not, deferred arrays are forced first.
 bool prepare_operation(std::span<PyObject* const> operands, const ArrayPlace& place) {
   Extents extents = extents_of(operands, DeferredArrays::of(place.frame));
-  NextOperation next{.frame = place.frame, .has_proxy = extents.are_arrays && extents.bytes >= least_bytes()};
+  NextOperation next{.frame = place.frame, .has_proxy = extents.are_arrays && extents.bytes >= min_proxy_bytes()};
   next.may_defer = may_defer(extents, operands, place);
   if (!next.may_defer && !force_deferred(place.frame, place.end)) {
     return false;
@@ -153,7 +155,8 @@ bool prepare_operation(std::span<PyObject* const> operands, const ArrayPlace& pl
   return true;
 }
 
-// A number such as a reduction gives; empty: it is none for fusion groups, or of what is not known.
+// A number of the type that the reduction gives; empty: the reduction cannot be fused, or the operand's type is not
+// known.
 Ref like_reduced(array::Reduction reduction, PyObject* operand, DeferredArrays* deferred) {
   const array::Numpy& np = *array::met_numpy();
   const int type = is_deferred_array(operand) ? deferred->type_of(operand)
@@ -167,7 +170,7 @@ Ref like_reduced(array::Reduction reduction, PyObject* operand, DeferredArrays* 
   return like;
 }
 
-// A reduction of all elements, whose result may wait, a number.
+// Prepares a reduction of all elements, whose result, a number, may be deferred.
 bool prepare_reduction(array::Reduction reduction, PyObject* operand, const ArrayPlace& place) {
   DeferredArrays* const deferred = DeferredArrays::of(place.frame);
   NextOperation next{.frame = place.frame};
@@ -198,33 +201,34 @@ bool prepare_store(const ArrayPlace& place) {
   return true;
 }
 
-// Whether an array's own attribute is a look at it, or a method that is not called yet.
-bool is_quiet_of_array(PyObject* attribute, PyObject* name) {
-  constexpr std::array kQuiet{"T", "dtype", "itemsize", "nbytes", "ndim", "shape", "size", "strides"};
+// Whether reading this attribute of an array runs no code of the program: a plain field, or a method that is not called
+// yet.
+bool is_plain_array_attribute(PyObject* attribute, PyObject* name) {
+  constexpr std::array kPlainFields{"T", "dtype", "itemsize", "nbytes", "ndim", "shape", "size", "strides"};
   return attribute != nullptr &&
          (Py_IS_TYPE(attribute, &PyMethodDescr_Type) ||
-          (Py_IS_TYPE(attribute, &PyGetSetDescr_Type) && std::ranges::any_of(kQuiet, [=](const char* one) {
+          (Py_IS_TYPE(attribute, &PyGetSetDescr_Type) && std::ranges::any_of(kPlainFields, [=](const char* one) {
              return PyUnicode_CompareWithASCIIString(name, one) == 0;
            })));
 }
 
-// Whether an instruction that loads, the end of the stack in front of it being there, runs no code of anybody's.
-bool is_quiet_load(const rewriter::Instruction& instruction, PyObject* name, PyObject* const* end) {
+// Whether an instruction that loads runs no code of the program. `end`: the stack's end in front of it.
+bool is_load_without_user_code(const rewriter::Instruction& instruction, PyObject* name, PyObject* const* end) {
   if (instruction.opcode == LOAD_ATTR || instruction.opcode == LOAD_METHOD) {
     PyObject* owner = end[-1];
     PyTypeObject* const of = Py_TYPE(owner);
     if (is_deferred_array(owner)) {
-      // The proxy has those methods, which are called or not (array_proxy.cpp).
+      // The proxy type has these methods, too (array_proxy.cpp).
       return instruction.opcode == LOAD_METHOD && is_array_type(Py_TYPE(array_behind(owner))) &&
              array::may_be_reduction(name) && _PyType_Lookup(Py_TYPE(owner), name) != nullptr;
     }
     if (is_array_type(of)) {
-      return is_quiet_of_array(_PyType_Lookup(of, name), name);
+      return is_plain_array_attribute(_PyType_Lookup(of, name), name);
     }
-    PyObject* own = cpython::dict_of_instance(owner);
+    PyObject* instance_dict = cpython::dict_of_instance(owner);
     return (PyModule_CheckExact(owner) && cpython::find_quietly(PyModule_GetDict(owner), name) != nullptr) ||
            (of->tp_getattro == PyObject_GenericGetAttr && _PyType_Lookup(of, name) == nullptr &&
-            (own == nullptr || !cpython::asks_keys(own, name)));
+            (instance_dict == nullptr || !cpython::asks_keys(instance_dict, name)));
   }
   if (instruction.opcode == BINARY_SUBSCR) {
     PyObject* const container = end[-2];
@@ -237,12 +241,12 @@ bool is_quiet_load(const rewriter::Instruction& instruction, PyObject* name, PyO
   return true;
 }
 
-// What only loads, or makes a container.
+// Prepares an instruction that only loads, or makes a container.
 bool prepare_passed(const rewriter::Instruction& instruction, PyObject* name, const ArrayPlace& place) {
   const bool is_made = instruction.opcode == BUILD_TUPLE || instruction.opcode == BUILD_SLICE;
-  const bool is_quiet = is_made ? std::none_of(place.end - instruction.arg, place.end, is_deferred_array)
-                                : is_quiet_load(instruction, name, place.end);
-  return is_quiet || force_deferred(place.frame, place.end);
+  const bool is_harmless = is_made ? std::none_of(place.end - instruction.arg, place.end, is_deferred_array)
+                                   : is_load_without_user_code(instruction, name, place.end);
+  return is_harmless || force_deferred(place.frame, place.end);
 }
 
 }  // namespace
@@ -266,9 +270,9 @@ bool prepare_arrays(const rewriter::Instruction& instruction, bool has_keywords,
                                                                elementwise_arguments(operands[-1]) == count
                                                          : !is_product(instruction);
     if (instruction.opcode != CALL && place.may_extend && are_numbers({operands, count})) {
-      return true;  // Python's own, in the middle of a line
+      return true;  // arithmetic of Python numbers in the middle of a line
     }
-    // A function and its argument, or a method and whose it is.
+    // A function and its argument, or a method and its instance.
     if (instruction.opcode == CALL && !has_keywords && count == (operands[-2] == nullptr ? 1 : 0)) {
       PyObject** const callable = callable_of(operands);
       if (const array::Reduction reduction = reduction_of(*callable); reduction != array::Reduction::kCount) {
@@ -281,7 +285,7 @@ bool prepare_arrays(const rewriter::Instruction& instruction, bool has_keywords,
     if (!force_deferred(place.frame, place.end)) {
       return false;
     }
-    prepare_proxy({.has_proxy = instruction.opcode == CALL && may_be_executed(operands, count, has_keywords)});
+    prepare_proxy({.has_proxy = instruction.opcode == CALL && may_execute_call(operands, count, has_keywords)});
     return true;
   }
   if (deferred == nullptr) {
@@ -306,9 +310,11 @@ bool put_array_proxy(const rewriter::Instruction& instruction, const ArrayPlace&
     return true;
   }
   PyObject** const end = place.end;
-  PyObject** asked = end - operand_count(instruction);
-  asked = instruction.opcode == CALL ? callable_of(asked) : instruction.opcode == STORE_SUBSCR ? end - 2 : asked;
-  if (is_deferred_array(*asked) || put_proxy(asked)) {
+  PyObject** dispatched = end - operand_count(instruction);
+  dispatched = instruction.opcode == CALL           ? callable_of(dispatched)
+               : instruction.opcode == STORE_SUBSCR ? end - 2
+                                                    : dispatched;
+  if (is_deferred_array(*dispatched) || put_proxy(dispatched)) {
     return true;
   }
   prepare_proxy({});

@@ -1,6 +1,6 @@
-// What the hook in front of an instruction does for operations of large arrays: whether the instruction is one, and is
-// executed by a proxy (array_proxy.h); whether its result may wait; and whether what waits (deferred_arrays.h) is
-// computed first, since somebody might see it.
+// What the hook in front of an instruction does about operations of large arrays: it finds out whether the instruction
+// is one that a proxy executes (array_proxy.h), whether its result may be deferred, and whether the frame's deferred
+// arrays (deferred_arrays.h) have to be forced first because the instruction could show them.
 //
 //   if (!prepare_arrays(instruction, has_keywords, name, place)) ...   // before the instruction's rule
 //   if (!put_array_proxy(instruction, place)) ...                      // behind the rule, which looks at the operands
@@ -16,21 +16,21 @@
 
 namespace tagalong::recorder {
 
-// Operations of arrays of fewer bytes do not wait: to plan a fusion group takes longer than they do.
+// Operations of arrays of fewer bytes are not deferred: planning a fusion group takes longer than computing them.
 inline constexpr long kMinDeferred = 384L << 10U;
 extern long min_deferred;
 
-// Whether there may be something to do in front of this opcode.
+// Whether this opcode may need a proxy.
 [[nodiscard]] bool may_have_array_proxy(std::uint8_t opcode);
 
 struct ArrayPlace {
   cpython::Frame* frame;
-  PyObject** end;  // of the stack
+  PyObject** end;  // end of the stack
   ArraySpans::Reach reach;
   bool may_begin;
   bool may_extend;
 };
-// No exception is set; false: one is then, raised by an operation that has waited.
+// Sets no exception unless it returns false: then a deferred operation has raised it.
 bool prepare_arrays(const rewriter::Instruction& instruction, bool has_keywords, PyObject* name,
                     const ArrayPlace& place);
 bool put_array_proxy(const rewriter::Instruction& instruction, const ArrayPlace& place);

@@ -25,7 +25,7 @@ bool is_operator(const Instruction& instruction) {
   }
 }
 
-// Calls of ufuncs and the like may be (deferred_calls.h). Keyword arguments are none of theirs.
+// A call may be one of a ufunc or similar function (deferred_calls.h); those have no keyword arguments.
 bool is_operation(const Instruction& instruction) {
   return is_operator(instruction) || instruction.opcode == op::kCALL;
 }
@@ -78,7 +78,7 @@ ArraySpans find_array_spans(const Assembly& assembly, bool is_suspended) {
       continue;
     }
     const bool may_return = handler[first] == kNoHandler && !is_suspended;
-    std::size_t end = first + 1;  // where what waits is computed
+    std::size_t end = first + 1;  // where deferred arrays are forced
     for (; end < count && !arrives[end] && handler[end] == handler[first]; ++end) {
       // A handler must not see names whose values have not been computed.
       const Reach reach = reach_of(assembly.instructions[end]);
@@ -90,7 +90,7 @@ ArraySpans find_array_spans(const Assembly& assembly, bool is_suspended) {
     if (end == count || handler[end] != handler[first]) {
       --end;
     }
-    std::size_t last = first;  // with which another one may be computed
+    std::size_t last = first;  // the last operation that can be computed together with another one
     for (std::size_t index = first; index < end; ++index) {
       last = is_operation(assembly.instructions[index]) || opcode_at(index) == op::kSTORE_SUBSCR ? index : last;
     }
@@ -105,7 +105,7 @@ ArraySpans find_array_spans(const Assembly& assembly, bool is_suspended) {
     if (returns && opcode_at(end - 1) == op::kBUILD_TUPLE) {
       spans.reach[end - 1] = Reach::kReturned;
     }
-    first = std::max(first, end - 1);  // which may be an operation
+    first = std::max(first, end - 1);  // the last instruction may be an operation
   }
   return spans;
 }

@@ -1,6 +1,6 @@
-// Where operations of arrays may wait (deferred_arrays.h): in straight lines of instructions under the same exception
-// handler, no jump arriving, that load, bind names, and take parts of arrays, other operators and calls, which are
-// looked at before they do anything else. What waits at the end of such a line is computed there.
+// Where array operations may be deferred (deferred_arrays.h): in a straight line of instructions under the same
+// exception handler, into which no jump goes. Such a line loads, binds names, takes parts of arrays, and has other
+// operators and calls, which the hooks check before they run. At its end the deferred arrays are forced.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,26 @@
 namespace tagalong::recorder {
 
 struct ArraySpans {
-  // What an instruction means to operations that wait in front of it.
+  // What an instruction in front of which arrays may be deferred means for them.
   enum class Reach : std::uint8_t {
-    kNone,      // none does
+    kNone,      // no array is deferred there
     kPassed,    // nothing
-    kLooked,    // it may run anybody's code
+    kLooked,    // it may run code of the program
     kBound,     // a name is bound
     kReturned,  // the frame ends
-    kEnd        // they are computed
+    kEnd        // they are forced
   };
   std::vector<Reach> reach;      // by instruction
-  std::vector<bool> may_begin;   // by instruction: an operation that another one may be computed with
-  std::vector<bool> may_extend;  // by instruction: an operation whose result may wait if others do
+  std::vector<bool> may_begin;   // by instruction: an operation that may be the first deferred one
+  std::vector<bool> may_extend;  // by instruction: an operation whose result may be deferred if others are
 
-  // Whether there is something to do in front of it.
+  // Whether the hook has something to do in front of this instruction.
   [[nodiscard]] bool wants_hook(int instruction) const {
     return reach[static_cast<std::size_t>(instruction)] > Reach::kPassed;
   }
 };
 
-// `is_suspended`: the frame may end without an end, as those of generators do.
+// `is_suspended`: the frame may never reach its end, like frames of generators.
 ArraySpans find_array_spans(const rewriter::Assembly& assembly, bool is_suspended);
 
 }  // namespace tagalong::recorder

@@ -20,7 +20,7 @@ bool may_be_inside(const LoopOp& op, const Step& step) {
     case LoopCode::kStep:
     case LoopCode::kSync:
       return may_be_inside(step);
-    case LoopCode::kLeaveIfWatched:  // nothing in a fusion group makes anybody watch
+    case LoopCode::kLeaveIfWatched:  // no operation of a fusion group makes a class watched
     case LoopCode::kBox:
     case LoopCode::kClear:
     case LoopCode::kClearShown:
@@ -51,7 +51,7 @@ array::UnaryOperator unary_operator(int opcode) {
 
 namespace {
 
-// Whether a call may be one of NumPy's reductions, which is a fusion group on its own.
+// Whether the call may be one of NumPy's reductions; such a call may be a fusion group on its own.
 bool may_reduce(const std::vector<Step>& steps, const Step& call, const std::int32_t* used) {
   if (call.op != Op::call || call.operand_count < 2) {
     return false;
@@ -74,8 +74,8 @@ bool may_reduce(const std::vector<Step>& steps, const Step& call, const std::int
 }  // namespace
 
 void mark_groups(std::vector<Step>* steps, const LoopProgram& loop, const std::int32_t* used) {
-  unsigned more = 0;        // operations that follow
-  Step* leading = nullptr;  // a part of an array that they begin with
+  unsigned following = 0;   // operations that follow
+  Step* leading = nullptr;  // the part of an array with which they begin
   const auto mark = [&](Step& step, bool is_inside, bool is_whole) {
     const bool is_part = is_inside && is_whole && (step.op == Op::build_slice || step.op == Op::binary_subscr);
     if (is_part) {
@@ -83,25 +83,25 @@ void mark_groups(std::vector<Step>* steps, const LoopProgram& loop, const std::i
         leading->begins_group = false;
       }
       leading = &step;
-      step.begins_group = more > 1;
+      step.begins_group = following > 1;
     } else if (!is_inside || (is_whole && is_group_operation(step))) {
       leading = nullptr;
     }
     if (!is_inside) {
-      more = 0;
+      following = 0;
     } else if (is_whole && has(step.op, trait::kArrays)) {
-      step.begins_group = more > 0;
-      ++more;
+      step.begins_group = following > 0;
+      ++following;
     } else if (is_whole && is_group_operation(step)) {
       step.begins_group = may_reduce(*steps, step, used);
-      ++more;
+      ++following;
     }
   };
   for (std::size_t place = steps->size(); place-- > 0;) {
     Step& step = (*steps)[place];
     mark(step, !step.in_loop && may_be_inside(step), true);
   }
-  more = 0;
+  following = 0;
   leading = nullptr;
   for (std::size_t place = loop.ops.size(); place-- > 0;) {
     const LoopOp& op = loop.ops[place];
@@ -135,7 +135,7 @@ const PyFunctionObject* function_of(std::int32_t place, PyObject* const* registe
   return reinterpret_cast<const PyFunctionObject*>(registers[place]);
 }
 
-// Something else may have changed in the dict.
+// Whether the name is still bound to the value; other names in the dict may have changed.
 bool is_bound(const Step& step, PyObject* dict, PyObject* value) {
   if (dict == nullptr || step.key != dict || step.cached != value) {
     return false;
@@ -155,7 +155,8 @@ bool is_bound(const Step& step, PyObject* dict, PyObject* value) {
 bool load_holds(const PlannedGroup::Load& load, PyObject* const* registers) {
   const Step& step = *load.step;
   if (load.function < 0) {
-    // An earlier load has found the module; another one may have got the address of that of the plan.
+    // An earlier load has found the module; a new module may have the address of the planned one, so its dict is
+    // compared.
     return load.module != nullptr && PyModule_CheckExact(load.module) && PyModule_GetDict(load.module) == load.dict &&
            is_bound(step, load.dict, load.value);
   }
@@ -166,7 +167,7 @@ bool load_holds(const PlannedGroup::Load& load, PyObject* const* registers) {
 
 namespace {
 
-// While the dict is unchanged that has the module's name, the module and its own dict, which comes later, are there.
+// While the dict that holds the module's name is unchanged, the module and its own dict, which is checked later, exist.
 bool is_unchanged(const PlannedGroup::Looked& looked, PyObject* const* registers) {
   if (looked.function < 0) {
     return looked.version == cpython::dict_version(looked.dict);

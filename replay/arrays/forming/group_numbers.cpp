@@ -8,7 +8,7 @@
 namespace tagalong::replay {
 namespace {
 
-PyObject* in_register(const FusionNumber& number, const NumberRegisters& registers) {
+PyObject* object_in_register(const FusionNumber& number, const NumberRegisters& registers) {
   if (PyObject* object = registers.objects[number.place]) {
     return Py_NewRef(object);
   }
@@ -17,7 +17,7 @@ PyObject* in_register(const FusionNumber& number, const NumberRegisters& registe
              : nullptr;
 }
 
-PyObject* of_operation(LoopCode code, PyObject* left, PyObject* right) {
+PyObject* operation_result(LoopCode code, PyObject* left, PyObject* right) {
   switch (code) {
     case LoopCode::kAddInt:
     case LoopCode::kAddFloat:
@@ -45,7 +45,7 @@ PyObject* of_operation(LoopCode code, PyObject* left, PyObject* right) {
   }
 }
 
-PyObject* of_step(const Step& step, PyObject* left, PyObject* right) {
+PyObject* step_result(const Step& step, PyObject* left, PyObject* right) {
   return step.op == Op::int_binary ? binary_operation(step.immediate, left, right)
                                    : float_binary(step.immediate, left, right);
 }
@@ -56,24 +56,24 @@ Ref evaluate(const FusionNumber& number, const NumberRegisters& registers, const
   using Kind = FusionNumber::Kind;
   PyObject* left = number.left < 0 ? nullptr : earlier[number.left].get();
   PyObject* right = number.right < 0 ? nullptr : earlier[number.right].get();
-  const auto is_no_number = [](PyObject* object) { return object != nullptr && !cpython::is_exact_number(object); };
-  if (is_no_number(left) || is_no_number(right)) {
-    return {};  // whose operators are anybody's code
+  const auto is_other_object = [](PyObject* object) { return object != nullptr && !cpython::is_exact_number(object); };
+  if (is_other_object(left) || is_other_object(right)) {
+    return {};  // operators of other types may run code of the program
   }
   const cpython::SignalsWait wait;
   Ref result;
   switch (number.kind) {
     case Kind::kRegister:
-      result = Ref::steal(in_register(number, registers));
+      result = Ref::steal(object_in_register(number, registers));
       break;
     case Kind::kObject:
       result = Ref::create(number.object);
       break;
     case Kind::kStep:
-      result = Ref::steal(of_step(*number.step, left, right));
+      result = Ref::steal(step_result(*number.step, left, right));
       break;
     case Kind::kOperation:
-      result = Ref::steal(of_operation(number.code, left, right));
+      result = Ref::steal(operation_result(number.code, left, right));
       break;
   }
   if (!result) {
@@ -88,7 +88,7 @@ Ref evaluate(const FusionNumber& number, const NumberRegisters& registers, const
 Unboxed result_of(const LoopOp& op) {
   switch (op.code) {
     case LoopCode::kRemainderInt:
-      return op.flag == 0 ? Unboxed::kInt : Unboxed::kNone;  // it may be the very left operand
+      return op.flag == 0 ? Unboxed::kInt : Unboxed::kNone;  // the result may be the left operand itself
     case LoopCode::kUnboxInt:
     case LoopCode::kAddInt:
     case LoopCode::kSubtractInt:

@@ -36,17 +36,17 @@ std::unique_ptr<PlannedGroup> FusionPlanner::plan(Reason* reason) {
       accepted_ = state_;
     }
   }
-  // Where a name is not looked up yet, more can be fused next time.
+  // Where a name has not been looked up yet, a later attempt may fuse more.
   if (reason_ == Reason::kNotLooked || builder_.operation_count() == 0) {
     *reason = reason_;
     return nullptr;
   }
-  if (operations_ < 2 && !(operations_ == builder_.operation_count() && builder_.pays_alone())) {
+  if (operations_ < 2 && !(operations_ == builder_.operation_count() && builder_.is_profitable_alone())) {
     *reason = reason_ == Reason::kOther ? Reason::kSingle : reason_;
     return nullptr;
   }
   if (operations_ != builder_.operation_count()) {
-    // What follows needs an object that a fusion group does not make.
+    // The following steps need an object that a fusion group does not make.
     FusionSource shorter = source_;
     if (is_in_loop) {
       shorter.operations = source_.operations.first(group_->count);
@@ -98,7 +98,7 @@ bool FusionPlanner::is_presentable() const {
                              [&](const auto& known) { return known.second < 0 || is_presentable(known.second); });
 }
 
-// A tuple is, if all that it is made of is an object.
+// A tuple can be returned if each of its items is an object.
 bool FusionPlanner::is_returnable(std::int32_t place) const {
   const auto known = state_.registers.find(place);
   const int index = known == state_.registers.end() ? -1 : known->second;
@@ -117,7 +117,7 @@ bool FusionPlanner::is_returnable(std::int32_t place) const {
          });
 }
 
-// The number among the externals, of which there are not too many yet.
+// The content's number among the externals; the caller has checked that there is room.
 int FusionPlanner::external_of(Content* content, std::int32_t place) {
   if (content->external < 0) {
     content->external = static_cast<int>(group_->externals.size());
@@ -129,7 +129,7 @@ int FusionPlanner::external_of(Content* content, std::int32_t place) {
   return content->external;
 }
 
-// What C calls a method without one by.
+// A call of a plain function has null in the place of the method.
 bool FusionPlanner::is_null(std::int32_t place) {
   const int index = content_of(place);
   if (index < 0) {
@@ -285,7 +285,7 @@ bool FusionPlanner::load_attribute(const Step& step, std::int32_t place) {
   return add_load({&step, -1, module.object, step.key, value});
 }
 
-// Asked before anything is computed.
+// A guard inside the group is checked before anything is computed.
 bool FusionPlanner::guard(const Step& step, std::int32_t place) {
   const int index = content_of(place);
   if (index < 0) {
@@ -369,7 +369,7 @@ bool FusionPlanner::operate(const Step& step, const std::int32_t* operands) {
   return true;
 }
 
-// From the state after the last operation to what has to be done then.
+// Makes the plan's final actions from the state after the last operation.
 bool FusionPlanner::commit() {
   group_->loads.resize(accepted_.loads);
   group_->guards.resize(accepted_.guards);
@@ -455,7 +455,7 @@ void FusionPlanner::make_items(int tuple) {
   }
 }
 
-// What the returning frame's variables hold dies with it, unseen.
+// Whether the frame returns this content. Other objects in the returning frame's variables die unseen.
 bool FusionPlanner::is_returned(int content) const {
   const auto returned = accepted_.registers.find(returned_);
   return returned != accepted_.registers.end() && returned->second == content;

@@ -1,5 +1,5 @@
-// Goes through steps as the interpreter would, with descriptions in the place of objects, and makes of them what can be
-// one fusion group. Internal to fusion_groups.h.
+// Goes through steps as the interpreter would, with descriptions in place of objects, and plans the longest fusion
+// group that they allow. Internal to fusion_groups.h.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@
 
 namespace tagalong::replay {
 
-// Whether a fusion group may have it inside.
+// Whether a fusion group may contain the step.
 bool may_be_inside(const Step& step);
 bool may_be_inside(const LoopOp& op, const Step& step);
-// Whether the name is still bound to what the plan has found.
+// Whether the name is still bound to the object that the plan has found.
 bool load_holds(const PlannedGroup::Load& load, PyObject* const* registers);
 
 class FusionPlanner {
@@ -35,22 +35,22 @@ class FusionPlanner {
   std::unique_ptr<PlannedGroup> plan(Reason* reason);
 
  private:
-  // A view, a slice, a tuple and a method of a result are no objects in a fusion group, so nothing of the kind may be
-  // left when it ends.
+  // A view, slice, tuple or method made in a fusion group does not exist as an object, so none may be left when the
+  // group ends.
   enum class Kind : std::uint8_t { kExternal, kConstant, kLoaded, kNumber, kResult, kView, kSlice, kTuple, kMethod };
   struct Content {
     Kind kind = Kind::kExternal;
-    PyObject* object = nullptr;       // this run's; null: a result
-    int number = -1;                  // of the builder
-    array::KnownFunction function{};  // of a method
-    int external = -1;                // of group_->externals
-    std::vector<int> parts = {};      // of a slice or tuple: indices of contents_
-    int computed = -1;                // of group_->computed
+    PyObject* object = nullptr;       // the object in this run; null: a result
+    int number = -1;                  // number in the builder
+    array::KnownFunction function{};  // for methods
+    int external = -1;                // index in group_->externals
+    std::vector<int> parts = {};      // for slices and tuples: indices of contents_
+    int computed = -1;                // index in group_->computed
   };
-  // After some of the steps.
+  // What is known after some of the steps.
   struct State {
-    std::map<std::int32_t, int> registers;  // what is in them: an index of contents_, -1: nothing any more
-    std::vector<std::int32_t> dropped;      // what was in them before the fusion group
+    std::map<std::int32_t, int> registers;  // index of the register's content in contents_; -1: empty
+    std::vector<std::int32_t> dropped;      // registers whose content from before the fusion group was dropped
     std::map<std::int32_t, UnboxedRegister> unboxed;
     std::size_t loads = 0, guards = 0, same = 0, returned_frames = 0, locals = 0, numeric_slots = 0, computed = 0;
   };
@@ -106,11 +106,11 @@ class FusionPlanner {
   PyObject* descr_of(PyObject* object) const;
   bool reduce(const Step& step, array::Reduction reduction, std::span<const std::int32_t> operands);
   bool count_bins(const Step& step, std::span<const std::int32_t> operands);
-  bool is_a_tuple(std::int32_t place);
+  bool is_tuple_content(std::int32_t place);
   bool read_axes(std::int32_t place, std::vector<int>* axes, bool* is_along_axes);
   static bool has_out(PyObject* keywords);
   static bool is_named(PyObject* keywords, Py_ssize_t index, const char* name);
-  int call_into(PyObject* ufunc, PyObject* keywords, std::vector<int> numbers);
+  int call_with_out(PyObject* ufunc, PyObject* keywords, std::vector<int> numbers);
   int call_known(const array::KnownFunction& function, const std::vector<int>& numbers);
   PyObject* same_callable(std::int32_t place);
   static bool is_plain_value(PyObject* object);
@@ -120,19 +120,19 @@ class FusionPlanner {
   static constexpr std::int32_t kFunctionRegister = 1;
   const array::Numpy& np_;
   const FusionSource& source_;
-  std::vector<PyObject*> external_objects_;  // of group_->externals, in this run
+  std::vector<PyObject*> external_objects_;  // objects of group_->externals in this run
   array::MultiPassBuilder builder_;
   std::unique_ptr<PlannedGroup> group_;
   std::vector<Content> contents_;
-  std::vector<std::int32_t> origins_;  // of each content: its register before the fusion group, or -1
+  std::vector<std::int32_t> origins_;  // by content: its register before the fusion group, or -1
   std::vector<std::pair<const Step*, int>> locals_;
-  std::vector<Ref> numbers_;            // group_->computed, in this run
-  std::map<int, int> number_contents_;  // of contents_, by their places there
+  std::vector<Ref> numbers_;            // values of group_->computed in this run
+  std::map<int, int> number_contents_;  // index in group_->computed to index in contents_
   State state_, accepted_;
   Reason reason_ = Reason::kNone;
-  std::size_t operations_ = 0;  // of the builder, in the accepted state
-  std::int32_t returned_ = -1;  // register, where that is followed by the end of the trace
-  std::vector<int> outputs_;    // of the builder
+  std::size_t operations_ = 0;  // operations of the builder in the accepted state
+  std::int32_t returned_ = -1;  // register that is returned, where the trace ends behind the group
+  std::vector<int> outputs_;    // numbers in the builder
 };
 
 }  // namespace tagalong::replay

@@ -8,10 +8,10 @@
 
 namespace tagalong::replay {
 
-// A method of an array that the fusion group has made: what its class says.
+// A method of an array that the fusion group has made is looked up by its name.
 bool FusionPlanner::load_method(const Step& step, const std::int32_t* operands) {
   const int index = content_of(operands[0]);
-  // One that is there already gets its number by the register that it comes in.
+  // An existing array gets its number by its register.
   const bool is_given = index >= 0 && contents_[static_cast<std::size_t>(index)].kind == Kind::kExternal &&
                         contents_[static_cast<std::size_t>(index)].object != nullptr &&
                         Py_TYPE(contents_[static_cast<std::size_t>(index)].object) == np_.array_type &&
@@ -31,7 +31,7 @@ bool FusionPlanner::load_method(const Step& step, const std::int32_t* operands) 
   return true;
 }
 
-// Of an array that is there already, by a method that was looked up in front of the fusion group.
+// Whether it is a reduction of an existing array by a method that was looked up in front of the fusion group.
 bool FusionPlanner::is_array_method(const std::int32_t* operands) {
   const int array = content_of(operands[1]);
   const Content& method = contents_[static_cast<std::size_t>(content_of(operands[0]))];
@@ -42,7 +42,7 @@ bool FusionPlanner::is_array_method(const std::int32_t* operands) {
          Py_TYPE(contents_[static_cast<std::size_t>(array)].object) == np_.array_type;
 }
 
-// numpy.sum(x), x.sum() and the like, and ufuncs with `out`.
+// Calls such as numpy.sum(x) and x.sum(), and of ufuncs with `out`.
 bool FusionPlanner::call(const Step& step, const std::int32_t* operands) {
   const int first = content_of(operands[0]);
   bool is_method = first >= 0 && contents_[static_cast<std::size_t>(first)].kind == Kind::kMethod;
@@ -60,12 +60,12 @@ bool FusionPlanner::call(const Step& step, const std::int32_t* operands) {
   const bool is_ufunc = callable != nullptr && Py_TYPE(callable) == np_.ufunc_type && has_out(step.object);
   const bool is_reduction = function.kind == array::KnownFunction::Kind::kReduction;
   const bool is_known = function.kind != array::KnownFunction::Kind::kNone && step.object == Py_None;
-  const bool counts = function.kind == array::KnownFunction::Kind::kBins;
-  if (!is_ufunc && !is_known && !is_reduction && !counts) {
+  const bool is_bincount = function.kind == array::KnownFunction::Kind::kBins;
+  if (!is_ufunc && !is_known && !is_reduction && !is_bincount) {
     return refuse(Reason::kOther);
   }
   const int begin = is_method ? 1 : 2;
-  if (counts) {
+  if (is_bincount) {
     return count_bins(step, {operands + begin, operands + step.operand_count});
   }
   if (function.kind == array::KnownFunction::Kind::kAstype) {
@@ -82,7 +82,7 @@ bool FusionPlanner::call(const Step& step, const std::int32_t* operands) {
       return refuse(Reason::kForeign);
     }
   }
-  const int result = is_ufunc ? call_into(callable, step.object, numbers) : call_known(function, numbers);
+  const int result = is_ufunc ? call_with_out(callable, step.object, numbers) : call_known(function, numbers);
   if (result < 0) {
     return refuse(builder_.reason());
   }
@@ -90,7 +90,7 @@ bool FusionPlanner::call(const Step& step, const std::int32_t* operands) {
   return true;
 }
 
-// array.astype(dtype), where that is one of NumPy's own or a type that stands for it.
+// array.astype(dtype), where the dtype is one of NumPy's own or a type that means one.
 bool FusionPlanner::cast(const Step& step, const std::int32_t* operands) {
   const int number = number_of(operands[1]);
   const int index = content_of(operands[2]);
@@ -112,7 +112,7 @@ bool FusionPlanner::cast(const Step& step, const std::int32_t* operands) {
   return true;
 }
 
-// Of objects that live as long as the process.
+// The dtypes and types that are compared live as long as the process.
 PyObject* FusionPlanner::descr_of(PyObject* object) const {
   const auto of = [&](unsigned type) { return np_.descr.at(type); };
   if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) {
@@ -132,7 +132,7 @@ PyObject* FusionPlanner::descr_of(PyObject* object) const {
   return nullptr;
 }
 
-// The operand, an axis and whether dimensions are kept, by their places or names.
+// Reads the operand, the axis and keepdims from positional and keyword arguments.
 bool FusionPlanner::reduce(const Step& step, array::Reduction reduction, std::span<const std::int32_t> operands) {
   const std::size_t named = PyTuple_Check(step.object) ? static_cast<std::size_t>(PyTuple_GET_SIZE(step.object)) : 0;
   const std::size_t placed = operands.size() - std::min(named, operands.size());
@@ -143,13 +143,13 @@ bool FusionPlanner::reduce(const Step& step, array::Reduction reduction, std::sp
   std::vector<int> axes;
   bool is_along_axes = false;
   bool keeps_dims = false;
-  bool is_tuple = placed > 1 && is_a_tuple(operands[1]);
+  bool is_tuple = placed > 1 && is_tuple_content(operands[1]);
   bool is_known = number >= 0 && (placed == 1 || read_axes(operands[1], &axes, &is_along_axes));
   for (std::size_t index = 0; index < named && is_known; ++index) {
     PyObject* name = PyTuple_GET_ITEM(step.object, static_cast<Py_ssize_t>(index));
     const std::int32_t place = operands[placed + index];
-    if (placed == 1 && PyUnicode_CompareWithASCIIString(name, "axis") == 0) {  // not twice, by place and by name
-      is_tuple = is_a_tuple(place);
+    if (placed == 1 && PyUnicode_CompareWithASCIIString(name, "axis") == 0) {  // the axis is not given twice
+      is_tuple = is_tuple_content(place);
       is_known = read_axes(place, &axes, &is_along_axes);
     } else if (PyUnicode_CompareWithASCIIString(name, "keepdims") == 0) {
       PyObject* value = same_object(place);
@@ -173,7 +173,7 @@ bool FusionPlanner::reduce(const Step& step, array::Reduction reduction, std::sp
   return true;
 }
 
-// bincount(labels, weights, minlength), the last ones by their places or names.
+// bincount(labels, weights, minlength); the last two are positional or keyword arguments.
 bool FusionPlanner::count_bins(const Step& step, std::span<const std::int32_t> operands) {
   constexpr std::size_t kMost = 3;
   const std::size_t named = PyTuple_Check(step.object) ? static_cast<std::size_t>(PyTuple_GET_SIZE(step.object)) : 0;
@@ -182,27 +182,27 @@ bool FusionPlanner::count_bins(const Step& step, std::span<const std::int32_t> o
     return refuse(Reason::kOther);
   }
   std::int32_t weights = placed > 1 ? operands[1] : -1;
-  std::int32_t least = placed > 2 ? operands[2] : -1;
+  std::int32_t min_length = placed > 2 ? operands[2] : -1;
   for (std::size_t index = 0; index < named; ++index) {
     const bool are_weights = is_named(step.object, static_cast<Py_ssize_t>(index), "weights");
-    std::int32_t& place = are_weights ? weights : least;
+    std::int32_t& place = are_weights ? weights : min_length;
     if (place >= 0 || (!are_weights && !is_named(step.object, static_cast<Py_ssize_t>(index), "minlength"))) {
-      return refuse(Reason::kOther);  // twice, or unknown: eager execution raises
+      return refuse(Reason::kOther);  // an argument that is given twice, or is unknown: eager execution raises
     }
     place = operands[placed + index];
   }
   const bool has_weights = weights >= 0 && same_object(weights) != Py_None;
-  PyObject* number = least < 0 ? nullptr : same_object(least);
-  constexpr long kMostKept = 256;  // larger ints are other objects each time, unless they are bound to names
+  PyObject* number = min_length < 0 ? nullptr : same_object(min_length);
+  constexpr long kMostKept = 256;  // larger ints are new objects each time, unless names are bound to them
   const bool may_differ =
-      number != nullptr && contents_[static_cast<std::size_t>(content_of(least))].kind == Kind::kExternal;
+      number != nullptr && contents_[static_cast<std::size_t>(content_of(min_length))].kind == Kind::kExternal;
   int overflow = 0;
   const long bins = number == nullptr           ? 0
                     : PyLong_CheckExact(number) ? PyLong_AsLongAndOverflow(number, &overflow)
                                                 : -1;
   const int labels = number_of(operands[0]);
   const int weighted = has_weights ? number_of(weights) : -1;
-  if ((least >= 0 && number == nullptr) || overflow != 0 || bins < 0 ||
+  if ((min_length >= 0 && number == nullptr) || overflow != 0 || bins < 0 ||
       bins > (may_differ ? kMostKept : long{array::kMostBins}) || labels < 0 || (has_weights && weighted < 0)) {
     return refuse(Reason::kOther);
   }
@@ -214,14 +214,14 @@ bool FusionPlanner::count_bins(const Step& step, std::span<const std::int32_t> o
   return true;
 }
 
-bool FusionPlanner::is_a_tuple(std::int32_t place) {
+bool FusionPlanner::is_tuple_content(std::int32_t place) {
   const int index = content_of(place);
   const Content* content = index < 0 ? nullptr : &contents_[static_cast<std::size_t>(index)];
   return content == nullptr || content->kind == Kind::kTuple ||
          (content->object != nullptr && PyTuple_Check(content->object));
 }
 
-// An int, a tuple of them, or None.
+// An int, a tuple of ints, or None.
 bool FusionPlanner::read_axes(std::int32_t place, std::vector<int>* axes, bool* is_along_axes) {
   const auto read = [&](PyObject* object) {
     int overflow = 0;
@@ -253,7 +253,7 @@ bool FusionPlanner::read_axes(std::int32_t place, std::vector<int>* axes, bool* 
   return PyTuple_GET_SIZE(object) > 0;
 }
 
-// `out`, and perhaps `where`.
+// Whether the keywords are `out` and perhaps `where`.
 bool FusionPlanner::has_out(PyObject* keywords) {
   const Py_ssize_t count = PyTuple_Check(keywords) ? PyTuple_GET_SIZE(keywords) : 0;
   return (count == 1 && is_named(keywords, 0, "out")) ||
@@ -265,7 +265,7 @@ bool FusionPlanner::is_named(PyObject* keywords, Py_ssize_t index, const char* n
   return PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, index), name) == 0;
 }
 
-int FusionPlanner::call_into(PyObject* ufunc, PyObject* keywords, std::vector<int> numbers) {
+int FusionPlanner::call_with_out(PyObject* ufunc, PyObject* keywords, std::vector<int> numbers) {
   int out = numbers.back();
   int where = -1;
   numbers.pop_back();
@@ -281,15 +281,16 @@ int FusionPlanner::call_into(PyObject* ufunc, PyObject* keywords, std::vector<in
 
 int FusionPlanner::call_known(const array::KnownFunction& function, const std::vector<int>& numbers) {
   using Kind = array::KnownFunction::Kind;
-  constexpr std::size_t kThree = 3;
-  if (function.kind == Kind::kWhere && numbers.size() == kThree) {
+  constexpr std::size_t kArguments = 3;
+  if (function.kind == Kind::kWhere && numbers.size() == kArguments) {
     return builder_.where(numbers[0], numbers[1], numbers[2]);
   }
-  return function.kind == Kind::kClip && numbers.size() == kThree ? builder_.clip(numbers[0], numbers[1], numbers[2])
-                                                                  : builder_.refused(Reason::kOther);
+  return function.kind == Kind::kClip && numbers.size() == kArguments
+             ? builder_.clip(numbers[0], numbers[1], numbers[2])
+             : builder_.refused(Reason::kOther);
 }
 
-// What is called, if runs can rely on its being the same.
+// The called object, which every run checks to be the same.
 PyObject* FusionPlanner::same_callable(std::int32_t place) {
   const int index = content_of(place);
   const Content* content = index < 0 ? nullptr : &contents_[static_cast<std::size_t>(index)];
@@ -312,7 +313,7 @@ bool FusionPlanner::is_plain_value(PyObject* object) {
   return true;
 }
 
-// A value that is a part of the plan, and kept alive by it; null: it may be another one in each run.
+// A value that is part of the plan, which keeps it alive; null: it may differ from run to run.
 PyObject* FusionPlanner::same_object(std::int32_t place) {
   const int index = content_of(place);
   return index < 0 ? nullptr : same_content(index);

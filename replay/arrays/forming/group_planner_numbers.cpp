@@ -5,7 +5,8 @@
 
 namespace tagalong::replay {
 
-// The place of a number among those that are computed in front; negative: there is none.
+// Adds a number that is computed in front of the array operations. Its index in group_->computed; negative: it cannot
+// be computed there.
 int FusionPlanner::compute(const FusionNumber& number) {
   Ref object = group_->computed.size() == kMostNumbers ? Ref() : evaluate(number, source_.registers, numbers_.data());
   if (!object) {
@@ -27,7 +28,7 @@ int FusionPlanner::content_of_number(int number) {
   return known->second;
 }
 
-// What is computed with it.
+// The index in group_->computed of the number in a register; negative: the register holds no such number.
 int FusionPlanner::computed_of(std::int32_t place) {
   const int index = content_of(place);
   if (index < 0) {
@@ -130,7 +131,7 @@ bool FusionPlanner::sync_unboxed(const Step& step) {
   return true;
 }
 
-// The builder's number of an operand; negative: it is nothing for a fusion group.
+// The builder's number of an operand; negative: a fusion group cannot use the operand.
 int FusionPlanner::number_of(std::int32_t place) {
   const int index = content_of(place);
   if (index < 0) {

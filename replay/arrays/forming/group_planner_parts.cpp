@@ -5,7 +5,7 @@
 
 namespace tagalong::replay {
 
-// An integer, or None, of an index; false: something else.
+// Reads an integer or None of an index; false: the object is neither.
 bool FusionPlanner::read_number(int index, array::ViewSpec::Number* number) {
   Content* content = index < 0 ? nullptr : &contents_[static_cast<std::size_t>(index)];
   if (content == nullptr || content->object == nullptr) {
@@ -28,7 +28,7 @@ bool FusionPlanner::read_number(int index, array::ViewSpec::Number* number) {
   return overflow == 0;
 }
 
-// Of a constant.
+// Reads an axis from a constant object.
 bool FusionPlanner::read_axis(PyObject* object, array::ViewSpec::Axis* axis) {
   axis->is_new = object == Py_None;
   axis->is_rest = object == Py_Ellipsis;
@@ -56,8 +56,8 @@ bool FusionPlanner::read_axis(int index, array::ViewSpec::Axis* axis) {
          (parts.size() < 3 || read_number(parts[2], &axis->step));
 }
 
-// The builder's number of a part of an array; negative: it is none, or one of what the fusion group has made that is to
-// be written.
+// The builder's number of a part of an array; negative: there is no such part, or it would be written and belongs to an
+// array that the fusion group has made.
 int FusionPlanner::part_of(std::int32_t container, std::int32_t key, bool is_written) {
   const int array = content_of(container);
   const int index = content_of(key);

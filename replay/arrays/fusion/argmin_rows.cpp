@@ -1,5 +1,5 @@
-// Places in short rows, of operations on columns and rows that are the same again and again, as distances of many
-// points from a few others are: neither the columns nor what is computed are ever laid out as rows.
+// Argmin and argmax along short rows of operations on columns and repeated rows, such as the distances of many points
+// from a few others. Neither the columns nor the operations' results are laid out as rows.
 #include <algorithm>
 
 #include "replay/arrays/fusion/plan_run.h"
@@ -9,9 +9,9 @@ namespace tagalong::array {
 namespace {
 
 constexpr std::size_t kMostArgmins = 16;
-constexpr Extent kMinArgmin = 1 << 18;  // elements: each takes 0.4 ns less, and the code some 90 us to be made
+constexpr Extent kMinArgmin = 1 << 18;  // elements for which generating the code pays
 
-// Where so many elements lie one after the other: as they are, or copied.
+// The address of `count` consecutive elements: the array itself, or a copy in the block.
 char* column_of(char* from, Extent stride, Extent count, char* block) {
   if (stride == static_cast<Extent>(kItemSize)) {
     return from;
@@ -22,7 +22,7 @@ char* column_of(char* from, Extent stride, Extent count, char* block) {
 
 }  // namespace
 
-// The code of the operations, if it is one; null otherwise.
+// The only fused kernel, if the operations are a single one; otherwise null.
 const VectorCode* FusionPlan::only_code() const {
   const VectorCode* only = nullptr;
   for (const Step& step : steps_) {
@@ -34,7 +34,7 @@ const VectorCode* FusionPlan::only_code() const {
   return only;
 }
 
-// With the GIL, since the code is the plan's.
+// Runs with the GIL, since the code belongs to the plan.
 void FusionPlan::begin_argmin(const Frame& frame, const Space* space) const {
   AxisReductions* axis_reductions = frame.axis_reductions;
   const bool may_be = axis_reductions != nullptr && space != nullptr && !is_staged_ && sum_.result < 0 &&
@@ -62,8 +62,8 @@ void FusionPlan::begin_argmin(const Frame& frame, const Space* space) const {
     axis_reductions->argmin = known->code.get();
     return;
   }
-  findable_ += frame.count;
-  if (argmins_.size() == kMostArgmins || (findable_ < kMinArgmin && fusion_enabled <= 1)) {
+  argmin_elements_ += frame.count;
+  if (argmins_.size() == kMostArgmins || (argmin_elements_ < kMinArgmin && fusion_enabled <= 1)) {
     return;
   }
   const VectorArgmin what{.result = axis_reductions_[0].slot,
@@ -75,9 +75,9 @@ void FusionPlan::begin_argmin(const Frame& frame, const Space* space) const {
   axis_reductions->argmin = argmins_.back().code.get();
 }
 
-// As far as nothing is left open. The elements for which it has been done.
-Extent FusionPlan::find_argmin(Frame* frame, Space* space) const {
-  constexpr Extent kLongest = 8 * kBlock;  // rows that are done again if one is open
+// Computes as many rows as possible with the fused code, until it bails out. Returns the number of elements done.
+Extent FusionPlan::run_argmin(Frame* frame, Space* space) const {
+  constexpr Extent kLongest = 8 * kBlock;  // rows that are computed again if one bails out
   const Extent row = frame->axis_reductions->row;
   AxisReducer& axis_reduction = frame->axis_reductions->of[0];
   Walk& walk = *space->walk;
@@ -89,7 +89,8 @@ Extent FusionPlan::find_argmin(Frame* frame, Space* space) const {
     }
     is_direct = is_direct && (port.strides[1] == 0 || port.strides[1] == static_cast<Extent>(kItemSize));
   }
-  char* const result = frame->data[axis_reductions_[0].slot];  // the memory of what is not stored
+  // The block of the operations' result, which is not stored here.
+  char* const result = frame->data[axis_reductions_[0].slot];
   const Extent longest = is_direct ? kLongest : frame->block;
   const Extent all = frame->count / row;
   Extent done = 0;

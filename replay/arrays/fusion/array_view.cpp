@@ -7,7 +7,7 @@ namespace tagalong::array {
 
 namespace {
 
-// Empty: not an integer that fits.
+// Empty: the object is not an integer that fits.
 std::optional<Extent> read(const ViewSpec::Number& number, PyObject* const* externals) {
   if (number.external < 0) {
     return number.value;
@@ -39,8 +39,8 @@ bool take_view(const ViewSpec& spec, const View& whole, PyObject* const* externa
     view->strides[view->shape.nd++] = stride;
     return true;
   };
-  const auto takes_one = [](const ViewSpec::Axis& index) { return !index.is_new && !index.is_rest; };
-  const auto rest = whole.shape.nd - static_cast<int>(std::ranges::count_if(spec.axes, takes_one));
+  const auto uses_dimension = [](const ViewSpec::Axis& index) { return !index.is_new && !index.is_rest; };
+  const auto rest = whole.shape.nd - static_cast<int>(std::ranges::count_if(spec.axes, uses_dimension));
   if (rest < 0) {
     return false;
   }
@@ -95,7 +95,7 @@ bool take_view(const ViewSpec& spec, const View& whole, PyObject* const* externa
       return false;
     }
   }
-  const bool is_whole = axis == whole.shape.nd;  // with an ellipsis, or an index for each dimension
+  const bool is_whole = axis == whole.shape.nd;  // there is an ellipsis, or an index for each dimension
   return (is_whole || add_rest()) && view->shape.nd > 0;
 }
 

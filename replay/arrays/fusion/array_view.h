@@ -1,4 +1,4 @@
-// A part of an array by slices, integers, an ellipsis and new axes, as memory, without an object that stands for it.
+// A part of an array by slices, integers, an ellipsis and new axes: an address range without an object of its own.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,20 @@ namespace tagalong::array {
 struct ViewSpec {
   struct Number {
     bool is_none = true;
-    std::int16_t external = -1;  // read anew in each run; -1: `value`
+    std::int16_t external = -1;  // read anew in each run; -1: the number is `value`
     Extent value = 0;
   };
   struct Axis {
     bool is_slice = false;
     bool is_new = false;       // an axis of length one that the array does not have
-    bool is_rest = false;      // all dimensions that the others leave, at most once
-    Number start, stop, step;  // of an integer: start
+    bool is_rest = false;      // the ellipsis: all dimensions without an index
+    Number start, stop, step;  // an integer is in `start`
   };
   std::uint16_t external = 0;
-  std::vector<Axis> axes;  // of the first dimensions, and new ones among them
+  std::vector<Axis> axes;  // in the order of the subscript
 };
 
-// False: no such view, or eager execution raises. Of an array, or of memory like one's; of `externals` only numbers are
-// read.
+// False: there is no such view, or eager execution raises. Only the numbers in `externals` are read.
 [[nodiscard]] bool take_view(const ViewSpec& spec, const ArrayFields* array, PyObject* const* externals, View* view);
 [[nodiscard]] bool take_view(const ViewSpec& spec, const View& whole, PyObject* const* externals, View* view);
 

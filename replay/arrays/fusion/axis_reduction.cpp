@@ -12,10 +12,10 @@ namespace tagalong::array {
 
 namespace {
 
-// NumPy divides by an integer of 64 bits, in double or, before 2.0, in the type of the sum.
+// NumPy divides by a 64-bit integer, in double or, before 2.0, in the type of the sum.
 template <class T>
 bool finish_all(char* data, Extent cells, Extent divisor, bool zeros_matter) {
-  constexpr Extent kExact = Extent{1} << 24U;  // as a float
+  constexpr Extent kExact = Extent{1} << 24U;  // largest integer range that float represents exactly
   bool is_open = !std::is_same_v<T, double> && divisor > kExact;
   for (Extent i = 0; i < cells; ++i) {
     T value;
@@ -24,7 +24,7 @@ bool finish_all(char* data, Extent cells, Extent divisor, bool zeros_matter) {
       value = static_cast<T>(static_cast<double>(value) / static_cast<double>(divisor));
       std::memcpy(data + i * static_cast<Extent>(sizeof(T)), &value, sizeof(T));
     }
-    // Without branches, so that several are looked at together.
+    // No branches, so that the loop is vectorised.
     is_open |= std::isnan(value);
     is_open |= zeros_matter && value == 0;
   }
@@ -45,8 +45,8 @@ bool AxisReducer::bind(const Shape& shape, const Strides& strides, const Reduced
   const auto order = axis_order({&only, 1}, shape);
   *this = AxisReducer();
   nd_ = 0;
-  Extent unit = 0;      // of the operand's strides
-  Extent expected = 0;  // where the next axis begins
+  Extent unit = 0;      // smallest of the operand's strides
+  Extent expected = 0;  // the stride of the next axis
   Extent step = item_size;
   Strides kept{};
   for (int i = 0; i < shape.nd; ++i) {
@@ -96,7 +96,7 @@ void AxisReducer::begin(const ReductionKernel& kernel, Reduction reduction) {
   fill_row(first.bytes, kernel.item_size, cells(), data_);
 }
 
-// Nothing has been taken for the results that are next.
+// Whether the current results have not got any element yet.
 bool AxisReducer::is_first() const {
   for (int i = 0; i < nd_; ++i) {
     if (steps_[i] == 0 && at_[i] != 0) {
@@ -115,7 +115,7 @@ void AxisReducer::advance(Extent count) {
 }
 
 bool AxisReducer::take(const ReductionKernel& kernel, Reduction reduction, char* data, Extent stride, Extent count) {
-  if (kernel.takes_rows || (is_of_rows() && at_[0] == 0 && count % dims_[0] == 0)) {
+  if (kernel.takes_rows || (reduces_whole_rows() && at_[0] == 0 && count % dims_[0] == 0)) {
     const Extent rows = count / dims_[0];
     char* results = next_result();
     at_[1] += rows;

@@ -1,7 +1,7 @@
-// Reductions along some of the axes, at the end of a fusion group. The operand lies in memory in one row, so the axes
-// are taken in that order, as NumPy's iterator does it; neighbours that are both reduced, or both kept, are one. Where
-// the innermost one is reduced, NumPy's reduce loop gets one row after another, otherwise whole rows are added to the
-// results, element by element.
+// Reductions along some axes at the end of a fusion group. The operand is one row of memory, and the axes are taken in
+// its order, as NumPy's iterator does it; neighbouring axes that are both reduced or both kept are merged. Where the
+// innermost axis is reduced, NumPy's reduce loop gets one row after another; otherwise rows are added to the results
+// element by element.
 #pragma once
 
 #include <array>
@@ -11,41 +11,41 @@
 
 namespace tagalong::array {
 
-// As the program has said it, for a number of dimensions that the plan knows.
+// The axes as the program gives them, for a number of dimensions that the plan knows.
 struct ReducedAxes {
   std::uint8_t mask = 0;  // bit i: axis i is reduced
   bool keeps_dims = false;
   [[nodiscard]] bool has(int axis) const { return (mask >> axis & 1U) != 0; }
 };
 
-// One run.
+// The axis reduction of one run.
 class AxisReducer {
  public:
-  // `strides`: of the operand, which is one row of memory, in any unit. False: it is not, or goes backwards.
+  // `strides`: of the operand, in any unit. False: the operand is not one row of memory, or goes backwards.
   [[nodiscard]] bool bind(const Shape& shape, const Strides& strides, const ReducedAxes& axes, Extent item_size);
 
-  // Of the result, and its memory.
+  // The shape and strides of the result; set_data() gives its memory.
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] const Strides& strides() const { return strides_; }
-  void place(char* data) { data_ = data; }
+  void set_data(char* data) { data_ = data; }
 
-  // Elements in a row that become one; 0: the innermost axis is kept.
+  // Elements of a row that become one element; 0: the innermost axis is kept.
   [[nodiscard]] Extent row() const { return steps_[0] == 0 ? dims_[0] : 0; }
-  // Whether rows are all that there is.
-  [[nodiscard]] bool is_of_rows() const { return steps_[0] == 0 && nd_ <= 2; }
+  // Whether only the innermost axis is reduced.
+  [[nodiscard]] bool reduces_whole_rows() const { return steps_[0] == 0 && nd_ <= 2; }
   // How many elements become one.
   [[nodiscard]] Extent depth() const { return depth_; }
 
   void begin(const ReductionKernel& kernel, Reduction reduction);
-  // Goes on so many rows later. Only of whole rows.
+  // Skips rows. Only where whole rows are reduced.
   void skip(Extent rows) { at_[1] += rows; }
-  // Where the result of the next row is. Only of whole rows.
+  // The address of the next row's result. Only where whole rows are reduced.
   [[nodiscard]] char* next_result() const { return data_ + (nd_ > 1 ? at_[1] * steps_[1] : 0); }
-  // The next elements of the operand. False: the loop says that there is an exception.
+  // Reduces the next elements of the operand. False: the loop has set an exception.
   [[nodiscard]] bool take(const ReductionKernel& kernel, Reduction reduction, char* data, Extent stride, Extent count);
-  // The next elements, a part of a row whose sum is known.
+  // Adds the known sum of the next elements, a part of a row.
   void take_sum(const ReductionKernel& kernel, const Accumulator& sum, Extent count);
-  // Division of means. False: the bits depend on the order.
+  // Divides means. False: the bits depend on the order of operations.
   [[nodiscard]] bool finish(const ReductionKernel& kernel, Reduction reduction, Extent block);
 
  private:
@@ -59,14 +59,14 @@ class AxisReducer {
   char* data_ = nullptr;
   int nd_ = 1;  // of the operand in memory, innermost first
   std::array<Extent, kMaxFusionDims> dims_{1};
-  std::array<Extent, kMaxFusionDims> steps_{};  // in the result, in bytes; 0: reduced
+  std::array<Extent, kMaxFusionDims> steps_{};  // in the result, in bytes; 0: the axis is reduced
   std::array<Extent, kMaxFusionDims> at_{};
 };
 
-// `rows` of them, each to one element of `results`. False: the loop says that there is an exception.
+// Reduces each of `rows` rows to one element of `results`. False: the loop has set an exception.
 [[nodiscard]] bool reduce_axis_rows(const ReductionKernel& kernel, Reduction reduction, const char* data, Extent stride,
                                     Extent row, Extent rows, char* results);
-// Division of means by the elements in a row. False: the bits depend on the order.
+// Divides means by the elements of a row. False: the bits depend on the order of operations.
 [[nodiscard]] bool finish_rows(const ReductionKernel& kernel, Reduction reduction, Extent row, Extent rows,
                                char* results);
 

@@ -1,4 +1,4 @@
-// Reductions along axes, as a part of a run.
+// Reductions along axes in a run of a fusion group.
 #include <algorithm>
 
 #include "replay/arrays/fusion/plan_run.h"
@@ -7,7 +7,7 @@
 
 namespace tagalong::array {
 
-// How the operands lie, and new arrays for the results.
+// Binds the operands' layouts and makes the result arrays.
 FusionReason FusionPlan::bind_axis_reductions(const Numpy& np, const Frame& frame, const Space* space,
                                               AxisReductions* axis_reductions) const {
   for (std::size_t i = 0; i < axis_reductions_.size(); ++i) {
@@ -30,13 +30,13 @@ FusionReason FusionPlan::bind_axis_reductions(const Numpy& np, const Frame& fram
     const bool is_c =
         axis_reduction.strides() == contiguous_strides(axis_reduction.shape(), axis_reduced.kernel->item_size, false);
     if (takes_rows &&
-        (axis_reduction.row() < 2 || axis_reduction.row() > kBlock || !axis_reduction.is_of_rows() || !is_c)) {
+        (axis_reduction.row() < 2 || axis_reduction.row() > kBlock || !axis_reduction.reduces_whole_rows() || !is_c)) {
       return FusionReason::kLayout;
     }
-    // Which of two zeros an extreme is depends on where its row is cut, so it is not.
-    const bool tells_zeros = is_floating(axis_reduced.kernel->type) && begins_with_element(axis_reduced.reduction) &&
-                             axis_reduction.row() <= kBlock;
-    const Extent row = axis_reduced.kernel->is_pairwise || takes_rows || tells_zeros ? axis_reduction.row() : 0;
+    // Which of two zeros is the extreme of a row depends on where the row is cut, so it is not cut.
+    const bool depends_on_cuts = is_floating(axis_reduced.kernel->type) &&
+                                 begins_with_element(axis_reduced.reduction) && axis_reduction.row() <= kBlock;
+    const Extent row = axis_reduced.kernel->is_pairwise || takes_rows || depends_on_cuts ? axis_reduction.row() : 0;
     if (row != 0 && axis_reductions->row != 0 && row != axis_reductions->row) {
       return FusionReason::kReduction;
     }
@@ -50,13 +50,13 @@ FusionReason FusionPlan::bind_axis_reductions(const Numpy& np, const Frame& fram
       PyErr_Clear();
       return FusionReason::kMemory;
     }
-    axis_reduction.place(as_array(axis_reductions->results[i].get())->data);
+    axis_reduction.set_data(as_array(axis_reductions->results[i].get())->data);
     axis_reduction.begin(*axis_reduced.kernel, axis_reduced.reduction);
   }
   return FusionReason::kNone;
 }
 
-// Parts of a row that is longer than a block are summed on their own: the tree of the row adds them.
+// Parts of a row that is longer than a block are summed separately; the reduction tree of the row adds them.
 bool FusionPlan::reduce_axes_of_block(Frame* frame, Extent count) const {
   AxisReductions& axis_reductions = *frame->axis_reductions;
   for (std::size_t i = 0; i < axis_reductions_.size(); ++i) {
@@ -82,7 +82,7 @@ bool FusionPlan::reduce_axes_of_block(Frame* frame, Extent count) const {
   return true;
 }
 
-// Blocks as pairwise summation cuts a row.
+// Computes a row in blocks as pairwise summation cuts it.
 bool FusionPlan::compute_row(Frame* frame, Space* space, Extent count, Accumulator* sums) const {
   if (count <= kBlock) {
     if (!compute_next(frame, space, count)) {
@@ -125,7 +125,7 @@ bool FusionPlan::compute_long_row(Frame* frame, Space* space, Extent row) const 
 bool FusionPlan::compute_rows(Frame* frame, Space* space) const {
   AxisReductions& axis_reductions = *frame->axis_reductions;
   const Extent rows = std::max<Extent>(kBlock / axis_reductions.row, 1);
-  const Extent found = axis_reductions.argmin == nullptr ? 0 : find_argmin(frame, space);
+  const Extent found = axis_reductions.argmin == nullptr ? 0 : run_argmin(frame, space);
   for (Extent left = frame->count - found; left > 0;) {
     const Extent count = std::min(left, rows * axis_reductions.row);
     left -= count;
@@ -142,7 +142,7 @@ bool FusionPlan::compute_rows(Frame* frame, Space* space) const {
   return true;
 }
 
-// --- where other operations take part of what reductions give
+// --- Operations that use columns
 
 Shape FusionPlan::column_shape(const Shape& shape, bool drops_axes) const {
   Shape column;
@@ -155,7 +155,7 @@ Shape FusionPlan::column_shape(const Shape& shape, bool drops_axes) const {
   return column;
 }
 
-// How a column lies in memory, or how it is seen where it is an operand beside larger ones.
+// The layout of a column in memory, or its strides as an operand beside larger arrays.
 FusionReason FusionPlan::bind_column(const Operation& operation, Frame* frame, Space* space) const {
   const Space::Operand& operand = space->operands[operation.slots[0]];
   Space::Operand& result = space->operands[operation.slots[1]];
@@ -167,9 +167,9 @@ FusionReason FusionPlan::bind_column(const Operation& operation, Frame* frame, S
   }
   AxisReducer axis_reduction;
   const ReducedAxes& axes = axis_reductions_[static_cast<std::size_t>(operation.axis_reduction)].axes;
-  if (!axis_reduction.bind(space->shape, *operand.strides, axes, 1) || !axis_reduction.is_of_rows() ||
-      axis_reduction.row() < 2 || axis_reduction.row() > kMostRow) {
-    return FusionReason::kKinds;  // without what follows it would do
+  if (!axis_reduction.bind(space->shape, *operand.strides, axes, 1) || !axis_reduction.reduces_whole_rows() ||
+      axis_reduction.row() < 2 || axis_reduction.row() > kMaxColumnRow) {
+    return FusionReason::kKinds;  // without the operations that use the column it would be possible
   }
   frame->row = axis_reduction.row();
   strides = axis_reduction.strides();

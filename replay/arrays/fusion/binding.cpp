@@ -1,5 +1,5 @@
-// Whether operands are of the kinds that a fusion group was planned for, and where they are in memory: the usual case,
-// arrays of one shape that are each one row.
+// Checks whether operands are of the planned kinds, and where their memory is. This file has the usual case: arrays of
+// one shape that are one row of memory each.
 #include <algorithm>
 
 #include "replay/arrays/fusion/plan_run.h"
@@ -15,12 +15,13 @@ bool same_shape(const ArrayFields* one, const ArrayFields* other) {
 
 }  // namespace
 
-bool FusionPlan::place_scalars(const Numpy& np, PyObject* const* externals, Places* data, Scalars* scalars) const {
+bool FusionPlan::bind_scalar_values(const Numpy& np, PyObject* const* externals, SlotPointers* data,
+                                    Scalars* scalars) const {
   for (std::size_t i = 0; i < scalars_.size(); ++i) {
     const Scalar& scalar = scalars_[i];
     PyObject* object = externals[scalar.external];
     char* place = (*scalars)[i].data();
-    // An array without dimensions may be a part of what is written before it is read.
+    // An array without dimensions may be a part of a target that is written before it is read.
     if (!targets_.empty() && Py_TYPE(object) == np.array_type) {
       return false;
     }
@@ -42,10 +43,10 @@ bool FusionPlan::bind_scalars(const Numpy& np, PyObject* const* externals, Frame
   for (const Constant& constant : constants_) {
     frame->strides[constant.slot] = 0;
   }
-  return place_scalars(np, externals, &frame->data, &frame->scalars);
+  return bind_scalar_values(np, externals, &frame->data, &frame->scalars);
 }
 
-// All arrays of one shape, and each one row of memory in the same order. kLayout: they may still be broadcast.
+// All arrays have one shape and are one row of memory each, in the same order. kLayout: they may still be broadcast.
 FusionReason FusionPlan::bind(const Numpy& np, PyObject* const* externals, Frame* frame) const {
   if (!bind_scalars(np, externals, frame)) {
     return FusionReason::kKinds;
@@ -83,10 +84,10 @@ FusionReason FusionPlan::bind(const Numpy& np, PyObject* const* externals, Frame
     frame->strides[input.slot] = np.item_size[input.type];
   }
   if (frame->shape == nullptr) {
-    return FusionReason::kKinds;  // a fusion group begins with an array
+    return FusionReason::kKinds;  // a fusion group contains an array
   }
   if (frame->shape->nd > 1 && frame->order == kFContiguous && is_iterated_) {
-    return FusionReason::kLayout;  // operands that are cast go another way, which shows in axes of length one
+    return FusionReason::kLayout;  // NumPy's iterator gives other strides to axes of length one where operands are cast
   }
   for (int i = 0; i < frame->shape->nd; ++i) {
     frame->count *= frame->shape->dimensions[i];
@@ -95,7 +96,7 @@ FusionReason FusionPlan::bind(const Numpy& np, PyObject* const* externals, Frame
   return may_elide ? bind_elision(externals, frame) : FusionReason::kNone;
 }
 
-// Where eager would compute into its right operand it lets both change places, which shows in the payloads of NaNs.
+// Where eager NumPy computes into its right operand it swaps the operands, which shows in the payloads of NaNs.
 FusionReason FusionPlan::bind_elision(PyObject* const* externals, Frame* frame) const {
   for (std::size_t number = 0; number < operations_.size(); ++number) {
     const Operation& operation = operations_[number];

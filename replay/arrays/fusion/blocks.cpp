@@ -1,4 +1,4 @@
-// Blocks go through all operations in turn, and through what reduces them.
+// The inner part of a run: blocks go through all operations in turn, and then through the reductions.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace tagalong::array {
 
-// False: a loop says that there is an exception.
+// False: the loop has set an exception.
 bool FusionPlan::compute_operation(std::size_t number, Frame* frame, Extent count) const {
   const Operation& operation = operations_[number];
   if (operation.stage >= Stage::kAxisReduction) [[unlikely]] {
@@ -36,7 +36,7 @@ bool FusionPlan::compute_operation(std::size_t number, Frame* frame, Extent coun
   return operation.loop(operation.context, data.data(), &elements, strides.data(), operation.auxdata) == 0;
 }
 
-// The loop gets one run of elements after another, so that nothing is raised elsewhere.
+// The loop gets one run of selected elements after another, so that other elements raise no flags.
 bool FusionPlan::compute_masked(const Operation& operation, char** data, const Extent* strides, Extent count) {
   const unsigned nin = operation.nin - 2U;
   const char* where = data[nin];
@@ -92,14 +92,14 @@ bool FusionPlan::takes_long_blocks(const Space* space) const {
          axis_reductions_.empty();
 }
 
-// Temporaries have room for no more than an ordinary block.
+// The blocks of temporaries have no more elements than an ordinary block.
 bool FusionPlan::compute_one_by_one(Frame* frame, Extent count) const {
   if (count > kBlock && takes_long_blocks(nullptr)) [[unlikely]] {
-    const Places begin = frame->data;
+    const SlotPointers begin = frame->data;
     bool is_done = true;
     for (Extent left = count; is_done && left > 0;) {
       const Extent most = std::min(left, kBlock);
-      const Extent part = left > most && left - most < kLeastBlock ? most - kLeastBlock : most;
+      const Extent part = left > most && left - most < kMinBlock ? most - kMinBlock : most;
       is_done = compute_one_by_one(frame, part);
       advance(frame, part);
       left -= part;
@@ -115,10 +115,10 @@ bool FusionPlan::compute_one_by_one(Frame* frame, Extent count) const {
   return true;
 }
 
-// In what has been computed of the results.
+// Whether the results of the block contain NaNs.
 bool FusionPlan::has_nans(const Frame& frame, Extent count) const {
   if (stores_no_nans_ && !frame.is_one_by_one) {
-    return false;  // it would not have been stored
+    return false;  // the steps would have bailed out
   }
   const auto is_found = [&](Slot slot, unsigned type, Extent elements) {
     return has_nan(type, frame.data[slot], frame.strides[slot], elements);
@@ -131,7 +131,7 @@ bool FusionPlan::has_nans(const Frame& frame, Extent count) const {
          std::ranges::any_of(targets_, [&](const Target& target) { return is_found(target.slot, target.type, count); });
 }
 
-// What a block adds to the reductions. Pairwise sums begin anew: the tree of blocks adds them.
+// Adds a block to the reductions. Each block's pairwise sum begins anew: the reduction tree of the blocks adds them.
 bool FusionPlan::reduce_block(Frame* frame, Extent count) const {
   for (std::size_t i = 0; i < reductions_.size(); ++i) {
     const Reduced& reduced = reductions_[i];
@@ -180,7 +180,7 @@ void FusionPlan::advance(Frame* frame, Extent count) const {
   }
 }
 
-// The next block: what is gathered for it, computed, scattered and reduced.
+// Computes the next block: gathers its operands, computes, scatters and reduces.
 bool FusionPlan::compute_next(Frame* frame, Space* space, Extent count) const {
   if (space == nullptr) [[likely]] {
     if (!compute_block(frame, count)) {
@@ -199,23 +199,23 @@ bool FusionPlan::compute_next(Frame* frame, Space* space, Extent count) const {
       if (place(port)) {
         continue;
       }
-      if (port.laid >= count && port.laid_from == walk.left_in_row()) {
+      if (port.kept_count >= count && port.kept_from == walk.left_in_row()) {
         fusion_counts.rows_kept.add();
         continue;
       }
       walk.gather(port.data, port.strides, port.item_size, count, port.block);
-      port.laid = walk.repeats(port.strides) ? count : 0;
-      port.laid_from = walk.left_in_row();
+      port.kept_count = walk.repeats(port.strides) ? count : 0;
+      port.kept_from = walk.left_in_row();
     }
     for (const Space::Port& port : space->scattered) {
-      static_cast<void>(place(port, !frame->is_tried));
+      static_cast<void>(place(port, !frame->is_speculative));
     }
     if (!compute_block(frame, count)) {
       return false;
     }
     frame->is_split_otherwise |= has_nans(*frame, count);
     for (const Space::Port& port : space->scattered) {
-      if (frame->data[port.slot] == port.block && !frame->is_tried) {
+      if (frame->data[port.slot] == port.block && !frame->is_speculative) {
         walk.scatter(port.data, port.strides, port.item_size, count, port.block);
       }
     }
@@ -235,7 +235,7 @@ bool FusionPlan::compute_next(Frame* frame, Space* space, Extent count) const {
   return true;
 }
 
-// Where all is one loop that sums, too, no block is read again.
+// A fused kernel that also sums does not read a block again, so blocks may be longer.
 Extent FusionPlan::tree_block(const Frame& frame, const Space* space) const {
   if (operations_.empty()) {
     return frame.block;
@@ -246,7 +246,7 @@ Extent FusionPlan::tree_block(const Frame& frame, const Space* space) const {
   return is_one_loop && !frame.is_one_by_one ? ReductionLeaves::kMost : kBlock;
 }
 
-// Blocks as pairwise summation cuts; `sums` of the elements that have been taken.
+// Computes blocks as pairwise summation cuts the elements; `sums` gets their sums.
 bool FusionPlan::compute_tree(Frame* frame, Space* space, Extent count, Accumulator* sums) const {
   if (count <= tree_block(*frame, space)) {
     if (compute_next(frame, space, count)) {
@@ -256,7 +256,7 @@ bool FusionPlan::compute_tree(Frame* frame, Space* space, Extent count, Accumula
     if (count <= kBlock || !frame->is_one_by_one) {
       return false;
     }
-    // It was longer than what temporaries have room for, and left something open.
+    // The block was longer than the temporaries' blocks, and the steps bailed out.
   }
   std::array<Accumulator, kMaxFusionReductions> right;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   const Extent left = left_half(count);
@@ -272,7 +272,7 @@ bool FusionPlan::compute_tree(Frame* frame, Space* space, Extent count, Accumula
 }
 
 bool FusionPlan::compute_pieces(Frame* frame, Space* space, Extent count, Pieces* pieces) const {
-  const Extent piece = std::max<Extent>(std::min(count, frame->piece), 1);  // there are parts without elements
+  const Extent piece = std::max<Extent>(std::min(count, frame->piece), 1);  // parts may be empty
   const Extent number = (count + piece - 1) / piece;
   pieces->of.resize(static_cast<std::size_t>(number));
   for (Extent i = 0; i < number; ++i) {
@@ -284,7 +284,7 @@ bool FusionPlan::compute_pieces(Frame* frame, Space* space, Extent count, Pieces
   return true;
 }
 
-// The other reductions are in `reduced` already, block by block.
+// The results of the other reductions are in `reduced` already, updated block by block.
 void FusionPlan::add_pieces(const Pieces& pieces, Frame* frame) const {
   for (std::size_t i = 0; i < reductions_.size(); ++i) {
     if (!reductions_[i].kernel->is_pairwise) {
@@ -309,14 +309,14 @@ bool FusionPlan::compute(Frame* frame, Space* space) const {
     add_pieces(pieces, frame);
     return true;
   }
-  const bool has_together = space != nullptr && has_rows_together(*frame, *space);
+  const bool has_spans = space != nullptr && has_row_spans(*frame, *space);
   const Extent long_row = is_fused_ ? kLongRowOfOne : kLongRow;
   const bool is_by_rows = !is_staged_ && space != nullptr && space->walk->row() >= long_row;
   for (Extent left = frame->count; left > 0;) {
-    if (has_together && !frame->is_one_by_one) {
-      const Together next = together(*space, left);
+    if (has_spans && !frame->is_one_by_one) {
+      const RowSpan next = row_span(*space, left);
       if (next.rows > 1 || next.row > frame->block) {
-        if (!compute_together(frame, space, next)) {
+        if (!compute_row_span(frame, space, next)) {
           return false;
         }
         left -= frame->is_one_by_one ? 0 : next.rows * next.row;
@@ -324,8 +324,8 @@ bool FusionPlan::compute(Frame* frame, Space* space) const {
       }
     }
     Extent most = std::min(left, frame->block);
-    if (!is_staged_ && left > most && left - most < kLeastBlock) {
-      most -= kLeastBlock;
+    if (!is_staged_ && left > most && left - most < kMinBlock) {
+      most -= kMinBlock;
     }
     const Extent next = is_by_rows ? std::min(most, space->walk->left_in_row()) : most;
     if (!compute_next(frame, space, next)) {

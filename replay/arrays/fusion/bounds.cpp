@@ -1,5 +1,5 @@
-// Whether the inputs are so small that none of the operations can overflow, or make a NaN. That takes one look at each
-// of their elements, however often the operations read it.
+// Shows that no operation can overflow or make a NaN because the inputs are small. For that the largest magnitude of
+// each input is computed once, however often the operations read the input.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -18,12 +18,13 @@ namespace tagalong::array {
 namespace {
 
 constexpr std::uint64_t kMagnitude = 0x7FFFFFFFFFFFFFFFU;
-constexpr double kMost = 1e300;  // of any value, before it is rounded
+constexpr double kMost = 1e300;  // bound of every value before rounding
 constexpr Extent kPage = 4096;
 constexpr std::size_t kPiece = 256U << 10U;  // bytes
 
-// The bits of the largest one; as integers, since comparisons of NaNs raise flags. NaNs are larger than all numbers.
-std::uint64_t one_by_one(const char* data, std::size_t bytes) {
+// The bits of the largest magnitude, compared as integers, since comparisons of NaNs raise flags. NaNs are larger than
+// all numbers.
+std::uint64_t magnitude_scalar(const char* data, std::size_t bytes) {
   std::uint64_t most = 0;
   for (std::size_t i = 0; i < bytes; i += sizeof(most)) {
     std::uint64_t bits = 0;
@@ -35,61 +36,61 @@ std::uint64_t one_by_one(const char* data, std::size_t bytes) {
 
 #if defined(__x86_64__)
 
-// Magnitudes have no sign: signed comparisons do, which more processors have.
+// Magnitudes have no sign, so the signed comparisons, which more instruction sets have, are correct.
 template <class Bits, int vector_bytes>
-[[gnu::always_inline]] inline std::uint64_t by_vectors(const char* data, std::size_t bytes) {
+[[gnu::always_inline]] inline std::uint64_t magnitude_by_vectors(const char* data, std::size_t bytes) {
   using Vector [[gnu::vector_size(vector_bytes)]] = Bits;
-  constexpr std::size_t kAtOnce = 4 * sizeof(Vector);
+  constexpr std::size_t kUnrolledBytes = 4 * sizeof(Vector);
   Vector one{};
   Vector two{};
   Vector three{};
   Vector four{};
-  const auto look = [](const char* from, Vector* most) {
+  const auto scan = [](const char* from, Vector* most) {
     Vector bits;
     std::memcpy(&bits, from, sizeof(bits));
     bits &= static_cast<Bits>(kMagnitude);
     *most = bits > *most ? bits : *most;
   };
   std::size_t done = 0;
-  for (; done + kAtOnce <= bytes; done += kAtOnce) {
-    look(data + done, &one);
-    look(data + done + sizeof(Vector), &two);
-    look(data + done + 2 * sizeof(Vector), &three);
-    look(data + done + 3 * sizeof(Vector), &four);
+  for (; done + kUnrolledBytes <= bytes; done += kUnrolledBytes) {
+    scan(data + done, &one);
+    scan(data + done + sizeof(Vector), &two);
+    scan(data + done + 2 * sizeof(Vector), &three);
+    scan(data + done + 3 * sizeof(Vector), &four);
   }
-  auto most = static_cast<Bits>(one_by_one(data + done, bytes - done));
+  auto most = static_cast<Bits>(magnitude_scalar(data + done, bytes - done));
   for (std::size_t lane = 0; lane < sizeof(Vector) / sizeof(most); ++lane) {
     most = std::max({most, one[lane], two[lane], three[lane], four[lane]});
   }
   return static_cast<std::uint64_t>(most);
 }
 
-TAGALONG_AVX512 std::uint64_t in_eights(const char* data, std::size_t bytes) {
-  return by_vectors<std::int64_t, 64>(data, bytes);
+TAGALONG_AVX512 std::uint64_t magnitude_avx512(const char* data, std::size_t bytes) {
+  return magnitude_by_vectors<std::int64_t, 64>(data, bytes);
 }
-TAGALONG_AVX2 std::uint64_t in_fours(const char* data, std::size_t bytes) {
-  return by_vectors<std::int64_t, 32>(data, bytes);
+TAGALONG_AVX2 std::uint64_t magnitude_avx2(const char* data, std::size_t bytes) {
+  return magnitude_by_vectors<std::int64_t, 32>(data, bytes);
 }
 
 #endif
 
 std::uint64_t largest_magnitude(const char* data, std::size_t bytes) {
 #if defined(__x86_64__)
-  static const auto look = has_avx512() ? in_eights : has_avx2() ? in_fours : one_by_one;
-  return look(data, bytes);
+  static const auto scan = has_avx512() ? magnitude_avx512 : has_avx2() ? magnitude_avx2 : magnitude_scalar;
+  return scan(data, bytes);
 #else
-  return one_by_one(data, bytes);
+  return magnitude_scalar(data, bytes);
 #endif
 }
 
-// Whether there is little between the elements of a view, and nowhere so much that it may be nobody's memory.
+// Whether the view's elements leave few gaps, and no gap so large that it may be unmapped memory.
 bool is_dense(const View& view, const Bytes& bytes, Extent item_size) {
   using Axis = std::pair<Extent, Extent>;  // stride and length
   boost::container::static_vector<Axis, kMaxFusionDims> axes;
   for (int axis = 0; axis < view.shape.nd; ++axis) {
     axes.emplace_back(std::abs(view.strides[axis]), view.shape.dims[axis]);
   }
-  std::ranges::make_heap(axes);  // of sort() the compiler says that it would go beyond so few
+  std::ranges::make_heap(axes);  // a heap, since GCC warns that sort() may go beyond so few elements
   std::ranges::sort_heap(axes);
   Extent reached = item_size;
   for (const auto& [stride, length] : axes) {
@@ -103,31 +104,31 @@ bool is_dense(const View& view, const Bytes& bytes, Extent item_size) {
 
 using AllBytes = boost::container::static_vector<Bytes, kMaxFusionInputs>;
 
-// Of all of these, sorted meanwhile. Most operands are parts of one array, which is looked at once.
+// The largest magnitude in all ranges, which are sorted and merged here: most operands are parts of one array.
 std::uint64_t largest_magnitude(AllBytes* all, std::size_t parts) {
   std::ranges::sort(*all, {}, &Bytes::first);
-  AllBytes apart;
+  AllBytes merged;
   for (const Bytes& bytes : *all) {
-    if (!apart.empty() && bytes.first <= apart.back().last) {
-      apart.back().last = std::max(apart.back().last, bytes.last);
+    if (!merged.empty() && bytes.first <= merged.back().last) {
+      merged.back().last = std::max(merged.back().last, bytes.last);
     } else {
-      apart.push_back(bytes);
+      merged.push_back(bytes);
     }
   }
   const auto length = [](const Bytes& bytes) { return static_cast<std::size_t>(bytes.last - bytes.first); };
-  if (apart.size() == 1 && length(apart[0]) <= kPiece) {
-    return largest_magnitude(apart[0].first, length(apart[0]));
+  if (merged.size() == 1 && length(merged[0]) <= kPiece) {
+    return largest_magnitude(merged[0].first, length(merged[0]));
   }
   std::vector<Bytes> pieces;
-  for (const Bytes& bytes : apart) {
+  for (const Bytes& bytes : merged) {
     for (const char* from = bytes.first; from < bytes.last; from = pieces.back().last) {
       pieces.push_back({from, from + std::min<std::size_t>(kPiece, static_cast<std::size_t>(bytes.last - from))});
     }
   }
   std::vector<std::uint64_t> most(parts);
-  // What is computed next begins with what has been looked at last, and is there already.
+  // In reverse, so that the computation begins with the memory that was read last and is in the caches.
   std::ranges::reverse(pieces);
-  const auto look = [&](std::size_t number) {
+  const auto scan = [&](std::size_t number) {
     for (std::size_t i = number; i < pieces.size(); i += parts) {
       most[number] = std::max(most[number], largest_magnitude(pieces[i].first, length(pieces[i])));
     }
@@ -135,9 +136,9 @@ std::uint64_t largest_magnitude(AllBytes* all, std::size_t parts) {
   PyThreadState* state = PyEval_SaveThread();
   bool is_done = true;
   if (parts > 1) {
-    is_done = run_parts(parts, look);
+    is_done = run_parts(parts, scan);
   } else {
-    look(0);
+    scan(0);
   }
   PyEval_RestoreThread(state);
   constexpr std::uint64_t kNan = ~std::uint64_t{0};
@@ -146,7 +147,7 @@ std::uint64_t largest_magnitude(AllBytes* all, std::size_t parts) {
 
 }  // namespace
 
-// How large each value is at most, if all inputs are at most `most`.
+// Whether every value stays below kMost if all inputs are at most `most`.
 bool FusionPlan::are_bounded(const Frame& frame, double most) const {
   std::array<double, kMaxFusionSlots> bounds{};
   for (const Input& input : inputs_) {
@@ -156,7 +157,7 @@ bool FusionPlan::are_bounded(const Frame& frame, double most) const {
     double number = 0;
     std::memcpy(&number, frame.data[slot], sizeof(number));
     bounds.at(slot) = std::abs(number);
-    return bounds.at(slot) <= kMost;  // no NaN
+    return bounds.at(slot) <= kMost;  // false for NaN
   };
   if (most > kMost || !std::ranges::all_of(scalars_, read, &Scalar::slot) ||
       !std::ranges::all_of(constants_, read, &Constant::slot)) {
@@ -205,7 +206,7 @@ bool FusionPlan::cannot_raise(const Numpy& np, const Frame& frame, const Space& 
       return false;
     }
   }
-  // Products may underflow, whatever the bounds are.
+  // Products may underflow within any bounds.
   if (!are_bounded(frame, 1.0) || !ignores_float_errors(np, kUnderflow)) {
     return false;
   }

@@ -1,5 +1,6 @@
-// Results in the memory of arrays that are not wanted any more. In a row of sweeps that is what one leaves to the next:
-// if that refuses nothing has happened, whatever is in it then.
+// Buffer reuse: results in the memory of arrays that are not used any more. In a multi-pass kernel these are arrays
+// that one pass leaves to the next. If a later pass refuses, nothing has happened, so their contents do not matter
+// then.
 #include <algorithm>
 
 #include "replay/arrays/fusion/plan_run.h"
@@ -7,8 +8,8 @@
 
 namespace tagalong::array {
 
-// Whether an element is read for the last time before the result is written there: all operations are one loop, and
-// what it leaves open is for a run with memory of its own.
+// Whether every element is read for the last time before the result is written there. That needs a single fused kernel;
+// where it bails out, the run is repeated with new memory.
 bool FusionPlanBuilder::may_be_reused() const {
   if (plan_->steps_.size() != 1 || plan_->steps_.front().code == nullptr) {
     return false;
@@ -17,15 +18,15 @@ bool FusionPlanBuilder::may_be_reused() const {
   return step.is_quotient || !step.code->has_second_way();
 }
 
-// Whether a reduction takes what has been read from there, a block at a time, after the results have been written.
+// Whether a reduction reads the slot block by block, after the results have been written.
 bool FusionPlanBuilder::is_reduced_itself(int slot) const {
   return std::ranges::find(plan_->reductions_, slot, &FusionPlan::Reduced::slot) != plan_->reductions_.end() ||
          std::ranges::find(plan_->axis_reductions_, slot, &FusionPlan::AxisReduction::slot) !=
              plan_->axis_reductions_.end();
 }
 
-// The first one that is an input, for a result of its dtype.
-void FusionPlanBuilder::place_reused_buffer() {
+// Chooses the first candidate that is an input, for a result of its dtype.
+void FusionPlanBuilder::choose_reused_buffer() {
   if (!may_be_reused()) {
     return;
   }
@@ -46,10 +47,10 @@ void FusionPlanBuilder::place_reused_buffer() {
   }
 }
 
-// Null: the result is new memory.
+// Null: the result gets new memory.
 PyObject* FusionPlan::reused_buffer(const Frame& frame, const Space* space, PyObject* const* externals) const {
-  if (not_reused_ > 0) {
-    --not_reused_;
+  if (skip_reuse_ > 0) {
+    --skip_reuse_;
     return nullptr;
   }
   PyObject* object = externals[reused_buffer_.external];
@@ -59,8 +60,8 @@ PyObject* FusionPlan::reused_buffer(const Frame& frame, const Space* space, PyOb
   return fits ? object : nullptr;
 }
 
-// Of arrays only their memory may be read from it, which is not filled.
-Ref FusionPlanBuilder::stand_in(int object) {
+// Of an array only the shape and dtype matter to the planner; its memory is not filled.
+Ref FusionPlanBuilder::placeholder(int object) {
   const Object& known = at(object);
   Ref made;
   if (known.reduction >= 0) {

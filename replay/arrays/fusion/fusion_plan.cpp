@@ -17,7 +17,7 @@ FusionCounts fusion_counts;
 
 namespace {
 
-// Memory for the blocks of this thread. Nothing that runs while it is in use runs another fusion group.
+// Memory for this thread's blocks. Code that runs while it is in use runs no other fusion group.
 class Arena {
  public:
   char* reserve(std::size_t bytes) {
@@ -36,9 +36,10 @@ class Arena {
   std::size_t size_ = 0;
 };
 thread_local Arena arena;
-constexpr std::size_t kMostKept = 1U << 20U;  // bytes of an arena
+constexpr std::size_t kMostKept = 1U << 20U;  // bytes that an arena keeps
 
-// Of the blocks of one run: little is on the stack, much is an array of NumPy's, which asks for huge pages.
+// Memory for the blocks of one run. A small amount is on the stack; a large amount is an array of NumPy's, which
+// requests huge pages.
 class RunMemory {
  public:
   RunMemory() = default;
@@ -46,7 +47,7 @@ class RunMemory {
   RunMemory& operator=(const RunMemory&) = delete;
   ~RunMemory() = default;
 
-  // Once; null: there is none. At the beginning of a cache line.
+  // Called once. Null: there is no memory. The address is that of a cache line.
   char* reserve(const Numpy& np, std::size_t bytes) {
     if (bytes <= kSmall) {
       return small_.data();
@@ -82,7 +83,7 @@ void FusionPlan::place_blocks(char* blocks, std::size_t bytes, Frame* frame, Spa
   blocks += bytes * buffers_;
   if (space != nullptr) {
     for (Space::Port& port : space->gathered) {
-      port.laid = 0;
+      port.kept_count = 0;
       port.block = std::exchange(blocks, blocks + bytes);
     }
     for (Space::Port& port : space->scattered) {
@@ -91,7 +92,7 @@ void FusionPlan::place_blocks(char* blocks, std::size_t bytes, Frame* frame, Spa
   }
 }
 
-// Whether anything has to be reported.
+// Computes all blocks, and checks whether anything has to be reported.
 FusionReason FusionPlan::compute_and_check(const Numpy& np, Frame* frame, Space* space,
                                            const PartMemory& memory) const {
   forget_float_status(float_units_);
@@ -109,11 +110,11 @@ FusionReason FusionPlan::compute_and_check(const Numpy& np, Frame* frame, Space*
   }
   finish_reductions(frame);
   if (!is_done && frame->is_reused) [[unlikely]] {
-    not_reused_ = kNotReused;
+    skip_reuse_ = kRunsWithoutReuse;
     clear_float_status();
     return FusionReason::kNan;
   }
-  // Some old loops set an exception and return 0 (integer power).
+  // Some older loops set an exception and return 0 (integer power).
   if (!is_done || PyErr_Occurred() != nullptr) [[unlikely]] {
     PyErr_Clear();
     clear_float_status();
@@ -134,16 +135,19 @@ Extent FusionPlan::block_of(const Frame& frame, const Space* space) const {
   if (is_staged_) {
     return std::min(frame.count, std::max<Extent>(kBlock / frame.row, 1) * frame.row);
   }
-  const bool sums_alone = operations_.empty() && space == nullptr;  // reduce loops halve what they sum themselves
+  // NumPy's reduce loops split pairwise sums themselves.
+  const bool sums_alone = operations_.empty() && space == nullptr;
   return sums_alone ? frame.count : std::min(frame.count, kBlock);
 }
 
-// Two passes: only to see whether anything has to be reported, then for good.
-FusionReason FusionPlan::try_out(const Numpy& np, Frame* frame, Space* space, const PartMemory& memory) const {
-  const Places begin = frame->data;
-  frame->is_tried = true;
+// Speculative execution: computes all blocks only to see whether anything has to be reported. The caller computes them
+// again.
+FusionReason FusionPlan::run_speculatively(const Numpy& np, Frame* frame, Space* space,
+                                           const PartMemory& memory) const {
+  const SlotPointers begin = frame->data;
+  frame->is_speculative = true;
   const FusionReason reason = compute_and_check(np, frame, space, memory);
-  frame->is_tried = false;
+  frame->is_speculative = false;
   frame->data = begin;
   space->walk->begin();
   fusion_counts.twice += reason == FusionReason::kNone ? 1 : 0;
@@ -177,14 +181,14 @@ FusionReason FusionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   }
   frame->block = block_of(*frame, space);
   const std::size_t parts = part_count(*frame);
-  const Writing way = writing(np, frame, space, parts);
-  const bool is_copied = way == Writing::kCopied;
+  const WriteMode mode = write_mode(np, frame, space, parts);
+  const bool is_copied = mode == WriteMode::kCopied;
   if (!is_copied) {
     place_targets(np, space);
   }
-  // One line more, so that blocks do not lie at the same place of pages.
+  // One cache line more, so that blocks have different offsets in their pages.
   const std::size_t bytes = padded(static_cast<std::size_t>(frame->block) * kItemSize) + kCacheLine;
-  // In the room of doubles there is room for eight times as many bools.
+  // Temporaries of one byte leave room for eight times as many elements.
   const bool has_small_blocks = !is_staged_ && !is_tree_ && !has_masks_ && space == nullptr && reductions_.empty() &&
                                 axis_reductions_.empty() && frame->block == kBlock &&
                                 std::ranges::all_of(
@@ -202,7 +206,7 @@ FusionReason FusionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   }
   kept.reset();
   place_blocks(blocks, bytes, frame, space);
-  char* const contents = blocks + each * parts;  // of the targets, one after another
+  char* const contents = blocks + each * parts;  // the targets' new contents, one after another
   for (std::size_t i = 0; i < targets_.size(); ++i) {
     frame->data[targets_[i].slot] = contents + (is_copied ? whole * i : 0);
     frame->strides[targets_[i].slot] = np.item_size[targets_[i].type];
@@ -211,16 +215,16 @@ FusionReason FusionPlan::execute(const Numpy& np, PyObject* const* externals, Re
   begin_non_temporal(frame, space);
   begin_prefetching(frame, space);
   begin_argmin(*frame, space);
-  if (way == Writing::kTried) {
-    if (const FusionReason reason = try_out(np, frame, space, memory); reason != FusionReason::kNone) {
+  if (mode == WriteMode::kSpeculative) {
+    if (const FusionReason reason = run_speculatively(np, frame, space, memory); reason != FusionReason::kNone) {
       return reason;
     }
   }
-  fusion_counts.in_place += way == Writing::kAtOnce ? 1 : 0;
+  fusion_counts.in_place += mode == WriteMode::kInPlace ? 1 : 0;
   if (const FusionReason reason = compute_and_check(np, frame, space, memory); reason != FusionReason::kNone) {
     return reason;
   }
-  if (!give_reduced(np, outputs, *frame)) {
+  if (!store_reductions(np, outputs, *frame)) {
     PyErr_Clear();
     return FusionReason::kMemory;
   }
@@ -239,7 +243,7 @@ FusionReason FusionPlan::run_in_space(const Numpy& np, PyObject* const* external
   space.targets.resize(targets_.size());
   frame->swapped.reset();
   FusionReason reason = bind_space(np, externals, frame, &space);
-  if (reason == FusionReason::kNone && !pays(np, frame, space)) {
+  if (reason == FusionReason::kNone && !is_profitable(np, frame, space)) {
     reason = FusionReason::kNoGain;
   }
   if (reason == FusionReason::kNone) {
@@ -248,16 +252,17 @@ FusionReason FusionPlan::run_in_space(const Numpy& np, PyObject* const* external
   return reason;
 }
 
-// What arrays that are there already get is computed elsewhere and copied. Beyond the inner caches that takes as long
-// as a few operations, and only those for which eager execution makes new arrays are saved. What is computed in place
-// saves the copy.
-bool FusionPlan::pays(const Numpy& np, Frame* frame, const Space& space) const {
-  constexpr std::size_t kGlibc = 32768;  // bytes
-  constexpr std::size_t kSavedGlibc = 2;
-  constexpr std::size_t kSavedFar = 4;
-  const bool is_glibc = static_cast<std::size_t>(frame->count) * kItemSize * targets_.size() <= kGlibc;
-  return fusion_enabled > 1 || made_ >= (is_glibc ? kSavedGlibc : kSavedFar) * targets_.size() ||
-         (!is_glibc && is_unnoticed_in_place(np, frame, &space));
+// Whether a group that writes targets is faster than single operations. Where the new contents are computed elsewhere
+// and copied, the copy takes as long as a few operations once it exceeds the inner caches. It saves only the arrays
+// that eager execution would make. In-place destinations need no copy.
+bool FusionPlan::is_profitable(const Numpy& np, Frame* frame, const Space& space) const {
+  constexpr std::size_t kInnerCacheBytes = 32768;  // bytes
+  constexpr std::size_t kMinSavedInCache = 2;
+  constexpr std::size_t kMinSavedBeyond = 4;
+  const bool is_in_cache = static_cast<std::size_t>(frame->count) * kItemSize * targets_.size() <= kInnerCacheBytes;
+  return fusion_enabled > 1 ||
+         new_array_operations_ >= (is_in_cache ? kMinSavedInCache : kMinSavedBeyond) * targets_.size() ||
+         (!is_in_cache && is_unnoticed_in_place(np, frame, &space));
 }
 
 FusionReason FusionPlan::run(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
@@ -265,14 +270,14 @@ FusionReason FusionPlan::run(const Numpy& np, PyObject* const* externals, Ref* o
     ++fusion_counts.small;
     return FusionReason::kNone;
   }
-  return run_generally(np, externals, outputs);
+  return run_general(np, externals, outputs);
 }
 
-FusionReason FusionPlan::run_generally(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
+FusionReason FusionPlan::run_general(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
   Frame frame;
   const FusionReason reason = bind(np, externals, &frame);
-  const bool is_of_rows = depends_on_strides_ || (reduces_inputs_ && !is_staged_);
-  if (is_of_rows && reason == FusionReason::kLayout) {
+  const bool needs_contiguous_rows = depends_on_strides_ || (reduces_inputs_ && !is_staged_);
+  if (needs_contiguous_rows && reason == FusionReason::kLayout) {
     return FusionReason::kLayout;
   }
   if (nd_ != 0 && reason == FusionReason::kNone && frame.shape->nd != nd_) {

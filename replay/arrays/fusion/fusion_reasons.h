@@ -1,6 +1,5 @@
-// Why array operations were not run as one: why a fusion group ends where it does, or is none at all, and why one that
-// is planned was not run. Counted for the process and for each place where a fusion group may begin; explain() says
-// them.
+// Why array operations were not fused: why a fusion group ends where it does, or was not formed, and why a planned
+// group was not run. Counted for the process and for each step at which a group may begin; explain() shows the texts.
 #pragma once
 
 #include <array>
@@ -11,7 +10,7 @@ namespace tagalong::array {
 
 enum class FusionReason : std::uint8_t {
   kNone,
-  // --- the operation is not for a fusion group
+  // --- the operation is not part of a fusion group
   kNotLooked,
   kForeign,
   kNoLoop,
@@ -86,7 +85,7 @@ static_assert(!kFusionReasons.back().name.empty());
   return kFusionReasons[static_cast<std::size_t>(reason)];
 }
 
-// Of one place, or of the process.
+// For one step, or for the process.
 struct FusionReasonCounts {
   std::array<std::uint32_t, static_cast<std::size_t>(FusionReason::kCount)> of{};
   void add(FusionReason reason) { ++of[static_cast<std::size_t>(reason)]; }

@@ -1,6 +1,7 @@
-// Large arrays that are there already and get new contents, which are computed into the very memory: that takes less
-// time than to compute elsewhere and to copy. Before, it has to be known that nothing has to be reported that could
-// find them half written: nobody would notice, or the inputs say so, or all is computed twice.
+// In-place destinations: large existing arrays into which results are computed directly, which is faster than computing
+// elsewhere and copying. First it has to be known that no report can show them half written. There are three ways: no
+// program can notice when the report comes, the inputs are too small for errors, or all blocks are computed twice
+// (speculative execution).
 #include <algorithm>
 
 #include "replay/arrays/fusion/plan_run.h"
@@ -9,12 +10,12 @@
 namespace tagalong::array {
 namespace {
 
-constexpr std::size_t kLeastTwice = 2U << 20U;  // bytes of a target: more than a second-level cache
-constexpr Cost kMostCost = 16;                  // a nanosecond: what an element takes to be written and read again
+constexpr std::size_t kMinSpeculativeBytes = 2U << 20U;  // bytes of a target: more than a second-level cache
+constexpr Cost kMostCost = 16;  // per element: about the cost of writing and reading it once more
 
 }  // namespace
 
-long min_in_place = 32L << 10;  // more than a copy in the innermost cache
+long min_in_place = 32L << 10;  // more than a copy in the innermost cache costs
 
 bool FusionPlan::may_be_in_place(const Numpy& np, const Frame& frame, const Space* space) const {
   if (static_cast<long>(frame.count) * static_cast<long>(kItemSize) < min_in_place || space == nullptr ||
@@ -22,8 +23,8 @@ bool FusionPlan::may_be_in_place(const Numpy& np, const Frame& frame, const Spac
       !reductions_.empty() || !axis_reductions_.empty()) {
     return false;
   }
-  // Whoever reads what has been written would read it too late.
-  const auto is_apart = [&](std::size_t target) {
+  // An input that overlaps a target would be read after it has been written.
+  const auto does_not_overlap = [&](std::size_t target) {
     const Bytes written = bytes_of(space->targets[target], np.item_size[targets_[target].type]);
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       if (written.overlaps(bytes_of(space->inputs[i], np.item_size[inputs_[i].type]))) {
@@ -33,15 +34,14 @@ bool FusionPlan::may_be_in_place(const Numpy& np, const Frame& frame, const Spac
     return true;
   };
   const bool has_results = std::ranges::any_of(outputs_, [](const Output& output) { return output.descr != nullptr; });
-  bool are_apart = true;
+  bool no_target_overlaps = true;
   for (std::size_t target = 0; target < targets_.size(); ++target) {
-    are_apart = are_apart && is_apart(target);
+    no_target_overlaps = no_target_overlaps && does_not_overlap(target);
   }
-  return !has_results && are_apart;
+  return !has_results && no_target_overlaps;
 }
 
-// An error that is reported later leaves new contents behind, and what is computed then, one operation after another,
-// writes all of them again.
+// A late report leaves new contents behind; then the operations are computed one by one and write all elements again.
 bool FusionPlan::is_unnoticed_in_place(const Numpy& np, Frame* frame, const Space* space) const {
   if (!frame->is_unnoticed) {
     frame->is_unnoticed = may_be_in_place(np, *frame, space) && reports_are_unnoticed(np);
@@ -49,22 +49,23 @@ bool FusionPlan::is_unnoticed_in_place(const Numpy& np, Frame* frame, const Spac
   return *frame->is_unnoticed;
 }
 
-FusionPlan::Writing FusionPlan::writing(const Numpy& np, Frame* frame, const Space* space, std::size_t parts) const {
+FusionPlan::WriteMode FusionPlan::write_mode(const Numpy& np, Frame* frame, const Space* space,
+                                             std::size_t parts) const {
   if (is_unnoticed_in_place(np, frame, space)) {
-    return Writing::kAtOnce;
+    return WriteMode::kInPlace;
   }
   if (!may_be_in_place(np, *frame, space)) {
-    return Writing::kCopied;
+    return WriteMode::kCopied;
   }
   if (cannot_raise(np, *frame, *space, parts)) {
-    return Writing::kAtOnce;
+    return WriteMode::kInPlace;
   }
-  Cost together = 0;
+  Cost fused_cost_sum = 0;
   for (const Operation& operation : operations_) {
-    together += fused_cost(operation.vector_op);
+    fused_cost_sum += fused_cost(operation.vector_op);
   }
   const std::size_t bytes = static_cast<std::size_t>(frame->count) * kItemSize;
-  return bytes < kLeastTwice || together > kMostCost ? Writing::kCopied : Writing::kTried;
+  return bytes < kMinSpeculativeBytes || fused_cost_sum > kMostCost ? WriteMode::kCopied : WriteMode::kSpeculative;
 }
 
 void FusionPlan::place_targets(const Numpy& np, Space* space) const {

@@ -73,7 +73,7 @@ std::array<int, kMaxFusionDims> axis_order(std::span<const Strides* const> opera
           continue;
         }
         if (there <= here) {
-          is_before = false;  // where operands disagree the C order wins
+          is_before = false;  // where operands disagree, the C order is kept
         } else if (is_ambiguous) {
           is_before = true;
         }
@@ -180,7 +180,7 @@ Strides result_strides(std::span<const Strides* const> operands, const Shape& sh
 }
 
 Strides copied_strides(const Strides& strides, const Shape& shape) {
-  std::array<int, kMaxFusionDims> order{};  // outermost first; the C order among equals
+  std::array<int, kMaxFusionDims> order{};  // outermost first; equal strides keep the C order
   for (int i = 0; i < shape.nd; ++i) {
     int place = i;
     while (place > 0 && std::abs(strides[order[place - 1]]) < std::abs(strides[i])) {
@@ -226,7 +226,7 @@ bool is_injective(const View& view, Extent item_size) {
       continue;
     }
     const Extent stride = std::abs(view.strides[i]);
-    Extent inside = item_size;  // bytes that the inner axes take
+    Extent inside = item_size;  // bytes that the inner axes span
     for (int j = 0; j < view.shape.nd; ++j) {
       const Extent other = std::abs(view.strides[j]);
       if (j != i && other <= stride) {
@@ -244,16 +244,17 @@ Walk::Walk(const Shape& space, const Strides& leading, std::span<Strides* const>
   const Strides* only = &leading;
   const auto order = axis_order({&only, 1}, space);
   nd_ = 0;
-  std::array<int, kMaxFusionDims> inner{};  // of the space, the innermost one that an axis of the walk takes in
+  // By axis of the walk: the innermost axis of the space that is merged into it.
+  std::array<int, kMaxFusionDims> inner{};
   for (int i = 0; i < space.nd; ++i) {
     const int axis = order[i];
     if (space.dims[axis] == 1) {
       continue;
     }
-    const bool joins = nd_ > 0 && std::ranges::all_of(arrays, [&](const Strides* strides) {
-                         return (*strides)[axis] == (*strides)[inner[nd_ - 1]] * dims_[nd_ - 1];
-                       });
-    if (joins) {
+    const bool can_merge = nd_ > 0 && std::ranges::all_of(arrays, [&](const Strides* strides) {
+                             return (*strides)[axis] == (*strides)[inner[nd_ - 1]] * dims_[nd_ - 1];
+                           });
+    if (can_merge) {
       dims_[nd_ - 1] *= space.dims[axis];
     } else {
       inner[nd_] = axis;
@@ -261,11 +262,11 @@ Walk::Walk(const Shape& space, const Strides& leading, std::span<Strides* const>
     }
   }
   for (Strides* strides : arrays) {
-    Strides own{};
+    Strides merged{};
     for (int i = 0; i < nd_; ++i) {
-      own[i] = (*strides)[inner[i]];
+      merged[i] = (*strides)[inner[i]];
     }
-    *strides = own;
+    *strides = merged;
   }
   if (nd_ == 0) {
     nd_ = 1;
@@ -301,7 +302,7 @@ char* Walk::place(char* data, const Strides& strides) const {
   return data;
 }
 
-// Calls copy(offset in the array, elements) for each piece of a row.
+// Calls copy(offset in the array, elements) for each contiguous piece of a row.
 template <class Copy>
 void Walk::rows(Extent offset, const Strides& strides, Extent count, Copy copy) const {
   std::array<Extent, kMaxFusionDims> at = at_;
@@ -328,7 +329,7 @@ void Walk::gather(const char* data, const Strides& strides, std::size_t item_siz
       broadcast(data + at_[1] * strides[1], strides[1], dims_[0], count / dims_[0], block)) {
     return;
   }
-  if (are_rows && strides[0] == static_cast<Extent>(item_size) && strides[1] == 0) {  // the same row again and again
+  if (are_rows && strides[0] == static_cast<Extent>(item_size) && strides[1] == 0) {  // a repeated row
     std::size_t done = static_cast<std::size_t>(dims_[0]) * item_size;
     const std::size_t all = static_cast<std::size_t>(count) * item_size;
     std::memcpy(block, data, done);

@@ -1,4 +1,5 @@
-// Which operations of a fusion group become one loop, and where all others find their operands.
+// Kernel fusion: which operations of a fusion group become one vector loop, and in which memory the other operations
+// find their operands.
 #include <algorithm>
 #include <utility>
 
@@ -12,11 +13,12 @@ constexpr Extent kLongQuotients = 128;  // elements
 
 }  // namespace
 
-// Of one of these results, if it is what the fusion group sums pairwise.
+// The pairwise sum that the kernel of these operations can compute, too; empty: there is none.
 VectorSum FusionPlanBuilder::fused_sum(std::span<const VectorOperation> operations) {
   for (const FusionPlan::Reduced& reduced : plan_->reductions_) {
-    const bool is_here = std::ranges::find(operations, reduced.slot, &VectorOperation::out) != operations.end();
-    if (reduced.kernel->has_known_order && is_here && plan_->sum_.result < 0) {
+    const bool is_computed_here =
+        std::ranges::find(operations, reduced.slot, &VectorOperation::out) != operations.end();
+    if (reduced.kernel->has_known_order && is_computed_here && plan_->sum_.result < 0) {
       const int leaves = new_slot();
       return leaves < 0 ? VectorSum() : VectorSum{.result = reduced.slot, .leaves = leaves};
     }
@@ -24,7 +26,8 @@ VectorSum FusionPlanBuilder::fused_sum(std::span<const VectorOperation> operatio
   return {};
 }
 
-// In rounds: what can be computed exactly by now, all at once; then what has to be done by loops of NumPy's.
+// Alternates: first all operations that vector code can compute by now become one kernel, then come operations with
+// NumPy's loops.
 void FusionPlanBuilder::fuse_vector_code(FusedCode* fused) {
   const std::vector<FusionPlan::Operation>& operations = plan_->operations_;
   const std::size_t count = operations.size();
@@ -42,8 +45,8 @@ void FusionPlanBuilder::fuse_vector_code(FusedCode* fused) {
     return what == VectorOp::kAnd || what == VectorOp::kOr || what == VectorOp::kNot ||
            (what == VectorOp::kSelect && operand == 0);
   };
-  // Bools in vectors as wide as doubles are an eighth of what NumPy's loops take at once: they are worth it only where
-  // they come from doubles, in registers.
+  // A vector of doubles holds an eighth of the bools that NumPy's loops take at a time. So logical operations are fused
+  // only where their operands are comparisons of doubles, in registers.
   std::array<bool, kMaxFusionSlots> is_mask{};
   const auto is_logic = [](VectorOp what) {
     return what == VectorOp::kAnd || what == VectorOp::kOr || what == VectorOp::kNot;
@@ -66,55 +69,55 @@ void FusionPlanBuilder::fuse_vector_code(FusedCode* fused) {
     }
     return operation.vector_op != VectorOp::kNone;
   };
-  // Slots that are there: nothing has to be computed first.
-  std::array<bool, kMaxFusionSlots> is_there{};
-  is_there.fill(true);
+  // Slots whose values exist at this point of the order.
+  std::array<bool, kMaxFusionSlots> exists_yet{};
+  exists_yet.fill(true);
   for (const FusionPlan::Operation& operation : operations) {
-    is_there.at(operation.slots[operation.nin]) = false;
+    exists_yet.at(operation.slots[operation.nin]) = false;
   }
   std::vector<bool> is_done(count);
-  const auto is_ready = [&](std::size_t number) {
+  const auto has_operands = [&](std::size_t number) {
     const FusionPlan::Operation& operation = operations[number];
     return !is_done[number] && std::all_of(operation.slots.begin(), operation.slots.begin() + operation.nin,
-                                           [&](FusionPlan::Slot slot) { return is_there.at(slot); });
+                                           [&](FusionPlan::Slot slot) { return exists_yet.at(slot); });
   };
   const auto finish = [&](std::size_t number) {
     is_done[number] = true;
-    is_there.at(operations[number].slots[operations[number].nin]) = true;
+    exists_yet.at(operations[number].slots[operations[number].nin]) = true;
   };
   std::vector<std::vector<std::size_t>> groups;
   for (std::size_t left = count; left > 0;) {
-    std::vector<std::size_t> together;
+    std::vector<std::size_t> fusable;
     for (std::size_t number = 0; number < count; ++number) {
-      if (is_exact(operations[number]) && is_ready(number)) {
-        together.push_back(number);
+      if (is_exact(operations[number]) && has_operands(number)) {
+        fusable.push_back(number);
         finish(number);
       }
     }
-    left -= together.size();
-    if (!together.empty()) {
-      groups.push_back(std::move(together));
+    left -= fusable.size();
+    if (!fusable.empty()) {
+      groups.push_back(std::move(fusable));
     }
     for (std::size_t number = 0; number < count; ++number) {
-      if (!is_exact(operations[number]) && is_ready(number)) {
+      if (!is_exact(operations[number]) && has_operands(number)) {
         groups.push_back({number});
         finish(number);
         --left;
       }
     }
   }
-  std::array<bool, kMaxFusionSlots> is_seen{};  // by somebody who is no operation
+  std::array<bool, kMaxFusionSlots> is_visible{};  // by other code than operations
   for (const FusionPlan::Output& output : plan_->outputs_) {
-    is_seen.at(output.slot) = is_seen.at(output.slot) || (output.reduction < 0 && output.axis_reduction < 0);
+    is_visible.at(output.slot) = is_visible.at(output.slot) || (output.reduction < 0 && output.axis_reduction < 0);
   }
   for (const FusionPlan::Target& target : plan_->targets_) {
-    is_seen.at(target.slot) = true;
+    is_visible.at(target.slot) = true;
   }
   for (const FusionPlan::AxisReduction& axis_reduction : plan_->axis_reductions_) {
-    is_seen.at(axis_reduction.slot) = true;
+    is_visible.at(axis_reduction.slot) = true;
   }
-  // From memory, by others than this group and, if that is so, its own sum.
-  const auto is_taken = [&](const std::vector<std::size_t>& group, FusionPlan::Slot slot, bool is_summed) {
+  // Whether the slot is read from memory outside the group (with `is_summed`: apart from the group's own sum).
+  const auto is_read_elsewhere = [&](const std::vector<std::size_t>& group, FusionPlan::Slot slot, bool is_summed) {
     const auto reduces = [&](const FusionPlan::Reduced& reduced) {
       return reduced.slot == slot && !(is_summed && reduced.kernel->has_known_order);
     };
@@ -124,7 +127,7 @@ void FusionPlanBuilder::fuse_vector_code(FusedCode* fused) {
       const auto* end = begin + operations[number].nin;
       is_operand = std::ranges::find(group, number) == group.end() && std::find(begin, end, slot) != end;
     }
-    return is_operand || is_seen.at(slot) || std::ranges::any_of(plan_->reductions_, reduces);
+    return is_operand || is_visible.at(slot) || std::ranges::any_of(plan_->reductions_, reduces);
   };
   std::vector<FusionPlan::Step> steps;
   std::array<bool, kMaxFusionSlots> is_row{};
@@ -154,23 +157,23 @@ void FusionPlanBuilder::fuse_vector_code(FusedCode* fused) {
       }
       is_known.at(own.out) = true;
       vector_op.push_back(own);
-      if (is_taken(group, own.out, false)) {
+      if (is_read_elsewhere(group, own.out, false)) {
         stored.push_back(own.out);
       }
     }
     const VectorSum sum = fused_sum(vector_op);
-    std::vector<std::uint8_t> besides = stored;  // what nobody else takes is only added up
-    if (sum.result >= 0 && !is_taken(group, static_cast<FusionPlan::Slot>(sum.result), true)) {
-      std::erase(besides, sum.result);
+    std::vector<std::uint8_t> stored_without_sum = stored;  // a result that only the sum needs is not stored
+    if (sum.result >= 0 && !is_read_elsewhere(group, static_cast<FusionPlan::Slot>(sum.result), true)) {
+      std::erase(stored_without_sum, sum.result);
     }
-    std::shared_ptr<const VectorCode> code = VectorCode::make(vector_op, inputs, besides, sum);
+    std::shared_ptr<const VectorCode> code = VectorCode::make(vector_op, inputs, stored_without_sum, sum);
     if (code != nullptr && sum.result >= 0) {
       plan_->sum_ = sum;
-      stored = std::move(besides);
+      stored = std::move(stored_without_sum);
     } else if (code == nullptr && sum.result >= 0) {
       code = VectorCode::make(vector_op, inputs, stored);
     }
-    if (code == nullptr && group.size() > 1) {  // too many values at once
+    if (code == nullptr && group.size() > 1) {  // too many values for the registers
       const auto middle = group.begin() + static_cast<std::ptrdiff_t>(group.size() / 2);
       groups[place].assign(middle, group.end());
       groups.insert(groups.begin() + static_cast<std::ptrdiff_t>(place), {group.begin(), middle});
@@ -213,17 +216,17 @@ void FusionPlanBuilder::fuse_vector_code(FusedCode* fused) {
   }
 }
 
-// Blocks for what is neither input nor output; none is written while it may still be read.
-void FusionPlanBuilder::place_temporaries(const FusedCode& fused) {
+// Assigns blocks to slots that are neither inputs nor outputs; no block is written while it may still be read.
+void FusionPlanBuilder::assign_temporaries(const FusedCode& fused) {
   std::array<std::size_t, kMaxFusionSlots> last_use{};
   std::array<int, kMaxFusionSlots> buffers{};
-  std::array<bool, kMaxFusionSlots> has_place{};
+  std::array<bool, kMaxFusionSlots> has_memory{};
   buffers.fill(-1);
   for (const FusionPlan::Output& output : plan_->outputs_) {
-    has_place.at(output.slot) = true;
+    has_memory.at(output.slot) = true;
   }
   for (const FusionPlan::Target& target : plan_->targets_) {
-    has_place.at(target.slot) = true;
+    has_memory.at(target.slot) = true;
   }
   const std::vector<FusionPlan::Operation>& operations = plan_->operations_;
   for (std::size_t number = 0; number < operations.size(); ++number) {
@@ -232,20 +235,21 @@ void FusionPlanBuilder::place_temporaries(const FusedCode& fused) {
     }
   }
   for (const FusionPlan::Reduced& reduced : plan_->reductions_) {
-    last_use.at(reduced.slot) = operations.size();  // behind all operations of a block
+    last_use.at(reduced.slot) = operations.size();  // the reductions come behind all operations of a block
   }
   for (std::size_t i = 0; i < plan_->axis_reductions_.size() && !plan_->is_staged_; ++i) {
     last_use.at(plan_->axis_reductions_[i].slot) = operations.size();
   }
   for (FusionPlan::Step& step : plan_->steps_) {
     const FusionPlan::Operation& operation = operations[step.operation];
-    step.is_quotient = step.is_quotient && has_place.at(operation.slots[operation.nin]);  // long blocks have no buffers
+    step.is_quotient =
+        step.is_quotient && has_memory.at(operation.slots[operation.nin]);  // long blocks have no buffers
   }
   std::vector<int> free;
   for (std::size_t number = 0; number < operations.size(); ++number) {
     const FusionPlan::Operation& operation = operations[number];
     const FusionPlan::Slot out = operation.slots[operation.nin];
-    if (!has_place.at(out) && (plan_->is_staged_ || operation.stage != FusionPlan::Stage::kAxisReduction)) {
+    if (!has_memory.at(out) && (plan_->is_staged_ || operation.stage != FusionPlan::Stage::kAxisReduction)) {
       const bool is_kept = fused.in_memory.at(out);
       if (free.empty() || is_kept) {
         free.push_back(plan_->buffers_++);
@@ -262,7 +266,7 @@ void FusionPlanBuilder::place_temporaries(const FusedCode& fused) {
       }
     }
   }
-  // What is read of an input is read by its casts, too.
+  // A cast of an input lives as long as the input is read.
   for (std::size_t number = operations.size(); number-- > 0;) {
     if (operations[number].is_cast) {
       std::size_t& source = last_use.at(operations[number].slots[0]);
@@ -278,7 +282,8 @@ void FusionPlanBuilder::place_temporaries(const FusedCode& fused) {
   }
 }
 
-// kOpen: nothing has been written that matters, and the operations have to be computed one by one.
+// kOpen: the vector code has bailed out; no visible memory has been written, and the operations have to be computed one
+// by one.
 FusionPlan::Outcome FusionPlan::compute_steps(Frame* frame, Extent count) const {
   for (const auto& [slot, item_size] : rows_) {
     if (frame->strides[slot] != item_size) {

@@ -1,12 +1,12 @@
-// Operands of several shapes and layouts: the shape that they have together, how eager execution would lay out each
-// result, and the order in which elements are taken.
+// Operands of several shapes and layouts: their common shape, the layout that eager execution would give each result,
+// and the order in which elements are taken.
 #include <algorithm>
 
 #include "replay/arrays/fusion/plan_run.h"
 
 namespace tagalong::array {
 
-// The memory of all arrays, and the shape that they have together.
+// The memory of all arrays, and their common shape.
 FusionReason FusionPlan::bind_views(const Numpy& np, PyObject* const* externals, Space* space) const {
   const auto place = [&](std::uint16_t external, std::int16_t number, unsigned type, View* view) {
     PyObject* object = externals[external];
@@ -66,7 +66,7 @@ FusionReason FusionPlan::bind_views(const Numpy& np, PyObject* const* externals,
   return FusionReason::kNone;
 }
 
-// How eager execution would lay out each result, which decides how it lays out the next one.
+// The layout of each result as in eager execution, which decides the layout of later results.
 FusionReason FusionPlan::bind_layouts(const Numpy& np, PyObject* const* externals, Frame* frame, Space* space) const {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const Shape& shape = space->shape;
@@ -93,7 +93,7 @@ FusionReason FusionPlan::bind_layouts(const Numpy& np, PyObject* const* external
     unsigned count = 0;
     bool is_c = true;
     bool is_f = true;
-    Shape together;
+    Shape operands_shape;
     for (unsigned i = 0; i < operation.nin; ++i) {
       const Space::Operand& operand = space->operands[operation.slots[i]];
       if (operand.strides != nullptr) {
@@ -104,7 +104,7 @@ FusionReason FusionPlan::bind_layouts(const Numpy& np, PyObject* const* external
     }
     Space::Operand& result = space->operands[operation.slots[operation.nin]];
     if (operation.is_cast) {
-      result = {.strides = operands[0]};  // is cast while it is read, so the way is not the short one
+      result = {.strides = operands[0]};  // cast while it is read, so NumPy uses its iterator
       if (operation.layout_of >= 0) {
         result = space->operands[static_cast<std::size_t>(operation.layout_of)];
       }
@@ -115,13 +115,13 @@ FusionReason FusionPlan::bind_layouts(const Numpy& np, PyObject* const* external
         const auto* input = input_of(operation.slots[i]);
         if (input != nullptr) {
           static_cast<void>(
-              broadcast(space->inputs[static_cast<std::size_t>(input - inputs_.data())].shape, &together));
+              broadcast(space->inputs[static_cast<std::size_t>(input - inputs_.data())].shape, &operands_shape));
         } else if (space->operands[operation.slots[i]].is_broadcast) {
-          static_cast<void>(broadcast(column_shape(shape, false), &together));
+          static_cast<void>(broadcast(column_shape(shape, false), &operands_shape));
         }
       }
-      if (!(together == shape)) {
-        return FusionReason::kShape;  // the result is smaller than the others
+      if (!(operands_shape == shape)) {
+        return FusionReason::kShape;  // the result is smaller than the iteration space
       }
     }
     if (operation.layout_of >= 0) {
@@ -158,7 +158,7 @@ FusionReason FusionPlan::bind_layouts(const Numpy& np, PyObject* const* external
     }
     if (into >= 0) {
       frame->swapped[number] = into == 1;
-      // The very array, so also what its axes of length one have.
+      // The result is the operand's array itself, including its strides along axes of length one.
       const Slot slot = operation.slots[static_cast<unsigned>(into)];
       const Input* input = input_of(slot);
       strides = input == nullptr ? *space->operands[slot].strides
@@ -195,7 +195,7 @@ const FusionPlan::Input* FusionPlan::input_of(Slot slot) const {
   return nullptr;
 }
 
-// Into which operand eager would compute: its result is that array. -1: into a new one.
+// The operand into which eager NumPy would compute the result; -1: the result is a new array.
 int FusionPlan::elided_operand(const Numpy& np, const Operation& operation, PyObject* const* externals,
                                const Frame& frame, const Space& space) const {
   if (operation.elidable == 0 || !np.elides || frame.count * operation.out_size < kMinElidedBytes) {
@@ -224,7 +224,7 @@ int FusionPlan::elided_operand(const Numpy& np, const Operation& operation, PyOb
   return -1;
 }
 
-// In which order the elements are computed, and which arrays lie so.
+// Chooses the order of the elements, and finds the arrays that are one row in that order.
 void FusionPlan::bind_walk(const Numpy& np, Frame* frame, Space* space) const {
   std::array<Strides*, kMaxFusionInputs + 2 * kMaxFusionOutputs + kMaxFusionReductions + kMaxAxisReductions> all{};
   std::size_t count = 0;
@@ -258,7 +258,7 @@ void FusionPlan::bind_walk(const Numpy& np, Frame* frame, Space* space) const {
     }
     space->output_strides[i] = strides;
     if (outputs_[i].is_column) {
-      continue;  // one element after another
+      continue;  // columns are written one element after another
     }
     space->walked_outputs[i] = strides;
     leading = &space->output_strides[i];
@@ -273,7 +273,7 @@ void FusionPlan::bind_walk(const Numpy& np, Frame* frame, Space* space) const {
       frame->data[input.slot] = space->inputs[i].data;
       frame->strides[input.slot] = strides[0];
     } else {
-      // The walk says where each block of it is; until the first one there is no step from here.
+      // The walk gives the address of each block; before the first block the array must not advance.
       frame->data[input.slot] = space->inputs[i].data;
       frame->strides[input.slot] = 0;
       space->gathered.push_back({.data = space->inputs[i].data,
@@ -301,7 +301,7 @@ FusionReason FusionPlan::bind_space(const Numpy& np, PyObject* const* externals,
   if (reason != FusionReason::kNone) {
     return reason;
   }
-  // Loops may go through arrays with other strides in another order.
+  // Reduce loops may take arrays with other strides in another order.
   const auto is_reducible = [&](const AxisReduction& axis_reduced) {
     const Space::Operand& operand = space->operands[axis_reduced.slot];
     return input_of(axis_reduced.slot) == nullptr || operand.is_c || operand.is_f;
@@ -310,7 +310,7 @@ FusionReason FusionPlan::bind_space(const Numpy& np, PyObject* const* externals,
     return FusionReason::kLayout;
   }
   bind_walk(np, frame, space);
-  // What is reduced would be one row in memory, and its elements are taken in that order.
+  // A reduced result would be one row of memory, and its elements are taken in that order.
   const auto is_row = [&](const Strides& strides) { return strides[0] >= 0 && space->walk->is_row(strides); };
   const bool are_rows =
       std::all_of(space->reduced_strides.begin(), space->reduced_strides.begin() + reductions_.size(), is_row) &&

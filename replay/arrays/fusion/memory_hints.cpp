@@ -7,6 +7,7 @@
 
 namespace tagalong::array {
 
+// Uses non-temporal stores where the group is one fused kernel whose results exceed the caches.
 void FusionPlan::begin_non_temporal(Frame* frame, const Space* space) const {
   const auto count = static_cast<std::size_t>(frame->count);
   if (!is_fused_ || is_staged_ || frame->is_reused || steps_.front().is_quotient ||
@@ -45,9 +46,9 @@ void FusionPlan::begin_non_temporal(Frame* frame, const Space* space) const {
   frame->with_non_temporal = with_non_temporal_.get();
 }
 
-// What functions are computed of, and is summed, waits for memory beside the caches that are near: there the processor
-// asks itself only for what lies in the same page. Whoever reads pages of four kilobytes waits for each of them to be
-// found; where a loop does little else and writes through the caches, it waits for the bytes, and nothing helps.
+// Software prefetch for functions whose results are summed. The hardware prefetcher stops at the end of each page, so
+// such a loop waits for memory at every page. A loop with little computation that writes through the caches is bound by
+// bandwidth, and prefetching does not help.
 void FusionPlan::begin_prefetching(Frame* frame, const Space* space) const {
   if (frame->with_non_temporal != nullptr || space != nullptr || !is_fused_ || is_staged_ || sum_.result < 0 ||
       steps_.front().is_quotient || static_cast<long>(frame->count) * static_cast<long>(kItemSize) < min_prefetch)
@@ -62,11 +63,11 @@ void FusionPlan::begin_prefetching(Frame* frame, const Space* space) const {
   frame->with_prefetch = with_prefetch_.get();
 }
 
-// Whether the bytes of an element, as long as they take from and to memory, are more than its operations: otherwise
-// these would be slower, for what is written so is written in more steps. The table takes much for some that are hidden
-// behind others, except for functions, which are long.
+// Whether moving an element's bytes from and to memory takes longer than computing it. Otherwise non-temporal stores
+// are slower, since such a kernel has more steps. The cost table overestimates operations that overlap with others, but
+// not functions, which are long.
 bool FusionPlan::is_bound_by_memory() const {
-  constexpr Extent kBytesOfCost = 6;  // 40 GB/s, of halves of sixteenths of nanoseconds
+  constexpr Extent kBytesOfCost = 6;  // bytes per unit of the cost table, as a fraction
   constexpr Extent kCostOfBytes = 5;
   Extent computed = 0;
   for (const Operation& operation : operations_) {
@@ -76,7 +77,7 @@ bool FusionPlan::is_bound_by_memory() const {
   return computed * kBytesOfCost <= bytes_moved() * kCostOfBytes;
 }
 
-// From and to memory, of an element.
+// Bytes of an element that are moved from and to memory.
 Extent FusionPlan::bytes_moved() const {
   Extent moved = 0;
   for (const auto& [slot, item_size] : rows_) {

@@ -31,19 +31,20 @@ FusionReason MultiPassPlan::run(const Numpy& np, PyObject* const* externals, Ref
 
 FusionReason MultiPassPlan::run_all(const Numpy& np, PyObject* const* externals, Ref* outputs, bool is_again) const {
   boost::container::static_vector<Ref, kMostResults> results;
-  std::array<std::size_t, kMostPasses> first{};                // of each sweep's results
+  std::array<std::size_t, kMostPasses> first{};                // index of each pass's first result
   std::array<PyObject*, kMostExternals + kMostResults> known;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   std::copy_n(externals, externals_, known.begin());
-  std::size_t next = 0;  // of what is carried, in the order in which it is made
-  boost::container::static_vector<Ref, kMostCalls> called;
+  std::size_t next = 0;  // the next carried result, in the order in which they are made
+  boost::container::static_vector<Ref, kMostCalls> call_results;
   const auto result_of = [&](const Result& result) -> const Ref& {
-    return result.second >= kOfCall ? called[result.second - kOfCall] : results[first.at(result.first) + result.second];
+    return result.second >= kOfCall ? call_results[result.second - kOfCall]
+                                    : results[first.at(result.first) + result.second];
   };
   const auto carry = [&](std::size_t pass) {
     for (; next < carried_.size() && carried_[next].first <= pass; ++next) {
       const unsigned number = carried_[next].second;
-      if (number >= kOfCall && number - kOfCall >= called.size()) {
-        return;  // it has not been called yet
+      if (number >= kOfCall && number - kOfCall >= call_results.size()) {
+        return;  // the call has not been made yet
       }
       known.at(kMostExternals + next) = result_of(carried_[next]).get();
     }
@@ -54,22 +55,22 @@ FusionReason MultiPassPlan::run_all(const Numpy& np, PyObject* const* externals,
     results.resize(results.size() + plan.output_count());
     const FusionReason reason = plan.run(np, known.data(), results.data() + first.at(pass));
     if (reason != FusionReason::kNone) {
-      if (!is_again && plan.wants_its_own()) {
+      if (!is_again && plan.may_retry_without_reuse()) {
         return run_all(np, externals, outputs, true);
       }
       refused_ += pass > 0 ? 1 : 0;
       return reason;
     }
     carry(pass);
-    while (called.size() < calls_.size() && calls_[called.size()].pass == pass) {
-      const Call& call = calls_[called.size()];
+    while (call_results.size() < calls_.size() && calls_[call_results.size()].pass == pass) {
+      const Call& call = calls_[call_results.size()];
       PyObject* weights = call.weights < 0 ? nullptr : known.at(static_cast<std::size_t>(call.weights));
       Ref bins = Ref::steal(count_bins(np, known.at(static_cast<std::size_t>(call.labels)), weights, call.least));
       if (!bins) {
         ++refused_;
         return FusionReason::kException;
       }
-      called.push_back(std::move(bins));
+      call_results.push_back(std::move(bins));
       carry(pass);
     }
   }
@@ -142,22 +143,22 @@ bool MultiPassBuilder::is_column(int object) const {
   return known.is_result && known.call < 0 && builders_[known.made_in].is_column(known.made_as);
 }
 
-// Of carried_, the result of an earlier sweep; negative: there are too many.
+// The index in carried_ of an earlier pass's result; negative: there are too many.
 int MultiPassBuilder::carry(int object) {
   Object& known = objects_[static_cast<std::size_t>(object)];
   if (known.carried < 0) {
-    Ref stand_in = this->stand_in(known);
-    if (!stand_in || carried_.size() == kMostResults) {
+    Ref placeholder = this->placeholder(known);
+    if (!placeholder || carried_.size() == kMostResults) {
       return -1;
     }
     known.carried = static_cast<int>(carried_.size());
-    carried_.push_back({.object = object, .stand_in = std::move(stand_in), .last_used = 0});
+    carried_.push_back({.object = object, .placeholder = std::move(placeholder), .last_used = 0});
   }
   carried_[static_cast<std::size_t>(known.carried)].last_used = builders_.size() - 1;
   return known.carried;
 }
 
-// What the builder of the current sweep calls it; negative: nothing that it takes.
+// The object's number in the current pass; negative: it cannot be an operand there.
 int MultiPassBuilder::number_in_pass(int object) {
   Object& known = objects_[static_cast<std::size_t>(object)];
   const std::size_t pass = builders_.size() - 1;
@@ -167,7 +168,7 @@ int MultiPassBuilder::number_in_pass(int object) {
   int number = -1;
   if (known.is_result || known.part_of >= 0) {
     if (known.part_of >= 0 && at(known.part_of).made_in == pass) {
-      return -1;  // not before that has come to its end
+      return -1;  // a part of a result can be read only behind its pass
     }
     const int place = carry(known.is_result ? object : known.part_of);
     if (place < 0) {
@@ -176,11 +177,11 @@ int MultiPassBuilder::number_in_pass(int object) {
     Carried& carried = carried_[static_cast<std::size_t>(place)];
     const auto external = static_cast<unsigned>(kMostExternals) + static_cast<unsigned>(place);
     if (known.is_result) {
-      number = current().external(carried.stand_in.get(), external);
+      number = current().external(carried.placeholder.get(), external);
     } else {
       carried.is_kept = true;
       known.view->external = static_cast<std::uint16_t>(external);
-      number = current().view(*known.view, carried.stand_in.get(), externals_->data());
+      number = current().view(*known.view, carried.placeholder.get(), externals_->data());
     }
   } else if (known.view) {
     number = current().view(*known.view, (*externals_)[known.view->external], externals_->data());
@@ -194,7 +195,7 @@ int MultiPassBuilder::number_in_pass(int object) {
   return number;
 }
 
-// Whether one of them is what the current sweep's reductions give once it has come to its end.
+// Whether an operand is a reduction's result in the current pass, which is complete only at the end of the pass.
 bool MultiPassBuilder::takes_reduced(std::span<const int> operands) const {
   return std::ranges::any_of(operands, [&](int object) {
     return object >= 0 && at(object).is_result && at(object).made_in == builders_.size() - 1 &&
@@ -202,14 +203,14 @@ bool MultiPassBuilder::takes_reduced(std::span<const int> operands) const {
   });
 }
 
-// Whether one of them is a part of what the current sweep computes.
+// Whether an operand is a part of a result of the current pass.
 bool MultiPassBuilder::takes_part(std::span<const int> operands) const {
   return std::ranges::any_of(operands, [&](int object) {
     return object >= 0 && at(object).part_of >= 0 && at(at(object).part_of).made_in == builders_.size() - 1;
   });
 }
 
-// In the current sweep; `target`: the operand, or what is none, that gets new contents.
+// Adds an operation to the current pass. `target`: the object that gets new contents, or negative.
 template <class Make>
 int MultiPassBuilder::attempt(std::span<const int> operands, int target, const Make& make) {
   std::array<int, kMaxInputs + 2> numbers{};
@@ -235,7 +236,8 @@ int MultiPassBuilder::apply(std::span<const int> operands, int target, const Mak
     return refused(FusionReason::kOther);
   }
   const bool is_earlier = target >= 0 && at(target).is_result && at(target).made_in + 1 != builders_.size();
-  const bool is_part = target >= 0 && at(target).part_of >= 0;  // of what would be read later as it was
+  // The whole array may be read later with its old contents.
+  const bool is_part = target >= 0 && at(target).part_of >= 0;
   if (is_earlier || is_part || (target >= 0 && at(target).call >= 0)) {
     return refused(FusionReason::kInPlace);
   }
@@ -316,10 +318,10 @@ int MultiPassBuilder::reduce(Reduction reduction, int operand, std::span<const i
   });
 }
 
-// Of calls, too: an array such as they make.
-Ref MultiPassBuilder::stand_in(const Object& object) {
+// The result of a call is represented by an array such as the call makes.
+Ref MultiPassBuilder::placeholder(const Object& object) {
   if (object.call < 0) {
-    return builders_[object.made_in].stand_in(object.made_as);
+    return builders_[object.made_in].placeholder(object.made_as);
   }
   const MultiPassPlan::Call& call = calls_[static_cast<std::size_t>(object.call)];
   const Extent size = std::max<Extent>(call.least, 1);
@@ -329,7 +331,7 @@ Ref MultiPassBuilder::stand_in(const Object& object) {
   return made;
 }
 
-// Where runs have it when the current sweep is done; negative: it is no array of its own.
+// The number of an array that calls behind the current pass can use; negative: the object is not an array of its own.
 int MultiPassBuilder::known_to_calls(int object) {
   const Object& known = at(object);
   if (known.external >= 0) {
@@ -343,7 +345,7 @@ int MultiPassBuilder::known_to_calls(int object) {
   return static_cast<int>(kMostExternals) + place;
 }
 
-// Nothing may have been written before, since a call may fail.
+// Earlier passes must not have written targets, since a call may fail.
 int MultiPassBuilder::bins(int labels, int weights, Extent least) {
   if (!in_passes_ || builders_.size() == kMostPasses || calls_.size() == kMostCalls || current().writes() ||
       current().operation_count() == 0) {
@@ -362,7 +364,7 @@ int MultiPassBuilder::bins(int labels, int weights, Extent least) {
   return static_cast<int>(objects_.size()) - 1;
 }
 
-// The memory of what nobody takes after this sweep, and nobody sees, is that of its result.
+// A result of this pass may take the memory of an array that is neither used after the pass nor visible.
 void MultiPassBuilder::reuse_buffer(std::size_t pass, std::span<const int> outputs) {
   for (std::size_t i = 0; i < carried_.size(); ++i) {
     const int object = carried_[i].object;
@@ -376,34 +378,34 @@ void MultiPassBuilder::reuse_buffer(std::size_t pass, std::span<const int> outpu
 std::unique_ptr<MultiPassPlan> MultiPassBuilder::finish(std::span<const int> outputs) {
   auto passes = std::make_unique<MultiPassPlan>();
   passes->externals_ = externals_->size();
-  std::vector<std::vector<int>> wanted(builders_.size());  // of each sweep, by its builder's numbers
-  const auto want = [&](std::size_t pass, int number) {
-    std::vector<int>& numbers = wanted[pass];
+  std::vector<std::vector<int>> pass_outputs(builders_.size());  // by pass: numbers in the pass's builder
+  const auto add_output = [&](std::size_t pass, int number) {
+    std::vector<int>& numbers = pass_outputs[pass];
     auto found = std::ranges::find(numbers, number);
     if (found == numbers.end()) {
       found = numbers.insert(numbers.end(), number);
     }
     return MultiPassPlan::Result(pass, found - numbers.begin());
   };
-  const auto of_call = [](const Object& object) {
+  const auto call_result = [](const Object& object) {
     return MultiPassPlan::Result(object.made_in, MultiPassPlan::kOfCall + static_cast<unsigned>(object.call));
   };
   for (const int output : outputs) {
     const Object& object = at(output);
-    passes->outputs_.push_back(object.call >= 0   ? of_call(object)
-                               : object.is_result ? want(object.made_in, object.made_as)
-                                                  : want(object.pass, object.number));
+    passes->outputs_.push_back(object.call >= 0   ? call_result(object)
+                               : object.is_result ? add_output(object.made_in, object.made_as)
+                                                  : add_output(object.pass, object.number));
   }
   for (const Carried& carried : carried_) {
     const Object& object = at(carried.object);
-    passes->carried_.push_back(object.call >= 0 ? of_call(object) : want(object.made_in, object.made_as));
+    passes->carried_.push_back(object.call >= 0 ? call_result(object) : add_output(object.made_in, object.made_as));
   }
   passes->calls_ = calls_;
   for (std::size_t pass = 0; pass < builders_.size(); ++pass) {
     if (pass > 0) {
       reuse_buffer(pass, outputs);
     }
-    passes->plans_.push_back(builders_[pass].finish(wanted[pass]));
+    passes->plans_.push_back(builders_[pass].finish(pass_outputs[pass]));
     if (passes->plans_.back() == nullptr) {
       return nullptr;
     }

@@ -1,14 +1,13 @@
-// Fusion groups in a row, each over all elements, of which the later ones take what reductions of the earlier ones
-// give: as softmax does with the largest element and with the sum. Together they are done or have not happened, as one
-// fusion group. So what only goes from one sweep to the next is seen by nobody, and its memory becomes that of a
-// result.
+// Multi-pass kernels: consecutive fusion groups over all elements, of which later ones use reductions of earlier ones,
+// as softmax uses the largest element and the sum. The passes are done together or not at all, like one fusion group.
+// So the program cannot see arrays that only go from one pass to the next, and results may take their memory.
 //
 //   MultiPassBuilder builder(np, &externals);
 //   const int x = builder.external(first, 0);
 //   const int sum = builder.reduce(Reduction::kSum, x);
-//   const int root = builder.binary(BinaryOperator::kTrueDivide, x, sum, 0);   // begins the second sweep
-//   auto sweeps = builder.finish({root});
-//   if (sweeps->run(np, externals.data(), results) == FusionReason::kNone) ...
+//   const int root = builder.binary(BinaryOperator::kTrueDivide, x, sum, 0);   // begins the second pass
+//   auto plan = builder.finish({root});
+//   if (plan->run(np, externals.data(), results) == FusionReason::kNone) ...
 #pragma once
 
 #include <cstddef>
@@ -24,53 +23,54 @@
 namespace tagalong::array {
 
 inline constexpr std::size_t kMostPasses = 4;
-inline constexpr std::size_t kMostCalls = 8;       // between them
-inline constexpr std::size_t kMostExternals = 32;  // that a fusion group is told of
+inline constexpr std::size_t kMostCalls = 8;       // between passes
+inline constexpr std::size_t kMostExternals = 32;  // of one fusion group
 inline constexpr std::size_t kMostResults = kMostPasses * kMaxFusionOutputs;
 
 class MultiPassPlan {
  public:
-  // As FusionPlan has them.
+  // These functions are as in FusionPlan.
   FusionReason run(const Numpy& np, PyObject* const* externals, Ref* outputs) const;
   [[nodiscard]] std::size_t operation_count() const;
   [[nodiscard]] std::size_t output_count() const { return outputs_.size(); }
-  // Of all passes.
+  // The vector kernels of all passes.
   [[nodiscard]] std::vector<std::shared_ptr<const VectorCode>> kernels() const;
-  // Whether it has happened often that a sweep refused after others had computed all: they would have done alone.
+  // Whether later passes have often refused after earlier ones had computed everything: separate plans are faster then.
   [[nodiscard]] bool is_better_apart() const;
 
  private:
   friend class MultiPassBuilder;
   friend class PlanPrinter;
-  using Result = std::pair<std::uint8_t, std::uint8_t>;  // sweep, and which of its outputs; or which of calls_
-  static constexpr std::uint8_t kOfCall = 0x80;          // of the second
-  // Of bincount, once a sweep is done.
+  // Pass and index of its output, or kOfCall and index of the call.
+  using Result = std::pair<std::uint8_t, std::uint8_t>;
+  static constexpr std::uint8_t kOfCall = 0x80;  // offset of `second` for calls
+  // A call of bincount behind a pass.
   struct Call {
     std::uint8_t pass = 0;
-    int labels = -1;   // an external, or what is carried, behind all these
-    int weights = -1;  // none
+    int labels = -1;   // number of an external, or of a carried result behind all externals
+    int weights = -1;  // as labels; -1: no weights
     Extent least = 0;
   };
   FusionReason run_all(const Numpy& np, PyObject* const* externals, Ref* outputs, bool is_again) const;
 
   std::vector<std::unique_ptr<FusionPlan>> plans_;
-  std::vector<Result> carried_;  // what sweeps get beside the externals
+  std::vector<Result> carried_;  // results that later passes get beside the externals
   std::vector<Result> outputs_;
   std::vector<Call> calls_;
   std::size_t externals_ = 0;
-  mutable unsigned refused_ = 0;  // so often later than by the first one
+  mutable unsigned refused_ = 0;  // how often a later pass than the first one has refused
 };
 
-// Takes what a FusionPlanBuilder takes, which is told there.
+// Has the operations of FusionPlanBuilder and begins a new pass where one is needed.
 class MultiPassBuilder {
  public:
-  // `externals`: the caller's, of which views are made when they are wanted. Not `in_passes`: there is only one.
+  // `externals`: the caller's objects, of which views are made when needed. Without `in_passes` there is one pass only.
   MultiPassBuilder(const Numpy& np, const std::vector<PyObject*>* externals, bool in_passes);
 
   int external(PyObject* object, unsigned number);
   int constant(PyObject* object);
   int view(ViewSpec spec);
-  // A part of a result, which later sweeps may take; `spec`'s external means nothing.
+  // A part of a result, for later passes; the external in `spec` is ignored.
   int part(int object, ViewSpec spec);
 
   int binary(BinaryOperator op, int left, int right, unsigned temporaries);
@@ -84,22 +84,22 @@ class MultiPassBuilder {
   int reduce(Reduction reduction, int operand);
   int reduce(Reduction reduction, int operand, std::span<const int> axes, bool keeps_dims);
 
-  // np.bincount of arrays that are there when the sweep is done; what follows begins the next one.
+  // np.bincount of arrays that are complete when the pass is done; the next operation begins a new pass.
   int bins(int labels, int weights, Extent least);
 
   std::unique_ptr<MultiPassPlan> finish(std::span<const int> outputs);
 
   [[nodiscard]] std::size_t operation_count() const;
-  [[nodiscard]] bool pays_alone() const {
-    return builders_.size() == 1 && calls_.empty() && builders_.front().pays_alone();
+  [[nodiscard]] bool is_profitable_alone() const {
+    return builders_.size() == 1 && calls_.empty() && builders_.front().is_profitable_alone();
   }
   [[nodiscard]] std::size_t pass_count() const { return builders_.size(); }
   [[nodiscard]] bool is_written(int object) const;
-  // Whether it is a part of an array, perhaps with new contents: no run makes an object of it.
+  // Whether the object is a part of an array, perhaps with new contents: a run makes no object for it.
   [[nodiscard]] bool is_view(int object) const { return at(object).view.has_value(); }
   [[nodiscard]] bool is_scalar(int object) const;
   [[nodiscard]] bool is_column(int object) const;
-  // Of an array that the fusion groups compute.
+  // The type number of an array that the fusion groups compute.
   [[nodiscard]] unsigned type_of(int object) const { return builders_[at(object).made_in].type_of(at(object).made_as); }
   [[nodiscard]] FusionReason reason() const { return reason_; }
   int refused(FusionReason reason) {
@@ -108,25 +108,25 @@ class MultiPassBuilder {
   }
 
  private:
-  static constexpr std::size_t kNoPass = kMostPasses;  // before an operation takes it
+  static constexpr std::size_t kNoPass = kMostPasses;  // not yet an operand in any pass
   struct Object {
     PyObject* object = nullptr;  // borrowed; null: a view, or a result
     int external = -1;
     std::optional<ViewSpec> view = {};
-    int part_of = -1;  // the result whose part the view is; negative: an external array's
+    int part_of = -1;  // the result of which the view is a part; negative: the view is a part of an external array
     bool is_result = false;
-    std::size_t made_in = 0;  // of a result
+    std::size_t made_in = 0;  // of a result: its pass and its number there
     int made_as = -1;
-    int call = -1;         // it is that of calls_
-    std::size_t pass = 0;  // the last one that knows it, and as which number
+    int call = -1;         // index in calls_ if the object is that call's result, or -1
+    std::size_t pass = 0;  // the last pass that uses it, and its number there
     int number = -1;
-    int carried = -1;  // of carried_
+    int carried = -1;  // index in carried_, or -1
   };
   struct Carried {
     int object;
-    Ref stand_in;
-    std::size_t last_used;  // sweep
-    bool is_kept = false;   // it is not a whole operand of sweeps only
+    Ref placeholder;
+    std::size_t last_used;  // the last pass that uses it
+    bool is_kept = false;   // it is also used otherwise than as a whole operand of passes
   };
 
   int add(Object object);
@@ -135,7 +135,7 @@ class MultiPassBuilder {
   int number_in_pass(int object);
   int carry(int object);
   int known_to_calls(int object);
-  [[nodiscard]] Ref stand_in(const Object& object);
+  [[nodiscard]] Ref placeholder(const Object& object);
   [[nodiscard]] bool is_closed() const { return !calls_.empty() && calls_.back().pass + 1U == builders_.size(); }
   [[nodiscard]] bool takes_part(std::span<const int> operands) const;
   [[nodiscard]] bool takes_reduced(std::span<const int> operands) const;
@@ -148,7 +148,7 @@ class MultiPassBuilder {
   const Numpy& np_;
   const std::vector<PyObject*>* externals_;
   bool in_passes_;
-  std::vector<FusionPlanBuilder> builders_;  // of the sweeps
+  std::vector<FusionPlanBuilder> builders_;  // by pass
   std::vector<Object> objects_;
   std::vector<Carried> carried_;
   std::vector<MultiPassPlan::Call> calls_;

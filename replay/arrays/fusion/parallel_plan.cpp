@@ -1,4 +1,4 @@
-// A large fusion group in parts, each by whoever has time for it.
+// Splits a large fusion group into parts that several threads compute.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace tagalong::array {
 namespace {
 
-constexpr std::size_t kPartsOfThread = 2;  // so that one who comes late need not be waited for so long
+constexpr std::size_t kPartsPerThread = 2;  // so that a slow thread delays the end less
 
 }  // namespace
 
@@ -26,43 +26,44 @@ struct FusionPlan::Part {
   Pieces sums;
 };
 
-// What is reduced along axes is, between rows: each has a result of its own.
-bool FusionPlan::may_be_cut(const Frame& frame) const {
+// Reductions along axes are split between rows: each row has a result of its own.
+bool FusionPlan::may_split(const Frame& frame) const {
   if (axis_reductions_.empty() || is_staged_) {
     return true;
   }
   const AxisReductions& axis_reductions = *frame.axis_reductions;
-  const auto is_of_rows = [&](const AxisReducer& axis_reduction) {
-    return axis_reduction.is_of_rows() && axis_reduction.row() == axis_reductions.row;
+  const auto reduces_whole_rows = [&](const AxisReducer& axis_reduction) {
+    return axis_reduction.reduces_whole_rows() && axis_reduction.row() == axis_reductions.row;
   };
   return !is_tree_ && axis_reductions.row != 0 && axis_reductions.row <= kBlock &&
-         std::all_of(axis_reductions.of.begin(), axis_reductions.of.begin() + axis_reductions_.size(), is_of_rows);
+         std::all_of(axis_reductions.of.begin(), axis_reductions.of.begin() + axis_reductions_.size(),
+                     reduces_whole_rows);
 }
 
 std::size_t FusionPlan::part_count(const Frame& frame) const {
   const Extent all = frame.count * cost_;
-  if (is_serial_ || all < 2 * min_part || !may_be_cut(frame)) {
+  if (is_serial_ || all < 2 * min_part || !may_split(frame)) {
     return 1;
   }
   const Extent most = all / min_part;
   const std::size_t threads = thread_count();
-  std::size_t parts = 1;  // a power of two, as trees of sums are cut
-  while (threads > 1 && parts < threads * kPartsOfThread && static_cast<Extent>(parts * 2) <= most &&
+  std::size_t parts = 1;  // a power of two, like the splits of reduction trees
+  while (threads > 1 && parts < threads * kPartsPerThread && static_cast<Extent>(parts * 2) <= most &&
          frame.count / static_cast<Extent>(parts * 2) >= kBlock) {
     parts *= 2;
   }
   return parts;
 }
 
-// At multiples of `unit`; 0: where sums of the whole are cut.
-void FusionPlan::cut_tree(Extent begin, Extent count, Extent unit, std::size_t parts, std::vector<Part>* cut) const {
+// Splits at multiples of `unit`; 0: where the pairwise sum of all elements is split.
+void FusionPlan::split_tree(Extent begin, Extent count, Extent unit, std::size_t parts, std::vector<Part>* cut) const {
   if (parts == 1) {
     cut->push_back({.begin = begin, .count = count, .sums = {}});
     return;
   }
   const Extent left = unit == 0 ? left_half(count) : count / 2 / unit * unit;
-  cut_tree(begin, left, unit, parts / 2, cut);
-  cut_tree(begin + left, count - left, unit, parts / 2, cut);
+  split_tree(begin, left, unit, parts / 2, cut);
+  split_tree(begin + left, count - left, unit, parts / 2, cut);
 }
 
 void FusionPlan::add_tree(std::size_t parts, const Part*& next, Accumulator* sums) const {
@@ -119,10 +120,10 @@ bool FusionPlan::compute_in_parallel(Frame* frame, Space* space, const PartMemor
   const Extent row = is_staged_ ? frame->row : frame->axis_reductions == nullptr ? 1 : frame->axis_reductions->row;
   const bool is_whole = frame->piece >= frame->count;
   const Extent rows = std::max<Extent>(kBlock / row, 1) * row;
-  cut_tree(0, frame->count, !is_tree_ ? rows : is_whole ? 0 : frame->piece, memory.parts, &parts);
+  split_tree(0, frame->count, !is_tree_ ? rows : is_whole ? 0 : frame->piece, memory.parts, &parts);
   if (!run_parts(parts.size(),
                  [&](std::size_t number) { compute_part(*frame, space, memory, number, &parts[number]); })) {
-    return !frame->is_reused && compute(frame, space);  // what has been written is written again
+    return !frame->is_reused && compute(frame, space);  // the blocks that have been written are written again
   }
   bool is_done = true;
   for (const Part& part : parts) {

@@ -22,7 +22,7 @@ int FusionPlanBuilder::binary(BinaryOperator op, int left, int right, unsigned t
   if (row.ufunc == UfuncName::kCount || (!is_array_object(left) && !is_array_object(right))) {
     return refuse(FusionReason::kOperator);
   }
-  // An in-place operator of a left operand that is no array is the plain operator.
+  // An in-place operator whose left operand is not an array is the plain operator.
   const bool inplace = is_inplace(op) && is_array_object(left);
   Request request{.ufunc = np_.ufunc(row.ufunc),
                   .operands = {left, right},
@@ -66,7 +66,7 @@ int FusionPlanBuilder::unary(UnaryOperator op, int operand, unsigned temporaries
 
 int FusionPlanBuilder::compare(int py_op, int left, int right) {
   if (!is_array_object(left)) {
-    // NumPy scalars decide themselves which way round the array is asked; numbers do not know arrays.
+    // NumPy scalars handle a comparison themselves; Python numbers leave it to the array, with the operator reflected.
     if (!is_array_object(right) || !is_python_number(at(left).code)) {
       return refuse(FusionReason::kOperator);
     }
@@ -135,7 +135,7 @@ int FusionPlanBuilder::astype(int operand, PyObject* descr) {
   return result;
 }
 
-// As ndarray.clip does it since 1.26; older ones may take a number that is NaN for no bound.
+// As ndarray.clip does it since 1.26. Older versions may ignore a bound that is NaN.
 int FusionPlanBuilder::clip(int operand, int low, int high) {
   const Ref ufunc = Ref::steal(PyObject_GetAttrString(np_.umath, "clip"));
   PyErr_Clear();
@@ -172,7 +172,8 @@ int FusionPlanBuilder::assign(int target, int value) {
   return write(&part, slot) ? target : refuse(FusionReason::kLimit);
 }
 
-// The result has the shape that all results have, which the first operation decides, or that of a column.
+// Whether the operands' broadcast shape is the shape of all results, which the first operation decides, or that of a
+// column.
 bool FusionPlanBuilder::fits(const Request& request, bool* is_column) {
   Shape shape;
   bool has_columns = false;
@@ -239,7 +240,7 @@ int FusionPlanBuilder::apply(const Request& request) {
   if (request.inplace && (!is_array(codes[0]) || kernel.out_type != codes[0] || !kernel.alias_safe)) {
     return refuse(FusionReason::kInPlace);
   }
-  // Where eager computes into a temporary of one of two types for the same integers, the result has that one.
+  // Where eager NumPy computes into a temporary of one of two types for the same integers, the result has that type.
   for (unsigned i = 0; i < request.nin; ++i) {
     const OperandCode code = codes[i];
     if (request.elision != Elision::kNever && (request.temporaries >> i & 1U) != 0 && is_array(code) &&
@@ -251,7 +252,7 @@ int FusionPlanBuilder::apply(const Request& request) {
   if (request.out >= 0 && at(request.out).code != kernel.out_type) {
     return refuse(FusionReason::kInPlace);
   }
-  // Without `out` nobody knows what is elsewhere.
+  // Without `out` the elements that are not selected are undefined.
   if (request.where >= 0 &&
       (request.out < 0 || at(request.where).code != kBool || at(request.where).is_column || kernel.nin > 2)) {
     return refuse(FusionReason::kForeign);
@@ -312,12 +313,12 @@ int FusionPlanBuilder::emit(const Kernel& kernel, const Request& request) {
   const int out = slot < 0 || plan_->operations_.size() >= kMaxFusionOperations ? -1 : new_slot();
   operation.slots[operation.nin] = static_cast<FusionPlan::Slot>(out);
   if (out < 0) {
-    plan_->operations_.resize(before);  // the fusion group ends here; inputs without a use are harmless
+    plan_->operations_.resize(before);  // the fusion group ends here; unused inputs are harmless
     return -1;
   }
   operation.stage = is_column ? FusionPlan::Stage::kColumn : FusionPlan::Stage::kElements;
   operation.drops_axes = is_column && drops_axes;
-  // Not where an operand has another shape.
+  // Eager NumPy does not elide where an operand has another shape.
   if (request.elision != Elision::kNever && !has_broadcast &&
       !(request.nin == 2 && request.operands[0] == request.operands[1])) {
     operation.elidable = static_cast<std::uint8_t>(kernel.elidable & request.temporaries &
@@ -326,13 +327,14 @@ int FusionPlanBuilder::emit(const Kernel& kernel, const Request& request) {
       const Object& object = at(request.operands[i]);
       operation.externals.at(i) = object.external;
       if (object.view >= 0) {
-        operation.elidable &= static_cast<std::uint8_t>(~(1U << i));  // its memory is somebody else's
+        operation.elidable &= static_cast<std::uint8_t>(~(1U << i));  // a view has no memory of its own
       }
     }
   }
   const int target = request.inplace ? request.operands[0] : request.out;
   if (target >= 0) {
-    operation.layout_of = static_cast<std::int16_t>(at(target).slot);  // the loop's own input, or what it was before
+    // The loop's own input, or the slot of the old contents.
+    operation.layout_of = static_cast<std::int16_t>(at(target).slot);
   }
   plan_->operations_.push_back(operation);
   plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
@@ -355,7 +357,7 @@ int FusionPlanBuilder::emit(const Kernel& kernel, const Request& request) {
     return target;
   }
   ++plan_->calls_;
-  ++plan_->made_;
+  ++plan_->new_array_operations_;
   objects_.push_back({.code = kernel.out_type,
                       .is_result = true,
                       .slot = out,
@@ -364,7 +366,7 @@ int FusionPlanBuilder::emit(const Kernel& kernel, const Request& request) {
   return static_cast<int>(objects_.size()) - 1;
 }
 
-// What an operation has made is one row of memory, and alone it is taken as such.
+// The result of an operation is one row of memory. As the only array operand it is passed to the loop as such.
 bool FusionPlanBuilder::takes_one_result(const Request& request) const {
   unsigned arrays = 0;
   bool are_results = true;
@@ -385,8 +387,8 @@ void FusionPlanBuilder::add_costs() {
   }
 }
 
-// What only an operation has asked for that has come to nothing, where the fusion group ends: a run need not have it.
-void FusionPlanBuilder::forget_unread() {
+// Removes inputs and scalars that only a rejected operation at the group's end has used, so that runs do not need them.
+void FusionPlanBuilder::remove_unread() {
   std::array<bool, kMaxFusionSlots> is_read{};
   for (const FusionPlan::Operation& operation : plan_->operations_) {
     for (unsigned i = 0; i < operation.nin; ++i) {
@@ -427,11 +429,11 @@ std::unique_ptr<FusionPlan> FusionPlanBuilder::finish(std::span<const int> outpu
                                .is_column = object.is_column,
                                .drops_axes = object.drops_axes});
   }
-  forget_unread();
+  remove_unread();
   FusedCode fused;
   fuse_vector_code(&fused);
-  place_reused_buffer();
-  place_temporaries(fused);
+  choose_reused_buffer();
+  assign_temporaries(fused);
   add_costs();
   for (FusionPlan::Operation& operation : plan_->operations_) {
     operation.collects = plan_->float_units_ != FloatUnits::kNone && !operation.keeps_flags;
@@ -439,13 +441,13 @@ std::unique_ptr<FusionPlan> FusionPlanBuilder::finish(std::span<const int> outpu
   plan_->slots_ = static_cast<std::size_t>(slots_);
   plan_->is_small_ = plan_->may_be_small();
   if (plan_->is_small_ && !plan_->is_fused_) {
-    note_item_sizes();
+    record_item_sizes();
   }
   ++fusion_counts.planned;
   return std::move(plan_);
 }
 
-void FusionPlanBuilder::note_item_sizes() {
+void FusionPlanBuilder::record_item_sizes() {
   std::vector<Extent>& sizes = plan_->item_sizes_;
   sizes.assign(plan_->slots_, 0);
   for (const FusionPlan::Input& input : plan_->inputs_) {

@@ -1,5 +1,5 @@
-// What the operations of a fusion group take and where their loops find it: arrays, numbers, casts, columns for whole
-// rows.
+// The operands of a fusion group's operations, and where their loops find them: arrays, numbers, casts, columns for
+// whole rows.
 #include <algorithm>
 #include <utility>
 
@@ -44,7 +44,7 @@ bool FusionPlanBuilder::is_array_object(int object) const {
   return known.is_result || (known.object != nullptr && Py_TYPE(known.object) == np_.array_type);
 }
 
-// A Python number that has the type of arrays beside it.
+// Whether the number takes the type of the arrays beside it.
 bool FusionPlanBuilder::is_integer_number(int object, unsigned type) const {
   const OperandCode code = objects_[static_cast<std::size_t>(object)].code;
   const bool is_float = type == kFloat || type == kDouble;
@@ -54,7 +54,7 @@ bool FusionPlanBuilder::is_integer_number(int object, unsigned type) const {
   return (code == kPyInt && (is_integer(type) || is_float)) || (code == kPyFloat && is_float);
 }
 
-// The object's contents are those of the slot from now on.
+// Makes the slot the object's new contents.
 bool FusionPlanBuilder::write(Object* object, int slot) {
   if (object->external >= 0) {
     if (object->target < 0) {
@@ -130,7 +130,7 @@ int FusionPlanBuilder::cast_slot(int slot, unsigned from, unsigned to, bool is_c
     cast.slots[1] = static_cast<FusionPlan::Slot>(out);
     cast.stage = is_column ? FusionPlan::Stage::kColumn : FusionPlan::Stage::kElements;
     if (is_integer(from) && is_integer(to) && np_.item_size[from] == np_.item_size[to]) {
-      cast.layout_of = static_cast<std::int16_t>(slot);  // two types for the same integers: nothing is cast
+      cast.layout_of = static_cast<std::int16_t>(slot);  // two types for the same integers need no conversion
     }
     plan_->operations_.push_back(cast);
     plan_->is_iterated_ = true;
@@ -141,7 +141,7 @@ int FusionPlanBuilder::cast_slot(int slot, unsigned from, unsigned to, bool is_c
   return out;
 }
 
-// The elements of a column, each for a whole row.
+// Repeats each element of a column for a whole row.
 int FusionPlanBuilder::broadcast_slot(int slot, unsigned type) {
   const auto [known, is_new] = broadcast_slots_.emplace(slot, -1);
   if (!is_new) {
@@ -163,7 +163,7 @@ int FusionPlanBuilder::broadcast_slot(int slot, unsigned type) {
   return out;
 }
 
-// Where a loop that takes this type finds the object.
+// The slot at which a loop with this operand type finds the object.
 int FusionPlanBuilder::slot_of(int number, unsigned type) {
   Object& object = at(number);
   if (!is_array(object.code)) {

@@ -1,11 +1,11 @@
-// Reductions among the operations of a fusion group.
+// Adds reductions to a plan.
 #include <algorithm>
 
 #include "replay/arrays/fusion/plan_run.h"
 
 namespace tagalong::array {
 
-// What is reduced may be an array that is there already, as long as nothing is written: one row of memory.
+// The reduced array may be an existing one as long as the group writes no targets; it has to be one row of memory.
 bool FusionPlanBuilder::may_be_reduced(int operand) {
   Object& object = at(operand);
   if (object.is_result || object.target >= 0) {
@@ -80,7 +80,7 @@ int FusionPlanBuilder::reduce(Reduction reduction, int operand, std::span<const 
     return reduce(reduction, operand);
   }
   if ((kernel.takes_rows && plan_->is_staged_) ||
-      ((kernel.is_pairwise || kernel.takes_rows) && plan_->is_tree_) ||  // blocks are cut in one way only
+      ((kernel.is_pairwise || kernel.takes_rows) && plan_->is_tree_) ||  // blocks can be cut in one way only
       (plan_->is_staged_ && plan_->axis_reductions_[0].axes.mask != reduced.mask)) {
     return refuse(FusionReason::kReduction);
   }
@@ -118,14 +118,14 @@ int FusionPlanBuilder::reduce(Reduction reduction, int operand, std::span<const 
   return static_cast<int>(objects_.size()) - 1;
 }
 
-// What one reduction gives becomes an operand of what follows: blocks are whole rows from now on.
+// A column becomes an operand of later operations, so blocks are whole rows from now on.
 bool FusionPlanBuilder::stage() {
   if (plan_->is_staged_) {
     return true;
   }
   const ReducedAxes& axes = plan_->axis_reductions_[0].axes;
   Extent row = 1;
-  bool is_c = true;  // the axes are the last ones, or the first ones
+  bool is_c = true;  // the reduced axes are the last ones
   bool is_f = true;
   for (int axis = 0; axis < space_.nd; ++axis) {
     row *= axes.has(axis) ? space_.dims[axis] : 1;
@@ -142,7 +142,7 @@ bool FusionPlanBuilder::stage() {
       std::ranges::all_of(plan_->axis_reductions_, [&](const FusionPlan::AxisReduction& axis_reduction) {
         return axis_reduction.axes.mask == axes.mask && !axis_reduction.kernel->takes_rows;
       });
-  if (row < 2 || row > kMostRow || (!is_c && !is_f) || !are_alike || !plan_->reductions_.empty()) {
+  if (row < 2 || row > kMaxColumnRow || (!is_c && !is_f) || !are_alike || !plan_->reductions_.empty()) {
     return false;
   }
   plan_->is_staged_ = true;

@@ -1,4 +1,4 @@
-// What a run gives: new arrays, which are there before it computes, and scalars.
+// The results of a run: new arrays, which are made before the computation, and scalars.
 #include "replay/arrays/fusion/plan_run.h"
 
 namespace tagalong::array {
@@ -29,14 +29,14 @@ bool FusionPlan::make_results(const Numpy& np, PyObject* const* externals, Ref* 
       frame->data[output.slot] = data;
       frame->strides[output.slot] = output.item_size;
     } else {
-      // As with what is gathered: until the first block there is no step from here.
+      // As for gathered arrays: before the first block the array must not advance.
       frame->data[output.slot] = data;
       frame->strides[output.slot] = 0;
       space->scattered.push_back({.data = data,
                                   .strides = space->walked_outputs[i],
                                   .slot = output.slot,
                                   .item_size = output.item_size,
-                                  .is_direct = false});  // strided results of some loops are wrong (isfinite of 2.4)
+                                  .is_direct = false});  // some loops are wrong for strided results (isfinite of 2.4)
     }
   }
   return true;
@@ -54,8 +54,8 @@ Ref FusionPlan::make_result(const Numpy& np, std::size_t number, const Frame& fr
                                       space->output_strides[number].data(), nullptr, 0, nullptr));
 }
 
-// What reductions have given. False: an exception is set.
-bool FusionPlan::give_reduced(const Numpy& np, Ref* outputs, const Frame& frame) const {
+// Stores the results of reductions. False: an exception is set.
+bool FusionPlan::store_reductions(const Numpy& np, Ref* outputs, const Frame& frame) const {
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     if (outputs_[i].axis_reduction >= 0) {
       outputs[i] = frame.axis_reductions->results.at(static_cast<std::size_t>(outputs_[i].axis_reduction));

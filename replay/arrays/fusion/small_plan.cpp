@@ -1,7 +1,7 @@
-// The usual call of a small fusion group: rows of one shape, all computed by one loop of machine code into new arrays;
-// or by some such loops and others, of a few elements. What takes longer than the loop would on the general way, memory
-// for blocks, views, parts, is not asked for here. Whatever is not so, or has to be reported, has not happened: the
-// general way does it.
+// The short path for small fusion groups: arrays of one shape that are one row each, computed into new arrays by one
+// fused kernel, or by several loops if there are few elements. It skips everything that would take longer than the
+// loop: blocks, views, parts. In every other case, or where something has to be reported, it refuses, and the general
+// path computes the group.
 #include <algorithm>
 
 #include "replay/arrays/fusion/plan_run.h"
@@ -13,9 +13,10 @@ namespace {
 constexpr Extent kFew = 64;  // elements, where there are several loops
 constexpr std::size_t kMostBuffers = 8;
 
-constexpr unsigned kNotTried = 15;  // calls after one whose results were left open, as those with NaNs are
+// Runs without the short path after one that bailed out, for example because of NaNs.
+constexpr unsigned kRunsWithoutSmall = 15;
 
-// Not by std::equal, which calls memcmp for it.
+// Without std::equal, which calls memcmp here.
 bool same_shape(const ArrayFields* one, const ArrayFields* other) {
   bool is_same = one->nd == other->nd;
   for (int i = 0; i < one->nd && is_same; ++i) {
@@ -37,8 +38,8 @@ bool FusionPlan::may_be_small() const {
          std::ranges::all_of(outputs_, [](const Output& output) { return output.descr != nullptr; });
 }
 
-// In order. False: something is left open, or an exception is set.
-bool FusionPlan::compute_few(const Places& data, Extent count) const {
+// Computes the steps in order. False: vector code has bailed out, or a loop has set an exception.
+bool FusionPlan::compute_small(const SlotPointers& data, Extent count) const {
   for (const Step& step : steps_) {
     if (step.code != nullptr) {
       if (!step.code->run(data.data(), count)) {
@@ -57,7 +58,7 @@ bool FusionPlan::compute_few(const Places& data, Extent count) const {
       strides[i] = item_sizes_[operation.slots[i]];
     }
     if (operation.loop(operation.context, places.data(), &count, strides.data(), operation.auxdata) != 0) {
-      PyErr_Clear();  // the general way sets it again
+      PyErr_Clear();  // the general path sets it again
       return false;
     }
   }
@@ -65,11 +66,11 @@ bool FusionPlan::compute_few(const Places& data, Extent count) const {
 }
 
 bool FusionPlan::run_small(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
-  if (not_small_ > 0) {
-    --not_small_;
+  if (skip_small_ > 0) {
+    --skip_small_;
     return false;
   }
-  Places data;  // NOLINT(cppcoreguidelines-pro-type-member-init): plan's slots only
+  SlotPointers data;  // NOLINT(cppcoreguidelines-pro-type-member-init): plan's slots only
   Scalars scalars;
   const ArrayFields* shape = nullptr;
   for (const Input& input : inputs_) {
@@ -86,7 +87,7 @@ bool FusionPlan::run_small(const Numpy& np, PyObject* const* externals, Ref* out
     shape = array;
     data[input.slot] = array->data;
   }
-  if (shape == nullptr || !place_scalars(np, externals, &data, &scalars)) {
+  if (shape == nullptr || !bind_scalar_values(np, externals, &data, &scalars)) {
     return false;
   }
   Extent count = 1;
@@ -96,8 +97,8 @@ bool FusionPlan::run_small(const Numpy& np, PyObject* const* externals, Ref* out
   if (count == 0 || count > (is_fused_ ? kBlock : kFew) || count * cost_ > kGilThreshold) {
     return false;
   }
-  // One line more, as between blocks: some loops of NumPy's take buffers that touch each other for overlapping, and
-  // have other bits then (1.26 with AVX-512: arctan, tanh).
+  // One cache line more, as between blocks. Some of NumPy's loops treat adjacent buffers as overlapping, and have other
+  // bits then (1.26 with AVX-512: arctan, tanh).
   alignas(kCacheLine)
       std::array<std::array<char, static_cast<std::size_t>(kFew) * kItemSize + kCacheLine>, kMostBuffers>
           buffers;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before they are read
@@ -115,16 +116,16 @@ bool FusionPlan::run_small(const Numpy& np, PyObject* const* externals, Ref* out
     data[outputs_[i].slot] = as_array(outputs[i].get())->data;
   }
   const auto compute = [&] {
-    return is_fused_ ? steps_.front().code->run(data.data(), count) : compute_few(data, count);
+    return is_fused_ ? steps_.front().code->run(data.data(), count) : compute_small(data, count);
   };
   const auto raises = [&] { return float_units_ != FloatUnits::kNone && float_status_raised(float_units_); };
-  // What is up may have been up before. To ask first would take longer than a loop over ten elements.
+  // The flags may have been set before. Testing them first would take longer than a loop over a few elements.
   bool is_done = compute();
   if ((is_done || !is_fused_) && raises()) [[unlikely]] {
     clear_float_status();
     is_done = compute() && !raises();
   }
-  not_small_ = is_done ? 0 : kNotTried;
+  skip_small_ = is_done ? 0 : kRunsWithoutSmall;
   return is_done;
 }
 

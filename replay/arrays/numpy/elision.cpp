@@ -9,14 +9,14 @@ namespace tagalong::array {
 
 namespace {
 
-bool bits_depend_on_it(OperandCode code) { return is_complex(code) || code == kHalf || code == kLongDouble; }
+bool bits_depend_on_elision(OperandCode code) { return is_complex(code) || code == kHalf || code == kLongDouble; }
 
-// A new result would have the dtype object that all of its type have.
-bool dtype_depends_on_it(const Numpy& np, PyObject* temporary) { return classify(np, temporary) == kForeign; }
+// A new result would have the canonical dtype object of its type.
+bool dtype_depends_on_elision(const Numpy& np, PyObject* temporary) { return classify(np, temporary) == kForeign; }
 
-// A result of several axes lies as the temporary does, where a new one would lie as both operands together; and of two
-// types for the same integers it has the temporary's.
-bool layout_depends_on_it(const Numpy& np, PyObject* temporary, OperandCode code, PyObject* other) {
+// A result of several axes that is elided has the layout of the temporary, where a new one would have a layout from
+// both operands. Of two types for the same integers it has the temporary's.
+bool layout_depends_on_elision(const Numpy& np, PyObject* temporary, OperandCode code, PyObject* other) {
   const bool has_twin = is_integer(code) && np.item_size[code] == np.item_size[kLongLong];
   const bool has_axes = as_array(temporary)->nd > 1 && is_array(classify_numbers(np, other));
   return has_axes || has_twin;
@@ -26,7 +26,7 @@ bool same_shape(const ArrayFields* one, const ArrayFields* other) {
   return one->nd == other->nd && std::equal(one->dimensions, one->dimensions + one->nd, other->dimensions);
 }
 
-// `other` would be cast to the temporary's dtype: allowed if that is safe. Before 2.0 by the value of a scalar.
+// Whether `other` can be cast safely to the temporary's dtype. Before 2.0 the value of a scalar decides.
 bool casts_safely(const Numpy& np, PyObject* other, OperandCode code, OperandCode target) {
   Ref source = Ref::create(np.descr[type_of(code)]);
   if (!np.weak_scalars && !is_array(code)) {
@@ -35,7 +35,7 @@ bool casts_safely(const Numpy& np, PyObject* other, OperandCode code, OperandCod
     int overflow = 0;
     static_cast<void>(PyLong_AsLongAndOverflow(other, &overflow));
     if (overflow != 0) {
-      return false;  // uint64 or object; neither is safe for a dtype where bits matter, except the widest
+      return false;  // uint64 or object; neither is safe for a dtype where bits matter, except for the widest one
     }
   }
   return can_cast(np, source.get(), target, "safe");
@@ -47,9 +47,9 @@ bool would_elide(const Numpy& np, PyObject* temporary, PyObject* other, const El
     return false;
   }
   const bool other_decides = the_case.right_decides || temporary == the_case.right;
-  const bool raises = !other_decides && code == kBool;  // the square of bools is of another type
-  if ((!bits_depend_on_it(code) && !raises && !dtype_depends_on_it(np, temporary) &&
-       !(other_decides && layout_depends_on_it(np, temporary, code, other))) ||
+  const bool raises = !other_decides && code == kBool;  // the square of bools has another type
+  if ((!bits_depend_on_elision(code) && !raises && !dtype_depends_on_elision(np, temporary) &&
+       !(other_decides && layout_depends_on_elision(np, temporary, code, other))) ||
       !may_be_elided(temporary) || temporary == other || bytes_of(np, temporary, code) < kMinElidedBytes) {
     return false;
   }
@@ -63,7 +63,7 @@ bool would_elide(const Numpy& np, PyObject* temporary, PyObject* other, const El
   return casts_safely(np, other, other_code, code);
 }
 
-// The probe's temporary: what makes it, and where its memory was.
+// What the probe's callback needs to make the temporary, and the address of its memory.
 const Numpy* probed_numpy = nullptr;
 const char* probed_memory = nullptr;
 
@@ -80,8 +80,8 @@ PyObject* make_temporary(PyObject* /*self*/, PyObject* /*none*/) {
 }
 PyMethodDef kMakeTemporary{"make", make_temporary, METH_NOARGS, nullptr};
 
-// Whether the expression computed into the temporary it makes. Runs in the interpreter, unseen by its trace and profile
-// functions and by our own recorder.
+// Whether the expression computed its result into the temporary that it makes. Runs in the interpreter, hidden from the
+// interpreter's trace and profile functions and from our own recorder.
 bool computes_into_temporary(const char* expression, const Ref& globals) {
   PyThreadState* thread = PyThreadState_Get();
   PyThreadState_EnterTracing(thread);
@@ -89,7 +89,7 @@ bool computes_into_temporary(const char* expression, const Ref& globals) {
   const Ref result = Ref::steal(PyRun_String(expression, Py_eval_input, globals.get(), globals.get()));
   cpython::restore_hook(thread);
   PyThreadState_LeaveTracing(thread);
-  // The temporary lived until the result existed, so other memory means another array.
+  // The temporary lived until the result existed, so another address means another array.
   return result && as_array(result.get())->data == probed_memory;
 }
 
@@ -101,13 +101,13 @@ Elides probe_elision(const Numpy& np) {
   const Ref scalar = Ref::steal(PyObject_CallNoArgs(reinterpret_cast<PyObject*>(np.scalar_type[kDouble])));
   const Ref globals =
       make && scalar ? Ref::steal(Py_BuildValue("{sOsO}", "make", make.get(), "scalar", scalar.get())) : Ref();
-  Elides answer;
+  Elides elides;
   if (globals) {
-    answer.ever = computes_into_temporary("make() + 1.0", globals);
-    answer.after_numpy_scalar = answer.ever && computes_into_temporary("scalar + make()", globals);
+    elides.ever = computes_into_temporary("make() + 1.0", globals);
+    elides.after_numpy_scalar = elides.ever && computes_into_temporary("scalar + make()", globals);
   }
   PyErr_Clear();
-  return answer;
+  return elides;
 }
 
 bool elide_generally(const Numpy& np, const ElisionCase& the_case, Ref* result) {

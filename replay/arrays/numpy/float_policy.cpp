@@ -9,15 +9,15 @@ namespace {
 
 struct Policy {
   FloatError error;
-  const char* name;  // 2.x: in the dict of the errstate
-  unsigned shift;    // 1.x: three bits of its mask
+  const char* name;  // NumPy 2.x: the key in the dict of the errstate
+  unsigned shift;    // NumPy 1.x: the position of the error's three bits in the mask
 };
 constexpr std::array kPolicies{Policy{kDivideByZero, "divide", 0}, Policy{kOverflow, "over", 3},
                                Policy{kUnderflow, "under", 6}, Policy{kInvalid, "invalid", 9}};
 
 constexpr int kAllErrors = kDivideByZero | kOverflow | kUnderflow | kInvalid;
 
-// Of the errors that are looked at, those of which nobody hears, and those of which a warning is all that is made.
+// Which errors the errstate ignores, and for which it makes no more than a warning.
 struct State {
   int ignored = 0;
   int warned = 0;
@@ -32,14 +32,14 @@ std::optional<State> state_of_mask(const Numpy& np) {
   }
   State state;
   for (const Policy& policy : kPolicies) {
-    const unsigned way = static_cast<unsigned>(mask) >> policy.shift & 7U;
-    state.ignored |= way == 0 ? policy.error : 0;
-    state.warned |= way == kWarns ? policy.error : 0;
+    const unsigned action = static_cast<unsigned>(mask) >> policy.shift & 7U;
+    state.ignored |= action == 0 ? policy.error : 0;
+    state.warned |= action == kWarns ? policy.error : 0;
   }
   return state;
 }
 
-// As the dict says that NumPy makes of its errstate.
+// NumPy 2.x: the errstate as a dict that NumPy makes of it.
 std::optional<State> state_of_dict(const Numpy& np) {
   const Ref dict = Ref::steal(PyObject_CallMethod(np.umath, "_get_extobj_dict", nullptr));
   if (!dict || !PyDict_Check(dict.get())) {
@@ -48,8 +48,8 @@ std::optional<State> state_of_dict(const Numpy& np) {
   State state;
   for (const Policy& policy : kPolicies) {
     PyObject* value = PyDict_GetItemString(dict.get(), policy.name);
-    const auto is = [&](const char* way) {
-      return value != nullptr && PyUnicode_Check(value) && PyUnicode_CompareWithASCIIString(value, way) == 0;
+    const auto is = [&](const char* action) {
+      return value != nullptr && PyUnicode_Check(value) && PyUnicode_CompareWithASCIIString(value, action) == 0;
     };
     state.ignored |= is("ignore") ? policy.error : 0;
     state.warned |= is("warn") ? policy.error : 0;
@@ -57,11 +57,11 @@ std::optional<State> state_of_dict(const Numpy& np) {
   return state;
 }
 
-// An errstate is a capsule in a context variable, made anew for every change. To make the dict takes as long as to
-// compute some thousand elements.
+// In NumPy 2.x an errstate is a capsule in a context variable, made anew for every change. Making the dict takes as
+// long as computing some thousand elements, so the state of the last capsule is kept.
 std::optional<State> state_of_capsule(const Numpy& np) {
   static PyObject* variable = PyObject_GetAttrString(np.umath, "_extobj_contextvar");
-  static PyObject* known = nullptr;  // the last one, kept alive, and what it says
+  static PyObject* known = nullptr;  // the last capsule, kept alive so that its address stays unique
   static State state;
   PyObject* value = nullptr;
   if (variable == nullptr || !PyContextVar_CheckExact(variable) || PyContextVar_Get(variable, nullptr, &value) != 0) {

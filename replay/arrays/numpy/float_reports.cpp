@@ -1,5 +1,5 @@
-// What warnings.py and _warnings.c do with a RuntimeWarning of NumPy's: which of it is the standard library's, and
-// which the program's own. Whatever is not surely the former counts as the latter.
+// Checks what warnings.py and _warnings.c would do with a RuntimeWarning of NumPy: which parts of it are the standard
+// library's, and which the program's own. A part that is not surely the standard library's counts as the program's.
 #include "replay/arrays/numpy/float_reports.h"
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 namespace tagalong::array {
 namespace {
 
-constexpr int kLevels = 50;  // of Python calls, more than a warning takes
+constexpr int kLevels = 50;  // nested Python calls, more than a warning takes
 
-// Names of what is looked at. The first ones are what of the module warnings takes part; of these the first one is a
-// function of its own, or a list's append, and the next five are functions of its own.
+// Names that are looked up. The first kPartCount ones are the parts of the module warnings that handle a warning. The
+// first part must be a function of that module or a list's append; the next five must be functions of that module.
 enum Name : std::size_t {
   kShowImplementation,
   kShow,
@@ -79,20 +79,20 @@ constexpr std::array<const char*, 5> kHarmlessActions{"default", "ignore", "alwa
 
 using Parts = std::array<PyObject*, kPartCount>;  // borrowed
 
-// Null, with an exception set, if there is no memory.
+// Null, with an exception set, if there is no memory for the string.
 PyObject* text_of(Name name) {
   static std::array<PyObject*, kNameCount> texts{};
   return cpython::once(texts.at(name), [name] { return PyUnicode_InternFromString(kNames.at(name)); });
 }
 
-// Null: there is none.
+// Null: the dict has no such key.
 PyObject* item(PyObject* dict, Name name) {
   PyObject* const text = dict == nullptr ? nullptr : text_of(name);
   return text == nullptr ? nullptr : PyDict_GetItemWithError(dict, text);
 }
 
-// Of a module that has been imported, if it is one: to import it would be to call what the program may have put in
-// place of __import__.
+// The dict of a module that has been imported. The module is not imported here, since that would call what the program
+// may have put in place of __import__.
 PyObject* module_dict(Name name) {
   PyObject* const module = item(PyImport_GetModuleDict(), name);
   return module != nullptr && PyModule_CheckExact(module) ? PyModule_GetDict(module) : nullptr;
@@ -126,12 +126,13 @@ bool is_harmless(PyObject* action) {
   return std::ranges::any_of(kHarmlessActions, [&](const char* text) { return is_text(action, text); });
 }
 
-// A regular expression, or a text, or nothing: its method match() is the library's own.
+// A filter's pattern is a regular expression, a string or None; then its method match() is the standard library's own.
 bool is_pattern(PyObject* object) {
   return object == Py_None || PyUnicode_CheckExact(object) || has_type(object, kRe, kPattern);
 }
 
-// Whether this filter takes a RuntimeWarning, if it takes it at all, without an exception and without the program.
+// Whether this filter handles a RuntimeWarning, if it matches at all, without an exception and without code of the
+// program. `is_last`: the filter matches every RuntimeWarning.
 bool is_harmless_filter(PyObject* filter, bool* is_last) {
   constexpr Py_ssize_t kFields = 5;
   if (!PyTuple_CheckExact(filter) || PyTuple_GET_SIZE(filter) != kFields) {
@@ -141,7 +142,7 @@ bool is_harmless_filter(PyObject* filter, bool* is_last) {
   PyObject* const category = PyTuple_GET_ITEM(filter, 2);
   PyObject* const module = PyTuple_GET_ITEM(filter, 3);
   PyObject* const line = PyTuple_GET_ITEM(filter, 4);
-  // A metaclass could say of itself which classes are its class's.
+  // A metaclass could override the subclass check.
   if (!PyType_CheckExact(category) || !is_pattern(message) || !is_pattern(module) || !PyLong_CheckExact(line)) {
     return false;
   }
@@ -163,11 +164,11 @@ bool are_harmless_filters(PyObject* filters) {
   return true;
 }
 
-bool is_of(PyObject* dict, PyObject* function) {
+bool is_function_of(PyObject* dict, PyObject* function) {
   return PyFunction_Check(function) && PyFunction_GetGlobals(function) == dict;
 }
 
-// Whether to make one of its objects is to run warnings.py and nothing else.
+// Whether creating an instance of this class runs code of warnings.py and nothing else.
 bool is_class_of(PyObject* dict, PyObject* object) {
   if (!PyType_CheckExact(object)) {
     return false;
@@ -175,30 +176,30 @@ bool is_class_of(PyObject* dict, PyObject* object) {
   auto* const type = reinterpret_cast<PyTypeObject*>(object);
   PyObject* const init = item(type->tp_dict, kInit);
   return type->tp_base == &PyBaseObject_Type && type->tp_new == PyBaseObject_Type.tp_new && init != nullptr &&
-         is_of(dict, init);
+         is_function_of(dict, init);
 }
 
-// As catch_warnings(record=True) has it.
+// catch_warnings(record=True) puts a list's append here.
 bool is_append(PyObject* function) {
   return PyCFunction_CheckExact(function) && PyCFunction_GetSelf(function) != nullptr &&
          PyList_CheckExact(PyCFunction_GetSelf(function)) &&
          std::string_view(reinterpret_cast<PyCFunctionObject*>(function)->m_ml->ml_name) == "append";
 }
 
-// Text that goes to a file, and whatever text there is.
-bool is_plain(PyObject* stream) {
+// Whether the stream writes text to a file and can encode every string.
+bool is_plain_text_stream(PyObject* stream) {
   if (!has_type(stream, kIo, kText)) {
     return false;
   }
   Ref buffer = attribute(stream, kBuffer);
-  if (has_type(buffer.get(), kIo, kBuffered)) {  // unless it is told to have none
+  if (has_type(buffer.get(), kIo, kBuffered)) {  // a stream without a buffer has the raw file here
     buffer = attribute(buffer.get(), kRaw);
   }
   const Ref errors = attribute(stream, kErrors);
   return has_type(buffer.get(), kIo, kFile) && errors && is_text(errors.get(), "backslashreplace");
 }
 
-// Only the interpreter's own standard error, which lives as long as it does: so it may be looked at once, and kept.
+// Only the interpreter's own standard error counts. It lives as long as the interpreter, so its result is kept.
 bool is_harmless_stream() {
   static PyObject* known = nullptr;
   PyObject* const dict = module_dict(kSys);
@@ -210,12 +211,12 @@ bool is_harmless_stream() {
     return true;
   }
   if (stream != known) {
-    if (!is_plain(stream)) {
+    if (!is_plain_text_stream(stream)) {
       return false;
     }
     Py_XSETREF(known, Py_NewRef(stream));
   }
-  return attribute(stream, kClosed).get() == Py_False;  // a closed one raises more than an OSError
+  return attribute(stream, kClosed).get() == Py_False;  // writing to a closed stream raises more than an OSError
 }
 
 bool are_warnings_unnoticed() {
@@ -225,13 +226,13 @@ bool are_warnings_unnoticed() {
   if (dict == nullptr || !find_parts(dict, &parts)) {
     return false;
   }
-  const bool are_own = std::ranges::all_of(kOwn, [&](Name part) { return is_of(dict, parts.at(part)); });
+  const bool are_own = std::ranges::all_of(kOwn, [&](Name part) { return is_function_of(dict, parts.at(part)); });
   const bool are_original = parts.at(kShowWarning) == parts.at(kShowWarningOriginal) &&
                             parts.at(kFormatWarning) == parts.at(kFormatWarningOriginal) &&
                             is_class_of(dict, parts.at(kMessage)) && PyDict_CheckExact(parts.at(kOnceRegistry));
   PyObject* const show = parts.at(kShowImplementation);
   return are_own && are_original && is_harmless(parts.at(kDefaultAction)) && are_harmless_filters(parts.at(kFilters)) &&
-         (is_append(show) || (is_of(dict, show) && is_harmless_stream()));
+         (is_append(show) || (is_function_of(dict, show) && is_harmless_stream()));
 }
 
 }  // namespace
@@ -240,9 +241,9 @@ bool reports_are_unnoticed(const Numpy& np) {
   if (cpython::recursion_left(PyThreadState_Get()) < kLevels || !warns_of_float_errors(np)) {
     return false;
   }
-  const bool answer = are_warnings_unnoticed();
+  const bool are_unnoticed = are_warnings_unnoticed();
   PyErr_Clear();
-  return answer;
+  return are_unnoticed;
 }
 
 }  // namespace tagalong::array

@@ -1,6 +1,6 @@
-// The floating point exception flags of this thread, read and cleared at the price of a few instructions. NumPy clears
-// them before a loop and reads them after it; libm's functions for that cost more than a whole small loop. On x86-64
-// both units have flags (extended precision lives in the old one), in the same bit positions.
+// The floating point exception flags of this thread, read and cleared by a few instructions. NumPy clears them before a
+// loop and reads them after it; libm's functions for that take longer than a small loop. On x86-64 both the vector unit
+// and the x87 unit have flags, in the same bit positions; extended precision uses the x87 unit.
 //
 //   forget_float_status(units);
 //   loop(...);
@@ -17,8 +17,8 @@
 
 namespace tagalong::array {
 
-// Whose flags a loop can raise. Extended precision and libm's explicit raising of overflow use the old unit of x86-64;
-// plain arithmetic of float and double never does, and asking one unit less is a good part of a small operation.
+// Units whose flags a loop can raise. On x86-64 extended precision and libm's explicit raising of overflow use the x87
+// unit; plain arithmetic of float and double does not. Reading one unit less saves a good part of a small operation.
 enum class FloatUnits : std::uint8_t { kNone, kVector, kAll };
 
 namespace detail {
@@ -42,11 +42,12 @@ inline constexpr unsigned kReported = 0x1D;  // invalid, divide by zero, overflo
 
 inline void clear_float_status() { std::feclearexcept(FE_ALL_EXCEPT); }
 
-// NumPy's bits for what was raised in these units; all are cleared. In the other one something may stand from before.
+// Returns NumPy's bits for what was raised in these units, and clears the flags of all units. The flags of the other
+// unit may be left from earlier computations, so they are not reported.
 [[nodiscard]] inline int take_float_status(FloatUnits units) {
 #if defined(__x86_64__)
   const int raised = units == FloatUnits::kVector ? static_cast<int>(_mm_getcsr())
-                                                  : std::fetestexcept(FE_ALL_EXCEPT);  // the same bits
+                                                  : std::fetestexcept(FE_ALL_EXCEPT);  // both units have the same bits
 #else
   static_cast<void>(units);
   const int raised = std::fetestexcept(FE_ALL_EXCEPT);
@@ -56,12 +57,13 @@ inline void clear_float_status() { std::feclearexcept(FE_ALL_EXCEPT); }
          ((raised & FE_UNDERFLOW) != 0 ? kUnderflow : 0) | ((raised & FE_INVALID) != 0 ? kInvalid : 0);
 }
 
-// Before a loop that can raise in these units, and after it: the bits, as above.
+// Called before a loop that can raise flags in these units.
 inline void forget_float_status(FloatUnits units) {
   if (units != FloatUnits::kNone && float_status_raised(units)) {
     clear_float_status();
   }
 }
+// Called after the loop; returns the bits as take_float_status() does.
 [[nodiscard]] inline int collect_float_status(FloatUnits units) {
   if (units != FloatUnits::kNone && float_status_raised(units)) [[unlikely]] {
     return take_float_status(units);

@@ -11,21 +11,21 @@
 namespace tagalong::array {
 namespace {
 
-bool is_wanted = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): under the GIL
+bool is_enabled = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): under the GIL
 
 bool is_set(const char* variable) {
   const char* value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): under the GIL, as os.environ
   return value != nullptr && *value != '\0';
 }
 
-void keep() {
+void set_thresholds() {
 #if defined(__GLIBC__)
-  constexpr int kMostMapped = 32 << 20;  // DEFAULT_MMAP_THRESHOLD_MAX: what comes and goes is no mapping below that
-  constexpr int kMostOnTop = 2 * kMostMapped;
+  constexpr int kMmapThreshold = 32 << 20;  // DEFAULT_MMAP_THRESHOLD_MAX: smaller blocks are not mapped
+  constexpr int kTrimThreshold = 2 * kMmapThreshold;
   if (!is_set("MALLOC_MMAP_THRESHOLD_") && !is_set("MALLOC_TRIM_THRESHOLD_") && !is_set("MALLOC_TOP_PAD_") &&
       !is_set("GLIBC_TUNABLES")) {
-    mallopt(M_MMAP_THRESHOLD, kMostMapped);
-    mallopt(M_TRIM_THRESHOLD, kMostOnTop);
+    mallopt(M_MMAP_THRESHOLD, kMmapThreshold);
+    mallopt(M_TRIM_THRESHOLD, kTrimThreshold);
   }
 #endif
 }
@@ -33,15 +33,15 @@ void keep() {
 }  // namespace
 
 void keep_freed_memory() {
-  is_wanted = true;
+  is_enabled = true;
   if (met_numpy() != nullptr) {
-    keep();
+    set_thresholds();
   }
 }
 
-void detail::keep_freed_memory_if_wanted() {
-  if (is_wanted) {
-    keep();
+void detail::keep_freed_memory_if_enabled() {
+  if (is_enabled) {
+    set_thresholds();
   }
 }
 

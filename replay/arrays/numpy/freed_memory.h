@@ -1,17 +1,18 @@
-// What the C library does with memory that eager operations have freed. glibc gives large memory back to the system and
-// asks for it anew, page by page, until it has seen some of that size come and go, and then still gives back what lies
-// on top. With its limits from the start where they come to be at most, the next array finds memory that is there. This
-// is for a program that is traced as a whole: it is of the whole process.
+// How glibc keeps memory that eager operations have freed. By itself glibc returns large blocks to the system and asks
+// for new ones, page by page, until it has seen some blocks of that size; even then it returns free memory at the top
+// of the heap. With the thresholds set to their maximum from the start, the next array finds memory with pages. The
+// setting holds for the whole process, so it is meant for programs that are traced as a whole.
 #pragma once
 
 namespace tagalong::array {
 
-// From when the program uses NumPy; nothing where its environment has settings of the C library's allocator.
+// Takes effect when the program uses NumPy. Does nothing where the environment has settings of the C library's
+// allocator.
 void keep_freed_memory();
 
 namespace detail {
-// NumPy has been found.
-void keep_freed_memory_if_wanted();
+// Called once NumPy has been found.
+void keep_freed_memory_if_enabled();
 }  // namespace detail
 
 }  // namespace tagalong::array

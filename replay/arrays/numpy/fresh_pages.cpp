@@ -15,8 +15,8 @@ constexpr int kRequest = MADV_POPULATE_WRITE;
 #else
 constexpr int kRequest = 23;
 #endif
-constexpr std::size_t kLeast = 64U << 10U;
-constexpr std::size_t kMost = 4U << 20U;
+constexpr std::size_t kMinBytes = 64U << 10U;
+constexpr std::size_t kMaxBytes = 4U << 20U;
 
 }  // namespace
 
@@ -24,18 +24,18 @@ int advise_pages(void* memory, std::size_t size, int advice) {
   static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
   const auto end = (reinterpret_cast<std::uintptr_t>(memory) + size) / page * page;
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): whole pages of it
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): whole pages of the block
   return madvise(reinterpret_cast<void*>(begin), end - begin, advice);
 }
 
 void make_pages(void* memory, std::size_t size) {
-  static std::atomic<bool> is_known = true;  // to the system
-  if (size < kLeast || size >= kMost || !is_known.load(std::memory_order_relaxed)) {
+  static std::atomic<bool> is_supported = true;  // whether the kernel knows the request
+  if (size < kMinBytes || size >= kMaxBytes || !is_supported.load(std::memory_order_relaxed)) {
     return;
   }
   const int error = errno;
   if (advise_pages(memory, size, kRequest) != 0 && errno == EINVAL) {
-    is_known.store(false, std::memory_order_relaxed);
+    is_supported.store(false, std::memory_order_relaxed);
   }
   errno = error;
 }

@@ -1,6 +1,6 @@
-// Memory that the system has just given has no pages: each is made when it is first written, one exception after the
-// other. Of a result, which is written as a whole, they are asked for together, which takes half of the time. That is
-// for memory that is written while it is in the caches; NumPy asks for huge pages for what is larger.
+// New memory from the system has no pages yet: the first write to each page is a page fault. A result is written as a
+// whole, so its pages are requested together, which takes about half of the time. That pays for memory that is written
+// while it is in the caches; for larger arrays NumPy asks for huge pages.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace tagalong::array {
 // madvise() for the whole pages of some memory.
 [[nodiscard]] int advise_pages(void* memory, std::size_t size, int advice);
 
-// Nothing that a program could see but the time. Where there is no such request, none.
+// Has no visible effect except on time. Does nothing where the system does not know the request.
 void make_pages(void* memory, std::size_t size);
 
 }  // namespace tagalong::array

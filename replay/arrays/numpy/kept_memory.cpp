@@ -19,7 +19,7 @@ extern "C" void __asan_unpoison_memory_region(const volatile void* memory, std::
 namespace tagalong::array {
 namespace {
 
-// As NumPy declares them, version 1.
+// NumPy's declarations, version 1.
 struct Allocator {
   void* context;
   void* (*malloc)(void* context, std::size_t size);
@@ -33,47 +33,48 @@ struct Handler {
   Allocator allocator;
 };
 constexpr const char* kCapsule = "mem_handler";
-constexpr std::size_t kMostLent = 8;
-// Smaller ones have few large pages in them, if any.
-constexpr std::size_t kLeastJoined = 4U << 20U;
-// How often memory has been taken when its pages are joined: that takes as long as to use them apart so often, where
-// the system gets those pages back each time, and where it does not.
-constexpr unsigned kOftenLent = 2;
-constexpr unsigned kOftenOwn = 16;
+constexpr std::size_t kMaxHandedOut = 8;
+// Smaller blocks contain few huge pages, if any.
+constexpr std::size_t kMinCollapsed = 4U << 20U;
+// How often a block has been taken when its pages are collapsed into huge pages. Collapsing takes about as long as this
+// many uses with small pages: fewer uses where the system takes the pages back each time (MADV_FREE) than where they
+// stay.
+constexpr unsigned kUsesWhereFreed = 2;
+constexpr unsigned kUsesWhereKept = 16;
 
 struct Kept {
   void* memory;
   std::size_t size;
-  unsigned taken = 0;  // how often, where pages may be joined
+  unsigned taken = 0;  // how often the block was taken; counted where its pages may be collapsed
 };
 
-// In the order in which they have come.
-struct Shelf {
-  std::size_t most;
+// Blocks in the order in which they were given back.
+struct FreeList {
+  std::size_t max_bytes;
   std::vector<Kept> kept;
-  std::size_t together = 0;
+  std::size_t bytes = 0;
 };
 struct Store {
   std::mutex mutex;
-  Shelf ordinary{.most = kMostKeptTogether};
-  Shelf large{.most = kMostLargeTogether};  // larger ones, of whose pages the system takes what it needs
-  std::uint64_t taken = 0;                  // how often
-  std::vector<Kept> lent;                   // those of kLeastJoined and more that have been taken, the last of them
+  FreeList ordinary{.max_bytes = kMostKeptTogether};
+  FreeList large{.max_bytes = kMostLargeTogether};  // for larger blocks, whose pages the system may take back
+  std::uint64_t taken = 0;
+  std::vector<Kept> handed_out;  // the most recently taken blocks of at least kMinCollapsed bytes
   Handler handler{};
-  Allocator numpys{};
+  Allocator numpy_allocator{};
   PyObject* capsule = nullptr;
-  bool is_asked = false;
+  bool is_initialised = false;
 };
 
-// Never destroyed: arrays die when nothing else is there any more.
+// Never destroyed: arrays may die after all other static objects.
 Store& store() {
   static auto* const only = new Store;
   return *only;
 }
 
-Shelf& shelf_of(std::size_t size) { return size <= kMostKeptTogether ? store().ordinary : store().large; }
+FreeList& free_list_of(std::size_t size) { return size <= kMostKeptTogether ? store().ordinary : store().large; }
 
-// To the address sanitizer memory on a shelf is as freed.
+// The address sanitizer treats kept memory as freed.
 void mark_as_freed(const Kept& kept, bool is_freed) {
 #ifdef __SANITIZE_ADDRESS__
   (is_freed ? __asan_poison_memory_region : __asan_unpoison_memory_region)(kept.memory, kept.size);
@@ -83,86 +84,87 @@ void mark_as_freed(const Kept& kept, bool is_freed) {
 #endif
 }
 
-// False: it is not memory that can be given so.
-bool lend_pages(void* memory, std::size_t size) { return advise_pages(memory, size, MADV_FREE) == 0; }
+// False: the system does not accept MADV_FREE for this memory.
+bool mark_pages_free(void* memory, std::size_t size) { return advise_pages(memory, size, MADV_FREE) == 0; }
 
-// Of memory in small pages each of which is said to be free, and then written again, the system notes it page by page:
-// that takes as long as to compute what is written there. And where an array is read again from the third cache, as in
-// softmax, a fifth of the time is looking for its pages. Whoever had the memory before NumPy may not have asked for
-// large ones.
-void join_pages(void* memory, std::size_t size) {
+// Collapses small pages into huge pages. Where a block in small pages is marked as free (MADV_FREE) and written again,
+// the system handles each page on its own, which takes as long as computing what is written there. Where an array is
+// read again from the outer cache, as in softmax, a good part of the time is translation of addresses. The code that
+// had the memory before NumPy may not have asked for huge pages.
+void collapse_pages(void* memory, std::size_t size) {
 #ifdef MADV_COLLAPSE
   constexpr int kCollapse = MADV_COLLAPSE;
 #else
   constexpr int kCollapse = 25;
 #endif
-  static_cast<void>(advise_pages(memory, size, kCollapse));  // where there is no such request, they stay as they are
+  // Where the system does not know the request, the pages stay as they are.
+  static_cast<void>(advise_pages(memory, size, kCollapse));
 }
 
-// How often it had been taken when it was given away, or 0.
+// How often the block had been taken when it was last handed out, or 0 if that is not known.
 unsigned times_taken(const void* memory, std::size_t size) {
-  std::vector<Kept>& lent = store().lent;
+  std::vector<Kept>& handed_out = store().handed_out;
   const auto found =
-      std::ranges::find_if(lent, [&](const Kept& kept) { return kept.memory == memory && kept.size == size; });
-  if (found == lent.end()) {
+      std::ranges::find_if(handed_out, [&](const Kept& kept) { return kept.memory == memory && kept.size == size; });
+  if (found == handed_out.end()) {
     return 0;
   }
   const unsigned times = found->taken;
-  lent.erase(found);
+  handed_out.erase(found);
   return times;
 }
 
-// What must go, so that there is not too much.
-void take_oldest(Shelf* shelf, std::size_t most, std::vector<Kept>* oldest) {
-  while (shelf->together > most) {
-    oldest->push_back(shelf->kept.front());
-    shelf->together -= shelf->kept.front().size;
-    shelf->kept.erase(shelf->kept.begin());
+// Removes the oldest blocks from the list until it holds at most `max_bytes`.
+void evict_oldest(FreeList* free_list, std::size_t max_bytes, std::vector<Kept>* oldest) {
+  while (free_list->bytes > max_bytes) {
+    oldest->push_back(free_list->kept.front());
+    free_list->bytes -= free_list->kept.front().size;
+    free_list->kept.erase(free_list->kept.begin());
   }
 }
 
-void release(const Allocator& numpys, const std::vector<Kept>& all) {
+void release(const Allocator& numpy_allocator, const std::vector<Kept>& all) {
   for (const Kept& kept : all) {
     mark_as_freed(kept, false);
-    numpys.free(numpys.context, kept.memory, kept.size);
+    numpy_allocator.free(numpy_allocator.context, kept.memory, kept.size);
   }
 }
 
-// The context of each: NumPy's own allocator.
-void* take(void* context, std::size_t size) {
+// The context of each allocator function below is NumPy's own allocator.
+void* allocate(void* context, std::size_t size) {
   Store& own = store();
-  const auto& numpys = *static_cast<const Allocator*>(context);
+  const auto& numpy_allocator = *static_cast<const Allocator*>(context);
   if (size >= kLeastKept) {
     const std::scoped_lock lock(own.mutex);
-    Shelf& shelf = shelf_of(size);
-    for (std::size_t place = shelf.kept.size(); place-- > 0;) {
-      const auto found = shelf.kept.begin() + static_cast<std::ptrdiff_t>(place);
+    FreeList& free_list = free_list_of(size);
+    for (std::size_t index = free_list.kept.size(); index-- > 0;) {
+      const auto found = free_list.kept.begin() + static_cast<std::ptrdiff_t>(index);
       if (found->size == size) {
         void* memory = found->memory;
         mark_as_freed(*found, false);
-        if (size >= kLeastJoined) {
-          if (own.lent.size() == kMostLent) {
-            own.lent.erase(own.lent.begin());
+        if (size >= kMinCollapsed) {
+          if (own.handed_out.size() == kMaxHandedOut) {
+            own.handed_out.erase(own.handed_out.begin());
           }
-          own.lent.push_back({memory, size, found->taken + 1});
+          own.handed_out.push_back({memory, size, found->taken + 1});
         }
-        shelf.together -= size;
-        shelf.kept.erase(found);
+        free_list.bytes -= size;
+        free_list.kept.erase(found);
         ++own.taken;
         return memory;
       }
     }
   }
-  void* memory = numpys.malloc(numpys.context, size);
+  void* memory = numpy_allocator.malloc(numpy_allocator.context, size);
   if (memory == nullptr) [[unlikely]] {
     std::vector<Kept> all;
     {
       const std::scoped_lock lock(own.mutex);
-      take_oldest(&own.ordinary, 0, &all);
-      take_oldest(&own.large, 0, &all);
+      evict_oldest(&own.ordinary, 0, &all);
+      evict_oldest(&own.large, 0, &all);
     }
-    release(numpys, all);
-    memory = numpys.malloc(numpys.context, size);
+    release(numpy_allocator, all);
+    memory = numpy_allocator.malloc(numpy_allocator.context, size);
   }
   if (memory != nullptr && size >= kLeastKept) {
     make_pages(memory, size);
@@ -170,67 +172,68 @@ void* take(void* context, std::size_t size) {
   return memory;
 }
 
-void give(void* context, void* memory, std::size_t size) {
+void deallocate(void* context, void* memory, std::size_t size) {
   Store& own = store();
-  const auto& numpys = *static_cast<const Allocator*>(context);
+  const auto& numpy_allocator = *static_cast<const Allocator*>(context);
   const bool is_kept = memory != nullptr && size >= kLeastKept && size <= kMostLargeTogether;
   const bool is_large = is_kept && size > kMostKeptTogether;
   unsigned taken = 0;
-  if (is_kept && size >= kLeastJoined) {
+  if (is_kept && size >= kMinCollapsed) {
     {
       const std::scoped_lock lock(own.mutex);
       taken = times_taken(memory, size);
     }
-    if (taken == (is_large ? kOftenLent : kOftenOwn)) {
-      join_pages(memory, size);
+    if (taken == (is_large ? kUsesWhereFreed : kUsesWhereKept)) {
+      collapse_pages(memory, size);
     }
   }
-  if (!is_kept || (is_large && !lend_pages(memory, size))) {
-    numpys.free(numpys.context, memory, size);
+  if (!is_kept || (is_large && !mark_pages_free(memory, size))) {
+    numpy_allocator.free(numpy_allocator.context, memory, size);
     return;
   }
   std::vector<Kept> oldest;
   {
     const std::scoped_lock lock(own.mutex);
-    Shelf& shelf = shelf_of(size);
-    shelf.kept.push_back({memory, size, taken});
-    mark_as_freed(shelf.kept.back(), true);
-    shelf.together += size;
-    take_oldest(&shelf, shelf.most, &oldest);
+    FreeList& free_list = free_list_of(size);
+    free_list.kept.push_back({memory, size, taken});
+    mark_as_freed(free_list.kept.back(), true);
+    free_list.bytes += size;
+    evict_oldest(&free_list, free_list.max_bytes, &oldest);
   }
-  release(numpys, oldest);
+  release(numpy_allocator, oldest);
 }
 
-void* take_zeros(void* context, std::size_t count, std::size_t size) {
-  const auto* numpys = static_cast<const Allocator*>(context);
-  return numpys->calloc(numpys->context, count, size);
+void* allocate_zeros(void* context, std::size_t count, std::size_t size) {
+  const auto* numpy_allocator = static_cast<const Allocator*>(context);
+  return numpy_allocator->calloc(numpy_allocator->context, count, size);
 }
 
-void* enlarge(void* context, void* memory, std::size_t size) {
-  const auto* numpys = static_cast<const Allocator*>(context);
-  return numpys->realloc(numpys->context, memory, size);
+void* reallocate(void* context, void* memory, std::size_t size) {
+  const auto* numpy_allocator = static_cast<const Allocator*>(context);
+  return numpy_allocator->realloc(numpy_allocator->context, memory, size);
 }
 
-// Null: NumPy's handler is not the one known here.
+// Null: NumPy's handler has a layout that is not known here.
 PyObject* capsule_of(const Numpy& np) {
   Store& own = store();
-  if (std::exchange(own.is_asked, true)) {
+  if (std::exchange(own.is_initialised, true)) {
     return own.capsule;
   }
-  const auto* numpys = static_cast<const Handler*>(PyCapsule_GetPointer(np.default_handler, kCapsule));
-  if (numpys == nullptr || numpys->version != 1) {
+  const auto* numpy_handler = static_cast<const Handler*>(PyCapsule_GetPointer(np.default_handler, kCapsule));
+  if (numpy_handler == nullptr || numpy_handler->version != 1) {
     PyErr_Clear();
     return nullptr;
   }
-  own.handler = *numpys;  // by the same name: whoever asks an array is told the same
-  own.numpys = numpys->allocator;
-  own.handler.allocator = {&own.numpys, take, take_zeros, enlarge, give};
+  // A copy with the same name, so that programs that ask an array for its handler's name see NumPy's.
+  own.handler = *numpy_handler;
+  own.numpy_allocator = numpy_handler->allocator;
+  own.handler.allocator = {&own.numpy_allocator, allocate, allocate_zeros, reallocate, deallocate};
   own.capsule = PyCapsule_New(&own.handler, kCapsule, nullptr);
   PyErr_Clear();
   return own.capsule;
 }
 
-// Null: NumPy's handler is not the one known here, or the program has set another one.
+// Null: NumPy's handler has a layout that is not known here, or the program has set another one.
 PyObject* capsule_if_default(const Numpy& np) {
   PyObject* capsule = np.default_handler == nullptr ? nullptr : capsule_of(np);
   const Ref current = capsule == nullptr ? Ref() : Ref::steal(np.get_handler());

@@ -1,8 +1,8 @@
-// Memory of large results. What a dead one has left is taken by the next of its size: new memory of this size comes
-// from the system page by page, which takes longer than to compute what is written there, and goes back as soon as an
-// array dies. Behind it is NumPy's own allocation, so whoever gives the memory back, or wants more of it, may know
-// nothing of this. The pages of arrays larger than all that is kept otherwise may be taken by the system meanwhile
-// (MADV_FREE). A program's own handler (PyDataMem_SetHandler) is left alone.
+// Memory of large results. A new result takes the memory that a dead one of the same size has left: new memory of that
+// size would come from the system page by page, which takes longer than computing what is written there, and would go
+// back as soon as the array dies. The memory comes from NumPy's own allocator, so code that frees or enlarges it needs
+// no knowledge of this file. The system may take the pages of very large kept blocks (MADV_FREE). A program's own
+// handler (PyDataMem_SetHandler) is left alone.
 //
 //   { const KeptMemory kept(np, bytes); array = np.new_from_descr(...); }
 #pragma once
@@ -14,17 +14,17 @@
 
 namespace tagalong::array {
 
-inline constexpr std::size_t kLeastKept = 128U << 10U;  // bytes of an array; below, the C library keeps memory itself
+inline constexpr std::size_t kLeastKept = 128U << 10U;  // bytes of an array; smaller blocks are kept by the C library
 inline constexpr std::size_t kMostKeptTogether = 32U << 20U;
-inline constexpr std::size_t kMostLargeTogether = 128U << 20U;  // of arrays larger than that
+inline constexpr std::size_t kMostLargeTogether = 128U << 20U;  // of arrays of more than kMostKeptTogether
 
 // How often memory that was kept has been taken, for tests.
 std::uint64_t kept_memory_taken();
 
-// As long as it lives, what this thread asks NumPy for may be memory that has been kept.
+// While it lives, this thread's requests to NumPy for memory may be answered with kept memory.
 class KeptMemory {
  public:
-  // `bytes`: of the largest array.
+  // `bytes`: the size of the largest array that is made meanwhile.
   KeptMemory(const Numpy& np, std::size_t bytes);
   KeptMemory(const KeptMemory&) = delete;
   KeptMemory& operator=(const KeptMemory&) = delete;
@@ -36,7 +36,7 @@ class KeptMemory {
 
  private:
   void leave();
-  PyObject* context_ = nullptr;  // of our own, so that the program's shows nothing of it
+  PyObject* context_ = nullptr;  // a context of our own, so that the program's context does not show the handler
 };
 
 }  // namespace tagalong::array

@@ -12,7 +12,7 @@ namespace tagalong::array {
 
 namespace {
 
-// Slots of the two function tables; numbers are never reused by NumPy.
+// Slots of the two function tables. NumPy never reuses a slot number.
 constexpr std::size_t kSlotNewFromDescr = 94;
 constexpr std::size_t kSlotSetHandler = 304;
 constexpr std::size_t kSlotGetHandler = 305;
@@ -30,7 +30,7 @@ static_assert(kUfuncNames.size() == static_cast<std::size_t>(UfuncName::kCount))
 
 struct DtypeRow {
   TypeNumber type;
-  const char* code;  // NumPy's one-letter code
+  const char* code;
 };
 constexpr std::array kDtypes{DtypeRow{kBool, "?"},
                              DtypeRow{kInt8, "b"},
@@ -83,7 +83,7 @@ bool read_version(PyObject* module, Numpy* np) {
   return (np->major == 1 && np->minor >= 24) || np->major == 2;
 }
 
-// 1.24 to 1.26 can be told to use either promotion; we know the default one.
+// NumPy 1.24 to 1.26 can use either promotion; only the default one is known here.
 bool promotion_is_known(PyObject* module, Numpy* np) {
   np->weak_scalars = np->major >= 2;
   if (np->weak_scalars) {
@@ -93,7 +93,7 @@ bool promotion_is_known(PyObject* module, Numpy* np) {
   return state && PyUnicode_Check(state.get()) && PyUnicode_CompareWithASCIIString(state.get(), "legacy") == 0;
 }
 
-// A dtype's leading fields, its canonical instance, and where its scalar type keeps the value.
+// Checks a dtype's leading fields, and where its scalar type keeps the value; takes its canonical instance.
 bool take_dtype(PyObject* module, const DtypeRow& row, Numpy* np) {
   Ref descr = Ref::steal(PyObject_CallMethod(module, "dtype", "s", row.code));
   if (!descr || reinterpret_cast<DescrFields*>(descr.get())->type_num != row.type ||
@@ -107,7 +107,7 @@ bool take_dtype(PyObject* module, const DtypeRow& row, Numpy* np) {
     return false;
   }
   const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.get()));
-  // The padding of an extended double holds nothing.
+  // The padding of an extended double is undefined.
   const std::size_t significant = row.type == kLongDouble || row.type == kComplexLongDouble ? 10 : size;
   if (size > 32 || integer_attribute(descr.get(), "itemsize") != static_cast<long long>(size) ||
       std::memcmp(scalar_value(one.get()), PyBytes_AS_STRING(bytes.get()), std::min(size, significant)) != 0) {
@@ -165,7 +165,7 @@ bool take_functions(PyObject* umath, Numpy* np) {
   return true;
 }
 
-// Holds one array's mirrored fields against what Python shows.
+// Compares one array's mirrored fields with what Python shows.
 bool fields_agree(PyObject* array, PyObject* base, const Numpy& np) {
   const ArrayFields* fields = as_array(array);
   const Ref interface = attribute(array, "__array_interface__");
@@ -223,7 +223,7 @@ bool load(PyObject* module, PyObject* umath, Numpy* np) {
   return take_truth(np) && take_ufuncs(umath, np) && take_functions(umath, np) && layout_agrees(module, *np);
 }
 
-// An import may still be running: then the module says so.
+// While the import of a module is running, its __spec__ says so.
 bool is_initialising(PyObject* module) {
   const Ref spec = attribute(module, "__spec__");
   const Ref value = spec ? attribute(spec.get(), "_initializing") : Ref();
@@ -264,8 +264,8 @@ const Numpy* find_numpy() {
   }
   PyErr_Clear();
   if (ready_numpy == nullptr && good) {
-    ready_numpy = np.release();  // never freed, like the references it holds
-    keep_freed_memory_if_wanted();
+    ready_numpy = np.release();  // never freed, like the references that it holds
+    keep_freed_memory_if_enabled();
   }
   refused = ready_numpy == nullptr;
   return ready_numpy;
@@ -283,7 +283,7 @@ bool can_cast(const Numpy& np, PyObject* from, unsigned to, const char* casting)
 
 namespace {
 
-// What 1.x asks of the program before each operation. False: an exception is set.
+// What NumPy 1.x reads from the errstate before each operation. False: an exception is set.
 bool take_py_values(const Numpy& np, const char* ufunc_name, int* buffer_size, int* mask, Ref* error_object) {
   PyObject* object = nullptr;
   const int status = np.get_py_values(ufunc_name, buffer_size, mask, &object);

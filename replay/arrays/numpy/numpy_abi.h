@@ -1,8 +1,8 @@
 // What this library knows of NumPy's memory and of its C tables: the public array fields, the slots we call, the
-// records behind `ufunc._resolve_dtypes_and_context`. All of it was frozen by NumPy long ago and is the same from 1.24
-// to the newest 2.x, so it is mirrored here instead of being compiled against one version's headers: the module builds
-// without NumPy and takes whichever the program imports. `numpy_if_ready` checks every mirrored field against what
-// Python shows of live objects and refuses NumPy altogether (null) when anything differs.
+// records behind `ufunc._resolve_dtypes_and_context`. NumPy froze these layouts: they are the same from 1.24 to the
+// newest 2.x. So they are mirrored here and the module builds without NumPy's headers and works with the version that
+// the program imports. `numpy_if_ready` compares every mirrored field with what Python shows of live objects and
+// refuses NumPy altogether (null) when anything differs.
 //
 //   if (const Numpy* np = numpy_if_ready()) { ... np->new_from_descr(...) ... }
 #pragma once
@@ -17,9 +17,9 @@
 
 namespace tagalong::array {
 
-using Extent = Py_intptr_t;  // an element count, a stride in bytes
+using Extent = Py_intptr_t;  // an element count, or a stride in bytes
 
-// Type numbers of the dtypes we handle: 0 (bool) to 16 (clongdouble), and 23 (half).
+// Type numbers of the dtypes that are handled: 0 (bool) to 16 (clongdouble), and 23 (half).
 inline constexpr unsigned kTypeNumbers = 24;
 enum TypeNumber : std::uint8_t {
   kBool = 0,
@@ -48,7 +48,7 @@ enum TypeNumber : std::uint8_t {
   return (type >= kFloat && type <= kLongDouble) || type == kHalf;
 }
 
-// PyArrayObject_fields
+// NumPy's PyArrayObject_fields.
 struct ArrayFields {
   PyObject ob_base;
   char* data;
@@ -69,7 +69,7 @@ inline constexpr int kWriteable = 0x0400;
 inline constexpr int kWriteBackIfCopy = 0x2000;
 inline constexpr int kWarnOnWrite = static_cast<int>(1U << 31U);
 
-// The leading fields of a dtype, the same in both series.
+// The leading fields of a dtype, the same in NumPy 1.x and 2.x.
 struct DescrFields {
   PyObject ob_base;
   PyTypeObject* typeobj;
@@ -80,7 +80,7 @@ struct DescrFields {
   int type_num;
 };
 
-// What the capsule "numpy_1.24_ufunc_call_info" points to, its public prefix.
+// The public prefix of the record that the capsule "numpy_1.24_ufunc_call_info" points to.
 struct MethodContext;
 using StridedLoop = int (*)(MethodContext*, char* const* data, const Extent* dims, const Extent* strides, void* aux);
 struct UfuncCallInfo {
@@ -125,13 +125,13 @@ enum class UfuncName : std::uint8_t {
   kCount,
 };
 
-// The NumPy the program imported. Owns references that are never given back: kernels live as long as the process.
+// The NumPy that the program imported. Its references are never given back: kernels live as long as the process.
 struct Numpy {
   int major = 0;
   int minor = 0;
   // NEP 50: Python numbers have no dtype of their own. Before 2.0 the dtype depends on the value of a scalar.
   bool weak_scalars = false;
-  // Large temporaries are computed into (elision.h); also in `scalar op temporary`.
+  // Eager NumPy computes into large temporaries (elision.h); the second flag: also for `scalar op temporary`.
   bool elides = false;
   bool elides_after_numpy_scalar = false;
   PyTypeObject* array_type = nullptr;
@@ -146,11 +146,11 @@ struct Numpy {
   // Steals a reference to the dtype.
   PyObject* (*new_from_descr)(PyTypeObject*, PyObject* descr, int nd, const Extent* dims, const Extent* strides,
                               void* data, int flags, PyObject* base) = nullptr;
-  // Who has memory for new arrays; a context variable. The usual one is borrowed.
+  // The allocator of new arrays is a context variable. The default handler is borrowed.
   PyObject* (*get_handler)() = nullptr;
   PyObject* (*set_handler)(PyObject*) = nullptr;
   PyObject* default_handler = nullptr;
-  // 2.x reports in one call; 1.x in two.
+  // NumPy 2.x reports floating point errors by one call, 1.x by two.
   int (*give_float_errors)(const char* name, int errors) = nullptr;
   int (*get_py_values)(const char* name, int* buffer_size, int* mask, PyObject** error_object) = nullptr;
   int (*handle_float_errors)(int mask, PyObject* error_object, int errors, int* first) = nullptr;
@@ -158,8 +158,8 @@ struct Numpy {
   [[nodiscard]] PyObject* ufunc(UfuncName name) const { return ufuncs[static_cast<std::size_t>(name)]; }
 };
 
-// Borrowed; null where the program has not imported it. When the interpreter ends there may be no modules any more:
-// null.
+// Borrowed. Null where the program has not imported the module, and while the interpreter ends, since the modules may
+// be gone by then.
 [[nodiscard]] PyObject* imported_module(const char* name);
 
 namespace detail {
@@ -167,11 +167,11 @@ extern const Numpy* ready_numpy;
 [[nodiscard]] const Numpy* find_numpy();
 }  // namespace detail
 
-// Null as long as nobody has asked for NumPy; asks nobody itself.
+// Null as long as numpy_if_ready() has not found NumPy; does not look for it.
 [[nodiscard]] inline const Numpy* met_numpy() { return detail::ready_numpy; }
 
-// Null while the program has not imported NumPy (we never do), or where its layout is not the one known here. Clears
-// any exception of its own.
+// Null while the program has not imported NumPy (this library never does), or where its layout is not the one known
+// here. Clears any exception of its own.
 [[nodiscard]] inline const Numpy* numpy_if_ready() {
   return detail::ready_numpy != nullptr ? detail::ready_numpy : detail::find_numpy();
 }
@@ -184,13 +184,14 @@ extern const Numpy* ready_numpy;
   }
   return count;
 }
-// Where a NumPy scalar keeps its value.
+// The address at which a NumPy scalar keeps its value.
 [[nodiscard]] inline const char* scalar_value(PyObject* object) {
   return reinterpret_cast<const char*>(object) + sizeof(PyObject);
 }
 
-// Makes the frames real before Python code may look at them: a callback of errstate, or what shows a warning. Handed
-// down to the operation that may report; never found by thread, since a callback may switch to another stack.
+// Makes virtual frames real before Python code can look at them: a callback of the errstate, or the code that shows a
+// warning. Passed down to the operation that may report; never found by thread, since a callback may switch to another
+// stack.
 struct BeforeReport {
   bool (*show)(void* context);  // false: an exception is set
   void* context;
@@ -199,12 +200,12 @@ struct BeforeReport {
 // np.can_cast of a dtype or a scalar; leaves no exception behind.
 [[nodiscard]] bool can_cast(const Numpy& np, PyObject* from, unsigned to, const char* casting);
 
-// 1.x: what the errstate does with each error, three bits each, and whom it calls. False: an exception is set.
+// NumPy 1.x: what the errstate does with each error, three bits each, and the callback. False: an exception is set.
 [[nodiscard]] bool float_error_mask(const Numpy& np, const char* ufunc_name, int* mask, Ref* error_object);
-// Elements that NumPy 1.x takes at a time where it copies what it computes with; the default otherwise. Clears its own
-// exceptions.
+// How many elements NumPy 1.x computes at a time where it copies operands into buffers; otherwise the default. Clears
+// its own exceptions.
 [[nodiscard]] Extent buffer_size(const Numpy& np);
-// Reports floating point errors as a ufunc of this name would under the current errstate; false: exception set.
+// Reports floating point errors as a ufunc of this name would under the current errstate. False: an exception is set.
 [[nodiscard]] bool report_float_errors(const Numpy& np, const char* ufunc_name, int errors, const BeforeReport* before);
 
 }  // namespace tagalong::array

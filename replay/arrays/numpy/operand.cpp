@@ -9,11 +9,11 @@ namespace tagalong::array {
 
 namespace {
 
-// The exact value of a scalar, as the widest C type of its kind.
+// The exact value of a scalar, in the widest C type of its kind.
 struct Value {
   enum class Kind : std::uint8_t { kInteger, kUnsigned, kFloating, kComplex } kind = Kind::kInteger;
   long long integer = 0;           // kInteger
-  unsigned long long natural = 0;  // kUnsigned: only above the range of long long
+  unsigned long long natural = 0;  // kUnsigned: only for values above the range of long long
   double real = 0;                 // kFloating, kComplex
   double imaginary = 0;
 };
@@ -63,7 +63,7 @@ bool read_python_int(PyObject* object, Value* value) {
   return true;
 }
 
-// Extended and half precision are only taken where nothing has to be converted.
+// Extended and half precision are taken only where no conversion is needed.
 bool read_numpy_value(unsigned type, const char* place, Value* value) {
   switch (type) {
     case kBool:
@@ -165,23 +165,24 @@ bool store_integer(const Value& value, char* place) {
   return false;
 }
 
-// Integers up to here are exact in every floating type of at least this many bits, whichever way they are converted;
-// beyond, the way matters (through double, directly) and 1.x may choose a wider result.
+// Integers up to `limit` are exact in every floating type of at least that many bits, and every conversion gives the
+// same result. For larger ones the result depends on the conversion (through double or directly), and 1.x may choose a
+// wider result.
 bool fits_exactly(const Value& value, long long limit) {
   return value.kind == Value::Kind::kInteger && value.integer >= -limit && value.integer <= limit;
 }
 
 constexpr long long kExactInDouble = 1LL << 53;
-// 1.x promotes by the smallest integer type that holds the value; int16 and uint16 still give float32.
+// NumPy 1.x promotes by the smallest integer type that holds the value; int16 and uint16 still give float32.
 constexpr long long kSafeForFloatByValue = 32767;
 constexpr long long kExactInFloat = 1LL << 24;
-// ... and takes long long for what needs 64 bits, also where long has them.
+// NumPy 1.x takes long long for values that need 64 bits, also where long has them.
 constexpr long long kUnambiguous = std::numeric_limits<int>::max();
 
-// One component of a float32: refuses what overflows or underflows on the way, which eager reports or, in 1.x,
-// promotes.
+// Converts one component to float32. Refuses values whose conversion overflows or underflows: eager NumPy reports that,
+// or in 1.x promotes.
 bool narrow(double wide, float* narrowed) {
-  constexpr double kLargestByValue = 3.4e38;  // the bound 1.x uses
+  constexpr double kLargestByValue = 3.4e38;  // the bound that NumPy 1.x uses
   if (std::isfinite(wide) && !(std::fabs(wide) < kLargestByValue)) {
     return false;
   }
@@ -199,7 +200,7 @@ bool store_floats(const Numpy& np, const Value& value, bool complex, char* place
     real = static_cast<float>(value.integer);
   } else if (value.kind == Value::Kind::kComplex && !np.weak_scalars &&
              !(std::isfinite(value.real) && std::isfinite(value.imaginary))) {
-    return false;  // by value, infinities have the range of nothing smaller
+    return false;  // in 1.x no smaller type holds an infinity, by value
   } else if ((value.kind == Value::Kind::kComplex && !complex) || !narrow(value.real, &real) ||
              !narrow(value.imaginary, &imaginary)) {
     return false;

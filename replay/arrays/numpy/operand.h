@@ -1,7 +1,7 @@
-// What one operand is, in one byte: an exact ndarray of a native numeric dtype, a NumPy scalar or 0-d array of one, a
-// Python number of an exact type. Everything else is kForeign and none of our business. And the conversion of a scalar
-// operand to the dtype a loop wants, refused unless the value surely is the one eager NumPy would hand to the loop,
-// with no warning on the way and under the promotion rules of the NumPy at hand.
+// What one operand is, in one byte: an exact ndarray of a native numeric dtype, a NumPy scalar or 0-d array of one, or
+// a Python number of an exact type. Everything else is kForeign. The file also converts a scalar operand to the dtype
+// that a loop takes. The conversion refuses unless the value surely is the one that eager NumPy would pass to the loop,
+// without a warning and under the promotion rules of this NumPy version.
 //
 //   const OperandCode code = classify(np, object);
 //   if (!read_scalar(np, object, code, loop_type, buffer)) { /* general call */ }
@@ -11,26 +11,26 @@
 
 namespace tagalong::array {
 
-inline constexpr unsigned kMaxInputs = 4;  // operands that an operation takes, at most
+inline constexpr unsigned kMaxInputs = 4;  // operands of one operation, at most
 
 using OperandCode = std::uint8_t;
-inline constexpr OperandCode kZeroDim = 0x20;      // + type number: an array without dimensions
-inline constexpr OperandCode kNumpyScalar = 0x40;  // + type number
+inline constexpr OperandCode kZeroDim = 0x20;      // plus the type number: an array without dimensions
+inline constexpr OperandCode kNumpyScalar = 0x40;  // plus the type number
 inline constexpr OperandCode kPyBool = 0x60;
 inline constexpr OperandCode kPyInt = 0x61;
 inline constexpr OperandCode kPyFloat = 0x62;
 inline constexpr OperandCode kPyComplex = 0x63;
 inline constexpr OperandCode kForeign = 0xFF;
 
-// Codes below kZeroDim are arrays with at least one dimension, and the code is the type number.
+// Codes below kZeroDim are arrays with at least one dimension; such a code is the type number.
 [[nodiscard]] constexpr bool is_array(OperandCode code) { return code < kZeroDim; }
 [[nodiscard]] constexpr bool is_python_number(OperandCode code) { return code >= kPyBool && code <= kPyComplex; }
 [[nodiscard]] constexpr bool is_numpy_scalar(OperandCode code) { return code >= kNumpyScalar && code < kPyBool; }
-// Whether eager ever computes into a right operand that is a temporary, for this left one.
+// Whether eager NumPy ever computes into a temporary right operand when the left operand has this code.
 [[nodiscard]] inline bool may_elide_right(const Numpy& np, OperandCode left) {
   return !is_numpy_scalar(left) || np.elides_after_numpy_scalar;
 }
-// The type number of a NumPy operand; for Python numbers the one NumPy gives them when nothing else decides.
+// The type number of a NumPy operand; for Python numbers the type that NumPy gives them when no other operand decides.
 [[nodiscard]] constexpr unsigned type_of(OperandCode code) {
   switch (code) {
     case kPyBool:
@@ -61,7 +61,7 @@ inline constexpr OperandCode kForeign = 0xFF;
     const ArrayFields* array = as_array(object);
     const unsigned number = type_number(array);
     if (number >= kTypeNumbers || np.descr[number] != array->descr) {
-      return kForeign;  // byte-swapped, structured, with metadata, not numeric
+      return kForeign;  // a byte-swapped or structured dtype, one with metadata, or one that is not numeric
     }
     return array_code(array, number);
   }
@@ -74,7 +74,7 @@ inline constexpr OperandCode kForeign = 0xFF;
   return classify_scalar(np, object);
 }
 
-// The same, but arrays of another byte order, or whose dtype has metadata, are what their numbers are.
+// As classify(), but an array of another byte order, or whose dtype has metadata, gets the code of its type number.
 [[nodiscard]] inline OperandCode classify_numbers(const Numpy& np, PyObject* object) {
   const OperandCode code = classify(np, object);
   if (code != kForeign || Py_TYPE(object) != np.array_type) {
@@ -85,7 +85,7 @@ inline constexpr OperandCode kForeign = 0xFF;
   return number < kTypeNumbers && np.descr[number] != nullptr ? array_code(array, number) : kForeign;
 }
 
-// Of an array of these numbers.
+// The size of the elements of an array with this code.
 [[nodiscard]] inline Extent bytes_of(const Numpy& np, PyObject* array, OperandCode code) {
   return element_count(as_array(array)) * np.item_size[type_of(code)];
 }

@@ -43,8 +43,8 @@ UfuncName unary_ufunc(UnaryOperator op) { return kUnary[static_cast<std::size_t>
 
 PyObject* inplace_power(PyObject* base, PyObject* exponent) { return PyNumber_InPlacePower(base, exponent, Py_None); }
 
-// fast_scalar_power in NumPy's number.c. Up to 1.26 any scalar is looked at as a
-// double; 2.4 looks at the type first; in between it changed, so there only what both agree on is taken.
+// Follows fast_scalar_power in NumPy's number.c. Up to 1.26 NumPy converts any scalar to a double; 2.4 looks at the
+// type first. Versions in between differ, so there only the cases in which both rules agree are taken.
 PowerKind power_kind(const Numpy& np, OperandCode base, OperandCode code, PyObject* exponent, UfuncName* fast) {
   const bool by_value = np.major < 2;
   const bool by_type = np.major == 2 && np.minor >= 4;
@@ -66,7 +66,7 @@ PowerKind power_kind(const Numpy& np, OperandCode base, OperandCode code, PyObje
   }
   const bool agreed = (is_int && (value == 2 || value == -1)) || (!is_int && value == 0.5);
   if (is_integer(base)) {
-    *fast = UfuncName::kSquare;  // the same integers as power gives
+    *fast = UfuncName::kSquare;  // power gives the same integers
     return is_int && value == 2 ? PowerKind::kFast : (is_int ? PowerKind::kGeneral : PowerKind::kUnknown);
   }
   if (!agreed && by_type) {

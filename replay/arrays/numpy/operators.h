@@ -1,5 +1,5 @@
-// Which ufunc an operator of arrays is, and what eager NumPy may do with its operands. The tables and the rule for
-// powers are shared by those who run one operation (ufunc_site.h) and those who fuse several (fusion_plan.h).
+// Which ufunc an operator of arrays is, and what eager NumPy may do with its operands. Single operations (ufunc_site.h)
+// and fusion groups (fusion_plan.h) share these tables and the rule for powers.
 #pragma once
 
 #include <Python.h>
@@ -13,7 +13,7 @@
 
 namespace tagalong::array {
 
-// NB_* of CPython's BINARY_OP, argument for argument.
+// NB_* of CPython's BINARY_OP, with the same numbers.
 enum class BinaryOperator : std::uint8_t {
   kAdd = 0,
   kAnd = 1,
@@ -36,7 +36,7 @@ inline constexpr unsigned kInplaceOffset = 13;
 enum class UnaryOperator : std::uint8_t { kNegative, kPositive, kInvert, kAbsolute };
 
 struct OperatorRow {
-  UfuncName ufunc;  // kCount: no direct path
+  UfuncName ufunc;  // kCount: there is no direct path
   Elision elision;
   InplaceFunction inplace;
 };
@@ -45,13 +45,14 @@ struct OperatorRow {
 [[nodiscard]] constexpr bool is_inplace(BinaryOperator op) { return static_cast<unsigned>(op) >= kInplaceOffset; }
 
 [[nodiscard]] UfuncName comparison(int py_op);
-// The comparison with its operands the other way round.
+// The comparison that gives the same result with swapped operands.
 [[nodiscard]] int reflected(int py_op);
 [[nodiscard]] UfuncName unary_ufunc(UnaryOperator op);
 PyObject* inplace_power(PyObject* base, PyObject* exponent);
 
 enum class PowerKind : std::uint8_t { kGeneral, kFast, kUnknown };
-// What `array ** exponent` is: np.power, the ufunc of one operand in `fast`, or something that is left to NumPy.
+// How eager NumPy computes `array ** exponent`: by np.power, by the unary ufunc in `fast`, or in a way that is left to
+// NumPy.
 [[nodiscard]] PowerKind power_kind(const Numpy& np, OperandCode base, OperandCode code, PyObject* exponent,
                                    UfuncName* fast);
 
