@@ -10,7 +10,7 @@
 namespace tagalong::array::glibc {
 
 // Bits of the processor's control register: set, it rounds otherwise than to nearest, or takes subnormals for zeros.
-inline constexpr unsigned kRoundsUnusually = 0x6000 | kSubnormalsAreZeros;
+inline constexpr unsigned kNonDefaultRounding = 0x6000 | kSubnormalsAreZeros;
 
 inline constexpr std::uint64_t kSign = 1ULL << 63U;
 inline constexpr double kToInteger = 0x1.8p52;  // added to a small number: its integer is in the last bits
@@ -44,10 +44,10 @@ inline constexpr double kLn2 = 0x1.62e42fefa3800p-1;
 inline constexpr double kLn2Low = 0x1.ef35793c76730p-45;
 inline constexpr std::array kLogarithm{-0x1.0000000000001p-1, 0x1.555555551305bp-2, -0x1.fffffffeb4590p-3,
                                        0x1.999b324f10111p-3, -0x1.55575e506c89fp-3};
-inline constexpr std::uint64_t kBesideOne = 0x3FEE000000000000;  // 15/16
-inline constexpr std::uint64_t kBehindOne = 0x3FF1090000000000;  // 1 + 265/4096
+inline constexpr std::uint64_t kNearOneBegin = 0x3FEE000000000000;  // 15/16
+inline constexpr std::uint64_t kNearOneEnd = 0x3FF1090000000000;  // 1 + 265/4096
 inline constexpr double kSplit = 0x1p27;
-inline constexpr std::array kLogarithmBesideOne{-0.5,
+inline constexpr std::array kLogarithmNearOne{-0.5,
                                                 0x1.5555555555577p-2,
                                                 -0x1.ffffffffffdcbp-3,
                                                 0x1.999999995dd0cp-3,

@@ -77,7 +77,7 @@ int glibc_block(MethodContext* context, const double* in, double* out, Extent co
   return status;
 }
 
-bool rounds_as_usual() { return (_mm_getcsr() & glibc::kRoundsUnusually) == 0; }
+bool rounds_as_usual() { return (_mm_getcsr() & glibc::kNonDefaultRounding) == 0; }
 
 template <GlibcFunction function>
 int glibc_strided(MethodContext* context, char* const* data, const Extent* dims, const Extent* strides, void* auxdata) {

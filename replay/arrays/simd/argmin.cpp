@@ -17,7 +17,7 @@ T load(const char* place) {
   return value;
 }
 
-// Quiet comparisons: others raise a flag for NaNs.
+// Quiet comparisons, which raise no flag for NaNs.
 template <class T, bool of_largest>
 bool is_better(T one, T other) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -38,9 +38,9 @@ int find(MethodContext* /*context*/, char* const* data, const Extent* dims, cons
     if constexpr (std::is_floating_point_v<T>) {
       has_nan |= std::isunordered(value, value);
     }
-    const bool takes = is_better<T, of_largest>(value, best);
-    best = takes ? value : best;
-    place = takes ? i : place;
+    const bool is_new_best = is_better<T, of_largest>(value, best);
+    best = is_new_best ? value : best;
+    place = is_new_best ? i : place;
   }
   if constexpr (std::is_floating_point_v<T>) {
     const auto is_nan = [&](Extent i) {
@@ -60,10 +60,10 @@ int find(MethodContext* /*context*/, char* const* data, const Extent* dims, cons
 
 TAGALONG_INTRINSICS_BEGIN
 
-// Doubles side by side: eight lanes, each with the first of its best; among the lanes the first one again.
+// Contiguous doubles: each of eight lanes finds its first best element; the best lane with the lowest index wins.
 template <bool of_largest>
-TAGALONG_AVX512 int find_in_lanes(MethodContext* context, char* const* data, const Extent* dims, const Extent* strides,
-                                  void* aux) {
+TAGALONG_AVX512 int find_avx512(MethodContext* context, char* const* data, const Extent* dims, const Extent* strides,
+                                void* aux) {
   const Extent count = dims[0];
   if (strides[1] != static_cast<Extent>(sizeof(double))) {
     return find<double, of_largest>(context, data, dims, strides, aux);
@@ -80,9 +80,9 @@ TAGALONG_AVX512 int find_in_lanes(MethodContext* context, char* const* data, con
     const __m512d values = _mm512_mask_loadu_pd(best, mask, row + i);
     next = _mm512_add_epi64(next, _mm512_set1_epi64(kLanes));
     nans |= _mm512_cmp_pd_mask(values, values, _CMP_UNORD_Q);
-    const __mmask8 takes = _mm512_cmp_pd_mask(values, best, of_largest ? _CMP_GT_OQ : _CMP_LT_OQ);
-    best = _mm512_mask_mov_pd(best, takes, values);
-    places = _mm512_mask_mov_epi64(places, takes, next);
+    const __mmask8 is_new_best = _mm512_cmp_pd_mask(values, best, of_largest ? _CMP_GT_OQ : _CMP_LT_OQ);
+    best = _mm512_mask_mov_pd(best, is_new_best, values);
+    places = _mm512_mask_mov_epi64(places, is_new_best, next);
   }
   if (nans != 0) {
     return find<double, of_largest>(context, data, dims, strides, aux);
@@ -124,7 +124,7 @@ StridedLoop loop_of(unsigned type) {
     case kDouble:
 #if defined(__x86_64__)
       if (has_avx512()) {
-        return find_in_lanes<of_largest>;
+        return find_avx512<of_largest>;
       }
 #endif
       return find<double, of_largest>;

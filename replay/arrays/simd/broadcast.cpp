@@ -27,13 +27,13 @@ void broadcast_short(const char* from, Extent stride, Extent rows, char* to) {
   }
 }
 
-// Whether the row has one of these lengths, for which `spread` is called then, with the length as a type.
+// Calls `broadcast` with the length as a type if the row has one of these lengths. Returns whether it has.
 template <int... length, class Broadcast>
 bool with_length(Extent row, const Broadcast& broadcast) {
   return ((row == length && (broadcast(std::integral_constant<int, length>()), true)) || ...);
 }
 
-bool broadcast_anywhere(const char* from, Extent stride, Extent row, Extent rows, char* to) {
+bool broadcast_scalar(const char* from, Extent stride, Extent row, Extent rows, char* to) {
   return with_length<2, 3, 4, 8, 16>(row, [&]<int length>(std::integral_constant<int, length> /*row*/) {
     broadcast_short<length>(from, stride, rows, to);
   });
@@ -43,7 +43,7 @@ bool broadcast_anywhere(const char* from, Extent stride, Extent row, Extent rows
 
 TAGALONG_INTRINSICS_BEGIN
 
-// The lanes of vector `number` of those that eight elements become.
+// Source lanes of output vector `number`: eight elements become `row` vectors.
 template <int row, int number>
 TAGALONG_AVX512 inline __m512i sources() {
   constexpr long long kFirst = number * kLanes;
@@ -77,7 +77,7 @@ TAGALONG_AVX512 void broadcast_vector(const char* from, Extent stride, Extent ro
   }
 }
 
-// What is too much of the last vector of a row is where the next one comes.
+// A row's last vector may write into the next row, which is written later.
 TAGALONG_AVX512 void broadcast_vectors(const char* from, Extent stride, Extent row, Extent rows, std::uint64_t* to) {
   for (Extent i = 0; i < rows; ++i, to += row) {
     std::uint64_t value;
@@ -98,20 +98,20 @@ TAGALONG_AVX512 void broadcast_vectors(const char* from, Extent stride, Extent r
   }
 }
 
-bool broadcast_by_vectors(const char* from, Extent stride, Extent row, Extent rows, char* to) {
+bool broadcast_avx512(const char* from, Extent stride, Extent row, Extent rows, char* to) {
   const auto* elements = reinterpret_cast<const std::uint64_t*>(from);
-  auto* broadcast = reinterpret_cast<std::uint64_t*>(to);
+  auto* out = reinterpret_cast<std::uint64_t*>(to);
   if (row == kLanes) {
-    broadcast_vector(from, stride, rows, broadcast);
+    broadcast_vector(from, stride, rows, out);
     return true;
   }
   if (row > kLanes) {
-    broadcast_vectors(from, stride, row, rows, broadcast);
+    broadcast_vectors(from, stride, row, rows, out);
     return true;
   }
   return stride == kItem &&
          with_length<2, 3, 4, 5, 6, 7>(row, [&]<int length>(std::integral_constant<int, length> /*row*/) {
-           broadcast_lanes<length>(elements, rows, broadcast, std::make_integer_sequence<int, length>());
+           broadcast_lanes<length>(elements, rows, out, std::make_integer_sequence<int, length>());
          });
 }
 
@@ -122,12 +122,12 @@ TAGALONG_INTRINSICS_END
 
 bool broadcast(const char* from, Extent stride, Extent row, Extent rows, char* to) {
 #if defined(__x86_64__)
-  if (has_avx512() && broadcast_by_vectors(from, stride, row, rows, to)) {
+  if (has_avx512() && broadcast_avx512(from, stride, row, rows, to)) {
     columns_broadcast.add();
     return true;
   }
 #endif
-  return broadcast_anywhere(from, stride, row, rows, to);
+  return broadcast_scalar(from, stride, row, rows, to);
 }
 
 }  // namespace tagalong::array

@@ -1,4 +1,4 @@
-// A column beside rows: each of its elements as often as a row is long, one after the other.
+// Broadcasting of a column: repeats each element as many times as a row is long.
 #pragma once
 
 #include "replay/arrays/numpy/numpy_abi.h"
@@ -6,11 +6,11 @@
 
 namespace tagalong::array {
 
-// Columns that were spread by vectors.
+// Columns that were broadcast with vector instructions.
 extern Tally columns_broadcast;
 
-// `rows` elements of eight bytes, each of them `row` times, to a row of memory. False: rows of this length are left to
-// the usual way.
+// Writes `rows` elements of eight bytes to contiguous memory, each `row` times. False: not implemented for rows of this
+// length, nothing has been written.
 [[nodiscard]] bool broadcast(const char* from, Extent stride, Extent row, Extent rows, char* to);
 
 }  // namespace tagalong::array

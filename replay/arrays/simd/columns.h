@@ -1,4 +1,4 @@
-// Eight rows of doubles at once, a lane each: their elements one column after the other.
+// Transposition of eight rows of doubles, for code that processes eight rows at once with one lane for each.
 #pragma once
 
 #include "replay/arrays/simd/lanes.h"
@@ -13,10 +13,10 @@ struct Columns {
   __m512d of[kLanes];
 };
 
-// Eight rows of eight become eight columns.
-TAGALONG_AVX512 inline void turn(Columns* rows) {
+// Transposes a matrix of eight by eight.
+TAGALONG_AVX512 inline void transpose(Columns* rows) {
   const auto& [a, b, c, d, e, f, g, h] = rows->of;
-  // Elements of neighbours side by side: even ones, odd ones.
+  // Interleave neighbouring rows: elements with even, then with odd indices.
   const __m512d ab0 = _mm512_unpacklo_pd(a, b);
   const __m512d ab1 = _mm512_unpackhi_pd(a, b);
   const __m512d cd0 = _mm512_unpacklo_pd(c, d);
@@ -25,21 +25,21 @@ TAGALONG_AVX512 inline void turn(Columns* rows) {
   const __m512d ef1 = _mm512_unpackhi_pd(e, f);
   const __m512d gh0 = _mm512_unpacklo_pd(g, h);
   const __m512d gh1 = _mm512_unpackhi_pd(g, h);
-  // Quarters 0 and 2, or 1 and 3, of four rows; then of eight.
-  constexpr int kEven = 0x88;
-  constexpr int kOdd = 0xDD;
-  const __m512d near04 = _mm512_shuffle_f64x2(ab0, cd0, kEven);
-  const __m512d near15 = _mm512_shuffle_f64x2(ab1, cd1, kEven);
-  const __m512d near26 = _mm512_shuffle_f64x2(ab0, cd0, kOdd);
-  const __m512d near37 = _mm512_shuffle_f64x2(ab1, cd1, kOdd);
-  const __m512d far04 = _mm512_shuffle_f64x2(ef0, gh0, kEven);
-  const __m512d far15 = _mm512_shuffle_f64x2(ef1, gh1, kEven);
-  const __m512d far26 = _mm512_shuffle_f64x2(ef0, gh0, kOdd);
-  const __m512d far37 = _mm512_shuffle_f64x2(ef1, gh1, kOdd);
-  *rows = {{_mm512_shuffle_f64x2(near04, far04, kEven), _mm512_shuffle_f64x2(near15, far15, kEven),
-            _mm512_shuffle_f64x2(near26, far26, kEven), _mm512_shuffle_f64x2(near37, far37, kEven),
-            _mm512_shuffle_f64x2(near04, far04, kOdd), _mm512_shuffle_f64x2(near15, far15, kOdd),
-            _mm512_shuffle_f64x2(near26, far26, kOdd), _mm512_shuffle_f64x2(near37, far37, kOdd)}};
+  // Collect the 128-bit quarters 0 and 2, or 1 and 3, of four rows, then of eight.
+  constexpr int kQuarters02 = 0x88;
+  constexpr int kQuarters13 = 0xDD;
+  const __m512d first04 = _mm512_shuffle_f64x2(ab0, cd0, kQuarters02);
+  const __m512d first15 = _mm512_shuffle_f64x2(ab1, cd1, kQuarters02);
+  const __m512d first26 = _mm512_shuffle_f64x2(ab0, cd0, kQuarters13);
+  const __m512d first37 = _mm512_shuffle_f64x2(ab1, cd1, kQuarters13);
+  const __m512d last04 = _mm512_shuffle_f64x2(ef0, gh0, kQuarters02);
+  const __m512d last15 = _mm512_shuffle_f64x2(ef1, gh1, kQuarters02);
+  const __m512d last26 = _mm512_shuffle_f64x2(ef0, gh0, kQuarters13);
+  const __m512d last37 = _mm512_shuffle_f64x2(ef1, gh1, kQuarters13);
+  *rows = {{_mm512_shuffle_f64x2(first04, last04, kQuarters02), _mm512_shuffle_f64x2(first15, last15, kQuarters02),
+            _mm512_shuffle_f64x2(first26, last26, kQuarters02), _mm512_shuffle_f64x2(first37, last37, kQuarters02),
+            _mm512_shuffle_f64x2(first04, last04, kQuarters13), _mm512_shuffle_f64x2(first15, last15, kQuarters13),
+            _mm512_shuffle_f64x2(first26, last26, kQuarters13), _mm512_shuffle_f64x2(first37, last37, kQuarters13)}};
 }
 
 TAGALONG_INTRINSICS_END

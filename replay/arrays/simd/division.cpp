@@ -12,7 +12,7 @@ namespace tagalong::array {
 LoopTally quotient_tally;
 Tally quotients_in_two;
 
-// Not negative. The theorem's proof excludes a significand of ones.
+// Rejects negative divisors, and a significand of ones, which the theorem's proof excludes.
 bool has_quick_quotients(double divisor) {
   constexpr double kSmallest = 0x1p-500;
   constexpr double kLargest = 0x1p500;
@@ -26,40 +26,43 @@ bool has_quick_quotients(double divisor) {
 
 namespace {
 
-constexpr Extent kLeast = 32;        // elements
-constexpr Extent kLeastTried = 128;  // to find out about the divisor takes half as long as is saved here
-constexpr Extent kLeastLined = 256;  // to store whole lines behind the first elements saves as much as those take
+constexpr Extent kMinElements = 32;  // elements
+constexpr Extent kMinForTwo = 128;   // elements from which on takes_two_operations() pays
+constexpr Extent kMinAligned = 256;  // elements from which on aligned stores pay for the peeled first elements
 constexpr Extent kBlock = 1024;
 constexpr auto kItem = static_cast<Extent>(sizeof(double));
 
-constexpr unsigned kRaised = 0x3F;      // of the control register: the flags
-constexpr unsigned kOrdinary = 0x1F80;  // nothing traps, to the nearest, subnormal numbers as they are
+// Bits of MXCSR.
+constexpr unsigned kRaised = 0x3F;      // all flags
+constexpr unsigned kOrdinary = 0x1F80;  // no traps, rounding to nearest, subnormal numbers not flushed
 
-// Dividends are multiplied from 2^-511 up to 2^513, where the two highest bits of the exponent differ.
+// Dividends from 2^-511 up to 2^513 are multiplied; in this range the two highest bits of the exponent differ.
 constexpr std::int64_t kHighestOfExponent = std::int64_t{1} << 62;
 constexpr double kSmallestDividend = 0x1p-511;
 constexpr double kSmallestNormal = 0x1p-1022;
 
-StridedLoop numpys = nullptr;
+StridedLoop numpy_loop = nullptr;
 
-__extension__ using Wide = unsigned __int128;
+__extension__ using UInt128 = unsigned __int128;
 
 struct Divisor {
   double value;
   double high;  // the reciprocal, correctly rounded
-  double low;   // what is missing there, correctly rounded
+  double low;   // the rounding error of `high`, correctly rounded
 };
 
 // Whether RN(x * high + RN(x * low)) is RN(x / y) for all x, where nothing underflows or overflows; RN rounds to the
-// nearest. Powers of two do not matter, and rounding is symmetric, so let x = X / 2^52 and y = Y / 2^52 be in [1, 2).
-// Then |low| <= 2^-54, and 2^-108 at most is missing still; RN(x * low), below 2^-53, is off by 2^-107 at most. What is
-// rounded at last is off by E <= x * 2^-108 + 2^-107, and wrong only if a midpoint is as near to x / y. With an odd m:
-//  * X >= Y: midpoints are m / 2^53 (those below 1 are farther than E), with the distance c / (2^105 y), where
+// nearest. Scaling by powers of two changes nothing, and rounding is symmetric, so let x = X / 2^52 and y = Y / 2^52 be
+// in [1, 2). Then |low| <= 2^-54, and high + low differs from 1 / y by at most 2^-108; RN(x * low), below 2^-53, has an
+// error of at most 2^-107. So the sum that is rounded last has an error E <= x * 2^-108 + 2^-107, and the result is
+// wrong only if a midpoint is at most E away from x / y. Let m be odd:
+//  * X >= Y: midpoints are m / 2^53 (those below 1 are farther away than E), at the distance c / (2^105 y), where
 //    c = |2^53 X - m Y|. c is not 0, as a power of two divides the first term that does not divide the second, and
-//    2^105 y E <= y (x / 8 + 1 / 4) < 1: all are right.
-//  * X < Y: they are m / 2^54, as x / y is above 1/2 and below 1 by more than E, with the distance c / (2^106 y), where
-//    c = |2^54 X - m Y|, again not 0, and 2^106 y E <= y (x / 4 + 1 / 2) < 2. So c would have to be 1, and Y odd: X is
-//    2^-54 or -2^-54 modulo Y. These are Y together, so only the larger one can be 2^52 or more: it is tried out.
+//    2^105 y E <= y (x / 8 + 1 / 4) < 1: every result is right.
+//  * X < Y: midpoints are m / 2^54, as x / y is above 1/2 and below 1 by more than E, at the distance c / (2^106 y),
+//    where c = |2^54 X - m Y|, again not 0, and 2^106 y E <= y (x / 4 + 1 / 2) < 2. So a wrong result needs c = 1 and
+//    an odd Y: X is 2^-54 or -2^-54 modulo Y. The sum of these two is Y, so only the larger one can be 2^52 or more.
+//    This function tries that one.
 TAGALONG_AVX512 bool takes_two_operations(const Divisor& divisor) {
   constexpr int kFractionBits = 52;
   constexpr int kShift = 54;
@@ -69,12 +72,12 @@ TAGALONG_AVX512 bool takes_two_operations(const Divisor& divisor) {
   if (y % 2 == 0) {
     return true;
   }
-  std::uint64_t inverse = (3 * y) ^ 2U;  // modulo 2^5; each step of Newton's doubles the bits
+  std::uint64_t inverse = (3 * y) ^ 2U;  // modulo 2^5; each Newton step doubles the bits
   for (int known = 5; known < kShift; known *= 2) {
     inverse *= 2 - y * inverse;
   }
   const std::uint64_t factor = -inverse & ((std::uint64_t{1} << kShift) - 1);  // factor * y + 1 is a multiple of 2^54
-  const auto root = static_cast<std::uint64_t>((static_cast<Wide>(factor) * y + 1) >> kShift);
+  const auto root = static_cast<std::uint64_t>((static_cast<UInt128>(factor) * y + 1) >> kShift);
   const std::uint64_t nearest = std::max(root, y - root);
   if (nearest < kLeading) {
     return true;
@@ -88,16 +91,16 @@ TAGALONG_AVX512 Divisor prepared(double value) {
   return {value, high, __builtin_fma(-high, value, 1.0) / value};  // the remainder is exact
 }
 
-// Whether products of dividends with it do not underflow.
+// Whether the product of no dividend with `low` underflows.
 bool is_exact_enough(double low) { return low == 0.0 || std::abs(low) >= kSmallestNormal / kSmallestDividend; }
 
 TAGALONG_INTRINSICS_BEGIN
 
-// Four vectors at once are multiplied if all their numbers are in the range, or zeros, which have the sign of the
-// dividend. Otherwise, and at the ends, that is decided for each vector, and those with other numbers are divided,
-// before any other arithmetic could raise a flag. Nothing is read again that has been written, so the quotients may be
-// where the dividends are. Without two operations the approximation, right but for its last bit, is corrected; the
-// remainder is exact. Whether all has been multiplied.
+// Computes the quotients of a block. It multiplies four vectors at once if all their numbers are in range, or in range
+// or zero; a zero quotient gets the sign of the dividend. Otherwise, and at both ends, it decides for each vector, and
+// divides a vector with other numbers before any arithmetic could raise a flag. It never reads what it has written, so
+// `to` may be `from`. Without kTakesTwo it corrects the approximate quotient, which is right but for its last bit, by
+// the exact remainder. Returns whether all vectors were multiplied.
 template <bool kTakesTwo>
 [[gnu::noinline]] TAGALONG_AVX512 bool multiply(const double* from, const Divisor& divisor, Extent first, Extent count,
                                                 double* to) {
@@ -106,16 +109,16 @@ template <bool kTakesTwo>
   const __m512d low = _mm512_set1_pd(divisor.low);
   const __m512i highest = _mm512_set1_epi64(kHighestOfExponent);
   const auto quotient = [&](__m512d x) TAGALONG_AVX512 {
-    const __m512d glibc = _mm512_fmadd_pd(x, high, _mm512_mul_pd(x, low));
-    return kTakesTwo ? glibc : _mm512_fmadd_pd(_mm512_fnmadd_pd(glibc, value, x), high, glibc);
+    const __m512d estimate = _mm512_fmadd_pd(x, high, _mm512_mul_pd(x, low));
+    return kTakesTwo ? estimate : _mm512_fmadd_pd(_mm512_fnmadd_pd(estimate, value, x), high, estimate);
   };
   const auto with_sign = [&](__m512d found, __m512d x) TAGALONG_AVX512 {
-    constexpr int kSelect = 0xCA;  // bit by bit: the first ? the second : the third
+    constexpr int kSelect = 0xCA;  // bitwise: first ? second : third
     return _mm512_castsi512_pd(_mm512_ternarylogic_epi64(_mm512_set1_epi64(INT64_MIN), _mm512_castpd_si512(x),
                                                          _mm512_castpd_si512(found), kSelect));
   };
-  // The highest bit of the exponent stays where it is not the next one.
-  constexpr int kAndDiffer = 0x60;  // the first & (the second ^ the third)
+  // Keeps the highest bit of the exponent where it differs from the next one.
+  constexpr int kAndDiffer = 0x60;  // first & (second ^ third)
   const auto doubled = [&](__m512d x)
                            TAGALONG_AVX512 { return _mm512_add_epi64(_mm512_castpd_si512(x), _mm512_castpd_si512(x)); };
   const auto in_range = [&](__m512i before, __m512d x) TAGALONG_AVX512 {
@@ -131,9 +134,9 @@ template <bool kTakesTwo>
   bool is_multiplied = true;
   const auto one_vector = [&](Extent at, __mmask8 mask) TAGALONG_AVX512 {
     const __m512d x = _mm512_maskz_loadu_pd(mask, from + at);
-    const bool is_quick = all(in_range_or_zero(highest, x));
-    is_multiplied = is_multiplied && is_quick;
-    _mm512_mask_storeu_pd(to + at, mask, is_quick ? with_sign(quotient(x), x) : _mm512_maskz_div_pd(mask, x, value));
+    const bool is_in_range = all(in_range_or_zero(highest, x));
+    is_multiplied = is_multiplied && is_in_range;
+    _mm512_mask_storeu_pd(to + at, mask, is_in_range ? with_sign(quotient(x), x) : _mm512_maskz_div_pd(mask, x, value));
   };
   if (first > 0) {
     one_vector(0, mask_of(first));
@@ -172,23 +175,23 @@ TAGALONG_INTRINSICS_END
 TAGALONG_AVX512 int quotients(MethodContext* context, char* const* data, const Extent* dims, const Extent* strides,
                               void* aux) {
   const Extent count = dims[0];
-  if (count < kLeast || strides[0] != kItem || strides[1] != 0 || strides[2] != kItem ||
+  if (count < kMinElements || strides[0] != kItem || strides[1] != 0 || strides[2] != kItem ||
       (_mm_getcsr() & ~kRaised) != kOrdinary) {
-    return numpys(context, data, dims, strides, aux);
+    return numpy_loop(context, data, dims, strides, aux);
   }
   double value;
   std::memcpy(&value, data[1], sizeof(value));
   if (!has_quick_quotients(value)) {
-    return numpys(context, data, dims, strides, aux);
+    return numpy_loop(context, data, dims, strides, aux);
   }
   const Divisor divisor = prepared(value);
   if (!is_exact_enough(divisor.low)) {
-    return numpys(context, data, dims, strides, aux);
+    return numpy_loop(context, data, dims, strides, aux);
   }
-  const bool takes_two = count >= kLeastTried && takes_two_operations(divisor);
+  const bool takes_two = count >= kMinForTwo && takes_two_operations(divisor);
   const auto* from = reinterpret_cast<const double*>(data[0]);
   auto* to = reinterpret_cast<double*>(data[2]);
-  Extent first = count >= kLeastLined ? before_line(to) : 0;
+  Extent first = count >= kMinAligned ? before_line(to) : 0;
   for (Extent done = 0; done < count;) {
     const Extent block = std::min(first + kBlock, count - done);
     const bool is_multiplied = takes_two ? multiply<true>(from + done, divisor, first, block, to + done)
@@ -206,10 +209,10 @@ TAGALONG_AVX512 int quotients(MethodContext* context, char* const* data, const E
 }  // namespace
 
 StridedLoop quotient_loop(StridedLoop loop) {
-  if (!has_avx512() || (numpys != nullptr && numpys != loop)) {
+  if (!has_avx512() || (numpy_loop != nullptr && numpy_loop != loop)) {
     return loop;
   }
-  numpys = loop;
+  numpy_loop = loop;
   return quotients;
 }
 

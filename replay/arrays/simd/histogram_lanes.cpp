@@ -13,7 +13,7 @@ namespace tagalong::array {
 namespace {
 
 constexpr Extent kFour = 4;   // lanes
-constexpr Extent kBytes = 8;  // counters of a lane
+constexpr Extent kBytes = 8;  // byte counters in a lane
 constexpr Extent kByteBits = 8;
 constexpr Extent kByteMost = 255;
 constexpr Extent kMostCounted = 32;
@@ -21,14 +21,14 @@ constexpr Extent kMostSummed = 16;
 
 TAGALONG_INTRINSICS_BEGIN
 
-// In each lane a byte for each of eight bins: a label is where a one is added, and nowhere if it belongs to the bins of
-// another word, since what is shifted by more than there is becomes zero.
+// Each lane has a byte counter for each of eight bins. A label shifts a one to its counter; for a label that belongs to
+// another word the shift count is out of range, and the result is zero.
 template <Extent kWords>
 TAGALONG_AVX2 Extent count_in_bytes(const std::int64_t* labels, Extent count, Extent size, std::int64_t* bins) {
   const __m256i one = _mm256_set1_epi64x(1);
   Extent i = 0;
   while (i + kFour <= count) {
-    __m256i counters[kWords];  // NOLINT(*-avoid-c-arrays): whose alignment a template argument would lose
+    __m256i counters[kWords];  // NOLINT(*-avoid-c-arrays): a template argument would lose the alignment
     std::fill_n(counters, kWords, _mm256_setzero_si256());
     const Extent end = std::min(count - kFour, i + (kByteMost - 1) * kFour);
     for (; i <= end; i += kFour) {
@@ -39,7 +39,7 @@ TAGALONG_AVX2 Extent count_in_bytes(const std::int64_t* labels, Extent count, Ex
         counters[word] = _mm256_add_epi64(counters[word], _mm256_sllv_epi64(one, shift));
       }
     }
-    std::array<std::uint8_t, sizeof(counters)> bytes;  // NOLINT(*-member-init): all of them
+    std::array<std::uint8_t, sizeof(counters)> bytes;  // NOLINT(*-member-init): all are written
     std::memcpy(bytes.data(), counters, bytes.size());
     for (Extent bin = 0; bin < size; ++bin) {
       const std::uint8_t* first = bytes.data() + bin / kBytes * kFour * kBytes + bin % kBytes;
@@ -51,8 +51,8 @@ TAGALONG_AVX2 Extent count_in_bytes(const std::int64_t* labels, Extent count, Ex
   return i;
 }
 
-// A lane for each bin. To the others a zero is added, which no sum notices: it could be told from -0.0 alone, and a sum
-// that begins with zero is that only where the rounding makes -0.0 of it again.
+// Each bin has a lane. Every step adds the weight to its lane and zero to the others. Adding zero changes no sum but
+// -0.0, and a sum that begins with zero becomes -0.0 only in a rounding mode that also gives -0.0 for -0.0 + 0.0.
 template <Extent kVectors>
 TAGALONG_AVX2 void add_in_lanes(const std::int64_t* labels, const double* weights, Extent count, Extent size,
                                 double* bins) {
@@ -67,11 +67,11 @@ TAGALONG_AVX2 void add_in_lanes(const std::int64_t* labels, const double* weight
     const __m256i label = _mm256_set1_epi64x(labels[i]);
     const __m256d weight = _mm256_broadcast_sd(weights + i);
     for (Extent vector = 0; vector < kVectors; ++vector) {
-      const __m256d is_it = _mm256_castsi256_pd(_mm256_cmpeq_epi64(label, numbers[vector]));
-      sums[vector] = _mm256_add_pd(sums[vector], _mm256_and_pd(is_it, weight));
+      const __m256d is_bin = _mm256_castsi256_pd(_mm256_cmpeq_epi64(label, numbers[vector]));
+      sums[vector] = _mm256_add_pd(sums[vector], _mm256_and_pd(is_bin, weight));
     }
   }
-  std::array<double, kVectors * kFour> all;  // NOLINT(*-member-init): all of them
+  std::array<double, kVectors * kFour> all;  // NOLINT(*-member-init): all are written
   std::memcpy(all.data(), sums, sizeof(all));
   std::copy_n(all.begin(), size, bins);
 }
@@ -95,7 +95,7 @@ Extent count_few(const std::int64_t* labels, Extent count, Extent size, std::int
 }
 
 Extent add_few(const std::int64_t* labels, const double* weights, Extent count, Extent size, double* bins) {
-  // Where subnormals are zeros, a sum that is one would not outlast the zero that is added to it.
+  // In flush-to-zero mode, adding zero would flush a subnormal sum.
   if (size > kMostSummed || !has_avx2() || (_mm_getcsr() & kSubnormalsAreZeros) != 0) {
     return 0;
   }

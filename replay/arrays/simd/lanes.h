@@ -1,5 +1,5 @@
-// Eight or four doubles at once: what all code with AVX-512 or AVX2 intrinsics has in common. Functions that use them
-// are marked and are called only where the machine has them.
+// Common definitions for code with AVX-512 or AVX2 intrinsics (eight or four doubles in a vector): target attributes,
+// CPU detection, masks. Functions with a target attribute may be called only where the processor has the instructions.
 //
 //   TAGALONG_AVX512 void copy(const double* from, Extent count, double* to) {
 //     for (Extent i = 0; i < count; i += kLanes) {
@@ -21,10 +21,10 @@ namespace tagalong::array {
 
 inline constexpr Extent kLanes = 8;
 
-// Bits of the processor's control register: set, subnormals are zeros where they are read, or made.
+// Bits of MXCSR: denormals-are-zero and flush-to-zero.
 inline constexpr unsigned kSubnormalsAreZeros = 0x8040;
 
-// Elements in front of the next line of memory, which is as long as a vector.
+// Elements up to the next cache line, which has the length of a vector.
 [[nodiscard]] inline Extent before_line(const double* values) {
   return static_cast<Extent>(-(reinterpret_cast<std::uintptr_t>(values) / sizeof(double)) % kLanes);
 }
@@ -46,8 +46,8 @@ inline constexpr unsigned kSubnormalsAreZeros = 0x8040;
   return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
 }
 
-// Around functions that use intrinsics without a mask: GCC 12 takes what its own header leaves undefined on purpose for
-// a mistake.
+// For functions that use intrinsics without a mask: GCC 12 warns about registers that its own header leaves undefined
+// on purpose.
 #if defined(__GNUC__) && !defined(__clang__)
 #define TAGALONG_INTRINSICS_BEGIN                                                            \
   _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wmaybe-uninitialized\"") \
@@ -58,12 +58,12 @@ inline constexpr unsigned kSubnormalsAreZeros = 0x8040;
 #define TAGALONG_INTRINSICS_END
 #endif
 
-// Of the lanes that have an element where so many are left.
+// The mask of the lanes that have an element where `left` elements remain.
 [[nodiscard]] inline __mmask8 mask_of(Extent left) {
   return left < kLanes ? static_cast<__mmask8>((1U << static_cast<unsigned>(left)) - 1U) : __mmask8{0xFF};
 }
 
-// Of two NaNs, or of zeros of both signs, the second one.
+// The larger or smaller number; `two` if either is a NaN or both are zeros.
 template <bool of_largest>
 TAGALONG_AVX512 inline __m512d better(__m512d one, __m512d two) {
   return of_largest ? _mm512_max_pd(one, two) : _mm512_min_pd(one, two);

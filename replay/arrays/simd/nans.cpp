@@ -9,7 +9,7 @@ namespace tagalong::array {
 
 namespace {
 
-constexpr int kUsualBytes = 16;  // of a vector
+constexpr int kBaselineBytes = 16;  // a vector of the baseline instruction set
 constexpr std::uint32_t kFloatInfinity = 0x7F800000U;
 constexpr std::uint64_t kDoubleInfinity = 0x7FF0000000000000U;
 
@@ -21,8 +21,8 @@ template <class Bits, int vector_bytes>
     std::memcpy(&bits, data + i, sizeof(bits));
     return bits;
   };
-  // First whether anything is not finite, without a comparison, in rows of vectors: an exponent of ones and one more of
-  // its last bit is the sign's. (A floating point comparison would raise a flag.)
+  // First a test for numbers that are not finite, in integer arithmetic, because a floating point comparison would
+  // raise a flag: adding one to an exponent of all ones carries into the sign bit.
   using Vector [[gnu::vector_size(vector_bytes)]] = Bits;
   constexpr auto kItem = static_cast<Extent>(sizeof(Bits));
   constexpr auto kItems = static_cast<Extent>(sizeof(Vector)) / kItem;
@@ -58,14 +58,14 @@ template <class Bits, int vector_bytes>
 
 #if defined(__x86_64__)
 
-TAGALONG_AVX2 bool find_in_fours(const char* data, Extent stride, Extent count) {
+TAGALONG_AVX2 bool find_avx2(const char* data, Extent stride, Extent count) {
   constexpr int kBytes = 32;
   return find<std::uint64_t, kBytes>(data, stride, count, kDoubleInfinity);
 }
 
-// A test of classes is no comparison.
-TAGALONG_AVX512 bool find_in_lanes(const char* data, Extent count) {
-  constexpr int kNans = 0x81;  // quiet and signalling ones
+// vfpclasspd raises no flags.
+TAGALONG_AVX512 bool find_avx512(const char* data, Extent count) {
+  constexpr int kNans = 0x81;  // quiet and signalling NaNs
   const auto* values = reinterpret_cast<const double*>(data);
   unsigned found = 0;
   Extent done = 0;
@@ -86,20 +86,20 @@ TAGALONG_AVX512 bool find_in_lanes(const char* data, Extent count) {
 
 bool has_nan(unsigned type, const char* data, Extent stride, Extent count) {
   if (type == kFloat) {
-    return find<std::uint32_t, kUsualBytes>(data, stride, count, kFloatInfinity);
+    return find<std::uint32_t, kBaselineBytes>(data, stride, count, kFloatInfinity);
   }
   if (type != kDouble) {
     return false;
   }
 #if defined(__x86_64__)
   if (stride == static_cast<Extent>(sizeof(double)) && has_avx512()) {
-    return find_in_lanes(data, count);
+    return find_avx512(data, count);
   }
   if (has_avx2()) {
-    return find_in_fours(data, stride, count);
+    return find_avx2(data, stride, count);
   }
 #endif
-  return find<std::uint64_t, kUsualBytes>(data, stride, count, kDoubleInfinity);
+  return find<std::uint64_t, kBaselineBytes>(data, stride, count, kDoubleInfinity);
 }
 
 }  // namespace tagalong::array

@@ -1,11 +1,11 @@
-// Whether there are NaNs among floats or doubles; raises no flag.
+// Search for NaNs in arrays, without raising floating point flags.
 #pragma once
 
 #include "replay/arrays/numpy/numpy_abi.h"
 
 namespace tagalong::array {
 
-// Of other types there are none.
+// Whether there is a NaN. False for types other than float and double.
 [[nodiscard]] bool has_nan(unsigned type, const char* data, Extent stride, Extent count);
 
 }  // namespace tagalong::array

@@ -9,12 +9,12 @@
 namespace tagalong::array {
 namespace {
 
-// What the last-level cache holds; where the system does not say, a usual size.
+// The size of the last-level cache, or a default where the system does not report it.
 long cache_bytes() noexcept {
-  constexpr long kUsual = 32L << 20;
-  constexpr long kMost = 64L << 20;  // others compute, too
+  constexpr long kDefault = 32L << 20;
+  constexpr long kMost = 64L << 20;  // other processes use a large shared cache, too
   const long known = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  return known <= 0 ? kUsual : std::min(known, kMost);
+  return known <= 0 ? kDefault : std::min(known, kMost);
 }
 
 }  // namespace

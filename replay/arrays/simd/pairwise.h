@@ -1,16 +1,16 @@
-// NumPy's pairwise summation: halves of halves down to leaves, each of which has eight partial sums.
+// NumPy's pairwise summation: recursive halving down to leaves, each of which is summed in eight partial sums.
 #pragma once
 
 #include "replay/arrays/simd/lanes.h"
 
 namespace tagalong::array {
 
-inline constexpr Extent kLeaf = 128;  // elements that are not halved any more
+inline constexpr Extent kLeaf = 128;  // a leaf's maximal number of elements
 
-// Where more elements are cut.
+// Elements in the left half of a longer range.
 [[nodiscard]] constexpr Extent left_half(Extent count) { return count / 2 - (count / 2) % kLanes; }
 
-// Of elements from `begin` on; leaf(begin, count) is called for one leaf after another and gives its sum.
+// Sums `count` elements from `begin` on. Calls leaf(begin, count), which returns the sum of a leaf, from left to right.
 template <class Leaf>
 [[nodiscard]] auto pairwise_sum(Extent begin, Extent count, Extent most, const Leaf& leaf)
     -> decltype(leaf(begin, count)) {

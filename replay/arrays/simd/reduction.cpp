@@ -46,7 +46,7 @@ const char* ufunc_name(Reduction reduction) {
   }
 }
 
-// In which type NumPy reduces; kTypeNumbers: not for fusion groups.
+// The type in which NumPy reduces; kTypeNumbers: not for fusion groups.
 unsigned loop_type(Reduction reduction, unsigned type) {
   const bool is_float = type == kFloat || type == kDouble;
   if (type != kBool && !is_integer(type) && !is_float) {
@@ -60,7 +60,8 @@ unsigned loop_type(Reduction reduction, unsigned type) {
       }
       return type == kUInt8 || type == kUInt16 || type == kUIntC ? unsigned{kULong} : type;
     case Reduction::kMean:
-      return type == kBool ? unsigned{kDouble} : (is_float ? type : kTypeNumbers);  // counts are exact in any order
+      return type == kBool ? unsigned{kDouble}
+                           : (is_float ? type : kTypeNumbers);  // a mean of bools is a count, exact in any order
     case Reduction::kAny:
     case Reduction::kAll:
       return type == kBool ? type : kTypeNumbers;
@@ -72,7 +73,7 @@ unsigned loop_type(Reduction reduction, unsigned type) {
   }
 }
 
-// Kept for the process, as those of ufuncs are.
+// Resolves NumPy's reduce loop. The loop's capsule is leaked on purpose, as kernels live as long as the process.
 bool take_loop(const Numpy& np, Reduction reduction, ReductionKernel* kernel) {
   const Ref ufunc = Ref::steal(PyObject_GetAttrString(np.umath, ufunc_name(reduction)));
   const Ref method = ufunc ? Ref::steal(PyObject_GetAttrString(ufunc.get(), "_resolve_dtypes_and_context")) : Ref();
@@ -120,7 +121,7 @@ T sum_of_block(const ReductionKernel& kernel, const T* values, Extent count) {
   return load<T>(accumulator);
 }
 
-// Of very different size, so that no other order gives their sum.
+// Values of very different magnitudes, whose sum another order would change.
 template <class T>
 std::vector<T> unequal_values(Extent count) {
   constexpr std::uint64_t kFactor = 6364136223846793005;
@@ -138,7 +139,7 @@ std::vector<T> unequal_values(Extent count) {
 }
 
 template <class T>
-T sum_by_pieces(const ReductionKernel& kernel, const T* values, Extent count, Extent piece) {
+T sum_in_pieces(const ReductionKernel& kernel, const T* values, Extent count, Extent piece) {
   constexpr Extent kBlock = 1024;
   T sum = 0;
   for (Extent begin = 0; begin < count; begin += piece) {
@@ -148,23 +149,23 @@ T sum_by_pieces(const ReductionKernel& kernel, const T* values, Extent count, Ex
   return sum;
 }
 
-// How NumPy sums: false if in neither of the two ways.
+// Finds out whether NumPy sums rows or buffers. False: neither.
 template <class T>
-bool learn_pieces(const Numpy& np, ReductionKernel* kernel) {
+bool find_summation(const Numpy& np, ReductionKernel* kernel) {
   const Extent buffer = buffer_size(np);
   const std::array<Extent, 4> counts{1000, buffer - 1, buffer + kLeaf, 2 * buffer + 619};
-  static StridedLoop known = nullptr;  // the same loop serves sums and means
+  static StridedLoop known = nullptr;  // sums and means share a loop
   static bool is_known_cut = false;
   if (known == kernel->loop) {
     kernel->is_cut_by_buffers = is_known_cut;
     return true;
   }
-  constexpr Extent kMostTried = 1L << 16;
-  if (buffer > kMostTried) {
-    return false;  // who has so large ones is left to NumPy
+  constexpr Extent kMaxBuffer = 1L << 16;
+  if (buffer > kMaxBuffer) {
+    return false;  // a buffer of this size would make the test slow
   }
-  bool is_whole = true;
-  bool is_cut = true;
+  bool is_by_rows = true;
+  bool is_by_buffers = true;
   std::vector<T> values = unequal_values<T>(std::ranges::max(counts));
   const Ref ufunc = Ref::steal(PyObject_GetAttrString(np.umath, "add"));
   for (Extent count : counts) {
@@ -181,14 +182,14 @@ bool learn_pieces(const Numpy& np, ReductionKernel* kernel) {
     }
     Accumulator theirs;
     std::memcpy(theirs.bytes, scalar_value(sum.get()), sizeof(T));
-    is_whole = is_whole && load<T>(theirs) == sum_by_pieces(*kernel, values.data(), count, count);
-    is_cut = is_cut && load<T>(theirs) == sum_by_pieces(*kernel, values.data(), count, buffer);
+    is_by_rows = is_by_rows && load<T>(theirs) == sum_in_pieces(*kernel, values.data(), count, count);
+    is_by_buffers = is_by_buffers && load<T>(theirs) == sum_in_pieces(*kernel, values.data(), count, buffer);
   }
-  if (!is_whole && !is_cut) {
+  if (!is_by_rows && !is_by_buffers) {
     return false;
   }
   known = kernel->loop;
-  is_known_cut = kernel->is_cut_by_buffers = !is_whole;
+  is_known_cut = kernel->is_cut_by_buffers = !is_by_rows;
   return true;
 }
 
@@ -200,7 +201,7 @@ bool is_order_free(T value) {
 }  // namespace
 
 const ReductionKernel& reduction_kernel(const Numpy& np, Reduction reduction, unsigned type) {
-  static std::map<std::pair<Reduction, unsigned>, ReductionKernel> kernels;  // one a kind and type, for the process
+  static std::map<std::pair<Reduction, unsigned>, ReductionKernel> kernels;  // never erased
   const auto [place, is_new] = kernels.try_emplace({reduction, type});
   ReductionKernel& kernel = place->second;
   if (!is_new) {
@@ -227,7 +228,7 @@ const ReductionKernel& reduction_kernel(const Numpy& np, Reduction reduction, un
   made.is_pairwise = is_sum && (loop == kFloat || loop == kDouble);
   bool is_usable = take_loop(np, reduction, &made);
   if (is_usable && made.is_pairwise) {
-    is_usable = loop == kFloat ? learn_pieces<float>(np, &made) : learn_pieces<double>(np, &made);
+    is_usable = loop == kFloat ? find_summation<float>(np, &made) : find_summation<double>(np, &made);
   }
   PyErr_Clear();
   if (is_usable) {
@@ -259,7 +260,7 @@ void begin(const ReductionKernel& kernel, Reduction reduction, Accumulator* accu
         store(1.0, accumulator);
         break;
       default:
-        store(1LL, accumulator);  // sums and products are of 64 bits
+        store(1LL, accumulator);  // integer products have 64 bits
         break;
     }
   }
@@ -318,7 +319,7 @@ bool reduce_row(const ReductionKernel& kernel, Reduction reduction, const char* 
 
 PyObject* make_scalar(const Numpy& np, unsigned type, const Accumulator& accumulator) {
   PyTypeObject* scalar = np.scalar_type[type];
-  if (type == kBool) {  // there are two of them
+  if (type == kBool) {  // NumPy has two bool objects, True and False
     return PyObject_CallOneArg(reinterpret_cast<PyObject*>(scalar), accumulator.bytes[0] != 0 ? Py_True : Py_False);
   }
   PyObject* object = scalar->tp_alloc(scalar, 0);

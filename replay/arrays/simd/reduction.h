@@ -1,9 +1,8 @@
-// Reductions of all elements at the end of a fusion group: NumPy's own reduce loops on one block after another, in an
-// order that gives NumPy's bits. Sums of floats are pairwise in NumPy: halves of halves down to 128 elements; blocks
-// are cut where such halves are, and their sums added in the same tree. NumPy 1.x does so with what its buffers hold,
-// one after another, and adds their sums up; since 2.0 with all of a row. What the NumPy at hand does is tried out
-// once. Where the bits of a result depend on the order of equal values (zeros of both signs, payloads of NaNs), it is
-// refused.
+// Reductions of all elements at the end of a fusion group: NumPy's reduce loops on one block after another, in an order
+// that gives NumPy's bits. NumPy sums floats pairwise; blocks are subtrees of NumPy's reduction tree, and their sums
+// are added in the same tree. NumPy 1.x builds one tree for each buffer and adds their sums; NumPy 2 builds one tree
+// for a row. A test at the first use finds out which. A result whose bits depend on the order of equal values (zeros of
+// both signs, payloads of NaNs) is refused.
 #pragma once
 
 #include <array>
@@ -26,27 +25,27 @@ enum class Reduction : std::uint8_t { kSum, kProd, kMax, kMin, kAny, kAll, kMean
 }
 
 struct ReductionKernel;
-// Of rows that lie one after the other in memory, eight at least, each to an element of the results.
+// Reduces contiguous rows, at least eight, each to one element of the results.
 using RowsTogether = void (*)(const ReductionKernel& kernel, const char* data, Extent row, Extent rows, char* results);
 
 struct ReductionKernel {
   StridedLoop loop = nullptr;   // null: not for fusion groups
-  StridedLoop whole = nullptr;  // of all elements: the result is refused where its bits depend on their order
+  StridedLoop whole = nullptr;  // for all elements: finish() refuses results whose bits depend on the order
   MethodContext* context = nullptr;
   void* auxdata = nullptr;
   FloatUnits float_units = FloatUnits::kNone;
-  std::uint8_t type = 0;  // of the result
+  std::uint8_t type = 0;  // type of the result
   std::uint8_t item_size = 0;
-  std::uint8_t from = 0;  // of the operand; another one only where places are what is asked for
+  std::uint8_t from = 0;  // type of the operand; differs from `type` for argmin and argmax only
   bool is_pairwise = false;
-  bool is_cut_by_buffers = false;        // a pairwise sum is, of what each holds
-  bool has_known_order = false;          // leaves of 128 doubles, each with eight sums
-  bool takes_rows = false;               // whole ones only: along the innermost axis
-  RowArgmin rows = nullptr;              // of short ones
-  RowsTogether rows_together = nullptr;  // of short ones, too: what is asked for is no place
+  bool is_cut_by_buffers = false;        // NumPy sums each buffer by itself
+  bool has_known_order = false;          // the loop is sum_loop()'s: leaves of kLeaf doubles, eight partial sums
+  bool takes_rows = false;               // reduces whole rows only, along the innermost axis
+  RowArgmin rows = nullptr;              // for argmin and argmax of short rows
+  RowsTogether rows_together = nullptr;  // for other reductions of short rows
 };
 
-// For arrays of this type; the loop may want them cast.
+// The kernel for arrays of this type; the loop may need a cast (ReductionKernel::from).
 [[nodiscard]] const ReductionKernel& reduction_kernel(const Numpy& np, Reduction reduction, unsigned type);
 
 // One value of the loop's type, between blocks.
@@ -54,18 +53,19 @@ struct Accumulator {
   alignas(16) char bytes[16];
 };
 
-// Before the first block; `first` is its first element, for those that begin with it (then the loop takes the rest).
+// Whether the reduction starts with the first element instead of a neutral element; the loop then reduces the others.
 [[nodiscard]] bool begins_with_element(Reduction reduction);
+// Initialises the accumulator of a reduction with a neutral element.
 void begin(const ReductionKernel& kernel, Reduction reduction, Accumulator* accumulator);
-// The neutral sum of a block in a tree of sums, and two of them together.
+// The neutral element of a subtree's sum, and the sum of two subtrees.
 void begin_leaf(const ReductionKernel& kernel, Accumulator* accumulator);
 void add_leaves(const ReductionKernel& kernel, const Accumulator& right, Accumulator* left);
-// Division of a mean. False: the bits depend on the order.
+// Completes the result; divides for a mean. False: the bits depend on the order of the elements.
 [[nodiscard]] bool finish(const ReductionKernel& kernel, Reduction reduction, Extent count, Accumulator* accumulator);
-// All of one row by the kernel's loop. False: it says that there is an exception.
+// Reduces one row with the kernel's loop. False: the loop has reported an exception.
 [[nodiscard]] bool reduce_row(const ReductionKernel& kernel, Reduction reduction, const char* data, Extent stride,
                               Extent row, char* result);
-// A NumPy scalar; null with an exception set.
+// Makes a NumPy scalar; null with an exception set.
 [[nodiscard]] PyObject* make_scalar(const Numpy& np, unsigned type, const Accumulator& accumulator);
 
 }  // namespace tagalong::array

@@ -19,16 +19,16 @@ namespace {
 
 constexpr auto kItem = static_cast<Extent>(sizeof(double));
 
-// NumPy's, where these here have nothing to say: the same for all kernels of one kind.
-StridedLoop numpys_sum = nullptr;
-std::array<StridedLoop, 2> numpys_extremes{};
+// NumPy's loops, which handle strided operands. All kernels of one kind share a loop.
+StridedLoop numpy_sum = nullptr;
+std::array<StridedLoop, 2> numpy_extremes{};
 
-bool is_row(const Extent* strides) { return strides[0] == 0 && strides[1] == kItem && strides[2] == 0; }
+bool is_contiguous(const Extent* strides) { return strides[0] == 0 && strides[1] == kItem && strides[2] == 0; }
 
 TAGALONG_INTRINSICS_BEGIN
 
-// NumPy has eight sums, each of every eighth element, and adds what is left one after another. Two vectors of four take
-// no longer than one of eight: each addition waits for the one before it.
+// NumPy's leaf: eight partial sums, each of every eighth element; the elements behind the last eight are added one
+// after another. Two vectors of four are as fast as one of eight, because the latency of the addition is the limit.
 TAGALONG_AVX2 double sum_of_leaf(const double* values, Extent count) {
   using Four [[gnu::vector_size(32)]] = double;
   constexpr Extent kFour = kLanes / 2;
@@ -60,8 +60,8 @@ double sum_of(const double* values, Extent count) {
 }
 
 int sum(MethodContext* context, char* const* data, const Extent* dims, const Extent* strides, void* aux) {
-  if (!is_row(strides)) {
-    return numpys_sum(context, data, dims, strides, aux);
+  if (!is_contiguous(strides)) {
+    return numpy_sum(context, data, dims, strides, aux);
   }
   own_reductions.add();
   double result;
@@ -74,24 +74,24 @@ int sum(MethodContext* context, char* const* data, const Extent* dims, const Ext
 template <bool of_largest>
 [[gnu::noinline]] TAGALONG_AVX512 bool find(const double* values, Extent count, double* result) {
   constexpr Extent kTogether = 4;
-  constexpr Extent kWorthAligning = 256;  // elements
+  constexpr Extent kMinAligned = 256;  // elements
   const __m512d first = _mm512_set1_pd(*result);
   __mmask8 nans = _mm512_cmp_pd_mask(first, first, _CMP_UNORD_Q);
   __m512d one = first;
   __m512d two = first;
   __m512d three = first;
   __m512d four = first;
-  const auto take = [&](const double* some, Extent elements) TAGALONG_AVX512 {
+  const auto reduce = [&](const double* some, Extent elements) TAGALONG_AVX512 {
     const __m512d a = _mm512_mask_loadu_pd(first, mask_of(elements), some);
     nans |= _mm512_cmp_pd_mask(a, a, _CMP_UNORD_Q);
     one = better<of_largest>(one, a);
   };
   Extent done = 0;
-  if (count >= kWorthAligning) {  // NumPy's memory begins anywhere, and what lies across two lines is read twice
+  if (count >= kMinAligned) {  // aligned loads do not cross cache lines
     done = before_line(values);
-    take(values, done);
+    reduce(values, done);
   }
-  const auto take_four = [&] TAGALONG_AVX512 {
+  const auto reduce_four = [&] TAGALONG_AVX512 {
     const __m512d a = _mm512_loadu_pd(values + done);
     const __m512d b = _mm512_loadu_pd(values + done + kLanes);
     const __m512d c = _mm512_loadu_pd(values + done + 2 * kLanes);
@@ -103,20 +103,19 @@ template <bool of_largest>
     four = better<of_largest>(four, d);
     done += kTogether * kLanes;
   };
-  // Who looks for the pages of what comes next in time, where they are small ones, waits a fifth less. More than this
-  // is left at the end of the loop.
+  // The prefetch also starts the page walk for small pages in time. The loop ends before the prefetches leave the row.
   for (const Extent most = count * kItem >= min_prefetch ? count - kPrefetchDistance / kItem : 0;
        done + kTogether * kLanes <= most;) {
     for (Extent line = 0; line < kTogether; ++line) {
       _mm_prefetch(reinterpret_cast<const char*>(values + done + line * kLanes) + kPrefetchDistance, _MM_HINT_T0);
     }
-    take_four();
+    reduce_four();
   }
   while (done + kTogether * kLanes <= count) {
-    take_four();
+    reduce_four();
   }
   for (; done < count; done += kLanes) {
-    take(values + done, count - done);
+    reduce(values + done, count - done);
   }
   one = better<of_largest>(better<of_largest>(one, two), better<of_largest>(three, four));
   *result = of_largest ? _mm512_reduce_max_pd(one) : _mm512_reduce_min_pd(one);
@@ -125,15 +124,15 @@ template <bool of_largest>
 
 template <bool of_largest>
 int extreme(MethodContext* context, char* const* data, const Extent* dims, const Extent* strides, void* aux) {
-  if (!is_row(strides)) {
-    return numpys_extremes[of_largest ? 1 : 0](context, data, dims, strides, aux);
+  if (!is_contiguous(strides)) {
+    return numpy_extremes[of_largest ? 1 : 0](context, data, dims, strides, aux);
   }
   own_reductions.add();
   const unsigned control = _mm_getcsr();
   double result;
   std::memcpy(&result, data[0], sizeof(result));
   if (!find<of_largest>(reinterpret_cast<const double*>(data[1]), dims[0], &result)) {
-    _mm_setcsr(control);  // NaNs raise nothing in NumPy
+    _mm_setcsr(control);  // NumPy's loop raises no flags for NaNs
     result = std::bit_cast<double>(std::uint64_t{0x7FF8000000000000});
   }
   std::memcpy(data[2], &result, sizeof(result));
@@ -142,10 +141,10 @@ int extreme(MethodContext* context, char* const* data, const Extent* dims, const
 
 TAGALONG_INTRINSICS_END
 
-// Of values of very different size, and of zeros, in rows that end in all ways. (Tests take all lengths.)
-bool sums_are_numpys(StridedLoop loop, MethodContext* context, void* auxdata) {
+// Compares sums of values of very different magnitudes, and of zeros, for many lengths of a row.
+bool sums_agree(StridedLoop loop, MethodContext* context, void* auxdata) {
   constexpr Extent kMost = 1100;
-  constexpr Extent kAll = kLeaf + 2 * kLanes;  // lengths that are all tried
+  constexpr Extent kAllLengths = kLeaf + 2 * kLanes;  // all lengths up to this are compared
   constexpr Extent kStep = 13;
   constexpr Extent kStepOfZeros = 37;
   constexpr std::uint64_t kFactor = 6364136223846793005;
@@ -158,14 +157,14 @@ bool sums_are_numpys(StridedLoop loop, MethodContext* context, void* auxdata) {
       const auto number = static_cast<double>(state >> kTop);
       value = are_zeros ? -0.0 : (state & 1U << 20U) != 0 ? number / 3 : -number * number / 7;
     }
-    for (Extent count = 0; count < kMost; count += are_zeros ? kStepOfZeros : count < kAll ? 1 : kStep) {
-      double theirs = -0.0;
-      auto* result = reinterpret_cast<char*>(&theirs);
+    for (Extent count = 0; count < kMost; count += are_zeros ? kStepOfZeros : count < kAllLengths ? 1 : kStep) {
+      double numpy_result = -0.0;
+      auto* result = reinterpret_cast<char*>(&numpy_result);
       const std::array<char*, 3> places{result, reinterpret_cast<char*>(values.data()), result};
       const std::array<Extent, 3> strides{0, kItem, 0};
       static_cast<void>(loop(context, places.data(), &count, strides.data(), auxdata));
       const double own = -0.0 + sum_of(values.data(), count);
-      if (std::bit_cast<std::uint64_t>(own) != std::bit_cast<std::uint64_t>(theirs)) {
+      if (std::bit_cast<std::uint64_t>(own) != std::bit_cast<std::uint64_t>(numpy_result)) {
         return false;
       }
     }
@@ -176,18 +175,18 @@ bool sums_are_numpys(StridedLoop loop, MethodContext* context, void* auxdata) {
 }  // namespace
 
 StridedLoop sum_loop(StridedLoop loop, MethodContext* context, void* auxdata) {
-  if (numpys_sum == nullptr && has_avx2() && sums_are_numpys(loop, context, auxdata)) {
-    numpys_sum = loop;
+  if (numpy_sum == nullptr && has_avx2() && sums_agree(loop, context, auxdata)) {
+    numpy_sum = loop;
   }
-  return numpys_sum == loop ? sum : loop;
+  return numpy_sum == loop ? sum : loop;
 }
 
 StridedLoop extreme_loop(StridedLoop loop, bool of_largest) {
-  StridedLoop& numpys = numpys_extremes[of_largest ? 1 : 0];
-  if (!has_avx512() || (numpys != nullptr && numpys != loop)) {
+  StridedLoop& numpy_loop = numpy_extremes[of_largest ? 1 : 0];
+  if (!has_avx512() || (numpy_loop != nullptr && numpy_loop != loop)) {
     return loop;
   }
-  numpys = loop;
+  numpy_loop = loop;
   return of_largest ? extreme<true> : extreme<false>;
 }
 

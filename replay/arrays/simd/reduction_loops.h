@@ -1,6 +1,6 @@
-// Sums and extremes of doubles in one row of memory, with the bits of NumPy's reduce loops but several times as fast.
+// Vectorised reduce loops for sums and extremes of contiguous doubles, with the bits of NumPy's loops.
 //
-//   kernel.loop = sum_loop(kernel.loop, kernel.context, kernel.auxdata);   // or what it was
+//   kernel.loop = sum_loop(kernel.loop, kernel.context, kernel.auxdata);
 #pragma once
 
 #include "replay/arrays/numpy/numpy_abi.h"
@@ -8,15 +8,15 @@
 
 namespace tagalong::array {
 
-// Calls of them.
+// Calls of these loops.
 extern Tally own_reductions;
 
-// To be called with the same context and auxdata instead of NumPy's `loop` of `add`; that one itself where the machine
-// has no such instructions, or where NumPy sums in another order, which is tried out. Needs the GIL.
+// Returns a loop to call in place of NumPy's `loop` of `add`, with the same context and auxdata. Returns `loop` itself
+// where the processor lacks the instructions or a test shows that NumPy sums in another order. Needs the GIL.
 [[nodiscard]] StridedLoop sum_loop(StridedLoop loop, MethodContext* context, void* auxdata);
 
-// Instead of that of `maximum` or `minimum`, for those who look at NaNs and zeros themselves: it may give another NaN,
-// and the zero of the other sign.
+// The same for `maximum` or `minimum`. The result may be another NaN, or the zero of the other sign, so the caller has
+// to check for NaNs and zeros.
 [[nodiscard]] StridedLoop extreme_loop(StridedLoop loop, bool of_largest);
 
 }  // namespace tagalong::array

@@ -18,7 +18,7 @@ TAGALONG_INTRINSICS_BEGIN
 
 namespace {
 
-// What is known of eight rows after some of their columns.
+// Intermediate result for eight rows.
 struct Best {
   __m512d values;
   __m512i places;
@@ -26,26 +26,26 @@ struct Best {
 };
 
 template <bool of_largest>
-TAGALONG_AVX512 inline void take_column(const __m512d& values, Extent place, Best* best) {
-  const __mmask8 takes = _mm512_cmp_pd_mask(values, best->values, of_largest ? _CMP_GT_OQ : _CMP_LT_OQ);
-  best->values = _mm512_mask_mov_pd(best->values, takes, values);
-  best->places = _mm512_mask_mov_epi64(best->places, takes, _mm512_set1_epi64(place));
+TAGALONG_AVX512 inline void reduce_column(const __m512d& values, Extent place, Best* best) {
+  const __mmask8 is_new_best = _mm512_cmp_pd_mask(values, best->values, of_largest ? _CMP_GT_OQ : _CMP_LT_OQ);
+  best->values = _mm512_mask_mov_pd(best->values, is_new_best, values);
+  best->places = _mm512_mask_mov_epi64(best->places, is_new_best, _mm512_set1_epi64(place));
 }
 
-// So many columns more, from `place` on.
+// Reduces `columns` more columns, from column `place` on.
 template <bool of_largest, int columns, std::size_t... lane>
-TAGALONG_AVX512 inline void take(const double* data, Extent row, Extent place, Best* best,
-                                 std::index_sequence<lane...> /*lanes*/) {
-  constexpr auto kTaken = static_cast<__mmask8>((1U << static_cast<unsigned>(columns)) - 1U);
-  Columns values{{_mm512_maskz_loadu_pd(kTaken, data + static_cast<Extent>(lane) * row)...}};
-  turn(&values);
+TAGALONG_AVX512 inline void reduce_columns(const double* data, Extent row, Extent place, Best* best,
+                                           std::index_sequence<lane...> /*lanes*/) {
+  constexpr auto kLoaded = static_cast<__mmask8>((1U << static_cast<unsigned>(columns)) - 1U);
+  Columns values{{_mm512_maskz_loadu_pd(kLoaded, data + static_cast<Extent>(lane) * row)...}};
+  transpose(&values);
   if (place == 0) {
     best->values = values.of[0];
   }
   (static_cast<void>(lane < columns &&
-                     (take_column<of_largest>(values.of[lane], place + static_cast<Extent>(lane), best), true)),
+                     (reduce_column<of_largest>(values.of[lane], place + static_cast<Extent>(lane), best), true)),
    ...);
-  // Each two of them at a time.
+  // One comparison checks two columns for NaNs.
   constexpr std::size_t kLast = columns - 1;
   ((best->nans |= lane % 2 == 0 && lane < columns
                       ? _mm512_cmp_pd_mask(values.of[lane], values.of[std::min(lane + 1, kLast)], _CMP_UNORD_Q)
@@ -68,9 +68,9 @@ TAGALONG_AVX512 void find_eight(const double* data, Extent row, std::int64_t* pl
   Best best{.values = _mm512_setzero_pd(), .places = _mm512_setzero_si512(), .nans = 0};
   Extent place = 0;
   for (; place + kLanes < row; place += kLanes) {
-    take<of_largest, kLanes>(data + place, row, place, &best, kAll);
+    reduce_columns<of_largest, kLanes>(data + place, row, place, &best, kAll);
   }
-  take<of_largest, last>(data + place, row, place, &best, kAll);
+  reduce_columns<of_largest, last>(data + place, row, place, &best, kAll);
   _mm512_storeu_si512(places, best.places);
   for (unsigned left = best.nans; left != 0; left &= left - 1) {
     const int lane = __builtin_ctz(left);
@@ -86,7 +86,7 @@ void find(const char* data, Extent row, Extent rows, char* results) {
     find_one<of_largest>(values + i * row, row, places + i);
   }
   for (Extent done = 0; done < rows && rows >= kLanes; done += kLanes) {
-    const Extent first = std::min(done, rows - kLanes);  // the last eight again, if fewer are left
+    const Extent first = std::min(done, rows - kLanes);  // the last group may overlap the one before
     find_eight<of_largest, last>(values + first * row, row, places + first);
   }
 }
@@ -119,7 +119,7 @@ RowArgmin row_places(unsigned type, bool of_largest) {
   if (type == kDouble && has_avx512()) {
     return of_largest ? find_together<true> : find_together<false>;
   }
-  if (type == kDouble && has_avx2()) {  // mostly machine code finds them, while it computes the elements
+  if (type == kDouble && has_avx2()) {  // a fallback: a fused kernel usually contains the argmin
     return of_largest ? find_one_by_one<true> : find_one_by_one<false>;
   }
 #endif

@@ -1,5 +1,5 @@
-// Where in each of many short rows of doubles the largest or smallest element is: eight rows at once, a lane each. The
-// same answers as those of `argmin_loop`, row by row.
+// argmax and argmin of many short rows of doubles, eight rows at once with one lane for each. The results are those of
+// `argmin_loop` for each row.
 //
 //   if (RowArgmin find = row_places(kDouble, true)) find(data, row, rows, results);
 #pragma once
@@ -11,17 +11,17 @@
 
 namespace tagalong::array {
 
-// Rows.
+// Numbers of rows.
 extern Tally argmin_in_rows;
-extern Tally argmin_fused;  // by the code that computes the elements
+extern Tally argmin_fused;  // rows reduced by the fused kernel that computes the elements
 
-// Rows that lie one after the other in memory; the results are int64.
+// A loop over contiguous rows; the results are int64.
 using RowArgmin = void (*)(const char* data, Extent row, Extent rows, char* results);
 
-// Longer ones have vectors enough of their own.
+// Longest row; longer ones are vectorised by themselves.
 inline constexpr Extent kMostRowTogether = 32;
 
-// Null: none for this type, or for this machine.
+// Null: no loop for this type or processor.
 [[nodiscard]] RowArgmin row_places(unsigned type, bool of_largest);
 
 }  // namespace tagalong::array

@@ -1,5 +1,5 @@
-// Sums and extremes of many short rows of doubles: eight rows at once, a lane each. The same bits as one call of
-// NumPy's reduce loop for each of them, which takes longer than what it does.
+// Sums and extremes of many short rows of doubles, eight rows at once with one lane for each. The bits are those of one
+// call of NumPy's reduce loop for each row; for short rows the calls would take most of the time.
 //
 //   if (RowsTogether reduce = rows_together(kernel, Reduction::kSum)) reduce(kernel, data, row, rows, results);
 #pragma once
@@ -10,13 +10,13 @@
 
 namespace tagalong::array {
 
-// Rows.
+// Number of rows.
 extern Tally rows_reduced_together;
 
-// Of longer ones each is worth a call: its sum is one of halves.
+// Longest row: one leaf of the reduction tree.
 inline constexpr Extent kMostReducedTogether = kLeaf;
 
-// Null: none for this kernel, or for this machine.
+// Null: no loop for this kernel or processor.
 [[nodiscard]] RowsTogether rows_together(const ReductionKernel& kernel, Reduction reduction);
 
 }  // namespace tagalong::array

@@ -1,8 +1,8 @@
-// How often something happened, for tests. Nothing is counted before somebody asks for the first time: threads would
-// take the line of memory from each other.
+// Event counters for tests. A counter stays off until count() is first called, because threads that increment it would
+// contend for its cache line.
 //
 //   extern Tally own_sums;
-//   own_sums.add();                  // a load, until a test has asked
+//   own_sums.add();                  // only a load while the counter is off
 //   const auto before = own_sums.count();
 #pragma once
 
@@ -14,22 +14,22 @@ namespace tagalong::array {
 class Tally {
  public:
   void add(std::uint64_t more = 1) {
-    if (is_asked_.load(std::memory_order_relaxed)) [[unlikely]] {
+    if (is_on_.load(std::memory_order_relaxed)) [[unlikely]] {
       count_.fetch_add(more, std::memory_order_relaxed);
     }
   }
-  // From now on all is counted.
+  // Turns the counter on.
   std::uint64_t count() {
-    is_asked_.store(true, std::memory_order_relaxed);
+    is_on_.store(true, std::memory_order_relaxed);
     return count_.load(std::memory_order_relaxed);
   }
 
  private:
-  std::atomic<bool> is_asked_ = false;
+  std::atomic<bool> is_on_ = false;
   std::atomic<std::uint64_t> count_ = 0;
 };
 
-// Of a loop of ours: what it has computed itself, and what it has left to the usual way.
+// For a loop that replaces another: what it has computed, and what it has left to the original path.
 struct LoopTally {
   Tally computed;
   Tally left;

@@ -1,6 +1,6 @@
 #include "replay/codegen/scalar/code.h"
 
-#include "replay/codegen/placing.h"
+#include "replay/codegen/executable_memory.h"
 
 namespace tagalong::replay::native {
 

@@ -1,9 +1,9 @@
-// Machine code for the loop programs of executors that have gone round often. It does what Interpreter::interpret does
-// with the same registers in the same memory, one operation behind the other, and has nothing of its own to say about
-// the unusual: where an operation does not go the usual way, the code ends in front of it, and the interpreter goes on
-// there. Numbers are written to memory at once, so there is nothing to bring back; machine registers are copies.
+// Machine code for loop programs that have iterated often. It executes the same operations on the same registers in
+// memory as Interpreter::interpret, but only their fast paths: where an operation needs its slow path, the code ends in
+// front of it, and the interpreter continues there. Every number is written to memory at once and machine registers
+// hold copies, so leaving the code needs no write-back.
 //
-//   std::unique_ptr<const Code> code = compile(source);   // null: there is none for this machine
+//   std::unique_ptr<const Code> code = compile(source);   // null: no code for this machine
 //   const LoopOp* next = code->run(frame, code->entry(0));  // null: the run has ended, as `perform` has noted
 #pragma once
 
@@ -25,45 +25,45 @@ struct Step;
 
 namespace native {
 
-// What the code needs of the run that it is a part of.
+// The state of the current run that the code reads and writes.
 struct Frame {
   PyObject** objects = nullptr;
   UnboxedNumber* unboxed = nullptr;
   PyThreadState* thread = nullptr;
   const int* requests = nullptr;                 // the interpreter's eval breaker
-  const int* depth = nullptr;                    // how many frames are real
-  const std::int32_t* runs_user_code = nullptr;  // the last step that has read an attribute so that code may have run
-  std::int32_t* synced = nullptr;                // Run::synced_keys of the frame that goes round
-  PyObject** root_slots = nullptr;  // locals of the real root frame; null: there is none now, but may be later
+  const int* depth = nullptr;                    // number of real frames
+  const std::int32_t* runs_user_code = nullptr;  // last step whose attribute read may have run user code
+  std::int32_t* synced = nullptr;                // Run::synced_keys of the frame with the loop
+  PyObject** root_slots = nullptr;               // locals of the real root frame; null while there is none
   std::int32_t* root_synced = nullptr;
-  const std::uint16_t** root_place = nullptr;  // of the real root frame: what it is executing
-  const std::uint16_t* root_code = nullptr;    // and where its code begins
-  std::int64_t gain = 0;                       // of the rounds since the interpreter did something
-  // Something was done elsewhere since the last round began. Nothing else shows frames or makes somebody watch: other
-  // threads and signals come by a request.
+  const std::uint16_t** root_place = nullptr;  // current instruction of the real root frame
+  const std::uint16_t* root_code = nullptr;    // first instruction of the real root frame
+  std::int64_t gain = 0;                       // gain of the iterations since the interpreter ran
+  // Code outside this machine code has run since the last iteration began. Only then frames can have become visible or
+  // a tracing tool can have started; other threads and signals set a request.
   std::int32_t is_touched = 1;
   Interpreter* interpreter = nullptr;
-  const LoopOp* next = nullptr;  // after kEnded: the interpreter goes on there; null: the run has ended
+  const LoopOp* next = nullptr;  // after kEnded: the interpreter continues there; null: the run has ended
 };
 
-// What became of one operation that the interpreter has done. kEnded: the code is left (Frame::next).
+// Result of one operation that the interpreter has performed. kEnded: the code ends (Frame::next).
 enum class Did : int { kNext, kBranch, kEnded };
 
 struct Source {
   const LoopProgram& program;
   const std::vector<Step>& steps;
-  const std::vector<std::int32_t>& used;  // registers: operands, results and drops of the steps
-  std::span<PyObject* const> constants;   // first registers
-  std::vector<std::int32_t> entries;      // operations where traces begin
-  std::vector<std::int32_t> places;       // by operation: the code unit that the root frame is shown at, or -1
+  const std::vector<std::int32_t>& used;  // registers of the steps: operands, results and drops
+  std::span<PyObject* const> constants;   // the first registers
+  std::vector<std::int32_t> entries;      // operations at which traces begin
+  std::vector<std::int32_t> places;       // by operation: the code unit that the root frame shows, or -1
   std::vector<std::int64_t*> arrivals;    // by trace: Arrivals::left
-  int level = 0;                          // of the frame that goes round
+  int level = 0;                          // level of the frame with the loop
   Did (*perform)(Frame*, const LoopOp*) = nullptr;
 };
 
 class Code {
  public:
-  // Copies position-independent code to where it can be run; `entries`: offsets by operation, -1: none. Null: no
+  // Copies position-independent code to executable memory. `entries`: offsets by operation, -1 for none. Null: no
   // memory.
   static std::unique_ptr<const Code> make(std::span<const std::uint8_t> code,
                                           const std::vector<std::ptrdiff_t>& entries);
@@ -83,7 +83,7 @@ class Code {
   std::vector<const void*> entries_;  // by operation
 };
 
-// Null: none for this machine, or no memory.
+// Null: no code for this machine, or no memory.
 std::unique_ptr<const Code> compile(const Source& source);
 
 }  // namespace native

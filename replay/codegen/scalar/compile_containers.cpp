@@ -1,4 +1,4 @@
-// Items of sequences and arrays, and iterators over them.
+// Operations on items of sequences and arrays, and on iterators.
 #include "replay/codegen/scalar/compiler.h"
 
 #ifdef __x86_64__
@@ -9,7 +9,6 @@
 namespace tagalong::replay::native {
 namespace {
 
-// Of arrays.
 constexpr int kArrayData = offsetof(array::ArrayFields, data);
 constexpr int kArrayDimensions = offsetof(array::ArrayFields, nd);
 constexpr int kArrayExtents = offsetof(array::ArrayFields, dimensions);
@@ -76,7 +75,7 @@ void Compiler::next_place(Label& other) {
   inc(qword[rax + layout::kIteratorIndex]);
 }
 
-void Compiler::find_item(const LoopOp& op, Label& unusual, Container container) {
+void Compiler::find_item(const LoopOp& op, Label& slow_path, Container container) {
   mov(rax, object(op.left));
   if (const int index = ints_.find(op.right); index >= 0) {
     mov(rdx, int_register(index));
@@ -84,7 +83,7 @@ void Compiler::find_item(const LoopOp& op, Label& unusual, Container container) 
     mov(rdx, number(op.right));
   }
   cmp(rdx, qword[rax + layout::kSize]);
-  jae(unusual);
+  jae(slow_path);
   Label tuple;
   Label found;
   if (container == Container::kEither) {
@@ -106,32 +105,32 @@ void Compiler::find_item(const LoopOp& op, Label& unusual, Container container) 
 }
 
 void Compiler::item(const LoopOp& op) {
-  Label unusual;
-  find_item(op, unusual, static_cast<Container>(op.flag));
+  Label slow_path;
+  find_item(op, slow_path, static_cast<Container>(op.flag));
   mov(rax, qword[rdx]);
   switch (op.code) {
     case LoopCode::kItemFloat:
       keep_float_of(op, op.result);
       break;
     case LoopCode::kItemInt:
-      keep_int_of(op, op.result, unusual);
+      keep_int_of(op, op.result, slow_path);
       break;
     default:
       share(rax);
       mov(object(op.result), rax);
       break;
   }
-  perform_aside(unusual, op);
+  perform_aside(slow_path, op);
 }
 
 void Compiler::store_item(const LoopOp& op) {
-  Label unusual;
+  Label slow_path;
   Label shared;
-  find_item(op, unusual, Container::kList);
+  find_item(op, slow_path, Container::kList);
   mov(rax, qword[rdx]);
   if ((op.flag & kStoresNumber) != 0) {
-    store_number(op, unusual);
-    perform_aside(unusual, op);
+    store_number(op, slow_path);
+    perform_aside(slow_path, op);
     return;
   }
   Label same;
@@ -142,28 +141,28 @@ void Compiler::store_item(const LoopOp& op) {
   compare_with(qword[rax + layout::kType], &PyFloat_Type);
   je(shared);
   compare_with(qword[rax + layout::kType], &PyLong_Type);
-  jne(unusual);
+  jne(slow_path);
   L(shared);
   mov(rcx, object(op.result));
   share(rcx);
   mov(qword[rdx], rcx);
   give_up();
   L(same);
-  perform_aside(unusual, op);
+  perform_aside(slow_path, op);
 }
 
-void Compiler::store_number(const LoopOp& op, Label& unusual) {
+void Compiler::store_number(const LoopOp& op, Label& slow_path) {
   cmp(qword[rax + layout::kCount], 1);
-  jne(unusual);
+  jne(slow_path);
   cmp(object(op.result), 0);
-  jne(unusual);
+  jne(slow_path);
   compare_with(qword[rax + layout::kType], &PyFloat_Type);
-  jne(unusual);
+  jne(slow_path);
   const Xmm value = float_of(op.result);
-  mov(rcx, reinterpret_cast<std::size_t>(&spare_float));  // replace_float()
+  mov(rcx, reinterpret_cast<std::size_t>(&spare_float));  // as replace_float()
   mov(rcx, qword[rcx]);
   test(rcx, rcx);
-  jz(unusual);
+  jz(slow_path);
   movsd(qword[rcx + layout::kFloat], value);
   mov(qword[rdx], rcx);
   mov(rcx, reinterpret_cast<std::size_t>(&spare_float));
@@ -185,7 +184,7 @@ void Compiler::load_int(const Reg64& target, std::int32_t place) {
   }
 }
 
-void Compiler::find_distance(std::int32_t index, int dimension, Label& unusual) {
+void Compiler::find_distance(std::int32_t index, int dimension, Label& slow_path) {
   Label counted;
   load_int(rdx, index);
   mov(rcx, qword[rax + kArrayExtents]);
@@ -195,23 +194,23 @@ void Compiler::find_distance(std::int32_t index, int dimension, Label& unusual) 
   add(rdx, rcx);
   L(counted);
   cmp(rdx, rcx);
-  jae(unusual);
+  jae(slow_path);
   mov(rcx, qword[rax + kArrayStrides]);
   imul(rdx, qword[rcx + dimension * kNumberSize]);
 }
 
-void Compiler::find_array_item(const LoopOp& op, Label& unusual) {
+void Compiler::find_array_item(const LoopOp& op, Label& slow_path) {
   const bool is_pair = op.code == LoopCode::kArrayItem2 || op.code == LoopCode::kArrayStore2;
   mov(rax, object(op.left));
   compare_with(qword[rax + kArrayType], item_dtype(op.flag));
-  jne(unusual);
+  jne(slow_path);
   cmp(dword[rax + kArrayDimensions], is_pair ? 2 : 1);
-  jne(unusual);
-  find_distance(op.right, 0, unusual);
+  jne(slow_path);
+  find_distance(op.right, 0, slow_path);
   if (is_pair) {
     const Reg64 row = int_register(ints_.take());
     mov(row, rdx);
-    find_distance(op.right + 1, 1, unusual);
+    find_distance(op.right + 1, 1, slow_path);
     add(rdx, row);
   }
   add(rdx, qword[rax + kArrayData]);
@@ -236,52 +235,52 @@ void Compiler::keep_item(Unboxed kind, std::int32_t place) {
 }
 
 void Compiler::array_item(const LoopOp& op) {
-  Label unusual;
-  find_array_item(op, unusual);
+  Label slow_path;
+  find_array_item(op, slow_path);
   keep_item(unboxed_of_items(op.flag), op.result);
-  perform_aside(unusual, op);
+  perform_aside(slow_path, op);
 }
 
 void Compiler::array_next(const LoopOp& op) {
-  Label unusual;
+  Label slow_path;
   mov(rax, object(op.left));
   mov(rdx, qword[rax + layout::kIteratorIndex]);
   mov(rax, qword[rax + layout::kIteratorSequence]);
   test(rax, rax);
-  jz(unusual);
+  jz(slow_path);
   compare_with(qword[rax + layout::kType], array::met_numpy()->array_type);
-  jne(unusual);
+  jne(slow_path);
   compare_with(qword[rax + kArrayType], item_dtype(op.flag));
-  jne(unusual);
+  jne(slow_path);
   cmp(dword[rax + kArrayDimensions], 1);
-  jne(unusual);
+  jne(slow_path);
   mov(rcx, qword[rax + kArrayExtents]);
   cmp(rdx, qword[rcx]);
-  jae(unusual);
+  jae(slow_path);
   mov(rcx, qword[rax + kArrayStrides]);
   imul(rdx, qword[rcx]);
   add(rdx, qword[rax + kArrayData]);
   mov(rax, object(op.left));
   inc(qword[rax + layout::kIteratorIndex]);
   keep_item(unboxed_of_items(op.flag), op.result);
-  perform_aside(unusual, op);
+  perform_aside(slow_path, op);
 }
 
 void Compiler::array_store(const LoopOp& op) {
-  Label unusual;
+  Label slow_path;
   const Unboxed kind = unboxed_of_items(op.flag);
-  find_array_item(op, unusual);
+  find_array_item(op, slow_path);
   mov(ecx, dword[rax + kArrayFlags]);
   and_(ecx, kArrayWriteFlags);
   cmp(ecx, kArrayWriteable);
-  jne(unusual);
+  jne(slow_path);
   if (kind == Unboxed::kNumpyFloat) {
     movsd(qword[rdx], float_of(op.result));
   } else {
     load_int(rcx, op.result);
     kind == Unboxed::kNumpyInt ? mov(qword[rdx], rcx) : mov(byte[rdx], cl);
   }
-  perform_aside(unusual, op);
+  perform_aside(slow_path, op);
 }
 
 }  // namespace tagalong::replay::native

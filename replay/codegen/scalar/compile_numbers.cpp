@@ -1,4 +1,4 @@
-// Arithmetic and comparisons.
+// Operations on numbers: arithmetic, calls of known functions, comparisons.
 #include "replay/codegen/scalar/compiler.h"
 
 #ifdef __x86_64__
@@ -24,16 +24,16 @@ std::optional<int> Compiler::power_of_two(std::optional<std::int32_t> number) {
 }
 
 void Compiler::divide_int(const LoopOp& op) {
-  const bool wants_remainder = op.code == LoopCode::kRemainderInt;
+  const bool is_remainder = op.code == LoopCode::kRemainderInt;
   const Reg64 left = int_of(op.left);
   const std::optional<std::int32_t> known = constant(op.right);
   const std::optional<int> bits = power_of_two(known);
-  Label unusual;
+  Label slow_path;
   const int index = ints_.take();
   const Reg64 target = int_register(index);
   if (bits) {
     mov(target, left);
-    if (wants_remainder) {
+    if (is_remainder) {
       and_(target, *known - 1);
     } else {
       sar(target, *bits);
@@ -43,24 +43,24 @@ void Compiler::divide_int(const LoopOp& op) {
     mov(rcx, number(op.right));
     lea(rax, ptr[rcx + 1]);
     cmp(rax, 1);
-    jbe(unusual);  // by 0 or -1
+    jbe(slow_path);  // the divisor is 0 or -1
     mov(rax, left);
     cqo();
     idiv(rcx);
-    mov(target, wants_remainder ? rdx : rax);
+    mov(target, is_remainder ? rdx : rax);
     test(rdx, rdx);
     jz(exact);
     xor_(rdx, rcx);
     jns(exact);  // rounds towards minus infinity
-    if (wants_remainder) {
+    if (is_remainder) {
       add(target, rcx);
     } else {
       dec(target);
     }
     L(exact);
   }
-  if (wants_remainder && op.flag != 0) {
-    // The result may be the left operand's object, unless both have a single digit.
+  if (is_remainder && op.flag != 0) {
+    // CPython may return the left operand itself, unless both ints have a single digit.
     Label other;
     cmp(target, left);
     jne(other);
@@ -68,18 +68,18 @@ void Compiler::divide_int(const LoopOp& op) {
       mov(rax, number(place));
       add(rax, static_cast<std::int32_t>(kDigit - 1));
       cmp(rax, static_cast<std::int32_t>(2 * (kDigit - 1)));
-      ja(unusual);
+      ja(slow_path);
     }
     L(other);
   }
   keep_int(op.result, index);
   if (!bits || op.flag != 0) {
-    perform_aside(unusual, op);
+    perform_aside(slow_path, op);
   }
 }
 
 void Compiler::true_divide(const LoopOp& op) {
-  Label unusual;
+  Label slow_path;
   const int index = floats_.take();
   for (const std::int32_t place : {op.left, op.right}) {
     mov(rax, number(place));
@@ -87,10 +87,10 @@ void Compiler::true_divide(const LoopOp& op) {
     add(rax, rcx);
     add(rcx, rcx);
     cmp(rax, rcx);
-    ja(unusual);
+    ja(slow_path);
   }
   cmp(number(op.right), 0);
-  je(unusual);
+  je(slow_path);
   pxor(float_register(index), float_register(index));
   pxor(xmm0, xmm0);
   mov(rax, number(op.left));
@@ -99,7 +99,7 @@ void Compiler::true_divide(const LoopOp& op) {
   cvtsi2sd(xmm0, rax);
   divsd(float_register(index), xmm0);
   keep_float(op.result, index);
-  perform_aside(unusual, op);
+  perform_aside(slow_path, op);
 }
 
 void Compiler::shift_left(const LoopOp& op) {
@@ -165,7 +165,7 @@ void Compiler::call_float(const LoopOp& op) {
     const int index = floats_.take();
     pxor(xmm0, xmm0);
     ucomisd(operand, xmm0);
-    jb(bail());  // or no number
+    jb(bail());  // negative or NaN
     sqrtsd(float_register(index), operand);
     keep_float(op.result, index);
   } else if (op.flag == static_cast<std::uint8_t>(Known::kMagnitude) ||
@@ -181,7 +181,7 @@ void Compiler::call_float(const LoopOp& op) {
 }
 
 void Compiler::call_int(const LoopOp& op) {
-  Label unusual;
+  Label slow_path;
   const Xmm operand = float_of(op.left);
   const int index = ints_.take();
   const Reg64 target = int_register(index);
@@ -190,7 +190,7 @@ void Compiler::call_int(const LoopOp& op) {
   lea(rcx, ptr[target + rax]);
   add(rax, rax);
   cmp(rcx, rax);
-  ja(unusual);  // no number, among others
+  ja(slow_path);  // NaN, infinite or large
   if (op.flag != static_cast<std::uint8_t>(Known::kInt)) {
     const bool is_floor = op.flag == static_cast<std::uint8_t>(Known::kFloor);
     Label exact;
@@ -202,7 +202,7 @@ void Compiler::call_int(const LoopOp& op) {
     L(exact);
   }
   keep_int(op.result, index);
-  perform_aside(unusual, op);
+  perform_aside(slow_path, op);
 }
 
 void Compiler::length(const LoopOp& op) {
@@ -225,7 +225,7 @@ void Compiler::length(const LoopOp& op) {
 }
 
 void Compiler::make_range(const LoopOp& op) {
-  Label& unusual = bail();
+  Label& slow_path = bail();
   if (op.left < 0) {
     xor_(edi, edi);
   } else {
@@ -235,7 +235,7 @@ void Compiler::make_range(const LoopOp& op) {
   call_function(&iterate_range);
   forget_volatile();
   test(rax, rax);
-  jz(unusual);
+  jz(slow_path);
   mov(object(op.result), rax);
 }
 

@@ -1,4 +1,4 @@
-// Objects in registers: given up, moved, made of numbers, read as numbers.
+// Objects in registers: releasing, moving, boxing and unboxing.
 #include "replay/codegen/scalar/compiler.h"
 
 #ifdef __x86_64__
@@ -9,7 +9,7 @@ namespace {
 PyObject* object_of_int(std::int64_t number) noexcept {
   PyObject* object = PyLong_FromLongLong(number);
   if (object == nullptr) {
-    PyErr_Clear();  // the interpreter tries again
+    PyErr_Clear();  // the interpreter repeats the operation and raises
   }
   return object;
 }
@@ -154,10 +154,10 @@ void Compiler::box(const LoopOp& op) {
   cmp(object(op.left), 0);
   je(none);
   L(back);
-  Label& unusual = bail();
-  aside(none, back, [this, kind, &unusual, place = op.left] {
+  Label& slow_path = bail();
+  aside(none, back, [this, kind, &slow_path, place = op.left] {
     if (kind == Unboxed::kPair) {
-      jmp(unusual);
+      jmp(slow_path);
       return;
     }
     if (kind == Unboxed::kFloat) {
@@ -178,7 +178,7 @@ void Compiler::box(const LoopOp& op) {
       share(rax);
     }
     test(rax, rax);
-    jz(unusual);
+    jz(slow_path);
     mov(object(place), rax);
   });
 }

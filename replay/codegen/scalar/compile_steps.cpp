@@ -1,4 +1,4 @@
-// Guards on objects, attributes and variables, calls that are inlined.
+// Guards, attributes, global variables and inlined calls.
 #include "replay/codegen/scalar/compiler.h"
 
 #ifdef __x86_64__
@@ -35,7 +35,7 @@ void Compiler::step(const LoopOp& op) {
     test(rax, rax);
     jz(nothing);
     cmp(qword[rax + layout::kCount], 1);
-    je(other);  // the step may be done again from its beginning
+    je(other);  // the interpreter repeats the step from its beginning
     mov(object(place), 0);
     dec(qword[rax + layout::kCount]);
     L(nothing);
@@ -85,7 +85,7 @@ void Compiler::store_attribute(const LoopOp& op) {
   share(rcx);
   mov(qword[rdx], rcx);
   give_up();
-  // Neither dies: somebody else has the one, and the other is stored.
+  // No drop frees an object: the first operand's count is above one, and the second operand has been stored.
   for (int index = 0; index < step.drop_count; ++index) {
     const std::int32_t place = used[step.operand_count + step.result_count + index];
     mov(rax, object(place));

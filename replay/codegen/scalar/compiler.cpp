@@ -1,4 +1,5 @@
-// From operations to code: the way in and out, what is in machine registers, and what is asked of the interpreter.
+// The compiler's frame: entry and exit, copies in machine registers, calls of the interpreter, and the switch over
+// operations.
 #include "replay/codegen/scalar/compiler.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ std::unique_ptr<const Code> Compiler::make() {
     }
     emit(ops_[number_]);
   }
-  ud2();  // no program goes on behind its end
+  ud2();  // unreachable: every program ends with a jump
   while (!later_.empty()) {
     const std::function<void()> emit_aside = std::move(later_.front());
     later_.pop_front();
@@ -36,10 +37,10 @@ std::unique_ptr<const Code> Compiler::make() {
     }
   }
   epilogue();
-  ready(PROTECT_RW);  // runs elsewhere
+  ready(PROTECT_RW);  // resolves labels; the code runs in executable memory
   std::vector<std::ptrdiff_t> entries(ops_.size(), -1);
   for (std::size_t place = 0; place < ops_.size(); ++place) {
-    if (is_target_[place]) {  // nothing is in machine registers alone there
+    if (is_target_[place]) {  // a target holds no copies in machine registers
       entries[place] = labels_[place].getAddress() - getCode();
     }
   }
@@ -521,7 +522,7 @@ std::unique_ptr<const Code> compile(const Source& source) {
   try {
     return Compiler(source).make();
   } catch (const Xbyak::Error&) {
-    return nullptr;  // no memory for it, or a register file beyond what an instruction reaches
+    return nullptr;  // no memory, or a displacement that does not fit an instruction
   }
 }
 

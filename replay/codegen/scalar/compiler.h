@@ -1,8 +1,9 @@
-// The code of one loop program: one pass over its operations, with copies of numbers in machine registers between two
-// places that are jumped to. What there is for which operations is in compile_*.cpp. Internal to replay/native/.
+// The compiler of one loop program: one pass over its operations. Machine registers hold copies of numbers within
+// straight-line code; a jump target starts without copies. compile_*.cpp have the code of the operations. Only sources
+// of this folder include it.
 //
-//   rbx  objects of the registers      rbp  numbers of the registers      r15  Frame
-//   rax, rcx, rdx, xmm0, xmm1  for one operation; the others have copies, of which calls leave those in r12-r14
+//   rbx  objects of the loop registers      rbp  numbers of the loop registers      r15  Frame
+//   rax, rcx, rdx, xmm0, xmm1  scratch for one operation; the others hold copies, and calls preserve those in r12-r14
 #pragma once
 
 #ifdef __x86_64__
@@ -17,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "replay/codegen/drafts.h"
+#include "replay/codegen/code_allocator.h"
 #include "replay/codegen/scalar/code.h"
 #include "replay/codegen/scalar/registers.h"
 #include "replay/steps/step.h"
@@ -30,11 +31,11 @@ using Xbyak::Label;
 using Xbyak::Reg64;
 using Xbyak::Xmm;
 
-inline constexpr std::int64_t kDigit = std::int64_t{1} << 30;         // ints below it have one digit
-inline constexpr std::int64_t kExactInFloat = std::int64_t{1} << 53;  // ints up to it are floats without rounding
+inline constexpr std::int64_t kDigit = std::int64_t{1} << 30;         // smaller ints have one digit
+inline constexpr std::int64_t kExactInFloat = std::int64_t{1} << 53;  // ints up to this magnitude are exact as floats
 inline constexpr int kNumberSize = 8;
 inline constexpr int kSignBit = 63;
-inline constexpr std::size_t kKept = 3;  // of the registers for ints: those that calls leave alone
+inline constexpr std::size_t kKept = 3;  // the first of kIntRegisters, which calls preserve
 inline constexpr std::array kIntRegisters = {12, 13, 14, 6, 7, 8, 9, 10, 11};  // r12, r13, r14, rsi, rdi, r8 ... r11
 inline constexpr int kFirstXmm = 2;
 inline constexpr std::size_t kXmmCount = 14;
@@ -44,7 +45,7 @@ enum class Condition : std::uint8_t { kLess, kLessEqual, kEqual, kNotEqual, kGre
 class Compiler final : public Xbyak::CodeGenerator {
  public:
   explicit Compiler(const Source& source)
-      : CodeGenerator(Xbyak::DEFAULT_MAX_CODE_SIZE, Xbyak::AutoGrow, Drafts::memory()),
+      : CodeGenerator(Xbyak::DEFAULT_MAX_CODE_SIZE, Xbyak::AutoGrow, CodeAllocator::instance()),
         source_(source),
         ops_(source.program.ops),
         labels_(ops_.size()),
@@ -62,13 +63,13 @@ class Compiler final : public Xbyak::CodeGenerator {
 
   void find_targets();
 
-  // --- in and out
+  // --- entry and exit
 
   void prologue();
   void epilogue();
-  // Where this operation goes when it is not the usual.
+  // The exit in front of the current operation, for its slow path.
   Label& bail();
-  // Where a guard goes that does not hold.
+  // The target of a failed guard.
   Label& failed(const LoopOp& op) { return op.branch < 0 ? bail() : labels_[static_cast<std::size_t>(op.branch)]; }
 
   // --- memory
@@ -84,13 +85,13 @@ class Compiler final : public Xbyak::CodeGenerator {
   static Xmm float_register(int index) { return Xmm(kFirstXmm + index); }
   Reg64 int_of(std::int32_t place);
   Xmm float_of(std::int32_t place);
-  // The constant int of this place, if it fits an operand.
+  // The constant int in this loop register, if it fits an immediate operand.
   [[nodiscard]] std::optional<std::int32_t> constant(std::int32_t place) const;
   void forget(std::int32_t place);
   void keep_int(std::int32_t place, int index);
   void keep_float(std::int32_t place, int index);
   void forget_volatile();
-  // What code at the side may have changed, or clobbered.
+  // Reloads copies that a cold path may have changed or clobbered.
   void load_again(const Ints& ints, const Floats& floats);
 
   // --- calls
@@ -100,7 +101,7 @@ class Compiler final : public Xbyak::CodeGenerator {
     mov(rax, reinterpret_cast<std::size_t>(function));
     call(rax);
   }
-  // Code at the side that goes on at `back` with all copies as they are there.
+  // A cold path from `start` that continues at `back` with the same copies in registers.
   template <typename Body>
   void aside(const Label& start, const Label& back, Body body) {
     later_.emplace_back([this, start = Label(start), back = Label(back), body, ints = ints_, floats = floats_,
@@ -113,23 +114,23 @@ class Compiler final : public Xbyak::CodeGenerator {
     });
   }
   void ask_interpreter(const LoopOp& op);
-  // The interpreter does the whole operation.
+  // The interpreter performs the whole operation.
   void perform(const LoopOp& op);
-  // It does so where the jump to `start` was made, in front of what is here now.
+  // A cold path from `start` that lets the interpreter perform the operation and continues here.
   void perform_aside(const Label& start, const LoopOp& op);
 
   // --- objects
 
   void share(const Reg64& object) { inc(qword[object + layout::kCount]); }
-  // Gives up the object in rax, which is not null.
+  // Decrements the reference count of the object in rax, which is not null.
   void give_up();
   void clear(std::int32_t place);
-  // Iterators at their end and numbers stay where they are, as the interpreter leaves them.
+  // Does not clear exhausted iterators and numbers, as in the interpreter.
   void give_up_rest(const LoopOp& op);
   void clear_shown(const LoopOp& op);
   void copy_number(const LoopOp& op);
-  // The next operation gives up the same object as there in rax: its reference is taken over. Counting the one up and
-  // the other down would be two writes that wait for each other, in each round.
+  // Where the next operation clears a register with the object in rax, takes that reference over and jumps to `taken`.
+  // An increment and a decrement of one count would be two dependent writes in each iteration.
   void take_from_next(const LoopOp& op, const Label& taken);
   void move_or_share(const LoopOp& op);
   void box(const LoopOp& op);
@@ -138,20 +139,20 @@ class Compiler final : public Xbyak::CodeGenerator {
 
   void step(const LoopOp& op);
   [[nodiscard]] bool drops_operands(const Step& step) const;
-  // In place of a value that nobody is told the end of.
+  // Replaces a value whose deallocation runs no user code.
   void store_attribute(const LoopOp& op);
-  // Whether there is a function of this code, or of code that was derived from it.
+  // Jumps to `other` unless the register holds a function with this code, or with code derived from it.
   void match_function(std::int32_t place, PyObject* const& code, Label& other);
   void check_quiet(const LoopOp& op);
 
-  // --- out of objects
+  // --- unboxing
 
-  // The number of the object in rax; a guard that it is one.
+  // Keeps the number of the object in rax; guards its type.
   void keep_float_of(const LoopOp& op, std::int32_t place);
-  // To `large` where it has more than two digits.
+  // Jumps to `large` where the int has more than two digits.
   void keep_int_of(const LoopOp& op, std::int32_t place, Label& large);
   void unbox(const LoopOp& op);
-  // Of the object in rax.
+  // Unboxes the object in rax.
   void unbox_bool(const LoopOp& op);
 
   // --- arithmetic
@@ -162,7 +163,7 @@ class Compiler final : public Xbyak::CodeGenerator {
     body(int_register(index));
     keep_int(op.result, index);
   }
-  // `body(target, operand)`: an instruction with two operands, of which one may be a constant.
+  // `body(target, operand)` emits an instruction whose second operand is a register or an immediate.
   template <typename Body>
   void int_operation(const LoopOp& op, bool overflows, Body body) {
     const Reg64 left = int_of(op.left);
@@ -204,10 +205,10 @@ class Compiler final : public Xbyak::CodeGenerator {
     body(float_register(index), right);
     keep_float(op.result, index);
   }
-  // As float64_arithmetic: the interpreter does what NumPy might report something of.
+  // As float64_arithmetic: the interpreter performs an operation for which NumPy might report a floating point error.
   template <typename Body>
   void float64_operation(const LoopOp& op, Body body) {
-    constexpr std::uint64_t kInfinity = std::uint64_t{0x7FF0000000000000} << 1U;  // without the sign, as all here
+    constexpr std::uint64_t kInfinity = std::uint64_t{0x7FF0000000000000} << 1U;  // shifted left, without the sign
     constexpr std::uint64_t kSmallest = std::uint64_t{0x0010000000000000} << 1U;
     const bool is_product = op.code == LoopCode::kMultiplyFloat64 || op.code == LoopCode::kDivideFloat64;
     const std::uint64_t low = is_product ? kSmallest + 1 : 0;
@@ -235,7 +236,7 @@ class Compiler final : public Xbyak::CodeGenerator {
       L(usual);
       later_.emplace_back([this, exact = Label(exact), usual = Label(usual), unusual = Label(unusual),
                            places = std::array{op.left, op.right}]() mutable {
-        L(exact);  // nothing has been lost if one of them is zero, too
+        L(exact);  // a zero result is exact if an operand is zero
         for (const std::int32_t place : places) {
           mov(rax, number(place));
           add(rax, rax);
@@ -257,13 +258,13 @@ class Compiler final : public Xbyak::CodeGenerator {
   void length(const LoopOp& op);
   void make_range(const LoopOp& op);
 
-  // --- comparisons: `flags` sets the flags as one of unsigned ints does for floats, as one of ints otherwise
+  // --- comparisons: float comparisons set the flags of an unsigned comparison, int comparisons those of a signed one
 
   static Condition condition(LoopCode code, LoopCode first);
   void compare_ints(const LoopOp& op);
   void compare_int(const LoopOp& op);
   void guard_int(const LoopOp& op);
-  // So that "above" is what is asked for, which nothing is that is no number.
+  // Orders the operands so that the condition is "above", which is false for NaNs.
   void compare_floats(const LoopOp& op, Condition which);
   void compare_float(const LoopOp& op);
   void guard_float(const LoopOp& op);
@@ -273,25 +274,25 @@ class Compiler final : public Xbyak::CodeGenerator {
 
   void range_next(const LoopOp& op);
   void for_iter(const LoopOp& op);
-  // Of the iterator in rax: the sequence in rdx, the place of its next item in rcx; to `other` where there is none.
+  // For the iterator in rax: loads the sequence into rdx and the next index into rcx; jumps to `other` at the end.
   void next_place(Label& other);
-  // rdx: where the container has the item; to `unusual` if the index is none from the start.
+  // Loads the item's address into rdx; jumps to `unusual` if the index is negative or out of range.
   void find_item(const LoopOp& op, Label& unusual, Container container);
   void item(const LoopOp& op);
   void store_item(const LoopOp& op);
 
-  // Into the float in rax, if that would be freed now.
+  // Stores into the container the spare float; the float in rax, which would be freed, becomes the spare one.
   void store_number(const LoopOp& op, Label& unusual);
 
   // --- arrays
 
   void make_pair(const LoopOp& op);
   void load_int(const Reg64& target, std::int32_t place);
-  // rdx: the distance of an item by this index of the array in rax; rcx is lost.
+  // Loads into rdx the byte offset of this index in the array in rax; clobbers rcx.
   void find_distance(std::int32_t index, int dimension, Label& unusual);
-  // rdx: where the array has the item; to `unusual` if it has none, or is another one.
+  // Loads the item's address into rdx; jumps to `unusual` if the index or the array does not fit.
   void find_array_item(const LoopOp& op, Label& unusual);
-  // The number at rdx.
+  // Loads the number at rdx.
   void keep_item(Unboxed kind, std::int32_t place);
   void array_item(const LoopOp& op);
   void array_next(const LoopOp& op);
@@ -299,22 +300,22 @@ class Compiler final : public Xbyak::CodeGenerator {
 
   // --- guards on objects
 
-  // What is there for good may be named in the code; what may die is looked up where the executor has it, since
-  // something else may get its address.
+  // The code contains the addresses of immortal objects. Other objects are loaded through the executor's reference,
+  // since another object may get their address after they die.
   void guard_object(const LoopOp& op, PyObject* const& expected);
   void load_object(const Reg64& target, PyObject* const& object);
   void guard_bool(const LoopOp& op);
 
-  // Where it lies, seen from the step's key.
+  // Offset of a member of the step from its `key`.
   template <typename Member>
   static int learned(const Step& step, const Member& member) {
     return static_cast<int>(reinterpret_cast<const char*>(&member) - reinterpret_cast<const char*>(&step.key));
   }
-  // What the step has found under its name, if that is still so (Interpreter::known_global).
+  // The cached value of the global, guarded by the dictionaries' versions (Interpreter::known_global).
   void global(const LoopOp& op);
 
-  // To `other` unless the step has learned of this kind of attribute for the class of the object in rax, which is in
-  // rdx then; what it has learned is around rcx (Interpreter::try_attribute).
+  // Jumps to `other` unless the step's cache has an attribute of this kind for the type of the object in rax. Sets rdx
+  // to the type and rcx to the cache entry (Interpreter::try_attribute).
   void check_learned(const Step& step, cpython::Attribute::Kind kind, Label& other);
   void attribute(const LoopOp& op);
   void method(const LoopOp& op);
@@ -322,10 +323,10 @@ class Compiler final : public Xbyak::CodeGenerator {
 
   void sync(const LoopOp& op);
 
-  // --- rounds
+  // --- iterations
 
   void leave_if_watched();
-  // Nobody waits or watches; the round is counted.
+  // Checks requests and tracing tools, and counts the iteration.
   void begin_round(const LoopOp& op);
 
   void emit(const LoopOp& op);

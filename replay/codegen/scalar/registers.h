@@ -1,5 +1,5 @@
-// Which machine registers have copies of which numbers, while code for operations in a row is made. Memory always has
-// the numbers as well, so a register is free for something else at any time.
+// Register allocation for straight-line code: which machine register holds a copy of which number. Memory always holds
+// the numbers too, so a register can be reused at any time without a spill.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ class Copies {
  public:
   Copies() { places_.fill(kNone); }
 
-  // The register with the number of this place; -1: none has it.
+  // The machine register that holds the number of loop register `place`, or -1.
   int find(std::int32_t place) {
     for (std::size_t index = 0; index < kCount; ++index) {
       if (places_[index] == place) {
@@ -24,7 +24,7 @@ class Copies {
     }
     return -1;
   }
-  // The one that has not been used for the longest time. It has nothing now.
+  // Frees the least recently used machine register and returns it.
   int take() {
     const auto oldest = static_cast<std::size_t>(std::ranges::min_element(used_) - used_.begin());
     places_[oldest] = kNone;
@@ -43,7 +43,7 @@ class Copies {
       }
     }
   }
-  // All from this register on.
+  // Forgets all machine registers from `first` on.
   void forget_from(std::size_t first) {
     for (std::size_t index = first; index < kCount; ++index) {
       clear(index);

@@ -1,4 +1,4 @@
-// The machine code that finds places in short rows, while their elements are computed: a lane for each of some rows.
+// Machine code of argmin and argmax in short rows, fused with the computation of the elements: each lane has a row.
 #ifdef __x86_64__
 
 #include <utility>
@@ -9,14 +9,14 @@ namespace tagalong::array {
 
 using Xbyak::Label;
 
-// The last rows are taken together with some that are done, so that there are as many as lanes.
+// The last group of rows overlaps the one before, so that it fills all lanes.
 void VectorEmitter::rows() {
-  found_ = {.value = take(), .place = take(), .before = kNowhere};
+  best_ = {.value = allocate(), .index = allocate(), .previous = kUnassigned};
   Label loop;
   Label end;
   L(loop);
   row();
-  store_doubles(found_.place, base_of(argmin_.places) + rax * kItemBytes);  // any eight bytes
+  store_doubles(best_.index, base_of(argmin_.places) + rax * kItemBytes);  // indices have 64 bits, too
   add(rax, machine_.lanes);
   cmp(rax, rsi);
   jge(end);
@@ -29,28 +29,28 @@ void VectorEmitter::rows() {
 
 void VectorEmitter::row() {
   begin_row();
-  for (item_ = 0; item_ < argmin_.row && !is_full_; ++item_) {
+  for (item_ = 0; item_ < argmin_.row && !is_out_of_registers_; ++item_) {
     forget_registers(item_ > 0);
     compute_all();
   }
 }
 
-// Whether there is a NaN is asked for two items at a time.
-void VectorEmitter::take_place(int place) {
-  const bool is_odd = found_.before >= 0;
+// One comparison checks two items for NaNs.
+void VectorEmitter::update_argmin(int reg) {
+  const bool is_odd = best_.previous >= 0;
   if (is_odd || item_ + 1 == argmin_.row) {
-    note_nans(is_odd ? found_.before : place, vector(place));
+    mark_nans(is_odd ? best_.previous : reg, vector(reg));
   }
   if (is_odd) {
-    release(std::exchange(found_.before, kNowhere));
+    release(std::exchange(best_.previous, kUnassigned));
   } else if (item_ + 1 < argmin_.row) {
-    found_.before = take();
-    copy(found_.before, place);
+    best_.previous = allocate();
+    copy(best_.previous, reg);
   }
   if (item_ == 0) {
-    copy(found_.value, place);
+    copy(best_.value, reg);
   } else {
-    take_better(place);
+    update_best(reg);
   }
 }
 

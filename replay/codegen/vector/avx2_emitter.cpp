@@ -14,17 +14,17 @@ using Xbyak::Label;
 using Xbyak::Xmm;
 using Xbyak::Ymm;
 
-// The lanes' bits, one after another, times this are in the first bits of four bytes (among others).
+// Four mask bits times this factor put one mask bit into the lowest bit of each of four bytes; other bits are masked
+// out.
 constexpr int kBitsToBytes = 0x00204081;
 constexpr int kFirstBits = 0x01010101;
 
 }  // namespace
 
-// One is for what is compared.
 std::size_t Avx2Emitter::fixed_registers() const {
   constexpr std::size_t kOfState = 2;
   constexpr std::size_t kOfArgmin = 3;
-  // One vector after another goes through them.
+  // Functions are emitted for one vector after another, so all share the registers.
   std::size_t of_functions = 0;
   for (const VectorOperation& operation : operations_) {
     of_functions = std::max(of_functions, glibc_registers(operation.what));
@@ -34,31 +34,31 @@ std::size_t Avx2Emitter::fixed_registers() const {
 
 std::size_t Avx2Emitter::registers_of(VectorOp /*what*/) const { return 0; }
 
-// Below the stack there is room for what is looked at at once.
-void Avx2Emitter::begin_run() {
+// Stores MXCSR in the red zone below the stack.
+void Avx2Emitter::check_rounding_mode() {
   if (std::ranges::none_of(operations_, is_glibc, &VectorOperation::what)) {
     return;
   }
   constexpr int kSize = 4;
-  Label is_usual;
+  Label is_default;
   stmxcsr(dword[rsp - kSize]);
-  test(dword[rsp - kSize], glibc::kRoundsUnusually);
-  jz(is_usual);
+  test(dword[rsp - kSize], glibc::kNonDefaultRounding);
+  jz(is_default);
   mov(eax, 1);
   ret();
-  L(is_usual);
+  L(is_default);
 }
 
 void Avx2Emitter::begin_code() {
-  open_ = take();
-  vxorpd(Ymm(open_), Ymm(open_), Ymm(open_));
+  ambiguous_lanes_ = allocate();
+  vxorpd(Ymm(ambiguous_lanes_), Ymm(ambiguous_lanes_), Ymm(ambiguous_lanes_));
 }
 
-void Avx2Emitter::end_code() { vmovmskpd(eax, Ymm(open_)); }
+void Avx2Emitter::end_code() { vmovmskpd(eax, Ymm(ambiguous_lanes_)); }
 
-void Avx2Emitter::note(int lanes) { vorpd(Ymm(open_), Ymm(open_), Ymm(lanes)); }
+void Avx2Emitter::mark_ambiguous(int lanes) { vorpd(Ymm(ambiguous_lanes_), Ymm(ambiguous_lanes_), Ymm(lanes)); }
 
-void Avx2Emitter::rest(const Label& end) {
+void Avx2Emitter::emit_remainder(const Label& end) {
   if (sum_.result < 0 && vectors_ > 1) {
     Label next;
     Label one_by_one;
@@ -75,95 +75,95 @@ void Avx2Emitter::rest(const Label& end) {
   L(remaining);
   cmp(rax, rsi);
   jge(end);
-  is_rest_ = true;
+  is_remainder_ = true;
   body(1);
   inc(rax);
   jmp(remaining);
 }
 
-void Avx2Emitter::broadcast(int place, const Xbyak::Address& from) { vbroadcastsd(Ymm(place), from); }
+void Avx2Emitter::broadcast(int reg, const Xbyak::Address& from) { vbroadcastsd(Ymm(reg), from); }
 
-void Avx2Emitter::load_vector(int place, const Xbyak::Address& from) { vmovupd(Ymm(place), from); }
+void Avx2Emitter::load_vector(int reg, const Xbyak::Address& from) { vmovupd(Ymm(reg), from); }
 
-void Avx2Emitter::load_doubles(int place, const Xbyak::RegExp& from) {
-  if (is_rest_) {
-    vbroadcastsd(Ymm(place), ptr[from]);
+void Avx2Emitter::load_doubles(int reg, const Xbyak::RegExp& from) {
+  if (is_remainder_) {
+    vbroadcastsd(Ymm(reg), ptr[from]);
   } else {
-    vmovupd(Ymm(place), ptr[from]);
+    vmovupd(Ymm(reg), ptr[from]);
   }
 }
 
-void Avx2Emitter::load_bools(int place, const Xbyak::RegExp& from) {
-  const int scratch = take();
-  if (is_rest_) {
+void Avx2Emitter::load_bools(int reg, const Xbyak::RegExp& from) {
+  const int scratch = allocate();
+  if (is_remainder_) {
     movzx(edx, byte[from]);
-    vmovd(Xmm(place), edx);
-    vpbroadcastq(Ymm(place), Xmm(place));
+    vmovd(Xmm(reg), edx);
+    vpbroadcastq(Ymm(reg), Xmm(reg));
   } else {
-    vpmovzxbq(Ymm(place), dword[from]);
+    vpmovzxbq(Ymm(reg), dword[from]);
   }
   vpxor(Ymm(scratch), Ymm(scratch), Ymm(scratch));
-  vpcmpeqq(Ymm(place), Ymm(place), Ymm(scratch));
+  vpcmpeqq(Ymm(reg), Ymm(reg), Ymm(scratch));
   vpcmpeqq(Ymm(scratch), Ymm(scratch), Ymm(scratch));
-  vpxor(Ymm(place), Ymm(place), Ymm(scratch));
+  vpxor(Ymm(reg), Ymm(reg), Ymm(scratch));
   release(scratch);
 }
 
-void Avx2Emitter::store_doubles(int place, const Xbyak::RegExp& to) {
-  if (is_rest_) {
-    vmovsd(ptr[to], Xmm(place));
+void Avx2Emitter::store_doubles(int reg, const Xbyak::RegExp& to) {
+  if (is_remainder_) {
+    vmovsd(ptr[to], Xmm(reg));
   } else {
-    vmovupd(ptr[to], Ymm(place));
+    vmovupd(ptr[to], Ymm(reg));
   }
 }
 
-void Avx2Emitter::store_bools(int place, const Value& value) {
-  vmovmskpd(ecx, Ymm(place));
-  if (!is_rest_) {
+void Avx2Emitter::store_bools(int reg, const Value& value) {
+  vmovmskpd(ecx, Ymm(reg));
+  if (!is_remainder_) {
     imul(ecx, ecx, kBitsToBytes);
   }
   and_(ecx, kFirstBits);
   const Xbyak::RegExp to = address(value);
-  if (is_rest_) {
+  if (is_remainder_) {
     mov(byte[to], cl);
   } else {
     mov(dword[to], ecx);
   }
 }
 
-void Avx2Emitter::stream(int place, const Xbyak::RegExp& to) {
-  const int scratch = take();
-  vmovntpd(ptr[to], Xmm(place));
-  vextractf128(Xmm(scratch), Ymm(place), 1);
+void Avx2Emitter::store_non_temporal(int reg, const Xbyak::RegExp& to) {
+  const int scratch = allocate();
+  vmovntpd(ptr[to], Xmm(reg));
+  vextractf128(Xmm(scratch), Ymm(reg), 1);
   vmovntpd(ptr[to + static_cast<int>(VectorCode::kNonTemporalBytes)], Xmm(scratch));
   release(scratch);
 }
 
-void Avx2Emitter::note_nans(int one, const Xbyak::Operand& two) {
-  const int scratch = take();
+void Avx2Emitter::mark_nans(int one, const Xbyak::Operand& two) {
+  const int scratch = allocate();
   vcmppd(Ymm(scratch), Ymm(one), two, kCompareUnordered);
-  note(scratch);
+  mark_ambiguous(scratch);
   release(scratch);
 }
 
-// There are no such operations here.
-void Avx2Emitter::compute_together(VectorOp /*what*/, const Places& /*out*/, const Places& /*in*/) {}
+// This backend has no such operations.
+void Avx2Emitter::compute_batch(VectorOp /*what*/, const Registers& /*out*/, const Registers& /*in*/) {}
 
 void Avx2Emitter::begin_sums() {
   for (int& sum : sums_) {
-    sum = take();
-    load(sum, Constant::kSignBit);  // -0.0, to which all add as they are
+    sum = allocate();
+    load(sum, Constant::kSignBit);  // -0.0, the neutral element of addition
   }
 }
 
-void Avx2Emitter::add_to_sums(int place) {
-  if (is_rest_) {
+void Avx2Emitter::add_to_sums(int reg) {
+  if (is_remainder_) {
     mov(rdx, ptr[rsp]);
-    vmovsd(ptr[rdx], Xmm(place));
+    vmovsd(ptr[rdx], Xmm(reg));
     add(qword[rsp], kItemBytes);
   } else {
     const Ymm sum(sums_.at(vectors_ > 1 ? vector_ : half_));
-    vaddpd(sum, sum, Ymm(place));
+    vaddpd(sum, sum, Ymm(reg));
   }
 }
 
@@ -172,7 +172,7 @@ void Avx2Emitter::store_sums(const Xbyak::Reg64& leaf) {
   vmovupd(ptr[leaf + machine_.lanes * kItemBytes], Ymm(sums_[1]));
 }
 
-void Avx2Emitter::eights() {
+void Avx2Emitter::leaf_loop() {
   Label loop;
   L(loop);
   if (vectors_ > 1) {
@@ -188,31 +188,31 @@ void Avx2Emitter::eights() {
   jle(loop);
 }
 
-void Avx2Emitter::begin_row() { vxorpd(Ymm(found_.place), Ymm(found_.place), Ymm(found_.place)); }
+void Avx2Emitter::begin_row() { vxorpd(Ymm(best_.index), Ymm(best_.index), Ymm(best_.index)); }
 
 void Avx2Emitter::copy(int to, int from) { vmovapd(Ymm(to), Ymm(from)); }
 
-void Avx2Emitter::take_better(int place) {
-  const Ymm value(place);
-  const int is_better = take();
-  const int number = take();
-  vcmppd(Ymm(is_better), value, Ymm(found_.value), argmin_.of_largest ? kCompareGreater : kCompareLess);
-  vblendvpd(Ymm(found_.value), Ymm(found_.value), value, Ymm(is_better));
+void Avx2Emitter::update_best(int reg) {
+  const Ymm value(reg);
+  const int is_better = allocate();
+  const int number = allocate();
+  vcmppd(Ymm(is_better), value, Ymm(best_.value), argmin_.of_largest ? kCompareGreater : kCompareLess);
+  vblendvpd(Ymm(best_.value), Ymm(best_.value), value, Ymm(is_better));
   vbroadcastsd(Ymm(number), ptr[rip + numbers_ + static_cast<int>(item_) * kItemBytes]);
-  vblendvpd(Ymm(found_.place), Ymm(found_.place), Ymm(number), Ymm(is_better));
+  vblendvpd(Ymm(best_.index), Ymm(best_.index), Ymm(number), Ymm(is_better));
   release(number);
   release(is_better);
 }
 
-// NaNs, and zeros of unlike sign: of equal numbers it is the sign alone that may differ.
+// Marks NaNs, and zeros of different signs: equal numbers can differ in nothing but the sign.
 void Avx2Emitter::extreme(bool is_maximum, int out, int one, int two) {
   vcmppd(Ymm(out), Ymm(one), Ymm(two), kCompareUnordered);
-  note(out);
-  const int scratch = take();
+  mark_ambiguous(out);
+  const int scratch = allocate();
   vcmppd(Ymm(out), Ymm(one), Ymm(two), kCompareEqual);
   vxorpd(Ymm(scratch), Ymm(one), Ymm(two));
   vandpd(Ymm(scratch), Ymm(scratch), Ymm(out));
-  note(scratch);
+  mark_ambiguous(scratch);
   release(scratch);
   if (is_maximum) {
     vmaxpd(Ymm(out), Ymm(one), Ymm(two));
@@ -223,9 +223,9 @@ void Avx2Emitter::extreme(bool is_maximum, int out, int one, int two) {
 
 void Avx2Emitter::sign(int out, int one, int literal_one, int minus_one) {
   vcmppd(Ymm(out), Ymm(one), Ymm(one), kCompareUnordered);
-  note(out);
-  const int zero = take();
-  const int negative = take();
+  mark_ambiguous(out);
+  const int zero = allocate();
+  const int negative = allocate();
   vxorpd(Ymm(zero), Ymm(zero), Ymm(zero));
   vcmppd(Ymm(negative), Ymm(one), Ymm(zero), kCompareLess);
   vcmppd(Ymm(out), Ymm(one), Ymm(zero), kCompareGreater);
@@ -236,8 +236,8 @@ void Avx2Emitter::sign(int out, int one, int literal_one, int minus_one) {
   release(zero);
 }
 
-void Avx2Emitter::compute(VectorOp what, int place, std::span<const int> in) {
-  const Ymm out(place);
+void Avx2Emitter::compute(VectorOp what, int reg, std::span<const int> in) {
+  const Ymm out(reg);
   const Ymm one(in[0]);
   const Ymm two(in.size() > 1 ? in[1] : in[0]);
   switch (what) {
@@ -263,10 +263,10 @@ void Avx2Emitter::compute(VectorOp what, int place, std::span<const int> in) {
     case VectorOp::kAbsolute:
       return vandnpd(out, two, one);
     case VectorOp::kSign:
-      return sign(place, in[0], in[1], in[2]);
+      return sign(reg, in[0], in[1], in[2]);
     case VectorOp::kMaximum:
     case VectorOp::kMinimum:
-      return extreme(what == VectorOp::kMaximum, place, in[0], in[1]);
+      return extreme(what == VectorOp::kMaximum, reg, in[0], in[1]);
     case VectorOp::kLess:
       return vcmppd(out, one, two, kCompareLess);
     case VectorOp::kLessEqual:
@@ -294,7 +294,7 @@ void Avx2Emitter::compute(VectorOp what, int place, std::span<const int> in) {
       return exponential(out, one);
     case VectorOp::kGlibcLog:
       return logarithm(out, one);
-    case VectorOp::kExp:  // not here
+    case VectorOp::kExp:  // AVX-512 only
     case VectorOp::kLog:
     case VectorOp::kNone:
       break;

@@ -15,10 +15,10 @@ using Xbyak::Zmm;
 
 constexpr int kVectorBytes = 64;
 constexpr int kAllLanes = 0xFF;
-constexpr int kSelectBits = 0xCA;  // vpternlog: a ? b : c, bit by bit
+constexpr int kSelectBits = 0xCA;  // vpternlog, bitwise: a ? b : c
 constexpr int kSelectLast = 0xD8;  // c ? b : a
 
-constexpr std::size_t kOfArgmin = 3;  // registers
+constexpr std::size_t kOfArgmin = 3;
 
 }  // namespace
 
@@ -50,8 +50,7 @@ void Avx512Emitter::end_code() {
   xor_(eax, kAllLanes);
 }
 
-// Under a mask.
-void Avx512Emitter::rest(const Label& end) {
+void Avx512Emitter::emit_remainder(const Label& end) {
   Label remaining;
   L(remaining);
   mov(rcx, rsi);
@@ -64,7 +63,7 @@ void Avx512Emitter::rest(const Label& end) {
   shl(edx, cl);
   dec(edx);
   kmovw(k1, edx);
-  is_rest_ = true;
+  is_remainder_ = true;
   body(1);
   if (vectors_ > 1 && sum_.result < 0) {
     add(rax, machine_.lanes);
@@ -72,30 +71,30 @@ void Avx512Emitter::rest(const Label& end) {
   }
 }
 
-void Avx512Emitter::broadcast(int place, const Xbyak::Address& from) { vbroadcastsd(Zmm(place), from); }
+void Avx512Emitter::broadcast(int reg, const Xbyak::Address& from) { vbroadcastsd(Zmm(reg), from); }
 
-void Avx512Emitter::load_vector(int place, const Xbyak::Address& from) { vmovupd(Zmm(place), from); }
+void Avx512Emitter::load_vector(int reg, const Xbyak::Address& from) { vmovupd(Zmm(reg), from); }
 
-void Avx512Emitter::load_doubles(int place, const Xbyak::RegExp& from) { vmovupd(masked(place), ptr[from]); }
+void Avx512Emitter::load_doubles(int reg, const Xbyak::RegExp& from) { vmovupd(masked(reg), ptr[from]); }
 
-void Avx512Emitter::load_bools(int place, const Xbyak::RegExp& from) {
-  vpmovzxbq(masked(place), ptr[from]);
-  vptestmq(k3, Zmm(place), Zmm(place));
-  vpmovm2q(Zmm(place), k3);
+void Avx512Emitter::load_bools(int reg, const Xbyak::RegExp& from) {
+  vpmovzxbq(masked(reg), ptr[from]);
+  vptestmq(k3, Zmm(reg), Zmm(reg));
+  vpmovm2q(Zmm(reg), k3);
 }
 
-void Avx512Emitter::store_doubles(int place, const Xbyak::RegExp& to) {
-  if (is_rest_) {
-    vmovupd(ptr[to] | k1, Zmm(place));
+void Avx512Emitter::store_doubles(int reg, const Xbyak::RegExp& to) {
+  if (is_remainder_) {
+    vmovupd(ptr[to] | k1, Zmm(reg));
   } else {
-    vmovupd(ptr[to], Zmm(place));
+    vmovupd(ptr[to], Zmm(reg));
   }
 }
 
-void Avx512Emitter::store_bools(int place, const Value& value) {
-  const int scratch = take();
-  vpsrlq(Zmm(scratch), Zmm(place), kItemBytes * kItemBytes - 1);
-  if (is_rest_) {
+void Avx512Emitter::store_bools(int reg, const Value& value) {
+  const int scratch = allocate();
+  vpsrlq(Zmm(scratch), Zmm(reg), kItemBytes * kItemBytes - 1);
+  if (is_remainder_) {
     vpmovqb(ptr[address(value)] | k1, Zmm(scratch));
   } else {
     vpmovqb(ptr[address(value)], Zmm(scratch));
@@ -103,19 +102,19 @@ void Avx512Emitter::store_bools(int place, const Value& value) {
   release(scratch);
 }
 
-void Avx512Emitter::stream(int place, const Xbyak::RegExp& to) {
+void Avx512Emitter::store_non_temporal(int reg, const Xbyak::RegExp& to) {
   constexpr int kQuarter = static_cast<int>(VectorCode::kNonTemporalBytes);
-  const int scratch = take();
-  vmovntpd(ptr[to], Xmm(place));
+  const int scratch = allocate();
+  vmovntpd(ptr[to], Xmm(reg));
   for (int quarter = 1; quarter < kVectorBytes / kQuarter; ++quarter) {
-    vextractf64x2(Xmm(scratch), Zmm(place), quarter);
+    vextractf64x2(Xmm(scratch), Zmm(reg), quarter);
     vmovntpd(ptr[to + quarter * kQuarter], Xmm(scratch));
   }
   release(scratch);
 }
 
-void Avx512Emitter::note_nans(int one, const Xbyak::Operand& two) {
-  if (is_rest_) {
+void Avx512Emitter::mark_nans(int one, const Xbyak::Operand& two) {
+  if (is_remainder_) {
     vcmppd(compared(), Zmm(one), two, kCompareUnordered);
     kandnw(k2, k3, k2);
   } else {
@@ -123,7 +122,7 @@ void Avx512Emitter::note_nans(int one, const Xbyak::Operand& two) {
   }
 }
 
-void Avx512Emitter::compute_together(VectorOp what, const Places& out, const Places& in) {
+void Avx512Emitter::compute_batch(VectorOp what, const Registers& out, const Registers& in) {
   if (what == VectorOp::kExp) {
     exponential(out, in);
   } else {
@@ -132,22 +131,22 @@ void Avx512Emitter::compute_together(VectorOp what, const Places& out, const Pla
 }
 
 void Avx512Emitter::begin_sums() {
-  sum_place_ = take();
-  load(sum_place_, Constant::kSignBit);  // -0.0, to which all add as they are
+  sum_register_ = allocate();
+  load(sum_register_, Constant::kSignBit);  // -0.0, the neutral element of addition
 }
 
-void Avx512Emitter::add_to_sums(int place) {
-  if (is_rest_) {
+void Avx512Emitter::add_to_sums(int reg) {
+  if (is_remainder_) {
     mov(rdx, ptr[rsp]);
-    vmovupd(ptr[rdx], Zmm(place));
+    vmovupd(ptr[rdx], Zmm(reg));
   } else {
-    vaddpd(Zmm(sum_place_), Zmm(sum_place_), Zmm(place));
+    vaddpd(Zmm(sum_register_), Zmm(sum_register_), Zmm(reg));
   }
 }
 
-void Avx512Emitter::store_sums(const Xbyak::Reg64& leaf) { vmovupd(ptr[leaf], Zmm(sum_place_)); }
+void Avx512Emitter::store_sums(const Xbyak::Reg64& leaf) { vmovupd(ptr[leaf], Zmm(sum_register_)); }
 
-void Avx512Emitter::eights() {
+void Avx512Emitter::leaf_loop() {
   Label loop;
   Label one;
   Label end;
@@ -175,25 +174,25 @@ void Avx512Emitter::eights() {
   L(end);
 }
 
-void Avx512Emitter::begin_row() { vpxorq(Zmm(found_.place), Zmm(found_.place), Zmm(found_.place)); }
+void Avx512Emitter::begin_row() { vpxorq(Zmm(best_.index), Zmm(best_.index), Zmm(best_.index)); }
 
 void Avx512Emitter::copy(int to, int from) { vmovapd(Zmm(to), Zmm(from)); }
 
-void Avx512Emitter::take_better(int place) {
-  const Zmm value(place);
-  vcmppd(k3, value, Zmm(found_.value), argmin_.of_largest ? kCompareGreater : kCompareLess);
-  vmovapd(Zmm(found_.value) | k3, value);
-  vpbroadcastq(Zmm(found_.place) | k3, ptr[rip + numbers_ + static_cast<int>(item_) * kItemBytes]);
+void Avx512Emitter::update_best(int reg) {
+  const Zmm value(reg);
+  vcmppd(k3, value, Zmm(best_.value), argmin_.of_largest ? kCompareGreater : kCompareLess);
+  vmovapd(Zmm(best_.value) | k3, value);
+  vpbroadcastq(Zmm(best_.index) | k3, ptr[rip + numbers_ + static_cast<int>(item_) * kItemBytes]);
 }
 
 void Avx512Emitter::prepare_divisors() {
   for (const std::uint8_t slot : divisors_) {
     const Value& value = values_[value_of(slot)];
     if (!value.is_hoisted) {
-      is_full_ = true;  // then they are divided by
+      is_out_of_registers_ = true;  // the caller then uses the code with divisions
       return;
     }
-    const Reciprocal made{.of = value.place, .high = take(), .low = take()};
+    const Reciprocal made{.of = value.reg, .high = allocate(), .low = allocate()};
     load(made.low, Constant::kOne);
     vdivpd(Zmm(made.high), Zmm(made.low), Zmm(made.of));
     vfnmadd231pd(Zmm(made.low), Zmm(made.high), Zmm(made.of));
@@ -201,8 +200,8 @@ void Avx512Emitter::prepare_divisors() {
     reciprocals_.push_back(made);
   }
   if (!divisors_.empty()) {
-    sign_place_ = take();
-    load(sign_place_, Constant::kSignBit);
+    sign_register_ = allocate();
+    load(sign_register_, Constant::kSignBit);
   }
 }
 
@@ -212,15 +211,15 @@ void Avx512Emitter::divide(int out, int one, int two) {
     vdivpd(masked(out), Zmm(one), Zmm(two));
     return;
   }
-  const int remainder = take();
-  const Zmm glibc = is_rest_ ? Zmm(out) | k1 : Zmm(out);
-  const Zmm left = is_rest_ ? Zmm(remainder) | k1 : Zmm(remainder);
+  const int remainder = allocate();
+  const Zmm quotient = is_remainder_ ? Zmm(out) | k1 : Zmm(out);
+  const Zmm left = is_remainder_ ? Zmm(remainder) | k1 : Zmm(remainder);
   vmulpd(masked(out), Zmm(one), Zmm(known->low));
-  vfmadd231pd(glibc, Zmm(one), Zmm(known->high));
+  vfmadd231pd(quotient, Zmm(one), Zmm(known->high));
   vmovapd(Zmm(remainder), Zmm(one));
   vfnmadd231pd(left, Zmm(out), Zmm(two));
-  vfmadd231pd(glibc, Zmm(remainder), Zmm(known->high));
-  vpternlogq(Zmm(out), Zmm(one), Zmm(sign_place_), kSelectLast);
+  vfmadd231pd(quotient, Zmm(remainder), Zmm(known->high));
+  vpternlogq(Zmm(out), Zmm(one), Zmm(sign_register_), kSelectLast);
   release(remainder);
 }
 
@@ -232,7 +231,7 @@ void Avx512Emitter::compare(int out, int one, int two, int how) {
 void Avx512Emitter::extreme(bool is_maximum, int out, int one, int two) {
   vcmppd(compared(), Zmm(one), Zmm(two), kCompareUnordered);
   kandnw(k2, k3, k2);
-  const int scratch = take();
+  const int scratch = allocate();
   vcmppd(compared(), Zmm(one), Zmm(two), kCompareEqual);
   vpxorq(Zmm(scratch), Zmm(one), Zmm(two));
   vptestmq(k3 | k3, Zmm(scratch), Zmm(scratch));
@@ -248,7 +247,7 @@ void Avx512Emitter::extreme(bool is_maximum, int out, int one, int two) {
 void Avx512Emitter::sign(int out, int one, int literal_one, int minus_one) {
   vcmppd(compared(), Zmm(one), Zmm(one), kCompareUnordered);
   kandnw(k2, k3, k2);
-  const int zero = take();
+  const int zero = allocate();
   vpxorq(Zmm(zero), Zmm(zero), Zmm(zero));
   vcmppd(k3, Zmm(one), Zmm(zero), kCompareGreater);
   vcmppd(k4, Zmm(one), Zmm(zero), kCompareLess);
@@ -310,9 +309,9 @@ void Avx512Emitter::compute(VectorOp what, int out, std::span<const int> in) {
       return vpternlogq(Zmm(out), two, Zmm(in[2]), kSelectBits);
     case VectorOp::kCopy:
       return vmovapd(Zmm(out), one);
-    case VectorOp::kExp:  // for all vectors together
+    case VectorOp::kExp:  // see compute_batch()
     case VectorOp::kLog:
-    case VectorOp::kGlibcExp:  // not here
+    case VectorOp::kGlibcExp:  // AVX2 only
     case VectorOp::kGlibcLog:
     case VectorOp::kNone:
       break;

@@ -1,11 +1,11 @@
-// exp and log of doubles. Both look up what a sixteenth contributes and take a polynomial for the rest (P. T. P. Tang,
+// exp and log of doubles, AVX-512: a table for sixteenths and a polynomial for the rest of the argument (P. T. P. Tang,
 // "Table-driven implementation of the exponential function in IEEE floating-point arithmetic", ACM TOMS 15, 1989, and
-// "... of the logarithm function ...", ACM TOMS 16, 1990). There are many functions of this kind; a result has NumPy's
-// bits only where each step is rounded as in the function NumPy calls. So the numbers here, and the order of the steps,
-// are those of that function, of Intel's SVML (github.com/numpy/SVML, svml_z0_exp_d_ha and svml_z0_log_d_ha).
+// "... of the logarithm function ...", ACM TOMS 16, 1990). A result has NumPy's bits only where each step is rounded as
+// in the function that NumPy calls. So the constants and the order of the steps are those of that function, Intel's
+// SVML (github.com/numpy/SVML, svml_z0_exp_d_ha and svml_z0_log_d_ha).
 //
-// No step here can raise a flag, not even for lanes that mean nothing. Where SVML leaves this way for some lanes (large
-// numbers, zeros, negative ones, infinities), the code ends at once.
+// No step raises a flag, not even for lanes without an element. Where SVML takes its special path for some lanes (large
+// numbers, zeros, negative numbers, infinities), the code ends and reports an ambiguous result.
 #include "replay/codegen/vector/avx512_emitter.h"
 
 #ifdef __x86_64__
@@ -24,22 +24,23 @@ constexpr std::array<Bits, sizeof...(Numbers)> bits(Numbers... numbers) {
 }
 
 constexpr auto kOneOf = bits(-0.0, 1.0, -1.0, 0.75);
-// Twice the bits of the largest magnitude whose exp is computed here: shifted to the left, a number has no sign.
+// Twice the bits of the largest magnitude that the steps cover: a left shift drops the sign.
 constexpr std::array kExpLimitBits{std::bit_cast<Bits>(0x1.61da04cbafe44p+9) << 1U};
 constexpr auto kExpPerLn2Bits = bits(0x1.71547652b82fep+0);
-// Added to a number it leaves the number's sixteenths in the last bits, as a place: the last four are those of a whole,
-// j, and before them are the wholes as the bits of an exponent.
+// Adding this to a number rounds it to sixteenths, as an integer in the last bits: the last four bits are the table
+// index j, the bits in front of them are the integer part, which is added to the exponent.
 constexpr auto kExpToPartBits = bits(0x1.8000000003ff0p+48);
 constexpr auto kExpLn2Bits = bits(0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56);
 constexpr auto kExpPolynomial = bits(0x1.fffffffffff70p-1, 0x1.000000000d008p-1, 0x1.5555553939732p-3,
                                      0x1.55557242d68fep-5, 0x1.1101cbbc265c0p-7, 0x1.7411836940c04p-10);
-// 2^(j/16), less the bits that a place has for j and an exponent of 0, and what rounding took from it, relative to it.
-constexpr int kPlaceShift = 48;  // the last four bits of a place to the first of a fraction, or back
+// 2^(j/16), less the bits of j (shifted by kIndexShift) and of the exponent 0, which the shifted integer adds again;
+// and its relative rounding error.
+constexpr int kIndexShift = 48;  // moves the last four bits of an index to the first four of a fraction
 template <class... Numbers>
 constexpr std::array<Bits, sizeof...(Numbers)> powers(Bits first, Numbers... numbers) {
   std::array<Bits, sizeof...(Numbers)> each = bits(numbers...);
   for (Bits j = 0; j < each.size(); ++j) {
-    each.at(j) -= std::bit_cast<Bits>(1.0) + ((first + j) << static_cast<unsigned>(kPlaceShift));
+    each.at(j) -= std::bit_cast<Bits>(1.0) + ((first + j) << static_cast<unsigned>(kIndexShift));
   }
   return each;
 }
@@ -60,7 +61,8 @@ constexpr auto kLogLn2Bits = bits(0x1.62e42fefa0000p-1, 0x1.cf79abc9e0000p-40);
 constexpr auto kLogPolynomial =
     bits(-0x1.fffffffffffc6p-2, 0x1.5555555555466p-2, -0x1.00000000c05bdp-2, 0x1.9999999cc9f5cp-3,
          -0x1.55553fb28db06p-3, 0x1.249229cee81efp-3, -0x1.007357e93af62p-3, 0x1.c81cd309d7c70p-4);
-// -log(c), at the sixteenths of the reciprocal that c may be (those from 3/4 on stand for its half), in two parts.
+// -log(c) in two parts, for the reciprocals c from 1/2 to 1, multiples of 1/32. For those below 3/4 it is -log(2 c),
+// and the exponent is larger by one.
 constexpr Table kLogs =
     bits(0x0.0p+0, -0x1.f0a30c0120000p-5, -0x1.e27076e2b0000p-4, -0x1.5ff3070a78000p-3, -0x1.c8ff7c79a8000p-3,
          -0x1.1675cababc000p-2, -0x1.4618bc21c4000p-2, -0x1.739d7f6bbc000p-2);
@@ -75,9 +77,9 @@ constexpr Table kLogsLowEnd =
 
 constexpr int kNotLess = 0x05;       // vpcmpuq
 constexpr int kLess = 0x11;          // vcmppd
-constexpr int kNotPositive = 0xDF;   // vfpclasspd: NaNs, zeros, infinities, negative numbers
+constexpr int kNotPositive = 0xDF;   // vfpclasspd: everything but positive finite numbers
 constexpr int kFromOneToTwo = 0x08;  // vgetmantpd
-constexpr int kToPartsOf32 = 0x58;   // vrndscalepd: to nearest, nothing raised
+constexpr int kToPartsOf32 = 0x58;   // vrndscalepd: to the nearest 32nd, without flags
 
 using Xbyak::Zmm;
 
@@ -166,38 +168,38 @@ std::span<const Constant> kept_constants(VectorOp what) {
   }
 }
 
-// With a rounding of its own, which the assembler takes for invalid here: the encoding differs from that of vscalefpd
-// in the opcode alone.
+// An FMA instruction with embedded rounding, which Xbyak rejects: emits vscalefpd, whose encoding differs in the opcode
+// byte only, and replaces that byte.
 void Avx512Emitter::fused(Fused what, const Zmm& out, const Zmm& one, const Zmm& two) {
   vscalefpd(out, one, two);
   rewrite(getSize() - 2, static_cast<std::uint64_t>(what), 1);
 }
 
-void Avx512Emitter::fused(Fused what, const Wide& out, const Wide& one, const Wide& two) {
+void Avx512Emitter::fused(Fused what, const ZmmGroup& out, const ZmmGroup& one, const ZmmGroup& two) {
   for (std::size_t i = 0; i < out.size(); ++i) {
     fused(what, out[i], one[i], two[i] | T_rn_sae);
   }
 }
 
-void Avx512Emitter::fused(Fused what, const Wide& out, const Wide& one, const Zmm& two) {
-  fused(what, out, one, Wide(out.size(), two));
+void Avx512Emitter::fused(Fused what, const ZmmGroup& out, const ZmmGroup& one, const Zmm& two) {
+  fused(what, out, one, ZmmGroup(out.size(), two));
 }
 
-Avx512Emitter::Wide Avx512Emitter::taken_each(std::size_t vectors) {
-  Wide each;
+Avx512Emitter::ZmmGroup Avx512Emitter::temporaries(std::size_t vectors) {
+  ZmmGroup each;
   while (each.size() < vectors) {
-    each.push_back(taken());
+    each.push_back(temporary());
   }
   return each;
 }
 
-Avx512Emitter::Wide Avx512Emitter::taken_each(std::size_t vectors, Constant constant) {
-  Wide each = taken_each(vectors);
+Avx512Emitter::ZmmGroup Avx512Emitter::temporaries(std::size_t vectors, Constant constant) {
+  ZmmGroup each = temporaries(vectors);
   load_each(each, constant);
   return each;
 }
 
-void Avx512Emitter::load_each(const Wide& each, Constant constant) {
+void Avx512Emitter::load_each(const ZmmGroup& each, Constant constant) {
   load(each[0].getIdx(), constant);
   for (std::size_t i = 1; i < each.size(); ++i) {
     vmovapd(each[i], each[0]);
@@ -205,113 +207,113 @@ void Avx512Emitter::load_each(const Wide& each, Constant constant) {
 }
 
 Zmm Avx512Emitter::constant(Constant constant, const Zmm& scratch) {
-  if (const int place = kept_place(constant); place >= 0) {
-    return Zmm(place);
+  if (const int reg = kept_register(constant); reg >= 0) {
+    return Zmm(reg);
   }
   load(scratch.getIdx(), constant);
   return scratch;
 }
 
-void Avx512Emitter::leave_if_compared(std::size_t vectors) {
+void Avx512Emitter::end_if_compared(std::size_t vectors) {
   kortestw(k3, vectors > 1 ? k4 : k3);
-  jnz(is_open_);
+  jnz(ambiguous_);
 }
 
-Avx512Emitter::Wide Avx512Emitter::linear(Constant first, Constant second, const Wide& x, const Zmm& scratch) {
-  Wide sum = taken_each(x.size(), second);
+Avx512Emitter::ZmmGroup Avx512Emitter::linear(Constant first, Constant second, const ZmmGroup& x, const Zmm& scratch) {
+  ZmmGroup sum = temporaries(x.size(), second);
   fused(Fused::kAdd213, sum, x, constant(first, scratch));
   return sum;
 }
 
-Avx512Emitter::Wide Avx512Emitter::looked_up(Constant first_half, Constant second_half, const Wide& places,
-                                             const Zmm& scratch) {
-  Wide found = taken_each(places.size());
-  look_up(found, first_half, second_half, places, scratch);
+Avx512Emitter::ZmmGroup Avx512Emitter::looked_up(Constant first_half, Constant second_half, const ZmmGroup& indices,
+                                                 const Zmm& scratch) {
+  ZmmGroup found = temporaries(indices.size());
+  look_up(found, first_half, second_half, indices, scratch);
   return found;
 }
 
-void Avx512Emitter::look_up(const Wide& found, Constant first_half, Constant second_half, const Wide& places,
+void Avx512Emitter::look_up(const ZmmGroup& found, Constant first_half, Constant second_half, const ZmmGroup& indices,
                             const Zmm& scratch) {
   load_each(found, first_half);
   const Zmm end = constant(second_half, scratch);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    vpermt2pd(found[i], places[i], end);
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    vpermt2pd(found[i], indices[i], end);
   }
 }
 
-// x = n ln 2 + r, n a multiple of 1/16:  T + T * (r P(r) + t), T = 2^n. SVML scales by 2^floor(n) at the end. None of
-// these results is subnormal, so it is the same to have it in T, and takes less time.
-void Avx512Emitter::exponential(const Places& out, const Places& in) {
+// x = n ln 2 + r, n a multiple of 1/16:  exp(x) = T + T * (r P(r) + t), T = 2^n, t the relative error of T. SVML scales
+// by 2^floor(n) at the end. No result is subnormal here, so scaling T gives the same bits and is faster.
+void Avx512Emitter::exponential(const Registers& out, const Registers& in) {
   using enum Constant;
   const std::size_t vectors = in.size();
-  const Wide x = vectors_of(in);
-  const Zmm scratch = taken();
-  const Wide n = taken_each(vectors);
+  const ZmmGroup x = vectors_of(in);
+  const Zmm scratch = temporary();
+  const ZmmGroup n = temporaries(vectors);
   const Zmm limit = constant(kExpLimit, scratch);
   for (std::size_t i = 0; i < vectors; ++i) {
     vpaddq(n[i], x[i], x[i]);
     vpcmpuq(compared(i), n[i], limit, kNotLess);
   }
-  leave_if_compared(vectors);
+  end_if_compared(vectors);
 
-  const Wide place = taken_each(vectors, kExpPerLn2);
+  const ZmmGroup index = temporaries(vectors, kExpPerLn2);
   const Zmm to_part = constant(kExpToPart, scratch);
-  const Wide r = taken_each(vectors);
+  const ZmmGroup r = temporaries(vectors);
   for (std::size_t i = 0; i < vectors; ++i) {
-    fused(Fused::kAdd213, place[i], x[i], to_part | T_rz_sae);
+    fused(Fused::kAdd213, index[i], x[i], to_part | T_rz_sae);
   }
   for (std::size_t i = 0; i < vectors; ++i) {
-    vsubpd(n[i], place[i], to_part | T_rn_sae);
+    vsubpd(n[i], index[i], to_part | T_rn_sae);
     vmovapd(r[i], x[i]);
   }
   fused(Fused::kNegatedAdd231, r, n, constant(kExpLn2, scratch));
   fused(Fused::kNegatedAdd231, r, n, constant(kExpLn2Low, scratch));
   release(n);
 
-  const Wide sum = linear(kExp4, kExp5, r, scratch);
-  const Wide second = linear(kExp2, kExp3, r, scratch);
-  const Wide square = taken_each(vectors);
+  const ZmmGroup sum = linear(kExp4, kExp5, r, scratch);
+  const ZmmGroup second = linear(kExp2, kExp3, r, scratch);
+  const ZmmGroup square = temporaries(vectors);
   for (std::size_t i = 0; i < vectors; ++i) {
     vmulpd(square[i], r[i], r[i] | T_rn_sae);
   }
   fused(Fused::kAdd213, sum, square, second);
   release(second);
-  const Wide first = linear(kExp0, kExp1, r, scratch);
+  const ZmmGroup first = linear(kExp0, kExp1, r, scratch);
   fused(Fused::kAdd213, sum, square, first);
   release(first);
   release(square);
-  const Wide low = looked_up(kExpPowerLow, kExpPowerLowEnd, place, scratch);
+  const ZmmGroup low = looked_up(kExpPowerLow, kExpPowerLowEnd, index, scratch);
   fused(Fused::kAdd213, sum, r, low);
   release(low);
   release(r);
-  const Wide power = vectors_of(out);
-  look_up(power, kExpPower, kExpPowerEnd, place, scratch);
+  const ZmmGroup power = vectors_of(out);
+  look_up(power, kExpPower, kExpPowerEnd, index, scratch);
   for (std::size_t i = 0; i < vectors; ++i) {
-    vpsllq(place[i], place[i], kPlaceShift);
-    vpaddq(power[i], power[i], place[i]);
+    vpsllq(index[i], index[i], kIndexShift);
+    vpaddq(power[i], power[i], index[i]);
   }
   for (std::size_t i = 0; i < vectors; ++i) {
     fused(Fused::kAdd231, masked(out[i]), power[i], sum[i] | T_rn_sae);
   }
-  for (const Wide& each : {Wide(1, scratch), place, sum}) {
+  for (const ZmmGroup& each : {ZmmGroup(1, scratch), index, sum}) {
     release(each);
   }
 }
 
-// x = 2^e m, c a short reciprocal of m, r = m c - 1:  e ln 2 - log c + r - r^2 P(r).
-void Avx512Emitter::logarithm(const Places& out, const Places& in) {
+// x = 2^e m, c a short reciprocal of m, r = m c - 1:  log(x) = e ln 2 - log c + r + r^2 P(r).
+void Avx512Emitter::logarithm(const Registers& out, const Registers& in) {
   using enum Constant;
   const std::size_t vectors = in.size();
-  const Wide x = vectors_of(in);
+  const ZmmGroup x = vectors_of(in);
   for (std::size_t i = 0; i < vectors; ++i) {
     vfpclasspd(compared(i), x[i], kNotPositive);
   }
-  leave_if_compared(vectors);
+  end_if_compared(vectors);
 
-  const Zmm scratch = taken();
-  const Wide r = taken_each(vectors);
-  const Wide exponent = taken_each(vectors);
-  const Wide c = taken_each(vectors);
+  const Zmm scratch = temporary();
+  const ZmmGroup r = temporaries(vectors);
+  const ZmmGroup exponent = temporaries(vectors);
+  const ZmmGroup c = temporaries(vectors);
   for (std::size_t i = 0; i < vectors; ++i) {
     vgetmantpd(r[i], x[i] | T_sae, kFromOneToTwo);
     vgetexppd(exponent[i], x[i] | T_sae);
@@ -326,26 +328,26 @@ void Avx512Emitter::logarithm(const Places& out, const Places& in) {
   fused(Fused::kSubtract213, r, c, one);
   for (std::size_t i = 0; i < vectors; ++i) {
     vaddpd(exponent[i] | (i == 0 ? k3 : k4), exponent[i], one | T_rn_sae);
-    vpsrlq(c[i], c[i], kPlaceShift);
+    vpsrlq(c[i], c[i], kIndexShift);
   }
 
-  const Wide high = looked_up(kLogOf, kLogOfEnd, c, scratch);
-  const Wide low = looked_up(kLogOfLow, kLogOfLowEnd, c, scratch);
+  const ZmmGroup high = looked_up(kLogOf, kLogOfEnd, c, scratch);
+  const ZmmGroup low = looked_up(kLogOfLow, kLogOfLowEnd, c, scratch);
   release(c);
   fused(Fused::kAdd231, high, exponent, constant(kLogLn2, scratch));
   fused(Fused::kAdd231, low, exponent, constant(kLogLn2Low, scratch));
   release(exponent);
 
-  const Wide power = taken_each(vectors);
+  const ZmmGroup power = temporaries(vectors);
   for (std::size_t i = 0; i < vectors; ++i) {
     vmulpd(power[i], r[i], r[i] | T_rn_sae);
   }
-  const Wide fourth = linear(kLog6, kLog7, r, scratch);
-  const Wide third = linear(kLog4, kLog5, r, scratch);
+  const ZmmGroup fourth = linear(kLog6, kLog7, r, scratch);
+  const ZmmGroup third = linear(kLog4, kLog5, r, scratch);
   fused(Fused::kAdd213, fourth, power, third);
   release(third);
-  const Wide second = linear(kLog2, kLog3, r, scratch);
-  const Wide first = linear(kLog0, kLog1, r, scratch);
+  const ZmmGroup second = linear(kLog2, kLog3, r, scratch);
+  const ZmmGroup first = linear(kLog0, kLog1, r, scratch);
   fused(Fused::kAdd213, second, power, first);
   for (std::size_t i = 0; i < vectors; ++i) {
     vmulpd(first[i], power[i], power[i] | T_rn_sae);
@@ -353,8 +355,8 @@ void Avx512Emitter::logarithm(const Places& out, const Places& in) {
   fused(Fused::kAdd213, fourth, first, second);
   release(first);
 
-  // In two parts: high + r, and what that has lost.
-  const Wide& sum = second;
+  // high + r, and its rounding error.
+  const ZmmGroup& sum = second;
   for (std::size_t i = 0; i < vectors; ++i) {
     vaddpd(sum[i], high[i], r[i] | T_rn_sae);
   }
@@ -371,7 +373,7 @@ void Avx512Emitter::logarithm(const Places& out, const Places& in) {
   for (std::size_t i = 0; i < vectors; ++i) {
     vaddpd(masked(out[i]), sum[i], fourth[i] | T_rn_sae);
   }
-  for (const Wide& each : {Wide(1, scratch), r, high, low, power, fourth, sum}) {
+  for (const ZmmGroup& each : {ZmmGroup(1, scratch), r, high, low, power, fourth, sum}) {
     release(each);
   }
 }

@@ -1,8 +1,8 @@
-// exp and log of doubles by the steps of glibc's functions, as in libm_steps.inc (libm_constants.h explains their
-// numbers), four at once, between other operations. No step here can raise a flag that the function does not. Where
-// there is a number among the four that these steps are not for (of exp a large one, of log zero or a negative one, for
-// example), libm's function is called for them: such numbers often are few, as where exp has nothing left, and because
-// of them all the rest of the fusion group would be computed otherwise.
+// exp and log of doubles inside fused kernels, by the steps of glibc's functions (libm_steps.inc; libm_constants.h
+// explains the constants), for vectors of four. No step raises a flag that glibc's function does not. Where the steps
+// do not cover one of the four numbers (a large one for exp; zero or a negative one for log), the code calls libm's
+// function for the vector. Such numbers are often few, and without the call one of them would send the whole block of
+// the fusion group to NumPy's loops.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -21,7 +21,7 @@ using Bits = std::uint64_t;
 using Xbyak::Label;
 using Xbyak::Xmm;
 
-// Where in a table of 128 pairs something is, in bytes.
+// Byte offsets in a table of 128 pairs.
 constexpr int kPairBits = 4;
 constexpr Bits kInTable = (kPowersOfTwo.pairs.size() - 1) << static_cast<unsigned>(kPairBits);
 static_assert(sizeof(kPowersOfTwo.pairs[0]) == 1U << static_cast<unsigned>(kPairBits) &&
@@ -32,22 +32,22 @@ constexpr int kVectorBytes = 32;
 constexpr LibmFunction kExp = std::exp;
 constexpr LibmFunction kLog = std::log;
 
-// Returns whether there are NaNs.
-int of_four(LibmFunction function, const double* x, double* results) {
+// Applies a libm function to four numbers. Returns whether a result is a NaN.
+int call_four(LibmFunction function, const double* x, double* results) {
   constexpr std::size_t kFour = 4;
   libms_vectors.add();
   std::transform(x, x + kFour, results, function);
   return std::any_of(results, results + kFour, [](double result) { return std::isnan(result); }) ? 1 : 0;
 }
 
-// A number without a sign is from `first` to before `end`, if this plus the number is not more, as a number with a
-// sign, than what last_within() is.
+// Range check of unsigned numbers with a signed comparison: n is in [first, end) if from(first) + n <=
+// last_within(first, end), where the sum wraps around.
 constexpr Bits from(Bits first) { return glibc::kSign - first; }
 constexpr Bits last_within(Bits first, Bits end) { return glibc::kSign + (end - first) - 1; }
 
 constexpr Bits bits(double number) { return std::bit_cast<Bits>(number); }
 
-// In the order of the constants.
+// The numbers of the constants, in the order of the enumerators from kFirstGlibc on.
 constexpr std::array kNumbers{~glibc::kSign,
                               bits(glibc::kToInteger),
                               kInTable,
@@ -75,20 +75,20 @@ constexpr std::array kNumbers{~glibc::kSign,
                               bits(glibc::kLogarithm[2]),
                               bits(glibc::kLogarithm[3]),
                               bits(glibc::kLogarithm[4]),
-                              from(glibc::kBesideOne),
-                              last_within(glibc::kBesideOne, glibc::kBehindOne),
+                              from(glibc::kNearOneBegin),
+                              last_within(glibc::kNearOneBegin, glibc::kNearOneEnd),
                               bits(glibc::kSplit),
-                              bits(glibc::kLogarithmBesideOne[0]),
-                              bits(glibc::kLogarithmBesideOne[1]),
-                              bits(glibc::kLogarithmBesideOne[2]),
-                              bits(glibc::kLogarithmBesideOne[3]),
-                              bits(glibc::kLogarithmBesideOne[4]),
-                              bits(glibc::kLogarithmBesideOne[5]),
-                              bits(glibc::kLogarithmBesideOne[6]),
-                              bits(glibc::kLogarithmBesideOne[7]),
-                              bits(glibc::kLogarithmBesideOne[8]),
-                              bits(glibc::kLogarithmBesideOne[9]),
-                              bits(glibc::kLogarithmBesideOne[10])};
+                              bits(glibc::kLogarithmNearOne[0]),
+                              bits(glibc::kLogarithmNearOne[1]),
+                              bits(glibc::kLogarithmNearOne[2]),
+                              bits(glibc::kLogarithmNearOne[3]),
+                              bits(glibc::kLogarithmNearOne[4]),
+                              bits(glibc::kLogarithmNearOne[5]),
+                              bits(glibc::kLogarithmNearOne[6]),
+                              bits(glibc::kLogarithmNearOne[7]),
+                              bits(glibc::kLogarithmNearOne[8]),
+                              bits(glibc::kLogarithmNearOne[9]),
+                              bits(glibc::kLogarithmNearOne[10])};
 static_assert(kNumbers.size() ==
               static_cast<std::size_t>(Constant::kNone) - static_cast<std::size_t>(Constant::kFirstGlibc));
 
@@ -99,20 +99,21 @@ std::span<const std::uint64_t> glibc_bits_of(Constant constant) {
   return std::span(kNumbers).subspan(index, 1);
 }
 
-// Those that wait for nothing else first: what is added to is read into a register anyway.
+// Most valuable first. Constants that start a polynomial (linear()) come last: the steps copy them to a register
+// anyway.
 std::span<const Constant> kept_glibc_constants(VectorOp what) {
   using enum Constant;
   static constexpr std::array kOfExp{kGlibcToInteger,  kGlibcLn2Part, kGlibcLn2PartLow, kGlibcExp0,
                                      kGlibcExp2,       kGlibcInTable, kGlibcMagnitude,  kGlibcExpLast,
                                      kGlibcExpSmaller, kGlibcPerLn2,  kGlibcExp1,       kGlibcExp3};
-  static constexpr std::array kOfLog{kGlibcInTable,   kGlibcLogFirst,     kGlibcOne,          kGlibcLn2,
-                                     kGlibcLog0,      kGlibcLog1,         kGlibcLog3,         kGlibcLn2Low,
-                                     kGlibcOfInteger, kGlibcExponentBits, kGlibcExponentBias, kGlibcIntegerBits,
-                                     kGlibcFromNormal};
+  static constexpr std::array kOfLog{kGlibcInTable,     kGlibcLogFirst,     kGlibcOne,          kGlibcLn2,
+                                     kGlibcLog0,        kGlibcLog1,         kGlibcLog3,         kGlibcLn2Low,
+                                     kGlibcOfInteger,   kGlibcExponentBits, kGlibcExponentBias, kGlibcIntegerBits,
+                                     kGlibcNormalOffset};
   return what == VectorOp::kGlibcExp ? std::span<const Constant>(kOfExp) : kOfLog;
 }
 
-// At once, beside the operand and the result.
+// Temporary registers that are live at once.
 std::size_t Avx2Emitter::glibc_registers(VectorOp what) {
   constexpr std::size_t kOfExp = 5;
   constexpr std::size_t kOfLog = 8;
@@ -120,45 +121,45 @@ std::size_t Avx2Emitter::glibc_registers(VectorOp what) {
 }
 
 Avx2Emitter::Number Avx2Emitter::number(Constant constant) {
-  const int place = kept_place(constant);
-  return place >= 0 ? Number(Vector(place)) : Number(ptr[pooled(constant)]);
+  const int reg = kept_register(constant);
+  return reg >= 0 ? Number(Vector(reg)) : Number(ptr[pooled(constant)]);
 }
 
-Avx2Emitter::Vector Avx2Emitter::taken(Constant constant) {
-  const Vector vector = taken();
+Avx2Emitter::Vector Avx2Emitter::temporary(Constant constant) {
+  const Vector vector = temporary();
   vmovapd(vector, number(constant));
   return vector;
 }
 
-Avx2Emitter::Aside& Avx2Emitter::aside_if_any(const Vector& lanes, LibmFunction function, const Vector& out,
-                                              const Vector& x) {
-  Aside& aside = asides_.emplace_back();
-  aside.function = function;
-  aside.x = x.getIdx();
-  aside.out = out.getIdx();
+Avx2Emitter::ColdPath& Avx2Emitter::jump_if_any(const Vector& lanes, LibmFunction function, const Vector& out,
+                                                const Vector& x) {
+  ColdPath& cold_path = cold_paths_.emplace_back();
+  cold_path.function = function;
+  cold_path.x = x.getIdx();
+  cold_path.out = out.getIdx();
   vmovmskpd(ecx, lanes);
   test(ecx, ecx);
-  jnz(aside.begin);
-  return aside;
+  jnz(cold_path.begin);
+  return cold_path;
 }
 
-void Avx2Emitter::aside() {
+void Avx2Emitter::emit_cold_paths() {
   for (const LibmFunction function : {kExp, kLog}) {
     Label call_function;
     bool is_called = false;
-    for (Aside& aside : asides_) {
-      if (aside.function != function) {
+    for (ColdPath& cold_path : cold_paths_) {
+      if (cold_path.function != function) {
         continue;
       }
       is_called = true;
-      L(aside.begin);
-      mov(ecx, aside.x * kVectorBytes);
-      mov(edx, aside.out * kVectorBytes);
+      L(cold_path.begin);
+      mov(ecx, cold_path.x * kVectorBytes);
+      mov(edx, cold_path.out * kVectorBytes);
       call(call_function);
       test(ecx, ecx);
-      jz(aside.end);
-      vpcmpeqq(Vector(open_), Vector(open_), Vector(open_));
-      jmp(aside.end);
+      jz(cold_path.end);
+      vpcmpeqq(Vector(ambiguous_lanes_), Vector(ambiguous_lanes_), Vector(ambiguous_lanes_));
+      jmp(cold_path.end);
     }
     if (is_called) {
       L(call_function);
@@ -167,8 +168,8 @@ void Avx2Emitter::aside() {
   }
 }
 
-// All registers are as they were, but the one that is at rdx when they are in memory, which becomes the function of
-// what is at rcx. Into ecx: whether there are NaNs.
+// Emits a function that saves all vector registers to the stack, computes the register at byte offset rdx from the one
+// at rcx, and restores them. Sets ecx to whether a result is a NaN.
 void Avx2Emitter::call_libm(LibmFunction function) {
   const std::array saved{rax, rsi, rdi, r8, r9, r10, r11, rbp};
   for (const Xbyak::Reg64& number : saved) {
@@ -177,18 +178,18 @@ void Avx2Emitter::call_libm(LibmFunction function) {
   mov(rbp, rsp);
   sub(rsp, machine_.registers * kVectorBytes);
   and_(rsp, -kVectorBytes);
-  for (int place = 0; place < machine_.registers; ++place) {
-    vmovapd(ptr[rsp + place * kVectorBytes], Vector(place));
+  for (int reg = 0; reg < machine_.registers; ++reg) {
+    vmovapd(ptr[rsp + reg * kVectorBytes], Vector(reg));
   }
   lea(rsi, ptr[rsp + rcx]);
   lea(rdx, ptr[rsp + rdx]);
   mov(rdi, reinterpret_cast<std::size_t>(function));
-  mov(rax, reinterpret_cast<std::size_t>(&of_four));
+  mov(rax, reinterpret_cast<std::size_t>(&call_four));
   vzeroupper();
   call(rax);
   mov(ecx, eax);
-  for (int place = 0; place < machine_.registers; ++place) {
-    vmovapd(Vector(place), ptr[rsp + place * kVectorBytes]);
+  for (int reg = 0; reg < machine_.registers; ++reg) {
+    vmovapd(Vector(reg), ptr[rsp + reg * kVectorBytes]);
   }
   mov(rsp, rbp);
   for (std::size_t i = saved.size(); i-- > 0;) {
@@ -198,52 +199,52 @@ void Avx2Emitter::call_libm(LibmFunction function) {
 }
 
 Avx2Emitter::Vector Avx2Emitter::linear(Constant first, Constant second, const Vector& x) {
-  const Vector sum = taken(second);
+  const Vector sum = temporary(second);
   vfmadd213pd(sum, x, number(first));
   return sum;
 }
 
-// One by one: on many processors that takes less time than the instruction for four.
-void Avx2Emitter::look_up(const void* table, const Vector& places, const Vector& second) {
-  const Vector first = taken();
-  const Xmm place(places.getIdx());
+// Loads lane by lane: on many processors that is faster than a gather instruction.
+void Avx2Emitter::look_up(const void* table, const Vector& offsets, const Vector& second) {
+  const Vector first = temporary();
+  const Xmm index(offsets.getIdx());
   mov(rdx, reinterpret_cast<std::size_t>(table));
-  vmovq(rcx, place);
+  vmovq(rcx, index);
   vmovapd(Xmm(first.getIdx()), ptr[rdx + rcx]);
-  vpextrq(rcx, place, 1);
+  vpextrq(rcx, index, 1);
   vmovapd(Xmm(second.getIdx()), ptr[rdx + rcx]);
-  vextracti128(place, places, 1);
-  vmovq(rcx, place);
+  vextracti128(index, offsets, 1);
+  vmovq(rcx, index);
   vinsertf128(first, first, ptr[rdx + rcx], 1);
-  vpextrq(rcx, place, 1);
+  vpextrq(rcx, index, 1);
   vinsertf128(second, second, ptr[rdx + rcx], 1);
-  vunpcklpd(places, first, second);
+  vunpcklpd(offsets, first, second);
   vunpckhpd(second, first, second);
   release(first);
 }
 
 void Avx2Emitter::exponential(const Vector& out, const Vector& x) {
   using enum Constant;
-  const Vector r = taken();
+  const Vector r = temporary();
   vandpd(r, x, number(kGlibcMagnitude));
   vpcmpgtq(out, r, number(kGlibcExpLast));
-  Aside& aside = aside_if_any(out, kExp, out, x);
+  ColdPath& cold_path = jump_if_any(out, kExp, out, x);
   vpcmpgtq(r, r, number(kGlibcExpSmaller));
-  vandpd(r, r, x);  // the result of zero is 1, too
+  vandpd(r, r, x);  // exp of a tiny number is 1, as exp of zero
 
-  const Vector place = taken(kGlibcPerLn2);
-  vfmadd213pd(place, x, number(kGlibcToInteger));
-  vsubpd(out, place, number(kGlibcToInteger));
+  const Vector index = temporary(kGlibcPerLn2);
+  vfmadd213pd(index, x, number(kGlibcToInteger));
+  vsubpd(out, index, number(kGlibcToInteger));
   vfnmadd231pd(r, out, number(kGlibcLn2Part));
   vfnmadd231pd(r, out, number(kGlibcLn2PartLow));
-  const Vector scale = taken();
-  const Vector sum = taken();
-  vpsllq(scale, place, kPairBits);
+  const Vector scale = temporary();
+  const Vector sum = temporary();
+  vpsllq(scale, index, kPairBits);
   vpand(scale, scale, number(kGlibcInTable));
   look_up(kPowersByPlace.pairs.data(), scale, sum);
-  vpsllq(place, place, glibc::kMantissaBits - glibc::kPartBits);
-  vpaddq(scale, scale, place);
-  release(place);
+  vpsllq(index, index, glibc::kMantissaBits - glibc::kPartBits);
+  vpaddq(scale, scale, index);
+  release(index);
 
   vmulpd(out, r, r);
   vaddpd(sum, sum, r);
@@ -258,23 +259,23 @@ void Avx2Emitter::exponential(const Vector& out, const Vector& x) {
   for (const Vector& each : {scale, sum, first, second}) {
     release(each);
   }
-  L(aside.end);
+  L(cold_path.end);
 }
 
 void Avx2Emitter::logarithm(const Vector& out, const Vector& x) {
   using enum Constant;
-  vpaddq(out, x, number(kGlibcFromNormal));
-  vpcmpgtq(out, out, number(kGlibcNormals));
-  Aside& aside = aside_if_any(out, kLog, out, x);
+  vpaddq(out, x, number(kGlibcNormalOffset));
+  vpcmpgtq(out, out, number(kGlibcNormalLast));
+  ColdPath& cold_path = jump_if_any(out, kLog, out, x);
 
-  const Vector exponent = taken();
-  const Vector c = taken();
-  const Vector whole = taken();
+  const Vector exponent = temporary();
+  const Vector c = temporary();
+  const Vector whole = temporary();
   vpsubq(exponent, x, number(kGlibcLogFirst));
   vpsrlq(c, exponent, glibc::kLogShift - kPairBits);
   vpand(c, c, number(kGlibcInTable));
   look_up(kLogarithms.pairs.data(), c, whole);
-  const Vector r = taken();
+  const Vector r = temporary();
   vpand(r, exponent, number(kGlibcExponentBits));
   vpsubq(r, x, r);
   vfmsub213pd(r, c, number(kGlibcOne));
@@ -292,36 +293,36 @@ void Avx2Emitter::logarithm(const Vector& out, const Vector& x) {
   const Vector& square = exponent;
   vmulpd(square, r, r);
   vfmadd231pd(whole, square, number(kGlibcLog0));
-  const Vector glibc = linear(kGlibcLog1, kGlibcLog2, r);
-  const Vector far = linear(kGlibcLog3, kGlibcLog4, r);
-  vfmadd231pd(glibc, far, square);
+  const Vector low_terms = linear(kGlibcLog1, kGlibcLog2, r);
+  const Vector high_terms = linear(kGlibcLog3, kGlibcLog4, r);
+  vfmadd231pd(low_terms, high_terms, square);
   vmulpd(r, r, square);
-  vfmadd231pd(whole, r, glibc);
+  vfmadd231pd(whole, r, low_terms);
   vaddpd(out, whole, high);
-  for (const Vector& each : {exponent, c, whole, r, glibc, far}) {
+  for (const Vector& each : {exponent, c, whole, r, low_terms, high_terms}) {
     release(each);
   }
 
-  Label are_elsewhere;
-  const Vector is_elsewhere = taken();
-  vpaddq(is_elsewhere, x, number(kGlibcFromBeside));
-  vpcmpgtq(is_elsewhere, is_elsewhere, number(kGlibcBesides));
-  vmovmskpd(ecx, is_elsewhere);
+  Label none_near_one;
+  const Vector is_not_near_one = temporary();
+  vpaddq(is_not_near_one, x, number(kGlibcNearOneOffset));
+  vpcmpgtq(is_not_near_one, is_not_near_one, number(kGlibcNearOneLast));
+  vmovmskpd(ecx, is_not_near_one);
   cmp(ecx, kAllLanes);
-  je(are_elsewhere);
-  logarithm_beside_one(out, x, is_elsewhere);
-  L(are_elsewhere);
-  release(is_elsewhere);
-  L(aside.end);
+  je(none_near_one);
+  logarithm_near_one(out, x, is_not_near_one);
+  L(none_near_one);
+  release(is_not_near_one);
+  L(cold_path.end);
 }
 
-void Avx2Emitter::logarithm_beside_one(const Vector& out, const Vector& x, const Vector& is_elsewhere) {
+void Avx2Emitter::logarithm_near_one(const Vector& out, const Vector& x, const Vector& is_not_near_one) {
   using enum Constant;
-  const Vector r = taken();
-  vblendvpd(r, x, number(kGlibcOne), is_elsewhere);  // of others a cube may overflow
+  const Vector r = temporary();
+  vblendvpd(r, x, number(kGlibcOne), is_not_near_one);  // a cube of another number may overflow
   vsubpd(r, r, number(kGlibcOne));
-  const Vector square = taken();
-  const Vector cube = taken();
+  const Vector square = temporary();
+  const Vector cube = temporary();
   vmulpd(square, r, r);
   vmulpd(cube, r, square);
   const auto three = [&](Constant first, Constant second, Constant third) {
@@ -329,35 +330,35 @@ void Avx2Emitter::logarithm_beside_one(const Vector& out, const Vector& x, const
     vfmadd231pd(sum, square, number(third));
     return sum;
   };
-  const Vector sum = three(kGlibcBeside7, kGlibcBeside8, kGlibcBeside9);
-  vfmadd231pd(sum, cube, number(kGlibcBeside10));
-  const Vector second = three(kGlibcBeside4, kGlibcBeside5, kGlibcBeside6);
+  const Vector sum = three(kGlibcNearOne7, kGlibcNearOne8, kGlibcNearOne9);
+  vfmadd231pd(sum, cube, number(kGlibcNearOne10));
+  const Vector second = three(kGlibcNearOne4, kGlibcNearOne5, kGlibcNearOne6);
   vfmadd213pd(sum, cube, second);
   release(second);
-  const Vector first = three(kGlibcBeside1, kGlibcBeside2, kGlibcBeside3);
+  const Vector first = three(kGlibcNearOne1, kGlibcNearOne2, kGlibcNearOne3);
   vfmadd213pd(sum, cube, first);
   release(first);
   release(square);
 
-  const Vector high = taken(kGlibcSplit);
+  const Vector high = temporary(kGlibcSplit);
   vfmadd213pd(high, r, r);
   vfnmadd231pd(high, r, number(kGlibcSplit));
-  const Vector high_square = taken();
+  const Vector high_square = temporary();
   vmulpd(high_square, high, high);
-  const Vector result = taken();
-  const Vector low = taken();
+  const Vector result = temporary();
+  const Vector low = temporary();
   vmovapd(result, r);
-  vfmadd231pd(result, high_square, number(kGlibcBeside0));
+  vfmadd231pd(result, high_square, number(kGlibcNearOne0));
   vsubpd(low, r, result);
-  vfmadd231pd(low, high_square, number(kGlibcBeside0));
+  vfmadd231pd(low, high_square, number(kGlibcNearOne0));
   const Vector& rest = high_square;
   vsubpd(rest, r, high);
-  vmulpd(rest, rest, number(kGlibcBeside0));
+  vmulpd(rest, rest, number(kGlibcNearOne0));
   vaddpd(high, r, high);
   vfmadd231pd(low, rest, high);
   vfmadd231pd(low, sum, cube);
   vaddpd(result, result, low);
-  vblendvpd(out, result, out, is_elsewhere);
+  vblendvpd(out, result, out, is_not_near_one);
   for (const Vector& each : {r, cube, sum, high, high_square, result, low}) {
     release(each);
   }

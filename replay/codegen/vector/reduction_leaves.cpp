@@ -41,20 +41,20 @@ double sum_one_by_one(const SumLeaf& leaf) {
 TAGALONG_INTRINSICS_BEGIN
 TAGALONG_AVX512 __m512d lanes_of(const SumLeaf& leaf) { return _mm512_loadu_pd(leaf.sums.data()); }
 
-// Neighbours of two leaves: pairs of each, alternately.
+// Adds neighbouring partial sums; results of `one` and `two` alternate.
 TAGALONG_AVX512 __m512d pairs_of(const SumLeaf& one, const SumLeaf& two) {
   return _mm512_add_pd(_mm512_unpacklo_pd(lanes_of(one), lanes_of(two)),
                        _mm512_unpackhi_pd(lanes_of(one), lanes_of(two)));
 }
 
-// Neighbours of parts of 128 bits, those of `one` first.
+// Adds neighbouring 128-bit quarters; results of `one` come first.
 TAGALONG_AVX512 __m512d folded(__m512d one, __m512d two) {
   constexpr int kEven = 0x88;
   constexpr int kOdd = 0xDD;
   return _mm512_add_pd(_mm512_shuffle_f64x2(one, two, kEven), _mm512_shuffle_f64x2(one, two, kOdd));
 }
 
-// Of eight leaves, as of one.
+// Sums of eight leaves, in the order of sum_one_by_one().
 TAGALONG_AVX512 void sums_of_eight(const SumLeaf* leaves, double* sums) {
   const __m512d first = folded(pairs_of(leaves[0], leaves[1]), pairs_of(leaves[2], leaves[3]));
   const __m512d second = folded(pairs_of(leaves[4], leaves[5]), pairs_of(leaves[6], leaves[7]));
@@ -62,7 +62,7 @@ TAGALONG_AVX512 void sums_of_eight(const SumLeaf* leaves, double* sums) {
 }
 TAGALONG_INTRINSICS_END
 
-// The first ones, as many as there are whole eights.
+// Sums the leaves in groups of eight. Returns how many leaves that covers.
 std::size_t sum_eights(const SumLeaf* leaves, std::size_t number, double* sums) {
   std::size_t done = 0;
   const std::size_t most = has_avx512() ? number : 0;
@@ -94,7 +94,7 @@ double ReductionLeaves::sum() const {
     return last;
   }
   sums[cut.number - 1] = last;
-  std::size_t open = 0;  // sums of what is not a whole half yet, where those of leaves were
+  std::size_t open = 0;  // sums[0, open) is a stack of subtrees whose right sibling is not complete
   for (std::size_t leaf = 0; leaf < cut.number; ++leaf) {
     double sum = sums[leaf];
     for (Extent halves = cut.leaves[leaf].halves; halves > 0; --halves) {

@@ -1,7 +1,8 @@
-// Pairwise sums of results that machine code (vector_code.h) adds up while they are in a register: it is told where
-// NumPy's summation begins a new leaf, and leaves the eight partial sums of each.
+// Pairwise summation of results that machine code (vector_code.h) adds up while they are in registers. This class cuts
+// a block into the leaves of NumPy's summation tree, the code stores eight partial sums for each leaf, and sum() adds
+// them in NumPy's order.
 //
-//   leaves.cut(count);          // then the code runs with leaves.begin()
+//   leaves.cut(count);               // before the code runs with leaves.begin()
 //   const double sum = leaves.sum();
 #pragma once
 
@@ -16,20 +17,21 @@ class ReductionLeaves {
  public:
   static constexpr Extent kMost = 4096;  // elements
 
-  // Those of the last one or two calls are still known: blocks of one array are of two lengths.
+  // The cuts of the last two counts are cached: the blocks of one array have two lengths.
   void cut(Extent count);
   [[nodiscard]] SumLeaf* begin() { return cuts_[current_].leaves.data(); }
-  // Of the elements that were cut.
+  // The sum of the elements that were cut.
   [[nodiscard]] double sum() const;
 
  private:
-  // Each has at least half of the elements that it may have. What is left over, and the end.
+  // Each leaf has at least half of the maximal length; two more entries hold the remaining elements and the end.
   static constexpr std::size_t kMostLeaves = kMost / (kLeaf / 2) + 2;
 
   struct Cut {
     Extent count = -1;
-    std::size_t number = 0;                   // of leaves that have eight elements
-    std::array<SumLeaf, kMostLeaves> leaves;  // NOLINT(cppcoreguidelines-pro-type-member-init): as many as are cut
+    std::size_t number = 0;  // leaves of at least eight elements
+    std::array<SumLeaf, kMostLeaves>
+        leaves;  // NOLINT(cppcoreguidelines-pro-type-member-init): cut() writes the used ones
     void cut(Extent begin, Extent elements);
   };
   std::array<Cut, 2> cuts_;

@@ -17,14 +17,13 @@ namespace tagalong::array {
 namespace {
 
 constexpr Extent kItemSize = sizeof(double);
-// Of so many elements together it is found out whether all of them can be computed here.
+// If the steps do not cover one element, NumPy's loop computes the whole block.
 constexpr Extent kBlock = 256;
 
-// One for each function.
 template <VectorOp what>
 struct Function {
   const VectorCode* code = nullptr;
-  StridedLoop numpys = nullptr;
+  StridedLoop numpy_loop = nullptr;
   bool is_used = false;
 };
 template <VectorOp what>
@@ -32,53 +31,54 @@ Function<what> function;  // NOLINT(modernize-avoid-c-style-cast): clang-tidy ta
 
 template <VectorOp what>
 bool computed(const double* in, double* out, Extent count) {
-  // The code's signature has no const.
+  // The parameters of the generated code have no const.
   const std::array data{reinterpret_cast<char*>(const_cast<double*>(in)), reinterpret_cast<char*>(out)};
   return function<what>.code->run(data.data(), count);
 }
 
 template <VectorOp what>
-int by_vectors(MethodContext* context, char* const* data, const Extent* dims, const Extent* strides, void* auxdata) {
+int strided(MethodContext* context, char* const* data, const Extent* dims, const Extent* strides, void* auxdata) {
   const Extent count = dims[0];
   const bool is_in_place = data[0] == data[1];
   const bool is_apart = is_in_place || std::abs(data[0] - data[1]) >= count * kItemSize;
   if (strides[0] != kItemSize || strides[1] != kItemSize || !is_apart) {
-    return function<what>.numpys(context, data, dims, strides, auxdata);
+    return function<what>.numpy_loop(context, data, dims, strides, auxdata);
   }
   std::array<double, kBlock> results;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
   for (Extent i = 0; i < count; i += kBlock) {
     const Extent block = std::min(kBlock, count - i);
-    const std::array places{data[0] + i * kItemSize, data[1] + i * kItemSize};
-    const auto* in = reinterpret_cast<const double*>(places[0]);
-    auto* out = reinterpret_cast<double*>(places[1]);
+    const std::array pointers{data[0] + i * kItemSize, data[1] + i * kItemSize};
+    const auto* in = reinterpret_cast<const double*>(pointers[0]);
+    auto* out = reinterpret_cast<double*>(pointers[1]);
     if (computed<what>(in, is_in_place ? results.data() : out, block)) {
       if (is_in_place) {
         std::copy_n(results.data(), block, out);
       }
-    } else if (function<what>.numpys(context, places.data(), &block, strides, auxdata) != 0) {
+    } else if (function<what>.numpy_loop(context, pointers.data(), &block, strides, auxdata) != 0) {
       return -1;
     }
   }
   return 0;
 }
 
-constexpr std::size_t kTried = 2048;  // not many: that is part of somebody's first call
-using Samples = std::array<double, kTried>;
+constexpr std::size_t kSampleCount = 2048;  // the comparison takes part of the program's first call
+using Samples = std::array<double, kSampleCount>;
 
-// Half of them what programs have, half of all magnitudes that are computed here. Of exp one result in twenty is not
-// the correctly rounded one, so there are enough among them.
+// Arguments that distinguish SVML's function from others. Half have magnitudes that are common in programs, half are
+// from the whole range that the steps cover. Many results of SVML's exp are not correctly rounded, so random arguments
+// suffice for it; log needs chosen ones.
 Samples samples(VectorOp what) {
   Samples made;
   std::uint64_t state = 1;
   for (double& sample : made) {
-    state = state * 6364136223846793005ULL + 1442695040888963407ULL;  // Knuth's
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;  // Knuth's MMIX generator
     const double uniform = static_cast<double>(static_cast<std::int64_t>(state)) * 0x1p-63;
-    const bool is_usual = (state >> 9U & 1U) != 0;
+    const bool is_typical = (state >> 9U & 1U) != 0;
     const auto power = static_cast<int>(state >> 10U & 0x3FFU);
     if (what == VectorOp::kExp) {
-      sample = is_usual ? uniform * 10 : uniform * 700;
+      sample = is_typical ? uniform * 10 : uniform * 700;
     } else {
-      sample = is_usual ? std::abs(uniform) * 4 : std::ldexp(1 + std::abs(uniform), power * 2 - 1023);
+      sample = is_typical ? std::abs(uniform) * 4 : std::ldexp(1 + std::abs(uniform), power * 2 - 1023);
     }
   }
   if (what == VectorOp::kLog) {
@@ -88,22 +88,22 @@ Samples samples(VectorOp what) {
 }
 
 template <VectorOp what>
-bool try_out(StridedLoop loop, MethodContext* context, void* auxdata) {
+bool has_same_bits(StridedLoop loop, MethodContext* context, void* auxdata) {
   constexpr std::array operations{VectorOperation{.what = what, .nin = 1, .in = {0}, .out = 1}};
   constexpr std::array inputs{VectorInput{.slot = 0, .place = InputKind::kDoubles}};
   constexpr std::array<std::uint8_t, 1> stored{1};
-  // Never destroyed: threads may run it to the very end.
+  // Never destroyed: a thread may run it while the process exits.
   static const auto* const code = new std::shared_ptr<const VectorCode>(VectorCode::make(operations, inputs, stored));
   if (*code == nullptr) {
     return false;
   }
   function<what>.code = code->get();
-  function<what>.numpys = loop;
+  function<what>.numpy_loop = loop;
   Samples in = samples(what);
   Samples expected{};
   Samples out{};
-  const auto count = static_cast<Extent>(kTried);
-  const auto as_numpy = [&](Extent in_step, Extent out_step) {
+  const auto count = static_cast<Extent>(kSampleCount);
+  const auto agrees_with_numpy = [&](Extent in_step, Extent out_step) {
     const Extent elements = count / std::max(in_step, out_step);
     const std::array data{reinterpret_cast<char*>(in.data()), reinterpret_cast<char*>(expected.data())};
     const std::array strides{in_step * kItemSize, out_step * kItemSize};
@@ -114,28 +114,28 @@ bool try_out(StridedLoop loop, MethodContext* context, void* auxdata) {
     }
     return is_same;
   };
-  return computed<what>(in.data(), out.data(), count) && as_numpy(1, 1) && as_numpy(2, 1) && as_numpy(1, 2) &&
-         as_numpy(3, 3);
+  return computed<what>(in.data(), out.data(), count) && agrees_with_numpy(1, 1) && agrees_with_numpy(2, 1) &&
+         agrees_with_numpy(1, 2) && agrees_with_numpy(3, 3);
 }
 
 template <VectorOp what>
-StridedLoop take(StridedLoop loop, MethodContext* context, void* auxdata) {
+StridedLoop replace_loop(StridedLoop loop, MethodContext* context, void* auxdata) {
   static const bool is_usable = [&] {
     std::fexcept_t flags{};
     std::fegetexceptflag(&flags, FE_ALL_EXCEPT);
-    const bool found = try_out<what>(loop, context, auxdata);
+    const bool found = has_same_bits<what>(loop, context, auxdata);
     std::fesetexceptflag(&flags, FE_ALL_EXCEPT);
     function<what>.is_used = found;
     return found;
   }();
-  return is_usable && function<what>.numpys == loop ? by_vectors<what> : loop;
+  return is_usable && function<what>.numpy_loop == loop ? strided<what> : loop;
 }
 
 }  // namespace
 
 StridedLoop svml_loop(std::string_view name, StridedLoop loop, MethodContext* context, void* auxdata) {
-  return name == "exp"   ? take<VectorOp::kExp>(loop, context, auxdata)
-         : name == "log" ? take<VectorOp::kLog>(loop, context, auxdata)
+  return name == "exp"   ? replace_loop<VectorOp::kExp>(loop, context, auxdata)
+         : name == "log" ? replace_loop<VectorOp::kLog>(loop, context, auxdata)
                          : loop;
 }
 
@@ -150,8 +150,6 @@ std::vector<std::string_view> svml_functions() {
   return names;
 }
 
-bool is_vector_loop(StridedLoop loop) {
-  return loop == by_vectors<VectorOp::kExp> || loop == by_vectors<VectorOp::kLog>;
-}
+bool is_vector_loop(StridedLoop loop) { return loop == strided<VectorOp::kExp> || loop == strided<VectorOp::kLog>; }
 
 }  // namespace tagalong::array

@@ -1,7 +1,7 @@
-// np.exp and np.log of float64 as loops of our own that take the steps of NumPy's, whose bits they have, without a call
-// for each vector; and the same within joined machine code (vector_code.h).
+// Loops for np.exp and np.log of float64 that take the steps of Intel's SVML, which NumPy calls on processors with
+// AVX-512, so they have NumPy's bits. Fused kernels (vector_code.h) contain the same steps.
 //
-//   kernel.loop = svml_loop("exp", kernel.loop, kernel.context, kernel.auxdata);   // or what it was
+//   kernel.loop = svml_loop("exp", kernel.loop, kernel.context, kernel.auxdata);
 #pragma once
 
 #include <string_view>
@@ -11,14 +11,14 @@
 
 namespace tagalong::array {
 
-// A loop to be called with the same context and auxdata instead of NumPy's `loop` for a ufunc of this name from float64
-// to float64; `loop` itself where there is none, or where NumPy's takes other steps on this machine. Needs the GIL.
+// Returns a loop to call in place of NumPy's `loop`, with the same context and auxdata, for a ufunc of this name from
+// float64 to float64. Returns `loop` itself where there is none or where its bits differ. Needs the GIL.
 [[nodiscard]] StridedLoop svml_loop(std::string_view name, StridedLoop loop, MethodContext* context, void* auxdata);
 
-// Those that are used in place of NumPy's so far.
+// Names of the functions that have replaced NumPy's loops so far.
 [[nodiscard]] std::vector<std::string_view> svml_functions();
 
-// Whether it is one of these, so that the function may be a part of joined code.
+// Whether svml_loop() has returned this loop, so the function may be part of a fused kernel.
 [[nodiscard]] bool is_vector_loop(StridedLoop loop);
 
 }  // namespace tagalong::array

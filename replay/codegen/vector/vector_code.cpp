@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "replay/arrays/simd/lanes.h"
-#include "replay/codegen/placing.h"
+#include "replay/codegen/executable_memory.h"
 #include "replay/codegen/vector/svml_functions.h"
 
 #ifdef __x86_64__
@@ -40,8 +40,8 @@ bool has_functions(std::span<const VectorOperation> operations) {
   return std::ranges::any_of(operations, is_function, &VectorOperation::what);
 }
 
-// By vectors of eight there are no functions of libm's, by those of four no others.
-bool are_here(std::span<const VectorOperation> operations, bool is_avx512) {
+// The AVX-512 backend has SVML's functions only, the AVX2 backend glibc's functions only.
+bool are_supported(std::span<const VectorOperation> operations, bool is_avx512) {
   return std::ranges::none_of(operations, [&](const VectorOperation& operation) {
     return is_function(operation.what) && is_glibc(operation.what) == is_avx512;
   });
@@ -53,21 +53,21 @@ bool are_here(std::span<const VectorOperation> operations, bool is_avx512) {
 
 namespace {
 
-// The numbers by which arrays are divided; none where that is not what the loop's time goes to: one division at a time
-// is hidden behind the rest.
+// Slots of the scalars by which arrays are divided. Empty where reciprocals gain nothing: the latency of a single
+// division is hidden behind the other operations.
 std::vector<std::uint8_t> divisors_of(std::span<const VectorOperation> operations,
                                       std::span<const VectorInput> inputs) {
-  constexpr int kLeastDivisions = 2;  // or roots
+  constexpr int kLeastDivisions = 2;  // counts square roots, too
   std::vector<std::uint8_t> found;
   int divisions = 0;
   for (const VectorOperation& operation : operations) {
-    const bool divides = operation.what == VectorOp::kDivide || operation.what == VectorOp::kReciprocal;
-    divisions += divides || operation.what == VectorOp::kSqrt ? 1 : 0;
-    const bool is_number =
+    const bool is_division = operation.what == VectorOp::kDivide || operation.what == VectorOp::kReciprocal;
+    divisions += is_division || operation.what == VectorOp::kSqrt ? 1 : 0;
+    const bool divides_by_scalar =
         operation.what == VectorOp::kDivide && std::ranges::any_of(inputs, [&](const VectorInput& input) {
           return input.slot == operation.in[1] && input.place == InputKind::kScalar;
         });
-    if (is_number && std::ranges::find(found, operation.in[1]) == found.end()) {
+    if (divides_by_scalar && std::ranges::find(found, operation.in[1]) == found.end()) {
       found.push_back(operation.in[1]);
     }
   }
@@ -76,7 +76,7 @@ std::vector<std::uint8_t> divisors_of(std::span<const VectorOperation> operation
 
 }  // namespace
 
-VectorCode::VectorCode(const Made& made) : made_(made) {}
+VectorCode::VectorCode(const Spec& spec) : spec_(spec) {}
 
 std::shared_ptr<const VectorCode> VectorCode::make(std::span<const VectorOperation> operations,
                                                    std::span<const VectorInput> inputs,
@@ -84,45 +84,45 @@ std::shared_ptr<const VectorCode> VectorCode::make(std::span<const VectorOperati
                                                    std::span<const std::uint8_t> non_temporal,
                                                    const VectorArgmin& argmin, bool prefetches) {
   const int lanes = vector_lanes();
-  if (lanes == 0 || !are_here(operations, lanes == kAvx512Vectors.lanes)) {
+  if (lanes == 0 || !are_supported(operations, lanes == kAvx512Unit.lanes)) {
     return nullptr;
   }
-  Made wanted{.lanes = lanes,
-              .operations = {operations.begin(), operations.end()},
-              .inputs = {inputs.begin(), inputs.end()},
-              .stored = {stored.begin(), stored.end()},
-              .sum = sum,
-              .non_temporal = {non_temporal.begin(), non_temporal.end()},
-              .argmin = argmin,
-              .prefetches = prefetches};
-  using Kept = std::pair<Made, std::shared_ptr<const VectorCode>>;
-  static auto* const kept = new std::list<Kept>;  // last asked for, first; the last one goes
-  if (const auto known = std::ranges::find(*kept, wanted, &Kept::first); known != kept->end()) {
-    kept->splice(kept->begin(), *kept, known);
+  Spec spec{.lanes = lanes,
+            .operations = {operations.begin(), operations.end()},
+            .inputs = {inputs.begin(), inputs.end()},
+            .stored = {stored.begin(), stored.end()},
+            .sum = sum,
+            .non_temporal = {non_temporal.begin(), non_temporal.end()},
+            .argmin = argmin,
+            .prefetches = prefetches};
+  using Entry = std::pair<Spec, std::shared_ptr<const VectorCode>>;
+  static auto* const cache = new std::list<Entry>;  // most recently used first
+  if (const auto known = std::ranges::find(*cache, spec, &Entry::first); known != cache->end()) {
+    cache->splice(cache->begin(), *cache, known);
     code_tally.left.add();
-    return kept->front().second;
+    return cache->front().second;
   }
   code_tally.computed.add();
-  std::shared_ptr<const VectorCode> code = make_anew(wanted);
-  kept->emplace_front(std::move(wanted), code);
-  if (kept->size() > kMostKept) {
-    kept->pop_back();
+  std::shared_ptr<const VectorCode> code = generate(spec);
+  cache->emplace_front(std::move(spec), code);
+  if (cache->size() > kMostKept) {
+    cache->pop_back();
   }
   return code;
 }
 
-VectorCode::Code VectorCode::place(const Made& made, std::span<const std::uint8_t> divisors) {
-  // Scalars are in registers all the time, as far as there are enough.
+VectorCode::Code VectorCode::assemble(const Spec& spec, std::span<const std::uint8_t> divisors) {
+  // Tries to hoist as many scalars as registers allow, then fewer.
   const auto attempt = [&](std::size_t vectors, std::size_t* hoisted) {
-    const std::unique_ptr<VectorEmitter> emitter = VectorEmitter::make({.operations = made.operations,
-                                                                        .inputs = made.inputs,
-                                                                        .stored = made.stored,
-                                                                        .non_temporal = made.non_temporal,
-                                                                        .sum = made.sum,
+    const std::unique_ptr<VectorEmitter> emitter = VectorEmitter::make({.operations = spec.operations,
+                                                                        .inputs = spec.inputs,
+                                                                        .stored = spec.stored,
+                                                                        .non_temporal = spec.non_temporal,
+                                                                        .sum = spec.sum,
                                                                         .divisors = divisors,
-                                                                        .argmin = made.argmin,
-                                                                        .prefetches = made.prefetches},
-                                                                       made.lanes);
+                                                                        .argmin = spec.argmin,
+                                                                        .prefetches = spec.prefetches},
+                                                                       spec.lanes);
     const bool is_made = emitter->emit(vectors, *hoisted);
     *hoisted = emitter->hoisted();
     if (!is_made) {
@@ -132,39 +132,39 @@ VectorCode::Code VectorCode::place(const Made& made, std::span<const std::uint8_
     return Code{memory, emitter->getSize(), reinterpret_cast<decltype(Code::run)>(memory)};
   };
   constexpr int kNotHoisted = 6;
-  const Vectors& machine = made.lanes == kAvx512Vectors.lanes ? kAvx512Vectors : kAvx2Vectors;
+  const VectorUnit& machine = spec.lanes == kAvx512Unit.lanes ? kAvx512Unit : kAvx2Unit;
   const auto most_hoisted = static_cast<std::size_t>(machine.registers - kNotHoisted);
-  std::size_t vectors = made.argmin.result >= 0 ? 1 : machine.usual;
-  Code placed;
+  std::size_t vectors = spec.argmin.result >= 0 ? 1 : machine.unroll;
+  Code code;
   for (; vectors > 0; --vectors) {
-    for (std::size_t hoisted = most_hoisted; placed.memory == nullptr; hoisted = hoisted * 3 / 4) {
-      placed = attempt(vectors, &hoisted);
+    for (std::size_t hoisted = most_hoisted; code.memory == nullptr; hoisted = hoisted * 3 / 4) {
+      code = attempt(vectors, &hoisted);
       if (hoisted == 0) {
         break;
       }
     }
   }
-  if (placed.memory != nullptr && replay::native::code_listener != nullptr) {
-    replay::native::code_listener(described(made, placed, !divisors.empty()));
+  if (code.memory != nullptr && replay::native::code_listener != nullptr) {
+    replay::native::code_listener(described(spec, code, !divisors.empty()));
   }
-  return placed;
+  return code;
 }
 
-std::shared_ptr<const VectorCode> VectorCode::make_anew(const Made& wanted) {
-  const std::shared_ptr<VectorCode> made(new VectorCode(wanted));
-  made->plain_ = place(wanted, {});
-  if (made->plain_.memory == nullptr) {
+std::shared_ptr<const VectorCode> VectorCode::generate(const Spec& spec) {
+  const std::shared_ptr<VectorCode> made(new VectorCode(spec));
+  made->code_ = assemble(spec, {});
+  if (made->code_.memory == nullptr) {
     return nullptr;
   }
-  if (wanted.argmin.result >= 0) {
+  if (spec.argmin.result >= 0) {
     return made;
   }
   std::vector<std::uint8_t> divisors;
-  if (wanted.lanes == kAvx512Vectors.lanes) {
-    divisors = divisors_of(wanted.operations, wanted.inputs);
+  if (spec.lanes == kAvx512Unit.lanes) {
+    divisors = divisors_of(spec.operations, spec.inputs);
   }
-  made->multiplying_ = divisors.empty() ? Code{} : place(wanted, divisors);
-  if (made->multiplying_.memory != nullptr) {
+  made->reciprocal_code_ = divisors.empty() ? Code{} : assemble(spec, divisors);
+  if (made->reciprocal_code_.memory != nullptr) {
     made->divisors_ = std::move(divisors);
   }
   return made;
@@ -182,15 +182,15 @@ std::shared_ptr<const VectorCode> VectorCode::make(std::span<const VectorOperati
 
 std::shared_ptr<const VectorCode> VectorCode::argmin(std::span<const std::uint8_t> items,
                                                      const VectorArgmin& argmin) const {
-  constexpr Extent kMostOperations = 256;  // a row is written out
+  constexpr Extent kMostOperations = 256;  // the items of a row are unrolled
   constexpr Extent kOfArgmin = 4;
-  const bool is_here = std::ranges::any_of(
-      made_.operations, [&](const VectorOperation& operation) { return operation.out == argmin.result; });
-  if (!is_here || has_functions(made_.operations) ||
-      (static_cast<Extent>(made_.operations.size()) + kOfArgmin) * argmin.row > kMostOperations) {
+  const bool has_result = std::ranges::any_of(
+      spec_.operations, [&](const VectorOperation& operation) { return operation.out == argmin.result; });
+  if (!has_result || has_functions(spec_.operations) ||
+      (static_cast<Extent>(spec_.operations.size()) + kOfArgmin) * argmin.row > kMostOperations) {
     return nullptr;
   }
-  std::vector<VectorInput> inputs = made_.inputs;
+  std::vector<VectorInput> inputs = spec_.inputs;
   for (VectorInput& input : inputs) {
     if (input.place == InputKind::kBools) {
       return nullptr;
@@ -199,7 +199,7 @@ std::shared_ptr<const VectorCode> VectorCode::argmin(std::span<const std::uint8_
       input.place = InputKind::kItems;
     }
   }
-  return make(made_.operations, inputs, {}, {}, {}, argmin);
+  return make(spec_.operations, inputs, {}, {}, {}, argmin);
 }
 
 void VectorCode::remove(const Code& code) {
@@ -209,7 +209,7 @@ void VectorCode::remove(const Code& code) {
 }
 
 VectorCode::~VectorCode() {
-  for (const Code& code : {plain_, multiplying_}) {
+  for (const Code& code : {code_, reciprocal_code_}) {
     remove(code);
   }
 }

@@ -1,10 +1,10 @@
-// Exactly rounded operations of doubles, and what goes with them, as machine code: one loop for several operations,
-// whose results stay in registers where nobody else needs them. The bits are those of NumPy's own loops, which do the
-// same instructions, except for what these leave open: which of two NaNs a result is, which of two zeros a maximum.
-// Where that could matter the code says so, and the block is computed by NumPy's loops instead.
+// Fused kernels: one loop of machine code for several exactly rounded operations of doubles, whose intermediate results
+// stay in registers. The bits are those of NumPy's loops, which use the same instructions. A result is *ambiguous*
+// where these instructions do not fix its bits: which of two NaNs it is, or which of two zeros a maximum is. The code
+// then reports it, and the caller computes the block with NumPy's loops.
 //
-//   auto code = VectorCode::make(operations, arrays, stored);  // null: not for this machine, or too many values
-//   const bool is_exact = code->run(data, count);             // pointers by slot; arrays are rows
+//   auto code = VectorCode::make(operations, arrays, stored);  // null: not on this machine, or too many values
+//   const bool is_exact = code->run(data, count);              // data: pointers by slot, to contiguous elements
 #pragma once
 
 #include <array>
@@ -43,18 +43,18 @@ enum class VectorOp : std::uint8_t {
   kNotEqual,
   kGreater,
   kGreaterEqual,
-  kAnd,  // of bools
+  kAnd,  // kAnd, kOr and kNot take bools
   kOr,
   kNot,
   kSelect,
   kCopy,
-  kExp,  // where NumPy's loop does the same (svml_functions.h), by vectors of eight
+  kExp,  // SVML's steps (svml_functions.h), AVX-512 only
   kLog,
-  kGlibcExp,  // where NumPy's loop is libm's function (libm_functions.h), by vectors of four
+  kGlibcExp,  // glibc's steps (libm_functions.h), AVX2 only
   kGlibcLog
 };
 
-// Whose results are bools.
+// Whether the result is a bool.
 constexpr bool is_bool(VectorOp what) { return what >= VectorOp::kLess && what <= VectorOp::kNot; }
 [[nodiscard]] std::string_view vector_op_name(VectorOp what);
 constexpr bool is_glibc(VectorOp what) { return what == VectorOp::kGlibcExp || what == VectorOp::kGlibcLog; }
@@ -69,7 +69,8 @@ struct VectorOperation {
   bool operator==(const VectorOperation&) const = default;
 };
 
-enum class InputKind : std::uint8_t { kScalar, kDoubles, kBools, kItems };  // what is read from memory
+// How an input is read from memory; kItems: as an item of a short row (VectorArgmin).
+enum class InputKind : std::uint8_t { kScalar, kDoubles, kBools, kItems };
 struct VectorInput {
   std::uint8_t slot;
   InputKind place;
@@ -77,105 +78,106 @@ struct VectorInput {
   bool operator==(const VectorInput&) const = default;
 };
 
-// Pairwise sums of one of the results, leaf by leaf as NumPy cuts them: eight partial sums of each. One of `slots`
-// points to these, one for each leaf and one for the elements after the last whole vector.
+// One leaf of NumPy's pairwise summation: the code stores eight partial sums. The slot VectorSum::leaves points to an
+// array of leaves, followed by an entry for the elements behind the last whole vector.
 struct SumLeaf {
-  std::array<double, 8> sums;  // or the elements
-  Extent end;                  // a multiple of eight; 0: there are no more
-  Extent halves;               // that end with it: so many sums are added to the one before them
+  std::array<double, 8> sums;  // in the last entry: the remaining elements themselves
+  Extent end;                  // index behind the leaf, a multiple of eight; 0 ends the array
+  Extent halves;               // subtrees that end with this leaf: so many sums are added to their predecessors
   std::array<Extent, 6> unused;
 };
 struct VectorSum {
-  int result = -1;  // slots; none
-  int leaves = -1;
+  int result = -1;  // slot of the summed result; -1: no sum
+  int leaves = -1;  // slot of the leaves
 
   bool operator==(const VectorSum&) const = default;
 };
 
-// Where in each of many short rows the first smallest or largest element of one of the results is. Eight rows at a
-// time: their doubles are one for each row, their items (kItems) one for each place in a row, and the place is what is
-// stored, as int64. Whoever runs this counts rows, at least eight.
+// The index of the first smallest or largest element of one result, in each of many short rows. A vector has one lane
+// for each row: inputs of kind kDoubles have one element for each row, inputs of kind kItems one for each position in a
+// row. Only the indices are stored, as int64. The `count` of run() is the number of rows, at least eight.
 struct VectorArgmin {
-  int result = -1;  // slots; none
-  int places = -1;
+  int result = -1;  // slot of the result; -1: no argmin
+  int places = -1;  // slot of the indices
   Extent row = 0;
   bool of_largest = false;
 
   bool operator==(const VectorArgmin&) const = default;
 };
 
-// Doubles at once, with AVX-512 and with AVX2.
+// Doubles in a vector.
 inline constexpr int kAvx512Lanes = 8;
 inline constexpr int kAvx2Lanes = 4;
-// For tests: at most so many doubles at once; 8, 4, or 0 for no machine code.
+// The widest vectors that may be used: 8, 4, or 0 for no machine code. Tests set it.
 extern int most_lanes;
-// As many as there are on this machine.
+// The doubles in a vector on this machine, 0 where there is no vector code.
 [[nodiscard]] int vector_lanes();
 
-extern Tally libms_vectors;  // four elements of exp or log that were left to libm's function
+extern Tally libms_vectors;  // vectors of exp or log that were left to libm's function
 
-extern LoopTally code_tally;  // pieces of code that have been made, or were there already
+extern LoopTally code_tally;  // computed: code was generated; left: it was in the cache
 
 class VectorCode {
  public:
-  // The same again and again, whoever asks: what has been made last is kept (kMostKept). Needs the GIL.
+  // Returns code from a cache of the kMostKept most recently used, so equal arguments give the same code. Needs the
+  // GIL.
   static std::shared_ptr<const VectorCode> make(std::span<const VectorOperation> operations,
                                                 std::span<const VectorInput> inputs,
                                                 std::span<const std::uint8_t> stored, VectorSum sum = {},
                                                 std::span<const std::uint8_t> non_temporal = {},
                                                 const VectorArgmin& argmin = {}, bool prefetches = false);
-  // The same with these of the stored doubles written past the caches, and asking for memory before it is read: on
-  // Zen 3, a tenth of the time. They have to lie at multiples of kNonTemporalBytes, and what has been written is there
-  // for other threads after a fence.
+  // The same code with non-temporal stores to these slots, and with software prefetch. The results have to be aligned
+  // to kNonTemporalBytes. Other threads see the stores after a fence (finish_non_temporal()).
   [[nodiscard]] std::shared_ptr<const VectorCode> with_non_temporal(std::span<const std::uint8_t> non_temporal) const {
-    return make(made_.operations, made_.inputs, made_.stored, made_.sum, non_temporal, {}, true);
+    return make(spec_.operations, spec_.inputs, spec_.stored, spec_.sum, non_temporal, {}, true);
   }
-  // The same, asking for memory before it is read.
+  // The same code with software prefetch.
   [[nodiscard]] std::shared_ptr<const VectorCode> with_prefetch() const {
-    return make(made_.operations, made_.inputs, made_.stored, made_.sum, {}, {}, true);
+    return make(spec_.operations, spec_.inputs, spec_.stored, spec_.sum, {}, {}, true);
   }
   static constexpr std::size_t kNonTemporalBytes = 16;
   static constexpr std::size_t kMostKept = 64;
-  // The same with nothing stored but places; `items` are the slots that are the same in all rows. Null: that would be
-  // too much code, or too many values at once.
+  // The same operations, storing nothing but the indices. `items` are the slots of inputs that all rows share. Null:
+  // too much code, or too many live values.
   [[nodiscard]] std::shared_ptr<const VectorCode> argmin(std::span<const std::uint8_t> items,
                                                          const VectorArgmin& argmin) const;
   VectorCode(const VectorCode&) = delete;
   VectorCode& operator=(const VectorCode&) = delete;
   ~VectorCode();
-  // False: something is left open; what has been stored means nothing.
+  // False: a result is ambiguous, and the stored results are invalid.
   bool run(char* const* data, Extent count) const {
-    return divisors_.empty() ? plain_.run(data, count, 1, nullptr) == 0 : run_with_quotients(data, count);
+    return divisors_.empty() ? code_.run(data, count, 1, nullptr) == 0 : run_with_reciprocals(data, count);
   }
-  // Rows of `count` elements, from each of which it is so many bytes to the next one, by slots. Not where there is a
-  // sum or where places are found. Pointers may be changed. Long rows that are divided by numbers are better run alone.
+  // Runs `rows` rows of `count` elements; `steps` are the bytes from one row to the next, by slot. Changes pointers in
+  // `data`. Not for code with a sum or an argmin. Does not use reciprocals, so run() is faster for long rows with
+  // divisions by a number.
   bool run_rows(char** data, Extent count, Extent rows, const Extent* steps) const {
-    return plain_.run(data, count, rows, steps) == 0;
+    return code_.run(data, count, rows, steps) == 0;
   }
-  // Whether what is left open is tried otherwise: the operands are read again.
+  // Whether run() may compute a block twice, with reciprocals and then with divisions, and so reads the operands again.
   [[nodiscard]] bool has_second_way() const { return !divisors_.empty(); }
-  // `v4 = multiply(v0, v1); v5 = sqrt(v4); stores v5`: the same for each machine that has such code.
+  // `v4 = multiply(v0, v1); v5 = sqrt(v4); stores v5`: the same on each machine that has such code.
   [[nodiscard]] std::string text() const;
-  // Where it lies.
+  // The machine code of this object.
   [[nodiscard]] std::vector<replay::native::PlacedCode> placed() const;
-  // Elements: for less the reciprocals and two looks at the flags take as long as is saved in half a block.
+  // Elements below which the reciprocals and reading the flags twice take longer than they save.
   static constexpr Extent kLeastQuotients = 768;
 
  private:
-  struct Made;
-  static std::shared_ptr<const VectorCode> make_anew(const Made& made);
+  struct Spec;
+  static std::shared_ptr<const VectorCode> generate(const Spec& spec);
   struct Code {
     void* memory = nullptr;
     std::size_t size = 0;
     int (*run)(char* const* data, Extent count, Extent rows, const Extent* steps) = nullptr;
   };
-  explicit VectorCode(const Made& made);
-  bool run_with_quotients(char* const* data, Extent count) const;
-  static Code place(const Made& made, std::span<const std::uint8_t> divisors);
+  explicit VectorCode(const Spec& spec);
+  bool run_with_reciprocals(char* const* data, Extent count) const;
+  static Code assemble(const Spec& spec, std::span<const std::uint8_t> divisors);
   static void remove(const Code& code);
-  static std::string text_of(const Made& made);
-  static replay::native::PlacedCode described(const Made& made, const Code& code, bool multiplies);
-  struct Made {  // of this
+  static std::string text_of(const Spec& spec);
+  static replay::native::PlacedCode described(const Spec& spec, const Code& code, bool multiplies);
+  struct Spec {
     int lanes = 0;
     std::vector<VectorOperation> operations;
     std::vector<VectorInput> inputs;
@@ -185,12 +187,12 @@ class VectorCode {
     VectorArgmin argmin;
     bool prefetches = false;
 
-    bool operator==(const Made&) const = default;
+    bool operator==(const Spec&) const = default;
   };
-  Code plain_;
-  Code multiplying_;                    // instead of dividing by these
-  std::vector<std::uint8_t> divisors_;  // slots of numbers
-  Made made_;
+  Code code_;
+  Code reciprocal_code_;                // multiplies by the reciprocals of divisors_
+  std::vector<std::uint8_t> divisors_;  // slots of scalars
+  Spec spec_;
 };
 
 }  // namespace tagalong::array

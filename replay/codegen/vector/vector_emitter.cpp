@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "replay/arrays/simd/non_temporal.h"
-#include "replay/codegen/drafts.h"
+#include "replay/codegen/code_allocator.h"
 #include "replay/codegen/vector/avx2_emitter.h"
 #include "replay/codegen/vector/avx512_emitter.h"
 
@@ -16,9 +16,9 @@ namespace {
 using Xbyak::Label;
 using Xbyak::Reg64;
 
-constexpr int kPoolBytes = 64;  // a line of the cache
+constexpr int kPoolBytes = 64;  // a cache line
 
-// Operands behind the program's own.
+// Constants that follow the program's operands.
 std::span<const Constant> operands_of(VectorOp what) {
   static constexpr std::array kOfSigns{Constant::kSignBit};
   static constexpr std::array kOfReciprocal{Constant::kOne};
@@ -38,25 +38,25 @@ std::span<const Constant> operands_of(VectorOp what) {
 
 }  // namespace
 
-VectorEmitter::VectorEmitter(const Wanted& wanted, const Vectors& machine)
-    : CodeGenerator(Xbyak::DEFAULT_MAX_CODE_SIZE, Xbyak::AutoGrow, replay::native::Drafts::memory()),
+VectorEmitter::VectorEmitter(const Spec& spec, const VectorUnit& machine)
+    : CodeGenerator(Xbyak::DEFAULT_MAX_CODE_SIZE, Xbyak::AutoGrow, replay::native::CodeAllocator::instance()),
       machine_(machine),
-      operations_(wanted.operations),
-      divisors_(wanted.divisors),
-      sum_(wanted.sum),
-      argmin_(wanted.argmin),
-      inputs_(wanted.inputs),
-      stored_(wanted.stored),
-      non_temporal_(wanted.non_temporal),
-      prefetches_(wanted.prefetches) {
+      operations_(spec.operations),
+      divisors_(spec.divisors),
+      sum_(spec.sum),
+      argmin_(spec.argmin),
+      inputs_(spec.inputs),
+      stored_(spec.stored),
+      non_temporal_(spec.non_temporal),
+      prefetches_(spec.prefetches) {
   setDefaultJmpNEAR(true);
 }
 
-std::unique_ptr<VectorEmitter> VectorEmitter::make(const Wanted& wanted, int lanes) {
-  if (lanes == kAvx512Vectors.lanes) {
-    return std::make_unique<Avx512Emitter>(wanted);
+std::unique_ptr<VectorEmitter> VectorEmitter::make(const Spec& spec, int lanes) {
+  if (lanes == kAvx512Unit.lanes) {
+    return std::make_unique<Avx512Emitter>(spec);
   }
-  return std::make_unique<Avx2Emitter>(wanted);
+  return std::make_unique<Avx2Emitter>(spec);
 }
 
 bool VectorEmitter::emit(std::size_t vectors, std::size_t hoisted) {
@@ -64,11 +64,11 @@ bool VectorEmitter::emit(std::size_t vectors, std::size_t hoisted) {
   collect(hoisted);
   Label behind;
   Label last;
-  begin_run();
+  check_rounding_mode();
   for (const int number : kSaved) {
     push(Reg64(number));
   }
-  if (goes_through_rows()) {
+  if (iterates_rows()) {
     push(rdx);
     push(rcx);
   }
@@ -77,7 +77,7 @@ bool VectorEmitter::emit(std::size_t vectors, std::size_t hoisted) {
   }
   for (Value& value : values_) {
     if (value.is_hoisted) {
-      value.place = take();
+      value.reg = allocate();
       load(value);
     }
   }
@@ -89,40 +89,40 @@ bool VectorEmitter::emit(std::size_t vectors, std::size_t hoisted) {
     rows();
     jmp(last);
   } else if (sum_.result >= 0) {
-    leaves(behind);
+    leaf_loops(behind);
   } else {
-    rounds();
+    main_loop();
   }
   L(behind);
   if (sum_.result >= 0) {
     mov(rsi, ptr[rsp + kItemBytes]);
   }
-  rest(last);
+  emit_remainder(last);
   L(last);
-  if (goes_through_rows()) {
+  if (iterates_rows()) {
     next_row(row);
   }
   end_code();
   Label finish;
   L(finish);
   vzeroupper();
-  if (sum_.result >= 0 || goes_through_rows()) {
+  if (sum_.result >= 0 || iterates_rows()) {
     add(rsp, 2 * kItemBytes);
   }
   for (std::size_t i = kSaved.size(); i-- > 0;) {
     pop(Reg64(kSaved.at(i)));
   }
   ret();
-  L(is_open_);
+  L(ambiguous_);
   mov(eax, 1);
   jmp(finish);
-  aside();
-  pool();
-  ready(PROTECT_RW);  // runs elsewhere
-  return !is_full_;
+  emit_cold_paths();
+  emit_pool();
+  ready(PROTECT_RW);  // resolves labels; the code runs in executable memory
+  return !is_out_of_registers_;
 }
 
-// On the stack: how far it is to the next row, by slots, and how many rows there are.
+// The stack holds a pointer to the row steps, by slot, and the number of rows left.
 void VectorEmitter::next_row(const Label& row) {
   Label end;
   dec(qword[rsp + kItemBytes]);
@@ -141,7 +141,7 @@ void VectorEmitter::next_row(const Label& row) {
   L(end);
 }
 
-void VectorEmitter::rounds() {
+void VectorEmitter::main_loop() {
   const auto step = static_cast<std::uint32_t>(vectors_) * static_cast<std::uint32_t>(machine_.lanes);
   Label loop;
   Label end;
@@ -156,7 +156,7 @@ void VectorEmitter::rounds() {
   add(rsi, step);
 }
 
-void VectorEmitter::leaves(const Label& behind) {
+void VectorEmitter::leaf_loops(const Label& behind) {
   Label next;
   push(rsi);
   push(qword[rdi + sum_.leaves * kItemBytes]);
@@ -166,7 +166,7 @@ void VectorEmitter::leaves(const Label& behind) {
   sub(rsi, kLeafLanes);
   jl(behind);
   begin_sums();
-  eights();
+  leaf_loop();
   mov(rcx, ptr[rsp]);
   store_sums(rcx);
   add(qword[rsp], static_cast<int>(sizeof(SumLeaf)));
@@ -182,7 +182,7 @@ void VectorEmitter::use_constant(Constant constant, std::size_t number) {
   values_[value].uses.push_back(number);
 }
 
-// What differs from vector to vector has a register for each.
+// A value that is not shared has one register for each vector.
 void VectorEmitter::add_value(const Value& value) {
   for (std::size_t vector = 0; vector < vectors_; ++vector) {
     if (vector == 0 || !value.is_shared()) {
@@ -194,9 +194,9 @@ void VectorEmitter::add_value(const Value& value) {
 
 void VectorEmitter::collect(std::size_t hoisted) {
   for (auto& values : by_slot_) {
-    values.fill(kNowhere);
+    values.fill(kUnassigned);
   }
-  by_constant_.fill(kNowhere);
+  by_constant_.fill(kUnassigned);
   for (const VectorInput& input : inputs_) {
     add_value({.is_scalar = input.place == InputKind::kScalar,
                .is_bool = input.place == InputKind::kBools,
@@ -222,7 +222,7 @@ void VectorEmitter::collect(std::size_t hoisted) {
                .is_ordered = is_function(operation.what),
                .slot = operation.out});
   }
-  // Last, so that they are the first without a register.
+  // Constants of functions come last, so they are the first to go without a register.
   for (std::size_t number = 0; number < operations_.size(); ++number) {
     for (const Constant constant : kept_constants(operations_[number].what)) {
       use_constant(constant, number);
@@ -248,7 +248,7 @@ void VectorEmitter::collect(std::size_t hoisted) {
   }
 }
 
-// Results that are nowhere else are counted, and what one operation has at once.
+// Counts the live results that are not in memory, and the registers that one operation needs at once.
 std::size_t VectorEmitter::spare_registers() const {
   std::size_t most = 0;
   std::size_t kept = 0;
@@ -274,20 +274,20 @@ std::size_t VectorEmitter::spare_registers() const {
   return static_cast<std::size_t>(std::max(0, machine_.registers - static_cast<int>(most + fixed_registers())));
 }
 
-int VectorEmitter::take() {
+int VectorEmitter::allocate() {
   if (free_.empty()) {
     for (Value& value : values_) {
-      const bool is_wanted = std::ranges::find(wanted_, &value) != wanted_.end();
-      if (value.place >= 0 && !value.is_hoisted && value.in_memory && !is_wanted) {
-        return std::exchange(value.place, kNowhere);
+      const bool is_pinned = std::ranges::find(pinned_, &value) != pinned_.end();
+      if (value.reg >= 0 && !value.is_hoisted && value.in_memory && !is_pinned) {
+        return std::exchange(value.reg, kUnassigned);
       }
     }
-    is_full_ = true;
+    is_out_of_registers_ = true;
     return 0;
   }
-  const int place = free_.back();
+  const int reg = free_.back();
   free_.pop_back();
-  return place;
+  return reg;
 }
 
 Reg64 VectorEmitter::base_of(int slot) {
@@ -308,26 +308,26 @@ Xbyak::RegExp VectorEmitter::address(const Value& value) {
 void VectorEmitter::load(const Value& value) {
   if (value.is_scalar) {
     if (value.constant != Constant::kNone) {
-      load(value.place, value.constant);
+      load(value.reg, value.constant);
     } else {
       mov(rdx, ptr[rdi + value.slot * kItemBytes]);
-      broadcast(value.place, ptr[rdx]);
+      broadcast(value.reg, ptr[rdx]);
     }
     return;
   }
   if (value.is_item) {
-    broadcast(value.place, ptr[base_of(value.slot) + static_cast<int>(item_) * kItemBytes]);
+    broadcast(value.reg, ptr[base_of(value.slot) + static_cast<int>(item_) * kItemBytes]);
     return;
   }
   const Xbyak::RegExp from = address(value);
   if (value.is_bool) {
-    load_bools(value.place, from);
+    load_bools(value.reg, from);
     return;
   }
-  if (prefetches_ && !is_rest_) {
+  if (prefetches_ && !is_remainder_) {
     prefetcht0(ptr[from + kPrefetchDistance]);
   }
-  load_doubles(value.place, from);
+  load_doubles(value.reg, from);
 }
 
 Xbyak::RegRip VectorEmitter::pooled(Constant constant) {
@@ -336,22 +336,22 @@ Xbyak::RegRip VectorEmitter::pooled(Constant constant) {
   return rip + in_pool_.at(index);
 }
 
-void VectorEmitter::load(int place, Constant constant) {
+void VectorEmitter::load(int reg, Constant constant) {
   if (bits_of(constant).size() == 1) {
-    broadcast(place, ptr[pooled(constant)]);
+    broadcast(reg, ptr[pooled(constant)]);
   } else {
-    load_vector(place, ptr[pooled(constant)]);
+    load_vector(reg, ptr[pooled(constant)]);
   }
 }
 
-void VectorEmitter::pool() {
+void VectorEmitter::emit_pool() {
   align(kPoolBytes);
   L(numbers_);
   for (Extent number = 0; number < argmin_.row; ++number) {
     dq(static_cast<std::uint64_t>(number));
   }
   align(kPoolBytes);
-  // Whole vectors first, so that none lies across two lines of the cache.
+  // Constants of a whole vector first, so that none crosses a cache line.
   for (const bool are_vectors : {true, false}) {
     for (std::size_t index = 0; index < kConstants; ++index) {
       const auto constant = static_cast<Constant>(index);
@@ -369,58 +369,58 @@ void VectorEmitter::pool() {
 }
 
 int VectorEmitter::in_register(Value* value) {
-  if (value->place < 0) {
-    value->place = take();
+  if (value->reg < 0) {
+    value->reg = allocate();
     load(*value);
   }
-  return value->place;
+  return value->reg;
 }
 
-// Which of two NaNs a result is, is left open. Two vectors that are stored one after another are looked at together.
-// The first one keeps its register until then: read again, it would have to be in the innermost cache, which it comes
-// to when its line has been fetched, and nothing behind it would be done before.
+// A NaN result is ambiguous: the instructions do not fix which of two NaNs it is. One comparison checks two vectors
+// that are stored in succession. The first keeps its register until then: reading it back from memory would wait for
+// the store's cache line.
 void VectorEmitter::check_order(Value* value) {
   if (value->is_ordered) {
     return;
   }
-  const bool is_in_pairs = value->is_stored && !value->is_non_temporal && !is_rest_ && argmin_.result < 0;
+  const bool is_in_pairs = value->is_stored && !value->is_non_temporal && !is_remainder_ && argmin_.result < 0;
   const bool is_second = vector_ % 2 == 1;
-  if (is_in_pairs && !is_second && vector_ + 1 < in_body_) {
-    held_ = value;
+  if (is_in_pairs && !is_second && vector_ + 1 < body_vectors_) {
+    unchecked_ = value;
     return;
   }
   if (!is_in_pairs || !is_second) {
-    note_nans(value->place, vector(value->place));
+    mark_nans(value->reg, vector(value->reg));
     return;
   }
-  Value* const first = std::exchange(held_, nullptr);
-  if (first->place >= 0) {
-    note_nans(value->place, vector(first->place));
-    wanted_.push_back(first);
+  Value* const first = std::exchange(unchecked_, nullptr);
+  if (first->reg >= 0) {
+    mark_nans(value->reg, vector(first->reg));
+    pinned_.push_back(first);
   } else {
-    note_nans(value->place, ptr[address(*value) - machine_.lanes * kItemBytes]);
+    mark_nans(value->reg, ptr[address(*value) - machine_.lanes * kItemBytes]);
   }
 }
 
 void VectorEmitter::store(Value* value) {
   if (value->is_bool) {
-    store_bools(value->place, *value);
+    store_bools(value->reg, *value);
   } else {
     check_order(value);
-    if (value->is_non_temporal && !is_rest_) {
-      stream(value->place, address(*value));
+    if (value->is_non_temporal && !is_remainder_) {
+      store_non_temporal(value->reg, address(*value));
     } else {
-      store_doubles(value->place, address(*value));
+      store_doubles(value->reg, address(*value));
     }
   }
-  value->in_memory = !value->is_non_temporal;  // it would have to be read from afar
+  value->in_memory = !value->is_non_temporal;  // a reload would read main memory
 }
 
-// What the other body has left in registers means nothing here, but what all items of a row take.
+// Another body's register contents are not valid here, except values that all items of a row share.
 void VectorEmitter::forget_registers(bool keeps_row) {
   for (Value& value : values_) {
-    if (!value.is_hoisted && value.place >= 0 && !(keeps_row && is_kept_in_row(value))) {
-      release(std::exchange(value.place, kNowhere));
+    if (!value.is_hoisted && value.reg >= 0 && !(keeps_row && is_kept_in_row(value))) {
+      release(std::exchange(value.reg, kUnassigned));
     }
     if (value.is_stored) {
       value.in_memory = false;
@@ -429,23 +429,23 @@ void VectorEmitter::forget_registers(bool keeps_row) {
 }
 
 void VectorEmitter::body(std::size_t vectors) {
-  in_body_ = vectors;
+  body_vectors_ = vectors;
   forget_registers();
   compute_all();
 }
 
 void VectorEmitter::compute_all() {
-  for (std::size_t number = 0; number < operations_.size() && !is_full_; ++number) {
+  for (std::size_t number = 0; number < operations_.size() && !is_out_of_registers_; ++number) {
     const VectorOperation& operation = operations_[number];
-    if (is_in_steps(operation.what)) {
+    if (is_batched(operation.what)) {
       compute_function(number);
       continue;
     }
-    for (vector_ = 0; vector_ < in_body_; ++vector_) {
-      wanted_.clear();
+    for (vector_ = 0; vector_ < body_vectors_; ++vector_) {
+      pinned_.clear();
       const Operands in = begin(operation);
       Value& out = begin_result(operation);
-      compute(operation.what, out.place, {in.data(), in.size()});
+      compute(operation.what, out.reg, {in.data(), in.size()});
       finish(operation, &out);
       release_operands(number);
     }
@@ -453,48 +453,48 @@ void VectorEmitter::compute_all() {
   }
 }
 
-bool VectorEmitter::is_in_steps(VectorOp what) const { return is_function(what) && !is_glibc(what); }
+bool VectorEmitter::is_batched(VectorOp what) const { return is_function(what) && !is_glibc(what); }
 
 void VectorEmitter::compute_function(std::size_t number) {
   const VectorOperation& operation = operations_[number];
-  wanted_.clear();
-  Places in;
-  for (vector_ = 0; vector_ < in_body_; ++vector_) {
+  pinned_.clear();
+  Registers in;
+  for (vector_ = 0; vector_ < body_vectors_; ++vector_) {
     in.push_back(begin(operation)[0]);
   }
-  Places out;
-  for (vector_ = 0; vector_ < in_body_; ++vector_) {
-    out.push_back(begin_result(operation).place);
+  Registers out;
+  for (vector_ = 0; vector_ < body_vectors_; ++vector_) {
+    out.push_back(begin_result(operation).reg);
   }
   vector_ = 0;
-  compute_together(operation.what, out, in);
-  for (; vector_ < in_body_; ++vector_) {
+  compute_batch(operation.what, out, in);
+  for (; vector_ < body_vectors_; ++vector_) {
     finish(operation, &values_[value_of(operation.out)]);
   }
-  --vector_;  // what all share is no longer needed behind the last one
+  --vector_;  // shared values are released behind the last vector
   release_operands(number);
   vector_ = 0;
 }
 
 VectorEmitter::Operands VectorEmitter::begin(const VectorOperation& operation) {
-  const std::size_t first = wanted_.size();
+  const std::size_t first = pinned_.size();
   for (unsigned i = 0; i < operation.nin; ++i) {
-    wanted_.push_back(&values_[value_of(operation.in.at(i))]);
+    pinned_.push_back(&values_[value_of(operation.in.at(i))]);
   }
   for (const Constant constant : operands_of(operation.what)) {
-    wanted_.push_back(&values_[by_constant_.at(static_cast<std::size_t>(constant))]);
+    pinned_.push_back(&values_[by_constant_.at(static_cast<std::size_t>(constant))]);
   }
   Operands in;
-  for (std::size_t i = first; i < wanted_.size(); ++i) {
-    in.push_back(in_register(wanted_[i]));
+  for (std::size_t i = first; i < pinned_.size(); ++i) {
+    in.push_back(in_register(pinned_[i]));
   }
   return in;
 }
 
 VectorEmitter::Value& VectorEmitter::begin_result(const VectorOperation& operation) {
   Value& out = values_[value_of(operation.out)];
-  out.place = take();
-  wanted_.push_back(&out);
+  out.reg = allocate();
+  pinned_.push_back(&out);
   return out;
 }
 
@@ -506,19 +506,19 @@ void VectorEmitter::finish(const VectorOperation& operation, Value* out) {
     if (!out->is_stored) {
       check_order(out);
     }
-    add_to_sums(out->place);
+    add_to_sums(out->reg);
   }
   if (argmin_.result == operation.out) {
-    take_place(out->place);
+    update_argmin(out->reg);
   }
 }
 
 void VectorEmitter::release_operands(std::size_t number) {
-  const bool is_last = vector_ + 1 == in_body_;
-  for (Value* value : wanted_) {
+  const bool is_last = vector_ + 1 == body_vectors_;
+  for (Value* value : pinned_) {
     const bool is_over = (value->uses.empty() || value->uses.back() <= number) && (is_last || !value->is_shared());
-    if (is_over && value != held_ && !value->is_hoisted && !is_kept_in_row(*value) && value->place >= 0) {
-      release(std::exchange(value->place, kNowhere));
+    if (is_over && value != unchecked_ && !value->is_hoisted && !is_kept_in_row(*value) && value->reg >= 0) {
+      release(std::exchange(value->reg, kUnassigned));
     }
   }
 }

@@ -32,39 +32,39 @@ std::string listed(const Slots& slots) {
 
 std::string_view vector_op_name(VectorOp what) { return kNames.at(static_cast<std::size_t>(what)); }
 
-std::string VectorCode::text() const { return text_of(made_); }
+std::string VectorCode::text() const { return text_of(spec_); }
 
-std::string VectorCode::text_of(const Made& made) {
+std::string VectorCode::text_of(const Spec& spec) {
   std::string text;
-  for (const VectorOperation& operation : made.operations) {
+  for (const VectorOperation& operation : spec.operations) {
     fmt::format_to(std::back_inserter(text), "{}v{} = {}({})", text.empty() ? "" : "; ", operation.out,
                    vector_op_name(operation.what),
                    listed(std::span(operation.in).first(std::min<std::size_t>(operation.nin, operation.in.size()))));
   }
-  text += made.stored.empty() ? "" : "; stores " + listed(made.stored);
-  text += made.sum.result < 0 ? "" : fmt::format("; sums v{}", made.sum.result);
-  text += made.non_temporal.empty() ? "" : "; past the caches " + listed(made.non_temporal);
-  text += made.prefetches ? "; prefetches" : "";
-  if (made.argmin.result >= 0) {
-    text += fmt::format("; finds the {} of v{} in rows of {}", made.argmin.of_largest ? "largest" : "smallest",
-                        made.argmin.result, made.argmin.row);
+  text += spec.stored.empty() ? "" : "; stores " + listed(spec.stored);
+  text += spec.sum.result < 0 ? "" : fmt::format("; sums v{}", spec.sum.result);
+  text += spec.non_temporal.empty() ? "" : "; past the caches " + listed(spec.non_temporal);
+  text += spec.prefetches ? "; prefetches" : "";
+  if (spec.argmin.result >= 0) {
+    text += fmt::format("; finds the {} of v{} in rows of {}", spec.argmin.of_largest ? "largest" : "smallest",
+                        spec.argmin.result, spec.argmin.row);
   }
   return text;
 }
 
 std::vector<replay::native::PlacedCode> VectorCode::placed() const {
   std::vector<replay::native::PlacedCode> all;
-  for (const Code* code : {&plain_, &multiplying_}) {
+  for (const Code* code : {&code_, &reciprocal_code_}) {
     if (code->memory != nullptr) {
-      all.push_back(described(made_, *code, code == &multiplying_));
+      all.push_back(described(spec_, *code, code == &reciprocal_code_));
     }
   }
   return all;
 }
 
-replay::native::PlacedCode VectorCode::described(const Made& made, const Code& code, bool multiplies) {
+replay::native::PlacedCode VectorCode::described(const Spec& spec, const Code& code, bool multiplies) {
   return {code.memory, code.size,
-          fmt::format("vector kernel by {} doubles{}: {}", made.lanes, multiplies ? ", multiplying by reciprocals" : "",
+          fmt::format("vector kernel by {} doubles{}: {}", spec.lanes, multiplies ? ", multiplying by reciprocals" : "",
                       text_of(made))};
 }
 

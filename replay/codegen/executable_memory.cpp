@@ -1,4 +1,4 @@
-#include "replay/codegen/placing.h"
+#include "replay/codegen/executable_memory.h"
 
 #include <sys/mman.h>
 
@@ -19,6 +19,6 @@ void* place_code(std::span<const std::uint8_t> code) {
   return memory;
 }
 
-void remove_code(void* placed, std::size_t size) { munmap(placed, size); }
+void remove_code(void* memory, std::size_t size) { munmap(memory, size); }
 
 }  // namespace tagalong::replay::native
