@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import clang.cindex as clang
@@ -40,7 +41,9 @@ MEMBERS = (
 
 
 def sources() -> list[Path]:
-    return sorted(path for library in LIBRARIES for path in Path(library).rglob("*") if path.suffix in SUFFIXES)
+    return sorted(
+        path for library in LIBRARIES for path in Path(library).rglob("*") if path.suffix in SUFFIXES
+    )
 
 
 def lines_of(path: Path) -> int:
@@ -83,7 +86,7 @@ def flags() -> list[str]:
     commands = json.loads(Path("build/wheel/compile_commands.json").read_text())
     words = shlex.split(commands[0]["command"])
     kept = [word for word in words if word.startswith(("-I", "-D", "-std"))]
-    for word, following in zip(words, words[1:], strict=False):
+    for word, following in pairwise(words):
         if word == "-isystem":
             kept += [word, following]
     own = subprocess.run(["g++", "-print-file-name=include"], capture_output=True, text=True, check=True)

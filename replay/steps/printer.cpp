@@ -98,8 +98,8 @@ class Printer {
     } else if (step.expects_raise) {
       out_ += ", raises as recorded";
     } else if (step.can_leave) {
-      out_ += row.may_raise ? ", may raise or leave as" : ", may leave as";
-    } else if (row.may_raise) {
+      out_ += row.may_raise() ? ", may raise or leave as" : ", may leave as";
+    } else if (row.may_raise()) {
       out_ += ", may raise as";
     } else if (step.snapshot != kNoSnapshot) {
       out_ += ",";

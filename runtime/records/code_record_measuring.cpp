@@ -12,6 +12,8 @@
 
 namespace tagalong::runtime {
 
+using recorder::DecodedCode;
+
 namespace {
 
 // Of an array, in powers of two; 0: it is none.

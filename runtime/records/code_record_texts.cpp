@@ -7,6 +7,8 @@
 
 namespace tagalong::runtime {
 
+using recorder::DecodedCode;
+
 std::string CodeRecord::explain() const {
   const std::string file = cpython::readable(decoded_->shape->code->co_filename);
   std::string text = fmt::format("{} ({}:{})\n", name(), file, decoded_->shape->code->co_firstlineno);

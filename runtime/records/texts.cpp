@@ -7,7 +7,7 @@
 #include "replay/executor/printer.h"
 #include "replay/ir/printer.h"
 #include "replay/steps/printer.h"
-#include "runtime/events.h"
+#include "runtime/records/events.h"
 
 namespace tagalong::runtime {
 

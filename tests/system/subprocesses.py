@@ -15,7 +15,9 @@ import pytest
 import tagalong
 
 # The sanitizers of this compiler hold no locks of their allocator over a fork: a child may wait for one for ever.
-forks_beside_threads = pytest.mark.not_sanitized("a fork while another thread allocates may end in a deadlock")
+forks_beside_threads = pytest.mark.not_sanitized(
+    "a fork while another thread allocates may end in a deadlock"
+)
 
 HERE = Path(__file__).parent
 

@@ -1,5 +1,5 @@
-"""Array operations in loops: a round's operations run as fusion groups, in the interpreter's and in native code, and results,
-warnings and what frames show are those of eager execution.
+"""Array operations in loops: a round's operations run as fusion groups, in the interpreter's and in native code, and
+results, warnings and what frames show are those of eager execution.
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ SUBSCRIPTS = ("0", "-1", "3", "None", "...", "1:", "::2", "::-1", "i")
 
 @pytest.mark.parametrize("first", SUBSCRIPTS)
 def test_subscripts(first: str) -> None:
-    """Of all kinds, up to three together, constants or not, read and written; of parts with dimensions a fusion group."""
+    """Of all kinds, up to three together, constants or not, read and written; parts with dimensions are fused."""
     for others in chain.from_iterable(product(SUBSCRIPTS, repeat=count) for count in range(3)):
         key = ", ".join((first, *others))
         for body in (f"return x[{key}] * 2.0 + x[{key}]", f"x[{key}] = y[{key}] * 2.0 + 1.0"):

@@ -1,4 +1,4 @@
-"""What is a fusion group though it is one operation: reductions of arrays that are there already, and operations with casts.
+"""Fusion groups of one operation: reductions of arrays that exist already, and operations with casts.
 Places of the largest and smallest along an axis, and new axes.
 """
 

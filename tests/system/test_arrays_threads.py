@@ -1,4 +1,4 @@
-"""Large fusion groups that several threads compute: the same bits whatever their number, errors as of one thread, forks."""
+"""Large groups that several threads compute: the same bits whatever their number, errors as of one thread, forks."""
 
 from __future__ import annotations
 

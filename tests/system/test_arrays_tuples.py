@@ -1,4 +1,4 @@
-"""Functions that return several results: what they compute is one fusion group, up to the tuple, and what stays in their
+"""Functions with several results: what they compute is one fusion group, up to the tuple, and what stays in their
 variables is nowhere in memory.
 """
 

@@ -8,7 +8,16 @@ import re
 import pytest
 
 from tagalong import _core, options
-from tagalong.options import LIMITS, TABLE, Mode, Option, OptionError, from_environment
+from tagalong.options import (
+    LIMITS,
+    TABLE,
+    Mode,
+    Option,
+    OptionError,
+    add_arguments,
+    environment_of,
+    from_environment,
+)
 
 ROWS = [pytest.param(option, id=option.name) for option in TABLE]
 

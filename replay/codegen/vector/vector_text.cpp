@@ -65,7 +65,7 @@ std::vector<replay::native::PlacedCode> VectorCode::placed() const {
 replay::native::PlacedCode VectorCode::described(const Spec& spec, const Code& code, bool multiplies) {
   return {code.memory, code.size,
           fmt::format("vector kernel by {} doubles{}: {}", spec.lanes, multiplies ? ", multiplying by reciprocals" : "",
-                      text_of(made))};
+                      text_of(spec))};
 }
 
 }  // namespace tagalong::array

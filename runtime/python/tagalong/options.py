@@ -190,7 +190,18 @@ class Option:
     has the names of the variable and the flag before they were renamed: for one release they work, with a warning.
     """
 
-    __slots__ = ("allowed", "default", "examples", "flag", "help", "name", "older", "parse", "refused", "variable")
+    __slots__ = (
+        "allowed",
+        "default",
+        "examples",
+        "flag",
+        "help",
+        "name",
+        "older",
+        "parse",
+        "refused",
+        "variable",
+    )
 
     def __init__(
         self,
@@ -417,7 +428,9 @@ _renamed: set[str] = set()
 def _warn_renamed(old: str, new: str) -> None:
     if old not in _renamed:
         _renamed.add(old)
-        print(f"tagalong: {old} is called {new} now; the old name goes with the next release", file=sys.stderr)
+        print(
+            f"tagalong: {old} is called {new} now; the old name goes with the next release", file=sys.stderr
+        )
 
 
 def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
@@ -456,7 +469,9 @@ def add_arguments(parser: argparse.ArgumentParser, names: tuple[str, ...] | None
                 ),
             )
             if option.older:
-                parser.add_argument(option.older[1], dest=option.name, type=_renamed_flag(option), help="==SUPPRESS==")
+                parser.add_argument(
+                    option.older[1], dest=option.name, type=_renamed_flag(option), help="==SUPPRESS=="
+                )
 
 
 def _renamed_flag(option: Option) -> Callable[[str], str]:

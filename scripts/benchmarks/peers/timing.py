@@ -290,7 +290,7 @@ def severity(words: str) -> float:
 
 
 def to_replay(function: Callable[..., Any], copy: Callable[..., Any], size: int) -> tuple[float, float, int]:
-    """Seconds until a fresh copy of the function has been run as a fusion group for the first time, what as many calls take
+    """Seconds until a fresh copy of the function has run as a fusion group for the first time, what as many calls take
     eagerly, and how many those are."""
     random_numbers = np.random.default_rng(7)
     arguments = tuple(random_numbers.uniform(1.0, 2.0, size) for _ in range(2))

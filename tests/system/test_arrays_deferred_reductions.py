@@ -16,8 +16,8 @@ from arrays_support import ERRSTATES, HAS_CODE, described
 from chains_support import both
 from chains_support import compare_first_calls as compare
 from tagalong import _core
-from test_arrays_waiting_calls import CALLS_BACK, RAISES
-from test_arrays_waiting_names import SIZE, Statements, check, check_random_program, line
+from test_arrays_deferred_calls import CALLS_BACK, RAISES
+from test_arrays_deferred_names import SIZE, Statements, check, check_random_program, line
 
 REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all", "amax", "amin")
 

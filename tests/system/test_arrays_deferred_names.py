@@ -24,7 +24,7 @@ from arrays_support import ERRSTATES, described
 from chains_support import both
 from chains_support import compare_first_calls as compare
 from tagalong import _core
-from test_arrays_waiting_calls import CALLS_BACK, RAISES, Alarm, Expressions, asked
+from test_arrays_deferred_calls import CALLS_BACK, RAISES, Alarm, Expressions, asked
 
 SIZE = 300
 
