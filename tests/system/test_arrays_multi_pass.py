@@ -1,5 +1,5 @@
 """Fusion groups in a row whose later ones take what reductions of the earlier ones give: one group, with the bits,
-flags, warnings and exceptions of eager execution, also where a later one refuses or a result has the memory of an operand."""
+flags, warnings and exceptions of eager execution, also where a later one refuses or reuses the memory of an operand."""
 
 from __future__ import annotations
 
