@@ -8,13 +8,18 @@ namespace tagalong::recorder {
 using replay::kNoSnapshot;
 using replay::kNoValue;
 
-Value Emitter::emit(Op op, ValueView operands, SnapshotId here, std::int64_t immediate, Ref object) {
+Value Emitter::add(Op op, ValueView operands, SnapshotId here, std::int64_t immediate, Ref object, int line) {
   const replay::OpInfo& row = replay::info(op);
   if (!row.is_invisible() && op != Op::drop && op != Op::leave_frame) {
-    take_root_stack();
+    take_root_stack(line);
     entry_open_ = false;
+<<<<<<< ours
   } else if (row.may_raise() && root_stack_ != 0 && place_ != DecodedCode::Place::kYield) {
     take_root_stack();  // what raises finds the stack in the graph's hands
+=======
+  } else if (row.may_raise && root_stack_ != 0 && place_ != DecodedCode::Place::kYield) {
+    take_root_stack(line);  // what raises finds the stack in the graph's hands
+>>>>>>> theirs
   }
   if (object && (row.is_guard() || op == Op::constant)) {
     object = objects_.let_go(op, std::move(object));
@@ -26,7 +31,7 @@ Value Emitter::emit(Op op, ValueView operands, SnapshotId here, std::int64_t imm
   node.object = std::move(object);
   fill(node.operands, operands);
   node.snapshot = here;
-  node.line = line();
+  node.line = line;
   others_ran_ = others_ran_ || op == Op::call || op == Op::call_ex;
   node.result_count = row.results == replay::kVariadic ? static_cast<std::int32_t>(immediate) : row.results;
   if (node.result_count == 0) {
@@ -40,18 +45,15 @@ Value Emitter::emit(Op op, ValueView operands, SnapshotId here, std::int64_t imm
   return node.first_result;
 }
 
-void Emitter::take_root_stack() {
+void Emitter::take_root_stack(int line) {
   if (root_stack_ != 0) {
     const int depth = std::exchange(root_stack_, 0);
-    emit(Op::take_stack, {}, kNoSnapshot, depth);
+    add(Op::take_stack, {}, kNoSnapshot, depth, {}, line);
   }
 }
 
-Value Emitter::constant(PyObject* object) {
-  if (const Value known = objects_.constant(object); known != kNoValue) {
-    return known;
-  }
-  const Value value = emit(Op::constant, {}, kNoSnapshot, 0, Ref::create(object));
+Value Emitter::add_constant(PyObject* object, int line) {
+  const Value value = add(Op::constant, {}, kNoSnapshot, 0, Ref::create(object), line);
   abstract(value).counted = false;
   note(value, object);
   abstract(value).exact = Py_TYPE(object);
@@ -59,11 +61,8 @@ Value Emitter::constant(PyObject* object) {
   return value;
 }
 
-Value Emitter::null_value() {
-  if (const Value known = objects_.constant(nullptr); known != kNoValue) {
-    return known;
-  }
-  const Value value = emit(Op::null, {}, kNoSnapshot);
+Value Emitter::add_null(int line) {
+  const Value value = add(Op::null, {}, kNoSnapshot, 0, {}, line);
   abstract(value).counted = false;
   abstract(value).is_null = true;
   objects_.add_constant(nullptr, value);

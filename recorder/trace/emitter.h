@@ -1,7 +1,7 @@
-// The graph under construction: nodes, values, constants, and what is known of each value. It knows no frames; the
-// layer above tells it the source line. The lowest layer of a session (recorder/README.md).
+// The graph under construction: nodes, values, constants, and what is known of each value. It knows no frames. The
+// lowest layer of a session (recorder/README.md).
 //
-//   const Value sum = emit(Op::binary_op, {left, right}, here, NB_ADD);
+//   const Value sum = add(Op::binary_op, {left, right}, here, NB_ADD, {}, line);
 //   note(sum, object);   // what the program has got there: a hint about its type
 #pragma once
 
@@ -54,14 +54,13 @@ class Emitter {
   explicit Emitter(const Limits& limits) : limits_(limits) {}
   virtual ~Emitter() = default;
 
-  // Upward: the source line of the instruction under way.
-  [[nodiscard]] virtual int line() const = 0;
-
-  Value emit(Op op, ValueView operands, SnapshotId here, std::int64_t immediate = 0, Ref object = {});
-  Value constant(PyObject* object);
-  Value null_value();
+  // `line` is the source line of the instruction under way.
+  Value add(Op op, ValueView operands, SnapshotId here, std::int64_t immediate, Ref object, int line);
+  // Of an object that the graph does not have yet, and of NULL.
+  Value add_constant(PyObject* object, int line);
+  Value add_null(int line);
   // From here on the graph alone holds what the root frame's stack held at entry.
-  void take_root_stack();
+  void take_root_stack(int line);
 
   AbstractValue& abstract(Value value) { return abstract_values_[static_cast<std::size_t>(value)]; }
   [[nodiscard]] const AbstractValue& abstract(Value value) const {

@@ -77,9 +77,4 @@ void GraphObjects::object_died(PyObject* object) {
   constants_.erase(object);
 }
 
-replay::Value GraphObjects::constant(PyObject* object) const {
-  const auto known = constants_.find(object);
-  return known == constants_.end() ? replay::kNoValue : known->second;
-}
-
 }  // namespace tagalong::recorder

@@ -27,7 +27,10 @@ class GraphObjects final : private cpython::Watcher {
   [[nodiscard]] bool has_lost() const { return has_lost_; }
 
   // The value of a constant that the graph has already, or kNoValue. A null object stands for NULL.
-  [[nodiscard]] replay::Value constant(PyObject* object) const;
+  [[nodiscard]] replay::Value constant(PyObject* object) const {
+    const auto known = constants_.find(object);
+    return known == constants_.end() ? replay::kNoValue : known->second;
+  }
   void add_constant(PyObject* object, replay::Value value) { constants_.emplace(object, value); }
 
  private:

@@ -17,8 +17,6 @@ namespace op = rewriter::op;
 using replay::kNoSnapshot;
 using replay::kNoValue;
 
-int ShadowState::line() const { return instruction_at(std::max(current_, 0)).position.line; }
-
 Value ShadowState::pop() {
   Values& stack = top().stack;
   TAGALONG_CHECK(!stack.empty(), "the shadow stack is empty before instruction {}", current_);
@@ -50,7 +48,7 @@ void ShadowState::release_operands() {
 void ShadowState::flush_drops(SnapshotId at) {
   if (!drops_.empty()) {
     if (std::ranges::any_of(drops_, [this](Value value) { return abstract(value).on_root_stack; })) {
-      take_root_stack();
+      take_root_stack(line());
     }
     emit(Op::drop, drops_, at == kNoSnapshot ? position() : at);
     drops_.clear();

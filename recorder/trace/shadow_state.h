@@ -8,7 +8,7 @@
 //   flush_drops();                           // values without holders die here, as in eager execution
 #pragma once
 
-#include <string>
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -39,7 +39,18 @@ class ShadowState : public Emitter {
   [[nodiscard]] const Instruction& instruction_at(int index) const {
     return frames_.back().code->decoded->assembly.instructions[static_cast<std::size_t>(index)];
   }
-  [[nodiscard]] int line() const final;
+
+  Value emit(Op op, ValueView operands, SnapshotId here, std::int64_t immediate = 0, Ref object = {}) {
+    return add(op, operands, here, immediate, std::move(object), line());
+  }
+  Value constant(PyObject* object) {
+    const Value known = objects_.constant(object);
+    return known != replay::kNoValue ? known : add_constant(object, line());
+  }
+  Value null_value() {
+    const Value known = objects_.constant(nullptr);
+    return known != replay::kNoValue ? known : add_null(line());
+  }
 
   Value pop();
   void push(Value value);  // takes over one holder
@@ -88,6 +99,8 @@ class ShadowState : public Emitter {
   std::int64_t largest_array_ = 0;
 
  private:
+  [[nodiscard]] int line() const { return instruction_at(std::max(current_, 0)).position.line; }
+
   SnapshotId cached_snapshot_ = replay::kNoSnapshot;
   int cached_instruction_ = -1;
   std::size_t cached_frame_ = 0;
