@@ -19,8 +19,7 @@ void set_threads(unsigned count);
 inline constexpr long kMinPart = 262144;
 extern long min_part;
 
-// Initialises oneTBB without starting a thread, so the first fusion group does not wait for oneTBB's search for
-// libraries.
+// Initialises oneTBB without starting a thread, because its search for libraries would delay the first fusion group.
 void prepare_threads();
 
 // The number of threads that may compute now. 1 in a forked child whose parent had threads.

@@ -112,8 +112,7 @@ Bytes bytes_of(const Call& call, unsigned index, Extent item_size) {
   return {start + std::min<Extent>(span, 0), start + std::max<Extent>(span, 0) + item_size};
 }
 
-// Makes the left operand the output. False: another dtype, or an input that overlaps the output without being equal to
-// it.
+// Makes the left operand the output. False: another dtype, or an input partially overlaps the output.
 bool direct_into_left(const Numpy& np, const Kernel& kernel, const Operands& operands, Call* call) {
   const OperandCodes codes = operands.codes;
   const ArrayFields* target = as_array(operands[0]);
@@ -170,8 +169,8 @@ Placement place_elided(const Kernel& kernel, const Operands& operands, unsigned 
   return placement;
 }
 
-// Whether elision would keep the operand's dtype where the result has another dtype of the same integers (long and long
-// long).
+// Whether elision would keep the operand's dtype where the result has the other dtype of the same integers, such as
+// long and long long.
 bool may_keep_other_type(const Numpy& np, const Kernel& kernel, const Operands& operands, unsigned temporaries,
                          const Call& call) {
   for (unsigned i = 0; i < operands.count; ++i) {

@@ -28,11 +28,9 @@ enum class Outcome : std::uint8_t { kDone, kFallback, kError };
 
 // Bits of `temporaries` for operand i, which the program does not use again after this operation:
 //   kAnonymous << i   the operand is an intermediate result without a name. Eager NumPy may compute into it if it has
-//   no
-//                     other reference, which the site checks. The bit must be exact for complex operators, whose
+//                     no other reference, which the site checks. The bit must be exact for complex operators, whose
 //                     results depend on it.
-//   kDeadName << i    the operand has a name in the program. Its memory is reused only where that has no visible
-//   effect.
+//   kDeadName << i    the operand has a name in the program. Its memory is reused only without a visible effect.
 inline constexpr unsigned kAnonymous = 1;
 inline constexpr unsigned kDeadName = 1U << 8U;
 
