@@ -9,7 +9,7 @@ namespace tagalong::array {
 
 namespace {
 
-// Whether NumPy casts safely: every value is represented, and 64-bit integers count as fitting into a double.
+// Whether NumPy considers the cast safe: `To` can represent every value; 64-bit integers to double count as safe.
 template <class From, class To>
 constexpr bool is_safe() {
   using F = std::numeric_limits<From>;
@@ -27,7 +27,7 @@ constexpr bool is_safe() {
   }
 }
 
-// What C leaves open is left to NumPy.
+// Whether C++ defines the conversion. The caller leaves other values to NumPy.
 template <class From, class To>
 bool fits(From value) {
   if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
@@ -60,8 +60,8 @@ int cast(MethodContext* /*context*/, char* const* data, const Extent* dims, cons
     const bool does_fit = fits<decltype(value), To>(value);
     all_fit = all_fit && does_fit;
     // NOLINTNEXTLINE(bugprone-signed-char-misuse): a number, not a character
-    const auto wide = does_fit ? static_cast<To>(value) : To{};
-    std::memcpy(target, &wide, sizeof(wide));
+    const auto converted = does_fit ? static_cast<To>(value) : To{};
+    std::memcpy(target, &converted, sizeof(converted));
   };
   if (strides[0] == kFrom && strides[1] == kTo) {
     if constexpr (std::is_same_v<From, To> && !std::is_same_v<From, bool>) {

@@ -16,8 +16,8 @@ struct Row {
   std::uint8_t integers;
 };
 
-// Loops that do more than load, one fast instruction and store. Whatever is not here is taken for plain: who is thought
-// to be cheap stays on one thread.
+// Loops that do more than load, one fast instruction and store. A ufunc without a row costs kPlainCost, so it stays on
+// one thread longer.
 constexpr std::array kRows{Row{"divide", 5, 2, 12},
                            Row{"true_divide", 5, 2, 12},
                            Row{"reciprocal", 10, 3, 12},
@@ -66,10 +66,10 @@ constexpr std::array kRows{Row{"divide", 5, 2, 12},
                            Row{"logical_not", 9, 9, 3},
                            Row{"gcd", 35, 35, 35},
                            Row{"lcm", 35, 35, 35}};
-constexpr Cost kGlibcCost = 48;  // sines four at once (libm_functions.h)
+constexpr Cost kGlibcCost = 48;  // vectorised sin, cos and arcsin (libm_functions.h)
 constexpr Cost kGlibcExpCost = 16;
 constexpr Cost kGlibcLogCost = 22;
-constexpr Cost kExpCost = 6;  // by the steps of NumPy's (svml_functions.h)
+constexpr Cost kExpCost = 6;  // SVML's steps (svml_functions.h)
 constexpr Cost kLogCost = 8;
 constexpr Cost kSelectCost = 4;
 

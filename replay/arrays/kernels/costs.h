@@ -1,5 +1,5 @@
-// What an element costs in each operation, measured once on one machine: enough to tell an addition in registers from a
-// sine. Only whether threads are woken, or the GIL is given away, depends on it; results do not.
+// The cost model: estimated time for an element in each operation. It decides whether to use threads and to release the
+// GIL. Results do not depend on it.
 #pragma once
 
 #include "replay/arrays/kernels/kernel.h"
@@ -7,14 +7,14 @@
 
 namespace tagalong::array {
 
-// Sixteenths of nanoseconds an element.
+// Sixteenths of a nanosecond for an element.
 using Cost = unsigned;
-inline constexpr Cost kPlainCost = 3;      // a loop that loads, does one thing and stores
-inline constexpr Cost kReductionCost = 2;  // a sum, with NumPy's eight partial sums in a register
+inline constexpr Cost kPlainCost = 3;      // a loop of load, one fast instruction, store
+inline constexpr Cost kReductionCost = 2;  // a sum with NumPy's eight partial sums
 
-// Of the kernel's loop.
+// The cost of the kernel's loop.
 [[nodiscard]] Cost loop_cost(const Kernel& kernel);
-// Of an operation that is joined to others, whose operands are in registers.
+// The cost of an operation inside a fused kernel, with its operands in registers.
 [[nodiscard]] Cost fused_cost(VectorOp what);
 
 }  // namespace tagalong::array

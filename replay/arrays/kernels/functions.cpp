@@ -41,7 +41,7 @@ int select(MethodContext* /*context*/, char* const* data, const Extent* dims, co
   char* out = data[3];
   constexpr auto kItem = static_cast<Extent>(sizeof(T));
   if (strides[0] == 1 && strides[1] == kItem && strides[2] == kItem && strides[3] == kItem) {
-    for (Extent i = 0; i < dims[0]; ++i) {  // without branches, so in vectors
+    for (Extent i = 0; i < dims[0]; ++i) {  // without branches, so the compiler can vectorise it
       T first;
       T second;
       std::memcpy(&first, one + i * kItem, sizeof(T));
@@ -85,7 +85,7 @@ Ref dispatcher(const char* name) {
 
 KnownFunction known_function(PyObject* callable) {
   static const auto* const known = [] {
-    auto* functions = new std::array<Ref, kRows.size()>;  // for the process
+    auto* functions = new std::array<Ref, kRows.size()>;  // never destroyed
     for (std::size_t i = 0; i < kRows.size(); ++i) {
       (*functions)[i] = kRows[i].function.kind == Kind::kAstype ? Ref() : dispatcher(kRows[i].name);
     }

@@ -1,5 +1,6 @@
-// Functions of NumPy that are no ufuncs but do what loops do: the dispatchers of its namespace and the methods of
-// arrays. They are known by the objects that NumPy itself has defined, and kept, so no other object gets their address.
+// NumPy functions that are not ufuncs but can run as loops: functions of NumPy's namespace (dispatchers) and array
+// methods. They are recognised by identity with the objects that NumPy has defined. These are kept alive, so no other
+// object gets their address.
 #pragma once
 
 #include "replay/arrays/numpy/numpy_abi.h"
@@ -13,18 +14,17 @@ struct KnownFunction {
   Reduction reduction = Reduction::kCount;
 };
 
-// The function of this name that NumPy itself has defined, which is another object in every series; null if there is
-// none.
+// The function of this name that NumPy has defined, from the module where this version of NumPy has it. Null: none.
 [[nodiscard]] Ref dispatcher(const char* name);
 
 [[nodiscard]] KnownFunction known_function(PyObject* callable);
-// Of exact arrays.
+// A method of this name, for exact arrays.
 [[nodiscard]] KnownFunction known_method(PyObject* name);
 [[nodiscard]] KnownFunction known_descriptor(const Numpy& np, PyObject* object);
-// Whether functions and methods of this name are.
+// Whether a function or method of this name can be a reduction.
 [[nodiscard]] bool may_be_reduction(PyObject* name);
 
-// np.where as a loop of three operands, the first one of bools, for elements of this size.
+// np.where as a loop of three operands, the first of bools, for elements of this size.
 [[nodiscard]] StridedLoop select_loop(std::size_t item_size);
 
 }  // namespace tagalong::array

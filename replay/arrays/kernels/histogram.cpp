@@ -18,23 +18,24 @@ LoopTally histogram_tally;
 
 namespace {
 
-constexpr Extent kLeastForSeveral = 256;  // elements from which on there are several counters
-constexpr Extent kMostOfSeveral = 256;    // bins up to which there are
+constexpr Extent kMinForSeveral = 256;  // elements from which on a bin has several counters
+constexpr Extent kMaxForSeveral = 256;  // bins up to which a bin has several counters
 constexpr std::size_t kCounters = 4;
 
 struct Call {
   const ArrayFields* labels = nullptr;
-  unsigned type = 0;  // of these
+  unsigned type = 0;  // type of the labels
   Extent count = 0;
   const double* weights = nullptr;
-  Extent least = 0;  // bins
+  Extent least = 0;  // minimal number of bins
 };
 
-// A row of numbers as the loops below read them.
+// The object as an aligned, contiguous, one-dimensional array, or null. Sets `type` to its element type.
 const ArrayFields* row_of(const Numpy& np, PyObject* object, unsigned* type) {
   const OperandCode code = classify(np, object);
-  constexpr int kWanted = kCContiguous | kAligned;
-  const bool is_row = is_array(code) && as_array(object)->nd == 1 && (as_array(object)->flags & kWanted) == kWanted;
+  constexpr int kRequiredFlags = kCContiguous | kAligned;
+  const bool is_row =
+      is_array(code) && as_array(object)->nd == 1 && (as_array(object)->flags & kRequiredFlags) == kRequiredFlags;
   *type = type_of(code);
   return is_row ? as_array(object) : nullptr;
 }
@@ -56,31 +57,31 @@ bool read_least(PyObject* object, Call* call) {
 
 bool read_labels(const Numpy& np, PyObject* object, Call* call) {
   call->labels = row_of(np, object, &call->type);
-  // Those that eager does not cast.
+  // Types that NumPy casts safely to its index type; eager raises for the others.
   const bool are_labels = call->labels != nullptr && (call->type == kBool || is_integer(call->type)) &&
                           call->type != kULong && call->type != kULongLong;
   call->count = are_labels ? call->labels->dimensions[0] : 0;
   return call->count > 0;
 }
 
-// False: not a call of this kind.
+// Reads the arguments of a call. False: unsupported.
 bool read(const Numpy& np, PyObject* const* arguments, int count, PyObject* names, Call* call) {
   const int named = names == nullptr ? 0 : static_cast<int>(PyTuple_GET_SIZE(names));
-  const int placed = count - named;
-  if (placed < 1 || count > 3 || !read_labels(np, arguments[0], call)) {
+  const int positional = count - named;
+  if (positional < 1 || count > 3 || !read_labels(np, arguments[0], call)) {
     return false;
   }
   bool has_weights = false;
-  bool has_least = false;  // not twice, by place and by name
+  bool has_least = false;  // an argument may not be passed both by position and by name
   bool is_read = true;
   for (int index = 1; index < count && is_read; ++index) {
-    PyObject* name = index < placed ? nullptr : PyTuple_GET_ITEM(names, index - placed);
-    const auto is_it = [&](const char* parameter, int place) {
+    PyObject* name = index < positional ? nullptr : PyTuple_GET_ITEM(names, index - positional);
+    const auto is_parameter = [&](const char* parameter, int place) {
       return name == nullptr ? index == place : PyUnicode_CompareWithASCIIString(name, parameter) == 0;
     };
-    if (!has_weights && is_it("weights", 1)) {
+    if (!has_weights && is_parameter("weights", 1)) {
       has_weights = is_read = read_weights(np, arguments[index], call);
-    } else if (!has_least && is_it("minlength", 2)) {
+    } else if (!has_least && is_parameter("minlength", 2)) {
       has_least = is_read = read_least(arguments[index], call);
     } else {
       is_read = false;
@@ -89,7 +90,7 @@ bool read(const Numpy& np, PyObject* const* arguments, int count, PyObject* name
   return is_read;
 }
 
-// As one without a sign, in which negative ones are larger than all bins.
+// The largest label as an unsigned number: a negative label is larger than any number of bins.
 template <class Label>
 [[gnu::always_inline]] inline std::uint64_t largest(const Label* labels, Extent count) {
   std::uint64_t most = 0;
@@ -99,7 +100,7 @@ template <class Label>
   return most;
 }
 
-// The compiler makes vectors of it.
+// The compiler vectorises this instance.
 template <class Label>
 [[gnu::noinline]] TAGALONG_AVX2 std::uint64_t largest_in_lanes(const Label* labels, Extent count) {
   return largest(labels, count);
@@ -112,18 +113,18 @@ void count_labels(const Label* labels, Extent count, Extent size, std::int64_t* 
   if constexpr (std::is_same_v<Label, std::int64_t>) {
     i = count_few(labels, count, size, bins);
   }
-  if (count - i >= kLeastForSeveral && size <= kMostOfSeveral) {
-    std::array<std::array<std::int64_t, kMostOfSeveral>, kCounters - 1> more;  // NOLINT(*-member-init): as many as bins
-    for (auto& counters : more) {
+  if (count - i >= kMinForSeveral && size <= kMaxForSeveral) {
+    std::array<std::array<std::int64_t, kMaxForSeveral>, kCounters - 1> extra;  // NOLINT(*-member-init): cleared below
+    for (auto& counters : extra) {
       std::fill_n(counters.begin(), size, 0);
     }
     for (; i + static_cast<Extent>(kCounters) <= count; i += static_cast<Extent>(kCounters)) {
       ++bins[labels[i]];
-      ++more[0].data()[labels[i + 1]];
-      ++more[1].data()[labels[i + 2]];
-      ++more[2].data()[labels[i + 3]];
+      ++extra[0].data()[labels[i + 1]];
+      ++extra[1].data()[labels[i + 2]];
+      ++extra[2].data()[labels[i + 3]];
     }
-    for (const auto& counters : more) {
+    for (const auto& counters : extra) {
       for (Extent bin = 0; bin < size; ++bin) {
         bins[bin] += counters.data()[bin];
       }
@@ -134,7 +135,7 @@ void count_labels(const Label* labels, Extent count, Extent size, std::int64_t* 
   }
 }
 
-// False: which of several NaNs one is would be for NumPy's own code to say.
+// False: a sum is a NaN, whose payload depends on the instructions of NumPy's own loop.
 template <class Label>
 bool add_weights(const Label* labels, const double* weights, Extent count, Extent size, double* bins) {
   std::fill_n(bins, size, 0.0);
@@ -204,7 +205,7 @@ PyObject* bincount() {
   if (met_numpy() == nullptr) {
     return nullptr;
   }
-  static const Ref* const function = new Ref(dispatcher("bincount"));  // for the process
+  static const Ref* const function = new Ref(dispatcher("bincount"));  // never destroyed
   return function->get();
 }
 

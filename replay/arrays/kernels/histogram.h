@@ -1,5 +1,5 @@
-// np.bincount of exact arrays, without the Python code in front of NumPy's and with several counters for each label, so
-// that one count does not wait for the last one. Weights are added in the order of the elements, as NumPy adds them.
+// np.bincount of exact arrays, without NumPy's Python code. Several counters for each label shorten the chain of
+// dependent increments. Weights are added in the order of the elements, as in NumPy.
 //
 //   if (PyObject* bins = count_bins(slots, count, names)) { ... }  // otherwise: the general call
 #pragma once
@@ -13,16 +13,16 @@ namespace tagalong::array {
 
 extern LoopTally histogram_tally;  // calls
 
-// NumPy's function. Null before NumPy has been met.
+// NumPy's bincount. Null before the program has imported NumPy.
 [[nodiscard]] PyObject* bincount();
 
-// A call as it is on the stack: null, the callable, the arguments; `names` of the last ones, or null. New reference.
-// Null: nothing has happened, because it calls something else, has other operands, or would raise. Runs nobody's code
-// and has no exception set.
+// Executes a call with the layout of CPython's stack: null, the callable, the arguments; `names` are the names of the
+// last arguments, or null. Returns a new reference. Null: not a call of bincount, or unsupported operands, or the call
+// would raise; then nothing has happened and no exception is set. Runs no user code.
 [[nodiscard]] PyObject* count_bins(PyObject* const* slots, int count, PyObject* names);
-// The same of operands: labels, weights or null, and how many bins there are at least.
+// The same for operands: labels, weights or null, and the minimal number of bins.
 [[nodiscard]] PyObject* count_bins(const Numpy& np, PyObject* labels, PyObject* weights, Extent least);
 
-inline constexpr Extent kMostBins = 1 << 16;  // larger results are new memory that NumPy has the system clear
+inline constexpr Extent kMostBins = 1 << 16;  // larger results need new pages, which the kernel clears anyway
 
 }  // namespace tagalong::array

@@ -14,17 +14,17 @@ namespace tagalong::array {
 
 namespace {
 
-// Every loop is so cheap per element that giving the GIL away pays only for long ones; NumPy does it above 500.
+// NumPy releases the GIL above 500 elements. For cheap loops that pays only with more elements.
 constexpr Extent kGilThreshold = 500;
 constexpr Extent kGilThresholdCheap = 8192;
-// Programs that make ufuncs in a loop must not make kernels without end.
+// Bounds the memory of programs that create ufuncs in a loop.
 constexpr std::size_t kMaxKernels = 1U << 16U;
 
-// What is known of a ufunc's loops for bool, integers, float and double: element by element they do the same few
-// correctly rounded instructions, whichever way they go through memory. Nothing is known of a ufunc that is not listed.
+// Ufuncs whose loops for bool, integers, float and double apply the same few correctly rounded instructions to each
+// element, whatever the memory layout. A ufunc that is not listed has none of the properties set below.
 enum class Raises : std::uint8_t {
-  kNothing,    // no flag for integers; for floats those of the vector unit
-  kExplicitly  // flags that are raised by hand, in either unit
+  kNothing,    // no flags for integers; for floats only flags of the vector unit
+  kExplicitly  // flags set by NumPy's code, in either floating point unit
 };
 struct KnownUfunc {
   std::string_view name;
@@ -52,7 +52,7 @@ constexpr std::array kKnownUfuncs{
     KnownUfunc{"not_equal", Raises::kNothing},     KnownUfunc{"greater", Raises::kNothing},
     KnownUfunc{"greater_equal", Raises::kNothing}};
 
-// Loops that do nothing but compute: no comparison, which clears what comparing NaNs has raised.
+// Loops that only compute. NumPy's loops with comparisons clear the flags that NaNs raise in a comparison.
 constexpr std::array<std::string_view, 7> kKeepFlags{"add",         "subtract", "multiply", "divide",
                                                      "true_divide", "sqrt",     "square"};
 
@@ -75,7 +75,7 @@ void apply_knowledge(const Numpy& np, Kernel* kernel) {
       kernel->loop = glibc_loop(kernel->name, numpys_loop, kernel->context, kernel->auxdata);
       kernel->is_glibc = kernel->loop != numpys_loop;
     }
-    kernel->alias_safe = kernel->loop != numpys_loop;  // NumPy's loop is known to go element by element then
+    kernel->alias_safe = kernel->loop != numpys_loop;  // then NumPy's loop is element-wise
   }
   kernel->keeps_flags = std::ranges::find(kKeepFlags, kernel->name) != kKeepFlags.end();
   const auto* known = std::ranges::find(kKnownUfuncs, kernel->name, &KnownUfunc::name);
@@ -107,8 +107,8 @@ bool is_weak(OperandCode code) { return code == kPyInt || code == kPyFloat || co
 
 using Types = std::array<unsigned, kMaxInputs>;
 
-// (dtype, ..., None): what NumPy's own resolution is asked with. Python numbers as themselves if `weak`, otherwise
-// every operand has the dtype in `types`.
+// (dtype, ..., None), the argument for NumPy's resolution. With `weak`, Python numbers are passed as their Python
+// types; otherwise every operand has the dtype in `types`.
 Ref resolution_key(const Numpy& np, OperandCodes codes, unsigned nin, const Types& types, bool weak) {
   Ref key = Ref::steal(PyTuple_New(nin + 1));
   if (!key) {
@@ -154,8 +154,8 @@ bool integer_equals(PyObject* object, const char* name, long expected) {
   return value && PyLong_AsLong(value.get()) == expected;
 }
 
-// By-value promotion looks for the first loop all operands fit into; that is the loop of the arrays' own dtype only
-// where no loop mixes dtypes. Loops of times are no candidates for numbers that stay numbers.
+// Value-based promotion takes the first loop that all operands fit; that is the loop of the arrays' own dtype only
+// where no loop mixes dtypes. Loops for times and objects do not count: numbers do not match them.
 bool every_loop_is_uniform(PyObject* ufunc, unsigned nin) {
   const Ref types = Ref::steal(PyObject_GetAttrString(ufunc, "types"));
   if (!types || !PyList_Check(types.get())) {
@@ -175,7 +175,7 @@ bool every_loop_is_uniform(PyObject* ufunc, unsigned nin) {
   return true;
 }
 
-// Which dtypes eager's loop has, for arrays of more than no dimensions together with scalars.
+// The dtypes of eager's loop, for arrays with at least one dimension and scalars. False: unknown.
 bool loop_types(const Numpy& np, PyObject* ufunc, OperandCodes codes, unsigned nin, Types* in, unsigned* out) {
   bool scalars = false;
   unsigned array_type = kTypeNumbers;
@@ -192,8 +192,8 @@ bool loop_types(const Numpy& np, PyObject* ufunc, OperandCodes codes, unsigned n
     return false;  // a result without dimensions
   }
   if (scalars && !np.weak_scalars) {
-    // The value decides. If it fits the dtype of the arrays (read_scalar sees to that), the loop is the arrays' own;
-    // but where long has 64 bits, too, the search may end at either.
+    // Value-based promotion: if the value fits the dtype of the arrays (read_scalar checks it), the loop is the one of
+    // the arrays' dtype. But long and long long both have 64 bits, so the search may end at either.
     for (unsigned i = 0; i < nin; ++i) {
       if ((is_array(codes[i]) && types[i] != array_type) || types[i] == kLongLong || types[i] == kULongLong) {
         return false;
@@ -208,13 +208,13 @@ bool loop_types(const Numpy& np, PyObject* ufunc, OperandCodes codes, unsigned n
   if (!pair || !read_types(np, pair.get(), nin, in, out)) {
     return false;
   }
-  // Where the arrays have no loop of their own (quotients of bools), the value of a scalar chooses among others.
+  // Without a loop of the arrays' dtype (quotients of bools), the value of a scalar selects the loop.
   return !scalars || np.weak_scalars ||
          std::all_of(in->begin(), in->begin() + nin, [&](unsigned type) { return type == array_type; });
 }
 
 // Eager computes into a temporary only if the other operand casts safely to its dtype; a Python number counts as the
-// array NumPy makes of it. Before 2.0 the value decides, and what we take always fits.
+// array that NumPy makes of it. Before NumPy 2.0 the value decides, and the values that reach a kernel always fit.
 unsigned elidable_operands(const Numpy& np, OperandCodes codes, unsigned nin, const Kernel& kernel) {
   unsigned mask = 0;
   for (unsigned i = 0; i < nin; ++i) {
@@ -270,7 +270,7 @@ bool fill(const Numpy& np, PyObject* ufunc, OperandCodes codes, Kernel* kernel) 
     kernel->casts_number = kernel->casts_number || (!np.weak_scalars && !is_array(codes[i]) &&
                                                     !can_cast(np, np.descr[type_of(codes[i])], types[i], "same_kind"));
   }
-  // Once more with the dtypes of the loop itself: the context must not speak of Python numbers.
+  // Resolves again with the dtypes of the loop, because the context must not refer to Python numbers.
   const Ref pair = resolve(ufunc, resolution_key(np, codes, nin, types, false));
   Types again{};
   unsigned out_again = 0;
@@ -312,8 +312,8 @@ struct KeyHash {
 }  // namespace
 
 const Kernel& kernel_for(const Numpy& np, PyObject* ufunc, OperandCodes codes) {
-  // Never destroyed: the interpreter is gone when static objects are. NumPy's own ufuncs live as long; null stands for
-  // what has no kernel, and is forgotten when there is no more room.
+  // Never destroyed, because static objects are destroyed after the interpreter. NumPy's ufuncs live as long. A null
+  // entry caches that there is no kernel; null entries are erased when the map is full.
   static auto& kernels = *new std::unordered_map<Key, std::unique_ptr<Kernel>, KeyHash>;
   static const Kernel& unusable = *new Kernel;
   const Key key{ufunc, codes.packed};
@@ -332,11 +332,11 @@ const Kernel& kernel_for(const Numpy& np, PyObject* ufunc, OperandCodes codes) {
   PyErr_Clear();
   kernel->usable = is_filled && !kernel->casts;
   if (!is_filled) {
-    // Programs make ufuncs of Python functions (np.frompyfunc), and those must be able to die. If another one gets the
-    // same address, it is taken for unusable: a fallback, which is always right.
+    // Holds no reference: programs create ufuncs from Python functions (np.frompyfunc), and these must be freed.
+    // Another ufunc at the same address is then treated as unusable: a fallback, which is always right.
     kernel = nullptr;
   }
-  // Resolving runs Python code of NumPy's, so another thread may have come here first; the first one stays.
+  // Resolution runs Python code of NumPy, so another thread may have added the kernel meanwhile; that one stays.
   const auto& known = kernels.try_emplace(key, std::move(kernel)).first->second;
   return known != nullptr ? *known : unusable;
 }

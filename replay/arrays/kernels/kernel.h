@@ -1,9 +1,9 @@
-// A kernel is one ufunc resolved for one combination of operand codes: the inner loop NumPy would choose, its dtypes,
-// and what may be done with it. Kernels are shared by all sites and live as long as the process; loops of numeric
-// dtypes only read their state, so threads share them too. Refuses (kUnusable) whatever does not have exactly one
-// numeric output, needs a cast of an array operand, or could be resolved differently by eager NumPy.
+// A kernel is one ufunc resolved for one combination of operand codes: the inner loop that NumPy would choose, its
+// dtypes, and its properties. All sites share the kernels, which live as long as the process; loops of numeric dtypes
+// only read their state, so threads share them too. A kernel is not usable if the ufunc does not have exactly one
+// numeric output, if an array operand needs a cast, or if eager NumPy could resolve the call differently.
 //
-//   const Kernel& kernel = kernel_for(np, ufunc, codes);    // cold: remember it by (ufunc, codes)
+//   const Kernel& kernel = kernel_for(np, ufunc, codes);    // slow: the caller caches it by (ufunc, codes)
 //   if (kernel.usable) kernel.loop(kernel.context, data, &count, strides, kernel.auxdata);
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace tagalong::array {
 
-// The codes of all operands, one byte each; unused places hold kNoOperand.
+// The codes of all operands, one byte each; unused bytes hold kNoOperand.
 inline constexpr OperandCode kNoOperand = 0xFE;
 struct OperandCodes {
   std::uint32_t packed = 0xFEFEFEFEU;
@@ -30,21 +30,21 @@ struct OperandCodes {
 
 struct Kernel {
   bool usable = false;
-  // Would be usable if array operands were cast to the types of the loop first.
+  // Usable if the caller casts array operands to the types of the loop first.
   bool casts = false;
-  // Eager makes an array of a scalar whose dtype is not even of the same kind as the loop's (int64 for uint8), and does
-  // not take its short way then. Before NumPy 2.
+  // A scalar's dtype does not cast to the loop's dtype even with "same_kind" (int64 to uint8). NumPy 1 then converts
+  // the scalar to an array and does not take its fast path.
   bool casts_number = false;
-  // No bit of the result depends on whether the output is one of the inputs.
+  // The result has the same bits if the output is one of the inputs.
   bool alias_safe = false;
-  // The loop is one of ours that computes eight elements at once (libm_functions.h).
+  // The loop is a vectorised glibc function (libm_functions.h).
   bool is_glibc = false;
-  // A short pure loop: running it again gives the same, it never sets an exception.
+  // The loop can run again with the same result, and never sets an exception.
   bool repeatable = false;
-  // Element by element, of bool, integers, float and double, and NumPy's own: the bits do not depend on how an array is
-  // split into calls (test_arrays_fusion.py shows it for every such loop of the NumPy at hand).
+  // The result's bits do not depend on how an array is split into calls. True for NumPy's element-wise loops of bool,
+  // integers, float and double (test_arrays_fusion.py checks every such loop of the installed NumPy).
   bool splittable = false;
-  // Never clears floating point flags that were up before; many loops do.
+  // The loop never clears floating point flags that were set before; many loops do.
   bool keeps_flags = false;
   bool requires_pyapi = false;
   FloatUnits float_units = FloatUnits::kAll;
@@ -52,20 +52,20 @@ struct Kernel {
   std::array<std::uint8_t, kMaxInputs> in_type{};
   std::uint8_t out_type = 0;
   std::uint8_t out_size = 0;
-  // Bit i: eager's temporary elision could compute this into operand i (the other operand casts safely to its dtype).
+  // Bit i: eager's temporary elision could compute into operand i (the other operand casts safely to its dtype).
   unsigned elidable = 0;
-  // Above this many elements the GIL is released.
+  // The GIL is released for more elements than this.
   Extent gil_threshold = 0;
   StridedLoop loop = nullptr;
   MethodContext* context = nullptr;
   void* auxdata = nullptr;
   PyObject* out_descr = nullptr;  // borrowed from Numpy
   std::string name;
-  Ref ufunc;  // kept alive if usable
+  Ref ufunc;  // kept alive with the kernel
   Ref capsule;
 };
 
-// Resolves on first use; always returns the same kernel for the same question. Leaves no exception behind.
+// Resolves the kernel on first use; returns the same kernel for the same arguments. Leaves no exception set.
 [[nodiscard]] const Kernel& kernel_for(const Numpy& np, PyObject* ufunc, OperandCodes codes);
 
 }  // namespace tagalong::array

@@ -11,8 +11,8 @@
 namespace tagalong::array {
 namespace {
 
-constexpr Extent kUnit = 1024;             // elements; parts end where vectors of any size end
-constexpr std::size_t kPartsOfThread = 2;  // so that one who comes late need not be waited for so long
+constexpr Extent kUnit = 1024;             // elements; parts end at multiples, where vectors of any size end
+constexpr std::size_t kPartsOfThread = 2;  // smaller parts shorten the wait for a thread that starts late
 
 int run_part(const Kernel& kernel, const LoopCall& call, Extent begin, Extent end) {
   std::array<char*, kMaxInputs + 1> data = *call.data;
@@ -28,7 +28,7 @@ int run_part(const Kernel& kernel, const LoopCall& call, Extent begin, Extent en
 }  // namespace
 
 std::size_t loop_parts(const Kernel& kernel, Extent count) {
-  // Integer powers raise in the middle, which is for the thread that has the GIL.
+  // A loop of integer powers may set an exception, which needs the GIL.
   const bool may_be_cut =
       kernel.splittable && (kernel.name != "power" || kernel.out_type == kFloat || kernel.out_type == kDouble);
   if (!may_be_cut || count < 2 * kUnit) {
@@ -52,7 +52,7 @@ int run_loop_parts(const Kernel& kernel, const LoopCall& call, std::size_t parts
   };
   if (!run_parts(parts, run)) {
     for (std::size_t number = 0; number < parts; ++number) {
-      if (is_done[number] == 0) {  // not twice: its output may have been its input
+      if (is_done[number] == 0) {  // a part must not run twice: its output may be its input
         run(number);
       }
     }

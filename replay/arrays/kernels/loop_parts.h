@@ -1,4 +1,4 @@
-// A loop of many elements in parts, each by whoever has time for it.
+// A single loop of many elements, split into parts for several threads.
 //
 //   if (const std::size_t parts = loop_parts(kernel, count); parts > 1) errors = run_loop_parts(kernel, call, parts);
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace tagalong::array {
 
-// How many are worth their cutting; 1: it is better called as it is, or has to be.
+// The number of parts that pays; 1: the loop should not or cannot be split.
 [[nodiscard]] std::size_t loop_parts(const Kernel& kernel, Extent count);
 
 struct LoopCall {
@@ -19,8 +19,8 @@ struct LoopCall {
   Extent count;
 };
 
-// NumPy's bits for what they have raised, which stands in nobody's flags any more. Needs no GIL. An output may be an
-// input, but must not lie across one.
+// Runs the parts. Returns NumPy's error bits for the flags that they raised; the flags themselves are cleared. Needs no
+// GIL. An output may be an input, but must not partially overlap one.
 [[nodiscard]] int run_loop_parts(const Kernel& kernel, const LoopCall& call, std::size_t parts);
 
 }  // namespace tagalong::array

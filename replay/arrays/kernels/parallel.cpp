@@ -25,7 +25,7 @@ enum class Threads : std::uint8_t { kNone, kStarted, kReady };
 std::atomic<Threads> threads = Threads::kNone;
 
 unsigned option = 0;
-bool is_alone = false;  // the child of a fork: the threads have stayed behind
+bool is_alone = false;  // this process is a forked child, without its parent's threads
 
 unsigned processors() {
   cpu_set_t set;
@@ -37,15 +37,16 @@ unsigned processors() {
 template <class Part>
 void share(std::size_t begin, std::size_t end, const Part& part) {
   namespace tbb = oneapi::tbb;
-  // Those who help round, and flush to zero, as this thread does. While it waits it takes nobody else's work.
+  // Worker threads inherit this thread's rounding and flush-to-zero modes. Isolation: while this thread waits, it takes
+  // no unrelated tasks.
   tbb::task_group_context context(tbb::task_group_context::isolated,
                                   tbb::task_group_context::default_traits | tbb::task_group_context::fp_settings);
   tbb::this_task_arena::isolate(
       [&] { tbb::parallel_for(begin, end, std::size_t{1}, part, tbb::simple_partitioner(), context); });
 }
 
-// Until they are ready takes a millisecond or two, which whoever asks first does not wait for: a thread of its own has
-// them started, by work for all of them.
+// Starts oneTBB's threads from a separate thread, by giving work to all, because the start takes too long for the first
+// caller to wait.
 void start_threads() {
   Threads none = Threads::kNone;
   if (!threads.compare_exchange_strong(none, Threads::kStarted)) {
@@ -56,10 +57,10 @@ void start_threads() {
       share(0, std::size_t{thread_count()} * 2, [](std::size_t /*number*/) { sched_yield(); });
       threads.store(Threads::kReady, std::memory_order_release);
     } catch (const std::exception&) {
-      return;  // then there are none, which is for ever
+      return;  // then the process never uses threads
     }
   });
-  // Before oneTBB is unloaded, which was there earlier. The child of a fork does not have this thread.
+  // Runs before oneTBB is unloaded, because it is registered later. A forked child does not have the starter thread.
   static_cast<void>(std::atexit([] {
     if (!is_alone) {
       starter->join();
@@ -71,8 +72,8 @@ bool are_threads_ready() { return threads.load(std::memory_order_acquire) == Thr
 
 using Clock = std::chrono::steady_clock;
 
-// Starting them slows down whoever needs new pages meanwhile, by as much as they would save in a millisecond or two. So
-// they are started when so much has been computed without them, or is about to be.
+// Starting the threads slows down page faults meanwhile. So the threads are started only when the work done without
+// them, together with the current work, is long enough to repay that.
 bool is_worth_starting(Clock::duration taken, std::size_t left) {
   static std::atomic<Clock::rep> alone = 0;
   constexpr auto kWorthStarting = std::chrono::duration_cast<Clock::duration>(std::chrono::milliseconds(2)).count();
@@ -101,7 +102,7 @@ void prepare_threads() {
   try {
     oneapi::tbb::task_arena(1).execute([] { share(0, 2, [](std::size_t /*number*/) {}); });
   } catch (const std::exception&) {
-    return;  // which is asked again when there is work for them
+    return;  // run_parts() tries again
   }
 }
 

@@ -33,12 +33,12 @@ struct Operands {
   PyObject* operator[](unsigned index) const { return items[index]; }
 };
 
-// One inner loop call, the shape NumPy calls trivial: all operands 1-D, or all contiguous in the same order; scalars
-// have stride 0.
+// One call of an inner loop, of the kind that NumPy calls trivial: all operands are 1-D, or all are contiguous in the
+// same order; scalars have stride 0.
 struct Call {
   std::array<char*, kMaxInputs + 1> data{};
   std::array<Extent, kMaxInputs + 1> strides{};
-  alignas(16) std::array<std::array<char, kScalarBytes>, kMaxInputs> scalars;  // left uninitialised: mostly not used
+  alignas(16) std::array<std::array<char, kScalarBytes>, kMaxInputs> scalars;  // not initialised: rarely used
   const ArrayFields* shape = nullptr;                                          // the first operand that has dimensions
   int order = 0;
   Extent count = 0;
@@ -48,7 +48,7 @@ bool same_shape(const ArrayFields* one, const ArrayFields* other) {
   if (one->nd != other->nd) {
     return false;
   }
-  for (int i = 0; i < one->nd; ++i) {  // mostly one or two: a library call for comparing memory costs more
+  for (int i = 0; i < one->nd; ++i) {  // few dimensions: a call of memcmp would cost more
     if (one->dimensions[i] != other->dimensions[i]) {
       return false;
     }
@@ -101,7 +101,7 @@ bool gather(const Numpy& np, const Kernel& kernel, const Operands& operands, Cal
   return !kernel.casts_number || call->shape->nd == 1 || call->order == kCContiguous;
 }
 
-// The bytes an operand of the call touches.
+// The range of memory that an operand of the call touches.
 struct Bytes {
   const char* first;
   const char* last;
@@ -112,7 +112,7 @@ Bytes bytes_of(const Call& call, unsigned index, Extent item_size) {
   return {start + std::min<Extent>(span, 0), start + std::max<Extent>(span, 0) + item_size};
 }
 
-// Into the left operand: same dtype, and every input is either exactly the output or nowhere near it.
+// Makes the left operand the output. False: another dtype, or an input partially overlaps the output.
 bool direct_into_left(const Numpy& np, const Kernel& kernel, const Operands& operands, Call* call) {
   const OperandCodes codes = operands.codes;
   const ArrayFields* target = as_array(operands[0]);
@@ -141,11 +141,11 @@ bool direct_into_left(const Numpy& np, const Kernel& kernel, const Operands& ope
 
 struct Placement {
   int into = -1;         // compute into this operand, or -1
-  bool swapped = false;  // commutative operands change places
+  bool swapped = false;  // commutative operands are exchanged
   bool impossible = false;
 };
 
-// What eager's elision would do.
+// The placement that eager's temporary elision would choose.
 Placement place_elided(const Kernel& kernel, const Operands& operands, unsigned anonymous, Elision elision,
                        const Call& call) {
   Placement placement;
@@ -169,9 +169,10 @@ Placement place_elided(const Kernel& kernel, const Operands& operands, unsigned 
   return placement;
 }
 
-// Whether computing into one of them would give the other of two types for the same integers.
-bool may_keep_twin(const Numpy& np, const Kernel& kernel, const Operands& operands, unsigned temporaries,
-                   const Call& call) {
+// Whether elision would keep the operand's dtype where the result has the other dtype of the same integers, such as
+// long and long long.
+bool may_keep_other_type(const Numpy& np, const Kernel& kernel, const Operands& operands, unsigned temporaries,
+                         const Call& call) {
   for (unsigned i = 0; i < operands.count; ++i) {
     const OperandCode code = operands.codes[i];
     if ((temporaries >> i & 1U) != 0 && is_array(code) && is_integer(type_of(code)) && is_integer(kernel.out_type) &&
@@ -188,7 +189,7 @@ Placement place(const Numpy& np, const Kernel& kernel, const Operands& operands,
   Placement placement;
   if (elision != Elision::kNever && np.elides) {
     placement = place_elided(kernel, operands, temporaries, elision, call);
-    placement.impossible = placement.impossible || may_keep_twin(np, kernel, operands, temporaries, call);
+    placement.impossible = placement.impossible || may_keep_other_type(np, kernel, operands, temporaries, call);
   }
   if (placement.into >= 0 || !kernel.alias_safe || placement.impossible || call.count == 0) {
     return placement;
@@ -204,7 +205,7 @@ Placement place(const Numpy& np, const Kernel& kernel, const Operands& operands,
   return placement;
 }
 
-// Makes the output array and completes the call; empty with an exception set when there is no memory.
+// Makes the output array and completes the call. Empty with an exception set: no memory.
 Ref make_output(const Numpy& np, const Kernel& kernel, const Operands& operands, const Placement& placement,
                 Call* call) {
   const unsigned out = kernel.nin;
@@ -229,18 +230,18 @@ Ref make_output(const Numpy& np, const Kernel& kernel, const Operands& operands,
   return output;
 }
 
-// What its operands are made of is kept alive, whatever other threads do to the caller's variables.
-class Released {
+// Releases the GIL, and keeps the operands alive whatever other threads do to the caller's variables.
+class ReleasedGil {
  public:
-  explicit Released(const Operands& operands) {
+  explicit ReleasedGil(const Operands& operands) {
     for (unsigned i = 0; i < operands.count; ++i) {
       keep_[i] = Ref::create(operands[i]);
     }
     state_ = PyEval_SaveThread();
   }
-  Released(const Released&) = delete;
-  Released& operator=(const Released&) = delete;
-  ~Released() { PyEval_RestoreThread(state_); }
+  ReleasedGil(const ReleasedGil&) = delete;
+  ReleasedGil& operator=(const ReleasedGil&) = delete;
+  ~ReleasedGil() { PyEval_RestoreThread(state_); }
 
  private:
   std::array<Ref, kMaxInputs> keep_;
@@ -251,31 +252,31 @@ int run_once(const Kernel& kernel, const Call& call) {
   return kernel.loop(kernel.context, call.data.data(), &call.count, call.strides.data(), kernel.auxdata);
 }
 
-// False: exception set.
+// False: an exception is set.
 bool run_in_parts(const Numpy& np, const Kernel& kernel, const Operands& operands, const Call& call,
                   std::size_t parts) {
   int errors = 0;
   {
-    const Released released(operands);
+    const ReleasedGil released(operands);
     errors = run_loop_parts(kernel, {.data = &call.data, .strides = &call.strides, .count = call.count}, parts);
   }
   return errors == 0 || report_float_errors(np, kernel.name.c_str(), errors, operands.before);
 }
 
 int run_released(const Kernel& kernel, const Operands& operands, const Call& call) {
-  const Released released(operands);
+  const ReleasedGil released(operands);
   return run_once(kernel, call);
 }
 
-// Flags first cleared, then collected and reported. False: exception set.
-bool run_watched(const Numpy& np, const Kernel& kernel, const Operands& operands, const Call& call) {
+// Clears the flags, runs the loop, and reports the flags. False: an exception is set.
+bool run_and_report(const Numpy& np, const Kernel& kernel, const Operands& operands, const Call& call) {
   if (const std::size_t parts = loop_parts(kernel, call.count); parts > 1) {
     return run_in_parts(np, kernel, operands, call, parts);
   }
   forget_float_status(kernel.float_units);
   const bool release = call.count > kernel.gil_threshold && !kernel.requires_pyapi;
   const int status = release ? run_released(kernel, operands, call) : run_once(kernel, call);
-  // Some old loops set an exception and return 0 (integer power).
+  // Some loops of NumPy's old kind set an exception and return 0 (integer power).
   if (status != 0 || PyErr_Occurred() != nullptr) {
     return false;
   }
@@ -286,11 +287,11 @@ bool run_watched(const Numpy& np, const Kernel& kernel, const Operands& operands
 }
 
 constexpr Extent kShortLoop = 64;         // elements
-constexpr std::size_t kSavedBytes = 512;  // of that many elements of any dtype we repeat
+constexpr std::size_t kSavedBytes = 512;  // kShortLoop elements of any dtype of a repeatable loop
 
-// Reading the flags waits for all arithmetic under way, which is half the time of a short loop. So it is done once,
-// afterwards; only if some flag is up, the question whether the loop raised it is answered by running it again from
-// clear flags, with the input that it may have overwritten put back. False: exception set.
+// Reading the flags waits for all arithmetic in flight, which is a large part of a short loop's time. So the flags are
+// read once, afterwards. If one is set, the loop runs again from clear flags, with an overwritten input restored, to
+// find out whether the loop raised it. False: an exception is set.
 bool run_short(const Numpy& np, const Kernel& kernel, const Operands& operands, const Call& call, bool overwrites) {
   std::array<char, kSavedBytes> saved;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
   const auto bytes = static_cast<std::size_t>(call.count * kernel.out_size);
@@ -306,10 +307,10 @@ bool run_short(const Numpy& np, const Kernel& kernel, const Operands& operands, 
   if (overwrites) {
     std::memcpy(out, saved.data(), bytes);
   }
-  return run_watched(np, kernel, operands, call);
+  return run_and_report(np, kernel, operands, call);
 }
 
-// False: exception set. `overwrites`: the output is an input.
+// `overwrites`: the output is an input. False: an exception is set.
 bool run_loop(const Numpy& np, const Kernel& kernel, const Operands& operands, const Call& call, bool overwrites) {
   if (call.count == 0) {
     return true;
@@ -318,7 +319,7 @@ bool run_loop(const Numpy& np, const Kernel& kernel, const Operands& operands, c
       (!overwrites || call.count == 1 || call.strides[kernel.nin] == kernel.out_size)) {
     return run_short(np, kernel, operands, call, overwrites);
   }
-  return run_watched(np, kernel, operands, call);
+  return run_and_report(np, kernel, operands, call);
 }
 
 }  // namespace
@@ -346,7 +347,7 @@ const Kernel& UfuncSite::find(const Numpy& np, PyObject* ufunc, OperandCodes cod
     }
   }
   const Kernel& kernel = kernel_for(np, ufunc, codes);
-  if (kernel.ufunc.get() == ufunc) {  // not so when there are too many kernels
+  if (kernel.ufunc.get() == ufunc) {  // false if there are too many kernels
     entries_[next_entry_] = {ufunc, codes, &kernel};
     next_entry_ = (next_entry_ + 1) % kEntries;
   }
@@ -393,7 +394,7 @@ Outcome UfuncSite::run(const Numpy& np, const Kernel& kernel, const Request& req
   }
   ++stats_.direct;
   if (request.inplace && call.count == 1) {
-    call.strides.fill(0);  // as NumPy calls loops for one element of the left operand: some take that for a reduction
+    call.strides.fill(0);  // as in NumPy for one element; some loops then take their path for reductions
   }
   if (!output || !run_loop(np, kernel, operands, call, overwrites)) {
     return Outcome::kError;
@@ -418,7 +419,7 @@ Outcome UfuncSite::binary(BinaryOperator op, PyObject* left, PyObject* right, un
   if (np == nullptr) {
     return fallback();
   }
-  // An in-place operator of a left operand that is no array is the plain operator.
+  // An in-place operator whose left operand is no array is the plain operator.
   const bool inplace = is_inplace(op) && Py_TYPE(left) == np->array_type;
   const OperatorRow& row = operator_row(op);
   if (row.ufunc == UfuncName::kCount || (Py_TYPE(left) != np->array_type && Py_TYPE(right) != np->array_type)) {
@@ -449,7 +450,8 @@ bool elides_integer_powers(const Numpy& np) {
   return np.major == 2 && np.minor >= kMinor;
 }
 
-// Eager execution does that into a large temporary, too, which cannot take the integers: it raises.
+// Whether this is the square of bools that eager elides into a large temporary. The temporary cannot hold the integers,
+// so eager raises.
 bool squares_bools(const Numpy& np, OperandCode base, PyObject* exponent) {
   int overflow = 0;
   return elides_integer_powers(np) && base == kBool && PyLong_CheckExact(exponent) &&
@@ -527,10 +529,10 @@ Outcome UfuncSite::compare(int py_op, PyObject* left, PyObject* right, unsigned 
   if (Py_TYPE(left) != np->array_type) {
     const OperandCode code = classify(*np, left);
     if (!is_python_number(code)) {
-      // NumPy scalars decide themselves which way round the array is asked, which shows in the text of warnings.
+      // A NumPy scalar may reflect the comparison, which changes the text of warnings.
       return fallback();
     }
-    // The number does not know arrays, so the array is asked, the other way round.
+    // A Python number does not compare with arrays, so Python calls the array's reflected comparison.
     std::swap(operands[0], operands[1]);
     py_op = reflected(py_op);
     temporaries = 0;

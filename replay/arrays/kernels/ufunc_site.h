@@ -1,8 +1,8 @@
-// A site is the inline cache of one graph node that executes a NumPy operation: it runs the loop eager NumPy would run,
-// without the interpreter and without the ufunc machinery, and checks its operands at every call, so the caller needs
-// no guards. Whatever is not an exact case it knows (README.md lists them) gives kFallback: nothing has happened, the
-// caller does the general call. Refuses to be called with an exception set. Needs the GIL; sites may be used by several
-// threads in turn, and keep nothing of a call while the GIL is released.
+// A site is the inline cache of one graph node that executes a NumPy operation. It runs the loop that eager NumPy would
+// run, without the interpreter and without the ufunc machinery. It checks its operands at every call, so the caller
+// needs no guards. In any other case it returns kFallback: nothing has happened, and the caller makes the general call.
+// It must not be called with an exception set. Needs the GIL; several threads may use a site in turn, because it keeps
+// no state of a call while the GIL is released.
 //
 //   UfuncSite site;                                     // one per node, lives as long as the graph
 //   Ref result;
@@ -26,28 +26,27 @@ struct ElisionCase;
 
 enum class Outcome : std::uint8_t { kDone, kFallback, kError };
 
-// `temporaries`, for operand i (nobody but the caller's one reference looks at the operand again):
-//   kAnonymous << i   in the program it is an intermediate result without a name: eager NumPy may compute into it if
-//                     nothing else holds it, which is asked here. Must be told exactly for complex operators, where
-//                     this changes bits.
-//   kDeadName << i    it has a name in the program, but dies here: its memory is reused only where nothing shows.
+// Bits of `temporaries` for operand i, which the program does not use again after this operation:
+//   kAnonymous << i   the operand is an intermediate result without a name. Eager NumPy may compute into it if it has
+//                     no other reference, which the site checks. The bit must be exact for complex operators, whose
+//                     results depend on it.
+//   kDeadName << i    the operand has a name in the program. Its memory is reused only without a visible effect.
 inline constexpr unsigned kAnonymous = 1;
 inline constexpr unsigned kDeadName = 1U << 8U;
 
 struct SiteStats {
   std::uint64_t direct = 0;
   std::uint64_t fallback = 0;
-  std::uint64_t elided = 0;  // done here by the in-place operation that eager's temporary elision would do
-  std::uint64_t reused = 0;  // of the direct ones: computed into a temporary
+  std::uint64_t elided = 0;  // computed in place, as eager's temporary elision does
+  std::uint64_t reused = 0;  // direct calls that computed into a temporary
 };
 
 class UfuncSite {
  public:
-  // `before` comes before a report of floating point errors; null: nothing does.
-  // `ufunc(*operands)`.
+  // Executes `ufunc(*operands)`. `before` is called before a report of floating point errors; it may be null.
   Outcome call(PyObject* ufunc, PyObject* const* operands, unsigned nin, unsigned temporaries, Ref* result,
                const BeforeReport* before = nullptr);
-  // Operators of which at least one operand is an ndarray.
+  // Executes an operator; at least one operand has to be an ndarray.
   Outcome binary(BinaryOperator op, PyObject* left, PyObject* right, unsigned temporaries, Ref* result,
                  const BeforeReport* before = nullptr);
   Outcome unary(UnaryOperator op, PyObject* operand, unsigned temporaries, Ref* result,
@@ -71,7 +70,7 @@ class UfuncSite {
   Outcome power(const Numpy& np, const Request& request, Ref* result);
   [[nodiscard]] const Kernel& find(const Numpy& np, PyObject* ufunc, OperandCodes codes);
   Outcome fallback();
-  // After a fallback: eager might have elided.
+  // Tries temporary elision after a fallback.
   Outcome elide(const Numpy& np, const ElisionCase& the_case, Ref* result);
 
   Entry entries_[kEntries];
@@ -79,7 +78,7 @@ class UfuncSite {
   SiteStats stats_;
 };
 
-// The program imported NumPy, and it is one we know.
+// Whether the program has imported NumPy, in a supported version.
 [[nodiscard]] bool ready();
 
 }  // namespace tagalong::array

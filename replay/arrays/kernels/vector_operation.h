@@ -1,4 +1,4 @@
-// Which operation of the vector code a kernel's loop is.
+// Maps kernels to operations of the vector code generator.
 #pragma once
 
 #include "replay/arrays/kernels/kernel.h"
@@ -6,7 +6,7 @@
 
 namespace tagalong::array {
 
-// Exact::kNone where the vector code has no such operation.
+// VectorOp::kNone where the vector code has no such operation.
 [[nodiscard]] VectorOp vector_operation(const Kernel& kernel);
 
 }  // namespace tagalong::array

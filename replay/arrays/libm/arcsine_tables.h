@@ -1,4 +1,4 @@
-// Tables of an arcsine (libm_steps.inc), with the numbers of glibc's function.
+// Tables of the arcsine in libm_steps.inc, with the numbers of glibc's function.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace tagalong::array {
 
 // clang-format off
-// Of x = (j + 32.5)/256: polynomials of the difference from x, of degrees 6 (x below 1/2) to 10.
+// For x near (j + 32.5)/256: polynomials in the difference, of degree 6 (x below 1/2) to 10.
 inline constexpr std::array<ArcsineRow, kArcsineParts> kArcsines{{
   {{{{0x1.0216988994424p+0, 0x1.6b5955bb33e7dp-54, 0x1.04b41a03e27p-3, 0x1.0a6a2b799b115p-4},
      {0x1.6ef15d57409ap-3, 0x1.a141eaf52eaap-5, 0x1.75591abbbe261p-4, 0x1.72b51d206d88fp-5}}}},
@@ -565,7 +565,8 @@ inline constexpr std::array<ArcsineRow, kArcsineParts> kArcsines{{
      {0x1.63c39e5c8114bp+26, 0x1.10156f52a87dbp+31, 0x1.add762e9e7abep+35, 0x1.586ab6ec81361p+40}}}},
 }};
 
-// Of z = m 4^e, with m from 1/2 to 2, by the first bits of what it is: about 2^(1/2 - e) / sqrt(z).
+// Approximations of 1/sqrt(z) for z = m 4^e, m from 1/2 to 2, without the power of two; the first bits of z are the
+// index.
 inline constexpr std::array<double, kInverseRootParts> kInverseRoots{
     0x1.68a1f80d7182p+0, 0x1.65de82af9631fp+0, 0x1.632b1201d39e5p+0, 0x1.60870d91bf3c2p+0, 0x1.5df1e4be5e7a2p+0,
     0x1.5b6b0e361668bp+0, 0x1.58f2077eca742p+0, 0x1.568654873c1e3p+0, 0x1.54277f40d6cb8p+0, 0x1.51d51741283ap+0,
@@ -595,7 +596,7 @@ inline constexpr std::array<double, kInverseRootParts> kInverseRoots{
     0x1.6da07978eda76p-1, 0x1.6c2dc73154e64p-1, 0x1.6abf7390648fep-1};
 // clang-format on
 
-// Of all 256ths as far as 1: where there is no polynomial, zeros.
+// Rows for all 256ths up to 1; zeros where there is no polynomial.
 consteval std::array<ArcsineRow, kPartsOfOne + 1> arcsine_rows() {
   std::array<ArcsineRow, kPartsOfOne + 1> rows{};
   std::ranges::copy(kArcsines, rows.begin() + kFirstArcsinePart);

@@ -1,4 +1,4 @@
-// Four doubles at once.
+// glibc's functions with AVX2, four doubles at once: the instructions for libm_steps.inc.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -17,7 +17,7 @@ namespace {
 
 using Doubles = __m256d;
 using Bits = __m256i;
-using Mask = __m256d;  // all bits of each lane
+using Mask = __m256d;  // each lane has all bits set or none
 constexpr unsigned kWidth = 4;
 
 #define TAGALONG_STEP [[gnu::always_inline]] TAGALONG_LANES inline
@@ -48,18 +48,19 @@ TAGALONG_STEP Bits shifted_right(Bits a) {
 }
 
 TAGALONG_STEP Doubles floor(Doubles a) { return _mm256_round_pd(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
-// Of the last 32 bits.
+// The product of the low 32 bits.
 TAGALONG_STEP Bits multiplied_32(Bits a, Bits b) { return _mm256_mul_epu32(a, b); }
 
 TAGALONG_STEP Mask less(Bits a, Bits b) { return as_doubles(_mm256_cmpgt_epi64(b, a)); }
 TAGALONG_STEP Mask negative(Bits a) { return less(a, _mm256_setzero_si256()); }
 TAGALONG_STEP Mask both(Mask a, Mask b) { return _mm256_and_pd(a, b); }
-TAGALONG_STEP Doubles where(Mask mask, Doubles value) { return _mm256_and_pd(mask, value); }  // zero elsewhere
+// Zero in lanes that are not set.
+TAGALONG_STEP Doubles where(Mask mask, Doubles value) { return _mm256_and_pd(mask, value); }
 TAGALONG_STEP Doubles choose(Mask mask, Doubles yes, Doubles no) { return _mm256_blendv_pd(no, yes, mask); }
 TAGALONG_STEP unsigned lanes_of(Mask mask) { return static_cast<unsigned>(_mm256_movemask_pd(mask)); }
 
-// Of each element the place in a table. They are read one by one: on many processors that takes less time than the
-// instruction for four.
+// The table index of each element. Tables are read lane by lane: on many processors that is faster than a gather
+// instruction.
 struct Lanes {
   std::uint64_t first, second, third, fourth;
 };
@@ -81,12 +82,12 @@ TAGALONG_STEP Lanes apart(Bits lanes) {
   return {item(_mm_cvtsi128_si64(begin)), item(_mm_extract_epi64(begin, 1)), item(_mm_cvtsi128_si64(end)),
           item(_mm_extract_epi64(end, 1))};
 }
-// By the last bits of each place.
+// The last bits of each number, as indices of a table of `count` items.
 template <std::size_t count>
 TAGALONG_STEP Lanes lanes_at(Bits place) {
   return apart(bits_and(place, bits(count - 1)));
 }
-// Where each is, in bytes, is found for all four at once.
+// Computes the byte offsets of all four lanes at once.
 template <std::size_t count>
 TAGALONG_STEP Pairs look_up(const PairTable<count>& table, Bits place) {
   constexpr int kPairBits = 4;
@@ -108,7 +109,7 @@ TAGALONG_STEP Doubles look_up(const std::array<double, count>& table, const Lane
   return _mm256_set_pd(table[lanes.fourth], table[lanes.third], table[lanes.second], table[lanes.first]);
 }
 
-// Of four rows of four.
+// Transposes four rows of four.
 TAGALONG_STEP Fours transposed(Doubles first, Doubles second, Doubles third, Doubles fourth) {
   const Doubles begin = _mm256_unpacklo_pd(first, second);
   const Doubles begin_next = _mm256_unpackhi_pd(first, second);
@@ -120,7 +121,7 @@ TAGALONG_STEP Fours transposed(Doubles first, Doubles second, Doubles third, Dou
           _mm256_permute2f128_pd(begin, end, kLastHalves), _mm256_permute2f128_pd(begin_next, end_next, kLastHalves)};
 }
 
-// By offsets in bytes.
+// Reads the rows at these byte offsets.
 TAGALONG_STEP Sines look_up(const SineRow* rows, Bits offsets) {
   const auto row = [&](std::uint64_t offset) TAGALONG_LANES {
     return load(reinterpret_cast<const double*>(reinterpret_cast<const char*>(rows) + offset));
@@ -139,10 +140,10 @@ TAGALONG_STEP Fours look_up(const std::array<ArcsineRow, count>& table, const La
   return transposed(row(lanes.first), row(lanes.second), row(lanes.third), row(lanes.fourth));
 }
 
-// For each choice of lanes where they are, as halves of doubles: those that are chosen first.
-using Places = std::array<std::int32_t, 2 * kWidth>;
-consteval std::array<Places, 1U << kWidth> places_of_chosen() {
-  std::array<Places, 1U << kWidth> found{};
+// For each set of lanes, the permutation of 32-bit halves that moves the chosen lanes to the front.
+using Permutation = std::array<std::int32_t, 2 * kWidth>;
+consteval std::array<Permutation, 1U << kWidth> permutations() {
+  std::array<Permutation, 1U << kWidth> found{};
   for (unsigned chosen = 0; chosen < found.size(); ++chosen) {
     std::size_t next = 0;
     for (int lane = 0; lane < static_cast<int>(kWidth); ++lane) {
@@ -154,12 +155,12 @@ consteval std::array<Places, 1U << kWidth> places_of_chosen() {
   }
   return found;
 }
-alignas(32) constexpr std::array kPlacesOfChosen = places_of_chosen();
+alignas(32) constexpr std::array kPermutations = permutations();
 
-// A whole vector, of which the chosen lanes are the first.
+// Stores a whole vector whose first lanes are the chosen ones.
 TAGALONG_STEP void store_some(double* to, Doubles value, unsigned chosen) {
-  const Bits places = _mm256_load_si256(reinterpret_cast<const Bits*>(kPlacesOfChosen[chosen].data()));
-  store(to, as_doubles(_mm256_permutevar8x32_epi32(as_bits(value), places)));
+  const Bits permutation = _mm256_load_si256(reinterpret_cast<const Bits*>(kPermutations[chosen].data()));
+  store(to, as_doubles(_mm256_permutevar8x32_epi32(as_bits(value), permutation)));
 }
 
 #include "replay/arrays/libm/libm_steps.inc"  // NOLINT(bugprone-suspicious-include)

@@ -1,4 +1,4 @@
-// Eight doubles at once.
+// glibc's functions with AVX-512, eight doubles at once: the instructions for libm_steps.inc.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -50,17 +50,18 @@ TAGALONG_STEP Bits shifted_right(Bits a) {
 }
 
 TAGALONG_STEP Doubles floor(Doubles a) { return _mm512_roundscale_pd(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
-// Of the last 32 bits.
+// The product of the low 32 bits.
 TAGALONG_STEP Bits multiplied_32(Bits a, Bits b) { return _mm512_mul_epu32(a, b); }
 
 TAGALONG_STEP Mask less(Bits a, Bits b) { return _mm512_cmplt_epi64_mask(a, b); }
 TAGALONG_STEP Mask negative(Bits a) { return _mm512_movepi64_mask(a); }
 TAGALONG_STEP Mask both(Mask a, Mask b) { return static_cast<Mask>(a & b); }
-TAGALONG_STEP Doubles where(Mask mask, Doubles value) { return _mm512_maskz_mov_pd(mask, value); }  // zero elsewhere
+// Zero in lanes that are not set.
+TAGALONG_STEP Doubles where(Mask mask, Doubles value) { return _mm512_maskz_mov_pd(mask, value); }
 TAGALONG_STEP Doubles choose(Mask mask, Doubles yes, Doubles no) { return _mm512_mask_blend_pd(mask, no, yes); }
 TAGALONG_STEP unsigned lanes_of(Mask mask) { return mask; }
 
-using Lanes = Bits;  // of each element the place in a table
+using Lanes = Bits;  // the table index of each element
 
 struct Pairs {
   Doubles high, low;
@@ -72,7 +73,7 @@ struct Fours {
   Doubles first, second, third, fourth;
 };
 
-// Rows are read one by one, as in libm_avx2.cpp: four instructions that gather take longer than eight loads.
+// Rows are read lane by lane, as in libm_avx2.cpp: four gather instructions are slower than eight loads.
 struct Offsets {
   alignas(64) std::array<std::uint64_t, kWidth> each;
 };
@@ -82,12 +83,12 @@ TAGALONG_STEP Offsets apart(Bits offsets) {
   return found;
 }
 
-// The columns of eight rows of four, so many bytes from the first each.
+// Transposes eight rows of four, at these byte offsets from the first row.
 TAGALONG_STEP Fours columns_at(const double* first, const Offsets& offsets) {
   const auto row = [&](std::size_t lane) TAGALONG_LANES {
     return _mm256_loadu_pd(reinterpret_cast<const double*>(reinterpret_cast<const char*>(first) + offsets.each[lane]));
   };
-  // Halves of a vector are transposed by themselves, and the last step takes the first half of all before the second.
+  // Unpacking works within 128-bit quarters, so rows(lane) pairs the rows in the order that the last shuffles need.
   const auto rows = [&](std::size_t lane) TAGALONG_LANES {
     return _mm512_insertf64x4(_mm512_castpd256_pd512(row(lane)), row(lane + 2), 1);
   };
@@ -99,13 +100,13 @@ TAGALONG_STEP Fours columns_at(const double* first, const Offsets& offsets) {
   const Doubles begin_next = _mm512_unpackhi_pd(a, b);
   const Doubles end = _mm512_unpacklo_pd(c, d);
   const Doubles end_next = _mm512_unpackhi_pd(c, d);
-  constexpr int kEven = 0x88;
-  constexpr int kOdd = 0xDD;
-  return {_mm512_shuffle_f64x2(begin, end, kEven), _mm512_shuffle_f64x2(begin_next, end_next, kEven),
-          _mm512_shuffle_f64x2(begin, end, kOdd), _mm512_shuffle_f64x2(begin_next, end_next, kOdd)};
+  constexpr int kQuarters02 = 0x88;
+  constexpr int kQuarters13 = 0xDD;
+  return {_mm512_shuffle_f64x2(begin, end, kQuarters02), _mm512_shuffle_f64x2(begin_next, end_next, kQuarters02),
+          _mm512_shuffle_f64x2(begin, end, kQuarters13), _mm512_shuffle_f64x2(begin_next, end_next, kQuarters13)};
 }
 
-// By the last bits of each place.
+// The last bits of each number, as indices of a table of `count` items.
 template <std::size_t count>
 TAGALONG_STEP Lanes lanes_at(Bits place) {
   return bits_and(place, bits(count - 1));
@@ -121,7 +122,7 @@ TAGALONG_STEP Pairs look_up(const PairTable<count>& table, Bits place) {
   return {look_up(table.high, lanes), look_up(table.low, lanes)};
 }
 
-// By offsets in bytes.
+// Reads the rows at these byte offsets.
 TAGALONG_STEP Sines look_up(const SineRow* rows, Bits offsets) {
   const auto [one, one_low, other, other_low] = columns_at(&rows->one, apart(offsets));
   return {one, one_low, other, other_low};
@@ -132,7 +133,7 @@ TAGALONG_STEP Fours look_up(const std::array<ArcsineRow, count>& table, const Of
   return columns_at(table[0].fours[four].data(), offsets);
 }
 
-// A whole vector, of which the chosen lanes are the first.
+// Stores a whole vector whose first lanes are the chosen ones.
 TAGALONG_STEP void store_some(double* to, Doubles value, unsigned chosen) {
   store(to, _mm512_maskz_compress_pd(static_cast<Mask>(chosen), value));
 }

@@ -24,10 +24,10 @@ LoopTally glibc_tally;
 
 namespace {
 
-// Where so many elements of a block are left over (three in four) that nothing is gained, so many are not tried.
-constexpr unsigned kNotTried = 15;
+// Blocks that go to NumPy's loop at once, after a block with mostly uncovered elements (more than three in four).
+constexpr unsigned kPausedBlocks = 15;
 
-// Few of many, mostly.
+// Writes NumPy's results for the uncovered elements to their positions.
 void put_back(double* out, Extent count, const LeftOver& left_over) {
   const double* from = left_over.out.data();
   for (Extent i = 0; i < count; i += kGlibcTogether * kLanes) {
@@ -39,53 +39,52 @@ void put_back(double* out, Extent count, const LeftOver& left_over) {
   }
 }
 
-// One for each function.
-struct Numpys {
+struct Replacement {
   StridedLoop loop = nullptr;
   LibmSteps steps = nullptr;
   bool is_used = false;
-  std::atomic<unsigned> not_tried = 0;  // blocks; other threads may take some for theirs
+  std::atomic<unsigned> paused = 0;  // blocks; threads share the count
 };
 template <GlibcFunction function>
-Numpys numpys;
+Replacement replacement;
 
 template <GlibcFunction function>
 int glibc_block(MethodContext* context, const double* in, double* out, Extent count, void* auxdata) {
   constexpr std::array<Extent, 2> kContiguous{sizeof(double), sizeof(double)};
   const auto call = [&](const double* from, double* to, Extent elements) {
-    // NumPy's signature has no const.
+    // The parameters of NumPy's loops have no const.
     const std::array data{reinterpret_cast<char*>(const_cast<double*>(from)), reinterpret_cast<char*>(to)};
-    return numpys<function>.loop(context, data.data(), &elements, kContiguous.data(), auxdata);
+    return replacement<function>.loop(context, data.data(), &elements, kContiguous.data(), auxdata);
   };
-  std::atomic<unsigned>& not_tried = numpys<function>.not_tried;
-  if (const unsigned pause = not_tried.load(std::memory_order_relaxed); pause > 0) {
-    not_tried.store(pause - 1, std::memory_order_relaxed);
+  std::atomic<unsigned>& paused = replacement<function>.paused;
+  if (const unsigned pause = paused.load(std::memory_order_relaxed); pause > 0) {
+    paused.store(pause - 1, std::memory_order_relaxed);
     return call(in, out, count);
   }
   LeftOver left_over;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
-  const Extent left = numpys<function>.steps(in, out, count, &left_over);
+  const Extent left = replacement<function>.steps(in, out, count, &left_over);
   glibc_tally.computed.add(static_cast<std::uint64_t>(count - left));
   if (left == 0) {
     return 0;
   }
   glibc_tally.left.add(static_cast<std::uint64_t>(left));
   if (left > count - count / 4) {
-    not_tried.store(kNotTried, std::memory_order_relaxed);
+    paused.store(kPausedBlocks, std::memory_order_relaxed);
   }
   const int status = call(left_over.in.data(), left_over.out.data(), left);
   put_back(out, count, left_over);
   return status;
 }
 
-bool rounds_as_usual() { return (_mm_getcsr() & glibc::kNonDefaultRounding) == 0; }
+bool has_default_rounding() { return (_mm_getcsr() & glibc::kNonDefaultRounding) == 0; }
 
 template <GlibcFunction function>
 int glibc_strided(MethodContext* context, char* const* data, const Extent* dims, const Extent* strides, void* auxdata) {
   const Extent count = dims[0];
   constexpr Extent kSize = sizeof(double);
   const bool is_apart = data[0] == data[1] || std::abs(data[0] - data[1]) >= count * kSize;
-  if (count < kLeastGlibc || strides[0] != kSize || strides[1] != kSize || !is_apart || !rounds_as_usual()) {
-    return numpys<function>.loop(context, data, dims, strides, auxdata);
+  if (count < kLeastGlibc || strides[0] != kSize || strides[1] != kSize || !is_apart || !has_default_rounding()) {
+    return replacement<function>.loop(context, data, dims, strides, auxdata);
   }
   const auto* in = reinterpret_cast<const double*>(data[0]);
   auto* out = reinterpret_cast<double*>(data[1]);
@@ -99,25 +98,25 @@ int glibc_strided(MethodContext* context, char* const* data, const Extent* dims,
   return 0;
 }
 
-constexpr Extent kTried = 512;  // few: that is part of somebody's first call
-using Samples = std::array<double, kTried>;
+constexpr Extent kSampleCount = 512;  // the comparison takes part of the program's first call
+using Samples = std::array<double, kSampleCount>;
 
-// Of all magnitudes that are computed here and some others, half of them those that programs have; and those that tell
-// libm's function from others: from NumPy's other loops, and from the same function compiled otherwise.
+// Arguments of all magnitudes that the steps cover and some others, half of them common in programs; and chosen ones
+// that distinguish libm's function from NumPy's other loops and from the same steps with other roundings.
 Samples samples(GlibcFunction function) {
   Samples made;
   std::uint64_t state = 1;
   for (double& sample : made) {
-    state = state * 6364136223846793005ULL + 1442695040888963407ULL;  // Knuth's
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;  // Knuth's MMIX generator
     const double uniform = static_cast<double>(static_cast<std::int64_t>(state)) * 0x1p-63;
     const auto power = static_cast<int>(state >> 10U & 63U);
     sample = (state >> 9U & 1U) != 0 ? uniform * 10 : std::ldexp(uniform, power - 24);
     sample = function == GlibcFunction::kLog ? std::abs(sample) : sample;
   }
   if (function == GlibcFunction::kArcsine) {
-    // Two of each part up to 1 (libm_steps.inc), and some that are small.
-    constexpr Extent kParts = kTried / 2;
-    for (std::size_t i = 0; i < kTried; ++i) {
+    // Two arguments of each 256th up to 1, and some small ones.
+    constexpr Extent kParts = kSampleCount / 2;
+    for (std::size_t i = 0; i < kSampleCount; ++i) {
       const double fraction = std::abs(std::fmod(made[i], 1.0));
       const std::size_t part = i / 2;
       const double length = (static_cast<double>(part) + fraction) / static_cast<double>(kParts);
@@ -134,8 +133,9 @@ Samples samples(GlibcFunction function) {
   return made;
 }
 
-// Of numbers that machine code leaves to libm's function (libm_code.cpp): bits and flags. NaNs are only told there.
-bool are_libms(double (*libms)(double), StridedLoop loop, MethodContext* context, void* auxdata) {
+// Compares bits and flags for arguments for which machine code calls libm (libm_code.cpp). Any NaN equals any other:
+// the code reports NaNs as ambiguous.
+bool matches_libm(double (*libm)(double), StridedLoop loop, MethodContext* context, void* auxdata) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kSignalling = std::numeric_limits<double>::signaling_NaN();
@@ -149,23 +149,23 @@ bool are_libms(double (*libms)(double), StridedLoop loop, MethodContext* context
     const std::array data{reinterpret_cast<char*>(&special), reinterpret_cast<char*>(&result)};
     std::feclearexcept(FE_ALL_EXCEPT);
     const bool is_done = loop(context, data.data(), &kOne, kStrides.data(), auxdata) == 0;
-    const int numpys_flags = std::fetestexcept(kReported);
+    const int numpy_flags = std::fetestexcept(kReported);
     std::feclearexcept(FE_ALL_EXCEPT);
-    const double expected = libms(special);
-    return is_done && std::fetestexcept(kReported) == numpys_flags &&
+    const double expected = libm(special);
+    return is_done && std::fetestexcept(kReported) == numpy_flags &&
            (std::bit_cast<std::uint64_t>(expected) == std::bit_cast<std::uint64_t>(result) ||
             (std::isnan(expected) && std::isnan(result)));
   });
 }
 
 template <GlibcFunction function>
-bool try_out(double (*libms)(double), StridedLoop loop, MethodContext* context, void* auxdata) {
+bool has_same_bits(double (*libm)(double), StridedLoop loop, MethodContext* context, void* auxdata) {
   Samples in = samples(function);
   Samples expected{};
-  std::ranges::transform(in, expected.begin(), libms);
+  std::ranges::transform(in, expected.begin(), libm);
   const auto agrees = [&](StridedLoop tried, Extent in_step, Extent out_step) {
     Samples out{};
-    const Extent count = kTried / std::max(in_step, out_step);
+    const Extent count = kSampleCount / std::max(in_step, out_step);
     constexpr auto kSize = static_cast<Extent>(sizeof(double));
     const std::array data{reinterpret_cast<char*>(in.data()), reinterpret_cast<char*>(out.data())};
     const std::array<Extent, 2> strides{in_step * kSize, out_step * kSize};
@@ -178,40 +178,44 @@ bool try_out(double (*libms)(double), StridedLoop loop, MethodContext* context, 
   };
   const LibmSteps steps = has_avx512() ? avx512_steps(function) : avx2_steps(function);
   const bool is_fused = function == GlibcFunction::kExp || function == GlibcFunction::kLog;
-  if (is_fused && !are_libms(libms, loop, context, auxdata)) {
+  if (is_fused && !matches_libm(libm, loop, context, auxdata)) {
     return false;
   }
   if (steps == nullptr || !agrees(loop, 1, 1) || !agrees(loop, 2, 1) || !agrees(loop, 1, 2) || !agrees(loop, 3, 3)) {
     return false;
   }
-  numpys<function>.loop = loop;
-  numpys<function>.steps = steps;
+  replacement<function>.loop = loop;
+  replacement<function>.steps = steps;
   return agrees(glibc_strided<function>, 1, 1);
 }
 
 template <GlibcFunction function>
-StridedLoop take(double (*libms)(double), StridedLoop loop, MethodContext* context, void* auxdata) {
+StridedLoop replace_loop(double (*libm)(double), StridedLoop loop, MethodContext* context, void* auxdata) {
   static const bool is_usable = [&] {
     std::fexcept_t flags{};
     std::fegetexceptflag(&flags, FE_ALL_EXCEPT);
-    const bool found = try_out<function>(libms, loop, context, auxdata);
+    const bool found = has_same_bits<function>(libm, loop, context, auxdata);
     std::fesetexceptflag(&flags, FE_ALL_EXCEPT);
-    numpys<function>.is_used = found;
+    replacement<function>.is_used = found;
     return found;
   }();
-  return is_usable && numpys<function>.loop == loop ? glibc_strided<function> : loop;
+  return is_usable && replacement<function>.loop == loop ? glibc_strided<function> : loop;
 }
 
 }  // namespace
 
 StridedLoop glibc_loop(std::string_view name, StridedLoop loop, MethodContext* context, void* auxdata) {
-  return name == "sin"   ? take<GlibcFunction::kSine>([](double x) { return std::sin(x); }, loop, context, auxdata)
-         : name == "cos" ? take<GlibcFunction::kCosine>([](double x) { return std::cos(x); }, loop, context, auxdata)
+  return name == "sin"
+             ? replace_loop<GlibcFunction::kSine>([](double x) { return std::sin(x); }, loop, context, auxdata)
+         : name == "cos"
+             ? replace_loop<GlibcFunction::kCosine>([](double x) { return std::cos(x); }, loop, context, auxdata)
          : name == "arcsin"
-             ? take<GlibcFunction::kArcsine>([](double x) { return std::asin(x); }, loop, context, auxdata)
-         : name == "exp" ? take<GlibcFunction::kExp>([](double x) { return std::exp(x); }, loop, context, auxdata)
-         : name == "log" ? take<GlibcFunction::kLog>([](double x) { return std::log(x); }, loop, context, auxdata)
-                         : loop;
+             ? replace_loop<GlibcFunction::kArcsine>([](double x) { return std::asin(x); }, loop, context, auxdata)
+         : name == "exp"
+             ? replace_loop<GlibcFunction::kExp>([](double x) { return std::exp(x); }, loop, context, auxdata)
+         : name == "log"
+             ? replace_loop<GlibcFunction::kLog>([](double x) { return std::log(x); }, loop, context, auxdata)
+             : loop;
 }
 
 std::vector<std::string_view> glibc_functions() {
@@ -221,11 +225,11 @@ std::vector<std::string_view> glibc_functions() {
       names.push_back(name);
     }
   };
-  add(numpys<GlibcFunction::kSine>.is_used, "sin");
-  add(numpys<GlibcFunction::kCosine>.is_used, "cos");
-  add(numpys<GlibcFunction::kArcsine>.is_used, "arcsin");
-  add(numpys<GlibcFunction::kExp>.is_used, "exp");
-  add(numpys<GlibcFunction::kLog>.is_used, "log");
+  add(replacement<GlibcFunction::kSine>.is_used, "sin");
+  add(replacement<GlibcFunction::kCosine>.is_used, "cos");
+  add(replacement<GlibcFunction::kArcsine>.is_used, "arcsin");
+  add(replacement<GlibcFunction::kExp>.is_used, "exp");
+  add(replacement<GlibcFunction::kLog>.is_used, "log");
   return names;
 }
 

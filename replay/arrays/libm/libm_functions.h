@@ -1,8 +1,8 @@
-// np.sin and np.cos of float64 are libm's functions, one element after another, and where NumPy has no other loops for
-// the processor so are np.arcsin, np.exp and np.log. Here are loops for four or eight elements at once with the same
-// bits: they take the steps of glibc's functions. What is no ordinary number is left to NumPy's own loop.
+// Vectorised loops with the bits of glibc's functions. NumPy calls libm for each element of np.sin and np.cos of
+// float64, and of np.arcsin, np.exp and np.log where it has no loops for the processor. These loops take glibc's steps
+// for four or eight elements at once. NumPy's loop computes elements that the steps do not cover.
 //
-//   kernel.loop = glibc_loop("sin", kernel.loop, kernel.context, kernel.auxdata);   // or what it was
+//   kernel.loop = glibc_loop("sin", kernel.loop, kernel.context, kernel.auxdata);
 #pragma once
 
 #include <string_view>
@@ -13,14 +13,14 @@
 
 namespace tagalong::array {
 
-// Elements; what is left of a block goes through NumPy's loop.
+// Elements; those counted as left went through NumPy's loop.
 extern LoopTally glibc_tally;
 
-// A loop to be called with the same context and auxdata instead of NumPy's `loop` for a ufunc of this name from float64
-// to float64; `loop` itself where there is none, or where NumPy's is not libm's function. Needs the GIL.
+// Returns a loop to call in place of NumPy's `loop`, with the same context and auxdata, for a ufunc of this name from
+// float64 to float64. Returns `loop` itself where there is none or where NumPy does not call libm. Needs the GIL.
 [[nodiscard]] StridedLoop glibc_loop(std::string_view name, StridedLoop loop, MethodContext* context, void* auxdata);
 
-// Those that are used in place of NumPy's so far.
+// Names of the functions that have replaced NumPy's loops so far.
 [[nodiscard]] std::vector<std::string_view> glibc_functions();
 
 }  // namespace tagalong::array

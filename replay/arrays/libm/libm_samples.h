@@ -1,13 +1,13 @@
-// Arguments that tell functions from each other which are the same but for the last bits: what SVML takes for a
-// logarithm from libm's (svml_functions.h), and libm's from the same steps compiled otherwise (libm_steps.inc).
+// Arguments that distinguish functions that differ in the last bits only: SVML's logarithm from libm's
+// (svml_functions.h), and glibc's functions from the same steps with other roundings (libm_steps.inc).
 #pragma once
 
 #include <array>
 
 namespace tagalong::array {
 
-// Numbers of which SVML's log is not the correctly rounded one, by mpmath: one in 700. Whoever takes other steps has,
-// like libm, one of the other doubles for almost all of them.
+// Arguments for which SVML's log is not correctly rounded (compared with mpmath). A function with other steps, such as
+// libm's, gives another double for almost all of them.
 inline constexpr std::array kMisroundedLogs{
     0x1.5c02cd91c2320p-725, 0x1.c02c3c4b2ec46p-3,   0x1.6cd1b9884995ap-1,  0x1.9197d42903848p-1,  0x1.9ef35eadaf36ap-1,
     0x1.bc113e74bee26p-1,   0x1.c13caad5b2167p-1,   0x1.ca7c20a9fa062p-1,  0x1.ccf61f0961896p-1,  0x1.d4091f9fdef0ep-1,
@@ -20,11 +20,11 @@ inline constexpr std::array kMisroundedLogs{
     0x1.b6f2ddcee4d96p+3,   0x1.bd04edbde6ec8p+3,   0x1.1eb6522aeccc0p+4,  0x1.4ff67a6cf6388p+19, 0x1.ed9cbd58cab91p+92,
     0x1.340520bc88ad8p+129, 0x1.b28917b1437e9p+314, 0x1.6a3bb28d315a4p+329};
 
-// glibc's functions are compiled with fused multiplications and additions for processors that have them. Where one of
-// these is not fused the result is another one, for each of these numbers: found by trying all such changes on 40
-// million arguments each (of arcsin 30 million). (Most changes make no difference to any of so many; but a compiler
-// fuses all of them, or none.) The last ones of exp lie where the next multiple of ln(2)/128 begins. Two sums of a
-// sine's steps have two products, of which only one can be fused: the last numbers of these tell which.
+// glibc compiles its functions with FMA for processors that have it. For each of these arguments the result changes if
+// one FMA is computed as a multiplication and an addition. They were found by trying every such change on millions of
+// random arguments. (Most changes alter none of the results; but a compiler fuses all operations or none.) The last
+// arguments of exp lie at boundaries between multiples of ln(2)/128. In a sine, two sums have two products each, of
+// which the compiler fuses one: the last arguments of kFusedSines show which.
 inline constexpr std::array kFusedSines{
     -0x1.78ed133b3dd52p-4,  0x1.03f51862954b4p+22,  -0x1.1f1412ca29b4ep+11, -0x1.aab2a368b45a5p+0,
     0x1.f0f016c8cd995p+2,   -0x1.3093e47ada39p+3,   -0x1.88f40f064852p+21,  0x1.08850e5afdf9ap+22,

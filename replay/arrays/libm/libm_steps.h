@@ -1,5 +1,5 @@
-// What libm_functions.h computes of one block, by vectors of four or eight doubles: libm_steps.inc, which
-// libm_avx2.cpp and libm_avx512.cpp give their instructions.
+// The interface between libm_functions.cpp and the vector code of the functions, and the types of its tables.
+// libm_steps.inc has the functions; libm_avx2.cpp and libm_avx512.cpp include it with their instructions.
 #pragma once
 
 #include <array>
@@ -12,17 +12,17 @@ namespace tagalong::array {
 enum class GlibcFunction : std::uint8_t { kSine, kCosine, kArcsine, kExp, kLog };
 
 inline constexpr Extent kGlibcBlock = 1024;  // elements
-inline constexpr Extent kLeastGlibc = 8;     // of a block; a vector at least
-inline constexpr Extent kGlibcTogether = 8;  // bytes of lanes that are looked at together
+inline constexpr Extent kLeastGlibc = 8;     // smallest block; at least a vector
+inline constexpr Extent kGlibcTogether = 8;  // bytes of LeftOver::lanes that are read at once
 
-// Elements of a block that are not certain, one after another, and where they were.
+// Elements of a block that the steps do not cover: their values, packed, and their positions.
 struct LeftOver {
   std::array<double, kGlibcBlock + kLanes> in;
   std::array<double, kGlibcBlock + kLanes> out;
-  std::array<std::uint8_t, kGlibcBlock / kLanes> lanes;  // a bit each; of what is not there: none
+  std::array<std::uint8_t, kGlibcBlock / kLanes> lanes;  // one bit for each element of the block
 };
 
-// Doubles, and what they lack of the exact values: of each by itself, and in pairs.
+// A table of doubles and their rounding errors, as two arrays and as an array of pairs.
 template <std::size_t count>
 struct PairTable {
   using Items = std::array<double, count>;
@@ -39,25 +39,25 @@ struct PairTable {
   alignas(64) std::array<Pair, count> pairs{};
 };
 
-// The sine of a number, then its cosine; or its cosine, then its sine with the other sign. And what they lack of the
-// exact values.
+// sin and cos of a number, or cos and -sin; `_low` are the rounding errors.
 struct SineRow {
   double one, one_low, other, other_low;
 };
 
-// Of one part: the first factor of its polynomial, the arcsine of its middle (the low part of it, then what is
-// nearest), and the other factors.
+// One part of the argument's range: the first coefficient of its polynomial, the arcsine of its middle (low part, then
+// high part), and the other coefficients.
 struct alignas(32) ArcsineRow {
   std::array<std::array<double, 4>, 3> fours;
 };
 inline constexpr std::size_t kPartsOfOne = 256;
 inline constexpr std::size_t kFirstArcsinePart = kPartsOfOne / 8;
-inline constexpr std::size_t kArcsineParts = 216;  // as many as are up to 31/32
+inline constexpr std::size_t kArcsineParts = 216;  // the parts from 1/8 to 31/32
 inline constexpr std::size_t kInverseRootParts = 128;
 
-// Into `out`, which may be `in`, whatever is certain. Returns how many are left over; `lanes` are set if any is.
+// Computes the elements that the steps cover into `out`, which may be `in`. Returns the number of other elements; sets
+// `lanes` if there is one.
 using LibmSteps = Extent (*)(const double* in, double* out, Extent count, LeftOver* left_over);
-// Null: there are none for this machine.
+// Null: not implemented for this processor.
 LibmSteps avx512_steps(GlibcFunction function);
 LibmSteps avx2_steps(GlibcFunction function);
 

@@ -1,4 +1,4 @@
-// Tables of libm_steps.inc, with the numbers of glibc's functions.
+// Tables of libm_steps.inc and libm_code.cpp, with the numbers of glibc's functions: exp, log, sin and cos.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,7 @@
 
 namespace tagalong::array {
 
-// 2^(j/128), to the nearest, and what these lack of it, relative to them.
+// 2^(j/128), rounded to nearest, and the relative rounding errors.
 inline constexpr PairTable<128> kPowersOfTwo{{{1.0,
                                                0x1.0163da9fb3335p+0,
                                                0x1.02c9a3e778061p+0,
@@ -266,7 +266,8 @@ inline constexpr PairTable<128> kPowersOfTwo{{{1.0,
                                                0x1.7893b4d91cd9dp-56,
                                                0x1.305c14160cc89p-58}}};
 
-// The same less what a place j has in the bits of the power's fraction when its wholes are those of the exponent.
+// The same table with the bits of j subtracted from the fraction: adding the whole integer n = 128 e + j to the bits
+// then adds e to the exponent and j cancels.
 template <std::size_t count>
 constexpr PairTable<count> by_place(const PairTable<count>& table) {
   auto high = table.high;
@@ -278,7 +279,7 @@ constexpr PairTable<count> by_place(const PairTable<count>& table) {
 }
 inline constexpr PairTable<128> kPowersByPlace = by_place(kPowersOfTwo);
 
-// For each of 128 parts of the numbers from 11/16 to 11/8 a reciprocal, and the logarithm of its reciprocal.
+// For each of 128 parts of the range from 11/16 to 11/8: a reciprocal c, and -log c.
 inline constexpr PairTable<128> kLogarithms{
     {{0x1.734f0c3e0de9fp+0, 0x1.713786a2ce91fp+0, 0x1.6f26008fab5a0p+0, 0x1.6d1a61f138c7dp+0, 0x1.6b1490bc5b4d1p+0,
       0x1.69147332f0cbap+0, 0x1.6719f18224223p+0, 0x1.6524f99a51ed9p+0, 0x1.63356aa8f24c4p+0, 0x1.614b36b9ddc14p+0,
@@ -333,7 +334,7 @@ inline constexpr PairTable<128> kLogarithms{
       0x1.1980d67234800p-2,  0x1.1f8ffe0cc8000p-2,  0x1.2595fd7636800p-2,  0x1.2b9300914a800p-2,  0x1.3187210436000p-2,
       0x1.377266dec1800p-2,  0x1.3d54ffbaf3000p-2,  0x1.432eee32fe000p-2}}};
 
-// Of k/128, up to 0.86; whatever has other bits in their place finds a row, too.
+// sin and cos of k/128, up to 0.86. There are 128 rows, so any seven bits are a valid index.
 inline constexpr std::size_t kSineParts = 128;
 alignas(64) inline constexpr std::array<SineRow, kSineParts> kSines{{
     {0.0, 0.0, 1.0, 0.0},
@@ -448,7 +449,7 @@ alignas(64) inline constexpr std::array<SineRow, kSineParts> kSines{{
     {0x1.812ede9ae4ba4p-1, -0x1.7830adf402ddap-55, 0x1.514f57d7bf3dap-1, 0x1.47a108073c259p-56},
 }};
 
-// Of the 128ths as cosines, as sines, and as cosines again.
+// The rows as (cos, -sin), as (sin, cos), and as (cos, -sin) again.
 consteval std::array<SineRow, 3 * kSineParts> turned_rows() {
   std::array<SineRow, 3 * kSineParts> rows{};
   for (std::size_t j = 0; j < kSineParts; ++j) {
@@ -459,7 +460,7 @@ consteval std::array<SineRow, 3 * kSineParts> turned_rows() {
   return rows;
 }
 alignas(64) inline constexpr std::array kTurnedRows = turned_rows();
-// Each followed by those of the other function.
+// The rows of each function, followed by those of the other function.
 inline constexpr const SineRow* kCosineRows = kTurnedRows.data();
 inline constexpr const SineRow* kSineRows = kTurnedRows.data() + kSineParts;
 

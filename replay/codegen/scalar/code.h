@@ -63,8 +63,7 @@ struct Source {
 
 class Code {
  public:
-  // Copies position-independent code to executable memory. `entries`: offsets by operation, -1 for none. Null: no
-  // memory.
+  // Copies position-independent code to executable memory. `entries`: offsets by operation, or -1. Null: no memory.
   static std::unique_ptr<const Code> make(std::span<const std::uint8_t> code,
                                           const std::vector<std::ptrdiff_t>& entries);
   Code(const Code&) = delete;

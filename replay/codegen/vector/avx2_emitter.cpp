@@ -14,8 +14,7 @@ using Xbyak::Label;
 using Xbyak::Xmm;
 using Xbyak::Ymm;
 
-// Four mask bits times this factor put one mask bit into the lowest bit of each of four bytes; other bits are masked
-// out.
+// Four mask bits times kBitsToBytes have one mask bit in the lowest bit of each of four bytes (kFirstBits).
 constexpr int kBitsToBytes = 0x00204081;
 constexpr int kFirstBits = 0x01010101;
 

@@ -99,8 +99,7 @@ std::span<const std::uint64_t> glibc_bits_of(Constant constant) {
   return std::span(kNumbers).subspan(index, 1);
 }
 
-// Most valuable first. Constants that start a polynomial (linear()) come last: the steps copy them to a register
-// anyway.
+// Most valuable first. Constants that start a polynomial come last, because the steps copy them to a register anyway.
 std::span<const Constant> kept_glibc_constants(VectorOp what) {
   using enum Constant;
   static constexpr std::array kOfExp{kGlibcToInteger,  kGlibcLn2Part, kGlibcLn2PartLow, kGlibcExp0,

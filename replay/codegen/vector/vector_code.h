@@ -119,8 +119,7 @@ extern LoopTally code_tally;  // computed: code was generated; left: it was in t
 
 class VectorCode {
  public:
-  // Returns code from a cache of the kMostKept most recently used, so equal arguments give the same code. Needs the
-  // GIL.
+  // Equal arguments give the same code, from a cache of the kMostKept most recently used. Needs the GIL.
   static std::shared_ptr<const VectorCode> make(std::span<const VectorOperation> operations,
                                                 std::span<const VectorInput> inputs,
                                                 std::span<const std::uint8_t> stored, VectorSum sum = {},
