@@ -316,7 +316,7 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
       case LoopCode::kUnboxNumpyInt:
       case LoopCode::kUnboxNumpyFloat:
       case LoopCode::kUnboxNumpyBool:
-        if (!unbox(objects[op->left], unboxed_kind(op->code), &unboxed[op->left])) [[unlikely]] {
+        if (!unbox(objects[op->left], info(op->code).gives, &unboxed[op->left])) [[unlikely]] {
           if (!op->is_guard) {
             return ended<once>(finish(steps[op->step], StepResult::kAgain));
           }
@@ -501,7 +501,7 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
         if (place < 0) [[unlikely]] {
           return ended<once>(finish(steps[op->step], StepResult::kAgain));
         }
-        const Unboxed kind = op->code == LoopCode::kItemInt ? Unboxed::kInt : Unboxed::kFloat;
+        const Unboxed kind = info(op->code).gives;
         if (!unbox(items_of(container)[place], kind, &unboxed[op->result])) [[unlikely]] {
           TAGALONG_GUARD_FAILED
         }
@@ -646,7 +646,7 @@ std::conditional_t<once, native::Did, Outcome> Interpreter::interpret(const Loop
       case LoopCode::kGlobalInt:
       case LoopCode::kGlobalFloat: {
         const Step& step = steps[op->step];
-        const Unboxed kind = op->code == LoopCode::kGlobalInt ? Unboxed::kInt : Unboxed::kFloat;
+        const Unboxed kind = info(op->code).gives;
         PyObject* global = known_global(step, objects[op->left]);
         if (global == nullptr) {
           global = global_now(step, objects[op->left]);

@@ -495,7 +495,7 @@ void Executor::set_gain(const Gain& gain, const std::vector<std::int32_t>& forgo
     steps_[number].forgone = forgone[number];
   }
   for (LoopOp& op : loop_.ops) {
-    if (op.code == LoopCode::kPoll || op.code == LoopCode::kPollAndJump) {
+    if (info(op.code).ends_round()) {
       op.result = gain.round;
     }
   }
@@ -539,9 +539,7 @@ bool Executor::fail_at(std::size_t number) {
     return true;  // it does already
   }
   const auto belongs = [number](const LoopOp& op) {
-    const bool is_fused = op.code == LoopCode::kRangeNext || op.code == LoopCode::kForIter ||
-                          op.code == LoopCode::kArrayNext;  // with its guard
-    return op.step == number + (is_fused ? 1 : 0);
+    return op.step == number + (info(op.code).has(loop_trait::kWithGuard) ? 1 : 0);
   };
   // What dies at a loop node is behind it.
   const auto op = step.op == Op::loop ? loop_.ops.end() : std::ranges::find_if(loop_.ops, belongs);

@@ -36,48 +36,29 @@ struct Renumbering {
   [[nodiscard]] Value value_number(Value number) const { return number == kNoValue ? number : number + value; }
 };
 
+std::int32_t renumbered(LoopField field, std::int32_t number, const Renumbering& by) {
+  switch (field) {
+    case LoopField::kOperation:
+      return number + by.operation;
+    case LoopField::kStep:
+      return number + by.step;
+    case LoopField::kSnapshot:
+    case LoopField::kShown:
+      return by.state(number);
+    case LoopField::kOwnTrace:
+      return by.member == 0 ? number : by.member;
+    default:
+      return is_register(field) ? by.place(number) : number;
+  }
+}
+
 LoopOp renumbered(LoopOp op, const Renumbering& by) {
+  const LoopOpInfo& row = info(op.code);
   op.step += static_cast<std::uint32_t>(by.step);
   op.branch = op.branch < 0 ? -1 : op.branch + by.operation;
-  switch (op.code) {
-    case LoopCode::kPoll:
-      op.left = by.member == 0 ? op.left : by.member;
-      break;
-    case LoopCode::kStep:
-    case LoopCode::kLeaveIfWatched:
-    case LoopCode::kCheckQuiet:
-    case LoopCode::kGiveUpRest:
-    case LoopCode::kUnbind:
-      break;
-    case LoopCode::kCross:
-      op.right = by.state(op.right);
-      break;
-    case LoopCode::kPollAndJump:
-      op.left = by.member == 0 ? op.left : by.member;
-      [[fallthrough]];
-    case LoopCode::kJump:
-      op.right += by.operation;
-      break;
-    case LoopCode::kClearShown:
-      op.left = by.place(op.left);
-      op.right = by.state(op.right);
-      break;
-    case LoopCode::kForIter:
-    case LoopCode::kArrayNext:
-      op.left = by.place(op.left);
-      op.result = by.place(op.result);
-      op.right += by.step;
-      break;
-    case LoopCode::kCheckType:
-    case LoopCode::kSync:
-      op.left = by.place(op.left);
-      break;
-    default:
-      op.left = by.place(op.left);
-      op.right = by.place(op.right);
-      op.result = by.place(op.result);
-      break;
-  }
+  op.left = renumbered(row.left, op.left, by);
+  op.right = renumbered(row.right, op.right, by);
+  op.result = renumbered(row.result, op.result, by);
   return op;
 }
 
@@ -691,9 +672,27 @@ class Growth {
 
   void follow(const LoopOp& op, std::vector<bool>& filled) const {
     const auto at = [&](std::int32_t place) { return filled[static_cast<std::size_t>(place)]; };
+    const LoopOpInfo& row = info(op.code);
+    const Step& step = made_->steps_[op.step];
+    if (row.has(loop_trait::kShowsState)) {
+      look(step.snapshot, filled);
+    }
+    for (const auto& [field, number] :
+         {std::pair(row.left, op.left), std::pair(row.right, op.right), std::pair(row.result, op.result)}) {
+      if (field == LoopField::kShown) {
+        look(number, filled);
+      }
+    }
+    for (const auto& [field, number] :
+         {std::pair(row.left, op.left), std::pair(row.right, op.right), std::pair(row.result, op.result)}) {
+      if (field == LoopField::kMakesObject) {
+        at(number) = true;
+      } else if (field == LoopField::kEndsObject) {
+        at(number) = false;
+      }
+    }
     switch (op.code) {
       case LoopCode::kStep: {
-        const Step& step = made_->steps_[op.step];
         look(step.snapshot, filled);
         look(step.shown, filled);
         const std::int32_t* results = made_->registers_used_.data() + step.operands + step.operand_count;
@@ -705,17 +704,6 @@ class Growth {
         }
         break;
       }
-      case LoopCode::kBox:
-      case LoopCode::kSyncUnboxed:
-        at(op.left) = true;
-        break;
-      case LoopCode::kClearShown:
-        look(op.right, filled);
-        at(op.left) = false;
-        break;
-      case LoopCode::kClear:
-        at(op.left) = false;
-        break;
       case LoopCode::kMove:
         at(op.result) = at(op.left);
         at(op.left) = false;
@@ -725,19 +713,6 @@ class Growth {
         break;
       case LoopCode::kForIter:
         look(made_->steps_[static_cast<std::size_t>(op.right)].snapshot, filled);
-        at(op.result) = true;
-        break;
-      case LoopCode::kMethod:
-        at(op.right) = true;
-        [[fallthrough]];
-      case LoopCode::kAttribute:
-        look(made_->steps_[op.step].snapshot, filled);
-        at(op.result) = true;
-        break;
-      case LoopCode::kItem:
-      case LoopCode::kGlobal:
-      case LoopCode::kMakeRange:
-        at(op.result) = true;
         break;
       case LoopCode::kRemainderInt:
         if (op.flag != 0) {
@@ -747,11 +722,6 @@ class Growth {
         break;
       case LoopCode::kStoreItem:
         at(op.result) = at(op.result) || (op.flag & kStoresNumber) != 0;
-        [[fallthrough]];
-      case LoopCode::kSync:
-      case LoopCode::kPoll:
-      case LoopCode::kPollAndJump:
-        look(made_->steps_[op.step].snapshot, filled);
         break;
       default:
         break;

@@ -7,11 +7,6 @@
 #include "replay/objects/known_functions.h"
 
 namespace tagalong::replay {
-namespace {
-
-bool is_comparison(LoopCode code) { return code >= LoopCode::kLessInt && code <= LoopCode::kGreaterEqualFloat; }
-
-}  // namespace
 
 LoopLowering::LoopLowering(const Graph& graph, LoopProgram& program, const std::vector<Step>& steps,
                            const std::vector<std::int32_t>& registers, std::int32_t& next_register)
@@ -210,6 +205,7 @@ LoopOp& LoopLowering::push(LoopCode code, std::size_t step, std::int32_t left, s
   op.left = left;
   op.right = right;
   op.result = result;
+  op.is_guard = info(code).has(loop_trait::kGuards);
   return op;
 }
 
@@ -294,7 +290,6 @@ void LoopLowering::emit(std::size_t number, std::size_t step) {
   if (fused_ != 0 && number == fused_) {
     LoopOp& op = program_.ops[fused_op_];
     op.step = static_cast<std::uint32_t>(step);
-    op.is_guard = true;
     if (is_branch(each)) {
       op.flag = each.op == Op::guard_true ? 1 : 0;
     }
@@ -355,7 +350,6 @@ void LoopLowering::emit_planned(std::size_t number, std::size_t step) {
     const PyTypeObject* type = abstract_values_->type(each.operands[0]);
     const std::int32_t key = unboxed(each.operands[1], step);
     LoopOp& op = push(chosen.code, step, place(each.operands[0]), key, result);
-    op.is_guard = chosen.result != Unboxed::kNone;
     op.flag = static_cast<std::uint8_t>(type == &PyList_Type    ? Container::kList
                                         : type == &PyTuple_Type ? Container::kTuple
                                                                 : Container::kEither);
@@ -374,7 +368,7 @@ void LoopLowering::emit_planned(std::size_t number, std::size_t step) {
     }
     push(chosen.code, step, place(each.operands[0]), key, value).flag = static_cast<std::uint8_t>(each.immediate);
   } else if (each.op == Op::load_global) {
-    push(chosen.code, step, place(each.operands[0]), -1, result).is_guard = chosen.result != Unboxed::kNone;
+    push(chosen.code, step, place(each.operands[0]), -1, result);
   } else if (chosen.code == LoopCode::kAttribute || chosen.code == LoopCode::kMethod) {
     box(each.operands[0], step);
     may_be_boxed(each.snapshot);
@@ -419,16 +413,14 @@ void LoopLowering::emit_planned(std::size_t number, std::size_t step) {
       const Value value = each.operands[index];
       operands[index] = unboxed(value, step);
       const bool is_of_floats = each.op == Op::float_binary || each.op == Op::float64_binary ||
-                                (each.op == Op::scalar_compare && chosen.code >= LoopCode::kLessFloat);
+                                (each.op == Op::scalar_compare && info(chosen.code).left == LoopField::kFloat);
       if (is_of_floats && is_int(unboxed_[at(value)])) {
         operands[index] = as_float(operands[index], step);
       }
     }
     const bool fuses_truth = is_fused_with_truth(number);
-    const bool fuses = fuses_truth || (is_comparison(chosen.code) && is_fused(number));
-    const LoopCode code = fuses ? shifted(chosen.code, static_cast<std::int64_t>(LoopCode::kGuardLessInt) -
-                                                           static_cast<std::int64_t>(LoopCode::kLessInt))
-                                : chosen.code;
+    const bool fuses = fuses_truth || (info(chosen.code).has(loop_trait::kCompares) && is_fused(number));
+    const LoopCode code = fuses ? guard_of(chosen.code) : chosen.code;
     LoopOp& op = push(code, step, operands[0], operands[1], result);
     if (each.op == Op::int_binary && code == LoopCode::kRemainderInt && last_use_[at(each.operands[0])] > number) {
       op.flag = 1;  // the result may be the left operand itself
@@ -460,13 +452,12 @@ bool LoopLowering::emit_guard(const Node& each, std::size_t step) {
   const Value value = each.operands[0];
   if (each.op == Op::guard_is && unboxed_[at(value)] == Unboxed::kNone &&
       !is_expected_to_raise(graph_.nodes, defined_at_[at(value)])) {
-    push(LoopCode::kGuardIs, step, place(value)).is_guard = true;
+    push(LoopCode::kGuardIs, step, place(value));
     return true;
   }
   if ((each.op == Op::guard_null || each.op == Op::guard_not_null) && !born_unboxed_[at(value)] &&
       !is_expected_to_raise(graph_.nodes, defined_at_[at(value)])) {
     LoopOp& op = push(LoopCode::kGuardNull, step, place(value));
-    op.is_guard = true;
     op.flag = each.op == Op::guard_not_null ? 1 : 0;
     return true;
   }
@@ -474,7 +465,7 @@ bool LoopLowering::emit_guard(const Node& each, std::size_t step) {
     const Unboxed wanted = unboxed_of(reinterpret_cast<PyTypeObject*>(each.object.get()));
     if (wanted == Unboxed::kNone) {
       if (unboxed_[at(value)] == Unboxed::kNone && !is_expected_to_raise(graph_.nodes, defined_at_[at(value)])) {
-        push(LoopCode::kGuardType, step, place(value)).is_guard = true;
+        push(LoopCode::kGuardType, step, place(value));
         return true;
       }
       return false;
@@ -491,7 +482,6 @@ bool LoopLowering::emit_guard(const Node& each, std::size_t step) {
   }
   if ((each.op == Op::guard_true || each.op == Op::guard_false) && unboxed_[at(value)] == Unboxed::kBool) {
     LoopOp& op = push(LoopCode::kGuardBool, step, place(value));
-    op.is_guard = true;
     op.flag = each.op == Op::guard_true ? 1 : 0;
     return true;
   }

@@ -10,158 +10,9 @@
 
 #include "replay/ir/graph.h"
 #include "replay/objects/unboxed.h"
+#include "replay/steps/loop_ops.h"
 
 namespace tagalong::replay {
-
-enum class LoopCode : std::uint8_t {
-  kStep,  // the step itself, as outside of loops
-  kLeaveIfWatched,
-  kBox,          // the object of `left`
-  kClear,        // gives up the object of `left`, if there is one
-  kClearShown,   // the same where that may run code, which finds the frames as in snapshot `right`
-  kMove,         // `result` takes over object and number of `left`
-  kShare,        // `result` gets the same object and number as `left`
-  kSync,         // sync_local of `left` in slot `right` of the root frame
-  kSyncUnboxed,  // sync_local of a number
-  kUnboxInt,
-  kUnboxFloat,
-  kUnboxBool,
-  kUnboxNumpyInt,
-  kUnboxNumpyFloat,
-  kUnboxNumpyBool,  // the number of the object in `left`; fails as `fails` says
-  kAddInt,
-  kSubtractInt,
-  kMultiplyInt,
-  kFloorDivideInt,
-  kRemainderInt,
-  kTrueDivideInt,
-  kAndInt,
-  kOrInt,
-  kXorInt,
-  kShiftLeftInt,
-  kShiftRightInt,
-  kNegateInt,
-  kAddFloat,
-  kSubtractFloat,
-  kMultiplyFloat,
-  kDivideFloat,
-  kNegateFloat,
-  kFloatOfInt,
-  // The same of NumPy's scalars, where it has nothing to report; as Float64Operator.
-  kAddFloat64,
-  kSubtractFloat64,
-  kMultiplyFloat64,
-  kDivideFloat64,
-  kLessInt,
-  kLessEqualInt,
-  kEqualInt,
-  kNotEqualInt,
-  kGreaterInt,
-  kGreaterEqualInt,  // as Py_LT ... Py_GE
-  kLessFloat,
-  kLessEqualFloat,
-  kEqualFloat,
-  kNotEqualFloat,
-  kGreaterFloat,
-  kGreaterEqualFloat,
-  kCallFloat,  // known function `flag`
-  kCallInt,
-  kLength,     // of the container `left`; `flag`: which counts its items itself, as lists do
-  kMakeRange,  // an iterator from raw `left` (-1: 0) up to raw `right`
-  kTruthInt,
-  kTruthFloat,
-  kNotBool,
-  kGuardBool,  // the number of `left` is `flag`
-  kGuardLessInt,
-  kGuardLessEqualInt,
-  kGuardEqualInt,
-  kGuardNotEqualInt,
-  kGuardGreaterInt,
-  kGuardGreaterEqualInt,
-  kGuardLessFloat,
-  kGuardLessEqualFloat,
-  kGuardEqualFloat,
-  kGuardNotEqualFloat,
-  kGuardGreaterFloat,
-  kGuardGreaterEqualFloat,
-  kRangeNext,  // next int of the iterator `left`; a guard that there is one
-  kForIter,    // next item of any iterator (step `right`); a guard that there is one
-  kItem,       // container `left` [raw `right`]; `flag`: Container
-  kItemInt,
-  kItemFloat,   // the number of that item, a guard that it is one
-  kStoreItem,   // list `left` [raw `right`] = object `result`; `flag`: kStores...
-  kPair,        // the numbers of `left` and `right`, as those of `result` and the register behind it
-  kArrayItem,   // the number of array `left` [raw `right`]; `flag`: type number of the items
-  kArrayItem2,  // the same by a pair
-  kArrayNext,   // the number of the next item of iterator `left` (step `right`); a guard that there is one
-  kArrayStore,  // array `left` [raw `right`] = number of `result`
-  kArrayStore2,
-  // Signals, pending calls, other threads, as at each jump back; `result`: what a round is worth, `left`: the trace (a
-  // member of the executor) that is come to once more; -1: the first one.
-  kPoll,
-  kJump,  // to operation `right`
-  kPollAndJump,
-  kGuardType,  // the type of `left` is the step's
-  kGuardIs,    // `left` is the step's object
-  kGlobal,     // what the function `left` finds under the step's name
-  kGlobalInt,
-  kGlobalFloat,  // the number of that, a guard that it is one
-  kAttribute,    // of `left`, by the step's name
-  kMethod,       // the same for a call: a function and `left`, or null and what it has; `right` gets the second
-  kAppend,       // object `right` to list `left`
-  kGuardNull,    // `left` is null, or not if `flag`
-  kRebind,       // that is object `right` from now on
-  // Between the traces of an executor that has grown:
-  // No thread waits, no tool watches; `result`: what going through the next trace is worth; `left`: that trace;
-  // `right`: the snapshot of the loop that is entered, to be shown as the place where the run is, or -1.
-  kCross,
-  kCheckQuiet,    // whether the guard's retreat may be taken
-  kGiveUpRest,    // what no frame has any more where the step leaves
-  kCheckBound,    // `left` is not null
-  kCheckUnbound,  // it is null
-  kCheckType,     // the type of `left` is types[right]
-  kUnbind,        // slot `left` of the real frame
-};
-// The one so many places further: codes of the same operation on other kinds, or of comparisons, are in one order.
-constexpr LoopCode shifted(LoopCode code, std::int64_t by) {
-  return static_cast<LoopCode>(static_cast<std::int64_t>(code) + by);
-}
-
-// How a register gets the number of the object in it.
-constexpr LoopCode unboxing(Unboxed unboxed) {
-  switch (unboxed) {
-    case Unboxed::kInt:
-      return LoopCode::kUnboxInt;
-    case Unboxed::kFloat:
-      return LoopCode::kUnboxFloat;
-    case Unboxed::kNumpyInt:
-      return LoopCode::kUnboxNumpyInt;
-    case Unboxed::kNumpyFloat:
-      return LoopCode::kUnboxNumpyFloat;
-    case Unboxed::kNumpyBool:
-      return LoopCode::kUnboxNumpyBool;
-    default:
-      return LoopCode::kUnboxBool;
-  }
-}
-
-// The other way round.
-constexpr Unboxed unboxed_kind(LoopCode code) {
-  switch (code) {
-    case LoopCode::kUnboxInt:
-      return Unboxed::kInt;
-    case LoopCode::kUnboxFloat:
-      return Unboxed::kFloat;
-    case LoopCode::kUnboxNumpyInt:
-      return Unboxed::kNumpyInt;
-    case LoopCode::kUnboxNumpyFloat:
-      return Unboxed::kNumpyFloat;
-    case LoopCode::kUnboxNumpyBool:
-      return Unboxed::kNumpyBool;
-    default:
-      return Unboxed::kBool;
-  }
-}
 
 // What is known about the container of an item.
 enum class Container : std::uint8_t { kEither, kList, kTuple };
@@ -171,6 +22,7 @@ enum class Container : std::uint8_t { kEither, kList, kTuple };
 inline constexpr std::uint8_t kStoresNumber = 1;
 inline constexpr std::uint8_t kStoresRenewed = 2;
 
+// What the fields hold is in loop_ops.def.
 struct LoopOp {
   LoopCode code = LoopCode::kStep;
   std::uint8_t flag = 0;

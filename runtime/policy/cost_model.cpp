@@ -22,11 +22,8 @@ constexpr int kArrayOperation = 200;    // of small arrays
 constexpr int kLargeArrays = 512;       // elements
 constexpr int kLargeOperation = 2'000;  // of those
 constexpr int kScalarCall = -100;
-constexpr int kUnboxedOperation = 8;  // on numbers without objects
-constexpr int kUnboxedScalar = 30;    // on items of arrays and NumPy's scalars, each of which eager execution makes
-constexpr int kUnboxedGuard = 3;
-constexpr int kBoxing = -15;
-constexpr int kIteration = -28;  // of a generator, a zip, a dict's items, ...: their function may run anything
+constexpr int kSequenceItem = 3;  // that an iterator over a list or a tuple gives
+constexpr int kIteration = -28;   // of a generator, a zip, a dict's items, ...: their function may run anything
 
 constexpr int kMostOfRound = 10'000;
 
@@ -64,64 +61,20 @@ bool is_of_numbers(const replay::Node& node, const replay::LoopOp& operation, co
 }
 
 int gain_of(const replay::LoopOp& operation, const replay::Executor& executor, const Arrays& arrays) {
-  switch (operation.code) {
-    case LoopCode::kStep: {
-      const replay::Node& node =
-          executor.graph().nodes[static_cast<std::size_t>(executor.steps()[operation.step].node)];
+  const auto node_of = [&executor](std::size_t step) -> const replay::Node& {
+    return executor.graph().nodes[static_cast<std::size_t>(executor.steps()[step].node)];
+  };
+  switch (const int gain = info(operation.code).gain) {
+    case replay::kByStep: {
+      const replay::Node& node = node_of(operation.step);
       return is_of_numbers(node, operation, executor) ? kScalarCall : gain_in_loop(node, arrays);
     }
-    case LoopCode::kBox:
-      return kBoxing;
-    case LoopCode::kRebind:
-      return -5;
-    case LoopCode::kForIter: {
-      const replay::Step& step = executor.steps()[static_cast<std::size_t>(operation.right)];
-      const bool is_sequence = executor.graph().nodes[static_cast<std::size_t>(step.node)].immediate != 0;
-      return is_sequence ? kUnboxedGuard : kIteration;
+    case replay::kByIterator: {
+      const bool is_sequence = node_of(static_cast<std::size_t>(operation.right)).immediate != 0;
+      return is_sequence ? kSequenceItem : kIteration;
     }
-    case LoopCode::kAttribute:
-    case LoopCode::kMethod:
-    case LoopCode::kAppend:
-    case LoopCode::kGuardNull:
-      return 0;
-    case LoopCode::kUnboxInt:
-    case LoopCode::kUnboxFloat:
-    case LoopCode::kUnboxBool:
-    case LoopCode::kUnboxNumpyInt:
-    case LoopCode::kUnboxNumpyFloat:
-    case LoopCode::kUnboxNumpyBool:
-    case LoopCode::kPair:
-    case LoopCode::kFloatOfInt:
-    case LoopCode::kGlobal:
-    case LoopCode::kItem:
-    case LoopCode::kStoreItem:
-    case LoopCode::kRangeNext:
-    case LoopCode::kGuardBool:
-    case LoopCode::kGuardType:
-    case LoopCode::kGuardIs:
-      return kUnboxedGuard;
-    case LoopCode::kArrayItem:
-    case LoopCode::kArrayItem2:
-    case LoopCode::kArrayNext:
-    case LoopCode::kArrayStore:
-    case LoopCode::kArrayStore2:
-    case LoopCode::kAddFloat64:
-    case LoopCode::kSubtractFloat64:
-    case LoopCode::kMultiplyFloat64:
-    case LoopCode::kDivideFloat64:
-      return kUnboxedScalar;
-    case LoopCode::kPoll:
-    case LoopCode::kJump:
-    case LoopCode::kPollAndJump:
-    case LoopCode::kClear:
-    case LoopCode::kClearShown:
-    case LoopCode::kMove:
-    case LoopCode::kShare:
-    case LoopCode::kSyncUnboxed:
-    case LoopCode::kLeaveIfWatched:
-      return 0;
     default:
-      return kUnboxedOperation;
+      return gain;
   }
 }
 

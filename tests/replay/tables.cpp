@@ -5,6 +5,7 @@
 
 #include "replay/ir/operators.h"
 #include "replay/ir/ops.h"
+#include "replay/steps/loop_ops.h"
 
 namespace tagalong::replay {
 
@@ -42,6 +43,24 @@ BOOST_AUTO_TEST_CASE(operations_that_may_be_repeated) {
   BOOST_TEST(!info(Op::param).may_be_repeated());
   BOOST_TEST(!info(Op::call).may_be_repeated());
   BOOST_TEST(!info(Op::return_value).may_be_repeated());
+}
+
+BOOST_AUTO_TEST_CASE(loop_operations) {
+  std::set<std::string> names;
+  for (std::size_t number = 0; number < kLoopCodeCount; ++number) {
+    const LoopOpInfo& row = info(static_cast<LoopCode>(number));
+    BOOST_TEST(names.emplace(row.name).second, row.name);
+    BOOST_TEST(!row.documentation.empty(), row.name);
+    if (row.has(loop_trait::kUnboxes)) {
+      BOOST_TEST((unboxing(row.gives) == static_cast<LoopCode>(number)), row.name);
+    }
+    if (row.has(loop_trait::kCompares)) {
+      const LoopOpInfo& guard = info(guard_of(static_cast<LoopCode>(number)));
+      BOOST_TEST(std::string(guard.name) == "guard_" + std::string(row.name));
+      BOOST_TEST((guard.left == row.left && guard.right == row.right), row.name);
+      BOOST_TEST(guard.has(loop_trait::kGuards), row.name);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

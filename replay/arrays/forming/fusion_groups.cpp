@@ -16,26 +16,21 @@ bool is_group_operation(const Step& step) { return has(step.op, trait::kFused); 
 bool may_be_inside(const Step& step) { return !step.expects_raise && has(step.op, trait::kFused | trait::kSilent); }
 
 bool may_be_inside(const LoopOp& op, const Step& step) {
-  switch (op.code) {
-    case LoopCode::kStep:
-    case LoopCode::kSync:
-      return may_be_inside(step);
-    case LoopCode::kLeaveIfWatched:  // no operation of a fusion group makes a class watched
-    case LoopCode::kBox:
-    case LoopCode::kClear:
-    case LoopCode::kClearShown:
-    case LoopCode::kSyncUnboxed:
-    case LoopCode::kGuardType:
-    case LoopCode::kGuardIs:
+  switch (info(op.code).fusion) {
+    case InFusion::kOutside:
+      return false;
+    case InFusion::kInside:
       return true;
-    case LoopCode::kGuardNull:
+    case InFusion::kInsideIfFlag:
       return op.flag != 0;
-    case LoopCode::kGlobal:
-    case LoopCode::kMethod:
+    case InFusion::kAsStep:
+      return may_be_inside(step);
+    case InFusion::kAsSilentStep:
       return has(step.op, trait::kSilent) && !step.expects_raise;
-    default:
+    case InFusion::kNumber:
       return result_of(op) != Unboxed::kNone;
   }
+  return false;
 }
 
 array::UnaryOperator unary_operator(int opcode) {

@@ -86,28 +86,9 @@ Ref evaluate(const FusionNumber& number, const NumberRegisters& registers, const
 }
 
 Unboxed result_of(const LoopOp& op) {
-  switch (op.code) {
-    case LoopCode::kRemainderInt:
-      return op.flag == 0 ? Unboxed::kInt : Unboxed::kNone;  // the result may be the left operand itself
-    case LoopCode::kUnboxInt:
-    case LoopCode::kAddInt:
-    case LoopCode::kSubtractInt:
-    case LoopCode::kMultiplyInt:
-    case LoopCode::kFloorDivideInt:
-    case LoopCode::kNegateInt:
-      return Unboxed::kInt;
-    case LoopCode::kUnboxFloat:
-    case LoopCode::kTrueDivideInt:
-    case LoopCode::kAddFloat:
-    case LoopCode::kSubtractFloat:
-    case LoopCode::kMultiplyFloat:
-    case LoopCode::kDivideFloat:
-    case LoopCode::kNegateFloat:
-    case LoopCode::kFloatOfInt:
-      return Unboxed::kFloat;
-    default:
-      return Unboxed::kNone;
-  }
+  const LoopOpInfo& row = info(op.code);
+  const bool may_be_operand = op.code == LoopCode::kRemainderInt && op.flag != 0;
+  return row.fusion == InFusion::kNumber && !may_be_operand ? row.gives : Unboxed::kNone;
 }
 
 }  // namespace tagalong::replay

@@ -234,10 +234,10 @@ void Compiler::unbox(const LoopOp& op) {
     case LoopCode::kUnboxNumpyInt:
     case LoopCode::kUnboxNumpyFloat:
     case LoopCode::kUnboxNumpyBool:
-      compare_with(qword[rax + layout::kType], type_of(unboxed_kind(op.code)));
+      compare_with(qword[rax + layout::kType], type_of(info(op.code).gives));
       jne(op.is_guard ? failed(op) : bail());
       lea(rdx, ptr[rax + static_cast<int>(sizeof(PyObject))]);  // array::scalar_value
-      keep_item(unboxed_kind(op.code), op.left);
+      keep_item(info(op.code).gives, op.left);
       break;
     default:
       unbox_bool(op);

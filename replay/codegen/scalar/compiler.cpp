@@ -56,7 +56,7 @@ void Compiler::find_targets() {
     if (op.branch >= 0) {
       mark(op.branch);
     }
-    if (op.code == LoopCode::kJump || op.code == LoopCode::kPollAndJump) {
+    if (info(op.code).jumps()) {
       mark(op.right);
     }
   }
