@@ -54,10 +54,12 @@ bool run(const Pass& pass, Graph& graph) {
 
 }  // namespace
 
-void make_faulty(Graph& graph) {
+void make_faulty(Graph& graph, std::int32_t first_frame) {
+  std::int32_t frame = 0;
   for (Node& node : graph.nodes) {
+    frame = node.snapshot == kNoSnapshot ? frame : graph.snapshots[static_cast<std::size_t>(node.snapshot)].frame;
     const bool is_binary = node.op == Op::binary_op || node.op == Op::int_binary || node.op == Op::float_binary;
-    if (is_binary && (node.immediate == NB_ADD || node.immediate == NB_INPLACE_ADD)) {
+    if (is_binary && frame >= first_frame && (node.immediate == NB_ADD || node.immediate == NB_INPLACE_ADD)) {
       node.immediate += NB_SUBTRACT - NB_ADD;
     }
   }

@@ -24,7 +24,8 @@ struct Pass {
 [[nodiscard]] std::span<const Pass> passes();
 void optimise(Graph& graph);
 
-// Makes a subtraction of each addition: the fault of a stage that is to be found (StageSwitch::kFaulty).
-void make_faulty(Graph& graph);
+// Makes a subtraction of each addition, or of those in frames from `first_frame` on: the fault of a stage that is to
+// be found (StageSwitch::kFaulty).
+void make_faulty(Graph& graph, std::int32_t first_frame = 0);
 
 }  // namespace tagalong::replay

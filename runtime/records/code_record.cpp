@@ -286,6 +286,9 @@ void CodeRecord::finished(recorder::Recorded recorded) {
   if (replay::is_faulty(replay::Stage::recording)) [[unlikely]] {
     replay::make_faulty(recorded.graph);
   }
+  if (replay::is_faulty(replay::Stage::inlining)) [[unlikely]] {
+    replay::make_faulty(recorded.graph, 1);
+  }
   replay::optimise(recorded.graph);
   for (const auto& known : entry.executors) {
     if (replay::same_graph(known->graph(), recorded.graph)) {

@@ -329,6 +329,11 @@ bool FusionPlanner::add_load(const PlannedGroup::Load& load) {
   return true;
 }
 
+// The fault of a stage that is to be found.
+bool FusionPlanner::adds_wrong() const {
+  return is_faulty(Stage::fusion_groups) || (is_faulty(Stage::multi_pass) && source_.in_passes);
+}
+
 bool FusionPlanner::operate(const Step& step, const std::int32_t* operands) {
   constexpr int kCallableSlots = 2;  // null and the ufunc
   int result = -1;
@@ -346,8 +351,7 @@ bool FusionPlanner::operate(const Step& step, const std::int32_t* operands) {
       break;
     case Op::array_binary:
       result = builder_.binary(
-          static_cast<array::BinaryOperator>(
-              step.immediate == NB_ADD && is_faulty(Stage::fusion_groups) ? NB_SUBTRACT : step.immediate),
+          static_cast<array::BinaryOperator>(step.immediate == NB_ADD && adds_wrong() ? NB_SUBTRACT : step.immediate),
           numbers[0], numbers[1], step.temporaries);
       break;
     case Op::array_compare:

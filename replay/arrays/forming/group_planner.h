@@ -72,6 +72,7 @@ class FusionPlanner {
   bool load_attribute(const Step& step, std::int32_t place);
   bool guard(const Step& step, std::int32_t place);
   bool add_load(const PlannedGroup::Load& load);
+  [[nodiscard]] bool adds_wrong() const;
   bool operate(const Step& step, const std::int32_t* operands);
   bool commit();
   bool is_returned(int content) const;
