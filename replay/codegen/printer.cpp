@@ -74,8 +74,7 @@ std::string disassemble_code(const PlacedCode& code) {
       "objdump --disassemble-all --target=binary --architecture=i386:x86-64 --disassembler-options=intel "
       "--no-show-raw-insn --adjust-vma={:#x} '{}' 2>/dev/null",
       reinterpret_cast<std::uintptr_t>(code.address), file.path());
-  std::FILE* pipe =
-      popen(command.c_str(), "re");  // NOLINT(cert-env33-c): a tool for people, and nothing of theirs in it
+  std::FILE* pipe = popen(command.c_str(), "re");  // NOLINT(bugprone-command-processor): the command is ours
   if (pipe == nullptr) {
     return {};
   }

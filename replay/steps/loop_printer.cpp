@@ -2,6 +2,7 @@
 
 #include <array>
 #include <iterator>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -43,7 +44,7 @@ class LoopPrinter {
       const std::vector<std::int32_t>& places = loop_.unboxed[number];
       if (!places.empty()) {
         put("snapshot {}: numbers in", number);
-        for (const std::int32_t place : places) {
+        for (const std::int32_t place : std::set<std::int32_t>(places.begin(), places.end())) {
           put(" r{}", place);
         }
         out_ += '\n';

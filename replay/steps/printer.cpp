@@ -102,7 +102,7 @@ class Printer {
     } else if (row.may_raise()) {
       out_ += ", may raise as";
     } else if (step.snapshot != kNoSnapshot) {
-      out_ += ",";
+      out_ += ',';
     }
     if (step.snapshot != kNoSnapshot) {
       put(" @{}", step.snapshot);
@@ -151,7 +151,7 @@ class Printer {
     registers(each.locals);
     out_ += "], stack [";
     registers(each.stack);
-    out_ += "]";
+    out_ += ']';
     out_ += each.is_idle ? ", nothing has happened yet" : "";
     out_ += each.consuming ? ", in a consumer" : "";
     out_ += '\n';

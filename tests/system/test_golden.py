@@ -16,11 +16,6 @@ from tagalong import _core
 PROGRAMS = golden_support.programs()
 
 
-def test_there_are_programs_and_a_text_for_each() -> None:
-    assert len(PROGRAMS) >= 20
-    assert [path.stem for path in sorted(golden_support.FOLDER.glob("*.txt"))] == PROGRAMS
-
-
 @pytest.mark.own_stack
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_texts_are_golden(name: str, request: pytest.FixtureRequest) -> None:
@@ -68,3 +63,8 @@ def test_texts_do_not_depend_on_the_hash_seed(root: Path) -> None:
             check=False,
         )
         assert (done.stdout, done.returncode) == (expected, 0), done.stderr
+
+
+def test_there_are_programs_and_a_text_for_each() -> None:
+    assert len(PROGRAMS) >= 20
+    assert [path.stem for path in sorted(golden_support.FOLDER.glob("*.txt"))] == PROGRAMS

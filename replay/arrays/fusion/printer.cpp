@@ -256,6 +256,7 @@ std::string_view dtype_name(unsigned type) {
 
 std::vector<std::shared_ptr<const VectorCode>> FusionPlan::kernels() const {
   std::vector<std::shared_ptr<const VectorCode>> all;
+  all.reserve(steps_.size() + argmins_.size() + 2);
   for (const Step& step : steps_) {
     all.push_back(step.code);
   }
