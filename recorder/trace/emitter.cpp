@@ -13,13 +13,8 @@ Value Emitter::add(Op op, ValueView operands, SnapshotId here, std::int64_t imme
   if (!row.is_invisible() && op != Op::drop && op != Op::leave_frame) {
     take_root_stack(line);
     entry_open_ = false;
-<<<<<<< ours
   } else if (row.may_raise() && root_stack_ != 0 && place_ != DecodedCode::Place::kYield) {
-    take_root_stack();  // what raises finds the stack in the graph's hands
-=======
-  } else if (row.may_raise && root_stack_ != 0 && place_ != DecodedCode::Place::kYield) {
     take_root_stack(line);  // what raises finds the stack in the graph's hands
->>>>>>> theirs
   }
   if (object && (row.is_guard() || op == Op::constant)) {
     object = objects_.let_go(op, std::move(object));

@@ -1,10 +1,9 @@
 // Every opcode of the version table has a recording rule, and its hooks fire where the rule needs them.
-#include "recorder/code/rule_times.h"
-
 #include <boost/test/unit_test.hpp>
 #include <set>
 #include <string>
 
+#include "recorder/code/rule_times.h"
 #include "rewriter/versions/opcodes.h"
 
 namespace tagalong::recorder {

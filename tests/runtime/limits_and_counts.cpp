@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "runtime/records/anchor.h"
 #include "runtime/graph_object.h"
-#include "runtime/records/options.h"
 #include "runtime/recording.h"
+#include "runtime/records/anchor.h"
+#include "runtime/records/options.h"
 #include "tests/runtime/support.h"
 
 namespace tagalong::runtime {
