@@ -22,7 +22,7 @@ std::span<const std::uint8_t> bytes_of(const PlacedCode& code) {
   return {static_cast<const std::uint8_t*>(code.address), code.size};
 }
 
-// A file of its own for the time of one disassembly.
+// A temporary file with the code, for one disassembly.
 class CodeFile {
  public:
   explicit CodeFile(const PlacedCode& code) {
@@ -46,7 +46,7 @@ class CodeFile {
   bool is_written_ = false;
 };
 
-// What is between single quotes the shell leaves alone.
+// Whether the path can be put between single quotes in a shell command.
 bool is_quotable(std::string_view path) { return path.find('\'') == std::string_view::npos; }
 
 }  // namespace
@@ -86,7 +86,7 @@ std::string disassemble_code(const PlacedCode& code) {
   if (pclose(pipe) != 0) {
     return {};
   }
-  // Behind the file's name and the name of the section.
+  // Skips the lines with the names of file and section.
   const std::size_t first = text.find(">:\n");
   return first == std::string::npos ? std::string() : text.substr(first + 3);
 }

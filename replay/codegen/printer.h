@@ -1,5 +1,5 @@
-// Machine code as text: what it is for, where it lies, its bytes, and its instructions where a disassembler is
-// installed. These texts have addresses, so they differ from process to process.
+// Machine code as text: its purpose, address and bytes, and its instructions where a disassembler is installed. The
+// texts contain addresses, so they differ between processes.
 //
 //   fmt::print("{}", print_code({address, size, "loop of f"}));
 #pragma once
@@ -15,14 +15,14 @@ struct PlacedCode {
   std::string purpose;
 };
 
-// Purpose, address, size, and the bytes, sixteen a line.
+// Prints purpose, address, size, and the bytes, sixteen in a line.
 [[nodiscard]] std::string dump_code(const PlacedCode& code);
-// The instructions, as `objdump` writes them. Empty: there is no such program, or it has failed. Starts a process.
+// Prints the instructions with `objdump`, in a new process. Empty: objdump is missing or has failed.
 [[nodiscard]] std::string disassemble_code(const PlacedCode& code);
-// Both.
+// Prints dump_code() and disassemble_code().
 [[nodiscard]] std::string print_code(const PlacedCode& code);
 
-// Is told of each piece of code that has been made. Null: nobody asks. Used under the GIL.
+// Called with each piece of new code if not null. Needs the GIL.
 using CodeListener = void (*)(const PlacedCode& code);
 extern CodeListener code_listener;
 

@@ -155,7 +155,7 @@ class VectorCode {
   }
   // Whether run() may compute a block twice, with reciprocals and then with divisions, and so reads the operands again.
   [[nodiscard]] bool has_second_way() const { return !divisors_.empty(); }
-  // `v4 = multiply(v0, v1); v5 = sqrt(v4); stores v5`: the same on each machine that has such code.
+  // The operations as text, such as `v4 = multiply(v0, v1); v5 = sqrt(v4); stores v5`; independent of the processor.
   [[nodiscard]] std::string text() const;
   // The machine code of this object.
   [[nodiscard]] std::vector<replay::native::PlacedCode> placed() const;

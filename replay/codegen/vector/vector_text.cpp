@@ -1,4 +1,4 @@
-// Vector code as text.
+// Prints the operations of fused kernels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace tagalong::array {
 namespace {
 
-// An exponential is one, whichever function it is that the machine's vectors do as NumPy does.
+// kExp and kGlibcExp share a name, as do kLog and kGlibcLog, so the text is the same on every processor.
 constexpr std::array<std::string_view, 28> kNames = {
     "none",        "add",      "subtract",  "multiply", "divide",        "sqrt",        "square",
     "reciprocal",  "negative", "absolute",  "sign",     "maximum",       "minimum",     "less",
