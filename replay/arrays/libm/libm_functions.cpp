@@ -204,28 +204,24 @@ StridedLoop take(double (*libms)(double), StridedLoop loop, MethodContext* conte
 
 }  // namespace
 
-StridedLoop glibc_loop(std::string_view name, StridedLoop loop, MethodContext* context, void* auxdata) {
-  return name == "sin"   ? take<GlibcFunction::kSine>([](double x) { return std::sin(x); }, loop, context, auxdata)
-         : name == "cos" ? take<GlibcFunction::kCosine>([](double x) { return std::cos(x); }, loop, context, auxdata)
-         : name == "arcsin"
-             ? take<GlibcFunction::kArcsine>([](double x) { return std::asin(x); }, loop, context, auxdata)
-         : name == "exp" ? take<GlibcFunction::kExp>([](double x) { return std::exp(x); }, loop, context, auxdata)
-         : name == "log" ? take<GlibcFunction::kLog>([](double x) { return std::log(x); }, loop, context, auxdata)
-                         : loop;
+StridedLoop glibc_loop(UfuncName ufunc, StridedLoop loop, MethodContext* context, void* auxdata) {
+  switch (ufunc) {
+#define TAGALONG_GLIBC(id, steps, function, operation) \
+  case UfuncName::id:                                  \
+    return take<GlibcFunction::steps>([](double x) { return function(x); }, loop, context, auxdata);
+#include "replay/arrays/numpy/ufuncs.def"
+    default:
+      return loop;
+  }
 }
 
 std::vector<std::string_view> glibc_functions() {
   std::vector<std::string_view> names;
-  const auto add = [&](bool is_used, std::string_view name) {
-    if (is_used) {
-      names.push_back(name);
-    }
-  };
-  add(numpys<GlibcFunction::kSine>.is_used, "sin");
-  add(numpys<GlibcFunction::kCosine>.is_used, "cos");
-  add(numpys<GlibcFunction::kArcsine>.is_used, "arcsin");
-  add(numpys<GlibcFunction::kExp>.is_used, "exp");
-  add(numpys<GlibcFunction::kLog>.is_used, "log");
+#define TAGALONG_GLIBC(id, steps, function, operation) \
+  if (numpys<GlibcFunction::steps>.is_used) {          \
+    names.emplace_back(name_of(UfuncName::id));        \
+  }
+#include "replay/arrays/numpy/ufuncs.def"
   return names;
 }
 
@@ -233,7 +229,7 @@ std::vector<std::string_view> glibc_functions() {
 
 std::vector<std::string_view> glibc_functions() { return {}; }
 
-StridedLoop glibc_loop(std::string_view, StridedLoop loop, MethodContext*, void*) { return loop; }
+StridedLoop glibc_loop(UfuncName, StridedLoop loop, MethodContext*, void*) { return loop; }
 
 #endif
 
