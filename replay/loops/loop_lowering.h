@@ -51,6 +51,7 @@ class LoopLowering {
     LoopCode code = LoopCode::kStep;
     Unboxed result = Unboxed::kNone;
   };
+  static Plan plan_of(LoopCode code) { return {code, info(code).gives}; }
   static std::size_t at(Value value) { return static_cast<std::size_t>(value); }
   [[nodiscard]] const Node& node(std::size_t number) const { return graph_.nodes[number]; }
   [[nodiscard]] Unboxed kind(std::int32_t place) const {

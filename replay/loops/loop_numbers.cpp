@@ -34,25 +34,25 @@ std::optional<LoopLowering::Plan> LoopLowering::plan_int(std::int64_t argument) 
     case NB_ADD:
       return Plan{is_faulty(Stage::unboxing) ? LoopCode::kSubtractInt : LoopCode::kAddInt, Unboxed::kInt};
     case NB_SUBTRACT:
-      return Plan{LoopCode::kSubtractInt, Unboxed::kInt};
+      return plan_of(LoopCode::kSubtractInt);
     case NB_MULTIPLY:
-      return Plan{LoopCode::kMultiplyInt, Unboxed::kInt};
+      return plan_of(LoopCode::kMultiplyInt);
     case NB_FLOOR_DIVIDE:
-      return Plan{LoopCode::kFloorDivideInt, Unboxed::kInt};
+      return plan_of(LoopCode::kFloorDivideInt);
     case NB_REMAINDER:
-      return Plan{LoopCode::kRemainderInt, Unboxed::kInt};
+      return plan_of(LoopCode::kRemainderInt);
     case NB_TRUE_DIVIDE:
-      return Plan{LoopCode::kTrueDivideInt, Unboxed::kFloat};
+      return plan_of(LoopCode::kTrueDivideInt);
     case NB_AND:
-      return Plan{LoopCode::kAndInt, Unboxed::kInt};
+      return plan_of(LoopCode::kAndInt);
     case NB_OR:
-      return Plan{LoopCode::kOrInt, Unboxed::kInt};
+      return plan_of(LoopCode::kOrInt);
     case NB_XOR:
-      return Plan{LoopCode::kXorInt, Unboxed::kInt};
+      return plan_of(LoopCode::kXorInt);
     case NB_LSHIFT:
-      return Plan{LoopCode::kShiftLeftInt, Unboxed::kInt};
+      return plan_of(LoopCode::kShiftLeftInt);
     case NB_RSHIFT:
-      return Plan{LoopCode::kShiftRightInt, Unboxed::kInt};
+      return plan_of(LoopCode::kShiftRightInt);
     default:
       return std::nullopt;
   }
@@ -63,11 +63,11 @@ std::optional<LoopLowering::Plan> LoopLowering::plan_float(std::int64_t argument
     case NB_ADD:
       return Plan{is_faulty(Stage::unboxing) ? LoopCode::kSubtractFloat : LoopCode::kAddFloat, Unboxed::kFloat};
     case NB_SUBTRACT:
-      return Plan{LoopCode::kSubtractFloat, Unboxed::kFloat};
+      return plan_of(LoopCode::kSubtractFloat);
     case NB_MULTIPLY:
-      return Plan{LoopCode::kMultiplyFloat, Unboxed::kFloat};
+      return plan_of(LoopCode::kMultiplyFloat);
     case NB_TRUE_DIVIDE:
-      return Plan{LoopCode::kDivideFloat, Unboxed::kFloat};
+      return plan_of(LoopCode::kDivideFloat);
     default:
       return std::nullopt;
   }
@@ -76,13 +76,13 @@ std::optional<LoopLowering::Plan> LoopLowering::plan_float(std::int64_t argument
 std::optional<LoopLowering::Plan> LoopLowering::plan_float64(std::int64_t argument) {
   switch (argument % NB_INPLACE_ADD) {
     case NB_ADD:
-      return Plan{LoopCode::kAddFloat64, Unboxed::kNumpyFloat};
+      return plan_of(LoopCode::kAddFloat64);
     case NB_SUBTRACT:
-      return Plan{LoopCode::kSubtractFloat64, Unboxed::kNumpyFloat};
+      return plan_of(LoopCode::kSubtractFloat64);
     case NB_MULTIPLY:
-      return Plan{LoopCode::kMultiplyFloat64, Unboxed::kNumpyFloat};
+      return plan_of(LoopCode::kMultiplyFloat64);
     case NB_TRUE_DIVIDE:
-      return Plan{LoopCode::kDivideFloat64, Unboxed::kNumpyFloat};
+      return plan_of(LoopCode::kDivideFloat64);
     default:
       return std::nullopt;
   }
@@ -172,17 +172,17 @@ std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
       return Plan{shifted(are_ints ? LoopCode::kLessInt : LoopCode::kLessFloat, each.immediate), Unboxed::kNumpyBool};
     }
     case Op::build_tuple:
-      return is_index(number) ? std::optional(Plan{LoopCode::kPair, Unboxed::kPair}) : std::nullopt;
+      return is_index(number) ? std::optional(plan_of(LoopCode::kPair)) : std::nullopt;
     case Op::array_item:
     case Op::array_store:
       return plan_array(number);
     case Op::int_compare:
       return is(0, Unboxed::kInt) && is(1, Unboxed::kInt) && is_there(0) && is_there(1)
-                 ? std::optional(Plan{shifted(LoopCode::kLessInt, each.immediate), Unboxed::kBool})
+                 ? std::optional(plan_of(shifted(LoopCode::kLessInt, each.immediate)))
                  : std::nullopt;
     case Op::float_compare:
       return is(0, Unboxed::kFloat) && is(1, Unboxed::kFloat) && is_there(0) && is_there(1)
-                 ? std::optional(Plan{shifted(LoopCode::kLessFloat, each.immediate), Unboxed::kBool})
+                 ? std::optional(plan_of(shifted(LoopCode::kLessFloat, each.immediate)))
                  : std::nullopt;
     case Op::number_truth:
       if (available(each.operands[0]) == Unboxed::kNone || is(0, Unboxed::kBool) || !is_there(0)) {
@@ -190,8 +190,7 @@ std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
       }
       return Plan{is_float(available(each.operands[0])) ? LoopCode::kTruthFloat : LoopCode::kTruthInt, Unboxed::kBool};
     case Op::bool_not:
-      return is(0, Unboxed::kBool) && is_there(0) ? std::optional(Plan{LoopCode::kNotBool, Unboxed::kBool})
-                                                  : std::nullopt;
+      return is(0, Unboxed::kBool) && is_there(0) ? std::optional(plan_of(LoopCode::kNotBool)) : std::nullopt;
     case Op::unary_op:
       if (const Unboxed kind = available(each.operands[0]);
           each.immediate == UNARY_NEGATIVE && (is_int(kind) || is_float(kind))) {
@@ -199,14 +198,14 @@ std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
       }
       return std::nullopt;
     case Op::range_next:
-      return is_fused(number) ? std::optional(Plan{LoopCode::kRangeNext, Unboxed::kInt}) : std::nullopt;
+      return is_fused(number) ? std::optional(plan_of(LoopCode::kRangeNext)) : std::nullopt;
     case Op::array_next: {
       const Unboxed items = unboxed_of_items(static_cast<int>(each.immediate));
       return is_fused(number) && type_of(items) != nullptr ? std::optional(Plan{LoopCode::kArrayNext, items})
                                                            : std::nullopt;
     }
     case Op::for_iter:
-      return is_fused(number) ? std::optional(Plan{LoopCode::kForIter, Unboxed::kNone}) : std::nullopt;
+      return is_fused(number) ? std::optional(plan_of(LoopCode::kForIter)) : std::nullopt;
     case Op::load_global:
       switch (const Unboxed wanted = wanted_number(number)) {
         case Unboxed::kInt:
@@ -214,22 +213,21 @@ std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
         case Unboxed::kFloat:
           return Plan{LoopCode::kGlobalFloat, wanted};
         default:
-          return Plan{LoopCode::kGlobal, Unboxed::kNone};
+          return plan_of(LoopCode::kGlobal);
       }
     case Op::load_attr:
-      return Plan{LoopCode::kAttribute, Unboxed::kNone};
+      return plan_of(LoopCode::kAttribute);
     case Op::load_method:
-      return Plan{LoopCode::kMethod, Unboxed::kNone};
+      return plan_of(LoopCode::kMethod);
     case Op::list_append:
-      return Plan{LoopCode::kAppend, Unboxed::kNone};
+      return plan_of(LoopCode::kAppend);
     case Op::rebind_global:
-      return Plan{LoopCode::kRebind, Unboxed::kNone};
+      return plan_of(LoopCode::kRebind);
     case Op::known_call:
       return plan_call(number);
     case Op::get_iter: {
       const std::size_t maker = defined_at_[at(each.operands[0])];
-      return maker > header_ && is_iterated(maker) ? std::optional(Plan{LoopCode::kMove, Unboxed::kNone})
-                                                   : std::nullopt;
+      return maker > header_ && is_iterated(maker) ? std::optional(plan_of(LoopCode::kMove)) : std::nullopt;
     }
     case Op::sequence_item:
       if (!is_int(available(each.operands[1]))) {
@@ -241,11 +239,11 @@ std::optional<LoopLowering::Plan> LoopLowering::plan(std::size_t number) const {
         case Unboxed::kFloat:
           return Plan{LoopCode::kItemFloat, wanted};
         default:
-          return Plan{LoopCode::kItem, Unboxed::kNone};
+          return plan_of(LoopCode::kItem);
       }
     case Op::list_store:
     case Op::list_renew:
-      return is(1, Unboxed::kInt) ? std::optional(Plan{LoopCode::kStoreItem, Unboxed::kNone}) : std::nullopt;
+      return is(1, Unboxed::kInt) ? std::optional(plan_of(LoopCode::kStoreItem)) : std::nullopt;
     default:
       return std::nullopt;
   }
@@ -259,22 +257,22 @@ std::optional<LoopLowering::Plan> LoopLowering::plan_call(std::size_t number) co
     case Known::kNone:
       return std::nullopt;
     case Known::kRange:
-      return is_iterated(number) ? std::optional(Plan{LoopCode::kMakeRange, Unboxed::kNone}) : std::nullopt;
+      return is_iterated(number) ? std::optional(plan_of(LoopCode::kMakeRange)) : std::nullopt;
     case Known::kLength:
-      return Plan{LoopCode::kLength, Unboxed::kInt};
+      return plan_of(LoopCode::kLength);
     case Known::kFloat:
       if (is_int(first)) {
-        return Plan{LoopCode::kFloatOfInt, Unboxed::kFloat};
+        return plan_of(LoopCode::kFloatOfInt);
       }
-      return first == Unboxed::kNumpyFloat ? std::optional(Plan{LoopCode::kCallFloat, Unboxed::kFloat}) : std::nullopt;
+      return first == Unboxed::kNumpyFloat ? std::optional(plan_of(LoopCode::kCallFloat)) : std::nullopt;
     case Known::kFloor:
     case Known::kCeiling:
     case Known::kInt:
-      return is_float(first) ? std::optional(Plan{LoopCode::kCallInt, Unboxed::kInt}) : std::nullopt;
+      return is_float(first) ? std::optional(plan_of(LoopCode::kCallInt)) : std::nullopt;
     case Known::kAbsolute:
       return is_float(first) ? std::optional(Plan{LoopCode::kCallFloat, first}) : std::nullopt;
     default:
-      return is_float(first) ? std::optional(Plan{LoopCode::kCallFloat, Unboxed::kFloat}) : std::nullopt;
+      return is_float(first) ? std::optional(plan_of(LoopCode::kCallFloat)) : std::nullopt;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "replay/arrays/kernels/ufunc_info.h"
 #include "replay/ir/operators.h"
 #include "replay/ir/ops.h"
 #include "replay/steps/loop_ops.h"
@@ -61,6 +62,24 @@ BOOST_AUTO_TEST_CASE(loop_operations) {
       BOOST_TEST(guard.has(loop_trait::kGuards), row.name);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(ufuncs) {
+  using array::UfuncName;
+  using array::VectorOp;
+  std::set<std::string> names;
+  for (const char* name : array::kUfuncNames) {
+    BOOST_TEST(names.insert(name).second, name);
+    BOOST_TEST(std::string(array::name_of(array::ufunc_named(name))) == name);
+  }
+  BOOST_TEST((array::ufunc_named("no_such_ufunc") == UfuncName::kCount));
+  BOOST_TEST((info(UfuncName::kCount).raises == array::UfuncRaises::kUnknown));
+  BOOST_TEST(!has(UfuncName::kCount, array::ufunc_trait::kOperator));
+  BOOST_TEST((info(UfuncName::kDivide).doubles == VectorOp::kDivide));
+  BOOST_TEST((info(UfuncName::kLogicalNot).bools == VectorOp::kNot));
+  BOOST_TEST((info(UfuncName::kExp).svml == VectorOp::kExp));
+  BOOST_TEST((info(UfuncName::kExp).glibc == VectorOp::kGlibcExp));
+  BOOST_TEST((info(UfuncName::kSin).glibc == VectorOp::kNone));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

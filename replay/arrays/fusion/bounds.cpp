@@ -189,11 +189,7 @@ bool FusionPlan::are_bounded(const Frame& frame, double most) const {
 }
 
 bool FusionPlan::cannot_raise(const Numpy& np, const Frame& frame, const Space& space, std::size_t parts) const {
-  constexpr std::array kBounded{VectorOp::kAdd,      VectorOp::kSubtract, VectorOp::kMultiply, VectorOp::kSquare,
-                                VectorOp::kNegative, VectorOp::kAbsolute, VectorOp::kCopy};
-  const auto is_bounded = [&](const Operation& operation) {
-    return std::ranges::find(kBounded, operation.vector_op) != kBounded.end();
-  };
+  const auto is_bounded = [](const Operation& operation) { return info(operation.vector_op).bounded; };
   const auto is_double = [](const Input& input) { return input.type == kDouble; };
   if (!std::ranges::all_of(operations_, is_bounded) || !std::ranges::all_of(inputs_, is_double)) {
     return false;

@@ -338,13 +338,14 @@ int FusionPlanBuilder::emit(const Kernel& kernel, const Request& request) {
   }
   plan_->operations_.push_back(operation);
   plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
-  const bool may_follow_strides = is_floating(kernel.out_type) && request.ufunc != nullptr && kernel.name != "clip" &&
+  const bool may_follow_strides = is_floating(kernel.out_type) && request.ufunc != nullptr &&
+                                  !has(kernel.known, ufunc_trait::kIgnoresStrides) &&
                                   (!kernel.alias_safe || is_vector_loop(kernel.loop));
   plan_->depends_on_strides_ =
       plan_->depends_on_strides_ || (may_follow_strides && (request.where >= 0 || !takes_one_result(request)));
-  plan_->is_serial_ = plan_->is_serial_ || (kernel.name == "power" && is_integer(kernel.out_type));
-  plan_->shows_signs_ = plan_->shows_signs_ || kernel.name == "signbit" || kernel.name == "copysign" ||
-                        kernel.name == "fmax" || kernel.name == "fmin";
+  plan_->is_serial_ =
+      plan_->is_serial_ || (has(kernel.known, ufunc_trait::kRaisesForIntegers) && is_integer(kernel.out_type));
+  plan_->shows_signs_ = plan_->shows_signs_ || has(kernel.known, ufunc_trait::kShowsSigns);
   if (target >= 0) {
     if (!write(&at(target), out)) {
       plan_->operations_.resize(before);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "replay/arrays/kernels/ufunc_info.h"
 #include "replay/arrays/libm/libm_functions.h"
 #include "replay/arrays/simd/division.h"
 #include "replay/codegen/vector/svml_functions.h"
@@ -19,42 +20,6 @@ constexpr Extent kGilThreshold = 500;
 constexpr Extent kGilThresholdCheap = 8192;
 // Bounds the memory of programs that create ufuncs in a loop.
 constexpr std::size_t kMaxKernels = 1U << 16U;
-
-// Ufuncs whose loops for bool, integers, float and double apply the same few correctly rounded instructions to each
-// element, whatever the memory layout. A ufunc that is not listed has none of the properties set below.
-enum class Raises : std::uint8_t {
-  kNothing,    // no flags for integers; for floats only flags of the vector unit
-  kExplicitly  // flags set by NumPy's code, in either floating point unit
-};
-struct KnownUfunc {
-  std::string_view name;
-  Raises raises;
-};
-constexpr std::array kKnownUfuncs{
-    KnownUfunc{"add", Raises::kNothing},           KnownUfunc{"subtract", Raises::kNothing},
-    KnownUfunc{"multiply", Raises::kNothing},      KnownUfunc{"divide", Raises::kNothing},
-    KnownUfunc{"true_divide", Raises::kNothing},   KnownUfunc{"floor_divide", Raises::kExplicitly},
-    KnownUfunc{"remainder", Raises::kExplicitly},  KnownUfunc{"fmod", Raises::kExplicitly},
-    KnownUfunc{"negative", Raises::kNothing},      KnownUfunc{"positive", Raises::kNothing},
-    KnownUfunc{"absolute", Raises::kNothing},      KnownUfunc{"fabs", Raises::kNothing},
-    KnownUfunc{"square", Raises::kNothing},        KnownUfunc{"sqrt", Raises::kNothing},
-    KnownUfunc{"reciprocal", Raises::kExplicitly}, KnownUfunc{"maximum", Raises::kNothing},
-    KnownUfunc{"minimum", Raises::kNothing},       KnownUfunc{"fmax", Raises::kExplicitly},
-    KnownUfunc{"fmin", Raises::kExplicitly},       KnownUfunc{"bitwise_and", Raises::kNothing},
-    KnownUfunc{"bitwise_or", Raises::kNothing},    KnownUfunc{"bitwise_xor", Raises::kNothing},
-    KnownUfunc{"invert", Raises::kNothing},        KnownUfunc{"left_shift", Raises::kNothing},
-    KnownUfunc{"right_shift", Raises::kNothing},   KnownUfunc{"logical_and", Raises::kNothing},
-    KnownUfunc{"logical_or", Raises::kNothing},    KnownUfunc{"logical_xor", Raises::kNothing},
-    KnownUfunc{"logical_not", Raises::kNothing},   KnownUfunc{"floor", Raises::kExplicitly},
-    KnownUfunc{"ceil", Raises::kExplicitly},       KnownUfunc{"trunc", Raises::kExplicitly},
-    KnownUfunc{"rint", Raises::kExplicitly},       KnownUfunc{"less", Raises::kNothing},
-    KnownUfunc{"less_equal", Raises::kNothing},    KnownUfunc{"equal", Raises::kNothing},
-    KnownUfunc{"not_equal", Raises::kNothing},     KnownUfunc{"greater", Raises::kNothing},
-    KnownUfunc{"greater_equal", Raises::kNothing}};
-
-// Loops that only compute. NumPy's loops with comparisons clear the flags that NaNs raise in a comparison.
-constexpr std::array<std::string_view, 7> kKeepFlags{"add",         "subtract", "multiply", "divide",
-                                                     "true_divide", "sqrt",     "square"};
 
 bool is_plain(unsigned type) { return type == kBool || is_integer(type) || type == kFloat || type == kDouble; }
 
@@ -70,22 +35,22 @@ void apply_knowledge(const Numpy& np, Kernel* kernel) {
   kernel->splittable = !kernel->requires_pyapi;
   if (kernel->splittable && kernel->nin == 1 && kernel->in_type[0] == kDouble && kernel->out_type == kDouble) {
     const StridedLoop numpys_loop = kernel->loop;
-    kernel->loop = svml_loop(kernel->name, numpys_loop, kernel->context, kernel->auxdata);
+    kernel->loop = svml_loop(kernel->known, numpys_loop, kernel->context, kernel->auxdata);
     if (kernel->loop == numpys_loop) {
-      kernel->loop = glibc_loop(kernel->name, numpys_loop, kernel->context, kernel->auxdata);
+      kernel->loop = glibc_loop(kernel->known, numpys_loop, kernel->context, kernel->auxdata);
       kernel->is_glibc = kernel->loop != numpys_loop;
     }
     kernel->alias_safe = kernel->loop != numpys_loop;  // then NumPy's loop is element-wise
   }
-  kernel->keeps_flags = std::ranges::find(kKeepFlags, kernel->name) != kKeepFlags.end();
-  const auto* known = std::ranges::find(kKnownUfuncs, kernel->name, &KnownUfunc::name);
-  if (known == kKnownUfuncs.end()) {
+  kernel->keeps_flags = has(kernel->known, ufunc_trait::kKeepsFlags);
+  const UfuncRaises raises = info(kernel->known).raises;
+  if (raises == UfuncRaises::kUnknown) {
     return;
   }
   kernel->alias_safe = true;
   kernel->repeatable = true;
   kernel->gil_threshold = kGilThresholdCheap;
-  if (known->raises == Raises::kNothing) {
+  if (raises == UfuncRaises::kNothing) {
     const bool integers = kernel->in_type[0] != kFloat && kernel->in_type[0] != kDouble && kernel->out_type != kFloat &&
                           kernel->out_type != kDouble;
     kernel->float_units = integers ? FloatUnits::kNone : FloatUnits::kVector;
@@ -283,6 +248,7 @@ bool fill(const Numpy& np, PyObject* ufunc, OperandCodes codes, Kernel* kernel) 
     return false;
   }
   kernel->name = text;
+  kernel->known = ufunc_named(kernel->name);
   kernel->nin = static_cast<std::uint8_t>(nin);
   std::ranges::copy_n(types.begin(), nin, kernel->in_type.begin());
   kernel->out_type = static_cast<std::uint8_t>(out);
@@ -291,7 +257,7 @@ bool fill(const Numpy& np, PyObject* ufunc, OperandCodes codes, Kernel* kernel) 
   kernel->gil_threshold = kGilThreshold;
   apply_knowledge(np, kernel);
   kernel->elidable = elidable_operands(np, codes, nin, *kernel);
-  const bool is_quotient = kernel->splittable && (kernel->name == "divide" || kernel->name == "true_divide");
+  const bool is_quotient = kernel->splittable && has(kernel->known, ufunc_trait::kQuotient);
   if (is_quotient && types[0] == kDouble && out == kDouble && !is_array(codes[1])) {
     kernel->loop = quotient_loop(kernel->loop);
   }

@@ -61,7 +61,8 @@ struct Kernel {
   void* auxdata = nullptr;
   PyObject* out_descr = nullptr;  // borrowed from Numpy
   std::string name;
-  Ref ufunc;  // kept alive with the kernel
+  UfuncName known = UfuncName::kCount;  // by that name
+  Ref ufunc;                            // kept alive with the kernel
   Ref capsule;
 };
 

@@ -204,32 +204,24 @@ StridedLoop replace_loop(double (*libm)(double), StridedLoop loop, MethodContext
 
 }  // namespace
 
-StridedLoop glibc_loop(std::string_view name, StridedLoop loop, MethodContext* context, void* auxdata) {
-  return name == "sin"
-             ? replace_loop<GlibcFunction::kSine>([](double x) { return std::sin(x); }, loop, context, auxdata)
-         : name == "cos"
-             ? replace_loop<GlibcFunction::kCosine>([](double x) { return std::cos(x); }, loop, context, auxdata)
-         : name == "arcsin"
-             ? replace_loop<GlibcFunction::kArcsine>([](double x) { return std::asin(x); }, loop, context, auxdata)
-         : name == "exp"
-             ? replace_loop<GlibcFunction::kExp>([](double x) { return std::exp(x); }, loop, context, auxdata)
-         : name == "log"
-             ? replace_loop<GlibcFunction::kLog>([](double x) { return std::log(x); }, loop, context, auxdata)
-             : loop;
+StridedLoop glibc_loop(UfuncName ufunc, StridedLoop loop, MethodContext* context, void* auxdata) {
+  switch (ufunc) {
+#define TAGALONG_GLIBC(id, steps, function, operation) \
+  case UfuncName::id:                                  \
+    return replace_loop<GlibcFunction::steps>([](double x) { return function(x); }, loop, context, auxdata);
+#include "replay/arrays/numpy/ufuncs.def"
+    default:
+      return loop;
+  }
 }
 
 std::vector<std::string_view> glibc_functions() {
   std::vector<std::string_view> names;
-  const auto add = [&](bool is_used, std::string_view name) {
-    if (is_used) {
-      names.push_back(name);
-    }
-  };
-  add(replacement<GlibcFunction::kSine>.is_used, "sin");
-  add(replacement<GlibcFunction::kCosine>.is_used, "cos");
-  add(replacement<GlibcFunction::kArcsine>.is_used, "arcsin");
-  add(replacement<GlibcFunction::kExp>.is_used, "exp");
-  add(replacement<GlibcFunction::kLog>.is_used, "log");
+#define TAGALONG_GLIBC(id, steps, function, operation) \
+  if (replacement<GlibcFunction::steps>.is_used) {          \
+    names.emplace_back(name_of(UfuncName::id));        \
+  }
+#include "replay/arrays/numpy/ufuncs.def"
   return names;
 }
 
@@ -237,7 +229,7 @@ std::vector<std::string_view> glibc_functions() {
 
 std::vector<std::string_view> glibc_functions() { return {}; }
 
-StridedLoop glibc_loop(std::string_view, StridedLoop loop, MethodContext*, void*) { return loop; }
+StridedLoop glibc_loop(UfuncName, StridedLoop loop, MethodContext*, void*) { return loop; }
 
 #endif
 

@@ -2,7 +2,7 @@
 // float64, and of np.arcsin, np.exp and np.log where it has no loops for the processor. These loops take glibc's steps
 // for four or eight elements at once. NumPy's loop computes elements that the steps do not cover.
 //
-//   kernel.loop = glibc_loop("sin", kernel.loop, kernel.context, kernel.auxdata);
+//   kernel.loop = glibc_loop(UfuncName::kSin, kernel.loop, kernel.context, kernel.auxdata);
 #pragma once
 
 #include <string_view>
@@ -16,9 +16,9 @@ namespace tagalong::array {
 // Elements; those counted as left went through NumPy's loop.
 extern LoopTally glibc_tally;
 
-// Returns a loop to call in place of NumPy's `loop`, with the same context and auxdata, for a ufunc of this name from
-// float64 to float64. Returns `loop` itself where there is none or where NumPy does not call libm. Needs the GIL.
-[[nodiscard]] StridedLoop glibc_loop(std::string_view name, StridedLoop loop, MethodContext* context, void* auxdata);
+// Returns a loop to call in place of NumPy's `loop`, with the same context and auxdata, for this ufunc from float64 to
+// float64. Returns `loop` itself where there is none or where NumPy does not call libm. Needs the GIL.
+[[nodiscard]] StridedLoop glibc_loop(UfuncName ufunc, StridedLoop loop, MethodContext* context, void* auxdata);
 
 // Names of the functions that have replaced NumPy's loops so far.
 [[nodiscard]] std::vector<std::string_view> glibc_functions();

@@ -20,6 +20,8 @@ namespace tagalong::array {
 // Units whose flags a loop can raise. On x86-64 extended precision and libm's explicit raising of overflow use the x87
 // unit; plain arithmetic of float and double does not. Reading one unit less saves a good part of a small operation.
 enum class FloatUnits : std::uint8_t { kNone, kVector, kAll };
+static_assert(FloatUnits::kNone < FloatUnits::kVector &&
+              FloatUnits::kVector < FloatUnits::kAll);  // the larger includes
 
 namespace detail {
 inline constexpr unsigned kReported = 0x1D;  // invalid, divide by zero, overflow, underflow; not denormal, not inexact

@@ -21,13 +21,6 @@ constexpr std::size_t kSlotGetPyValues = 25;
 constexpr std::size_t kSlotHandleFloatErrors = 29;
 constexpr std::size_t kSlotGiveFloatErrors = 46;
 
-constexpr std::array kUfuncNames{
-    "add",        "subtract",    "multiply",    "true_divide", "floor_divide", "remainder",  "power",
-    "left_shift", "right_shift", "bitwise_and", "bitwise_or",  "bitwise_xor",  "negative",   "positive",
-    "invert",     "absolute",    "square",      "reciprocal",  "sqrt",         "_ones_like", "less",
-    "less_equal", "equal",       "not_equal",   "greater",     "greater_equal"};
-static_assert(kUfuncNames.size() == static_cast<std::size_t>(UfuncName::kCount));
-
 struct DtypeRow {
   TypeNumber type;
   const char* code;
@@ -137,6 +130,9 @@ bool take_truth(Numpy* np) {
 
 bool take_ufuncs(PyObject* umath, Numpy* np) {
   for (std::size_t i = 0; i < kUfuncNames.size(); ++i) {
+    if (!has(static_cast<UfuncName>(i), ufunc_trait::kOperator)) {
+      continue;
+    }
     Ref ufunc = attribute(umath, kUfuncNames[i]);
     if (!ufunc || Py_TYPE(ufunc.get()) != np->ufunc_type) {
       return false;

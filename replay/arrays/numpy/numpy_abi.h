@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "replay/arrays/numpy/ufuncs.h"
 #include "rewriter/base/ref.h"
 
 namespace tagalong::array {
@@ -47,6 +48,11 @@ enum TypeNumber : std::uint8_t {
 [[nodiscard]] constexpr bool is_floating(unsigned type) {
   return (type >= kFloat && type <= kLongDouble) || type == kHalf;
 }
+// The order of NumPy's numbers: bool, the integers by size with the signed one first, the floats, the complex numbers.
+static_assert(kBool < kInt8 && kInt8 < kUInt8 && kUInt8 < kInt16 && kInt16 < kUInt16 && kUInt16 < kIntC &&
+              kIntC < kUIntC && kUIntC < kLong && kLong < kULong && kULong < kLongLong && kLongLong < kULongLong &&
+              kULongLong < kFloat && kFloat < kDouble && kDouble < kLongDouble && kLongDouble < kComplexFloat &&
+              kComplexFloat < kComplexDouble && kComplexDouble < kComplexLongDouble && kComplexLongDouble < kHalf);
 
 // NumPy's PyArrayObject_fields.
 struct ArrayFields {
@@ -95,36 +101,6 @@ inline constexpr const char* kCallInfoCapsule = "numpy_1.24_ufunc_call_info";
 // NumPy's own bits for floating point errors.
 enum FloatError : std::uint8_t { kDivideByZero = 1, kOverflow = 2, kUnderflow = 4, kInvalid = 8 };
 
-enum class UfuncName : std::uint8_t {
-  kAdd,
-  kSubtract,
-  kMultiply,
-  kTrueDivide,
-  kFloorDivide,
-  kRemainder,
-  kPower,
-  kLeftShift,
-  kRightShift,
-  kBitwiseAnd,
-  kBitwiseOr,
-  kBitwiseXor,
-  kNegative,
-  kPositive,
-  kInvert,
-  kAbsolute,
-  kSquare,
-  kReciprocal,
-  kSqrt,
-  kOnesLike,
-  kLess,
-  kLessEqual,
-  kEqual,
-  kNotEqual,
-  kGreater,
-  kGreaterEqual,
-  kCount,
-};
-
 // The NumPy that the program imported. Its references are never given back: kernels live as long as the process.
 struct Numpy {
   int major = 0;
@@ -141,8 +117,8 @@ struct Numpy {
   std::array<PyObject*, kTypeNumbers> descr{};            // the canonical native dtype, or null
   std::array<PyTypeObject*, kTypeNumbers> scalar_type{};  // numpy.float64, ...
   std::array<std::uint8_t, kTypeNumbers> item_size{};
-  std::array<PyObject*, 2> truth{};  // numpy.False_ and numpy.True_, the only ones of their type
-  std::array<PyObject*, static_cast<std::size_t>(UfuncName::kCount)> ufuncs{};
+  std::array<PyObject*, 2> truth{};                    // numpy.False_ and numpy.True_, the only ones of their type
+  std::array<PyObject*, kUfuncNames.size()> ufuncs{};  // those with kOperator
   // Steals a reference to the dtype.
   PyObject* (*new_from_descr)(PyTypeObject*, PyObject* descr, int nd, const Extent* dims, const Extent* strides,
                               void* data, int flags, PyObject* base) = nullptr;

@@ -1,5 +1,7 @@
 #include "replay/arrays/numpy/operators.h"
 
+#include <opcode.h>
+
 #include <utility>
 
 namespace tagalong::array {
@@ -22,6 +24,15 @@ constexpr std::array<OperatorRow, kOperators> kOperatorRows{{
     {UfuncName::kBitwiseXor, Elision::kCommutative, PyNumber_InPlaceXor},
 }};
 static_assert(static_cast<unsigned>(BinaryOperator::kXor) + 1 == kOperators && kInplaceOffset == kOperators);
+constexpr bool is(BinaryOperator op, int argument) { return static_cast<int>(op) == argument; }
+static_assert(is(BinaryOperator::kAdd, NB_ADD) && is(BinaryOperator::kAnd, NB_AND) &&
+              is(BinaryOperator::kFloorDivide, NB_FLOOR_DIVIDE) && is(BinaryOperator::kLshift, NB_LSHIFT) &&
+              is(BinaryOperator::kMatrixMultiply, NB_MATRIX_MULTIPLY) && is(BinaryOperator::kMultiply, NB_MULTIPLY) &&
+              is(BinaryOperator::kRemainder, NB_REMAINDER) && is(BinaryOperator::kOr, NB_OR) &&
+              is(BinaryOperator::kPower, NB_POWER) && is(BinaryOperator::kRshift, NB_RSHIFT) &&
+              is(BinaryOperator::kSubtract, NB_SUBTRACT) && is(BinaryOperator::kTrueDivide, NB_TRUE_DIVIDE) &&
+              is(BinaryOperator::kXor, NB_XOR) && is(BinaryOperator::kInplaceAdd, NB_INPLACE_ADD) &&
+              is(BinaryOperator::kInplaceXor, NB_INPLACE_XOR));
 
 constexpr std::array<UfuncName, 6> kComparisons{UfuncName::kLess,     UfuncName::kLessEqual, UfuncName::kEqual,
                                                 UfuncName::kNotEqual, UfuncName::kGreater,   UfuncName::kGreaterEqual};

@@ -29,20 +29,20 @@ void store(T value, Accumulator* accumulator) {
   std::memcpy(accumulator->bytes, &value, sizeof(value));
 }
 
-const char* ufunc_name(Reduction reduction) {
+UfuncName ufunc_of(Reduction reduction) {
   switch (reduction) {
     case Reduction::kProd:
-      return "multiply";
+      return UfuncName::kMultiply;
     case Reduction::kMax:
-      return "maximum";
+      return UfuncName::kMaximum;
     case Reduction::kMin:
-      return "minimum";
+      return UfuncName::kMinimum;
     case Reduction::kAny:
-      return "logical_or";
+      return UfuncName::kLogicalOr;
     case Reduction::kAll:
-      return "logical_and";
+      return UfuncName::kLogicalAnd;
     default:
-      return "add";
+      return UfuncName::kAdd;
   }
 }
 
@@ -75,7 +75,7 @@ unsigned loop_type(Reduction reduction, unsigned type) {
 
 // Resolves NumPy's reduce loop. The loop's capsule is leaked on purpose, as kernels live as long as the process.
 bool take_loop(const Numpy& np, Reduction reduction, ReductionKernel* kernel) {
-  const Ref ufunc = Ref::steal(PyObject_GetAttrString(np.umath, ufunc_name(reduction)));
+  const Ref ufunc = Ref::steal(PyObject_GetAttrString(np.umath, name_of(ufunc_of(reduction))));
   const Ref method = ufunc ? Ref::steal(PyObject_GetAttrString(ufunc.get(), "_resolve_dtypes_and_context")) : Ref();
   PyObject* descr = np.descr[kernel->type];
   const Ref arguments = Ref::steal(Py_BuildValue("((OOO))", Py_None, descr, Py_None));
@@ -167,7 +167,7 @@ bool find_summation(const Numpy& np, ReductionKernel* kernel) {
   bool is_by_rows = true;
   bool is_by_buffers = true;
   std::vector<T> values = unequal_values<T>(std::ranges::max(counts));
-  const Ref ufunc = Ref::steal(PyObject_GetAttrString(np.umath, "add"));
+  const Ref ufunc = Ref::steal(PyObject_GetAttrString(np.umath, name_of(UfuncName::kAdd)));
   for (Extent count : counts) {
     PyObject* descr = np.descr[kernel->type];
     Py_INCREF(descr);

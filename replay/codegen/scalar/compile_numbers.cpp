@@ -239,6 +239,11 @@ void Compiler::make_range(const LoopOp& op) {
   mov(object(op.result), rax);
 }
 
+// The order of the comparisons (loop_ops.h).
+static_assert(static_cast<int>(Condition::kLess) == Py_LT && static_cast<int>(Condition::kLessEqual) == Py_LE &&
+              static_cast<int>(Condition::kEqual) == Py_EQ && static_cast<int>(Condition::kNotEqual) == Py_NE &&
+              static_cast<int>(Condition::kGreater) == Py_GT && static_cast<int>(Condition::kGreaterEqual) == Py_GE);
+
 Condition Compiler::condition(LoopCode code, LoopCode first) {
   return static_cast<Condition>(static_cast<int>(code) - static_cast<int>(first));
 }

@@ -133,23 +133,34 @@ StridedLoop replace_loop(StridedLoop loop, MethodContext* context, void* auxdata
 
 }  // namespace
 
-StridedLoop svml_loop(std::string_view name, StridedLoop loop, MethodContext* context, void* auxdata) {
-  return name == "exp"   ? replace_loop<VectorOp::kExp>(loop, context, auxdata)
-         : name == "log" ? replace_loop<VectorOp::kLog>(loop, context, auxdata)
-                         : loop;
+StridedLoop svml_loop(UfuncName ufunc, StridedLoop loop, MethodContext* context, void* auxdata) {
+  switch (ufunc) {
+#define TAGALONG_SVML(id, operation) \
+  case UfuncName::id:                \
+    return replace_loop<VectorOp::operation>(loop, context, auxdata);
+#include "replay/arrays/numpy/ufuncs.def"
+    default:
+      return loop;
+  }
 }
 
 std::vector<std::string_view> svml_functions() {
   std::vector<std::string_view> names;
-  if (function<VectorOp::kExp>.is_used) {
-    names.emplace_back("exp");
+#define TAGALONG_SVML(id, operation)            \
+  if (function<VectorOp::operation>.is_used) {  \
+    names.emplace_back(name_of(UfuncName::id)); \
   }
-  if (function<VectorOp::kLog>.is_used) {
-    names.emplace_back("log");
-  }
+#include "replay/arrays/numpy/ufuncs.def"
   return names;
 }
 
-bool is_vector_loop(StridedLoop loop) { return loop == strided<VectorOp::kExp> || loop == strided<VectorOp::kLog>; }
+bool is_vector_loop(StridedLoop loop) {
+#define TAGALONG_SVML(id, operation)          \
+  if (loop == strided<VectorOp::operation>) { \
+    return true;                              \
+  }
+#include "replay/arrays/numpy/ufuncs.def"
+  return false;
+}
 
 }  // namespace tagalong::array

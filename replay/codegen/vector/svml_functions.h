@@ -1,7 +1,7 @@
 // Loops for np.exp and np.log of float64 that take the steps of Intel's SVML, which NumPy calls on processors with
 // AVX-512, so they have NumPy's bits. Fused kernels (vector_code.h) contain the same steps.
 //
-//   kernel.loop = svml_loop("exp", kernel.loop, kernel.context, kernel.auxdata);
+//   kernel.loop = svml_loop(UfuncName::kExp, kernel.loop, kernel.context, kernel.auxdata);
 #pragma once
 
 #include <string_view>
@@ -11,9 +11,9 @@
 
 namespace tagalong::array {
 
-// Returns a loop to call in place of NumPy's `loop`, with the same context and auxdata, for a ufunc of this name from
+// Returns a loop to call in place of NumPy's `loop`, with the same context and auxdata, for this ufunc from
 // float64 to float64. Returns `loop` itself where there is none or where its bits differ. Needs the GIL.
-[[nodiscard]] StridedLoop svml_loop(std::string_view name, StridedLoop loop, MethodContext* context, void* auxdata);
+[[nodiscard]] StridedLoop svml_loop(UfuncName ufunc, StridedLoop loop, MethodContext* context, void* auxdata);
 
 // Names of the functions that have replaced NumPy's loops so far.
 [[nodiscard]] std::vector<std::string_view> svml_functions();

@@ -24,41 +24,38 @@
 namespace tagalong::array {
 
 enum class VectorOp : std::uint8_t {
-  kNone,
-  kAdd,
-  kSubtract,
-  kMultiply,
-  kDivide,
-  kSqrt,
-  kSquare,
-  kReciprocal,
-  kNegative,
-  kAbsolute,
-  kSign,
-  kMaximum,
-  kMinimum,
-  kLess,
-  kLessEqual,
-  kEqual,
-  kNotEqual,
-  kGreater,
-  kGreaterEqual,
-  kAnd,  // kAnd, kOr and kNot take bools
-  kOr,
-  kNot,
-  kSelect,
-  kCopy,
-  kExp,  // SVML's steps (svml_functions.h), AVX-512 only
-  kLog,
-  kGlibcExp,  // glibc's steps (libm_functions.h), AVX2 only
-  kGlibcLog
+#define TAGALONG_VECTOR_OP(id, ...) id,
+#include "replay/codegen/vector/vector_ops.def"
+#undef TAGALONG_VECTOR_OP
 };
 
+enum class VectorKind : std::uint8_t { kNumbers, kBools, kSvml, kGlibc };
+struct VectorOpInfo {
+  std::string_view name;
+  VectorKind kind;
+  std::uint8_t cost;
+  bool bounded;
+};
+namespace detail {
+inline constexpr std::array kVectorOps = [] {
+  constexpr bool kYes = true;
+  constexpr bool kNo = false;
+  return std::array{
+#define TAGALONG_VECTOR_OP(id, name, kind, cost, bounded) VectorOpInfo{name, VectorKind::kind, cost, bounded},
+#include "replay/codegen/vector/vector_ops.def"
+#undef TAGALONG_VECTOR_OP
+  };
+}();
+}  // namespace detail
+[[nodiscard]] constexpr const VectorOpInfo& info(VectorOp what) {
+  return detail::kVectorOps[static_cast<std::size_t>(what)];
+}
+
 // Whether the result is a bool.
-constexpr bool is_bool(VectorOp what) { return what >= VectorOp::kLess && what <= VectorOp::kNot; }
+constexpr bool is_bool(VectorOp what) { return info(what).kind == VectorKind::kBools; }
 [[nodiscard]] std::string_view vector_op_name(VectorOp what);
-constexpr bool is_glibc(VectorOp what) { return what == VectorOp::kGlibcExp || what == VectorOp::kGlibcLog; }
-constexpr bool is_function(VectorOp what) { return what == VectorOp::kExp || what == VectorOp::kLog || is_glibc(what); }
+constexpr bool is_glibc(VectorOp what) { return info(what).kind == VectorKind::kGlibc; }
+constexpr bool is_function(VectorOp what) { return info(what).kind == VectorKind::kSvml || is_glibc(what); }
 
 struct VectorOperation {
   VectorOp what = VectorOp::kNone;

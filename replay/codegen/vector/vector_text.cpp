@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <string_view>
 
@@ -10,14 +9,6 @@
 
 namespace tagalong::array {
 namespace {
-
-// kExp and kGlibcExp share a name, as do kLog and kGlibcLog, so the text is the same on every processor.
-constexpr std::array<std::string_view, 28> kNames = {
-    "none",        "add",      "subtract",  "multiply", "divide",        "sqrt",        "square",
-    "reciprocal",  "negative", "absolute",  "sign",     "maximum",       "minimum",     "less",
-    "less_equal",  "equal",    "not_equal", "greater",  "greater_equal", "logical_and", "logical_or",
-    "logical_not", "select",   "copy",      "exp",      "log",           "exp",         "log"};
-static_assert(kNames.size() == static_cast<std::size_t>(VectorOp::kGlibcLog) + 1);
 
 template <class Slots>
 std::string listed(const Slots& slots) {
@@ -30,7 +21,7 @@ std::string listed(const Slots& slots) {
 
 }  // namespace
 
-std::string_view vector_op_name(VectorOp what) { return kNames.at(static_cast<std::size_t>(what)); }
+std::string_view vector_op_name(VectorOp what) { return info(what).name; }
 
 std::string VectorCode::text() const { return text_of(spec_); }
 
