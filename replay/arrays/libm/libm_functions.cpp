@@ -218,7 +218,7 @@ StridedLoop glibc_loop(UfuncName ufunc, StridedLoop loop, MethodContext* context
 std::vector<std::string_view> glibc_functions() {
   std::vector<std::string_view> names;
 #define TAGALONG_GLIBC(id, steps, function, operation) \
-  if (replacement<GlibcFunction::steps>.is_used) {          \
+  if (replacement<GlibcFunction::steps>.is_used) {     \
     names.emplace_back(name_of(UfuncName::id));        \
   }
 #include "replay/arrays/numpy/ufuncs.def"

@@ -106,7 +106,8 @@ def trace(
     - `retire`: True gives the function up where its replays do not pay, as under `TAGALONG=1`.
     - `limits`: a dict of names of `tagalong.options.LIMITS` (all but `share`) and numbers, for this function instead of
       what the process has. `retire_after` needs `retire=True`.
-    - `fusion`, `loops`: True or False for this function, None as the process has it.
+    - `fusion`, `loops`: True or False for this function, None as the process has it. `regions` is the old name of
+      `fusion`, and warns.
 
     Returns `f`, which is changed in place: `@tagalong.trace`, `@tagalong.trace()` and `tagalong.trace(module.function)`
     all do. All functions that are made of the same code share the settings, and tracing one of them again replaces
