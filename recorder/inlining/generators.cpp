@@ -12,7 +12,6 @@
 namespace tagalong::recorder {
 
 namespace op = rewriter::op;
-using replay::kNoSnapshot;
 using replay::kNoValue;
 using replay::ReturnKind;
 
