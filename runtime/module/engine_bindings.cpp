@@ -375,11 +375,11 @@ std::uint64_t counter(const std::string& name) {
       value = row.read();
     }
   });
-  if (!value) {
-    PyErr_Format(PyExc_KeyError, "there is no counter %s", name.c_str());
-    py::throw_error_already_set();
+  if (value) {
+    return *value;
   }
-  return *value;
+  PyErr_Format(PyExc_KeyError, "there is no counter %s", name.c_str());
+  throw py::error_already_set();
 }
 
 // (counters, knobs), each a list of (name, value, documentation)
