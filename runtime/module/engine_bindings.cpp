@@ -375,11 +375,11 @@ std::uint64_t counter(const std::string& name) {
       value = row.read();
     }
   });
-  if (value) {
-    return *value;
+  if (!value) {
+    PyErr_Format(PyExc_KeyError, "there is no counter %s", name.c_str());
+    py::throw_error_already_set();
   }
-  PyErr_Format(PyExc_KeyError, "there is no counter %s", name.c_str());
-  throw py::error_already_set();
+  return value.value_or(0);
 }
 
 // (counters, knobs), each a list of (name, value, documentation)
