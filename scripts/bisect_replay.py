@@ -44,8 +44,8 @@ NEXT = {
     "stage_inlining": (("record", "graph"), "recorder/inlining"),
     "stage_replaying": (
         ("graph", "guards", "steps", "exits"),
-        "no stage in between is to blame: either the graph is recorded wrong (recorder/), or it is lowered or "
-        "interpreted wrong (replay/executor/). Read the graph against the source",
+        "none of the passes and compilers: either the recorder has made a wrong graph (recorder/), or the executor "
+        "lowers or runs a right graph wrongly (replay/executor/). Compare the graph with the source",
     ),
     "stage_deferred_arrays": (("record",), "recorder/deferred: the first call is wrong, not a replay"),
     "stage_recording": (("record",), "recorder/: the first call is wrong, not a replay"),
@@ -190,7 +190,7 @@ def find(search: Search, what: str) -> None:
     print(f"differs:   {what}")
     if search.difference(function_limit=0) is not None:
         print("function:  none: it differs although nothing is recorded. Look at runtime/exec_hook.cpp and")
-        print("           runtime/replay_code.cpp: original instructions run with stubs between them")
+        print("           runtime/records/replay_code.cpp: original instructions run with stubs between them")
         return
     limits = {"function_limit": first(lambda n: search.difference(function_limit=n) is not None, 0)}
     stage, is_alone = find_stage(search, limits)

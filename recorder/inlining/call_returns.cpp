@@ -42,6 +42,19 @@ void CallReturns::leave_inlined(ShadowFrame& callee, SnapshotId at) {
   release(callee.function);
 }
 
+ShadowFrame CallReturns::end_callee(Value declined) {
+  const SnapshotId at_return = snapshot_at(current_, top().stack);
+  ShadowFrame callee = std::move(frames_.back());
+  leave_inlined(callee, at_return);
+  if (declined != kNoValue) {
+    release(declined);
+  }
+  flush_drops(callee.parent);
+  frames_.pop_back();
+  state_changed_ = true;
+  return callee;
+}
+
 void CallReturns::finish_inlined() {
   const Value result = std::exchange(top().call_result, kNoValue);
   // The interpreter drops operands from the first to the last.
@@ -65,15 +78,10 @@ void CallReturns::finish_inlined() {
 
 void CallReturns::return_checked(int check) {
   const Value value = pop();
-  const SnapshotId at_return = snapshot_at(current_, top().stack);
-  ShadowFrame callee = std::move(frames_.back());
-  leave_inlined(callee, at_return);
-  flush_drops(callee.parent);
-  frames_.pop_back();
+  end_callee();
   top().checked = value;
   top().check = check;
   current_ = top().next;
-  state_changed_ = true;
 }
 
 Value CallReturns::take_checked() {
@@ -134,13 +142,7 @@ void CallReturns::guard_next_attempt() {
 
 void CallReturns::decline_operator() {
   const Value value = pop();
-  const SnapshotId at_return = snapshot_at(current_, top().stack);
-  ShadowFrame callee = std::move(frames_.back());
-  leave_inlined(callee, at_return);
-  release(value);
-  flush_drops(callee.parent);
-  frames_.pop_back();
-  state_changed_ = true;
+  const ShadowFrame callee = end_callee(value);
   current_ = top().next = top().call_instruction;
   top().declined = callee.operation;
 }
@@ -163,12 +165,7 @@ void CallReturns::finish_declined() {
 
 void CallReturns::refuse_init_result() {
   const Value value = pop();
-  const SnapshotId at_return = snapshot_at(current_, top().stack);
-  ShadowFrame callee = std::move(frames_.back());
-  leave_inlined(callee, at_return);
-  flush_drops(callee.parent);
-  frames_.pop_back();
-  state_changed_ = true;
+  const ShadowFrame callee = end_callee();
   current_ = top().call_instruction;
   top().next = current_;
   emit(Op::raise_init_result, {value}, kNoSnapshot);

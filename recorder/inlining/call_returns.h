@@ -17,6 +17,9 @@ class CallReturns : public TypeGuards {
   void finish_inlined();
   // The callee's frame ends; the caller pops it.
   void leave_inlined(ShadowFrame& callee, SnapshotId at);
+  // The callee on top returns: its shadow frame is popped, and the values that only it held are dropped. `declined`: a
+  // result that the caller does not take either.
+  ShadowFrame end_callee(Value declined = replay::kNoValue);
 
   // A special method has returned to a slot, which makes something of the result at the next hook.
   void return_checked(int check);

@@ -14,7 +14,7 @@ namespace tagalong::replay {
 // The machine code that runs have asked for by now: of the loop and of vector kernels.
 [[nodiscard]] std::vector<native::PlacedCode> placed_code(const Executor& executor);
 
-// Is told of what runs plan. Null: nobody asks. Used under the GIL.
+// Called for each fusion group that a run plans, or cannot plan. Used under the GIL.
 class PlanListener {
  public:
   virtual void planned(const Executor& executor, const PlannedGroup& group, const Step& first) = 0;
@@ -23,6 +23,6 @@ class PlanListener {
  protected:
   ~PlanListener() = default;
 };
-extern PlanListener* plan_listener;
+extern PlanListener* plan_listener;  // null while the log has no topic `kernels`
 
 }  // namespace tagalong::replay

@@ -1,7 +1,8 @@
 // Calls of C functions that apply operators to arrays they are handed: abs, sum, functools.reduce, the functions of
 // `operator`, and whatever comes to one of these by an iterator or a partial object: next(map(operator.add, …)). Eager
-// NumPy computes into large operands that nobody else holds (array/elision.h), but only where nothing stands between it
-// and the interpreter on the C stack. So such a call is made by the interpreter itself, in a frame that nobody sees.
+// NumPy computes into large operands that nobody else holds (arrays/numpy/elision.h), but only where nothing stands
+// between it and the interpreter on the C stack. So such a call is made by the interpreter itself, in a frame that
+// nobody sees.
 #pragma once
 
 #include <Python.h>

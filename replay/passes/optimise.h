@@ -17,7 +17,7 @@ namespace tagalong::replay {
 struct Pass {
   std::string_view name;
   bool (*run)(Graph&);  // true: something changed
-  Stage stage;          // by which it is switched off
+  Stage stage;          // the switch that turns the pass off
 };
 
 // In the order in which optimise() runs them.

@@ -41,7 +41,7 @@ struct StepCode {
   std::uint32_t operands = 0;  // index into Executor::registers_used_: operands, further results, drops
   SnapshotId snapshot = kNoSnapshot;
   SnapshotId shown = kNoSnapshot;  // what a finaliser of what it drops sees of the frames
-  std::uint32_t temporaries = 0;   // as the array kernels take them (array/ufunc_site.h)
+  std::uint32_t temporaries = 0;   // as the array kernels take them (arrays/kernels/ufunc_site.h)
   std::int32_t relocation =
       -1;                      // a guard: the step that leaves in its place, in front of the call (guard_relocation.h)
   std::int32_t guard = -1;     // such a step: the guard

@@ -13,14 +13,14 @@ using replay::LoopCode;
 using replay::Op;
 
 constexpr int kEntry = -60;
-constexpr int kExit = -120;             // the rest of the call is no faster, and somebody has to find the way there
-constexpr int kSideExit = -60;          // a trace that ends at a yield, or goes on as written
-constexpr int kLoopEntry = -100;        // in addition: registers for numbers, and what stands in front of the header
-constexpr int kLoopExit = -130;         // in addition: numbers get their objects, the frame its values
-constexpr int kFrame = -80;             // in addition, for each inlined call: it goes on in a frame of its own
-constexpr int kArrayOperation = 200;    // of small arrays
-constexpr int kLargeArrays = 512;       // elements
-constexpr int kLargeOperation = 2'000;  // of those
+constexpr int kExit = -120;           // the rest of the call is no faster, and the interpreter has to be brought there
+constexpr int kSideExit = -60;        // a trace that ends at a yield, or goes on as written
+constexpr int kLoopEntry = -100;      // in addition: registers for numbers, and what stands in front of the header
+constexpr int kLoopExit = -130;       // in addition: numbers get their objects, the frame its values
+constexpr int kFrame = -80;           // in addition, for each inlined call: it goes on in a frame of its own
+constexpr int kArrayOperation = 200;  // of small arrays
+constexpr int kLargeArrays = 512;     // elements
+constexpr int kLargeOperation = 2'000;  // of arrays with at least kLargeArrays elements
 constexpr int kScalarCall = -100;
 constexpr int kSequenceItem = 3;  // that an iterator over a list or a tuple gives
 constexpr int kIteration = -28;   // of a generator, a zip, a dict's items, ...: their function may run anything

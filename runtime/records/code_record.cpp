@@ -727,7 +727,7 @@ recorder::HomeRef CodeRecord::home_of(PyCodeObject* code) {
 }
 
 bool CodeRecord::may_inline(PyCodeObject* code) {
-  if (is_dispatching_code(code)) {
+  if (dispatcher_of_code(code) != nullptr) {
     return false;
   }
   // Loops are entered where they begin, and left for bridges: that is for the frame that an executor has entered.

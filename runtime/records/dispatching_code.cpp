@@ -1,20 +1,27 @@
 #include "runtime/records/dispatching_code.h"
 
-#include <unordered_set>
+#include <unordered_map>
 
 namespace tagalong::runtime {
 namespace {
 
-// The owner of each code object takes it out.
-std::unordered_set<const PyCodeObject*>& codes() {
-  static auto* const set = new std::unordered_set<const PyCodeObject*>();
-  return *set;
+// By installed code. Each dispatcher removes its own entry.
+std::unordered_map<const PyCodeObject*, PyObject*>& dispatchers() {
+  static auto* const map = new std::unordered_map<const PyCodeObject*, PyObject*>();
+  return *map;
 }
 
 }  // namespace
 
-bool is_dispatching_code(const PyCodeObject* code) { return codes().contains(code); }
-void add_dispatching_code(const PyCodeObject* code) { codes().insert(code); }
-void remove_dispatching_code(const PyCodeObject* code) { codes().erase(code); }
+PyObject* dispatcher_of_code(const PyCodeObject* code) {
+  if (dispatchers().empty()) {
+    return nullptr;
+  }
+  const auto found = dispatchers().find(code);
+  return found == dispatchers().end() ? nullptr : found->second;
+}
+
+void set_dispatcher_of_code(const PyCodeObject* code, PyObject* dispatcher) { dispatchers()[code] = dispatcher; }
+void forget_dispatcher_of_code(const PyCodeObject* code) { dispatchers().erase(code); }
 
 }  // namespace tagalong::runtime

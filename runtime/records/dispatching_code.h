@@ -1,14 +1,15 @@
-// Which code objects choose among hand-made specialisations of a function (runtime/specialize). Recordings treat calls
-// of them as opaque, because their frames go on in other code.
+// Which code objects choose among hand-made specialisations of a function, and the dispatcher of each
+// (runtime/specialize). Recordings treat calls of such code as opaque, because its frames go on in other code.
 #pragma once
 
 #include "rewriter/base/ref.h"
 
 namespace tagalong::runtime {
 
-[[nodiscard]] bool is_dispatching_code(const PyCodeObject* code);
-// Used under the GIL. The owner of the code removes it before the code is freed. `add` throws std::bad_alloc.
-void add_dispatching_code(const PyCodeObject* code);
-void remove_dispatching_code(const PyCodeObject* code);
+// Null: the code does not choose among specialisations. Borrowed. Used under the GIL, as the functions below.
+[[nodiscard]] PyObject* dispatcher_of_code(const PyCodeObject* code);
+// The dispatcher removes the entry before it or the code is freed. Throws std::bad_alloc.
+void set_dispatcher_of_code(const PyCodeObject* code, PyObject* dispatcher);
+void forget_dispatcher_of_code(const PyCodeObject* code);
 
 }  // namespace tagalong::runtime

@@ -38,7 +38,7 @@ struct Counters {
   // In the totals only: how many functions were recorded at least once, and replayed at least once.
   std::uint64_t functions_recorded = 0;
   std::uint64_t functions_replayed = 0;
-  std::uint64_t functions_freed = 0;                                     // of which explain() has no text any more
+  std::uint64_t functions_freed = 0;  // freed since, so explain() cannot describe them
   std::array<std::uint64_t, kLeftOutNames.size()> functions_left_out{};  // by LeftOut, each with at least one such call
 };
 

@@ -1,7 +1,5 @@
 #include "runtime/specialize/dispatch.h"
 
-#include <unordered_map>
-
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/functions.h"
 #include "runtime/records/dispatching_code.h"
@@ -9,12 +7,6 @@
 
 namespace tagalong::runtime {
 namespace {
-
-// By installed code; used under the GIL. The entry goes with the dispatcher.
-std::unordered_map<PyCodeObject*, PyObject*>& dispatchers() {
-  static auto* map = new std::unordered_map<PyCodeObject*, PyObject*>();
-  return *map;
-}
 
 void uninstall(Dispatch& dispatch) {
   PyFunctionObject* function = dispatch.function;
@@ -25,28 +17,21 @@ void uninstall(Dispatch& dispatch) {
 }  // namespace
 
 PyObject* dispatcher_of(const PyFunctionObject* function) {
-  if (dispatchers().empty()) {
-    return nullptr;
-  }
-  const auto found = dispatchers().find(reinterpret_cast<PyCodeObject*>(function->func_code));
-  const bool is_its = found != dispatchers().end() && dispatch_of(found->second).function == function;
-  return is_its ? found->second : nullptr;
+  PyObject* dispatcher = dispatcher_of_code(reinterpret_cast<PyCodeObject*>(function->func_code));
+  return dispatcher != nullptr && dispatch_of(dispatcher).function == function ? dispatcher : nullptr;
 }
 
 void register_dispatcher(const CodeRef& code, PyObject* dispatcher) {
   Dispatch& dispatch = dispatch_of(dispatcher);
-  dispatchers().erase(dispatch.installed);
-  remove_dispatching_code(dispatch.installed);
-  add_dispatching_code(code.get());
-  dispatchers()[code.get()] = dispatcher;
+  forget_dispatcher_of_code(dispatch.installed);
+  set_dispatcher_of_code(code.get(), dispatcher);
   dispatch.installed = code.get();
 }
 
 void unregister_dispatcher(PyObject* dispatcher) {
-  const auto entry = dispatchers().find(dispatch_of(dispatcher).installed);
-  if (entry != dispatchers().end() && entry->second == dispatcher) {
-    remove_dispatching_code(entry->first);
-    dispatchers().erase(entry);
+  const PyCodeObject* installed = dispatch_of(dispatcher).installed;
+  if (dispatcher_of_code(installed) == dispatcher) {
+    forget_dispatcher_of_code(installed);
   }
 }
 

@@ -429,7 +429,7 @@ class FusionPlanBuilder {
     bool inplace = false;
     int out = -1;
     int where = -1;
-    std::string_view name = {};  // of what is no ufunc
+    std::string_view name = {};  // the function, where the operation is not a ufunc
   };
 
   int apply(const Request& request);

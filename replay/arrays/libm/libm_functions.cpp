@@ -15,6 +15,7 @@
 #include "replay/arrays/libm/libm_constants.h"
 #include "replay/arrays/libm/libm_samples.h"
 #include "replay/arrays/libm/libm_steps.h"
+#include "replay/arrays/numpy/float_status.h"
 
 namespace tagalong::array {
 
@@ -192,12 +193,9 @@ bool has_same_bits(double (*libm)(double), StridedLoop loop, MethodContext* cont
 template <GlibcFunction function>
 StridedLoop replace_loop(double (*libm)(double), StridedLoop loop, MethodContext* context, void* auxdata) {
   static const bool is_usable = [&] {
-    std::fexcept_t flags{};
-    std::fegetexceptflag(&flags, FE_ALL_EXCEPT);
-    const bool found = has_same_bits<function>(libm, loop, context, auxdata);
-    std::fesetexceptflag(&flags, FE_ALL_EXCEPT);
-    replacement<function>.is_used = found;
-    return found;
+    const FloatStatusScope scope;  // the samples raise flags
+    replacement<function>.is_used = has_same_bits<function>(libm, loop, context, auxdata);
+    return replacement<function>.is_used;
   }();
   return is_usable && replacement<function>.loop == loop ? glibc_strided<function> : loop;
 }

@@ -42,6 +42,18 @@ inline constexpr unsigned kReported = 0x1D;  // invalid, divide by zero, overflo
 #endif
 }
 
+// Restores at its end the flags that were raised at its beginning, whatever is computed meanwhile.
+class FloatStatusScope {
+ public:
+  FloatStatusScope() { std::fegetexceptflag(&flags_, FE_ALL_EXCEPT); }
+  FloatStatusScope(const FloatStatusScope&) = delete;
+  FloatStatusScope& operator=(const FloatStatusScope&) = delete;
+  ~FloatStatusScope() { std::fesetexceptflag(&flags_, FE_ALL_EXCEPT); }
+
+ private:
+  std::fexcept_t flags_{};
+};
+
 inline void clear_float_status() { std::feclearexcept(FE_ALL_EXCEPT); }
 
 // Returns NumPy's bits for what was raised in these units, and clears the flags of all units. The flags of the other

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -11,6 +10,7 @@
 #include <span>
 
 #include "replay/arrays/libm/libm_samples.h"
+#include "replay/arrays/numpy/float_status.h"
 #include "replay/codegen/vector/vector_code.h"
 
 namespace tagalong::array {
@@ -121,12 +121,9 @@ bool has_same_bits(StridedLoop loop, MethodContext* context, void* auxdata) {
 template <VectorOp what>
 StridedLoop replace_loop(StridedLoop loop, MethodContext* context, void* auxdata) {
   static const bool is_usable = [&] {
-    std::fexcept_t flags{};
-    std::fegetexceptflag(&flags, FE_ALL_EXCEPT);
-    const bool found = has_same_bits<what>(loop, context, auxdata);
-    std::fesetexceptflag(&flags, FE_ALL_EXCEPT);
-    function<what>.is_used = found;
-    return found;
+    const FloatStatusScope scope;  // the samples raise flags
+    function<what>.is_used = has_same_bits<what>(loop, context, auxdata);
+    return function<what>.is_used;
   }();
   return is_usable && function<what>.numpy_loop == loop ? strided<what> : loop;
 }

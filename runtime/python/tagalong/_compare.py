@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tagalong import _core
-from tagalong._face import Recording, bind_self, record, why_nothing_runs
+from tagalong._face import Recording, bind_self, function_with_code, record, why_nothing_runs
 from tagalong._values import Tree, copied, describe, differences
 
 _OURS = __file__.rpartition("/")[0]
@@ -17,17 +17,7 @@ _OURS = __file__.rpartition("/")[0]
 
 def original_function(function: types.FunctionType) -> types.FunctionType:
     """A twin of `function` that runs the original code, with the same globals, cells and defaults."""
-    twin = types.FunctionType(
-        _core.original_code(function),
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-    twin.__kwdefaults__ = function.__kwdefaults__
-    twin.__qualname__ = function.__qualname__
-    twin.__module__ = function.__module__
-    return twin
+    return function_with_code(function, _core.original_code(function))
 
 
 def traceback_lines(error: BaseException) -> tuple[tuple[str, int], ...]:

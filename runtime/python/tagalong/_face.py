@@ -65,6 +65,17 @@ def python_function(what: str, thing: object) -> FunctionType:
     return inner
 
 
+def function_with_code(function: FunctionType, code: CodeType) -> FunctionType:
+    """A function like `function` that runs `code`, with the same globals, cells and defaults."""
+    twin = FunctionType(
+        code, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    twin.__kwdefaults__ = function.__kwdefaults__
+    twin.__qualname__ = function.__qualname__
+    twin.__module__ = function.__module__
+    return twin
+
+
 def bind_self(what: str, thing: object, args: tuple[Any, ...]) -> tuple[FunctionType, tuple[Any, ...]]:
     """The function inside `thing` and the arguments to call it with: a bound method brings its object along."""
     function = python_function(what, thing)

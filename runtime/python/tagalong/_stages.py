@@ -7,23 +7,12 @@ from types import FunctionType
 from typing import Any
 
 from tagalong import _core
+from tagalong._face import function_with_code
 
 LOWERED = ("steps", "loops", "kernels", "code")
 """The stages behind the graph, as the topics of the log are called."""
 
 Call = tuple[tuple[Any, ...], Mapping[str, Any]]
-
-
-def _twin(function: FunctionType) -> FunctionType:
-    """The same function with a code object of its own, which nothing is known about."""
-    code = _core.original_code(function).replace()
-    twin = FunctionType(
-        code, function.__globals__, function.__name__, function.__defaults__, function.__closure__
-    )
-    twin.__kwdefaults__ = function.__kwdefaults__
-    twin.__qualname__ = function.__qualname__
-    twin.__module__ = function.__module__
-    return twin
 
 
 def stage_texts(
@@ -37,7 +26,8 @@ def stage_texts(
     Loops are recorded and compiled at once. What a call raises is its own business. The keys are graph, guards, steps,
     loops, kernels and code.
     """
-    twin = _twin(function)
+    # A code object of its own, which nothing is known about.
+    twin = function_with_code(function, _core.original_code(function).replace())
     _core.trace(twin, False, {"heat": 1, "native_after": 1})
     for _ in range(calls):
         args, kwargs = make_call()
