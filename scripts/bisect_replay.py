@@ -30,17 +30,17 @@ EARLY = {"heat": 2, "grow_after": 2, "native_after": 2, "fusion": 2}
 STAGES = [name for name, _, _ in _core.internals()[1] if name.startswith("stage_")]
 MEANING = {name: meaning for name, _, meaning in _core.internals()[1]}
 OF_GROUPS = ("stage_vector_code", "stage_multi_pass", "stage_fusion_groups")
-PASSES = ("stage_compact", "stage_drops", "stage_dce", "stage_guards", "stage_fold", "stage_cse")
 
-# What to look at next: topics of TAGALONG_LOG, as far as there are such topics, and where the code is.
+# What to look at next: topics of TAGALONG_LOG, as far as there are such topics, and where the code is. All other stages
+# are passes, each in replay/passes in a file of its name.
 NEXT = {
     "stage_vector_code": (("kernels", "code"), "replay/codegen/vector: the emitters"),
     "stage_multi_pass": (("kernels",), "replay/arrays/fusion/multi_pass.cpp"),
     "stage_fusion_groups": (("kernels", "graph"), "replay/arrays/forming and replay/arrays/fusion"),
-    "stage_native_code": (("loops", "code"), "replay/codegen/scalar: the compiler of loop programs"),
+    "stage_native_code": (("steps", "loops", "code"), "replay/codegen/scalar: the compiler of loop programs"),
     "stage_trace_trees": (("exits", "cache", "loops"), "replay/executor/trace_trees.cpp"),
     "stage_trace_links": (("exits", "graph"), "replay/executor/trace_linking.cpp"),
-    "stage_unboxing": (("graph", "loops"), "replay/loops: what lowering makes of the loop's nodes"),
+    "stage_unboxing": (("graph", "steps", "loops"), "replay/loops: what lowering makes of the loop's nodes"),
     "stage_inlining": (("record", "graph"), "recorder/inlining"),
     "stage_replaying": (
         ("graph", "guards", "steps", "exits"),
@@ -107,7 +107,9 @@ class Search:
         except subprocess.TimeoutExpired:
             return Result(f"does not end within {self.timeout:.0f} s", "", "")
         ended = (
-            f"ends with {done.returncode}" if done.returncode >= 0 else f"dies of signal {-done.returncode}"
+            f"ends with exit code {done.returncode}"
+            if done.returncode >= 0
+            else f"dies of signal {-done.returncode}"
         )
         return Result(ended, done.stdout, done.stderr)
 
@@ -214,7 +216,7 @@ def find(search: Search, what: str) -> None:
     topics = tuple(topic for topic in topics if topic in options.LOG_TOPICS) or ("graph",)
     again = " ".join(f"{name}={value}" for name, value in variables.items())
     print(f"next:      {where}")
-    if stage in PASSES:
+    if stage not in NEXT:
         print(f"           compare the graphs with and without {stage}=0")
     print(f"again:     {again} TAGALONG_LOG={','.join(topics)} python {' '.join(search.command)}")
 

@@ -155,7 +155,15 @@ constexpr bool is_consistent(const OpInfo& row) {
          (!row.has(trait::kEndsRaise) || row.has(trait::kNeedsRaise)) &&
          (!row.has(trait::kAmidRaise) || !row.has(trait::kNeedsRaise)) && has_gains;
 }
-static_assert(std::ranges::all_of(kOps, is_consistent), "a row of ops.def contradicts itself");
+// The compiler's message shows the arguments, and so names the operation.
+template <Op op, bool is_right>
+constexpr bool row_is_right() {
+  static_assert(is_right, "this row of ops.def contradicts itself: is_consistent() has the rules");
+  return is_right;
+}
+inline constexpr auto kWrongRow =
+    static_cast<std::size_t>(std::ranges::find_if_not(kOps, is_consistent) - kOps.begin());
+static_assert(row_is_right<static_cast<Op>(kWrongRow), kWrongRow == kOps.size()>());
 static_assert(kOps.size() <= std::numeric_limits<std::uint8_t>::max());
 }  // namespace detail
 

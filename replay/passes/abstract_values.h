@@ -1,10 +1,10 @@
 // What is known about values at one point of a walk over a graph: exact types, and whether dropping one can run code.
-// Facts come from the operations that make values and from guards passed before; one is kept only if it stays true
+// This comes from the operations that make values and from guards passed before. It is kept only if it stays true
 // whatever runs later. So a guard on an instance of a class made by Python code teaches nothing: `value.__class__` can
-// be assigned. Types are borrowed from the graph, which must outlive the facts.
+// be assigned. Types are borrowed from the graph, which must outlive this object.
 //
-//   Facts facts(graph);
-//   for (const Node& node : graph.nodes) { ... facts.type(v) ...; facts.learn(node); }
+//   AbstractValues values(graph);
+//   for (const Node& node : graph.nodes) { ... values.type(v) ...; values.learn(node); }
 #pragma once
 
 #include <cstddef>

@@ -103,7 +103,15 @@ constexpr bool is_consistent_loop_op(const LoopOpInfo& row) {
          (!row.has(loop_trait::kWithGuard) || row.has(loop_trait::kGuards)) &&
          (!row.has(loop_trait::kCompares) || row.gives == Unboxed::kBool);
 }
-static_assert(std::ranges::all_of(kLoopOps, is_consistent_loop_op), "a row of loop_ops.def contradicts itself");
+// The compiler's message shows the arguments, and so names the operation.
+template <LoopCode code, bool is_right>
+constexpr bool loop_row_is_right() {
+  static_assert(is_right, "this row of loop_ops.def contradicts itself: is_consistent_loop_op() has the rules");
+  return is_right;
+}
+inline constexpr auto kWrongLoopRow =
+    static_cast<std::size_t>(std::ranges::find_if_not(kLoopOps, is_consistent_loop_op) - kLoopOps.begin());
+static_assert(loop_row_is_right<static_cast<LoopCode>(kWrongLoopRow), kWrongLoopRow == kLoopOps.size()>());
 static_assert(kLoopOps.size() <= std::numeric_limits<std::uint8_t>::max());
 }  // namespace detail
 

@@ -7,6 +7,7 @@ A comment in front of a block says what the block is:
     <!-- example: file NAME -->         a file in the folder where the page's later examples run
     <!-- example: output -->            what the example before it prints; `...` is any text, times are any times
     <!-- no example: REASON -->         not run
+    <!-- from the sources -->           not run: each line is found in our sources, `...` is any text
 
 A block of Python or shell without such a comment is an error, so that no example is left out by accident.
 """
@@ -24,14 +25,17 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, clean_environment
-from tagalong import options
+from tagalong import guards, options
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(
-    r"(?:^<!-- (?P<mark>(?:no )?example.*?) -->\n\n?)?^```(?P<language>\w*)\n(?P<text>.*?)^```$",
+    r"(?:^ *<!-- (?P<mark>(?:no )?example.*?|from the sources) -->\n\n?)?"
+    r"^(?P<indentation> *)```(?P<language>\w*)\n(?P<text>.*?)^(?P=indentation)```$",
     re.MULTILINE | re.DOTALL,
 )
 RUNNABLE = ("python", "sh")
+QUOTATION = "from the sources"
+LAYERS = ("rewriter", "replay", "recorder", "runtime")
 
 # Doctests run in a thread of their own, whose stack of frames begins anew.
 RUN_DOCTESTS = """
@@ -81,7 +85,7 @@ def examples(page: Path) -> list[Example]:
     files: dict[str, str] = {}
     for number, block in enumerate(blocks(page), 1):
         mark, language, text = block["mark"], block["language"], block["text"]
-        if mark is None or mark.startswith("no example: "):
+        if mark is None or mark.startswith(("no example: ", QUOTATION)):
             continue
         if mark == "example: output":
             assert found and found[-1].output is None, f"{page.name}: output of which example? block {number}"
@@ -154,6 +158,67 @@ def test_there_are_examples() -> None:
     """A regular expression that finds nothing would let everything pass."""
     assert len(ALL) >= 30
     assert {example.language for example in ALL} == set(RUNNABLE)
+
+
+def without_spaces(text: str) -> str:
+    return "".join(text.split())
+
+
+def test_quotations_are_in_the_sources() -> None:
+    folders = ("rewriter", "replay", "recorder", "runtime", "tests")
+    kinds = (".cpp", ".h", ".def", ".inc")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in kinds]
+    sources = without_spaces("".join(path.read_text() for path in files))
+    quoted = [
+        (page, line)
+        for page in PAGES
+        for block in blocks(page)
+        if block["mark"] == QUOTATION
+        for line in block["text"].splitlines()
+    ]
+    assert len(quoted) > 20, "too few quotations: the test would say nothing"
+    wrong = [
+        f"{page.relative_to(ROOT)}: {line}"
+        for page, line in quoted
+        if not all(without_spaces(part) in sources for part in line.split("..."))
+    ]
+    assert not wrong, "these lines are not in the sources (any more)"
+
+
+def test_files_that_pages_name_exist() -> None:
+    """Names with a folder in front. In READMEs they may begin at the folder of the README."""
+    name = re.compile(r"`((?:[\w.*-]+/)+[\w.*-]+\.(?:cpp|h|def|inc|py|md|txt|toml))`")
+    pages = [*PAGES, *(path for layer in LAYERS for path in (ROOT / layer).rglob("README.md"))]
+    named = [(page, found) for page in pages for found in name.findall(page.read_text())]
+    assert len(named) > 50, "too few names: the test would say nothing"
+    wrong = [
+        f"{page.relative_to(ROOT)}: {found}"
+        for page, found in named
+        if not any(ROOT.glob(found))
+        and not any(page.parent.glob(found))
+        and not any(ROOT.glob(f"*/*/{found}"))
+    ]
+    assert not wrong, "these files do not exist (any more)"
+
+
+def test_the_tables_of_readmes_name_what_is_there() -> None:
+    """Files without their suffix, and folders, in all columns but the last."""
+    wrong = []
+    readmes = [path for layer in LAYERS for path in (ROOT / layer).rglob("README.md")]
+    for readme in readmes:
+        rows = re.findall(r"^\|(.*)\|[^|]*\|$", readme.read_text(), re.MULTILINE)
+        for name in re.findall(r"`([^`]+)`", "".join(rows)):
+            layer = ROOT / readme.relative_to(ROOT).parts[0]
+            last = name.rstrip("/").split("/")[-1]
+            if not any(layer.rglob(last)) and not any(layer.rglob(f"{last}.*")):
+                wrong.append(f"{readme.relative_to(ROOT)}: {name}")
+    assert len(readmes) > 5
+    assert not wrong, "these files and folders do not exist (any more)"
+
+
+def test_the_reference_has_all_guards() -> None:
+    page = (ROOT / "docs" / "reference" / "guards.md").read_text()
+    assert not [name for name in guards.__all__ if not re.search(rf"\b{name}\b", page)]
 
 
 def test_the_documentation_has_the_options() -> None:
