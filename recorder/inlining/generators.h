@@ -3,7 +3,7 @@
 // resumed and suspended, not made and removed.
 //
 //   if (try_inline_generator(callee, instruction)) ...   // the callee's frame is on top now
-//   release_generator(generator);                      // it yields or ends: its own frame holds the values
+//   release_generator(generator);                        // it yields or ends: its own frame holds the values
 #pragma once
 
 #include <vector>

@@ -140,7 +140,7 @@ bool may_elide_next(PyObject* iterator) {
 }
 
 PyObject* next_eliding(PyFunctionObject* function, PyObject* iterator) {
-  // Part of the jump that begins the loop. NumPy looks at most ten C frames up the stack, and calling the builtin
+  // FOR_ITER asks for the item, because NumPy looks at most ten C frames up the stack, and a call of the builtin
   // `next` would add two.
   static PyObject* const end = PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
   static const auto* const code = new CodeRef([] {

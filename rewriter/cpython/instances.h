@@ -1,6 +1,6 @@
-// Where instances of ordinary classes keep their attributes: in an array of values in front of the object, in the order
-// of the keys that all instances of the class share, or in a slot of the object. A location that was found once can be
-// used again. (3.12 and 3.13 keep the array elsewhere.)
+// Where instances of ordinary classes keep their attributes: in an array of values, in the order of the keys that all
+// instances of the class share, or in a slot of the object. A location that was found once can be used again. (3.12 and
+// 3.13 keep the pointer to the array elsewhere.)
 //
 //   const Attribute found = find_attribute(type, name);  // stays true while the type has its version tag
 //   if (PyObject** value = place_of(object, found)) ...
@@ -47,7 +47,7 @@ bool may_have_own(PyObject* object, PyObject* name);
 inline constexpr int kSharedKeyCount = 24;
 // How many keys the instances of the class share; keys are only added.
 int shared_key_count(PyTypeObject* type);
-// Gives the instance its first value under this key; `place` is in its array.
+// Gives the instance its first value under the shared key number `index`, in its array.
 void add_value(PyObject* object, std::int32_t index, PyObject* value);
 
 // The location of the instance's own value; null if the instance has no array any more.
