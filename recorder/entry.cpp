@@ -1,4 +1,4 @@
-// The entry of the root frame: its arguments, and what else is bound and on the stack of a frame that is under way.
+// The entry of the root frame: its arguments, and the bound locals and stack of a frame that has already started.
 #include <utility>
 
 #include "recorder/deferred/deferred_expression.h"
@@ -11,7 +11,7 @@ namespace tagalong::recorder {
 const RecordingCode& Session::start(PyThreadState* thread, cpython::Frame* frame, const Start& start, Sink& sink,
                                     const Limits& limits) {
   std::shared_ptr<Session> session(new Session(thread, sink, limits, start));
-  Expression::has_raised_late();  // an exception of an earlier recording is none of this one's
+  Expression::has_raised_late();  // discards an exception of an earlier recording
   session->start_root(frame, start);
   Recordings::all().put(session->stack_, session);
   session->started_ = std::chrono::steady_clock::now();
@@ -28,7 +28,7 @@ void Session::start_root(cpython::Frame* frame, const Start& start) {
   place_ = entry.place;
   PyCodeObject* code = decoded->shape->code.get();
   const Ref name = Ref::create(code->co_qualname);
-  // A straight run through the function, or a round of the loop, makes about so much.
+  // An estimate: one pass through the function, or one round of the loop.
   const int last = entry.place == DecodedCode::Place::kHeader ? entry.resume : decoded->assembly.size();
   const auto expected = static_cast<std::size_t>(last - entry.first);
   graph_.nodes.reserve(2 * expected);
@@ -63,19 +63,20 @@ void Session::start_root(cpython::Frame* frame, const Start& start) {
     find_names();
   }
   if (instruction_at(entry.first).opcode == rewriter::op::kSEND) {
-    top().pending = entry.first;  // entered behind its hook
+    top().pending = entry.first;  // the recording starts behind its hook
   }
   if (entry.place == DecodedCode::Place::kHeader) {
     set_header(entry.first);
   }
-  if (is_of_tree()) {
+  if (is_in_trace_tree()) {
     current_ = entry.first;
     open_loop(entry.first);
     current_ = 0;
   }
 }
 
-// The arguments of a call are bound; what else is bound in a frame that is under way depends on how it came there.
+// A call's arguments are bound. Which other locals are bound in a frame that has already started depends on its
+// history.
 void Session::guard_bound_locals() {
   current_ = top().next;
   const SnapshotId here = snapshot();
@@ -91,7 +92,7 @@ void Session::guard_bound_locals() {
   }
 }
 
-// What lies on the stack of a frame that is under way is an input like its locals: their slots lie side by side.
+// The stack of a frame that has already started is an input like its locals; the slots are next to each other.
 void Session::start_root_stack(const DecodedCode::Entry& entry) {
   const int depth = entry.depth;
   root_stack_ = depth;
@@ -118,7 +119,7 @@ void Session::start_root_stack(const DecodedCode::Entry& entry) {
     }
   }
   if (is_resumed && cpython::stack_base(top().live)[depth - 1] == Py_None) {
-    // Nothing was sent, as mostly: the trace is for that.
+    // Usually nothing is sent; the trace covers only that case.
     emit(Op::guard_is, {top().stack.back()}, snapshot(), 0, Ref::create(Py_None));
     const Value none = constant(Py_None);
     hold(none);

@@ -1,5 +1,5 @@
 // Frames that start while a session records: callees in the caller's graph, or opaque calls, which run without the
-// hook.
+// evaluation hook.
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +13,7 @@ namespace tagalong::recorder {
 
 namespace {
 
-// A frame that comes between two instructions, where an exception is due to the frame below it.
+// Runs a frame that was due between two instructions, although an exception is already set for its caller's frame.
 PyObject* evaluate_and_raise(PyThreadState* thread, cpython::Frame* frame, int throw_flag) {
   PyObject* raised[3] = {};
   PyErr_Fetch(&raised[0], &raised[1], &raised[2]);
@@ -33,10 +33,10 @@ PyObject* Session::handle_frame(PyThreadState* thread, cpython::Frame* frame, in
   if (has_deferred_arrays(caller) && !force_arrays(caller)) {
     return evaluate_and_raise(thread, frame, throw_flag);
   }
-  // Kept here: the session may be over before the frame is.
+  // Keeps the session alive: it may finish before the frame ends.
   const auto session = std::static_pointer_cast<Session>(Recordings::all().on(cpython::stack_of(thread)));
-  if (session == nullptr || session->waiting_) {
-    lend_hook(thread);
+  if (session == nullptr || session->paused_) {
+    remove_idle_hook(thread);
     return cpython::evaluate(thread, frame, throw_flag);
   }
   if (throw_flag != 0) {
@@ -46,18 +46,18 @@ PyObject* Session::handle_frame(PyThreadState* thread, cpython::Frame* frame, in
   const bool is_inlined = !session->finished_ && session->top().live == cpython::current_frame(thread) &&
                           cpython::has_c_stack(thread, session->limits_.stack) && session->try_inline(frame);
   if (PyErr_Occurred() != nullptr) [[unlikely]] {
-    PyErr_Clear();  // as in a hook: there was no memory for something that the recorder has done without
+    PyErr_Clear();  // as in a hook: out of memory for something that the recorder does not need
   }
   if (is_inlined) {
     return session->run_inlined(frame, throw_flag, is_direct);
   }
   if (!session->finished_ && session->top().live == cpython::current_frame(thread) && session->is_consumed(frame)) {
-    session->end_consumption();  // the generator cannot be followed to where it goes on
+    session->end_consumption();  // the generator cannot be followed any further
   }
-  if (session->finished_) {  // just now, so it does not wait
+  if (session->finished_) {  // it finished in try_inline() or end_consumption(), so it is not paused
     PyObject* result = cpython::evaluate(thread, frame, throw_flag);
     const PendingError pending;
-    reap(thread);
+    free_finished(thread);
     return result;
   }
   return session->run_opaque(frame, throw_flag, is_direct);
@@ -69,28 +69,29 @@ PyObject* Session::run_inlined(cpython::Frame* frame, int throw_flag, bool is_di
   if (result != nullptr && is_direct) {
     postpone_requests(thread);
   }
-  // The session may be over by now; if it is not, the callee has returned to the shadow of its caller, or raised.
-  const PendingError pending;  // what follows may run Python code, or clear errors of its own
-  if (result == nullptr && Recordings::all().on(stack_).get() == this && !waiting_ && !finished_ &&
+  // The session may have finished. If not, the callee has returned to its caller's shadow frame, or raised.
+  const PendingError pending;  // the rest may run Python code, or clear errors of its own
+  if (result == nullptr && Recordings::all().on(stack_).get() == this && !paused_ && !finished_ &&
       top().live == frame) {
-    stop(Stop::k_interrupted);  // before its first hook
+    stop(Stop::k_interrupted);  // it raised before its first hook
   }
-  reap(thread);  // handle_frame() keeps this session
+  free_finished(thread);  // handle_frame() keeps this session alive
   return result;
 }
 
-// An opaque call: it runs as if no session recorded, without the hook.
+// An opaque call: runs as if no session recorded, without the evaluation hook.
 PyObject* Session::run_opaque(cpython::Frame* frame, int throw_flag, bool is_direct) {
   hand_over_arguments(frame);
-  note_others();
-  waiting_ = true;
+  note_unrecorded_code();
+  paused_ = true;
   cpython::release_hook();
   PyObject* result = cpython::evaluate(thread_, frame, throw_flag);
-  // Where C code has called so many frames in a row, as a sort does with its key, the next ones are no others.
+  // After this many frames in a row from C code (a sort with a key function calls many), the next frames are likely to
+  // be the same kind, so the evaluation hook stays removed.
   constexpr int kManyFrames = 8;
-  is_away_ = ++opaque_frames_ >= kManyFrames;
-  if (!is_away_) {
-    waiting_ = false;
+  is_hook_removed_ = ++opaque_frames_ >= kManyFrames;
+  if (!is_hook_removed_) {
+    paused_ = false;
     cpython::acquire_hook();
   }
   if (result != nullptr && is_direct) {

@@ -32,13 +32,13 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
   }
   const long key = rewriter::hook_key_of(arguments[0]);
   cpython::Frame* frame = cpython::current_frame(session->thread());
-  session->come_back(frame);
-  // Asked first: the session may be over afterwards.
+  session->resume_recording(frame);
+  // Computed first, because the session may finish below.
   const bool polls_eval_breaker = !resume_postponed(session->thread()) && key != kUnwound &&
                                   session->is_poll_place(frame, static_cast<int>(key >> 1), (key & 1) != 0);
   const auto is_over = [self] { return reinterpret_cast<Hook*>(self)->session == nullptr; };
   const bool returns = key != kUnwound && (key & 1) == 0 && session->returns(frame, static_cast<int>(key >> 1));
-  PyObject* raised[3] = {};  // by what has waited, instead of what leaves the frame
+  PyObject* raised[3] = {};  // exception of a deferred operation; it replaces the one that leaves the frame
   try {
     if (key == kUnwound) {
       if (!force_arrays(frame)) {
@@ -63,15 +63,15 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
     session->stop(Stop::k_internal);
   }
   if (PyErr_Occurred() != nullptr) [[unlikely]] {
-    PyErr_Clear();  // there was no memory for something that the recorder has done without
+    PyErr_Clear();  // out of memory for something that the recorder does not need
   }
   if (returns) {
     give_up_returned(frame);
   }
   if (is_over()) {
-    Session::reap(cpython::thread_state());  // it has just finished
+    Session::free_finished(cpython::thread_state());  // the session has just finished
     if (!force_arrays(frame)) {
-      return nullptr;  // as the frame goes on without hooks
+      return nullptr;  // the frame continues without hooks
     }
   }
   if (raised[0] != nullptr) {

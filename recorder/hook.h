@@ -1,4 +1,4 @@
-// The object that recording code calls: "the recorder" of the listings. It knows its session, or none once the session
+// The object that recording code calls: "the recorder" of the listings. It knows its session, or null once the session
 // has finished (a frame may still run its recording code then).
 #pragma once
 

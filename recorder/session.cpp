@@ -13,7 +13,7 @@
 
 namespace tagalong::recorder {
 
-void Session::reap(PyThreadState* thread) {
+void Session::free_finished(PyThreadState* thread) {
   if (!Recordings::all().is_empty()) {
     const std::shared_ptr<Recording> finished = Recordings::all().take_finished(cpython::stack_of(thread));
   }
@@ -37,13 +37,13 @@ Session::~Session() {
 }
 
 bool Session::is_mine(const cpython::Frame* frame) const {
-  return !finished_ && !waiting_ && frames_.back().live == frame;
+  return !finished_ && !paused_ && frames_.back().live == frame;
 }
 
-// Whether the recording goes on at all; asked where the shadow state is one that a trace can end in.
-bool Session::may_go_on() {
+// Whether the recording continues; called only when the shadow state is one at which a trace can end.
+bool Session::may_continue() {
   if (cpython::is_left_to_others(thread_)) {
-    stop(Stop::k_watched);  // the tool that watches wants to see the original code
+    stop(Stop::k_watched);  // the tool that watches has to see the original code
     return false;
   }
   if (static_cast<int>(graph_.nodes.size()) > limits_.nodes) {
@@ -55,7 +55,7 @@ bool Session::may_go_on() {
 
 namespace {
 
-// Looking up a global name runs none of the program's code.
+// Whether looking up any global name runs no user code.
 bool has_plain_globals(const cpython::Frame* frame) {
   return PyDict_CheckExact(frame->f_globals) && PyDict_CheckExact(frame->f_builtins) &&
          !cpython::has_asked_keys(frame->f_globals) && !cpython::has_asked_keys(frame->f_builtins);
@@ -74,7 +74,7 @@ void Session::before(cpython::Frame* frame, int instruction) {
   const DecodedCode& decoded = *top().code->decoded;
   const auto place = static_cast<std::size_t>(instruction);
   if (!wants_before(instruction_at(instruction).opcode) && !decoded.is_handler[place]) {
-    return;  // the hook is there for prepare_array_operation
+    return;  // the hook exists for prepare_array_operation
   }
   const int depth = decoded.shape->depths[place];
   live_top_ = cpython::stack_base(frame) + depth;
@@ -83,15 +83,16 @@ void Session::before(cpython::Frame* frame, int instruction) {
   }
   end_iteration();
   current_ = instruction;
-  // A branch that has asked its value cannot be begun anew: it is settled before the recording may end.
-  const bool is_asked = is_branch_asked();
-  if (!is_asked && !may_go_on()) {
+  // A branch that has evaluated the truth of its value cannot be executed again: its outcome is recorded before the
+  // recording may end.
+  const bool is_truth_known = is_branch_truth_known();
+  if (!is_truth_known && !may_continue()) {
     return;
   }
   finish_delegation();
-  top().answered = -1;
-  settle(instruction, false);
-  if (finished_ || (is_asked && !may_go_on())) {
+  top().finished_resumption = -1;
+  resolve_branch(instruction, false);
+  if (finished_ || (is_truth_known && !may_continue())) {
     return;
   }
   catch_up(instruction);
@@ -101,7 +102,7 @@ void Session::before(cpython::Frame* frame, int instruction) {
   check_shadow();
 #endif
   run(instruction_at(instruction));
-  give_up_refused();
+  release_refused_arguments();
 }
 
 void Session::unwound(cpython::Frame* frame) {
@@ -134,7 +135,7 @@ bool Session::prepare_array_operation(cpython::Frame* frame, int instruction) {
                             instruction_at(call_start(instruction)).opcode == rewriter::op::kKW_NAMES;
   std::optional<Pause> pause;
   if (has_deferred_arrays(frame)) {
-    pause.emplace();  // computing it now may run the program's code
+    pause.emplace();  // forcing the arrays may run user code
   }
   return prepare_arrays(operation, has_keywords, has_name ? name(static_cast<int>(operation.arg)) : nullptr,
                         array_place(frame, instruction));
@@ -154,24 +155,24 @@ void Session::after(cpython::Frame* frame, int instruction) {
     return;
   }
   end_iteration();
-  top().answered = -1;
+  top().finished_resumption = -1;
   current_ = instruction;
-  const bool is_asked = is_branch_asked();
-  if (!is_asked && !may_go_on()) {
+  const bool is_truth_known = is_branch_truth_known();
+  if (!is_truth_known && !may_continue()) {
     return;
   }
   const int depth = top().code->decoded->shape->depths[static_cast<std::size_t>(instruction) + 1];
   live_top_ = cpython::stack_base(frame) + depth;
-  settle_item(false);
+  finish_item(false);
   if (finished_) {
     return;
   }
   if (top().pending == instruction) {
-    settle(instruction, true);
-  } else if (!come_to(instruction)) {
+    resolve_branch(instruction, true);
+  } else if (!advance_to(instruction)) {
     return;
   }
-  if (finished_ || (is_asked && !may_go_on())) {
+  if (finished_ || (is_truth_known && !may_continue())) {
     return;
   }
   current_ = top().next = instruction;
@@ -189,7 +190,7 @@ void Session::after(cpython::Frame* frame, int instruction) {
   } else {
     run(instruction_at(instruction));
   }
-  others_ran_in(instruction);
+  note_unrecorded_code_in(instruction);
   if (!finished_) {
     top().next = instruction + 1;
     TAGALONG_CHECK(static_cast<int>(top().stack.size()) == depth,
@@ -205,16 +206,16 @@ void Session::stop(Stop reason) {
   const PendingError pending;
   try {
     if (reason == Stop::k_internal) {
-      abandon(reason);  // the rule that has failed may have done half of it
+      abandon(reason);  // the failed rule may have changed the shadow state in part
     } else {
       end_at(reason);
     }
-  } catch (const std::exception&) {  // no memory for the end of the trace
+  } catch (const std::exception&) {  // out of memory for the end of the trace
     abandon(reason);
   }
 }
 
-// The trace is of no use: the shadow state is none to leave at.
+// Discards the trace: the shadow state is not one at which a side exit is possible.
 void Session::abandon(Stop reason) {
   if (finished_) {
     return;
@@ -227,7 +228,7 @@ void Session::abandon(Stop reason) {
 }
 
 void Session::end_at(Stop reason) {
-  const bool is_between = is_branch_asked();
+  const bool is_between = is_branch_truth_known();
   if (top().checked != replay::kNoValue && !is_between) {
     top().call_result = take_checked();
   }
@@ -240,35 +241,35 @@ void Session::end_at(Stop reason) {
   Recorded recorded;
   recorded.stop = reason;
   recorded.stop_line = instruction_at(top().next).position.line;
-  // Nothing but reading arguments has been recorded: leaving at once is not worth an entry. With an exception under
-  // way (a defect of the recorder has shown itself) there is no state to leave at.
+  // An executor that only reads arguments and exits would gain nothing. While an exception is being raised (after a
+  // defect of the recorder) there is no state for a side exit.
   recorded.useful = false;
   for (const replay::Node& node : graph_.nodes) {
     recorded.useful = recorded.useful || (!node.info().is_pure() && node.op != Op::drop && node.op != Op::take_stack) ||
                       node.info().may_raise();
   }
   recorded.useful = recorded.useful && top().raising.instruction < 0 && !is_between;
-  end_with(std::move(recorded));
+  end_with_side_exit(std::move(recorded));
 }
 
-// The trace ends before the instruction that comes next.
-void Session::end_with(Recorded recorded) {
+// Ends the trace in front of the next instruction.
+void Session::end_with_side_exit(Recorded recorded) {
   drops_.clear();
   state_changed_ = true;
   const bool consumes = top().consuming.consumer != replay::Consumer::kNone;
   const SnapshotId here = consumes ? consumer_snapshot() : snapshot_at(call_start(top().next), top().stack);
   emit(Op::leave, {}, here);
-  leave_with(std::move(recorded));
+  finish_and_leave(std::move(recorded));
 }
 
-// The trace is over, but its frames are not.
-void Session::leave_with(Recorded recorded) {
+// Ends the trace; its frames continue in recording code.
+void Session::finish_and_leave(Recorded recorded) {
   codes_.leave();
   finish_with(std::move(recorded));
 }
 
 void Session::finish_with(Recorded recorded) {
-  settle_entry();
+  resolve_entry_types();
   guard_loops();
   hand_over(std::move(recorded));
 }
@@ -283,7 +284,7 @@ void Session::hand_over(Recorded recorded) {
   const std::shared_ptr<Session> self = shared_from_this();
   Recordings::all().keep_finished(stack_, self);
   Recordings::all().put(stack_, std::exchange(outer_, nullptr));
-  objects_.take_back(graph_);
+  objects_.restore_objects(graph_);
   recorded.has_lost = objects_.has_lost();
   recorded.reached = reached_;
   recorded.largest_array = largest_array_;
@@ -293,9 +294,10 @@ void Session::hand_over(Recorded recorded) {
   sink_.finished(std::move(recorded));
 }
 
-// With the hook installed a call keeps its arguments on the caller's stack. Where the function does not take them, it
-// has no frame that could give them up, so that is done in front of the call: its exception tells nothing of them.
-void Session::give_up_refused() {
+// While the evaluation hook is installed, a call keeps its arguments on the caller's stack. If the function does not
+// accept them, no frame of it can release them in time. So they are released in front of the call, whose exception does
+// not depend on them.
+void Session::release_refused_arguments() {
   if (finished_) {
     return;
   }
@@ -311,25 +313,25 @@ void Session::give_up_refused() {
   }
 }
 
-void Session::come_back(cpython::Frame* frame) {
-  if (is_away_ && frames_.back().live == frame) {
-    is_away_ = false;
-    waiting_ = false;
+void Session::resume_recording(cpython::Frame* frame) {
+  if (is_hook_removed_ && frames_.back().live == frame) {
+    is_hook_removed_ = false;
+    paused_ = false;
     cpython::acquire_hook();
   }
-  if (!waiting_ && cpython::take_back_hook()) {
-    others_ran_ = true;
+  if (!paused_ && cpython::restore_idle_hook()) {
+    unrecorded_code_ran_ = true;
   }
   opaque_frames_ = 0;
 }
 
-void Session::lend_hook(PyThreadState* thread) {
+void Session::remove_idle_hook(PyThreadState* thread) {
   const auto needs_hook = [](const Recording& recording, const cpython::StackId& /*stack*/) {
     const auto& session = static_cast<const Session&>(recording);
-    return !session.waiting_ && !session.finished_ && session.is_amid_instruction();
+    return !session.paused_ && !session.finished_ && session.is_inside_instruction();
   };
   if (!Recordings::all().has_any(needs_hook)) {
-    cpython::lend_hook(thread);
+    cpython::remove_idle_hook(thread);
   }
 }
 

@@ -8,12 +8,12 @@
 
 namespace tagalong::rewriter {
 
-// EXTENDED_ARGs that an argument needs.
+// Number of EXTENDED_ARG prefixes that an argument needs.
 constexpr int prefixes_for(std::uint32_t argument) {
   return argument > 0xFFFFFF ? 3 : argument > 0xFFFF ? 2 : argument > 0xFF ? 1 : 0;
 }
 inline constexpr int kMostPrefixes = 3;
-inline constexpr int kMostUnits = 1 << 28;  // of code; its tables cannot say more either
+inline constexpr int kMostUnits = 1 << 28;  // code units; a code object's tables cannot describe more
 
 class ArgumentLimits {
  public:
@@ -31,8 +31,8 @@ class ArgumentLimits {
   [[nodiscard]] bool holds(Argument kind, std::uint32_t argument) const {
     return argument < limits_[static_cast<std::size_t>(kind)];
   }
-  // False where check_instruction() must have a look, which may find that all is well. Not for jumps.
-  [[nodiscard]] bool surely_fine(const Instruction& instruction) const {
+  // True only if the argument is certainly valid; on false, check_instruction() decides. Not for jumps.
+  [[nodiscard]] bool is_certainly_valid(const Instruction& instruction) const {
     const OpcodeInfo& row = info(instruction.opcode);
     return row.known() && row.flow != Flow::kImplied && row.argument != Argument::kCell &&
            holds(row.argument, instruction.arg);

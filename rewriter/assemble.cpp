@@ -30,10 +30,10 @@ struct CodeText {
   cpython::CodeFields fields;
   std::vector<Ref> slot_names;
   std::vector<Ref> names;
-  std::vector<Ref> constants;                 // empty where a code object will be
-  std::map<std::size_t, std::int64_t> inner;  // constant: number of that code object
+  std::vector<Ref> constants;                 // an empty entry is filled with a code object later
+  std::map<std::size_t, std::int64_t> inner;  // index of a constant -> number of the code object that it is
   std::vector<Instruction> instructions;
-  std::vector<int> lines;  // of the text, for each instruction
+  std::vector<int> lines;  // line of the text for each instruction
   std::map<std::size_t, LabelUse> jumps;
   std::map<std::int64_t, int> labels;
   std::vector<RangeText> ranges;
@@ -57,7 +57,7 @@ LabelUse label_use(Cursor& cursor) {
   return {cursor.integer(), false};
 }
 
-// LINE, LINE:COLUMN or LINE:COLUMN-LINE:COLUMN, ? where unknown.
+// Accepts LINE, LINE:COLUMN or LINE:COLUMN-LINE:COLUMN, each with ? for unknown.
 Position position(Cursor& cursor) {
   if (cursor.skip_word("none")) {
     return kNoPosition;
@@ -322,7 +322,7 @@ class Reader {
     instruction.arg = named_operand(cursor, row);
   }
 
-  // An argument written as the name or operator it stands for.
+  // An argument written as the name or operator that it denotes.
   std::uint32_t named_operand(Cursor& cursor, const OpcodeInfo& row) const {
     switch (row.argument) {
       case Argument::kName:

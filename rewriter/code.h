@@ -1,10 +1,11 @@
 // An Assembly is a code object taken apart so that it can be changed: instructions with labels, exact positions,
-// exception ranges. EXTENDED_ARG and inline caches follow from the rest, so they are never listed; jumps name the index
-// of the instruction they go to. What an Assembly does not hold comes from its `origin`.
+// exception ranges. EXTENDED_ARG and inline caches follow from the other instructions, so they are never listed; a jump
+// holds the index of its target instruction. Everything that an Assembly does not hold comes from its `origin`.
 //
 // Refused, with a RewriteError that says what is wrong and where: code objects whose tables do not fit together (an
 // unknown opcode, a jump into the middle of an instruction, an index out of range, a damaged table), and assemblies
-// whose stack depths contradict each other. Nothing is read outside of what the code object owns, whatever it contains.
+// whose stack depths contradict each other. Nothing outside of the code object's own memory is read, whatever the code
+// object contains.
 //
 //   Assembly assembly = decode(code);
 //   assembly.instructions[3].arg = add_constant(assembly, value);
@@ -34,8 +35,8 @@ template <class... Arguments>
   throw RewriteError(fmt::format(format, std::forward<Arguments>(arguments)...));
 }
 
-// Lines count from 1 and columns from 0, in bytes of UTF-8; -1 is "none". line == -1: no location at all, and then the
-// others are -1 too. A line without columns has column == end_column == -1.
+// Lines count from 1, columns count UTF-8 bytes from 0, and -1 means "none". If line == -1 there is no location, and
+// the other fields are -1 as well. A line without columns has column == end_column == -1.
 struct Position {
   int line = -1;
   int end_line = -1;
@@ -49,10 +50,10 @@ inline constexpr Position kNoPosition{};
 
 struct Instruction {
   std::uint8_t opcode = op::kNOP;
-  std::uint32_t arg = 0;     // meaningless for jumps
-  std::int32_t target = -1;  // jumps: index of the instruction to go to
+  std::uint32_t arg = 0;     // not used for jumps
+  std::int32_t target = -1;  // for jumps: index of the target instruction
   Position position;
-  std::uint8_t prefixes = 0;  // keep at least so many EXTENDED_ARGs (some code has more than it needs)
+  std::uint8_t prefixes = 0;  // minimum number of EXTENDED_ARGs (some code has more than it needs)
 
   friend bool operator==(const Instruction&, const Instruction&) = default;
 };
@@ -72,42 +73,42 @@ struct ExceptionRange {
 
 struct Assembly {
   std::vector<Instruction> instructions;
-  std::vector<ExceptionRange> ranges;  // in order, without overlap
+  std::vector<ExceptionRange> ranges;  // in order, not overlapping
   std::vector<cpython::KeptRef> constants;
   std::vector<Ref> names;
   CodeRef origin;      // supplies all other fields
-  int stack_size = 0;  // the origin's; encode() never goes below
+  int stack_size = 0;  // the origin's; encode() never makes it smaller
 
   [[nodiscard]] int size() const { return static_cast<int>(instructions.size()); }
-  // By instruction: whether a jump or an exception arrives there.
+  // For each instruction: whether a jump or an exception handler leads to it.
   [[nodiscard]] std::vector<bool> arrivals() const;
 };
 
-// Throws RewriteError. Specialised instructions are read as what they stand for, caches as empty.
+// Throws RewriteError. Specialised instructions are decoded as their base instructions, and inline caches as empty.
 Assembly decode(PyCodeObject* code);
 
 struct EncodeOptions {
   int extra_stack = 0;  // slots to reserve beyond what the instructions need
-  int stack_size = -1;  // known already: the depths are neither computed nor checked
+  int stack_size = -1;  // if already known: the depths are then neither computed nor checked
 };
 
 struct Encoded {
   CodeRef code;
-  std::vector<int> offsets;  // code-unit index of each instruction itself, after its EXTENDED_ARGs
+  std::vector<int> offsets;  // code-unit index of each instruction, behind its EXTENDED_ARGs
 };
 
-// Throws RewriteError, or PythonError when the interpreter cannot make the object. Jumps take the opcode of the
-// direction they go to. An assembly that was not changed gives the same bytes in every table.
+// Throws RewriteError, or PythonError when the interpreter cannot make the object. Forward and backward jumps get their
+// opcodes here. An unchanged assembly gives the same bytes in every table.
 Encoded encode(const Assembly& assembly, const EncodeOptions& options = {});
 
-// Depth of the value stack before each instruction, -1 where it is never reached. Throws RewriteError where two ways to
+// Depth of the value stack before each instruction, -1 for an unreachable one. Throws RewriteError where two paths to
 // an instruction disagree, the stack underflows, or control runs off the end.
 std::vector<int> stack_depths(const Assembly& assembly);
 
-// The most slots in use before or after any instruction, given the depths before each.
+// The largest stack depth before or after any instruction, given the depths before each.
 int largest_depth(const Assembly& assembly, const std::vector<int>& depths);
 
-// Index of this very object among the constants or names, appended if it is not there.
+// Index of the object among the constants or names, compared by identity; appended if it is missing.
 int add_constant(Assembly& assembly, const Ref& object);
 int add_name(Assembly& assembly, const Ref& name);
 

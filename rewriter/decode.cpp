@@ -35,7 +35,7 @@ std::vector<Reference> items_of(PyObject* tuple, const char* what, Reading read)
   return items;
 }
 
-// The origin keeps its constants alive, except for code objects: others are put in their places.
+// The origin keeps its constants alive, except code objects, which are replaced by other ones.
 cpython::KeptRef constant_of_origin(PyObject* object) {
   const bool is_kept = object != nullptr && !PyCode_Check(object);
   return is_kept ? cpython::KeptRef::uncounted(object) : cpython::KeptRef(Ref::create(object));
@@ -116,7 +116,7 @@ class Decoder {
         instruction.arg = argument;
       }
       assembly_.instructions.push_back(instruction);
-      if (!row.jumps() && !limits.surely_fine(instruction)) {
+      if (!row.jumps() && !limits.is_certainly_valid(instruction)) {
         check_instruction(assembly_, assembly_.size() - 1);
       }
     }
@@ -133,7 +133,7 @@ class Decoder {
     return opcode;
   }
 
-  // The instruction that starts at a code unit; the end of the code is allowed where `end` says so.
+  // Index of the instruction that starts at a code unit; with `end`, the end of the code is allowed as well.
   int index_at(std::int64_t unit, bool end, const char* what) const {
     if (unit < 0 || unit > static_cast<std::int64_t>(units_.size()) - (end ? 0 : 1)) {
       refuse("{} code unit {}, outside of the code", what, unit);

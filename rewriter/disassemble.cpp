@@ -186,7 +186,7 @@ class Listing {
     return text;
   }
 
-  // What stands in brackets. Objects without a literal are quoted, so that brackets and quotes always match.
+  // The text in brackets. Objects without a literal are quoted, so brackets and quotes always match.
   static std::string meaning_of(const Assembly& assembly, const Instruction& instruction) {
     const std::uint32_t argument = instruction.arg;
     switch (info(instruction.opcode).argument) {

@@ -1,5 +1,5 @@
-// A code object and those among its constants as text, in the manner of `dis`, complete enough that assemble() makes
-// the same code from it. Grammar (README.md has an example):
+// A code object, and the code objects among its constants, as text in the manner of `dis`. The text is complete:
+// assemble() makes the same code from it. Grammar (docs/how-to/rewriter.md has an example):
 //
 //   code NUMBER NAME
 //     qualname NAME  file 'PATH'  first_line N  arguments N  positional_only N  keyword_only N  stack N   (one a line)
@@ -8,8 +8,8 @@
 //     [LINE] [>>] LABEL OPCODE [ARGUMENT | to LABEL] [wide N] [(what it means)] [@ POSITION]
 //     except LABEL until LABEL goes to LABEL depth N [lasti]
 //
-// LABELs are byte offsets in a listing and any distinct numbers for the assembler; `end` is behind the last
-// instruction. POSITION is LINE:COLUMN-LINE:COLUMN with ? for what is not known, or none.
+// LABELs are byte offsets in a listing, and any distinct numbers for the assembler; `end` is the label behind the last
+// instruction. POSITION is LINE:COLUMN-LINE:COLUMN, with ? for unknown numbers, or none.
 #pragma once
 
 #include <string>
@@ -23,8 +23,8 @@ namespace tagalong::rewriter {
 std::string disassemble(PyCodeObject* code);
 
 // `objects`: a mapping from REPR to the object, for constants that have no literal; may be empty. Throws RewriteError,
-// which names the line of text, or PythonError. Instructions without a position have the line given at their left, or
-// that of the instruction before, and no columns.
+// which names the line of text, or PythonError. An instruction without a position gets the line number at its left, or
+// that of the previous instruction, and no columns.
 CodeRef assemble(std::string_view text, Borrowed objects);
 
 }  // namespace tagalong::rewriter

@@ -22,7 +22,7 @@ Layout::Layout(const Assembly& source, std::size_t expected)
 
 void Layout::add(const Instruction& instruction, int owner) {
   const int index = here();
-  if (owner == kNobody) {
+  if (owner == kNoOwner) {
     if (!bare_.empty() && bare_.back().second == index) {
       bare_.back().second = index + 1;
     } else {
@@ -56,14 +56,14 @@ Edited Layout::finish() {
       moved.target = entry_[static_cast<std::size_t>(moved.target)];
     }
   }
-  for (const int index : straight_) {
+  for (const int index : bypassing_) {
     const int target = source_.instructions[static_cast<std::size_t>(index)].target;
     const int moved = itself_[static_cast<std::size_t>(index)];
     result_.instructions[static_cast<std::size_t>(moved)].target = itself_[static_cast<std::size_t>(target)];
   }
   for (const int index : outward_) {
     std::int32_t& target = result_.instructions[static_cast<std::size_t>(index)].target;
-    const int label = original_label(target);  // its own inverse
+    const int label = original_label(target);  // original_label() is its own inverse
     if (label >= source_.size()) {
       refuse("inserted code goes to instruction {}, outside of the code", label);
     }
@@ -85,7 +85,7 @@ void Layout::move_ranges() {
     moved.start = first_[static_cast<std::size_t>(range.start)];
     moved.target = entry_[static_cast<std::size_t>(range.target)];
     const int end = last_[static_cast<std::size_t>(range.end) - 1] + 1;
-    // Cut out what must not be covered.
+    // Removes from the range the instructions that it must not cover.
     bare = std::find_if(bare, bare_.end(), [&](const auto& run) { return run.second > moved.start; });
     for (; bare != bare_.end() && bare->first < end; ++bare) {
       if (bare->first > moved.start) {
@@ -103,12 +103,12 @@ void Layout::move_ranges() {
 
 namespace {
 
-// Appends one insertion; its local targets become indices of the result. `itself` is where the instruction it stands
-// before will be.
+// Appends one insertion; its local targets become indices of the result. `itself` is the future index of the
+// instruction in front of which the code is inserted.
 void add_insertion(Layout& layout, const Insertion& insertion, int itself, int size) {
   const int base = layout.here();
   const auto length = static_cast<int>(insertion.code.size());
-  int owner = Layout::kNobody;
+  int owner = Layout::kNoOwner;
   if (insertion.follows == Follows::kNext) {
     owner = insertion.before;
   } else if (insertion.follows == Follows::kPrevious) {
@@ -146,7 +146,7 @@ Edited insert(const Assembly& assembly, const std::vector<Insertion>& insertions
       itself += static_cast<int>(last->code.size());
       if (last != next) {
         if (last->follows < std::prev(last)->follows && last->follows == Follows::kNext) {
-          // Fine: what belongs to the previous instruction, or to none, stands first.
+          // Fine: code that belongs to the previous instruction, or to none, comes first.
         } else if (last->follows == Follows::kPrevious && std::prev(last)->follows != Follows::kPrevious) {
           refuse("code that belongs to instruction {} is inserted behind code that does not", index - 1);
         }

@@ -1,4 +1,4 @@
-// Inserting instructions into an Assembly, many places at once, in time linear in the size of the code. Labels move
+// Inserting instructions into an Assembly, at many places at once, in time linear in the size of the code. Labels move
 // with the code: jumps, exception ranges and handlers keep their meaning.
 //
 //   std::vector<Insertion> insertions = {{.before = 4, .code = {...}, .follows = Follows::kNext}};
@@ -11,54 +11,56 @@
 
 namespace tagalong::rewriter {
 
-// Inside inserted code a target in [0, size] is a place in that code, size being the instruction it stands before.
-// This names another instruction of the assembly; what is inserted before that one is executed, too, if jumps see it.
+// Inside of inserted code, a target in [0, size] is an index in that code; size means the instruction in front of which
+// the code is inserted. This function names another instruction of the assembly. A jump there also executes the code
+// that is inserted in front of that instruction, if jumps see that code.
 constexpr std::int32_t original_label(int index) { return -2 - index; }
 
-// Which instruction the inserted code belongs to, which decides what exception ranges cover it.
+// Which instruction the inserted code belongs to: exception ranges cover the code like that instruction.
 enum class Follows : std::uint8_t { kNext, kPrevious, kNone };
 
 struct Insertion {
   int before = 0;  // index of the instruction in front of which the code goes
   std::vector<Instruction> code;
   Follows follows = Follows::kNext;
-  bool jumps_see_it = true;  // jumps to that instruction go to the inserted code
+  bool jumps_see_it = true;  // jumps to that instruction lead to the inserted code
 };
 
 struct Edited {
   Assembly assembly;
-  std::vector<int> index;  // of each original instruction
+  std::vector<int> index;  // new index of each original instruction
 };
 
-// Insertions come in the order they shall stand in. Refused: an insertion outside of the code, one that belongs to the
-// previous instruction after one that belongs to the next, one that jumps see after one they do not see at the same
-// place the other way round (the jumps would skip it).
+// Insertions are given in the order of the result. Refused: an insertion outside of the code; at one place, code that
+// belongs to the previous instruction behind code that belongs to the next; and code that jumps do not see behind code
+// that they see, which the jumps would execute.
 Edited insert(const Assembly& assembly, const std::vector<Insertion>& insertions);
 
-// The pieces of a new Assembly in order; what insert(), instrument() and insert_entry() are made of. Every instruction
-// of the source must be appended once, in order.
+// Appends the pieces of a new Assembly in order; insert(), instrument() and insert_entry() use it. Every instruction of
+// the source must be appended once, in order.
 class Layout {
  public:
-  static constexpr int kNobody = -1;
+  static constexpr int kNoOwner = -1;
 
   Layout(const Assembly& source, std::size_t expected);
 
   // Index of the next instruction.
   [[nodiscard]] int here() const { return static_cast<int>(result_.instructions.size()); }
-  // Jumps to `index` of the source go here, unless append() is the first to say so.
+  // Jumps to `index` of the source lead here. Without a call of label(), they lead to where append() puts the
+  // instruction.
   void label(int index) {
     int& entry = entry_[static_cast<std::size_t>(index)];
     if (entry < 0) {
       entry = here();
     }
   }
-  // New code; `owner`: the source's instruction it is covered like, or kNobody. A target >= 0 is an index of the
-  // result.
+  // Adds new code. `owner`: the instruction of the source whose exception ranges cover the new code, or kNoOwner. A
+  // target >= 0 is an index of the result.
   void add(const Instruction& instruction, int owner);
-  // The source's instruction itself.
+  // Appends an instruction of the source.
   void append(int index);
-  // The jump `index` goes to its target itself, past what was inserted before that.
-  void go_straight(int index) { straight_.push_back(index); }
+  // Makes the jump `index` lead directly to its target, not to code that was inserted in front of the target.
+  void bypass_insertions(int index) { bypassing_.push_back(index); }
 
   Edited finish();
 
@@ -78,9 +80,9 @@ class Layout {
   std::vector<int> itself_;
   std::vector<int> first_;
   std::vector<int> last_;
-  std::vector<int> straight_;
-  std::vector<int> outward_;               // inserted jumps to the source's labels
-  std::vector<std::pair<int, int>> bare_;  // runs of the result that no range may cover
+  std::vector<int> bypassing_;
+  std::vector<int> outward_;               // inserted jumps to labels of the source
+  std::vector<std::pair<int, int>> bare_;  // ranges of the result that no exception range may cover
 };
 
 }  // namespace tagalong::rewriter

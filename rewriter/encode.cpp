@@ -25,7 +25,7 @@ bool same_bytes(PyObject* object, Bytes bytes) {
          (bytes.empty() || std::memcmp(PyBytes_AS_STRING(object), bytes.data(), bytes.size()) == 0);
 }
 
-// The original tuple if it holds these very objects.
+// The original tuple, if it holds exactly these objects.
 template <class Reference>
 Ref tuple_from(const std::vector<Reference>& items, PyObject* original) {
   const bool same = static_cast<std::size_t>(PyTuple_GET_SIZE(original)) == items.size() &&
@@ -44,11 +44,11 @@ Ref tuple_from(const std::vector<Reference>& items, PyObject* original) {
   return tuple;
 }
 
-// One instruction on its way to bytes.
+// One instruction while it is being encoded.
 struct Piece {
   std::uint32_t argument;
-  std::int32_t offset;  // of its first EXTENDED_ARG
-  std::uint8_t opcode;  // in the direction it takes
+  std::int32_t offset;  // offset of its first EXTENDED_ARG
+  std::uint8_t opcode;  // the opcode for the direction of the jump
   std::uint8_t prefixes;
   std::uint8_t caches;
 };
@@ -91,13 +91,13 @@ class Encoder {
 
   void choose(int index) {
     const Instruction& source = instruction(index);
-    if (info(source.opcode).jumps() || !limits_.surely_fine(source)) {
+    if (info(source.opcode).jumps() || !limits_.is_certainly_valid(source)) {
       check_instruction(assembly_, index);
     }
     std::uint8_t opcode = source.opcode;
     std::uint8_t prefixes = std::min<std::uint8_t>(source.prefixes, kMostPrefixes);
     if (info(opcode).jumps()) {
-      // A jump to the next instruction can be said in both directions; it stays what it was.
+      // A jump to the next instruction can be encoded as forward or backward; it keeps its direction.
       const bool fits = info(opcode).backward() ? source.target <= index + 1 : source.target > index;
       if (!fits) {
         if (info(opcode).reversed == 0) {
@@ -125,7 +125,7 @@ class Encoder {
     size_ = static_cast<int>(offset);
   }
 
-  // Distances depend on sizes and sizes on distances; sizes only grow, so this ends.
+  // Distances depend on sizes and sizes on distances. Sizes only grow, so the loop ends.
   bool widen_jumps() {
     bool grown = false;
     for (const int index : jumps_) {
@@ -143,7 +143,7 @@ class Encoder {
     return grown;
   }
 
-  // generator.throw() reads the distance of the SEND in front of a YIELD_VALUE as one byte.
+  // generator.throw() reads the jump distance of the SEND in front of a YIELD_VALUE as one byte.
   void check_delegation() const {
     for (std::size_t i = 0; i + 1 < pieces_.size(); ++i) {
       if (pieces_[i].opcode == op::kSEND && pieces_[i].prefixes != 0 && pieces_[i + 1].opcode == op::kYIELD_VALUE) {
@@ -167,7 +167,7 @@ class Encoder {
       throw PythonError();
     }
     auto* out = reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(bytes.get()));
-    std::memset(out, 0, static_cast<std::size_t>(size_) * 2);  // the caches
+    std::memset(out, 0, static_cast<std::size_t>(size_) * 2);  // the inline caches
     for (const Piece& next : pieces_) {
       for (int shift = next.prefixes * 8; shift > 0; shift -= 8) {
         *out++ = op::kEXTENDED_ARG;
@@ -212,8 +212,8 @@ class Encoder {
     return bytes_from(writer.bytes());
   }
 
-  // Code that was not made by CPython's compiler may have other entries that say the same about the same instructions:
-  // then its table stays. Jumps and caches make the code itself the simplest witness that nothing moved.
+  // Code that CPython's compiler did not make may have other entries that say the same about the same instructions;
+  // then its table is kept. If the code itself, with its jumps and caches, is unchanged, no instruction has moved.
   bool original_lines_hold(PyObject* code) const {
     PyCodeObject* origin = assembly_.origin.get();
     if (PyBytes_GET_SIZE(code) / 2 != Py_SIZE(origin)) {

@@ -7,8 +7,8 @@
 namespace tagalong::rewriter {
 
 Ref hook_key(int number) {
-  // Each recording needs many of them. As many as the longest function that was recorded has instructions, for the
-  // process.
+  // Each recording needs many keys, so they are kept for the process: as many as the longest recorded function has
+  // needed.
   static auto* made = new std::vector<Ref>();
   const auto place = static_cast<std::size_t>(number + 1);
   while (made->size() <= place) {

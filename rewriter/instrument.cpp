@@ -37,7 +37,7 @@ class Instrumenter {
         if (send_copy(at(i).target) >= 0 && !is(i - 1, op::kRESUME)) {
           entering_.push_back(i);
         } else {
-          layout_.go_straight(i);
+          layout_.bypass_insertions(i);
         }
       }
       layout_.append(i);
@@ -86,7 +86,7 @@ class Instrumenter {
     return start;
   }
 
-  // The CALL of the group that starts here, the instruction itself if it may have a hook in front, or -1.
+  // The CALL of the group that starts here, the instruction itself if it may have a hook in front, or -1 for no hook.
   [[nodiscard]] int hooked_before(int index) const {
     if (is(index, op::kKW_NAMES) || is(index, op::kPRECALL)) {
       const int call = index + (is(index, op::kKW_NAMES) ? 2 : 1);
@@ -104,7 +104,7 @@ class Instrumenter {
     return is(index, op::kJUMP_BACKWARD_NO_INTERRUPT) && is(at(index).target, op::kSEND);
   }
 
-  // RESUME 2 and 3: in a generator or coroutine that delegates to another.
+  // Whether this is a RESUME 2 or 3: in a generator or coroutine that delegates to another.
   [[nodiscard]] bool resumes_delegation(int index) const {
     return is(index, op::kRESUME) && (at(index).arg & 3U) >= 2 && is(index - 1, op::kYIELD_VALUE);
   }
@@ -121,7 +121,7 @@ class Instrumenter {
     layout_.label(index);
     before_[static_cast<std::size_t>(hooked)] = put_hook(2 * hooked, index, depth(index));
     if (info(at(index).opcode).jumps() && at(index).target == index) {
-      layout_.go_straight(index);  // an empty endless loop gives no line events either
+      layout_.bypass_insertions(index);  // so an empty endless loop causes no line events, as without hooks
     }
   }
 
@@ -147,7 +147,7 @@ class Instrumenter {
     }
   }
 
-  // Where the copy of this SEND is, -1: there is none.
+  // Index of the copy of this SEND, -1: it has none.
   [[nodiscard]] int send_copy(int send) const {
     const auto copy = std::ranges::find_if(copies_, [send](const auto& pair) { return pair.second == send; });
     return copy == copies_.end() ? -1 : copy->first;
@@ -165,7 +165,7 @@ class Instrumenter {
     deepest_ = std::max(deepest_, depth(yield) + kHookSlots);
   }
 
-  // SEND, YIELD_VALUE, RESUME and the jump back.
+  // Whether this is the SEND, YIELD_VALUE, RESUME or jump back of a SEND loop.
   [[nodiscard]] bool is_send_loop(int index) const {
     return is(index, op::kSEND) && is(index + 1, op::kYIELD_VALUE) && is(index + 2, op::kRESUME) &&
            is(index + 3, op::kJUMP_BACKWARD_NO_INTERRUPT) && at(index + 3).target == index;
@@ -173,7 +173,7 @@ class Instrumenter {
 
   void put_after_hooks(int index) {
     if ((is(index, op::kYIELD_VALUE) && is(index + 1, op::kRESUME)) || resumes_delegation(index)) {
-      return;  // YIELD_VALUE's together with the RESUME's
+      return;  // the hook behind a YIELD_VALUE is put in at its RESUME
     }
     if (is(index, op::kRESUME) && is(index - 1, op::kYIELD_VALUE)) {
       put_after_hook(index - 1, index);
@@ -185,7 +185,7 @@ class Instrumenter {
     }
   }
 
-  // Behind `place`, for `hooked`.
+  // Adds the hook behind instruction `hooked`, behind `place` in the source.
   void put_after_hook(int hooked, int place) {
     if (place != first_resume_ && !may_have_hook(place)) {
       return;
@@ -200,7 +200,7 @@ class Instrumenter {
 
   int put_hook(int key, int neighbour, int depth_here) {
     const int start = layout_.here();
-    // No line event belongs to the first RESUME.
+    // The first RESUME has no line event, so the hook behind it has no position.
     const Position position = neighbour == first_resume_ ? kNoPosition : at(neighbour).position;
     const std::uint32_t constant = constant_of(key);
     const auto put = [&](std::uint8_t opcode, std::uint32_t argument) {
@@ -238,9 +238,9 @@ class Instrumenter {
   Layout layout_;
   std::size_t extra_constants_;
   std::size_t callable_ = 0;
-  std::vector<int> keys_;                    // of the constants behind the callable
-  std::vector<std::pair<int, int>> copies_;  // of SENDs: index in the result, and of the original
-  std::vector<int> entering_;                // jumps to them
+  std::vector<int> keys_;                    // keys of the hooks, whose constants follow the callable
+  std::vector<std::pair<int, int>> copies_;  // copies of SENDs: index in the result, and index of the original
+  std::vector<int> entering_;                // jumps that enter a copy
   std::vector<int> before_;
   std::vector<int> after_;
   int deepest_ = 0;

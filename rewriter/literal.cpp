@@ -23,7 +23,7 @@ Ref checked(PyObject* object) {
 }
 
 std::string utf8(PyObject* string) {
-  // Lone surrogates come out of a repr escaped, so only a str of a foreign repr could fail here.
+  // repr() escapes lone surrogates, so only a str returned by a user-defined __repr__ can fail here.
   const Ref bytes = checked(PyUnicode_AsEncodedString(string, "utf-8", "backslashreplace"));
   return {PyBytes_AS_STRING(bytes.get()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.get()))};
 }
@@ -32,7 +32,7 @@ std::string repr(PyObject* object) { return utf8(checked(PyObject_Repr(object)).
 
 std::string float_text(double value) {
   if (std::isnan(value)) {
-    // Sign and payload are part of the constant.
+    // A constant is identical only with the same sign and payload, so NaNs are compared by their bits.
     const auto bits = std::bit_cast<std::uint64_t>(value);
     return bits == kUsualNan ? "nan" : fmt::format("nan({:#x})", bits);
   }
@@ -53,7 +53,7 @@ std::optional<std::string> nested_text(PyObject* object, int nesting) {
     return repr(object);
   }
   if (PyLong_CheckExact(object) != 0) {
-    // Hexadecimal where decimal text would be long: the interpreter limits that.
+    // The interpreter limits the length of decimal text, so large ints are written in hexadecimal.
     const bool large = _PyLong_NumBits(object) > 512;
     return large ? utf8(checked(PyNumber_ToBase(object, 16)).get()) : repr(object);
   }
@@ -217,7 +217,7 @@ std::string_view Cursor::number() {
   return text_.substr(start, next_ - start);
 }
 
-// `token` is one number or one quoted text, which the interpreter reads best itself.
+// `token` is one number or one quoted text; the interpreter parses it.
 Ref Cursor::evaluated(std::string_view token) const {
   const Ref globals = checked(PyDict_New());
   const Ref builtins = checked(PyDict_New());

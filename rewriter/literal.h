@@ -1,5 +1,5 @@
-// Constants as text, and back: None, True, False, Ellipsis, numbers, str, bytes, and tuples and frozensets of them, of
-// exactly these types. Text is parsed, never evaluated as an expression.
+// Constants as text and back: None, True, False, Ellipsis, numbers, str, bytes, and tuples and frozensets of these
+// types. Subclasses have no literal. Text is parsed, never evaluated as an expression.
 #pragma once
 
 #include <cstdint>
@@ -14,27 +14,28 @@ namespace tagalong::rewriter {
 // Empty if the object is not such a constant. Throws PythonError.
 std::optional<std::string> literal_text(PyObject* object);
 
-// A str as a bare word if it is a plain one, as a quoted literal otherwise.
+// A str as a bare word if it is one, as a quoted literal otherwise.
 std::string word_text(PyObject* string);
 
-// What any object looks like: its repr, or the type's name where that fails; at most `limit` characters of one line.
+// A description of any object: its repr, or its type's name if repr() fails; one line of at most `limit` characters.
 std::string shown(PyObject* object, std::size_t limit);
 
-// A place in one line of text. The functions move it behind what they read and throw RewriteError where they cannot.
+// A position in one line of text. The functions move it behind what they have read, and throw RewriteError if the text
+// is something else.
 class Cursor {
  public:
   Cursor(std::string_view text, int line) : text_(text), line_(line) {}
 
   [[nodiscard]] bool done();                          // nothing but blanks is left
-  [[nodiscard]] bool next_is(std::string_view text);  // and does not move
-  bool skip(std::string_view text);                   // true: was there
+  [[nodiscard]] bool next_is(std::string_view text);  // does not move
+  bool skip(std::string_view text);                   // true if the text was there
   bool skip_word(std::string_view word);              // the same for a whole word
   void expect(std::string_view text);
   std::string_view word();  // a bare word or an operator, up to a blank or a bracket
   std::int64_t integer();
-  Ref string_or_word();  // as written by word_text
+  Ref string_or_word();  // a string as written by word_text
   Ref literal();
-  void skip_brackets();  // from "(" to its ")", quotes respected
+  void skip_brackets();  // from "(" to its ")"; brackets in quotes do not count
   [[noreturn]] void fail(std::string_view problem) const;
   [[nodiscard]] int line() const { return line_; }
 

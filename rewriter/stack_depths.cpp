@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t kDeepest = 1 << 26;
 
-// Follows every way through the code once. Ways that meet must agree.
+// Follows each path through the code once. Paths that meet must agree on the depth.
 class DepthWalk {
  public:
   explicit DepthWalk(const Assembly& assembly)
@@ -38,7 +38,7 @@ class DepthWalk {
   }
 
  private:
-  // True if this instruction was not reached before.
+  // True if the instruction had not been reached before.
   bool meet(int index, std::int64_t depth, int from) {
     int& known = depths_[static_cast<std::size_t>(index)];
     if (known == depth) {

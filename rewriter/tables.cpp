@@ -9,9 +9,9 @@ namespace {
 constexpr std::uint8_t kStartOfEntry = 0x80;
 constexpr std::uint8_t kContinued = 0x40;
 constexpr std::uint8_t kPayload = 0x3F;
-constexpr int kMaximum = 1 << 30;  // of any number in a table; the compiler has the same limit
+constexpr int kMaximum = 1 << 30;  // largest number in a table; the compiler has the same limit
 
-// Kinds of line-table entries; the lower ones hold the upper bits of a column.
+// Kinds of line-table entries. The smaller kinds contain the upper bits of a column.
 constexpr int kOneLine0 = 10;
 constexpr int kOneLine2 = 12;
 constexpr int kNoColumns = 13;
@@ -170,7 +170,7 @@ class ExceptionTableReader {
     const int length = number(false);
     range.target = number(false);
     const int depth_and_lasti = number(false);
-    range.end = range.start + length;  // both below kMaximum
+    range.end = range.start + length;  // both numbers are smaller than kMaximum
     range.depth = depth_and_lasti >> 1;
     range.lasti = (depth_and_lasti & 1) != 0;
     return range;

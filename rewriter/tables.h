@@ -1,5 +1,5 @@
-// Readers and writers of the two byte tables of a code object: positions (line table) and exception ranges. Both work
-// in code units; code.h has the same in instruction indices. Damaged tables are refused with a RewriteError.
+// Readers and writers of a code object's two byte tables: positions (line table) and exception ranges. Both work in
+// code units; code.h has the same data in instruction indices. Damaged tables are refused with a RewriteError.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ class LineTableReader {
  public:
   LineTableReader(Bytes table, int first_line) : table_(table), line_(first_line) {}
 
-  // Moves to the entry that covers this code unit; calls must not go backwards. Units behind the last entry have no
-  // position.
+  // Moves to the entry that covers this code unit; the units of successive calls must not decrease. Units behind the
+  // last entry have no position.
   const Position& at(int unit) {
     while (unit >= end_ && next_ < table_.size()) {
       read_entry();
@@ -41,7 +41,7 @@ class LineTableReader {
   Position position_;
 };
 
-// Writes entries exactly as CPython's compiler does: one for each instruction, the shortest form that can say it.
+// Writes the same entries as CPython's compiler: one for each instruction, in the shortest form that can express it.
 class LineTableWriter {
  public:
   LineTableWriter(int first_line, std::size_t expected_entries) : line_(first_line) {
@@ -51,7 +51,7 @@ class LineTableWriter {
   [[nodiscard]] Bytes bytes() const { return Bytes(bytes_).first(size_); }
 
  private:
-  static constexpr std::size_t kLongestEntry = 32;  // one byte and four numbers of at most six
+  static constexpr std::size_t kLongestEntry = 32;  // one byte and four numbers of at most six bytes
 
   void add_entry(const Position& position, int units);
   void start(int kind, int units);
@@ -59,7 +59,7 @@ class LineTableWriter {
   void varint(std::uint32_t value);
   void signed_varint(int value);
 
-  std::vector<std::uint8_t> bytes_;  // larger than what is written, so that writing needs no checks
+  std::vector<std::uint8_t> bytes_;  // larger than the written part, so that writing needs no bounds checks
   std::size_t size_ = 0;
   int line_;
 };

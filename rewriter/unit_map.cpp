@@ -7,7 +7,7 @@
 namespace tagalong::rewriter {
 namespace {
 
-// EXTENDED_ARGs stand for those that the original has at the same distance in front of the instruction.
+// Maps EXTENDED_ARGs to the original's EXTENDED_ARGs at the same distance in front of the instruction.
 void map_prefixes(cpython::UnitMap& map, PyCodeObject* changed, const Moved& moved) {
   const std::span<const std::uint16_t> units = cpython::code_units(changed);
   constexpr unsigned kOpcode = 0xFF;
@@ -29,7 +29,7 @@ cpython::UnitMap unit_map(PyCodeObject* changed, Moved moved) {
   cpython::UnitMap map(static_cast<std::size_t>(Py_SIZE(changed)));
   const auto size = static_cast<int>(Py_SIZE(changed));
   const auto count = moved.original.instructions.size();
-  std::size_t next = 0;  // instruction
+  std::size_t next = 0;  // index of the next instruction
   std::size_t exception = 0;
   int owner = 0;  // unit in the original
   int unit = 0;

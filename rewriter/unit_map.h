@@ -1,4 +1,4 @@
-// Which code units of an original the units of changed code stand for, so that programs can be shown offsets they know.
+// Maps the code units of changed code to units of the original, so that programs are shown offsets that they know.
 #pragma once
 
 #include <utility>
@@ -12,10 +12,10 @@ namespace tagalong::rewriter {
 struct Moved {
   const Assembly& original;
   const std::vector<int>& from;    // code unit of each instruction in the original
-  const std::vector<int>& starts;  // and of its first EXTENDED_ARG
+  const std::vector<int>& starts;  // and code unit of the instruction's first EXTENDED_ARG
   const std::vector<int>& to;      // code unit of each instruction in the changed code
-  // What was added belongs to the instruction in front of it, with these exceptions: from unit `first` on it belongs to
-  // instruction `second`, up to the next instruction or exception; -1 as a unit: no such place.
+  // Added code belongs to the instruction in front of it, with these exceptions: from unit `first` it belongs to
+  // instruction `second`, up to the next instruction or exception. An exception with unit -1 is ignored.
   std::vector<std::pair<int, int>> exceptions;
 };
 

@@ -23,9 +23,9 @@ from itertools import zip_longest
 
 from tagalong import _core, options
 
-# Without these, times decide what is recorded and replayed.
+# Without these options, timing decides what is recorded and replayed.
 STEADY = {"measuring": 0, "retire_after": 0, "share": 999_999_999, "threads": 1}
-# And with these, everything happens as soon as it can.
+# And with these, everything happens as soon as possible.
 EARLY = {"heat": 2, "grow_after": 2, "native_after": 2, "fusion": 2}
 STAGES = [name for name, _, _ in _core.internals()[1] if name.startswith("stage_")]
 MEANING = {name: meaning for name, _, meaning in _core.internals()[1]}
@@ -61,7 +61,7 @@ class Result:
     errors: str
 
     def difference(self, other: Result) -> str | None:
-        """A sentence about the first difference to what `other` has shown; None if there is none."""
+        """A sentence about the first difference from `other`; None if there is none."""
         if self.ending != other.ending:
             return f"plain, it {self.ending}; traced, it {other.ending}"
         for name, ours, others in (
@@ -124,7 +124,7 @@ class Search:
         return self.plain.difference(self.run(self.variables(settings)))
 
     def run_plain(self) -> bool:
-        """Whether the program shows the same each time without us."""
+        """Whether the program shows the same each time without tagalong."""
         start = time.monotonic()
         self.plain = self.run({"TAGALONG": "0"})
         if self.timeout is None:
@@ -132,11 +132,11 @@ class Search:
         return self.plain.difference(self.run({"TAGALONG": "0"})) is None
 
     def make_it_differ(self) -> str | None:
-        """Finds settings with which the traced program differs, steady ones if possible."""
+        """Finds settings with which the traced program differs, reliably if possible."""
         for self.steady in (STEADY, STEADY | EARLY, {}):
             found = self.difference()
             if found is not None:
-                # Apart from its callers a function is found more exactly.
+                # Without inlining the function is found more precisely.
                 apart = self.difference(stage_inlining=0)
                 self.steady = self.steady | ({} if apart is None else {"stage_inlining": 0})
                 return found if apart is None else apart
@@ -144,7 +144,7 @@ class Search:
 
 
 def first(is_wrong: Callable[[int], bool], right: int, wrong: int | None = None) -> int:
-    """The first number that is wrong, knowing one that is right. Every number behind it is taken for wrong, too."""
+    """The first wrong number, given one that is right. All larger numbers are assumed to be wrong, too."""
     step = 1
     while wrong is None:
         if is_wrong(right + step):
@@ -162,12 +162,12 @@ def first(is_wrong: Callable[[int], bool], right: int, wrong: int | None = None)
 
 
 def find_stage(search: Search, limits: dict[str, int]) -> tuple[str, bool]:
-    """The last of the fewest stages without which the program is right, and whether it is to blame alone."""
+    """The last stage of the smallest set without which the program is right, and whether it alone is to blame."""
 
     def off(count: int) -> dict[str, int]:
         return dict.fromkeys(STAGES[:count], 0)
 
-    # The numbers of stages that are switched off, from all to none: the first one with which it is wrong.
+    # numbers of stages that are switched off, from all to none: the first one with which the program is wrong
     left = first(
         lambda number: search.difference(**limits, **off(len(STAGES) - number)) is not None,
         0,
@@ -179,7 +179,7 @@ def find_stage(search: Search, limits: dict[str, int]) -> tuple[str, bool]:
 
 def find_group(search: Search, limits: dict[str, int]) -> dict[str, int]:
     """The limits, and that of the first fusion group of a replay that makes a difference, if there is one."""
-    # While something is recorded, other groups are formed, which have no limit.
+    # While a recording runs, other groups are formed, which have no limit.
     for settings in (limits, limits | {"stage_deferred_arrays": 0}):
         if search.difference(**settings) is not None and search.difference(**settings, group_limit=0) is None:
             number = first(lambda n: search.difference(**settings, group_limit=n) is not None, 0)  # noqa: B023

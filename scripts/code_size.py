@@ -23,10 +23,10 @@ import lizard
 
 LIBRARIES = ("rewriter", "replay", "recorder", "runtime")
 SUFFIXES = (".h", ".cpp", ".inc", ".def")
-MOST_FILES = 40  # of a folder
-MOST_LINES = 700  # of a file
+MOST_FILES = 40  # of each folder
+MOST_LINES = 700  # of each file
 MOST_OF_FUNCTION = 100  # lines
-MOST_MEMBERS = 60  # of a class
+MOST_MEMBERS = 60  # of each class
 SWITCHED = ("Op", "LoopCode")
 CLASSES = (clang.CursorKind.CLASS_DECL, clang.CursorKind.STRUCT_DECL, clang.CursorKind.CLASS_TEMPLATE)
 MEMBERS = (
@@ -82,7 +82,7 @@ def long_functions(paths: list[Path]) -> Iterator[str]:
 
 
 def flags() -> list[str]:
-    """What the compiler is called with, as the last build has it, and its own headers."""
+    """The compiler flags of the last build, and the compiler's own headers."""
     commands = json.loads(Path("build/wheel/compile_commands.json").read_text())
     words = shlex.split(commands[0]["command"])
     kept = [word for word in words if word.startswith(("-I", "-D", "-std"))]
@@ -126,7 +126,7 @@ def large_classes(paths: list[Path]) -> Iterator[str]:
 
 
 def switches(paths: list[Path]) -> Iterator[str]:
-    """Files that distinguish operations by `case`, and how many cases they have."""
+    """Files that distinguish operations by `case`, and their number of cases."""
     for name in SWITCHED:
         counts = {path: len(re.findall(rf"\bcase {name}::", path.read_text())) for path in paths}
         found = {path: count for path, count in counts.items() if count}

@@ -26,7 +26,7 @@ SHOWN = ("pricing.py:ewma_step", "0.04, 0.01, 0.94")
 
 @dataclass(frozen=True)
 class Run:
-    """One process: its output, what it saved, and the seconds of each round and of all of it."""
+    """One process: its output, the files it saved, and the seconds of each round and in total."""
 
     output: str
     saved: bytes
@@ -66,7 +66,7 @@ def milliseconds(seconds: float) -> str:
 
 
 def show(program: str, repeat: int, whole_report: bool) -> list[str]:
-    """Runs one program both ways, prints the comparison, and returns what is wrong with it."""
+    """Runs one program both ways, prints the comparison, and returns a list of problems."""
     summary = (EXAMPLES / f"{program}.py").read_text().partition('"""')[2].partition('"""')[0]
     print(f"==== {program}: {summary}\n")
     plain = run(program, repeat, {"TAGALONG": "0"})

@@ -4,7 +4,7 @@
 
 namespace tagalong::recorder {
 
-// By name, so that NumPy need not be there.
+// Compared by name, so that NumPy need not be installed.
 bool is_array_type(PyTypeObject* type) {
   return type != nullptr && std::string_view(type->tp_name) == "numpy.ndarray" &&
          PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) == 0;

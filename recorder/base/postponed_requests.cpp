@@ -5,7 +5,7 @@
 namespace tagalong::recorder {
 namespace {
 
-bool has_postponed = false;  // under the GIL, which no thread gives up between the two calls
+bool has_postponed = false;  // under the GIL, which is not released between the two calls
 
 }  // namespace
 

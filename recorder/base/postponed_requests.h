@@ -1,5 +1,6 @@
-// Signals and other threads that must wait. An inlined call returns to the interpreter, which would look for requests
-// there; eager execution does not. So the request is taken away, and the caller's next hook gives it back.
+// Postponing signals and other threads. When an inlined call returns to the interpreter, the interpreter polls the eval
+// breaker, which eager execution does not do there. So the request is removed before the poll, and the caller's next
+// hook sets it again.
 //
 //   postpone_requests(thread);               // the call has returned
 //   const bool was_one = resume_postponed(thread);   // at the next hook

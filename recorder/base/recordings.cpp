@@ -13,16 +13,16 @@ Recordings& Recordings::all() {
 }
 
 bool Recordings::has_active(PyThreadState* thread) {
-  // Asked at every call; mostly no recording is under way, or those that are wait.
+  // Called for every Python call; usually there is no recording, or all recordings are paused.
   const auto records = [thread](const Recording& recording, const cpython::StackId& stack) {
-    return stack.thread == thread->id && !recording.is_waiting();
+    return stack.thread == thread->id && !recording.is_paused();
   };
   const Recordings& recordings = all();
   if (recordings.is_empty() || !recordings.has_any(records)) {
     return false;
   }
   const std::shared_ptr<Recording> recording = recordings.on(cpython::stack_of(thread));
-  return recording != nullptr && !recording->is_waiting();
+  return recording != nullptr && !recording->is_paused();
 }
 
 std::shared_ptr<Recording> Recordings::on(const cpython::StackId& stack) const {
@@ -50,7 +50,8 @@ void Recordings::forget_other_threads(PyThreadState* thread) {
   for (Slot& slot : slots_) {
     if (slot.stack.thread != thread->id) {
       for (auto* recording : {&slot.recording, &slot.finished}) {
-        static_cast<void>(new std::shared_ptr<Recording>(std::move(*recording)));  // frames that never run refer to it
+        // Kept forever: frames that never run again refer to it.
+        static_cast<void>(new std::shared_ptr<Recording>(std::move(*recording)));
       }
     }
   }
@@ -70,14 +71,14 @@ Pause::Pause() {
   PyThreadState* thread = cpython::thread_state();
   if (Recordings::has_active(thread)) {
     recording_ = Recordings::all().on(cpython::stack_of(thread));
-    recording_->waiting_ = true;
+    recording_->paused_ = true;
     cpython::release_hook();
   }
 }
 
 Pause::~Pause() {
   if (recording_ != nullptr) {
-    recording_->waiting_ = false;
+    recording_->paused_ = false;
     cpython::acquire_hook();
   }
 }

@@ -1,8 +1,7 @@
-// The recordings that are under way, by stack. What runs below a session, such as deferred arrays, finds here whether
-// its thread records, and pauses that, without knowing sessions.
-//
+// The current recordings, by stack of frames. Layers below a session, such as deferred arrays, use this to see whether
+// their thread records and to pause the recording, without knowing sessions.
 //   const Pause pause;                                   // what runs now is no part of the recorded instruction
-//   const auto recording = Recordings::all().on(stack);  // the innermost one of a stack, or null
+//  const Pause pause;                                   // code that runs now is not part of the recorded instruction
 #pragma once
 
 #include <Python.h>
@@ -22,17 +21,17 @@ class Recording {
   Recording& operator=(const Recording&) = delete;
   virtual ~Recording() = default;
 
-  // Whether it waits for code that it does not record, such as an opaque call.
-  [[nodiscard]] bool is_waiting() const { return waiting_; }
+  // Whether the recording is paused while code runs that it does not record, such as an opaque call.
+  [[nodiscard]] bool is_paused() const { return paused_; }
 
  protected:
   friend class Pause;
-  bool waiting_ = false;
+  bool paused_ = false;
 };
 
-// A stack may end without its frames (a daemon thread, when the interpreter goes; a greenlet of a thread that has
-// ended). Then its recording stays: freeing it needs the GIL, which is not held, or frames that never run again refer
-// to it.
+// A stack can end before its frames do (a daemon thread when the interpreter exits; a greenlet of a thread that has
+// ended). Its recording is not freed then: freeing needs the GIL, which this thread does not hold, or frames that never
+// run again refer to the recording.
 class Recordings {
  public:
   static Recordings& all();
@@ -44,7 +43,7 @@ class Recordings {
   [[nodiscard]] std::shared_ptr<Recording> on(const cpython::StackId& stack) const;
   void put(const cpython::StackId& stack, std::shared_ptr<Recording> recording);
 
-  // A recording that has finished stays until the function that was called with it is done.
+  // Keeps a finished recording until the function that is using it returns.
   void keep_finished(const cpython::StackId& stack, std::shared_ptr<Recording> recording);
   std::shared_ptr<Recording> take_finished(const cpython::StackId& stack);
 
@@ -54,7 +53,7 @@ class Recordings {
         slots_, [&](const Slot& slot) { return slot.recording != nullptr && wanted(*slot.recording, slot.stack); });
   }
 
-  // In the child of a fork: recordings of other threads will never go on.
+  // Called in the child of a fork, where recordings of other threads never continue.
   void forget_other_threads(PyThreadState* thread);
 
  private:
@@ -67,10 +66,10 @@ class Recordings {
   Slot& slot_of(const cpython::StackId& stack);
   void tidy();
 
-  std::vector<Slot> slots_;  // changed under the GIL, by code that does not give it up meanwhile
+  std::vector<Slot> slots_;  // changed under the GIL, by code that does not release it
 };
 
-// While it lives, the recording of this thread waits: what runs is no part of the instruction that it has come to.
+// Pauses this thread's recording for the scope: what runs is not part of the recorded instruction.
 class Pause {
  public:
   Pause();

@@ -5,7 +5,7 @@
 
 namespace tagalong::recorder {
 
-// The names are stable: stats() and explain() show them.
+// The names are stable, because stats() and explain() show them.
 enum class Stop : std::uint8_t {
   kNone,
 #define TAGALONG_STOP(name, text) k_##name,

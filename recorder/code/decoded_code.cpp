@@ -58,7 +58,7 @@ std::vector<DecodedCode::Entry> entries_of(const DecodedCode& decoded) {
   return entries;
 }
 
-// Loops that are reached without an exception, by their headers.
+// Headers of the loops that can be reached without an exception.
 void add_headers(DecodedCode& decoded) {
   std::map<int, int> last_jumps;
   for (int index = decoded.first; index < decoded.assembly.size(); ++index) {

@@ -1,5 +1,5 @@
-// An original code object, taken apart once: its instructions, where recordings of it may start, and what the recorder
-// asks about its places. Recording code and replay code of the function are made from it.
+// An original code object, decoded once: its instructions, the places where recordings may start, and properties of its
+// instructions that the recorder needs. The function's recording code and replay code are made from it.
 #pragma once
 
 #include <algorithm>
@@ -18,38 +18,39 @@ struct DecodedCode {
   replay::CodeShapeRef shape;
   rewriter::Assembly assembly;
   int first = 0;                 // first instruction behind the first RESUME
-  std::vector<bool> is_handler;  // by instruction: exceptions lead there
-  // Places where a recording may start, and executors are attached: behind the RESUME of a call, then, in generators
-  // and coroutines, behind the RESUME of each yield (unless only an exception leads there); in other code, if it is to
-  // have them, headers of loops. The runtime adds places where side exits land.
+  std::vector<bool> is_handler;  // for each instruction: whether exceptions lead there
+  // Places where a recording may start and executors are attached: behind the RESUME of a call; in generators and
+  // coroutines, behind the RESUME of each yield (unless only an exception leads there); in other code, if requested, at
+  // loop headers. The runtime adds the targets of side exits.
   enum class Place : std::uint8_t { kCall, kYield, kHeader, kExit };
   struct Entry {
-    int resume = 0;  // kHeader: the last jump back
-    int first = 0;   // instruction that is executed next: behind a delegating yield the SEND that it goes back to
-    int depth = 0;   // of the stack: behind a yield the value that was sent lies on top
+    int resume = 0;  // for kHeader: the last jump back
+    // The next instruction to execute; behind a delegating yield this is the SEND to which control returns.
+    int first = 0;
+    int depth = 0;  // stack depth; behind a yield the sent value is on top
     Place place = Place::kCall;
   };
   std::vector<Entry> entries;
-  // Instructions that are reached without an exception. Elsewhere the stack may hold the offset of a raising
-  // instruction, which means nothing in other code.
+  // For each instruction: whether it is reached without an exception. Elsewhere the stack may hold the offset of a
+  // raising instruction, which is meaningless in other code.
   std::vector<bool> regular;
   ArraySpans spans;
-  bool is_generator = false;  // or coroutine, or asynchronous generator: calls make an object, frames suspend
-  bool is_joined = false;     // its loops have traces, its side exits bridges
-  bool is_namespace = false;  // the variables of its frames live in a mapping: modules and class bodies
+  bool is_generator = false;  // or coroutine or asynchronous generator: a call makes an object, and frames suspend
+  bool is_joined = false;     // its loops have their own traces, and its side exits have bridges
+  bool is_namespace = false;  // its frames keep their variables in a mapping: modules and class bodies
 
-  // Whether loops of it may be entered where they begin.
+  // Whether executors can be attached to its loop headers.
   [[nodiscard]] bool has_headers() const {
     return std::ranges::find(entries, Place::kHeader, &Entry::place) != entries.end();
   }
-  // Where an exception raised by the instruction goes; null: out of the frame.
+  // The range whose handler catches an exception of the instruction; null: it leaves the frame.
   [[nodiscard]] const rewriter::ExceptionRange* range_of(int instruction) const;
-  // KW_NAMES, PRECALL and CALL are one: a frame that goes on at one of them goes on at the first.
+  // KW_NAMES, PRECALL and CALL belong together: a frame can continue only at the first one.
   [[nodiscard]] int call_start(int instruction) const;
-  // Whether the interpreter would look for signals and other threads at the place of this hook.
+  // Whether the interpreter polls the eval breaker at the position of this hook.
   [[nodiscard]] bool polls_eval_breaker(int instruction, bool is_after) const;
 
-  // The first instruction of a call that has all of its cells: RETURN_GENERATOR, or the first RESUME.
+  // The first instruction of a call at which all cells exist: RETURN_GENERATOR or the first RESUME.
   [[nodiscard]] std::size_t call_place() const;
 
   // Throws RewriteError, PythonError.
@@ -59,16 +60,16 @@ struct DecodedCode {
 // Whether frames of this code keep their variables in a mapping.
 bool is_namespace(const PyCodeObject* code);
 
-// Where suspended frames of a generator's recording code belong: the code they came from.
+// Where suspended frames of a generator's recording code go back to: the code that they came from.
 struct Home {
-  Ref code;                    // weak reference: that code may own the recording code
-  replay::CodeShapeRef shape;  // of the original instructions in it
+  Ref code;                    // weak, because that code may own the recording code
+  replay::CodeShapeRef shape;  // of the original instructions in that code
   std::shared_ptr<const DecodedCode> decoded;
 };
 using HomeRef = std::shared_ptr<const Home>;
 
-// `units` as they are shown: a snapshot before a call stands at KW_NAMES or PRECALL, but during the call, and when it
-// raises, the interpreter is at the CALL, whose position is another.
+// The units that frames show for `units`. A snapshot before a call is at KW_NAMES or PRECALL. But during the call, and
+// when it raises, the interpreter is at the CALL, which has another position.
 std::vector<int> shown_units(const rewriter::Assembly& assembly, const std::vector<int>& units);
 
 }  // namespace tagalong::recorder

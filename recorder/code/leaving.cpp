@@ -16,7 +16,7 @@
 namespace tagalong::recorder {
 namespace {
 
-// The instruction that a hook stands before, as a place to go on at: KW_NAMES, PRECALL and CALL are one.
+// The instruction at which a frame continues instead of the hook: the first of KW_NAMES, PRECALL and CALL.
 std::size_t place_of(const DecodedCode& decoded, long key) {
   const auto instruction = static_cast<int>(key >> 1);
   const bool is_after = (key & 1) != 0;
@@ -25,7 +25,7 @@ std::size_t place_of(const DecodedCode& decoded, long key) {
 
 using DecodedRef = std::shared_ptr<const DecodedCode>;
 
-// Constants of recording code that are ours.
+// Objects of ours among the constants of recording code.
 template <class T>
 constexpr const char* kName = nullptr;
 template <>
@@ -39,7 +39,7 @@ Ref constant_of(T object) {
   Ref capsule = Ref::steal(PyCapsule_New(
       content.get(), kName<T>, [](PyObject* self) { delete static_cast<T*>(PyCapsule_GetPointer(self, kName<T>)); }));
   if (capsule) {
-    content.release();  // NOLINT(bugprone-unused-return-value): the capsule's now
+    content.release();  // the capsule owns it now
   }
   return capsule;
 }
@@ -55,8 +55,8 @@ T found_in(PyCodeObject* code) {
   return nullptr;
 }
 
-// Lands in the frame's home; false: the frame stays where it is.
-bool go_home(cpython::Frame* frame, const Home& home, std::size_t place, int depth) {
+// Redirects the frame to its home; false: the frame stays in recording code.
+bool redirect_home(cpython::Frame* frame, const Home& home, std::size_t place, int depth) {
   PyObject* code = PyWeakref_GetObject(home.code.get());
   if (code == Py_None || !cpython::has_room(frame, reinterpret_cast<PyCodeObject*>(code))) {
     return false;
@@ -65,8 +65,8 @@ bool go_home(cpython::Frame* frame, const Home& home, std::size_t place, int dep
   return true;
 }
 
-// The frame goes on where it is. Behind a call that was not inlined the interpreter looks for requests.
-PyObject* stay(PyThreadState* thread, bool polls_eval_breaker) {
+// Continues in recording code. The interpreter polls behind a call that was not inlined.
+PyObject* continue_here(PyThreadState* thread, bool polls_eval_breaker) {
   if (polls_eval_breaker) {
     Py_RETURN_NONE;
   }
@@ -78,34 +78,34 @@ PyObject* leave(PyThreadState* thread, cpython::Frame* frame, PyObject* argument
   PyCodeObject* original = cpython::original_of(cpython::code_of(frame));
   const bool has_deferred = resume_postponed(thread);
   if (key == kUnwound || original == cpython::code_of(frame)) {
-    return stay(thread, can_redirect);
+    return continue_here(thread, can_redirect);
   }
-  // A traceback names the instruction of a frame by its offset, which means nothing in other code.
+  // The traceback holds an offset into the current code, which is meaningless in other code.
   if (can_redirect && cpython::is_held(frame) && !cpython::has_watcher(thread)) {
     Py_RETURN_NONE;
   }
   const auto home = found_in<HomeRef>(cpython::code_of(frame));
   const auto here = found_in<DecodedRef>(cpython::code_of(frame));
   if (here == nullptr) {
-    return stay(thread, can_redirect);  // the program has made other code of recording code
+    return continue_here(thread, can_redirect);  // the program has made another code object from recording code
   }
   if (!can_redirect) {
-    return stay(thread, !has_deferred && here->polls_eval_breaker(static_cast<int>(key >> 1), (key & 1) != 0));
+    return continue_here(thread, !has_deferred && here->polls_eval_breaker(static_cast<int>(key >> 1), (key & 1) != 0));
   }
   const std::size_t place = place_of(*here, key);
   const int depth = here->shape->depths[place];
   if (depth == 0 || !here->regular[place]) {
-    Py_RETURN_NONE;  // the landing pushes a value: it waits for a hook with one on the stack
+    Py_RETURN_NONE;  // the redirect pushes a value, so it waits for a hook at which the stack is not empty
   }
   PyObject* top = cpython::stack_base(frame)[depth - 1];
   if (home == nullptr) {
     try {
       cpython::redirect(frame, cpython::code_to_run(original).get(), here->shape->starts[place], depth - 1);
-    } catch (const PythonError&) {  // no memory: it goes on where it is
+    } catch (const PythonError&) {  // out of memory: the frame stays in recording code
       PyErr_Clear();
       Py_RETURN_NONE;
     }
-  } else if (!go_home(frame, *home, place, depth - 1)) {
+  } else if (!redirect_home(frame, *home, place, depth - 1)) {
     Py_RETURN_NONE;
   }
   if (top == nullptr) {
@@ -156,7 +156,7 @@ Ref decoded_constant(std::shared_ptr<const DecodedCode> decoded) { return consta
 void leave_at_next_hook(const RecordingCode& recording) {
   const Ref function = leaving_function();
   if (!function) {
-    PyErr_Clear();  // no memory: the frames go on with idle hooks
+    PyErr_Clear();  // out of memory: the frames continue with hooks that do nothing
     return;
   }
   cpython::replace_constant(recording.code.get(), recording.callable_constant, function);

@@ -21,8 +21,8 @@ using rewriter::Assembly;
 using rewriter::ExceptionRange;
 using rewriter::Instruction;
 
-// Behind the original instructions stand the pads where a landing starts the recording, and the handler that tells the
-// session when an exception leaves the frame.
+// Behind the original instructions come the pads, where a redirect starts the recording, and the handler that tells the
+// session that an exception leaves the frame.
 std::vector<int> add_pads_and_handler(Assembly& assembly, const DecodedCode& decoded,
                                       const std::vector<DecodedCode::Entry>& starts, std::uint32_t hook_constant,
                                       std::uint32_t key_constant) {
@@ -30,7 +30,7 @@ std::vector<int> add_pads_and_handler(Assembly& assembly, const DecodedCode& dec
   std::vector<int> pads;
   for (const DecodedCode::Entry& entry : starts) {
     pads.push_back(assembly.size());
-    // In front of the jump, which may have an EXTENDED_ARG.
+    // In front of the jump, which may need an EXTENDED_ARG.
     assembly.instructions.push_back({entry.depth == 0 ? op::kPOP_TOP : op::kNOP});
     assembly.instructions.push_back({op::kJUMP_BACKWARD_NO_INTERRUPT, 0, entry.first});
   }
@@ -60,7 +60,8 @@ std::vector<int> add_pads_and_handler(Assembly& assembly, const DecodedCode& dec
   return pads;
 }
 
-// What stands in front of each yield of a generator's recording code: a landing at that yield in the frame's home.
+// The departure in front of each yield of a generator's recording code: a redirect to the same yield of the frame's
+// home.
 class Departures {
  public:
   Departures(Assembly& assembly, const HomeRef& home) : keys_(assembly.instructions.size()) {
@@ -101,7 +102,7 @@ class Departures {
   std::vector<std::uint32_t> keys_;
 };
 
-// Only then there are operations that need hooks for arrays.
+// Only if NumPy is imported can there be operations that need hooks for arrays.
 bool has_arrays_now() { return array::imported_module("numpy") != nullptr; }
 
 }  // namespace
@@ -148,7 +149,7 @@ std::shared_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
   if (home != nullptr) {
     plan.departure = [departures = Departures(assembly, home)](int yield) { return departures.code(yield); };
     if (PyObject* code = PyWeakref_GetObject(home->code.get()); code != Py_None && !decoded->is_generator) {
-      plan.stack_size = reinterpret_cast<PyCodeObject*>(code)->co_stacksize;  // the frame goes there again
+      plan.stack_size = reinterpret_cast<PyCodeObject*>(code)->co_stacksize;  // the frame goes back to that code
     }
   }
   rewriter::Instrumented instrumented = rewriter::instrument(assembly, plan);
@@ -195,7 +196,7 @@ std::shared_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
   return recording;
 }
 
-bool RecordingCode::serves_again(const DecodedCode& wanted, const HomeRef& its_home, bool every_hook) const {
+bool RecordingCode::is_reusable(const DecodedCode& wanted, const HomeRef& its_home, bool every_hook) const {
   const bool is_unused = Py_REFCNT(reinterpret_cast<PyObject*>(code.get())) == 1;
   return is_unused && decoded.get() == &wanted && home == its_home && has_every_hook == every_hook && !has_elsewhere &&
          has_array_hooks == has_arrays_now();

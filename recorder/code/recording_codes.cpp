@@ -24,7 +24,7 @@ RecordingCode& RecordingCodes::of(std::shared_ptr<const DecodedCode> decoded, co
 
 RecordingCode& RecordingCodes::of_root(const std::shared_ptr<const DecodedCode>& decoded, const HomeRef& home,
                                        const DecodedCode::Entry* elsewhere, const RecordingCodeRef& known) {
-  if (known != nullptr && elsewhere == nullptr && known->serves_again(*decoded, home, has_every_hook_)) {
+  if (known != nullptr && elsewhere == nullptr && known->is_reusable(*decoded, home, has_every_hook_)) {
     known->take_hook(hook_);
     return *codes_.emplace_back(known);
   }

@@ -1,6 +1,6 @@
-// The recording code of one session: one for each function that it has come to, all with the session's hook.
+// The recording code of one session: one for each function that the session has entered, all with the session's hook.
 //
-//   RecordingCode& code = codes.of(decoded, home);   // made when first asked for
+//  RecordingCode& code = codes.of(decoded, home);   // made at the first request
 //   codes.leave();                                   // the session is over: frames leave at their next hook
 #pragma once
 
@@ -17,12 +17,12 @@ class RecordingCodes {
 
   RecordingCode& of(std::shared_ptr<const DecodedCode> decoded, const HomeRef& home = {},
                     const DecodedCode::Entry* elsewhere = nullptr);
-  // The root's, of which an earlier recording may have left one that serves again: to make it takes time for each
-  // instruction of the function, however few the recording comes to.
+  // The root's. If an earlier recording has left one that can be used again, it is: making recording code costs time
+  // for each instruction of the function, however few of them are recorded.
   RecordingCode& of_root(const std::shared_ptr<const DecodedCode>& decoded, const HomeRef& home,
                          const DecodedCode::Entry* elsewhere, const RecordingCodeRef& known);
   [[nodiscard]] const RecordingCodeRef& root() const { return codes_.front(); }
-  // The one that has this code object; null: none of ours.
+  // The recording code with this code object; null: none of this session.
   [[nodiscard]] RecordingCode* find(const PyCodeObject* code) const;
   void leave() const;
 

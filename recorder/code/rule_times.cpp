@@ -23,7 +23,7 @@ When rule_time(std::uint8_t opcode) { return kTimes.at(opcode); }
 
 bool wants_before(std::uint8_t opcode) {
 #ifdef TAGALONG_CHECKS
-  // The shadow stack is compared with the real one before every instruction that changes something.
+  // Builds with checks compare the shadow stack with the real one before every instruction that changes the frame.
   return rule_time(opcode) != When::kNone;
 #else
   const When when = rule_time(opcode);

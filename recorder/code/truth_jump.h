@@ -1,4 +1,4 @@
-// Conditional jumps that ask for the truth of the value on top of the stack.
+// Conditional jumps on the truth of the value on top of the stack.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 namespace tagalong::recorder {
 
 struct TruthJump {
-  bool if_true = false;           // jumps if the value is true, otherwise if it is false
-  bool keeps_when_taken = false;  // the value stays on the stack where it jumps
+  bool if_true = false;           // jumps if the value is true; otherwise jumps if it is false
+  bool keeps_when_taken = false;  // the value stays on the stack if the jump is taken
 };
 
 constexpr std::optional<TruthJump> truth_jump(std::uint8_t opcode) {

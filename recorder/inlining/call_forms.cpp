@@ -17,7 +17,7 @@ namespace {
 
 bool is_partial_type(const PyTypeObject* type) { return std::string_view(type->tp_name) == "functools.partial"; }
 
-// What the callee, which has not started yet, got as its first argument.
+// The first argument of a callee that has not started yet.
 PyObject* first_argument(cpython::Frame* callee) {
   const PyCodeObject* code = cpython::code_of(callee);
   PyObject** slots = cpython::locals_of(callee);
@@ -29,7 +29,7 @@ PyObject* first_argument(cpython::Frame* callee) {
                                                                                    : nullptr;
 }
 
-// The function of a partial whose keywords are plain; borrowed from the partial.
+// The function of a partial that has an ordinary dict of keywords; borrowed from the partial.
 PyObject* function_of_partial(PyObject* object) {
   const Ref inner = Ref::steal(PyObject_GetAttrString(object, "func"));
   const Ref keywords = Ref::steal(PyObject_GetAttrString(object, "keywords"));
@@ -78,7 +78,7 @@ CallTarget CallForms::find_target(int number, cpython::Frame* callee) {
       const bool has_keywords = (instruction.arg & 1U) != 0;
       target.operands = has_keywords ? 4 : 3;
       if (end[-target.operands] != nullptr) {
-        return target;  // the call is over, as in find_call
+        return target;  // the call is over, see find_call
       }
       find_spread(target, end - target.operands, callee);
       return target;
@@ -90,7 +90,7 @@ CallTarget CallForms::find_target(int number, cpython::Frame* callee) {
           property_part(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)), "fget") == target.function) {
         target.form = CallForm::kProperty;
         target.object = _PyType_Lookup(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)));
-        // LOAD_METHOD looks up by itself what getattr() would.
+        // LOAD_METHOD does the look-up of getattr() itself.
         if (instruction.opcode == op::kLOAD_ATTR) {
           target.returns = ReturnKind::kAttribute;
           target.operation = static_cast<int>(instruction.arg);
@@ -166,18 +166,18 @@ void CallForms::find_call(CallTarget& target, PyObject* const* operands, cpython
     }
     return;
   }
-  // A signal handler that runs right after the call, when the result lies where the NULL was and the operands are gone.
+  // A signal handler that runs right after the call: the result has replaced the NULL, and the operands are gone.
   if (operands[0] != nullptr && operands[0] != function) {
     return;
   }
   if (second_abstract.seen == &PyMethod_Type) {
-    // PRECALL has put function and self into the two slots.
+    // PRECALL has put the function and self into the two slots.
     target.form = operands[0] == function ? CallForm::kBoundMethod : CallForm::kNone;
     return;
   }
-  // When the callee is something else, a finaliser or what the garbage collector calls back, the operands may be gone:
-  // none is looked at before the callee's `self` shows that the call still has it.
-  // (A partial puts its own first argument into the slot while it calls.)
+  // If the callee is another function (a finaliser, or a callback of the garbage collector), the operands may be gone.
+  // None of them is looked at before the callee's `self` shows that the call still has it. (A partial puts its own
+  // first argument into the slot during the call.)
   PyObject* callable = caller.callable;
   if (callable == function) {
     target.form = CallForm::kFunction;
@@ -194,10 +194,10 @@ void CallForms::find_call(CallTarget& target, PyObject* const* operands, cpython
     const Ref given = Ref::steal(PyObject_GetAttrString(callable, "keywords"));
     Ref names = given ? names_in(given.get()) : Ref();
     const bool has_names = names && PyTuple_GET_SIZE(names.get()) != 0;
-    // Names from both are more than is followed.
+    // Names from both the partial and the call are not supported.
     target.form = names && !(has_names && keyword_names() != nullptr) ? CallForm::kPartial : CallForm::kNone;
     if (has_names) {
-      // The first call with names changes what the partial shows of itself.
+      // The first call with names changes an attribute that the partial shows.
       const Ref shown = Ref::steal(PyObject_GetAttrString(callable, "__vectorcalloffset__"));
       static PyObject* const zero = PyLong_FromLong(0);
       target.form = shown.get() == zero ? target.form : CallForm::kNone;
@@ -209,12 +209,12 @@ void CallForms::find_call(CallTarget& target, PyObject* const* operands, cpython
   target.object = callable;
 }
 
-// Special methods: the function found on the type of an operand, called with the operands.
+// Special methods: the function found on the type of an operand is called with the operands.
 void CallForms::find_special(CallTarget& target, PyObject* const* end, cpython::Frame* callee) const {
   const Instruction& instruction = instruction_at(current_);
   PyObject* function = target.function;
-  // The operands may be gone when the callee is something else, a finaliser of one of them or a trace function: none is
-  // looked at before the callee's `self` shows that the instruction still has it.
+  // If the callee is another function (a finaliser of an operand, or a trace function), the operands may be gone. None
+  // of them is looked at before the callee's `self` shows that the instruction still has it.
   PyObject* self = cpython::slot_count(cpython::code_of(callee)) > 0 ? cpython::locals_of(callee)[0] : nullptr;
   const auto is_method = [&](PyObject* object, const char* method) {
     return method != nullptr && object == self && look_up(Py_TYPE(object), method) == function &&
@@ -279,7 +279,7 @@ void CallForms::find_special(CallTarget& target, PyObject* const* end, cpython::
       find_truth(target, end[-1], self);
       return;
     case op::kBEFORE_WITH:
-      // The place of the manager has the bound __exit__ by now.
+      // The manager's slot holds the bound __exit__ by now.
       target.operands = 1;
       if (is_method(frames_.back().callable, "__enter__")) {
         target.exit_function = look_up(Py_TYPE(self), "__exit__");

@@ -1,5 +1,5 @@
-// Which call is this? From the instruction under way and the frame that starts, the form of the call: a plain call, a
-// method, a property, an operator's special method, ... Where nothing fits, the call is opaque.
+// Which kind of call is this? The instruction being executed and the frame that starts give the form of the call: a
+// plain call, a method, a property, an operator's special method, ... If no form fits, the call is opaque.
 //
 //   note_callee(callable);                             // in front of the call
 //   const CallTarget target = find_target(instruction, callee);
@@ -15,24 +15,24 @@ class CallForms : public CallReturns {
  protected:
   using CallReturns::CallReturns;
 
-  // Where a call is over, by an exception or a result, its operands may be dead while a finaliser of one of them, or of
-  // what lies below them, starts. So find_target() compares addresses, and looks into an operand only where the callee
-  // shows that it is alive. A method and a partial do not show in the callee: what they call is noted before the call.
+  // When a call has ended with an exception or a result, its operands may be dead while a finaliser starts. So
+  // find_target() compares addresses, and looks into an operand only if the callee shows that it is alive. A method or
+  // partial is not visible in the callee: the function that it calls is noted before the call.
   void note_callee(PyObject* callable);
   CallTarget find_target(int instruction, cpython::Frame* callee);
-  // Whether a Python function that starts now may have been called by the instruction, of which a part is done already.
-  [[nodiscard]] bool may_ask(int instruction) const;
+  // Whether a Python function that starts now may have been called by the instruction, which has been partly executed.
+  [[nodiscard]] bool may_call(int instruction) const;
 
-  // A class statement of this trace has made it: the next run makes another one.
+  // Notes a class that a class statement in this trace has made: the next run makes another class.
   void note_made_class(PyObject* type) { made_classes_.push_back(type); }
-  // Whether the call depends on such a class.
+  // Whether the call depends on a class that this trace has made.
   [[nodiscard]] bool is_about_made_class(const CallTarget& target, cpython::Frame* callee) const;
 
  private:
   void find_call(CallTarget& target, PyObject* const* operands, cpython::Frame* callee) const;
   void find_spread(CallTarget& target, PyObject* const* operands, cpython::Frame* callee) const;
   void find_special(CallTarget& target, PyObject* const* end, cpython::Frame* callee) const;
-  // What classes overload (overloads.cpp)
+  // Operations that classes overload (overloads.cpp).
   void find_operator(CallTarget& target, PyObject* const* end, PyObject* self) const;
   void find_truth(CallTarget& target, PyObject* operand, PyObject* self) const;
   void find_format(CallTarget& target, PyObject* const* end, PyObject* self) const;
@@ -41,7 +41,7 @@ class CallForms : public CallReturns {
   // Whether a call in this trace gave the value: then the next run gets another object.
   [[nodiscard]] bool is_made_here(Value value) const;
 
-  std::vector<PyObject*> made_classes_;  // to compare with
+  std::vector<PyObject*> made_classes_;  // for comparing addresses only
 };
 
 }  // namespace tagalong::recorder

@@ -22,7 +22,7 @@ void CallReturns::return_from_inlined(Value value) {
   ShadowFrame callee = std::move(frames_.back());
   if (callee.return_kind == replay::ReturnKind::kNone) {
     release(value);
-    value = callee.instance;  // its holder goes to the caller
+    value = callee.instance;  // the holder of the instance is now in the caller
   }
   leave_inlined(callee, at_return);
   flush_drops(callee.parent);
@@ -57,7 +57,7 @@ ShadowFrame CallReturns::end_callee(Value declined) {
 
 void CallReturns::finish_inlined() {
   const Value result = std::exchange(top().call_result, kNoValue);
-  // The interpreter drops operands from the first to the last.
+  // The interpreter drops the operands in order, the first one first.
   Values& stack = top().stack;
   const Values popped(stack.end() - top().call_pops, stack.end());
   stack.resize(stack.size() - popped.size());
@@ -188,7 +188,7 @@ void CallReturns::raise_in_caller() {
   flush_drops();
 }
 
-bool CallReturns::is_amid_instruction() const {
+bool CallReturns::is_inside_instruction() const {
   const ShadowFrame& frame = frames_.back();
   return frame.consuming.consumer != replay::Consumer::kNone || frame.declined != kNotDeclined ||
          frame.next_method != nullptr || frame.checked != replay::kNoValue || frame.call_result != replay::kNoValue;

@@ -1,4 +1,4 @@
-// The forms in which an instruction reaches a Python function, and which one a call has.
+// The ways in which an instruction can call a Python function, and the one that a call has.
 #pragma once
 
 #include <Python.h>
@@ -12,7 +12,7 @@
 namespace tagalong::recorder {
 
 enum class CallForm : std::uint8_t {
-  kNone,         // other C code calls back: an opaque call
+  kNone,         // unknown C code calls back: an opaque call
   kFunction,     // CALL (null, function, ...)
   kMethodPair,   // CALL (function, self, ...)
   kBoundMethod,  // CALL (null, bound method, ...)
@@ -26,10 +26,10 @@ enum class CallForm : std::uint8_t {
   kSpreadCallable,
   kProperty,    // LOAD_ATTR, LOAD_METHOD
   kSetter,      // STORE_ATTR, DELETE_ATTR
-  kHook,        // __getattr__ and the like, of the owner's class
-  kDescriptor,  // __get__ and the like, of what lies in the owner's class
-  kSpecial,     // a special method of an operand with all operands in order
-  kBuiltin,     // CALL (null, len, object) and the like: its special method
+  kHook,        // __getattr__ and similar methods of the owner's class
+  kDescriptor,  // __get__ and similar methods of an object in the owner's class
+  kSpecial,     // a special method of an operand, with all operands in order
+  kBuiltin,     // CALL (null, len, object) and similar builtins: the builtin's special method
   kEnter,       // BEFORE_WITH
   kExit,        // WITH_EXCEPT_START
   kNext,        // FOR_ITER
@@ -37,16 +37,18 @@ enum class CallForm : std::uint8_t {
 
 struct CallTarget {
   CallForm form = CallForm::kNone;
-  int operands = 0;  // values on the caller's stack that belong to the call
+  int operands = 0;  // number of values on the caller's stack that belong to the call
   replay::ReturnKind returns = replay::ReturnKind::kPlain;
-  int operation = 0;             // kOperator
+  int operation = 0;             // for kOperator
   PyObject* function = nullptr;  // borrowed: the callee
-  PyObject* object = nullptr;  // borrowed: class, partial object, builtin that is guarded; kSpecial: one more argument
-  PyObject* exit_function = nullptr;  // borrowed: kEnter
-  bool is_fallback = false;           // kHook: __getattr__, for what the object and its class do not have
-  bool is_guarded = false;            // the guards stand where the method before it has returned
-  Ref keywords;                       // names that a mapping gives
-  std::vector<int> order;             // kSpecial: which operand is which argument, from the bottom of the operands
+  // Borrowed: a guarded class, partial object or builtin; for kSpecial an additional argument.
+  PyObject* object = nullptr;
+  PyObject* exit_function = nullptr;  // borrowed; for kEnter
+  bool is_fallback = false;  // for kHook: __getattr__, called for attributes that the object and its class do not have
+  bool is_guarded = false;   // the guards were emitted where the previous method returned
+  Ref keywords;              // names of arguments that come from a mapping
+  // For kSpecial: for each argument the number of its operand, counted from the bottom of the operands.
+  std::vector<int> order;
 };
 
 }  // namespace tagalong::recorder

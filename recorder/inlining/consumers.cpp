@@ -24,9 +24,9 @@ namespace {
 struct Row {
   std::string_view name;
   Consumer consumer;
-  std::string_view key = {};    // names of keyword arguments
-  std::string_view other = {};  // the same; sum() and next() take it as their second argument, too
-  int most = 1;                 // positional arguments
+  std::string_view key = {};    // name of the keyword argument
+  std::string_view other = {};  // another keyword name; sum() and next() also accept this argument as their second one
+  int most = 1;                 // largest number of positional arguments
 };
 
 constexpr std::array kFunctions = {
@@ -40,7 +40,7 @@ constexpr std::array kFunctions = {
 };
 struct TypeRow {
   PyTypeObject* type;
-  std::string_view method;  // empty: the type is called
+  std::string_view method;  // empty: the type itself is called
   Row row;
 };
 const std::array kTypes = {
@@ -101,14 +101,14 @@ bool is_list(Consumer consumer) {
          consumer == Consumer::kSort || consumer == Consumer::kJoin;
 }
 
-// Whether it may have its result before the generator ends.
+// Whether it can have its result before the generator ends.
 bool stops_early(Consumer consumer) {
   return consumer == Consumer::kAny || consumer == Consumer::kAll || consumer == Consumer::kNext ||
          consumer == Consumer::kNextOr;
 }
 
-constexpr std::size_t kMade = 1;  // place in the state: total, list, set, dict
-constexpr std::size_t kKey = 1;   // kSmallest, kLargest
+constexpr std::size_t kMade = 1;  // index in the state: total, list, set, dict
+constexpr std::size_t kKey = 1;   // index in the state of kSmallest and kLargest
 constexpr std::size_t kDefault = 2;
 constexpr std::size_t kBest = 3;
 
@@ -144,7 +144,7 @@ Consumers::Form Consumers::find_consumer(int number, cpython::Frame* callee) con
     default:
       return form;
   }
-  // The generator is the first argument, behind null and function or method and self.
+  // The generator is the first argument, behind null and the function, or behind the method and self.
   constexpr int kFirst = 2;
   form.operands = static_cast<int>(instruction.arg) + kFirst;
   form.generator = kFirst;
@@ -172,7 +172,7 @@ Consumers::Form Consumers::find_consumer(int number, cpython::Frame* callee) con
     (name == row->key ? form.key : form.other) = kFirst + positional + index;
   }
   if (positional > 1) {
-    form.other = form.other < 0 ? kFirst + 1 : form.operands;  // given twice
+    form.other = form.other < 0 ? kFirst + 1 : form.operands;  // the argument was given twice
   }
   if (form.other == form.operands) {
     return form;
@@ -195,7 +195,7 @@ Consumers::Form Consumers::find_consumer(int number, cpython::Frame* callee) con
   return form;
 }
 
-// The first time that an instruction resumes a generator, as far as it is known what for.
+// Called when an instruction resumes a generator for the first time, if the consumer is known.
 bool Consumers::try_consume(cpython::Frame* callee, int instruction) {
   const Form form = find_consumer(instruction, callee);
   const HomeRef home = form.consumer == Consumer::kNone ? nullptr : sink_.home_of(cpython::code_of(callee));
@@ -221,10 +221,10 @@ bool Consumers::try_consume(cpython::Frame* callee, int instruction) {
   return true;
 }
 
-// The generator is resumed once more for the consumer at work.
+// Called when the active consumer resumes the generator again.
 bool Consumers::consume_more(cpython::Frame* callee) {
   current_ = top().consuming.instruction;
-  settle_item(true);
+  finish_item(true);
   if (finished_) {
     return false;
   }
@@ -321,7 +321,7 @@ void Consumers::begin_consumer(const Form& form, SnapshotId here) {
   }
 }
 
-// The state of the frame while its consumer waits for an item, or is about to use one.
+// The state of the frame while its consumer waits for an item or is about to use one.
 SnapshotId Consumers::consumer_snapshot() {
   const Consumption& consuming = top().consuming;
   const SnapshotId id = snapshot_at(consuming.instruction, top().stack);
@@ -332,7 +332,7 @@ SnapshotId Consumers::consumer_snapshot() {
   return id;
 }
 
-// The generator has yielded.
+// The generator has yielded an item to its consumer.
 void Consumers::have_item(Value value, PyObject* object) {
   Consumption& consuming = top().consuming;
   current_ = consuming.instruction;
@@ -341,15 +341,14 @@ void Consumers::have_item(Value value, PyObject* object) {
   consuming.is_pair = PyTuple_CheckExact(object) && PyTuple_GET_SIZE(object) == 2;
 }
 
-// What the consumer has done with its item: it asks for more, or it has its result.
-void Consumers::settle_item(bool asks_for_more) {
+// Records how the consumer has used its item: it asks for another one, or has its result.
+void Consumers::finish_item(bool wants_more) {
   Consumption& consuming = top().consuming;
   if (!consuming.has_item) {
     return;
   }
-  const bool is_expected = asks_for_more
-                               ? consuming.consumer != Consumer::kNext && consuming.consumer != Consumer::kNextOr
-                               : stops_early(consuming.consumer);
+  const bool is_expected = wants_more ? consuming.consumer != Consumer::kNext && consuming.consumer != Consumer::kNextOr
+                                      : stops_early(consuming.consumer);
   const bool is_dict = consuming.consumer == Consumer::kDict || consuming.consumer == Consumer::kMerge;
   const bool is_too_many = consuming.consumer == Consumer::kUnpack && consuming.items == consuming.results;
   if (!is_expected || (is_dict && !consuming.is_pair) || is_too_many) {
@@ -381,8 +380,8 @@ void Consumers::settle_item(bool asks_for_more) {
     }
     case Consumer::kAny:
     case Consumer::kAll:
-      decide(item, here, asks_for_more);
-      if (!asks_for_more) {
+      decide(item, here, wants_more);
+      if (!wants_more) {
         return;
       }
       break;
@@ -424,17 +423,17 @@ void Consumers::add_item(Value& total, Value item, SnapshotId here) {
   release(std::exchange(total, sum));
 }
 
-// any() and all(): the item's truth is asked for once, whatever it is.
-void Consumers::decide(Value item, SnapshotId here, bool asks_for_more) {
+// any() and all(): evaluate the truth of the item once, whatever the item is.
+void Consumers::decide(Value item, SnapshotId here, bool wants_more) {
   const Consumption& consuming = top().consuming;
-  const bool is_true = asks_for_more == (consuming.consumer == Consumer::kAll);
+  const bool is_true = wants_more == (consuming.consumer == Consumer::kAll);
   const Value truth = truth_of(item, here);
   if (truth != item) {
     hold(truth);
   }
   const Value decided = constant(consuming.consumer == Consumer::kAny ? Py_True : Py_False);
   SnapshotId other = kNoSnapshot;
-  if (asks_for_more) {
+  if (wants_more) {
     Values stack = top().stack;
     stack.push_back(decided);
     other = snapshot_at(consuming.instruction, stack);
@@ -451,14 +450,14 @@ void Consumers::decide(Value item, SnapshotId here, bool asks_for_more) {
   if (truth != item) {
     release(truth);
   }
-  if (!asks_for_more) {
+  if (!wants_more) {
     release(item);
     flush_drops();
     deliver(decided);
   }
 }
 
-// What a key function has said of the item dies behind it.
+// The value that the key function gave for the item dies afterwards.
 Value Consumers::compare_item(Value item, SnapshotId here) {
   const int comparison = top().consuming.consumer == Consumer::kSmallest ? Py_LT : Py_GT;
   const std::size_t base = top().consuming.base;
@@ -512,7 +511,7 @@ void Consumers::end_consumer() {
   }
   switch (consuming.consumer) {
     case Consumer::kSum:
-      // Of a sum without items that has a start C code may make another object.
+      // For a sum without items that has a start, C code may make another object.
       return consuming.items == 0 && consuming.has_start ? end_trace() : deliver(state(kMade));
     case Consumer::kTuple: {
       const Value tuple = emit(Op::list_to_tuple, {state(kMade)}, here);
@@ -579,7 +578,7 @@ void Consumers::sort_items(SnapshotId here) {
   flush_drops();
 }
 
-// The consumer's result; kNoValue: what it has unpacked. Its instruction ends at the next hook.
+// Delivers the consumer's result (kNoValue: unpacked values). The instruction ends at the next hook.
 void Consumers::deliver(Value result) {
   ShadowFrame& caller = top();
   const Consumption consuming = std::exchange(caller.consuming, {});
@@ -606,7 +605,7 @@ void Consumers::deliver(Value result) {
   state_changed_ = true;
 }
 
-// The exception of a body leaves through the consumer, which lets go of what it has made.
+// An exception of the generator's body leaves through the consumer, which releases its state.
 void Consumers::abandon_consumer() {
   const Consumption consuming = std::exchange(top().consuming, {});
   while (top().stack.size() > consuming.base) {
@@ -616,7 +615,7 @@ void Consumers::abandon_consumer() {
   top().call_pops = consuming.pops;
 }
 
-// The instruction that the consumer works for has raised, or nothing is known of what it has done: the trace ends.
+// The instruction of the consumer has raised, or it is unknown how the consumer used the item: the trace ends.
 void Consumers::end_consumption() {
   if (top().call_result != kNoValue) {
     finish_inlined();
@@ -630,7 +629,7 @@ void Consumers::yield_to_consumer() {
   const Value value = pop();
   emit(Op::leave_generator, {value}, at_yield, top().number);
   const ShadowFrame generator = std::move(frames_.back());
-  let_go_of_generator(generator);
+  release_generator(generator);
   if (generator.return_kind == replay::ReturnKind::kConsumer) {
     return have_item(value, object);
   }
@@ -643,11 +642,11 @@ void Consumers::return_to_consumer() {
   const Value value = pop();
   emit(Op::finish_generator, {value}, at_return, top().number);
   const ShadowFrame generator = std::move(frames_.back());
-  let_go_of_generator(generator);
+  release_generator(generator);
   current_ = top().call_instruction;
   switch (generator.return_kind) {
     case ReturnKind::kDelegation:
-      release(pop());  // what was sent
+      release(pop());  // the sent value
       release(pop());
       push(value);
       break;
@@ -672,7 +671,7 @@ void Consumers::return_to_consumer() {
       break;
   }
   flush_drops();
-  top().answered = current_;
+  top().finished_resumption = current_;
   top().next = current_ = generator.operation;
 }
 

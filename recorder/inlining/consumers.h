@@ -1,6 +1,6 @@
-// Consumers: what C code does with the items of a generator, as nodes of the graph. The C code really runs; each time
-// it resumes the generator or comes to its end it has shown what it has done with the item before, and only then that
-// is recorded. Where it does something else, the trace ends in front of that item, and the interpreter does the rest
+// Consumers: C code that uses the items of a generator, as nodes of the graph. The C code really runs. When it resumes
+// the generator again, or returns, it has shown how it used the previous item, and only then this use is recorded. If
+// it used the item in an unexpected manner, the trace ends in front of that item, and the interpreter does the rest
 // (replay/ir/consumers.h).
 #pragma once
 
@@ -12,35 +12,35 @@ class Consumers : public Generators {
  protected:
   using Generators::Generators;
 
-  // Whether the consumer at work has resumed this frame.
+  // Whether the active consumer has resumed this frame.
   [[nodiscard]] bool is_consumed(cpython::Frame* callee) const;
-  // The first time that an instruction resumes a generator, as far as it is known what for.
+  // Called when an instruction resumes a generator for the first time, if the consumer is known.
   bool try_consume(cpython::Frame* callee, int instruction);
-  // The generator is resumed once more for the consumer at work.
+  // Called when the active consumer resumes the generator again.
   bool consume_more(cpython::Frame* callee);
-  // What the consumer has done with its item: it asks for more, or it has its result.
-  void settle_item(bool asks_for_more);
+  // Records how the consumer has used its item: it asks for another one, or has its result.
+  void finish_item(bool wants_more);
 
-  // A generator in the graph yields or returns, to a consumer or to the instruction that has resumed it.
+  // A generator in the graph yields or returns, to a consumer or to the instruction that resumed it.
   void yield_to_consumer();
   void return_to_consumer();
-  // The exception of a body leaves through the consumer, which lets go of what it has made.
+  // An exception of the generator's body leaves through the consumer, which releases its state.
   void abandon_consumer();
-  // The instruction that the consumer works for has raised, or nothing is known of what it has done: the trace ends.
+  // The instruction of the consumer has raised, or it is unknown how the consumer used the item: the trace ends.
   void end_consumption();
-  // The state of the frame while its consumer waits for an item, or is about to use one.
+  // The state of the frame while its consumer waits for an item or is about to use one.
   SnapshotId consumer_snapshot();
 
  private:
-  // Which consumer (replay/ir/consumers.h) an instruction has reached.
+  // The consumer (replay/ir/consumers.h) that an instruction has called.
   struct Form {
     replay::Consumer consumer = replay::Consumer::kNone;
-    int operands = 1;   // of the instruction, on the stack
-    int generator = 0;  // which operand is the generator; so for container, key and other; -1: there is none
+    int operands = 1;   // number of the instruction's operands on the stack
+    int generator = 0;  // which operand is the generator; the next fields are operands, too; -1: missing
     int results = 1;
-    int container = -1;  // that it fills, counted from the top of the stack; -1: a new one
+    int container = -1;  // the container to fill, counted from the top of the stack; -1: a new one
     int key = -1;
-    int other = -1;  // start, default or reverse
+    int other = -1;  // the start, default or reverse argument
   };
 
   [[nodiscard]] Form find_consumer(int number, cpython::Frame* callee) const;
@@ -48,7 +48,7 @@ class Consumers : public Generators {
   void begin_consumer(const Form& form, SnapshotId here);
   void have_item(Value value, PyObject* object);
   void add_item(Value& total, Value item, SnapshotId here);
-  void decide(Value item, SnapshotId here, bool asks_for_more);
+  void decide(Value item, SnapshotId here, bool wants_more);
   Value compare_item(Value item, SnapshotId here);
   void end_consumer();
   void sort_items(SnapshotId here);

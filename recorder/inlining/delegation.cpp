@@ -1,5 +1,5 @@
-// Generators and coroutines that are resumed otherwise than by a `for`: `yield from` and `await` (SEND), and send()
-// called as a method.
+// Generators and coroutines that are not resumed by a `for`: `yield from` and `await` (SEND), and calls of the method
+// send().
 #include <algorithm>
 #include <utility>
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kOperandsOfSend = 3;  // method, generator, value
 
-// The method descriptors that `generator.send` is.
+// The method descriptors of generator.send and coroutine.send.
 bool is_send_method(const PyObject* object) {
   static PyObject* text = nullptr;
   PyObject* name = cpython::once(text, [] { return PyUnicode_InternFromString("send"); });
@@ -30,7 +30,7 @@ bool is_send_method(const PyObject* object) {
 
 }  // namespace
 
-// As in find_target(), operands are compared, not looked into: they may be dead when the callee is something else.
+// As in find_target(), operands are compared and not looked into: they may be dead if the callee is another function.
 Generators::Resumption Generators::find_resumption(cpython::Frame* callee, int instruction) {
   Resumption found;
   switch (instruction_at(instruction).opcode) {

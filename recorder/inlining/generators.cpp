@@ -17,14 +17,14 @@ using replay::ReturnKind;
 
 namespace {
 
-// Where the frame is suspended: one of its code's entries, -1: elsewhere.
+// The entry of its code at which the frame is suspended, -1: somewhere else.
 int entry_of(const Home& home, cpython::Frame* frame) {
   const auto& units = home.shape->units;
   const auto& instructions = home.decoded->assembly.instructions;
   const int unit = cpython::unit_of(frame);
   for (std::size_t number = 0; number < home.decoded->entries.size(); ++number) {
     const auto resume = static_cast<std::size_t>(home.decoded->entries[number].resume);
-    // RETURN_GENERATOR, POP_TOP, RESUME; or YIELD_VALUE, RESUME.
+    // The instructions are RETURN_GENERATOR, POP_TOP, RESUME or YIELD_VALUE, RESUME.
     const std::size_t last = number == 0 ? resume - 2 : resume - 1;
     const std::uint8_t expected = number == 0 ? op::kRETURN_GENERATOR : op::kYIELD_VALUE;
     if (last < resume && instructions[last].opcode == expected && units[last] == unit) {
@@ -36,8 +36,8 @@ int entry_of(const Home& home, cpython::Frame* frame) {
 
 }  // namespace
 
-// What guard_generator compares: the code that the frame runs, and which of its local slots are bound. Equal ones are
-// one object, which keeps them close together where the graph runs.
+// The object that guard_generator compares: the code of the frame, and which of its local slots are bound. Equal
+// objects are shared, so that the graph's run touches less memory.
 Ref Generators::guard_object(const Home& home, cpython::Frame* frame) {
   const int count = cpython::slot_count(cpython::code_of(frame));
   Ref bound = Ref::steal(PyBytes_FromStringAndSize(nullptr, count));
@@ -83,7 +83,7 @@ int Generators::find_entry(cpython::Frame* callee, const HomeRef& home) {
     return -1;
   }
   const int entry = entry_of(*home, callee);
-  // What waits to be run is run at the generator's RESUME, which a recorded body begins behind.
+  // Pending requests are handled at the generator's RESUME, but a recorded body begins behind it.
   if (entry < 0 || cpython::is_anything_to_run(thread_)) {
     return -1;
   }
@@ -154,18 +154,18 @@ void Generators::enter_generator(cpython::Frame* callee, const Home& home, int e
   shapes_.push_back(home.shape);
   frames_.push_back(std::move(frame));
   if (instruction_at(place.first).opcode == op::kSEND) {
-    top().pending = place.first;  // entered behind its hook
+    top().pending = place.first;  // the body is entered behind its hook
   }
   current_ = place.first;
   state_changed_ = true;
-  // A generator that has not started has been sent a None, too; the pad takes it away.
+  // A generator that has not started also gets a None sent; the pad pops it.
   const RecordingCode& recording = codes_.of(home.decoded);
   cpython::redirect(callee, recording.code.get(), recording.start_pads[static_cast<std::size_t>(entry)],
                     std::max(place.depth, 1));
 }
 
-// The generator's own frame has the values from here on.
-void Generators::let_go_of_generator(const ShadowFrame& generator) {
+// From now on the generator's own frame holds the values.
+void Generators::release_generator(const ShadowFrame& generator) {
   for (const Value value : generator.stack) {
     release(value);
   }

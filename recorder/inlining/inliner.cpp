@@ -15,13 +15,14 @@ using replay::kNoValue;
 
 int Inliner::instruction_under_way(bool* is_specialised) const {
   if (Expression::is_raising_late()) {
-    *is_specialised = false;  // an exception is made whose class is written in Python: the shadow is further on
+    // A Python class of an exception is being called: the shadow state is behind the instruction.
+    *is_specialised = false;
     return -1;
   }
   const auto unit = static_cast<std::size_t>(cpython::unit_of(top().live));
   const std::vector<int>& map = top().code->instruction_at;
   const int instruction = unit < map.size() ? map[unit] : -1;
-  // A specialised PRECALL makes the call, of something written in C.
+  // A specialised PRECALL makes the call itself, of a C function.
   *is_specialised = instruction >= 0 && instruction_at(instruction).opcode == op::kPRECALL;
   return instruction + (*is_specialised ? 1 : 0);
 }
@@ -29,7 +30,7 @@ int Inliner::instruction_under_way(bool* is_specialised) const {
 bool Inliner::try_inline(cpython::Frame* callee) {
   PyCodeObject* code = cpython::original_of(cpython::code_of(callee));
   const auto depth = static_cast<int>(frames_.size());
-  // A trace function is called in between, by no instruction of the caller's; others are to see the original code.
+  // A trace function is called between instructions, not by one. Other watchers must see the original code.
   const bool is_watched = thread_->tracing != 0 || cpython::is_watched(thread_);
   if (is_watched || !sink_.may_inline(code)) {
     return false;
@@ -51,9 +52,9 @@ bool Inliner::try_inline(cpython::Frame* callee) {
   const bool is_iteration =
       instruction >= 0 && top().pending == instruction &&
       (instruction_at(instruction).opcode == op::kFOR_ITER || instruction_at(instruction).opcode == op::kSEND);
-  // At its RESUME a frame serves signals: nothing behind that has been executed.
-  if (instruction < 0 || instruction_at(instruction).opcode == op::kRESUME || instruction == top().answered ||
-      (!is_iteration && !may_ask(instruction)) ||
+  // A frame handles signals at its RESUME, before it executes anything else.
+  if (instruction < 0 || instruction_at(instruction).opcode == op::kRESUME ||
+      instruction == top().finished_resumption || (!is_iteration && !may_call(instruction)) ||
       (is_iteration && (top().call_result != kNoValue || top().raising.instruction >= 0))) {
     return false;
   }
@@ -62,9 +63,9 @@ bool Inliner::try_inline(cpython::Frame* callee) {
       return consume_more(callee);
     }
     if (top().consuming.consumer != replay::Consumer::kNone) {
-      return false;  // called by the consumer
+      return false;  // the consumer has called it
     }
-    if (!is_iteration && !come_to(instruction)) {
+    if (!is_iteration && !advance_to(instruction)) {
       return false;
     }
     current_ = instruction;
@@ -112,9 +113,9 @@ void Inliner::inline_call(cpython::Frame* callee, const CallTarget& target) {
   frame.operation = target.operation;
   const bool is_call = instruction_at(current_).opcode == op::kCALL;
   const Values arguments = take_operands(frame, target, here);
-  // A plain call moves its operands into the callee; elsewhere the callee has them in addition.
-  const bool takes_over = frame.pops == 0 && target.form < CallForm::kEnter;
-  if (!takes_over) {
+  // A plain call moves its operands into the callee; in other forms the caller keeps them as well.
+  const bool moves_operands = frame.pops == 0 && target.form < CallForm::kEnter;
+  if (!moves_operands) {
     for (const Value argument : arguments) {
       hold(argument);
     }
@@ -126,11 +127,11 @@ void Inliner::inline_call(cpython::Frame* callee, const CallTarget& target) {
   top().next_method = nullptr;
 
   Values& stack = top().stack;
-  if (takes_over) {
+  if (moves_operands) {
     stack.resize(stack.size() - static_cast<std::size_t>(target.operands));
   }
   if (target.form == CallForm::kEnter) {
-    release(arguments[0]);  // the manager's place on the stack
+    release(arguments[0]);  // the manager's slot on the stack
   }
   state_changed_ = true;
   const int call_instruction = current_;

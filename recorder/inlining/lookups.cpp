@@ -22,7 +22,7 @@ Ref names_in(PyObject* keywords) {
 }
 
 bool is_plain_class(PyObject* object, PyObject* init) {
-  // A metaclass without a call of its own makes instances as `type` does.
+  // A metaclass that does not override __call__ makes instances as `type` does.
   if (!PyType_Check(object) || Py_TYPE(object)->tp_call != PyType_Type.tp_call) {
     return false;
   }

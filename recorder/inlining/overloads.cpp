@@ -1,5 +1,5 @@
-// What classes overload: operators, truth, iteration, attributes, and the builtins that ask a special method. C code
-// between the instruction and the method decides which method is asked.
+// Operations that classes overload: operators, truth, iteration, attributes, and the builtins that call a special
+// method. C code between the instruction and the method decides which method is called.
 #include "replay/objects/overloads.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ bool is_method(PyObject* object, const char* method, PyObject* function) {
   return look_up(Py_TYPE(object), method) == function && has_version(Py_TYPE(object));
 }
 
-// Whether the class has what every object has by this name.
+// Whether the class inherits this method from object.
 bool is_default(PyTypeObject* type, const char* method) {
   return look_up(type, method) == look_up(&PyBaseObject_Type, method);
 }
@@ -50,7 +50,7 @@ constexpr std::array<Builtin, 6> kBuiltins = {{
     {"next", "__next__", SlotCheck::kAnything},
 }};
 
-// A function of the module builtins, whatever name the program has given it.
+// A function of the module builtins, whatever the program's name for it.
 const Builtin* builtin_of(PyObject* callable) {
   if (!PyCFunction_CheckExact(callable)) {
     return nullptr;
@@ -67,12 +67,12 @@ const Builtin* builtin_of(PyObject* callable) {
 
 }  // namespace
 
-bool CallForms::may_ask(int instruction) const {
+bool CallForms::may_call(int instruction) const {
   const ShadowFrame& frame = frames_.back();
   if (frame.pending == instruction && !truth_jump(instruction_at(instruction).opcode)) {
     return false;
   }
-  // A branch that is open elsewhere was taken, and is settled in a moment.
+  // A branch at another instruction was taken; its outcome is recorded soon.
   const bool is_elsewhere = frame.pending >= 0 && frame.pending != instruction;
   if (frame.checked != kNoValue && !is_elsewhere) {
     return false;
@@ -93,12 +93,12 @@ void CallForms::find_operator(CallTarget& target, PyObject* const* end, PyObject
   const auto argument = static_cast<int>(instruction.arg);
   const auto kind = instruction.opcode == op::kCOMPARE_OP ? OperatorKind::kCompare : OperatorKind::kBinary;
   if (!replay::is_operator_method(kind, argument, Py_TYPE(self), target.function)) {
-    return;  // a finaliser of one of them, when the other may be gone
+    return;  // a finaliser of one operand runs; the other one may be gone
   }
   const ShadowFrame& caller = frames_.back();
-  const bool goes_on = caller.declined != kNotDeclined;
+  const bool is_next_attempt = caller.declined != kNotDeclined;
   const Attempts attempts = replay::attempts_of(kind, argument, left, right);
-  for (int next = goes_on ? caller.next_attempt : 0; next < static_cast<int>(attempts.size()); ++next) {
+  for (int next = is_next_attempt ? caller.next_attempt : 0; next < static_cast<int>(attempts.size()); ++next) {
     const Attempt& attempt = attempts[static_cast<std::size_t>(next)];
     PyObject* method = attempt.method == nullptr ? nullptr : look_up(Py_TYPE(attempt.receiver), attempt.method);
     if (method == nullptr && (attempt.method != nullptr || attempt.is_quiet)) {
@@ -106,7 +106,7 @@ void CallForms::find_operator(CallTarget& target, PyObject* const* end, PyObject
     }
     look_up(Py_TYPE(attempt.other), "__class__");
     if (method != target.function || attempt.receiver != self || !has_version(Py_TYPE(left)) ||
-        !has_version(Py_TYPE(right)) || (goes_on && method != caller.next_method)) {
+        !has_version(Py_TYPE(right)) || (is_next_attempt && method != caller.next_method)) {
       return;
     }
     target.form = CallForm::kSpecial;
@@ -114,7 +114,7 @@ void CallForms::find_operator(CallTarget& target, PyObject* const* end, PyObject
     target.returns = ReturnKind::kOperator;
     target.operation = Operator{kind, argument, next, attempt.negates}.number();
     target.order = attempt.is_right ? std::vector<int>{1, 0} : std::vector<int>{0, 1};
-    target.is_guarded = goes_on;
+    target.is_guarded = is_next_attempt;
     return;
   }
 }
@@ -148,7 +148,7 @@ void CallForms::find_truth(CallTarget& target, PyObject* operand, PyObject* self
   target.operation = branch.number();
 }
 
-// f"{value}" asks __format__, and object's own __format__ asks __str__, which may be object's own that asks __repr__.
+// f"{value}" calls __format__. object's own __format__ calls __str__, and object's own __str__ calls __repr__.
 void CallForms::find_format(CallTarget& target, PyObject* const* end, PyObject* self) const {
   constexpr unsigned kConversion = 3;
   constexpr unsigned kAsRepresentation = 2;
@@ -176,7 +176,7 @@ void CallForms::find_format(CallTarget& target, PyObject* const* end, PyObject* 
     return;
   }
   if (has_format) {
-    return;  // the result is formatted once more
+    return;  // the result is formatted again
   }
   const bool by_representation = conversion == kAsRepresentation || is_default(type, "__str__");
   if (conversion <= kAsRepresentation && is_method(self, by_representation ? "__repr__" : "__str__", target.function)) {
@@ -213,7 +213,7 @@ void CallForms::find_builtin(CallTarget& target, PyObject* callable, PyObject* s
   target.operation = static_cast<int>(check);
 }
 
-// What a class does with its objects' attributes, or an object in the class with the one that it stands for.
+// Attribute methods of the owner's class, and descriptors in the owner's class.
 void CallForms::find_attribute(CallTarget& target, PyObject* const* end, cpython::Frame* callee) const {
   const Instruction& instruction = instruction_at(current_);
   PyObject* owner = end[-1];
@@ -222,7 +222,7 @@ void CallForms::find_attribute(CallTarget& target, PyObject* const* end, cpython
   const bool reads = instruction.opcode == op::kLOAD_ATTR || instruction.opcode == op::kLOAD_METHOD;
   const bool stores = instruction.opcode == op::kSTORE_ATTR;
   PyObject** slots = cpython::locals_of(callee);
-  // A finaliser starts where the instruction has given its owner up: then the slot is not to be looked into.
+  // A finaliser starts when the instruction has released its owner; then the slot must not be looked into.
   if (code->co_argcount < 2 || (code->co_argcount < 3 && stores) || (slots[0] != owner && slots[1] != owner)) {
     return;
   }
@@ -240,7 +240,7 @@ void CallForms::find_attribute(CallTarget& target, PyObject* const* end, cpython
       return;
     }
     const bool is_fallback = look_up(type, "__getattr__") != nullptr;
-    // With both hooks, or a property that has raised, it is the second method that is asked.
+    // With both methods, or after a property that has raised, the second method is called.
     const bool is_plain =
         is_fallback ? is_default(type, "__getattribute__") && _PyType_Lookup(type, text) == nullptr : true;
     if (is_plain && type->tp_getattro != PyObject_GenericGetAttr &&
@@ -288,7 +288,7 @@ void CallForms::find_spread(CallTarget& target, PyObject* const* operands, cpyth
   } else if (self != nullptr && reinterpret_cast<PyObject*>(Py_TYPE(self)) == callable) {
     form = is_plain_class(callable, target.function) ? CallForm::kSpreadClass : CallForm::kNone;
   }
-  // Of arguments that are no tuple the instruction has made one, and what has lain here may be dead.
+  // The instruction has converted arguments that are not a tuple, and the object in this slot may be dead.
   const std::size_t first = caller.stack.size() - static_cast<std::size_t>(target.operands);
   const auto has_seen = [&](std::size_t place, const PyTypeObject* type) {
     return abstract(caller.stack[first + place]).seen == type;

@@ -22,33 +22,33 @@ void ControlRules::branch(const Instruction& /*instruction*/) {
   }
 }
 
-void ControlRules::settle(int instruction, bool is_after) {
+void ControlRules::resolve_branch(int instruction, bool is_after) {
   if (top().pending < 0) {
     return;
   }
   const int place = std::exchange(top().pending, -1);
-  others_ran_in(place);
+  note_unrecorded_code_in(place);
   const Instruction& branch = instruction_at(place);
-  // What a SEND was given goes to the yield behind it, which has its hook in front.
-  const bool goes_on =
+  // If a SEND does not return, its value goes to the YIELD_VALUE behind it, which has its hook in front.
+  const bool falls_through =
       branch.opcode == op::kSEND ? !is_after && instruction == place + 1 : is_after && instruction == place;
-  const bool taken = !goes_on;
+  const bool taken = !falls_through;
   current_ = place;
   switch (branch.opcode) {
     case op::kFOR_ITER:
-      settle_iteration(branch, taken);
+      resolve_iteration(branch, taken);
       break;
     case op::kSEND:
-      settle_send(branch, taken);
+      resolve_send(branch, taken);
       break;
     case op::kPOP_JUMP_FORWARD_IF_NONE:
     case op::kPOP_JUMP_FORWARD_IF_NOT_NONE:
     case op::kPOP_JUMP_BACKWARD_IF_NONE:
     case op::kPOP_JUMP_BACKWARD_IF_NOT_NONE:
-      settle_none(branch, taken);
+      resolve_none_jump(branch, taken);
       break;
     default:
-      settle_truth(branch, taken);
+      resolve_truth_jump(branch, taken);
       break;
   }
   top().next = taken ? branch.target : place + 1;
@@ -58,7 +58,7 @@ void ControlRules::settle(int instruction, bool is_after) {
   current_ = instruction;
 }
 
-void ControlRules::settle_iteration(const Instruction& instruction, bool exhausted) {
+void ControlRules::resolve_iteration(const Instruction& instruction, bool exhausted) {
   const SnapshotId here = snapshot();
   Values other = top().stack;
   const Value iterator = other.back();
@@ -96,8 +96,8 @@ void ControlRules::settle_iteration(const Instruction& instruction, bool exhaust
   note(item, live_stack(0));
 }
 
-// SEND: what was sent dies first, then, if it has returned, the receiver.
-void ControlRules::settle_send(const Instruction& instruction, bool returned) {
+// SEND: the sent value dies first; if the receiver has returned, it dies next.
+void ControlRules::resolve_send(const Instruction& instruction, bool returned) {
   const SnapshotId here = snapshot();
   const Value sent = pop();
   Values other = top().stack;
@@ -123,7 +123,7 @@ void ControlRules::settle_send(const Instruction& instruction, bool returned) {
   flush_drops();
 }
 
-void ControlRules::settle_none(const Instruction& instruction, bool taken) {
+void ControlRules::resolve_none_jump(const Instruction& instruction, bool taken) {
   const bool jumps_if_none =
       instruction.opcode == op::kPOP_JUMP_FORWARD_IF_NONE || instruction.opcode == op::kPOP_JUMP_BACKWARD_IF_NONE;
   const Value value = pop();
@@ -133,15 +133,15 @@ void ControlRules::settle_none(const Instruction& instruction, bool taken) {
   flush_drops();
 }
 
-void ControlRules::settle_truth(const Instruction& instruction, bool taken) {
+void ControlRules::resolve_truth_jump(const Instruction& instruction, bool taken) {
   const auto [jumps_if_true, keeps_when_taken] = truth_jump(instruction.opcode).value_or(TruthJump());
   const Value value = top().stack.back();
-  const bool is_asked = top().checked != replay::kNoValue;
-  const Value truth = is_asked ? take_checked() : truth_of(value, snapshot());
-  if (truth != value && !is_asked) {
+  const bool is_truth_known = top().checked != replay::kNoValue;
+  const Value truth = is_truth_known ? take_checked() : truth_of(value, snapshot());
+  if (truth != value && !is_truth_known) {
     hold(truth);
   }
-  // The guard's other outcome goes on at the other successor: the truth is not asked for again.
+  // If the guard fails, the side exit continues at the other successor, so the truth is not evaluated again.
   Values other = top().stack;
   if (!keeps_when_taken || taken) {
     other.pop_back();
@@ -166,7 +166,7 @@ void ControlRules::jump_backward(const Instruction& instruction) {
 
 void ControlRules::count_back_edge(int target) {
   const int rounds = ++top().back_edges[target];
-  if (limits_.loops != 0 && go_round(target)) {
+  if (limits_.loops != 0 && record_jump_back(target)) {
     return;
   }
   if (rounds > limits_.unroll) {
@@ -185,7 +185,8 @@ void ControlRules::return_value(const Instruction& /*instruction*/) {
     return_to_consumer();
     return;
   }
-  // What the C code between caller and callee would refuse or treat specially is guarded against, or followed.
+  // The C code between caller and callee refuses some results and treats others specially. The trace guards against
+  // those cases or records them.
   PyObject* object = live_stack(0);
   const Value value = top().stack.back();
   const bool is_known = abstract(value).exact != nullptr;

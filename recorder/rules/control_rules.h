@@ -1,5 +1,5 @@
-// Rules: branches, iteration, jumps back and returns. The outcome of a branch is known at the next hook: the branch is
-// pending until settle() finds out where it went.
+// Rules: branches, iteration, jumps back and returns. The outcome of a branch is known only at the next hook: the
+// branch is pending until resolve_branch() determines where it went.
 #pragma once
 
 #include "recorder/inlining/inliner.h"
@@ -14,14 +14,14 @@ class ControlRules : public Inliner {
   void jump_backward(const Instruction&);
   void return_value(const Instruction&);
 
-  // At the hook of this instruction, behind it if `is_after`.
-  void settle(int instruction, bool is_after);
+  // Called at the hook of this instruction; `is_after`: the hook behind it.
+  void resolve_branch(int instruction, bool is_after);
 
  private:
-  void settle_iteration(const Instruction& instruction, bool exhausted);
-  void settle_send(const Instruction& instruction, bool returned);
-  void settle_none(const Instruction& instruction, bool taken);
-  void settle_truth(const Instruction& instruction, bool taken);
+  void resolve_iteration(const Instruction& instruction, bool exhausted);
+  void resolve_send(const Instruction& instruction, bool returned);
+  void resolve_none_jump(const Instruction& instruction, bool taken);
+  void resolve_truth_jump(const Instruction& instruction, bool taken);
   void count_back_edge(int target);
 };
 

@@ -16,11 +16,12 @@ using replay::kNoValue;
 
 void ExceptionRules::raise(const Instruction& /*instruction*/) { top().raising.instruction = current_; }
 
-// Which instruction of the top frame has raised; false: none, the exception came from outside, and the trace has ended.
-// `unit` is the place in recording code, kUnknownUnit: not known.
+// Finds the instruction of the top frame that has raised. False: none has; the exception came from outside, and the
+// trace has ended. `unit` is the code unit in recording code, or kUnknownUnit.
 bool ExceptionRules::find_raising(int unit, PyObject* exception) {
   if (Expression::has_raised_late()) {
-    stop(Stop::k_late_exception);  // the shadow is behind it: replays raise there, and leave where they do not
+    // The shadow state is already behind the operation: replays raise there, and exit at a guard if they do not raise.
+    stop(Stop::k_late_exception);
     return false;
   }
   Raising& raising = top().raising;
@@ -30,26 +31,26 @@ bool ExceptionRules::find_raising(int unit, PyObject* exception) {
     instruction = map[static_cast<std::size_t>(unit)];
   }
   if (instruction >= 0 && instruction != raising.instruction) {
-    end_iteration();  // what has raised is behind the loop, and has no hook
+    end_iteration();  // the raising instruction is behind the loop, and there was no hook in between
   }
   if (raising.instruction >= 0) {
     return true;
   }
   if (unit == kUnknownUnit) {
-    // An open branch may have raised itself, or something behind it.
+    // A pending branch may have raised itself, or an instruction behind it may have.
     instruction = top().pending < 0 ? catch_up(-1) : -1;
   }
   if (instruction >= 0 && instruction_at(instruction).opcode == op::kPRECALL) {
-    ++instruction;  // a specialised one makes the call
+    ++instruction;  // a specialised PRECALL makes the call
   }
-  const bool has_returned = top().call_result != kNoValue;  // C code raises no more after a recorded call
+  const bool has_returned = top().call_result != kNoValue;  // C code raises nothing more after a recorded call
   const auto cannot_raise = [this](int index) {
     const std::uint8_t opcode = instruction_at(index).opcode;
     return rule_time(opcode) == When::kNone || opcode == op::kJUMP_BACKWARD || opcode == op::kRETURN_VALUE;
   };
   if (instruction < 0 || has_returned || cannot_raise(instruction)) {
     if (instruction >= 0 && !has_returned) {
-      // Where a hook itself has raised, the rules of the instructions before it have not run.
+      // If a hook itself has raised, the rules of the instructions in front of it have not run yet.
       if (top().pending < 0 && catch_up(instruction) != instruction) {
         abandon(Stop::k_interrupted);
         return false;
@@ -64,20 +65,20 @@ bool ExceptionRules::find_raising(int unit, PyObject* exception) {
   return true;
 }
 
-// What has happened since the last hook. False: that was one round of a loop too many.
-bool ExceptionRules::settle_before_raising() {
+// Records what has happened since the last hook. False: that exceeded the limit of a loop's rounds.
+bool ExceptionRules::catch_up_before_raising() {
   if (top().raising.is_emitted) {
     return true;
   }
   const int raising = top().raising.instruction;
-  if (come_to(raising) && rule_time(instruction_at(raising).opcode) == When::kLater) {
-    // Of a specialised pair of instructions the interpreter names the first.
+  if (advance_to(raising) && rule_time(instruction_at(raising).opcode) == When::kLater) {
+    // For a specialised pair of instructions, the interpreter reports the first one.
     top().raising.instruction = catch_up(-1);
   }
   if (finished_) {
     return false;
   }
-  // Without memory each instruction may raise; what its rule emits need not know how.
+  // Every instruction may raise MemoryError, but the nodes of most rules cannot record that.
   const bool has_no_memory = top().raising.has_no_memory;
   if (has_no_memory || asks_keys(instruction_at(top().raising.instruction))) {
     top().next = std::exchange(top().raising, {}).instruction;
@@ -95,11 +96,11 @@ bool ExceptionRules::catch_exception(cpython::Frame* frame, int handler) {
   int unit = kUnknownUnit;
   const Ref traceback = Ref::steal(PyException_GetTraceback(exception));
   const auto* entry = reinterpret_cast<PyTracebackObject*>(traceback.get());
-  // An exception of the raised exception's class, as it was made, has no entry for this frame.
+  // An exception object that was made before (not by this raise) has no traceback entry for this frame.
   if (traceback && PyTraceBack_Check(traceback.get()) && entry->tb_frame->f_frame == frame) {
     unit = entry->tb_lasti / static_cast<int>(sizeof(_Py_CODEUNIT));
   }
-  if (!find_raising(unit, exception) || !settle_before_raising()) {
+  if (!find_raising(unit, exception) || !catch_up_before_raising()) {
     return false;
   }
   emit_raising(false);
@@ -179,7 +180,7 @@ void ExceptionRules::emit_raising(bool leaves_root) {
   } else {
     raise_by_rule(instruction);
   }
-  // What the instruction would have pushed does not exist.
+  // The result of the raising instruction does not exist.
   while (!top().stack.empty() && top().stack.back() >= first_new) {
     release(pop());
   }
@@ -215,7 +216,8 @@ void ExceptionRules::end_iteration() {
   top().next = instruction_at(current_).target;
 }
 
-// Where a branch goes is decided after its operation: one more guard for each way that it has not gone.
+// A branch whose operation has raised. If the operation does not raise in a replay, a guard for each outcome of the
+// branch takes a side exit to the successor.
 void ExceptionRules::raise_in_branch(const Instruction& instruction) {
   top().pending = -1;
   const SnapshotId here = snapshot();
@@ -276,7 +278,7 @@ void ExceptionRules::raise_statement(const Instruction& instruction, bool leaves
     release_operands();
     return;
   }
-  // A bare `raise`: nothing has changed what is being handled since.
+  // A bare `raise`. It does not change which exception is being handled, so that can still be asked now.
   const Ref active = Ref::steal(PyErr_GetHandledException());
   const Value handled = emit(Op::handled_exception, {}, kNoSnapshot);
   hold(handled);
@@ -317,8 +319,8 @@ void ExceptionRules::unwind(cpython::Frame* frame) {
   if (has_consumed()) {
     return end_consumption();
   }
-  PyObject** base = cpython::stack_base(frame);  // holds the place that raised, and the exception
-  if (!find_raising(static_cast<int>(PyLong_AsLong(base[0])), base[1]) || !settle_before_raising()) {
+  PyObject** base = cpython::stack_base(frame);  // holds the location of the raise, and the exception
+  if (!find_raising(static_cast<int>(PyLong_AsLong(base[0])), base[1]) || !catch_up_before_raising()) {
     return;
   }
   if (frames_.size() == 1) {
@@ -358,7 +360,7 @@ void ExceptionRules::unwind_inlined() {
   ShadowFrame& caller = top();
   current_ = caller.call_instruction;
   caller.next = current_;
-  // What C code between the two does with the exception.
+  // Records what the C code between callee and caller does with the exception.
   if (callee.return_kind == replay::ReturnKind::kAttribute) {
     emit(Op::complete_attribute_error, {caller.stack.back()}, kNoSnapshot, 0,
          Ref::create(name(static_cast<int>(instruction_at(current_).arg))));
@@ -370,7 +372,7 @@ void ExceptionRules::unwind_inlined() {
   top().raising.may_end_loop = callee.return_kind == replay::ReturnKind::kIteration;
 }
 
-// --- rules of the instructions in handlers
+// --- rules of instructions that only handlers have
 
 void ExceptionRules::push_exc_info(const Instruction& /*instruction*/) {
   if (is_before_) {
@@ -429,7 +431,8 @@ void ExceptionRules::check_eg_match(const Instruction& /*instruction*/) {
 }
 
 void ExceptionRules::with_except_start(const Instruction& /*instruction*/) {
-  constexpr std::size_t kExit = 4;  // from the top: exception, the one before, place that raised, __exit__
+  // From the top: the exception, the previous one, the location of the raise, __exit__.
+  constexpr std::size_t kExit = 4;
   if (is_before_) {
     note_callee(live_stack(kExit - 1));
     return;

@@ -1,9 +1,9 @@
 // Exceptions: from the instruction that raised to the first instruction of its handler, or out of the frame.
 //
 // An instruction that raises has no hook behind it. The next hook is the one in front of a handler, or the one that
-// tells of the end of the frame. There the operation is emitted (its operands are still on the shadow stack), then
-// guard_raised, then what the interpreter does on the way: the traceback's entry, the end of the stack's values or of
-// the frame, catch_exception.
+// reports the end of the frame. There the operation is emitted (its operands are still on the shadow stack), then
+// guard_raised, then the interpreter's exception handling: the traceback's entry, dropping the values of the stack or
+// the frame, and catch_exception.
 #pragma once
 
 #include "recorder/rules/steps.h"
@@ -22,18 +22,19 @@ class ExceptionRules : public Steps {
   void with_except_start(const Instruction&);
   void prep_reraise_star(const Instruction&);
 
-  // In front of the first instruction of a handler, with the exception on top of the stack. False: the trace has ended.
+  // Called in front of the first instruction of a handler, with the exception on top of the stack. False: the trace has
+  // ended.
   bool catch_exception(cpython::Frame* frame, int handler);
-  // The exception has left the frame, which has told so before it ends.
+  // An exception leaves the frame; the frame's handler has reported it.
   void unwind(cpython::Frame* frame);
-  // A recorded __next__ has raised and the loop is over, as a hook that is not the handler's shows, or an exception of
-  // another instruction.
+  // A recorded __next__ has raised and the loop is over. This is known when a hook outside of the handler fires, or
+  // another instruction raises.
   void end_iteration();
 
  private:
   static constexpr int kUnknownUnit = -2;
   bool find_raising(int unit, PyObject* exception);
-  bool settle_before_raising();
+  bool catch_up_before_raising();
   void emit_raising(bool leaves_root);
   void raise_statement(const Instruction& instruction, bool leaves_root);
   void reraise_statement(const Instruction& instruction, bool leaves_root);

@@ -37,7 +37,7 @@ void GeneratorRules::get_anext(const Instruction& /*instruction*/) {
   }
 }
 
-// The handler of an `async for`: StopAsyncIteration ends the loop, anything else is raised again.
+// The handler of an `async for`: StopAsyncIteration ends the loop; any other exception is raised again.
 void GeneratorRules::end_async_for(const Instruction& /*instruction*/) {
   if (is_before_) {
     if (PyErr_GivenExceptionMatches(live_stack(0), PyExc_StopAsyncIteration) == 0) {

@@ -1,5 +1,5 @@
-// Rules: generators, coroutines, asynchronous iteration. The trace of a frame that suspends ends at its yield, which
-// the interpreter performs itself: what the generator object and its consumer see is the interpreter's doing.
+// Rules: generators, coroutines, asynchronous iteration. The trace of a frame that suspends ends at its yield. The
+// interpreter performs the yield, so the generator object and its consumer behave as in eager execution.
 #pragma once
 
 #include "recorder/rules/object_rules.h"

@@ -9,7 +9,7 @@ namespace tagalong::recorder {
 
 using replay::kNoValue;
 
-// Rules that fire after their instruction; debug builds have hooks before them, too, only for the shadow check.
+// Rules that fire behind their instruction; debug builds also have a hook in front, only for the shadow check.
 #define TAGALONG_AFTER_ONLY() \
   if (is_before_) {           \
     return;                   \
@@ -80,7 +80,7 @@ void NameRules::delete_fast(const Instruction& instruction) {
 
 namespace {
 
-// cell_get and cell_delete name the variable for the texts of errors.
+// cell_get and cell_delete need the variable's name for error messages.
 std::pair<std::int64_t, Ref> cell_name(const PyCodeObject* code, std::uint32_t slot) {
   const bool is_free = static_cast<int>(slot) >= code->co_nlocalsplus - code->co_nfreevars;
   return {is_free ? 1 : 0, Ref::create(PyTuple_GET_ITEM(code->co_localsplusnames, slot))};
@@ -112,7 +112,7 @@ void NameRules::delete_deref(const Instruction& instruction) {
   emit(Op::cell_delete, {top().locals[instruction.arg]}, snapshot(), is_free, std::move(text));
 }
 
-// Whether the program's own code decides what the instruction's global name stands for.
+// Whether looking up the instruction's global name may run user code.
 bool NameRules::asks_keys(const Instruction& instruction) const {
   bool reads = true;
   bool is_shifted = false;
@@ -142,8 +142,8 @@ bool NameRules::asks_keys(const Instruction& instruction) const {
          (reads && PyDict_Check(builtins) && cpython::asks_keys(builtins, text));
 }
 
-// The trace ends in front of such an instruction.
-bool NameRules::stop_if_keys_are_asked(const Instruction& instruction) {
+// Ends the trace in front of an instruction whose look-up may run user code.
+bool NameRules::stop_if_lookup_may_run_user_code(const Instruction& instruction) {
   const bool asks = asks_keys(instruction);
   if (asks) {
     stop(Stop::k_asks_keys);
@@ -153,7 +153,7 @@ bool NameRules::stop_if_keys_are_asked(const Instruction& instruction) {
 
 void NameRules::load_global(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
-  if (stop_if_keys_are_asked(instruction)) {
+  if (stop_if_lookup_may_run_user_code(instruction)) {
     return;
   }
   const SnapshotId here = snapshot();
@@ -169,13 +169,13 @@ void NameRules::load_global(const Instruction& instruction) {
 
 void NameRules::store_global(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
-  if (!stop_if_keys_are_asked(instruction)) {
+  if (!stop_if_lookup_may_run_user_code(instruction)) {
     bind_global(instruction);
   }
 }
 
-// A name that is bound to a number is, in a loop, mostly bound to one before. Where it is not, a trace that begins with
-// this instruction takes it as it comes.
+// A global name that is assigned a number in a loop usually held a number before, which rebind_global assumes. A trace
+// that begins with this instruction (behind a side exit of that assumption) does not assume it.
 void NameRules::bind_global(const Instruction& instruction) {
   const SnapshotId here = snapshot();
   const Value value = pop();
@@ -190,13 +190,13 @@ void NameRules::bind_global(const Instruction& instruction) {
 
 void NameRules::delete_global(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
-  if (stop_if_keys_are_asked(instruction)) {
+  if (stop_if_lookup_may_run_user_code(instruction)) {
     return;
   }
   emit(Op::delete_global, {top().function}, snapshot(), 0, Ref::create(name(static_cast<int>(instruction.arg))));
 }
 
-// --- frames whose variables live in a mapping
+// --- frames whose variables are in a mapping
 
 Value NameRules::names_value() {
   if (names_ == kNoValue) {
@@ -206,7 +206,7 @@ Value NameRules::names_value() {
   return names_;
 }
 
-// The variables of a module's body are the globals, and nothing else can become of that while the frame lives.
+// The variables of a module's body are its globals, and this cannot change while the frame exists.
 void NameRules::find_names() {
   PyObject* names = cpython::names_of(top().live);
   has_plain_names_ = names == cpython::function_of(top().live)->func_globals && PyDict_CheckExact(names);
@@ -221,7 +221,7 @@ void NameRules::load_name(const Instruction& instruction) {
   if (is_before_) {
     return;
   }
-  if (stop_if_keys_are_asked(instruction)) {
+  if (stop_if_lookup_may_run_user_code(instruction)) {
     return;
   }
   const SnapshotId here = snapshot();
@@ -235,7 +235,7 @@ void NameRules::load_name(const Instruction& instruction) {
 }
 
 void NameRules::store_name(const Instruction& instruction) {
-  if (is_before_ || stop_if_keys_are_asked(instruction)) {
+  if (is_before_ || stop_if_lookup_may_run_user_code(instruction)) {
     return;
   }
   if (has_plain_names_) {
@@ -251,7 +251,7 @@ void NameRules::store_name(const Instruction& instruction) {
 }
 
 void NameRules::delete_name(const Instruction& instruction) {
-  if (is_before_ || stop_if_keys_are_asked(instruction)) {
+  if (is_before_ || stop_if_lookup_may_run_user_code(instruction)) {
     return;
   }
   const SnapshotId here = snapshot();
@@ -277,7 +277,7 @@ void NameRules::load_classderef(const Instruction& instruction) {
   note(result, live_stack(0));
 }
 
-// IMPORT_STAR and PRINT_EXPR take a value.
+// IMPORT_STAR and PRINT_EXPR consume a value.
 void NameRules::use_value_and_names(const Instruction& instruction) {
   if (is_before_) {
     return;

@@ -1,5 +1,5 @@
-// Rules: the stack, local variables, cells, globals, and frames whose variables live in a mapping (bodies of modules
-// and classes, code from exec() made a function).
+// Rules: the stack, local variables, cells, globals, and frames whose variables are in a mapping (bodies of modules and
+// classes, and functions made of code for exec()).
 #pragma once
 
 #include "recorder/rules/control_rules.h"
@@ -33,13 +33,13 @@ class NameRules : public ControlRules {
   void use_value_and_names(const Instruction&);
   void setup_annotations(const Instruction&);
 
-  // Whether the program's own code decides what the instruction's global name stands for.
+  // Whether looking up the instruction's global name may run user code.
   [[nodiscard]] bool asks_keys(const Instruction& instruction) const;
-  // At the entry of a frame whose variables live in a mapping.
+  // Called at the entry of a frame whose variables are in a mapping.
   void find_names();
 
  private:
-  bool stop_if_keys_are_asked(const Instruction& instruction);
+  bool stop_if_lookup_may_run_user_code(const Instruction& instruction);
   void bind_global(const Instruction&);
   Value names_value();  // the mapping that holds the variables of the root frame
 

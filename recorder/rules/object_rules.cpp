@@ -47,7 +47,7 @@ void ObjectRules::call(const Instruction& instruction) {
   release_operands();
 }
 
-// A call of a function of which more is known than that it may do anything.
+// Records a call of a known function with a more specific op than `call`, if there is one.
 bool ObjectRules::call_known(int operands, SnapshotId here) {
   constexpr std::size_t kSlots = 2;  // null and the callable
   const replay::Known known = std::exchange(top().known, replay::Known::kNone);
@@ -58,13 +58,14 @@ bool ObjectRules::call_known(int operands, SnapshotId here) {
   for (const Value argument : arguments) {
     types.push_back(abstract(argument).exact != nullptr ? abstract(argument).exact : abstract(argument).seen);
   }
-  const bool is_apt = known != replay::Known::kNone && !has_raised_ && !is_big_result() &&
-                      replay::takes(known, types.data(), static_cast<int>(types.size())) &&
-                      std::ranges::none_of(arguments, [this](Value argument) { return abstract(argument).is_big; });
-  if (!is_apt) {
+  const bool is_supported =
+      known != replay::Known::kNone && !has_raised_ && !is_big_result() &&
+      replay::takes(known, types.data(), static_cast<int>(types.size())) &&
+      std::ranges::none_of(arguments, [this](Value argument) { return abstract(argument).is_big; });
+  if (!is_supported) {
     return false;
   }
-  PyObject* callable = top().callable;  // which is kept
+  PyObject* callable = top().callable;  // kept alive by the trace
   emit(Op::guard_is, {popped[1]}, here, 0, Ref::create(callable));
   for (std::size_t index = 0; known != replay::Known::kLength && index < arguments.size(); ++index) {
     guard_exact(arguments[index], types[index], here);
@@ -92,7 +93,7 @@ void ObjectRules::call_ex(const Instruction& instruction) {
     return;
   }
   produce(Op::call_ex, operands);
-  // Under the operands lies the NULL of the calling convention.
+  // The NULL of the calling convention is below the operands.
   const Value result = pop();
   release(pop());
   push(result);

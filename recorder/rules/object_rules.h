@@ -1,4 +1,4 @@
-// Rules: operators, items, attributes, calls, functions, containers, imports, matching, managers of `with`.
+// Rules: operators, items, attributes, calls, functions, containers, imports, matching, context managers.
 #pragma once
 
 #include "recorder/rules/name_rules.h"
@@ -40,11 +40,11 @@ class ObjectRules : public NameRules {
   void match_class(const Instruction&);
   void before_with(const Instruction&);
 
-  // Of `with` and `async with`.
+  // For `with` and `async with`.
   void enter_manager(Op op);
 
  private:
-  // A call of a function of which more is known than that it may do anything.
+  // Records a call of a known function with a more specific op than `call`, if there is one.
   bool call_known(int operands, SnapshotId here);
 };
 

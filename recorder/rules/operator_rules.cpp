@@ -45,7 +45,7 @@ void ObjectRules::unary_not(const Instruction& /*instruction*/) {
 
 namespace {
 
-// The operators whose result type follows from the operands' exact types int or float.
+// The operators whose result type is determined by the exact types int or float of the operands.
 bool is_closed(std::uint32_t argument, bool is_float) {
   switch (argument) {
     case NB_ADD:
@@ -74,7 +74,7 @@ bool is_closed(std::uint32_t argument, bool is_float) {
   }
 }
 
-// Those that stay among ints, or raise.
+// Operators whose result on ints is an int, unless they raise.
 bool is_shift(std::uint32_t argument) {
   return argument == NB_LSHIFT || argument == NB_INPLACE_LSHIFT || argument == NB_RSHIFT ||
          argument == NB_INPLACE_RSHIFT;
@@ -90,9 +90,10 @@ void ObjectRules::binary(const Instruction& instruction) {
   const Value left = stack[stack.size() - 2];
   const Value right = stack.back();
   const bool is_float = known_number(left) == &PyFloat_Type || known_number(right) == &PyFloat_Type;
-  // In a loop ints are such of 64 bits: what goes beyond would leave in each round.
-  const bool is_apt = is_closed(instruction.arg, is_float) || (is_in_loop() && !is_float && is_shift(instruction.arg));
-  if (is_apt && !(is_in_loop() && is_big_result()) && establish_numbers(left, right, snapshot())) {
+  // In a loop, operations of ints are for 64-bit results: a larger one would take a side exit in each round.
+  const bool is_number_operation =
+      is_closed(instruction.arg, is_float) || (is_in_loop() && !is_float && is_shift(instruction.arg));
+  if (is_number_operation && !(is_in_loop() && is_big_result()) && establish_numbers(left, right, snapshot())) {
     produce(is_float ? Op::float_binary : Op::int_binary, 2, instruction.arg);
     abstract(top().stack.back()).exact = is_float || is_true_divide(instruction.arg) ? &PyFloat_Type : &PyLong_Type;
     return;
@@ -147,7 +148,7 @@ void ObjectRules::contains(const Instruction& instruction) {
 
 namespace {
 
-// Whether the list has a number there.
+// Whether the list has a number at this index.
 bool is_number_in(PyObject* container, PyObject* key) {
   std::int64_t index = 0;
   if (!PyList_CheckExact(container) || !PyLong_CheckExact(key) || !cpython::int64_of(key, &index)) {
@@ -204,14 +205,14 @@ void ObjectRules::delete_subscr(const Instruction& /*instruction*/) {
 
 namespace {
 
-// Whether the name is found in the module's own dict, where nothing of the user's runs.
+// Whether the name is found in the module's own dict, without running user code.
 bool is_plain_module_attribute(PyObject* owner, PyObject* text) {
   return PyModule_CheckExact(owner) && cpython::find_quietly(PyModule_GetDict(owner), text) != nullptr &&
          _PyType_Lookup(&PyModule_Type, text) == nullptr;
 }
 
-// CPython asks such a key of an instance once more where it specialises the instruction, so the interpreter executes
-// it.
+// When CPython specialises an instruction, it looks such a key up in the instance's dict once more. So the interpreter
+// executes the instruction.
 bool asks_keys_of_its_own(PyObject* owner, PyObject* text) {
   const bool is_instance = owner != nullptr && !PyModule_CheckExact(owner) && !PyType_Check(owner);
   PyObject* own = is_instance ? cpython::dict_of_instance(owner) : nullptr;
@@ -269,7 +270,8 @@ void ObjectRules::load_method(const Instruction& instruction) {
     note(first + index, live_stack(1 - index));
   }
   if (!has_raised_ && live_stack(1) != nullptr) {
-    // `self` is the owner, not one more value: who counts its references (`array.resize()`) finds those of the program.
+    // `self` is the owner and not a copy of it: C code that counts its references (`array.resize()`) must find the
+    // program's count.
     emit(Op::guard_not_null, {first}, snapshot_at(current_ + 1, top().stack));
     release(pop());
     push(owner);

@@ -1,5 +1,5 @@
-// The recording rules: what one instruction means for the graph, by the table in recorder/code/rules.inc. The classes
-// below it have the rules themselves, by kind of instruction.
+// The recording rules: what one instruction means for the graph, by the table in recorder/code/rules.inc. The base
+// classes have the rules, by kind of instruction.
 #pragma once
 
 #include "recorder/rules/exception_rules.h"

@@ -27,18 +27,19 @@ int Steps::catch_up(int instruction) {
 }
 
 void Steps::run(const Instruction& instruction) {
-  if (others_ran_ && ran_ != current_) {
+  if (unrecorded_code_ran_ && ran_ != current_) {
     look_for_watchers();
   }
   ran_ = current_;
   run_rule(instruction);
-  others_ran_in(current_);
+  note_unrecorded_code_in(current_);
 }
 
-// The hook behind a branch fires where it is not taken. So one that is open at another instruction was taken.
-bool Steps::come_to(int instruction) {
+// The hook behind a branch fires if the branch is not taken. So a branch that is pending at the hook of another
+// instruction was taken.
+bool Steps::advance_to(int instruction) {
   if (top().pending >= 0 && top().pending != instruction) {
-    settle(instruction, false);
+    resolve_branch(instruction, false);
   }
   if (!finished_ && top().pending < 0) {
     catch_up(instruction);
@@ -46,24 +47,24 @@ bool Steps::come_to(int instruction) {
   return !finished_;
 }
 
-void Steps::note_others() {
+void Steps::note_unrecorded_code() {
   bool is_specialised = false;
-  disturbed_ = instruction_under_way(&is_specialised);
-  if (disturbed_ >= 0 && rule_time(instruction_at(disturbed_).opcode) == When::kBefore) {
-    others_ran_in(disturbed_);
+  unrecorded_code_in_ = instruction_under_way(&is_specialised);
+  if (unrecorded_code_in_ >= 0 && rule_time(instruction_at(unrecorded_code_in_).opcode) == When::kBefore) {
+    note_unrecorded_code_in(unrecorded_code_in_);
   }
 }
 
 void Steps::look_for_watchers() {
   const auto place = static_cast<std::size_t>(current_);
   const int opcode = instruction_at(current_).opcode;
-  // A delegating loop is left at its yield only, an exception on its way at its handler.
+  // A SEND loop has a side exit only at its yield, and a raising path only at the handler.
   const bool is_place = top().code->decoded->regular[place] && opcode != rewriter::op::kSEND &&
                         opcode != rewriter::op::kRESUME && opcode != rewriter::op::kYIELD_VALUE &&
                         opcode != rewriter::op::kJUMP_BACKWARD_NO_INTERRUPT;
   if (is_place && !finished_ && !has_raised_ && top().raising.instruction < 0 && top().checked == kNoValue &&
       top().call_result == kNoValue && top().declined == kNotDeclined) {
-    others_ran_ = false;
+    unrecorded_code_ran_ = false;
     flush_drops();
     emit(replay::Op::guard_unwatched, {},
          call_start() == current_ ? snapshot() : snapshot_at(call_start(), top().stack));

@@ -1,7 +1,7 @@
-// From one instruction to the next. Instructions that only move values have no hook: their rules run when the next hook
-// comes. The shadow state stands before `top().next` until then.
+// From one instruction to the next. Instructions that only move values have no hook: their rules run at the next hook.
+// Until then the shadow state is the one in front of `top().next`.
 //
-//   if (!come_to(instruction)) return;   // the recording has ended on the way
+//   if (!advance_to(instruction)) return;   // the recording has ended on the way
 //   run(instruction_at(instruction));
 #pragma once
 
@@ -13,24 +13,26 @@ class Steps : public GeneratorRules {
  protected:
   using GeneratorRules::GeneratorRules;
 
-  // Upward: the rule of the instruction under way.
+  // Upward: runs the rule of the instruction.
   virtual void run_rule(const Instruction& instruction) = 0;
 
-  // Runs the rules of the instructions without hooks that come next, up to `instruction` (-1: all of them), and gives
-  // the place where that ends: one that raises, or has hooks, is not passed.
+  // Runs the rules of the next instructions without hooks, up to `instruction` (-1: all of them). Returns the
+  // instruction at which it stopped: it does not pass one that raises or has hooks.
   int catch_up(int instruction);
-  // The same, where an open branch in front of it must have been taken. False: the recording has ended with that.
-  bool come_to(int instruction) final;
-  // The rule of the instruction under way, and what is due around it.
+  // Like catch_up(), for a position that a pending branch can only have reached by its jump. False: this has ended the
+  // recording.
+  bool advance_to(int instruction) final;
+  // Runs the rule of the instruction, and emits a guard_unwatched in front if one is due.
   void run(const Instruction& instruction);
 
-  // Code that is not recorded runs now, and may begin to watch: what watches finds the frame at its next instruction.
-  void note_others();
+  // Code that is not recorded is about to run and may install a trace function, which then finds the frame at its next
+  // instruction.
+  void note_unrecorded_code();
 
  private:
   void look_for_watchers();
 
-  int ran_ = -1;  // instruction whose rule has run last
+  int ran_ = -1;  // the instruction whose rule ran last
 };
 
 }  // namespace tagalong::recorder

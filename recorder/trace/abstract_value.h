@@ -8,14 +8,14 @@
 namespace tagalong::recorder {
 
 struct AbstractValue {
-  PyTypeObject* exact = nullptr;    // established by a guard or by what made the value
-  PyTypeObject* seen = nullptr;     // when recorded; only a hint
-  PyTypeObject* assumed = nullptr;  // of a loop's parameter: exact, as soon as something relies on it
-  std::int32_t holders = 0;         // slots of shadow frames that hold the value
-  bool is_null = false;             // when recorded
-  bool is_big = false;              // an int beyond 64 bits when recorded
-  bool counted = true;              // false: a constant or the like, which is never dropped
-  bool on_root_stack = false;       // at entry
+  PyTypeObject* exact = nullptr;    // established by a guard or by the node that gives the value
+  PyTypeObject* seen = nullptr;     // the type seen while recording; only a hint
+  PyTypeObject* assumed = nullptr;  // for a loop's parameter: becomes `exact` as soon as a node relies on it
+  std::int32_t holders = 0;         // number of slots of shadow frames that hold the value
+  bool is_null = false;             // whether it was NULL while recording
+  bool is_big = false;              // whether it was an int beyond 64 bits while recording
+  bool counted = true;              // false for constants and the like, which are never dropped
+  bool on_root_stack = false;       // whether it was on the root frame's stack at entry
 };
 
 }  // namespace tagalong::recorder

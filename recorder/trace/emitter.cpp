@@ -14,12 +14,12 @@ Value Emitter::add(Op op, ValueView operands, SnapshotId here, std::int64_t imme
     take_root_stack(line);
     entry_open_ = false;
   } else if (row.may_raise() && root_stack_ != 0 && place_ != DecodedCode::Place::kYield) {
-    take_root_stack(line);  // what raises finds the stack in the graph's hands
+    take_root_stack(line);  // if the node raises, the stack belongs to the graph
   }
   if (object && (row.is_guard() || op == Op::constant)) {
-    object = objects_.let_go(op, std::move(object));
+    object = objects_.watched_object(op, std::move(object));
   }
-  // As Graph::add() does, without carrying the operands about: this is done for every instruction.
+  // Like Graph::add(), but without copying the operands around, because this runs for every instruction.
   replay::Node& node = graph_.nodes.emplace_back();
   node.op = op;
   node.immediate = immediate;
@@ -27,7 +27,7 @@ Value Emitter::add(Op op, ValueView operands, SnapshotId here, std::int64_t imme
   fill(node.operands, operands);
   node.snapshot = here;
   node.line = line;
-  others_ran_ = others_ran_ || op == Op::call || op == Op::call_ex;
+  unrecorded_code_ran_ = unrecorded_code_ran_ || op == Op::call || op == Op::call_ex;
   node.result_count = row.results == replay::kVariadic ? static_cast<std::int32_t>(immediate) : row.results;
   if (node.result_count == 0) {
     return kNoValue;
@@ -66,7 +66,7 @@ Value Emitter::add_null(int line) {
 
 void Emitter::note(Value value, PyObject* object) {
   if (has_raised_) {
-    return;  // there is no object
+    return;  // NULL
   }
   AbstractValue& known = abstract(value);
   known.is_null = object == nullptr;

@@ -1,8 +1,8 @@
-// The graph under construction: nodes, values, constants, and what is known of each value. It knows no frames. The
-// lowest layer of a session (recorder/README.md).
+// The graph under construction: nodes, values, constants, and the abstract values. It does not know frames. The lowest
+// layer of a session (recorder/README.md).
 //
 //   const Value sum = add(Op::binary_op, {left, right}, here, NB_ADD, {}, line);
-//   note(sum, object);   // what the program has got there: a hint about its type
+//   note(sum, object);   // the object that the program got: a hint about the value's type
 #pragma once
 
 #include <algorithm>
@@ -23,11 +23,11 @@ using replay::SnapshotId;
 using replay::Value;
 using replay::Values;
 
-// A row of values that the caller owns, to be copied at once.
+// A view of values that the caller owns; it must be copied at once.
 class ValueView {
  public:
   ValueView() = default;
-  // NOLINTNEXTLINE(google-explicit-constructor): values in either form are given as they are.
+  // NOLINTNEXTLINE(google-explicit-constructor): callers pass values in either form.
   ValueView(const Values& values) : begin_(values.data()), end_(begin_ + values.size()) {}
   ValueView(std::initializer_list<Value> values) : ValueView(values.begin(), values.end()) {}
   ValueView(const Value* begin, const Value* end) : begin_(begin), end_(end) {}
@@ -39,7 +39,7 @@ class ValueView {
   const Value* end_ = nullptr;
 };
 
-// Makes `values`, which is empty, a copy of `with`; most have few values.
+// Makes `values`, which is empty, a copy of `with`.
 inline void fill(Values& values, ValueView with) {
   values.resize(static_cast<std::size_t>(with.end() - with.begin()), boost::container::default_init);
   std::ranges::copy(with, values.data());
@@ -54,12 +54,12 @@ class Emitter {
   explicit Emitter(const Limits& limits) : limits_(limits) {}
   virtual ~Emitter() = default;
 
-  // `line` is the source line of the instruction under way.
+  // `line` is the source line of the current instruction.
   Value add(Op op, ValueView operands, SnapshotId here, std::int64_t immediate, Ref object, int line);
-  // Of an object that the graph does not have yet, and of NULL.
+  // For NULL, or an object that the graph does not have yet.
   Value add_constant(PyObject* object, int line);
   Value add_null(int line);
-  // From here on the graph alone holds what the root frame's stack held at entry.
+  // Makes the graph the only owner of what the root frame's stack held at entry.
   void take_root_stack(int line);
 
   AbstractValue& abstract(Value value) { return abstract_values_[static_cast<std::size_t>(value)]; }
@@ -72,14 +72,14 @@ class Emitter {
   Limits limits_;
   replay::Reached reached_{};
   replay::Graph graph_;
-  std::vector<replay::CodeShapeRef> shapes_;  // of graph_.frames
+  std::vector<replay::CodeShapeRef> shapes_;  // the shapes of graph_.frames
   std::vector<AbstractValue> abstract_values_;
   GraphObjects objects_;
   DecodedCode::Place place_ = DecodedCode::Place::kCall;  // where the trace starts
-  int root_stack_ = 0;                                    // values on the root frame's stack that no node has taken yet
-  bool entry_open_ = true;                                // nothing visible has been recorded yet
-  bool others_ran_ = false;                               // since the last guard_unwatched
-  bool has_raised_ = false;                               // the rule that runs is of an instruction that gave no result
+  int root_stack_ = 0;                // number of values on the root frame's stack that the graph does not own yet
+  bool entry_open_ = true;            // whether nothing with an effect has been recorded yet
+  bool unrecorded_code_ran_ = false;  // whether unrecorded code has run since the last guard_unwatched
+  bool has_raised_ = false;           // whether the current rule is of an instruction that raised
 };
 
 }  // namespace tagalong::recorder

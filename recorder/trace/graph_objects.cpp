@@ -14,10 +14,10 @@ GraphObjects::~GraphObjects() {
   }
 }
 
-Ref GraphObjects::let_go(Op op, Ref object) {
+Ref GraphObjects::watched_object(Op op, Ref object) {
   const bool is_guard = replay::info(op).is_guard();
   if (op == Op::guard_generator || op == Op::known_call) {
-    return object;  // that refers weakly by itself, or is kept for good
+    return object;  // such an object refers weakly by itself, or is kept on purpose
   }
   if (is_guard && PyTuple_CheckExact(object.get())) {
     const Ref expected = watched(PyTuple_GET_ITEM(object.get(), 1));
@@ -27,7 +27,7 @@ Ref GraphObjects::let_go(Op op, Ref object) {
     }
     return object;
   }
-  // Code among the constants is the recorded code's own.
+  // Code objects among the constants belong to the recorded code.
   return is_guard || !PyCode_Check(object.get()) ? watched(object.get()) : object;
 }
 
@@ -47,7 +47,7 @@ Ref GraphObjects::watched(PyObject* object) {
   return watch;
 }
 
-void GraphObjects::take_back(replay::Graph& graph) {
+void GraphObjects::restore_objects(replay::Graph& graph) {
   for (replay::Node& node : graph.nodes) {
     const bool is_guard = node.info().is_guard();
     if (!node.object || has_lost_ || node.op == Op::guard_generator) {
@@ -60,7 +60,7 @@ void GraphObjects::take_back(replay::Graph& graph) {
         node.object = Ref::steal(PyTuple_Pack(2, PyTuple_GET_ITEM(node.object.get(), 0), expected));
         has_lost_ = !node.object;
         if (has_lost_) {
-          PyErr_Clear();  // no memory: then there is no graph either
+          PyErr_Clear();  // out of memory: then there is no graph either
         }
       }
     } else if (is_guard || node.op == Op::constant) {

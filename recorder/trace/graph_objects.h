@@ -1,9 +1,9 @@
-// The program's objects in a graph under construction. While it is recorded, a graph keeps them no more alive than an
-// executor does: a watch stands in for each object, and at the end the objects come back, unless one of them has died.
-// Refuses nothing: what cannot be watched is held.
+// The program's objects in a graph under construction. As in an executor, they must not be kept alive: during the
+// recording a watch represents each object. At the end the objects are put back, unless one of them has died. An object
+// that cannot be watched is owned.
 //
-//   node.object = objects.let_go(op, std::move(object));
-//   objects.take_back(graph);   // at the end of the recording
+//   node.object = objects.watched_object(op, std::move(object));
+//   objects.restore_objects(graph);   // at the end of the recording
 //   if (objects.has_lost()) ... // the graph is of no use
 #pragma once
 
@@ -21,12 +21,12 @@ class GraphObjects final : private cpython::Watcher {
   GraphObjects& operator=(const GraphObjects&) = delete;
   ~GraphObjects();
 
-  // What stands for the object in a node of this operation.
-  Ref let_go(replay::Op op, Ref object);
-  void take_back(replay::Graph& graph);
+  // The object that represents `object` in a node of this operation.
+  Ref watched_object(replay::Op op, Ref object);
+  void restore_objects(replay::Graph& graph);
   [[nodiscard]] bool has_lost() const { return has_lost_; }
 
-  // The value of a constant that the graph has already, or kNoValue. A null object stands for NULL.
+  // The value of a constant that the graph already has, or kNoValue. A null object means NULL.
   [[nodiscard]] replay::Value constant(PyObject* object) const {
     const auto known = constants_.find(object);
     return known == constants_.end() ? replay::kNoValue : known->second;

@@ -13,7 +13,7 @@ namespace op = rewriter::op;
 using replay::kNoValue;
 using replay::letter_of;
 
-bool Loops::is_of_tree() const {
+bool Loops::is_in_trace_tree() const {
   return place_ == DecodedCode::Place::kHeader || place_ == DecodedCode::Place::kExit ||
          (place_ == DecodedCode::Place::kCall && frames_.front().code->decoded->is_joined &&
           !frames_.front().code->decoded->is_generator);
@@ -24,7 +24,7 @@ void Loops::forget_loop(int target) {
                 [this, target](const OpenLoop& loop) { return loop.frame == top().number && loop.target == target; });
 }
 
-// The values of the frame's slots in order, the stack behind the locals; `places` gets where they are.
+// The values of the frame's slots in order, the stack behind the locals; `places` gets the slots.
 Values Loops::carried_values(std::vector<Value*>* places) {
   Values values;
   ShadowFrame& frame = top();
@@ -39,7 +39,7 @@ Values Loops::carried_values(std::vector<Value*>* places) {
   return values;
 }
 
-// Which slots have a value: the same at each jump back.
+// Which slots have a value. This must be equal at each jump back.
 std::vector<bool> Loops::slot_shape() {
   std::vector<bool> shape;
   for (const Values* slots : {&top().locals, &top().stack}) {
@@ -50,14 +50,14 @@ std::vector<bool> Loops::slot_shape() {
   return shape;
 }
 
-// A jump back to `target`: true if it has ended the trace.
-bool Loops::go_round(int target) {
+// Records a jump back to `target`. True: this has ended the trace.
+bool Loops::record_jump_back(int target) {
   const bool is_jump = instruction_at(current_).opcode == op::kJUMP_BACKWARD;
   if (instruction_at(current_).opcode == op::kJUMP_BACKWARD_NO_INTERRUPT) {
     return false;
   }
   flush_drops();
-  if (frames_.size() == 1 && header_ != target && is_of_tree() && link(target)) {
+  if (frames_.size() == 1 && header_ != target && is_in_trace_tree() && link(target)) {
     return true;
   }
   const auto open = std::ranges::find_if(
@@ -83,8 +83,8 @@ bool Loops::go_round(int target) {
   return false;
 }
 
-// A trace of a tree does not write out the rounds of other loops: it ends where their executors go on. False: none will
-// ever be there.
+// A trace of a trace tree does not record the rounds of other loops: it ends with a link to their executors. False: no
+// executor can be attached there.
 bool Loops::link(int target) {
   const bool is_jump = instruction_at(current_).opcode == op::kJUMP_BACKWARD;
   if (!top().code->decoded->regular[static_cast<std::size_t>(current_)]) {
@@ -118,11 +118,11 @@ void Loops::open_loop(int target) {
     const AbstractValue known = abstract(value);
     loop.known.push_back(known.exact);
     PyTypeObject* type = known.exact != nullptr ? known.exact : known.seen;
-    const bool lasts = type != nullptr && PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE) != 0 &&
-                       PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) == 0 && !known.is_big;
+    const bool has_fixed_type = type != nullptr && PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE) != 0 &&
+                                PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) == 0 && !known.is_big;
     abstract(parameter).seen = known.seen;
     abstract(parameter).is_big = known.is_big;
-    abstract(parameter).assumed = lasts ? type : nullptr;
+    abstract(parameter).assumed = has_fixed_type ? type : nullptr;
     if (const auto place = lasti_of_.find(value); place != lasti_of_.end()) {
       lasti_of_.emplace(parameter, place->second);
     }
@@ -138,8 +138,9 @@ void Loops::open_loop(int target) {
   open_loops_.push_back(std::move(loop));
 }
 
-// Which parameters the body needs to be of their types, and those that follow from them; false: a round changes a type.
-bool Loops::settle_types(const OpenLoop& loop, const Values& next) {
+// Determines which parameters must have their assumed types: those that the body relies on, and those that follow from
+// these. False: a round changes a type.
+bool Loops::resolve_types(const OpenLoop& loop, const Values& next) {
   const auto is_parameter = [&](Value value) {
     return value >= loop.first && value < loop.first + static_cast<Value>(loop.initial.size());
   };
@@ -153,14 +154,14 @@ bool Loops::settle_types(const OpenLoop& loop, const Values& next) {
         continue;
       }
       if (value == parameter) {
-        // Numbers that go through pass from trace to trace without objects.
+        // Numbers that a round does not change stay unboxed from trace to trace.
         if (header_ == loop.target && loop.frame == 0 && letter_of(assumed) != 'o') {
           abstract(parameter).exact = assumed;
         }
         continue;
       }
       if (abstract(parameter).exact == nullptr) {
-        // A number that the body does not need as one is still cheaper without an object.
+        // Even if the body does not need the number's type, a number is cheaper unboxed.
         if (letter_of(assumed) != 'o' && abstract(value).exact == assumed && !abstract(value).is_big) {
           abstract(parameter).exact = assumed;
           changed = true;
@@ -181,9 +182,9 @@ bool Loops::settle_types(const OpenLoop& loop, const Values& next) {
   return true;
 }
 
-// What a loop's parameter is relied on to be, the value that it starts with has to be; that may be the parameter of an
-// earlier loop, on which it is relied now.
-void Loops::pass_on_assumptions(std::size_t from) {
+// If the body relies on a parameter's type, the parameter's initial value must have that type. The initial value may
+// itself be the parameter of an earlier loop, which then is relied on as well.
+void Loops::propagate_assumptions(std::size_t from) {
   for (std::size_t place = loops_.size(); place-- > from;) {
     const OpenLoop& loop = loops_[place];
     for (std::size_t index = 0; index < loop.initial.size(); ++index) {
@@ -196,14 +197,14 @@ void Loops::pass_on_assumptions(std::size_t from) {
   }
 }
 
-// A trace that begins with a loop node, but does not come back to it, still takes its numbers as they are. A call that
-// is over at the end of the trace passes them on to no other trace: those that nothing relies on may be anything next
-// time.
-void Loops::settle_entry() {
-  if (!is_of_tree() || loops_.empty() || graph_.nodes.back().op == Op::jump_back) {
+// A trace that begins with a loop node but does not jump back to it also takes its numbers unboxed. If the call returns
+// at the end of the trace, no other trace gets these numbers; so the types that the trace does not rely on are left
+// open.
+void Loops::resolve_entry_types() {
+  if (!is_in_trace_tree() || loops_.empty() || graph_.nodes.back().op == Op::jump_back) {
     return;
   }
-  pass_on_assumptions(0);
+  propagate_assumptions(0);
   const bool is_over = place_ == DecodedCode::Place::kCall && graph_.nodes.back().op == Op::return_value;
   const OpenLoop& entry = loops_.front();
   std::string letters;
@@ -220,16 +221,16 @@ void Loops::settle_entry() {
   }
 }
 
-// The guards for what loops rely on, in front of them; known only now.
+// Puts the guards for the types that loops rely on in front of each loop. They are known only at the end of the trace.
 void Loops::guard_loops() {
-  pass_on_assumptions(0);
+  propagate_assumptions(0);
   for (std::size_t place = loops_.size(); place-- > 0;) {
     const OpenLoop& loop = loops_[place];
     std::ptrdiff_t guards = 0;
     for (std::size_t index = 0; index < loop.initial.size(); ++index) {
       PyTypeObject* exact = abstract(loop.first + static_cast<Value>(index)).exact;
-      // What is known by now may have been learned behind the loop, from a guard there. What the
-      // parameter of an earlier loop is, has been guarded in front of that.
+      // `exact` may come from a guard behind the loop, so it does not prove that the type is guarded in front. The
+      // parameter of an earlier loop has been guarded in front of that loop.
       const AbstractValue& initial = abstract(loop.initial[index]);
       const bool is_guarded = initial.exact == exact && initial.assumed == exact;
       if (exact != nullptr && loop.known[index] != exact && !is_guarded) {
@@ -238,8 +239,8 @@ void Loops::guard_loops() {
         ++guards;
       }
     }
-    // What a run has taken from the frame's stack it has to put back where a guard fails; so they stand in front of
-    // that.
+    // If a guard fails behind a take_stack, the run has to put the values back on the frame's stack. So the guards are
+    // put in front of it.
     const auto node = graph_.nodes.begin() + static_cast<std::ptrdiff_t>(loop.guards);
     std::rotate(node, graph_.nodes.end() - guards, graph_.nodes.end());
   }
@@ -248,8 +249,8 @@ void Loops::guard_loops() {
 bool Loops::close_loop(const OpenLoop& loop, SnapshotId here) {
   std::vector<Value*> places;
   const Values next = carried_values(&places);
-  pass_on_assumptions(static_cast<std::size_t>(loop.number));
-  if (!settle_types(loop, next)) {
+  propagate_assumptions(static_cast<std::size_t>(loop.number));
+  if (!resolve_types(loop, next)) {
     return false;
   }
   std::string letters;

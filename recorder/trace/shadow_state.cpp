@@ -52,13 +52,13 @@ void ShadowState::flush_drops(SnapshotId at) {
     }
     emit(Op::drop, drops_, at == kNoSnapshot ? position() : at);
     drops_.clear();
-    is_position_known_ = false;  // what the last state has on its stack may be gone
+    is_position_known_ = false;  // values on the stack of the last state may have been dropped
   }
 }
 
 SnapshotId ShadowState::position() {
   if (has_raised_ || top().raising.instruction >= 0) {
-    return kNoSnapshot;  // the frames are real where an exception is under way
+    return kNoSnapshot;  // while an exception is being raised the frames are real
   }
   if (is_position_known_ && cached_instruction_ == current_) {
     const replay::Snapshot& last = graph_.snapshots[static_cast<std::size_t>(cached_snapshot_)];
@@ -153,7 +153,7 @@ void ShadowState::consume(Op op, int pops, const std::vector<int>& order, Ref ob
 }
 
 PyObject* ShadowState::live_stack(int from_top) const {
-  // What an instruction that raised has left means nothing.
+  // The operands of an instruction that raised have no defined value.
   return has_raised_ ? nullptr : array_behind(live_top_[-1 - from_top]);
 }
 
@@ -181,10 +181,10 @@ void ShadowState::note_array_result(Op op) {
                                                             std::int64_t{1}, std::multiplies<>()));
 }
 
-void ShadowState::others_ran_in(int instruction) {
-  if (disturbed_ == instruction) {
-    others_ran_ = true;
-    disturbed_ = -1;
+void ShadowState::note_unrecorded_code_in(int instruction) {
+  if (unrecorded_code_in_ == instruction) {
+    unrecorded_code_ran_ = true;
+    unrecorded_code_in_ = -1;
   }
 }
 
@@ -197,11 +197,11 @@ void ShadowState::check_shadow() const {
   for (std::size_t index = 0; index < depth; ++index) {
     const AbstractValue& known = abstract(frame.stack[index]);
     if (base[index] != array_behind(base[index])) {
-      continue;  // an array that waits
+      continue;  // a deferred array
     }
     TAGALONG_CHECK((base[index] == nullptr) == known.is_null, "stack slot {} before instruction {} of {}", index,
                    current_, graph_.name);
-    // An assignment to __class__ leaves a heap type, or a module's, behind.
+    // An assignment to __class__ changes the type only of objects of a heap type or a module type.
     const bool may_change =
         base[index] != nullptr &&
         (PyType_HasFeature(Py_TYPE(base[index]), Py_TPFLAGS_HEAPTYPE) != 0 || PyModule_Check(base[index]));

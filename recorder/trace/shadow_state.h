@@ -1,11 +1,11 @@
 // The shadow state: which value of the graph is in which slot of which frame, and when eager execution drops it. A
-// value is known by its slot, never by identity; the shadow stack has the depth of the real one.
+// value is found by its slot, never by identity; the shadow stack has the depth of the real one.
 //
 //   const SnapshotId here = snapshot();      // before operands leave the stack
 //   const Value value = pop();
 //   ...
-//   release(value);                          // this slot was its holder
-//   flush_drops();                           // values without holders die here, as in eager execution
+//   release(value);                          // this slot no longer holds the value
+//   flush_drops();                           // values without holders are dropped here, as in eager execution
 #pragma once
 
 #include <algorithm>
@@ -23,16 +23,16 @@ class ShadowState : public Emitter {
  protected:
   using Instruction = rewriter::Instruction;
 
-  // The sink belongs to `sink_owner`: the program may let go of the code that it records.
+  // `sink_owner` owns the sink: the program may drop the code that is being recorded.
   ShadowState(PyThreadState* thread, Sink& sink, Ref sink_owner, const Limits& limits)
       : Emitter(limits), thread_(thread), sink_(sink), sink_owner_(std::move(sink_owner)) {}
 
-  // Upward: the session ends the trace. None of these throws where the trace ends early.
-  virtual void stop(Stop reason) = 0;       // in front of the next instruction; keeps the exception that is set
-  virtual void abandon(Stop reason) = 0;    // the trace is of no use: there is no state to leave at
+  // Upward: the session ends the trace. These functions do not throw if the trace ends early.
+  virtual void stop(Stop reason) = 0;       // in front of the next instruction; keeps the pending exception
+  virtual void abandon(Stop reason) = 0;    // discards the trace: there is no state for a side exit
   virtual void end_trace() = 0;             // in front of the next instruction, without a reason to show
-  virtual void leave_recording_code() = 0;  // behind the node made last; the frames go on
-  virtual void finish_trace() = 0;          // behind the node made last; the root frame ends or suspends
+  virtual void leave_recording_code() = 0;  // behind the last node; the frames continue
+  virtual void finish_trace() = 0;          // behind the last node; the root frame ends or suspends
 
   ShadowFrame& top() { return frames_.back(); }
   [[nodiscard]] const ShadowFrame& top() const { return frames_.back(); }
@@ -53,23 +53,23 @@ class ShadowState : public Emitter {
   }
 
   Value pop();
-  void push(Value value);  // takes over one holder
+  void push(Value value);  // takes over a holder that the caller has counted
   void hold(Value value) { ++abstract(value).holders; }
-  void release(Value value);  // may be the last holder: dropped at the end of the rule
-  void release_operands();    // of the node made last: they leave the stack
+  void release(Value value);  // if this was the last holder, the value is dropped at the end of the rule
+  void release_operands();    // of the last node: its operands leave the stack
   void flush_drops(SnapshotId at = replay::kNoSnapshot);
   void bind_local(int slot, Value value);
 
-  SnapshotId snapshot();  // the state before the current instruction
+  SnapshotId snapshot();  // the state in front of the current instruction
   SnapshotId snapshot_at(int instruction, const Values& stack);
-  // The frames as a finaliser sees them: where they are, and their locals. It cannot see what lies on a stack.
+  // The frames as a finaliser sees them: their locations and locals. A finaliser cannot see the stacks.
   SnapshotId position();
 
-  // Operands popped, one result pushed.
+  // Pops the operands and pushes one result.
   void produce(Op op, int pops, std::int64_t immediate = 0, Ref object = {});
-  // The operands stay.
+  // Leaves the operands on the stack and pushes one result.
   void produce_keeping(Op op, int peeks, std::int64_t immediate = 0, Ref object = {});
-  // Operands popped, no result.
+  // Pops the operands and pushes nothing.
   void consume(Op op, int pops, const std::vector<int>& order, Ref object = {}, std::int64_t immediate = 0);
 
   [[nodiscard]] PyObject* live_stack(int from_top) const;  // objects on the real stack at this hook
@@ -77,10 +77,10 @@ class ShadowState : public Emitter {
   [[nodiscard]] int call_start() const { return call_start(current_); }
   [[nodiscard]] int call_start(int instruction) const;
   [[nodiscard]] PyObject* keyword_names() const;
-  // A hint for the cost model, which does not rely on it.
+  // A hint for the cost model; nothing relies on it.
   void note_array_result(Op op);
-  // Code that is not recorded has run in `disturbed_`, and may have begun to watch.
-  void others_ran_in(int instruction);
+  // Unrecorded code has run in `unrecorded_code_in_` and may have installed a trace function.
+  void note_unrecorded_code_in(int instruction);
   void check_shadow() const;
 
   PyThreadState* thread_;
@@ -89,12 +89,12 @@ class ShadowState : public Emitter {
   RecordingCodes codes_;
   std::vector<ShadowFrame> frames_;
   Values drops_;
-  std::unordered_map<Value, int> lasti_of_;  // the instruction that a value of `lasti` stands for
+  std::unordered_map<Value, int> lasti_of_;  // for a value of `lasti`: its instruction
   PyObject** live_top_ = nullptr;            // end of the real stack at the current hook
-  int current_ = 0;                          // instruction whose rule runs
+  int current_ = 0;                          // the instruction whose rule runs
   bool is_before_ = false;
-  int disturbed_ = -1;         // instruction that others have run in, before its rule
-  bool state_changed_ = true;  // since the last snapshot
+  int unrecorded_code_in_ = -1;  // the instruction in which unrecorded code ran, before its rule
+  bool state_changed_ = true;    // since the last snapshot
   bool finished_ = false;
   std::int64_t largest_array_ = 0;
 
@@ -104,7 +104,7 @@ class ShadowState : public Emitter {
   SnapshotId cached_snapshot_ = replay::kNoSnapshot;
   int cached_instruction_ = -1;
   std::size_t cached_frame_ = 0;
-  bool is_position_known_ = false;  // the cached snapshot has the locals of now, and nothing that was dropped
+  bool is_position_known_ = false;  // whether the cached snapshot has the current locals and no value that was dropped
 };
 
 }  // namespace tagalong::recorder

@@ -127,7 +127,7 @@ bool TypeGuards::establish_item(Value container, Value key, bool stores) {
 
 namespace {
 
-// Whether a key on the stack is a number, or a tuple of two ints; how many, 0: neither.
+// Number of ints in a key on the stack: 1 for an int, 2 for a tuple of two ints, 0 for anything else.
 int numbers_in_key(PyObject* key) {
   if (key == nullptr) {
     return 0;
@@ -203,7 +203,7 @@ Value TypeGuards::truth_of(Value value, SnapshotId here) {
     return value;
   }
   const bool is_scalar =
-      is_simple(exact) && replay::is_numpy(replay::unboxed_of(exact));  // only a loop's program has it
+      is_simple(exact) && replay::is_numpy(replay::unboxed_of(exact));  // only a loop program supports it
   const Value truth = emit(is_simple(exact) ? Op::number_truth : Op::to_bool, {value}, is_scalar ? kNoSnapshot : here);
   abstract(truth).exact = &PyBool_Type;
   abstract(truth).seen = &PyBool_Type;

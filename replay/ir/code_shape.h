@@ -1,5 +1,5 @@
-// Where the instructions of a code object are: what the graph calls instruction i is found at a code unit of the
-// original code, and of code derived from it.
+// Where the instructions of a code object are: maps instruction i of the graph to a code unit of the original code, and
+// of code derived from it.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace tagalong::replay {
 
-// Not owned; read like a CodeRef.
+// A code object that is not owned, with the interface of a CodeRef.
 class BorrowedCode {
  public:
   BorrowedCode() = default;
@@ -22,15 +22,20 @@ class BorrowedCode {
 };
 
 struct CodeShape {
-  BorrowedCode code;        // original code object; whoever uses the shape keeps it alive
-  std::vector<int> units;   // code unit of instruction i
-  std::vector<int> shown;   // the same for whoever looks at the frame: in front of a CALL it is the CALL
-  std::vector<int> starts;  // where to go on in order to execute it: its first EXTENDED_ARG; one more entry: the end
+  BorrowedCode code;       // the original code object; the user of the shape keeps it alive
+  std::vector<int> units;  // code unit of instruction i
+  std::vector<int> shown;  // the unit that the frame shows: for the instructions of a call, the unit of the CALL
+  // The unit at which to continue in order to execute it: its first EXTENDED_ARG; the last entry is the end of the
+  // code.
+  std::vector<int> starts;
   std::vector<int> depths;  // stack depth before instruction i; -1: unreachable
-  std::vector<int> pads;    // where to land with an empty stack (the place takes a value away), -1: nowhere; or empty
+  // The unit to which a redirect with an empty stack goes (it pops the redirect's value), -1: none; or the vector is
+  // empty.
+  std::vector<int> pads;
 };
 
-// Where the instructions at `units` begin, EXTENDED_ARG included, and the end of the code. Throws PythonError.
+// The code units at which the instructions at `units` begin, including EXTENDED_ARG, and the end of the code. Throws
+// PythonError.
 std::vector<int> starts_of(PyCodeObject* code, const std::vector<int>& units);
 
 using CodeShapeRef = std::shared_ptr<const CodeShape>;

@@ -8,7 +8,7 @@
 namespace tagalong::replay {
 namespace {
 
-// What dict() does with one item.
+// Adds one item, as dict() does.
 bool merge_item(PyObject* dict, PyObject* item, int index) {
   const Ref pair = Ref::steal(PySequence_Fast(item, ""));
   if (!pair) {
@@ -27,7 +27,7 @@ bool merge_item(PyObject* dict, PyObject* item, int index) {
   return PyDict_SetItem(dict, key.get(), value.get()) == 0;
 }
 
-// sum() makes an object of its own of the number that it starts with, unless that does not fit into a C number.
+// sum() first converts its start to a C number if it fits, and later makes a new object of it.
 PyObject* sum_of_nothing(PyObject* start) {
   if (PyFloat_CheckExact(start)) {
     return PyFloat_FromDouble(PyFloat_AS_DOUBLE(start));
@@ -38,7 +38,7 @@ PyObject* sum_of_nothing(PyObject* start) {
 }
 
 PyObject* sort(const Ref& list, const Ref& key, const Ref& reverse) {
-  // Looked up under one name object: types keep each one that they have been asked about.
+  // Always the same name object: types cache each name object that is looked up.
   static PyObject* known = nullptr;
   PyObject* const name = cpython::once(known, [] { return PyUnicode_InternFromString("sort"); });
   const Ref method = name != nullptr ? Ref::steal(PyObject_GetAttr(list.get(), name)) : Ref();
@@ -82,7 +82,7 @@ class Rest {
   }
 
  private:
-  // The generator gives no more: it has returned a value, or it has raised.
+  // The generator has ended: it has returned a value, or it has raised.
   static Given stopped(Ref& value) {
     PyObject* returned = nullptr;
     if (_PyGen_FetchStopIterationValue(&returned) != 0) {
@@ -248,7 +248,7 @@ PyObject* consume_rest(const Consuming& consuming, std::vector<Ref>& state, Give
 }
 
 bool begin_extend(PyObject* list) {
-  constexpr Py_ssize_t kGuess = 8;  // PyObject_LengthHint(), of an object that gives none
+  constexpr Py_ssize_t kGuess = 8;  // PyObject_LengthHint() of an object without a length
   static PyObject* known = nullptr;
   PyObject* const nothing = cpython::once(known, []() -> PyObject* {
     PyObject* made = PyTuple_New(kGuess);
@@ -274,7 +274,7 @@ bool begin_extend(PyObject* list) {
 bool end_extend(PyObject* list) {
   const Py_ssize_t allocated = reinterpret_cast<PyListObject*>(list)->allocated;
   if (PyList_GET_SIZE(list) >= allocated / 2) {
-    return true;  // so little is not given back
+    return true;  // list.extend() keeps such a small surplus
   }
   const Ref nothing = Ref::steal(PyTuple_New(0));
   const Ref iterator = nothing ? Ref::steal(PyObject_GetIter(nothing.get())) : Ref();

@@ -26,7 +26,7 @@ bool is_expected_to_raise(const std::vector<Node>& nodes, std::size_t place) {
   if (!nodes[place].info().may_raise()) {
     return false;
   }
-  // In between stand only guards on what it has not returned, and drops of its operands.
+  // Only guards on its other results, and drops of its operands, may be in between.
   for (++place; place < nodes.size(); ++place) {
     const Op op = nodes[place].op;
     if (op == Op::guard_raised) {

@@ -1,7 +1,7 @@
-// A graph: one recorded path as a list of nodes in program order, in SSA form, with the snapshots its nodes may leave
-// through. Values are Python objects (or null); value `v` is defined by exactly one node before its first use. The
-// graph owns every object it names. It refuses nothing by itself: verify() (replay/ir/verifier.h) says what is wrong
-// with one.
+// A graph: one recorded path as a list of nodes in program order, in SSA form, with the snapshots for side exits.
+// Values are Python objects (or null); value `v` is defined by exactly one node before its first use. The graph owns
+// all objects that it refers to. A Graph checks nothing itself: verify() (replay/ir/verifier.h) lists what is wrong
+// with it.
 //
 //   Graph graph; Value x = graph.add(Op::param, {}, 0); graph.add(Op::return_value, {x});
 #pragma once
@@ -21,16 +21,16 @@
 
 namespace tagalong::replay {
 
-using Value = std::int32_t;       // number of a value; kNoValue: an unbound slot
+using Value = std::int32_t;       // number of a value; kNoValue means an unbound slot
 using SnapshotId = std::int32_t;  // index into Graph::snapshots; kNoSnapshot: none
 inline constexpr Value kNoValue = -1;
 inline constexpr SnapshotId kNoSnapshot = -1;
 inline constexpr int kMaxFrames = 24;  // nesting of inlined frames, the root included
 
-// Mostly a handful, so they are kept in place: recording makes many of these.
+// Usually a handful, so they are stored in place: a recording makes many of these.
 using Values = boost::container::small_vector<Value, 6>;
 
-// Removes the values for which the condition holds; how many those were.
+// Removes the values for which the condition holds; returns how many were removed.
 template <class Condition>
 std::size_t remove_values(Values& values, Condition condition) {
   const auto end = std::remove_if(values.begin(), values.end(), condition);
@@ -39,51 +39,52 @@ std::size_t remove_values(Values& values, Condition condition) {
   return count;
 }
 
-// What happens to the value that an inlined frame returns, in the place of the C code that called it.
+// What the C code that called an inlined frame does with the frame's return value.
 enum class ReturnKind : std::uint8_t {
   kPlain,      // it is the result of the instruction
-  kNone,       // it must be None and is dropped, the result is the object under construction (__init__)
-  kDiscard,    // it is dropped, the instruction has no result (__setitem__, a property's setter)
-  kOperator,   // NotImplemented: the other operand is asked; otherwise it is the result
-  kAttribute,  // it is the result; an AttributeError is told object and name (a property's getter)
+  kNone,       // it must be None and is dropped; the result is the object under construction (__init__)
+  kDiscard,    // it is dropped; the instruction has no result (__setitem__, a property's setter)
+  kOperator,   // if it is NotImplemented the other operand's method is called; otherwise it is the result
+  kAttribute,  // it is the result; an AttributeError gets the object and name (a property's getter)
   kIteration,  // it is the next item; StopIteration ends the loop (__next__)
-  kChecked,    // a slot makes the instruction's result of it (__len__, __contains__)
-  kBranch,     // its truth decides where a conditional jump goes (__bool__, __len__)
+  kChecked,    // C code of a type slot converts it to the result of the instruction (__len__, __contains__)
+  kBranch,     // its truth decides whether a conditional jump is taken (__bool__, __len__)
   // Frames of generators and coroutines:
-  kGenerator,   // what it yields is the next item, its return ends the loop
-  kDelegation,  // what it yields goes on to the caller's yield, what it returns is the result (SEND)
-  kConsumer,    // what it yields is the next item of the consumer that the caller's snapshot names (consumers.h)
-  kSend,        // what it yields is the result, its return is a StopIteration (a call of send())
+  kGenerator,   // a yielded value is the next item, a return ends the loop
+  kDelegation,  // a yielded value goes to the caller's yield, a returned value is the result (SEND)
+  kConsumer,    // a yielded value is the next item of the consumer in the caller's snapshot (consumers.h)
+  kSend,        // a yielded value is the result, a return becomes a StopIteration (a call of send())
 };
 constexpr bool is_resumption(ReturnKind kind) { return kind >= ReturnKind::kGenerator; }
 
-// How graph text names them.
+// Names in graph text.
 inline constexpr std::array<std::string_view, 12> kReturnKindNames = {"result",    "none",       "nothing",  "operator",
                                                                       "attribute", "iteration",  "checked",  "branch",
                                                                       "generator", "delegation", "consumer", "send"};
 
-// A frame that takes part in the trace: number 0 is the root, the others were inlined.
+// A frame of the trace: number 0 is the root, the others are inlined.
 struct FrameInfo {
   Ref code;  // original code object
   Value function = kNoValue;
   std::int32_t parent = -1;  // frame number of the caller
   ReturnKind return_kind = ReturnKind::kPlain;
-  Value instance = kNoValue;  // kNone: the object under construction
-  std::int32_t pops = 0;      // operands that the caller's instruction still holds on its stack during the call
-  // kOperator, kBranch: Operator, Branch (overloads.h); kChecked: SlotCheck; kAttribute: its index in the caller's
-  // co_names; kIteration, kGenerator, kDelegation: where the loop ends
+  Value instance = kNoValue;  // for kNone: the object under construction
+  std::int32_t pops = 0;      // number of operands that stay on the caller's stack during the call
+  // For kOperator and kBranch: an Operator or Branch (overloads.h); for kChecked: a SlotCheck; for kAttribute: index in
+  // the caller's co_names; for kIteration, kGenerator, kDelegation: the target at the end of the loop.
   std::int32_t operation = 0;
 };
 
-// The state of one frame before instruction `instruction` (index in the decoded original code). Where it is somebody's
-// parent, the state during that call: operands gone, result not there yet.
+// The state of one frame before instruction `instruction` (index in the decoded original code). For a parent of another
+// snapshot, the state during the call: the operands are gone, and there is no result yet.
 struct Snapshot {
   std::int32_t frame = 0;
   std::int32_t instruction = 0;
   SnapshotId parent = kNoSnapshot;
-  Values locals;  // one per slot of localsplus
+  Values locals;  // one for each slot of localsplus
   Values stack;
-  Consuming consuming;  // `instruction` has begun: a consumer's state lies on top of the stack
+  // If there is a consumer, `instruction` has begun, and the consumer's state is on top of the stack.
+  Consuming consuming;
   bool operator==(const Snapshot&) const = default;
 };
 
@@ -95,7 +96,7 @@ struct Node {
   Value first_result = kNoValue;
   std::int32_t result_count = 0;
   SnapshotId snapshot = kNoSnapshot;
-  std::int32_t line = 0;  // source line, for people
+  std::int32_t line = 0;  // source line, for display
 
   [[nodiscard]] const OpInfo& info() const { return replay::info(op); }
 };
@@ -112,7 +113,7 @@ struct Graph {
             std::int32_t line = 0);
 };
 
-// Whether the graph goes on with an exception that the node has raised; then its results are no values.
+// Whether the graph continues with an exception that the node raised; then the node's results are undefined.
 [[nodiscard]] bool is_expected_to_raise(const std::vector<Node>& nodes, std::size_t place);
 
 }  // namespace tagalong::replay

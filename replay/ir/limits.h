@@ -7,7 +7,7 @@
 
 namespace tagalong::replay {
 
-// Neither 0 nor 1: whether array operations are run as one is the setting of the process.
+// A value other than 0 and 1: the process-wide setting decides whether array operations are fused.
 inline constexpr int kProcessFusion = -1;
 
 struct Limits {
@@ -26,7 +26,7 @@ struct LimitRow {
   Limit limit;
   const char* name;
   int Limits::*value;
-  const char* text;  // what has happened where it was reached
+  const char* text;  // what happened when the limit was reached
 };
 
 inline constexpr auto kLimitRows = std::to_array<LimitRow>({
@@ -35,7 +35,7 @@ inline constexpr auto kLimitRows = std::to_array<LimitRow>({
 #undef TAGALONG_LIMIT
 });
 
-// How often, by limit.
+// How often each limit was reached.
 using Reached = std::array<std::uint64_t, kLimitRows.size()>;
 inline std::uint64_t& times(Reached& reached, Limit limit) { return reached.at(static_cast<std::size_t>(limit)); }
 

@@ -14,7 +14,7 @@
 namespace tagalong::replay {
 namespace {
 
-// Deeper nesting is an object of the table: neither side needs to think about the C stack.
+// Deeper literals go into the table of objects, so neither direction can exhaust the C stack.
 constexpr int kMaxDepth = 30;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -36,7 +36,7 @@ std::string utf8(Borrowed text) {
 }
 
 std::optional<std::string> float_text(double value) {
-  if (value != value) {  // other payloads than these two would not read back
+  if (value != value) {  // NaNs with other payloads than these two would not read back
     const auto bits = std::bit_cast<std::uint64_t>(value);
     if (bits == std::bit_cast<std::uint64_t>(kNan)) {
       return "nan";
@@ -57,7 +57,7 @@ std::string int_text(PyObject* object) {
   if (overflow == 0) {
     return fmt::format("{}", value);
   }
-  return utf8(checked(PyNumber_ToBase(object, 16)).get());  // decimal has a limit on digits
+  return utf8(checked(PyNumber_ToBase(object, 16)).get());  // the interpreter limits the length of decimal text
 }
 
 std::optional<std::string> literal_at(PyObject* object, int depth);

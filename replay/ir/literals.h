@@ -1,7 +1,7 @@
 // Constant objects as text that reads back as exactly the same value: None, True, False, Ellipsis, exact int, float,
-// complex, str and bytes, and exact tuples and frozensets of them. `literal` refuses everything else (nullopt), never
-// runs code of the user's, and differs from repr where repr does not read back: complex(0.0, -1.0), frozenset(1, 2),
-// nan, -nan, inf, ints beyond 64 bits in hexadecimal. `parse_literal` never evaluates anything.
+// complex, str and bytes, and exact tuples and frozensets of them. `literal` refuses all other objects (nullopt) and
+// never runs user code. It differs from repr where repr does not read back: complex(0.0, -1.0), frozenset(1, 2), nan,
+// -nan, inf, ints beyond 64 bits in hexadecimal. `parse_literal` never evaluates anything.
 //
 //   literal(object)                 -> "(1.5, 'x')"
 //   parse_literal(text, position)   -> the object; position is behind it
@@ -17,7 +17,7 @@
 
 namespace tagalong::replay {
 
-// What is wrong with a literal's text, and where.
+// A mistake in a literal's text, and its position.
 class LiteralError : public std::runtime_error {
  public:
   LiteralError(const std::string& message, std::size_t position) : std::runtime_error(message), position_(position) {}

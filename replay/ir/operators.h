@@ -1,5 +1,5 @@
-// The text of integer immediates that stand for an operator: `+` for NB_ADD, `<=` for Py_LE, ... The one place where
-// numbers of the interpreter and their texts meet; printer and parser both use it. Refuses (nullopt) what has no text.
+// The text of integer immediates that mean an operator: `+` for NB_ADD, `<=` for Py_LE, ... Printer and parser both use
+// this one table. Numbers without a text are refused (nullopt).
 //
 //   operator_text(Op::binary_op, 0)      -> "+"
 //   operator_number(Op::binary_op, "+")  -> 0

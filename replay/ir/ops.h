@@ -98,32 +98,33 @@ struct OpInfo {
   [[nodiscard]] constexpr bool has_object() const {
     return immediates == Immediates::kObject || immediates == Immediates::kIntObject;
   }
-  // May be removed when nothing uses its results.
+  // May be removed if nothing uses its results.
   [[nodiscard]] constexpr bool is_removable() const {
     return leaves == Leaves::kStays && results != 0 && !may_raise() &&
            (effect == Effect::kPure || effect == Effect::kFresh || effect == Effect::kReads);
   }
-  // Runs before the entry check of a trace is over: nothing that it does can be observed.
+  // May be in front of the end of a trace's entry check: it has no visible effect.
   [[nodiscard]] constexpr bool is_invisible() const {
     return effect == Effect::kPure || effect == Effect::kFresh || effect == Effect::kReads;
   }
-  // Needs a snapshot: may leave the graph or raise. (An operation that may run a finaliser, as drop or sync_local, may
-  // have one, to show the frame by it, but works without.)
+  // Needs a snapshot, because it may exit or raise. (An operation that may run a finaliser, such as drop or sync_local,
+  // can have a snapshot, so that the finaliser sees the frame, but does not need it.)
   [[nodiscard]] constexpr bool needs_snapshot() const {
     return leaves == Leaves::kGuard || may_raise() || (leaves == Leaves::kTerminates && operands == 0);
   }
-  // What makes an object may find no memory: that is raised in the state that it has, or in the next one.
+  // An operation that makes an object may run out of memory. The MemoryError is raised at its snapshot, or at the next
+  // one.
   [[nodiscard]] constexpr bool wants_snapshot() const { return needs_snapshot() || effect == Effect::kFresh; }
-  // Whether its snapshot is the state before it. Guards on the outcome of a branch stand at the other outcome.
+  // Whether its snapshot is the state before it. A guard on the outcome of a branch has the state of the other outcome.
   [[nodiscard]] constexpr bool states_before_itself() const {
     return is_guard() ? has(trait::kStateBefore) : !has(trait::kStateAfter);
   }
-  // Doing it twice gives the same as doing it once, and the program cannot see the difference.
+  // Executing it twice has the same effect as once, and the program cannot see the difference.
   [[nodiscard]] constexpr bool may_be_repeated() const {
     return has(trait::kRepeatable) ||
            ((effect == Effect::kPure || effect == Effect::kReads) && !is_terminator() && !has(trait::kOnce));
   }
-  // An exception is under way after it.
+  // Whether an exception is being raised after it.
   [[nodiscard]] constexpr bool begins_raise() const { return raises == Raises::kAlways || has(trait::kBeginsRaise); }
 };
 
@@ -140,7 +141,7 @@ inline constexpr std::array kOps = [] {
   };
 }();
 
-// What no row may say.
+// Whether the columns of the row fit together.
 constexpr bool is_consistent(const OpInfo& row) {
   const bool has_type = row.type != ResultType::kNothing && row.type != ResultType::kAny;
   const bool has_gains =

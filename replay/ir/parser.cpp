@@ -212,7 +212,7 @@ class Parser {
     }
   }
 
-  // The number of a frame or snapshot: they come in ascending order.
+  // The number of a frame or snapshot; numbers must be ascending.
   void number(std::size_t wanted) {
     skip_blanks();
     const std::size_t start = position_;
@@ -381,7 +381,7 @@ class Parser {
     graph_.nodes.push_back(std::move(node));
   }
 
-  // Far more than any graph has; keeps the arithmetic on value numbers from overflowing.
+  // No graph has so many values; the limit keeps arithmetic on value numbers from overflowing.
   static constexpr Value kHighestValue = 1 << 24;
 
   std::string_view text_;

@@ -1,6 +1,6 @@
-// The text of a graph (replay/ir/printer.h) back to the graph. It refuses with a ParseError, with line and column, what
-// has no reading; what reads but makes no sense (a use before the definition, ...) is verify()'s to find. Blank lines
-// and lines that start with # are skipped; frames and snapshots may stand anywhere, in ascending order each.
+// Parses the text of a graph (replay/ir/printer.h). Malformed text is refused with a ParseError, which has the line and
+// column; well-formed graphs that are wrong (a use before the definition, ...) are left to verify(). Blank lines and
+// lines that start with # are skipped; frames and snapshots may be anywhere, each in ascending order.
 //
 //   Graph graph = parse("%0 = param[0]\nreturn_value %0\n");
 //   Graph again = parse(print(graph), object_table(graph));

@@ -18,7 +18,7 @@
 namespace tagalong::replay {
 namespace {
 
-// Short, in one line, with balanced angle brackets (`f.<locals>.<lambda>` stays).
+// A short text of one line, with balanced angle brackets (`f.<locals>.<lambda>` is kept).
 std::string description(PyObject* object) {
   std::string text;
   if (PyFunction_Check(object)) {
@@ -51,7 +51,7 @@ std::string description(PyObject* object) {
   return text;
 }
 
-// `<class 'float'>` for a type that the builtins module holds under its own name.
+// `<class 'float'>` for a type that the builtins module has under its own name.
 std::optional<std::string> builtin_type(PyObject* object) {
   if (!PyType_Check(object)) {
     return std::nullopt;

@@ -1,5 +1,5 @@
-// Switches and quotas with which a wrong replay is narrowed down (scripts/bisect): one switch for each stage
-// (stages.def), and "only the first N" of functions and of fusion groups. They are set before the program runs.
+// Switches and quotas for narrowing down a wrong replay (scripts/bisect): one switch for each stage (stages.def), and
+// "only the first N" functions or fusion groups. They are set before the program runs.
 //
 //   if (is_on(Stage::fold)) { ... }
 #pragma once
@@ -21,7 +21,7 @@ enum class Stage : std::uint8_t {
 struct StageRow {
   Stage stage;
   std::string_view name;
-  std::string_view text;  // what is done without it
+  std::string_view text;  // what happens without it
 };
 
 inline constexpr auto kStageRows = std::to_array<StageRow>({
@@ -30,7 +30,7 @@ inline constexpr auto kStageRows = std::to_array<StageRow>({
 #undef TAGALONG_STAGE
 });
 
-// kFaulty: the stage makes something wrong of an addition, so that a test sees whether the fault is found.
+// kFaulty: the stage changes an addition on purpose, so that a test can check whether the bisection finds the fault.
 enum class StageSwitch : std::uint8_t { kOff, kOn, kFaulty };
 
 namespace detail {
@@ -45,7 +45,7 @@ inline StageSwitch& stage_switch(Stage stage) { return detail::stage_switches[st
 inline bool is_on(Stage stage) { return stage_switch(stage) != StageSwitch::kOff; }
 inline bool is_faulty(Stage stage) { return stage_switch(stage) == StageSwitch::kFaulty; }
 
-// Only the first so many. Used under the GIL.
+// Allows only the first `limit` items. Used under the GIL.
 struct Quota {
   long limit = std::numeric_limits<long>::max();
   long taken = 0;
@@ -54,7 +54,7 @@ struct Quota {
     taken += is_within ? 1 : 0;
     return is_within;
   }
-  // The one that was taken now is the last one.
+  // Whether the item that was just taken is the last one allowed.
   [[nodiscard]] bool is_used_up() const { return taken == limit; }
 };
 inline constinit Quota function_quota;  // functions that are recorded

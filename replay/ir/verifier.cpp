@@ -70,7 +70,7 @@ class Verifier {
     }
   }
 
-  // Marks the snapshots whose chain of parents can be walked.
+  // Marks the snapshots whose chain of parents is valid.
   void snapshots() {
     std::unordered_map<std::int32_t, std::size_t> locals;
     for (std::size_t i = 0; i < graph_.snapshots.size(); ++i) {
@@ -188,7 +188,7 @@ class Verifier {
     }
   }
 
-  // What is from before the loop lasts as long as the loop does.
+  // A value from before the loop must live until the loop ends.
   void jump_back(const Node& node) {
     if (node.immediate < 1 || std::cmp_greater(node.immediate, loops_.size())) {
       problem("there is no loop number {}", node.immediate);
@@ -200,7 +200,7 @@ class Verifier {
       problem("{} operands, the loop has {} results", node.operands.size(), loop.result_count);
     }
     for (std::size_t value = 0; value < dropped_.size(); ++value) {
-      // What dies with the header itself is dropped right behind it.
+      // Values that die with the header itself are dropped right behind it.
       if (dropped_[value] > header + 1 && defined_[value] < header && defined_[value] != kNowhere) {
         problem("%{} is from before the loop and dropped in it, at node {}", value, dropped_[value]);
       }
@@ -213,7 +213,7 @@ class Verifier {
     }
   }
 
-  // From the node that has raised to the handler, or out of the graph, stands nothing that does not belong there.
+  // Between the node that raises and the handler, or the end of the graph, only certain nodes are allowed.
   void exception(const Node& node) {
     if (node.op == Op::guard_raised && !(place_ > 0 && can_have_raised())) {
       problem("nothing before it may raise");
@@ -270,7 +270,7 @@ class Verifier {
       return;
     }
     if (!whole_[static_cast<std::size_t>(node.snapshot)]) {
-      return;  // reported with the snapshot
+      return;  // already reported for the snapshot
     }
     for (SnapshotId id = node.snapshot; id != kNoSnapshot;) {
       const Snapshot& snapshot = graph_.snapshots[static_cast<std::size_t>(id)];
@@ -324,12 +324,12 @@ class Verifier {
   const Graph& graph_;
   std::vector<std::int32_t> defined_;  // node that defines a value
   std::vector<std::int32_t> dropped_;  // node that drops it
-  std::vector<std::int32_t> left_;     // node at which an inlined frame returned
-  std::vector<bool> whole_;            // snapshots whose parents are in order
+  std::vector<std::int32_t> left_;     // node at which an inlined frame has returned
+  std::vector<bool> whole_;            // snapshots with valid parents
   std::unordered_map<std::int64_t, std::int32_t> params_;
   std::int32_t place_ = 0;
   bool is_raising_ = false;
-  std::vector<std::int32_t> loops_;  // their nodes
+  std::vector<std::int32_t> loops_;  // their loop nodes
   std::vector<std::string> problems_;
 };
 

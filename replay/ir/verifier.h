@@ -1,7 +1,7 @@
-// What is wrong with a graph, as sentences; empty: nothing. Reads the graph only, never throws for a broken one, and
-// looks at structure: definitions before uses, uses (of snapshots too) before drops, counts and immediates as the op
-// table says, snapshots where they are needed, frames and parents, one terminator. Whether an operation is the right
-// one for what was recorded is not its business.
+// Lists what is wrong with a graph, as sentences; empty if nothing is. Only reads the graph, and never throws for a
+// broken one. It checks the structure: definitions before uses, uses (also in snapshots) before drops, counts and
+// immediates against the op table, snapshots where they are needed, frames and parents, one terminator. It does not
+// check whether the operations are the right ones for the recorded program.
 //
 //   for (const std::string& problem : verify(graph)) { ... }
 #pragma once

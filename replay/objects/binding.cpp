@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kUnbound = -1;
 
-// One attempt to bind arguments, which are known by their numbers.
+// One attempt to bind arguments; each argument is represented by its number.
 class Binding {
  public:
   explicit Binding(const PyFunctionObject* function)
@@ -17,7 +17,7 @@ class Binding {
         code_(reinterpret_cast<PyCodeObject*>(function->func_code)),
         slots_(static_cast<std::size_t>(code_->co_argcount + code_->co_kwonlyargcount), kUnbound) {}
 
-  // Whether the function takes them. Otherwise `given_up()` says what became of them.
+  // Whether the function accepts the arguments. If not, `released()` says in which order they die.
   bool bind(int positional, PyObject* keywords) {
     const int bound = std::min(positional, code_->co_argcount);
     for (int number = 0; number < bound; ++number) {
@@ -25,13 +25,13 @@ class Binding {
     }
     const bool takes_more = (code_->co_flags & CO_VARARGS) != 0;
     for (int number = bound; number < positional; ++number) {
-      (takes_more ? more_ : given_up_).push_back(number);
+      (takes_more ? more_ : released_).push_back(number);
     }
     const int count = keywords == nullptr ? 0 : static_cast<int>(PyTuple_GET_SIZE(keywords));
     for (int index = 0; index < count; ++index) {
       if (!bind_keyword(PyTuple_GET_ITEM(keywords, index), positional + index)) {
         for (int rest = index; rest < count; ++rest) {
-          given_up_.push_back(positional + rest);
+          released_.push_back(positional + rest);
         }
         return false;
       }
@@ -39,13 +39,13 @@ class Binding {
     return (takes_more || positional <= code_->co_argcount) && has_all();
   }
 
-  // Surplus arguments die first, then the slots of the frame that does not start: the items of a tuple from the last to
-  // the first.
-  std::vector<int> given_up() && {
-    std::ranges::copy_if(slots_, std::back_inserter(given_up_), [](int slot) { return slot != kUnbound; });
-    given_up_.insert(given_up_.end(), more_.rbegin(), more_.rend());
-    given_up_.insert(given_up_.end(), named_.begin(), named_.end());
-    return std::move(given_up_);
+  // Surplus arguments die first, then the slots of the frame that does not start; the items of a tuple die from the
+  // last to the first.
+  std::vector<int> released() && {
+    std::ranges::copy_if(slots_, std::back_inserter(released_), [](int slot) { return slot != kUnbound; });
+    released_.insert(released_.end(), more_.rbegin(), more_.rend());
+    released_.insert(released_.end(), named_.begin(), named_.end());
+    return std::move(released_);
   }
 
  private:
@@ -80,7 +80,7 @@ class Binding {
     return true;
   }
 
-  // Looked up without comparing keys by code of theirs.
+  // Compared without calling `__eq__` methods of keys.
   [[nodiscard]] bool has_keyword(int slot) const {
     PyObject* defaults = function_->func_kwdefaults;
     PyObject* name = PyTuple_GET_ITEM(code_->co_localsplusnames, slot);
@@ -96,10 +96,10 @@ class Binding {
 
   const PyFunctionObject* function_;
   const PyCodeObject* code_;
-  std::vector<int> slots_;     // of the parameters: numbers of arguments
-  std::vector<int> more_;      // in the tuple of further arguments
-  std::vector<int> named_;     // in the dict of further keywords
-  std::vector<int> given_up_;  // what nothing takes
+  std::vector<int> slots_;     // for each parameter the number of its argument
+  std::vector<int> more_;      // arguments in the tuple of *args
+  std::vector<int> named_;     // arguments in the dict of **kwargs
+  std::vector<int> released_;  // arguments that nothing accepts
 };
 
 }  // namespace
@@ -109,7 +109,7 @@ std::vector<int> refused_arguments(const PyFunctionObject* function, int positio
   if (binding.bind(positional, keywords)) {
     return {};
   }
-  return std::move(binding).given_up();
+  return std::move(binding).released();
 }
 
 }  // namespace tagalong::replay

@@ -1,4 +1,4 @@
-// What the interpreter's CALL does with the arguments of a Python function that does not take them.
+// How the interpreter's CALL releases the arguments of a Python function that does not accept them.
 #pragma once
 
 #include <Python.h>
@@ -7,8 +7,8 @@
 
 namespace tagalong::replay {
 
-// The arguments (`positional` of them by place, then one for each name of the tuple `keywords`, which may be null) in
-// the order in which the call gives them up. Empty: the function takes them, or there are none. Runs nobody's code.
+// The arguments in the order in which the call releases them: `positional` ones by position, then one for each name in
+// the tuple `keywords`, which may be null. Empty: the function accepts them, or there are none. Runs no user code.
 std::vector<int> refused_arguments(const PyFunctionObject* function, int positional, PyObject* keywords);
 
 }  // namespace tagalong::replay

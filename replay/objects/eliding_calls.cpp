@@ -42,7 +42,7 @@ Applied applied_by(PyObject* callable) {
   return reduces ? Applied::kToItems : Applied::kNothing;
 }
 
-// Iterators and partial objects written in C: what they do is what the objects they refer to do.
+// Iterators and partial objects written in C: their behaviour depends on the objects to which they refer.
 bool is_written_in_c(PyTypeObject* type) {
   if (type->tp_traverse == nullptr || type == &PyGen_Type ||
       (type->tp_flags & (Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_IMMUTABLETYPE)) == Py_TPFLAGS_HEAPTYPE) {
@@ -51,7 +51,7 @@ bool is_written_in_c(PyTypeObject* type) {
   return type->tp_iternext != nullptr || (type->tp_call != nullptr && is_partial(type));
 }
 
-// A search through what such objects refer to, for a function that applies operators.
+// Searches the objects to which such an object refers, for a function that applies operators.
 struct Search {
   int depth = 0;
   int objects_left = 32;
@@ -63,11 +63,11 @@ int visit(PyObject* object, void* context) {
   Search& search = *static_cast<Search*>(context);
   PyTypeObject* type = Py_TYPE(object);
   if (--search.objects_left < 0 || search.depth > kDeepest) {
-    search.found = true;  // who knows
+    search.found = true;  // unknown, so assume the worst
   } else if (type == &PyCFunction_Type) {
     search.found = applied_by(object) != Applied::kNothing;
   } else if (is_written_in_c(type) || type == &PyTuple_Type) {
-    // Its default is addition, which is no object.
+    // Without a function it adds, and there is no object that shows this.
     search.found = std::strcmp(type->tp_name, "itertools.accumulate") == 0;
     ++search.depth;
     if (!search.found) {
@@ -78,7 +78,7 @@ int visit(PyObject* object, void* context) {
   return search.found ? 1 : 0;
 }
 
-// The object's own C code may apply operators to whatever it comes to.
+// Whether the object's own C code may apply operators to its items.
 bool applies_when_asked(PyObject* object) {
   if (object == nullptr || !is_written_in_c(Py_TYPE(object))) {
     return false;
@@ -88,13 +88,14 @@ bool applies_when_asked(PyObject* object) {
   return search.found;
 }
 
-// What sum and math.prod take by name; the others nothing.
+// sum and math.prod accept `start` by name; the other functions accept no keywords.
 bool is_start(PyObject* keywords) {
   return PyTuple_GET_SIZE(keywords) == 1 &&
          PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, 0), "start") == 0;
 }
 
-// Exact lists and tuples without arrays have none; what others have is not known before they are asked.
+// Exact lists and tuples can be searched for arrays; the items of other iterables are not known before they are
+// requested.
 bool may_have_arrays(const array::Numpy& np, PyObject* object) {
   if (!PyList_CheckExact(object) && !PyTuple_CheckExact(object)) {
     return !cpython::is_exact_number(object) && !PyUnicode_CheckExact(object) && !PyRange_Check(object) &&
@@ -139,8 +140,8 @@ bool may_elide_next(PyObject* iterator) {
 }
 
 PyObject* next_eliding(PyFunctionObject* function, PyObject* iterator) {
-  // The jump that a loop begins with, since NumPy looks no deeper than ten functions: through the builtin `next` it
-  // would be two more.
+  // FOR_ITER asks for the item, because NumPy looks at most ten C frames up the stack, and a call of the builtin
+  // `next` would add two.
   static PyObject* const end = PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
   static const auto* const code = new CodeRef([] {
     const Ref constants = end == nullptr ? Ref() : Ref::steal(PyTuple_Pack(1, end));
@@ -158,7 +159,7 @@ PyObject* next_eliding(PyFunctionObject* function, PyObject* iterator) {
 
 PyCodeObject* eliding_caller(std::size_t slots, PyObject* keywords) {
   using Callers = std::array<CodeRef, kMostSlots + 1>;
-  static auto* const callers = new std::array<Callers, 2>;  // one a number of arguments, for the process
+  static auto* const callers = new std::array<Callers, 2>;  // one for each number of arguments; kept for the process
   CodeRef& caller = callers->at(keywords == nullptr ? 0 : 1).at(slots);
   if (!caller) {
     const int arguments = static_cast<int>(slots - kCallableSlots);

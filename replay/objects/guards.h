@@ -1,4 +1,4 @@
-// Guards that look at nothing but their value.
+// Guards that depend only on their operand.
 #pragma once
 
 #include "replay/ir/ops.h"
@@ -7,7 +7,7 @@
 
 namespace tagalong::replay {
 
-// Whether a guard of one operand (trait kOneOperand) on this object and number holds; the value may be null.
+// Whether a guard of one operand (trait kOneOperand) with this object and number holds; the value may be null.
 inline bool guard_holds(Op op, PyObject* value, PyObject* object, std::int32_t number) {
   switch (op) {
     case Op::guard_true:

@@ -14,7 +14,7 @@
 namespace tagalong::replay {
 namespace {
 
-// Used under the GIL; the callables are kept, never freed.
+// Used under the GIL; the callables are kept forever.
 using Table = std::unordered_map<PyObject*, Known>;
 
 Table& table() {
@@ -23,7 +23,7 @@ Table& table() {
     PyObject* builtins = PyEval_GetBuiltins();
     const auto add = [&](const char* name, Known which) {
       PyObject* function = PyDict_Check(builtins) ? PyDict_GetItemString(builtins, name) : nullptr;
-      // Somebody may have put something else there.
+      // The program may have replaced the function.
       const bool is_own = function != nullptr && PyCFunction_CheckExact(function) &&
                           std::strcmp(reinterpret_cast<PyCFunctionObject*>(function)->m_ml->ml_name, name) == 0;
       if (is_own) {
@@ -40,7 +40,7 @@ Table& table() {
   return *known;
 }
 
-// The other functions of `math` that is_of_math() tells of take part in quiet calls only.
+// The other functions of `math` for which is_of_math() is true. They are only known not to run user code.
 constexpr std::array kOfMath = {
     std::pair(std::string_view("sqrt"), Known::kSqrt),   std::pair(std::string_view("sin"), Known::kSin),
     std::pair(std::string_view("cos"), Known::kCos),     std::pair(std::string_view("tan"), Known::kTan),
@@ -107,7 +107,7 @@ bool takes(Known known, const PyTypeObject* const* types, int count) {
       return count == 1 && is_sized(types[0]);
     case Known::kFloat:
       return count == 1 && (is_int(unboxed_of(types[0])) || unboxed_of(types[0]) == Unboxed::kNumpyFloat);
-    default:  // NumPy's is one of Python's, too
+    default:  // NumPy's float64 is a subclass of Python's float
       return count == 1 && is_float(unboxed_of(types[0]));
   }
 }
@@ -167,7 +167,7 @@ bool call_float(Known known, double operand, double* result) noexcept {
 }
 
 bool call_int(Known known, double operand, std::int64_t* result) noexcept {
-  constexpr double kLimit = 9007199254740992.0;  // 2**53: all beyond are whole numbers
+  constexpr double kLimit = 9007199254740992.0;  // 2**53: all larger floats are whole numbers
   if (!(std::fabs(operand) <= kLimit)) {
     return false;
   }
@@ -183,7 +183,7 @@ bool length_of(PyObject* container, std::int64_t* result) noexcept {
   }
   *result = PyObject_Size(container);
   if (*result < 0) {
-    PyErr_Clear();  // a long range
+    PyErr_Clear();  // a range whose length does not fit
   }
   return *result >= 0;
 }

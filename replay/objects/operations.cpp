@@ -86,8 +86,8 @@ bool load_method(PyObject* object, PyObject* name, PyObject** results) {
 
 namespace {
 
-// The general call of C code counts a level of recursion; the instructions that the interpreter specialises for some of
-// it do not.
+// The general call of a C function counts one level of recursion; for some functions the interpreter has specialised
+// instructions that do not.
 bool counts_no_level(PyObject* callable, Py_ssize_t positional, PyObject* keywords) {
   constexpr int kKinds = METH_VARARGS | METH_FASTCALL | METH_NOARGS | METH_O | METH_KEYWORDS;
   const PyMethodDef* method = nullptr;
@@ -116,7 +116,8 @@ PyObject* call(PyObject* const* operands, Py_ssize_t count, PyObject* keywords) 
   const int levels = counts_no_level(callable, positional, keywords) ? 1 : 0;
   PyThreadState* thread = cpython::thread_state();
   cpython::leave_recursion(thread, levels);
-  // The slot before the first argument is ours to lend: it holds the callable or the null before it.
+  // PY_VECTORCALL_ARGUMENTS_OFFSET: the slot before the first argument may be overwritten; it holds the callable or the
+  // null before it.
   PyObject* result = PyObject_Vectorcall(
       callable, arguments, static_cast<std::size_t>(positional) | PY_VECTORCALL_ARGUMENTS_OFFSET, keywords);
   cpython::enter_recursion(thread, levels);

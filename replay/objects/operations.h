@@ -1,5 +1,5 @@
-// Python's operations on objects as the bytecode does them, one function an instruction. Each returns a new reference,
-// or null with an exception set; nothing is stolen.
+// Python's operations on objects as the bytecode executes them, one function for each instruction. Each returns a new
+// reference, or null with an exception set; no reference is stolen.
 #pragma once
 
 #include <Python.h>
@@ -17,13 +17,13 @@ PyObject* compare(int argument, PyObject* left, PyObject* right);
 // LOAD_METHOD: fills two results (function, self) or (null, attribute).
 bool load_method(PyObject* object, PyObject* name, PyObject** results);
 
-// CALL with the two callable slots as on the interpreter's stack; `keywords` a tuple of names or null.
+// CALL with the two callable slots as on the interpreter's stack; `keywords` is a tuple of names or null.
 PyObject* call(PyObject* const* operands, Py_ssize_t count, PyObject* keywords);
 
 PyObject* make_function(int flags, PyObject* const* operands);
 
-// Whether the property of this name that the object's type has gets (1: sets, 2: deletes) with this function. Runs
-// nobody's code.
+// Whether the property of the object's type with this name has this function as its getter (1: setter, 2: deleter).
+// Runs no user code.
 bool accessor_is(PyObject* object, PyObject* name, int part, PyObject* function);
 
 // Whether the object is a dict with exactly these keys, in this order.
@@ -39,10 +39,10 @@ PyObject* build_slice(PyObject* const* operands, int count);
 PyObject* int_compare(int argument, PyObject* left, PyObject* right);
 PyObject* float_compare(int argument, PyObject* left, PyObject* right);
 PyObject* float_binary(int argument, PyObject* left, PyObject* right);
-// Truth of an exact bool, int, float, str or None.
+// The truth of an exact bool, int, float, str or None.
 bool number_truth(PyObject* value);
 
-// What guard_function checks: the code (original or derived from it) and the shape of the defaults.
+// The check of guard_function: the code (the original or one derived from it) and the shape of the defaults.
 bool function_matches(PyObject* value, PyObject* code);
 
 }  // namespace tagalong::replay

@@ -61,7 +61,7 @@ const OperatorNames& names_of(int argument) {
   return kOperatorNames.at(static_cast<std::size_t>(argument % kOperators));
 }
 
-// An entry of a type's table for numbers, as an address.
+// An entry of a type's table of number slots, as an address.
 void* number_slot(const PyTypeObject* type, std::size_t offset) {
   const PyNumberMethods* methods = type->tp_as_number;
   return methods == nullptr ? nullptr
@@ -76,20 +76,20 @@ PyObject* look_up(PyTypeObject* type, const char* name) {
   return text ? _PyType_Lookup(type, text.get()) : nullptr;
 }
 
-bool is_quiet_number_slot(const void* slot, std::size_t offset) {
+bool runs_no_user_code(const void* slot, std::size_t offset) {
   static constexpr std::array<PyTypeObject*, 7> kTypes = {
       &PyLong_Type, &PyFloat_Type, &PyComplex_Type, &PyBool_Type, &PySet_Type, &PyFrozenSet_Type, &PyDict_Type};
   return std::ranges::any_of(kTypes, [=](const PyTypeObject* type) { return number_slot(type, offset) == slot; });
 }
 
-bool is_quiet_comparison(richcmpfunc slot) {
+bool runs_no_user_code(richcmpfunc slot) {
   static constexpr std::array<PyTypeObject*, 11> kTypes = {
       &PyBaseObject_Type, &PyLong_Type, &PyFloat_Type,     &PyComplex_Type, &PyUnicode_Type, &PyTuple_Type,
       &PyList_Type,       &PySet_Type,  &PyFrozenSet_Type, &PyDict_Type,    &PyBytes_Type};
   return std::ranges::any_of(kTypes, [=](const PyTypeObject* type) { return type->tp_richcompare == slot; });
 }
 
-// Whether the right operand's class has a reflected method that is not the left operand's class's one.
+// Whether the right operand's class has a reflected method other than that of the left operand's class.
 bool is_overloaded(PyTypeObject* left, PyTypeObject* right, const char* reflected) {
   const Ref name = Ref::steal(PyUnicode_InternFromString(reflected));
   if (!name) {
@@ -133,7 +133,7 @@ class BinaryAttempts {
         if (slot == number_slot(generic, names_.in_place_slot)) {
           add(false, names_.in_place, slot, false);
         } else {
-          add(false, nullptr, slot, is_quiet_number_slot(slot, names_.in_place_slot));
+          add(false, nullptr, slot, runs_no_user_code(slot, names_.in_place_slot));
         }
       }
     }
@@ -168,10 +168,10 @@ class BinaryAttempts {
     attempts_.push_back(attempt);
   }
 
-  // One call of a slot: of C code, or of the function for classes, which may ask both operands.
+  // One call of a slot: of C code, or of the slot function for Python classes, which may call methods of both operands.
   void expand(void* slot) {
     if (slot != generic_) {
-      add(false, nullptr, slot, is_quiet_number_slot(slot, names_.slot));
+      add(false, nullptr, slot, runs_no_user_code(slot, names_.slot));
       return;
     }
     PyTypeObject* first = Py_TYPE(left_);
@@ -210,14 +210,14 @@ void add_comparison(Attempts& attempts, PyObject* receiver, PyObject* other, int
   attempt.is_right = is_right;
   if (slot == overloading_type()->tp_richcompare) {
     attempt.method = kComparisonNames.at(static_cast<std::size_t>(comparison)).method;
-    // object's own `__ne__` asks `__eq__`.
+    // object's own `__ne__` calls `__eq__`.
     attempt.negates =
         comparison == Py_NE && look_up(Py_TYPE(receiver), "__ne__") == look_up(&PyBaseObject_Type, "__ne__");
     if (attempt.negates) {
       attempt.method = "__eq__";
     }
   } else {
-    attempt.is_quiet = is_quiet_comparison(slot);
+    attempt.is_quiet = runs_no_user_code(slot);
   }
   attempts.push_back(attempt);
 }
@@ -237,7 +237,7 @@ Attempts comparisons(int argument, PyObject* left, PyObject* right) {
   return attempts;
 }
 
-// The answer of one operand's special method for the other; NotImplemented if it has none.
+// Calls the special method of one operand with the other one; NotImplemented if it has no such method.
 PyObject* ask(PyObject* object, const char* method, PyObject* other) {
   const Ref name = Ref::steal(PyUnicode_InternFromString(method));
   if (!name) {
@@ -295,7 +295,7 @@ PyObject* unsupported(const Operator& what, PyObject* left, PyObject* right) {
                       is_print ? ". Did you mean \"print(<message>, file=<output_stream>)\"?" : "");
 }
 
-// Sequences that are joined or repeated come behind all numbers.
+// Concatenation and repetition of sequences are tried after all number slots.
 PyObject* finish_as_sequence(const Operator& what, PyObject* left, PyObject* right) {
   const PySequenceMethods* first = Py_TYPE(left)->tp_as_sequence;
   const PySequenceMethods* second = Py_TYPE(right)->tp_as_sequence;
@@ -314,7 +314,7 @@ PyObject* finish_as_sequence(const Operator& what, PyObject* left, PyObject* rig
         return repeat(own, left, right);
       }
     }
-    // In place, the right operand's turn only comes where the left one's type has no such table.
+    // For an in-place operator, the right operand is tried only if the left one's type has no such table.
     if (second != nullptr && second->sq_repeat != nullptr && (first == nullptr || !is_in_place)) {
       return repeat(second->sq_repeat, right, left);
     }
@@ -332,7 +332,7 @@ PyObject* text(PyObject* result, const char* message) {
   return PyUnicode_Check(result) ? Py_NewRef(result) : PyErr_Format(PyExc_TypeError, message, Py_TYPE(result)->tp_name);
 }
 
-// A string of a class of its own is asked once more.
+// A str of a subclass is formatted again.
 PyObject* formatted(PyObject* result, const char* message) {
   const Ref string = Ref::steal(text(result, message));
   return !string || PyUnicode_CheckExact(string.get()) ? Ref(string).release() : PyObject_Format(string.get(), nullptr);
@@ -431,7 +431,7 @@ int levels_of(int check, bool is_builtin) {
   const auto kind = static_cast<SlotCheck>(check);
   const bool is_text = kind == SlotCheck::kString || kind == SlotCheck::kRepresentation ||
                        kind == SlotCheck::kFormatted || kind == SlotCheck::kFormattedRepresentation;
-  // Calls of these the interpreter specialises, and then it does not count them.
+  // The interpreter specialises calls of these, and its specialised instructions count no level of recursion.
   const bool is_uncounted = kind == SlotCheck::kLength || kind == SlotCheck::kIterator || kind == SlotCheck::kString;
   return (is_text ? 1 : 0) + (is_builtin && !is_uncounted ? 1 : 0);
 }

@@ -1,6 +1,6 @@
-// What classes overload: in which order the interpreter asks the operands of an operator, and what its C code makes of
-// the result of a special method. The recorder asks which method comes next, a run finishes what is left of an operator
-// when a method has answered NotImplemented; both read the one list of attempts.
+// Operations that classes overload: the order in which the interpreter tries the operands of an operator, and how its C
+// code processes the result of a special method. The recorder looks up which method comes next, and a replay finishes
+// an operator after a method has returned NotImplemented; both use the same list of attempts.
 #pragma once
 
 #include <Python.h>
@@ -12,11 +12,10 @@ namespace tagalong::replay {
 
 enum class OperatorKind : std::uint8_t { kBinary, kCompare };
 
-// An operator with the attempt that has just been made, or is being made: what FrameInfo and finish_operator keep as a
-// number.
+// An operator and its current or last attempt; FrameInfo and finish_operator store it as a number.
 struct Operator {
   OperatorKind kind = OperatorKind::kBinary;
-  int argument = 0;      // of BINARY_OP, COMPARE_OP
+  int argument = 0;      // the argument of BINARY_OP or COMPARE_OP
   int attempt = -1;      // index in attempts_of()
   bool negates = false;  // Attempt::negates
 
@@ -24,39 +23,39 @@ struct Operator {
   static Operator of(int number);
 };
 
-// One operand that is asked. All pointers are borrowed.
+// One attempt: a call of one operand's slot or method. All pointers are borrowed.
 struct Attempt {
   PyObject* receiver = nullptr;
   PyObject* other = nullptr;
   const char* method = nullptr;  // special method in Python; null: C code
-  void* slot = nullptr;          // the type's slot that is called
-  int comparison = 0;            // as the slot of a comparison is asked
+  void* slot = nullptr;          // the type's slot to call
+  int comparison = 0;            // the comparison with which a comparison slot is called
   bool is_right = false;         // the receiver is the right operand
-  bool negates = false;          // `!=` of a class that has only `__eq__`: the opposite of its answer
-  bool is_quiet = false;         // C code that runs nobody's code, and answers NotImplemented by the types alone
+  bool negates = false;          // for `!=` of a class that has only `__eq__`: the result is negated
+  bool is_quiet = false;         // C code that runs no user code and returns NotImplemented depending on the types only
 };
 using Attempts = boost::container::static_vector<Attempt, 6>;
 
-// Whether the function is what the type has by one of the names that such an operator asks.
+// Whether the function is a method of the type that such an operator calls.
 bool is_operator_method(OperatorKind kind, int argument, PyTypeObject* type, PyObject* function);
 
-// In the order in which they are asked as long as the answer is NotImplemented. Where a method does not exist, it
-// counts as that answer.
+// The attempts in order; each one is made if the previous one returned NotImplemented. A missing method counts as
+// NotImplemented.
 Attempts attempts_of(OperatorKind kind, int argument, PyObject* left, PyObject* right);
 
-// What the operator does after the attempt has answered NotImplemented: the next ones, or the error.
+// Finishes the operator after the attempt has returned NotImplemented: the next attempts, or the error.
 PyObject* finish_operator(int number, PyObject* left, PyObject* right);
 
-// A class whose slots are all those of classes that overload: to know the interpreter's functions by.
+// A class that overrides all slots: its slots hold the interpreter's slot functions for Python classes, for comparing.
 const PyTypeObject* overloading_type();
 
-// What a slot makes of the result of a special method.
+// How a slot processes the result of a special method.
 enum class SlotCheck : std::uint8_t {
   kTruth,        // __bool__ must return a bool
-  kNot,          // the opposite of it
-  kLengthTruth,  // __len__ in the place of __bool__
+  kNot,          // the negated truth
+  kLengthTruth,  // __len__ where a class has no __bool__
   kLengthNot,
-  kAnyTruth,  // __contains__ may return anything
+  kAnyTruth,  // __contains__ may return any object
   kAnyNot,
   kLength,
   kIterator,
@@ -68,13 +67,13 @@ enum class SlotCheck : std::uint8_t {
   kHash,
   kAnything,
 };
-// A new reference, or null with the exception of the slot.
+// A new reference, or null with the exception that the slot raises.
 PyObject* finish_slot(int check, PyObject* result);
-// How many levels the C code between instruction and method counts towards the recursion limit.
+// Number of recursion levels that the C code between instruction and method counts.
 [[nodiscard]] int levels_of(int check, bool is_builtin);
-[[nodiscard]] bool is_truth_check(int check);  // the result is True or False
+[[nodiscard]] bool is_truth_check(int check);  // whether the result is True or False
 
-// A conditional jump as FrameInfo::operation.
+// A conditional jump, encoded as FrameInfo::operation.
 struct Branch {
   int target = 0;
   bool jumps_if_true = false;

@@ -8,12 +8,12 @@
 namespace tagalong::replay {
 namespace {
 
-// What the arguments have to be, the method's self among them.
+// What the arguments must be, including the method's self.
 enum class Quiet : std::uint8_t {
   kNumbers,  // exact ints, floats and bools
   kSized,    // one exact container or str
-  kOnList,   // self is an exact list; what else there is, is only kept
-  kOfList,   // self is an exact list, all else exact numbers
+  kOnList,   // self is an exact list; the other arguments are only stored
+  kOfList,   // self is an exact list, the other arguments are exact numbers
   kOnText,   // exact strs and ints
 };
 
@@ -24,7 +24,7 @@ bool is_sized(PyObject* object) {
 
 bool is_text(PyObject* object) { return PyUnicode_CheckExact(object) || PyLong_CheckExact(object); }
 
-// By callable, which is kept; used under the GIL, never freed.
+// By callable, which is kept forever; used under the GIL.
 using Table = std::unordered_map<PyObject*, Quiet>;
 
 void add_builtins(Table& table) {
@@ -84,7 +84,7 @@ bool are_right(Quiet quiet, PyObject* const* arguments, int count) {
       return count == 1 && is_sized(arguments[0]);
     case Quiet::kOnList:
       return count >= 1 && PyList_CheckExact(arguments[0]);
-    case Quiet::kOfList:  // another index may be asked for its __index__
+    case Quiet::kOfList:  // an index of another type could have an `__index__`
       return count >= 1 && PyList_CheckExact(arguments[0]) && all(cpython::is_exact_number, 1);
     case Quiet::kOnText:
       return count >= 1 && PyUnicode_CheckExact(arguments[0]) && all(is_text);

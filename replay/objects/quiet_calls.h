@@ -1,6 +1,6 @@
-// Calls of C code that runs nobody's code, makes nothing that the collector counts, and looks at no frame: for exact
-// arguments of some types. Whoever makes one of these need not show the frames before; an exception that it raises is
-// shown where it is raised.
+// Calls of C code that run no user code, make no objects that the collector tracks, and inspect no frames: for exact
+// arguments of certain types. Such a call can be made without showing the frames first; an exception that it raises is
+// shown at its instruction.
 #pragma once
 
 #include <Python.h>
@@ -9,13 +9,13 @@
 
 namespace tagalong::replay {
 
-// What a call site has learned: a callable that is kept for good, and how it is quiet.
+// What a call site has learned: a callable that is kept forever, and its row of the table.
 struct CalledBefore {
   PyObject* callable = nullptr;
   std::uint8_t kind = 0;
 };
 
-// The callable's two slots as on the stack, then the arguments, none by keyword. Never has an exception set.
+// The callable's two slots as on the stack, then the arguments, without keywords. Never sets an exception.
 [[nodiscard]] bool is_quiet_call(PyObject* const* slots, int count, CalledBefore* before);
 
 }  // namespace tagalong::replay

@@ -7,7 +7,7 @@
 
 namespace tagalong::replay {
 
-// The place of an index in a list or tuple, negative if there is none.
+// The position of an index in a list or tuple, negative if it is out of range.
 inline Py_ssize_t place_in(PyObject* container, std::int64_t index) {
   const Py_ssize_t size = Py_SIZE(container);
   const std::int64_t place = index < 0 ? index + size : index;

@@ -23,7 +23,7 @@ struct Row {
 constexpr std::array kRows{Row{Unboxed::kNumpyInt, 'l', array::kLong}, Row{Unboxed::kNumpyFloat, 'd', array::kDouble},
                            Row{Unboxed::kNumpyBool, '?', array::kBool}};
 
-// Null: none whose scalars are known.
+// Null if NumPy's scalars are not supported.
 const array::Numpy* known(const array::Numpy* np) { return np != nullptr && np->weak_scalars ? np : nullptr; }
 
 const Row* row_of(Unboxed kind) {
@@ -58,7 +58,7 @@ double computed(Float64Operator operation, double left, double right) {
   }
 }
 
-// Where there may be something to report: whether there is.
+// For results that NumPy might report as errors: whether it would report nothing.
 [[gnu::noinline]] bool is_silent(Float64Operator operation, double left, double right) {
   volatile double first = left;
   volatile double second = right;
@@ -275,7 +275,7 @@ bool may_be_written(PyObject* array) {
   return (array::as_array(array)->flags & (array::kWriteable | array::kWarnOnWrite)) == array::kWriteable;
 }
 
-// An item need not be aligned.
+// An item of an array need not be aligned.
 void load_item(const char* place, Unboxed kind, UnboxedNumber* number) {
   if (kind == Unboxed::kNumpyBool) {
     number->i = *place != 0 ? 1 : 0;
@@ -296,7 +296,7 @@ bool float64_arithmetic(Float64Operator operation, double left, double right, do
   *result = computed(operation, left, right);
   const double size = std::fabs(*result);
   const bool is_product = operation == Float64Operator::kMultiply || operation == Float64Operator::kDivide;
-  // Sums are exact where they are that small.
+  // The sum of such small numbers is exact.
   if (size <= std::numeric_limits<double>::max() && (!is_product || size > std::numeric_limits<double>::min()))
       [[likely]] {
     return true;

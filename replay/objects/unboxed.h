@@ -1,9 +1,9 @@
-// Numbers without objects: what a register of a loop may hold in place of an object, and how one becomes the other.
-// NumPy's scalars are among them where the NumPy that the program has imported is one whose scalars are known here:
-// from 2.0 on, where Python numbers beside them have no dtype of their own.
+// Unboxed numbers: what a register of a loop can hold instead of an object, and the conversion in both directions.
+// NumPy's scalars are supported if the program has imported NumPy 2.0 or later: in older versions the dtype of a Python
+// number beside a scalar depends on its value.
 //
 //   UnboxedNumber number;
-//   if (unbox(object, Raw::kNumpyFloat, &number)) ... object_of(Raw::kNumpyFloat, number) ...
+//  if (unbox(object, Unboxed::kNumpyFloat, &number)) ... object_of(Unboxed::kNumpyFloat, number) ...
 #pragma once
 
 #include <Python.h>
@@ -20,12 +20,12 @@ enum class Unboxed : std::uint8_t {
   kNumpyInt,    // numpy.int64
   kNumpyFloat,  // numpy.float64
   kNumpyBool,   // numpy.bool_
-  kPair,        // a tuple of two ints: the other one is the number of the next register
+  kPair,        // a tuple of two ints; the second one is the number of the next register
 };
 
 union UnboxedNumber {
-  std::int64_t i;  // of ints; of bools 0 or 1
-  double d;        // of floats
+  std::int64_t i;  // for ints; for bools 0 or 1
+  double d;        // for floats
 };
 
 [[nodiscard]] constexpr bool is_numpy(Unboxed kind) {
@@ -34,47 +34,47 @@ union UnboxedNumber {
 [[nodiscard]] constexpr bool is_int(Unboxed kind) { return kind == Unboxed::kInt || kind == Unboxed::kNumpyInt; }
 [[nodiscard]] constexpr bool is_float(Unboxed kind) { return kind == Unboxed::kFloat || kind == Unboxed::kNumpyFloat; }
 
-// kNone: others, and NumPy's as long as nobody has met it.
+// kNone for all other types, and for NumPy's until the first NumPy scalar has been seen.
 [[nodiscard]] Unboxed unboxed_of(const PyTypeObject* type);
-// Null: kNone, kPair.
+// Null for kNone and kPair.
 [[nodiscard]] PyTypeObject* type_of(Unboxed kind);
-// As in the object of a loop node; NumPy's are its own codes. o: any object.
+// The letter in the object of a loop node; NumPy's types have their NumPy codes. o: any object.
 [[nodiscard]] Unboxed unboxed_of(char letter);
 [[nodiscard]] char letter_of(const PyTypeObject* type);
 
-// False: the object is not one of this kind, or an int that does not fit.
+// False if the object has another type, or is an int that does not fit.
 bool unbox(PyObject* object, Unboxed kind, UnboxedNumber* number);
-// A new object; null: an exception is set.
+// A new object; null with an exception set.
 [[nodiscard]] PyObject* object_of(Unboxed kind, UnboxedNumber number);
 
-// The float that a list has given up last, with the only reference to it, or null. Where a list's float is replaced
-// that nothing else has, the new value goes into this one, which takes its place, and the old one is kept here: so the
-// two are different objects, as in eager execution, and nothing is allocated. One for the process, under the GIL; never
-// freed.
+// A float that a list has released, with the only reference to it, or null. When an item of a list is replaced and the
+// old float has no other owner, the new value is written into the spare float, which takes the old one's slot; the old
+// float becomes the spare one. So old and new are different objects, as in eager execution, and nothing is allocated.
+// One for the process, under the GIL; never freed.
 extern PyObject* spare_float;
-// Puts a float into a list's slot, in place of a float that nothing else has. False: an exception is set.
+// Puts a float into a list's slot that holds a float without other owners. False: an exception is set.
 [[nodiscard]] bool replace_float(PyObject** slot, double value);
 
-// Items of arrays: those of these dtypes, by NumPy's type number (array::TypeNumber).
+// The kind of an array's items, by NumPy's type number (array::TypeNumber).
 [[nodiscard]] Unboxed unboxed_of_items(int type_number);
-// The type number of the array's items, if each of them is a number without an object; -1: it is not an array, or one
-// of others. Asks for NumPy.
+// The type number of the array's items, if they can be unboxed; -1 for other arrays and other objects. Imports nothing:
+// NumPy must have been imported.
 [[nodiscard]] int item_type_of(PyObject* object, int dimensions);
-// The same of what an iterator of the interpreter's own goes through, item by item.
+// The same for the array over which one of the interpreter's own iterators goes.
 [[nodiscard]] int iterated_type_of(PyObject* iterator);
-// The next item of such an iterator, which it is taken from then; null: there is none, or no such array any more.
+// Takes the next item from such an iterator; null: there is none, or the array has changed its type or shape.
 [[nodiscard]] const char* next_item_place(PyObject* iterator, int type_number);
-// Where the array has the item now; null: it is no such array any more, or has no such item.
+// The current address of the item; null: the array is not such an array any more, or has no such item.
 [[nodiscard]] char* item_place(PyObject* array, int type_number, std::int64_t index);
 [[nodiscard]] char* item_place(PyObject* array, int type_number, std::int64_t row, std::int64_t column);
-// An array of numbers of any kind: an item of it, or a row, is made without running anybody's code.
+// Whether the object is an array of numbers of any kind: taking an item or a row of it runs no user code.
 [[nodiscard]] bool has_plain_items(PyObject* object);
 [[nodiscard]] bool may_be_written(PyObject* array);
 void load_item(const char* place, Unboxed kind, UnboxedNumber* number);
 void store_item(char* place, Unboxed kind, UnboxedNumber number);
 
-// What NumPy's scalar of float64 gives where it has nothing to report, whatever the program has asked it to report, and
-// where it is known which of two NaNs it gives.
+// Operations of NumPy's float64 scalars, for operands where NumPy reports no error (whatever the program's errstate),
+// and where it is known which of two NaNs NumPy returns.
 enum class Float64Operator : std::uint8_t { kAdd, kSubtract, kMultiply, kDivide };
 [[nodiscard]] bool float64_arithmetic(Float64Operator operation, double left, double right, double* result);
 

@@ -16,7 +16,7 @@ bool is_plain(const PyTypeObject* type) {
 }
 
 bool is_lasting(const PyTypeObject* type) {
-  // Only mutable types can be left by assigning to __class__, with one exception: modules.
+  // `__class__` can be assigned only for instances of mutable types, and for modules.
   return PyType_HasFeature(const_cast<PyTypeObject*>(type), Py_TPFLAGS_IMMUTABLETYPE) != 0 &&
          PyType_IsSubtype(const_cast<PyTypeObject*>(type), &PyModule_Type) == 0;
 }
@@ -24,7 +24,7 @@ bool is_lasting(const PyTypeObject* type) {
 const PyTypeObject* AbstractValues::number_type(const Node& node) const {
   const PyTypeObject* left = type(node.operands[0]);
   const auto text = operator_text(node.op, node.immediate).value_or("?");
-  if (node.op == Op::unary_op) {  // a type of its own has only what its own operator gives
+  if (node.op == Op::unary_op) {  // a heap type supports only its own operator methods
     const Unboxed kind = unboxed_of(left);
     return kind == Unboxed::kInt || (is_float(kind) && text != "~") || (kind == Unboxed::kNumpyInt && text == "-")
                ? left
@@ -85,7 +85,7 @@ void AbstractValues::learn(const Node& node) {
       return;
     case Op::guard_is: {
       const PyTypeObject* type = Py_TYPE(node.object.get());
-      // What can be watched is not held by the graph (Executor), so dropping it may be its end.
+      // The graph does not own an object that can be watched (Executor), so dropping it may destroy it.
       at(node.operands[0]) = {is_lasting(type) ? type : nullptr, !cpython::is_watchable(node.object.get())};
       return;
     }
@@ -110,7 +110,7 @@ void AbstractValues::learn(const Node& node) {
   }
 }
 
-// What the recorder has made sure of on both ways to the header.
+// The types that the recorder has guarded on both edges to the header.
 void AbstractValues::learn_loop(const Node& node) {
   const char* letters = PyUnicode_AsUTF8(node.object.get());
   for (std::int32_t index = 0; index < node.result_count; ++index) {
@@ -130,7 +130,8 @@ bool AbstractValues::disturbs(const Node& node) const {
   if (node.info().has(trait::kUndisturbing)) {
     return false;
   }
-  // The collector may run when an object is made, with finalisers and callbacks; strings do not make it run.
+  // Making an object may run the collector, with finalisers and callbacks. The collector does not track strings, so
+  // making one cannot.
   return !(node.info().is_pure() || node.info().effect == Effect::kReads);
 }
 

@@ -1,6 +1,6 @@
-// What is known about values at one point of a walk over a graph: exact types, and whether dropping one can run code.
-// This comes from the operations that make values and from guards passed before. It is kept only if it stays true
-// whatever runs later. So a guard on an instance of a class made by Python code teaches nothing: `value.__class__` can
+// What is known about values at one point of a walk over a graph: exact types, and whether dropping a value can run
+// code. This comes from the operations that make values, and from guards passed before; it is kept only if it stays
+// true whatever runs later. So a guard on an instance of a Python class teaches nothing, because `value.__class__` can
 // be assigned. Types are borrowed from the graph, which must outlive this object.
 //
 //   AbstractValues values(graph);
@@ -14,10 +14,11 @@
 
 namespace tagalong::replay {
 
-// An instance of this very type stays one for all its life.
+// Whether an instance of exactly this type keeps the type for all its life.
 [[nodiscard]] bool is_lasting(const PyTypeObject* type);
 
-// Instances are freed without running anything: no weak references to them, and none of theirs but to such objects.
+// Whether instances are freed without running any code: they have no weak references, and own only objects of such
+// types.
 [[nodiscard]] bool is_plain(const PyTypeObject* type);
 
 class AbstractValues {
@@ -25,11 +26,11 @@ class AbstractValues {
   explicit AbstractValues(const Graph& graph) : values_(static_cast<std::size_t>(graph.value_count)) {}
 
   void learn(const Node& node);
-  // The exact type of a value, if it is known for good; null: not known.
+  // The exact type of a value if it can never change; null: unknown.
   [[nodiscard]] const PyTypeObject* type(Value value) const { return at(value).type; }
-  // Dropping the value cannot run code: nothing of it is left that could, or the graph itself keeps it alive.
+  // Whether dropping the value runs no code: freeing it runs none, or the graph itself keeps it alive.
   [[nodiscard]] bool is_inert(Value value) const;
-  // After this node, what was read from mutable state may be different.
+  // Whether values that were read from mutable state are outdated behind this node.
   [[nodiscard]] bool disturbs(const Node& node) const;
 
  private:

@@ -23,7 +23,7 @@ class Compactor {
       renumber(frame.function);
       renumber(frame.instance);
     }
-    for (Snapshot& snapshot : kept_) {  // last: all values of a snapshot have their numbers by now
+    for (Snapshot& snapshot : kept_) {  // done last, when all values of snapshots have their numbers
       renumber(snapshot.locals);
       renumber(snapshot.stack);
     }
@@ -59,7 +59,7 @@ class Compactor {
     }
   }
 
-  // The new number of a snapshot; its parents get theirs first.
+  // The new number of a snapshot; its parents are numbered first.
   SnapshotId snapshot(SnapshotId id) {
     std::vector<SnapshotId> chain;
     SnapshotId from = id;

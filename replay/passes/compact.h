@@ -1,6 +1,6 @@
-// Numbers values and snapshots anew, without gaps, in the order of their appearance; snapshots that no node uses go.
-// Frames keep their numbers (nodes name them); a frame's function or instance that nothing defines becomes kNoValue.
-// Whoever keeps numbers of values or snapshots outside of the graph must not keep them across this pass.
+// Renumbers values and snapshots without gaps, in the order of their first use; removes snapshots that no node uses.
+// Frames keep their numbers (nodes contain them); a frame's function or instance that no node defines becomes kNoValue.
+// Numbers of values or snapshots that are stored outside of the graph are invalid after this pass.
 #pragma once
 
 #include "replay/ir/graph.h"

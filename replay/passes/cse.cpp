@@ -31,7 +31,7 @@ class Merger {
     for (std::size_t place = 0; place < nodes.size(); ++place) {
       Node& node = nodes[place];
       replace(node.operands);
-      // What has raised has no result for another to be.
+      // A node that raises has no result that could be merged with another one.
       if (is_expected_to_raise(nodes, place) || (!forwarded(node) && !merged(node))) {
         abstract_values_.learn(node);
         if (abstract_values_.disturbs(node)) {
@@ -118,7 +118,7 @@ class Merger {
   bool merged(const Node& node) {
     const OpInfo& row = node.info();
     const bool reads = row.effect == Effect::kReads;
-    // What a known function gives is an object of its own.
+    // A known function returns a new object each time.
     if ((!row.is_pure() && !reads) || row.is_guard() || node.result_count == 0 || row.has(trait::kNewObject)) {
       return false;
     }
@@ -140,7 +140,8 @@ class Merger {
     changed_ = true;
   }
 
-  // A global that has been bound: reads of it differ from then on, those of the same function give the value.
+  // A global that has been stored. Later reads with the same function give the stored value; other earlier reads are
+  // outdated.
   struct Binding {
     std::uint32_t epoch = 0;
     Value function = kNoValue, value = kNoValue;
@@ -149,7 +150,7 @@ class Merger {
     Ref name = node.object;
     PyObject* interned = name.release();
     PyUnicode_InternInPlace(&interned);
-    Py_DECREF(interned);  // some graph has it
+    Py_DECREF(interned);  // some object of the graph owns it
     return interned;
   }
   [[nodiscard]] std::uint32_t epoch_of(const Node& node) const {
@@ -165,7 +166,7 @@ class Merger {
       return false;
     }
     const auto known = bindings_.find(name_of(node));
-    // Nothing in a loop may drop what is from before it.
+    // In a loop, nothing may drop a value from before it.
     if (known == bindings_.end() || known->second.epoch < names_epoch_ || known->second.function != node.operands[0] ||
         known->second.value < older_) {
       return false;
@@ -175,18 +176,19 @@ class Merger {
   }
 
   Graph& graph_;
-  Values now_;               // the value that stands for a value
-  std::vector<bool> seen_;   // used by what may see which object it is
-  std::vector<bool> stays_;  // never dropped, or stands for a value that is not
+  Values now_;               // for each value, the value that replaces it
+  std::vector<bool> seen_;   // values whose identity is visible to some use
+  std::vector<bool> stays_;  // values that are never dropped, or that replace such a value
   AbstractValues abstract_values_;
   NodeTable table_;
-  std::size_t kept_ = 0;           // nodes that stay, the first ones
-  std::uint32_t epoch_ = 1;        // the last node after which reads may differ
-  std::uint32_t names_epoch_ = 1;  // of globals
+  std::size_t kept_ = 0;           // number of nodes kept; they come first
+  std::uint32_t epoch_ = 1;        // changes at a node behind which reads may give another value
+  std::uint32_t names_epoch_ = 1;  // the same for reads of globals
   std::uint32_t last_epoch_ = 1;
   std::unordered_map<PyObject*, Binding> bindings_;  // by name
-  Value older_ = 0;                                  // values below are from before the loop
-  // Of pure nodes. A new one in each loop: what a round makes and drops is not what was made before it.
+  Value older_ = 0;                                  // values below this one are from before the loop
+  // Epoch of pure nodes. A new one begins in each loop: a value made and dropped in a round cannot replace one from
+  // before it.
   std::uint32_t pure_epoch_ = UINT32_MAX;
   bool changed_ = false;
 };

@@ -1,9 +1,9 @@
-// Common subexpressions: a pure node that says the same as an earlier one is that one; a node that reads mutable state,
-// if nothing between the two may have changed any (Facts::disturbs). The value that stays lives as long as all
-// those that it stands for: until the last drop, or to the end if one of them is never dropped.
+// Common subexpressions. A pure node that repeats an earlier node is replaced by it. A node that reads mutable state is
+// replaced if nothing between the two may have changed the state (AbstractValues::disturbs). The remaining value lives
+// as long as all values that it replaces: until the last drop, or to the end if one of them is never dropped.
 //
-// New numbers are objects too: `is` tells two results of the same addition apart, and so do containers, for nans. Two
-// such nodes are merged only if at most one of their results is seen by anything but arithmetic.
+// A new number is a new object: `is` can distinguish two results of the same addition, and so can containers, for NaNs.
+// Two such nodes are merged only if at most one of the results is used by anything but arithmetic.
 #pragma once
 
 #include "replay/ir/graph.h"

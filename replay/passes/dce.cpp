@@ -13,14 +13,14 @@
 namespace tagalong::replay {
 namespace {
 
-// Arithmetic that has a result for all operands; running out of memory does not count.
+// Arithmetic that has a result for all operands, except that memory can run out.
 bool is_total(const Node& node) {
   if (!node.info().has(trait::kTotalSum)) {
     return false;
   }
   const auto text = operator_text(node.op, node.immediate).value_or("?");
   return text == "+" || text == "+=" || text == "-" || text == "-=" ||
-         // A large product of ints takes time and memory, so it is not total.
+         // A large product of ints takes time and memory, so it does not count as total.
          (node.info().has(trait::kTotalProduct) && (text == "*" || text == "*="));
 }
 
@@ -49,14 +49,14 @@ class DeadNodes {
   }
 
  private:
-  // When something is dropped: the place of the operand among those of all drops of the graph, from 1.
+  // When a value is dropped: the number of the dropped operand among all drops of the graph, from 1.
   using Moment = std::uint32_t;
   static constexpr Moment kNever = 0;
   static constexpr Moment kEnd = UINT32_MAX;
 
   struct Release {
     Moment moment = kNever;
-    Value value = kNoValue;  // whose drop it is
+    Value value = kNoValue;  // the value that is dropped
   };
 
   static std::size_t at(Value value) { return static_cast<std::size_t>(value); }
@@ -80,7 +80,7 @@ class DeadNodes {
     for (Node& node : graph_.nodes) {
       if (node.op == Op::drop &&
           std::ranges::all_of(node.operands, [this](Value value) { return inert_[at(value)]; })) {
-        node.snapshot = kNoSnapshot;  // nobody can look
+        node.snapshot = kNoSnapshot;  // no code runs that could look at the frame
       }
     }
   }
@@ -118,7 +118,7 @@ class DeadNodes {
     return row.effect != Effect::kReads || !is_disturbed(place, release(node).moment);
   }
 
-  // When the results of a dead node stop keeping anything alive.
+  // When the results of a dead node no longer keep their operands alive.
   [[nodiscard]] Release release(const Node& node) const {
     Release last;
     for (std::int32_t i = 0; i < node.result_count; ++i) {
@@ -170,12 +170,12 @@ class DeadNodes {
     });
   }
 
-  // A removed node kept the value alive beyond its own drop: it is dropped with the result of that node.
+  // Whether a removed node kept the value alive beyond its own drop: then it is dropped with the result of that node.
   [[nodiscard]] bool moves(Value value) const {
     return !inert_[at(value)] && dropped_at_[at(value)] != kEnd && held_until_[at(value)] > dropped_at_[at(value)];
   }
 
-  // In the place of a value that is gone: what its node held, the last first, as tuples and lists do.
+  // Drops, instead of a removed value, the operands of its node; the last one first, as tuples and lists do.
   void drop(Value value, Values& drops) {
     const Node* maker = maker_[at(value)];
     if (maker == nullptr) {
@@ -185,7 +185,7 @@ class DeadNodes {
     Values held;
     for (const Value each : maker->operands) {
       if (holder_[at(each)] == value && moves(each)) {
-        holder_[at(each)] = kNoValue;  // once, even if it was there twice
+        holder_[at(each)] = kNoValue;  // only once, even if it occurs twice
         held.push_back(each);
       }
     }
@@ -193,15 +193,15 @@ class DeadNodes {
   }
 
   Graph& graph_;
-  UsedValues live_;                          // used by what stays, not counting drops
-  std::vector<bool> inert_;                  // dropping runs nothing, wherever
+  UsedValues live_;                          // used by remaining nodes other than drops
+  std::vector<bool> inert_;                  // dropping the value never runs code
   std::vector<Moment> dropped_at_;           // kEnd: never dropped
-  std::vector<Moment> held_until_;           // a value was kept alive by removed nodes up to then
-  Values holder_;                            // the removed value that did so
-  std::vector<std::size_t> place_of_;        // the node of a moment
-  std::vector<const Node*> maker_;           // the node that made a value, for those that are gone
-  std::vector<std::uint32_t> disturbances_;  // how many before a place
-  std::vector<bool> dead_;                   // nodes
+  std::vector<Moment> held_until_;           // until then, removed nodes kept the value alive
+  Values holder_;                            // the last removed value that kept it alive
+  std::vector<std::size_t> place_of_;        // the node of each moment
+  std::vector<const Node*> maker_;           // the node that made a value, for removed values
+  std::vector<std::uint32_t> disturbances_;  // for each node, the number of disturbing nodes before it
+  std::vector<bool> dead_;                   // dead nodes
 };
 
 }  // namespace

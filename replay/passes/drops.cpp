@@ -20,7 +20,7 @@ class Drops {
     }
     for (std::size_t place = graph_.nodes.size(); place-- > 0;) {
       Node& node = graph_.nodes[place];
-      if (node.op == Op::drop) {  // its snapshot is the state in which it happens, so no later use
+      if (node.op == Op::drop) {  // its snapshot is the state during the drop, so it is not a later use
         changed_ = remove_values(node.operands, [this](Value value) { return !drops(value); }) != 0 || changed_;
       } else {
         needed_.add(node.operands);
@@ -32,7 +32,7 @@ class Drops {
   }
 
  private:
-  // Whether this drop, met on the way back, is the value's last one and behind its uses; from here on it is a use.
+  // Whether this drop, found walking backwards, is behind the value's last use; if so, it counts as a use itself.
   bool drops(Value value) {
     const bool last = !needed_[value] && owned_[static_cast<std::size_t>(value)];
     needed_.add(value);
@@ -40,8 +40,8 @@ class Drops {
   }
 
   Graph& graph_;
-  UsedValues needed_;        // later in the graph
-  std::vector<bool> owned_;  // by the run, not by the graph
+  UsedValues needed_;        // values used later in the graph
+  std::vector<bool> owned_;  // values owned by the run, not by the graph
   bool changed_ = false;
 };
 

@@ -1,5 +1,5 @@
-// Drops, set right after other passes have merged or replaced values: a value is dropped once, after its last use (by a
-// node, or by a snapshot of one); constants and nulls are not dropped at all; a drop of nothing goes.
+// Corrects the drops after other passes have merged or replaced values: a value is dropped once, after its last use (by
+// a node or a snapshot of one); constants and nulls are never dropped; empty drops are removed.
 #pragma once
 
 #include "replay/ir/graph.h"

@@ -35,7 +35,7 @@ constexpr std::array kArithmetic = {
     Arithmetic{"^", PyNumber_Xor},
 };
 
-// An upper bound of the bits of the result; operands are exact ints.
+// Compares an upper bound for the bits of the result; the operands are exact ints.
 bool is_small(std::string_view text, PyObject* left, PyObject* right) {
   const std::size_t left_bits = _PyLong_NumBits(left);
   const std::size_t right_bits = _PyLong_NumBits(right);
@@ -62,7 +62,7 @@ PyObject* binary(const Node& node, PyObject* left, PyObject* right) {
   if (!text || !is_number(left) || !is_number(right)) {
     return nullptr;
   }
-  // Numbers have no in-place operators of their own.
+  // Numbers have no in-place operators, so `+=` means `+`.
   const std::string_view plain = text->ends_with('=') ? text->substr(0, text->size() - 1) : *text;
   if (PyLong_CheckExact(left) && PyLong_CheckExact(right) && !is_small(plain, left, right)) {
     return nullptr;
@@ -134,7 +134,7 @@ Ref evaluate(const Node& node, Borrowed left, Borrowed right) {
   if (!result) {
     PyErr_Clear();
   } else if (PyFloat_CheckExact(result.get()) && PyFloat_AS_DOUBLE(result.get()) != PyFloat_AS_DOUBLE(result.get())) {
-    return {};  // containers tell nans apart by their identity: every run makes its own
+    return {};  // containers compare NaNs by identity, so every run must make its own object
   }
   return result;
 }

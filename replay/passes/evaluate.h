@@ -1,5 +1,5 @@
 // The result of an operation whose operands are constants, computed through the C API as the interpreter would. Refuses
-// (an empty Ref, no exception set) whatever could run code of the user's, raises, or gives a nan or something large:
+// (an empty Ref, no exception set) operations that could run user code or raise, and results that are a NaN or large:
 // the limits are those of CPython's own constant folder (ints of at most 128 bits).
 //
 //   if (Ref result = evaluate(node, left, right)) ...   // right is null for operations of one operand

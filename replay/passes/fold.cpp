@@ -29,7 +29,7 @@ class Fold {
     for (std::size_t place = 0; place < nodes.size(); ++place) {
       Node& node = nodes[place];
       if (node.op == Op::drop) {
-        // A constant may get uses behind the drop, which does nothing for it.
+        // A folded value can have uses behind its drop; the drop is removed.
         const auto is_needless = [this](Value value) { return gone_[at(value)] || is_constant_[at(value)]; };
         changed_ = remove_values(node.operands, is_needless) != 0 || changed_;
         if (node.operands.empty()) {
@@ -73,7 +73,7 @@ class Fold {
     }
   }
 
-  // A snapshot changes where it is used first: what holds there holds at its later uses.
+  // A snapshot is changed at its first use: what is known there is also true at its later uses.
   void replace_in_snapshot(SnapshotId id) {
     while (id != kNoSnapshot && !seen_snapshots_[static_cast<std::size_t>(id)]) {
       seen_snapshots_[static_cast<std::size_t>(id)] = true;
@@ -91,7 +91,7 @@ class Fold {
       replace(graph_.frames[frame].instance);
     }
   }
-  // No snapshot shows this frame: nothing may be added for it any more.
+  // Behind its return, no snapshot shows this frame, so nothing more is replaced in it.
   void finish_frame(std::size_t frame) {
     for (Value* value : {&graph_.frames[frame].function, &graph_.frames[frame].instance}) {
       if (!seen_frames_[frame] && *value != kNoValue) {
@@ -102,7 +102,7 @@ class Fold {
 
   void keep(Node& node) { graph_.nodes.push_back(std::move(node)); }
 
-  // The value of a constant, which is made here if there is none.
+  // The value of a constant; adds a node for it if there is none.
   Value constant(Ref object) {
     const auto [known, is_new] = constants_.try_emplace(object.get(), kNoValue);
     if (is_new) {
@@ -165,7 +165,7 @@ class Fold {
       return;
     }
     if (object(value) == nullptr) {
-      objects_[at(value)] = wanted.get();  // the guard owns it; True and False are immortal enough
+      objects_[at(value)] = wanted.get();  // the guard owns it, or it is True or False, which are never freed
     }
     keep(node);
   }
@@ -208,10 +208,10 @@ class Fold {
   }
 
   Graph& graph_;
-  Values now_;                      // the constant that a value was folded into, or itself
-  std::vector<PyObject*> objects_;  // the object that a value is known to be; a node of the graph owns it
-  std::vector<bool> is_constant_;   // values that constant nodes define
-  std::vector<bool> gone_;          // values that nothing defines any more
+  Values now_;                      // for each value, the constant that replaces it, or the value itself
+  std::vector<PyObject*> objects_;  // for each value, the object that it is known to be; a node of the graph owns it
+  std::vector<bool> is_constant_;   // values defined by constant nodes
+  std::vector<bool> gone_;          // values that no node defines any more
   std::vector<bool> seen_snapshots_;
   std::vector<bool> seen_frames_;
   std::unordered_map<PyObject*, Value> constants_;

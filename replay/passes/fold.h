@@ -1,14 +1,14 @@
-// Constants under guards. After guard_is{object} %v (guard_true, guard_false) later uses of %v are that constant;
-// operations on constants become their results; guards that constants answer for ever go away. It refuses to fold
-// what would raise, grow large or run code (evaluate.h), and a guard that must fail stays: its exit is the answer.
-// `drop`s keep the value they release, and a snapshot that an earlier node uses keeps what it had there.
+// Constants behind guards. Behind guard_is{object} %v (guard_true, guard_false) later uses of %v become that constant;
+// operations on constants become their results; guards that always hold for a constant are removed. Operations that
+// would raise, give a large result or run code are not folded (evaluate.h). A guard that always fails is kept, because
+// its side exit is the result. `drop`s keep their value, and a snapshot that an earlier node uses keeps its values.
 #pragma once
 
 #include "replay/ir/graph.h"
 
 namespace tagalong::replay {
 
-// True: something changed (so for all passes).
+// True: something changed (as in all passes).
 bool fold(Graph& graph);
 
 }  // namespace tagalong::replay

@@ -77,10 +77,10 @@ class Guards {
   Graph& graph_;
   AbstractValues abstract_values_;
   NodeTable table_;
-  // Per value the type of its last guard_type_version, and when that was.
+  // for each value, the type of its last guard_type_version, and the epoch of that guard
   std::vector<std::pair<const PyTypeObject*, std::uint32_t>> versioned_;
   std::uint32_t epoch_ = 1;
-  std::size_t kept_ = 0;  // nodes that stay, the first ones
+  std::size_t kept_ = 0;  // number of nodes kept; they come first
 };
 
 }  // namespace

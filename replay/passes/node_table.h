@@ -1,6 +1,6 @@
-// Finds an earlier node that says the same: operation, immediates, operands and an epoch that the caller chooses (nodes
-// of different epochs are different). A flat hash table of places in a list of nodes that the caller keeps; it refuses
-// more than the number of nodes it was made for.
+// Finds an earlier node that is equal: operation, immediates, operands, and an epoch that the caller chooses (nodes of
+// different epochs are never equal). A flat hash table of indices into a list of nodes that the caller owns; it cannot
+// hold more nodes than it was made for.
 //
 //   NodeTable table(graph.nodes.size());
 //   if (const Node* twin = table.find_or_add(kept, count, node, epoch)) ...  // else: kept[count++] = node
@@ -18,8 +18,8 @@ class NodeTable {
  public:
   explicit NodeTable(std::size_t nodes);
 
-  // The earlier node among the first `count` of `kept`, or null; then the node is remembered as the one that the caller
-  // puts in the place `count`.
+  // An equal node among the first `count` of `kept`, or null. If it is null the table remembers the node under the
+  // index `count`, where the caller must put it.
   [[nodiscard]] const Node* find_or_add(const std::vector<Node>& kept, std::size_t count, const Node& node,
                                         std::uint32_t epoch);
 

@@ -21,8 +21,8 @@
 namespace tagalong::replay {
 namespace {
 
-// Merging shows constants to folding, folding shows dead nodes, dead nodes take drops with them that stood between two
-// reads. So the passes go round; three rounds do for nearly all graphs, the limit is against surprises.
+// Merging reveals constants to folding, folding reveals dead nodes, and dead nodes take away drops between two reads.
+// So the passes repeat; three rounds suffice for nearly all graphs, and the limit is a safeguard.
 constexpr std::size_t kMaxRounds = 8;
 
 constexpr std::array kPasses = {
@@ -33,7 +33,7 @@ constexpr std::array kPasses = {
     Pass{"drops", keep_last_drops, Stage::drops},
     Pass{"compact", compact, Stage::compact},
 };
-// The last one only tidies up: once is enough.
+// The last pass only tidies up, so it runs once.
 constexpr std::size_t kRepeated = kPasses.size() - 1;
 
 bool run(const Pass& pass, Graph& graph) {
@@ -69,7 +69,7 @@ std::span<const Pass> passes() { return kPasses; }
 
 void optimise(Graph& graph) {
   const PendingError pending;  // evaluating constants clears errors of its own
-  // Until all of them in turn have found nothing to do.
+  // Repeats until every pass in turn has changed nothing.
   std::size_t idle = 0;
   for (std::size_t turn = 0; idle < kRepeated && turn < kMaxRounds * kRepeated; ++turn) {
     idle = run(kPasses.at(turn % kRepeated), graph) ? 0 : idle + 1;

@@ -1,7 +1,7 @@
-// All passes in a good order, again as long as they find something. The graph must be right (verify()); it stays so,
-// and shows the same effects, results and exits. In builds with TAGALONG_CHECKS the verifier runs after every pass. It
-// adds no assumption that a guard of the graph does not check. Numbers of values and snapshots change (compact.h). A
-// Python exception that is set stays set.
+// Runs all passes in order, repeatedly while they change something. The graph must be valid (verify()); it stays valid
+// and keeps its effects, results and side exits. In builds with TAGALONG_CHECKS the verifier runs after every pass. No
+// pass relies on anything that the graph does not guard. Numbers of values and snapshots change (compact.h). A pending
+// Python exception is preserved.
 //
 //   optimise(graph);
 #pragma once
@@ -24,8 +24,8 @@ struct Pass {
 [[nodiscard]] std::span<const Pass> passes();
 void optimise(Graph& graph);
 
-// Makes a subtraction of each addition, or of those in frames from `first_frame` on: the fault of a stage that is to
-// be found (StageSwitch::kFaulty).
+// Turns each addition into a subtraction, or each one in frames from `first_frame` on: the fault that a faulty stage
+// has on purpose (StageSwitch::kFaulty).
 void make_faulty(Graph& graph, std::int32_t first_frame = 0);
 
 }  // namespace tagalong::replay

@@ -1,5 +1,5 @@
-// Marks the values that nodes and snapshots use, for passes that walk a graph from its end. Every snapshot is walked
-// once, with those of the calling frames; function and instance of a frame count as used by each of its snapshots.
+// Marks the values that nodes and snapshots use, for passes that walk a graph backwards. Each snapshot is walked once,
+// with those of the calling frames; the function and the instance of a frame count as used by each of its snapshots.
 //
 //   UsedValues used(graph); used.add_snapshot(node.snapshot); used.add(node.operands); if (used[value]) ...
 #pragma once
@@ -45,7 +45,7 @@ class UsedValues {
  private:
   const Graph& graph_;
   std::vector<bool> used_;
-  std::vector<bool> seen_;  // snapshots
+  std::vector<bool> seen_;  // snapshots that have been walked
 };
 
 }  // namespace tagalong::replay

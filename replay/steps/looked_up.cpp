@@ -4,19 +4,19 @@
 
 namespace tagalong::replay {
 
-bool has_quiet_names(PyObject* function) {
+bool has_exact_name_dicts(PyObject* function) {
   const auto* of = reinterpret_cast<PyFunctionObject*>(function);
   return PyDict_CheckExact(of->func_globals) && PyDict_CheckExact(of->func_builtins);
 }
 
 bool is_quiet_name(PyObject* function, PyObject* name) {
   const auto* of = reinterpret_cast<PyFunctionObject*>(function);
-  return has_quiet_names(function) && !cpython::asks_keys(of->func_globals, name) &&
+  return has_exact_name_dicts(function) && !cpython::asks_keys(of->func_globals, name) &&
          !cpython::asks_keys(of->func_builtins, name);
 }
 
 PyObject* look_up_global(const Step& step, PyObject* function) {
-  if (!has_quiet_names(function)) {
+  if (!has_exact_name_dicts(function)) {
     return nullptr;
   }
   PyObject* globals = PyFunction_GET_GLOBALS(function);
@@ -45,7 +45,7 @@ PyObject* look_up_in_module(const Step& step, PyObject* module) {
   PyObject* dict = PyModule_GetDict(module);
   if (step.key != dict || step.version1 != cpython::dict_version(dict)) {
     PyObject* value = cpython::find_quietly(dict, step.object);
-    // A data descriptor on the module type would go first; module types have none by these names.
+    // An attribute of the module type might take precedence.
     if (value == nullptr || _PyType_Lookup(&PyModule_Type, step.object) != nullptr) {
       return nullptr;
     }

@@ -1,4 +1,4 @@
-// Names in dicts that run no code: what a step finds there it keeps, with the versions of the dicts.
+// Names in dicts whose look-up runs no user code. A step caches the result with the versions of the dicts.
 #pragma once
 
 #include <Python.h>
@@ -8,12 +8,12 @@
 namespace tagalong::replay {
 
 // Whether the function's globals and builtins are exact dicts.
-bool has_quiet_names(PyObject* function);
-// Whether in addition no key of them has code of the program's that is asked for this name.
+bool has_exact_name_dicts(PyObject* function);
+// Whether, in addition, looking up this name calls no `__eq__` of a key.
 bool is_quiet_name(PyObject* function, PyObject* name);
-// Of the function's globals or its builtins. Borrowed; null: there is none, or the names are not quiet.
+// In the function's globals or builtins. Borrowed; null: the name is missing, or its look-up may run user code.
 PyObject* look_up_global(const Step& step, PyObject* function);
-// Of a module's dict, unless its class goes first. Borrowed; null: the original instruction knows.
+// In a module's dict, unless its class takes precedence. Borrowed; null: the original instruction must be executed.
 PyObject* look_up_in_module(const Step& step, PyObject* module);
 
 }  // namespace tagalong::replay

@@ -90,7 +90,7 @@ inline constexpr std::array kLoopOps = [] {
   };
 }();
 
-// What no row may say.
+// Whether the columns of the row fit together.
 constexpr bool is_consistent_loop_op(const LoopOpInfo& row) {
   const bool gives_number = row.result == LoopField::kInt ? row.gives == Unboxed::kInt || row.gives == Unboxed::kPair
                             : row.result == LoopField::kFloat ? is_float(row.gives)
@@ -120,11 +120,11 @@ inline constexpr std::size_t kLoopCodeCount = detail::kLoopOps.size();
   return detail::kLoopOps[static_cast<std::size_t>(code)];
 }
 
-// The code so many places further: comparisons are in the order of Py_LT ... Py_GE, and so are their guards.
+// The code at this distance in the enum: comparisons are in the order of Py_LT ... Py_GE, and so are their guards.
 [[nodiscard]] constexpr LoopCode shifted(LoopCode code, std::int64_t by) {
   return static_cast<LoopCode>(static_cast<std::int64_t>(code) + by);
 }
-// The guard that compares as the comparison does.
+// The guard with the same comparison.
 [[nodiscard]] constexpr LoopCode guard_of(LoopCode comparison) {
   return shifted(comparison,
                  static_cast<std::int64_t>(LoopCode::kGuardLessInt) - static_cast<std::int64_t>(LoopCode::kLessInt));
@@ -154,7 +154,7 @@ static_assert(guard_of(LoopCode::kLessInt) == LoopCode::kGuardLessInt &&
               guard_of(LoopCode::kGreaterFloat) == LoopCode::kGuardGreaterFloat &&
               guard_of(LoopCode::kGreaterEqualFloat) == LoopCode::kGuardGreaterEqualFloat);
 
-// The operation by which a register gets the number of the object in it.
+// The operation that unboxes a register's object.
 [[nodiscard]] constexpr LoopCode unboxing(Unboxed kind) {
   for (std::size_t code = 0; code < kLoopCodeCount; ++code) {
     if (detail::kLoopOps[code].has(loop_trait::kUnboxes) && detail::kLoopOps[code].gives == kind) {

@@ -146,7 +146,7 @@ class LoopPrinter {
     }
   }
 
-  // A guard on numbers.
+  // Whether it is a guard on numbers.
   static bool is_condition(LoopCode code) {
     const LoopOpInfo& row = info(code);
     return row.has(loop_trait::kGuards) &&

@@ -25,7 +25,7 @@ class Printer {
       const Step& step = lowered_.steps[number];
       put("step {}: ", number);
       operation(step);
-      ways_out(step);
+      side_exits(step);
       marks(step);
       if (step.line != 0) {
         put("  ; line {}", step.line);
@@ -49,7 +49,7 @@ class Printer {
     fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
   }
 
-  // As long as one of the graph's nodes still has it.
+  // The constant can be printed as long as a node of the graph still has it.
   [[nodiscard]] std::string constant(std::size_t place) const {
     if (place < 2) {
       return place == 0 ? "null" : "the function";
@@ -88,8 +88,8 @@ class Printer {
     }
   }
 
-  // How control may leave here, and with which snapshot.
-  void ways_out(const Step& step) {
+  // The side exits of a step, with their snapshots.
+  void side_exits(const Step& step) {
     const OpInfo& row = info(step.op);
     if (row.is_guard() && step.in_entry_check) {
       out_ += ", or misses";
@@ -129,7 +129,7 @@ class Printer {
     for (const auto& [is_set, text] : all) {
       out_ += is_set ? fmt::format(", {}", text) : "";
     }
-    constexpr unsigned kMostTemporaries = 8;  // those of them that have names are noted behind
+    constexpr unsigned kMostTemporaries = 8;  // the bits above say which temporaries have names
     const char* separator = ", temporary operands ";
     for (unsigned operand = 0; operand < kMostTemporaries; ++operand) {
       if ((step.temporaries >> operand & 1U) != 0) {
@@ -141,7 +141,7 @@ class Printer {
   void snapshot(std::size_t number) {
     const LoweredSnapshot& each = lowered_.snapshots[number];
     if (each.chain.empty()) {
-      return;  // no step leaves with it
+      return;  // no step uses this snapshot
     }
     put("snapshot {}: frame {}, instruction {}", number, each.frame, each.instruction);
     if (each.chain.size() > 1) {

@@ -1,5 +1,5 @@
-// Steps and loop programs as text, for logs, tests and people. No addresses: the text of a program is the same each
-// time. Never runs code of the user's.
+// Steps and loop programs as text, for logs and tests. The text contains no addresses, so it is the same in each run.
+// Never runs user code.
 //
 //   fmt::print("{}", print_steps(executor.lowered()));
 #pragma once
@@ -13,24 +13,24 @@
 
 namespace tagalong::replay {
 
-// What lowering has made of a graph; all of it belongs to the executor.
+// The result of lowering a graph; the executor owns everything.
 struct Lowered {
   const Graph& graph;
   std::span<const Step> steps;
-  std::span<const std::int32_t> used;  // registers: operands, results and drops of the steps
+  std::span<const std::int32_t> used;  // registers of all steps: operands, results and drops
   std::span<const LoweredSnapshot> snapshots;
-  std::span<PyObject* const> constants;  // the first registers
+  std::span<PyObject* const> constants;  // held in the first registers
   std::int32_t register_count;
   const LoopProgram& loop;
 };
 
-// The registers that are constants, then a step a line with what it may leave with, then the snapshots.
+// Prints the constant registers, then one step a line with its side exits, then the snapshots.
 [[nodiscard]] std::string print_steps(const Lowered& lowered);
-// `r5 = float_binary[*] r3, r4, drops r4`, without where it may leave.
+// `r5 = float_binary[*] r3, r4, drops r4`, without the side exits.
 [[nodiscard]] std::string print_step(const Lowered& lowered, const Step& step);
-// The operations of the loop, with the registers that hold numbers. Empty where nothing goes round.
+// Prints the operations of the loop and the kinds of its registers. Empty if the trace has no loop.
 [[nodiscard]] std::string print_loop(const Lowered& lowered);
-// `int`, `float`, ...: what a register holds in place of an object.
+// `int`, `float`, ...: the kind of an unboxed number.
 [[nodiscard]] std::string_view unboxed_name(Unboxed kind);
 [[nodiscard]] std::string_view loop_code_name(LoopCode code);
 

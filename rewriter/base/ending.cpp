@@ -23,7 +23,7 @@ bool is_being_ended() {
   }
 }
 
-// The unwinding has reached a destructor that it may not leave.
+// CPython unwinds the stack of a thread that it ends. Where the unwinding reaches a noexcept function, C++ calls this.
 void terminate() {
   if (is_being_ended()) {
     stop_for_good();
@@ -42,7 +42,7 @@ void begin_ending() {
   g_is_ending = true;
 }
 
-void give_back_while_ending(PyObject* object) {
+void decref_while_ending(PyObject* object) {
   if (is_being_ended()) {
     stop_for_good();
   }

@@ -1,27 +1,27 @@
-// The end of the interpreter. From then on CPython ends every other thread that asks for the GIL where it stands: the
-// thread's stack is unwound, and our destructors run in a thread that holds no GIL, next to an interpreter that is
-// being taken down. A reference must not be given back there, so such a thread stops for good as soon as one is to be;
-// the process ends without it.
+// The end of the interpreter. Once it has begun, CPython ends every other thread at the point where the thread asks for
+// the GIL: its stack is unwound, and our destructors run without the GIL, next to an interpreter that is being torn
+// down. They must not give references back. So the first destructor that would give a reference back stops its thread
+// forever; the process exits without that thread.
 #pragma once
 
 #include <Python.h>
 
 namespace tagalong::cpython {
 
-// In the thread that ends the interpreter, before it begins.
+// Called in the thread that ends the interpreter, before finalisation begins.
 void begin_ending();
 
 inline bool g_is_ending = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): under the GIL
 
-// Gives a reference back, unless this thread is being ended: then it does not return.
-void give_back_while_ending(PyObject* object);
+// Gives a reference back. In a thread that is being ended this function does not return.
+void decref_while_ending(PyObject* object);
 
 inline void give_back(PyObject* object) {
   if (object == nullptr) {
     return;
   }
   if (g_is_ending) [[unlikely]] {
-    give_back_while_ending(object);
+    decref_while_ending(object);
   } else {
     Py_DECREF(object);
   }

@@ -1,6 +1,6 @@
-// Three kinds of failure, never mixed: a broken invariant (TAGALONG_CHECK), "cannot do this" (an enumerated reason of
-// the library concerned), and a Python error (PythonError: the exception is set in the thread state; it is propagated
-// as it is).
+// Three kinds of failure, never mixed: a broken invariant (TAGALONG_CHECK), "cannot do this" (each library has an
+// enumeration of reasons), and a Python error (PythonError: the exception is set in the thread state and is propagated
+// unchanged).
 #pragma once
 
 #include <fmt/format.h>
@@ -12,14 +12,14 @@
 
 namespace tagalong {
 
-// A Python exception is set; whoever catches this at the boundary returns the C API's error value.
+// Says that a Python exception is set. The boundary catches this and returns the C API's error value.
 class PythonError : public std::exception {
  public:
   [[nodiscard]] const char* what() const noexcept override { return "a Python exception is set"; }
 };
 
-// A broken invariant of our own. In debug builds the check aborts where it failed; in release builds it is thrown and
-// stops whatever was being traced.
+// A broken invariant of our own. In debug builds a failed check aborts; in release builds it throws, which stops the
+// recording or the rewriting.
 class InternalError : public std::logic_error {
   using std::logic_error::logic_error;
 };

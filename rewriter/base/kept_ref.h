@@ -1,15 +1,16 @@
-// A reference that is kept for long, as graphs do. Small integers, None, True, ... live as long as the process and
-// belong to nobody, yet programs count the references to them: those are named without being counted.
+// A reference that is kept for a long time, as in graphs. Permanent objects (small integers, None, True, ...) live as
+// long as the process, yet programs can read their reference counts. A KeptRef to a permanent object is not counted, so
+// that the program sees the same count as without tagalong.
 //
 //   KeptRef kept = Ref::create(object);   kept.get();   const Ref again = kept;
-//   KeptRef of_another = KeptRef::uncounted(object);   // something that lives longer keeps the object alive
+//   KeptRef alias = KeptRef::uncounted(object);   // the object is kept alive by something that lives longer
 #pragma once
 
 #include "rewriter/base/ref.h"
 
 namespace tagalong::cpython {
 
-// Whether the object is one of those of which the interpreter has exactly one, from its start to its end.
+// Whether the interpreter has exactly one such object, from its start to its end.
 inline bool is_permanent(PyObject* object) {
   if (object == Py_None || object == Py_True || object == Py_False || object == Py_Ellipsis ||
       object == Py_NotImplemented) {
@@ -23,14 +24,14 @@ inline bool is_permanent(PyObject* object) {
   if (overflow != 0 || number < -5 || number > 256) {
     return false;
   }
-  // There are other integers with these values, if rarely.
+  // Other integer objects with a small value exist, though they are rare.
   return Ref::steal(PyLong_FromLong(number)).get() == object;
 }
 
 class KeptRef {
  public:
   KeptRef() = default;
-  // NOLINTNEXTLINE(google-explicit-constructor): takes the place of a Ref.
+  // NOLINTNEXTLINE(google-explicit-constructor): usable wherever a Ref is given.
   KeptRef(Ref object) : object_(object.get()), counted_(is_permanent(object_) ? Ref() : std::move(object)) {}
 
   static KeptRef uncounted(PyObject* object) {

@@ -1,6 +1,6 @@
-// An object of the process's own, made when it is first asked for. Not a static with an initialiser: making an object
-// may run the collector, whose finalisers may give up the GIL, and then another thread would wait, with the GIL, for
-// the first one to get done.
+// An object that the process makes once, at the first use. A static with an initialiser would not do: making an object
+// may run the collector, whose finalisers may release the GIL; a second thread would then hold the GIL and wait for the
+// first thread's initialiser, which needs the GIL.
 //
 //   static PyTypeObject* type = nullptr;
 //   return cpython::once(type, make_type);
@@ -8,8 +8,8 @@
 
 namespace tagalong::cpython {
 
-// Null, with an exception set, if it could not be made; the next one who asks tries again. Whoever comes second with an
-// object of its own takes the first one's.
+// Null, with an exception set, if the object could not be made; the next call tries again. If two threads make one
+// each, both get the object of the thread that finished first.
 template <class T, class Make>
 T* once(T*& place, const Make& make) {
   if (place == nullptr) {

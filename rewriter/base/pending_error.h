@@ -1,4 +1,5 @@
-// Puts the exception that is set, if there is one, aside as long as this lives. What is set meanwhile is forgotten.
+// Sets the pending exception aside, if there is one, and restores it at the end of the scope. An exception that is set
+// within the scope is dropped.
 #pragma once
 
 #include <Python.h>

@@ -1,9 +1,9 @@
 // Ref owns one reference to a Python object (or none); Borrowed does not. Only `steal` and `create` make a Ref from a
-// raw pointer, so every signature says who owns what. Both refuse nothing: an empty Ref means "no object", and by the
-// habit of the C API usually that an exception is set.
+// raw pointer, so every signature says who owns what. Both accept null: an empty Ref means "no object", and in
+// functions that follow the C API it usually means that an exception is set.
 //
-//   Ref list = Ref::steal(PyList_New(0));     // we got a new reference
-//   Ref again = Ref::create(list.get());      // we want one more
+//  Ref list = Ref::steal(PyList_New(0));     // takes over the new reference
+//  Ref again = Ref::create(list.get());      // adds a reference
 #pragma once
 
 #include <Python.h>
@@ -37,13 +37,13 @@ class RefTo {
   }
   ~RefTo() { cpython::give_back(as_object(object_)); }
 
-  // Takes over a reference the caller owns (the result of most C API calls); null stays null.
+  // Takes over a reference that the caller owns (the result of most C API calls); null stays null.
   [[nodiscard]] static RefTo steal(T* object) {
     RefTo ref;
     ref.object_ = object;
     return ref;
   }
-  // Makes one more reference to an object that somebody else keeps alive; null stays null.
+  // Adds a reference to an object that is kept alive elsewhere; null stays null.
   [[nodiscard]] static RefTo create(T* object) {
     Py_XINCREF(as_object(object));
     return steal(object);

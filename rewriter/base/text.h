@@ -1,4 +1,4 @@
-// Text of Python's for messages of ours.
+// Converting Python strings to UTF-8 for our messages.
 #pragma once
 
 #include <Python.h>
@@ -9,8 +9,8 @@
 
 namespace tagalong::cpython {
 
-// A str as UTF-8. What has no UTF-8 (a file's name in another encoding) is written as an escape; "?" stands for what is
-// no str. Sets no exception.
+// A str as UTF-8. Characters that have no UTF-8 form (in a file name of another encoding) are escaped. Gives "?" for an
+// object that is not a str. Sets no exception.
 inline std::string readable(PyObject* text) {
   const Ref bytes = text != nullptr && PyUnicode_Check(text)
                         ? Ref::steal(PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace"))

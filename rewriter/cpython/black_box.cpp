@@ -14,7 +14,7 @@
 namespace tagalong::cpython {
 namespace {
 
-// What stood in the places that have been changed.
+// The original functions of the slots that we have replaced.
 struct Inherited {
   getter function_code = nullptr;
   getter frame_code = nullptr;
@@ -53,7 +53,7 @@ struct Members {
 };
 Members g_members;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-// Takes over the reference to what may be a code object.
+// Steals the reference and returns a new one: for derived code, the code that programs see.
 PyObject* shown(PyObject* object) {
   if (object == nullptr || !PyCode_Check(object)) {
     return object;
@@ -81,8 +81,8 @@ PyObject* frame_lasti(PyObject* self, void* closure) {
   return PyLong_FromLong(unit < 0 ? -1 : shown_offset(code, unit * static_cast<int>(sizeof(_Py_CODEUNIT))));
 }
 
-// What the size says of derived code, which may need a larger stack, is said of the code that programs know. Takes over
-// the reference.
+// Derived code may need a larger stack than the code that programs see. Programs get the size of the latter. Steals the
+// reference.
 PyObject* shown_size(PyObject* size, PyCodeObject* code) {
   const Ref owned = Ref::steal(size);
   const int more = code->co_stacksize - compiled_stack_size(shown_of(code));
@@ -100,7 +100,7 @@ PyObject* frame_size(PyObject* self, PyObject* arguments) {
   return shown_size(g_inherited.frame_size(self, arguments), code_of(reinterpret_cast<PyFrameObject*>(self)->f_frame));
 }
 
-// Of generators, coroutines and asynchronous generators, which begin alike.
+// Getters of generators, coroutines and asynchronous generators, whose objects begin with the same fields.
 template <PyCFunction Inherited::*inherited>
 PyObject* generator_size(PyObject* self, PyObject* arguments) {
   return shown_size((g_inherited.*inherited)(self, arguments), reinterpret_cast<PyGenObject*>(self)->gi_code);
@@ -113,7 +113,7 @@ PyObject* traceback_lasti(PyObject* object) {
 
 PyObject* code_constants(PyObject* object) {
   auto* code = reinterpret_cast<PyCodeObject*>(object);
-  // Derived code that somebody has got from our own tools is shown as it is.
+  // Our own tools give out derived code; its constants are shown as they are.
   return Py_XNewRef(original_of(code) == code ? original_constants(shown_of(code)) : code->co_consts);
 }
 
@@ -147,7 +147,7 @@ PyObject* member(PyObject* descriptor, PyObject* object, PyObject* type) {
   return value;
 }
 
-// types.TracebackType(next, frame, lasti, lineno): the caller's offset is one of the code that programs see.
+// types.TracebackType(next, frame, lasti, lineno): the caller passes an offset into the code that programs see.
 PyObject* new_traceback(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   PyObject* object = g_inherited.traceback(type, args, kwargs);
   if (object != nullptr) {
@@ -173,9 +173,9 @@ PyObject* replace_code(PyObject* self, PyObject* const* arguments, Py_ssize_t co
   return constants ? g_inherited.code_replace(self, arguments, count, names) : nullptr;
 }
 
-// marshal reads what it finds in the fields of code objects, down to any depth.
+// marshal reads the fields of code objects directly, at any depth of nesting.
 void restore_constants(PyObject* object, std::vector<OriginalConstants>& restored, int depth) {
-  constexpr int kMarshalDepth = 2000;  // it refuses what is deeper
+  constexpr int kMarshalDepth = 2000;  // marshal refuses deeper nesting
   if (depth > kMarshalDepth || (!restored.empty() && !restored.back())) {
     return;
   }
@@ -213,7 +213,7 @@ PyObject* marshal_code(PyObject* module, PyObject* const* arguments, Py_ssize_t 
   return result;
 }
 
-// weakref.getweakrefcount() and getweakrefs(): without ours.
+// weakref.getweakrefcount() and getweakrefs(), without our own weak references.
 PyObject* weak_count(PyObject* module, PyObject* object) {
   const Ref count = Ref::steal(g_inherited.weak_count(module, object));
   const Py_ssize_t number = count ? PyLong_AsSsize_t(count.get()) : -1;
@@ -231,7 +231,7 @@ PyObject* weak_list(PyObject* module, PyObject* object) {
   return list;
 }
 
-// gc.get_referents(): code objects as programs know them.
+// gc.get_referents(): derived code objects are replaced by those that programs see.
 PyObject* referents(PyObject* module, PyObject* arguments) {
   PyObject* result = g_inherited.referents(module, arguments);
   for (Py_ssize_t index = 0; result != nullptr && index < PyList_GET_SIZE(result); ++index) {
@@ -240,7 +240,7 @@ PyObject* referents(PyObject* module, PyObject* arguments) {
   return result;
 }
 
-// gc.get_objects(): without our weak references, whose number changes while the program does the same.
+// gc.get_objects(): without our weak references, whose number changes while the program does nothing new.
 PyObject* all_objects(PyObject* module, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
   PyObject* list = g_inherited.objects(module, arguments, count, names);
   Py_ssize_t kept = 0;
@@ -258,7 +258,7 @@ PyObject* all_objects(PyObject* module, PyObject* const* arguments, Py_ssize_t c
   return list;
 }
 
-// For a visitproc: whether an object refers to one of the wanted ones, or to code that is shown as one of them.
+// A visitproc: whether an object refers to one of the wanted objects, or to code that is shown as one of them.
 int refers(PyObject* visited, void* wanted) {
   PyObject* seen =
       PyCode_Check(visited) ? reinterpret_cast<PyObject*>(shown_of(reinterpret_cast<PyCodeObject*>(visited))) : visited;
@@ -271,7 +271,7 @@ int refers(PyObject* visited, void* wanted) {
   return 0;
 }
 
-// gc.get_referrers(): what refers to installed code refers, to programs, to the code that they know.
+// gc.get_referrers(): an object that refers to installed code refers, for programs, to the code that they see.
 PyObject* referrers(PyObject* module, PyObject* arguments) {
   bool has_code = false;
   for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(arguments); ++index) {
@@ -296,7 +296,7 @@ PyObject* referrers(PyObject* module, PyObject* arguments) {
   return result.release();
 }
 
-// The trace function that sys.settrace() installs, for all threads the same.
+// The trace function that sys.settrace() installs; CPython uses one function for all threads.
 Py_tracefunc g_trampoline = nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 int filtered_trace(PyObject* object, PyFrameObject* frame, int event, PyObject* argument) {
@@ -317,7 +317,7 @@ PyObject* settrace(PyObject* module, PyObject* function) {
   return result;
 }
 
-// A slot of a type, and the copy of it that the type's `__name__` method has.
+// A slot of a type, and the copy of the slot in the type's `__name__` method.
 template <class Function>
 Function replace_slot(PyTypeObject& type, Function& slot, const char* name, Function replacement) {
   PyObject* wrapper = PyDict_GetItemString(type.tp_dict, name);

@@ -9,26 +9,27 @@ namespace tagalong::cpython {
 namespace {
 
 constexpr int kUnit = static_cast<int>(sizeof(_Py_CODEUNIT));
-// Offsets that programs make up themselves and that no unit of derived code stands for are kept above this one. (Those
-// that are above it themselves are not worth a thought.)
+// A program can make up an offset that belongs to no unit of derived code. Such offsets are stored with this added.
+// (Made-up offsets that are themselves larger than this are not supported.)
 constexpr int kForeign = 1 << 30;
 
-// A tuple whose first constants are not counted, but for code objects: the link keeps what has them, too.
+// A tuple whose first `count` constants, except code objects, hold no counted reference: the link keeps another tuple
+// alive that holds them.
 struct SharingTuple {
   PyObject* tuple;
   int count;
 };
 
 struct CodeLink {
-  CodeRef original;  // empty: the code object itself
-  CodeRef shown;     // the same
+  CodeRef original;  // empty: the code object is its own original
+  CodeRef shown;     // empty: the code object is shown as it is
   UnitMap units;
-  Ref constants;  // the tuple it was compiled with, if another one has taken its place
+  Ref constants;  // the tuple it was compiled with, if it has been replaced
   bool makes_original = false;
   int execution_mark = 0;
-  Ref made;                           // weak reference to what functions are made of in place of this original
-  Ref former;                         // another tuple that running frames may read their constants from
-  std::vector<SharingTuple> sharing;  // the code object's own tuple, or `former`
+  Ref made;    // weak reference to the code from which functions are made instead of this original
+  Ref former;  // a replaced tuple from which running frames may still load constants
+  std::vector<SharingTuple> sharing;  // for the code object's own tuple, or for `former`
 };
 
 void for_each_shared(const SharingTuple& sharing, void (*change)(PyObject*& constant)) {
@@ -40,9 +41,9 @@ void for_each_shared(const SharingTuple& sharing, void (*change)(PyObject*& cons
   }
 }
 
-// Programs count the references to constants: those that `own` has from `others` are not counted once more. The
-// collector, which counts them too, does not see `own` any more: nothing but a code object refers to it. Where there is
-// no memory, they are counted.
+// Programs can read the reference counts of constants. References from `own` to constants that `others` also holds are
+// not counted, so that programs see the original counts. The collector would see fewer references than it visits, so
+// `own` is untracked; only a code object refers to it. If memory runs out, the references stay counted.
 void share(CodeLink& link, PyObject* own, PyObject* others) {
   if (own == others || Py_REFCNT(own) != 1) {
     return;
@@ -65,7 +66,7 @@ void share(CodeLink& link, PyObject* own, PyObject* others) {
   for_each_shared(sharing, [](PyObject*& constant) { Py_DECREF(constant); });
 }
 
-// The tuples have references of their own from now on.
+// The tuples own counted references again.
 void stop_sharing(CodeLink& link) {
   for (const SharingTuple& sharing : link.sharing) {
     for_each_shared(sharing, [](PyObject*& constant) { Py_INCREF(constant); });
@@ -74,7 +75,7 @@ void stop_sharing(CodeLink& link) {
   link.sharing.clear();
 }
 
-// The code object is about to release its tuple, which is empty then, unless someone else has got it.
+// CPython calls this when the code object dies, just before it releases its tuple of constants.
 void free_link(void* object) {
   const std::unique_ptr<CodeLink> link(static_cast<CodeLink*>(object));
   if (link == nullptr) {
@@ -127,12 +128,12 @@ bool set_link(PyCodeObject* code, CodeLink link) {
   }
   const Py_ssize_t size = extra_size(code);
   if (_PyCode_SetExtra(reinterpret_cast<PyObject*>(code), link_index(), owned.get()) != 0) {
-    PyErr_NoMemory();  // it sets no exception itself
+    PyErr_NoMemory();  // _PyCode_SetExtra sets no exception
     return false;
   }
   static_cast<void>(owned.release());
-  // There is now room for everybody's extras, and when the code object dies, everybody's function is called, with a
-  // null where there is none: for code that only we know of.
+  // CPython now has allocated room for all users of co_extra, and will call the free functions of all users, with null
+  // for those that stored nothing. Limiting the size to our own entry avoids this for code objects that only we know.
   static_cast<CodeExtra*>(code->co_extra)->size = std::max(size, link_index() + 1);
   CodeLink& kept = *link_of(code);
   if (kept.shown) {
@@ -218,7 +219,7 @@ bool exchange_constants(PyCodeObject* code, Ref constants) {
     }
     link = link_of(code);
   }
-  // Takes over the code object's own reference: frames that run now still read their constants from that tuple.
+  // Takes over the code object's reference: running frames still load their constants from the old tuple.
   Ref& kept = link->constants ? link->former : link->constants;
   if (!kept) {
     kept = Ref::steal(std::exchange(code->co_consts, constants.release()));

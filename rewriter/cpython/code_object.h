@@ -15,12 +15,13 @@ namespace tagalong::cpython {
 // end of its buffer where the inline caches of the last instruction are missing.
 std::span<const std::uint16_t> code_units(PyCodeObject* code);
 
-// From now on whoever comes to code unit `from` goes on at `to`, a little further on, as if nothing lay between. False:
-// it is too far. `before` is the unit of the instruction in front of it, which may have become one with it.
+// Makes control that reaches code unit `from` continue at the later unit `to`, as if there were no instructions between
+// them. False if the distance is too large. `before` is the unit of the preceding instruction, with which `from` may
+// have been fused into a superinstruction.
 bool jump_over(PyCodeObject* code, int from, int to, int before);
 void write_unit(PyCodeObject* code, int unit, std::uint16_t content);
 
-// Frames that run now load the other one from here on, too.
+// Running frames load the exchanged constants from now on as well.
 void swap_constants(PyCodeObject* code, std::size_t one, std::size_t other);
 
 // What a rewritten code object takes from its assembly; everything else comes from the original.
@@ -39,13 +40,13 @@ CodeRef make_code(PyCodeObject* original, const CodeParts& parts);
 // Largest stack a code object with these local slots may ask for.
 int stack_size_limit(PyCodeObject* code);
 
-// What a local slot is. One that is both is an argument that an inner function captures.
+// What a local slot is. kLocalCell is an argument that an inner function captures.
 enum class SlotKind : std::uint8_t { kLocal, kCell, kFree, kLocalCell };
 SlotKind slot_kind(PyCodeObject* code, int slot);
 
 // The fields of a code object that a rewritten one takes from its original, for code made from nothing.
 struct CodeFields {
-  Ref filename;  // str, like the next two
+  Ref filename;  // str, like `name` and `qualname`
   Ref name;
   Ref qualified_name;
   int flags = 0;
@@ -57,7 +58,7 @@ struct CodeFields {
   std::vector<SlotKind> slot_kinds;
 };
 
-// A code object without instructions, to be the original of an assembly. Throws PythonError where the numbers of
+// A code object without instructions, which becomes the origin of an assembly. Throws PythonError where the numbers of
 // arguments and slots do not fit together.
 CodeRef make_empty_code(const CodeFields& fields);
 

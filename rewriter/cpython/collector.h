@@ -1,16 +1,16 @@
-// Whether the garbage collector may run in one of the next allocations: then what looks like plain C code may end in
-// finalisers and callbacks, who look at frames.
+// Whether the garbage collector may run in one of the next allocations. If it may, code that looks like plain C code
+// can run finalisers and callbacks, which can inspect frames.
 #pragma once
 
 #include <Python.h>
 
 namespace tagalong::cpython {
 
-// `objects`: how many containers are about to be made.
+// `objects`: number of containers that will be allocated.
 [[nodiscard]] bool may_collect(PyThreadState* thread, int objects);
 
-// Whether it comes by itself, from then on; whether it did before. Who holds it back gives up the GIL to nobody
-// meanwhile.
+// Enables or disables automatic collection; returns the previous setting. The caller must not release the GIL while it
+// keeps the collector disabled.
 bool set_collecting(PyThreadState* thread, bool collects);
 
 }  // namespace tagalong::cpython

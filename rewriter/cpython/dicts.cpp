@@ -11,8 +11,8 @@ namespace tagalong::cpython {
 
 namespace {
 
-// Types of the interpreter's own, and subclasses of str that compare as str does (NumPy's), run no code of the
-// program's.
+// Comparing keys of these types runs no user code: the interpreter's own types, and subclasses of str that compare as
+// str does (NumPy's).
 bool is_compared_in_c(PyTypeObject* type) {
   const bool is_of_heap = PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE) != 0;
   PyObject* method = is_of_heap || PyType_HasFeature(type, Py_TPFLAGS_UNICODE_SUBCLASS) != 0
@@ -21,7 +21,7 @@ bool is_compared_in_c(PyTypeObject* type) {
   return method == nullptr ? !is_of_heap : Py_IS_TYPE(method, &PyWrapperDescr_Type);
 }
 
-// Whether an asked key fits; asked for by a str of any hash if there is no name.
+// Whether the dict has a key whose `__eq__` runs user code when `name` is looked up; without a name, when any str is.
 bool has_asked_key(PyObject* dict, PyObject* name) {
   auto* keys = reinterpret_cast<PyDictObject*>(dict)->ma_keys;
   if (keys->dk_kind != DICT_KEYS_GENERAL) {  // all keys are exact strings

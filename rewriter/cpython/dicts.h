@@ -15,27 +15,27 @@ inline unsigned type_version(PyTypeObject* type) {
   return PyType_HasFeature(type, Py_TPFLAGS_VALID_VERSION_TAG) != 0 ? type->tp_version_tag : 0;
 }
 
-// Where a dict has had a name; looked at first, so it need not be right.
+// Where a dict had a name at the last look-up. It is checked before use, so it may be outdated.
 struct DictHint {
   std::uint32_t place = 0;
-  std::uint32_t searches = 0;  // for a better one
+  std::uint32_t searches = 0;  // number of searches that updated the hint
 };
 
-// Whether looking up an exact str in a dict runs code of the program's: the `__eq__` of a key with the same hash that
-// is no exact str. What such a name stands for, the dict's version does not tell.
+// Whether looking up an exact str in a dict may run user code: the `__eq__` of a key with the same hash that is not an
+// exact str. The dict's version does not say what value such a look-up finds.
 bool asks_keys(PyObject* dict, PyObject* name);
-// Whether there is a str for which that is so.
+// Whether this is so for any str.
 bool has_asked_keys(PyObject* dict);
-// The value that an exact dict has for an exact str, borrowed; null: none, or looking it up would ask keys.
+// The value that an exact dict has for an exact str, borrowed. Null: there is none, or the look-up would run user code.
 PyObject* find_name(PyObject* dict, PyObject* name, DictHint* hint);
-// The value of any dict, also an instance of a subclass, as the dict itself has it, for an exact str. Runs no code of
-// the program's: where that would ask keys, there is no value. Borrowed.
+// The value for an exact str in the dict itself, which may be an instance of a subclass. Runs no user code: where a
+// look-up would run some, this returns null. Borrowed.
 PyObject* find_quietly(PyObject* dict, PyObject* name);
 
-// The same among the keys that are exact strs, whatever other keys there are.
+// Like find_quietly(), but looks only at keys that are exact strs, whatever other keys there are.
 PyObject* find_string_key(PyObject* dict, PyObject* name);
 
-// Whether all keys of an exact dict are exact strs: then one is looked up without code of anybody's.
+// Whether all keys of an exact dict are exact strs: then looking one up runs no user code.
 bool has_only_names(PyObject* dict);
 
 }  // namespace tagalong::cpython

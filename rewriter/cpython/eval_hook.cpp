@@ -13,8 +13,8 @@ FrameHandler g_first = nullptr;
 FrameHandler g_observer = nullptr;
 int g_users = 0;
 bool g_suspended = false;
-bool g_lent = false;
-thread_local int t_users = 0;  // the users in this thread
+bool g_idle_hook_removed = false;
+thread_local int t_users = 0;  // number of users in this thread
 
 PyObject* hook(PyThreadState* thread, Frame* frame, int throw_flag) {
   if (throw_flag == 0 && is_armed(code_of(frame))) {
@@ -29,7 +29,7 @@ void apply(PyThreadState* thread) {
   if (foreign_hook(thread)) {
     return;
   }
-  const bool wanted = g_users > 0 && !g_suspended && !g_lent;
+  const bool wanted = g_users > 0 && !g_suspended && !g_idle_hook_removed;
   _PyInterpreterState_SetEvalFrameFunc(thread->interp, wanted ? hook : _PyEval_EvalFrameDefault);
 }
 
@@ -55,8 +55,8 @@ PyObject* evaluate(PyThreadState* thread, Frame* frame, int throw_flag) {
 
 void acquire_hook() {
   ++t_users;
-  if (++g_users == 1 || g_lent) {
-    g_lent = false;
+  if (++g_users == 1 || g_idle_hook_removed) {
+    g_idle_hook_removed = false;
     apply(thread_state());
   }
 }
@@ -68,19 +68,19 @@ void release_hook() {
   }
 }
 
-void lend_hook(PyThreadState* thread) {
-  if (g_first == nullptr && g_observer == nullptr) {  // those wait for frames of any stack
-    g_lent = true;
+void remove_idle_hook(PyThreadState* thread) {
+  if (g_first == nullptr && g_observer == nullptr) {  // the first handler and the observer want frames of any stack
+    g_idle_hook_removed = true;
     apply(thread);
   }
 }
 
-bool take_back_hook() {
-  const bool was_lent = std::exchange(g_lent, false);
-  if (was_lent) {
+bool restore_idle_hook() {
+  const bool was_removed = std::exchange(g_idle_hook_removed, false);
+  if (was_removed) {
     apply(thread_state());
   }
-  return was_lent;
+  return was_removed;
 }
 
 void watch_foreign_hooks() { watch_evaluation_functions(hook); }
@@ -89,7 +89,7 @@ bool has_hook() { return installed(thread_state()) == hook; }
 
 void forget_other_threads() {
   g_users = t_users;
-  g_lent = false;
+  g_idle_hook_removed = false;
   apply(thread_state());
 }
 

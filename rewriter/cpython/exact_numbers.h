@@ -1,5 +1,5 @@
-// Exact numbers, whose operations run nobody's code, slices between them, and exact ints as numbers of 64 bits, read
-// where they keep their digits.
+// Exact numbers, whose operations run no user code; slices with such bounds; and exact ints as 64-bit numbers, read
+// directly from their digits.
 //
 //   if (PyLong_CheckExact(object) && int64_of(object, &number)) ...
 #pragma once
@@ -14,14 +14,14 @@ inline bool is_exact_number(PyObject* object) {
   return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object);
 }
 
-// Without a bound that has to be asked for its index.
+// Whether no bound of the slice has an `__index__` that would have to be called.
 inline bool is_plain_slice(PyObject* object) {
   const auto is_bound = [](PyObject* bound) { return bound == Py_None || PyLong_CheckExact(bound); };
   const auto* slice = reinterpret_cast<PySliceObject*>(object);
   return PySlice_Check(object) && is_bound(slice->start) && is_bound(slice->stop) && is_bound(slice->step);
 }
 
-// False: it does not fit.
+// False if the int does not fit.
 inline bool int64_of(PyObject* object, std::int64_t* number) {
   const auto* digits = reinterpret_cast<PyLongObject*>(object)->ob_digit;
   switch (Py_SIZE(object)) {

@@ -28,7 +28,7 @@ void add_traceback(PyThreadState* thread, Frame* frame) {
   if (object) {
     PyTraceBack_Here(reinterpret_cast<PyFrameObject*>(object.get()));
   } else {
-    PyErr_NoMemory();  // as the interpreter does it
+    PyErr_NoMemory();  // as the interpreter does here
   }
 }
 

@@ -1,5 +1,5 @@
-// The exception that a thread is handling, and tracebacks: what PUSH_EXC_INFO, POP_EXCEPT and the interpreter's way
-// from a raising instruction to its handler do.
+// The exception that a thread is handling, and tracebacks: the work of PUSH_EXC_INFO, POP_EXCEPT and the interpreter's
+// exception unwinding.
 #pragma once
 
 #include "rewriter/base/ref.h"
@@ -7,14 +7,16 @@
 
 namespace tagalong::cpython {
 
-// From here on `exception` is being handled; the one before, or None.
+// Makes `exception` the handled exception; returns the previous one, or None.
 Ref push_handled(PyThreadState* thread, const Ref& exception);
-// Borrowed: what is being handled in the current frame (not by the callers of a generator); null or None: nothing.
+// Borrowed: the exception handled in the current frame (not by the callers of a generator). Null or None: there is
+// none.
 inline PyObject* handled(PyThreadState* thread) { return thread->exc_info->exc_value; }
-// Back to the exception before; the one that was being handled may die.
+// Restores the previous exception; the one that was being handled may die.
 void set_handled(PyThreadState* thread, Ref exception);
 
-// The traceback of the exception under way gets an entry for a frame of ours or the current one, at its location.
+// Adds an entry to the traceback of the exception that is being raised, for a frame of ours or the current one, at the
+// frame's location.
 void add_traceback(PyThreadState* thread, Frame* frame);
 
 }  // namespace tagalong::cpython

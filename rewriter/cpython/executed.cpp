@@ -12,7 +12,7 @@ namespace {
 ExecutionHandler g_handler = nullptr;
 _PyCFunctionFastWithKeywords g_exec = nullptr;
 _PyCFunctionFast g_eval = nullptr;
-PyObject* g_builtins = nullptr;  // the builtins' `self`; borrowed
+PyObject* g_builtins = nullptr;  // the `self` of the builtin functions; borrowed
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 constexpr Py_ssize_t kMostArguments = 3;  // source, globals, locals

@@ -23,7 +23,7 @@ extern "C" {
 namespace tagalong::cpython {
 namespace {
 
-constexpr int kAsking = 2;  // instructions of the stub that ask
+constexpr int kAsking = 2;  // instructions of the stub that call C
 constexpr int kStub = 5;
 constexpr int kToResume = 2;                             // RETURN_GENERATOR, POP_TOP
 constexpr int kFresh = QUICKENING_INITIAL_WARMUP_VALUE;  // co_warmup of code that has never run
@@ -31,18 +31,18 @@ constexpr int kConstants = 2;
 constexpr int kMostConstants = 256;  // what an instruction without EXTENDED_ARG can name
 constexpr int kMostStack = 1 << 20;
 constexpr int kMostInt16 = std::numeric_limits<std::int16_t>::max();
-constexpr int kIncomplete = std::numeric_limits<int>::max();  // no instruction is traceable: the frame is not shown
+constexpr int kIncomplete = std::numeric_limits<int>::max();  // no instruction is traceable, so the frame is not shown
 
-// The last constant but one of armed code. Behind it lies the landing function.
+// The last constant but one of armed code. The redirect function follows it.
 struct Stub {
   PyObject_HEAD
   std::array<_Py_CODEUNIT, kStub> compiled;
-  std::int16_t start;   // the first code unit that it has taken
+  std::int16_t start;   // the first code unit that the stub has replaced
   std::int16_t spare;   // MadeIn::spare
-  std::int8_t length;   // code units that it has taken
-  bool is_out;          // the instructions are as the compiler made them, for a while
+  std::int8_t length;   // number of code units that the stub has replaced
+  bool is_out;          // the compiler's instructions are back for a while
   PyObject* maker;      // weak reference
-  PyObject* constants;  // as compiled, where somebody else has the tuple, or null
+  PyObject* constants;  // the tuple as compiled, if it has other owners; else null
 };
 static_assert(sizeof(Stub) == 48,
               "there is one for each function that has not been called: the allocator counts by 16");
@@ -50,7 +50,7 @@ static_assert(sizeof(Stub) == 48,
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): written once, under the GIL
 FirstCallHandler g_handler = nullptr;
 
-// A first call between its decision and its landing.
+// A first call between the handler's decision and the redirect.
 struct Pending {
   Frame* frame = nullptr;
   CodeRef armed;
@@ -69,10 +69,10 @@ Stub* stub_of(PyCodeObject* code) {
   return object != nullptr && Py_TYPE(object) == stub_type() ? reinterpret_cast<Stub*>(object) : nullptr;
 }
 
-// What the interpreter has kept of the bytes may be of the stub.
+// The interpreter caches co_code; the cached bytes may contain the stub.
 void forget_bytes(PyCodeObject* code) { Py_CLEAR(code->_co_code); }
 
-// co_firsttraceable: the first RESUME.
+// Value of co_firsttraceable: the first RESUME.
 int traceable(const Stub& stub) { return stub.start + (_Py_OPCODE(stub.compiled[0]) == RESUME ? 0 : kToResume); }
 
 void put_in(PyCodeObject* code, Stub& stub) {
@@ -105,7 +105,7 @@ int ask(PyObject* self) {
   PyCodeObject* code = code_of(frame);
   const auto* stub = reinterpret_cast<const Stub*>(self);
   const int start = stub->start;
-  // Where the original looks for signals.
+  // The location at which the original would poll the eval breaker.
   set_location(frame, start);
   Continuation continuation = g_handler(thread, frame);
   const bool is_still_armed = reinterpret_cast<PyObject*>(stub_of(code)) == self;
@@ -120,8 +120,8 @@ int ask(PyObject* self) {
 
 PyObject* redirect_frame(PyThreadState* /*thread*/, Frame* frame, PyObject* /*argument*/, bool can_redirect) {
   const Pending pending = std::exchange(t_pending, Pending{});
-  TAGALONG_CHECK(can_redirect && pending.frame == frame, "a first call in {} lands in {}", fmt::ptr(pending.frame),
-                 fmt::ptr(frame));
+  TAGALONG_CHECK(can_redirect && pending.frame == frame, "a first call in {} was redirected in {}",
+                 fmt::ptr(pending.frame), fmt::ptr(frame));
   redirect(frame, pending.continuation.code.get(), pending.continuation.unit, 0);
   if (pending.continuation.is_last) {
     disarm(pending.armed.get());
@@ -156,7 +156,7 @@ PyTypeObject* stub_type() {
   });
 }
 
-// The instruction that a call comes to first whose place the stub can take: where a frame has its cells. -1: none.
+// The first instruction behind the creation of cells that the stub can replace. -1: none.
 int start_of(PyCodeObject* code) {
   const _Py_CODEUNIT* units = units_of(code);
   const int resume = code->_co_firsttraceable;
@@ -179,7 +179,8 @@ int start_of(PyCodeObject* code) {
 
 void set_first_call_handler(FirstCallHandler handler) {
   g_handler = handler;
-  link_number();  // before the program asks for one: the functions of those that come later do not hear of our code
+  // Done before the program registers a user of co_extra: users that come later are not called for our code.
+  link_number();
 }
 
 bool arm(PyCodeObject* code, const MadeIn& made_in) {
@@ -194,7 +195,7 @@ bool arm(PyCodeObject* code, const MadeIn& made_in) {
   PyObject* function = type == nullptr ? nullptr : redirect_iterator();
   const Ref stub = function == nullptr ? Ref() : Ref::steal(type->tp_alloc(type, 0));
   const Ref longer = stub ? Ref::steal(PyTuple_New(count + kConstants)) : Ref();
-  if (!longer || code->co_consts != constants) {  // a collection may have come here before us
+  if (!longer || code->co_consts != constants) {  // a collection may have armed or disarmed the code meanwhile
     return false;
   }
   for (Py_ssize_t index = 0; index < count; ++index) {
@@ -202,7 +203,7 @@ bool arm(PyCodeObject* code, const MadeIn& made_in) {
   }
   PyTuple_SET_ITEM(longer.get(), count, Py_NewRef(stub.get()));
   PyTuple_SET_ITEM(longer.get(), count + 1, Py_NewRef(function));
-  PyObject_GC_UnTrack(longer.get());  // as the collector does with what refers to nothing that it knows
+  PyObject_GC_UnTrack(longer.get());  // untracked, as the collector does with tuples that hold no tracked object
   auto* own = reinterpret_cast<Stub*>(stub.get());
   own->length = code->_co_firsttraceable + kStub <= Py_SIZE(code) ? kStub : kAsking;
   own->start = static_cast<std::int16_t>(start);
@@ -224,12 +225,12 @@ void disarm(PyCodeObject* code) {
     return;
   }
   take_out(code, *stub);
-  // Frames may begin in the middle of it from now on, so it is not armed again.
+  // From now on frames may begin in the middle of the stub, so the code is not armed again.
   code->co_warmup = static_cast<short>(code->co_warmup == kFresh ? kFresh + 1 : code->co_warmup);
   if (stub->constants != nullptr && !set_original_constants(code, stub->constants)) {
-    PyErr_Clear();  // it has others that are equal
+    PyErr_Clear();  // the other owners have an equal tuple
   }
-  // In place: a frame that is at its stub keeps the tuple's address. No one else has this tuple.
+  // In place: a frame that is in the stub keeps the tuple's address. The code object is the only owner.
   const Py_ssize_t count = PyTuple_GET_SIZE(code->co_consts) - kConstants;
   PyObject* function = PyTuple_GET_ITEM(code->co_consts, count + 1);
   Py_SET_SIZE(reinterpret_cast<PyVarObject*>(code->co_consts), count);
@@ -316,7 +317,7 @@ CodeRef code_to_run(PyCodeObject* original) {
     throw PythonError();
   }
   CodeRef twin = make_code(original, parts);
-  parts.constants = {};  // nothing but the twin has them, so that it can share them
+  parts.constants = {};  // only the twin owns this tuple, so it can share the constants
   if (!set_original(twin.get(), original, {})) {
     throw PythonError();
   }
@@ -347,7 +348,7 @@ AsCompiled::AsCompiled(PyCodeObject* code) {
   }
 }
 
-// Where it has run meanwhile, one of its frames may be where the stub's instructions are.
+// If the code has run meanwhile, one of its frames may be where the stub's instructions would be.
 AsCompiled::~AsCompiled() {
   Stub* stub = code_ ? stub_of(code_.get()) : nullptr;
   if (stub == nullptr) {

@@ -1,12 +1,12 @@
-// Noticing the first call of a function whose code object is as the compiler made it, at hardly any cost until then.
-// The first instructions of the code object are exchanged in place for a stub of five, which asks C once:
+// Noticing the first call of a function that still has the compiler's code object, at almost no cost until then. The
+// first instructions of the code object are replaced in place by a stub of five, which calls C once:
 //
-//        LOAD_CONST stub;  POP_JUMP_BACKWARD_IF_FALSE start    false: the original instructions are here again
-//        PUSH_NULL;  LOAD_CONST land;  CALL 0                  true: the function changes this frame while it waits
+//   LOAD_CONST stub;  POP_JUMP_BACKWARD_IF_FALSE start    false: the original instructions are back
+//   PUSH_NULL;  LOAD_CONST redirect;  CALL 0              true: the function redirects the frame, which waits for it
 //
-// An original with a stub ("armed") never runs: each frame of it goes on in other code, or the stub is taken away. Its
-// room for the stack is larger by `kStubStack`, which replay code needs. Programs are shown what the compiler made
-// (black_box.h). A stub ends with its code object.
+// An original with a stub ("armed") never runs: each of its frames continues in other code, or the stub is removed. Its
+// stack is larger by `kStubStack`, which replay code needs. Programs are shown what the compiler made (black_box.h). A
+// stub dies with its code object.
 #pragma once
 
 #include <cstdint>
@@ -17,60 +17,60 @@
 
 namespace tagalong::cpython {
 
-// What frames of armed code have room for, besides what their instructions need.
+// Additional stack size of armed code.
 inline constexpr int kStubStack = 6;
 
-// Where the frame of a first call goes on: at `unit` of `code`, where a landing's value is taken away. Without code: in
-// the original, whose stub is taken away.
+// Where the frame of a first call continues: at `unit` of `code`, which pops the redirect's result. Without code: in
+// the original, from which the stub is removed.
 struct Continuation {
   CodeRef code;
   int unit = 0;
-  bool is_last = false;  // no other function has armed code: the stub is taken away behind the frame
+  bool is_last = false;  // no other function has armed code: the stub is removed after the redirect
 };
 
-// Where functions are made of a code object: in code that `maker` refers to weakly; the constant `spare` of it, unless
-// it is -1, is free.
+// The code object that makes the functions: `maker` is a weak reference to it. Its constant number `spare` is unused,
+// unless `spare` is -1.
 struct MadeIn {
   Ref maker;
   int spare = -1;
 };
 
-// `handler` decides about first calls. It reports no errors and gives up the GIL only by what allocations may run.
+// `handler` decides about first calls. It reports no errors, and releases the GIL only where an allocation may do so.
 using FirstCallHandler = Continuation (*)(PyThreadState* thread, Frame* frame);
 void set_first_call_handler(FirstCallHandler handler);
 
-// Arms code that has never run. False: it stays as it is, for it has run, is derived, too short or has too many
-// constants, or (with an exception set) there is no memory.
+// Arms code that has never run. False: the code was not changed, because it has run, is derived, is too short or has
+// too many constants, or (with an exception set) because memory ran out.
 bool arm(PyCodeObject* code, const MadeIn& made_in);
 bool is_armed(PyCodeObject* code);
-// Takes the stub away for good. The code may belong to a frame that is at its stub.
+// Removes the stub for good. A frame of the code may be in the stub.
 void disarm(PyCodeObject* code);
 
-// Of armed code.
+// Only for armed code.
 MadeIn made_in(PyCodeObject* code);
 void set_made_in(PyCodeObject* code, const MadeIn& made_in);
 
-// A frame of armed code that has not started goes on in other code, as if it had come to its stub.
+// A frame of armed code that has not started continues in other code, as if it had reached its stub.
 void pass_stub(PyThreadState* thread, Frame* frame);
 
-// What the compiler made, of armed code and any other: for those who read code objects.
+// The compiler's code units, of armed code and any other: for readers of code objects.
 std::vector<std::uint16_t> compiled_units(PyCodeObject* code);
-// The same, opcodes only, none of them specialised; CACHE for inline caches, whatever lies in them.
+// Only the opcodes, none of them specialised; CACHE for all units of inline caches.
 std::vector<std::uint8_t> compiled_opcodes(PyCodeObject* code);
 Py_ssize_t compiled_constant_count(PyCodeObject* code);
 int compiled_stack_size(PyCodeObject* code);
 // Borrowed, or null with an exception set.
 PyObject* compiled_constants(PyCodeObject* code);
 
-// Code for frames that begin in the middle of an original: itself, or, as long as it is armed, a twin with the same
-// code units. Throws PythonError.
+// The code for frames that begin in the middle of an original: the original itself, or, while it is armed, a twin with
+// the same code units. Throws PythonError.
 CodeRef code_to_run(PyCodeObject* original);
 
 // Whether an instruction jumps back.
 bool has_backward_jump(PyCodeObject* code);
 
-// As long as this lives, the instructions of the code object (if it is armed) are as the compiler made them, for C code
-// that reads them. If it is called meanwhile, they stay so.
+// Within the scope, the instructions of the code object (if it is armed) are as the compiler made them, for C code that
+// reads them. If the code is called within the scope, they stay so.
 class AsCompiled {
  public:
   explicit AsCompiled(PyCodeObject* code);

@@ -23,12 +23,12 @@
 namespace tagalong::cpython {
 namespace {
 
-PyInterpreterState* g_interpreter = nullptr;  // the one that the engine runs in
-_PyFrameEvalFunction g_foreign = nullptr;     // installed there; null: none of others is
-_PyFrameEvalFunction g_own = nullptr;         // the engine's
-_PyFrameEvalFunction g_aside = nullptr;       // as it was installed, while a frame lands
+PyInterpreterState* g_interpreter = nullptr;  // the interpreter that tagalong runs in
+_PyFrameEvalFunction g_foreign = nullptr;     // another tool's function that is installed in it; null: none
+_PyFrameEvalFunction g_own = nullptr;         // tagalong's own function
+_PyFrameEvalFunction g_aside = nullptr;       // the installed function, during a redirect
 
-// A suspended frame keeps its code: an offset into it may lie on its stack.
+// The code of a suspended frame cannot be exchanged: its stack may hold an offset into the code.
 bool has_started(const Frame* frame) {
   return frame->prev_instr != reinterpret_cast<_Py_CODEUNIT*>(frame->f_code->co_code_adaptive) - 1;
 }
@@ -49,7 +49,7 @@ PyObject* evaluate_foreign(PyThreadState* thread, Frame* frame, int throw_flag) 
   return foreign(thread, frame, throw_flag);
 }
 
-// As CPython's: no function stands for its own.
+// Null means CPython's own evaluation function, as in CPython.
 void set_evaluation(PyInterpreterState* interpreter, _PyFrameEvalFunction function) {
   const bool is_default = function == nullptr || function == _PyEval_EvalFrameDefault;
   if (interpreter != g_interpreter || is_default || function == g_own) {
@@ -129,7 +129,7 @@ void watch_evaluation_functions(_PyFrameEvalFunction own) {
     return;
   }
   const _PyFrameEvalFunction present = _PyInterpreterState_GetEvalFrameFunc(interpreter);
-  // Threads that would be inside of the two functions hold the GIL, which this thread has.
+  // Threads inside of the two functions would hold the GIL, which this thread holds.
   if (replace(getter, reinterpret_cast<void*>(evaluation_of)) &&
       replace(setter, reinterpret_cast<void*>(set_evaluation))) {
     g_interpreter = interpreter;

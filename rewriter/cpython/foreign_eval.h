@@ -1,7 +1,7 @@
-// Evaluation functions of others (PEP 523: torch.compile, debuggers). A function that is installed while functions have
-// derived code is to be given frames of the code that the compiler made. CPython has no callback for an installation,
-// so the two functions that set and get the evaluation function are replaced in place; frames then pass through one of
-// ours on their way.
+// Evaluation functions of other tools (PEP 523: torch.compile, debuggers). A function that is installed while functions
+// have derived code has to be given frames of the code that the compiler made. CPython has no callback for an
+// installation, so the two functions that set and get the evaluation function are replaced in place; frames then pass
+// through one of our functions first.
 #pragma once
 
 #include <Python.h>
@@ -12,22 +12,21 @@
 
 namespace tagalong::cpython {
 
-// Once for the process, `own` being the engine's evaluation function. Does nothing where it cannot be done: on other
-// processors, or where the system forbids it.
+// Called once in a process; `own` is tagalong's evaluation function. Does nothing on other processors, or if the system
+// forbids the change.
 void watch_evaluation_functions(_PyFrameEvalFunction own);
 
-// Not 0 while a function of others is installed, where installations are watched.
+// Not 0 while another tool's function is installed, if installations are watched.
 extern int are_frames_of_others;
-// Whether others watch the thread or evaluate its frames: the original instructions run then.
+// Whether another tool watches the thread or evaluates its frames: then the original instructions run.
 inline bool is_left_to_others(PyThreadState* thread) { return is_watched(thread) || are_frames_of_others != 0; }
 
-// For the time of a landing: the interpreter inlines no call while a function is installed, whoever's it is. The two
-// are called in turn, and nothing is installed in between.
+// During a redirect no evaluation function may be installed, because the interpreter would not inline the call. The two
+// functions are called in turn, and nothing can be installed between the two calls.
 void set_evaluation_aside(PyThreadState* thread);
 void bring_evaluation_back(PyThreadState* thread);
 
-// The co_filename of code that only the engine runs; such frames are shown to no evaluation function. Null with an
-// exception set.
+// The co_filename of code that only tagalong runs; no evaluation function sees such frames. Null with an exception set.
 PyObject* internal_filename();
 
 }  // namespace tagalong::cpython

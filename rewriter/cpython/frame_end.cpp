@@ -9,7 +9,7 @@ namespace {
 EndListener the_listener = nullptr;
 PyMappingMethods mapping;
 
-// From now on the object is the dict that it looks like.
+// Turns the mark into the dict that it looks like.
 void become_dict(PyObject* mark, bool is_end) {
   Py_SET_TYPE(mark, &PyDict_Type);
   if (the_listener != nullptr) {
@@ -22,13 +22,13 @@ void end(PyObject* mark) {
   PyDict_Type.tp_dealloc(mark);
 }
 
-// What the interpreter does first, for each variable of the frame, when a program asks for them.
+// The interpreter's first action, for each variable, when a program asks for the frame's variables.
 int assign(PyObject* mark, PyObject* key, PyObject* value) {
   become_dict(mark, false);
   return PyDict_Type.tp_as_mapping->mp_ass_subscript(mark, key, value);
 }
 
-// This type is never shown, so it is not made ready: it would be among dict's subclasses.
+// The type is never shown, so PyType_Ready is not called: that would add it to dict's subclasses.
 void make_type() {
   frame_end_type = PyDict_Type;
   mapping = *PyDict_Type.tp_as_mapping;

@@ -19,8 +19,8 @@ struct Redirector {
   bool takes_argument;
 };
 
-// The end of a landing function's frame is no event for those who watch the thread: until it is over, the thread's
-// trace and profile functions are replaced by some that pass on everything else.
+// Trace and profile functions of the thread must not see the end of the redirect function's frame. Until that frame has
+// ended they are replaced by functions that hide this event and pass on all others.
 struct Hidden {
   const PyCodeObject* code = nullptr;
   Py_tracefunc trace = nullptr;
@@ -59,7 +59,7 @@ PyObject* redirector_call(PyObject* self) {
   PyThreadState* thread = thread_state();
   bring_evaluation_back(thread);
   restore_hook(thread);
-  // The current frame is the landing function's own; the frame to change waits below it.
+  // The current frame is the redirect function's own; the frame to change is its caller.
   Frame* own = current_frame(thread);
   hide_from_watchers(thread, own);
   Frame* frame = caller_of(own);
@@ -68,7 +68,7 @@ PyObject* redirector_call(PyObject* self) {
   return redirector->redirect_frame(thread, frame, argument, !is_entry(own));
 }
 
-PyTypeObject* lander_type() {
+PyTypeObject* redirector_type() {
   static PyTypeObject* type = nullptr;
   return once(type, [] {
     static std::array<PyType_Slot, 2> slots = {{
@@ -81,8 +81,8 @@ PyTypeObject* lander_type() {
   });
 }
 
-// C is reached before RESUME, so the frame stays incomplete meanwhile; and by an operator, because after a call the
-// interpreter would look at signals, which in a generator that delegates is not yet its turn.
+// The bytecode calls C before RESUME, so the frame stays incomplete. It calls through an operator, because after a call
+// the interpreter would poll the eval breaker, which it must not do yet in a generator that delegates.
 std::string redirect_bytecode() {
   std::string code;
   const auto emit = [&code](int opcode, int argument) {
@@ -112,7 +112,7 @@ PyObject* redirect_null() {
 }
 
 Ref make_redirect_function(const char* name, RedirectFunction redirect_frame, bool takes_argument) {
-  PyTypeObject* type = lander_type();
+  PyTypeObject* type = redirector_type();
   if (type == nullptr || redirect_null() == nullptr) {
     return {};
   }

@@ -70,7 +70,7 @@ void release(PyThreadState* thread, PyObject** base) {
   arena.free(arena.ctx, chunk, chunk->size);
 }
 
-// Somebody (a traceback, a closure over sys._getframe()) holds the frame object: the content moves into it.
+// A traceback or a caller of sys._getframe() owns the frame object: the frame's content moves into it.
 void hand_over(PyThreadState* thread, PyFrameObject* object, Frame* frame) {
   const auto size = static_cast<std::size_t>(reinterpret_cast<char*>(&frame->localsplus[frame->stacktop]) -
                                              reinterpret_cast<char*>(frame));
@@ -84,10 +84,10 @@ void hand_over(PyThreadState* thread, PyFrameObject* object, Frame* frame) {
   }
   copy->previous = nullptr;
   if (previous != nullptr) {
-    const PendingError pending;  // where there is no memory for it, no exception is left
+    const PendingError pending;  // making the caller's frame object may fail, and leaves no exception then
     Frame* current = current_frame(thread);
     set_current_frame(thread, previous);
-    object->f_back = PyThreadState_GetFrame(thread);  // makes the caller's frame object if there is none
+    object->f_back = PyThreadState_GetFrame(thread);  // makes the caller's frame object if it does not exist yet
     set_current_frame(thread, current);
   }
   if (PyObject_GC_IsTracked(reinterpret_cast<PyObject*>(object)) == 0) {
@@ -95,8 +95,8 @@ void hand_over(PyThreadState* thread, PyFrameObject* object, Frame* frame) {
   }
 }
 
-// A frame that is entered with an exception is a call to those who watch the thread, as for generator.throw(). Where
-// the frame has been running all along, it is none: the first event is kept from them.
+// Entering a frame with an exception is a "call" event for trace and profile functions, as for generator.throw(). If
+// the frame has been running already there must be no such event, so the first event is hidden.
 class HiddenCall {
  public:
   explicit HiddenCall(PyThreadState* thread) : thread_(thread), outer_(std::exchange(t_hidden, this)) {
@@ -106,7 +106,7 @@ class HiddenCall {
   HiddenCall(const HiddenCall&) = delete;
   HiddenCall& operator=(const HiddenCall&) = delete;
   ~HiddenCall() {
-    // Unless the interpreter has had a reason to report nothing, this has been done.
+    // The first event restores them; this is for the case that the interpreter reported none.
     restore(trace_, thread_->c_tracefunc, watch<&HiddenCall::trace_, &PyThreadState::c_tracefunc>);
     restore(profile_, thread_->c_profilefunc, watch<&HiddenCall::profile_, &PyThreadState::c_profilefunc>);
     t_hidden = outer_;
@@ -189,7 +189,7 @@ void clear_frame(PyThreadState* thread, Frame* frame) {
 void pop_frame(PyThreadState* thread, Frame* frame) {
   TAGALONG_CHECK(current_frame(thread) == frame, "popping {} while {} is current", fmt::ptr(frame),
                  fmt::ptr(current_frame(thread)));
-  // The slots die in order while the frame is no longer current, as after a return.
+  // The slots die in order, after the frame has stopped being the current one, as after a return.
   set_current_frame(thread, frame->previous);
   clear_frame(thread, frame);
   release(thread, reinterpret_cast<PyObject**>(frame));
@@ -245,8 +245,8 @@ void replace_constant(PyCodeObject* code, int index, const Ref& object) {
   Py_DECREF(old);
 }
 
-// Memory that is not touched costs nothing. One word of it stays in use, so no frame lies at its beginning, and the
-// interpreter does not give it back.
+// Untouched memory costs nothing. One word of the piece stays in use, so that no frame lies at its beginning and the
+// interpreter does not free it.
 RoomForFrames::RoomForFrames(PyThreadState* thread) : thread_(thread) {
   constexpr std::size_t kRoom = std::size_t{4} << 20;
   base_ = push_chunk(thread, 1, kRoom);
@@ -266,7 +266,7 @@ bool exchange_code(PyThreadState* thread, Frame* frame, PyCodeObject* code) {
   if (code->co_stacksize > old->co_stacksize) {
     auto* base = reinterpret_cast<PyObject**>(frame);
     const std::size_t size = frame_size(code);
-    // Only the newest frame can grow, and only inside its chunk.
+    // Only the newest frame can grow, and only within its chunk.
     if (thread->datastack_top != base + frame_size(old) ||
         size >= static_cast<std::size_t>(thread->datastack_limit - base)) {
       return false;

@@ -1,6 +1,5 @@
-// The interpreter's frames: everything the rest of tagalong knows about CPython's private frame layout goes through
-// here. Nothing is owned except between push_frame and pop_frame. It refuses interpreters other than the supported
-// ones at compile time.
+// The interpreter's frames: all other parts of tagalong access CPython's private frame layout through these functions.
+// Nothing is owned except between push_frame and pop_frame. Unsupported CPython versions are refused at compile time.
 //
 //   Frame* frame = current_frame(thread);   PyObject** slots = locals_of(frame);
 #pragma once
@@ -20,7 +19,7 @@ namespace tagalong::cpython {
 
 using Frame = _PyInterpreterFrame;
 
-// Where the interpreter keeps the thread that has the GIL (cpython/requests.cpp).
+// Address of the interpreter's pointer to the thread that holds the GIL (cpython/requests.cpp).
 extern std::uintptr_t* const kThread;
 
 inline PyThreadState* thread_state() {
@@ -44,46 +43,46 @@ extern const int* const kTraceMalloc;
 
 // Whether a trace or profile function watches this thread.
 inline bool has_watcher(PyThreadState* thread) { return thread->cframe->use_tracing != 0; }
-// The same, or somebody notes where memory is allocated: recording and replay step aside then.
+// Like has_watcher(), or tracemalloc records allocations: recording and replaying stop in both cases.
 inline bool is_watched(PyThreadState* thread) { return has_watcher(thread) || *kTraceMalloc != 0; }
 // How many more Python calls the recursion limit allows.
 inline int recursion_left(PyThreadState* thread) { return thread->recursion_remaining; }
 
-// Whether something besides the frame itself has its frame object: a traceback, or whoever asked for it.
+// Whether the frame object has owners besides the frame: a traceback, or a caller of sys._getframe().
 inline bool is_held(const Frame* frame) { return frame->frame_obj != nullptr && Py_REFCNT(frame->frame_obj) > 1; }
 
-// Of the marks that tell when a frame ends (cpython/frame_end.h).
+// Type of the marks that tell when a frame ends (cpython/frame_end.h).
 extern PyTypeObject frame_end_type;
-// Whether somebody has asked for the frame's locals() as a dict.
+// Whether a program has asked for the frame's locals() as a dict.
 inline bool has_locals_dict(const Frame* frame) {
   return frame->f_locals != nullptr && Py_TYPE(frame->f_locals) != &frame_end_type;
 }
 
-// The code unit that the frame is executing (or that comes just before the one it goes on with).
+// The code unit that the frame is executing, or the one just before the unit at which it continues.
 inline int unit_of(const Frame* frame) {
   return static_cast<int>(frame->prev_instr - reinterpret_cast<_Py_CODEUNIT*>(frame->f_code->co_code_adaptive));
 }
 
-// The frame is shown to be executing the instruction at this code unit: line numbers and tracebacks come from it.
+// Makes the frame appear to execute the instruction at this code unit: line numbers and tracebacks come from it.
 inline void set_location(Frame* frame, int unit) {
   frame->prev_instr = reinterpret_cast<_Py_CODEUNIT*>(frame->f_code->co_code_adaptive) + unit;
 }
 
-// Counts a frame of ours towards the recursion limit while it is real.
+// Counts frames of ours towards the recursion limit while they exist as real frames.
 inline void enter_recursion(PyThreadState* thread, int levels = 1) { thread->recursion_remaining -= levels; }
 inline void leave_recursion(PyThreadState* thread, int levels = 1) { thread->recursion_remaining += levels; }
 
-// --- frames of our own, for inlined callees that must be real
+// --- frames of our own, for inlined callees that need a real frame
 
 // A new frame for a call of `function` in `code` (same local slots as the function's own code), linked under the
 // current frame and made current; all slots are empty. Null with MemoryError set.
 Frame* push_frame(PyThreadState* thread, PyFunctionObject* function, PyCodeObject* code);
-// Removes the current frame, which push_frame made; a frame object that somebody holds takes its content over.
+// Removes the current frame, which push_frame made. If its frame object has other owners, the content moves into it.
 void pop_frame(PyThreadState* thread, Frame* frame);
 
-// As long as this lives, frames that the thread makes lie in one piece of memory that is large enough for most
-// programs. The interpreter's own pieces are small, and where calls go back and forth over the end of one, each of them
-// costs two calls of the operating system.
+// Within the scope, frames that the thread makes lie in one piece of memory that is large enough for most programs. The
+// interpreter's own pieces are small; calls that go back and forth across the end of a piece cost two system calls
+// each.
 class RoomForFrames {
  public:
   explicit RoomForFrames(PyThreadState* thread);
@@ -96,32 +95,32 @@ class RoomForFrames {
   PyObject** base_;
 };
 
-// What an unlinked frame holds dies, or is handed over to a frame object that somebody holds.
+// Releases what an unlinked frame holds, or moves it into the frame object if that has other owners.
 void clear_frame(PyThreadState* thread, Frame* frame);
-// Runs a pushed frame whose arguments are in their slots from its first instruction; as run_frame.
+// Runs a pushed frame, whose arguments are in their slots, from its first instruction. The rest is as in run_frame.
 PyObject* start_frame(PyThreadState* thread, Frame* frame);
-// Lets the interpreter run a pushed frame to its end, from `unit` on with `depth` values on its stack; with `raise`,
-// as if the instruction at `unit` had just raised the exception that is set. A new reference, or null with an
-// exception. The frame stays to be popped.
+// Lets the interpreter run a pushed frame to its end, from `unit` with `depth` values on its stack; with `raise`, as if
+// the instruction at `unit` had just raised the exception that is set. A new reference, or null with an exception. The
+// caller still has to pop the frame.
 PyObject* run_frame(PyThreadState* thread, Frame* frame, int unit, int depth, bool raise);
 
-// --- changing a frame that waits for a landing (cpython/frame_redirect.h)
+// --- changing a frame that waits for a redirect (cpython/frame_redirect.h)
 
-// From here the frame goes on with the code unit `unit` of `code` with `depth` values on its stack; the landing's
-// value is pushed on top.
+// Makes the frame continue at code unit `unit` of `code` with `depth` values on its stack; the redirect's result is
+// pushed on top.
 void redirect(Frame* frame, PyCodeObject* code, int unit, int depth);
 
-// Whether C code called this frame: whoever called it has not been told to look at its own frame again.
+// Whether C code called this frame: the interpreter loop of its caller then does not reload the frame's state.
 inline bool is_entry(const Frame* frame) { return frame->is_entry; }
 
-// Puts another object in the place of a constant of code that we made; running frames see it at their next LOAD_CONST.
+// Replaces a constant of code that we made; running frames load the new one at their next LOAD_CONST.
 void replace_constant(PyCodeObject* code, int index, const Ref& object);
 
-// Whether the frame has as many slots as this code needs. Frames of calls may be exchanged; that of a generator lies in
-// the generator's object, as large as the function's code wanted it when it was called.
+// Whether the frame has as many slots as this code needs. Frames of calls can be exchanged; the frame of a generator
+// lies in the generator's object and has the size that the function's code needed at the call.
 bool has_room(Frame* frame, const PyCodeObject* code);
 
-// Exchanges the code of a frame that has not started, making room for a larger stack; false if there is none.
+// Exchanges the code of a frame that has not started, and makes room for a larger stack; false if there is no room.
 bool exchange_code(PyThreadState* thread, Frame* frame, PyCodeObject* code);
 
 }  // namespace tagalong::cpython

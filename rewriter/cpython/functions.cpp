@@ -24,7 +24,7 @@ int clear(PyObject* self) {
 }  // namespace
 
 CodeRef install_code(PyFunctionObject* function, PyCodeObject* code) {
-  function->func_version = 0;  // calls that were specialised for the old code look again
+  function->func_version = 0;  // calls that were specialised for the old code look the function up again
   Py_INCREF(code);
   return CodeRef::steal(
       reinterpret_cast<PyCodeObject*>(std::exchange(function->func_code, reinterpret_cast<PyObject*>(code))));

@@ -1,5 +1,5 @@
-// Function objects: giving one other code without a word to anybody, and letting the collector see what a function owns
-// through its code, which is an object that the collector does not look into.
+// Function objects: giving one other code without an audit event, and letting the collector see what a function owns
+// through its code, since the collector does not look into code objects.
 #pragma once
 
 #include "rewriter/base/ref.h"
@@ -7,25 +7,26 @@
 
 namespace tagalong::cpython {
 
-// As `function.__code__ = code`, without the audit event: for code that programs are shown as the one before
-// (black_box.h). The code must have as many free variables. The old code is given to the caller, whom it may destroy.
+// Like `function.__code__ = code`, without the audit event: for code that programs are shown as the previous one
+// (black_box.h). The code must have as many free variables. Returns the old code, so that the caller decides when it
+// dies.
 [[nodiscard]] CodeRef install_code(PyFunctionObject* function, PyCodeObject* code);
 
-// Whoever keeps what belongs to functions, each thing with exactly one reference, held by something that the collector
-// does not know: it is visited as the function's own, and given up when the function is garbage.
+// Objects that belong to functions, each with exactly one reference, held by an object that the collector does not
+// know. The collector visits them as if the function owned them; they are released when the function is garbage.
 struct Belongings {
   int (*visit)(PyFunctionObject* function, visitproc visit, void* argument);
   void (*clear)(PyFunctionObject* function);
 };
-// From now on, for all functions; the first caller's stays.
+// Registers the callbacks, for all functions; later calls are ignored.
 void share_belongings(const Belongings& belongings);
 
-// The frame of a call that has not begun goes on with another function, which it owns from now on.
+// The frame of a call that has not begun continues with another function, which the frame owns from now on.
 void set_function(Frame* frame, PyFunctionObject* function);
-// Whether such a frame has room for this code.
+// Whether the frame has room for this code.
 bool can_become(const Frame* frame, const PyCodeObject* code);
-// It goes on in this code, at this unit, as if it had been called with it. Its first slots, the arguments, are the
-// same; the others are unbound. A value is about to be pushed (frame_redirect.h).
+// The frame continues in this code at this unit, as if the call had been one of this code. The first slots (the
+// arguments) are kept, the others are unbound. The caller pushes a value next (frame_redirect.h).
 void become(Frame* frame, PyCodeObject* code, int unit, int arguments);
 
 }  // namespace tagalong::cpython

@@ -10,7 +10,7 @@ namespace {
 
 bool is_generator(PyObject* object) { return PyGen_CheckExact(object) || PyCoro_CheckExact(object); }
 
-// What a generator must not let out is the cause of what it does.
+// A StopIteration that would leave a generator becomes the cause of a RuntimeError.
 void convert_stop_iteration(PyObject* generator) {
   if (PyErr_ExceptionMatches(PyExc_StopIteration) != 0) {
     const bool is_coroutine = PyCoro_CheckExact(generator);
@@ -19,7 +19,7 @@ void convert_stop_iteration(PyObject* generator) {
   }
 }
 
-// The frame is nobody's callee any more.
+// The frame has no caller any more.
 void unlink(PyThreadState* thread, Frame* frame) {
   PyGenObject* generator = _PyFrame_GetGenerator(frame);
   thread->exc_info = generator->gi_exc_state.previous_item;

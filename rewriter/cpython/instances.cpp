@@ -15,7 +15,7 @@ namespace {
 
 PyDictKeysObject* shared_keys(PyTypeObject* type) { return reinterpret_cast<PyHeapTypeObject*>(type)->ht_cached_keys; }
 
-// A key that came by way of a `__dict__` need not be interned.
+// A key that was set through a `__dict__` need not be interned.
 int index_of(PyDictKeysObject* keys, PyObject* name) {
   const PyDictUnicodeEntry* entries = DK_UNICODE_ENTRIES(keys);
   const Py_hash_t hash = PyObject_Hash(name);
@@ -40,7 +40,7 @@ int shared_key_count(PyTypeObject* type) { return static_cast<int>(shared_keys(t
 PyObject* dict_of_instance(PyObject* object) {
   constexpr int kDictBefore = 3;
   if (PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_MANAGED_DICT) != 0) {
-    return reinterpret_cast<PyObject**>(object)[-kDictBefore];  // _PyObject_GetDictPtr makes one
+    return reinterpret_cast<PyObject**>(object)[-kDictBefore];  // _PyObject_GetDictPtr would make a dict
   }
   PyObject** dict = _PyObject_GetDictPtr(object);
   return dict == nullptr ? nullptr : *dict;

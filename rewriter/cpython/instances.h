@@ -1,9 +1,9 @@
-// Where instances of ordinary classes keep their attributes, for whoever has looked once and comes again: an array of
-// values behind the object, in the order of the keys that all instances of the class share, or a slot of the object.
-// (3.12 and 3.13 keep the array elsewhere.)
+// Where instances of ordinary classes keep their attributes: in an array of values, in the order of the keys that all
+// instances of the class share, or in a slot of the object. A location that was found once can be used again. (3.12 and
+// 3.13 keep the pointer to the array elsewhere.)
 //
 //   const Attribute found = find_attribute(type, name);  // stays true while the type has its version tag
-//   if (PyObject** place = place_of(object, found)) ...
+//   if (PyObject** value = place_of(object, found)) ...
 #pragma once
 
 #include <Python.h>
@@ -14,21 +14,21 @@ namespace tagalong::cpython {
 
 struct Attribute {
   enum class Kind : std::uint8_t {
-    kUnknown,  // ask the interpreter; `index` keys that the instances share do not tell
-    kValue,    // `index` of the array
-    kSlot,     // at `index` bytes of the object
-    kOfType,   // `object` of the type; `index` keys that the instances share say that none has one of its own
+    kUnknown,  // ask the interpreter; the first `index` shared keys do not tell
+    kValue,    // number `index` of the array
+    kSlot,     // at offset `index`, in bytes, of the object
+    kOfType,   // attribute `object` of the type; the first `index` shared keys say that no instance has its own
   };
   Kind kind = Kind::kUnknown;
-  bool is_method = false;  // kOfType: a function that takes the instance
-  bool is_plain = false;   // kOfType: no descriptor
+  bool is_method = false;  // for kOfType: a function that takes the instance
+  bool is_plain = false;   // for kOfType: not a descriptor
   std::int32_t index = 0;
   PyObject* object = nullptr;  // borrowed
 };
 
-// Runs no code of the program's.
+// Runs no user code.
 Attribute find_attribute(PyTypeObject* type, PyObject* name);
-// Whether instances have got attributes of other names since then, this one perhaps among them.
+// Whether the shared keys have grown since then; the attribute may be among the new ones.
 bool is_outdated(PyTypeObject* type, const Attribute& found);
 
 // The array of an instance whose class has Py_TPFLAGS_MANAGED_DICT; null: it has a dict instead.
@@ -39,18 +39,18 @@ inline PyObject** values_of(PyObject* object) {
 
 // The instance's dict, borrowed; null: it has none, or none has been made yet.
 PyObject* dict_of_instance(PyObject* object);
-// Whether the instance has an attribute of its own in its dict, or in its array. Runs no code of the program's: where
-// looking it up would (`asks_keys`), the answer is that it has.
+// Whether the instance has an attribute of its own in its dict or its array. Runs no user code: where the look-up would
+// run some (`asks_keys`), the result is true.
 bool may_have_own(PyObject* object, PyObject* name);
 
-// Offset in PyDictKeysObject.
+// Offset of the field in PyDictKeysObject.
 inline constexpr int kSharedKeyCount = 24;
 // How many keys the instances of the class share; keys are only added.
 int shared_key_count(PyTypeObject* type);
-// The instance gets its first value under this key; `place` is in its array.
+// Gives the instance its first value under the shared key number `index`, in its array.
 void add_value(PyObject* object, std::int32_t index, PyObject* value);
 
-// Where the instance has its own; null: it has no array any more.
+// The location of the instance's own value; null if the instance has no array any more.
 inline PyObject** place_of(PyObject* object, const Attribute& found) {
   if (found.kind == Attribute::Kind::kValue) {
     PyObject** values = values_of(object);
@@ -59,7 +59,7 @@ inline PyObject** place_of(PyObject* object, const Attribute& found) {
   return reinterpret_cast<PyObject**>(reinterpret_cast<char*>(object) + found.index);
 }
 
-// Whether no attribute of the instance's hides the type's.
+// Whether no attribute of the instance hides the type's.
 inline bool is_visible(PyObject* object, const Attribute& found) {
   PyTypeObject* type = Py_TYPE(object);
   return PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT) == 0 ||

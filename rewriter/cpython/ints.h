@@ -1,4 +1,4 @@
-// Integer objects that no program can meet, and those that CPython keeps.
+// Integer objects that programs never see, and those that CPython keeps.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,16 @@
 
 namespace tagalong::cpython {
 
-// An int of this value, -2**30 < value < 2**30, that is an object of its own also where CPython keeps one for
-// everybody. Throws PythonError.
+// A new int object with this value, -2**30 < value < 2**30, even where CPython shares one object for the value. Throws
+// PythonError.
 Ref uncommon_int(long value);
 
-// An int with room for any number of 64 bits, which gets its number later, before anybody sees it. Null: an exception
-// is set.
+// An int with room for any 64-bit number. The caller sets its value later, before a program can see it. Null with an
+// exception set.
 PyObject* make_wide_int();
 void set_wide_int(PyObject* object, std::int64_t number);
 
-// Borrowed, for as long as the interpreter lives; those of all bytes lie one behind the other.
+// Borrowed; lives as long as the interpreter. The ints of all bytes lie next to each other in memory.
 inline PyObject* int_of_byte(std::uint8_t byte) {
   PyObject* object = PyLong_FromLong(byte);
   Py_DECREF(object);

@@ -9,13 +9,14 @@
 
 namespace tagalong::cpython {
 
-// As rangeobject.c has it in 3.11 (3.12 counts `len` down and has no `index`); a range beyond long has another type.
+// Laid out as in rangeobject.c of 3.11 (3.12 counts `len` down and has no `index`); a range beyond long has another
+// type.
 struct RangeIterator {
   PyObject ob_base;
   long index, start, step, len;
 };
 
-// False when exhausted; the iterator stays as it is then.
+// False when exhausted; the iterator is not changed then.
 inline bool next_of_range(PyObject* iterator, std::int64_t* item) {
   auto* range = reinterpret_cast<RangeIterator*>(iterator);
   if (range->index >= range->len) {
@@ -26,7 +27,7 @@ inline bool next_of_range(PyObject* iterator, std::int64_t* item) {
   return true;
 }
 
-// Over `length` ints from `start` on. Null: no memory.
+// An iterator of `length` ints beginning with `start`. Null: out of memory.
 inline PyObject* new_range_iterator(std::int64_t start, std::int64_t length) {
   RangeIterator* made = PyObject_New(RangeIterator, &PyRangeIter_Type);
   if (made == nullptr) {
@@ -50,26 +51,26 @@ inline bool is_sequence_iterator(PyObject* iterator) {
   return Py_TYPE(iterator) == &PyListIter_Type || Py_TYPE(iterator) == &PyTupleIter_Type;
 }
 
-// What it goes through; null: nothing any more.
+// The sequence that the iterator goes through; null if it is exhausted.
 inline PyObject* iterated(PyObject* iterator) { return reinterpret_cast<SequenceIterator*>(iterator)->sequence; }
 
-// As enumobject.c has it: an iterator that counts the items of another one.
+// Laid out as in enumobject.c: an iterator that counts the items of another one.
 struct Enumeration {
   PyObject ob_base;
   Py_ssize_t index;
   PyObject* inner;
-  PyObject* result;  // a tuple that is used again where nobody else has it
+  PyObject* result;  // a tuple that is used again if it has no other owner
 };
 
-// As dictobject.c has the iterators of dicts.
+// Laid out as the iterators of dicts in dictobject.c.
 struct DictIterator {
   PyObject ob_base;
   PyObject* dict;  // null when exhausted
   Py_ssize_t used, place;
-  PyObject* result;  // as above; null if items are no pairs
+  PyObject* result;  // used again like `Enumeration::result`; null if the items are not pairs
 };
 
-// Whether an iterator of a list, a tuple or a range is known to have another item.
+// Whether an iterator of a list, tuple or range certainly has another item.
 inline bool has_next(PyObject* iterator) {
   if (Py_TYPE(iterator) == &PyRangeIter_Type) {
     const auto* range = reinterpret_cast<RangeIterator*>(iterator);
@@ -82,19 +83,19 @@ inline bool has_next(PyObject* iterator) {
   return state->sequence != nullptr && state->index < Py_SIZE(state->sequence);
 }
 
-// One over what is freed without running anything: its function runs nobody's code, not even at the end.
+// An iterator over an object whose deallocation runs no user code: advancing it runs no user code, not even at the end.
 inline bool is_text_iterator(PyObject* iterator) {
   return Py_TYPE(iterator) == &PyBytesIter_Type || Py_TYPE(iterator) == &PyUnicodeIter_Type;
 }
 
-// Whether it is one that has nothing any more.
+// Whether the iterator is certainly exhausted.
 inline bool is_used_up(PyObject* iterator) {
   return Py_TYPE(iterator) == &PyRangeIter_Type ||
          (is_sequence_iterator(iterator) && reinterpret_cast<SequenceIterator*>(iterator)->sequence == nullptr);
 }
 
-// The next item of a list's or a tuple's iterator, a new reference; null: that was all, which its own function notes,
-// who gives up the sequence.
+// The next item of a list or tuple iterator, a new reference. Null: there is none; tp_iternext must still be called,
+// which marks the iterator as exhausted and releases the sequence.
 inline PyObject* next_of_sequence(PyObject* iterator) {
   auto* state = reinterpret_cast<SequenceIterator*>(iterator);
   PyObject* sequence = state->sequence;

@@ -1,4 +1,4 @@
-// Builtin functions and methods that get another C function in place, so that they stay the objects they are.
+// Builtin functions and methods that get another C function in place, so that their objects keep their identity.
 #pragma once
 
 #include <Python.h>
@@ -11,8 +11,8 @@
 
 namespace tagalong::cpython {
 
-// Gives the definition another C function of the same kind, and returns the one it had. Throws InternalError where the
-// definition is missing or of another kind.
+// Gives the definition another C function with the same signature, and returns the previous one. Throws InternalError
+// where the definition is missing or has other flags.
 template <class Function>
 Function replace_method(PyMethodDef* method, int flags, Function replacement) {
   TAGALONG_CHECK(method != nullptr && method->ml_flags == flags, "{} has flags {}",
@@ -23,7 +23,7 @@ Function replace_method(PyMethodDef* method, int flags, Function replacement) {
   // NOLINTEND(bugprone-casting-through-void)
 }
 
-// Null where there is a function of another kind. Throws PythonError where there is none.
+// Null where the function is not a builtin one. Throws PythonError where it is missing.
 inline PyMethodDef* definition_of(const char* module_name, const char* name) {
   const Ref module = Ref::steal(PyImport_ImportModule(module_name));
   const Ref function = module ? Ref::steal(PyObject_GetAttrString(module.get(), name)) : Ref();

@@ -5,8 +5,8 @@
 
 namespace tagalong::cpython {
 
-// From now on `code_of_new` is asked what code such a function is to run, given what it was made with: before anybody
-// sees the function. It sets no exception.
+// Registers `code_of_new`, which chooses the code that such a function runs, given the code that it was made with. It
+// is called before the program sees the function. It sets no exception.
 void watch_new_functions(CodeRef (*code_of_new)(PyCodeObject* code));
 
 }  // namespace tagalong::cpython

@@ -1,11 +1,11 @@
-// Where a frame is shown to be, for machine code that says so itself (frames.h: set_location).
+// Addresses of a frame's current location, for machine code that updates it directly (frames.h: set_location).
 #pragma once
 
 #include "rewriter/cpython/frames.h"
 
 namespace tagalong::cpython {
 
-// What the frame is executing, and where its code begins: code unit 0.
+// Address of the pointer to the current instruction, and the address of the frame's code unit 0.
 inline const std::uint16_t** shown_place(Frame* frame) {
   return const_cast<const std::uint16_t**>(&frame->prev_instr);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
 }

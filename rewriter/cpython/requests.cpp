@@ -18,7 +18,7 @@
 namespace tagalong::cpython {
 namespace {
 
-// A jump back in a frame that nobody sees: the interpreter itself serves, in its own order.
+// A jump back in a hidden frame: the interpreter itself runs the handlers, in its own order.
 PyObject* make_poller() {
   const CodeRef code =
       make_thunk(1, {{LOAD_FAST, 0}, {JUMP_FORWARD, 1}, {RETURN_VALUE, 0}, {JUMP_BACKWARD, 2}}, nullptr);
@@ -61,7 +61,7 @@ PyTypeObject* postponement_type() {
 
 bool postpone_requests(PyThreadState* thread) { return __atomic_exchange_n(flag_of(thread), 0, __ATOMIC_RELAXED) != 0; }
 
-// If somebody has been served meanwhile, because of a request that came in between, the interpreter looks once in vain.
+// If a request has come and been handled in between, the interpreter polls once more than necessary.
 void resume_requests(PyThreadState* thread) { __atomic_store_n(flag_of(thread), 1, __ATOMIC_RELAXED); }
 
 PyObject* result_without_poll(PyThreadState* thread) {
@@ -76,12 +76,12 @@ PyObject* result_without_poll(PyThreadState* thread) {
   return result;
 }
 
-// Handlers run in the main thread only, so for this time there is none.
+// Handlers run in the main thread only, so no thread is the main thread during this scope.
 SignalsWait::SignalsWait() : main_thread_(std::exchange(_PyRuntime.main_thread, 0UL)) {}
 
 SignalsWait::~SignalsWait() {
   _PyRuntime.main_thread = main_thread_;
-  // One that came meanwhile has asked nobody.
+  // A signal that came meanwhile has not set the eval breaker.
   if (__atomic_load_n(&_PyRuntime.ceval.signals_pending._value, __ATOMIC_RELAXED) != 0) [[unlikely]] {
     resume_requests(PyThreadState_Get());
   }

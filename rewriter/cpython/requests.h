@@ -1,6 +1,6 @@
-// What the interpreter does between instructions when somebody asks for it: signal handlers, pending calls, exceptions
-// sent by other threads, handing over the GIL. Bytecode looks after calls and jumps back; so does whoever runs in place
-// of bytecode.
+// What the interpreter does between instructions on request: it runs signal handlers and pending calls, raises
+// exceptions sent by other threads, and releases the GIL. Bytecode polls the "eval breaker" after calls and jumps back.
+// Code that runs instead of bytecode has to poll as well.
 //
 //   const RequestFlag requested(thread);
 //   if (requested && !poll_requests()) { ... the exception is set ... }
@@ -10,7 +10,7 @@
 
 namespace tagalong::cpython {
 
-// The interpreter's "eval breaker".
+// The interpreter's eval breaker.
 class RequestFlag {
  public:
   explicit RequestFlag(PyThreadState* thread);
@@ -21,16 +21,15 @@ class RequestFlag {
   const int* flag_;
 };
 
-// Whether what is requested is more than the GIL: a signal, a pending call or an exception from another thread. It
-// matters to a program at which instruction these are served.
+// Whether more than the GIL is requested: a signal, a pending call or an exception from another thread. Programs can
+// notice at which instruction such requests are handled.
 bool is_anything_to_run(PyThreadState* thread);
 
-// Serves what is requested, as if the current frame had just finished an instruction. False with an exception set.
+// Handles all requests, as if the current frame had just finished an instruction. False with an exception set.
 bool poll_requests();
 
-// Arithmetic of long ints looks for signals by itself. As long as this lives it finds none: they wait for the next
-// place where the program would be interrupted. For code that knows no state to run a handler in, runs none of the
-// program's own code, and does not take long.
+// Arithmetic of large ints checks for signals by itself. Within the scope it finds none: they wait until the program's
+// next poll. For code that has no state in which a handler could run, runs no user code, and does not take long.
 class SignalsWait {
  public:
   SignalsWait();
@@ -42,13 +41,13 @@ class SignalsWait {
   unsigned long main_thread_;
 };
 
-// For code that runs between two instructions by means of a call, behind which the interpreter would serve where it
-// never does: the result that such a call has to give. What is requested waits until that is thrown away, which is the
-// next thing that happens to it. Null with an exception set.
+// For code that is called between two instructions. After the call the interpreter would poll, at a point where the
+// program as written does not poll. Returns the object that the call has to return: if there are requests, they are
+// postponed until this object dies, which happens right after the call. Null with an exception set.
 PyObject* result_without_poll(PyThreadState* thread);
 
-// The same where the result is somebody else's: in front of the interpreter's look, and behind it in the same thread.
-// True if there was something to postpone.
+// The same for calls whose result has another meaning: postpone_requests() is called before the interpreter polls, and
+// resume_requests() afterwards in the same thread. The first returns true if there was a request to postpone.
 bool postpone_requests(PyThreadState* thread);
 void resume_requests(PyThreadState* thread);
 

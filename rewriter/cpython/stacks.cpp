@@ -15,7 +15,7 @@ struct Bounds {
 };
 thread_local Bounds t_bounds;
 
-// Without memory nothing is learned, and the thread's next question tries again.
+// If memory runs out, the bounds stay unknown, and the thread's next call tries again.
 void learn_bounds() {
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
@@ -42,7 +42,8 @@ StackId stack_of(PyThreadState* thread) {
 
 bool has_c_stack(PyThreadState* thread, int kibibytes) {
   constexpr std::uintptr_t kKibibyte = 1024;
-  constexpr std::uintptr_t kLevel = 3 * kKibibyte;  // of recursion through C code; a sort with its key takes most
+  // Per level of recursion through C code; a sort with a key function takes most.
+  constexpr std::uintptr_t kLevel = 3 * kKibibyte;
   if (t_bounds.high == 0) [[unlikely]] {
     learn_bounds();
   }
@@ -53,7 +54,7 @@ bool has_c_stack(PyThreadState* thread, int kibibytes) {
   const std::uintptr_t asked = static_cast<std::uintptr_t>(kibibytes) * kKibibyte;
   const std::uintptr_t whole = t_bounds.high - t_bounds.low;
   const auto levels = static_cast<std::uintptr_t>(std::max(recursion_left(thread), 0));
-  constexpr std::uintptr_t kShares = 8;  // of the stack; replays keep one, however many levels are left
+  constexpr std::uintptr_t kShares = 8;  // the last eighth of the stack is for replays, however many levels are left
   const std::uintptr_t left = std::min(levels * kLevel, whole - whole / kShares);
   return here - t_bounds.low >= std::max(asked, left);
 }

@@ -1,6 +1,6 @@
 // The two stacks of running Python code. A thread has one C stack and, with greenlets, several stacks of frames: a
-// switch inside of a C call exchanges the frames and copies parts of the C stack away and back. What belongs to a stack
-// of frames is found by its StackId; what may nest in C asks how much of the C stack is left.
+// switch inside of a C call exchanges the frames and copies parts of the C stack away and back. Data that belongs to a
+// stack of frames is found by its StackId. Code that may nest in C checks how much of the C stack is left.
 #pragma once
 
 #include <Python.h>
@@ -10,8 +10,8 @@
 
 namespace tagalong::cpython {
 
-// Which thread, and which of its stacks of frames. Thread numbers are never used again; the root is the first piece of
-// memory of the stack's frames, which lasts as long as the stack has frames.
+// Identifies a thread and one of its stacks of frames. Thread numbers are never reused. The root is the stack's first
+// chunk of frames, which lives as long as the stack has frames.
 struct StackId {
   std::uint64_t thread = 0;
   const void* root = nullptr;
@@ -19,8 +19,8 @@ struct StackId {
 };
 StackId stack_of(PyThreadState* thread);
 
-// Whether the thread, which calls this, has so much of its C stack left, and as much as the levels of recursion that
-// are left may take as written (seven eighths of the stack at most). No where it runs on memory that is not its own
+// Whether the calling thread has this much C stack left, and also enough for the remaining levels of the recursion
+// limit in eager execution (at most seven eighths of the stack). False if the thread runs on memory that is not its own
 // stack.
 bool has_c_stack(PyThreadState* thread, int kibibytes);
 

@@ -64,13 +64,13 @@ CodeRef make(int operands, const std::vector<Instruction>& instructions, PyObjec
     growth += effect > 0 ? effect : 0;
     depth += effect;
   }
-  // A frame returns with nothing else on its stack: some instructions leave their operands there.
+  // A frame returns with an otherwise empty stack, but some instructions leave their operands there.
   for (; depth > 1; --depth) {
     emit(bytes, SWAP, 2);
     emit(bytes, POP_TOP, 0);
   }
   emit(bytes, RETURN_VALUE, 0);
-  emit(bytes, RESUME, 0);  // never reached: what stands before it belongs to an incomplete frame
+  emit(bytes, RESUME, 0);  // never reached: a frame is incomplete until it has passed RESUME
   emit(bytes, RETURN_VALUE, 0);
 
   const Ref code_bytes = Ref::steal(PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
@@ -88,7 +88,7 @@ CodeRef make(int operands, const std::vector<Instruction>& instructions, PyObjec
     }
     PyTuple_SET_ITEM(variables.get(), index, name);
   }
-  constexpr int kSpare = 8;  // and for what lies there at first
+  constexpr int kSpare = 8;  // slots for the initial values of the stack
   return CodeRef::steal(PyCode_NewWithPosOnlyArgs(
       operands, operands, 0, operands, growth + kSpare, flags, code_bytes.get(),
       constants == nullptr ? empty_tuple.get() : constants, names == nullptr ? empty_tuple.get() : names,

@@ -1,6 +1,6 @@
-// A thunk executes one bytecode instruction on given operands, in the interpreter itself: for the instructions whose
-// exact behaviour (texts of errors, order of look-ups) lives only there. Its frame is never complete in CPython's
-// sense, so nobody sees it.
+// A thunk executes one bytecode instruction on given operands, in the interpreter itself: for instructions whose exact
+// behaviour (texts of errors, order of look-ups) exists only there. Its frame is never complete in CPython's sense, so
+// programs do not see it.
 #pragma once
 
 #include <Python.h>
@@ -20,8 +20,8 @@ struct Instruction {
 // A code object that takes `operands` positional arguments, executes the instructions and returns the top of the stack.
 // `names` is its co_names, or null. Null with an exception set.
 CodeRef make_thunk(int operands, const std::vector<Instruction>& instructions, PyObject* names);
-// The same for instructions that use the mapping of a frame's variables: the operands lie on the stack. `constants` is
-// its co_consts, or null.
+// The same for instructions that use the mapping of a frame's variables: their operands are on the stack. `constants`
+// becomes co_consts; it may be null.
 CodeRef make_namespace_thunk(const std::vector<Instruction>& instructions, PyObject* names,
                              PyObject* constants = nullptr);
 // Runs such a thunk with the globals and builtins of a function. A new reference, or null with an exception set.

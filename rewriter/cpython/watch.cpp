@@ -13,8 +13,8 @@ struct Entry {
   std::vector<Watcher*> watchers;
 };
 
-// By weak reference, and the way there by object; used under the GIL. An entry ends with its object, or with the last
-// watcher.
+// Two maps, by weak reference and by object; used under the GIL. An entry is removed when its object dies, or with the
+// last watcher.
 struct Registry {
   std::unordered_map<PyObject*, Entry> entries;
   std::unordered_map<PyObject*, Ref> watches;
@@ -25,8 +25,8 @@ Registry& registry() {
   return *made;
 }
 
-// All weak references to an object are cleared before any callback is called, and its memory is not given to another
-// before all have been: so the object is known here for the last time.
+// CPython clears all weak references to an object before it calls the first callback, and reuses the object's memory
+// only after the last one. So the object's address is still valid as a key here.
 PyObject* on_death(PyObject* /*self*/, PyObject* reference) {
   Registry& known = registry();
   const auto found = known.entries.find(reference);
@@ -80,7 +80,8 @@ Ref watch(PyObject* object, Watcher* watcher) {
     if (!reference) {
       return {};
     }
-    if (PyObject* other = watch_of(object)) {  // a collection has run meanwhile, and in it whatever there was to run
+    // A collection has run meanwhile, in which a finaliser made a watch of this object.
+    if (PyObject* other = watch_of(object)) {
       reference = Ref::create(other);
     } else {
       known.entries[reference.get()].object = object;

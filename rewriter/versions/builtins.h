@@ -1,4 +1,4 @@
-// What builtin functions do differently from version to version, where somebody does their work instead of them.
+// Differences of builtin functions between CPython versions, for code that replaces the functions.
 #pragma once
 
 #include <Python.h>

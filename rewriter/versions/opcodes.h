@@ -1,5 +1,5 @@
-// What the rewriter knows about the opcodes of the interpreter it is compiled for. All of it is derived from the table
-// of that version (opcodes_<version>.inc), the only place that changes when a version is added.
+// What the rewriter knows about the opcodes of the interpreter for which it is compiled. All of it is derived from that
+// version's table (opcodes_<version>.inc), the only file that changes when a version is added.
 //
 //   info(op::kFOR_ITER).caches     pushes(opcode, argument, Edge::kJump)
 #pragma once
@@ -20,13 +20,13 @@
 namespace tagalong::rewriter {
 
 enum class Argument : std::uint8_t {
-  kNone,            // no argument; whatever stands there is kept
+  kNone,            // no argument; the argument byte is kept as it is
   kInteger,         // a count, a depth or flags
   kConstant,        // index into co_consts
   kName,            // index into co_names
-  kNameAndNull,     // the same shifted left by one; the lowest bit asks for a NULL under the value
+  kNameAndNull,     // index into co_names, shifted left by one; the lowest bit asks for a NULL under the value
   kLocal,           // index into the locals, cells and free variables
-  kCell,            // the same, and the slot holds a cell
+  kCell,            // like kLocal, for a slot that holds a cell
   kComparison,      // index into dis.cmp_op
   kBinaryOperator,  // index into the operators of BINARY_OP
   kForward,         // distance of a jump towards higher addresses
@@ -34,10 +34,10 @@ enum class Argument : std::uint8_t {
 };
 
 enum class Flow : std::uint8_t {
-  kImplied,  // CACHE and EXTENDED_ARG: follow from the others, never listed
-  kNext,     // goes on with the next instruction
-  kBranch,   // with the next one or with the target
-  kJump,     // with the target
+  kImplied,  // CACHE and EXTENDED_ARG: follow from other instructions, never listed
+  kNext,     // continues with the next instruction
+  kBranch,   // continues with the next instruction or the target
+  kJump,     // continues with the target
   kStop,     // returns or raises
 };
 
@@ -58,8 +58,8 @@ struct OpcodeInfo {
   Argument argument = Argument::kNone;
   Flow flow = Flow::kNext;
   std::uint8_t caches = 0;    // code units that follow the instruction
-  std::uint8_t reversed = 0;  // the same jump in the other direction; 0: there is none
-  std::uint8_t base = 0;      // for a specialised opcode the one it stands for, otherwise itself
+  std::uint8_t reversed = 0;  // the same jump in the other direction; 0: none
+  std::uint8_t base = 0;      // for a specialised opcode its base, otherwise the opcode itself
 
   [[nodiscard]] constexpr bool known() const { return !name.empty(); }
   [[nodiscard]] constexpr bool backward() const { return argument == Argument::kBackward; }
@@ -72,8 +72,8 @@ extern const std::array<OpcodeInfo, 256> kOpcodes;
 
 inline const OpcodeInfo& info(std::uint8_t opcode) { return kOpcodes[opcode]; }
 
-// How deep the instruction reaches into the stack, and what it leaves in that place. 64 bits: arguments come from
-// outside.
+// How many values the instruction uses from the stack, and how many it leaves in their place. 64 bits, because
+// arguments come from code objects that may be malformed.
 std::int64_t pops(std::uint8_t opcode, std::uint32_t argument);
 std::int64_t pushes(std::uint8_t opcode, std::uint32_t argument, Edge edge);
 

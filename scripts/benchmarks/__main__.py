@@ -52,7 +52,7 @@ def main() -> int:
     print(
         f"tagalong {tagalong.__version__}, CPython {platform.python_version()}, NumPy {np.__version__}; medians"
     )
-    usual = _core.options() | {"retire_after": 0}  # what does not pay is measured, too
+    usual = _core.options() | {"retire_after": 0}  # functions that do not pay are measured, too
     missed = 0
     for name in arguments.names or MODULES:
         module = importlib.import_module(f"benchmarks.{name.replace('-', '_')}")

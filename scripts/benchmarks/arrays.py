@@ -1,8 +1,9 @@
 """Array programs by tagalong and its peers against eager NumPy: `scripts/bench arrays`.
 
-Everybody who computes one program takes turns in one process, a fresh one for each program and setting; the best of the
-batches counts. Settings are one thread or two, and what malloc does with large arrays: by default it gives them back to
-the system and asks for them anew, which is most of the time of many a chain; `raised` thresholds have it keep them.
+All peers that can compute a program take turns in one process, with a new process for each program and setting; the
+best of the batches counts. Settings are one thread or two, and malloc's treatment of large arrays: by default malloc
+returns their memory to the system and requests it again, which takes most of the time of many chains; with `raised`
+thresholds malloc keeps the memory.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ class Setting:
         return f"{self.threads} thread{'s' * (self.threads > 1)}, {kind}"
 
     def environment(self) -> dict[str, str]:
-        """For the packages, which read it when they are imported."""
+        """Environment variables for the packages, which read them when they are imported."""
         count = str(self.threads)
         names = ("TAGALONG", "NUMEXPR_NUM", "NUMBA_NUM", "OMP_NUM")
         own = {f"{name}_THREADS": count for name in names}
         own["NUMEXPR_MAX_THREADS"] = "2"
         own["TORCHINDUCTOR_FORCE_DISABLE_CACHES"] = (
-            "1"  # a first call is one, whatever an earlier run has left
+            "1"  # so that a first call compiles, whatever an earlier run has cached
         )
         if self.raised:
             own |= {"MALLOC_MMAP_THRESHOLD_": str(1 << 32), "MALLOC_TRIM_THRESHOLD_": str(1 << 33)}
@@ -49,11 +50,11 @@ class Setting:
 
 SETTINGS = tuple(Setting(threads, raised) for raised in (False, True) for threads in (1, 2))
 
-# --- In a process of its own ------------------------------------------------------------------------------------------
+# --- in a process of its own
 
 
 def stay_on(threads: int) -> None:
-    """No more processors than threads: XLA has a thread for each that it may use, whatever it is told."""
+    """Uses no more processors than threads: XLA has a thread for each available processor, whatever its settings."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
 
 
@@ -63,7 +64,7 @@ def run_child(name: str, threads: int, sizes: list[int], seconds: float) -> None
     from benchmarks.peers import makers, programs, timing
     from tagalong import _core
 
-    _core.set_option("retire_after", 0)  # what does not pay is measured, too
+    _core.set_option("retire_after", 0)  # functions that do not pay are measured, too
     program = next(program for program in programs.PROGRAMS if program.name == name)
     modules, _ = makers.installed()
     for size in sizes:
@@ -72,7 +73,7 @@ def run_child(name: str, threads: int, sizes: list[int], seconds: float) -> None
 
 
 def run_fresh(name: str, threads: int, size: int, peer_name: str, form: int) -> None:
-    """A first call that is the first one of the process."""
+    """Measures a first call that is the first one of the process."""
     import importlib
 
     stay_on(threads)
@@ -87,7 +88,7 @@ def run_fresh(name: str, threads: int, size: int, peer_name: str, form: int) -> 
 
 
 def run_extras() -> None:
-    """Memory at 10^7 elements, and how long it takes until a function of 20 operations is a fusion group."""
+    """Memory at 10^7 elements, and the time until a function of 20 operations is a fusion group."""
     import numpy as np
 
     import tagalong
@@ -118,7 +119,7 @@ def run_extras() -> None:
     print(json.dumps(found))
 
 
-# --- The whole --------------------------------------------------------------------------------------------------------
+# --- the whole benchmark
 
 
 def child(arguments: list[str], setting: Setting) -> Iterator[dict[str, Any]]:
@@ -194,11 +195,15 @@ def print_ratios(
             table.row([name, f"{size:,}", duration(eager), *cells])
 
 
-FRESH_TIMES = {"tagalong": 5, "numexpr": 5, "jax": 2}  # processes; 1 of those that compile for seconds
+FRESH_TIMES = {
+    "tagalong": 5,
+    "numexpr": 5,
+    "jax": 2,
+}  # number of processes; 1 for peers that compile for seconds
 
 
 def fresh(setting: Setting, name: str, size: int, line: dict[str, Any]) -> float:
-    """The best of several processes: as with other times, what is added by chance is not meant."""
+    """The best of several processes, as for other times: delays by chance do not count."""
     request = ["--fresh", name, str(setting.threads), str(size), line["peer"], str(line["form"])]
     return min(
         next(child(request, setting))  # type: ignore[type-var]
@@ -207,8 +212,11 @@ def fresh(setting: Setting, name: str, size: int, line: dict[str, Any]) -> float
 
 
 def measure_fresh(setting: Setting, name: str, size: int, lines: dict[str, dict[str, Any]]) -> None:
-    """First calls in a process of their own, which are what a program waits for. A function that is made after others
-    takes less time, so where a peer's bar is kept with that, no process is started for it."""
+    """Measures first calls in a process of their own: the time for which a program waits.
+
+    A function that is made after others takes less time. If that time already satisfies a peer's bar, no process is
+    started.
+    """
     mine = lines["tagalong"]
     mine["fresh"] = fresh(setting, name, size, mine)
     for peer in PEERS[1:]:
@@ -237,7 +245,7 @@ def first_of(lines: dict[str, dict[str, Any]], peer: str) -> str:
 
 
 def print_others(names: list[str], sizes: list[int], options: Any, results: Results) -> None:
-    """What else belongs to the first setting: first calls, what they are worth, and how far the results are apart."""
+    """Other results of the first setting: first calls, the break-even of calls, and differences between results."""
     setting = options.settings[0]
     print(f"\nFirst call at {sizes[0]} elements, after others in the same process, {setting}\n")
     table = Table(["program", "", "", *PEERS], options.markdown)
@@ -283,17 +291,17 @@ def calls_to_catch_up(lines: dict[str, dict[str, Any]], peer: str) -> str:
     return f"{max(0.0, ahead / (mine['call'] - theirs['call'])):,.0f}"
 
 
-# --- Bars -------------------------------------------------------------------------------------------------------------
+# --- bars
 
 
 def limit(lines: dict[str, dict[str, Any]]) -> float:
-    """How many times as fast as NumPy a program can be by one thread whose exp, log, ... are NumPy's own loops."""
+    """How much faster than NumPy a program can be with one thread whose exp, log, ... are NumPy's own loops."""
     line = lines["NumPy"]
     return line["call"] / line["own_loops"] if line["own_loops"] > 0 else float("inf")
 
 
 def print_limits(names: list[str], sizes: list[int], options: Any, results: Results) -> None:
-    """Of programs of which NumPy's own exp, log, ... take the time."""
+    """Prints the limits of programs that spend their time in NumPy's own exp, log, ..."""
     setting = options.settings[0]
     print(
         f"\nShare of eager NumPy's time in its loops of exp, log, ..., for which no others can stand, {setting}"
@@ -314,7 +322,7 @@ class Bar:
     value: float
     bar: float
     at_least: bool = True
-    limit: float = float("inf")  # what the bits allow
+    limit: float = float("inf")  # the limit that equal bits impose
 
     @property
     def kept(self) -> bool:
@@ -327,21 +335,21 @@ class Bar:
         return f"  {verdict} {self.what:74} {ratio(self.value):>7} ({side} {self.bar:g}{out_of_reach})"
 
 
-CALLS = 1000  # with fewer, a peer's first call counts
+CALLS = 1000  # with fewer, a peer's first call dominates
 
 
 def total(line: dict[str, Any], calls: int) -> float:
-    """Seconds of so many calls, the first one and making the function included."""
+    """Seconds of this many calls, including the first one and making the function."""
     return line.get("fresh", line["first"]) + (calls - 1) * line["call"]
 
 
 def worst_total(line: dict[str, Any], mine: dict[str, Any]) -> float:
-    """How many times as long as ours a peer's takes, up to so many calls."""
+    """The largest ratio of a peer's total time to ours, for numbers of calls up to this one."""
     return min(total(line, calls) / total(mine, calls) for calls in (1, CALLS))
 
 
 def without_fresh(results: Results) -> Results:
-    """With first calls that come after others in the same process."""
+    """The same with first calls that come after others in one process."""
     return {
         where: {
             peer: {name: value for name, value in line.items() if name != "fresh"}
@@ -352,7 +360,7 @@ def without_fresh(results: Results) -> Results:
 
 
 def is_counted(size: int) -> bool:
-    """The sizes people use."""
+    """Whether the size is one that people use."""
     return 1_000 <= size <= 1_000_000
 
 
@@ -373,8 +381,11 @@ def bars_of_chains(
 
 
 def bars_of_ratios(results: Results) -> Iterator[Bar]:
-    """Of chains against everybody; of programs, at the sizes people use, against eager NumPy, and against peers in the
-    total of any number of calls up to a thousand."""
+    """The bars on ratios.
+
+    Chains against all peers; programs, at the sizes people use, against eager NumPy, and against peers in the total
+    time of any number of calls up to a thousand.
+    """
     for (setting, name, size), lines in results.items():
         where = f"{name}, {size:,}, {setting}"
         mine = lines["tagalong"]

@@ -1,4 +1,4 @@
-"""What a replayed call costs that does nothing: guards, entry and exit."""
+"""The cost of a replayed call that does nothing: guards, entry and exit."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Programs that do little but call: what stands in the way of a call shows here first.
+"""Programs that mainly make calls: overhead of calls shows here first.
 
-They are timed by `call_worker` in processes of their own, where they are traced, left out, or run by plain Python.
+`call_worker` times them in processes of their own, where they are traced, left out, or run by plain Python.
 """
 
 from __future__ import annotations

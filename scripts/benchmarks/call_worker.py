@@ -1,8 +1,7 @@
 """A process that runs one of `call_programs` for each line it reads, and writes its time in ns and its result.
 
-What the parent wants to know is what functions cost that have nothing to do with tagalong (`left-out`, by
-TAGALONG_EXCLUDE) or have nothing to do with it any more (`retired`); `plain` is the process without tagalong. The
-second argument is how many small objects the process keeps meanwhile.
+The parent measures functions that tagalong leaves out (`left-out`, by TAGALONG_EXCLUDE) or has retired (`retired`);
+`plain` is a process without tagalong. The second argument is the number of small objects that the process keeps.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import call_programs
 
 
 def busy(number: int) -> int:
-    """A function that is recorded and replayed where anything is: what is left of that must cost the others nothing."""
+    """A function that is recorded and replayed: other functions must not pay for that."""
     total = 0
     for item in range(number):
         total += item * item
@@ -43,7 +42,7 @@ def main(state: str, kept: int) -> None:
     gc.disable()
     objects = [
         1_000_000 + number for number in range(kept)
-    ]  # they take their places among what the programs make
+    ]  # they lie in memory between the objects of the programs
     print("ready", flush=True)
     for line in sys.stdin:
         program = call_programs.PROGRAMS[line.strip()]

@@ -13,7 +13,7 @@ SETTLING_RUNS = 8
 
 
 def main(path: str, rounds: int) -> None:
-    """Prints the result's repr() and the median of the runs, in ns, once they are settled."""
+    """Prints the result's repr() and the median of the runs, in ns, after warming up."""
     names = {"__name__": "program"}
     with open(path) as source:  # noqa: PTH123 - as short as possible
         exec(compile(source.read(), path, "exec"), names)

@@ -1,4 +1,4 @@
-"""What it takes to come to an executor: into a hot loop that has just begun, and to the last of eight graphs."""
+"""The cost of reaching an executor: in a hot loop that has just begun, and the last of eight graphs."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def figures(rounds: int) -> list[Figure]:
 
 
 def _entering(rounds: int) -> Figure:
-    """From the start of a loop that nobody has seen to the first round in its executor, without the rounds themselves.
+    """From the start of a new loop to the first round in its executor, without the time of the rounds themselves.
 
-    The executor is entered in round `entered`, found by calls with more and more rounds. A call that ends there has
-    paid for all that leads to it; the same rounds by CPython are taken off. What others take of the processor is not
-    in it.
+    The executor is entered in round `entered`, which is found by calls with more and more rounds. A call that ends
+    there has paid for everything in between; the time of these rounds by CPython is subtracted. Processor time is
+    measured, so other processes do not count.
     """
     entered = next(n for n in range(2, 400) if _is_entered(n))
 
@@ -68,14 +68,14 @@ def _is_entered(n: int) -> bool:
 
 def _choosing(rounds: int) -> Figure:
     """Calls whose graph is always the last of eight, against calls whose graph is always the first."""
-    values = list(itertools.product((1, 1.5), repeat=3))  # of eight kinds
+    values = list(itertools.product((1, 1.5), repeat=3))  # eight kinds of arguments
     function = tagalong.trace(fresh(CHOICE))
     for value in values:
         function(*value)
     if f", {len(values)} graphs" not in tagalong.explain(function):
         raise RuntimeError(f"fewer graphs than kinds of arguments:\n{tagalong.explain(function)}")
-    # The newest graph is the first, the oldest the last; one that hits changes places with the first. So these two in
-    # turn find their own graph behind all others, each time.
+    # The newest graph is tried first, the oldest last; a hit exchanges a graph with the first one. So these two calls
+    # in turn find their graphs behind all others each time.
     ends = (values[0], values[-1])
 
     def turn(order: tuple[tuple[float, ...], ...]) -> float:
@@ -89,7 +89,7 @@ def _choosing(rounds: int) -> Figure:
         ratios = []
         for _ in range(rounds):
             last = turn(ends)
-            # Begins and ends with the order as it was.
+            # Begins and ends with the original order.
             first = statistics.fmean([turn((ends[1],) * 2), turn((ends[0],) * 2)])
             function(*ends[1])
             ratios.append(last / first)

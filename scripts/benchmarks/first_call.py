@@ -1,4 +1,4 @@
-"""What recording costs: the whole first call, and one recorded instruction."""
+"""The cost of recording: the whole first call, and one recorded instruction."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ STEPS = ("x * 1.5", "v + y", "v - 0.25", "v * v", "v / y")
 
 
 def chain(operations: int) -> str:
-    """Source of a function of so many array operations."""
+    """The source of a function with this many array operations."""
     lines = ["def f(x, y):", "    v = x"]
     lines += [f"    v = {STEPS[number % len(STEPS)]}" for number in range(operations)]
     return "\n".join([*lines, "    return v"])
 
 
 def sums(operations: int) -> str:
-    """Source of a function of so many additions of floats: four instructions each."""
+    """The source of a function with this many additions of floats: four instructions each."""
     return "\n".join(["def f(x, y):", *["    x = x + y"] * operations, "    return x"])
 
 
@@ -38,14 +38,17 @@ class Holder:
 
 
 def lookups(operations: int) -> str:
-    """Source of a function of so many lines with a global, a method, a call, an attribute and an item."""
+    """The source of a function with this many lines with a global, a method, a call, an attribute and an item."""
     return "\n".join(
         ["import math", "def f(x, y):", *["    v = math.sin(x) + y.items[1]"] * operations, "    return v"]
     )
 
 
 def instruction_costs(source: str, arguments: tuple[Any, ...], rounds: int) -> tuple[float, float, float]:
-    """Medians in ns for one instruction: what recording adds to eager execution, synthesis, and eager execution."""
+    """Medians in ns for one instruction.
+
+    The overhead of recording over eager execution, synthesis, and eager execution.
+    """
     function = fresh(source)
     count = instructions(source)
 
@@ -62,7 +65,7 @@ def instruction_costs(source: str, arguments: tuple[Any, ...], rounds: int) -> t
             synthesis.append(core.synthesis_seconds)
         return recorded, synthesis, eager
 
-    _core.set_option("every_hook", 0)  # the hooks that a traced function has
+    _core.set_option("every_hook", 0)  # only the hooks that a traced function has
     recorded, synthesis, eager = without_collector(take_turns)
     _core.set_option("every_hook", 1)
     return (
@@ -81,7 +84,7 @@ def fresh(source: str) -> FunctionType:
 
 
 def first_calls(source: str, arguments: tuple[Any, ...], rounds: int) -> tuple[float, float]:
-    """Medians in ns of first calls: traced, and untraced. The two take turns."""
+    """Medians in ns of first calls, traced and untraced, measured alternately."""
 
     def take_turns() -> tuple[list[int], list[int]]:
         traced, plain = [], []

@@ -1,4 +1,4 @@
-"""What specialised functions (PEP 510) cost: the two examples of the PEP, and each kind of guard by itself."""
+"""The cost of specialised functions (PEP 510): the two examples of the PEP, and each kind of guard by itself."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
-"""Whole programs from the field of interpreters, by CPython and with all their functions traced, as TAGALONG=1 does it.
+"""Whole programs from the field of interpreters, by CPython and with all their functions traced, as with TAGALONG=1.
 
-Each program is loaded twice from the same source and run until its traces are settled; then runs of both are timed in
-turn, by what they take of a processor. That is done in several processes, of which the median counts: with one and
-the same path of machine instructions, how memory happens to lie makes a difference of one or two percent that lasts
-as long as the process (T. Kalibera, R. Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013). `numbers` are
-loops over plain ints and floats, `objects` are classes, calls, strings and generators. Where there is a `pypy3` its
-time is printed beside them, for reference: a compiler with an object model of its own.
+Each program is loaded twice from the same source and run until no new traces are made; then runs of both are timed
+alternately, in processor time. That is done in several processes, of which the median counts: even with identical
+machine instructions, the layout of memory makes a difference of one or two percent that lasts as long as the process
+(T. Kalibera, R. Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013).
+
+`numbers` are loops over plain ints and floats, `objects` are classes, calls, strings and generators. If there is a
+`pypy3` its time is printed beside them, for reference: a compiler with an object model of its own.
 """
 
 from __future__ import annotations
@@ -27,17 +28,17 @@ from tagalong import _core
 
 TITLE = "CPython / replayed: whole programs"
 PROGRAMS = Path(__file__).parent / "programs"
-QUIET_RUNS = 8  # without anything new, before a program is measured
-SETTLING_RUNS = 200  # at most
+QUIET_RUNS = 8  # number of runs without new events before a program is measured
+SETTLING_RUNS = 200  # maximum
 PROCESSES = 5
 LEAST = {"numbers": 3.0, "objects": 0.98}
 LEAST_MEAN = 2.0
 
 
 def load(path: Path, traced: bool) -> types.ModuleType:
-    """The program as a module of its own."""
+    """Loads the program as a new module."""
     module = types.ModuleType(path.stem)
-    sys.modules[path.stem] = module  # dataclasses look for it there
+    sys.modules[path.stem] = module  # dataclasses look for the module there
     code = compile(path.read_text(), str(path), "exec")
     exec(_core.wrap_module_code(code) if traced else code, module.__dict__)
     return module
@@ -67,7 +68,7 @@ def _figure(path: Path, rounds: int) -> Figure:
 
 
 def _in_a_process(path: Path, rounds: int, traced_first: bool) -> tuple[float, float, float]:
-    """What `timed` says in a new process. RuntimeError if that fails."""
+    """The result of `timed` in a new process. RuntimeError if it fails."""
     words = [sys.executable, "-m", __name__, str(path), str(rounds), str(int(traced_first))]
     done = subprocess.run(
         words, env=environment({"TAGALONG": "0"}), cwd=PROGRAMS.parents[1], capture_output=True, check=False
@@ -79,8 +80,11 @@ def _in_a_process(path: Path, rounds: int, traced_first: bool) -> tuple[float, f
 
 
 def timed(path: Path, rounds: int, traced_first: bool) -> tuple[float, float, float]:
-    """The times in ns of a run by CPython and of one replayed, and their ratio. RuntimeError if the results differ."""
-    _core.set_option("retire_after", 32)  # as TAGALONG=1 does
+    """The times in ns of a run by CPython and of a replayed run, and their ratio.
+
+    RuntimeError if the results differ.
+    """
+    _core.set_option("retire_after", 32)  # the same as with TAGALONG=1
     if traced_first:
         mine, plain = load(path, True), load(path, False)
     else:
@@ -105,7 +109,7 @@ def timed(path: Path, rounds: int, traced_first: bool) -> tuple[float, float, fl
 
 
 def _by_pypy(path: Path, rounds: int, expected: Any) -> str:
-    """What PyPy takes for the program; nothing where there is none, or where it cannot run the program."""
+    """PyPy's time for the program; None without PyPy, or if PyPy cannot run the program."""
     pypy = shutil.which("pypy3")
     if pypy is None:
         return ""

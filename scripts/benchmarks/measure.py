@@ -22,7 +22,7 @@ import tagalong
 
 @dataclass(frozen=True)
 class Figure:
-    """One line of the report. `bar` is what was promised for `value`; without one the line is for information."""
+    """One line of the report. `bar` is the promised limit for `value`; a line without one is for information."""
 
     what: str
     value: float
@@ -33,7 +33,7 @@ class Figure:
 
     @property
     def kept(self) -> bool:
-        """Whether the promise is kept; true where there is none."""
+        """Whether the promise is kept; true if there is none."""
         if self.bar is None:
             return True
         return self.value >= self.bar if self.at_least else self.value <= self.bar
@@ -73,7 +73,7 @@ def pair(
         timer.timeit(max(1, loops // 10))
     times: list[tuple[float, float]] = []
     for number in range(rounds):
-        # Which goes first alternates.
+        # they take turns in going first
         order = (0, 1) if number % 2 == 0 else (1, 0)
         taken = [0.0, 0.0]
         for index in order:
@@ -99,7 +99,7 @@ def replayed(function: Any, *arguments: Any) -> Any:
 
 
 def without_collector(work: Callable[[], Any]) -> Any:
-    """Runs `work` with the garbage collector off, as timeit does."""
+    """Runs `work` with the garbage collector disabled, as timeit does."""
     enabled = gc.isenabled()
     gc.disable()
     try:

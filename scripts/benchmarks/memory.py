@@ -1,4 +1,4 @@
-"""What tagalong keeps: of things that a program has let go of, and of a large package that is hardly used."""
+"""Memory that tagalong keeps for objects that a program has dropped, and for a large package that is hardly used."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ MODES: dict[str, dict[str, str]] = {
     "TAGALONG_INCLUDE=*": {"TAGALONG": "1", "TAGALONG_INCLUDE": "*"},
 }
 MODULES = 100
-CLASSES = 10  # of a module
+CLASSES = 10  # of each module
 PAIRS = 7
-MOST_MORE = 1.0  # MiB of growth in the second half, beside plain's
+MOST_MORE = 1.0  # MiB of growth in the second half, compared with plain
 MOST_RATIO = 1.15
 
 METHOD = '''
@@ -61,7 +61,7 @@ def make_part_{0}(**settings):
 
 
 def write_package(folder: Path, modules: int = MODULES) -> int:
-    """Writes a package and compiles it; the number of its code objects."""
+    """Writes a package and compiles it; returns the number of its code objects."""
     package = folder / "large"
     package.mkdir()
     (package / "__init__.py").write_text("")
@@ -72,12 +72,12 @@ def write_package(folder: Path, modules: int = MODULES) -> int:
         path = package / f"part{number}.py"
         path.write_text(f"NUMBER = {number}\n{source}")
         py_compile.compile(str(path), doraise=True)
-    of_a_class = methods + 6  # the body, __init__, outer and what is nested in it, make_part
+    of_a_class = methods + 6  # the body, __init__, outer and the functions nested in it, make_part
     return modules * (CLASSES * of_a_class + 1)
 
 
 def numbers(mode: str, name: str, count: int, folder: str) -> list[float]:
-    """What a process of `memory_programs.py` prints."""
+    """The numbers that a process of `memory_programs.py` prints."""
     done = subprocess.run(
         [sys.executable, str(PROGRAM), name, str(count), folder],
         env=environment(MODES[mode]),

@@ -1,7 +1,7 @@
-"""Programs that make things and let go of them, and the import of a large package, as processes of their own.
+"""Programs that make objects and drop them, and the import of a large package, as processes of their own.
 
-`memory_programs.py NAME COUNT FOLDER` prints numbers of JSON: what the process has taken of memory, in KiB, after each
-quarter of COUNT rounds; for `package` processor time, in seconds, and memory of importing the package in FOLDER.
+`memory_programs.py NAME COUNT FOLDER` prints numbers in JSON: the memory of the process, in KiB, after each quarter of
+COUNT rounds; for `package` the processor time, in seconds, and the memory of importing the package in FOLDER.
 """
 
 import gc
@@ -38,13 +38,13 @@ def made(count):
 
 
 def taken() -> int:
-    """The memory that the process has now, in KiB."""
+    """The current memory of the process, in KiB."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
 
 
 def reloads(count: int, folder: str) -> Iterator[None]:
-    """A module that is loaded again and again; its functions are called each time."""
+    """Loads a module again and again, and calls its functions each time."""
     Path(folder, "reloaded.py").write_text(MODULE)
     sys.dont_write_bytecode = True
     sys.path.insert(0, folder)
@@ -57,7 +57,7 @@ def reloads(count: int, folder: str) -> Iterator[None]:
 
 
 def functions(count: int, folder: str) -> Iterator[None]:
-    """Functions that are made by `exec`, each called a few times."""
+    """Makes functions by `exec`, and calls each a few times."""
     for number in range(count):
         names: dict[str, Callable[[int], int]] = {}
         exec(FUNCTION.format(number), names)
@@ -67,7 +67,7 @@ def functions(count: int, folder: str) -> Iterator[None]:
 
 
 def classes(count: int, folder: str) -> Iterator[None]:
-    """Classes that are made in a function, with objects whose methods are called."""
+    """Makes classes in a function, with objects whose methods are called."""
 
     def make(number: int) -> type:
         class Point:
@@ -87,7 +87,7 @@ def classes(count: int, folder: str) -> Iterator[None]:
 
 
 def arrays(count: int, folder: str) -> Iterator[None]:
-    """Array operations whose shapes and dtypes are others each time."""
+    """Array operations with other shapes and dtypes each time."""
     import numpy as np
 
     kinds = [np.float64, np.float32, np.int64, np.int32, np.uint64, np.uint8, np.bool_, np.int16]

@@ -1,8 +1,8 @@
-"""Whole processes with TAGALONG=1 and without: programs of all kinds, none of which may take longer for it.
+"""Whole processes with TAGALONG=1 and without: programs of all kinds, none of which may become slower.
 
 The demonstration's programs, those of the other benchmarks, ordinary scripts, of which most gain nothing, and two field
-sets: array programs at several sizes, and programs of objects, for at least two seconds each. What is compared is the
-processor's time from the start of the interpreter to its end: the median of the ratios of pairs.
+sets: array programs at several sizes, and programs with objects, for at least two seconds each. The processor time from
+the start of the interpreter to its end is compared: the median of the ratios of pairs.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ TITLE = "a process with TAGALONG=1 / one of plain Python"
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent.parent / "examples"
 ORDINARY = HERE / "ordinary"
-DEMO = {"photograph": 1, "pricing": 4, "terrain": 2, "walk": 4}  # how often each does its work
-SECONDS = 0.5  # of a program of the other benchmarks
+DEMO = {"photograph": 1, "pricing": 4, "terrain": 2, "walk": 4}  # how often each one repeats its work
+SECONDS = 0.5  # for each program of the other benchmarks
 LEAST_ROUNDS = 11
-MORE = 5  # times as many where that is close: single processes vary by a tenth
+MORE = 5  # factor of repetitions if the result is close: single processes vary by a tenth
 MOST = 1.05
 FIELD_SECONDS = 2.0
 FIELD_ROUNDS = 3
 FIELD_SIZES = (10, 1_000, 100_000, 1_000_000)
 SETS = ("ordinary", "demo", "bench", "arrays", "objects")
-CLOSE = 1.03  # from here on, to either side of the bar
+CLOSE = 1.03  # ratios from here on, on both sides of the bar, are close
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What tagalong costs where it does nothing: functions left out and retired, and the start of the interpreter.
+"""The cost of tagalong where it does nothing: functions left out and retired, and the start of the interpreter.
 
 Processes with and without tagalong are run in turn. Their own processor time is measured, not the clock on the wall.
 """
@@ -24,10 +24,10 @@ TITLE = "with tagalong where it does nothing / plain Python"
 HERE = Path(__file__).parent
 PACKAGE = Path(tagalong.__file__).parent
 AUTOSTART = "tagalong_autostart.pth"
-# Of processes. How full the pools are that they take small objects from makes a difference of its own, of up to two
-# hundredths either way, which is the same for all processes that have done the same: so each pair has it otherwise.
+# The fill level of the pools for small objects makes a difference of up to two hundredths in either direction, which is
+# the same for all processes with the same history. So each pair of processes has another fill level.
 PAIRS = 9
-KEPT = 97  # small objects: more from pair to pair
+KEPT = 97  # number of small objects: more from pair to pair
 LEAST_ROUNDS = 15
 STATES = {
     "left-out": {"TAGALONG": "1", "TAGALONG_EXCLUDE": "call_programs"},
@@ -36,7 +36,7 @@ STATES = {
 
 
 def figures(rounds: int) -> Iterator[Figure]:
-    # Processors differ in what else they do: both of a pair run on the same one.
+    # Processors have different other loads, so both processes of a pair run on the same one.
     processors = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(processors)})
     try:
@@ -52,10 +52,10 @@ def _figures(rounds: int) -> Iterator[Figure]:
 
 
 class _Worker:
-    """A process that times programs when it is asked."""
+    """A process that times programs on request."""
 
     def __init__(self, state: str, kept: int) -> None:
-        # Started as any script is, so that the main hook and the finder do their work.
+        # Started like any script, so that the main hook and the finder work.
         self._process = subprocess.Popen(
             [sys.executable, str(HERE / "call_worker.py"), state, str(kept)],
             stdin=subprocess.PIPE,
@@ -73,7 +73,7 @@ class _Worker:
         return words
 
     def time(self, name: str) -> tuple[int, str]:
-        """What the program has taken, in ns, and its result."""
+        """The time of the program, in ns, and its result."""
         assert self._process.stdin
         self._process.stdin.write(name + "\n")
         self._process.stdin.flush()
@@ -117,11 +117,11 @@ def _interleaved(workers: tuple[_Worker, _Worker], name: str, rounds: int) -> li
 
 
 def _starts(rounds: int) -> Iterator[Figure]:
-    """Each time two interpreters that differ in nothing but our files, since `.pth` files are read by whoever starts.
+    """The start of pairs of interpreters that differ only in our files, since every start reads `.pth` files.
 
-    An installation reads and compiles the line of ours once, a virtual environment twice: it looks through its
-    site-packages two times (CPython issue 75723, mended in 3.15). In one that `python -m venv` has made, setuptools has
-    a `.pth` already, up to CPython 3.11. In a bare one ours is the only one.
+    An installation reads and compiles our line once, a virtual environment twice, because it goes through its
+    site-packages twice (CPython issue 75723, fixed in 3.15). In a virtual environment made by `python -m venv`,
+    setuptools already has a `.pth` file, up to CPython 3.11. In a bare one ours is the only one.
     """
     kinds: dict[str, Callable[[Path], Path]] = {
         "an installation": _installation,
@@ -149,10 +149,10 @@ def _environment(place: Path, *, with_pip: bool) -> Path:
 
 
 def _installation(place: Path) -> Path:
-    """The interpreter of an installation as this one's is, without packages. RuntimeError if it is not taken for one.
+    """The interpreter of a copy of this installation, without packages. RuntimeError if it does not work as one.
 
-    The standard library is linked. The executable is a copy: an interpreter looks for its library beside itself, past
-    links.
+    The standard library is linked. The executable is a copy, because an interpreter looks for its library beside
+    itself, past links.
     """
     library = Path(sysconfig.get_path("stdlib"))
     python = place / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}"
@@ -172,7 +172,7 @@ def _installation(place: Path) -> Path:
 
 
 def _install(python: Path) -> None:
-    """As an installer does it: each start reads one of the files."""
+    """Installs as an installer does: each start reads one of the files."""
     packages = next((python.parent.parent / "lib").glob("python3*")) / "site-packages"
     (packages / PACKAGE.name).symlink_to(PACKAGE)
     for found in (PACKAGE.with_name("_tagalong_autostart.py"), _autostart_file()):
@@ -187,9 +187,9 @@ def _autostart_file() -> Path:
 
 
 def _start_times(without: str, having: str, rounds: int) -> tuple[list[float], list[float], list[float]]:
-    """Of starts without the package, with it, and (fewer) with TAGALONG=1.
+    """Times of starts without the package, with it, and (fewer) with TAGALONG=1.
 
-    The first two differ by a hundredth, single starts by a tenth: it takes many, each beside one of the other.
+    The first two differ by a hundredth, and single starts by a tenth: it takes many, each beside one of the other kind.
     """
     starts = [(without, {}), (having, {}), (having, {"TAGALONG": "1"})]
     times: tuple[list[float], list[float], list[float]] = ([], [], [])
@@ -198,7 +198,7 @@ def _start_times(without: str, having: str, rounds: int) -> tuple[list[float], l
         python, settings = starts[index]
         return processor_time([python, "-c", "pass"], settings, isolated=True)[0]
 
-    for index in range(len(starts)):  # keeps the bytecode of what is imported
+    for index in range(len(starts)):  # writes the bytecode of the imported modules
         start(index)
     for number in range(60 * rounds):
         order = [0, 1] if number % 2 == 0 else [1, 0]

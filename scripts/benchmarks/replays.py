@@ -1,4 +1,4 @@
-"""Ordinary Python, replayed and by the interpreter: what each kind of instruction costs in a graph."""
+"""Ordinary Python, replayed and interpreted: the cost of each kind of instruction in a graph."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def relay(items):
 
 @dataclass(frozen=True)
 class Program:
-    """`body` is the text of `run`. Those of the names `traced` are replayed; the others stay as they are."""
+    """`body` is the text of `run`. The functions in `traced` are replayed; the others are not traced."""
 
     name: str
     body: str
@@ -71,7 +71,7 @@ class Program:
 
 
 def repeated(line: str, times: int, result: str = "x") -> str:
-    """A function that executes the line so many times."""
+    """A function that executes the line this many times."""
     return "\n".join(["def run(x, y):", *[f"    {line}"] * times, f"    return {result}"])
 
 
@@ -156,7 +156,7 @@ def figures(rounds: int) -> list[Figure]:
         after = {name: tagalong.stats(names[name]) for name in program.traced}
         hits = sum(after[name].hits - before[name].hits for name in program.traced)
         exits = sum(after[name].exits - before[name].exits for name in program.traced)
-        if hits <= 20 * exits:  # a generator that ends leaves its graph
+        if hits <= 20 * exits:  # a generator that ends takes a side exit
             raise RuntimeError(
                 f"{program.name} is not replayed:\n{tagalong.explain(names[program.traced[0]])}"
             )

@@ -1,6 +1,7 @@
 """Calls of specialised functions beside plain ones, in one process: prints the times of each pair and their ratio.
 
-How the objects of a process lie in memory makes a difference of several percent, so the parent starts some of these.
+The layout of a process's objects in memory makes a difference of several percent, so the parent starts several
+processes.
 """
 
 from __future__ import annotations

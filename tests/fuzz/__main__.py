@@ -15,7 +15,7 @@ from .shrink import paste_ready, shrunk
 
 
 def parsed(words: list[str]) -> argparse.Namespace:
-    """The arguments."""
+    """Parses the arguments."""
     parser = argparse.ArgumentParser(prog="scripts/fuzz", description="random programs, eagerly and traced")
     parser.add_argument("--count", type=int, default=1000, help="programs to run")
     parser.add_argument("--seed", type=int, default=1, help="the first seed; they go on one by one")
@@ -75,7 +75,7 @@ class Totals:
 
 
 def show(arguments: argparse.Namespace, off: frozenset[str]) -> int:
-    """One program, and what comes of it."""
+    """Prints one program and its verdict."""
     from .oracle import limits_of
 
     generated = generate(arguments.seed, arguments.size, off)
@@ -88,7 +88,7 @@ def show(arguments: argparse.Namespace, off: frozenset[str]) -> int:
 
 
 def report(result: pool.Result, arguments: argparse.Namespace, off: frozenset[str]) -> None:
-    """Prints a find, as small as it gets."""
+    """Prints a find, after shrinking it."""
     print(
         f"==== seed {result.seed}: {result.status}, limits {result.limits}\n{result.text[:2500]}", flush=True
     )
@@ -103,7 +103,7 @@ def report(result: pool.Result, arguments: argparse.Namespace, off: frozenset[st
 
 
 def main(words: list[str]) -> int:
-    """0 when nothing was found."""
+    """Returns 0 if nothing was found."""
     arguments = parsed(words)
     off = frozenset(arguments.off.split(",")) - {""}
     if off - set(FEATURES):

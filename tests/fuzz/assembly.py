@@ -27,7 +27,7 @@ FEATURES = (
 
 @dataclass(frozen=True)
 class Call:
-    """One step: an expression to evaluate, so many times; or a statement."""
+    """One step: an expression and how often it is evaluated; or a statement."""
 
     text: str
     times: int
@@ -75,8 +75,8 @@ def generate(seed: int, size: int = 30, off: frozenset[str] = frozenset()) -> Ge
     return Generated(seed, prelude_for(text, log=True) + source + "\n", tuple(calls))
 
 
-# Arguments of other types than those that the function was written for. What can be added to itself is empty where the
-# function does so: it would double in each round of a loop.
+# Arguments of other types than those for which the function was written. If the function adds a value to itself, the
+# value is empty: it would double in each round of a loop.
 OTHERS = {
     "int": ("2.5", "True", "2**70", "-1", "0", "''", "None", "np.int64(4)"),
     "float": ("3", "float('nan')", "-0.0", "np.float64(2.0)", "False", "''"),

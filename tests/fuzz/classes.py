@@ -18,8 +18,8 @@ SIZED = [
 ]
 GONE_OVER = [("ints", "[*$C][:6]"), ("int", "sum($C)"), ("bool", "($int in $C)"), ("ints", "list($C)[:6]")]
 
-# Members that need no more than what every class here has: x and y (int), z (float).
-# `ROWS:` lines say what else can be said about instances ({0} stands for the class).
+# Members that need only what every class here has: x and y (int), z (float).
+# `ROWS:` lines are templates for instances ({0} is the class).
 MEMBERS: tuple[tuple[str, str, list[tuple[str, str]]], ...] = (
     (
         "add",
@@ -216,7 +216,7 @@ def operate(g: Generator) -> None:
         f"$=any1 = $int\n$v_any1 {sign}= $object",
         f"if $object {compare} $object:\n    $block",
         "if $object:\n    $block\nelse:\n    $block",
-        # No statement and no walrus can reach the counter: there is no hole for its kind.
+        # No statement and no walrus can assign to the counter, because no hole has its kind.
         "$new_tally = 0\nwhile $object:\n    $1 += 1\n    if $1 > 2:\n        break\n    $block",
         "$=any1 = $object and $int or $object",
         "print(not $object, bool($object))",
@@ -350,7 +350,7 @@ def _method(g: Generator, kind: str, name: str, base: str) -> int:
         if g.chance(0.4):
             g.line("self.$aname = $int")
         body(g, g.random.randrange(3))
-    if own == label:  # others override it: called by a name that only this signature has
+    if own == label:  # others override it, so it is called by a name that only this signature has
         g.emit(f"{own}{name} = {own}")
         own = f"{own}{name}"
     cost = g.cost + 3

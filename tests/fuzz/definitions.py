@@ -1,4 +1,4 @@
-"""Functions: at the top of the program and nested, with parameters of every kind; the rows that call them."""
+"""Functions, at the top of the program and nested, with all kinds of parameters; and the templates that call them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RESULTS = ["int"] * 5 + ["float"] * 3 + ["ints", "pair", "bool", "str", "mixed",
 
 
 def add_row(tables: dict[str, Table], kind: str, template: str, weight: float = 1, **options: object) -> None:
-    """Lets what has been defined be used."""
+    """Adds a template that uses the new definition."""
     tables.setdefault(kind, Table()).add(Row(weight, template, _parsed(template), **options))  # type: ignore[arg-type]
 
 
@@ -82,7 +82,7 @@ class Signature:
 
 @contextmanager
 def function_scope(g: Generator, what: str, result: str, kinds: dict[str, str]) -> Iterator[Scope]:
-    """Inside of a function that is being written; the header stands already."""
+    """The inside of a function whose header has been written."""
     outer = g.scope
     inner = Scope(
         parent=None if outer is g.module else outer,
@@ -122,7 +122,7 @@ def body(g: Generator, statements: int) -> None:
 
 
 def top_function(g: Generator, name: str, statements: int) -> tuple[Signature, str]:
-    """A function of the module; later ones may call it."""
+    """A function of the module, which later ones may call."""
     signature = Signature(g)
     result = g.random.choice(RESULTS)
     g.cost = 0
@@ -174,7 +174,7 @@ def nested_function(g: Generator) -> None:
 
 @statement_builder(1, needs="nest")
 def recursive_function(g: Generator) -> None:
-    """A function that calls itself, down to nought."""
+    """A function that calls itself, down to zero."""
     if g.scope.multiplier > 4 or g.cost > 250:
         raise NotHere
     name = f"r{g.number()}"

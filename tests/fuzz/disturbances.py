@@ -30,7 +30,7 @@ D = {"feature": "disturb"}
 
 @statement_builder(3, feature="disturb")
 def change_global(g: Generator) -> None:
-    """A global gets a new value, most often of its own kind, by a way that nobody sees coming."""
+    """A global gets a new value, usually of the same kind, by code that the recorder does not see."""
     names = [n for n in g.module.variables if n not in g.module.fixed]
     if not names:
         raise NotHere
@@ -47,7 +47,7 @@ def change_global(g: Generator) -> None:
 
 @statement_builder(3, feature="disturb")
 def change_class(g: Generator) -> None:
-    """Attributes of classes and instances, and an object's class."""
+    """Changes attributes of classes and instances, or an object's class."""
     kind = g.random.choice(g.classes) if g.classes else None
     if kind is None:
         raise NotHere
@@ -77,7 +77,7 @@ def change_class(g: Generator) -> None:
 
 @statement_builder(1.5, feature="disturb")
 def change_in_callback(g: Generator) -> None:
-    """A list or dict that changes while C code, or a loop of ours, is using it."""
+    """A list or dict changes while C code, or one of our loops, uses it."""
     forms = (
         "{x:none}sorted($ints, key=lambda k: ($v_ints.clear(), k)[1])",
         "{x:none}$=ints = [($v_ints.pop() if $v_ints else 0) for _ in range(3)]",
@@ -95,7 +95,7 @@ def change_in_callback(g: Generator) -> None:
 
 @statement_builder(1, feature="identity")
 def change_function(g: Generator) -> None:
-    """Code, defaults and cells of functions that nothing else depends on."""
+    """Changes code, defaults and cells of functions on which nothing else depends."""
     forms = (
         "leaf_a.__code__, leaf_b.__code__ = leaf_b.__code__, leaf_a.__code__",
         "leaf_a.__defaults__ = ($int,)",

@@ -34,7 +34,7 @@ HOLE = re.compile(r"\$(\^?\w+|=\w+)|\{([xyz])\}")
 
 
 class NotHere(Exception):
-    """This template does not apply here."""
+    """The template cannot be used here."""
 
 
 @dataclass(slots=True)
@@ -46,9 +46,9 @@ class Row:
     parts: list[tuple[str, str]] = field(default_factory=list)
     bind: dict[str, str] = field(default_factory=dict)
     feature: str = ""
-    risky: bool = False  # often raises
+    risky: bool = False  # raises often
     cost: int = 0
-    needs: str = ""  # what the scope has to be: loop, function, generator, coroutine, ...
+    needs: str = ""  # what the scope must be: loop, function, generator, coroutine, ...
     keeps: bool = False  # variables of the template's blocks stay known behind it
     build: Callable[[Generator], str | None] | None = None
 
@@ -130,7 +130,7 @@ def expressions(kind: str, text: str, **options: object) -> None:
 
 
 def _bindings(template: str) -> tuple[dict[str, str], str]:
-    """What `{x:int}` in front of a template says, and the rest."""
+    """The bindings `{x:int}` in front of a template, and the rest of the template."""
     return dict(re.findall(r"\{([xyz]):(\w+)\}", template)), re.sub(r"\{([xyz]):\w+\}", "", template).strip()
 
 
@@ -159,7 +159,7 @@ def statement_builder(weight: float, *, feature: str = "", risky: bool = False, 
 
 
 def literal(kind: str) -> Callable:
-    """Registers how literals of a kind are made."""
+    """Registers a function that makes literals of a kind."""
 
     def add(make: Callable[[Random], str]) -> Callable[[Random], str]:
         LITERALS[kind] = make
@@ -170,11 +170,11 @@ def literal(kind: str) -> Callable:
 
 @dataclass
 class Scope:
-    """The names that a function can read and assign, and where in it we are."""
+    """The names that a function can read and assign, and the current position in it."""
 
     parent: Scope | None = None
     variables: dict[str, str] = field(default_factory=dict)
-    fixed: set[str] = field(default_factory=set)  # not assigned: loops depend on them
+    fixed: set[str] = field(default_factory=set)  # not assigned, because loops depend on them
     outer: set[str] = field(default_factory=set)  # nonlocal
     globals: set[str] = field(default_factory=set)  # declared global
     counter: int = 0
@@ -186,11 +186,11 @@ class Scope:
     multiplier: int = 1
     level: int = 0
     rows: dict[str, Table] = field(default_factory=dict)
-    own: set[str] = field(default_factory=set)  # every name that has been local here
+    own: set[str] = field(default_factory=set)  # every name that has ever been local here
 
 
 class Generator:
-    """Expands templates. One for each program; everything it does follows from the seed."""
+    """Expands templates. One for each program; everything follows from the seed."""
 
     def __init__(self, seed: int, size: int, off: frozenset[str]) -> None:
         self.random = Random(seed)
@@ -200,7 +200,7 @@ class Generator:
         self.indent = 0
         self.module = Scope(what="module")
         self.scope = self.module
-        self.rows: dict[str, Table] = {}  # of what the program defines
+        self.rows: dict[str, Table] = {}  # templates for what the program defines
         self.depth = 0
         self.blocks = 0
         self.cost = 0  # statements that the function under construction can execute
@@ -208,12 +208,12 @@ class Generator:
         self.news: list[str] = []
         self.target = ""  # the variable that the statement is about: `$0`
         self.pending: dict[str, str] = {}
-        self.bound: list[dict[str, str]] = []  # names of comprehensions and lambdas around
+        self.bound: list[dict[str, str]] = []  # names bound by enclosing comprehensions and lambdas
         self.serial = 0
         self.classes: list[str] = []
         self.risk = 0.02
         self.in_class = 0
-        self.left = size  # statements to write; then blocks are as short as can be
+        self.left = size  # number of statements to write; at the end blocks are as short as possible
 
     # --- small choices
 
@@ -232,7 +232,7 @@ class Generator:
     def visible(self, kind: str) -> list[str]:
         found = [name for names in self.bound for name, k in names.items() if k == kind]
         scope: Scope | None = self.scope
-        if kind == "fn":  # a function that calls another by a variable may end up in calling itself
+        if kind == "fn":  # calls through variables could become recursive
             return [] if found or scope is None else [n for n, k in scope.variables.items() if k == kind]
         while scope is not None:
             found += [name for name, k in scope.variables.items() if k == kind]
@@ -242,7 +242,7 @@ class Generator:
         return found
 
     def fresh(self, kind: str) -> str:
-        """A new name in the scope; its kind says its first letter."""
+        """A new name in the scope; its first letter depends on its kind."""
         scope = self.scope
         scope.counter += 1
         letter = "G" if scope is self.module else kind[0].lower()
@@ -280,7 +280,7 @@ class Generator:
         return name
 
     def mutated(self, kind: str) -> str:
-        """A variable that is there and that the scope may assign to."""
+        """An existing variable to which the scope may assign."""
         scope = self.scope
         names = [n for n in self.visible(kind) if n not in scope.fixed]
         names = [n for n in names if n in scope.variables or n not in scope.own]
@@ -321,7 +321,7 @@ class Generator:
             raise
 
     def expr(self, kind: str) -> str:
-        """An expression whose value is of that kind, as long as nobody disturbs."""
+        """An expression whose value has this kind, as long as no disturbance changes it."""
         if kind == "result":
             kind = self.scope.result
         if kind == "any":
@@ -380,7 +380,7 @@ class Generator:
             return scope.loops > 0 and not scope.no_jump
         if needs == "function":
             return scope.what != "module"
-        if needs == "plain":  # where a walrus binds in the function itself
+        if needs == "plain":  # here a walrus binds in the function itself
             return scope.what != "module" and not self.bound
         if needs == "return":
             return scope.what == "function" and not scope.no_jump
@@ -388,7 +388,7 @@ class Generator:
             return scope.what in ("generator", "asyncgen") and not self.bound
         if needs == "generator":
             return scope.what == "generator" and not self.bound
-        if needs == "last":  # where a generator may return
+        if needs == "last":  # here a generator may return
             return scope.what == "generator" and not self.bound and not scope.no_jump
         if needs == "await":
             return scope.what in ("coroutine", "asyncgen") and not self.bound
@@ -481,7 +481,7 @@ class Generator:
             self.pending = pending
 
     def block(self, limit: int = 3, *, forget: bool = True) -> None:
-        """One or more nested statements, one level in."""
+        """One or more nested statements, one level deeper."""
         known = dict(self.scope.variables)
         self.indent += 1
         self.blocks += 1
@@ -498,7 +498,7 @@ class Generator:
             self.scope.variables = {n: k for n, k in self.scope.variables.items() if n in known}
 
     def statement(self) -> None:
-        """One statement, of any form that applies here."""
+        """One statement, of any form that is possible here."""
         for _ in range(10):
             row = STATEMENTS.choose(self.random)
             deep = (self.blocks >= 4 or self.left <= 0) and ("$block" in row.text or row.build is not None)
@@ -528,7 +528,7 @@ class Generator:
                 self.news = news
 
     def template(self, text: str) -> None:
-        """Statements of a template, for those who write statements themselves."""
+        """Emits the statements of a template; for builders that write statements themselves."""
         self._template(Row(1, text))
 
     def _template(self, row: Row) -> None:
@@ -560,7 +560,7 @@ class Generator:
             self.scope.variables = {n: k for n, k in self.scope.variables.items() if n in known}
 
     def _open(self, text: str) -> str:
-        """What the body of this header is for the statements in it."""
+        """Which body the header opens, for the statements in it."""
         scope = self.scope
         if text.startswith(("for ", "while ", "async for ")):
             scope.loops += 1
@@ -597,7 +597,7 @@ def _cached(text: str) -> Row:
     return _cache[text]
 
 
-# What `$any` and `$hash` stand for.
+# The kinds that `$any` and `$hash` can become.
 DATA = (
     ["int"] * 6
     + ["float"] * 4

@@ -66,7 +66,7 @@ statement(1, "$=any1 = ($any).missing", needs="try")
 statement(1, "$=any1 = missing_name", needs="try")
 statement(1, "$=any1 = $v_any1", needs="try")
 
-# --- leaving blocks in every way
+# --- leaving blocks in all possible ways
 statement(1.5, "try:\n    $block\nfinally:\n    if $bool:\n        break", needs="loop", **E)
 statement(1, "try:\n    $block\nfinally:\n    if $bool:\n        continue", needs="loop", **E)
 statement(1, "try:\n    if $bool:\n        continue\n    $block\nfinally:\n    $block", needs="loop", **E)

@@ -570,7 +570,7 @@ expressions(
     "0.6@identity leaf_a($int)\n0.6@identity leaf_b($int)\n0.4@identity leaf_c()\n0.2@identity leaf_a()",
 )
 
-# Values that are like the kind, but of another type: guards fail in the middle of what has been recorded.
+# Values like those of the kind, but of another type: guards fail in the middle of a trace.
 expressions("int", "0.5 $bool\n0.3 $npi\n0.2@classes Whole($int)\n0.4 int($int != $int)")
 expressions("float", "0.6 $int\n0.4 $npf\n0.3 (1 if $bool else 2.5)")
 expressions("ints", "0.4 [$int, $float]\n0.3 list($floats)\n0.3 [$bool, $npi, $int]\n0.3 list($iarr)")

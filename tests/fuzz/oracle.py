@@ -28,7 +28,7 @@ Limits = tuple[tuple[str, int], ...]
 
 @dataclass
 class Verdict:
-    """What came of one program."""
+    """The outcome of one program."""
 
     seed: int
     limits: Limits = ()
@@ -37,16 +37,16 @@ class Verdict:
     calls: int = 0
     raised: int = 0
     skipped: str = ""
-    excused: str = ""  # what differs that eager execution itself does in two ways
+    excused: str = ""  # a difference that eager execution shows, too
 
 
-with_loops = False  # jumps back close traces, which are entered and stitched early
+with_loops = False  # jumps back close traces, which are entered and linked early
 
 
 def limits_of(seed: int) -> Limits:
-    """The limits under which the program of this seed runs."""
+    """The limits with which the program of this seed runs."""
     random = Random(seed * 7919 + 2)
-    # Functions are retired while they run, and while what they call is recorded.
+    # functions are retired while they run, and while their callees are recorded
     retires = (
         (("retire_after", random.randrange(1, 6)), ("share", random.choice((1, 100_000_000))))
         if random.random() < 0.15
@@ -80,7 +80,7 @@ def _small_limits(random: Random) -> Limits:
 
 
 def as_program(generated: Generated, limits: Limits) -> Program:
-    """In the form of the differential suite."""
+    """The program as a section of the differential suite."""
     steps = tuple(
         Step(call.text, number + 1, None if call.is_statement else ((),) * call.times)
         for number, call in enumerate(generated.calls)
@@ -96,24 +96,24 @@ def _without_events(seen: list[Seen]) -> list[Seen]:
 
 
 def compiled(program: Program) -> bytes:
-    """The code of the program, to be loaded for each run: the interpreter specialises code in place."""
+    """The code of the program; compiled for each run, because the interpreter specialises code in place."""
     return marshal.dumps(compile(program.source, str(program.path), "exec"))
 
 
 def _collect(program: Program) -> None:
-    """What earlier runs have left for the collector must not die in this one, where the program may call it."""
+    """Collects the garbage of earlier runs, so that it does not die in this one, where the program may collect."""
     if "gc." in program.source:
         gc.collect()
 
 
 def eager(program: Program, code: bytes) -> list[Seen]:
-    """What the program does without us."""
+    """Runs the program without tagalong."""
     _collect(program)
     return _without_events(run(program, code=marshal.loads(code)))
 
 
 def traced(program: Program, code: bytes) -> list[Seen]:
-    """What it does traced."""
+    """Runs the program traced."""
     import tagalong.testing
 
     _collect(program)
@@ -122,7 +122,7 @@ def traced(program: Program, code: bytes) -> list[Seen]:
 
 
 def cold(program: Program, code: bytes) -> list[Seen]:
-    """What it does eagerly with general instructions only: under a trace function no specialised one is used."""
+    """Runs it eagerly with general instructions only: under a trace function none is specialised."""
     _collect(program)
     settrace = sys.settrace
     settrace(lambda *_: None)
@@ -137,8 +137,8 @@ def cold(program: Program, code: bytes) -> list[Seen]:
 def _unsigned(value: Any) -> Any:
     """The description with every NaN the same.
 
-    Which operand's sign and payload the NaN of two NaNs has is the C compiler's choice, another one in `float_mul` than
-    in the interpreter's specialised instruction for the same multiplication.
+    Which operand's sign and payload the NaN of two NaNs has is the C compiler's choice, and it differs between
+    `float_mul` and the interpreter's specialised instruction for the same multiplication.
     """
     if isinstance(value, Floats):
         numbers = np.frombuffer(value, value.code).copy()
@@ -153,10 +153,10 @@ def _without_signs(seen: Seen) -> Seen:
 
 
 def _excused(program: Program, code: bytes, plain: list[Seen], other: list[Seen]) -> tuple[list[str], str]:
-    """What is different all the same, and the excuse for the rest.
+    """The remaining differences, and the excuse for the others.
 
-    The order in which operands die and the place that an unbound local is reported at change eagerly, too, when an
-    instruction has become a specialised one. So each step may be as it is with those or without.
+    The order in which operands die and the location of an unbound local also change eagerly when an instruction is
+    specialised. So each step may be as with specialised instructions or as without.
     """
     plain, other = ([_without_signs(one) for one in seen] for seen in (plain, other))
     if not differences(plain, other):
@@ -171,7 +171,7 @@ def _excused(program: Program, code: bytes, plain: list[Seen], other: list[Seen]
 
 
 def _is_woven(warm: Any, alternative: Any, one: Any) -> bool:
-    """Whether each part of a description is as in one of two others of the same shape."""
+    """Whether each part of a description equals the part of one of two others of the same shape."""
     if isinstance(one, tuple) and isinstance(warm, tuple) and isinstance(alternative, tuple):
         parts = zip(warm, alternative, one, strict=False)
         return len(one) == len(warm) == len(alternative) and all(_is_woven(*part) for part in parts)
@@ -179,10 +179,10 @@ def _is_woven(warm: Any, alternative: Any, one: Any) -> bool:
 
 
 def _is_mixture(warm: Seen, alternative: Seen, one: Seen) -> bool:
-    """Where eager execution tells two stories of one step, and a part of it is as in each.
+    """Whether eager execution has two outcomes for a step, and each part of the traced outcome is in one of them.
 
-    Lines of output in another order, or an exception whose tracebacks name places of both: each instruction becomes a
-    specialised one on its own.
+    Examples are lines of output in another order, or an exception whose tracebacks have locations of both: each
+    instruction is specialised on its own.
     """
     rest = [replace(seen, outcome=None) for seen in (warm, one)]
     if (
@@ -203,12 +203,12 @@ def _is_mixture(warm: Seen, alternative: Seen, one: Seen) -> bool:
 
 
 def too_deep(seen: list[Seen]) -> bool:
-    """How deep a recursion can go is not the same when traced."""
+    """Recursion ends at another depth when traced."""
     return any("RecursionError" in str((one.outcome, one.output)) for one in seen)
 
 
 def judge(generated: Generated, limits: Limits, note: Any = lambda phase: None) -> Verdict:
-    """Runs the program in this process. `note` is told before each phase, for whoever looks after a crash."""
+    """Runs the program in this process. `note` is called before each phase, so that a crash can be located."""
     verdict = Verdict(generated.seed, limits)
     program = as_program(generated, limits)
     code = compiled(program)
@@ -231,7 +231,7 @@ def judge(generated: Generated, limits: Limits, note: Any = lambda phase: None) 
         else:
             verdict.found, verdict.excused = _excused(program, code, plain, other)
     if not verdict.skipped:
-        # Nothing differs then, but the recorder has found itself to be wrong.
+        # No difference is visible then, but a check of the recorder has failed.
         verdict.found += [
             f"{one.text}\n  a defect of the recorder" for one in other if "stop:internal" in one.events
         ]

@@ -1,4 +1,4 @@
-"""Many programs, in processes that are forked for a batch each: a crash costs one program."""
+"""Runs many programs, in batches of one forked process each: a crash costs one program."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from . import oracle
 from .assembly import Generated, generate
 
 BATCH = 100
-SILENCE = 15.0  # seconds of its own without a word from a batch
-WAITING = 20  # how many times as long it may take on a busy machine
+SILENCE = 15.0  # seconds of processor time without a message from a batch
+WAITING = 20  # factor by which that may be exceeded on a busy machine
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Result:
 
 
 class Batch:
-    """A forked process and what it has said so far."""
+    """A forked process and its messages so far."""
 
     def __init__(self, work: Callable[[Callable[[dict], None]], None]) -> None:
         self.errors = tempfile.TemporaryFile()
@@ -60,12 +60,12 @@ class Batch:
         self.heard, self.used = time.monotonic(), self._seconds()
 
     def _seconds(self) -> float:
-        """Time that the process has had so far."""
+        """Processor time of the process so far."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def is_silent(self, seconds: float) -> bool:
-        """Whether it has said nothing for so long, in time of its own; or for far too long by the clock."""
+        """Whether it has sent nothing for too long, in processor time, or for far too long by the clock."""
         waited = time.monotonic() - self.heard
         return waited > WAITING * seconds or (waited > seconds and self._seconds() - self.used > seconds)
 
@@ -89,14 +89,14 @@ class Batch:
             os._exit(status)
 
     def read(self) -> tuple[list[dict], bool]:
-        """Messages that have come in, and whether that was the end."""
+        """The messages that have arrived, and whether they were the last ones."""
         data = os.read(self.fd, 1 << 16)
         self._hear()
         *lines, self.rest = (self.rest + data).split(b"\n")
         return [json.loads(line) for line in lines], not data
 
     def end(self, kill: bool = False) -> tuple[int, str]:
-        """The exit status (negative: the signal) and the end of what it said on stderr."""
+        """The exit status (negative: the signal) and the end of its stderr."""
         if kill:
             os.kill(self.pid, signal.SIGKILL)
         _, status = os.waitpid(self.pid, 0)
@@ -113,7 +113,7 @@ def _message(verdict: oracle.Verdict) -> dict:
 
 
 def judge_seeds(seeds: list[int], size: int, off: frozenset[str], say: Callable[[dict], None]) -> None:
-    """In the child: the programs of some seeds, one after the other."""
+    """Runs in the child: the programs of some seeds, one after another."""
     for number, seed in enumerate(seeds):
         say({"seed": seed, "phase": "generate"})
         generated = generate(seed, size, off)
@@ -126,7 +126,7 @@ def judge_seeds(seeds: list[int], size: int, off: frozenset[str], say: Callable[
 
 
 def ready() -> None:
-    """Imports what programs use and keeps it out of collections, before forking."""
+    """Imports the modules that programs use, and freezes them for the collector, before forking."""
     import asyncio  # noqa: F401
     import dataclasses  # noqa: F401
 
@@ -141,7 +141,7 @@ def ready() -> None:
 def run_all(
     seeds: Iterator[int], size: int, off: frozenset[str], jobs: int, until: float | None
 ) -> Iterator[Result]:
-    """Results, in the order in which they come."""
+    """Yields results in the order in which they arrive."""
     selector = selectors.DefaultSelector()
     running: dict[int, tuple[Batch, list[int], dict]] = {}
     backlog: list[list[int]] = []
@@ -199,7 +199,7 @@ def _ended(
 
 
 def _broken(seed: int, hangs: bool, status: int, phase: str, text: str, limits: oracle.Limits) -> Result:
-    """The result of a program that has not come to its end."""
+    """The result of a program that did not finish."""
     if hangs and phase == "eager":
         return Result(seed, "skipped", "too long eagerly", limits=limits)
     what = "hang" if hangs else "crash"
@@ -222,7 +222,7 @@ def _result(message: dict) -> Result:
 
 
 def outcome_of(generated: Generated, limits: oracle.Limits, seconds: float = 5.0) -> Result:
-    """One program in a process of its own."""
+    """Runs one program in a process of its own."""
 
     def work(say: Callable[[dict], None]) -> None:
         verdict = oracle.judge(generated, limits, lambda phase: say({"phase": phase}))
@@ -246,7 +246,7 @@ def outcome_of(generated: Generated, limits: oracle.Limits, seconds: float = 5.0
 
 
 def kept(folder: Path, name: str, text: str) -> None:
-    """Writes a file of the folder of finds."""
+    """Writes a file into the folder of finds."""
     with contextlib.suppress(FileExistsError):
         folder.mkdir(parents=True)
     (folder / name).write_text(text)

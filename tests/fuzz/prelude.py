@@ -1,4 +1,4 @@
-"""What programs may use: each piece is put in front of a program that mentions its name."""
+"""Definitions that programs may use: each piece is put in front of a program that contains its name."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Shrinker:
         return time.monotonic() > self._until
 
     def attempt(self, generated: Generated, limits: Limits | None = None) -> bool:
-        """Whether the change keeps what was found; if so, it is the best from now on."""
+        """Whether the changed program still shows the find; if so, it becomes the smallest one."""
         limits = self.limits if limits is None else limits
         key = (generated.source, generated.calls, limits)
         if key in self._tried or self.over():
@@ -56,7 +56,7 @@ class Shrinker:
         return self.attempt(replace(self.best, source=source))
 
     def run(self) -> None:
-        """All ways to shrink, until none helps."""
+        """Tries all ways to shrink until none works."""
         for limits in ((), self.limits[:1], self.limits[1:]):
             if limits != self.limits:
                 self.attempt(self.best, limits)
@@ -107,7 +107,7 @@ class Shrinker:
                 size //= 2
 
     def _hoist(self) -> None:
-        """A compound statement becomes its body."""
+        """Replaces a compound statement by its body."""
         position = 0
         while not self.over():
             tree = ast.parse(self.best.source)
@@ -125,7 +125,7 @@ class Shrinker:
                 position += 1
 
     def _parts(self) -> None:
-        """Optional parts go: else, finally, handlers, decorators, bases, arguments."""
+        """Removes optional parts: else, finally, handlers, decorators, bases, arguments."""
         position = 0
         while not self.over():
             tree = ast.parse(self.best.source)
@@ -139,7 +139,7 @@ class Shrinker:
                 position += 1
 
     def _values(self) -> None:
-        """An expression becomes a constant, or a part of itself."""
+        """Replaces an expression by a constant or a part of itself."""
         position = 0
         while not self.over():
             tree = ast.parse(self.best.source)
@@ -220,7 +220,7 @@ def _simpler(tree: ast.Module) -> Iterator[Callable[[], None]]:
 def shrunk(
     generated: Generated, result: pool.Result, seconds: float
 ) -> tuple[Generated, Limits, pool.Result]:
-    """The smallest program found in that time, and what comes of it."""
+    """The smallest program found in this time, and its verdict."""
     status = result.status
     last = result
 
@@ -244,7 +244,7 @@ def shrunk(
 
 
 def paste_ready(generated: Generated, limits: Limits, result: pool.Result) -> str:
-    """A section for a topic file of the differential suite, with the events as they were."""
+    """A section for a topic file of the differential suite, with the events of the program."""
     lines = [f"# program: fuzz_{generated.seed}", "# trace: all"]
     if limits:
         lines.append("# limits: " + ", ".join(f"{name}={value}" for name, value in limits))
@@ -265,7 +265,7 @@ def paste_ready(generated: Generated, limits: Limits, result: pool.Result) -> st
 
 
 def _events(generated: Generated, limits: Limits) -> list[tuple[str, ...]]:
-    """The events of each step; the program does not crash."""
+    """The events of each step, for a program that does not crash."""
     try:
         program = as_program(generated, limits)
         return [seen.events for seen in traced(program, compiled(program))]

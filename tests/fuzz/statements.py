@@ -164,7 +164,7 @@ statement(1, "pass")
 
 @statement_builder(1, needs="function")
 def delete(g: Generator) -> None:
-    """A local that is gone; sometimes somebody asks for it."""
+    """A deleted local; sometimes it is read afterwards."""
     names = [n for n, k in g.scope.variables.items() if n not in g.scope.fixed and k != "self"]
     if not names or g.blocks > 1:
         raise NotHere

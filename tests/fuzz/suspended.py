@@ -12,7 +12,7 @@ G = {"feature": "generators"}
 A = {"feature": "async"}
 
 expressions(
-    "genexp",  # of a list of its own: it ends whoever takes the items
+    "genexp",  # over a list of its own, so it ends in every consumer
     """
     3 {x:int}($int for {x} in $^ints[:5])
     2 {x:int}($int for {x} in $^ints[:6] if $bool)
@@ -72,10 +72,10 @@ statement(2, "print(drive($iter, $sent, $sent, $sent, $sent))", needs="function"
 statement(4, "asked($gen, None, $sent, $sent, $sent, $sent)", needs="function", **G)
 statement(2, "for $new_int in $iter:\n    $block\n    if $bool:\n        break", needs="function", **G)
 statement(1, "$=iter = $iter\n$=int = next($v_iter, 0) + next($v_iter, 1)", **G)
-INSIDE = {"x": "none"}  # no walrus in what a comprehension goes over
+INSIDE = {"x": "none"}  # no walrus in the iterable of a comprehension
 expressions("sent", "3 $int\n2 None\n2 $exc\n1 'close'\n1 $str")
 
-# --- consumers: what goes over a generator, to its end or not
+# --- consumers: code that iterates over a generator, to its end or not
 expressions(
     "int",
     """
@@ -160,7 +160,8 @@ statement(1, "try:\n    print(sum($gen), list($gen))\nexcept $etype as $new_exc:
 statement(1, "try:\n    $=int, $=int = $gen\nexcept (ValueError, TypeError) as $new_exc:\n    print($1)", **G)
 statement(1, "for $new_int, $new_int in zip($gen, $gen):\n    $block", **G)
 statement(1, "for $new_int in filter(None, $gen):\n    $block", **G)
-# What a generator looks at changes under it; it asks for itself; it is closed while somebody waits for it.
+# Variables of a generator change; a generator resumes itself; a generator is closed while its consumer waits for an
+# item.
 statement(
     0.7,
     "$new_ints = $ints[:5]\nprint(sum($1.pop() for _ in $1), $1)",
@@ -235,7 +236,7 @@ def define_generator(g: Generator) -> None:
 
 @statement_builder(4, needs="nest", **G)
 def nested_generator(g: Generator) -> None:
-    """A generator over the variables around it, and something that goes over it."""
+    """A generator that uses enclosing variables, and a consumer of it."""
     name = f"each{g.number()}"
     signature = Signature(g, plain=g.chance(0.7))
     cost, g.cost = g.cost, 0
@@ -261,7 +262,7 @@ def nested_generator(g: Generator) -> None:
         "$=ints = [*{}][:8]",
         "$=iter = {}",
         "asked({}, None, $sent, $sent, $sent)",
-        "{x:none}print(tuple(q for q in {}))",  # no walrus there, as above
+        "{x:none}print(tuple(q for q in {}))",  # no walrus here, either
         "$=int, *$=ints = $int, *{}",
     )
     g.template(form.replace("{}", f"{name}({call})"))

@@ -59,7 +59,7 @@ PRELUDES = {
                 return task.switch(index)
             return pause(index)
     """,
-    # Without timeouts the order is the program's own; `kills` ends some tasks half-way.
+    # Without timeouts the order is determined by the program; `kills` ends some tasks early.
     "gevent": """
         import gevent, gevent.event, gevent.queue, gevent.pool, gevent.lock
         LOCK = gevent.lock.Semaphore(2)
@@ -99,7 +99,7 @@ PRELUDES = {
             with LOCK:
                 return pause(index)
     """,
-    # With timeouts the order depends on the clock: each task has a log of its own, and takes nothing from another one.
+    # With timeouts the order depends on the clock: each task has its own log and does not depend on others.
     "timeouts": """
         import gevent, gevent.event, gevent.queue, gevent.lock
         LOCK = gevent.lock.Semaphore(2)
@@ -486,7 +486,7 @@ for name in sys.argv[2:]:
 
 
 def lines_of(folder: Path, names: list[str], variables: dict[str, str]) -> tuple[list[str], dict[str, int]]:
-    """What a process prints that runs these programs, and what was recorded and replayed in it."""
+    """What a process that runs these programs prints, and what was recorded and replayed in it."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("TAGALONG")}
     report = folder / "summary.json"
     report.unlink(missing_ok=True)
@@ -509,12 +509,12 @@ def lines_of(folder: Path, names: list[str], variables: dict[str, str]) -> tuple
 
 
 def of_program(lines: list[str], module: str) -> list[str]:
-    """What was printed of this program; of the process, where it is not a program's."""
+    """The output of this program, or of the process if the program is None."""
     return [line for line in lines if line.startswith(f"{module} ") or not line.startswith("program_")]
 
 
 def differing(folder: Path, names: list[str], plain: list[str], traced: list[str]) -> list[str]:
-    """The programs that differ, without those whose order of events depends on the clock also without tracing."""
+    """The programs that differ, without those whose order of events depends on the clock even without tracing."""
     found = [module for module in names if of_program(plain, module) != of_program(traced, module)]
     for _ in range(4 if found else 0):
         again, _counts = lines_of(folder, found, {})
@@ -525,7 +525,7 @@ def differing(folder: Path, names: list[str], plain: list[str], traced: list[str
 
 
 def main(words: list[str]) -> int:
-    """Runs the programs; the number of finds that were printed."""
+    """Runs the programs; returns the number of printed finds."""
     parser = argparse.ArgumentParser(
         prog="python -m fuzz.switching", description="programs that switch stacks"
     )

@@ -9,7 +9,7 @@
 namespace tagalong::recorder {
 namespace {
 
-// Names of the opcodes whose rows say that the hook fires at this time.
+// Names of the opcodes whose hooks fire at this time.
 std::set<std::string> opcodes_at(When when) {
   std::set<std::string> names;
   for (int opcode = 0; opcode < 256; ++opcode) {
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(there_are_no_rules_for_opcodes_that_do_not_exist) {
   BOOST_TEST(rules > 100);
 }
 
-// What does not come to the instruction behind it can only be seen before it.
+// An instruction that does not continue with the next one can only be observed in front of it.
 BOOST_AUTO_TEST_CASE(an_instruction_that_ends_or_jumps_has_its_hook_before) {
   for (int opcode = 0; opcode < 256; ++opcode) {
     const auto number = static_cast<std::uint8_t>(opcode);
@@ -55,13 +55,13 @@ BOOST_AUTO_TEST_CASE(an_instruction_that_ends_or_jumps_has_its_hook_before) {
       BOOST_TEST((when == When::kBefore || when == When::kNone), row.name);
     }
     if (row.flow == rewriter::Flow::kBranch && when != When::kBefore) {
-      BOOST_TEST((when == When::kBoth), row.name);  // the hook behind it says that the branch was not taken
+      BOOST_TEST((when == When::kBoth), row.name);  // the hook behind it shows that the branch was not taken
     }
   }
 }
 
-// An instruction without hooks must not change what the shadow state shows. RETURN_GENERATOR comes before the RESUME at
-// which the recording of a generator starts, and the interpreter's own POP_TOP behind it takes its value away.
+// An instruction without hooks must not change the shadow state. RETURN_GENERATOR comes before the RESUME at which the
+// recording of a generator starts, and the POP_TOP behind it pops its value.
 BOOST_AUTO_TEST_CASE(an_instruction_without_hooks_leaves_the_stack_alone) {
   for (const std::string& name : opcodes_at(When::kNone)) {
     const std::uint8_t opcode = *rewriter::opcode_by_name(name);
@@ -94,8 +94,8 @@ BOOST_AUTO_TEST_CASE(hooks_are_where_the_rows_say) {
   }
 }
 
-// What the next hook finds done must be straight ahead.
-BOOST_AUTO_TEST_CASE(an_instruction_whose_rule_runs_later_goes_straight_on) {
+// The next hook runs the rule, so the path to it must be straight.
+BOOST_AUTO_TEST_CASE(an_instruction_whose_rule_runs_later_has_one_successor) {
   for (const std::string& name : opcodes_at(When::kLater)) {
     BOOST_TEST((rewriter::info(*rewriter::opcode_by_name(name)).flow == rewriter::Flow::kNext), name);
   }

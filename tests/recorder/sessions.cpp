@@ -141,12 +141,12 @@ BOOST_AUTO_TEST_CASE(an_exception_unwinds_a_recorded_callee_into_its_caller) {
   BOOST_TEST(recorder.count(Op::return_value) == 1);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_raised_again_gets_no_second_entry) {
+BOOST_AUTO_TEST_CASE(a_reraised_exception_gets_no_second_entry) {
   Recorder recorder("def f(x):\n    try:\n        return x.missing\n    finally:\n        x = [x]\n");
   BOOST_TEST(recorder.record("f", "(1,)").starts_with("raised AttributeError"));
   BOOST_TEST(recorder.stop() == "none");
   BOOST_TEST(recorder.count(Op::traceback_entry) == 1);
-  BOOST_TEST(recorder.count(Op::reraise) == 1);  // into the clean-up of the handler, from there out of the root
+  BOOST_TEST(recorder.count(Op::reraise) == 1);  // into the cleanup of the handler, from there out of the root
   BOOST_TEST((recorder.graph().nodes.back().op == Op::reraise_out));
 }
 
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(code_that_is_no_function_is_refused) {
   BOOST_TEST(DecodedCode::make(reinterpret_cast<PyCodeObject*>(module.get()))->is_namespace);
 }
 
-BOOST_AUTO_TEST_CASE(what_python_code_called_by_c_code_does_is_not_recorded) {
+BOOST_AUTO_TEST_CASE(python_code_called_by_c_code_is_not_recorded) {
   Recorder recorder("def key(x):\n    return -x\ndef f(items):\n    return sorted(items, key=key)\n");
   BOOST_TEST(recorder.record("f", "([1, 3, 2],)") == "returned [3, 2, 1]");
   BOOST_TEST(recorder.stop() == "none");
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(what_python_code_called_by_c_code_does_is_not_recorded) {
   BOOST_TEST(recorder.count(Op::call) == 1);
 }
 
-BOOST_AUTO_TEST_CASE(what_follows_many_such_calls_is_recorded) {
+BOOST_AUTO_TEST_CASE(code_behind_many_such_calls_is_recorded) {
   Recorder recorder(
       "def key(x):\n    return -x\ndef first(items):\n    return items[0]\n"
       "def f(count):\n    return first(sorted(range(count), key=key))\n");

@@ -26,7 +26,7 @@ std::string Recorder::record(const std::string& function, const std::string& arg
   BOOST_TEST(Session::is_recording(cpython::thread_state()));
   const int pad = recording.start_pads.front();
   BOOST_REQUIRE(cpython::exchange_code(thread, frame, recording.code.get()));
-  // The pad takes the value that a landing pushes off the stack.
+  // The pad pops the value that a redirect pushes on the stack.
   *cpython::stack_base(frame) = Py_NewRef(Py_None);
   const Ref result = Ref::steal(cpython::run_frame(thread, frame, pad, 1, false));
   std::string outcome = result ? "returned " + testing::repr(result.get()) : "raised " + testing::take_exception();

@@ -1,4 +1,4 @@
-// Recording a call from C++, without runtime/: a frame of our own runs the recording code.
+// Recording a call from C++, without runtime/: a frame made by the test runs the recording code.
 //
 //   Recorder recorder("def f(x): return x + 1");
 //   BOOST_TEST(recorder.record("f", "(1,)") == "returned 2");
@@ -23,9 +23,9 @@ class Recorder : public testing::Namespace, public Sink {
   std::string record(const std::string& function, const std::string& arguments);
 
   [[nodiscard]] const replay::Graph& graph() const;
-  [[nodiscard]] std::string text() const;  // as recorded: no passes; without source lines and objects
+  [[nodiscard]] std::string text() const;  // as recorded, before all passes; without source lines and objects
   [[nodiscard]] std::string stop() const;
-  // How many nodes of the graph are of this operation.
+  // Number of the graph's nodes with this operation.
   [[nodiscard]] int count(replay::Op operation) const;
   [[nodiscard]] bool is_useful() const { return recorded_->useful; }
   [[nodiscard]] int stop_line() const { return recorded_->stop_line; }
@@ -35,7 +35,7 @@ class Recorder : public testing::Namespace, public Sink {
   HomeRef home_of(PyCodeObject* /*code*/) override { return nullptr; }
 
   Limits limits;
-  std::string opaque;  // name of a function that may not be recorded into its callers
+  std::string opaque;  // name of a function that may not be inlined
   int finished_count = 0;
 
  private:

@@ -1,5 +1,5 @@
-// The array kernels from C++: what needs no NumPy, and the direct path where the interpreter has one. The comparison
-// with eager NumPy, bit for bit, is tests/system/test_arrays_kernels.py.
+// The array kernels from C++: the parts that need no NumPy, and the direct path if the interpreter has NumPy.
+// tests/system/test_arrays_kernels.py compares them with eager NumPy, bit for bit.
 #include <Python.h>
 
 #include <boost/test/unit_test.hpp>
@@ -13,7 +13,7 @@
 namespace tagalong::array {
 namespace {
 
-// At run time, not by the compiler.
+// Evaluated at run time, not by the compiler.
 template <class T>
 T divide(T left, T right) {
   volatile T numerator = left;
@@ -22,7 +22,7 @@ T divide(T left, T right) {
   return quotient;
 }
 
-// The order of suites in a program is open, so NumPy may have been imported by another one.
+// The order of suites in a program is undefined, so another suite may have imported NumPy.
 bool numpy_is_imported() { return PyDict_GetItemString(PyImport_GetModuleDict(), "numpy") != nullptr; }
 
 boost::test_tools::assertion_result has_numpy(boost::unit_test::test_unit_id /*unit*/) {
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(every_code_says_its_kind) {
 BOOST_AUTO_TEST_CASE(flags_of_the_vector_unit_are_seen_taken_and_cleared) {
   std::feclearexcept(FE_ALL_EXCEPT);
   BOOST_TEST(!float_status_raised(FloatUnits::kVector));
-  BOOST_TEST(divide(1.0, 3.0) < 1.0);  // inexact is nothing to report
+  BOOST_TEST(divide(1.0, 3.0) < 1.0);  // an inexact result is not reported
   BOOST_TEST(!float_status_raised(FloatUnits::kAll));
   static_cast<void>(divide(1.0, 0.0));
   BOOST_TEST(float_status_raised(FloatUnits::kVector));

@@ -1,5 +1,5 @@
-// Generators that a graph resumes, for a `for` and for consumers written in C: to the end, and left at each place where
-// something else could go on. The oracle is f itself.
+// Generators that a graph resumes, for a `for` and for consumers written in C: to the end, and with a side exit at each
+// possible place. The oracle is f itself.
 #include <fmt/format.h>
 
 #include <boost/test/data/test_case.hpp>
@@ -22,11 +22,11 @@ def g(a, b):
 
 struct Consumed {
   const char* name;
-  const char* result;  // that f returns, of `it`
+  const char* result;  // the value that f returns, as an expression of `it`
   const char* callable;
-  const char* nodes;     // for the state: values from %4 on
-  const char* state;     // behind the generator
-  const char* consumer;  // with the number of values while it waits
+  const char* nodes;     // nodes that make the state: values from %4 on
+  const char* state;     // the state above the generator
+  const char* consumer;  // the consumer, with its number of values while it waits
   int values;
   std::vector<const char*> arguments;
 };
@@ -56,7 +56,7 @@ const std::vector<Consumed> kConsumed = {
     {"next", "next(it)", "next", "", "", "next", 1, {"1, 2"}},
 };
 
-// Where the trace ends: in front of the yield, with the item in hand, and in front of the first resumption.
+// Where the trace ends: in front of the yield, with the item, or in front of the first resumption.
 enum class End : std::uint8_t { kInBody, kWithItem, kBefore };
 
 GraphRun consumer(const Consumed& consumed, End end) {
@@ -143,7 +143,7 @@ snapshot 3: frame 0, instruction $f.UNPACK_SEQUENCE, locals [%1, -, -], stack [%
   compare(run, {"1, 2"});
 }
 
-// A graph of `for`, which ends where `end` says.
+// A graph of `for` that ends with `end`.
 std::string loop(const std::string& end) {
   return R"(graph 'f'
 frame 0: <#0 code f>
@@ -162,7 +162,7 @@ snapshot 3: frame 0, instruction $f.STORE_FAST.1, locals [%1, %2, -], stack [%3,
 )";
 }
 
-BOOST_AUTO_TEST_CASE(a_loop_goes_on_behind_the_body) {
+BOOST_AUTO_TEST_CASE(a_loop_continues_behind_the_body) {
   const std::string source = std::string(kGenerator) +
                              "def f(it):\n    total = 0\n    for x in it:\n        total += x\n    return total\n"
                              "objects = [f.__code__, g.__code__, (weakref.ref(g.__code__), bytes([1, 1]))]";
@@ -173,8 +173,8 @@ BOOST_AUTO_TEST_CASE(a_loop_goes_on_behind_the_body) {
   BOOST_TEST(behind.call("([1],)") == "guard guard_generator");
 }
 
-// The locals that are bound belong to the guard.
-BOOST_AUTO_TEST_CASE(a_generator_elsewhere_is_another) {
+// The guard checks which locals are bound.
+BOOST_AUTO_TEST_CASE(a_generator_at_another_place_fails_the_guard) {
   GraphRun run = consumer(kConsumed.front(), End::kBefore);
   run.names.run("begun = g(1, 2)\nnext(begun)\ndone = g(1, 2)\nlist(done)\ndef h(a, b):\n    yield a");
   for (const char* arguments : {"(begun,)", "(done,)", "(h(1, 2),)", "([1],)", "(None,)"}) {

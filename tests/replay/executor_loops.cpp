@@ -1,4 +1,4 @@
-// Graphs that go round: numbers without objects, what leaves, and what a landing finds.
+// Graphs with loops: unboxed numbers, side exits, and the state that a redirect finds.
 #include <boost/test/unit_test.hpp>
 #include <string>
 
@@ -17,7 +17,7 @@ def f(items):
 objects = [f.__code__, type(iter(range(0)))]
 )";
 
-// The first round has been peeled; `i` of it is the loop's first parameter of that slot.
+// The first round has been peeled; `i` of that round is the loop's first parameter for the slot.
 constexpr const char* kSumGraph = R"(graph 'f'
 frame 0: <#0 code f>, function %0
 %0 = function
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(rounds_without_objects) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(beyond_64_bits_the_interpreter_goes_on) {
+BOOST_AUTO_TEST_CASE(beyond_64_bits_the_interpreter_continues) {
   GraphRun run(kSum, kSumGraph);
   const char* arguments = "(range(2 ** 62, 2 ** 62 + 9),)";
   BOOST_TEST(run.call(arguments) == run.eager(arguments));

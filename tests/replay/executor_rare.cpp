@@ -1,6 +1,6 @@
-// Operations that are left to one bytecode instruction run by the interpreter, and unpacking: each on operands that
-// work and on such that raise, with f itself as the oracle. What raises leaves the graph at f's instruction, so f must
-// contain it.
+// Operations that execute one bytecode instruction in the interpreter, and unpacking: each on valid operands and on
+// operands that raise, with f itself as the oracle. An exception leaves the graph at f's instruction, so f must contain
+// it.
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <ostream>
@@ -140,7 +140,7 @@ std::string text_of(const Rare& rare) {
   std::string text =
       "graph 'f'\nframe 0: <#0 code f>, function %0\n%0 = function\n%1 = param[0]\n%2 = param[1]\n%3 = null\n";
   text += fmt::format("{}\nsnapshot 0: frame 0, {}\n", rare.nodes, snapshot);
-  // Snapshot 1 is for the other operations of the row, which do not leave: the start of f.
+  // Snapshot 1 is for the other operations of the row, which have no side exits: the start of f.
   const std::size_t locals = snapshot.find("locals");
   return text + fmt::format("snapshot 1: frame 0, instruction $f.RESUME, {}, stack []\n",
                             snapshot.substr(locals, snapshot.find("],") + 1 - locals));
@@ -156,7 +156,7 @@ BOOST_DATA_TEST_CASE(as_the_interpreter_does_it, boost::unit_test::data::make(kR
     BOOST_TEST_CONTEXT(arguments) {
       const std::string first = run.call(arguments);
       BOOST_TEST(first == run.eager(arguments));
-      BOOST_TEST(run.call(arguments) == first);  // now with what the step has learned
+      BOOST_TEST(run.call(arguments) == first);  // now with what the step has cached
     }
   }
 }

@@ -20,7 +20,7 @@ snapshot 0: frame 0, instruction $f.LOAD_FAST, locals [%1, %2], stack []
 snapshot 1: frame 0, instruction $f.BINARY_OP, locals [%1, %2], stack [%1, %2]
 )";
 
-// f calls g, which is inlined; what g's addition raises is f's to handle.
+// f calls g, which is inlined; f handles the exception of g's addition.
 constexpr const char* kHandled = R"(
 def g(a):
     b = a + 1
@@ -149,11 +149,11 @@ BOOST_AUTO_TEST_CASE(another_function_than_the_inlined_one_does_not_pass) {
   GraphRun run(std::string(kTracebackSource) + kHandled, kHandledGraph);
   run.names.run("g = lambda a: a * 2");
   BOOST_TEST(run.call("(1,)") == "guard guard_function");
-  run.names.run("del g");  // load_global leaves: the interpreter raises, and not into the handler
+  run.names.run("del g");  // load_global takes a side exit: the interpreter raises, and not into the handler
   BOOST_TEST(run.call("(1,)") == R"(raised NameError("name 'g' is not defined"))");
 }
 
-BOOST_AUTO_TEST_CASE(an_exception_that_nobody_handles_has_the_lines_of_every_frame) {
+BOOST_AUTO_TEST_CASE(an_unhandled_exception_has_the_lines_of_every_frame) {
   GraphRun run(std::string(kTracebackSource) + R"(
 def g(a):
     b = a + 1
@@ -201,7 +201,7 @@ snapshot 2: frame 1, instruction $g.BINARY_OP, parent 1, locals [%1, -], stack [
   BOOST_TEST(run.names.show("error.__traceback__.tb_next.tb_frame.f_back is error.__traceback__.tb_frame") == "True");
 }
 
-BOOST_AUTO_TEST_CASE(a_trace_that_ends_early_goes_on_in_the_interpreter) {
+BOOST_AUTO_TEST_CASE(a_trace_that_ends_early_continues_in_the_interpreter) {
   GraphRun run("def f(x):\n    y = x + 1\n    return y * 2\nobjects = [f.__code__]", R"(graph 'f'
 frame 0: <#0 code f>, function %0
 %0 = function
@@ -251,7 +251,7 @@ snapshot 0: frame 0, instruction $f.CALL, locals [%1, -, -], stack [%2, %1]
   BOOST_TEST(run.names.show("log") == "[1, 'between', 0]");
 }
 
-// A real frame of an inlined function lets go of a local where the program binds it anew, not later.
+// A real frame of an inlined function releases a local's old value where the program rebinds the local, not later.
 BOOST_AUTO_TEST_CASE(sync_local_binds_a_slot_of_a_real_frame) {
   GraphRun run(R"(
 import sys
@@ -371,7 +371,7 @@ BOOST_AUTO_TEST_CASE(references_are_back_where_they_were) {
   BOOST_TEST(Py_REFCNT(sentinel.get()) == count);
   BOOST_TEST(Py_REFCNT(code) == code_count);
   BOOST_TEST(Py_REFCNT(run.names.function("g")) == function_count);
-  constexpr Py_ssize_t kNoise = 20;  // free lists and the like; a leak would be hundreds
+  constexpr Py_ssize_t kNoise = 20;  // changes of free lists and the like; a leak would be hundreds
   BOOST_TEST(testing::allocated_blocks() - blocks < kNoise);
 }
 

@@ -1,4 +1,4 @@
-// What an executor is made of, as text.
+// The parts of an executor as text.
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <cstdint>

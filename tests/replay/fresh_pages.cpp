@@ -1,4 +1,4 @@
-// Pages that are asked for together: those inside of the memory are there, with zeros, and no others.
+// Pages that are populated together: those that lie completely in the memory are present and zero, and no others.
 #include "replay/arrays/numpy/fresh_pages.h"
 
 #include <sys/mman.h>
@@ -48,12 +48,12 @@ BOOST_AUTO_TEST_CASE(those_inside_are_made) {
   std::vector<bool> present = mapping.present();
   BOOST_TEST(!present.front());
   BOOST_TEST(!present.back());
-  const bool any = std::ranges::count(present, true) != 0;  // older systems know no such request
+  const bool any = std::ranges::count(present, true) != 0;  // older systems do not support the request
   BOOST_TEST(std::ranges::count(present, true) == (any ? 62 : 0));
   BOOST_TEST(std::all_of(mapping.begin(), mapping.begin() + mapping.size(), [](char byte) { return byte == 0; }));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_there_stays_as_it_is) {
+BOOST_AUTO_TEST_CASE(memory_in_use_is_not_changed) {
   const Mapping mapping(64);
   std::fill_n(mapping.begin(), mapping.size(), 'x');
   make_pages(mapping.begin(), mapping.size());

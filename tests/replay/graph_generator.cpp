@@ -58,7 +58,7 @@ class Generator {
   struct Inlined {
     std::int32_t frame;
     SnapshotId caller;
-    Values pinned;  // what the snapshots of the frame need
+    Values pinned;  // values that the snapshots of the frame need
   };
 
   std::size_t below(std::size_t bound) { return std::uniform_int_distribution<std::size_t>(0, bound - 1)(random_); }
@@ -70,10 +70,10 @@ class Generator {
   static Ref string(const std::string& text) { return Ref::steal(PyUnicode_InternFromString(text.c_str())); }
   static Ref type(PyTypeObject& type) { return Ref::create(reinterpret_cast<PyObject*>(&type)); }
 
-  // Mostly one of the latest values: repetitions come by themselves.
+  // Usually one of the latest values, so that there are repetitions.
   Value any() { return live_[live_.size() - 1 - below(std::min<std::size_t>(live_.size(), chance(3) ? 40 : 6))].value; }
 
-  // A value of the kind; there is always one, made if need be.
+  // A value of the kind; made if there is none.
   Value some(Kind kind) {
     Values fitting;
     for (const Live& each : live_) {
@@ -243,8 +243,8 @@ class Generator {
     }
     const auto kind =
         std::ranges::find_if(live_, [&node](const Live& each) { return each.value == node.first_result; });
-    const Node copy = node;  // adding moves nodes
-    // A read may bring something else than the guarded value that it brought before.
+    const Node copy = node;  // adding a node moves the nodes
+    // A read may give another value than the guarded one that it gave before.
     const bool is_known = kind != live_.end() && row.is_pure();
     define(copy.op, copy.operands, is_known ? kind->kind : Kind::kAny, copy.immediate, copy.object,
            row.needs_snapshot() ? snapshot() : kNoSnapshot);

@@ -1,5 +1,5 @@
-// Random graphs for tests: right by construction (verify() finds nothing), full of repetitions, drops, guards, effects
-// and inlined frames. The same seed gives the same graph.
+// Random graphs for tests: valid by construction (verify() finds nothing), with many repetitions, drops, guards,
+// effects and inlined frames. The same seed gives the same graph.
 //
 //   Graph graph = generate_graph(seed, 40);
 #pragma once

@@ -1,4 +1,4 @@
-// Each pass on a few lines of graph text. A graph in has to be right and so has the graph that comes out.
+// Each pass on a few lines of graph text. The input graph must be valid, and so must the result.
 #include <boost/test/unit_test.hpp>
 #include <string>
 #include <vector>
@@ -31,7 +31,7 @@ std::string nodes_of(const Graph& graph) {
   return text;
 }
 
-// `after` empty: the pass finds nothing to do. A text that brings no frame of its own gets kTail.
+// If `after` is empty, the pass must not change anything. A text without a frame gets kTail.
 Graph check(bool (*pass)(Graph&), std::string before, const std::string& after, const std::vector<Ref>& objects = {}) {
   if (before.find("frame 0") == std::string::npos) {
     before += kTail;
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(fold_operations) {
     return_value %8)");
 }
 
-BOOST_AUTO_TEST_CASE(fold_keeps_what_raises_or_grows) {
+BOOST_AUTO_TEST_CASE(fold_keeps_operations_that_raise_or_grow) {
   unchanged(fold, R"(
     %0 = constant{inf}
     %1 = float_binary[-] %0, %0 @0
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(fold_keeps_what_raises_or_grows) {
 }
 
 BOOST_AUTO_TEST_CASE(fold_under_guards) {
-  // Snapshot 0 is used by the guard itself: the value may be another one there. The drop releases the value.
+  // The guard itself uses snapshot 0, where the value may be another one. The drop releases the value.
   const Graph graph = check(fold, R"(
     %0 = param[0]
     guard_is{5} %0 @0
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(fold_outcome_of_a_branch) {
 }
 
 BOOST_AUTO_TEST_CASE(fold_types_of_constants) {
-  // The class of an instance may be another one when the graph runs: its guard stays.
+  // The class of an instance may have changed when the graph runs, so its guard is kept.
   check(fold, R"(
     %0 = constant{1.5}
     %1 = constant{<#0>}
@@ -206,8 +206,8 @@ BOOST_AUTO_TEST_CASE(merge_pure_nodes) {
     return_value %8)");
 }
 
-// The first one has no result; whether the second one has is another question.
-BOOST_AUTO_TEST_CASE(merge_and_fold_leave_what_has_raised) {
+// The first one has no result; the second one may have one.
+BOOST_AUTO_TEST_CASE(merge_and_fold_keep_nodes_that_raised) {
   constexpr const char* kRaises = R"(
     %0 = param[0]
     %1 = int_binary[//] %0, %0 @0
@@ -223,8 +223,8 @@ BOOST_AUTO_TEST_CASE(merge_and_fold_leave_what_has_raised) {
   unchanged(remove_dead, kRaises);
 }
 
-BOOST_AUTO_TEST_CASE(merge_numbers_that_nobody_compares) {
-  // %3, in a snapshot, and %4, in a tuple, may be compared by identity; %1 and %2 are only added to.
+BOOST_AUTO_TEST_CASE(merge_numbers_that_are_not_compared) {
+  // %3, in a snapshot, and %4, in a tuple, may be compared by identity; %1 and %2 are only added.
   const Graph graph = check(merge_common, R"(
     %0 = param[0]
     %1 = float_binary[-] %0, %0 @0
@@ -248,7 +248,7 @@ snapshot 1: frame 0, instruction 2, locals [], stack [%3]
   BOOST_TEST(graph.snapshots[1].stack[0] == 1);
 }
 
-BOOST_AUTO_TEST_CASE(merge_keeps_what_is_never_dropped) {
+BOOST_AUTO_TEST_CASE(merge_keeps_values_that_are_never_dropped) {
   check(merge_common, R"(
     %0 = function
     %1 = load_global{'x'} %0 @0
@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(merge_keeps_what_is_never_dropped) {
 }
 
 BOOST_AUTO_TEST_CASE(drops_that_may_run_code) {
-  // What a list holds may have a finaliser, and that may bind the global anew.
+  // An item of a list may have a finaliser, which may rebind the global.
   unchanged(merge_common, R"(
     %0 = function
     %1 = build_list %0
@@ -393,7 +393,7 @@ snapshot 1: frame 1, instruction 1, parent 0, locals [], stack []
 }
 
 BOOST_AUTO_TEST_CASE(nothing_dies_earlier) {
-  // The tuples kept the results of the calls alive until their own drop; one of them, for ever.
+  // The tuples kept the results of the calls alive until they were dropped; one of them is never dropped.
   check(remove_dead, R"(
     %0 = param[0]
     %1 = call{None} %0, %0 @0
@@ -507,8 +507,8 @@ BOOST_AUTO_TEST_CASE(types_of_results) {
     return_value %1)");
 }
 
-BOOST_AUTO_TEST_CASE(guards_on_what_may_change) {
-  // An instance may get another class, a function another code, while a call runs.
+BOOST_AUTO_TEST_CASE(guards_on_mutable_state) {
+  // During a call an instance may get another class, and a function other code.
   check(drop_known_guards, R"(
     %0 = param[0]
     %1 = param[1]

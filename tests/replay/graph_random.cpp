@@ -1,5 +1,5 @@
-// Properties over generated graphs: text there and back, right before and after every pass, nothing left to do after
-// optimise(), and the same behaviour on a plain machine.
+// Properties of generated graphs: the text reads back, graphs are valid before and after every pass, optimise() leaves
+// nothing to do, and the behaviour on a simple machine does not change.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The text of graphs: what prints parses back, what does not read says where.
+// The text of graphs: printed text parses back, and malformed text is refused with its position.
 #include <boost/test/unit_test.hpp>
 #include <string>
 #include <vector>
@@ -132,13 +132,14 @@ BOOST_AUTO_TEST_CASE(literals_read_back_exactly) {
     const Ref dumps = evaluate("__import__('marshal').dumps");
     const Ref left = Ref::steal(PyObject_CallFunction(dumps.get(), "Oi", object.get(), 2));
     const Ref right = Ref::steal(PyObject_CallFunction(dumps.get(), "Oi", again.get(), 2));
-    const bool is_set = expression.find("frozenset") != std::string::npos;  // marshalled in any order
+    // The order of a marshalled set is undefined.
+    const bool is_set = expression.find("frozenset") != std::string::npos;
     BOOST_TEST((is_set || PyObject_RichCompareBool(left.get(), right.get(), Py_EQ) == 1), expression);
     BOOST_TEST((!is_set || PyObject_RichCompareBool(object.get(), again.get(), Py_EQ) == 1), expression);
   }
 }
 
-BOOST_AUTO_TEST_CASE(what_is_no_literal) {
+BOOST_AUTO_TEST_CASE(objects_without_a_literal) {
   for (const std::string& expression : std::vector<std::string>{
            "[]", "{}", "len", "int", "type('T', (int,), {})(3)", "(1, [])", "type('S', (str,), {})('x')",
            R"(__import__('struct').unpack('d', b'\x01\0\0\0\0\0\xf8\x7f')[0])"}) {

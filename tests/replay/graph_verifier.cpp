@@ -1,4 +1,4 @@
-// Each thing the verifier looks for, in a graph that is right but for that thing.
+// Each mistake that the verifier detects, in a graph that is otherwise valid.
 #include <boost/test/unit_test.hpp>
 #include <string>
 #include <vector>

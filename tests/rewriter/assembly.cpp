@@ -41,7 +41,7 @@ std::string refused(const Assembly& assembly) {
   return "accepted";
 }
 
-// A function that returns its argument if it is true, with `count` NOPs to jump over.
+// A function that returns its argument if it is true; its jump goes over `count` NOPs.
 Assembly with_distance(int count) {
   Assembly assembly = decode(function_code("def f(x):\n  if x:\n    return x\n  return 0").get());
   const int branch = find(assembly, op::kPOP_JUMP_FORWARD_IF_FALSE);
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(jumps_grow_with_the_distance) {
     BOOST_TEST(decode(encoded.code.get()).instructions.size() == assembly.instructions.size());
     BOOST_TEST(testing::same_tables(encode(decode(encoded.code.get())).code, encoded.code));
   }
-  // Over 300 NOPs and one return, and not over 200.
+  // The jump goes over more than 300 NOPs and one return, or over 200.
   const auto prefixes = [](int count) {
     const std::string bytes = testing::code_bytes(encode(with_distance(count)).code);
     int found = 0;
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(jumps_grow_with_the_distance) {
 }
 
 BOOST_AUTO_TEST_CASE(jumps_that_depend_on_each_other) {
-  // 40 jumps over each other, each just about too short: every one that grows makes others grow.
+  // 40 jumps over each other, each just too short for a prefix: each jump that grows makes others grow.
   Assembly assembly = decode(function_code("def f():\n  return 1").get());
   const Instruction last_two[] = {assembly.instructions[1], assembly.instructions[2]};
   assembly.instructions.resize(1);
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(jumps_that_depend_on_each_other) {
 }
 
 BOOST_AUTO_TEST_CASE(a_jump_takes_the_direction_of_its_target) {
-  // return 1 from a place in front of the branch that leads there
+  // Reaches `return 1` from in front of the branch that leads to it.
   Assembly assembly = decode(function_code("def f(x):\n  if x:\n    return 1\n  return 2").get());
   const int branch = find(assembly, op::kPOP_JUMP_FORWARD_IF_FALSE);
   BOOST_TEST(branch == 2);
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(positions_of_every_form) {
     int unit = 0;
     for (Position expected : positions) {
       if (expected.line == expected.end_line && (expected.column < 0 || expected.end_column < 0)) {
-        expected.column = expected.end_column = -1;  // the compiler's forms cannot say half of it on one line
+        expected.column = expected.end_column = -1;  // the compiler's formats cannot express half a position
       }
       for (int i = 0; i < units; ++i) {
         BOOST_TEST((reader.at(unit++) == expected), "unit " << unit << " line " << expected.line);

@@ -43,7 +43,7 @@ std::string refused(Function function) {
   return "accepted";
 }
 
-// The value that a stub sees: an iterator whose next value is the result, as the runtime's anchors are.
+// The value that a stub sees: an iterator whose next value is the result, like the runtime's anchors.
 Ref anchor(const std::string& values) { return evaluate("iter(" + values + ")"); }
 
 // LOAD_CONST anchor; FOR_ITER to the original; RETURN_VALUE
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(nothing_inserted_changes_nothing) {
 
 BOOST_AUTO_TEST_CASE(jumps_see_inserted_code_or_do_not) {
   Assembly assembly = decode(function_code(kLoop).get());
-  // The loop's body begins where the jump back goes to.
+  // The loop's body begins at the target of the jump back.
   const int body =
       assembly.instructions[static_cast<std::size_t>(find(assembly, op::kPOP_JUMP_BACKWARD_IF_TRUE))].target;
   const auto code = add_hundred(assembly, 1);
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(targets_in_inserted_code) {
   Assembly assembly = decode(function_code(kLoop).get());
   const int last = assembly.size() - 2;
   const auto zero = static_cast<std::uint32_t>(add_constant(assembly, evaluate("0")));
-  // if n: total += 100, at the start; size() is the instruction itself, original_label() another one.
+  // if n: total += 100, at the start; size() means the instruction itself, original_label() another one.
   std::vector<Instruction> code = {{.opcode = op::kLOAD_FAST, .arg = 0},
                                    {.opcode = op::kPOP_JUMP_FORWARD_IF_TRUE, .target = 5},
                                    {.opcode = op::kLOAD_CONST, .arg = zero},
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(many_insertions_in_one_go) {
   BOOST_TEST(run(edited.assembly, "4") == "10");
 }
 
-BOOST_AUTO_TEST_CASE(exception_ranges_cover_what_they_should) {
+BOOST_AUTO_TEST_CASE(exception_ranges_cover_the_right_instructions) {
   Assembly assembly = decode(
       function_code("def f(x):\n  try:\n    y = 1 // x\n  except ZeroDivisionError:\n    return 'caught'\n  return y")
           .get());
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(exception_ranges_cover_what_they_should) {
   BOOST_REQUIRE(!assembly.ranges.empty());
   const ExceptionRange first = assembly.ranges[0];
   BOOST_TEST(first.start < divide);
-  // 1 // 0 once more, discarded: in front of the range's first instruction, behind its last, and within.
+  // 1 // 0 in front of the range's first instruction, behind its last, and within; the result is discarded.
   const auto one = static_cast<std::uint32_t>(add_constant(assembly, evaluate("1")));
   const auto zero = static_cast<std::uint32_t>(add_constant(assembly, evaluate("0")));
   const std::vector<Instruction> fails = {{.opcode = op::kLOAD_CONST, .arg = one},
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(exception_ranges_cover_what_they_should) {
   BOOST_TEST(outcome(first.end, Follows::kNext) == escaped);
   BOOST_TEST(outcome(first.end, Follows::kPrevious) == "'caught'");
   BOOST_TEST(outcome(first.end, Follows::kNone) == escaped);
-  // Around a hole the range still works.
+  // A range with a hole still works.
   const Edited hole = insert(assembly, {{.before = divide, .code = {{.opcode = op::kNOP}}, .follows = Follows::kNone}});
   BOOST_TEST(hole.assembly.ranges.size() == assembly.ranges.size() + 1);
   BOOST_TEST(run(hole.assembly, "0") == "'caught'");
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(stub)
 
-BOOST_AUTO_TEST_CASE(an_entry_stub_returns_or_goes_on) {
+BOOST_AUTO_TEST_CASE(an_entry_stub_returns_or_continues) {
   Assembly assembly = decode(function_code(kLoop).get());
   const Ref once = anchor("['from the stub']");
   const auto stub = returning_stub(assembly, once);
@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(a_loop_at_the_start_does_not_run_the_stub_again) {
   Assembly assembly = decode(function_code("def f(n):\n  while n:\n    n.pop()\n  return n").get());
   const WithEntry entry = insert_entry(assembly, returning_stub(assembly, anchor("[]")));
   BOOST_TEST(call(entry.code, {evaluate("[1, 2, 3]")}) == "[]");
-  // A jump back to the instruction behind RESUME stays one.
+  // A jump back to the instruction behind RESUME keeps its target.
   Assembly back = assembly;
   back.instructions.insert(back.instructions.end(), {.opcode = op::kJUMP_BACKWARD, .target = 1});
   const Assembly after = decode(insert_entry(back, {{.opcode = op::kNOP}}).code.get());
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(a_loop_at_the_start_does_not_run_the_stub_again) {
 BOOST_AUTO_TEST_CASE(no_range_covers_the_stub) {
   Assembly assembly =
       decode(function_code("def f(x):\n  try:\n    return x()\n  except ValueError:\n    return 0").get());
-  assembly.ranges[0].start = 0;  // RESUME, too
+  assembly.ranges[0].start = 0;  // includes RESUME
   const Assembly after = decode(insert_entry(assembly, {{.opcode = op::kNOP}, {.opcode = op::kNOP}}).code.get());
   BOOST_TEST(after.ranges.size() == assembly.ranges.size() + 1);
   for (const ExceptionRange& range : after.ranges) {
@@ -250,12 +250,12 @@ BOOST_AUTO_TEST_CASE(every_hook_is_where_it_is_said_to_be) {
     }
     BOOST_TEST(result.before_hook_offsets[i] < result.offsets[i]);
   }
-  // All but: in front of RESUME, KW_NAMES and PRECALL, and behind both, behind the jump-less end and two returns.
+  // All except: in front of RESUME, KW_NAMES and PRECALL, behind KW_NAMES and PRECALL, and behind the two returns.
   BOOST_TEST(count == 2 * assembly.size() - 1 - 4 - 2);
   PyObject* callable = PyTuple_GET_ITEM(result.code->co_consts, result.callable_constant_index);
   BOOST_TEST(callable == append.get());
   BOOST_TEST(result.depths == stack_depths(assembly));
-  // The first one stands behind RESUME.
+  // The first hook is behind RESUME.
   BOOST_TEST(hook_key_of(PyList_GetItem(seen.get(), 0)) == 2 * 0 + 1);
 }
 

@@ -34,7 +34,7 @@ std::set<int> rows_with(std::initializer_list<Argument> kinds) {
   return result;
 }
 
-// dis.stack_effect(opcode, argument, jump=jump) for some arguments, or nothing where it refuses.
+// dis.stack_effect(opcode, argument, jump=jump) for some arguments, or nothing if it refuses them.
 std::map<long, long> effects(int opcode, bool with_argument, bool jump) {
   const std::string setup = fmt::format(
       "import dis\nresult = {{}}\nfor n in (0, 1, 2, 3, 4, 5, 7, 8, 12, 255, 256, 1000):\n"
@@ -51,7 +51,7 @@ std::map<long, long> effects(int opcode, bool with_argument, bool jump) {
   return result;
 }
 
-// What the evaluation loop does where dis books it elsewhere; the sum over PRECALL and CALL is the same.
+// Effects of the evaluation loop that dis assigns to another instruction; the sum over PRECALL and CALL is equal.
 long booked_elsewhere(int opcode, long argument) {
   if (opcode == op::kPRECALL) {
     return -argument;

@@ -15,12 +15,12 @@ long integer(const std::string& expression, const std::string& setup = "");
 // The code object of the function `f` that the source defines.
 CodeRef function_code(const std::string& source);
 
-// Calls a function made of this code, with the builtins as globals; the result's repr, or the exception's.
+// Calls a function made of this code, with the builtins as globals; returns the repr of the result or the exception.
 std::string call(const CodeRef& code, const std::vector<Ref>& arguments = {});
 
 std::string bytes_of(PyObject* bytes);
 std::string code_bytes(const CodeRef& code);
-// Every table that a round trip must leave alone.
+// Compares every table that a round trip must not change.
 bool same_tables(const CodeRef& left, const CodeRef& right);
 
 // Index of the n-th instruction with this opcode; fails the test if there is none.

@@ -1,4 +1,4 @@
-// Calls of functions with replay code: the entry stub, the anchor's choice, landing after side exits.
+// Calls of functions with replay code: the entry stub, the anchor's choice, redirects at side exits.
 #include <boost/test/unit_test.hpp>
 #include <string>
 
@@ -32,8 +32,8 @@ BOOST_AUTO_TEST_CASE(a_miss_records_another_graph_and_the_last_hit_is_tried_firs
   BOOST_TEST((traced.record("f").entries.front().executors.front() == newest));
 }
 
-// Everything before the exit has happened once, everything behind it in the interpreter.
-BOOST_AUTO_TEST_CASE(a_side_exit_goes_on_at_the_other_branch) {
+// Everything before the exit happens once, in the graph, and everything behind it in the interpreter.
+BOOST_AUTO_TEST_CASE(a_side_exit_continues_at_the_other_branch) {
   const Traced traced(R"(
 log = []
 def f(x):
@@ -52,7 +52,7 @@ def f(x):
   BOOST_TEST(traced.show("log") == "[1, 'small', 2, 'small', 5, 'big']");
 }
 
-// The values on the stack at the exit: below the one that lands, and with NULL among them.
+// The values on the stack at the exit: below the redirect's value, and with NULL among them.
 BOOST_AUTO_TEST_CASE(a_side_exit_restores_the_value_stack) {
   const Traced traced(R"(
 def pair(*items): return items
@@ -71,7 +71,7 @@ def g(x, y):
   BOOST_TEST(traced.call("g(1, -3)") == "[1, 1, 3]: hit exit");
 }
 
-BOOST_AUTO_TEST_CASE(an_exception_lands_in_the_handler_of_its_own_frame) {
+BOOST_AUTO_TEST_CASE(an_exception_reaches_the_handler_of_its_own_frame) {
   const Traced traced(R"(
 log = []
 def f(x):
@@ -92,7 +92,7 @@ def f(x):
   BOOST_TEST(traced.show("log") == "['in', 'out', 'in', 'out', 'in', 6, 'out']");
 }
 
-BOOST_AUTO_TEST_CASE(an_exception_that_nobody_handles_leaves_with_its_lines) {
+BOOST_AUTO_TEST_CASE(an_unhandled_exception_leaves_with_its_lines) {
   const Traced traced(R"(
 def inner(x):
     return x.missing
@@ -133,7 +133,7 @@ def f(x):
   BOOST_TEST(traced.show("log") == "[1, 2]");
 }
 
-BOOST_AUTO_TEST_CASE(an_exit_where_the_stack_is_empty_lands_on_a_pad) {
+BOOST_AUTO_TEST_CASE(an_exit_with_an_empty_stack_uses_a_pad) {
   const Traced traced("def f(x):\n    y = [x]\n    if x.real:\n        y.append(1)\n    return y\n", "f");
   const CodeRecord& record = traced.record("f");
   int pads = 0;
@@ -172,7 +172,7 @@ def watched():
   BOOST_TEST(traced.call("watched()") == expected);
 }
 
-// Landing goes through a Python function of ours, whose return a profile function must not be told of.
+// A redirect goes through a Python function of ours, whose return must be hidden from a profile function.
 BOOST_AUTO_TEST_CASE(a_profile_function_sees_the_events_of_eager_execution) {
   const Traced traced(R"(
 import sys
@@ -205,7 +205,7 @@ def events(call):
   BOOST_TEST(traced.call("events(f)").starts_with(expected + ": hit exit"));
 }
 
-BOOST_AUTO_TEST_CASE(what_an_executor_calls_may_discard_it) {
+BOOST_AUTO_TEST_CASE(code_called_by_an_executor_may_discard_it) {
   const Traced traced(R"(
 def f(x, action):
     y = [x]

@@ -1,4 +1,4 @@
-// Options, limits, events, recordings as objects, and references that are back where they were.
+// Options, limits, events, recordings as objects, and unchanged reference counts.
 #include <boost/test/unit_test.hpp>
 #include <string>
 #include <vector>
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(a_loop_is_unrolled_no_further_than_allowed) {
 
 BOOST_AUTO_TEST_CASE(executors_nest_while_there_is_stack) {
   const OptionsGuard guard;
-  set_option("stack", 7800);  // of the usual 8192
+  set_option("stack", 7800);  // KiB; the C stack usually has 8192
   const Traced traced(
       "def f(n, call):\n    return [n, n and call(f, n - 1, call)]\ndef through(f, n, call): return f(n, call)\n", "f");
   traced.run("from functools import reduce\ncall = lambda f, n, call: list(map(f, [n], [call]))");
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(executors_nest_while_there_is_stack) {
 BOOST_AUTO_TEST_CASE(events_are_those_of_the_time_between_start_and_stop) {
   const Traced traced("def f(x):\n    return x + 1\n", "f");
   const std::uint64_t hits = totals().hits;
-  BOOST_TEST(traced.show("f(1)") == "2");  // not collected, but counted
+  BOOST_TEST(traced.show("f(1)") == "2");  // not listed, but counted
   start_events();
   BOOST_TEST(traced.show("f(1)") == "2");
   const std::vector<std::string> one = {"hit"};
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(everything_is_gone_when_the_functions_are) {
     round();
   }
   collect();
-  round();  // what has died in the collection is freed with the next call
+  round();  // objects that died in the collection are freed in the next call
   collect();
   const Py_ssize_t blocks = testing::allocated_blocks();
   for (int repeat = 0; repeat < 50; ++repeat) {

@@ -1,4 +1,4 @@
-// What recordings may cost.
+// The budget for recordings.
 #include "runtime/policy/recording_budget.h"
 
 #include <boost/test/unit_test.hpp>
@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(an_allowance_is_there_from_the_start) {
   BOOST_TEST(!own.may_spend(kNothing));
 }
 
-BOOST_AUTO_TEST_CASE(what_runs_save_may_be_spent) {
+BOOST_AUTO_TEST_CASE(time_saved_by_replays_may_be_spent) {
   RecordingBudget own;
   const int number = recordings(&own, kNothing);
   own.ran(10'000'000);
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(a_share_of_the_time_is_asked_for_now_and_then) {
   RecordingBudget own;
   static_cast<void>(recordings(&own, kNothing));
   bool may_spend = false;
-  for (int i = 0; i < 16; ++i) {  // the clock is not looked at each time
+  for (int i = 0; i < 16; ++i) {  // the clock is not read each time
     may_spend = may_spend || own.may_spend(kMany);
   }
   BOOST_TEST(may_spend);
@@ -54,13 +54,13 @@ BOOST_AUTO_TEST_CASE(a_share_of_the_time_is_asked_for_now_and_then) {
   BOOST_TEST(own.may_spend(kNothing));
 }
 
-BOOST_AUTO_TEST_CASE(calls_of_functions_nobody_has_asked_for_are_put_off) {
+BOOST_AUTO_TEST_CASE(calls_of_unnamed_functions_are_put_off) {
   const OptionsGuard guard;
   set_option("share", 1);
   const Traced traced("def f(x):\n  return x + 1\n", "f");
   const RecordingBudget before = recording_budget();
   recording_budget().ran(-100'000'000'000'000'000);
-  BOOST_TEST(traced.call("f(1)") == "2: record");  // asked for
+  BOOST_TEST(traced.call("f(1)") == "2: record");  // the user has named the function
   const testing::Namespace other("def g(x):\n  return x * 2\n");
   const CodeRef code = replay_code_of(other.code("g").get());
   BOOST_REQUIRE(PyObject_SetAttrString(reinterpret_cast<PyObject*>(other.function("g")), "__code__",

@@ -16,12 +16,12 @@ class Traced : public testing::Namespace {
   // The functions' names, separated by spaces.
   Traced(const std::string& source, const std::string& functions);
 
-  // The expression's value (or "raised ..."), and what happened meanwhile: "2: miss record".
+  // The expression's value (or "raised ..."), and the events meanwhile: "2: miss record".
   [[nodiscard]] std::string call(const std::string& expression) const;
   [[nodiscard]] CodeRecord& record(const std::string& name) const;
 };
 
-// Puts the engine's options back at the end of a test.
+// Restores the engine's options at the end of a test.
 class OptionsGuard {
  public:
   OptionsGuard();

@@ -31,7 +31,7 @@ helper: Callable[[Any], Any]
 
 
 def helper_a(x: Any) -> Any:
-    """One of the functions that the name `helper` stands for."""
+    """One of the functions to which the name `helper` is bound."""
     return ("a", x)
 
 
@@ -87,7 +87,7 @@ def method_2(self: Base, y: Any) -> Any:
     return (2, self.x, y)
 
 
-# --- what is traced
+# --- functions that are traced
 
 
 def reads_global(x: int) -> Any:
@@ -98,7 +98,7 @@ def reads_global(x: int) -> Any:
 
 
 def calls_global(x: int) -> Any:
-    """Calls a function that others exchange."""
+    """Calls a function that other threads exchange."""
     return helper(x), helper(-x)
 
 
@@ -110,7 +110,7 @@ def uses_object(x: int) -> Any:
 
 
 def uses_shared_object(x: int) -> Any:
-    """An object whose class others assign."""
+    """Uses an object whose class other threads assign."""
     return SHARED.which(), SHARED.x, x
 
 
@@ -126,7 +126,7 @@ def other_code(x: int) -> Any:
 
 
 def calls_with_code(x: int) -> Any:
-    """The callee's code may be another one at each call."""
+    """The callee may have other code at each call."""
     return with_code(x), with_code(x + 1)
 
 
@@ -141,7 +141,7 @@ def calls_with_defaults(x: int) -> Any:
 
 
 def loops(n: int) -> int:
-    """Arithmetic that needs no one else."""
+    """Arithmetic that no other thread influences."""
     total = 0
     for i in range(n):
         total += i * i if i % 3 else -i
@@ -149,7 +149,7 @@ def loops(n: int) -> int:
 
 
 def closes(x: int) -> Any:
-    """Cells of its own."""
+    """Has cells of its own."""
     n = x
 
     def add(y: int) -> int:
@@ -163,7 +163,7 @@ def closes(x: int) -> Any:
 
 
 def catches(x: int) -> Any:
-    """Exceptions inside a callee."""
+    """Exceptions in a callee."""
     try:
         return 10 // inner_raises(x)
     except (ZeroDivisionError, ValueError) as error:
@@ -234,7 +234,7 @@ def in_scales(x: int, value: Any) -> bool:
 
 
 def is_loop_sum(n: int, result: Any) -> bool:
-    """Whether `result` is what `loops` adds up."""
+    """Whether `result` is the sum that `loops` computes."""
     return bool(result == sum(i * i if i % 3 else -i for i in range(n)))
 
 
@@ -270,18 +270,18 @@ CODES = (with_code.__code__, other_code.__code__)
 PARTS = (Base.__dict__["part"], property(lambda self: ("other part", self.x)))
 
 
-# --- what threads do to each other
+# --- changes that threads make
 
 
 def change_global(random: Random) -> None:
-    """Another type in the global."""
+    """Assigns another type to the global."""
     global scale, helper
     scale = random.choice(SCALES)
     helper = random.choice((helper_a, helper_b))
 
 
 def change_class(random: Random) -> None:
-    """Another method, property, class attribute."""
+    """Assigns another method, property or class attribute."""
     what = random.randrange(4)
     if what == 0:
         Base.method = random.choice((method_1, method_2))  # type: ignore[method-assign]
@@ -294,7 +294,7 @@ def change_class(random: Random) -> None:
 
 
 def change_function(random: Random) -> None:
-    """Other code, other defaults."""
+    """Assigns other code or defaults."""
     what = random.randrange(3)
     if what == 0:
         with_code.__code__ = random.choice(CODES)
@@ -305,7 +305,7 @@ def change_function(random: Random) -> None:
 
 
 def discard(random: Random) -> None:
-    """The recordings of one function go, perhaps while it runs."""
+    """Discards the recordings of one function, perhaps while it runs."""
     function = random.choice(TRACED)
     tagalong.untrace(function)
     if random.random() < 0.9:
@@ -313,7 +313,7 @@ def discard(random: Random) -> None:
 
 
 def record(random: Random) -> None:
-    """A recording of its own, replayed at once."""
+    """Makes a recording and replays it at once."""
     function = random.choice([loops, closes, catches, sorts])
     x = random.randrange(1, 20)
     recording = tagalong.record(function, x)
@@ -329,7 +329,7 @@ def record(random: Random) -> None:
 
 
 def watch(random: Random) -> None:
-    """One call under a trace or profile function of this thread."""
+    """Makes one call under a trace or profile function of this thread."""
     install = random.choice((sys.settrace, sys.setprofile))
     install(lambda *event: None)
     try:
@@ -339,7 +339,7 @@ def watch(random: Random) -> None:
 
 
 def collect(random: Random) -> None:
-    """The garbage collector."""
+    """Runs the garbage collector."""
     gc.collect(random.randrange(2))
 
 
@@ -347,7 +347,7 @@ CHANGES = (change_global, change_class, change_function, discard, discard, recor
 
 
 class Worker(threading.Thread):
-    """Calls and changes until it is told to stop; `wrong` says what it got that it should not have got."""
+    """Calls and changes until it is told to stop; `wrong` describes a wrong result."""
 
     def __init__(self, seed: int, stop: threading.Event) -> None:
         super().__init__(name=f"worker {seed}")
@@ -399,7 +399,7 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=8)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    _core.set_option("retire_after", 200)  # now and then: tracing anew takes it back
+    _core.set_option("retire_after", 200)  # rarely: tracing the function again takes it back
     for function in TRACED:
         tagalong.trace(function, retire=True)
     stop = threading.Event()
@@ -414,7 +414,7 @@ def main() -> int:
             before = [worker.calls for worker in workers]
             stop.wait(min(20.0, max(0.1, end - time.monotonic())))
             while not stop.is_set() and any(w.calls == b for w, b in zip(workers, before, strict=True)):
-                time.sleep(0.5)  # until the dump, if it is for good
+                time.sleep(0.5)  # leaves time for the dump if the deadlock is permanent
         stop.set()
         faulthandler.dump_traceback_later(STUCK, exit=True)
         for worker in workers:

@@ -18,7 +18,7 @@ import under_test
 
 HERE = Path(__file__).parent
 
-# A known difference whose reason begins so comes and goes: it is no error when it is not there.
+# A known difference whose reason begins with this word is unsteady: if it does not show, that is no error.
 AT_TIMES = "at times: "
 
 
@@ -29,9 +29,9 @@ class Outcome:
     verdicts: dict[str, str]
     texts: dict[str, str]
     seconds: float
-    ending: str  # "" when it came to its end, otherwise how it did not
+    ending: str  # "" if it finished, otherwise how it ended
     slowest: list[tuple[float, str]]
-    cpu: float = 0.0  # processor time in seconds, with the processes it has started; 0 where it did not come to its end
+    cpu: float = 0.0  # processor time in seconds, including child processes; 0 if it did not finish
 
 
 @dataclasses.dataclass
@@ -42,9 +42,9 @@ class Comparison:
     plain: Outcome
     stress: Outcome
     differences: dict[str, str]  # test id: what differs
-    unsteady: dict[str, str]  # the same, of a first run that a second one did not confirm
+    unsteady: dict[str, str]  # differences of a first run that a second one did not confirm
     counts: dict[str, int]
-    build: str  # what was tested
+    build: str  # identifies the tested build
 
     @property
     def tests(self) -> set[str]:
@@ -67,7 +67,7 @@ def table(name: str) -> dict[str, str]:
 
 
 def read_events(file: Path) -> tuple[Outcome, str]:
-    """What the events of a run say, and the test under way at the end ("": none; the run is complete)."""
+    """The verdicts in the events of a run, and the test that was running at the end ("": none; the run is complete)."""
     outcome = Outcome({}, {}, 0, "", [])
     running = "loading"
     for line in file.read_text().splitlines() if file.exists() else ():
@@ -89,7 +89,7 @@ def read_events(file: Path) -> tuple[Outcome, str]:
 
 
 def describe_exit(code: int | None) -> str:
-    """How a process ended, in a word."""
+    """A word for how a process ended."""
     if code is None:
         return "timeout"
     if code < 0:
@@ -97,10 +97,10 @@ def describe_exit(code: int | None) -> str:
     return f"exit code {code}"
 
 
-# Of the environment of who runs a suite: options of the run under stress.
+# Variables of the caller's environment: options of the run under stress.
 PASSED_ON = ("TAGALONG_LOOPS", "TAGALONG_FUSION", "TAGALONG_LIMITS")
-# What "under stress" is: everything is replayed, whether it pays or not; or, as users do it, but with everything that
-# is imported, what does not pay has its original code put back soon.
+# "Under stress" means that everything is replayed, whether it pays or not. Alternatively tagalong works as for users,
+# but for all imported modules, and soon retires functions that do not pay.
 WAYS = {
     "stress": {"TAGALONG": "1", "TAGALONG_STRESS": "1"},
     "retiring": {"TAGALONG": "1", "TAGALONG_INCLUDE": "*", "TAGALONG_LIMITS": "retire_after=3,heat=4"},
@@ -108,7 +108,7 @@ WAYS = {
 
 
 def environment_of_suites(variables: dict[str, str]) -> dict[str, str]:
-    """The environment of a run: nothing of ours but `variables`, and the same everywhere."""
+    """The environment of a run: no variables for tagalong except `variables`, and the same everywhere."""
     ours = ("TAGALONG", "PYTHON", "SUITE")
     kept = {name: text for name, text in os.environ.items() if not name.startswith(ours)}
     return kept | {"PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "TZ": "UTC"} | variables
@@ -117,7 +117,7 @@ def environment_of_suites(variables: dict[str, str]) -> dict[str, str]:
 def run_process(
     command: list[str], folder: Path, events: Path, variables: dict[str, str], timeout: float, output: Path
 ) -> Outcome:
-    """Runs a command that leaves events in a file; whatever it has started goes with it."""
+    """Runs a command that writes events to a file; its child processes end with it."""
     start = time.monotonic()
     code: int | None = None
     with output.open("wb") as out, subprocess.Popen(
@@ -127,7 +127,7 @@ def run_process(
         try:
             code = process.wait(timeout)
         except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGABRT)  # faulthandler says where it stands
+            process.send_signal(signal.SIGABRT)  # faulthandler prints the current stack
             try:
                 process.wait(10)
             except subprocess.TimeoutExpired:
@@ -156,7 +156,7 @@ def differences_of(plain: Outcome, stress: Outcome) -> dict[str, str]:
 
 
 def add_up(file: Path) -> collections.Counter[str]:
-    """The counts that all processes of a run left in a file."""
+    """Adds up the counts that all processes of a run have written to a file."""
     counts: collections.Counter[str] = collections.Counter()
     for line in file.read_text().splitlines() if file.exists() else ():
         for name, number in json.loads(line).items():
@@ -179,8 +179,8 @@ class Unit:
     name: str
     run: Callable[
         [dict[str, str], float, Path], Outcome
-    ]  # variables, seconds at most, file for what it prints
-    key: str  # what a plain result depends on
+    ]  # variables, maximum of seconds, file for the output
+    key: str  # identifies the conditions of a plain result
 
 
 @dataclasses.dataclass
@@ -189,8 +189,8 @@ class Comparer:
 
     results: Path
     known: dict[str, str]
-    factor: float  # under stress a process gets so many times the time of the plain one,
-    grace: float  # and so many seconds more
+    factor: float  # under stress a process gets this many times the time of the plain one,
+    grace: float  # and this many seconds more
     plain_timeout: float
     arguments: argparse.Namespace
 
@@ -210,7 +210,7 @@ class Comparer:
         return self.results / f"{unit.name.replace('/', '.')}.{self.arguments.way}.json"
 
     def earlier(self, unit: Unit) -> Comparison | None:
-        """The result of an earlier run, where it was as it should be."""
+        """The result of an earlier run, if it is valid."""
         file = self.file(unit)
         if not self.arguments.resume or not file.exists():
             return None
@@ -251,7 +251,7 @@ class Comparer:
 
 
 def report(result: Comparison, known: dict[str, str]) -> tuple[list[str], bool]:
-    """Lines about one unit, and whether it is as it should be."""
+    """Lines about one unit, and whether the unit is as expected."""
     plain, stress = result.plain, result.stress
     counts = collections.Counter(result.counts)
     line = (
@@ -280,7 +280,7 @@ def report(result: Comparison, known: dict[str, str]) -> tuple[list[str], bool]:
 
 
 def missing_differences(results: Iterable[Comparison], known: dict[str, str]) -> list[str]:
-    """Known differences that were looked at and do not differ any more."""
+    """Known differences that were tested and do not show any more."""
     steady = [test for test, reason in known.items() if not reason.startswith(AT_TIMES)]
     return [
         test
@@ -291,7 +291,7 @@ def missing_differences(results: Iterable[Comparison], known: dict[str, str]) ->
 
 
 def add_arguments(parser: argparse.ArgumentParser, factor: float, grace: float) -> None:
-    """What both command lines have."""
+    """Adds the arguments that both command lines have."""
     parser.add_argument("--jobs", type=int, default=2, help="processes at the same time (default: 2)")
     parser.add_argument(
         "--timeout",
@@ -312,7 +312,7 @@ def add_arguments(parser: argparse.ArgumentParser, factor: float, grace: float) 
 
 
 def in_order(units: list[Unit], seconds: dict[str, str], shard: str) -> list[Unit]:
-    """The units of a part, the longest first: a run of several processes is as long as its last one."""
+    """The units of a part, the longest first: a run of several processes ends with the last unit."""
     units = sorted(units, key=lambda unit: -float(seconds.get(unit.name, "0")))
     number, _, parts = shard.partition("/")
     if not (number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts)):
@@ -321,11 +321,11 @@ def in_order(units: list[Unit], seconds: dict[str, str], shard: str) -> list[Uni
 
 
 def run_all(units: list[Unit], comparer: Comparer, file: str) -> int:
-    """Compares, prints; the exit code is 0 when there is nothing but the known differences."""
+    """Compares and prints; the exit code is 0 if there are only known differences."""
     arguments = comparer.arguments
     bad = 0
     results: list[Comparison] = []
-    # A shell's background jobs ignore it, and so would the tests that interrupt themselves.
+    # A shell's background jobs ignore SIGINT, and so would tests that interrupt themselves.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         if arguments.plain_only:

@@ -26,19 +26,19 @@ from unittest_verdicts import VerdictResult, cases_of, id_of  # noqa: E402
 
 del sys.path[0]
 
-# Tests replace functions of `os` for a while.
+# Tests may replace functions of `os`.
 _open, _write, _close, _process = os.open, os.write, os.close, os.getpid
 
 
 class Log:
-    """The file of events. Opened for each: tests close file descriptors they know nothing of."""
+    """The file of events. Opened for each event, because tests close file descriptors."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._owner = _process()
 
     def __call__(self, **event: Any) -> None:
-        if _process() != self._owner:  # a forked child that came back into the runner
+        if _process() != self._owner:  # a forked child that returned into the runner
             return
         file = _open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         try:
@@ -68,7 +68,7 @@ class Verdicts(VerdictResult):
         super().stopTest(test)
         seconds = round(time.perf_counter() - self._start, 4)
         self._log(round=self._round, end=id_of(test), seconds=seconds)
-        # Nothing of a failed test shall live on because we know about it.
+        # Keeps nothing of a failed test alive.
         for kept in (self.failures, self.errors, self.skipped, self.expectedFailures):
             kept.clear()
 
@@ -97,7 +97,7 @@ def run_round(module: Any, log: Log, number: int, only: list[str], without: list
 
 
 def main() -> int:
-    """Runs the module's tests; the exit code says only whether that came to its end."""
+    """Runs the module's tests; the exit code only says whether the run finished."""
     parser = argparse.ArgumentParser()
     parser.add_argument("module")
     parser.add_argument("file")

@@ -85,10 +85,10 @@ def chosen(arguments: argparse.Namespace) -> list[str]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Runs, compares, prints; the exit code is 0 when there is nothing but the known differences."""
+    """Runs, compares and prints; the exit code is 0 if there are only known differences."""
     arguments = parse(argv)
     folder = arguments.folder.resolve()
-    # A part of a module is no result of the module.
+    # The result for a part of a module is not kept as the module's.
     results = folder / "parts" if arguments.only else folder
     results.mkdir(parents=True, exist_ok=True)
     arguments.python = str(under_test.interpreter(folder / "venv"))

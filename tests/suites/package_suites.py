@@ -29,11 +29,11 @@ class Package:
     """One package: what to install, where its tests are, and how they are grouped into processes."""
 
     version: str
-    needs: tuple[str, ...] = ()  # what its tests import besides
+    needs: tuple[str, ...] = ()  # additional packages that its tests import
     tests: str = "tests"  # their folder in the source distribution; "": in the installed package
     arguments: tuple[str, ...] = ()  # more arguments for pytest
     by_module: bool = False  # one process for each test module
-    left_out: tuple[str, ...] = ()  # folders or modules with nothing to show here
+    left_out: tuple[str, ...] = ()  # folders or modules whose tests show nothing here
     rounds: int = 2
 
 
@@ -47,7 +47,7 @@ PACKAGES: dict[str, Package] = {
         "1.4.1", ("pexpect", "pytest-timeout"), "mpmath/tests", ("-o", "addopts="), by_module=True
     ),
     "networkx": Package("3.6.1", (), "", by_module=True),
-    # What numpy.test() runs. f2py and distutils call compilers, typing calls mypy.
+    # The tests of numpy.test(). Those of f2py and distutils call compilers, those of typing call mypy.
     "numpy": Package(
         "2.4.6",
         ("hypothesis",),
@@ -71,19 +71,19 @@ class Group:
 
 
 def say(text: str) -> None:
-    """A line about the preparations."""
+    """Prints a line about the preparations."""
     print(f"package-suites: {text}", file=sys.stderr, flush=True)
 
 
 def run_quietly(*command: str | Path) -> None:
-    """Runs a command of the preparations; says what it said if it fails."""
+    """Runs a command of the preparations; prints its output if it fails."""
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(map(str, command))}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
 
 
 class Place:
-    """The folder with the virtual environment of the suites and the unpacked source distributions."""
+    """The folder with the suites' virtual environment and the unpacked source distributions."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -91,9 +91,9 @@ class Place:
         self.site = folder / "venv/lib/python3.11/site-packages"
 
     def prepare(self, names: list[str]) -> None:
-        """Makes what is missing; asks the package index for nothing that is there."""
+        """Makes what is missing; downloads nothing that exists."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / "pytest.ini").write_text("[pytest]\n")  # found before ours, which is further up
+        (self.folder / "pytest.ini").write_text("[pytest]\n")  # found before the project's own one
         under_test.make_venv(self.folder / "venv")
         wanted = [*TOOLS]
         for name in names:
@@ -134,7 +134,7 @@ class Place:
             top = folder = self.source(name)
             own: tuple[str, ...] = package.arguments
         else:
-            # Where nothing can be imported by being beside the tests.
+            # A folder in which no module can be imported by accident.
             top, folder = self.site, self.folder / "empty"
             folder.mkdir(exist_ok=True)
             own = (f"--rootdir={top}", *package.arguments)
@@ -200,7 +200,7 @@ def chosen(place: Place, arguments: argparse.Namespace) -> list[Group]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Runs, compares, prints; the exit code is 0 when there is nothing but the known differences."""
+    """Runs, compares and prints; the exit code is 0 if there are only known differences."""
     arguments = parse(argv)
     place = Place(arguments.folder.resolve())
     groups = chosen(place, arguments)

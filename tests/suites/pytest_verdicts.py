@@ -17,12 +17,12 @@ import pytest
 
 RANKS = ("ok", "skip", "expected failure", "unexpected success", "error", "failure")
 
-# Tests replace functions of `os` for a while.
+# Tests may replace functions of `os`.
 _open, _write, _close, _process = os.open, os.write, os.close, os.getpid
 
 
 class Verdicts:
-    """Writes down the verdict of each test when all its phases are over."""
+    """Writes the verdict of each test when all its phases are over."""
 
     def __init__(self, path: str, rounds: int) -> None:
         self._path = path
@@ -46,7 +46,7 @@ class Verdicts:
             self._worst, self._text = verdict, text
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        """The same examples in each run, however long they take."""
+        """hypothesis: the same examples in each run, without deadlines."""
         try:
             import hypothesis
         except ImportError:
@@ -66,7 +66,7 @@ class Verdicts:
         items *= self._rounds
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """A test begins. Tests with the same id are told apart by their order."""
+        """A test begins. Tests with the same id are distinguished by their order."""
         random.seed(20)
         if "numpy" in sys.modules:
             sys.modules["numpy"].random.seed(20)
@@ -99,12 +99,12 @@ class Verdicts:
             self._log(round=0, test=report.nodeid, verdict="skip", text=str(report.longrepr))
 
     def pytest_sessionfinish(self) -> None:
-        """The end, to tell it from a crash."""
+        """Writes the end, so that a crash can be recognised."""
         self._log(done=self._rounds, cpu=round(sum(os.times()[:4]), 2))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Registers the plugin proper where a file is given."""
+    """Registers the plugin if a file is given."""
     path = os.environ.get("SUITE_EVENTS")
     if path:
         verdicts = Verdicts(path, int(os.environ.get("SUITE_ROUNDS", "1")))

@@ -1,4 +1,4 @@
-"""The package under test: the one that `.venv` has, or a build of one's own that the variable SUITE_PACKAGE names."""
+"""The package under test: the one in `.venv`, or another build in the folder that the variable SUITE_PACKAGE names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BESIDE = ("_tagalong_autostart.py", "_tagalong_command.py", "tagalong_autostart.
 
 
 def package() -> Path:
-    """The folder `tagalong`. SUITE_PACKAGE is the folder that it is in."""
+    """The folder `tagalong`. SUITE_PACKAGE is its parent folder."""
     own = os.environ.get("SUITE_PACKAGE")
     folder = (Path(own) if own else INSTALLED) / "tagalong"
     if not folder.is_dir():
@@ -23,7 +23,7 @@ def package() -> Path:
 
 
 def build() -> str:
-    """Names what is tested: the commit of the sources, and the digest of the extension."""
+    """Identifies what is tested: the commit of the sources, and the digest of the extension."""
     extension = next(package().glob("_core*.so"))
     digest = hashlib.sha256(extension.read_bytes()).hexdigest()[:8]
     commit = subprocess.run(
@@ -34,7 +34,7 @@ def build() -> str:
 
 
 def make_venv(folder: Path, *options: str) -> Path:
-    """A virtual environment in a folder, made if it is not there; its interpreter."""
+    """A virtual environment in a folder, made if it does not exist; returns its interpreter."""
     python = folder / "bin/python"
     if not python.exists():
         base: str = sys._base_executable  # type: ignore[attr-defined]
@@ -43,7 +43,7 @@ def make_venv(folder: Path, *options: str) -> Path:
 
 
 def link(folder: Path) -> None:
-    """Puts the package under test into a virtual environment: what starts it by itself, too."""
+    """Puts the package under test, with its start file, into a virtual environment."""
     site = folder / "lib/python3.11/site-packages"
     links = {"tagalong": package()}
     for name in BESIDE:
@@ -55,7 +55,7 @@ def link(folder: Path) -> None:
 
 
 def interpreter(folder: Path) -> Path:
-    """An interpreter with the package under test, and what else `.venv` has: its own, or one made in a folder."""
+    """An interpreter with the package under test and the packages of `.venv`: its own, or one made in a folder."""
     if not os.environ.get("SUITE_PACKAGE"):
         return ROOT / ".venv/bin/python"
     python = make_venv(folder, "--without-pip")

@@ -1,5 +1,5 @@
-// Python from C++ tests: statements and expressions in a namespace of their own, results and exceptions as text. An
-// exception that nobody expects fails the test.
+// Python in C++ tests: statements and expressions in a namespace of their own, results and exceptions as text. An
+// unexpected exception fails the test.
 //
 //   Namespace names("def f(x): return x + 1");
 //   BOOST_TEST(names.show("f(1)") == "2");
@@ -11,16 +11,16 @@
 
 namespace tagalong::testing {
 
-// Fails the test, with the traceback, where the object is null.
+// Fails the test, with the traceback, if the object is null.
 Ref checked(PyObject* object);
 std::string repr(PyObject* object);
-// The exception that is set, as its repr ("none" if there is none); it is cleared.
+// The pending exception as its repr ("none" if there is none); it is cleared.
 std::string take_exception();
 
 class Namespace {
  public:
   explicit Namespace(const std::string& source = "");
-  // Statements; what they raise fails the test.
+  // Runs statements; an exception fails the test.
   void run(const std::string& source) const;
   [[nodiscard]] Ref operator()(const std::string& expression) const;
   // repr of the expression's value, or "raised " and the repr of what it raised.
@@ -36,8 +36,8 @@ class Namespace {
 // Index of the n-th instruction with this name; fails the test if there is none.
 int instruction_named(PyCodeObject* code, const std::string& name, int n = 0);
 
-// Blocks of memory that Python has handed out: a leak of any object moves it (not under PYTHONMALLOC=malloc, where it
-// is always 0).
+// Number of memory blocks that Python has allocated: a leak of any object changes it (not with PYTHONMALLOC=malloc,
+// where it is always 0).
 Py_ssize_t allocated_blocks();
 
 }  // namespace tagalong::testing

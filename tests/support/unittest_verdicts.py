@@ -1,4 +1,4 @@
-"""One verdict for each test of unittest: for the runners that compare a traced process with a plain one."""
+"""One verdict for each test of unittest, for runners that compare a traced process with a plain one."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any
 
 
 def test_of(test: Any) -> Any:
-    """The test that a subtest belongs to; any other test is itself, whatever it has under the name `test_case`."""
+    """The test to which a subtest belongs; any other test is returned, even if it has an attribute `test_case`."""
     return test.test_case if isinstance(test, unittest.case._SubTest) else test
 
 
 def id_of(test: Any) -> str:
-    """The id of a test. A subtest counts for its test; some tests keep a thing of their own under the name `id`."""
+    """The id of a test. A subtest counts for its test; some tests use the name `id` for an attribute of their own."""
     test = test_of(test)
     return str(type(test).id(test))
 
 
 class VerdictResult(unittest.TestResult):
-    """Tells `begun` and `noted` what happens; what has no other verdict is ok."""
+    """Calls `begun` and `noted`; a test without another verdict is ok."""
 
     def begun(self, test: str) -> None:
         """A test begins."""

@@ -1,6 +1,7 @@
-"""Random programs in which the arrays are held by objects, lists, dicts, closures and generators, as ordinary programs
-have them. What holds an array shows: eager NumPy computes into an operand that nothing else holds, resizes only what
-nobody refers to, and what dies is gone at once.
+"""Random programs whose arrays are held by objects, lists, dicts, closures and generators, as in ordinary programs.
+
+References to an array are visible: eager NumPy computes into an operand that has no other reference, resizes only
+arrays without references, and frees dead arrays at once.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def made(*arrays):
 
 """
 
-# {e}: an expression, {p} and {q}: arrays, {o}: an operator, {v} and {w}: new names, {r}: the name of something else.
+# {e}: an expression; {p}, {q}: arrays; {o}: an operator; {v}, {w}: new names; {r}: the name of another variable.
 FORMS = (
     "o.x = {e}",
     "o.y = {p}",
@@ -140,7 +141,7 @@ BLOCKS = (
 
 
 class Objects(Program):
-    """Of operations on what objects, containers and calls hand over."""
+    """Programs whose operations take and give arrays through objects, containers and calls."""
 
     def __init__(self, *arguments: object) -> None:
         super().__init__(*arguments)  # type: ignore[arg-type]

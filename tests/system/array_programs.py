@@ -10,7 +10,7 @@ import numpy as np
 from arrays_support import misaligned, sample, ufuncs
 
 CODES = "?bBhHiIlLqQfd"
-OTHER_CODES = "edfFDg"  # that most operations do one by one
+OTHER_CODES = "edfFDg"  # most operations on these are executed one by one
 UNARY = (
     "negative",
     "positive",
@@ -63,12 +63,12 @@ BINARY += (
     "power",
 )
 BINARY += ("bitwise_and", "bitwise_or", "left_shift", "fmod", "nextafter", "heaviside", "logaddexp")
-# Every ufunc of NumPy now and then.
+# Every ufunc of NumPy is used occasionally.
 OTHERS = {nin: tuple(f.__name__ for f in ufuncs() if f.nin == nin) for nin in (1, 2)}
 OPERATORS = ("+", "-", "*", "/", "+", "-", "*", "//", "%", "<", "<=", "==", ">", "&", "|", "^")
 
 
-# Eager computes into a large operand if nothing else holds it.
+# Eager execution computes into a large operand that has no other owner.
 HELD = ("[{}][0]", "(h := [{}])[0]", "(h := {{1: {}}})[1]", "(lambda q: q)({})", "next(iter([{}]))")
 
 
@@ -82,7 +82,7 @@ class Program:
         self.rounds = rounds
         self.names = ["a", "b", "c"]
         self.scalars: list[str] = ["t", "i"] if rounds else []
-        self.results: list[str] = []  # that are no operands
+        self.results: list[str] = []  # results that are not used as operands
         self.lines: list[str] = []
         count = random.randint(2, 12)
         while count > 0:
@@ -95,7 +95,7 @@ class Program:
         self.source = f"def f(a, b, c, s, n):\n{head}{body}\n    return {', '.join(kept)}\n"
 
     def kept(self, made: list[str]) -> list[str]:
-        """What is returned."""
+        """Names of the values that the program returns."""
         return self.random.sample(made, min(len(made), self.random.randint(1, 3)))
 
     def operand(self) -> str:
@@ -173,7 +173,7 @@ class Program:
             self.results.append(name)
 
     def pattern(self, value: str) -> int:
-        """What reduces along an axis and goes on with the result."""
+        """Adds a reduction along an axis, and operations on its result."""
         name = f"v{len(self.lines)}"
         axis = self.random.choice(("-1", "-1", "-1", "0", "(0, 1)", "1"))
         reduction = self.random.choice(("sum", "max", "mean", "min"))
@@ -193,8 +193,8 @@ class Program:
         self.names.append(name)
         return 3
 
-    def sweeps(self, value: str) -> int:
-        """What reduces all elements and goes on with the result, once or several times."""
+    def reductions_in_passes(self, value: str) -> int:
+        """Adds reductions of all elements, once or several times, each followed by operations on the result."""
         name = f"v{len(self.lines)}"
         self.lines.append(f"{name} = {value}")
         self.names.append(name)
@@ -246,7 +246,7 @@ class Program:
         elif kind < 0.1:
             count += self.pattern(value)
         elif kind < 0.15:
-            count += self.sweeps(value)
+            count += self.reductions_in_passes(value)
         elif kind < 0.18:
             function = self.random.choice(("add", "multiply", "subtract", "maximum"))
             out = self.random.choice(self.names)
@@ -268,8 +268,8 @@ class Program:
         return max(count, 1)
 
 
-class Sweeps(Program):
-    """Of plain arithmetic and reductions of all elements, of which only the last is returned."""
+class Passes(Program):
+    """Programs of plain arithmetic and reductions of all elements; only the last result is returned."""
 
     def statement(self) -> int:
         value = self.random.choice(
@@ -283,7 +283,9 @@ class Sweeps(Program):
                 "np.exp(-a * a)",
             )
         )
-        count = self.sweeps(value if len(self.names) < 4 or self.random.random() < 0.3 else self.names[-1])
+        count = self.reductions_in_passes(
+            value if len(self.names) < 4 or self.random.random() < 0.3 else self.names[-1]
+        )
         return count
 
     def kept(self, made: list[str]) -> list[str]:
@@ -291,7 +293,7 @@ class Sweeps(Program):
 
 
 class Parts(Program):
-    """Of plain operations, then of parts of their results that lie beside each other, as filters have them."""
+    """Programs of plain operations on neighbouring parts of earlier results, as in filters."""
 
     def statement(self) -> int:
         value = self.random.choice(
@@ -352,9 +354,9 @@ class Parts(Program):
 
 
 class Targets(Program):
-    """Of plain operations whose results are assigned to parts of an array that is there already."""
+    """Programs of plain operations whose results are assigned to parts of existing arrays."""
 
-    # What is assigned to, and parts of the same shape.
+    # The assigned array, and parts of the same shape.
     PARTS = (
         ("...", ("...", ":")),
         (":", (":", "...")),
@@ -384,7 +386,8 @@ class Targets(Program):
                 f"np.sqrt({one}) + {two} / 3",
                 f"np.abs({one} - {two})",
                 f"np.exp({one} * {one}) - {three}",
-                # Of a negative number NumPy 1.26 gives a NaN of either sign, by where the result lies.
+                # For a negative number NumPy 1.26 gives a NaN of either sign, depending on where the result lies in
+                # memory.
                 f"np.log(np.abs({one})) * {two}",
                 f"np.where({one} < {two}, {one}, {three})",
                 f"np.maximum({one}, {two}) * 2.0",
@@ -401,7 +404,7 @@ class Targets(Program):
 
 
 class Operands:
-    """Arrays of one broadcast shape, made anew by each call, the same each time."""
+    """Arrays of one broadcast shape, made anew in each call with equal contents."""
 
     SHAPES = (
         (5,),
@@ -433,7 +436,7 @@ class Operands:
         self.kind = "ordinary" if tall else random.choice(("ordinary", "ordinary", "extreme", "bits"))
         if code is None and random.random() < 0.1:
             self.codes = [random.choice(OTHER_CODES) for _ in range(3)]
-        # Mostly one dtype, C order and no broadcasting, so that much is fused.
+        # Most programs have one dtype, C order and no broadcasting, so that much is fused.
         self.codes = [code or random.choice("ddf" + CODES) for _ in range(3)]
         if random.random() < 0.6:
             self.codes = self.codes[:1] * 3
@@ -441,7 +444,7 @@ class Operands:
         if random.random() < 0.5:
             self.layouts = self.layouts[:1] * 3
         self.shapes = [self.broadcast(random) if random.random() < 0.2 else self.shape for _ in range(3)]
-        if plain:  # as most programs have them
+        if plain:  # as in most programs
             self.codes, self.layouts, self.shapes = ["d"] * 3, ["C"] * 3, [self.shape] * 3
         self.number = random.choice((2, 3.5, -1, True, np.float64(0.5), np.float32(2), np.int8(3)))
         self.made = [

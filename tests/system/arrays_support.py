@@ -13,7 +13,7 @@ import numpy as np
 
 from tagalong._core import _UfuncSite
 
-# Whether the machine has the instructions of the loops that are not NumPy's.
+# Whether the machine has the instructions for our own loops.
 _FLAGS = set(Path("/proc/cpuinfo").read_text("ascii").split())
 HAS_CODE = {"avx2", "fma"} <= _FLAGS  # machine code, for vectors of four doubles at least
 HAS_VECTORS = {"avx512f", "avx512dq", "avx512bw", "avx512vl"} <= _FLAGS  # of eight
@@ -47,7 +47,7 @@ LARGE = 40_000  # float64 elements above the 256 KiB at which eager reuses tempo
 
 
 def at_once(count: int, work: Callable[[int], None]) -> None:
-    """Does the work in so many threads, each with its number; they have ended then."""
+    """Runs the work in this many threads, each with its number, and joins them."""
     threads = [threading.Thread(target=work, args=(number,)) for number in range(count)]
     for thread in threads:
         thread.start()
@@ -56,14 +56,14 @@ def at_once(count: int, work: Callable[[int], None]) -> None:
 
 
 def misaligned(array: np.ndarray) -> np.ndarray:
-    """The same, one byte behind where its items should lie."""
+    """A copy with equal contents, one byte behind an aligned address."""
     moved = np.zeros(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)
     moved[...] = array
     return moved
 
 
 def described(value: Any) -> tuple[Any, ...]:
-    """Everything that can be seen of a result."""
+    """All visible properties of a result."""
     if not isinstance(value, np.ndarray):
         raw = significant_bytes(np.asarray(value)) if isinstance(value, np.generic) else repr(value)
         return (type(value), getattr(value, "dtype", None), raw)
@@ -80,7 +80,7 @@ def described(value: Any) -> tuple[Any, ...]:
 
 
 def significant_bytes(value: np.ndarray) -> bytes:
-    """The bytes of the elements, without the padding of extended precision; of objects what they are."""
+    """The bytes of the elements without the padding of extended precision; for objects their values."""
     if value.dtype.hasobject:
         return repr(value.tolist()).encode()
     raw = np.ascontiguousarray(value).tobytes()
@@ -106,7 +106,7 @@ class Seen:
         self.warnings = [(w.category, str(w.message), w.filename) for w in caught]
 
     def comparable(self) -> tuple[Any, ...]:
-        """What has to be equal."""
+        """The parts that must be equal."""
         value = None if self.error else described(self.value)
         return (value, self.error, self.warnings, self.calls)
 
@@ -119,7 +119,10 @@ def compare_runs(
     must_be_direct: bool = True,
     label: str = "",
 ) -> _UfuncSite:
-    """Runs both; equal, or rightly left to the general call. Returns the site with its counters."""
+    """Runs both; they must be equal, or the site must have left the call to NumPy.
+
+    Returns the site with its counters.
+    """
     site = _UfuncSite()
     errstate = errstate or {"all": "warn"}
     actual = Seen(lambda: direct(site), errstate)
@@ -130,7 +133,7 @@ def compare_runs(
         return site
     assert site.fallback == 0, label
     assert site.direct + site.elided == 1, label
-    # Second, because 1.26 itself crashes for some operands (float128 & 2**70) that are left to it anyway.
+    # The second run, because NumPy 1.26 itself crashes for some operands (float128 & 2**70) that are left to it anyway.
     expected = Seen(eager, errstate)
     assert actual.comparable() == expected.comparable(), f"{label} {errstate}"
     return site
@@ -140,7 +143,7 @@ RNG = np.random.default_rng(20240607)
 
 
 def sample(code: str, shape: tuple[int, ...], kind: str) -> np.ndarray:
-    """Values of one dtype: ordinary, the extremes, or random bits."""
+    """Values of one dtype: ordinary ones, extremes, or random bits."""
     count = int(np.prod(shape))
     dtype = np.dtype(code)
     if kind == "bits" and code not in "?gG":
@@ -188,7 +191,7 @@ def sample(code: str, shape: tuple[int, ...], kind: str) -> np.ndarray:
 
 
 def eval_binary(symbol: str, make_left: Any, left: Any, make_right: Any, right: Any) -> Any:
-    """`left op right` in the interpreter, so that NumPy recognises temporaries made on the value stack."""
+    """Evaluates `left op right` in the interpreter, so that NumPy recognises temporaries on the value stack."""
     left_text = "make_left()" if make_left else "left"
     right_text = "make_right()" if make_right else "right"
     names = {"make_left": make_left, "left": left, "make_right": make_right, "right": right}
@@ -201,7 +204,7 @@ def ufuncs() -> list[np.ufunc]:
     return [f for _, f in sorted(found.items()) if f.nout == 1 and f.signature is None]
 
 
-# Of an array of one axis that has 40,000 elements.
+# ufuncs on an array with one axis of 40,000 elements.
 FLAT_IN_LAYOUTS: dict[str, Callable[[np.ndarray], Any]] = {
     "every other": lambda x: np.repeat(x, 2)[::2],
     "backwards": lambda x: x[::-1],

@@ -1,6 +1,4 @@
-"""What the tests of fused array operations share: one call run eagerly and traced, everything compared, by hand-written
-and by random programs.
-"""
+"""Support of the tests of fused array operations: programs, run eagerly and traced, and compared."""
 
 from __future__ import annotations
 
@@ -22,17 +20,17 @@ import numpy as np
 import arrays_support
 import tagalong
 from array_object_programs import Objects
-from array_programs import Operands, Parts, Program, Sweeps, Targets
+from array_programs import Operands, Parts, Passes, Program, Targets
 from arrays_support import ERRSTATES, described
 from tagalong import _core
 
 Function = Callable[..., Any]
 
-CALLS = 12  # of each random program
+CALLS = 12  # calls of each random program
 
 
 class FusionRuns:
-    """Planned for whatever they pay, and counted since the test began."""
+    """Plans fusion groups even if they do not pay, and counts them from the beginning of the test."""
 
     before = 0
 
@@ -43,12 +41,12 @@ class FusionRuns:
 
 
 def groups_run() -> int:
-    """Since `FusionRuns.begin()`."""
+    """The number of groups run since `FusionRuns.begin()`."""
     return _core.counter("groups_run") - FusionRuns.before
 
 
 class Outcome:
-    """One call: results, exception, warnings with their lines, error callbacks, and what became of the operands."""
+    """One call: results, exception, warnings with their lines, error callbacks, and the operands afterwards."""
 
     def __init__(self, function: Function, operands: list[Any], errstate: dict[str, Any]) -> None:
         calls: list[Any] = []
@@ -94,7 +92,7 @@ def check(eager: Function, traced: Function, make: Callable[[], list[Any]], errs
     state = errstate or {"all": "warn"}
     expected = Outcome(eager, make(), state)
     if expected.is_without_memory():
-        return  # when there is none left is nobody's promise
+        return  # the order of deaths without references is not defined
     actual = Outcome(traced, make(), state)
     if actual.is_without_memory() and expected.held() > 1 << 28:
         return  # eager's results were not in eager's way
@@ -102,9 +100,9 @@ def check(eager: Function, traced: Function, make: Callable[[], list[Any]], errs
 
 
 def both(source: str, **names: Any) -> tuple[Function, Function]:
-    """The function `f` of the source, as it is and traced."""
+    """The function `f` of the source: eager, and traced."""
     space = {"np": np, **names}
-    exec(compile(source, "<region>", "exec"), space)  # noqa: S102
+    exec(compile(source, "<program>", "exec"), space)  # noqa: S102
     function = space["f"]
     eager = FunctionType(function.__code__.replace(), space, "eager")
     return eager, tagalong.trace(function)
@@ -113,9 +111,9 @@ def both(source: str, **names: Any) -> tuple[Function, Function]:
 def compare_first_calls(
     source: str, make: Callable[[], list[Any]], errstate: Any = None, **names: Any
 ) -> tuple[int, int]:
-    """What the first two calls do, against eager execution.
+    """Compares the first two calls with eager execution.
 
-    Returns how many expressions the first one has computed as one fusion group, and operation by operation.
+    Returns how many expressions the first call has computed as one fusion group, and how many operation by operation.
     """
     eager, traced = both(source, **names)
     state = errstate or {"all": "warn"}
@@ -134,7 +132,7 @@ WAITING_LAYOUTS = arrays_support.FLAT_IN_LAYOUTS | {"read-only": lambda x: np.br
 
 
 def compare_in_layout(source: str, layout: str, size: int, *, is_left: bool) -> None:
-    """First calls with an expression of `x` and `y`, one of which lies so; `size` is the square of a number."""
+    """Compares first calls of an expression of `x` and `y`, one of which has this layout; `size` is a square number."""
     side = round(size**0.5)
     if layout == "column":
         made = [np.linspace(-1.0, 4.0, side).reshape(-1, 1), np.linspace(2.0, -2.0, 10 * side)]
@@ -151,7 +149,7 @@ def compare_in_layout(source: str, layout: str, size: int, *, is_left: bool) -> 
 
 
 def deaths(function: Function, size: int) -> Any:
-    """What `function(x, make, note)` returns, and the order in which the arrays that it makes die between its notes."""
+    """The result of `function(x, make, note)`, and the order in which its arrays die between its notes."""
     seen: list[str] = []
 
     def make(x: np.ndarray, name: str) -> np.ndarray:
@@ -165,12 +163,12 @@ def deaths(function: Function, size: int) -> Any:
 
 def form_of_program(random: Random) -> type[Program]:
     kind = random.random()
-    kinds: tuple[type[Program], ...] = (Sweeps, Parts, Objects, Targets)
+    kinds: tuple[type[Program], ...] = (Passes, Parts, Objects, Targets)
     return kinds[int(kind / 0.15)] if kind < 0.15 * len(kinds) else Program
 
 
 def compare_program(random: Random, calls: int, *, loops: bool = False) -> None:
-    """One random program on a few kinds of operands, again and again; AssertionError with its source."""
+    """Runs one random program on several kinds of operands. AssertionError with its source if a result differs."""
     settings = {}
     if loops:
         settings = {
@@ -185,11 +183,11 @@ def compare_program(random: Random, calls: int, *, loops: bool = False) -> None:
     program = form(random, random.randint(2, 9) if loops else 0)
     eager, traced = both(program.source)
     _core.set_option("min_in_place", random.choice((1, 1 << 40)))
-    plain = form in (Sweeps, Parts, Targets) and random.random() < 0.8
+    plain = form in (Passes, Parts, Targets) and random.random() < 0.8
     tall = form is Parts and random.random() < 0.8
     kinds = [Operands(random, plain=plain, tall=tall) for _ in range(3)]
     for call in range(calls):
-        # Mostly as recorded; fusion groups are planned for what is there.
+        # Most calls have the recorded kinds of operands, for which fusion groups are planned.
         make = kinds[0] if call < calls // 2 else random.choice(kinds)
         errstate = {"all": "ignore"} if random.random() < 0.7 else random.choice(ERRSTATES)
         try:
@@ -202,10 +200,10 @@ def compare_program(random: Random, calls: int, *, loops: bool = False) -> None:
 
 
 def run_programs(first: int, options: argparse.Namespace, end: float, reached: Any) -> int:
-    """Those from a seed on, in this process; the number of finds."""
+    """Runs the programs with these seeds in this process; returns the number of failures."""
     finds = 0
-    _core.counters()  # counts from here on
-    # In a loop an array with a new axis grows without end. A sanitizer has reserved much more before.
+    _core.counters()  # resets the counters
+    # An array that gets a new axis in each round would grow without end. A sanitizer has reserved much more before.
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (taken + (4 << 30), resource.RLIM_INFINITY))
     _core.set_option("fusion", 2)
@@ -242,7 +240,7 @@ def run_programs(first: int, options: argparse.Namespace, end: float, reached: A
 
 
 def main() -> int:
-    """Many random programs (scripts/fuzz-arrays)."""
+    """Runs many random programs (scripts/fuzz-arrays)."""
     parser = argparse.ArgumentParser(prog="scripts/fuzz-arrays", description="random programs over arrays")
     parser.add_argument("--count", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=1)
@@ -254,7 +252,7 @@ def main() -> int:
     finds = crashes = 0
     context = multiprocessing.get_context("fork")
     reached = context.Value("q", options.seed - 1, lock=False)
-    # In a process of their own, so that one that does not survive a program costs only that program.
+    # Each in a process of its own, so that a crash costs only one program.
     while reached.value < options.seed + options.count - 1 and time.monotonic() < end:
         first = reached.value + 1
         found = context.Value("q", 0, lock=False)

@@ -1,4 +1,7 @@
-"""What the whole-system tests share. They run against the package that pytest finds: mostly the installed one."""
+"""Fixtures of the whole-system tests.
+
+The tests run against the package that pytest finds, usually the installed one.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ RunPython = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture(scope="session", autouse=True)
 def keep_what_does_not_pay() -> None:
-    """What is tested goes on being replayed, also where it is no faster; programs about retirement say so."""
+    """Disables retirement, so that functions are replayed even if that is not faster; tests of retirement enable it."""
     from tagalong import _core
 
     _core.set_option("retire_after", 0)
@@ -35,7 +38,7 @@ def keep_what_does_not_pay() -> None:
 
 @pytest.fixture(autouse=True)
 def options_as_they_were() -> Iterator[None]:
-    """What a test sets in the engine ends with it."""
+    """Restores the engine's options after each test."""
     from tagalong import _core
 
     before = _core.options()
@@ -47,10 +50,10 @@ def options_as_they_were() -> Iterator[None]:
 
 @contextlib.contextmanager
 def no_thread_asking() -> Iterator[None]:
-    """No other thread gets the GIL meanwhile but where it is given away; pytest-xdist's would take in messages."""
+    """Keeps other threads from requesting the GIL; pytest-xdist has a thread that receives messages."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(3600)
-    time.sleep(0.01)  # for one that has begun to ask
+    time.sleep(0.01)  # for a thread that has begun to wait for the GIL
     try:
         yield
     finally:
@@ -99,7 +102,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what is not listed, and skips what cannot hold under sanitizers. Each line is of use."""
+    """Deselects tests that are not listed, and skips those that cannot hold under sanitizers.
+
+    Each line must match a test.
+    """
     part = part_of(config)
     if part:
         kept: list[pytest.Item] = []
@@ -129,10 +135,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """A frame does not go on in replay code where the interpreter's stack of frames has no room for that.
+    """Runs a test marked `own_stack` in a new thread, where no other thread requests the GIL.
 
-    Where a piece of that stack ends depends on what has run before; a new thread begins with a new one. So tests that
-    count on every trace run there. Nobody asks for the GIL meanwhile: who serves that leaves its trace.
+    A frame cannot continue in replay code if its piece of the interpreter's frame stack is too small. Where a piece
+    ends depends on what has run before; a new thread begins with a new piece. A thread that requests the GIL would end
+    a replay.
     """
     if pyfuncitem.get_closest_marker("own_stack") is None:
         return None
@@ -144,19 +151,19 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 @pytest.fixture(scope="session")
 def root() -> Path:
-    """The folder of the repository."""
+    """The root folder of the repository."""
     return ROOT
 
 
 def package_folder() -> str:
-    """Where the package is, which need not be imported."""
+    """The folder of the package, without importing the package."""
     spec = importlib.util.find_spec("tagalong")
     assert spec is not None and spec.origin is not None
     return str(Path(spec.origin).parent.parent)
 
 
 def clean_environment(**variables: str) -> dict[str, str]:
-    """The environment without anything for us or for the interpreter but the package, and with `variables`."""
+    """The environment without variables for tagalong or the interpreter, except the package's path and `variables`."""
     kept = {name: text for name, text in os.environ.items() if not name.startswith(("TAGALONG", "PYTHON"))}
     if is_sanitized():
         kept["PYTHONMALLOC"] = "malloc"  # the interpreter's own allocator would hide errors
@@ -165,7 +172,7 @@ def clean_environment(**variables: str) -> dict[str, str]:
 
 @pytest.fixture
 def run_python(tmp_path: Path) -> RunPython:
-    """Runs the interpreter with some arguments in an empty folder; keyword arguments become variables."""
+    """Runs the interpreter with some arguments in an empty folder; keyword arguments become environment variables."""
 
     def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -183,7 +190,7 @@ def run_python(tmp_path: Path) -> RunPython:
 
 @pytest.fixture
 def replaced_chr() -> Iterator[Callable[[], None]]:
-    """Replaces the builtin `chr` when it is called, until the test ends."""
+    """Replaces the builtin `chr` when it is called; restored at the end of the test."""
     original = builtins.chr
 
     def replace() -> None:

@@ -1,4 +1,4 @@
-"""Golden texts: what becomes of a small program, stage by stage, in one file each."""
+"""Golden texts: the text of each stage of a small program, one file for each program."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tagalong import _core, record
 from tagalong._stages import stage_texts
 
 FOLDER = Path(__file__).parent / "golden"
-# The code has addresses, and is another one on each processor.
+# Machine code contains addresses and depends on the processor.
 STAGES = ("graph", "guards", "steps", "loops", "kernels")
-# Settings of the engine, so that each stage has something to show.
+# Settings with which each stage has something to show.
 SETTINGS = {"fusion": 2, "threads": 1}
 
 
@@ -27,7 +27,7 @@ def programs() -> list[str]:
 
 
 def load(name: str) -> ModuleType:
-    """A module of its own, which no earlier test has run."""
+    """Loads a program as a new module, which no earlier test has run."""
     spec = importlib.util.spec_from_file_location(f"golden_{name}", FOLDER / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -55,27 +55,27 @@ def text_of(name: str) -> str:
 
 
 def normalised(listing: str) -> str:
-    """Without addresses, and without the folder of the program."""
+    """The text without addresses and without the folder of the program."""
     return re.sub(r"0x[0-9a-f]+", "0x...", listing).replace(f"{FOLDER}/", "")
 
 
 def without_versions(text: str) -> str:
-    """Without the versions of classes, which the process counts."""
+    """The text without version tags of classes, which the process counts."""
     return re.sub(r"\b(guard_class|guard_type_version)\[\d+\]", r"\1[...]", text)
 
 
 def file_of(name: str) -> Path:
-    """Where the golden text is."""
+    """The path of the golden text."""
     return FOLDER / f"{name}.txt"
 
 
 def has_arrays(name: str) -> bool:
-    """Whether the program is about NumPy."""
+    """Whether the program uses NumPy."""
     return "import numpy" in (FOLDER / f"{name}.py").read_text()
 
 
 def differences(expected: str, found: str) -> list[str]:
-    """A unified comparison, a line each."""
+    """A unified diff, as a list of lines."""
     import difflib
 
     return list(difflib.unified_diff(expected.splitlines(), found.splitlines(), "golden", "now", lineterm=""))

@@ -1,4 +1,4 @@
-"""What the tests of functions that NumPy has from libm share: where they are computed here, and of which numbers."""
+"""Support of the tests of functions that NumPy takes from libm: which ones tagalong computes, and on which numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RNG = np.random.default_rng(20240811)
 
 
 def suited(ufunc: np.ufunc, x: np.ndarray) -> np.ndarray:
-    """Negative numbers have no logarithms, those beyond 1 no arcsines: their last parts of 1 have."""
+    """Values in the function's domain: positive for logarithms, at most 1 for arcsines."""
     if ufunc is np.arcsin:
         with np.errstate(invalid="ignore"):
             return np.where(np.abs(x) > 1.0, np.modf(x)[0], x)
@@ -33,14 +33,14 @@ LOOPS = {ufunc for ufunc in FUNCTIONS if has_loops(ufunc)}
 
 
 def near(base: float, steps: int, count: int) -> np.ndarray:
-    """Doubles a few units beside multiples, and others closely around them."""
+    """Doubles a few units beside multiples, and others close to them."""
     multiples = base * RNG.integers(-steps, steps, count).astype(np.float64)
     few = (multiples.view(np.int64) + RNG.integers(-40, 40, count)).view(np.float64)
     return np.concatenate([few, multiples + np.ldexp(RNG.uniform(-1, 1, count), -RNG.integers(0, 60, count))])
 
 
 COUNT = 500_000
-LAST_SINE = 105_414_350.0  # from there on libm takes other steps
+LAST_SINE = 105_414_350.0  # for larger numbers libm uses another algorithm
 LIMITS = np.array([2.0**-27, 2.0**-26, 0.126, 0.855469, 2.426265, LAST_SINE])
 VALUES = {
     "one turn": lambda: RNG.uniform(-math.pi, math.pi, COUNT),

@@ -33,7 +33,7 @@ class Instrumenter:
         return self.rewriter.instrument(code, hooks=self.hooks, inner=True)
 
     def compile(self, source: Any, *args: Any, **kwargs: Any) -> Any:
-        """Like the builtin, for the module `doctest`."""
+        """Like the builtin; for the module `doctest`."""
         result = builtins.compile(source, *args, **kwargs)
         return self(result) if isinstance(result, CodeType) else result
 
@@ -44,7 +44,7 @@ def _nested(code: CodeType) -> list[CodeType]:
 
 
 def load(name: str, instrumenter: Instrumenter | None) -> ModuleType:
-    """Import a module by hand, from its instrumented code."""
+    """Imports a module from its instrumented code."""
     spec = importlib.util.find_spec(name)
     assert spec is not None and spec.origin is not None
     module = importlib.util.module_from_spec(spec)

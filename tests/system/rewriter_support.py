@@ -30,7 +30,7 @@ def library_sources() -> list[Path]:
 
 
 def library_modules(every: int = 1) -> Iterator[CodeType]:
-    """The module code of the standard library's sources; files that are no Python on purpose are left out."""
+    """The module code of the standard library's sources, without files that are not valid Python on purpose."""
     for path in library_sources()[::every]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -41,7 +41,7 @@ def library_modules(every: int = 1) -> Iterator[CodeType]:
 
 
 def difference(left: object, right: object) -> str | None:
-    """What differs between two constants or code objects, compared bit by bit; None if nothing."""
+    """The difference between two constants or code objects, compared bit by bit; None if there is none."""
     if left is right:
         return None
     if type(left) is not type(right):

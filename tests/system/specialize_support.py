@@ -1,4 +1,4 @@
-"""What the tests of specialised functions share."""
+"""Support of the tests of specialised functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Function = Callable[..., Any]
 
 
 class Says(guards.Guard):
-    """Answers what it is told, and keeps what it was asked."""
+    """Returns what it was told to return, and keeps the arguments of its calls."""
 
     def __init__(self, answer: Any = 1, first: Any = 0) -> None:
         self.answer, self.first = answer, first
@@ -41,7 +41,7 @@ def fast(x: Any) -> Any:
 
 
 def new(function: Any = slow) -> Any:
-    """A function like this one, with the globals of the module that asks, where specialised code finds its names."""
+    """A copy of the function with the globals of the calling module, where specialised code finds its names."""
     made = types.FunctionType(
         function.__code__.replace(),
         sys._getframe(1).f_globals,

@@ -1,4 +1,4 @@
-"""Programs of the tests that run in processes of their own, with the package that the tests run with."""
+"""Programs that tests run in processes of their own, with the package under test."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 import tagalong
 
-# The sanitizers of this compiler hold no locks of their allocator over a fork: a child may wait for one for ever.
+# A sanitizer does not hold its allocator's locks over a fork: a child may wait forever for one.
 forks_beside_threads = pytest.mark.not_sanitized(
     "a fork while another thread allocates may end in a deadlock"
 )
@@ -25,7 +25,7 @@ HERE = Path(__file__).parent
 def run(
     *words: str, timeout: float = 60, variables: dict[str, str] | None = None, **options: Any
 ) -> subprocess.CompletedProcess[str]:
-    """Python with these words and more environment variables; what it writes comes back as text."""
+    """Runs Python with these arguments and additional environment variables; returns its output as text."""
     package = Path(tagalong.__file__).parent.parent
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")])
@@ -43,7 +43,7 @@ def run(
 
 
 def summary(runner: Path, *words: str, timeout: float = 120) -> dict[str, Any]:
-    """What a runner of a suite has to say: JSON behind the word SUMMARY."""
+    """The summary that a suite's runner prints: JSON behind the word SUMMARY."""
     done = run(str(runner), *words, timeout=timeout)
     lines = [line for line in done.stdout.splitlines() if line.startswith("SUMMARY ")]
     assert done.returncode == 0 and lines, (
@@ -53,7 +53,7 @@ def summary(runner: Path, *words: str, timeout: float = 120) -> dict[str, Any]:
 
 
 def differential(*words: str) -> dict[str, int]:
-    """Runs `python -m differential`, which must find no difference; the number of times that each event happened."""
+    """Runs `python -m differential`, which must find no difference; returns how often each event happened."""
     result = run("-m", "differential", "--here", *words, timeout=120, cwd=HERE)
     assert result.returncode == 0, f"{result.returncode}\n{result.stdout[-6000:]}\n{result.stderr[-2000:]}"
     return dict(ast.literal_eval(result.stdout.splitlines()[-1].removeprefix("events: ")))

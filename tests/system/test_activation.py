@@ -1,4 +1,4 @@
-"""TAGALONG=… python program.py: what is traced, what is not, and that nothing is to be seen of it."""
+"""TAGALONG=… python program.py: what is traced and what is not, and that the program shows no sign of it."""
 
 from __future__ import annotations
 
@@ -88,13 +88,11 @@ def test_command_as_main(run_python: RunPython, program: str) -> None:
     assert counts(done)["hits"] >= 3
 
 
-def test_what_is_recorded_before_the_program_starts_does_not_hide_it(
-    run_python: RunPython, tmp_path: Path
-) -> None:
+def test_recordings_before_the_program_starts_do_not_hide_it(run_python: RunPython, tmp_path: Path) -> None:
     (tmp_path / "late.py").write_text(
         "import tagalong._core as core\ndef f(x):\n    return x\nprint(core.is_traced(f), core.has_frame_hook())\n"
     )
-    for included in ({}, {"TAGALONG_INCLUDE": "*"}):  # with `-m` functions of runpy run first
+    for included in ({}, {"TAGALONG_INCLUDE": "*"}):  # with `-m`, functions of runpy run first
         assert run_python("-m", "late", TAGALONG="1", **included).stdout == "True False\n"
 
 
@@ -118,7 +116,7 @@ def test_the_standard_library_is_traced_only_when_included(run_python: RunPython
 
 
 def test_links_are_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a file really lies decides, be it a link itself or in a folder that is one; but what is installed is."""
+    """The real path of a file decides, even if the file or a folder is a link; but installed files stay excluded."""
     from tagalong._select import Selection
     from tagalong.options import from_environment
 
@@ -208,7 +206,7 @@ def test_compare_mode_keeps_effects_single(run_python: RunPython, tmp_path: Path
 
 
 def test_compare_mode_reports_what_differs(run_python: RunPython, tmp_path: Path) -> None:
-    # A replay happens in a process of its own: its number is the one thing that must differ.
+    # A replay runs in a process of its own, so only its process number may differ.
     (tmp_path / "who.py").write_text(
         "import os\n"
         "def number(x):\n"
@@ -255,7 +253,7 @@ def test_a_bad_option_ends_the_process(
     ],
     ids=lambda variables: " ".join(f"{name}={text}" for name, text in variables.items()),
 )
-def test_an_unhandled_keyboard_interrupt_ends_the_process_as_ever(
+def test_an_unhandled_keyboard_interrupt_ends_the_process(
     run_python: RunPython, tmp_path: Path, variables: dict[str, str]
 ) -> None:
     program = tmp_path / "program.py"
@@ -273,7 +271,7 @@ def test_an_unhandled_keyboard_interrupt_ends_the_process_as_ever(
 def test_included_modules_are_recorded_into_their_callers(
     run_python: RunPython, tmp_path: Path, module: str, function: str
 ) -> None:
-    """Also one that has been imported before anything is traced, as `posixpath` has."""
+    """Also modules that were imported before anything was traced, such as `posixpath`."""
     (tmp_path / "calling.py").write_text(
         f"import {module} as module\n"
         "def calling(x):\n"

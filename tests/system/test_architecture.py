@@ -1,4 +1,4 @@
-"""The layout holds: no library reaches upward, folders form no cycle, private headers live in one folder."""
+"""The layers hold: no library includes a higher one, folders form no cycle, private headers are used in one folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 LAYERS = ("rewriter", "replay", "recorder", "runtime")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)
-# What belongs to the interpreter's inside: only the one folder may know it.
+# Private headers and names of the interpreter: only one folder may use them.
 PRIVATE = re.compile(r'#\s*include\s*[<"](internal/|cpython/)|^\s*#\s*define\s+Py_BUILD_CORE', re.MULTILINE)
 
 
@@ -97,11 +97,11 @@ def test_folders_are_small_enough_to_see(root: Path) -> None:
     large = {folder: count for folder, count in counts.items() if count > most}
     assert large == {"rewriter/cpython": counts["rewriter/cpython"]}, (
         large
-    )  # one folder a version will come out of it
+    )  # will become one folder for each version
 
 
 def test_includes_of_our_own_name_their_library(root: Path) -> None:
-    # An include relative to the file's own folder would slip past the tests above.
+    # An include relative to the file's own folder would escape the tests above.
     wrong = [
         f"{path.relative_to(root)} includes {name}"
         for layer in LAYERS
@@ -114,7 +114,7 @@ def test_includes_of_our_own_name_their_library(root: Path) -> None:
 
 def test_private_headers_are_in_one_folder(root: Path) -> None:
     using = [path for layer in LAYERS for path in sources(root, layer) if PRIVATE.search(path.read_text())]
-    assert using, "nobody includes a private header: the test would say nothing"
+    assert using, "no file includes a private header, so the test checks nothing"
     assert [
         str(path.relative_to(root)) for path in using if path.parent != root / "rewriter" / "cpython"
     ] == []

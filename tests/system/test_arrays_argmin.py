@@ -1,5 +1,6 @@
-"""Places of the largest and smallest of short rows, and columns and rows beside larger arrays: eager execution's
-results, and that the ways for many rows at once were taken.
+"""Argmin and argmax of short rows, and columns and rows beside larger arrays.
+
+Results are those of eager execution, and the code for many rows at once was used.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def test_rows_of_any_length(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("code", "dfql")
 def test_each_place_of_a_row(code: str) -> None:
-    """The best one, the first of two, and a NaN, wherever they are."""
+    """The extreme, the first of two equal ones, and a NaN, at each position."""
     for name, best in (("argmax", 5), ("argmin", -5)):
         eager, traced = both(f"def f(x, y):\n    return np.{name}(x + y, axis=1)\n")
         for row in (2, 3, 7, 8, 9, 16, 17, 31, 32, 33, 64):
@@ -105,9 +106,9 @@ def test_layouts_and_axes(kind: str) -> None:
 
 
 def test_nearest() -> None:
-    """Distances to a few centres: columns beside a row that all blocks have."""
+    """Distances to a few centres: columns beside a row that all blocks share."""
     squares = "(x[:, None] - c) ** 2 + (y[:, None] - d) ** 2"
-    most_joined = 28  # longer rows would be too much code
+    longest_fused = 28  # longer rows would need too much code
     for body in (
         f"return np.argmin({squares}, axis=1)",
         f"return np.argmin({squares} + np.exp(c * x[:, None] * 1e-3), axis=1)",
@@ -123,9 +124,7 @@ def test_nearest() -> None:
                     return [column, column[::-1], rows_of("ties", (row,)), rows_of("ordinary", (row,))]
 
                 check(eager, traced, make, {"all": "ignore"})
-        eager, traced = both(
-            f"def f(x, y, c, d):\n    {body}\n"
-        )  # one that keeps no code for other lengths yet
+        eager, traced = both(f"def f(x, y, c, d):\n    {body}\n")  # a function without code for other lengths
         for row in (8, 2, 5, 7, 9, 16, 20, 32, 64):
 
             def make(row: int = row) -> list[Any]:
@@ -134,13 +133,13 @@ def test_nearest() -> None:
 
             ran, found = groups_run(), _core.counter("argmin_in_rows")
             spread, kept = _core.counter("columns_broadcast"), _core.counter("rows_kept")
-            joined = _core.counter("argmin_fused")
+            fused = _core.counter("argmin_fused")
             for _ in range(2 * WARM_UP):
                 check(eager, traced, make)
             assert groups_run() > ran, tagalong.explain(traced)
-            is_joined = HAS_CODE and body.endswith("- d) ** 2, axis=1)") and row <= most_joined
-            assert (_core.counter("argmin_fused") > joined) == is_joined, row
-            if is_joined:
+            is_fused = HAS_CODE and body.endswith("- d) ** 2, axis=1)") and row <= longest_fused
+            assert (_core.counter("argmin_fused") > fused) == is_fused, row
+            if is_fused:
                 continue
             assert (_core.counter("argmin_in_rows") > found) == (HAS_VECTORS and row <= MOST_TOGETHER)
             assert (_core.counter("columns_broadcast") > spread) == HAS_VECTORS, row
@@ -149,7 +148,7 @@ def test_nearest() -> None:
 
 @pytest.mark.parametrize("code", "dfqb")
 def test_columns_beside_rows(code: str) -> None:
-    """Without places: blocks begin anywhere in a row."""
+    """Without argmin: blocks begin anywhere in a row."""
     eager, traced = both("def f(x, c):\n    return (x[:, None] + c) * x[:, None], c * x[:, None]\n")
     for row in (*[8] * WARM_UP, *range(1, 71)):
         for rows in (1, 3, 100, 1024):
@@ -158,8 +157,8 @@ def test_columns_beside_rows(code: str) -> None:
                 check(eager, traced, lambda column=column, c=c: [column, c], {"all": "ignore"})
 
 
-def test_rows_that_others_have_written() -> None:
-    """What is laid out once is the row as it was when the fusion group began, in each run anew."""
+def test_rows_that_other_code_has_written() -> None:
+    """A prepared row has the contents from the beginning of the fusion group, in each run anew."""
     eager, traced = both(
         "def f(x, c):\n    a = x[:, None] * c\n    c += 1.0\n    return np.argmin(a, 1), a * 2.0\n"
     )
@@ -182,7 +181,7 @@ def test_rows_that_others_have_written() -> None:
     ],
 )
 def test_beside_other_reductions(results: str) -> None:
-    """Sums of all elements cut blocks elsewhere than rows do."""
+    """Sums of all elements divide blocks at other positions than rows do."""
     eager, traced = both(f"def f(x, y):\n    a = x * y + x\n    return {results}\n")
     for shape in (*[(1000, 10)] * WARM_UP, (200, 8), (40, 70), (3, 1024), (129, 3)):
         for code in "df":

@@ -1,5 +1,6 @@
-"""Places in short rows of what is computed from columns and from rows that are the same again and again: eager
-execution's results, and that no row was laid out for them.
+"""Argmin in short rows that are computed from columns and repeated rows, without writing the rows to memory.
+
+Results are those of eager execution.
 """
 
 from __future__ import annotations
@@ -38,14 +39,14 @@ def operands(rows: int, row: int) -> list[np.ndarray]:
 
 
 def found_by(traced: Any, eager: Any, make: Callable[[], list[Any]], errstate: Any = None) -> int:
-    """How many rows the code has found places in, in a call that is compared."""
+    """In how many rows the code has searched, in a call that is compared."""
     before = _core.counter("argmin_fused")
     check(eager, traced, make, errstate or {"all": "ignore"})
     return _core.counter("argmin_fused") - before
 
 
 def made(source: str, name: str = "argmin") -> tuple[Any, Any]:
-    """Warmed up, so that the next call is a fusion group."""
+    """The function traced and warmed up, so that the next call is a fusion group."""
     eager, traced = both(f"def f(x, y, c, d):\n    return np.{name}({source}, axis=1)\n")
     for _ in range(WARM_UP):
         check(eager, traced, lambda: operands(100, 8), {"all": "ignore"})
@@ -53,7 +54,7 @@ def made(source: str, name: str = "argmin") -> tuple[Any, Any]:
 
 
 def assert_runs(traced: Any) -> None:
-    """It has been replayed, and operations as fusion groups."""
+    """The call was replayed, and its operations ran as fusion groups."""
     assert tagalong.stats(traced).hits > 0
     assert groups_run() > 0, tagalong.explain(traced)
 
@@ -87,12 +88,12 @@ def test_expressions(source: str, name: str) -> None:
 
 @needs_vectors
 def test_all_shapes() -> None:
-    """Few rows, long rows, and rows whose code would be long are left to the usual way."""
+    """Few rows, long rows, and rows that would need much code use the general path."""
     for row in range(1, 41):
         eager, traced = made(SQUARES)
         for rows in (1, 2, 7, 8, 9, 15, 16, 17, 40, 1000):
-            joined = found_by(traced, eager, lambda rows=rows, row=row: operands(rows, row))
-            assert joined == (rows if rows >= 8 and 1 < row <= 28 else 0), (rows, row)
+            fused = found_by(traced, eager, lambda rows=rows, row=row: operands(rows, row))
+            assert fused == (rows if rows >= 8 and 1 < row <= 28 else 0), (rows, row)
 
 
 LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -142,7 +143,7 @@ def test_other_dtypes(code: str) -> None:
 @pytest.mark.parametrize("name", ["argmin", "argmax"])
 @pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf, 0.0, -0.0])
 def test_special_values_anywhere(special: float, name: str) -> None:
-    """In the first rows, in those that are taken twice, and at each place of a row."""
+    """In the first rows, in those that are computed twice, and at each position of a row."""
     eager, traced = made("x[:, None] * c + d", name)
     for rows in (8, 9, 21):
         for place in range(rows):
@@ -152,8 +153,8 @@ def test_special_values_anywhere(special: float, name: str) -> None:
                 x[place] = special
                 return [x, y, c, d]
 
-            joined = found_by(traced, eager, make)
-            assert joined == (0 if np.isnan(special) else rows), (rows, place)
+            fused = found_by(traced, eager, make)
+            assert fused == (0 if np.isnan(special) else rows), (rows, place)
     for row in range(2, 12):
         for place in range(row):
             for other in range(row):
@@ -164,8 +165,8 @@ def test_special_values_anywhere(special: float, name: str) -> None:
                     d[[place, other]] = special, -9.0 if name == "argmin" else 9.0
                     return [x, y, c, d]
 
-                joined = found_by(traced, eager, make)
-                assert joined == (0 if np.isnan(special) and place != other else 19), (row, place)
+                fused = found_by(traced, eager, make)
+                assert fused == (0 if np.isnan(special) and place != other else 19), (row, place)
 
 
 @needs_vectors
@@ -183,7 +184,7 @@ def test_the_first_of_equal_ones(name: str) -> None:
 
 @needs_vectors
 def test_nan_late() -> None:
-    """What has been found before stays; the rest is found as usual."""
+    """Indices found before the NaN are kept; the other rows use the general path."""
     eager, traced = made(SQUARES)
 
     def make() -> list[Any]:
@@ -210,8 +211,8 @@ def test_reports(how: str) -> None:
     assert_runs(traced)
 
 
-def test_what_else_is_asked() -> None:
-    """More results, other axes, more axes: the usual way."""
+def test_other_results_and_axes() -> None:
+    """More results, other axes, more axes: the general path."""
     for body in (
         f"a = {SQUARES}\n    return np.argmin(a, axis=1), a",
         f"a = {SQUARES}\n    return np.argmin(a, axis=1), np.argmax(a, axis=1)",
@@ -238,7 +239,7 @@ def test_what_else_is_asked() -> None:
 
 @needs_vectors
 def test_other_rows_in_each_call() -> None:
-    """The code is that of a row's length, and of who is a column."""
+    """The code depends on the length of a row and on which operands are columns."""
     eager, traced = both("def f(x, y, c, d):\n    return np.argmin(x * c + y * d, axis=1)\n")
 
     def make(kinds: str, rows: int, row: int) -> list[Any]:
@@ -248,10 +249,10 @@ def test_other_rows_in_each_call() -> None:
     for kinds in ("ccrr", "rcrc", "ccrr", "rccr", "crrr", "cccr", "ccrr"):
         for rows, row in ((50, 8), (50, 9), (50, 8), (77, 3)):
             for _ in range(WARM_UP):
-                joined = found_by(
+                fused = found_by(
                     traced, eager, lambda kinds=kinds, rows=rows, row=row: make(kinds, rows, row)
                 )
-                assert joined in (0, rows)
+                assert fused in (0, rows)
     for kinds in ("ccrr", "rcrc", "rccr", "cccr"):
         eager, traced = both("def f(x, y, c, d):\n    return np.argmin(x * c + y * d, axis=1)\n")
         for _ in range(WARM_UP):
@@ -265,7 +266,7 @@ def test_other_rows_in_each_call() -> None:
 
 @needs_vectors
 def test_more_lengths_than_are_kept() -> None:
-    """While other threads use what is there."""
+    """While other threads use the existing code."""
     eager, traced = made("x[:, None] * c + d")
     lengths = [*range(2, 29), *range(2, 29)]
     before = _core.counter("argmin_fused")
@@ -296,7 +297,7 @@ def test_threads(threads: int) -> None:
 
 @needs_vectors
 def test_many_values_at_once() -> None:
-    """More than registers: there is no such code, or values are read again."""
+    """More than there are registers: there is no such code, or values are loaded again."""
     names = [f"a{i}" for i in range(14)]
     terms = " + ".join(f"(x[:, None] - {name}) * ({name} + y[:, None])" for name in names)
     eager, traced = both(f"def f(x, y, {', '.join(names)}):\n    return np.argmin({terms}, axis=1)\n")

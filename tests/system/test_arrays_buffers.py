@@ -1,6 +1,6 @@
-"""Sums where NumPy's buffers hold more or less than usual: 1.x sums what each holds on its own, 2.x does not.
+"""Sums with smaller or larger NumPy buffers than usual: NumPy 1.x sums each buffer on its own, 2.x does not.
 
-The numbers are of very different size, so that no other order gives the same sums.
+The numbers have very different magnitudes, so that no other order gives the same sums.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PROGRAMS = {
     "mean": ("return (x * y - x).mean(), x * y", SIZES),
     "several": ("a = x * y\n    return a.sum(), np.mean(a - x), a.max() if a.size == 1 else 0", SIZES),
     "sum of an array": ("return np.sum(x), np.mean(y)", SIZES),
-    "sweeps": ("a = x - np.mean(x)\n    return np.sum(a * a), a", SIZES),
+    "passes": ("a = x - np.mean(x)\n    return np.sum(a * a), a", SIZES),
     "softmax": ("e = np.exp(x * 1e-9)\n    return e / e.sum()", SIZES),
     "rows": ("a = x * y\n    return a.sum(axis=1), a.max(axis=1), np.mean(a, axis=-1, keepdims=True)", ROWS),
     "rows and columns": ("a = x * y\n    return a.sum(axis=1), a.max(axis=0)", ROWS),
@@ -37,7 +37,7 @@ PROGRAMS = {
 @pytest.fixture(params=ELEMENTS, autouse=True)
 def buffers(request: pytest.FixtureRequest) -> Iterator[int]:
     FusionRuns.begin()
-    for code in "df":  # with the usual ones it is found out how NumPy sums
+    for code in "df":  # with the usual buffers, so that the order of NumPy's sums is detected
         eager, traced = both("def f(x, y):\n    return np.sum(x), np.mean(y)\n")
         for _ in range(4):
             check(eager, traced, uneven((1000,), code))
@@ -73,12 +73,12 @@ def test_sums(name: str, code: str, buffers: int) -> None:
         check(eager, traced, uneven(shape, code), {"all": "ignore"})
         if (NUMPY_2 or buffers >= USUAL) and name not in {"rows and columns"}:
             assert groups_run() > before, (shape, tagalong.explain(traced))
-            assert "(loop)" not in tagalong.explain(traced)  # the sums are parts of them
+            assert "(loop)" not in tagalong.explain(traced)  # the sums are part of fusion groups
 
 
 @pytest.mark.usefixtures("threads")
 def test_buffers_that_change() -> None:
-    """From call to call: what has been found out about the first ones does not hold for the next."""
+    """From call to call: what was detected for the first buffers does not hold for the next ones."""
     eager, traced = both("def f(x, y):\n    return np.sum(x * y - x), (x + y).mean()\n")
     for _ in range(4):
         check(eager, traced, uneven((3000,), "d"))
@@ -108,7 +108,7 @@ print(_core.counter("groups_run") > 0)
 
 
 def test_the_first_buffers_are_others(buffers: int) -> None:
-    """How NumPy sums is found out with the buffers that there are then."""
+    """The order of NumPy's sums is detected with the buffer size that is set at that time."""
     done = subprocesses.run("-c", FIRST.format(elements=buffers))
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "True" or (not NUMPY_2 and buffers > 1 << 16), done.stderr

@@ -1,5 +1,8 @@
-"""Expressions of large arrays in calls that are being recorded: their operations wait for the one that takes their
-results, and are computed as one fusion group. Nobody can tell but by the time it takes."""
+"""Deferred arrays in calls that are being recorded.
+
+Operations of large arrays are deferred until another operation takes their results, and are then computed as one fusion
+group. The program cannot tell, except by the time that it takes.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +30,8 @@ CODES = "?bBhHiIlLqQefdgFDG"
 
 
 @pytest.fixture(autouse=True)
-def everything_waits() -> None:
-    """Also where the next operation is sooner done than a fusion group is planned."""
+def everything_is_deferred() -> None:
+    """Defers also where the next operation is faster than planning a fusion group."""
     _core.set_option("fusion", 2)
     _core.set_option("min_deferred", 1)
 
@@ -92,9 +95,9 @@ def test_reports_have_the_lines_of_their_operations(errstate: dict[str, Any]) ->
 
 ORDERS = {
     "a name that is not there": "x / y + (\n  i // z\n  * nothing)",
-    "somebody is asked": "x / y + (\n  i // z\n  * thing.computed)",
+    "user code in between": "x / y + (\n  i // z\n  * thing.computed)",
     "a module that is asked": "x / y + (\n  i // z\n  * lazy.computed)",
-    "more than a region has": "x / y + (\n  i // z\n  " + "+ x" * 30 + ")",
+    "more than a group can have": "x / y + (\n  i // z\n  " + "+ x" * 30 + ")",
     "a store": "x / y + (\n  i // z\n  * x[LARGE])",
     "three": "x / y + (\n  i // z\n  * (x\n  / z - nothing))",
 }
@@ -104,10 +107,8 @@ CALLS_BACK = {"divide": "call", "invalid": "raise"}
 
 @pytest.mark.parametrize("what", ORDERS)
 @pytest.mark.parametrize("errstate", [*ERRSTATES, RAISES, CALLS_BACK], ids=str)
-def test_several_that_wait_are_computed_in_the_order_of_the_program(
-    what: str, errstate: dict[str, Any]
-) -> None:
-    """Where the first of them raises, the others are never reached."""
+def test_several_deferred_operations_run_in_program_order(what: str, errstate: dict[str, Any]) -> None:
+    """If the first one raises, the others are never reached."""
 
     class Thing:
         @property
@@ -124,7 +125,7 @@ def test_several_that_wait_are_computed_in_the_order_of_the_program(
 
 
 def test_a_module_may_compute_its_attributes() -> None:
-    """Which comes behind the operation: what it changes is not seen by that."""
+    """A module's `__getattr__` comes behind the operation, which must not see its changes."""
     outcomes = []
     for is_traced in (False, True):
         x = np.linspace(1.0, 2.0, LARGE)
@@ -141,7 +142,7 @@ def test_a_module_may_compute_its_attributes() -> None:
 
 
 def test_late_exceptions_end_a_recording() -> None:
-    """The recorder has seen the instructions behind the one that has raised; what it knows is not used."""
+    """The recorder has seen the instructions behind the one that raised; what it learned from them is not used."""
     eager, traced = both("def f(x, y):\n    return (\n        x / y\n        + x\n    )")
     with np.errstate(all="raise"), testing.events() as seen:
         for function in (eager, traced, eager):
@@ -180,8 +181,8 @@ BETWEEN = {
 
 @pytest.mark.parametrize("what", BETWEEN)
 @pytest.mark.parametrize("errstate", ["ignore", "raise", "warn"])
-def test_what_stands_between_two_operations(what: str, errstate: str) -> None:
-    """It comes behind the operation: the report of that is first, and who is asked finds its result computed."""
+def test_code_between_two_operations(what: str, errstate: str) -> None:
+    """Code between two operations: the first operation's report comes before it, and it finds the result computed."""
     source, error = BETWEEN[what]
     notes: list[Any] = []
     x = np.zeros(LARGE)
@@ -191,7 +192,7 @@ def test_what_stands_between_two_operations(what: str, errstate: str) -> None:
 
         @property
         def computed(self) -> float:
-            x[0] += 1.0  # not seen by what has been computed
+            x[0] += 1.0  # not visible in what has been computed
             notes.append(sys._getframe(1).f_lineno)
             return 3.0
 
@@ -310,7 +311,7 @@ EXPRESSIONS = {
     "x * y + (x - y) * (x + y)": 1,
     "-(x + y) * (x < y)": 1,
     "x[1:] - x[:-1] * y[1:]": 1,
-    "x * y + (x - y if x[0] < 3 else y)": 0,  # a jump arrives at the sum
+    "x * y + (x - y if x[0] < 3 else y)": 0,  # a jump leads to the sum
     "(x + y) * 2.0, (x - y) * 3.0": 1,
     "np.sqrt(x * x + y * y) - np.exp(-((x - y) ** 2))": 1,
     "[x * y + y, x - y * x]": 1,
@@ -323,26 +324,26 @@ EXPRESSIONS = {
 
 
 @pytest.mark.parametrize("source", EXPRESSIONS)
-def test_what_is_computed_as_one(source: str) -> None:
+def test_expressions_that_become_one_group(source: str) -> None:
     make = lambda: [np.linspace(-1.0, 1.0, LARGE), np.linspace(1.0, 2.0, LARGE)]  # noqa: E731
     counts = compare(f"def f(x, y):\n    return {source}", make)
     assert counts == (EXPRESSIONS[source], 0) or (EXPRESSIONS[source] is None and counts[0] >= 2)
 
 
-def test_small_operands_of_something_large_wait() -> None:
-    """What counts is what they become by broadcasting."""
+def test_small_operands_of_large_results_are_deferred() -> None:
+    """The size after broadcasting counts."""
     _core.set_option("min_deferred", 1 << 20)
     make = lambda: [np.linspace(-1.0, 1.0, 20_000), np.linspace(1.0, 2.0, 8)]  # noqa: E731
     assert compare("def f(x, y):\n    return (x[:, None] - y) ** 2 + (x[:, None] + y) ** 2", make) == (1, 0)
     assert compare("def f(x, y):\n    return (x[:, None] - y[:4]) ** 2 + x[:, None]", make) == (0, 0)
 
 
-def test_small_arrays_do_not_wait() -> None:
+def test_small_arrays_are_not_deferred() -> None:
     _core.set_option("min_deferred", tagalong._core.options()["min_deferred"] * (1 << 20))
     assert compare("def f(x, y):\n    return x * y + x", two()) == (0, 0)
 
 
-def test_what_dies_dies_where_it_does() -> None:
+def test_objects_die_as_in_eager_execution() -> None:
     def f(x, make, note):
         note("first")
         a = make(x, "a") * make(x, "b") + make(x, "c")
@@ -363,8 +364,8 @@ def test_what_dies_dies_where_it_does() -> None:
     assert tagalong.stats(traced).records == 1
 
 
-def test_what_dies_together() -> None:
-    """Of operands that a fusion group takes, nobody but their weak references can tell which one went first."""
+def test_objects_that_die_together() -> None:
+    """When a fusion group releases operands together, only weak references could show the order of their deaths."""
     source = """
 def f(x, y):
     first, second = x + 1.0, y + 1.0
@@ -435,7 +436,7 @@ def test_warnings_that_are_errors() -> None:
         assert caught.traceback[-1].lineno == 3
 
 
-def test_callbacks_see_the_frame_that_they_always_see() -> None:
+def test_callbacks_see_the_frame_of_eager_execution() -> None:
     source = "def f(x, y):\n    z = x + y\n    return (z * 2.0\n        / x\n        + 1.0 / y\n        - z)"
     outcomes = []
     for is_traced in (False, True):
@@ -457,7 +458,7 @@ def test_callbacks_see_the_frame_that_they_always_see() -> None:
     assert outcomes[0] == outcomes[1]
 
 
-def test_globals_that_are_asked_do_not_come_between() -> None:
+def test_computed_globals_do_not_come_between() -> None:
     class Names(dict):  # type: ignore[type-arg]
         def __missing__(self, name: str) -> Any:
             x[0] += 1.0

@@ -1,5 +1,8 @@
-"""Calls of ufuncs and of np.where in calls that are being recorded: they take what waits, and wait themselves for the
-operation that takes their results (test_arrays_deferred.py has the operators)."""
+"""Calls of ufuncs and of np.where in calls that are being recorded.
+
+They take deferred arrays, and are deferred themselves until an operation takes their results (test_arrays_deferred.py
+has the operators).
+"""
 
 from __future__ import annotations
 
@@ -31,8 +34,8 @@ CODES = "?bBhilqQefdgFD"
 
 
 @pytest.fixture(autouse=True)
-def everything_waits() -> None:
-    """Also where the next operation is sooner done than a fusion group is planned."""
+def everything_is_deferred() -> None:
+    """Defers also where the next operation is faster than planning a fusion group."""
     _core.set_option("fusion", 2)
     _core.set_option("min_deferred", 1)
 
@@ -107,18 +110,18 @@ EXPRESSIONS = {
 
 
 @pytest.mark.parametrize("source", EXPRESSIONS)
-def test_what_is_computed_as_one(source: str) -> None:
+def test_expressions_that_become_one_group(source: str) -> None:
     counts = compare(f"def f(x, y):\n    return {source}", line, exp=np.exp, same=lambda x: x)
     assert counts == EXPRESSIONS[source]
 
 
-def test_small_arrays_do_not_wait() -> None:
+def test_small_arrays_are_not_deferred() -> None:
     _core.set_option("min_deferred", tagalong._core.options()["min_deferred"] * (1 << 20))
     assert compare("def f(x, y):\n    return np.exp(x * y) + x", line) == (0, 0)
 
 
-def test_what_is_none_for_groups_stands_between_two() -> None:
-    """What comes before and behind it is computed as one all the same."""
+def test_calls_that_cannot_be_fused_between_two() -> None:
+    """A call that cannot be fused: the operations in front of it and behind it still run as one group."""
     chars = lambda: [*line(), np.arange(LARGE) % 3]  # noqa: E731
     source = "def f(x, y, i):\n    return np.where(i, np.exp(x * y) + 1.0, x - y * x) * y - 2.0"
     as_one, apart = compare(source, chars)
@@ -161,7 +164,7 @@ def test_other_calls(source: str, errstate: str) -> None:
 
 
 def test_functions_that_are_not_numpys() -> None:
-    """A ufunc of the program's own may look at anything; so may what only has such a name."""
+    """A ufunc of the program may look at anything; so may a function that only has such a name."""
     seen: list[Any] = []
 
     def add_one(number: float) -> float:
@@ -279,10 +282,10 @@ def test_reports_have_the_lines_of_their_operations(errstate: dict[str, Any]) ->
 
 ORDERS = {
     "a name that is not there": "np.log(x\n / y) + np.sqrt(\n  i // z\n  * nothing)",
-    "somebody is asked": "np.log(x\n / y) + np.sqrt(\n  i // z\n  * thing.computed)",
-    "somebody is asked for a method": "np.log(x\n / y) + np.sqrt(\n  i // z\n  * thing.compute(\n x))",
+    "user code in between": "np.log(x\n / y) + np.sqrt(\n  i // z\n  * thing.computed)",
+    "a user method in between": "np.log(x\n / y) + np.sqrt(\n  i // z\n  * thing.compute(\n x))",
     "a module that is asked": "np.log(x / y) + np.where(\n  i // z < 3.0,\n  lazy.computed(x), x)",
-    "more than a region has": "np.log(x / y) + (\n  i // z\n  " + "+ np.sin(x)" * 30 + ")",
+    "more than a group can have": "np.log(x / y) + (\n  i // z\n  " + "+ np.sin(x)" * 30 + ")",
     "a store": "np.log(x / y) + (\n  np.log(z)\n  * x[LARGE])",
     "three": "np.log(x / y) + np.sin(\n  i // z\n  * np.maximum(x\n  / z, nothing))",
     "a call of another": "np.log(x / y) + same(\n  np.sqrt(-z)) * np.log(\n  z - y)",
@@ -297,10 +300,8 @@ ORDERS = {
 
 @pytest.mark.parametrize("what", ORDERS)
 @pytest.mark.parametrize("errstate", [*ERRSTATES, RAISES, CALLS_BACK], ids=str)
-def test_several_that_wait_are_computed_in_the_order_of_the_program(
-    what: str, errstate: dict[str, Any]
-) -> None:
-    """Where the first of them raises, the others are never reached."""
+def test_several_deferred_operations_run_in_program_order(what: str, errstate: dict[str, Any]) -> None:
+    """If the first one raises, the others are never reached."""
 
     class Thing:
         @property
@@ -334,8 +335,8 @@ def test_late_exceptions_end_a_recording() -> None:
 
 
 @pytest.mark.parametrize("code", "?dD")
-def test_what_has_no_loop(code: str) -> None:
-    """Whoever makes such an exception, whose class NumPy has written in Python, is called by no instruction."""
+def test_operations_without_a_loop(code: str) -> None:
+    """The exception's class, which NumPy has written in Python, is called by C code and not by an instruction."""
     names = "sign bitwise_not floor gcd isnat subtract left_shift"
     for name in names.split():
         call = f"np.{name}(" + ("x + x)" if getattr(np, name).nin == 1 else "x + x, x)")
@@ -375,7 +376,7 @@ def test_warnings_that_are_errors() -> None:
         assert caught.traceback[-1].lineno == 3
 
 
-def test_callbacks_see_the_frame_that_they_always_see() -> None:
+def test_callbacks_see_the_frame_of_eager_execution() -> None:
     source = """
 def f(x, y):
     z = x + y
@@ -404,10 +405,10 @@ def f(x, y):
     assert outcomes[0] == outcomes[1]
 
 
-# --- What dies, and when
+# --- what dies, and when
 
 
-def test_what_dies_dies_where_it_does() -> None:
+def test_objects_die_as_in_eager_execution() -> None:
     def f(x, make, note):
         note("first")
         a = np.exp(make(x, "a")) * make(x, "b") + np.sqrt(make(x, "c"))
@@ -446,7 +447,7 @@ DYING = (
 @pytest.mark.parametrize("source", DYING)
 @pytest.mark.parametrize("code", "dDl")
 def test_finalisers_come_where_they_do(source: str, code: str) -> None:
-    """What they change is seen by the operations behind, and they see the frame where it is."""
+    """Changes of a finaliser are visible to later operations, and the finaliser sees the frame at its current line."""
 
     class Asked:
         @property
@@ -462,7 +463,7 @@ def test_finalisers_come_where_they_do(source: str, code: str) -> None:
 
         def die(y: np.ndarray) -> None:
             y[0] += 10
-            frame = sys._getframe(2)  # under weakref's own
+            frame = sys._getframe(2)  # the frame below weakref's own
             seen.append((frame.f_lineno, frame.f_code.co_name))
 
         def make(x: np.ndarray, y: np.ndarray = y, refs: Any = refs) -> np.ndarray:
@@ -492,10 +493,10 @@ def test_references_are_given_up() -> None:
     assert counts[0] == counts[1]
 
 
-# --- Who comes between
+# --- code that runs in between
 
 
-def test_who_watches_from_then_on_sees_what_he_always_sees() -> None:
+def test_new_watchers_see_the_same_as_in_eager_execution() -> None:
     source = """
 def f(x, y):
     a = np.exp(x * y) * switch(
@@ -537,7 +538,7 @@ class Alarm(Exception):
 
 @pytest.mark.parametrize("raises", [False, True])
 def test_signals(raises: bool) -> None:
-    """A handler runs where nothing waits; what it raises ends the expression, and nothing else does."""
+    """A handler runs when nothing is deferred; its exception ends only the expression."""
     source = "def f(x, y):\n    return np.exp(x * y) * np.sqrt(x + np.where(x < y, np.sin(y), x)) - np.cos(x)"
     eager, _ = both(source)
     expected = described(eager(*line()))
@@ -559,7 +560,7 @@ def test_signals(raises: bool) -> None:
             x, y = line()
             try:
                 try:
-                    # Where others compute, too, it may be over before the call begins.
+                    # If other processes compute as well, it may be over before the call begins.
                     signal.setitimer(signal.ITIMER_REAL, 0.0001 + number * 0.00001)
                     result = traced(x, y)
                     signal.setitimer(signal.ITIMER_REAL, 0.0)
@@ -620,11 +621,11 @@ def test_stores(what: str, errstate: str) -> None:
         assert as_one is None or low < 0.0 or counts == (as_one, 0)
 
 
-# --- Random expressions
+# --- random expressions
 
 
 class Expressions:
-    """Of arrays, operators, calls, and what stands between them; each on a line of its own."""
+    """Arrays, operators, calls, and code between them; each on a line of its own."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
@@ -657,7 +658,7 @@ def test_random_expressions(seed: int) -> None:
 
 
 def asked(notes: list[Any]) -> dict[str, Any]:
-    """What expressions ask, by names: each notes the line that it is asked in."""
+    """Functions that expressions call, by name: each notes the line of the call."""
 
     class Thing:
         @property
@@ -673,7 +674,7 @@ def asked(notes: list[Any]) -> dict[str, Any]:
 
 
 def check_random_expressions(seed: int) -> int:
-    """How many were computed as one."""
+    """Returns how many expressions were computed as one group."""
     notes: list[Any] = []
     random = Random(f"waiting calls {seed}")
     text = "\n    ".join(f"z = ({Expressions(random).make(4)})" for _ in range(2))
@@ -711,8 +712,8 @@ def check_random_expressions(seed: int) -> int:
     ],
 )
 @pytest.mark.parametrize("code", "dfDel")
-def test_what_calls_give_is_computed_into(text: str, code: str) -> None:
-    """Eager execution computes into large arrays that nobody else has, whose layout the result has then."""
+def test_results_of_calls_are_computed_into(text: str, code: str) -> None:
+    """Eager execution computes into large arrays that have no other owner, and the result has their layout."""
     shape = (300, 520)
 
     def make() -> list[Any]:

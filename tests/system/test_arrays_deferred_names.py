@@ -1,5 +1,8 @@
-"""Results with names, in calls that are being recorded: they wait, too, and are computed together with what takes them.
-Whoever looks at the frame finds what he always finds."""
+"""Results that are assigned to names, in calls that are being recorded.
+
+They are deferred, too, and computed together with later operations. Code that looks at the frame finds the same as in
+eager execution.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +33,8 @@ SIZE = 300
 
 
 @pytest.fixture(autouse=True)
-def everything_waits() -> None:
-    """Also where the next operation is sooner done than a fusion group is planned."""
+def everything_is_deferred() -> None:
+    """Defers also where the next operation is faster than planning a fusion group."""
     _core.set_option("fusion", 2)
     _core.set_option("min_deferred", 1)
 
@@ -41,7 +44,7 @@ def line(size: int = SIZE) -> list[Any]:
 
 
 def shown(frame: Any) -> Any:
-    """What somebody sees who looks at a frame."""
+    """What code that looks at a frame sees."""
     names = {}
     for name, value in frame.f_locals.items():
         is_value = isinstance(value, (np.ndarray, np.generic, int, float, tuple, list))
@@ -50,7 +53,7 @@ def shown(frame: Any) -> Any:
 
 
 class Seen:
-    """One call, and all that its callbacks and its exception's traceback have shown of the function's frame."""
+    """One call, and what its callbacks and its exception's traceback showed of the function's frame."""
 
     def __init__(self, function: Any, operands: list[Any], state: dict[str, Any], notes: list[Any]) -> None:
         looks: list[Any] = []
@@ -94,7 +97,7 @@ def check(
     notes: list[Any] | None = None,
     **names: Any,
 ) -> int:
-    """First and second call against eager execution; how many expressions were computed as one."""
+    """Compares the first two calls with eager execution; returns how many expressions ran as one group."""
     notes = [] if notes is None else notes
     names = {"note": lambda value: notes.append((shown(sys._getframe(1)), described(value))), **names}
     eager, traced = both(source, **names)
@@ -123,7 +126,7 @@ PROGRAMS = {
     ),
     "a call with numbers between": ("a = x * y; n = np.arcsin(3.0); b = a + x; return b, n * 0.0", None),
     "exchanged": ("a = x * 2.0; b = y + 1.0; a, b = b, a; a, b = a - b, a * b; return a, b", 1),
-    "nobody takes it": ("a = x / y; x * y; b = np.sqrt(y); return x - y * 2.0", 1),
+    "unused": ("a = x / y; x * y; b = np.sqrt(y); return x - y * 2.0", 1),
     "numbers between": ("h = 0.5 * k; a = x * h; k = h + 1.0; b = a + k; return b, h, k", 1),
     "numbers in place between": ("a = x * y; k += 1; b = a + x; k += 2; x = b / y; return x - a, b, k", None),
     "a try behind numbers in place": (
@@ -146,7 +149,7 @@ PROGRAMS = {
     "a part by one with a name": ("a = np.exp(x * y) - y; x[:] = a; return x, a", None),
     "other shapes": ("a = x * y; b = x[1:] - x[:-1]; c = b * b; d = a + 1.0; return a, b, c, d", None),
     "rows and columns": ("a = x[:, None] * y[:5]; b = a + x[:, None]; c = x * 2.0; return b - 1.0, c", None),
-    "more than one region has": (
+    "more than one group can have": (
         "; ".join(f"a{i} = x * {i}.0 + y" for i in range(70)) + "; return a3, a69",
         None,
     ),
@@ -156,7 +159,7 @@ PROGRAMS = {
         + ", ".join(f"a{i}" for i in range(12)),
         None,
     ),
-    "more names than a region has results": (
+    "more names than a group can have results": (
         "; ".join(f"a{i} = x * {i}.0" for i in range(12))
         + "; return "
         + " + ".join(f"a{i}" for i in range(12)),
@@ -185,7 +188,7 @@ PROGRAMS = {
         "a = x * y; b = a + x; s = sorted(locals()); c = b * a - x; return c, len(s)",
         None,
     ),
-    "somebody notes": ("a = x * y; b = a + x; note(b); c = a * b; d = c + b; note(3); return d", None),
+    "seen by a callee": ("a = x * y; b = a + x; note(b); c = a * b; d = c + b; note(3); return d", None),
 }
 
 
@@ -206,8 +209,8 @@ def test_programs(what: str, code: str) -> None:
 
 @pytest.mark.parametrize("what", PROGRAMS)
 @pytest.mark.parametrize("state", [*ERRSTATES, RAISES, CALLS_BACK], ids=str)
-def test_reports_and_what_they_show(what: str, state: dict[str, Any]) -> None:
-    """Callbacks, and who gets the exception, see the names that are bound in front of the operation."""
+def test_reports_and_their_frames(what: str, state: dict[str, Any]) -> None:
+    """Callbacks and handlers see the names that are bound in front of the operation."""
 
     def make() -> list[Any]:
         x, y = line()
@@ -220,7 +223,7 @@ def test_reports_and_what_they_show(what: str, state: dict[str, Any]) -> None:
         check(source_of(what).replace("x * y", other), make, state)
 
 
-def test_operations_that_nobody_takes_report() -> None:
+def test_unused_operations_report() -> None:
     source = (
         "def f(x, y):\n    a = x / y\n    b = np.log(y)\n    np.sqrt(-x)\n    c = x * y\n    return c - x"
     )
@@ -235,7 +238,7 @@ def test_operations_that_nobody_takes_report() -> None:
         assert [warning.lineno for warning in caught] == [2, 3, 4]
 
 
-# --- Exceptions, and who has the frame
+# --- exceptions, and owners of the frame
 
 
 @pytest.mark.parametrize("state", [*ERRSTATES, RAISES, CALLS_BACK], ids=str)
@@ -251,8 +254,8 @@ def test_operations_that_nobody_takes_report() -> None:
         "np.add(x, y, x, y, x)",
     ),
 )
-def test_exceptions_behind_what_waits(what: str, state: dict[str, Any]) -> None:
-    """A traceback's frame shows all that has been computed; what should have raised before has."""
+def test_exceptions_behind_deferred_operations(what: str, state: dict[str, Any]) -> None:
+    """A traceback's frame has all computed values; an operation that should have raised earlier does."""
 
     class Thing:
         @property
@@ -308,7 +311,7 @@ def f(x, y):
 
 
 @pytest.mark.parametrize("when", ["before", "in the middle"])
-def test_who_has_the_frame_sees_its_names_after_its_end(when: str) -> None:
+def test_an_owner_of_the_frame_sees_its_names_after_its_end(when: str) -> None:
     source = """
 def f(x, y):
     keep()
@@ -331,7 +334,7 @@ def f(x, y):
 
 
 def test_a_frame_that_is_asked_for_while_it_is_computed() -> None:
-    """By another thread, which keeps it."""
+    """Another thread asks for the frame and keeps it."""
     source = """
 def f(x, y):
     a = np.exp(x * y)
@@ -370,10 +373,10 @@ def f(x, y):
         assert names == expected
 
 
-# --- What dies, and when
+# --- what dies, and when
 
 
-def test_what_dies_dies_where_it_does() -> None:
+def test_objects_die_as_in_eager_execution() -> None:
     class Mortal:
         def __init__(self, name: str) -> None:
             self.name = name
@@ -429,7 +432,7 @@ def test_references_are_given_up() -> None:
 
 @contextlib.contextmanager
 def collections_at(count: int, look: Callable[[str], None]) -> Iterator[None]:
-    """The collector comes when so many containers have been made."""
+    """Forces a collection when this many containers have been made."""
     callback = lambda phase, info: look(phase)  # noqa: E731
     threshold = gc.get_threshold()
     gc.collect()
@@ -443,8 +446,8 @@ def collections_at(count: int, look: Callable[[str], None]) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("count", range(1, 40))
-def test_collections_see_what_they_always_see(count: int) -> None:
-    """They come where a slice, a key or the result's tuple is made; not before, and not behind."""
+def test_collections_see_the_same_as_in_eager_execution(count: int) -> None:
+    """Collections happen when a slice, a key or the result's tuple is made; not earlier, and not later."""
     source = (
         "def f(x, y):\n    a = x[1:] * y[1:]\n    b = a + x[:-1]\n    c = b * y[1:, ][...]\n    return c, b"
     )
@@ -470,10 +473,10 @@ def test_collections_see_what_they_always_see(count: int) -> None:
         assert all(named[name] == value for name, value in names)
 
 
-# --- Who comes between
+# --- code that runs in between
 
 
-def test_who_watches_from_then_on_sees_what_he_always_sees() -> None:
+def test_new_watchers_see_the_same_as_in_eager_execution() -> None:
     source = """
 def f(x, y):
     a = np.exp(x * y)
@@ -510,7 +513,7 @@ def f(x, y):
 
 @pytest.mark.parametrize("raises", [False, True])
 def test_signals(raises: bool) -> None:
-    """A handler finds arrays, whenever it comes, and so does who gets its exception."""
+    """A handler always finds arrays, and so does code that catches its exception."""
     source = """
 def f(x, y):
     a = np.exp(x * y)
@@ -531,7 +534,7 @@ def f(x, y):
         before = time.perf_counter()
         traced(x, y)
         durations.append(time.perf_counter() - before)
-    step = sorted(durations)[4] / 200  # so that two alarms of three come while a call lasts
+    step = sorted(durations)[4] / 200  # so that two of three alarms come during a call
 
     def handle(number: int, frame: Any) -> None:
         nonlocal seen
@@ -593,14 +596,14 @@ def f(x, y):
         check(source, line, state)
 
 
-# --- Memory
+# --- memory
 
 
-def test_what_nobody_sees_takes_no_memory() -> None:
-    """Eager execution makes fifteen arrays of new pages; a recorded call makes the one that is returned."""
+def test_hidden_values_take_no_memory() -> None:
+    """Eager execution makes fifteen arrays of new pages; a recorded call makes only the one that is returned."""
     lines = "\n    ".join(f"a{i + 1} = a{i} * x + {i}.0" for i in range(7))
     source = f"def f(x, a0):\n    {lines}\n    return a7 * x"
-    size = 4_500_000  # larger than what malloc keeps
+    size = 4_500_000  # larger than the blocks that malloc keeps
     x = np.linspace(0.25, 1.5, size)
 
     def pages(function: Any) -> int:
@@ -610,16 +613,16 @@ def test_what_nobody_sees_takes_no_memory() -> None:
         return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
     _core.set_option("min_deferred", 384 << 10)
-    both(source)[1](x, x)  # what is made once in a process
+    both(source)[1](x, x)  # things that are made once in a process
     eager, traced = both(source)
     assert pages(traced) * 4 < pages(eager)
 
 
-# --- Random programs
+# --- random programs
 
 
 class Statements(Expressions):
-    """Of names bound again and again, and what stands between them."""
+    """Assignments to the same names again and again, and code between them."""
 
     NAMES = ("a", "b", "c", "x", "y")
 
@@ -628,7 +631,7 @@ class Statements(Expressions):
 
     def expression(self) -> str:
         text = self.make(self.random.choice((1, 1, 2, 2, 3)))
-        for used in ("x", "y"):  # of the names, any
+        for used in ("x", "y"):  # any of the names
             if self.random.random() < 0.7:
                 text = text.replace(f" {used}", f" {self.name()}")
         return text
@@ -674,11 +677,11 @@ class Statements(Expressions):
             f"return ({self.expression()})" if self.random.random() < 0.4 else f"return {', '.join(results)}"
         )
         text = "\n".join([*lines, last])
-        # Expressions have lines of their own, within parentheses.
+        # Expressions have a line each, within parentheses.
         return "def f(x, y, z, i, k):\n" + "\n".join(f"    {one}" for one in text.split("\n")) + "\n"
 
 
-FOUND = (20879, 23213, 10930, 12188, 12467, 14362)  # what was wrong once
+FOUND = (20879, 23213, 10930, 12188, 12467, 14362)  # seeds that have failed before
 
 
 @pytest.mark.parametrize("seed", [*range(150), *FOUND])
@@ -694,7 +697,7 @@ def test_random_programs_with_numbers_in_place(seed: int) -> None:
 def check_random_program(
     seed: int, number: str = "k = k * 0.5 + ", of: type[Statements] = Statements, name: str = "waiting names"
 ) -> int:
-    """How many expressions were computed as one."""
+    """Returns how many expressions were computed as one group."""
     notes: list[Any] = []
     random = Random(f"{name} {seed}")
     source = of(random).program().replace("k = k * 0.5 + ", number)

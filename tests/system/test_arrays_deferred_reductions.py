@@ -1,5 +1,8 @@
-"""Reductions of all elements, in calls that are being recorded: the numbers that they give wait, and so does what takes
-them. Nobody sees a number that has not been computed."""
+"""Reductions of all elements, in calls that are being recorded.
+
+The resulting numbers are deferred, and so are operations on them. The program never sees a number that has not been
+computed.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +26,12 @@ REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all", "amax", "amin")
 
 
 @pytest.fixture(autouse=True)
-def everything_waits() -> None:
+def everything_is_deferred() -> None:
     _core.set_option("fusion", 2)
     _core.set_option("min_deferred", 1)
 
 
-# The function's body, and how many expressions of doubles are computed as one.
+# The function's body, and how many expressions of doubles are computed as one group.
 PROGRAMS = {
     "softmax": ("e = np.exp(x - np.max(x)); return e / np.sum(e)", 1),
     "in one expression": ("return np.exp(x - np.max(x)) / np.sum(np.exp(x - np.max(x)))", 1),
@@ -43,7 +46,7 @@ PROGRAMS = {
         None,
     ),
     "of an operand": ("m = np.max(x); n = np.min(y); return x * m - y * n, m", 1),
-    "nobody takes it": ("a = x * y; np.sum(a); np.max(x); return a - y", 1),
+    "unused": ("a = x * y; np.sum(a); np.max(x); return a - y", 1),
     "bound anew": ("m = np.max(x); a = x - m; m = np.sum(a); b = a / m; m = x; return b * m", 1),
     "by another name": ("m = np.max(x); n = m; a = x - n; n = np.sum(a); return a * n, m, n", 1),
     "numbers alone": ("m = np.max(x); n = np.sum(y); k = m * n + 1.0; return x * k, k", None),
@@ -88,7 +91,7 @@ PROGRAMS = {
     "of rows": ("a = x[:, None] + y[:7]; return a / np.max(a) - np.mean(a)", None),
     "of a number": ("a = x * y; n = np.max(3.0); m = np.sum(k); return a * n - m", None),
     "of a list": ("a = x * y; n = np.max([1.0, 2.0]); return a * n - np.sum((a[0], 2.0))", None),
-    "somebody notes": ("m = np.max(x); a = x - m; note(m); s = np.sum(a); note(a); return a / s, s", None),
+    "seen by a callee": ("m = np.max(x); a = x - m; note(m); s = np.sum(a); note(a); return a / s, s", None),
     "it calls a function": ("m = np.max(x); a = h(x - m, y); s = np.sum(a); return h(a, a) / s", None),
     "in a loop": (
         "a = x\n    for i in range(3): a = a * 0.5 - np.max(a); s = np.sum(a)\n    return a / s, s",
@@ -124,7 +127,7 @@ def test_programs(what: str, code: str) -> None:
     make = lambda: [*(array.astype(code) for array in line()), 3]  # noqa: E731
     try:
         counts = compare(source_of(what), make, {"all": "ignore"})
-    except TypeError:  # subtraction of bools
+    except TypeError:  # NumPy cannot subtract bools
         assert code == "?"
         check(source_of(what), make, {"all": "ignore"})
         return
@@ -133,8 +136,8 @@ def test_programs(what: str, code: str) -> None:
 
 @pytest.mark.parametrize("what", PROGRAMS)
 @pytest.mark.parametrize("state", [*ERRSTATES, RAISES, CALLS_BACK], ids=str)
-def test_reports_and_what_they_show(what: str, state: dict[str, Any]) -> None:
-    """The elements that they are about, and their sums, are zeros, NaNs, infinite or too large."""
+def test_reports_and_their_frames(what: str, state: dict[str, Any]) -> None:
+    """The reduced elements and their sums are zeros, NaNs, infinities or too large."""
 
     def make(special: float) -> list[Any]:
         x, y = line()
@@ -151,7 +154,7 @@ def test_reports_and_what_they_show(what: str, state: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", REDUCTIONS)
 @pytest.mark.parametrize("code", "?bBhilLqQfdFDe")
 def test_every_reduction_of_every_dtype(name: str, code: str) -> None:
-    """The number is of the dtype that NumPy gives it, wherever it is taken."""
+    """The number has NumPy's dtype, in all operations that use it."""
     lines = ("a = x * y", f"s = np.{name}(a)", "b = np.multiply(a, s)", f"return b, s, np.{name}(x)")
     source = "def f(x, y):\n    " + "\n    ".join(lines)
 
@@ -193,10 +196,10 @@ def f(x, y):
     assert outcomes[0] == outcomes[1]
 
 
-def test_what_the_number_is_of_is_nowhere_in_memory() -> None:
-    """The sum of a large product, in a call that is being recorded, takes no more memory than blocks."""
+def test_the_reduced_array_needs_no_memory() -> None:
+    """The sum of a large product needs no memory for the product, except blocks, in a call that is being recorded."""
     if not HAS_CODE:
-        pytest.skip("operations are not joined on this machine")
+        pytest.skip("operations are not fused on this machine")
     _core.set_option("min_deferred", 384 << 10)
     import resource
 
@@ -209,13 +212,13 @@ def test_what_the_number_is_of_is_nowhere_in_memory() -> None:
         function(x)
         return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
-    both(source)[1](x)  # what is made once in a process
+    both(source)[1](x)  # things that are made once in a process
     traced = both(source)[1]
     assert pages(traced) < 200
 
 
-def test_the_number_of_python_code_that_has_been_put_there_is_its_own() -> None:
-    """A function of the program's own by that name is called as always."""
+def test_a_function_that_replaces_the_reduction_is_called() -> None:
+    """A function of the program with that name is called as in eager execution."""
     calls: list[int] = []
 
     def own_sum(x: Any) -> Any:
@@ -254,7 +257,7 @@ def test_other_arrays(kind: str) -> None:
 
 
 def test_replays_take_the_same_machine_code() -> None:
-    """That of the recorded call, and of another function that does the same."""
+    """The code of the recorded call, and of another function with the same operations."""
     if not HAS_CODE:
         pytest.skip("there is none")
 
@@ -275,11 +278,11 @@ def test_replays_take_the_same_machine_code() -> None:
     assert tagalong.stats(first).hits == 3 and tagalong.stats(second).hits == 2
 
 
-# --- Random programs
+# --- random programs
 
 
 class Numbers(Statements):
-    """Some of what is computed is reduced."""
+    """Like the base class, with some values reduced."""
 
     def make(self, depth: int) -> str:
         if depth > 0 and self.random.random() < 0.25:
@@ -298,4 +301,4 @@ def test_random_programs_are_computed_as_one() -> None:
     assert sum(check_random_program(seed, of=Numbers, name="waiting reductions") > 0 for seed in seeds) >= 15
 
 
-assert SIZE >= 128  # sums are trees
+assert SIZE >= 128  # so that sums are pairwise

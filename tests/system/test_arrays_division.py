@@ -1,4 +1,4 @@
-"""Quotients by one number, which are computed without division: the bits of NumPy's, its flags and its warnings."""
+"""Quotients by one number, computed without division: the bits, flags and warnings of NumPy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def double(bits: int) -> float:
 
 
 def both(x: Any, divisor: Any, state: dict[str, Any], temporary: bool) -> None:
-    """Eager NumPy and the site, with what they warn of."""
+    """The results of eager NumPy and of the site, with their warnings."""
     said: list[Any] = []
 
     def run(divide: Any) -> Any:
@@ -103,7 +103,7 @@ def test_is_computed_without_division() -> None:
 
 
 def rounded(number: Fraction, precision: int) -> Fraction:
-    """To the nearest with so many bits, ties to even."""
+    """The number rounded to this many bits; ties to even."""
     if not number:
         return number
     exponent = abs(number.numerator).bit_length() - number.denominator.bit_length() - precision
@@ -145,7 +145,7 @@ def test_theorem_in_small(precision: int) -> None:
 
 
 def near_middles(divisor: int) -> list[int]:
-    """Dividends whose quotients by this significand, odd or not, are close to the middle of two doubles."""
+    """Dividends whose quotients by this significand are close to the middle of two doubles."""
     zeros = (divisor & -divisor).bit_length() - 1
     odd = divisor >> zeros
     found = []
@@ -156,7 +156,7 @@ def near_middles(divisor: int) -> list[int]:
 
 
 def significands() -> list[int]:
-    """Of divisors; the last ones are known to need more than two operations."""
+    """Significands of divisors; the last ones are known to need more than two operations."""
     least, most = 1 << 52, (1 << 53) - 1
     chosen = [int(x) for x in RANDOM.integers(least, most, size=1500)]
     chosen += [least + i for i in range(100)] + [most - i for i in range(100)]
@@ -320,7 +320,7 @@ def joined(program: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.mark.parametrize("kind", ["ordinary", "zeros", "rare", "tiny", "huge"])
 @pytest.mark.parametrize("program", JOINED, ids=lambda program: program.__name__)
-def test_joined_bits_and_reports(program: Callable[..., Any], kind: str) -> None:
+def test_fused_bits_and_reports(program: Callable[..., Any], kind: str) -> None:
     traced = joined(program)
     for state, size in itertools.product(ERRSTATES[:3], JOINED_SIZES):
         for a, b in NUMBERS:
@@ -328,11 +328,11 @@ def test_joined_bits_and_reports(program: Callable[..., Any], kind: str) -> None
             assert said(traced, state, *arguments) == said(program, state, *arguments), (state, size, a, b)
 
 
-def test_joined_without_division() -> None:
+def test_fused_without_division() -> None:
     if not HAS_VECTORS:
         pytest.skip("this machine has no such instructions")
     traced = joined(two_quotients)
-    x = RANDOM.normal(size=4 * 8192)  # so many blocks
+    x = RANDOM.normal(size=4 * 8192)  # this many blocks
     before = (_core.counter("quotients_multiplied"), _core.counter("quotients_divided"))
     with testing.events() as events:
         mine = traced(x, 3.0, 0.7)
@@ -345,7 +345,7 @@ def test_joined_without_division() -> None:
     assert _core.counter("quotients_divided") > after[1]
 
 
-def test_joined_random_quotients() -> None:
+def test_fused_random_quotients() -> None:
     traced = joined(two_quotients)
     for _ in range(200):
         a, b = (float(RANDOM.uniform(1, 2)) * 2.0 ** int(RANDOM.integers(-99, 99)) for _ in range(2))
@@ -357,7 +357,7 @@ def test_joined_random_quotients() -> None:
         assert traced(x, a, b).tobytes() == two_quotients(x, a, b).tobytes(), (a, b)
 
 
-def test_joined_quotients_near_the_middle_of_two() -> None:
+def test_fused_quotients_near_the_middle_of_two() -> None:
     def nothing_else(x, a):
         return x / a, np.sqrt(np.abs(x))
 

@@ -1,6 +1,7 @@
-"""Temporary elision outside of the kernels: NumPy computes into large operands that nobody else holds, which shows in
-strides, in the dtype and, for some numbers, in bits; for dtypes that the kernels leave to the general functions, and
-inside C functions that apply operators.
+"""Temporary elision outside of the kernels: NumPy computes into large operands without other references.
+
+That shows in strides, in the dtype and, for some numbers, in bits. The tests are about dtypes that the kernels leave to
+the general functions, and C functions that apply operators.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ import pytest
 import tagalong
 from chains_support import both, check
 
-SIDE = 260  # squared and times four bytes, eager computes into it
+SIDE = 260  # squared and times four bytes: large enough for elision
 
 
 class Float(float):
-    """A number that only the general functions take."""
+    """A number type that only the general functions accept."""
 
 
 def seen(code: str, layout: int, *, swapped: bool) -> np.ndarray:
@@ -104,14 +105,14 @@ def test_c_functions_that_apply_operators(source: str, code: str) -> None:
 
 
 class Holder:
-    """Something with an attribute."""
+    """An object with an attribute."""
 
     def __init__(self, held: Any) -> None:
         self.held = held
 
 
-# NumPy looks no deeper than ten functions on the C stack, so that in longer chains of iterators it depends on how warm
-# the interpreter is whether eager computes into an operand; these are left out.
+# NumPy looks at most ten frames up the C stack. So in longer chains of iterators it depends on specialised instructions
+# whether eager execution computes into an operand; these are left out.
 FORMS = [
     "x * 1 + w",
     "[x * 1][0] + w",
@@ -167,8 +168,8 @@ RECORDED = {
 
 @pytest.mark.parametrize("recorded", RECORDED)
 @pytest.mark.parametrize("source", FORMS)
-def test_what_else_holds_the_operand(source: str, recorded: str) -> None:
-    """An operand is computed into if it has no other reference, whatever was there when the function was recorded."""
+def test_operands_with_other_references(source: str, recorded: str) -> None:
+    """An operand without other references is computed into, whatever references there were while recording."""
     names = {"operator": operator, "functools": functools, "itertools": itertools, "Holder": Holder}
     eager, traced = both(f"def f(x, w):\n    return {source}\n", **names)
     x, w = RECORDED[recorded] or (None, None)
@@ -189,7 +190,7 @@ def test_what_else_holds_the_operand(source: str, recorded: str) -> None:
             check(eager, traced, make, {"all": "ignore"})
 
 
-def test_their_frames_are_seen_by_nobody() -> None:
+def test_their_frames_are_invisible() -> None:
     looks: list[Any] = []
 
     def look(left: Any, right: Any) -> Any:

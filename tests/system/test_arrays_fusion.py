@@ -1,7 +1,7 @@
-"""Fused fusion groups of array operations against eager NumPy: every bit, and everything else a caller can see.
+"""Fusion groups of array operations against eager NumPy: every bit, and everything else that a caller can see.
 
 Random chains of operations are recorded and replayed on operands of many dtypes, layouts and sizes around that of a
-block; a share of the replays must really have run as fusion groups.
+block; some of the replays must really have run as fusion groups.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ SIZES = (0, 1, 2, 10, 63, 65, 1000, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 3000
 
 @pytest.fixture(autouse=True)
 def fusion() -> None:
-    """The option, as it is by default."""
+    """The option's default."""
     FusionRuns.begin()
 
 
 @pytest.mark.parametrize("ufunc", ufuncs(), ids=lambda f: f.__name__)
 def test_splitting_changes_no_bit(ufunc: np.ufunc) -> None:
-    """What the fusion groups rest on: no loop of plain numbers gives other bits for a part of an array."""
+    """The assumption of fusion: NumPy's loops on plain numbers give the same bits for each part of an array."""
     size = 2300
     for types in ufunc.types:
         inputs, output = types.split("->")
@@ -74,7 +74,7 @@ def check_splitting(
 
 @pytest.mark.parametrize("ufunc", ufuncs(), ids=lambda f: f.__name__)
 def test_splitting_and_nans(ufunc: np.ufunc) -> None:
-    """Which of two NaNs a result is depends on the place in a vector: blocks keep that."""
+    """Which of two NaNs a result is depends on the position in a vector; blocks must keep the position."""
     for types in ufunc.types:
         inputs, output = types.split("->")
         if any(code not in PLAIN_CODES for code in inputs + output) or not set(inputs) & set("fd"):
@@ -86,7 +86,7 @@ def test_splitting_and_nans(ufunc: np.ufunc) -> None:
 
 
 def nans(code: str, size: int) -> np.ndarray:
-    """NaNs of both signs with payloads, and numbers among them."""
+    """NaNs of both signs with payloads, and numbers between them."""
     values = sample(code, (size,), "ordinary")
     if code in "fd":
         bits = values.view("u4" if code == "f" else "u8")
@@ -171,7 +171,7 @@ class Chain:
 
 
 class Subclass(np.ndarray):
-    """An array that is none of ours."""
+    """A subclass of ndarray."""
 
 
 LAYOUTS = ("plain", "plain", "plain", "strided", "reversed", "C", "F", "read-only", "view", "row")
@@ -253,7 +253,7 @@ def test_random_chains(code: str) -> None:
     assert groups_run() - before > replays // 8, (code, groups_run() - before, replays)
 
 
-def test_a_region_runs() -> None:
+def test_a_fusion_group_runs() -> None:
     """Six operations are one fusion group, in each call after the first."""
     eager, traced = both("def f(x, y):\n    return np.sqrt((x * y + x - y) * 0.5) + y\n")
     for size in SIZES:
@@ -269,7 +269,7 @@ def test_a_region_runs() -> None:
 @pytest.mark.parametrize("errstate", ERRSTATES, ids=str)
 @pytest.mark.parametrize("size", [4, 3000])
 def test_floating_point_errors(errstate: dict[str, Any], size: int) -> None:
-    """Who reports them, in which order and line; error callbacks see the frame as it was then."""
+    """Which operation reports errors, in which order and line; error callbacks see the frame at that moment."""
     source = "def f(x, y):\n    a = x + y\n    b = x / y\n    c = b * 1e300 * b\n    a = np.log(x)\n    return a - c\n"
     eager, traced = both(source)
     good = [np.full(size, 2.0), np.full(size, 3.0)]
@@ -296,7 +296,7 @@ def test_ignored_errors_are_no_reason_to_start_again() -> None:
 
 
 def test_names_may_be_bound_to_something_else() -> None:
-    """Between two calls, or to something that is no ufunc."""
+    """Between two calls, also to something that is not a ufunc."""
     source = "def f(x):\n    a = x * 2.0\n    b = g(a) + K\n    return m.sqrt(b) - 1.0\n"
     module = type(sys)("m")
     module.sqrt = np.sqrt  # type: ignore[attr-defined]
@@ -318,12 +318,12 @@ def test_names_may_be_bound_to_something_else() -> None:
     check(eager, traced, make)
     space["unrelated"] = 1
     before = groups_run()
-    for _ in range(40):  # after so many changes it waits for a while
+    for _ in range(40):  # after many changes a group is not retried for a while
         check(eager, traced, make)
     assert groups_run() > before
 
 
-def test_the_second_call_is_a_region_already() -> None:
+def test_the_second_call_already_runs_a_fusion_group() -> None:
     """The plan looks its names up itself: in the globals, in the builtins, in a module."""
     source = "def f(x):\n    a = np.abs(x) * K + float_\n    b = m.np.sqrt(a)\n    return np.where(b > 1.0, b, max_)\n"
     module, builtins = type(sys)("m"), dict(vars(__import__("builtins")), max_=4.0)
@@ -343,7 +343,7 @@ def test_the_second_call_is_a_region_already() -> None:
 
 
 def test_payloads_of_nans_in_large_temporaries() -> None:
-    """Where eager computes into its right operand the operands change places, which decides the payload."""
+    """Where eager execution computes into its right operand, the operands are exchanged, which decides the payload."""
     eager, traced = both("def f(x, y):\n    return x + y * 1.0, (x * 1.0) + (y + 0.0), y * (x - 0.0)\n")
     for size in (10, 32_767, 32_768, 40_000):
         bits = np.arange(size, dtype=np.uint64)
@@ -361,7 +361,7 @@ def test_results_that_are_one_object() -> None:
 
 
 def test_operands_that_die_inside() -> None:
-    """A finaliser runs where it does in eager execution, and sees the same locals."""
+    """A finaliser runs at the same point as in eager execution, and sees the same locals."""
     log: list[Any] = []
 
     class Loud(np.ndarray):
@@ -381,7 +381,7 @@ def test_operands_that_die_inside() -> None:
 
 
 def test_two_threads() -> None:
-    """One graph, its fusion groups without the GIL."""
+    """Both run one graph, with the GIL released in fusion groups."""
     eager, traced = both("def f(x, y):\n    return np.sqrt((x * y + x - y) * 0.5) + y\n")
     inputs = [(np.linspace(1, 2, 50_000 + i), np.linspace(2, 3, 50_000 + i)) for i in range(2)]
     wanted = [eager(*pair).tobytes() for pair in inputs]
@@ -399,7 +399,7 @@ def test_two_threads() -> None:
 
 
 def test_numbers_at_the_address_of_others() -> None:
-    """A number that a name was bound to dies; the next one gets its memory, and has another value."""
+    """A number to which a name was bound dies; the next one gets its address, and has another value."""
     eager, traced = both("def f(x):\n    a = x * 1.5\n    return a * K + K\n", K=2.0)
     before = groups_run()
     for number in range(40):
@@ -409,8 +409,8 @@ def test_numbers_at_the_address_of_others() -> None:
     assert groups_run() > before
 
 
-def test_names_are_bound_anew_while_a_region_computes() -> None:
-    """What it reads is not freed meanwhile."""
+def test_names_are_rebound_while_a_fusion_group_computes() -> None:
+    """The operands that it reads are not freed meanwhile."""
     eager, traced = both("def f(x):\n    return x * K + x - K\n", K=np.ones(100_000))
     x = np.zeros(100_000)
     for _ in range(5):
@@ -440,7 +440,7 @@ def reasons() -> dict[str, int]:
 
 
 def test_reasons() -> None:
-    """Each place says how often its operations were run one by one, and why."""
+    """`explain` says for each place how often its operations ran one by one, and why."""
     source = "def f(x, y):\n    a = x * y\n    b = np.sqrt(a)\n    return b + y\n"
     for wrong, reason in (
         ([np.full(5, -1.0), np.ones(5)], "float_error"),
@@ -463,7 +463,7 @@ def test_reasons() -> None:
 @pytest.mark.parametrize("operations", [60, 127, 128, 129, 300])
 @pytest.mark.parametrize("code", "dfl")
 def test_long_functions(code: str, operations: int) -> None:
-    """More operations, numbers and results than one fusion group holds are several."""
+    """More operations, numbers and results than one fusion group can have become several groups."""
     random = Random(f"long {code} {operations}")
     lines = [f"    v{n} = x {'+-*'[n % 3]} {n + 1}" for n in range(20)]
     for n in range(20, operations):
@@ -486,7 +486,7 @@ def test_long_functions(code: str, operations: int) -> None:
 @pytest.mark.parametrize("code", "bBhilfd")
 @pytest.mark.parametrize("scalar", [2, True, 2.5, np.int64(2), np.int8(2), np.float32(2.5), np.array(2)])
 def test_strides_of_axes_of_length_one(code: str, scalar: Any) -> None:
-    """They reach no element, but can be seen; NumPy 1.x has others where it does not take its short way."""
+    """They reach no element but are visible; NumPy 1.x has others where it does not take its fast path."""
     for source in (
         "def f(a, s):\n    return a + s\n",
         "def f(a, s):\n    b = s * a\n    c = b + b\n    return b, c\n",
@@ -502,7 +502,7 @@ def test_strides_of_axes_of_length_one(code: str, scalar: Any) -> None:
 
 @pytest.mark.parametrize("result", ["c", "b - c", "b + y"])
 def test_variables_of_a_frame_that_returns(result: str) -> None:
-    """Nobody sees them, so they become no arrays; unless somebody holds the frame."""
+    """They are not visible after the return, so no arrays are made of them, unless something holds the frame."""
     source = f"""
         def f(x, y, keep):
             if keep:
@@ -545,7 +545,7 @@ PARTS_WITH_NEW_CONTENTS = {
 @pytest.mark.parametrize("program", PARTS_WITH_NEW_CONTENTS.values(), ids=PARTS_WITH_NEW_CONTENTS.keys())
 @pytest.mark.parametrize("option", [1, 2])
 def test_parts_with_new_contents_are_parts_still(program: str, option: int) -> None:
-    """Not the arrays that they are parts of."""
+    """They stay parts, and do not become the arrays of which they are parts."""
     _core.set_option("fusion", option)
     eager, traced = both(f"def f(a, b):\n    {program}\n")
     for shape in ((4, 4),) * 6 + ((5, 4), (7, 300), (4, 4)):
@@ -558,7 +558,7 @@ BIG = 1_000_000
 
 
 def most_memory(function: Any) -> int:
-    """How many bytes more a call has in use at a time, besides its operands."""
+    """The peak memory of a call in bytes, without its operands."""
     arguments = [np.arange(float(BIG)), np.arange(float(BIG)) + 1, False]
     for _ in range(4):
         function(*arguments)
@@ -568,14 +568,14 @@ def most_memory(function: Any) -> int:
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
     before = status("VmRSS:")
-    Path("/proc/self/clear_refs").write_text("5")  # the peak is what there is now
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak to the current value
     function(*arguments)
     return status("VmHWM:") - before
 
 
 @pytest.mark.parametrize("errstate", ["ignore", "call"])
-def test_a_number_of_an_operation_that_is_not_in_the_region(errstate: str) -> None:
-    """It is not computed for the fusion group, since the operation raises, and is none of its operands."""
+def test_a_number_of_an_operation_outside_of_the_group(errstate: str) -> None:
+    """The operation raises, so the number is not computed for the fusion group, and is not an operand of it."""
     _core.set_option("fusion", 2)
     eager, traced = both(
         "def f(a, b, c, s):\n"
@@ -606,8 +606,8 @@ def test_a_number_of_an_operation_that_is_not_in_the_region(errstate: str) -> No
         ("v = (a * a) <= (a + 1.0)\n    b[n:] = np.hypot(a + c[n - 1 :], b)\n    return v", "ignore"),
     ],
 )
-def test_a_part_of_an_operation_that_is_not_in_the_region(source: str, errstate: str) -> None:
-    """Where it begins is computed only for that operation."""
+def test_a_part_of_an_operation_outside_of_the_group(source: str, errstate: str) -> None:
+    """The position of the part is computed only for that operation."""
     _core.set_option("fusion", 2)
     eager, traced = both(f"def f(a, b, c, n):\n    {source}\n")
     for shape in ((2, 0), (2, 3)):
@@ -621,7 +621,7 @@ def test_a_part_of_an_operation_that_is_not_in_the_region(source: str, errstate:
 @pytest.mark.parametrize("mode", [1, 2])
 @pytest.mark.parametrize("name", ["exp", "log", "exp2", "sin", "tanh", "sqrt", "arctan", "cbrt", "expm1"])
 def test_functions_of_arrays_that_are_seen_backwards(name: str, mode: int) -> None:
-    """NumPy's loops may take other steps then, with other bits, and which way they go is the iterator's affair."""
+    """NumPy's loops may use another algorithm then, with other bits; NumPy's iterator decides on the direction."""
     _core.set_option("fusion", mode)
     wide = np.random.default_rng(7).uniform(0.1, 3.0, (140, 300))
     layouts = [

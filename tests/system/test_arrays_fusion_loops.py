@@ -1,5 +1,6 @@
-"""Array operations in loops: a round's operations run as fusion groups, in the interpreter's and in native code, and
-results, warnings and what frames show are those of eager execution.
+"""Array operations in loops run as fusion groups, interpreted and in machine code.
+
+Results, warnings and what frames show are those of eager execution.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import tagalong.testing
 from chains_support import both, check, compare_program
 from tagalong import _core
 
-# With numbers of rounds, and traces that go on in each other, from the first moment on.
+# Counts rounds, and links traces, from the first round on.
 SETTINGS: dict[str, dict[str, int]] = {
     "interpreted": {"native_after": 0, "grow_after": 0},
     "grown": {"native_after": 0, "grow_after": 2},
@@ -183,13 +184,13 @@ def test_loops(name: str) -> None:
     else:
         grown = _core.options()["grow_after"] != 0
         assert events == (["hit"] if grown else ["hit", "stitch", "exit", "stitch"]), events
-    # At least one fusion group in each round.
+    # at least one fusion group in each round
     rounds = {"two loops": 24}.get(name, 30)
     assert _core.counter("groups_run") - runs >= rounds, tagalong.explain(traced)
 
 
 def test_numbers_that_overflow() -> None:
-    """An int that gets too long for a register leaves in front of its instruction, as it does without arrays."""
+    """An int that exceeds 64 bits takes the side exit in front of its instruction, as without arrays."""
     source = """
         def f(z, c, n):
             k = 3
@@ -233,7 +234,7 @@ def test_errors_are_reported_where_they_happen() -> None:
 
 
 def test_what_frames_show() -> None:
-    """A callee that looks at its caller's variables finds those of the round that it is called in."""
+    """A callee that looks at its caller's variables finds those of the current round."""
     seen: list[Any] = []
 
     def look() -> None:
@@ -259,7 +260,7 @@ def test_what_frames_show() -> None:
         seen.clear()
 
 
-def test_names_that_are_bound_anew_meanwhile() -> None:
+def test_names_that_are_rebound_meanwhile() -> None:
     source = """
         def f(z, c, n):
             global k

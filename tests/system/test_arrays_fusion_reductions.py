@@ -1,4 +1,4 @@
-"""Reductions at the end of a fusion group: NumPy's bits without the array that is reduced."""
+"""Reductions at the end of a fusion group: NumPy's bits, without making the array that is reduced."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ FORMS = {
 
 @pytest.fixture(autouse=True)
 def fusion() -> None:
-    """The engine's option, which is off."""
+    """Enables the engine's option, which is off."""
     FusionRuns.begin()
 
 
 @pytest.mark.parametrize("name", FORMS)
 def test_reductions(name: str) -> None:
-    """Around the sizes at which pairwise sums are cut."""
+    """Sizes around those at which pairwise summation divides."""
     expression, codes = FORMS[name]
     for code in codes:
         eager, traced = both(f"def f(x, y):\n    return {expression}\n")
@@ -95,7 +95,7 @@ def test_programs(name: str) -> None:
 
 
 def test_no_elements() -> None:
-    """Where there is nothing to reduce eager execution warns or raises."""
+    """For empty arrays eager execution warns or raises."""
     for expression, _ in FORMS.values():
         eager, traced = both(f"def f(x, y):\n    return {expression}\n")
         for size in (5, 5, 5, 5, 0, 0, 5):
@@ -128,7 +128,7 @@ SHAPES = ((2, 3, 4), (3, 1, 5), (1, 1, 1), (40, 3, 7), (2, 2, 1500), (2, 1500, 2
 @pytest.mark.parametrize("axes", AXES)
 @pytest.mark.parametrize("name", [name for name in FORMS if not name.endswith("method")])
 def test_along_axes(name: str, axes: str) -> None:
-    """In C order, in any other one and with an operand that is broadcast; with and without the axes."""
+    """In C order, in any other order and with a broadcast operand; with and without the axes."""
     random = Random(f"axes {name} {axes}")
     expression, codes = FORMS[name]
     value = expression[expression.index("(") + 1 : -1] if expression.startswith("np") else expression[1:-5]
@@ -150,8 +150,8 @@ def test_along_axes(name: str, axes: str) -> None:
                 assert groups_run() > before, tagalong.explain(traced)
 
 
-def test_axes_that_are_none() -> None:
-    """Two axes that are the same, one that is not there, other things than numbers."""
+def test_invalid_axes() -> None:
+    """Two equal axes, a missing axis, and objects that are not numbers."""
     for axes in (
         "axis=3",
         "axis=-3",
@@ -167,7 +167,7 @@ def test_axes_that_are_none() -> None:
 
 
 def test_an_axis_that_changes() -> None:
-    """An operand that is the axis is looked at in each run; so are the dimensions."""
+    """An axis given as an operand is checked in each run; so is the number of dimensions."""
     eager, traced = both("def f(x, y, n):\n    return (x * y + x).sum(axis=n)\n")
     for shape in ((3, 4), (2, 3, 4), (5,)):
         for axis in (0, -1, None, (0,), len(shape) - 1, 0):
@@ -176,7 +176,7 @@ def test_an_axis_that_changes() -> None:
     assert groups_run() > 10
 
 
-# What is reduced along the last axes, or first ones, and operations on what that gives: rows in cache, one pass.
+# Reductions along the last or the first axes, and operations on the results: rows in cache, one pass.
 ROWS = {
     "softmax": "e = np.exp(x - y)\n    return e / e.sum(axis=-1, keepdims=True)",
     "softmax in place": "e = np.exp(x - y)\n    e /= e.sum(axis=-1, keepdims=True)\n    return e",
@@ -221,7 +221,7 @@ def test_rows(name: str) -> None:
 
 
 def test_rows_of_other_shapes() -> None:
-    """A plan made for rows serves other sizes, and leaves what does not lie so to others."""
+    """A plan made for rows works for other sizes, and leaves other layouts to the general path."""
     eager, traced = both(f"def f(x, y):\n    {ROWS['normalised']}\n")
     for shape in ((4, 5), (100, 200), (4, 5), (2, 9001), (5, 4)):
         for turn in (False, True):
@@ -234,7 +234,7 @@ def test_rows_of_other_shapes() -> None:
 
 
 def test_an_axis_is_not_taken_twice() -> None:
-    """By place and by name: eager raises, so only what was recorded with another function gets to replay it."""
+    """By position and by name: eager execution raises, so only a trace of another function replays it."""
     for given in ("1, axis=0", "(1,), axis=0", "1, axis=None", "1, axis=(0, 1)", "1, axis=1"):
         eager, traced = both(f"def f(call, x):\n    y = np.negative(x)\n    return call(y, {given})")
         for call in (np.roll, np.sum, np.roll, np.max, np.any, np.argmax, np.sum):
@@ -243,7 +243,7 @@ def test_an_axis_is_not_taken_twice() -> None:
         assert tagalong.stats(traced).hits > 0
 
 
-# Arrays that are there already get new contents, which are reduced along axes.
+# Existing arrays get new contents, which are reduced along axes.
 WRITTEN = {
     "by a row": "x -= y[0]\n    return x.sum(axis=axis)",
     "by a column": "x -= y[..., :1]\n    return x.mean(axis=axis), x.max(axis=axis)",
@@ -257,7 +257,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_what_is_written_is_reduced_as_it_lies(name: str) -> None:
+def test_written_arrays_are_reduced_in_their_layout(name: str) -> None:
     random = Random(f"written {name}")
     for code in "dfl":
         for axis in (0, 1, -1, (0, 1)):
@@ -282,7 +282,7 @@ def test_what_is_written_is_reduced_as_it_lies(name: str) -> None:
 @pytest.mark.parametrize("code", "df")
 @pytest.mark.parametrize("axis", [0, -1, (0, 2), (1, 2), 1])
 def test_which_of_two_zeros_an_extreme_along_axes_is(axis: Any, code: str, mode: int) -> None:
-    """Where rows are cut would show in it."""
+    """It depends on where rows are divided, which must not change."""
     _core.set_option("fusion", mode)
     chance = np.random.default_rng(3)
     for source in (

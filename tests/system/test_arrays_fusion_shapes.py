@@ -21,7 +21,7 @@ from tagalong import _core
 
 @pytest.fixture(autouse=True)
 def fusion() -> None:
-    """The engine's option, which is off."""
+    """Enables the engine's option, which is off."""
     FusionRuns.begin()
 
 
@@ -29,7 +29,7 @@ def line(*shape: int, order: Any = "C", code: str = "d") -> np.ndarray:
     return np.array(np.linspace(1, 2, int(np.prod(shape))).reshape(shape).astype(code), order=order)
 
 
-# Body, operands x and y, how many fusion groups it is.
+# body, operands x and y, number of fusion groups
 FORMS: dict[str, tuple[str, Callable[[], list[Any]], int]] = {
     "two dtypes": ("return (x * y + x) * 2", lambda: [line(30, code="f"), line(30)], 1),
     "an int": ("return x * y - y", lambda: [np.arange(30), line(30)], 1),
@@ -105,7 +105,7 @@ FORMS: dict[str, tuple[str, Callable[[], list[Any]], int]] = {
         lambda: [line(2, 1, 4, order="F", code="Q"), line(2, 1, 4, order="F", code="Q")],
         1,
     ),
-    # What is written is read again through another array: as if nothing were fused.
+    # A written array is read again through another array; the result is as if nothing were fused.
     "written, then read": ("x += y * 2.0\n    return y * 2.0 + x", lambda: two_views(line(30)), 1),
     "written in part": ("x[1:] = y[1:] * 2.0\n    return y * 2.0 + 1.0", lambda: two_views(line(30)), 2),
     "an expanded target": (
@@ -136,7 +136,7 @@ SUBSCRIPTS = ("0", "-1", "3", "None", "...", "1:", "::2", "::-1", "i")
 
 @pytest.mark.parametrize("first", SUBSCRIPTS)
 def test_subscripts(first: str) -> None:
-    """Of all kinds, up to three together, constants or not, read and written; parts with dimensions are fused."""
+    """All kinds, up to three together, constant or not, read and written; parts with dimensions are fused."""
     for others in chain.from_iterable(product(SUBSCRIPTS, repeat=count) for count in range(3)):
         key = ", ".join((first, *others))
         for body in (f"return x[{key}] * 2.0 + x[{key}]", f"x[{key}] = y[{key}] * 2.0 + 1.0"):
@@ -160,7 +160,7 @@ def test_subscripts(first: str) -> None:
 @pytest.mark.parametrize("fused", [0, 2])
 @pytest.mark.parametrize("orders", ["FFC", "CCF", "CFF", "FCC", "CFC"])
 def test_layouts_of_large_temporaries(fused: int, orders: str) -> None:
-    """Eager computes into a temporary, so the result lies as that does, and not as a new one would."""
+    """Eager execution computes into a temporary, so the result has its layout and not that of a new array."""
     _core.set_option("fusion", fused)
     eager, traced = both("def f(x, y, z):\n    return (x - y) - (y * z), (x * z) + (x + y), -(x * z) / y\n")
     for code in "dlf":
@@ -173,7 +173,7 @@ def test_layouts_of_large_temporaries(fused: int, orders: str) -> None:
     "body", ["(np.multiply(n, x) - y) + (x > y)", "(x.astype('q') - y) + y, -x.astype('q') * 2"]
 )
 def test_axes_of_length_one_in_large_temporaries(fused: int, body: str) -> None:
-    """Their strides mean nothing, and yet are seen: the result has those of the temporary that eager computes into."""
+    """Their strides mean nothing but are visible: the result has those of the temporary into which eager computes."""
     _core.set_option("fusion", fused)
     for axis in range(3):
         for codes in ("bb", "bq", "qq"):
@@ -190,7 +190,7 @@ def test_axes_of_length_one_in_large_temporaries(fused: int, body: str) -> None:
 @pytest.mark.parametrize("fused", [0, 2])
 @pytest.mark.parametrize("shape", [(50_000,), (200, 300)])
 def test_twins_in_large_temporaries(fused: int, shape: tuple[int, ...]) -> None:
-    """Two dtypes are the same integers; eager execution keeps that of the temporary it computes into."""
+    """Two dtypes are the same integers; eager execution keeps the dtype of the temporary into which it computes."""
     _core.set_option("fusion", fused)
     eager, traced = both("def f(x, y):\n    return np.square(x) // (y < x), (x * x) + y, (y + 1) + (x - x)\n")
     for codes in ("qq", "ql", "lq", "q?", "qi", "QL", "LQ"):
@@ -213,7 +213,7 @@ def test_twins_and_scalars(fused: int, number: Any) -> None:
 @pytest.mark.parametrize("fused", [0, 2])
 @pytest.mark.parametrize("count", [10, 3000])
 def test_flags_from_before(fused: int, count: int) -> None:
-    """Overflow and underflow that C code has raised before, as libm does it, are not what the arrays have raised."""
+    """Overflow and underflow flags that C code (such as libm) set before do not come from the array operations."""
     libm = ctypes.CDLL(ctypes.util.find_library("m"))
     _core.set_option("fusion", fused)
     eager, traced = both("def f(x):\n    return (x - x) * 2.0\n")
@@ -240,7 +240,7 @@ SINGLES += [
 @pytest.mark.parametrize("fused", [0, 2])
 @pytest.mark.parametrize("code", ["d", "f", "D", "e", "g"])
 def test_single_elements(fused: int, code: str) -> None:
-    """NumPy's loops take one element for a reduction, where it is computed into an operand: which NaN that gives."""
+    """NumPy takes one element for a reduction where it is computed into an operand, which decides which NaN results."""
     _core.set_option("fusion", fused)
     statements = "".join(
         f"    r.append({each})\n" for each in SINGLES if not (code == "D" and ("//" in each or "%" in each))
@@ -258,7 +258,7 @@ def test_single_elements(fused: int, code: str) -> None:
 
 
 def test_read_only_targets() -> None:
-    """The exception is eager's, after what has happened before it."""
+    """Eager execution's exception, after the effects in front of it."""
     eager, traced = both("def f(x, y):\n    y *= 2.0\n    z = y + 1.0\n    x += z * y\n    return x\n")
 
     def make(writeable: bool = True) -> list[Any]:
@@ -273,7 +273,7 @@ def test_read_only_targets() -> None:
 
 
 def test_errors_leave_targets_alone() -> None:
-    """What has been computed when a floating point error is found is not written; the operations report it."""
+    """If a floating point error is found, nothing is written; the operations report it one by one."""
     eager, traced = both("def f(x, y):\n    x *= 2.0\n    z = x / y\n    x += z\n    return z\n")
     for size in (5, 5000):
         for _ in range(5):
@@ -298,7 +298,7 @@ SAFE = [
 
 @pytest.mark.parametrize("kind", ["ordinary", "extreme", "bits"])
 def test_casts(kind: str) -> None:
-    """Each cast that makes an operand fit a loop, for contiguous and strided operands."""
+    """Each cast of an operand for a loop, for contiguous and strided operands."""
     for one, other in SAFE:
         symbol = "&" if other in "?bBhHiIlLqQ" else "*"
         eager, traced = both(f"def f(x, y):\n    return (x {symbol} y) {symbol} x\n")
@@ -312,7 +312,7 @@ def test_casts(kind: str) -> None:
 
 
 def test_layouts_of_results() -> None:
-    """NumPy's iterator decides in which order the axes of a result lie; so do fusion groups."""
+    """NumPy's iterator decides on the order of a result's axes; so must fusion groups."""
     random = Random("layouts")
     eager, traced = both("def f(x, y, z, s, n):\n    a = x * y\n    return a, a - z, (y + z) * a\n")
     before = groups_run()
@@ -326,7 +326,7 @@ def test_layouts_of_results() -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs(seed: int) -> None:
-    """Operands of any dtypes and layouts, broadcast, cast, overlapping; results in new arrays and in theirs."""
+    """Operands of all dtypes and layouts, broadcast, cast, overlapping; results in new arrays and in operands."""
     random = Random(f"programs {seed}")
     before = groups_run()
     for _ in range(25):
@@ -348,7 +348,7 @@ TARGETS = (
 
 @pytest.mark.parametrize("to", [*TARGETS, "np.bool_", "float", "bool"])
 def test_astype(to: str) -> None:
-    """Each cast of a result and of an operand, in every layout; what does not fit into an integer is NumPy's."""
+    """Each cast of a result and of an operand, in every layout; values that do not fit are left to NumPy."""
     random = Random(f"astype {to}")
     for code in CODES:
         eager, traced = both(
@@ -368,7 +368,7 @@ def test_astype(to: str) -> None:
 
 
 def test_assigning_casts() -> None:
-    """A slice gets what another dtype makes of a result."""
+    """Assigning to a slice casts a result to another dtype."""
     for code in CODES:
         for other in CODES:
             eager, traced = both("def f(x, y, z):\n    z[1:] = x * y + x\n    return z\n")
@@ -378,8 +378,8 @@ def test_assigning_casts() -> None:
                 check(eager, traced, lambda made=made: [one.copy() for one in made], {"all": "warn"})
 
 
-def test_a_region_begins_with_parts() -> None:
-    """The first operation's operands, too: no object of theirs is made."""
+def test_a_fusion_group_begins_with_parts() -> None:
+    """Parts are operands of the first operation, too: no array objects are made for them."""
     eager, traced = both("def f(x, n):\n    return (x[n:] - x[:-n]) * 0.5 + x[1]\n")
     for size in (9, 3000):
         for _ in range(6):
@@ -399,7 +399,7 @@ MASKED = {
 
 @pytest.mark.parametrize("name", MASKED)
 def test_where_of_ufuncs(name: str) -> None:
-    """Elements that are left out keep what they were and raise nothing."""
+    """Elements that `where` excludes keep their values and raise nothing."""
     random = Random(f"where {name}")
     eager, traced = both(f"def f(x, y, z, m):\n    {MASKED[name]}\n")
     before = groups_run()

@@ -1,5 +1,7 @@
-"""`np.bincount` of a recorded function: counts and sums with the bits of NumPy's own code, whatever the dtype of the
-labels and however the arguments are given; what it cannot be asked so, or would raise, is NumPy's."""
+"""`np.bincount` in a recorded function: counts and sums with the bits of NumPy's own code.
+
+This holds for all dtypes of labels and all ways to give the arguments; unsupported or raising calls are left to NumPy.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ LABELS = "?bBhHiIlq"
 
 
 def traced_and_warm(source: str, make: Any) -> tuple[Function, Function]:
-    # It is NumPy that an operation of arrays asks for.
+    # Array operations look NumPy up.
     eager, traced = both(f"def f(labels, weights):\n    np.negative(weights)\n    return {source}")
     assert isinstance(traced, FunctionType)
     for _ in range(WARM_UP):
@@ -35,7 +37,7 @@ def traced_and_warm(source: str, make: Any) -> tuple[Function, Function]:
 
 
 def counted(eager: Function, traced: Function, make: Any) -> tuple[int, int]:
-    """How many calls one call of the function has computed itself, and has left to NumPy."""
+    """How many calls, in one call of the function, tagalong has computed and has left to NumPy."""
     before = (_core.counter("histograms_computed"), _core.counter("histograms_left"))
     hits = tagalong.stats(traced).hits
     check(eager, traced, make)
@@ -83,7 +85,7 @@ def test_labels_of_all_dtypes(code: str) -> None:
 
 
 def test_sums_are_added_in_order() -> None:
-    """Each has another value in any other order."""
+    """Any other order would give other values."""
     eager, traced = traced_and_warm(CALLS[1], lambda: [labels_of("l", 10, 3), np.ones(10)])
     for size in (100, 10_000):
         scale = 10.0 ** np.random.default_rng(size).uniform(-18, 18, size)
@@ -99,8 +101,11 @@ def test_special_weights(value: float) -> None:
 
 
 def of_what_is_summed() -> tuple[np.ndarray, list[np.ndarray]]:
-    """Sums that are zeros of either sign by the rounding, that are rounded, that are denormal on the way, and that are
-    in the end, though nothing that is added is: ten elements in a row are of one bin."""
+    """Sums with difficult roundings.
+
+    They round to zeros of either sign, are rounded, or are denormal on the way or at the end though no summand is: ten
+    consecutive elements are in one bin.
+    """
     numbers = np.random.default_rng(5)
     denormal = numbers.integers(-9, 9, 600) * 5e-324
     cancelling = np.tile([1.0, -1.0, 0.0, -0.0, 0.0], 120)
@@ -109,14 +114,14 @@ def of_what_is_summed() -> tuple[np.ndarray, list[np.ndarray]]:
 
 
 LIBM = ctypes.CDLL("libm.so.6")
-# Of floating point, as glibc has it on x86: the last number is what vectors go by.
+# Floating point control words of glibc on x86; the last number is the one for vectors.
 ENVIRONMENT = ctypes.c_uint32 * 8
 
 
 @pytest.mark.parametrize("bits", [0x2000, 0x4000, 0x6000, 0x8000, 0x40, 0x8040])
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the bits are those of such a processor")
 def test_other_roundings_and_denormals(bits: int) -> None:
-    """Down, up, towards zero; results flushed, operands read as zeros, both."""
+    """Rounding down, up, and towards zero; flushing results, reading denormal operands as zeros, both."""
     eager, traced = traced_and_warm(CALLS[1], lambda: [labels_of("l", 10, 3), np.ones(10)])
     labels, several = of_what_is_summed()
     ordinary, other = ENVIRONMENT(), ENVIRONMENT()
@@ -177,7 +182,7 @@ OTHERS: list[tuple[str, Any, Any]] = [
 @pytest.mark.parametrize(
     ("labels", "weights"), [case[1:] for case in OTHERS], ids=[case[0] for case in OTHERS]
 )
-def test_all_else_is_numpys(source: str, labels: Any, weights: Any) -> None:
+def test_other_calls_are_left_to_numpy(source: str, labels: Any, weights: Any) -> None:
     eager, traced = traced_and_warm(source, lambda: [np.array([1, 2, 2]), np.ones(3)])
     for _ in range(2):
         before = _core.counter("histograms_computed")
@@ -211,7 +216,7 @@ def test_other_minlengths(least: str) -> None:
     ],
 )
 def test_other_ways_to_call_it_once_it_is_another_function(arguments: str) -> None:
-    """Most of them raise, so only what was recorded with another function gets to replay them."""
+    """Most of them raise, so only a trace recorded with another function replays them."""
     eager, traced = both(
         f"def f(call, labels, weights):\n    np.negative(weights)\n    return call({arguments})"
     )
@@ -231,13 +236,13 @@ def test_other_ways_to_call_it_once_it_is_another_function(arguments: str) -> No
             traced(np.bincount, np.array([1, 2, 2]), np.ones(3))
 
 
-def test_read_only_operands_and_what_it_gives() -> None:
+def test_read_only_operands_and_results() -> None:
     labels, weights = np.array([3, 1, 1]), np.array([0.5, 1.5, 2.5])
     labels.flags.writeable = weights.flags.writeable = False
     eager, traced = traced_and_warm(CALLS[1], lambda: [np.array([1, 2, 2]), np.ones(3)])
     assert counted(eager, traced, lambda: [labels, weights]) == (1, 0)
     result = traced(labels, weights)
-    result += 1.0  # its own memory
+    result += 1.0  # it owns its memory
     np.testing.assert_array_equal(result, [1.0, 5.0, 1.0, 1.5])
 
 
@@ -333,7 +338,7 @@ def test_random_calls() -> None:
     assert after[1] - before[1] > 40
 
 
-# --- Between array operations, as one with them
+# --- between array operations, in one group with them
 
 K_MEANS = """d = (x[:, None] - c) ** 2 + (y[:, None] - c) ** 2
     labels = np.argmin(d, axis=1)
@@ -384,7 +389,7 @@ def test_among_operations(body: str) -> None:
     for size in (1, 10, 1000, 3000):
         before = _core.counter("whole_groups")
         check(eager, traced, lambda size=size: points(size), {"all": "ignore"})
-        # NumPy 1.x looks at the value of a number before it is a float beside integers.
+        # Beside integers, NumPy 1.x looks at the value of a number before it becomes a float.
         if body in TOGETHER and (NUMPY_2 or "* 1.0" not in body):
             assert _core.counter("whole_groups") > before, tagalong.explain(traced)
     for errstate in ({"all": "warn"}, {"all": "raise"}):
@@ -394,8 +399,8 @@ def test_among_operations(body: str) -> None:
 
 
 @pytest.mark.parametrize("body", [*TOGETHER, *APART])
-def test_among_operations_otherwise(body: str) -> None:
-    """What raises, or is NumPy's, and other kinds of operands, again and again."""
+def test_among_operations_with_exceptions_and_other_operands(body: str) -> None:
+    """Calls that raise, calls left to NumPy, and other kinds of operands, again and again."""
     eager, traced = together(body)
     for _ in range(3 * WARM_UP):
         check(eager, traced, points, {"all": "ignore"})
@@ -428,8 +433,8 @@ def test_among_operations_otherwise(body: str) -> None:
     assert tagalong.stats(traced).hits > 0
 
 
-def test_what_only_calls_take_has_no_other_place() -> None:
-    """References of what goes from one to the other."""
+def test_operands_of_calls_have_no_other_references() -> None:
+    """References to values that are passed from one to the other."""
     eager, traced = together(K_MEANS)
     for _ in range(3 * WARM_UP):
         check(eager, traced, points, {"all": "ignore"})
@@ -443,7 +448,7 @@ def test_what_only_calls_take_has_no_other_place() -> None:
 
 
 def test_another_number_of_bins_each_time() -> None:
-    """No plan is made for one that is another object in each call."""
+    """A minlength that is another object in each call gets no plan."""
     eager, traced = together(TOGETHER[1])
     for n in [*range(3 * WARM_UP), *range(1000, 1040)]:
         check(eager, traced, lambda n=n: [*points()[:3], n], {"all": "ignore"})

@@ -1,5 +1,7 @@
-"""Large arrays that get new contents: computed in place where the inputs show that nothing has to be reported, or where
-that has been tried."""
+"""Large existing arrays that get new contents.
+
+They are computed in place if the inputs show that there is nothing to report, or if a speculative run has shown it.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +101,7 @@ def array(kind: str) -> np.ndarray:
 def outcome(
     function: Callable[..., Any], u: np.ndarray, state: str, order: Any = "C", *, watched: bool = True
 ) -> tuple[Any, ...]:
-    """`watched`: the program is called for each warning, and sees what the target holds then."""
+    """With `watched` the program is called for each warning, and sees the target's contents at that moment."""
     mine, out = u.copy(), np.full(u.shape, 7.0, order=order)
     error = ""
     seen: list[Any] = []
@@ -149,7 +151,7 @@ def test_bits_and_reports(program: Callable[..., Any], threads: int) -> None:
 @pytest.mark.parametrize("columns", [90, 301])
 @pytest.mark.parametrize("program", AT_ONCE, ids=lambda program: program.__name__)
 def test_every_element_is_looked_at(program: Callable[..., Any], columns: int) -> None:
-    """Where one element is too large, nothing is written before that is known."""
+    """If one element is too large, nothing is written before that is known."""
     for option, value in (("fusion", 2), ("retire_after", 0), ("threads", 2)):
         _core.set_option(option, value)
     traced = tagalong.trace(FunctionType(program.__code__.replace(), program.__globals__, "f"))
@@ -189,7 +191,7 @@ def test_products_that_underflow_are_reported() -> None:
 
 
 def test_elements_between_those_of_a_part_do_not_matter() -> None:
-    """A part with more between its elements than the memory of others may hold is tried instead."""
+    """If a part has larger gaps between its elements than a scratch array may have, the run is speculative."""
 
     def of_columns(u, out):
         out[:] = (u[:, 0] + u[:, 1]) * 0.5 + u[:, 0] - 1.0
@@ -226,8 +228,8 @@ PARTS = {
 
 @pytest.mark.parametrize("mode", [1, 2])
 @pytest.mark.parametrize("name", PARTS)
-def test_what_is_computed_into_a_part_is_that_part(name: str, mode: int) -> None:
-    """Not the array that it is a part of, where a fusion group ends in front of its being stored."""
+def test_the_result_of_computing_into_a_part_is_that_part(name: str, mode: int) -> None:
+    """It does not become the array of which it is a part, even if the fusion group ends before the store."""
     _core.set_option("fusion", mode)
     eager, traced = both(f"def f(x, y, a, i):\n    {PARTS[name]}\n")
     for size in (4, 4000, 4):

@@ -1,8 +1,8 @@
 """The array kernels against eager NumPy: every bit of the result, and everything else a caller can see.
 
-Each case runs eagerly and through one kernel site and compares result bytes, dtype, shape, strides, flags, base,
-exception, warnings and operands. A case that must take the direct path also asserts that it did: a fallback is a
-failed test. What concerns memory is in test_arrays_memory.py.
+Each case runs eagerly and through one kernel site; result bytes, dtype, shape, strides, flags, base, exception,
+warnings and operands are compared. A case that must take the direct path also asserts that it did: a fallback is a
+failed test. test_arrays_memory.py has the tests of memory.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tagalong._core import _UfuncSite
 
 
 def layouts(code: str, kind: str) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
-    """Layouts that eager NumPy runs as one inner loop."""
+    """Layouts for which eager NumPy calls one inner loop."""
     for size in (0, 1, 3, 10, 17, 600):
         yield f"1-D {size}", lambda size=size: sample(code, (size,), kind)
     yield "strided", lambda: sample(code, (40,), kind)[::2]
@@ -64,7 +64,7 @@ def test_every_loop_of_every_ufunc(ufunc: np.ufunc) -> None:
                     lambda operands=operands: ufunc(*operands),
                     lambda site, operands=operands: site.call(ufunc, list(operands), 0),
                     errstate=errstate,
-                    # the same dtypes may belong to a loop that comes earlier in the table and casts
+                    # an earlier loop in the table may accept the same dtypes with a cast
                     must_be_direct=resolves_to_itself(ufunc, inputs),
                     label=f"{ufunc.__name__} {types} {kind} {list(layouts('d', kind))[layout][0]}",
                 )
@@ -74,7 +74,7 @@ def test_every_loop_of_every_ufunc(ufunc: np.ufunc) -> None:
 
 
 def resolves_to_itself(ufunc: np.ufunc, inputs: str) -> bool:
-    """Eager needs no cast for operands of these dtypes."""
+    """Whether eager execution needs no cast for operands of these dtypes."""
     dtypes = tuple(np.dtype(code) for code in inputs)
     try:
         return ufunc.resolve_dtypes((*dtypes, None))[: ufunc.nin] == dtypes
@@ -85,7 +85,7 @@ def resolves_to_itself(ufunc: np.ufunc, inputs: str) -> bool:
 @pytest.mark.parametrize("errstate", ERRSTATES, ids=str)
 @pytest.mark.parametrize("code", "efdFDgG")
 def test_floating_point_errors(code: str, errstate: dict[str, Any]) -> None:
-    """Each kind of error, alone and together, is reported like eager does it."""
+    """Each kind of error, alone and together with others, is reported as in eager execution."""
     zero, one, huge = (np.full(4, v, dtype=code) for v in (0, 1, np.finfo(code).max))
     tiny = np.full(4, np.finfo(code).tiny, dtype=code)
     nan = np.full(4, np.nan, dtype=code)
@@ -135,7 +135,7 @@ def test_warning_as_error_discards_the_result() -> None:
 
 
 def test_old_flags_are_not_reported() -> None:
-    """Flags that were raised before the operation are not the operation's."""
+    """Flags that were set before the operation are not reported for it."""
     with np.errstate(all="ignore"):
         np.ones(3, dtype="g") / np.zeros(3, dtype="g")
         np.ones(3) / np.zeros(3)
@@ -156,7 +156,7 @@ PYTHON_SCALARS = [
     float("nan"), 1j, 0j, 2 + 0j, complex(float("nan"), 1e300), complex(-0.0, float("inf")),
 ]
 # fmt: on
-# 1.26 lets long long and scalars end in either 64-bit dtype, so there the general call decides
+# 1.26 gives results of long long and scalars either 64-bit dtype, so the general call decides
 DIRECT_SCALARS = {"b": 5, "B": 5, "h": 5, "i": 5, "l": 5, "L": 5, "f": 2.5, "d": 2.5, "F": 2.5j, "D": 2.5j}
 
 
@@ -272,7 +272,7 @@ def test_numpy_scalars_and_zero_dimensional_arrays(code: str) -> None:
 @pytest.mark.parametrize("base", NUMERIC_CODES)
 @pytest.mark.parametrize("size", [6, LARGE])
 def test_power(base: str, size: int) -> None:
-    """`x ** s` has fast ways that depend on the type and value of s, and on the version."""
+    """`x ** s` has fast paths that depend on the type and value of s, and on NumPy's version."""
     array = sample(base, (size,), "ordinary")
     direct = 0
     for exponent in [
@@ -327,11 +327,11 @@ def test_negative_integer_power_raises() -> None:
 
 
 class Subclass(np.ndarray):
-    """Has its own ideas."""
+    """A subclass of ndarray."""
 
 
 class Overrides:
-    """Would like to be asked."""
+    """A class with `__array_ufunc__`."""
 
     __array_ufunc__ = None
 
@@ -368,7 +368,7 @@ class Overrides:
     ],
 )
 def test_foreign_operands_fall_back(make: Callable[[], Any]) -> None:
-    """Nothing happens, and the counters say so."""
+    """The direct path does nothing, and the counters show the fallback."""
     site = _UfuncSite()
     array = np.ones(4)
     for operands in ([array, make()], [make(), array]):
@@ -387,7 +387,7 @@ def test_foreign_operands_fall_back(make: Callable[[], Any]) -> None:
     ids=["matmul", "modf", "divmod", "frompyfunc", "len", "np.sum", "None", "reduce"],
 )
 def test_other_callables_fall_back(ufunc: Any) -> None:
-    """Several outputs, core dimensions, Python functions, no ufunc at all."""
+    """Several outputs, core dimensions, Python functions, and callables that are not ufuncs."""
     site = _UfuncSite()
     for operands in (
         [np.ones((3, 3))],
@@ -401,14 +401,14 @@ def test_other_callables_fall_back(ufunc: Any) -> None:
 
 
 def test_matrix_product_falls_back() -> None:
-    """`@` is no element-wise loop."""
+    """`@` is not an element-wise loop."""
     site = _UfuncSite()
     assert site.binary(4, [np.ones((2, 2)), np.ones((2, 2))], 0) is NotImplemented
     assert site.binary(4 + INPLACE, [np.ones((2, 2)), np.ones((2, 2))], 0) is NotImplemented
 
 
 def test_a_site_is_polymorphic() -> None:
-    """More shapes and dtypes than it has entries, in turn."""
+    """More shapes and dtypes than it has entries, alternating."""
     site = _UfuncSite()
     operands = [
         sample(code, shape, "ordinary") for code in "bhlfdD" for shape in [(3,), (2, 2), (0,), (5, 1)]
@@ -442,7 +442,7 @@ SCALARS = st.one_of(
 def test_any_scalar(
     code: str, symbol: str, scalar: Any, left: bool, order: str, errstate: dict[str, Any], temporary: bool
 ) -> None:
-    """Whatever number meets whatever array: eager's result, or the general call."""
+    """For every number and array: eager's result, or the general call."""
     number, function, _ = NUMBER_OPERATORS[symbol]
     array = np.array(
         sample(code, (12,) if order == "1" else (3, 4), "extreme"), order="F" if order == "F" else "C"
@@ -478,7 +478,7 @@ def test_any_pair_of_arrays(
     errstate: dict[str, Any],
     inplace: bool,
 ) -> None:
-    """Any dtypes, orders and strides."""
+    """All dtypes, orders and strides."""
     number, function, inplace_function = NUMBER_OPERATORS[symbol]
 
     def build(code: str, flip: bool, step: int) -> np.ndarray:

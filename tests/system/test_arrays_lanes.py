@@ -1,4 +1,4 @@
-"""Machine code for joined operations, by vectors of eight doubles, of four, and not at all: always eager's bytes."""
+"""Machine code for fused operations, for vectors of eight doubles and of four, and without code: eager's bytes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def operands(size: int, *, special: bool = False) -> list[np.ndarray]:
             places = RANDOM.integers(0, size, max(1, size // 7))
             array[places] = RANDOM.choice(SPECIAL, places.size)
             array[RANDOM.integers(0, size)] = made[0][RANDOM.integers(0, size)]
-        made[1][:: max(1, size // 3)] = made[0][:: max(1, size // 3)]  # equal ones
+        made[1][:: max(1, size // 3)] = made[0][:: max(1, size // 3)]  # equal elements
     return [*made, RANDOM.integers(0, 2, size).astype(bool)]
 
 
@@ -94,7 +94,7 @@ def test_operations(name: str) -> None:
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_each_special_number_in_each_lane(name: str) -> None:
-    """Also where equal ones meet: zeros of both signs, NaNs of either."""
+    """Also where equal numbers meet: zeros of both signs, NaNs from either operand."""
     eager, traced = traced_program(name)
     for place in range(11):
         for one in SPECIAL:
@@ -112,7 +112,7 @@ def test_layouts(name: str) -> None:
             made = operands(size)
             made[0], made[2] = change(made[0]), change(made[2])
             check(eager, traced, lambda made=made: [made[0], made[1], made[2], made[3].copy(), made[4]])
-    # Bools that are not made by NumPy: any byte but zero is true.
+    # Bools that NumPy has not made: any byte other than zero is true.
     for size in (5, 12, 100):
         made = operands(size)
         made[4] = RANDOM.choice(np.array([0, 1, 2, 128, 255], np.uint8), size).view(bool)

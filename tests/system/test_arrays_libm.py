@@ -1,4 +1,4 @@
-"""Functions that NumPy has from libm, of which most are computed by loops of our own: the same bits and warnings."""
+"""Functions that NumPy takes from libm, most of which our own loops compute: the same bits and warnings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tagalong import _core
 from tagalong._core import _UfuncSite
 
 DEAD = 1 << 8
-BLOCK = 1024  # so many elements at once
+BLOCK = 1024  # number of elements computed at once
 
 
 def counted() -> tuple[int, int]:
@@ -35,7 +35,7 @@ def assert_same(ufunc: np.ufunc, x: np.ndarray) -> None:
 def test_bits(ufunc: np.ufunc, kind: str) -> None:
     x = suited(ufunc, VALUES[kind]())
     usual = suited(ufunc, RNG.uniform(-9, 9, max(x.size, 16 * BLOCK)))
-    # Blocks of which most is left over are not tried again at once.
+    # Blocks of which most is left to libm are not tried again soon.
     mixed = np.where(RNG.random(x.size) < 0.35, x, usual[: x.size])
     with np.errstate(all="ignore"):
         for part in np.array_split(x, 10):
@@ -53,7 +53,7 @@ SCALES = {np.exp: (1.0, 100.0, 511.0), np.log: (1.0, 100.0, 1e300), np.arcsin: (
 
 @pytest.mark.parametrize("ufunc", FUNCTIONS, ids=lambda ufunc: ufunc.__name__)
 def test_how_many_are_left_over(ufunc: np.ufunc) -> None:
-    """None of ordinary numbers."""
+    """Of ordinary numbers, none is left to libm."""
     if ufunc not in LOOPS:
         pytest.skip("no loops of ours here")
     for scale in SCALES.get(ufunc, (3.2, 100.0, 2.0**26)):
@@ -88,7 +88,7 @@ def test_lengths_and_places(ufunc: np.ufunc) -> None:
 
 @pytest.mark.parametrize("ufunc", FUNCTIONS, ids=lambda ufunc: ufunc.__name__)
 def test_into_the_operand(ufunc: np.ufunc) -> None:
-    """The vector that ends with the last element begins among those that have been computed into themselves."""
+    """The last vector overlaps elements that have already been computed in place."""
     x = suited(ufunc, RNG.uniform(-20, 20, 3000))
     x[5::11] = np.nan
     for size in (*range(40), 1000, *range(BLOCK - 8, BLOCK + 20), 2 * BLOCK + 7, 3000):
@@ -108,7 +108,7 @@ def test_special_numbers_and_flags(ufunc: np.ufunc, how: str) -> None:
         for number in [*range(len(compared)), None]:
             x = suited(ufunc, RNG.uniform(-6, 6, size))
             if number is None:
-                x[:] = np.resize(np.array(compared), size)  # bits stay as they are
+                x[:] = np.resize(np.array(compared), size)  # keeps the bits
             else:
                 x[size - 3] = 0.0
                 x.view(np.int64)[size - 3] = np.array(compared[number : number + 1]).view(np.int64)[0]
@@ -122,7 +122,7 @@ def test_special_numbers_and_flags(ufunc: np.ufunc, how: str) -> None:
 
 @pytest.mark.parametrize("ufunc", FUNCTIONS, ids=lambda ufunc: ufunc.__name__)
 def test_lanes_that_are_not_there_raise_nothing(ufunc: np.ufunc) -> None:
-    """What is read beyond the last element, or left over, must not be computed with."""
+    """Elements read beyond the end, or left to libm, must not take part in the computation."""
     x = suited(ufunc, RNG.uniform(-6, 6, 64))
     x[30:] = np.nan if ufunc in (np.exp, np.log) else np.inf
     x[31::2] = {np.exp: 1e300, np.log: -1.0}.get(ufunc, np.inf)
@@ -133,9 +133,9 @@ def test_lanes_that_are_not_there_raise_nothing(ufunc: np.ufunc) -> None:
 
 @pytest.mark.parametrize("ufunc", FUNCTIONS, ids=lambda ufunc: ufunc.__name__)
 def test_neighbours_of_all_magnitudes_raise_nothing(ufunc: np.ufunc) -> None:
-    """What is computed of one element in another way is computed of those beside it, too."""
+    """An element that is computed by another path must not change the flags of its neighbours."""
     powers = np.ldexp(1.0, np.arange(-1020, 1021, 4))
-    exponents = np.log(powers) * 0.7  # results of exp that are no ordinary numbers raise what they have to
+    exponents = np.log(powers) * 0.7  # results of exp that are denormal or overflow must set flags
     beside = exponents if ufunc is np.exp else powers
     for usual in (1.0, 0.99, 1.01, 1.5, 0.25, 0.0 if ufunc is not np.log else 2.0):
         x = np.full(2 * beside.size, usual)
@@ -163,9 +163,9 @@ def arcs(x: Any, y: Any) -> Any:
 
 @pytest.mark.parametrize("program", [waves, arcs, growth])
 @pytest.mark.parametrize("threads", [1, 2])
-def test_in_regions(program: Any, threads: int) -> None:
+def test_in_fusion_groups(program: Any, threads: int) -> None:
     is_near = {waves: np.sin, arcs: np.arcsin, growth: np.exp}[program] in LOOPS
-    is_joined = program is growth and not HAS_VECTORS  # see test_arrays_libm_fused.py
+    is_fused = program is growth and not HAS_VECTORS  # see test_arrays_libm_fused.py
     _core.set_option("fusion", 2)
     _core.set_option("threads", threads)
     traced = tagalong.trace(FunctionType(program.__code__.replace(), globals()))
@@ -179,11 +179,11 @@ def test_in_regions(program: Any, threads: int) -> None:
         by_loops = counted()[0] - before[0]
         if is_near and size >= 100:
             assert _core.counter("groups_run") > runs
-            assert by_loops == 0 if is_joined else by_loops > 3 * size
+            assert by_loops == 0 if is_fused else by_loops > 3 * size
 
 
-def test_rows_of_what_is_not_computed() -> None:
-    """Blocks of which most is left over are NumPy's after a few tries."""
+def test_blocks_left_to_libm() -> None:
+    """Blocks of which most is left to libm are computed by NumPy after a few tries."""
     huge = np.full(100 * BLOCK, 1e300)
     before = counted()
     assert_same(np.sin, huge)

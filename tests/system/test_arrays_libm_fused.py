@@ -1,4 +1,4 @@
-"""exp and log of libm's within joined machine code: the bits and the warnings of eager execution, for all numbers."""
+"""libm's exp and log within fused machine code: the bits and the warnings of eager execution, for all numbers."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ needs_libms = pytest.mark.skipif(not ARE_JOINED, reason="NumPy has other functio
 
 @pytest.fixture(autouse=True)
 def four() -> None:
-    """Vectors of four, on machines with longer ones, too."""
+    """Also uses vectors of four on machines with longer ones."""
     FusionRuns.begin()
     _core.set_option("retire_after", 0)
     _core.set_option("most_lanes", 4)
 
 
 def by_loops() -> int:
-    """Elements for which a loop of one function was called."""
+    """How many elements a loop for one function has computed."""
     return _core.counter("glibc_computed") + _core.counter("glibc_left")
 
 
@@ -48,7 +48,7 @@ def test_bits(ufunc: np.ufunc, kind: str) -> None:
             wrong = np.flatnonzero(result.view(np.int64) != expected.view(np.int64))
             assert wrong.size == 0, [float(item).hex() for item in part[wrong][:5]]
     assert groups_run() == runs + 40
-    assert np.isnan(x).any() or by_loops() == before  # what a NaN is, the code leaves open
+    assert np.isnan(x).any() or by_loops() == before  # the code leaves NaNs to NumPy's loops
 
 
 PROGRAMS = {
@@ -97,7 +97,7 @@ def test_programs(name: str, threads: int) -> None:
 @needs_libms
 @pytest.mark.parametrize("name", [*PROGRAMS])
 def test_numbers_that_the_steps_are_not_for(name: str) -> None:
-    """libm's function computes them and their neighbours, in the middle of the code: results and flags are the same."""
+    """libm's function computes them and their neighbours within the code; results and flags are the same."""
     eager, traced = traced_program(name)
     asides = _core.counter("libm_vectors")
     signalling = np.array([0x7FF0000000000001], np.uint64).view(np.float64)[0]
@@ -114,7 +114,7 @@ def test_numbers_that_the_steps_are_not_for(name: str) -> None:
 
 @needs_libms
 def test_few_of_many() -> None:
-    """What cannot be computed by the steps does not send all the rest another way."""
+    """A few elements that the algorithm does not support do not send all others to the slow path."""
     eager, traced = both("def f(x):\n    return np.exp(x * -2.0) * 3.0 + np.log(x * 1e-200)")
     x = RNG.uniform(1.0, 9.0, 100_000)
     for _ in range(WARM_UP):
@@ -130,7 +130,7 @@ def test_few_of_many() -> None:
 
 @needs_libms
 def test_registers_are_as_they_were() -> None:
-    """All values that wait while libm's function is called, and those that are summed."""
+    """Values in registers survive the call of libm's function, and so do partial sums."""
     source = """def f(x, y, z):
     a, b, c, d = x * y, x + y, x - y, y * 3.0
     e = np.exp(z)
@@ -187,7 +187,7 @@ def test_other_rounding_modes() -> None:
 
 @pytest.mark.skipif(not HAS_VECTORS or ARE_JOINED, reason="this is such a machine, or it has no code")
 def test_where_numpy_does_without_longer_vectors() -> None:
-    """NumPy has libm's functions then, and these tests are for it."""
+    """Then NumPy calls libm's functions, which these tests are about."""
     without = {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL"}
     done = run("-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, variables=without, timeout=600)
     assert done.returncode == 0, done.stdout

@@ -1,4 +1,4 @@
-"""The array kernels and memory: temporaries computed into, elision, in-place operators, references, threads."""
+"""Memory in the array kernels: temporaries computed into, elision, in-place operators, references, threads."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tagalong._core import _UfuncSite
 
 
 def test_errors_of_reused_temporaries() -> None:
-    """The result overwrote the input, the report is still eager's."""
+    """The result has overwritten the input; the report must be eager's nevertheless."""
     site = _UfuncSite()
     for errstate in ERRSTATES:
         for value in (0.0, 1.0):
@@ -82,7 +82,7 @@ def test_temporaries(symbol: str, code: str, size: int) -> None:
             kept.extend([*items, *(item.tobytes() for item in items)])  # noqa: B023 - used at once
             return site.binary(number, items, bits)
 
-        # What somebody else holds, eager does not compute into, either.
+        # Eager execution does not compute into an operand that has another owner, either.
         held = expressions[0][0]
         site = compare_runs(held, kept_alive, errstate={"all": "ignore"}, must_be_direct=False)
         assert site.reused == 0
@@ -105,7 +105,7 @@ def test_temporaries(symbol: str, code: str, size: int) -> None:
 
 @pytest.mark.parametrize("code", ["f", "d", "F", "D"])
 def test_elision_shows_in_the_payload_of_nans(code: str) -> None:
-    """Where both operands are NaN the first one's payload wins, and elision exchanges commutative operands."""
+    """If both operands are NaN the first one's payload wins, and elision exchanges commutative operands."""
     real = code.lower()
     unsigned = {"f": "I", "d": "L"}[real]
     first = np.full(4 * LARGE, np.nan, dtype=real)
@@ -121,7 +121,7 @@ def test_elision_shows_in_the_payload_of_nans(code: str) -> None:
     for eager, operands, temporaries in cases:
         expected = described(eager())
         seen.add(expected)
-        # what somebody else holds, eager does not compute into, either
+        # eager execution does not compute into an operand that has another owner, either
         assert described(_UfuncSite().binary(0, list(operands), temporaries)) == described(cases[0][0]())
         while operands:
             items = [operands.pop(0), operands.pop(0)]
@@ -136,7 +136,7 @@ def test_elision_shows_in_the_payload_of_nans(code: str) -> None:
 @pytest.mark.parametrize("symbol", ["+", "*", "-", "/"])
 @pytest.mark.parametrize("code", ["f", "d", "F", "D"])
 def test_elision_with_scalars(code: str, symbol: str) -> None:
-    """Which of a NaN scalar and a NaN temporary comes first, for every kind of scalar on either side."""
+    """Whether a NaN scalar or a NaN temporary comes first, for every kind of scalar on either side."""
     unsigned = {"f": "I", "d": "L"}[code.lower()]
     other_nan = (np.full(4 * LARGE, np.nan, dtype=code.lower()).view(unsigned) + 1).view(code)
     scalars: list[Any] = [float("nan"), complex("nan+nanj"), 2, True, np.float16("nan"), np.bool_(True)]
@@ -162,7 +162,7 @@ def test_elision_with_scalars(code: str, symbol: str) -> None:
 
 @pytest.mark.parametrize("symbol", ["+", "*", "-", "/"])
 def test_elision_where_the_direct_path_does_not_go(symbol: str) -> None:
-    """Complex temporaries meeting real arrays, other orders, broadcasts: eager's in-place operation is done."""
+    """Complex temporaries with real arrays, other orders, broadcasts: eager's in-place operation is used."""
     number, function, _ = NUMBER_OPERATORS[symbol]
     shape = (200, 200)
     left = sample("D", shape, "ordinary")
@@ -198,7 +198,7 @@ def test_elision_where_the_direct_path_does_not_go(symbol: str) -> None:
 
 
 def test_small_temporaries_are_reused() -> None:
-    """The memory of a dead intermediate is taken, and nothing shows."""
+    """The memory of a dead intermediate result is used for the next one, which is not visible."""
     site = _UfuncSite()
     for code in "bhilfd":
         for bits, operands in [
@@ -212,8 +212,8 @@ def test_small_temporaries_are_reused() -> None:
             assert sys.getrefcount(result) == 2
 
 
-def test_what_is_not_reused() -> None:
-    """Views, arrays somebody refers to, other dtypes, read-only arrays, arrays that do not look new."""
+def test_memory_that_is_not_reused() -> None:
+    """Views, arrays with other references, other dtypes, read-only arrays, arrays that do not own ordinary memory."""
     base = np.ones(8)
     held = np.ones(8)
     weakly = np.ones(8)
@@ -245,7 +245,7 @@ def test_what_is_not_reused() -> None:
 
 
 def test_inplace_overlap_is_left_to_numpy() -> None:
-    """Only the very same memory or memory that is apart is direct."""
+    """Only identical or disjoint memory is handled directly."""
     site = _UfuncSite()
     buffer = np.arange(20.0)
     for left, right, direct in [
@@ -280,7 +280,7 @@ def test_inplace_overlap_is_left_to_numpy() -> None:
 
 
 def test_inplace_keeps_identity_and_refuses() -> None:
-    """The result is the left operand; what cannot be written goes to the general call untouched."""
+    """The result is the left operand; a read-only operand goes to the general call unchanged."""
     site = _UfuncSite()
     array = np.arange(4.0)
     assert site.binary(13, [array, 1.0], 0) is array
@@ -301,12 +301,12 @@ def test_inplace_keeps_identity_and_refuses() -> None:
         assert site.binary(13, [left, right], 0) is NotImplemented
         assert left.tobytes() == before
     assert site.direct == 1
-    # a left operand that is no array has no in-place operator
+    # if the left operand is not an array there is no in-place operator
     assert site.binary(13, [2.0, np.ones(3)], 0).tolist() == [3.0, 3.0, 3.0]
 
 
 def test_references_are_given_back() -> None:
-    """Operands, dtypes and results have the references they had."""
+    """Operands, dtypes and results have the same reference counts as before."""
     site = _UfuncSite()
     array, other = np.arange(5.0), np.arange(5.0) + 1
     zeros = np.zeros(5)  # in some versions np.zeros itself leaks a reference to its dtype
@@ -338,7 +338,7 @@ def test_references_are_given_back() -> None:
 
 
 def test_threads_share_a_site() -> None:
-    """Long loops release the GIL; results of several threads do not mix."""
+    """Long loops release the GIL; results of several threads are not mixed up."""
     site = _UfuncSite()
     arrays = [np.full(60_000, float(i)) for i in range(4)]
     failures: list[str] = []
@@ -357,7 +357,7 @@ def test_threads_share_a_site() -> None:
 
 
 def test_memory_of_large_results_is_taken_by_the_next_ones() -> None:
-    """Where an array has died, and as far as anybody can see by NumPy's own handler of memory."""
+    """Memory of a dead array is used, and NumPy's memory handler cannot tell the difference."""
 
     def f(x, y):
         return x * y + 1.0 - y
@@ -383,7 +383,7 @@ def test_memory_of_large_results_is_taken_by_the_next_ones() -> None:
 
 
 def test_very_large_results_leave_their_memory_too() -> None:
-    """What the next one gets is memory that the system may have taken the pages of meanwhile."""
+    """The next result may get memory whose pages the system has taken back meanwhile."""
 
     def f(x, y):
         return x * y + 1.0 - y
@@ -406,7 +406,7 @@ def test_very_large_results_leave_their_memory_too() -> None:
 
 @pytest.mark.not_sanitized("their allocator keeps freed memory for a while")
 def test_memory_that_is_kept_is_given_back_where_there_is_no_other(run_python: RunPython) -> None:
-    """An allocation that fails is tried again without it."""
+    """An allocation that fails is tried again after the kept memory has been freed."""
     code = """
 import resource
 import numpy as np, tagalong
@@ -435,13 +435,13 @@ print(np.array_equal(traced(small, small), expected))
 
 @pytest.mark.not_sanitized("their allocator keeps freed memory, and results lie elsewhere each time")
 @pytest.mark.parametrize(
-    ("elements", "calls", "is_joined"),
+    ("elements", "calls", "gets_huge_pages"),
     [(5_000_000, 1, False), (5_000_000, 8, True), (1_000_000, 10, False), (1_000_000, 24, True)],
 )
-def test_memory_that_comes_again_and_again_is_joined_to_huge_pages(
-    run_python: RunPython, elements: int, calls: int, is_joined: bool
+def test_memory_that_is_used_often_gets_huge_pages(
+    run_python: RunPython, elements: int, calls: int, gets_huge_pages: bool
 ) -> None:
-    """Somebody had it before, who has not asked for such pages. A few calls do not pay for them."""
+    """Memory that has been used without huge pages gets them; a few calls do not suffice for that."""
     code = """
 import ctypes, sys
 import numpy as np, tagalong
@@ -484,5 +484,5 @@ print(huge_pages(address) - before)
     done = run_python("-c", code, str(calls), str(elements), **variables)
     if done.stderr.strip() == "no such request":
         pytest.skip(done.stderr.strip())
-    least = 16 if elements > 1_000_000 else 2  # of the pages that lie in the result as a whole
-    assert (int(done.stdout) >= least) == is_joined, done.stderr
+    least = 16 if elements > 1_000_000 else 2  # of the pages that lie completely in the result
+    assert (int(done.stdout) >= least) == gets_huge_pages, done.stderr

@@ -1,5 +1,8 @@
-"""Fusion groups in a row whose later ones take what reductions of the earlier ones give: one group, with the bits,
-flags, warnings and exceptions of eager execution, also where a later one refuses or reuses the memory of an operand."""
+"""Consecutive fusion groups, the later ones using reductions of the earlier ones, run as one multi-pass group.
+
+Bits, flags, warnings and exceptions are those of eager execution, also where a later pass refuses its operands or
+reuses the memory of an operand.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,7 @@ def three_sums(x):
     return c + a
 
 
-def many_sweeps(x):
+def many_passes(x):
     for _ in range(6):
         x = x * 0.5 - np.max(x)
     return x
@@ -130,7 +133,7 @@ PROGRAMS = (
     both_seen,
     last_kept,
     three_sums,
-    many_sweeps,
+    many_passes,
     in_place,
     into_the_operand,
     into_out,
@@ -143,7 +146,7 @@ PROGRAMS = (
     summed_with_its_last_use,
     reduced_along_with_its_last_use,
 )
-# What an earlier sweep has made gets no new contents in a later one; columns and rows of it are no sweep.
+# The result of an earlier pass is not modified in a later one; columns and rows of it do not need another pass.
 APART = (in_place, reduced_along_with_its_last_use)
 DEFAULT = {"divide": "warn", "over": "warn", "invalid": "warn", "under": "ignore"}
 KINDS = ("ordinary", "zeros", "subnormal quotients", "a NaN", "infinite", "overflows", "signs")
@@ -173,15 +176,15 @@ def operands(kind: str, size: int) -> np.ndarray:
 
 @pytest.fixture(autouse=True)
 def fusion() -> None:
-    _core.set_option("fusion", 2)  # those that do not pay, too
+    _core.set_option("fusion", 2)  # also those that do not pay
 
 
 def own(program: Function) -> Function:
-    """The program traced, as a function of its own."""
+    """The program traced, as a copy of its own."""
     return tagalong.trace(FunctionType(program.__code__.replace(), globals(), program.__name__))
 
 
-def in_sweeps(call: Callable[[], Any]) -> int:
+def groups_run_in_passes(call: Callable[[], Any]) -> int:
     before = _core.counter("groups_in_passes")
     call()
     return _core.counter("groups_in_passes") - before
@@ -208,14 +211,14 @@ def test_bits_and_reports(program: Function) -> None:
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_is_one_region(program: Function) -> None:
+def test_is_one_multi_pass_group(program: Function) -> None:
     traced = own(program)
     for _ in range(WARM_UP):
         traced(operands("ordinary", 500))
     before = tagalong.stats(traced).hits
     for size in (10, 3000, 50_000):
         x = operands("ordinary", size)
-        assert (in_sweeps(lambda x=x: traced(x)) > 0) == (program not in APART), size
+        assert (groups_run_in_passes(lambda x=x: traced(x)) > 0) == (program not in APART), size
     assert tagalong.stats(traced).hits >= before + 3
 
 
@@ -251,7 +254,7 @@ def test_other_layouts(program: Function) -> None:
 
 def test_the_memory_is_handed_on() -> None:
     if not HAS_CODE:
-        pytest.skip("operations are not joined on this machine")
+        pytest.skip("operations are not fused on this machine")
     traced = own(softmax)
     x = operands("signs", 20_000)
     for _ in range(WARM_UP):
@@ -260,12 +263,12 @@ def test_the_memory_is_handed_on() -> None:
     results = [traced(x) for _ in range(3)]
     assert _core.counter("results_in_reused_buffers") == before + 3
     expected = softmax(x)
-    for result in results:  # each its own
+    for result in results:  # each one alone
         assert result.tobytes() == expected.tobytes() and result.flags.owndata
     assert len({result.ctypes.data for result in results}) == 3
 
 
-def test_what_is_seen_is_not_handed_on() -> None:
+def test_visible_memory_is_not_reused() -> None:
     for program in (both_seen, last_kept):
         traced = own(program)
         x = operands("ordinary", 20_000)
@@ -282,7 +285,7 @@ def shifted_quotients(x):
 
 
 def test_a_block_that_is_left_open_is_computed_from_new_operands() -> None:
-    """What is joined leaves NaNs open; then nothing of the operands may have been overwritten."""
+    """Fused code leaves NaNs to NumPy's loops; until then the operands must not have been overwritten."""
     traced = own(shifted_quotients)
     for _ in range(WARM_UP):
         traced(operands("ordinary", 20_000))
@@ -295,8 +298,8 @@ def test_a_block_that_is_left_open_is_computed_from_new_operands() -> None:
             check(shifted_quotients, traced, lambda ordinary=ordinary: [ordinary], DEFAULT)
 
 
-def test_later_sweeps_that_refuse_are_given_up() -> None:
-    """Where the last one reports something each time, the first ones are fusion groups of their own."""
+def test_later_passes_that_refuse_are_abandoned() -> None:
+    """If the last pass has an error to report each time, the first ones become fusion groups of their own."""
     traced = own(normalised)
     with np.errstate(all="ignore", under="call"):
         calls: list[str] = []
@@ -306,7 +309,7 @@ def test_later_sweeps_that_refuse_are_given_up() -> None:
         for _ in range(400):
             traced(x)
         assert len(calls) == 400
-        assert in_sweeps(lambda: traced(x)) == 0
+        assert groups_run_in_passes(lambda: traced(x)) == 0
 
 
 def test_rows_of_threads() -> None:
@@ -314,7 +317,7 @@ def test_rows_of_threads() -> None:
     traced = own(softmax)
     for _ in range(WARM_UP):
         assert traced(x).tobytes() == softmax(x).tobytes()
-    assert in_sweeps(lambda: traced(x)) == 1
+    assert groups_run_in_passes(lambda: traced(x)) == 1
 
 
 def looked_at(x, seen):
@@ -324,7 +327,7 @@ def looked_at(x, seen):
     return e / s
 
 
-def test_names_that_somebody_holds() -> None:
+def test_names_with_other_references() -> None:
     traced = own(looked_at)
     x = operands("signs", 9000)
     for _ in range(WARM_UP + 2):
@@ -359,17 +362,17 @@ def many_results(x):
     return a, b, c, d, m, e, f, g, h, n, i, j, k
 
 
-def test_more_results_than_one_sweep_may_have() -> None:
+def test_more_results_than_one_pass_may_have() -> None:
     traced = own(many_results)
     for size in (50, 50, 50, 50, 3000):
         x = operands("ordinary", size)
         check(many_results, traced, lambda x=x: [x], DEFAULT)
-    assert in_sweeps(lambda: traced(x)) == 1
+    assert groups_run_in_passes(lambda: traced(x)) == 1
 
 
 @pytest.mark.parametrize("mode", [1, 2])
-def test_a_quotient_that_nobody_wants(mode: int) -> None:
-    """It is computed for what it raises, and has no more room than a block."""
+def test_an_unused_quotient(mode: int) -> None:
+    """An unused quotient is computed for its errors, and needs only the memory of a block."""
     _core.set_option("fusion", mode)
     for source in (
         "w = x * 0.5 + 1\n    v = w / np.prod(w)\n    return w",

@@ -1,4 +1,4 @@
-"""Large results that are written past the caches: the same bits, warnings and errors with one thread or several."""
+"""Large results written past the caches: the same bits, warnings and errors, with one thread or several."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from chains_support import both, check, compare_program
 from tagalong import _core
 from test_arrays_vectors import ARE_USED
 
-# Multiples of a vector and of a block, and none; all more than a block; one part and several.
+# Multiples of a vector and of a block, and others; all more than a block; one part and several.
 SIZES = (1025, 4103, 24_596, 100_003)
 LONG_BLOCK = 8192
-LONG_PART = 32_768  # elements of a row, where there are shapes
+LONG_PART = 32_768  # elements of a row of two-dimensional arrays
 
 
 @pytest.fixture(params=[1, 2, 3], autouse=True)
@@ -45,14 +45,14 @@ def strided(arrays: list[Any]) -> list[Any]:
 
 
 def with_nans(arrays: list[Any]) -> list[Any]:
-    """In the middle: the rest is left to NumPy's loops."""
+    """Puts NaNs in the middle: the rest is left to NumPy's loops."""
     for array in arrays:
         array[array.size * 2 // 3] = np.nan
     return arrays
 
 
 def streams_at_all() -> bool:
-    """Whether operations are joined on this machine."""
+    """Whether operations are fused on this machine."""
     eager, traced = both("def f(x, y, z):\n    return (x * y + x) * 2.0\n")
     before = _core.counter("non_temporal_blocks")
     for _ in range(5):
@@ -75,7 +75,7 @@ STREAMED = {
     + "".join(f"    c{k} = b * {k}.5 + y\n" for k in range(7))
     + "    return c0, c1, c2, c3, c4, c5, c6, b - c0 * c1 + c2 * c3 - c4 * c5 + c6",
 }
-# Nothing to be written so: other loops, other results, what is read again from memory, arrays that are there already.
+# Not written past the caches: results of other loops, results that are read again, existing arrays.
 OTHERS = {
     "sines": "return np.sin(x) * y + 1.0",
     "what takes longer to compute": "return np.sqrt(np.sqrt(x * x + y * y) + 1.0) / (x - 7.0)",
@@ -112,7 +112,7 @@ def test_other_dtypes(code: str) -> None:
 
 @pytest.mark.parametrize("columns", [16, 401, 1024, 1100])
 def test_rows(columns: int) -> None:
-    """Blocks that end where rows do, so that the next one may begin in the middle of 16 bytes; results by columns."""
+    """Blocks end at the ends of rows, so the next one may begin in the middle of 16 bytes; results by columns."""
     eager, traced = both(
         "def f(x, y, z):\n    a = x - z\n    return (x * y + x - y) * 0.5 + z, a, a.sum(axis=1)\n"
     )
@@ -133,7 +133,7 @@ def test_rows(columns: int) -> None:
 @pytest.mark.parametrize("place", [0, 40_000, -1])
 @pytest.mark.parametrize("value", [0.0, np.inf, np.nan])
 def test_errors(place: int, value: float) -> None:
-    """What has to be reported, and NaNs of which only NumPy's loops know the bits."""
+    """Errors to report, and NaNs whose bits only NumPy's loops give."""
     eager, traced = both(
         "def f(x, y, z):\n    a = x / y\n    return a - a * y, (a + y) * np.sqrt(np.abs(x))\n"
     )
@@ -150,7 +150,7 @@ def test_errors(place: int, value: float) -> None:
 
 
 def test_new_memory(threads: int) -> None:
-    """Of which the system has just cleared the pages, in the caches."""
+    """Memory whose pages the system has just cleared, so that they are in the caches."""
     eager, traced = both("def f(x, y, z):\n    return (x * y + x - y) * 0.5\n")
     for _ in range(5):
         check(eager, traced, operands(2000))
@@ -198,7 +198,7 @@ ASKED = {
 @pytest.mark.skipif(not ARE_USED, reason="NumPy's functions are called")
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", ASKED)
-def test_memory_that_is_asked_for_ahead(name: str, size: int) -> None:
+def test_prefetched_memory(name: str, size: int) -> None:
     """Up to the last element of arrays, behind which there may be no memory."""
     _core.set_option("min_non_temporal", 1 << 40)
     _core.set_option("min_prefetch", 1)

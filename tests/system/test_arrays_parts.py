@@ -1,4 +1,4 @@
-"""Fusion groups of which the later one takes parts of what the earlier one makes: together they are done or not."""
+"""Consecutive fusion groups, the later one taking parts of the earlier one's results: both run or neither."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tagalong import _core
 
 pytestmark = pytest.mark.usefixtures("settings")
 
-# Name: the function's body, and whether it is several fusion groups in a row.
+# name: the function's body, and whether it becomes several consecutive fusion groups
 PROGRAMS: dict[str, tuple[str, bool]] = {
     "along two axes": (
         """
@@ -108,7 +108,7 @@ def test_dtypes(dtype: str) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_large_ones(threads: int) -> None:
-    """Of the usual sizes; temporaries of eager execution are computed into."""
+    """At ordinary sizes, where eager execution computes into temporaries."""
     _core.set_option("threads", threads)
     eager, traced = made(PROGRAMS["along two axes"][0])
     before = _core.counter("groups_in_passes")
@@ -126,8 +126,8 @@ def test_large_ones(threads: int) -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("value", [np.nan, -np.nan, np.inf, 1e308, 5e-324, -0.0])
 @pytest.mark.parametrize("place", [0, 1, 250, 251, 499])
-def test_what_has_to_be_reported(value: float, place: int, threads: int) -> None:
-    """At one place of many: nothing of the others is to be seen."""
+def test_errors_that_must_be_reported(value: float, place: int, threads: int) -> None:
+    """An error in one of many places: no other group may have a visible effect."""
     _core.set_option("threads", threads)
     _core.set_option("min_part", 1024)
 
@@ -149,7 +149,7 @@ def test_what_has_to_be_reported(value: float, place: int, threads: int) -> None
 
 
 def test_signs_of_nans() -> None:
-    """Whose payload remains follows from the operand that eager execution computes into."""
+    """The payload that remains depends on the operand into which eager execution computes."""
     payloads = np.array([0x7FF8000000000123, 0xFFF8000000000456], dtype=np.uint64).view(np.float64)
     random = np.random.default_rng(3)
     values = [random.uniform(1.0, 2.0, (400, 200)) for _ in range(2)]
@@ -194,4 +194,4 @@ def test_they_are_explained() -> None:
     for _ in range(3):
         traced(*arrays((100, 30))())
     assert tagalong.stats(traced).hits == 2
-    assert "region" in tagalong.explain(traced)
+    assert "2 array operations as one, 2 times" in tagalong.explain(traced)

@@ -1,5 +1,8 @@
-"""Operations of large arrays in calls that are being recorded: they are executed as replayed ones are, inside the
-program's own instruction, and nobody can tell but by the time it takes."""
+"""Operations of large arrays in calls that are being recorded.
+
+They are executed as in replays, inside the program's own instruction. The program cannot tell, except by the time that
+it takes.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from arrays_support import ERRSTATES, FLAT_IN_LAYOUTS, described, sample
 from chains_support import Function, Outcome, deaths
 from tagalong import _core
 
-LARGE = 40_000  # elements; below 128 KiB an operation is the interpreter's own
+LARGE = 40_000  # elements; below 128 KiB the interpreter executes the operation
 BINARY = "+ - * / // % ** & | ^ << >> < <= == != > >=".split()
 INPLACE = "+= -= *= /= //= %= **= &= |= ^= <<= >>=".split()
 UNARY = "+ - ~".split()
@@ -48,7 +51,7 @@ CODES = "?bBhHiIlLqQefdgFDG"
 
 
 def recorded(source: str, **names: Any) -> tuple[Function, Callable[[], Function]]:
-    """The function `f` of the source as it is, and one of the same code for each first call."""
+    """The function `f` of the source, and a copy with the same code for each first call."""
     space = {"np": np, **names}
     exec(compile(source, "<recorded>", "exec"), space)  # noqa: S102
     function = space["f"]
@@ -63,7 +66,7 @@ def recorded(source: str, **names: Any) -> tuple[Function, Callable[[], Function
 def compare(
     source: str, make: Callable[[], list[Any]], errstate: Any = None, **names: Any
 ) -> tuple[int, int]:
-    """What a first call does, against eager execution; how many operations were executed here, and left to NumPy."""
+    """Compares a first call with eager execution; returns how many operations ran here, and how many NumPy executed."""
     eager, fresh = recorded(source, **names)
     state = errstate or {"all": "warn"}
     expected = Outcome(eager, make(), state)
@@ -89,7 +92,7 @@ def test_operators_of_all_dtypes(code: str) -> None:
         for sign in BINARY:
             direct += compare(f"def f(x, y):\n    return x {sign} y", operands(code, other))[0]
         for sign in INPLACE:
-            # What an integer power leaves where it raises is memory of NumPy's buffers that nobody has written.
+            # An integer power that raises leaves uninitialised memory of NumPy's buffers in the result.
             make = operands(code, other if sign != "**=" or other not in "bhilq" else "B")
             compare(f"def f(x, y):\n    x {sign} y\n    return x", make)
         if code == other and code in "ilqd":
@@ -108,7 +111,7 @@ def test_operators_with_numbers(number: str) -> None:
                 compare(f"def f(x, y):\n    return {source}", operands(code, code))
         for sign in INPLACE:
             if sign == "**=" and "-" in number:
-                continue  # raises in the middle of a buffer that nobody has written
+                continue  # raises in the middle of a buffer with uninitialised memory
             compare(f"def f(x, y):\n    x {sign} {number}\n    return x", operands(code, code))
             compare(f"def f(x, y):\n    z = {number}\n    z {sign} x\n    return z", operands(code, code))
 
@@ -176,7 +179,7 @@ def test_warnings_that_are_errors() -> None:
 
 
 def test_temporaries_are_computed_into_as_eager_execution_does() -> None:
-    """Which shows in the results of complex products, and in whose memory it is."""
+    """This shows in the results of complex products, and in whose memory the result is."""
     for source in (
         "(x * y) * y",
         "y * (x * y)",
@@ -190,7 +193,7 @@ def test_temporaries_are_computed_into_as_eager_execution_does() -> None:
                 compare(f"def f(x, y):\n    return {source}", operands(code, code, size))
 
 
-def test_what_dies_in_an_operation_dies_where_it_does() -> None:
+def test_operands_die_as_in_eager_execution() -> None:
     def f(x, make, note):
         note("first")
         a = make(x, "a") + make(x, "b")
@@ -209,8 +212,8 @@ def test_what_dies_in_an_operation_dies_where_it_does() -> None:
     assert tagalong.stats(traced).records == 1
 
 
-def test_nobody_sees_a_proxy() -> None:
-    """Neither who is called back in the middle of an operation, nor who is asked for an operand's method."""
+def test_no_proxy_is_visible() -> None:
+    """Neither a callback in the middle of an operation nor an operand's method sees one."""
     variable = contextvars.ContextVar[int]("number", default=0)
     seen: list[Any] = []
 
@@ -317,8 +320,8 @@ def test_several_threads_record_at_once() -> None:
     assert not wrong
 
 
-def test_what_is_recorded_is_replayed() -> None:
-    """The graph knows nothing of proxies."""
+def test_recorded_operations_are_replayed() -> None:
+    """The graph contains no proxies."""
     eager, fresh = recorded(
         "def f(x, y):\n    z = x * 2.0\n    z += y\n    return np.sqrt(z), z < 3.0, -z ** 2"
     )
@@ -406,8 +409,8 @@ def test_random_programs(seed: int) -> None:
     compare(text, operands(*codes, size), chance.choice(ERRSTATES))
 
 
-def test_parts_of_a_loop_raise_what_the_whole_does() -> None:
-    """Each of its threads has flags of its own."""
+def test_parts_of_a_loop_raise_the_same_as_the_whole() -> None:
+    """Each of the loop's threads has its own flags."""
     for place in (0, 1, 77_777, 199_999, 200_000):
         for value in (0.0, np.inf, 1e-310):
 
@@ -480,8 +483,8 @@ def test_operator_functions_are_the_general_ones() -> None:
 @pytest.mark.parametrize(
     "source", ["make(x) + y", "y * make(x)", "make(x) - 2.0", "-make(x)", "make(x) + np.sqrt(y) - y"]
 )
-def test_weak_references_to_what_is_computed_into(source: str, size: int) -> None:
-    """When recorded and when replayed, they live on with the result."""
+def test_weak_references_to_arrays_that_are_computed_into(source: str, size: int) -> None:
+    """They live on with the result, while recording and while replaying."""
     refs: list[weakref.ref[np.ndarray]] = []
 
     def make(x: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Sums and extremes of doubles by reduce loops of our own: the bits of NumPy's."""
+"""Sums and extremes of doubles by our own reduction loops: the bits of NumPy."""
 
 from __future__ import annotations
 
@@ -116,15 +116,15 @@ def test_bits(program: Callable[[Any], Any], kind: str) -> None:
     traced = tagalong.trace(FunctionType(program.__code__.replace(), program.__globals__, "f"))
     for _ in range(WARM_UP):
         traced(values("ordinary", 100))
-    before, joined = _core.counter("own_reductions"), _core.counter("fused_sums")
+    before, fused = _core.counter("own_reductions"), _core.counter("fused_sums")
     for size in SIZES:
         x = values(kind, size)
         assert said(traced, x) == said(program, x), size
     if HAS_VECTORS:
-        # A fusion group that has been refused waits before it is tried again.
+        # A fusion group that refused its operands is not retried for a while.
         least = len(SIZES) - 1 if kind == "ordinary" else 1
         if program in JOINED:
-            assert kind not in ("ordinary", "zeros") or _core.counter("fused_sums") - joined >= least
+            assert kind not in ("ordinary", "zeros") or _core.counter("fused_sums") - fused >= least
         else:
             assert _core.counter("own_reductions") - before >= least
     for size in SIZES:
@@ -132,13 +132,13 @@ def test_bits(program: Callable[[Any], Any], kind: str) -> None:
         assert said(traced, x) == said(program, x), size
 
 
-FAR = 1 << 17  # elements from which on memory is asked for ahead
+FAR = 1 << 17  # number of elements from which memory is prefetched
 
 
 @pytest.mark.parametrize("size", [FAR - 1, FAR, FAR + 1, FAR + 32, FAR + 255, FAR + 257, 2 * FAR + 1000])
 @pytest.mark.parametrize("program", [largest, smallest], ids=lambda program: program.__name__)
 def test_extremes_of_large_arrays(program: Callable[[Any], Any], size: int) -> None:
-    """Wherever the extreme is, also behind the last element for which memory is asked."""
+    """At each position of the extreme, also behind the last prefetched element."""
     _core.set_option("fusion", 2)
     _core.set_option("threads", 1)
     traced = tagalong.trace(FunctionType(program.__code__.replace(), globals()))

@@ -1,4 +1,4 @@
-"""Arrays that get new contents before floating point errors of these are reported: only where nobody can tell."""
+"""Arrays that get new contents before their floating point errors are reported: only if no program can tell."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def with_errors() -> np.ndarray:
 
 
 class Meta(type):
-    """Says of itself what its classes' subclasses are."""
+    """A metaclass that decides what its classes' subclasses are."""
 
     def __subclasscheck__(cls, other: type) -> bool:
         raise LookupError(other.__name__)
@@ -67,7 +67,7 @@ class Odd(RuntimeWarning, metaclass=Meta):
 
 
 class Match:
-    """Has the method of a pattern."""
+    """A class with the method of a pattern."""
 
     def match(self, text: str) -> bool:
         raise LookupError(text)
@@ -193,7 +193,7 @@ def default_action(watch: Watch) -> Any:
 
 
 def implementation() -> Any:
-    """What shows warnings, though others may stand in its place while tests are collected."""
+    """The function that shows warnings, even if pytest has replaced it while collecting."""
     spec = importlib.util.find_spec("warnings")
     assert spec is not None
     assert spec.loader is not None
@@ -295,13 +295,13 @@ def test_where_a_report_may_be_noticed_contents_come_after_it(
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 @pytest.mark.parametrize("setting", UNNOTICED)
-def test_where_nobody_can_tell_they_come_first(setting: str, program: Callable[..., Any]) -> None:
+def test_where_no_program_can_tell_they_come_first(setting: str, program: Callable[..., Any]) -> None:
     traced = traced_program(program)
     for make in (ordinary, with_errors, ordinary, ordinary):
         u = make()
         at_once = _core.counter("groups_in_place")
         assert outcome(traced, u, UNNOTICED[setting]) == outcome(copy_of(program), u, UNNOTICED[setting])
-    # The last time: after errors a fusion group is left out for a while.
+    # The last time, because a fusion group with errors is not used for a while.
     assert not HAS_CODE or _core.counter("groups_in_place") > at_once
 
 

@@ -1,6 +1,4 @@
-"""Machine code that takes two vectors at a time: what is left over, what is open in either of them, and sums of what is
-nowhere in memory.
-"""
+"""Machine code that takes two vectors at a time: remainders, elements left to NumPy, sums that need no array."""
 
 from __future__ import annotations
 
@@ -64,7 +62,7 @@ def test_every_size(body: str) -> None:
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("size", [37, 1030, 4100])
 def test_special_values(body: str, size: int) -> None:
-    """In the first and the second vector of a round, in one alone, in what is left over; in what is read as x or y."""
+    """In the first and the second vector of a round, in both, in the remainder; in x and in y."""
     eager, traced = both(f"def f(x, y):\n    {body}\n")
     for _ in range(WARM_UP):
         check(eager, traced, lambda: operands(size))
@@ -114,8 +112,8 @@ def test_payloads() -> None:
 
 @pytest.mark.skipif(not ARE_USED, reason="another NumPy, or processor")
 @pytest.mark.parametrize("threads", [1, 2])
-def test_sums_of_what_is_nowhere(threads: int) -> None:
-    """Long blocks, cut as pairwise summation cuts: all lengths about its own limits."""
+def test_sums_of_values_without_memory(threads: int) -> None:
+    """Long blocks, divided as pairwise summation divides: all lengths near its limits."""
     _core.set_option("threads", threads)
     _core.set_option("min_part", 4096)
     eager, traced = both("def f(x, y):\n    return (np.exp(x) - y).sum()\n")
@@ -124,7 +122,7 @@ def test_sums_of_what_is_nowhere(threads: int) -> None:
     for size in (*[5000] * WARM_UP, *sorted(lengths), 777_777):
         check(eager, traced, lambda size=size: operands(size))
     assert _core.counter("fused_sums") > before + len(lengths)
-    # What is open is found again in shorter blocks.
+    # elements left to NumPy are found again in shorter blocks
     for place in (0, 5000, 60_001, 99_999):
 
         def make(place: int = place) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Reductions along short rows, many rows at once: eager execution's results, and that the way was taken."""
+"""Reductions along short rows, many rows at once: results of eager execution, and the fast path was used."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def rows_of(kind: str, rows: int, row: int, code: str = "d") -> np.ndarray:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_rows_of_any_length(name: str, kind: str) -> None:
-    """Each case is a function of its own: one that has been refused is left alone for a while."""
+    """Each case has its own function, because one that refused its operands is not retried for a while."""
     for row in LENGTHS:
         for rows in COUNTS:
             x = rows_of(kind, rows, row)
@@ -107,7 +107,7 @@ def test_a_special_value_at_each_place(name: str) -> None:
             for _ in range(CALLS):
                 check(eager, traced, lambda x=x: [x, np.zeros_like(x)])
             assert tagalong.stats(traced).hits > 0
-            # Products of such numbers underflow, which has to be reported.
+            # Products of such numbers underflow, which must be reported.
             assert value != 5e-324 or name in ("prod", "norms") or groups_run() > ran
 
 
@@ -132,7 +132,7 @@ LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("name", OF_OPERANDS)
 def test_operands_that_are_reduced(name: str, axis: int, layout: str) -> None:
-    """They may lie anyhow, then it is NumPy's business; what the other operand is does not matter."""
+    """In other layouts NumPy computes the reduction; the other operand does not matter."""
     body = PROGRAMS[name].replace("axis=1", f"axis={axis}")
     with np.errstate(invalid="ignore"):
         for kind in ("ordinary", "ties", "zeros"):
@@ -156,7 +156,7 @@ def test_operands_that_are_reduced(name: str, axis: int, layout: str) -> None:
 
 @pytest.mark.parametrize("name", OF_OPERANDS)
 def test_layouts_one_after_another(name: str) -> None:
-    """What a fusion group has been planned for is not what it is called with."""
+    """A fusion group is called with other layouts than those for which it was planned."""
     eager, traced = both(f"def f(x, y):\n    {PROGRAMS[name]}\n")
     for shape in ((9, 8), (200, 3), (3, 200), (1, 5), (5, 1), (64, 64)):
         for lay in LAYOUTS.values():

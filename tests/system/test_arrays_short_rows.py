@@ -1,5 +1,6 @@
-"""Rows that lie apart, as those of a part of an image, and long parts of rows computed by one call of machine code:
-whatever they are read from, written to, or leave open, the results and reports are eager execution's.
+"""Rows with gaps between them, as in a part of an image, and long parts of rows, in one call of machine code.
+
+Results and reports are those of eager execution, whatever the rows are read from, written to, or leave to NumPy.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from test_arrays_vectors import ARE_USED
 
 pytestmark = pytest.mark.skipif(not HAS_CODE, reason="no machine code for arrays")
 WARM_UP = 8
-# Masked, one and two vectors of a round, with and without a rest; longer than a block.
+# Masked vectors, one and two vectors a round, with and without a remainder; longer than a block.
 ROWS = (1, 2, 7, 8, 9, 15, 16, 17, 23, 24, 25, 31, 33, 40, 63, 64, 65, 98, 127, 314, 998, 1024, 1031, 2057)
 SPECIAL = (np.nan, -np.nan, np.inf, -np.inf, 1e308, 5e-324, -0.0)
 
@@ -74,7 +75,7 @@ def with_target(rows: int, row: int) -> Callable[[], list[Any]]:
 
 
 def made(source: str, make: Callable[[], list[Any]], parameters: str = "u, v") -> tuple[Any, Any]:
-    """Warmed up, so that the next call is a fusion group."""
+    """The function traced and warmed up, so that the next call is a fusion group."""
     eager, traced = both(f"def f({parameters}):\n    {source}\n")
     for _ in range(WARM_UP):
         check(eager, traced, make)
@@ -82,7 +83,7 @@ def made(source: str, make: Callable[[], list[Any]], parameters: str = "u, v") -
 
 
 def together(eager: Any, traced: Any, make: Callable[[], list[Any]], errstate: Any = None) -> int:
-    """How many rows have been computed with others, in a call that is compared."""
+    """The number of rows that were computed together, in a call that is compared."""
     before = _core.counter("rows_together")
     check(eager, traced, make, errstate)
     return int(_core.counter("rows_together") - before)
@@ -96,12 +97,12 @@ def assert_runs(traced: Any) -> None:
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_rows_of_every_length(name: str) -> None:
     eager, traced = made(f"return {EXPRESSIONS[name]}", images(40, 70))
-    is_joined = ARE_USED or name not in {"exp", "log"}
+    is_fused = ARE_USED or name not in {"exp", "log"}
     for row in ROWS:
         for rows in (7, 19, 41):
             count = together(eager, traced, images(rows, row + 6))
             # Long rows that are divided by several numbers are multiplied instead, one by one.
-            if is_joined and row >= 24 and row < 300 and rows == 41:
+            if is_fused and row >= 24 and row < 300 and rows == 41:
                 assert count > (rows // 6 if name == "every third row" else rows // 2), (row, rows)
     assert_runs(traced)
 
@@ -118,11 +119,11 @@ def test_into_parts_of_arrays(name: str) -> None:
     assert_runs(traced)
 
 
-# Functions are made anew for each case: one that has met NaNs is left to NumPy's loops for a while.
+# Each case has its own function, because one with NaNs is left to NumPy's loops for a while.
 @pytest.mark.parametrize("value", SPECIAL)
 @pytest.mark.parametrize("name", ["stencil", "quotients", "extremes", "exp", "seventeen operands"])
 def test_a_special_value_at_each_place(name: str, value: float) -> None:
-    """What a row leaves open is computed again, from the first one of those together on."""
+    """Elements left to NumPy are computed again, from the first of the rows that were computed together."""
     random = Random(f"{name} {value}")
     for _ in range(15):
         rows, row = random.randrange(8, 45), random.randrange(30, 140)
@@ -166,7 +167,7 @@ LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "integers": lambda x: x.astype("l"),
     "bools": lambda x: x > 0,
 }
-OTHER_TYPES = ("float32", "integers", "bools")  # fusion groups are planned for the types that they have seen
+OTHER_TYPES = ("float32", "integers", "bools")  # fusion groups are planned for the dtypes of the first calls
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -204,7 +205,7 @@ def test_more_axes(shape: tuple[int, ...]) -> None:
 
 
 def test_past_the_caches() -> None:
-    """Where all rows begin at multiples of 16 bytes; otherwise as the rows lie."""
+    """If all rows begin at multiples of 16 bytes; otherwise without non-temporal stores."""
     _core.set_option("min_non_temporal", 1)
     for columns, is_even in ((68, True), (69, False)):
         make = images(800, columns)
@@ -216,7 +217,7 @@ def test_past_the_caches() -> None:
 
 
 def test_results_in_the_memory_of_operands() -> None:
-    """What nobody has any more: none of it is computed again."""
+    """Operands without other owners: their old contents are not needed again."""
     source = "w = u * 2.0\n    w -= 1.0\n    return (w[:, 1:-1] + v[:, 2:]) * 0.5 - w[:, :-2]"
     for place in ((0, 3), (25, 30), (49, 65)):
 
@@ -231,7 +232,7 @@ def test_results_in_the_memory_of_operands() -> None:
         assert_runs(traced)
 
 
-# Rows of every kind of rest; longer than one call takes.
+# Rows with every kind of remainder; longer than one call handles.
 LONG_SHAPES = (
     (3, 5000),
     (5, 1031),
@@ -262,7 +263,7 @@ NEIGHBOURS = {
 
 
 def long_parts(eager: Any, traced: Any, make: Callable[[], list[Any]], errstate: Any = None) -> int:
-    """How many parts of rows were long, in a call that is compared."""
+    """The number of long parts of rows, in a call that is compared."""
     before = _core.counter("long_parts")
     check(eager, traced, make, errstate)
     return int(_core.counter("long_parts") - before)
@@ -279,11 +280,11 @@ def test_neighbouring_rows_of_every_shape(name: str) -> None:
     assert_runs(traced)
 
 
-# Functions are made anew for each case: one that has met NaNs is left to NumPy's loops for a while.
+# Each case has its own function, because one with NaNs is left to NumPy's loops for a while.
 @pytest.mark.parametrize("value", SPECIAL)
 @pytest.mark.parametrize("name", ["five rows", "two arrays", "choices", "several"])
 def test_a_special_value_in_a_long_part(name: str, value: float) -> None:
-    """What a part leaves open is computed again, from where it begins."""
+    """Elements left to NumPy are computed again, from the beginning of the part."""
     random = Random(f"{name} {value}")
     for _ in range(12):
         rows, row = random.randrange(9, 60), random.randrange(120, 900)
@@ -296,8 +297,8 @@ def test_a_special_value_in_a_long_part(name: str, value: float) -> None:
         assert_runs(traced)
 
 
-def test_arrays_lie_otherwise_in_each_call() -> None:
-    """The same function of arrays that share rows, share them otherwise, or do not."""
+def test_other_layouts_in_each_call() -> None:
+    """The same function is called with arrays that share rows in one manner, in another, or not at all."""
     eager, traced = both("def f(a, b, c):\n    return (a - b) * 0.5 + c\n")
     ways: list[Callable[[np.ndarray], list[Any]]] = [
         lambda x: [x[2:], x[1:-1], x[:-2]],
@@ -334,7 +335,7 @@ def test_long_parts_past_the_caches(rows: int) -> None:
 
 
 def test_long_parts_in_the_memory_of_operands() -> None:
-    """What nobody has any more: none of it is computed again."""
+    """Operands without other owners: their old contents are not needed again."""
     source = "w = v[1:] * 2.0\n    return (u[1:] - u[:-1]) * 0.5 + w / w.sum()"
     ordinary = images(50, 166)
     for place in ((0, 3), (25, 30), (49, 165)):
@@ -379,7 +380,7 @@ def test_long_parts_into_arrays(name: str, errstate: dict[str, Any]) -> None:
 
             for _ in range(WARM_UP):
                 check(eager, traced, make)
-            # By one thread, what is changed itself is computed in blocks.
+            # With one thread, an array that is modified in place is computed in blocks.
             assert long_parts(eager, traced, make) > 0 or name == "itself"
             check(eager, traced, with_special, errstate)
         assert_runs(traced)

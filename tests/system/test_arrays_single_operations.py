@@ -1,5 +1,6 @@
-"""Fusion groups of one operation: reductions of arrays that exist already, and operations with casts.
-Places of the largest and smallest along an axis, and new axes.
+"""Fusion groups of one operation: reductions of existing arrays, and operations with casts.
+
+Argmin and argmax along an axis, and new axes.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all")
 
 @pytest.fixture(autouse=True)
 def fusion() -> None:
-    """The option, as it is by default."""
+    """The option's default."""
     FusionRuns.begin()
 
 
 def layouts(code: str, kind: str) -> list[tuple[np.ndarray, bool]]:
-    """Arrays, and whether each is one row of memory."""
+    """Arrays, and whether each is contiguous."""
     made = sample(code, (60, 50), kind)
     row = sample(code, (3000,), kind)
     other = row.dtype.newbyteorder()
@@ -50,7 +51,7 @@ def layouts(code: str, kind: str) -> list[tuple[np.ndarray, bool]]:
 @pytest.mark.parametrize("name", REDUCTIONS)
 @pytest.mark.parametrize("form", ["np.{0}(x)", "x.{0}()", "np.{0}(x, axis=None)", "np.{0}(x, axis=-1)"])
 def test_reductions_of_arguments(name: str, form: str) -> None:
-    """In front of something that is no array operation, so neither is the function a fusion group as a whole."""
+    """In front of an operation that is not one of arrays, so the function as a whole is no fusion group."""
     source = f"def f(x, log):\n    a = {form.format(name)}\n    log.append(a)\n    return a\n"
     for code in "dfilB?":
         if name in ("any", "all") and code != "?":
@@ -66,7 +67,7 @@ def test_reductions_of_arguments(name: str, form: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "prod"])
-def test_they_are_regions(name: str) -> None:
+def test_they_are_fusion_groups(name: str) -> None:
     for form in (f"np.{name}(x)", f"np.{name}(x, axis=-1)", f"x.{name}()"):
         eager, traced = both(f"def f(x, log):\n    a = {form}\n    log.append(1)\n    return a\n")
         for array, is_row in [(np.linspace(1, 2, 100), True)] * WARM_UP + layouts("d", "ordinary"):
@@ -98,7 +99,7 @@ def test_written_arrays_are_reduced_as_they_are_then() -> None:
 
 
 def test_other_functions_of_the_name() -> None:
-    """Of other classes, modules and arrays of other classes."""
+    """The name belongs to other classes or modules, or the array has another class."""
     source = "def f(x, m):\n    a = m.sum(x)\n    return a, x.max()\n"
 
     class Sub(np.ndarray):
@@ -155,7 +156,7 @@ def with_ties(code: str, shape: tuple[int, ...], kind: str) -> np.ndarray:
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
 @pytest.mark.parametrize("code", CODES)
 def test_places(name: str, code: str) -> None:
-    """The first of several, the first NaN; of rows that fit into a block or not."""
+    """The first of several extremes, the first NaN; rows that fit into a block and longer ones."""
     for form in (f"np.{name}(a, axis=1)", f"a.{name}(-1)", f"np.{name}(x, 1)"):
         eager, traced = both(f"def f(x, y):\n    a = x + y\n    return {form}\n")
         ordinary = [np.arange(24).reshape(3, 8).astype(code)] * 2
@@ -239,7 +240,7 @@ def test_new_axes() -> None:
 
 
 def test_squares_of_temporaries() -> None:
-    """Eager execution squares a large nameless array of bools into itself, which raises."""
+    """Eager execution squares a large temporary of bools in place, which raises."""
     for body in (
         "return (x < y) ** 2",
         "a = (x < y) ** 2\n    return a * 3",

@@ -1,4 +1,4 @@
-"""Small fusion groups on their short way: rows of one shape, new arrays; one loop of machine code, or a few loops."""
+"""Small fusion groups on their fast path: rows of one shape, new arrays; one loop of machine code, or a few loops."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from tagalong import _core, testing
 RANDOM = np.random.default_rng(51)
 SIZES = (1, 2, 7, 8, 9, 10, 63, 64, 65, 1000, 1023, 1024, 1025, 3000)
 MOST = 1024  # elements
-MOST_OF_SEVERAL = 64  # ... where there are several loops
+MOST_OF_SEVERAL = 64  # ... if there are several loops
 WARM_UP = 6
-PAUSE = 15  # calls after one whose results were left open
+PAUSE = 15  # number of calls without it after a call whose results were left to NumPy
 
 pytestmark = pytest.mark.skipif(not HAS_CODE, reason="this machine has no such instructions")
 
@@ -74,7 +74,7 @@ KINDS: dict[str, Callable[[Any], np.ndarray]] = {
 
 
 @pytest.fixture(autouse=True)
-def all_regions() -> None:
+def all_fusion_groups() -> None:
     _core.set_option("fusion", 2)
     _core.set_option("retire_after", 0)
 
@@ -120,8 +120,8 @@ def test_bits_and_reports(program: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
-def test_what_is_up_already(program: Callable[..., Any]) -> None:
-    """Flags that a program's own numbers have raised are nobody's business."""
+def test_flags_set_before_are_not_reported(program: Callable[..., Any]) -> None:
+    """Flags that the program's own computations have set are not reported."""
     mine = traced(program, *pair())
     large = float("1e308")
     for _ in range(5):
@@ -194,7 +194,7 @@ def test_layouts(program: Callable[..., Any], shape: tuple[int, ...]) -> None:
 
 
 def test_operands_are_left_as_they_are() -> None:
-    """What is returned is new, whether it may be written or not."""
+    """The result is a new array, whether the operand is writable or not."""
     mine = traced(chain, *pair())
     x, y = pair()
     x.flags.writeable = False
@@ -205,7 +205,7 @@ def test_operands_are_left_as_they_are() -> None:
 
 
 class Other(types.ModuleType):
-    """Not an exact module."""
+    """A subclass of modules."""
 
 
 def named(a, b):
@@ -213,7 +213,7 @@ def named(a, b):
 
 
 def test_names_are_those_of_the_call() -> None:
-    """What names are bound to is not looked up again while no dict has changed, and only then."""
+    """The names are looked up again if a dict has changed, and only then."""
 
     def module(kind: type[types.ModuleType], **changed: Any) -> types.ModuleType:
         made = kind("lib")
@@ -245,9 +245,9 @@ def test_names_are_those_of_the_call() -> None:
     ]
     for change in changes * 3:
         change()
-        gc.collect()  # so that a new module may lie where the old one was
+        gc.collect()  # so that a new module may get the address of the old one
         agree(4)
-    for i in range(200):  # each time bound anew, as by a loop in a module
+    for i in range(200):  # rebound each time, as by a loop in a module
         space["unrelated"] = i
         agree()
         if i % 20 == 19:

@@ -1,4 +1,4 @@
-"""Large groups that several threads compute: the same bits whatever their number, errors as of one thread, forks."""
+"""Large groups computed by several threads: the same bits for any number of threads, errors as with one, forks."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_results(name: str, threads: int) -> None:
     body, make = PROGRAMS[name]
     eager, traced = both(f"def f(x, y):\n    {body}\n")
     check(eager, traced, make, {"all": "ignore"})
-    before = _core.counter("fusion_parts")  # of replays: operations that are recorded are shared, too
+    before = _core.counter("fusion_parts")  # counts replays: operations in recorded calls run in threads, too
     for _ in range(5):
         check(eager, traced, make, {"all": "ignore"})
     assert (_core.counter("fusion_parts") > before) == (threads > 1 and name not in SERIAL)
@@ -116,7 +116,7 @@ def test_results(name: str, threads: int) -> None:
 
 @pytest.mark.parametrize("row", [2, 3, 8, 13, 33, 500, 1000, 1024])
 def test_places_of_rows(row: int, threads: int) -> None:
-    """Parts are whole rows, whatever is in them."""
+    """Parts are whole rows, whatever their contents."""
     eager, traced = both(
         "def f(x, y):\n    a = x - y\n    return np.argmax(a, axis=1), np.argmin(a, axis=-1)\n"
     )
@@ -133,7 +133,7 @@ def test_places_of_rows(row: int, threads: int) -> None:
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("place", [0, 40_000, -1])
 def test_errors(place: int) -> None:
-    """Whoever finds a floating point error, it is reported, and nothing is written before."""
+    """Whichever thread finds a floating point error, it is reported, and nothing is written before."""
     eager, traced = both("def f(x, y):\n    x *= 2.0\n    z = x / y + 1.0\n    x += z\n    return z\n")
 
     def make() -> list[Any]:
@@ -225,7 +225,7 @@ print("done")
 
 @subprocesses.forks_beside_threads
 def test_forks() -> None:
-    """Children compute alone, also when another thread was computing as they were made."""
+    """A child computes with one thread, even if another thread was computing when it was forked."""
     done = subprocesses.run("-c", FORKS, timeout=120)
     assert done.returncode == 0 and done.stdout == "done\n", done.stderr
 
@@ -245,7 +245,7 @@ def g(x, y):
 
 f = tagalong.trace(lambda x, y: ((x * y + x - y) * 0.5).sum())
 x, y = np.linspace(0, 1, size), np.linspace(1, 2, size)
-results = [f(x, y) for _ in range(2)]  # the second one is the first region
+results = [f(x, y) for _ in range(2)]  # the second one is the first with a fusion group
 if way == "fork":
     child = os.fork()
     if child == 0:
@@ -259,7 +259,7 @@ print(_core.counter("fusion_parts") > 0)
 @pytest.mark.parametrize("way", ["end", pytest.param("fork", marks=subprocesses.forks_beside_threads)])
 @pytest.mark.parametrize("size", [50_000, 400_000])
 def test_while_threads_are_started(way: str, size: int) -> None:
-    """Nobody waits for that, the end of the process excepted; a fork may come in the middle."""
+    """No other thread waits for it, except at the end of the process; a fork may come in the middle."""
     for _ in range(5):
         done = subprocesses.run("-c", STARTS, way, str(size))
         assert done.returncode == 0 and done.stdout == "True\n", done.stderr
@@ -291,7 +291,7 @@ print(f(x, y) == wanted)
 
 
 def test_a_fork_before_there_are_threads() -> None:
-    """The child has threads of its own: it has left none behind. oneTBB was made ready by the parent."""
+    """The child starts its own threads, because there were none to lose. The parent has initialised oneTBB."""
     done = subprocesses.run("-c", BEFORE, timeout=120)
     assert done.returncode == 0 and done.stdout == "True\n", done.stderr
 
@@ -316,7 +316,7 @@ print(started[2], started[-1])
 
 
 def test_threads_are_started_for_more_than_a_call() -> None:
-    """Starting them takes longer than the first calls could save; where these were interrupted, that is not seen."""
+    """Starting threads costs more than the first calls can save. If these were interrupted, that does not show."""
     seen = []
     for _ in range(10):
         done = subprocesses.run("-c", LATER, timeout=120)

@@ -1,5 +1,6 @@
-"""Functions with several results: what they compute is one fusion group, up to the tuple, and what stays in their
-variables is nowhere in memory.
+"""Functions with several results: they are one fusion group, including the tuple.
+
+Values that only local variables hold are not in memory.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ def kilobytes(field: str) -> int:
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the system does not tell")
-def test_what_nobody_sees_has_no_memory() -> None:
+def test_hidden_values_have_no_memory() -> None:
     size = 4_000_000
     eager, traced = both(
         "def f(x, y):\n    a = x * y\n    b = a + x\n    c = b < y\n    return np.where(c, a, b), a - b\n"
@@ -143,8 +144,8 @@ def test_references() -> None:
 
 
 def test_collections() -> None:
-    """Whoever is called when a tuple is due to be collected for is called in the frame of the function."""
-    more = ", ".join(map(str, range(30)))  # so that there is no old one to be used again
+    """A callback of a collection that the tuple triggers runs in the function's frame."""
+    more = ", ".join(map(str, range(30)))  # so that no old tuple can be used again
     source = f"def f(x, y):\n    a = x * y - y\n    b = a + x\n    return a - b, b, {more}\n"
     eager, traced = both(source)
     for _ in range(WARM_UP):
@@ -175,8 +176,8 @@ def test_collections() -> None:
     assert seen[traced] == seen[eager] == {4}
 
 
-def test_names_bound_anew_by_others() -> None:
-    """While the fusion group computes without the GIL: what the tuple gets of a name lives until it has it."""
+def test_names_rebound_by_other_threads() -> None:
+    """While the fusion group computes without the GIL: a value of a name lives until the tuple has it."""
     space: dict[str, Any] = {"VALUE": object()}
     eager, traced = both("def f(x, y):\n    a = x * y - y\n    return a + x, VALUE\n", **space)
     operands = arrays(200_000)

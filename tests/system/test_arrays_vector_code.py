@@ -1,4 +1,4 @@
-"""Operations of doubles that fusion groups compute by loops of their own: the bits of NumPy's, and its warnings."""
+"""Operations of doubles that fusion groups compute with their own loops: the bits and warnings of NumPy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ UNARY = ("np.sqrt({})", "-{}", "np.abs({})", "np.square({})", "np.sign({})", "np
 BINARY = ("{} + {}", "{} - {}", "{} * {}", "{} / {}", "np.maximum({}, {})", "np.minimum({}, {})")
 COMPARISONS = ("{} < {}", "{} <= {}", "{} == {}", "{} != {}", "{} > {}", "{} >= {}")
 BOOLS = ("{} & {}", "{} | {}", "np.logical_and({}, {})")
-OTHERS = ("np.exp({} * 0.001)", "np.floor({})")  # by NumPy's loops, between those of our own
+OTHERS = ("np.exp({} * 0.001)", "np.floor({})")  # computed by NumPy's loops, between our own
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +42,7 @@ def double(bits: int) -> float:
 
 
 def program(random: Random, count: int) -> str:
-    """Straight-line code: values of many operations, of which some are returned."""
+    """Straight-line code with the values of many operations, some of which are returned."""
     doubles, bools, lines = ["x", "y", "z"], ["m"], []
     for number in range(count):
         name = f"v{number}"
@@ -95,7 +95,7 @@ def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 def test_bits_and_warnings(seed: int) -> None:
     random = Random(seed)
     namespace: dict[str, Any] = {"np": np}
-    # Some with more values at once than there are registers.
+    # some have more values at once than there are registers
     source = program(random, random.choice([3, 8, 20, 40]))
     exec(compile(source, "<generated>", "exec"), namespace)
     eager = namespace["f"]
@@ -109,7 +109,7 @@ def test_bits_and_warnings(seed: int) -> None:
             assert outcome(traced, arguments) == outcome(eager, arguments), (source, size, kind)
 
 
-def test_they_run_as_regions() -> None:
+def test_they_run_as_fusion_groups() -> None:
     def f(x, y):
         return np.where(x < y, x * y - 1.0, np.sqrt(x) / y)
 
@@ -122,7 +122,7 @@ def test_they_run_as_regions() -> None:
     assert _core.counter("groups_run") == before + 1
 
 
-def test_rows_that_are_none() -> None:
+def test_operands_that_are_not_rows() -> None:
     """Strided and reversed operands, and parts of rows."""
 
     def f(x, y):
@@ -172,7 +172,7 @@ def test_roots_near_the_middle_between_two_doubles() -> None:
         roots = traced(x, np.ones_like(x))
         assert roots.tobytes() == np.sqrt(x).tobytes()
     for x, root in zip(found.tolist(), traced(found, np.ones_like(found)).tolist(), strict=True):
-        # In units of 2**-53, half of those in which the root stands: the exact root is never a middle.
+        # In units of 2**-53, half of the root's units: the exact root is never a middle.
         exact = isqrt(int(x * 2.0**52) << 54)
         assert int(root * 2.0**53) == 2 * ((exact + 1) // 2)
 
@@ -236,7 +236,7 @@ def test_roots_in_programs_with_reports(what: str, state: dict[str, Any]) -> Non
 
 
 def test_roots_with_other_roundings() -> None:
-    """The instruction rounds as the processor is told to."""
+    """The instruction rounds according to the processor's mode."""
     libm = ctypes.CDLL("libm.so.6")
     eager, traced = traced_root()
     x = RANDOM.uniform(1.0, 4.0, 3000)

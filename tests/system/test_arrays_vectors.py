@@ -1,4 +1,4 @@
-"""exp and log, computed by code of our own that takes the steps of NumPy's loops: their bits, and their warnings."""
+"""exp and log, computed by our own code with the algorithm of NumPy's loops: the same bits and warnings."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tagalong._core import _UfuncSite
 
 FUNCTIONS = (np.exp, np.log)
 DEAD = 1 << 8
-BLOCK = 256  # so many elements at once
+BLOCK = 256  # number of elements computed at once
 COUNT = 500_000
-LIMIT = float.fromhex("0x1.61da04cbafe44p+9")  # of the magnitudes of which exp is computed here
+LIMIT = float.fromhex("0x1.61da04cbafe44p+9")  # largest magnitude for which exp is computed here
 RNG = np.random.default_rng(20261122)
 
 
@@ -28,7 +28,7 @@ def bits(count: int) -> np.ndarray:
 
 
 def beside(numbers: np.ndarray) -> np.ndarray:
-    """A few units of the last place around each."""
+    """Numbers a few units of the last place around each."""
     near = np.resize(numbers, COUNT // 4).view(np.int64)
     return (near + RNG.integers(-30, 30, near.size)).view(np.float64)
 
@@ -62,7 +62,7 @@ SPECIAL = np.array(
 
 
 def are_used() -> bool:
-    """Whether this machine has the instructions, and its NumPy the functions."""
+    """Whether this machine has the instructions, and its NumPy uses the functions."""
     for ufunc in FUNCTIONS:
         _UfuncSite().call(ufunc, [np.ones(3)], 0)
     found = set(_core.own_functions()["svml"])
@@ -87,7 +87,7 @@ print(_core.own_functions()["svml"])
 @pytest.mark.skipif(not ARE_USED, reason="NumPy has no other loops here")
 @pytest.mark.parametrize("without", ["X86_V4 AVX512_ICL", "X86_V3 X86_V4 AVX512_ICL"])
 def test_other_loops_of_numpy(without: str) -> None:
-    """Where NumPy is told to do without the instructions it takes other functions, and they are taken for others."""
+    """If NumPy must not use the instructions it uses other functions, which are recognised as others."""
     done = run("-c", OTHER_LOOPS, variables={"NPY_DISABLE_CPU_FEATURES": without})
     assert done.stdout.strip() == "[]", done.stderr
 
@@ -126,7 +126,7 @@ def test_lengths_and_places(ufunc: np.ufunc) -> None:
 @pytest.mark.parametrize("ufunc", FUNCTIONS, ids=lambda ufunc: ufunc.__name__)
 @pytest.mark.parametrize("special", [None, 0.0])
 def test_into_the_operand(ufunc: np.ufunc, special: float | None) -> None:
-    """Where a block cannot be computed here, its elements must still be there for NumPy's loop."""
+    """If a block cannot be computed here, NumPy's loop must still find its elements."""
     x = RNG.uniform(0.01, 20, 3000)
     if special is not None:
         x[::700] = special if ufunc is np.log else 800.0
@@ -148,7 +148,7 @@ def test_special_numbers_and_flags(ufunc: np.ufunc, how: str) -> None:
         for number in [*range(len(compared)), None]:
             x = RNG.uniform(0.1, 6, size)
             if number is None:
-                x[:] = np.resize(np.array(compared), size)  # bits stay as they are
+                x[:] = np.resize(np.array(compared), size)  # keeps the bits
             else:
                 x.view(np.int64)[size // 2] = np.array(compared[number : number + 1]).view(np.int64)[0]
             compare_runs(
@@ -160,7 +160,7 @@ def test_special_numbers_and_flags(ufunc: np.ufunc, how: str) -> None:
 
 
 def test_masked_lanes_raise_nothing() -> None:
-    """What is read beyond the last element must not be computed with."""
+    """Values read beyond the last element must not take part in the computation."""
     x = RNG.uniform(0.1, 6, 64)
     x[30:] = -np.inf
     with np.errstate(all="raise"):
@@ -180,7 +180,7 @@ def softmax(x: Any, y: Any) -> Any:
 
 
 def many(x: Any, y: Any) -> Any:
-    """More values at once than a machine has registers beside those of the functions."""
+    """More values at once than there are registers beside those of the functions."""
     a, b, c, d = x + y, x - y, x * y, x * 0.5
     e, f, g, h = y * 0.25, x + 2.0, y + 3.0, x * x
     i, j, k, m = np.exp(a), np.exp(b), np.log(f), np.log(g)
@@ -188,18 +188,18 @@ def many(x: Any, y: Any) -> Any:
 
 
 def guarded(x: Any, y: Any) -> Any:
-    """Where the argument is out of range, what follows it must raise nothing that NumPy does not."""
+    """If the argument is out of range, the following operations must set the same flags as NumPy."""
     return np.exp(x * -1e3) * 1e300 + np.where(y > 0, np.log(np.maximum(y, 1e-300)), 0.0)
 
 
-CHECKED = 2  # every fusion group is also computed one by one
+CHECKED = 2  # every fusion group is also computed operation by operation
 
 
 @pytest.mark.parametrize(
     "function", [densities, softmax, many, guarded], ids=lambda function: function.__name__
 )
 @pytest.mark.parametrize("threads", [1, 2])
-def test_in_regions(function: FunctionType, threads: int) -> None:
+def test_in_fusion_groups(function: FunctionType, threads: int) -> None:
     _core.set_option("fusion", CHECKED)
     _core.set_option("threads", threads)
     traced = tagalong.trace(FunctionType(function.__code__.replace(), globals()))
@@ -213,14 +213,14 @@ def test_in_regions(function: FunctionType, threads: int) -> None:
             before = _core.counter("groups_run")
             with np.errstate(all="ignore"):
                 assert described(traced(x, y)) == described(function(x, y))
-            # Which NaN an extreme is, is left to the loops of other versions of NumPy.
+            # In other versions of NumPy its own loops decide which NaN an extreme is.
             if round_ > 2 and (round_ < 7 or ARE_USED or function is not softmax):
                 assert _core.counter("groups_run") > before, (size, round_)
 
 
 @pytest.mark.parametrize("function", [densities, many, guarded], ids=lambda function: function.__name__)
-def test_flags_of_regions(function: FunctionType) -> None:
-    """The warnings of a fusion group in which one element leaves what is computed here."""
+def test_flags_of_fusion_groups(function: FunctionType) -> None:
+    """The warnings of a fusion group with one element outside of the range that is computed here."""
     traced = tagalong.trace(FunctionType(function.__code__.replace(), globals()))
 
     def raised(called: Any, x: np.ndarray, y: np.ndarray) -> list[tuple[str, int]]:

@@ -1,4 +1,4 @@
-"""Functions of which all that they do is one fusion group: their results come straight from the frame's slots."""
+"""Functions that are one fusion group as a whole: their results come directly from the frame's slots."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WARM_UP = 5
 
 @pytest.fixture(autouse=True)
 def fusion() -> None:
-    """The option, as it is by default."""
+    """The option's default."""
     _core.set_option("fusion", 2)
 
 
@@ -50,7 +50,7 @@ PROGRAMS = {
 @pytest.mark.parametrize("body", PROGRAMS)
 @pytest.mark.parametrize("errstate", ERRSTATES[:2], ids=str)
 def test_whole_functions(body: str, errstate: dict[str, Any]) -> None:
-    """They run as such, and as before once operands are others, errors are to be reported, or the like."""
+    """They run as whole functions, and in steps if operands are others, errors have to be reported, or the like."""
     more = PROGRAMS[body]
     names = ", ".join(["x", "y", *["s" if isinstance(value, float) else "n" for value in more]])
     eager, traced = both(f"def f({names}):\n    {body}\n")
@@ -86,7 +86,7 @@ def test_whole_functions(body: str, errstate: dict[str, Any]) -> None:
         check(eager, traced, lambda number=number: [*arrays(), *[number for _ in more]], errstate)
 
 
-def test_names_are_bound_anew() -> None:
+def test_names_are_rebound() -> None:
     eager, traced = both("def f(x):\n    return m.sqrt(x * K) + x\n", m=np, K=2.0)
     for _ in range(WARM_UP):
         check(eager, traced, lambda: [np.arange(5.0)])
@@ -112,7 +112,7 @@ def test_names_are_bound_anew() -> None:
 
 
 class Noted:
-    """Says when it dies."""
+    """Writes to a log when it dies."""
 
     def __init__(self, log: list[str], name: str) -> None:
         weakref.finalize(self, log.append, name)
@@ -128,8 +128,8 @@ class Noted:
         "first = second\n    return x * 2.0 + x * x",
     ],
 )
-def test_what_dies_with_the_frame(body: str) -> None:
-    """Arguments that nobody else has: in order, and earlier if they are bound anew on the way."""
+def test_objects_that_die_with_the_frame(body: str) -> None:
+    """Arguments without other references die in order, or earlier if they are rebound."""
     logs = []
     for function in both(f"def f(x, first, second):\n    {body}\n"):
         log: list[str] = []
@@ -154,7 +154,7 @@ def test_parameters_that_are_deleted_or_unbound() -> None:
     assert views[0] == views[1]
 
 
-def test_frames_that_somebody_holds_or_watches() -> None:
+def test_frames_that_are_held_or_watched() -> None:
     source = "def f(x, keep):\n    a = x * x\n    b = a + x\n    return b - a\n"
     eager, traced = both(source)
     for _ in range(WARM_UP):

@@ -84,7 +84,7 @@ def test_a_fault_is_found(tmp_path: Path, stage: str) -> None:
         pytest.skip("this processor has no vector code")
     code, rows, text = bisect(tmp_path, ARRAYS if is_array else NUMBERS, knobs=f"{stage}=2")
     assert code == 1, text
-    # A graph that was recorded wrong shows when it is replayed.
+    # A graph that was recorded wrongly shows only in replays.
     found = "stage_replaying" if stage == "stage_recording" else stage
     assert rows["stage"] == found.removeprefix("stage_"), text
     name, line = ("mixed", 7) if is_array else ("walk", 8)

@@ -1,4 +1,4 @@
-"""To the rest of the world a traced function looks like itself: code objects, offsets, tracebacks, trace events."""
+"""A traced function looks the same as an untraced one: code objects, offsets, tracebacks, trace events."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def twin(function: types.FunctionType) -> types.FunctionType:
 
 
 def compared(function: Function, *args: Any, calls: int = 3) -> list[Any]:
-    """The results of some calls, after asserting that they are eager execution's, in recording and replay."""
+    """The results of some calls, after asserting that they equal eager execution's, in recording and replay."""
     plain, traced = twin(function), tagalong.trace(twin(function))
     eager = [plain(*args) for _ in range(calls)]
     with tagalong.testing.events() as events:
@@ -80,7 +80,7 @@ def test_code_is_the_one_that_was_compiled() -> None:
     assert rewriter.disassemble(f) != rewriter.disassemble(f.__code__)
 
 
-def test_code_is_good_for_whatever_one_does_with_code() -> None:
+def test_code_objects_can_be_used_in_every_way() -> None:
     f = tagalong.trace(twin(example))
     f(1), f(2)
     g = types.FunctionType(f.__code__, globals(), "g", f.__defaults__)
@@ -112,12 +112,12 @@ def test_assigning_code_makes_a_plain_function() -> None:
     f.__code__ = g.__code__
     assert f.__code__ is g.__code__ and f(5) == 15
     tagalong.trace(f)
-    with tagalong.testing.assert_events("hit"):  # as g
+    with tagalong.testing.assert_events("hit"):  # like g
         assert f(5) == 15
 
 
 def place(depth: int = 1) -> Place:
-    """What a caller's frame says of itself."""
+    """What a callee sees of its caller's frame."""
     frame = sys._getframe(depth)
     return (
         frame.f_code.co_name,
@@ -128,7 +128,7 @@ def place(depth: int = 1) -> Place:
 
 
 def started(code: types.CodeType, offset: int) -> int:
-    """The instruction that an offset belongs to; PRECALL and CALL, which CPython merges as it likes, are one."""
+    """The instruction of an offset; PRECALL and CALL count as one, because CPython merges them."""
     start = 0
     for instruction in dis.get_instructions(code):
         if instruction.offset <= offset and instruction.opname != "CALL":
@@ -197,7 +197,7 @@ def catching(x: int) -> Any:
 
 
 def c_traceback(error: BaseException) -> str:
-    """The text that the interpreter itself prints."""
+    """The text that the interpreter's C code prints."""
     with contextlib.redirect_stderr(io.StringIO()) as stream:
         sys.__excepthook__(type(error), error, error.__traceback__)
     return stream.getvalue()
@@ -266,7 +266,7 @@ def test_generators_and_coroutines_show_their_own_code() -> None:
     assert [list(numbers(1)) for _ in range(3)] == [plain] * 3
 
 
-def test_descriptors_stay_what_they_are() -> None:
+def test_descriptors_keep_their_identity() -> None:
     for kind, name in (
         (types.GeneratorType, "gi_code"),
         (types.CoroutineType, "cr_code"),
@@ -408,7 +408,7 @@ def test_the_three_code_objects_of_a_recording_are_different() -> None:
     assert len(lengths) == 3
 
 
-def test_frames_look_like_themselves_while_somebody_records() -> None:
+def test_frames_look_like_themselves_during_a_recording() -> None:
     seen = []
 
     def f(x: int) -> int:
@@ -422,7 +422,7 @@ def test_frames_look_like_themselves_while_somebody_records() -> None:
     assert seen[1] is f.__code__
 
 
-def test_nothing_of_ours_among_what_the_collector_knows() -> None:
+def test_no_object_of_ours_is_visible_to_the_collector() -> None:
     f = tagalong.trace(twin(example))
     f(1), f(2)
     kinds = {type(found).__name__ for found in gc.get_objects() if type(found).__module__ == "tagalong._core"}

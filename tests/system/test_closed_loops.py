@@ -1,4 +1,4 @@
-"""Manners of a loop that goes round in an executor: signals, other threads, exceptions sent to it, who watches."""
+"""Loops that iterate in an executor react to signals, other threads, exceptions sent to them, and watchers."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ for call in (lambda: f(10**12), lambda: g(1, 10**12)):
         names = entry.tb_frame.f_locals
         assert time.monotonic() - start < 5
     else:
-        raise AssertionError("nobody has been stopped")
+        raise AssertionError("nothing has been stopped")
     name, line, i, total = seen.pop()
     assert name == "f" and i > 1000, (name, i)
     assert total == sum(k & 7 for k in range(i % 8 + 1)) + i // 8 * 28 == names["total"], (total, i, names)
@@ -96,7 +96,7 @@ for call in (lambda: f(10**12), lambda: g(1, 10**12)):
             entry = entry.tb_next
         assert entry.tb_frame.f_locals["i"] > 1000
     else:
-        raise AssertionError("nobody has been stopped")
+        raise AssertionError("nothing has been stopped")
     os.waitpid(child, 0)
 assert f(1000) == eager[1000]
 print("fine")
@@ -158,7 +158,7 @@ signal.setitimer(signal.ITIMER_REAL, 0.01)
 assert f(3_000_000) == eager[3_000_000]
 assert len(lines) > 50, lines
 
-# Whoever looks at the frames of all threads finds the numbers of one moment.
+# A look at the frames of all threads finds the numbers of one moment.
 states = []
 def look():
     while len(states) < 20:
@@ -181,13 +181,13 @@ NEVER = 1_000_000_000
 
 
 @pytest.mark.parametrize("native_after", [0, 1], ids=["interpreted", "native"])
-@pytest.mark.parametrize("grow_after", [NEVER, 2], ids=["stitched", "grown"])
+@pytest.mark.parametrize("grow_after", [NEVER, 2], ids=["linked", "tree"])
 @pytest.mark.parametrize(
     "program",
     [INTERRUPT, CONTROL_C, THREADS, WATCHED],
     ids=["interrupt", "control_c", "threads", "watched"],
 )
-def test_manners(program: str, grow_after: int, native_after: int) -> None:
+def test_reactions(program: str, grow_after: int, native_after: int) -> None:
     options = f"""
 from tagalong import _core
 _core.set_option("grow_after", {grow_after})
@@ -199,7 +199,7 @@ _core.set_option("native_after", {native_after})
 
 @pytest.mark.parametrize("native_after", [0, 1], ids=["interpreted", "native"])
 def test_an_index_may_look_at_its_caller(native_after: int) -> None:
-    """As what was recorded, an int, cannot."""
+    """The recorded index, an int, cannot do so."""
     _core.set_option("native_after", native_after)
     seen: list[Any] = []
 

@@ -20,7 +20,7 @@ from differential.runner import differences, run
 
 PROGRAMS = load_topic(Path(__file__).parent / "differential" / "scenarios" / "cells.py")
 
-# Named in the issue, in its order.
+# Named in the issue, in the same order.
 SCENARIOS = [
     "closure_leaves_its_scope",
     "closure_leaves_its_scope_with_mutation",

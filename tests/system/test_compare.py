@@ -1,4 +1,4 @@
-"""TAGALONG=compare, which the program must not notice; and what `compare` and `record` say of what they cannot do."""
+"""TAGALONG=compare, which the program must not notice; and the errors of `compare` and `record`."""
 
 from __future__ import annotations
 
@@ -132,10 +132,8 @@ def test_the_program_does_not_notice(run_python: RunPython, tmp_path: Path, prog
     assert found and int(found[1]) >= least, done.stderr
 
 
-def test_what_generators_coroutines_and_lambdas_do_otherwise_is_told(
-    run_python: RunPython, tmp_path: Path
-) -> None:
-    """A replay runs in a process of its own: its number is the one thing that must differ."""
+def test_differences_of_generators_coroutines_and_lambdas(run_python: RunPython, tmp_path: Path) -> None:
+    """A replay runs in a process of its own, so only its process number may differ."""
     program = """
 import asyncio, os
 f = lambda x: [x, os.getpid()]
@@ -161,7 +159,7 @@ def test_other_ways_through_a_function_are_recorded_and_compared(
     program += "for x in [1] * 3 + [0.5] * 3 + ['a'] * 3:\n    f(x)\n"
     done = run_both(run_python, tmp_path, program)
     calls = [int(call) for call in re.findall(r"call (\d+): result: \d+ != \d+", done.stderr)]
-    assert calls and min(calls) > 7, done.stderr  # the first of them is recorded, where none was replayed
+    assert calls and min(calls) > 7, done.stderr  # the first one was recorded and not replayed
 
 
 # --- compare() and record()
@@ -188,7 +186,7 @@ async def generated_later(n: int) -> Any:
         (generated_later, "an asynchronous generator function, so a call only makes the generator"),
     ],
 )
-def test_what_only_makes_an_object_is_not_compared(function: Any, kind: str) -> None:
+def test_functions_that_only_make_an_object_are_not_compared(function: Any, kind: str) -> None:
     comparison = tagalong.compare(function, 3)
     assert not comparison and comparison.differences == ()
     assert str(comparison).startswith(f"{function.__name__}: not compared: {function.__name__} is {kind}")
@@ -201,7 +199,7 @@ def test_what_only_makes_an_object_is_not_compared(function: Any, kind: str) -> 
         recording.result.close()
 
 
-def test_what_runs_them_is_compared() -> None:
+def test_consumers_of_generators_are_compared() -> None:
     assert tagalong.compare(lambda n: list(generated(n)), 3)
     assert tagalong.compare(lambda n: asyncio.run(awaited(n)), 3)
 
@@ -259,7 +257,7 @@ def test_an_argument_that_cannot_be_copied_is_named(args: Any, kwargs: Any, name
     )
 
 
-def test_what_differs_is_printed_shortly() -> None:
+def test_differences_are_printed_in_short() -> None:
     calls = [0]
 
     def unsteady(size: int) -> list[int]:
@@ -275,7 +273,7 @@ def test_what_differs_is_printed_shortly() -> None:
     assert repr(tagalong.compare(plain, 1)) == "<Comparison of plain: eager and replay agree>"
 
 
-def test_what_varies_from_call_to_call_is_not_compared() -> None:
+def test_values_that_vary_from_call_to_call_are_not_compared() -> None:
     calls = [0]
 
     def unsteady(x: int) -> int:
@@ -388,7 +386,7 @@ print(asyncio.run(main()))
 
 
 def test_programs_of_asyncio_are_compared(run_python: RunPython, tmp_path: Path) -> None:
-    """Also in the copy of the process an event loop is running."""
+    """An event loop is also running in the copy of the process."""
     (tmp_path / "tasks.py").write_text(TASKS)
     done = run_python("tasks.py", TAGALONG="compare")
     assert (done.returncode, done.stdout) == (0, "90\n"), done.stderr

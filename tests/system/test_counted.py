@@ -1,4 +1,4 @@
-"""What programs count: the references to constants, and the objects that the collector knows."""
+"""Numbers that programs can read: references to constants, and objects that the collector tracks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ print(call())
 
 @pytest.mark.parametrize("stress", ["0", "1"])
 def test_constants_in_a_recorded_call(stress: str, tmp_path: Path) -> None:
-    """The recording ends in the middle of the call, and with it the code that it ran in."""
+    """The recording ends in the middle of the call, and its code dies."""
     path = tmp_path / "program.py"
     path.write_text(SWITCHES)
     plain = run(str(path), variables={"TAGALONG": "0"})
@@ -50,7 +50,7 @@ def test_derived_code_does_not_count_constants() -> None:
     stats = tagalong.stats(work)
     assert (stats.records, stats.hits) == (1, 9)
     del made
-    # What the graph holds is counted once.
+    # A reference of the graph counts once.
     assert [sys.getrefcount(each) for each in constants] == [each + 1 for each in before]
 
 
@@ -95,7 +95,7 @@ def test_the_collector_shows_no_objects_of_ours() -> None:
 
 
 def test_derived_constants_outlive_their_code() -> None:
-    """Derived code shares constants with the original; a program that has got its tuple keeps them."""
+    """Derived code shares constants with the original; a program that has got its tuple keeps them alive."""
 
     def work(x: float) -> object:
         return (x, "a constant of this function only", ("a", "tuple", 7.25))

@@ -36,7 +36,7 @@ def test_program(program: Program) -> None:
 
 
 def reachable_depth(function: Callable[[int], int]) -> int:
-    """How deep the function can call itself before RecursionError."""
+    """How deeply the function can call itself before RecursionError."""
     low, high = 1, 10_000
     while low < high:
         middle = (low + high + 1) // 2
@@ -59,7 +59,7 @@ def test_recursion_is_as_deep_as_in_plain_python() -> None:
         traced = reachable_depth(down)
     assert events[0] == "record"
     assert plain > 500
-    assert traced >= plain  # recorded callees have no frames of their own, so it may be deeper
+    assert traced >= plain  # inlined callees have no frames of their own, so the recursion may be deeper
 
 
 def test_traced_and_untraced_again() -> None:

@@ -19,7 +19,7 @@ TOPICS = sorted(path.stem for path in (HERE / "differential" / "programs").glob(
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("topic", TOPICS)
 def test_calls_in_random_order(topic: str, seed: int) -> None:
-    """Other calls recorded first, and all functions of the programs traced: callees and methods, too."""
+    """Other calls are recorded first, and all functions of the programs are traced, including callees and methods."""
     events = differential("--shuffled", str(seed), topic)
     assert events["record"] > 0
     assert events["hit"] > events["record"]
@@ -27,7 +27,7 @@ def test_calls_in_random_order(topic: str, seed: int) -> None:
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_traces_that_end_anywhere(topic: str) -> None:
-    """A recording that stops at some node in the middle makes a trace that lands there, in whatever frame that is."""
+    """A recording that stops at some node makes a trace with a side exit there, in whatever frame that is."""
     events = differential("--limits", topic)
     assert events["stop:node_limit"] > 0
     assert events["exit"] > 0
@@ -38,14 +38,14 @@ def test_traces_that_end_anywhere(topic: str) -> None:
 )
 @pytest.mark.parametrize("topic", TOPICS)
 def test_traces_closed_by_jumps_back(topic: str, words: tuple[str, ...]) -> None:
-    """Where a loop goes round twice in a recording, the trace ends there and the executor goes on with the rounds."""
+    """When a loop iterates twice in a recording, the trace ends there and the executor runs the following rounds."""
     events = differential(*words, topic)
     assert events["record"] > 0
     assert events["hit"] > 0
 
 
 def test_nesting_deeper_than_frames_of_a_run() -> None:
-    """The limit `inline_depth` may be set beyond what one run can hold; the rest are opaque calls."""
+    """The limit `inline_depth` can exceed what one run can hold; deeper calls are opaque."""
     source = "def f0(x): return [x]\n" + "".join(f"def f{i}(x): return f{i - 1}(x)\n" for i in range(1, 61))
     program = f"""
 import tagalong

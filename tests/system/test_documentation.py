@@ -37,7 +37,7 @@ RUNNABLE = ("python", "sh")
 QUOTATION = "from the sources"
 LAYERS = ("rewriter", "replay", "recorder", "runtime")
 
-# Doctests run in a thread of their own, whose stack of frames begins anew.
+# Doctests run in a new thread, which has a new stack of frames.
 RUN_DOCTESTS = """
 import doctest, sys, threading
 def run():
@@ -60,7 +60,7 @@ sys.exit(1 if sum(failed) or not failed else 0)
 
 @dataclass
 class Example:
-    """One block, with what has to be there before it runs."""
+    """One block, and what is needed before it runs."""
 
     page: Path
     number: int
@@ -79,7 +79,7 @@ def blocks(page: Path) -> list[re.Match[str]]:
 
 
 def examples(page: Path) -> list[Example]:
-    """The examples of a page; an unknown comment is an error."""
+    """The examples of a page; an unknown marker is an error."""
     found: list[Example] = []
     doctests: list[str] = []
     files: dict[str, str] = {}
@@ -155,7 +155,7 @@ def test_an_example_does_what_it_says(example: Example, tmp_path: Path) -> None:
 
 
 def test_there_are_examples() -> None:
-    """A regular expression that finds nothing would let everything pass."""
+    """A regular expression that finds nothing would make everything pass."""
     assert len(ALL) >= 30
     assert {example.language for example in ALL} == set(RUNNABLE)
 

@@ -1,4 +1,4 @@
-"""Which object a number in a list is: what takes its place is another one, and one that is held stays as it is."""
+"""Identity of numbers in a list: a replaced number is another object; a referenced one does not change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluation functions of others (PEP 523) are given the frames and code that they would be given without tracing."""
+"""Evaluation functions of other tools (PEP 523) are given the same frames and code as without tracing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Keys of namespaces that are no exact strings: their `__eq__` is the program's code and decides what a name is.
+"""Keys of namespaces that are not exact strings: their `__eq__` is user code and decides what a name is.
 
-Each program runs twice, as written and traced. It returns what it finds, and every `__eq__` that was asked is noted, so
-one call too many or too few shows. Halfway through the keys stop being equal to any name.
+Each program runs twice, eagerly and traced. It returns what it finds, and notes every call of an `__eq__`, so one call
+too many or too few shows. Halfway through, the keys stop being equal to any name.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def made(cls, **items):
     return made
 """
 
-# Name: (what comes before, the function, its argument, whether it can be replayed to its end).
+# name: (the setup, the function, its argument, whether it can be replayed to its end)
 PROGRAMS: dict[str, tuple[str, str, str, bool | None]] = {
     "a global is read": ("names[Key('len')] = lambda s: -1", "return len(x)", "'abc'", False),
     "a global is read in a loop": (
@@ -83,7 +83,7 @@ PROGRAMS: dict[str, tuple[str, str, str, bool | None]] = {
         "names[Key('gone')] = 6",
         "global gone\n    names[Key('gone')] = x\n    del gone\n    return x",
         "2",
-        None,  # when the recorder looks, the key is gone: replays leave
+        None,  # when the recorder looks, the key is gone: replays take a side exit
     ),
     "a global is read in a callee": (
         "names[Key('step')] = 6\ndef callee(x):\n    return step + x",
@@ -151,7 +151,7 @@ def outcomes(name: str, change: Callable[..., Any]) -> tuple[list[object], Any]:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_keys_are_asked_as_in_eager_execution(name: str) -> None:
+def test_keys_are_compared_as_in_eager_execution(name: str) -> None:
     expected, _ = outcomes(name, lambda f: f)
     found, f = outcomes(name, tagalong.trace)
     assert found == expected
@@ -263,7 +263,7 @@ def test_an_attribute_whose_shared_key_is_not_interned() -> None:
 
     first, second, third = Thing(), Thing(), Thing()
     vars(first)["".join(["val", "ue"])] = (
-        1  # the class's instances share a key that is not the name's very object
+        1  # the instances share a key that equals the name but is another object
     )
     second.value = 2
     for _ in range(5):

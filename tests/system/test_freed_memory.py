@@ -1,4 +1,4 @@
-"""In a program that is traced as a whole, memory that eager operations free is there for the next ones."""
+"""In a program that is traced as a whole, memory that eager operations free is used by the next ones."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ def faults(folder: Path, **variables: str) -> int:
 
 def test_the_next_array_finds_memory(tmp_path: Path) -> None:
     plain = faults(tmp_path, TAGALONG="0")
-    assert plain > 10_000  # or there would be nothing to gain
+    assert plain > 10_000  # otherwise there is nothing to gain
     assert faults(tmp_path, TAGALONG="1") < plain / 8
 
 
-def test_what_the_environment_says_of_the_allocator_holds(tmp_path: Path) -> None:
+def test_allocator_settings_of_the_environment_hold(tmp_path: Path) -> None:
     settings = {"MALLOC_TRIM_THRESHOLD_": "131072", "MALLOC_MMAP_THRESHOLD_": "131072"}
     plain = faults(tmp_path, TAGALONG="0", **settings)
     assert faults(tmp_path, TAGALONG="1", **settings) > 0.8 * plain

@@ -37,7 +37,7 @@ def run_fuzz(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_random_programs_do_the_same_traced() -> None:
     result = run_fuzz("--count", str(COUNT), "--seed", "1", "--no-shrink", "--finds", "3", "--time", "200")
     assert result.returncode == 0, f"{result.stdout[-6000:]}\n{result.stderr[-2000:]}"
-    # A long run says how far it is, in the same words.
+    # A long run reports its progress in the same words.
     programs = int(re.findall(r"^(\d+) programs in", result.stdout, re.M)[-1])
     recorded, hits, exits, with_record, with_hit = map(
         int,
@@ -49,7 +49,7 @@ def test_random_programs_do_the_same_traced() -> None:
     )
     assert programs >= 0.9 * COUNT
     assert "too long eagerly" not in result.stdout
-    # Not a test if little of it was traced.
+    # The test says nothing if little was traced.
     assert with_record >= 0.97 * programs
     assert with_hit >= 0.97 * programs
     assert recorded >= 3 * programs
@@ -64,8 +64,8 @@ def test_a_seed_is_a_program() -> None:
     assert "same" in one.stdout.splitlines()
 
 
-def test_what_is_found_is_shrunk_and_paste_ready(tmp_path: Path) -> None:
-    """With a traced run that lies on purpose."""
+def test_finds_are_shrunk_and_paste_ready(tmp_path: Path) -> None:
+    """The traced run returns wrong results on purpose."""
     script = tmp_path / "lie.py"
     script.write_text(
         "from fuzz import oracle, pool, shrink\n"
@@ -93,8 +93,8 @@ def test_what_is_found_is_shrunk_and_paste_ready(tmp_path: Path) -> None:
     assert "# trace: all" in result.stdout
 
 
-def test_what_eager_execution_does_in_two_ways_is_counted(tmp_path: Path) -> None:
-    """Operands that die in another order once the call is specialised; the sign of a NaN; neither hides a lie."""
+def test_differences_that_eager_execution_shows_too_are_counted(tmp_path: Path) -> None:
+    """Operands that die in another order once the call is specialised; the sign of a NaN. Neither hides a fault."""
     script = tmp_path / "excused.py"
     script.write_text(
         "from fuzz import oracle, pool\n"

@@ -1,4 +1,4 @@
-"""The text of each stage of some small programs is what it was. `scripts/golden --update` writes the texts anew."""
+"""The texts of all stages of some small programs have not changed. `scripts/golden --update` writes them again."""
 
 from __future__ import annotations
 

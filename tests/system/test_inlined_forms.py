@@ -1,4 +1,4 @@
-"""Python code that an instruction reaches is in the same graph: form by form, which callees are frames of the graph."""
+"""Python code that an instruction calls is in the same graph: for each form, which callees are inlined."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import tagalong
 
-# Each form: the callees that are to be frames of f's graph, and the program; f gets an A, or 1 where there is none.
+# Each form: the callees that must be inlined, and the program; f gets an A, or 1 if there is none.
 FORMS = {
     "int + reflected": ("__radd__", "class A:\n    def __radd__(self, o): return 1\ndef f(a): return 1 + a"),
     "str + reflected": (
@@ -159,7 +159,7 @@ FORMS = {
 
 
 def frames(graph: str) -> list[str]:
-    """Names of the code of the inlined frames."""
+    """The names of the inlined frames' code."""
     return re.findall(r"^frame [1-9]\d*: <#\d+ code (.*?)>(?=[,\n])", graph, re.MULTILINE)
 
 

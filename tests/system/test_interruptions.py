@@ -1,4 +1,4 @@
-"""What comes from outside while the engine is at work: exceptions of signal handlers, a lack of memory."""
+"""Interruptions from outside while tagalong works: exceptions of signal handlers, and running out of memory."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ assert tagalong.stats().hits > 40
 def test_the_end_of_a_recording_runs_no_handler(tmp_path: Path) -> None:
     program, counts = tmp_path / "program.py", tmp_path / "counts"
     program.write_text(LOOP)
-    for _ in range(3):  # recordings end at other moments each time
+    for _ in range(3):  # each recording ends at another moment
         result = run(str(program), variables={"TAGALONG": "1", "TAGALONG_SUMMARY": str(counts)})
         assert result.returncode == 0, result.stderr[-3000:]
     assert all(json.loads(line)["hits"] > 100 for line in counts.read_text().splitlines())

@@ -1,8 +1,8 @@
-"""What a replayed loop relies on is changed in one of its rounds: from there on it is as changed, at once.
+"""An object on which a replayed loop relies is changed in one of the rounds: the change takes effect at once.
 
-The change is made below C code, in a finaliser, or by a callee that is part of the graph; the loop's own guards have
-long held then. The program logs what each round sees and which special methods run: the log is eager execution's, so
-noticing the change runs no code of the program's.
+The change is made below C code, in a finaliser, or by an inlined callee; by then the loop's guards have held for many
+rounds. The program logs what each round sees and which special methods run: the log is that of eager execution, so
+detecting the change runs no user code.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import tagalong
 import tagalong.testing
 from tagalong import _core
 
-# What the loop reads in each round; what changes that; what changes it back.
+# What the loop reads in each round; what changes it; what changes it back.
 CHANGES = {
     "a global is bound anew": ("value", "names['value'] = 50", "names['value'] = 1"),
     "a global gets another type": ("value", "names['value'] = 0.5", "names['value'] = 1"),
@@ -78,7 +78,7 @@ CHANGES = {
     "a dict's item is replaced": ("table['a']", "table['a'] = 2.5", "table['a'] = 1"),
 }
 
-# Who makes it.
+# the ways in which the change is made
 MAKERS = {
     "a callee": "tick(i)",
     "below C": "max(map(tick, (i,)))",
@@ -174,7 +174,7 @@ SETTINGS = {
 
 
 def calls(source: str, settings: dict[str, int] | None) -> tuple[Any, list[str]]:
-    """What comes of calls with changes between some that know no change, with the log, and the events."""
+    """The results of calls with changes between calls without, the log, and the events."""
     names: dict[str, Any] = {}
     exec(source, names)
     f = names["f"]

@@ -1,4 +1,4 @@
-"""Nothing is kept: memory over thousands of record/replay/discard rounds, and reference counts on every path."""
+"""Nothing leaks: memory over thousands of record/replay/discard rounds, and reference counts on every path."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from tagalong import _core
 
 ROUNDS = 10_000
 WARM_UP = 1_000
-BLOCKS = 200  # a leak of one small object in forty-five rounds is seen
-BYTES = 2 << 20  # and one of 230 bytes a round outside the small-object allocator
+BLOCKS = 200  # detects a leak of one small object in forty-five rounds
+BYTES = 2 << 20  # and one of 230 bytes a round outside of the small-object allocator
 
 
 def helper(x: Any, into: list[Any]) -> Any:
@@ -67,7 +67,7 @@ def fresh(function: FunctionType) -> FunctionType:
 
 
 def resident() -> int:
-    """Bytes of memory that the process has in RAM; under a sanitizer, which keeps what is freed, that are allocated."""
+    """Resident memory of the process in bytes; under a sanitizer, which keeps freed memory, the allocated bytes."""
     if is_sanitized():
         allocated = ctypes.CDLL(None).__sanitizer_get_current_allocated_bytes
         allocated.restype = ctypes.c_size_t
@@ -102,8 +102,8 @@ def test_record_replay_discard_does_not_grow() -> None:
 
 
 def test_trace_call_discard_does_not_grow() -> None:
-    # record, hit, side exit, miss with a second recording, an exception in a node, and all is dropped
-    _core.set_option("loops", 0)  # with it, other types leave at side exits
+    # record, hit, side exit, miss with a second recording, an exception in a node; then everything is dropped
+    _core.set_option("loops", 0)  # with loops, other types take side exits
 
     def one_round(i: int) -> None:
         f = tagalong.trace(fresh(plain))
@@ -125,7 +125,7 @@ def test_trace_call_discard_does_not_grow() -> None:
 
 
 class Overloading:
-    """Asked by operators, branches, attributes and builtins; refuses what it is told to."""
+    """Has methods for operators, branches, attributes and builtins; refuses what it is told to refuse."""
 
     def __init__(self, *args: Any, **refused: Any) -> None:
         object.__setattr__(self, "refused", refused)
@@ -189,7 +189,7 @@ def overloads(token: Any, given: tuple[Any, ...], refused: dict[str, Any]) -> li
 
 
 def test_hits_of_special_methods_do_not_grow() -> None:
-    # answers that are taken, that are refused (so an exception in the graph), and a side exit in each second call
+    # results that are accepted or refused (an exception in the graph), and a side exit in each second call
     f = tagalong.trace(fresh(overloads))
     token = object()
 
@@ -242,7 +242,7 @@ async def awaiting(n: Any, into: list[Any]) -> Any:
 
 
 def test_generators_do_not_grow() -> None:
-    # run to the end, recorded and replayed; left half way, closed, thrown into, collected in a cycle
+    # run to the end, recorded and replayed; abandoned halfway, closed, thrown into, collected in a cycle
     def one_round(i: int) -> None:
         g = tagalong.trace(fresh(yielding))
         assert [x if x == 2 else x[0] for x in g(2, [])] == [0, 1, 2]
@@ -266,8 +266,8 @@ def test_generators_do_not_grow() -> None:
 
 
 def test_consumed_generators_do_not_grow() -> None:
-    # recorded into the consumer: to the end, left half way, more rounds than recorded, an exception out of the body
-    _core.set_option("loops", 0)  # with it, a consumer's rounds are not written out
+    # recorded into the consumer: to the end, abandoned halfway, more rounds than recorded, an exception in the body
+    _core.set_option("loops", 0)  # with loops, a consumer's rounds are not unrolled
 
     class Odd(list[Any]):
         def append(self, item: Any) -> None:
@@ -351,7 +351,7 @@ def test_replays_of_one_function_do_not_grow(function: FunctionType) -> None:
 
 
 class Thing:
-    """An argument whose reference count says something."""
+    """An argument whose reference count is checked."""
 
     def __init__(self, n: Any) -> None:
         self.n = n
@@ -410,7 +410,7 @@ def deep(thing: Any, other: Any) -> Any:
 
 
 PATHS = [by_object, exits, raises, handles, closes_over, rebinds, deep]
-# The values of `thing.n`, a call each: recorded, hit, exit or miss, exception.
+# The values of `thing.n`, one for each call: recorded, hit, exit or miss, exception.
 COURSES = {
     "recorded": [1],
     "hits": [1, 1, 1, 1],

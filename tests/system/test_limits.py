@@ -1,4 +1,4 @@
-"""Each limit on what can grow: reached, counted by its name, told by `explain`, and of no consequence for results."""
+"""Each limit on what can grow: it is reached, counted by its name, shown by `explain`, and changes no result."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def f(x):
     return y + z + y + z
 """
 
-# What is called through C code is no part of the graph; where it recurses, runs lie inside of runs.
+# Functions called through C code are not inlined; if they recurse, runs nest.
 NESTED = """
 def f(n):
     return 0 if n == 0 else 1 + max(map(f, [n - 1]))
@@ -84,7 +84,7 @@ def f(n):
     return [x for x in g if x % 3], next(g, None)
 """
 
-# Limit: what is set for it, the program, arguments of its calls.
+# limit: its value, the program, arguments of its calls
 REACHED: dict[str, tuple[dict[str, int], str, list[Any]]] = {
     "nodes": ({"nodes": 5}, CALLS, [1] * 3),
     "unroll": ({"unroll": 3, "loops": 0}, COUNTED, [9] * 3),
@@ -138,9 +138,10 @@ def test_reaching_a_limit_is_told_and_changes_no_result(name: str) -> None:
     assert f"limit `{name}` ({limits[name]}), reached {times} times: " in text
 
 
-@pytest.mark.parametrize("name", [name for name in REACHED if name != "stack"])  # that is what must be left
+# The remaining stack cannot be that large.
+@pytest.mark.parametrize("name", [name for name in REACHED if name != "stack"])
 def test_limits_so_high_that_nothing_reaches_them(name: str) -> None:
-    """Also where such a number is doubled, as a place's heat is after each recording in vain."""
+    """Also where such a number is doubled, as an anchor's heat is after each failed recording."""
     _, source, arguments = REACHED[name]
     program = f"""
 import tagalong

@@ -1,4 +1,4 @@
-"""Whether replaying pays is measured, calls and rounds in turn, where that can be; nothing of it shows."""
+"""Where possible it is measured whether replaying pays, with alternating calls and rounds, unnoticed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def traced(source: str, name: str = "f", **names: Any) -> Any:
 
 
 def until(function: Any, arguments: tuple[Any, ...], text: str, seconds: float = 20.0) -> None:
-    """Calls it until `explain` says so: how many trials that takes depends on what else the machine does."""
+    """Calls the function until `explain` says so: the number of trials depends on the load of the machine."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         for _ in range(200):
@@ -72,7 +72,7 @@ def test_sizes_are_measured_on_their_own() -> None:
     assert tagalong.explain(function).count("measured, arrays below") == 2
 
 
-def test_what_does_not_pay_has_its_original_code_again() -> None:
+def test_functions_that_do_not_pay_get_their_original_code_back() -> None:
     function = traced("def f(x):\n    return x.bit_length()\n")
     until(function, (5,), "retired: a replay took about")
     assert "measured: a call takes" in tagalong.explain(function)
@@ -80,7 +80,7 @@ def test_what_does_not_pay_has_its_original_code_again() -> None:
     assert _core.installed_code(function) is function.__code__
 
 
-def test_a_loop_that_does_not_pay_runs_as_written() -> None:
+def test_a_loop_that_does_not_pay_runs_eagerly() -> None:
     source = (
         "def f(n, t):\n    for _ in range(n):\n"
         + "        a, b, c, d, e, g, h, i = t\n" * 400
@@ -120,7 +120,7 @@ def test_short_calls_at_first_and_long_ones_later() -> None:
 
 
 def test_the_variables_of_a_call_that_is_measured() -> None:
-    """A mark lies where a frame keeps the mapping of its variables."""
+    """A mark takes the place of the frame's mapping of variables."""
     source = """
 def f(a):
     b = 1
@@ -188,7 +188,7 @@ def test_a_frame_that_is_held_longer_than_its_call() -> None:
 
 
 def test_parts_of_arrays_that_die_in_loops() -> None:
-    """What dies with a part of an array may look at the frame, which is as the program left it."""
+    """When an object dies with a view of an array, it may look at the frame, which is as the program left it."""
     seen: list[tuple[int, int]] = []
 
     class Memory(bytearray):

@@ -1,4 +1,4 @@
-"""What is kept ends with what it is about, and importing makes nothing that only a call needs."""
+"""Data about an object is freed with the object, and importing a package makes nothing that only calls need."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROGRAM = str(BENCHMARKS / "memory_programs.py")
 @pytest.mark.parametrize(
     ("name", "count"), [("reloads", 400), ("functions", 2000), ("classes", 2000), ("arrays", 8000)]
 )
-def test_what_has_gone_is_not_kept(run_python: RunPython, tmp_path: Path, name: str, count: int) -> None:
+def test_dead_objects_are_not_kept(run_python: RunPython, tmp_path: Path, name: str, count: int) -> None:
     done = run_python(PROGRAM, name, str(count), str(tmp_path), TAGALONG="1", TAGALONG_REPORT="1")
     assert done.returncode == 0, done.stderr
     replayed = re.search(r"hits (\d+)", done.stderr)
@@ -82,7 +82,7 @@ CODES = [globals()[name].__code__ for name in NAMES] + [Class.method.__code__, s
 
 
 def described(code: str, *, traced: bool) -> str:
-    """A program that prints all that a program can see of code objects."""
+    """A program that prints everything that a program can see of code objects."""
     return f"""
 {code}
 def text(code):
@@ -141,7 +141,7 @@ print(_core.is_traced(wrappers[0]), wrappers[0](), bool(tagalong.compare(Class.m
     ]
 
 
-def test_whoever_watches_sees_the_original(run_python: RunPython, tmp_path: Path) -> None:
+def test_watchers_see_the_original(run_python: RunPython, tmp_path: Path) -> None:
     program = f"""{LAZY}
 seen = []
 def watch(frame, event, argument):
@@ -213,8 +213,8 @@ print(many(1.0), many(1.0), many(1.0), _core.is_traced(many), tagalong.stats(man
     assert done.stdout.split() == [*[str(expected)] * 3, "True", "2"], done.stderr
 
 
-def test_what_makes_functions_makes_them_with_replay_code_once(run_python: RunPython, tmp_path: Path) -> None:
-    """Also where several were made before the first call, and where what makes them was retired."""
+def test_makers_of_functions_get_replay_code_once(run_python: RunPython, tmp_path: Path) -> None:
+    """Also if several were made before the first call, and if their maker was retired."""
     program = """
 import tagalong
 from tagalong import _core

@@ -1,4 +1,4 @@
-"""Loops in the bodies of modules: executed once, entered while they run, with the same names, prints and lines."""
+"""Loops in the bodies of modules: executed once, entered while they run; names, prints and lines are eager's."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def with_loops() -> None:
 
 
 def executed(code: CodeType) -> tuple[dict[str, Any], str, str]:
-    """The names, what was printed, and the traceback of the exception that ended it."""
+    """The names, the output, and the traceback of the exception that ended the module."""
     names: dict[str, Any] = {"__name__": "program", "sys": sys}
     printed, raised = io.StringIO(), ""
     with contextlib.redirect_stdout(printed):
@@ -43,7 +43,7 @@ def executed(code: CodeType) -> tuple[dict[str, Any], str, str]:
 
 
 def outline(happened: list[str]) -> str:
-    """The events; those that come several times in a row once, with their number."""
+    """The events; equal consecutive ones once, with their number."""
     groups = [(event, len(list(group))) for event, group in groupby(happened)]
     return " ".join(event if number == 1 else f"{event}*{number}" for event, number in groups)
 

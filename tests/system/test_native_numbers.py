@@ -1,4 +1,4 @@
-"""Native code computes what CPython computes: every operator, on numbers where machines and Python part."""
+"""Machine code computes what CPython computes: every operator, on numbers where processors and Python differ."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ BINARY = ["+", "-", "*", "//", "%", "/", "&", "|", "^", "<<", ">>"]
 COMPARED = ["<", "<=", "==", "!=", ">", ">="]
 OF_FLOATS = ["+", "-", "*", "/", *COMPARED]
 
-# One operation in a round, on items; where it raises, what it raises is the answer.
+# One operation in a round, on items; if it raises, the exception is the result.
 VALUES = """
 def f(xs, ys):
     out = []
@@ -78,7 +78,7 @@ def f(xs, ys):
             out.append(str(error))
     return out
 """
-# The same with the other operand known when native code is made.
+# The same with a constant as the other operand.
 CONSTANT = """
 def f(xs, ys):
     out = []
@@ -101,7 +101,7 @@ SMALL_SHIFTS = range(-1, 70)
 
 
 def compare(source: str, xs: list[Any], ys: list[Any]) -> None:
-    """Native code was made meanwhile: once for the usual numbers in front, once for these."""
+    """Machine code was made meanwhile: once for the ordinary numbers in front, once for these."""
     eager: dict[str, Any] = {}
     names: dict[str, Any] = {}
     exec(source, eager)

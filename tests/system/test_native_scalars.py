@@ -1,5 +1,8 @@
-"""Loops over arrays give what eager loops give: items, scalars, stores, on values and arrays where machines, Python and
-NumPy part. Each is compared as a loop program and as native code."""
+"""Loops over arrays give the same as eager loops: items, scalars, stores.
+
+The values and arrays are those where processors, Python and NumPy differ. Each case is compared as a loop program and
+as machine code.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ FLOATS = [
     2.0**53,
 ]
 FLOATS += [math.inf, -math.inf, math.nan, 1.7976931348623157e308]
-# Quiet ones that can be told apart, and signalling ones.
+# Quiet NaNs that can be distinguished, and signalling ones.
 NANS = struct.pack("4Q", 0x7FF8000000000001, 0xFFF8000000000002, 0x7FF0000000000003, 0xFFF4000000000004)
 INTS = [0, 1, -1, 2, -3, 7, 63, 2**31, 2**53, 2**53 + 1, -(2**53) - 1, 2**62, -(2**62), 2**63 - 1, -(2**63)]
 SMALL = [0, 1, -1, 2, -3, 7, 62, 63, 64]
@@ -56,7 +59,7 @@ def f(xs, ys):
             out.append(str(error))
     return out
 """
-# Without a handler around it, so that an exit is in the middle of a round.
+# Without a handler around it, so that a side exit is in the middle of a round.
 SUM = """
 def f(xs, ys):
     total = {start}
@@ -85,7 +88,7 @@ def floats(values: list[float] = FLOATS, nans: bytes = NANS) -> Any:
 
 
 def shown(value: Any) -> Any:
-    """Types, bits and, of arrays, what belongs to them."""
+    """Types, bits and, for arrays, their properties."""
     if isinstance(value, (list, tuple)):
         return type(value), [shown(each) for each in value]
     if isinstance(value, np.ndarray):
@@ -98,7 +101,7 @@ def shown(value: Any) -> Any:
 
 
 def outcome(function: Callable[..., Any], arguments: tuple[Any, ...], state: dict[str, Any]) -> Any:
-    """What a call gives, raises, warns of and calls."""
+    """What a call returns or raises, its warnings and callbacks."""
     called: list[Any] = []
     handler = {"call": lambda text, flag: called.append((text, flag))} if "call" in state.values() else {}
     with warnings.catch_warnings(record=True) as warned, np.errstate(**state, **handler):
@@ -112,7 +115,7 @@ def outcome(function: Callable[..., Any], arguments: tuple[Any, ...], state: dic
 
 
 def assert_same(one: Any, other: Any) -> None:
-    """Shows where they differ, not all of both."""
+    """Shows where the values differ, not both of them in full."""
     while one != other:
         if type(one) is not type(other) or not isinstance(one, (list, tuple)) or len(one) != len(other):
             raise AssertionError(f"{one!r:.500} instead of {other!r:.500}")
@@ -138,7 +141,7 @@ def compare(
     states: list[dict[str, Any]] = STATES,
     is_made: bool = True,
 ) -> None:
-    """Recorded with the usual arguments, then called with all of them."""
+    """Recorded with ordinary arguments, then called with all of them."""
     eager: dict[str, Any] = {"np": np}
     names: dict[str, Any] = {"np": np}
     exec(source, eager)
@@ -154,7 +157,7 @@ def compare(
 
 
 def pairs(left: Any, right: Any) -> tuple[Any, Any]:
-    """Every one with every other, each as often as native code takes to be made for it."""
+    """Every value with every other, as often as machine code needs to be made."""
     return np.repeat(left, len(right)), np.tile(right, len(left))
 
 
@@ -212,7 +215,7 @@ def test_scalars_beside_python_numbers(operator: str, is_left: bool, made_after:
 
 @pytest.mark.parametrize("operator", ARITHMETIC)
 def test_sums(operator: str, made_after: int) -> None:
-    """Carried from round to round: a Python float first, then a scalar."""
+    """Carried from round to round: first a Python float, then a scalar."""
     for start in ("0.0", "0", "np.float64(0.5)", "xs[0]"):
         source = SUM.format(operator=operator, start=start)
         compare(source, lambda: USUAL[float], made_after, lambda: pairs(floats(), floats()))
@@ -327,7 +330,7 @@ PLACES = [*range(8), -1, -2, -8, -9, 8, 9, 2**40, -(2**63), 2**63 - 1]
 
 
 def raw(dtype: str, shape: tuple[int, ...] = (8,)) -> Any:
-    """Some bytes, not all of them zero, so that no two items are the same."""
+    """Some bytes, not all zero, so that no two items are equal."""
     dtype = np.dtype(dtype)
     count = math.prod(shape)
     content = bytes((7 * i + 3) % 120 for i in range(count * dtype.itemsize))
@@ -465,7 +468,7 @@ def test_stores_by_two(base: str, made_after: int) -> None:
     compare(STORE_PAIR, lambda: (raw(first, (8, 8)), places, usual), made_after, *others, states=[{}])
 
 
-# What changes the array in the middle of the loop, in round 20; what is read and written then is the new one's.
+# What changes the array in the middle of the loop, in round 20; the loop then reads and writes the new one.
 CHANGES = {
     "dtype": "a.dtype = '>f8'",
     "dtype to ints": "a.dtype = np.int64",
@@ -599,7 +602,7 @@ def test_the_array_is_changed_while_it_is_iterated(change: str, made_after: int)
 
 
 def test_iterators_that_live_on(made_after: int) -> None:
-    """One iterator for two loops; it gives its array up at the end, not before."""
+    """One iterator for two loops; it releases its array at the end, not before."""
     source = """
 def f(n):
     out = []
@@ -632,7 +635,7 @@ def test_known_functions(name: str, base: type, made_after: int) -> None:
 
 
 def test_nothing_is_kept(made_after: int) -> None:
-    """Scalars that get their objects at exits, the last one of an iteration among them."""
+    """Scalars that are boxed at side exits, including the last item of an iteration."""
 
     def f(a: Any, rows: Any) -> Any:
         total = 0.0

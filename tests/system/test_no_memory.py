@@ -1,4 +1,4 @@
-"""Each allocation of a call fails in turn: a MemoryError, or the right result, and nothing is done twice."""
+"""Each allocation of a call fails in turn: the result is a MemoryError or correct, and nothing happens twice."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ pytestmark = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
 
 @pytest.fixture(scope="module")
 def failing(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What lets allocations fail: an extension that is loaded in front of the C library."""
+    """An extension that makes allocations fail; it is preloaded in front of the C library."""
     target = tmp_path_factory.mktemp("failing") / "failing.so"
-    # A sanitizer allocates before its own way to variables of threads is there, so they are in the loader's block.
+    # A sanitizer allocates before dynamic thread-local variables work, so they are in the loader's static block.
     words = [
         "-shared",
         "-fPIC",

@@ -1,4 +1,4 @@
-"""Scripts as people write them say the same with TAGALONG=1: those that scripts/bench never-slower times."""
+"""Scripts as people write them give the same output with TAGALONG=1: those that scripts/bench never-slower times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The package as installed, and its face: what it refuses, what it gives back."""
+"""The installed package and its public interface: what it refuses and what it returns."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class WithCall:
         return x
 
 
-def test_trace_takes_all_that_stands_in_a_class() -> None:
+def test_trace_takes_all_methods_of_a_class() -> None:
     example = Example()
     for number in range(3):
         assert example.method(number) == number + 1
@@ -134,7 +134,7 @@ def test_trace_returns_the_function_itself() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_no_python_function_is_refused(what: str, thing: object, described: str) -> None:
+def test_other_callables_are_refused(what: str, thing: object, described: str) -> None:
     with pytest.raises(TypeError) as raised:
         getattr(tagalong, what)(thing)
     verb = "trace" if what in ("trace", "untrace") else "give"
@@ -340,7 +340,7 @@ def len_of(items):
 
 
 def test_type_checkers(root: Path, tmp_path: Path) -> None:
-    """What the documentation shows has types, and what is not there is an error."""
+    """Everything in the documentation has types, and what does not exist is an error."""
     documented = re.search(r"^    class Workday.*?(?=^\S)", guards.__doc__ or "", re.MULTILINE | re.DOTALL)
     assert documented
     page = (root / "docs" / "how-to" / "guards.md").read_text()

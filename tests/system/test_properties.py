@@ -1,4 +1,4 @@
-"""Properties of the whole that no single feature stands for: guards are silent, values are known by their places."""
+"""Properties of tagalong as a whole: guards run no user code, values are identified by their slots."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ log: list[str] = []
 
 
 def noisy(name: str) -> Callable[..., Any]:
-    """A special method that says that it was called, and then does what objects do."""
+    """Makes a special method that logs its call and then does what object's does."""
 
     def method(self: Any, *args: Any) -> Any:
         log.append(name)
@@ -73,7 +73,7 @@ known: Any = None
 @pytest.mark.parametrize("function", [of_number, of_key, of_global, of_type, of_branch, of_callable])
 @pytest.mark.parametrize("first", [1, None, "a", (), len], ids=repr)
 def test_guards_run_no_code_of_the_program(function: Any, first: Any) -> None:
-    """A recording for one kind of object is asked about another: all that is heard is what the function itself does."""
+    """A recording for one kind of object is called with another: only the function itself may call special methods."""
     plain = function
     traced = tagalong.trace(type(function)(function.__code__.replace(), function.__globals__))
     thing = Noisy()
@@ -92,7 +92,7 @@ def test_guards_run_no_code_of_the_program(function: Any, first: Any) -> None:
 
 
 def test_values_are_known_by_their_places() -> None:
-    """One object in two places at recording is two values: later there may be two objects."""
+    """One object in two slots while recording is two values: later there may be two objects."""
 
     def f(a: Any, b: Any, more: Any) -> Any:
         c = a
@@ -110,7 +110,7 @@ def test_values_are_known_by_their_places() -> None:
 
 
 def test_an_opaque_call_is_no_break() -> None:
-    """Property 4: what is not recorded is called by the graph, in order, and the graph goes on behind it."""
+    """Property 4: the graph calls what is not recorded, in order, and continues behind the call."""
     calls = []
 
     def f(x: int) -> Any:
@@ -125,7 +125,7 @@ def test_an_opaque_call_is_no_break() -> None:
     assert calls == [5, 1, 7, 1, 9, 1]
 
 
-def test_what_was_read_before_an_opaque_call_is_read_again() -> None:
+def test_values_are_read_again_behind_an_opaque_call() -> None:
     """Property 9, for everything that a program reads: globals, attributes, items, cells, lengths."""
     space: dict[str, Any] = {}
     exec(

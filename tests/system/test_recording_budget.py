@@ -1,4 +1,4 @@
-"""What recordings may cost a program that is traced as a whole: the limit `share`."""
+"""The limit `share`: how much time recordings may cost in a program that is traced as a whole."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ print(total)
     assert total == expected and records > MANY / 2 and hits >= MANY and put_off == 0
 
 
-def test_what_is_called_again_and_again_meanwhile_is_left_as_written(tmp_path: Path) -> None:
+def test_functions_that_are_called_often_meanwhile_stay_untraced(tmp_path: Path) -> None:
     program = f"""
 total = 0
 for f in {ALL}:
@@ -72,7 +72,7 @@ assert "retired: a replay took about" in tagalong.explain(f)
     assert retired >= 1 and put_off >= 500
 
 
-def test_loops_and_what_somebody_has_asked_for_are_recorded_anyway(tmp_path: Path) -> None:
+def test_loops_and_named_functions_are_recorded_anyway(tmp_path: Path) -> None:
     program = f"""
 import tagalong
 for f in {ALL}:
@@ -113,7 +113,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
     assert output(tmp_path, program, share=20)[0] == 0
 
 
-def test_what_replays_have_saved_may_be_spent(tmp_path: Path) -> None:
+def test_time_saved_by_replays_may_be_spent(tmp_path: Path) -> None:
     program = f"""
 def looping(n):
     total = 0
@@ -150,7 +150,7 @@ print(0)
     assert records - 90 > plain[1] - 3 and put_off <= plain[4] + 3  # as many calls as without the loops
 
 
-def test_what_was_left_as_written_is_taken_back_when_there_is_something_to_spend(tmp_path: Path) -> None:
+def test_untraced_functions_are_recorded_when_the_budget_allows(tmp_path: Path) -> None:
     program = f"""
 import tagalong
 for f in {ALL}:

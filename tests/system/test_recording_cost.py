@@ -1,4 +1,4 @@
-"""Recording a function takes time in proportion to its length, also where it has many loops: each is recorded alone."""
+"""Recording takes time in proportion to the function's length, also with many loops: each is recorded alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tagalong import _core
 
 
 def function_of(loops: int, of_their_own: bool) -> Any:
-    """A function of many loops one after the other, which have one variable together or one each."""
+    """A function of many consecutive loops, with one variable for all or one each."""
     lines = ["def f(rounds):", "    t = 0"]
     for number in range(loops):
         name = f"t{number}" if of_their_own else "t"
@@ -51,7 +51,7 @@ def test_many_loops_take_as_many_times_as_long() -> None:
 
 @pytest.mark.parametrize("of_their_own", [False, True])
 def test_recording_code_that_is_used_again(of_their_own: bool) -> None:
-    """By the recordings of one function in turn, also where one calls another one that is recorded meanwhile."""
+    """By the recordings of one function in turn, also if it calls another one that is recorded meanwhile."""
     _core.set_option("loops", 1)
     _core.set_option("heat", 2)
     inner = tagalong.trace(function_of(9, of_their_own))

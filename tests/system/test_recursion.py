@@ -1,4 +1,4 @@
-"""Recursion ends where it ends without us, and nowhere else: with every function traced, at any limit."""
+"""Recursion ends at the same depth as without tagalong: with every function traced, at any limit."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_recursion_through_builtins_is_as_deep(tmp_path: Path) -> None:
 @pytest.mark.parametrize("stress", ["0", "1"])
 @pytest.mark.parametrize("limit", [1000, 2000, 2600])
 def test_recursion_through_c_code_ends_in_an_exception(tmp_path: Path, limit: int, stress: str) -> None:
-    """Replays take more of the C stack than the same calls as written, which have to find enough left behind them."""
+    """Replays take more of the C stack than eager calls, which must find enough left."""
     program = tmp_path / "endless.py"
     program.write_text(ENDLESS)
     result = run(str(program), str(limit), variables={"TAGALONG": "1", "TAGALONG_STRESS": stress})

@@ -40,7 +40,7 @@ def test_explain_says_how_many_functions_have_been_freed(number: int, told: str)
     assert done.stdout == f"False\nFalse {number}\n{told}", (done.stdout, done.stderr)
 
 
-# --- where only the decorator is used
+# --- only the decorator is used
 
 DECORATED = """
 import tagalong
@@ -76,7 +76,7 @@ def test_they_are_not_about_the_command_line(run_python: RunPython, tmp_path: Pa
     assert (done.returncode, done.stderr, [*tmp_path.iterdir()]) == (0, "", [])
 
 
-# --- patterns that fit nothing
+# --- patterns that match nothing
 
 
 def test_the_report_names_patterns_that_fit_no_module(run_python: RunPython, tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_the_report_names_patterns_that_fit_no_module(run_python: RunPython, tmp
     assert "no module" not in run_python("program.py", TAGALONG="1", **patterns).stderr
 
 
-# --- processes that are forked
+# --- forked processes
 
 FORKED = """
 import multiprocessing, os, sys
@@ -135,7 +135,7 @@ def test_each_process_of_multiprocessing_writes_its_summary(
     assert len(by_process) == len(lines) and 7 <= len(lines) <= 10  # trackers and servers
     working = [line for line in lines if line["hits"] > 0]
     assert len(working) == 6 and all(line["hits"] <= 60 for line in working), working
-    if kind == "fork":  # what the parent had counted is its own
+    if kind == "fork":  # it does not inherit the parent's counts
         assert sum(line["functions_recorded"] for line in lines) <= 6
 
 

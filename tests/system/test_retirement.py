@@ -1,4 +1,4 @@
-"""Functions that do not pay have their original code again, and what is known of them is told all the same."""
+"""Functions whose replays do not pay get their original code back, and can still be explained."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tagalong import _core
 @pytest.fixture(autouse=True)
 def soon() -> None:
     _core.set_option("retire_after", 3)
-    _core.set_option("measuring", 0)  # estimates are the same each time
+    _core.set_option("measuring", 0)  # estimates are equal each time
 
 
 def new() -> Any:
@@ -67,7 +67,7 @@ def test_untracing_it_forgets_it() -> None:
     assert function(5) == 3
 
 
-def test_what_is_known_ends_with_the_function() -> None:
+def test_recorded_data_dies_with_the_function() -> None:
     function = called(new())
     code = function.__code__
     gone = weakref.ref(function)
@@ -76,7 +76,7 @@ def test_what_is_known_ends_with_the_function() -> None:
     assert replay() is not None
     del function
     assert gone() is None
-    called(new())  # when nothing is running, the dead are let go of
+    called(new())  # deferred frees happen when no replay runs
     gc.collect()
     assert replay() is None
     copy = types.FunctionType(code, {})
@@ -203,8 +203,8 @@ def test_a_loop_under_way() -> None:
     assert set(rounds(5, int)) == {seen[-1]}
 
 
-def test_what_is_given_up_everywhere() -> None:
-    """No recording of it is worth its runs, so there is none to be weighed."""
+def test_functions_that_never_pay() -> None:
+    """No recording of it pays for its runs, so none is measured."""
 
     class Node:
         def __init__(self, value: int, left: Node | None, right: Node | None) -> None:
@@ -228,8 +228,8 @@ def test_what_is_given_up_everywhere() -> None:
 
 
 @pytest.mark.parametrize("pays", [True, False])
-def test_nothing_dear_is_made_of_what_might_not_stay(pays: bool) -> None:
-    """Native code, and one graph of two, cost as much as very many rounds."""
+def test_nothing_expensive_is_made_of_functions_on_trial(pays: bool) -> None:
+    """Machine code and trace trees cost as much as very many rounds."""
 
     def rounds(numbers: list[int], limit: int) -> int:
         total = 0
@@ -295,7 +295,7 @@ def test_methods_and_properties_in_callers_that_stay() -> None:
     assert tagalong.stats(caller).invalidations == before.invalidations
 
 
-def test_retiring_what_is_not_traced() -> None:
+def test_retiring_functions_that_are_not_traced() -> None:
     def function() -> int:
         return 1
 
@@ -343,7 +343,7 @@ def test_its_makers_make_it_as_written() -> None:
     assert "retired" in tagalong.explain(make(3)) and tagalong.stats(make(4)).retired == 1
     assert first.__code__ is make(5).__code__ and constants(make.__code__) == shown
 
-    tagalong.trace(make(6), retire=True)  # takes it back for those to come
+    tagalong.trace(make(6), retire=True)  # takes it back for functions made later
     assert not is_original(make(7))
     with tagalong.testing.assert_events("record", "hit", "hit", "hit", "retire"):
         assert [make(number)(1) for number in range(9)] == [(1, number) for number in range(9)]
@@ -355,7 +355,7 @@ def test_a_maker_that_is_replayed_or_dies() -> None:
     make = namespace["make"]
     with tagalong.testing.assert_events("record", "hit", "hit"):
         kept = [make(number) for number in range(3)]
-    _core.set_option("retire_after", 9)  # the graph shall stay, not what it makes
+    _core.set_option("retire_after", 9)  # the graph is kept, not the function that it makes
     for _ in range(8):
         assert [inner(1) for inner in kept] == [(1, 0), (1, 1), (1, 2)]
     assert all(is_original(inner) for inner in kept)

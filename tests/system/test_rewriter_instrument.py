@@ -1,4 +1,4 @@
-"""Instrumented code: which hooks there are and in which order, and that nobody else notices them."""
+"""Instrumented code: which hooks exist, in which order, and that the program does not notice them."""
 
 import asyncio
 import contextlib
@@ -86,7 +86,7 @@ def test_delegation_has_hooks_in_front_of_send_only() -> None:
     assert after[plain_yield] > offsets[plain_yield + 1], "behind its RESUME"
 
 
-# Nobody notices.
+# --- the program notices nothing
 
 
 def loops(n: int) -> list[int]:
@@ -357,7 +357,7 @@ def test_an_endless_loop_gives_the_same_events() -> None:
                 raise TimeoutError
             return trace
 
-        # An empty loop may give no event in which to stop it, so something else must.
+        # An empty loop may cause no event in which to stop it, so the test stops it in another manner.
         import _thread
         import threading
 
@@ -401,7 +401,7 @@ def test_tracebacks_are_the_same() -> None:
 
 def test_hooks_use_no_recursion_depth() -> None:
     def depth(n: int) -> int:
-        # No comparison: COMPARE_OP takes a level of its own, unless it is specialised together with its jump.
+        # No comparison: COMPARE_OP counts a level of recursion, unless it is specialised together with its jump.
         return 1 + function(n - 1) if n else 1
 
     def deepest() -> int:
@@ -454,7 +454,7 @@ def test_large_functions() -> None:
     assert instrumented(5) == large(5)
     assert hooks.calls > 3 * 400 * 8
     assert len(list(nested(instrumented.__code__))) == 1
-    # Twice over: constants of the first round are constants like any other.
+    # Done twice: constants of the first time are constants like any other.
     twice, more = hooked(instrumented)
     assert twice(5) == large(5)
     assert more.calls > 5 * hooks.calls / 2

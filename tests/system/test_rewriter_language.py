@@ -17,7 +17,7 @@ MODULES = """
     syntax traceback type_annotations typing unpack unpack_ex with yield_from
 """.split()
 
-# Tests about the exact bytecode, constants or tables of their own functions; every other test must pass.
+# Tests of the exact bytecode, constants or tables of their own functions; every other test must pass.
 OWN_BYTES = {
     "test_compile.TestSourcePositions.test_weird_attribute_position_regressions": "every code unit must have a line",
     "test_compile.TestSpecifics.test_32_63_bit_values": "every constant must be an int",
@@ -50,7 +50,7 @@ def test_language_tests_pass_with_hooks(module: str) -> None:
     expected = {name for name in OWN_BYTES if name.startswith(f"test_{module}.")}
     unexpected = {name: text for name, text in failed.items() if name not in expected}
     if unexpected:
-        # What fails on this machine without hooks, too, says nothing about them.
+        # A test that fails here without hooks, too, says nothing about them.
         plain = run(module, "plain", *(f"test.{name}" for name in unexpected))
         assert plain["ran"] > 0
         also = {name.removeprefix("test.") for name in plain["failed"]}

@@ -75,7 +75,7 @@ def random_object(rng: random.Random) -> Any:
 
 
 def mutated_bytes(rng: random.Random, data: bytes, unit: int) -> bytes:
-    """Change, remove, insert, double, cut or replace some of the bytes; whole units of them where lengths change."""
+    """Changes, removes, inserts, doubles, cuts or replaces some bytes; whole code units where lengths change."""
     buffer = bytearray(data)
     for _ in range(rng.choice((1, 1, 1, 2, 5, 20))):
         size = len(buffer)
@@ -99,9 +99,9 @@ def mutated_bytes(rng: random.Random, data: bytes, unit: int) -> bytes:
 
 
 def mutant(seed: int) -> CodeType | None:
-    """A damaged code object; None where the interpreter itself refuses to make it.
+    """A damaged code object; None if the interpreter itself refuses to make it.
 
-    Made by the constructor, not by replace(): that reads the code of its original, which fails on damaged code.
+    Made by the constructor and not by replace(), which reads the code of its original and fails on damaged code.
     """
     rng = random.Random(seed)
     base = rng.choice(BASES)
@@ -188,7 +188,7 @@ def test_mutated_code_objects() -> None:
 
 
 def test_mutated_listings() -> None:
-    """Random damage to text: a listing is assembled or refused with the line."""
+    """Random damage to text: a listing is assembled, or refused with the line."""
     listings = [rewriter.disassemble(code) for code in BASES]
     accepted = refused = 0
     for seed in range(2000):

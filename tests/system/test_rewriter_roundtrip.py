@@ -26,7 +26,7 @@ def test_text_round_trip_is_identical() -> None:
 
 
 def test_round_trip_of_executed_code() -> None:
-    """Quickened and specialised instructions are read as what they stand for."""
+    """Quickened and specialised instructions are read as their base instructions."""
 
     def busy(numbers: list[int]) -> int:
         total = 0

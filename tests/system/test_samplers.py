@@ -1,4 +1,4 @@
-"""What looks at a process from outside, between instructions, finds the line of the loop that is being replayed."""
+"""Tools that look at a process from outside, between instructions, find the line of the loop that is replayed."""
 
 from __future__ import annotations
 

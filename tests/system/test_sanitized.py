@@ -1,4 +1,4 @@
-"""That the sanitizers watch the module at all; for `scripts/test --sanitize`."""
+"""Checks that the sanitizers watch the module; for `scripts/test --sanitize`."""
 
 from __future__ import annotations
 

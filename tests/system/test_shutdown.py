@@ -1,4 +1,4 @@
-"""The end of the process while threads are in the middle of a recording."""
+"""The end of the process while threads are recording."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def test_daemon_threads_end_with_the_process_while_they_record(tmp_path: Path) -
         assert (result.returncode, result.stdout) == (3, "end\n"), result.stderr
 
 
-# The thread wakes up while the main thread, ending the interpreter, sleeps in a finaliser: it is ended where it stands,
-# with references to give back on its way out.
+# The thread wakes up while the main thread, which ends the interpreter, sleeps in a finaliser. CPython ends the thread
+# in the middle of its work, with references that it would give back while its stack is unwound.
 WAKES_TOO_LATE = """
 import sys, threading, time
 import tagalong

@@ -35,7 +35,7 @@ def instructions(code: CodeType) -> list[dis.Instruction]:
 
 
 def body(code: CodeType) -> list[dis.Instruction]:
-    """The instructions up to RETURN_VALUE; behind it is only what serves exceptions and landings."""
+    """The instructions up to RETURN_VALUE; behind it is code for exceptions and redirects."""
     listing = instructions(code)
     return listing[: [i.opname for i in listing].index("RETURN_VALUE") + 1]
 
@@ -88,7 +88,7 @@ def test_recording_code_without_its_hooks_is_the_original() -> None:
 
 
 def test_recording_code_reads_as_printed() -> None:
-    # Each instruction is followed by "load recorder, load index, call, pop"; RETURN_VALUE has the call before it.
+    # Each instruction is followed by "load recorder, load index, call, pop"; RETURN_VALUE is preceded by the call.
     recording = tagalong.record(simple, 21)
     parts = in_parts(body(recording.recording_code))
     shape = [part.opname if isinstance(part, dis.Instruction) else (part.when, part.index) for part in parts]
@@ -128,7 +128,7 @@ def test_recording_code_has_room_for_the_hooks() -> None:
 
 
 def test_replay_code_reads_as_printed() -> None:
-    # "Load the graph, load x, build a tuple, call, return"; behind it the original instructions, for landings.
+    # "Load the graph, load x, build a tuple, call, return"; behind it the original instructions, for side exits.
     recording = tagalong.record(simple, 21)
     null, graph, x, build, precall, call, ret, *rest = instructions(recording.replay_code)
     assert [i.opname for i in (null, graph, x, build, precall, call, ret)] == [

@@ -1,4 +1,4 @@
-"""Specialised functions (PEP 510): what is used, in which order, and what is removed when."""
+"""Specialised functions (PEP 510): which one is called, in which order, and when they are removed."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_any_callable() -> None:
 @pytest.mark.parametrize(
     "what", [fast, fast.__code__, len, dict, print, types.SimpleNamespace, [].append, range(3).__getitem__]
 )
-def test_what_is_listed_is_what_was_given(what: Any) -> None:
+def test_the_listing_shows_what_was_given(what: Any) -> None:
     f = new()
     guard = Says(0)
     tagalong.specialize(f, what, [guard, guard])
@@ -88,7 +88,7 @@ def test_what_is_listed_is_what_was_given(what: Any) -> None:
         assert code == what
 
 
-def test_asked_in_order() -> None:
+def test_guards_are_called_in_order() -> None:
     f = new()
     one, two, three = Says(0), Says(1), Says(1)
     tagalong.specialize(f, lambda x: 1, [one])
@@ -177,7 +177,7 @@ def test_errors_of_callables_propagate(error: BaseException) -> None:
         (10**30, ValueError),
     ],
 )
-def test_answers_that_are_none(answer: Any, error: type[Exception]) -> None:
+def test_invalid_results_of_guards(answer: Any, error: type[Exception]) -> None:
     f = new()
     tagalong.specialize(f, fast, [Says(answer)])
     with pytest.raises(error, match=r"check\(\) of a guard must return"):

@@ -1,4 +1,4 @@
-"""A function of one argument that is specialised as a builtin: its quickest calls are no different from the others."""
+"""A function of one argument that is specialised as a builtin: its fast calls do not differ from the others."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def outcome(function: Callable[[Any], Any], value: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_it_returns_and_raises(name: str) -> None:
+def test_results_and_exceptions(name: str) -> None:
     quick, plain = specialised(name), written(name)
     for _ in range(3):
         for value in VALUES:
@@ -98,7 +98,7 @@ def restored() -> Iterator[Any]:
     builtins.chr = original
 
 
-def test_what_is_replaced_is_seen_by_the_next_call(restored: Any) -> None:
+def test_replaced_builtins_are_seen_by_the_next_call(restored: Any) -> None:
     quick, hidden = specialised("chr"), specialised("chr")
     assert [quick(65), quick(66), hidden(65)] == ["A", "B", "A"]
     quick.__globals__["unrelated"] = 1
@@ -111,8 +111,8 @@ def test_what_is_replaced_is_seen_by_the_next_call(restored: Any) -> None:
     assert hidden(65) == "hidden" and tagalong.get_specialized(hidden) == []
 
 
-def test_what_is_audited_propagates() -> None:
-    """`id` is audited: what a hook raises must come through, whatever it is."""
+def test_exceptions_of_audit_hooks_propagate() -> None:
+    """`id` is audited: an exception of a hook must propagate, whatever it is."""
     program = """
 import sys, tagalong
 from tagalong import guards

@@ -1,4 +1,4 @@
-"""The C API: an example extension is built with the header, and specialises functions with a guard of its own."""
+"""The C API: an example extension is built with the header, and specialises functions with its own guard."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_guard_type_of_an_extension(below: Any) -> None:
     assert _core.installed_code(f) is f.__code__
 
 
-def test_what_init_answers(below: Any) -> None:
+def test_results_of_init(below: Any) -> None:
     f = new()
     assert below.specialize(f, fast, [below.Below(-1)]) == 1 and below.get_specialized(f) == []
     f.unlucky = True
@@ -163,7 +163,7 @@ def test_nothing_is_kept_by_the_table(below: Any) -> None:
     assert_no_growth(one_round, 2000)
 
 
-def test_the_capsule_is_there_for_everybody() -> None:
+def test_the_capsule_is_public() -> None:
     assert type(_core._C_API).__name__ == "PyCapsule"  # type: ignore[attr-defined]
     done = subprocess.run(
         [sys.executable, "-c", "import tagalong; print(tagalong.get_include())"],

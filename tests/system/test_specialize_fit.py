@@ -1,4 +1,4 @@
-"""Which code fits a function that is to be specialised: parameters, defaults, cells, kinds of functions."""
+"""Which code can specialise a function: parameters, defaults, cells, kinds of functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ready guards, each asked directly and through a specialised function; and guards written in Python."""
+"""The ready guards, each called directly and through a specialised function; and guards written in Python."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_dict() -> None:
     assert ask(other) == Answer.USE
     namespace["a"] = 2
     namespace["a"] = 1
-    assert ask(other) == Answer.USE, "nobody has asked in between"
+    assert ask(other) == Answer.USE, "the guard was not called in between"
     del namespace["a"]
     assert ask(other) == Answer.NEVER
 

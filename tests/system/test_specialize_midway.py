@@ -1,4 +1,4 @@
-"""What changes in the middle of a call of a specialised function, by its guards or by what it runs."""
+"""Changes in the middle of a call of a specialised function, made by its guards or by code that it calls."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def test_the_code_of_a_generator_function_is_replaced_by_its_guard() -> None:
         assert f(1) == ("slow", 1) and tagalong.get_specialized(f) == []
 
 
-def test_what_changes_in_the_middle_is_seen(replaced_chr: Callable[[], None]) -> None:
-    """The call that has begun with specialised code ends with it; what it reads, asks or calls is as it is by then."""
+def test_changes_in_the_middle_are_seen(replaced_chr: Callable[[], None]) -> None:
+    """A call that has begun with specialised code ends with it; what it reads or calls is as changed."""
     guard = guards.Builtins("chr")
     namespace = {"guard": guard, "__builtins__": builtins}
     f = types.FunctionType(
@@ -68,7 +68,7 @@ def test_what_changes_in_the_middle_is_seen(replaced_chr: Callable[[], None]) ->
     assert tagalong.get_specialized(f) == []
 
 
-def test_a_guard_that_runs_code_changes_what_others_have_answered(replaced_chr: Callable[[], None]) -> None:
+def test_a_guard_that_runs_code_changes_the_results_of_others(replaced_chr: Callable[[], None]) -> None:
     def function() -> str:
         return chr(65)
 
@@ -155,14 +155,14 @@ def acts(x: Any) -> Any:
 
 @pytest.mark.parametrize("action", ["remove", "assign", "specialize", "trace", "forget"])
 def test_specialised_code_does_something_to_its_function(action: str) -> None:
-    """The call goes on in the code that it is in; the next one is by what is so then."""
+    """The call continues in its code; the next one uses the new state."""
     f = new()
     assert tagalong.specialize(f, acts, [guards.ArgType(0, int)]) == 0
     called.update(function=f, action=action)
     alive = weakref.ref(f)
     if action == "forget":
         del f
-        # What is on the stack is all that has it now.
+        # only the stack refers to it now
         assert (lambda: called["function"])()(1) == [1, "kept"]
         gc.collect()
         assert alive() is None
@@ -208,13 +208,14 @@ def test_variables_that_change_are_read_as_they_are() -> None:
     f = types.FunctionType(function.__code__, globals(), "f", None, quick.__closure__)
     assert tagalong.specialize(f, quick, [guards.Cell("captured")]) == 0
     assert f(change) == ([1], [2])
-    # The guard does not hold any longer, so it is the original that is called.
+    # The guard does not hold any longer, so the original is called.
     assert f(change)[0] == "slow"
 
 
 def test_specialised_code_that_leaves_for_the_original(replaced_chr: Callable[[], None]) -> None:
-    """What an exit in the middle is for code written by hand: it asks its guard again and calls the function, whose
-    specialisation is gone by then.
+    """A side exit in code written by hand.
+
+    It calls its guard again and then the function, whose specialisation has been removed by then.
     """
     guard = guards.Builtins("chr")
     namespace: dict[str, Any] = {"__builtins__": builtins, "guard": guard}

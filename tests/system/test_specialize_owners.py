@@ -1,4 +1,4 @@
-"""Who keeps specialised functions, their code and their guards alive; many of them, and many threads."""
+"""What keeps specialised functions, their code and their guards alive; many of them, and many threads."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_threads() -> None:
     )
 )
 def test_a_model(steps: list[Any]) -> None:
-    """Against a list of pairs, asked in order."""
+    """Against a list of pairs that are tried in order."""
     f = new()
     model: list[tuple[type, int]] = []
     for step, one, two in steps:

@@ -1,4 +1,4 @@
-"""A guard that says TAGALONG_QUIET, and is not: what it does to the specialisations of its function is an error."""
+"""A guard that promises TAGALONG_QUIET but runs code: changing its function's specialisations is an error."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_specialising_is_audited_as_assigning_code_is() -> None:
         active[0] = False
 
 
-def test_what_cannot_be() -> None:
+def test_impossible_arguments() -> None:
     f = new()
     with pytest.raises(ValueError, match=r"slow\(\) has no argument 7"):
         tagalong.specialize(f, fast, [guards.Value(7, 1)])

@@ -1,4 +1,4 @@
-"""Nobody sees that a function is specialised: frames, tracebacks, watchers, recursion."""
+"""Programs cannot see that a function is specialised: frames, tracebacks, watchers, recursion."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_tracebacks_go_through_specialised_code_only() -> None:
     assert frames[1].lineno == f.__code__.co_firstlineno + 2
 
 
-def test_whoever_watches_sees_the_original() -> None:
+def test_watchers_see_the_original() -> None:
     f = new()
     tagalong.specialize(f, fast, [Says()])
     events = []
@@ -157,8 +157,8 @@ print(depth(150_000))
     assert done.stdout.split() == ["0", "150000"], done.stdout + done.stderr
 
 
-def test_what_others_make_of_it() -> None:
-    """Copies, wrappers, mocks and pickles are of the function as it was written."""
+def test_copies_and_wrappers() -> None:
+    """Copies, wrappers, mocks and pickles are made of the original function."""
     f = new()
     original = f.__code__
     tagalong.specialize(f, fast, [guards.ArgType(0, int)])

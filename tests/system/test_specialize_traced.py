@@ -1,4 +1,4 @@
-"""Functions that are specialised by hand and traced: both in one list, in every order."""
+"""Functions that are both specialised by hand and traced: both in one list, in every order."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_both_are_explained() -> None:
     tagalong.trace(f)
     with tagalong.testing.assert_events("record", "hit"):
         assert [f("s"), f([1, 2]), f(1), f(2)] == [("quick", "s"), 2, 3, 5]
-    # What is counted is what was recorded: a call that a guard has taken is none of a graph's.
+    # Only recorded calls count: a call that a guard has taken is not a graph's.
     known = tagalong.stats(f)
     assert (known.records, known.hits, known.misses) == (1, 1, 0)
     text = tagalong.explain(f)
@@ -68,7 +68,7 @@ def test_both_are_explained() -> None:
     assert "specialised as" not in tagalong.explain(f)
 
 
-def test_what_is_listed_of_a_graph() -> None:
+def test_the_listing_of_a_graph() -> None:
     f = tagalong.trace(new(work))
     f(1)
     ((graph, its_guards),) = tagalong.get_specialized(f)
@@ -338,7 +338,7 @@ def test_nothing_is_left_of_graphs() -> None:
 
 
 def test_callers_of_specialised_functions_are_recorded() -> None:
-    """The code that chooses is not recorded into its callers, whose own recordings come to their end."""
+    """The code that chooses a specialisation is not inlined into its callers, whose recordings end normally."""
     f = new(work)
     tagalong.specialize(f, quick, [guards.ArgType(0, str)])
 

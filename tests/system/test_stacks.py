@@ -1,4 +1,4 @@
-"""The C stack: other threads take none while a recording waits in C, and replays leave what the program needs."""
+"""The C stack: other threads use none of it while a recording waits in C, and replays leave enough for the program."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from subprocesses import run
 
-# What a recorded function waits in, without the GIL, for about two seconds; `later` is called after that time.
+# The C code in which a recorded function waits, without the GIL, for about two seconds; then `later` is called.
 WAITS = {
     "sleep": "time.sleep(2)",
     "lock": "lock = threading.Lock(); lock.acquire(); later(lock.release); lock.acquire()",
@@ -120,7 +120,7 @@ def test_threads_with_small_stacks(kibibytes: int, tmp_path: Path) -> None:
 
 
 def test_replays_nest_while_there_is_stack() -> None:
-    """A thread with room replays deep calls inside each other; what is left at the end is enough to go on."""
+    """A thread with a large stack nests replays; enough is left at the end to continue."""
     program = """
 import sys, threading, tagalong
 sys.setrecursionlimit(10**6)
@@ -161,7 +161,7 @@ LATER = " functions ran as written, because too little C stack was left ("
     ("sizes", "said"),
     [(["64", "64"], FIRST), (["128", "8192"], FIRST), (["8192", "64"], LATER), (["8192", "8192"], "")],
 )
-def test_what_small_stacks_leave_out_is_said(sizes: list[str], said: str, tmp_path: Path) -> None:
+def test_calls_on_small_stacks_are_reported(sizes: list[str], said: str, tmp_path: Path) -> None:
     path = tmp_path / "program.py"
     path.write_text(LITTLE)
     variables = {"TAGALONG": "1", "TAGALONG_REPORT": "1", "TAGALONG_LIMITS": "retire_after=1000000"}
@@ -173,7 +173,7 @@ def test_what_small_stacks_leave_out_is_said(sizes: list[str], said: str, tmp_pa
     assert (said == FIRST) == ("\nwork (" not in done.stderr), done.stderr
 
 
-def test_a_named_function_says_what_small_stacks_leave_out(tmp_path: Path) -> None:
+def test_a_named_function_reports_calls_on_small_stacks(tmp_path: Path) -> None:
     program = (
         LITTLE + "import tagalong\ntagalong.trace(double)\nin_thread(64)\nprint(tagalong.explain(double))"
     )

@@ -1,4 +1,4 @@
-"""Edges of starting and ending: variables that do not count, a package that lies elsewhere, files with odd names."""
+"""Unusual starts and ends: ignored variables, a package in another folder, unusual file names."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_switches_that_ignore_variables(run_python: RunPython, tmp_path: Path, s
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
-    """A folder with the package in which the interpreter reads no `.pth` file."""
+    """A folder with the package, in which the interpreter reads no `.pth` file."""
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     source = Path(package_folder())
@@ -54,7 +54,7 @@ def elsewhere(tmp_path: Path) -> Path:
 
 
 def run_elsewhere(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """With an interpreter that has the package nowhere else; NumPy comes from where the tests have it, if they do."""
+    """Uses an interpreter that finds the package only there; NumPy comes from the tests, if they have it."""
     environment = clean_environment(**variables)
     return subprocess.run(
         [getattr(sys, "_base_executable"), "-s", *words],

@@ -1,6 +1,6 @@
 """The whole differential suite: why recordings end before the function does.
 
-Limits, and `watched` where a program asks for it, are all that there may be.
+Only limits are allowed, and `watched` where a program asks for it.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ WATCHED = {
     "found",
     "generators_consumed",
     "raising_corners",
-    "stitched_loops",
+    "linked_loops",
 }
-# An exception that comes from outside (a signal handler, another thread, the recursion limit) while recording.
+# An exception from outside (a signal handler, another thread, the recursion limit) while recording.
 OUTSIDE = {"interrupted"}
-# Operations of large arrays raise after the loads behind them: test_arrays_deferred.py.
+# Operations of large arrays raise behind later loads: test_arrays_deferred.py.
 LATE = {"late_exception"}
-# Names whose look-up asks a key that is no exact str: test_foreign_keys.py.
+# Names whose look-up calls the `__eq__` of a key that is not an exact str: test_foreign_keys.py.
 KEYS = {"asks_keys"}
 
 
@@ -51,7 +51,7 @@ def test_only_limits_end_a_recording(topic: str) -> None:
 
 
 def test_every_reason_is_known() -> None:
-    """A reason that nobody expects any more is one that can go."""
+    """A reason that no test expects any more can be removed."""
     table = (HERE.parent.parent / "recorder" / "base" / "stops.inc").read_text()
     names = {
         line.split("(")[1].split(",")[0] for line in table.splitlines() if line.startswith("TAGALONG_STOP")

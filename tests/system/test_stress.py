@@ -1,4 +1,4 @@
-"""With TAGALONG_STRESS=1 every function of the process is traced, and a line of counts is left behind."""
+"""With TAGALONG_STRESS=1 every function of the process is traced, and the process writes a line of counts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def lines(counts: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in counts.read_text().splitlines()]
 
 
-# How functions come into being, each called three times.
+# The ways in which functions are made, each called three times.
 WAYS = {
     "def": "def g(x):\n    return x + 1\nfor _ in range(3): g(1)",
     "lambda": "g = lambda x: x + 1\nfor _ in range(3): g(1)",

@@ -1,4 +1,4 @@
-"""Stacks that are exchanged in the middle of calls (greenlet, gevent, eventlet): as without tracing."""
+"""Stacks that are exchanged in the middle of calls (greenlet, gevent, eventlet) behave as without tracing."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_random_programs_that_switch() -> None:
 
 
 def test_many_stacks_in_one_function() -> None:
-    """Greenlets that wait in a function keep no more recordings of it under way than the limit allows."""
+    """Greenlets that are suspended in a function have at most as many recordings of it as the limit allows."""
 
     def job() -> int:
         main.switch()

@@ -1,4 +1,4 @@
-"""Threads, forks, sub-interpreters, the end of the process: what happens to recordings and replays under way."""
+"""Threads, forks, sub-interpreters, the end of the process: what happens to current recordings and replays."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ print("end")
 
 
 def test_daemon_threads_when_the_process_ends() -> None:
-    """They stop wherever they are: in recordings, in replays."""
+    """They stop wherever they are, in recordings and replays."""
     for _ in range(8):
         result = run("-c", DAEMONS)
         assert (result.returncode, result.stdout, result.stderr) == (0, "end\n", "")
@@ -125,7 +125,7 @@ print(stats.records, stats.hits)
 
 @forks_beside_threads
 def test_fork_in_the_middle() -> None:
-    """Of a recording and of replays, while other threads record: the child goes on, and can record."""
+    """A fork in a recording and in replays, while other threads record: the child continues, and can record."""
     result = run("-c", FORK)
     assert (result.returncode, result.stdout, result.stderr) == (0, "1 5\n", "")
 
@@ -208,14 +208,14 @@ while hooked < 8 and rounds < 2000:
 stop.append(True)
 for thread in threads:
     thread.join()
-assert hooked, "nobody recorded at any fork"
+assert hooked, "no thread recorded at any fork"
 print("end")
 """
 
 
 @forks_beside_threads
 def test_fork_while_other_threads_record() -> None:
-    """In the child nobody does: no hook is left behind, and what they recorded can be recorded anew."""
+    """In the child no thread records: no hook remains, and what the threads recorded can be recorded again."""
     result = run("-c", FORK_WHILE_OTHERS_RECORD)
     assert (result.returncode, result.stdout, result.stderr) == (0, "end\n", "")
 
@@ -246,7 +246,7 @@ if __name__ == "__main__":
 
 
 def test_pools_of_processes(tmp_path: Path) -> None:
-    """Processes that a traced program forks or starts work, and those that are forked replay."""
+    """Processes that a traced program forks or starts work, and forked ones replay."""
     program = tmp_path / "program.py"
     program.write_text(POOLS)
     result = run("-m", "tagalong", "run", str(program))
@@ -310,7 +310,7 @@ print("end")
 
 
 def test_threads_that_end_in_the_middle() -> None:
-    """Of a recording, and of a replay: the thread goes, the function is as before."""
+    """In a recording and in a replay: the thread ends, and the function is as before."""
     result = run("-c", ENDS_IN_THE_MIDDLE)
     assert (result.returncode, result.stdout, result.stderr) == (0, "end\n", "")
 
@@ -365,6 +365,6 @@ print(stats.stops.get("internal", 0))
 
 
 def test_a_signal_handler_that_raises_anywhere() -> None:
-    """In recordings, replays, side exits: no crash, and right results afterwards."""
+    """In recordings, replays, side exits: no crash, and correct results afterwards."""
     result = run("-c", INTERRUPTED)
     assert (result.returncode, result.stdout, result.stderr) == (0, "0\n", "")

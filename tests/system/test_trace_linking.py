@@ -1,7 +1,7 @@
-"""Contracts of executors that go on in each other: each completes an instruction, or the interpreter does.
+"""Executors that are linked: each completes an instruction, or the interpreter does.
 
-Steps of executors are made to fail: from then on a guard never holds, or the run leaves in front of an operation as if
-somebody watched. What comes of a program must stay what eager execution does, and must come to an end.
+Steps of executors are made to fail: from then on a guard never holds, or the run takes a side exit in front of an
+operation as if a tool watched. The results must stay those of eager execution, and the program must end.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from differential.runner import differences, run
 
 pytestmark = pytest.mark.own_stack
 
-# Where every function is traced, nobody here is told of them, so none could be made to fail.
+# If every function is traced, these tests do not see the executors, so none can be made to fail.
 LOOPS = [
     program
-    for topic in ("closed_loops.py", "stitched_loops.py", "grown_loops.py", "guard_relocation.py")
+    for topic in ("closed_loops.py", "linked_loops.py", "trace_trees.py", "guard_relocation.py")
     for program in load_topic(PROGRAMS / topic)
     if not program.traces_all
 ]
@@ -45,7 +45,7 @@ def places(function: FunctionType) -> list[tuple[int, int]]:
 
 
 def fail_once(function: FunctionType, order: Iterable[tuple[int, int]]) -> int:
-    """Makes each executor fail at the first of these places where it can; how many that are."""
+    """Makes each executor fail at the first of these places where it can; returns how many can."""
     failing: set[int] = set()
     for serial, step in order:
         if serial not in failing and _core.fail_at(function, serial, step):
@@ -54,17 +54,17 @@ def fail_once(function: FunctionType, order: Iterable[tuple[int, int]]) -> int:
 
 
 def fail_first(function: FunctionType) -> int:
-    """Makes each executor fail where it first can."""
+    """Makes each executor fail at its first possible step."""
     return fail_once(function, places(function))
 
 
 def fail_last(function: FunctionType) -> int:
-    """Where it last can: most of its way is gone."""
+    """At the last possible step, when most of its trace has run."""
     return fail_once(function, reversed(places(function)))
 
 
 def fail_anywhere(seed: int) -> Callable[[FunctionType], int]:
-    """At one step of each, whichever."""
+    """At any one step of each executor."""
     random = Random(seed)
 
     def fail(function: FunctionType) -> int:
@@ -76,7 +76,7 @@ def fail_anywhere(seed: int) -> Callable[[FunctionType], int]:
 
 
 def fail_one_in(number: int, seed: int) -> Callable[[FunctionType], int]:
-    """At one of so many steps, whosever they are: an executor may fail at several, another at none."""
+    """At one of this many steps of all executors: one executor may fail at several, another at none."""
     random = Random(seed)
 
     def fail(function: FunctionType) -> int:
@@ -100,7 +100,7 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("program", LOOPS, ids=lambda program: program.name)
 def test_failing_steps(program: Program, way: str) -> None:
-    """Before each call but the first ones, and so for executors that have come meanwhile, too."""
+    """Before each call but the first ones, and therefore also for executors made meanwhile."""
     often = replace(program, steps=program.steps * 3)
     traced: list[FunctionType] = []
     failed = calls = 0
@@ -127,13 +127,13 @@ def test_failing_steps(program: Program, way: str) -> None:
     assert not found, "\n".join([f"{program.path.name}:{program.line}: {program.name}", *found])
 
 
-# --- made by hand
+# --- written by hand
 
 USUAL = {"loops": 1, "heat": 2, "grow_after": 0, "entries_per_anchor": 8}
 
 
 class Traced:
-    """A program whose `f` is traced, and the same program eagerly; options are put back at the end."""
+    """A program whose `f` is traced, and the same program eager; options are restored at the end."""
 
     def __init__(self, source: str, **limits: int) -> None:
         self.eager: dict[str, Any] = {}
@@ -155,7 +155,7 @@ class Traced:
             _core.set_option(name, value)
 
     def call(self, *arguments: Any) -> str:
-        """The events of a call whose result is eager execution's."""
+        """The events of a call, whose result must be eager execution's."""
         expected = self.eager["f"](*arguments)
         with tagalong.testing.events() as events:
             result = self.names["f"](*arguments)
@@ -164,11 +164,11 @@ class Traced:
 
     @property
     def invalidations(self) -> int:
-        """How many executors have ended because what they needed did."""
+        """How many executors were invalidated because an object that they need has died."""
         return tagalong.stats(self.function).invalidations
 
     def warm(self, *arguments: Any) -> None:
-        """Calls it until nothing new is recorded, and executors are stitched."""
+        """Calls it until nothing new is recorded, and executors are linked."""
         quiet = 0
         for _ in range(40):
             events = self.call(*arguments).split()
@@ -180,7 +180,7 @@ class Traced:
 
 
 def record_no_more() -> None:
-    """In place of what fails."""
+    """Prevents new recordings that would replace what fails."""
     _core.set_option("heat", 1_000_000)
     _core.set_option("entries_per_anchor", 0)
 
@@ -203,8 +203,8 @@ def f(n):
 """
 
 
-def test_nothing_goes_round_when_every_executor_fails() -> None:
-    """Where each executor fails first, a round is at most one attempt in vain for each place where it lands."""
+def test_no_loop_runs_in_executors_that_all_fail() -> None:
+    """If each executor fails at its first step, a round has at most one failed attempt for each side exit."""
     rounds = 60
     with Traced(BRANCHES) as traced:
         traced.warm(rounds)
@@ -219,7 +219,7 @@ def test_nothing_goes_round_when_every_executor_fails() -> None:
 
 
 def test_every_pair_of_executors_fails() -> None:
-    """Two of them fail where they first can, all others run: each pair that is stitched, and each that is not."""
+    """Two fail at their first possible step, all others run: each pair that is linked, and each that is not."""
     rounds = 60
     with Traced(BRANCHES) as traced:
         traced.warm(rounds)
@@ -267,7 +267,7 @@ def test_parents_end_while_their_bridge_is_recorded() -> None:
     with Traced(DYING) as traced:
         assert traced.call(4, 99) == "record record"
         assert traced.invalidations == 0
-        # The class of both dies in the bridge, which is kept: it is for whoever lands there.
+        # The class of both dies in the bridge, which is kept: side exits still lead to it.
         assert traced.call(6, 5) == "hit stitch exit hit exit bridge"
         assert traced.invalidations == 2
         assert traced.call(4, 99) == "record record"
@@ -276,10 +276,10 @@ def test_parents_end_while_their_bridge_is_recorded() -> None:
 
 def test_executors_end_while_they_run() -> None:
     with Traced(DYING) as traced:
-        traced.call(12, 8)  # that way is recorded, too
+        traced.call(12, 8)  # that path is recorded, too
         traced.warm(12, 99)
         before, many = traced.invalidations, len(_core.executors_of(traced.function))
-        # All those for the class end in the middle of a chain, that which is running among them.
+        # All executors for the class end in the middle of a chain, including the running one.
         happened = traced.call(12, 11).split()
         assert happened.count("stitch") > 3
         assert traced.invalidations - before >= 3
@@ -287,7 +287,7 @@ def test_executors_end_while_they_run() -> None:
         traced.warm(12, 99)
 
 
-def test_executors_are_forgotten_with_what_they_needed() -> None:
+def test_executors_die_with_the_objects_that_they_need() -> None:
     with Traced(DYING, retries=1_000_000) as traced:
         for _ in range(20):
             traced.call(12, 8)

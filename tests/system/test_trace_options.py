@@ -1,4 +1,4 @@
-"""What `tagalong.trace` promises of a function that is named, and the settings that it takes for it alone."""
+"""`tagalong.trace` of a named function, and the settings that it takes for this function alone."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tagalong.options import LIMITS
 
 @pytest.fixture(autouse=True)
 def as_a_process_begins() -> None:
-    """The tests of the package keep what does not pay, which is what is asked for here."""
+    """Enables retirement, which the tests of the package disable."""
     for name in ("retire_after", "retries", "heat", "share"):
         _core.set_option(name, LIMITS[name][0])
     _core.set_option("loops", 1)
-    _core.set_option("measuring", 0)  # estimates are the same each time
+    _core.set_option("measuring", 0)  # estimates are equal each time
 
 
 def fresh(function: types.FunctionType) -> Any:
@@ -36,7 +36,7 @@ class Node:
 
 
 def new_tree() -> Any:
-    """Its calls of itself are no part of its graph, and its replay takes longer: TAGALONG=1 attaches none."""
+    """Its recursive calls are not inlined, and its replay is slower: TAGALONG=1 attaches no graph."""
 
     def tree(depth: int, value: int) -> Node:
         if depth == 0:
@@ -63,7 +63,7 @@ def test_a_named_function_is_replayed_from_its_second_call_whether_it_pays_or_no
     assert _core.installed_code(f) is not f.__code__
 
 
-def test_so_is_one_whose_recording_would_have_been_refused() -> None:
+def test_a_named_function_is_recorded_even_if_its_recording_would_be_refused() -> None:
     retiring, kept = tagalong.trace(new_tree(), retire=True), tagalong.trace(new_tree())
     expected = new_tree()(6, 1).sum
     assert [f(6, 1).sum for f in [retiring, kept] * 3] == [expected] * 6
@@ -72,18 +72,18 @@ def test_so_is_one_whose_recording_would_have_been_refused() -> None:
     assert kept(6, 1).sum == expected and tagalong.stats(kept).hits > before
 
 
-def test_retire_gives_up_what_does_not_pay() -> None:
+def test_retire_removes_functions_that_do_not_pay() -> None:
     f = tagalong.trace(fresh(short), retire=True)
     for number in range(200):
         assert f(number) == number.bit_length()
     assert tagalong.stats(f).retired == 1 and tagalong.stats(f).hits == LIMITS["retire_after"][0]
-    tagalong.trace(f)  # by its name only: for good
+    tagalong.trace(f)  # named without options, it is never retired
     with tagalong.testing.assert_events("record", *["hit"] * 99):
         for number in range(100):
             f(number)
 
 
-def test_naming_it_takes_back_what_was_left_as_written() -> None:
+def test_naming_a_function_traces_it_again() -> None:
     f = tagalong.trace(new_tree(), retire=True)
     for _ in range(3):
         f(6, 1)
@@ -108,7 +108,7 @@ def test_limits_of_one_function() -> None:
     assert tagalong.stats(few).stops["node_limit"] >= 1 and "node_limit" not in tagalong.stats(other).stops
     assert tagalong.stats(other).hits > 0
     assert "given up" in tagalong.explain(tagalong.trace(few, limits={"retries": 1, "nodes": 5}))
-    tagalong.trace(few)  # as everybody else, from now on
+    tagalong.trace(few)  # again like all other functions
     few(50), few(50)
     assert tagalong.stats(few).hits > 0
 
@@ -149,7 +149,7 @@ def test_fusion_of_one_function(of_process: int) -> None:
         assert tagalong.stats(f).hits == 7
         wanted = fusion if fusion is not None else bool(of_process)
         assert (_core.counter("groups_run") > before) == wanted
-        tagalong.trace(f, fusion=not wanted)  # what has been recorded goes on otherwise
+        tagalong.trace(f, fusion=not wanted)  # existing recordings are replayed with the new setting
         before = _core.counter("groups_run")
         for _ in range(8):
             assert f(x).tobytes() == expected

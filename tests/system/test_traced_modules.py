@@ -1,6 +1,6 @@
-"""CPython's own tests come out the same when all their functions, and those of the module they test, are traced.
+"""CPython's own tests have the same verdicts when all their functions and those of the tested module are traced.
 
-Each suite runs three times in one process: functions that are called once per run are recorded in the first and
+Each suite runs three times in one process: functions that are called once per run are recorded in the first one and
 replayed in the others.
 """
 
@@ -13,7 +13,7 @@ from subprocesses import summary
 
 RUNNER = Path(__file__).with_name("traced_modules_runner.py")
 
-# Test module: the library modules that are traced along with it, and how many hits there are at least.
+# test module: the library modules that are traced with it, and the minimum number of hits
 MODULES: dict[str, tuple[list[str], int]] = {
     "builtin": ([], 1_000),
     "code": ([], 1_000),
@@ -46,7 +46,7 @@ MODULES: dict[str, tuple[list[str], int]] = {
     "with": ([], 200),
 }
 
-# What is bound to differ, or is known to: everything else must not.
+# Tests that must differ, or are known to; all others must agree.
 DIFFERENT = {
     "test_descr.ClassPropertiesAndMethods.test_slots": "counts the collector's objects, also those of a recording",
     "test_coroutines.CoroutineTest.test_for_2": "counts the references to a constant, which a graph has, too",

@@ -1,7 +1,7 @@
-"""Whoever begins to watch in the middle of a replay is told of what comes next, at once, as in eager execution.
+"""A trace or profile function that is installed in the middle of a replay gets the next events, as in eager execution.
 
-A loop calls a function, by one of many ways, that installs a trace or profile function in one of its rounds, also in
-the frames that are under way. From then on the events, the lines and the numbers in the frames are eager execution's.
+A loop calls, in one of many forms, a function that installs it in one of the loop's rounds, also for the frames that
+already run. From then on the events, the lines and the numbers in the frames are those of eager execution.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Kind:
         {rest}
 """
 
-# What a round does, and what that needs; `begin` is called in each.
+# what a round does, and what that needs; `begin` is called in each
 WAYS = {
     "a callee": (TICK, "total += tick(i)"),
     "below C": (TICK, "total += max(map(tick, (i,)))"),
@@ -196,7 +196,7 @@ SETTINGS = {
 
 
 def own_frames() -> Iterator[Any]:
-    """The program's frames that are under way."""
+    """The program's current frames."""
     frame = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_filename == "<program>":
@@ -212,7 +212,7 @@ class Watch:
         self.told: list[tuple[Any, ...]] = []
 
     def note(self, frame: Any, event: str, argument: Any) -> None:
-        """Only of the program: the events' own context manager would be seen as well."""
+        """Notes only events of the program: those of the events' own context manager would be seen as well."""
         if frame.f_code.co_filename == "<program>":
             numbers = sorted(
                 (name, value) for name, value in frame.f_locals.items() if isinstance(value, int)
@@ -225,7 +225,7 @@ class Watch:
         return self.trace
 
     def begin(self, i: int) -> None:
-        """What the program calls."""
+        """The function that the program calls."""
         if not self.is_armed or i != self.at:
             return
         self.is_armed = False
@@ -240,7 +240,7 @@ class Watch:
 def watched_call(
     source: str, kind: str, at: int, settings: dict[str, int] | None, *, traces_all: bool
 ) -> Any:
-    """(result, what the watcher was told, events) of the call in which somebody begins to watch."""
+    """(result, the watcher's events, events of the engine) of the call in which the watching begins."""
     watch = Watch(kind, at)
     names: dict[str, Any] = {"begin": watch.begin, "AT": at}
     exec(compile(source, "<program>", "exec"), names)
@@ -265,7 +265,7 @@ def watched_call(
 
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("way", WAYS)
-def test_who_begins_to_watch_is_told_of_what_comes_next(way: str, setting: str) -> None:
+def test_a_new_watcher_gets_the_next_events(way: str, setting: str) -> None:
     needs, body = WAYS[way]
     replayed = 0
     for loop, kind, at in product(LOOPS, ("settrace", "setprofile"), (7, ROUNDS - 1)):

@@ -1,9 +1,9 @@
-"""Whether the core is ours alone.
+"""Whether the core is used by this process alone.
 
-Two processors that two systems see can be one core (simultaneous multithreading; Tullsen, Eggers, Levy, 1995), as on
-machines that are rented. What one waits for takes as long as ever then, what keeps the units busy up to twice as long:
-programs that compute lose more than those that wait for memory, so it does not cancel in their ratio. On one machine
-of this kind it came and went within tenths of seconds.
+Two processors of two virtual machines can share one core (simultaneous multithreading; Tullsen, Eggers, Levy, 1995), as
+on rented machines. Then work that waits for memory takes as long as before, and work that keeps the units busy up to
+twice as long, so the effect does not cancel in the ratio of two programs. Such sharing comes and goes within tenths of
+seconds.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 
 ELEMENTS = 1536  # doubles: operand and result fill most of the innermost cache
 CALLS = 25
-OURS = 1.2  # times the least; 1.02 where nobody else computes, 1.4 to 2 where somebody does
+OURS = 1.2  # factor over the minimum; 1.02 if no other program computes, 1.4 to 2 if one does
 
 
 class Core:
-    """Knows how long some work takes that keeps the units for floating-point numbers busy."""
+    """Knows how long a piece of work takes that keeps the floating point units busy."""
 
     def __init__(self) -> None:
         self._operand = np.ones(ELEMENTS)
@@ -26,8 +26,8 @@ class Core:
         self._least = float("inf")
 
     def work(self) -> float:
-        """Seconds of it now."""
-        self._multiply(CALLS // 5)  # fetches the operand
+        """Seconds that the work takes now."""
+        self._multiply(CALLS // 5)  # loads the operand into the cache
         start = time.perf_counter()
         self._multiply(CALLS)
         taken = time.perf_counter() - start
@@ -35,7 +35,7 @@ class Core:
         return taken
 
     def was_ours(self, taken: float) -> bool:
-        """Whether the work that took so long had the core for itself, by all that is known now."""
+        """Whether work of this duration had the core for itself, according to all measurements so far."""
         return taken < OURS * self._least
 
     def _multiply(self, calls: int) -> None:

@@ -1,4 +1,4 @@
-"""How each peer makes a function of a program: in every way that may be its fastest. The fastest one is what counts."""
+"""How each peer makes a function of a program: in all forms that may be its fastest. The fastest one counts."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Peer:
-    """`forms` gives functions that make the program's function, one for each way; `own` is for peers with arrays of
-    their own: converting them is not measured. `forget` has the next first call be one again."""
+    """One peer.
+
+    `forms` gives functions that make the program's function, one for each form; `own` is for peers with arrays of their
+    own, whose conversion is not measured. `forget` makes the next call a first call again.
+    """
 
     name: str
     package: str
@@ -26,7 +29,7 @@ class Peer:
 
 
 def by_tagalong(program: Program, _: Any, threads: int) -> Iterator[Callable[[], Function]]:
-    trace = tagalong.trace  # what it imports when it is first asked for is not measured, nor is it of others
+    trace = tagalong.trace  # the import at the first access is not measured, for other peers neither
     yield lambda: trace(program.copy())
 
 
@@ -36,10 +39,10 @@ def by_numexpr(program: Program, numexpr: Any, threads: int) -> Iterator[Callabl
 
 
 def forget_numexpr() -> None:
-    """It knows expressions by their texts; the others are given a function they have never seen."""
+    """numexpr identifies expressions by their texts; the other peers get a new function."""
     compiler = importlib.import_module("numexpr.necompiler")
     for cache in (compiler._numexpr_cache, compiler._names_cache):
-        getattr(cache, "c", {}).clear()  # made when it is first asked
+        getattr(cache, "c", {}).clear()  # made at the first access
 
 
 def by_numba(program: Program, numba: Any, threads: int) -> Iterator[Callable[[], Function]]:
@@ -78,7 +81,7 @@ def jax_arrays(arguments: Arguments) -> Arguments:
 def by_torch(program: Program, torch: Any, threads: int) -> Iterator[Callable[[], Function]]:
     torch.set_num_threads(threads)
     torch.set_grad_enabled(False)
-    # Compiled for the very size, as its users do who care; how often it may compile again is limited otherwise.
+    # Compiled for the exact size, as careful users do; otherwise the number of recompilations is limited.
     torch._dynamo.config.recompile_limit = 64
     yield lambda: torch.compile(program.copy(np=torch), dynamic=False)
 
@@ -97,7 +100,7 @@ PEERS = (
 
 
 def installed() -> tuple[dict[str, Any], dict[str, str]]:
-    """The modules of the packages that are there, and why the others are not."""
+    """The modules of the installed packages, and why the others are missing."""
     modules: dict[str, Any] = {}
     missing: dict[str, str] = {}
     for peer in PEERS:

@@ -1,4 +1,4 @@
-"""The programs: each one a Python function over NumPy, and what a peer gets instead where it needs something else."""
+"""The programs: each is a Python function over NumPy, with replacements for peers that need something else."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def stencil_loops(u, out):
 
 
 def kmeans(x, y, cx, cy):
-    """One step: each point to the nearest centre, then the centres to the middle of their points."""
+    """One step: each point is assigned to the nearest centre, then the centres move to the middle of their points."""
     distances = (x[:, None] - cx) ** 2 + (y[:, None] - cy) ** 2
     labels = np.argmin(distances, axis=1)
     counts = np.bincount(labels, minlength=CLUSTERS)
@@ -143,7 +143,7 @@ def twenty(x, y):
     return d * 0.5 + c - np.exp(a) * b
 
 
-# --- For numexpr, which has expressions only --------------------------------------------------------------------------
+# --- for numexpr, which has only expressions
 
 
 def compiled(numexpr: Any, expression: str, names: str) -> Any:
@@ -151,7 +151,7 @@ def compiled(numexpr: Any, expression: str, names: str) -> Any:
 
 
 def black_scholes_by_numexpr(numexpr: Any) -> Any:
-    """It has no sign(); it finds the common parts itself."""
+    """numexpr has no sign(), and finds common subexpressions itself."""
     root = "(0.2 * sqrt(t))"
     d1 = f"((log(s / k) + 0.05 * t) / {root})"
 
@@ -226,11 +226,11 @@ def by_expression(expression: str, names: str) -> Callable[[Any], Any]:
     return lambda numexpr: compiled(numexpr, expression, names)
 
 
-# --- The input --------------------------------------------------------------------------------------------------------
+# --- the input
 
 
 def uniform(*ranges: tuple[float, float]) -> Callable[[int], Arguments]:
-    """Arrays of the asked size, one for each range, always the same."""
+    """Arrays of this size, one for each range, always with the same contents."""
 
     def arguments(size: int) -> Arguments:
         random = np.random.default_rng(7)
@@ -245,14 +245,14 @@ def image(size: int, least: int) -> Any:
 
 
 def points(size: int) -> Arguments:
-    """As many as make `size` distances."""
+    """As many points as there are in `size` distances."""
     x, y = uniform((0.0, 1.0), (0.0, 1.0))(max(2 * CLUSTERS, size // CLUSTERS))
     return x, y, x[:CLUSTERS].copy(), y[:CLUSTERS].copy()
 
 
 @dataclass(frozen=True)
 class Program:
-    """What jax and numba get instead of the function, where that is faster or the only way: `loops` is written out."""
+    """What jax and numba get instead of the function, where needed: `loops` is written as loops."""
 
     name: str
     function: FunctionType
@@ -264,7 +264,7 @@ class Program:
     is_transcendental: bool = False
 
     def copy(self, form: FunctionType | None = None, **names: Any) -> FunctionType:
-        """The function with a code object of its own and with `names` among its globals."""
+        """A copy of the function with its own code object and with `names` among its globals."""
         function = form or self.function
         return FunctionType(function.__code__.replace(), function.__globals__ | names, function.__name__)
 

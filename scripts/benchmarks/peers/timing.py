@@ -1,4 +1,4 @@
-"""One program by everybody, in one process: the first calls, then batches of calls in turn; the best one counts."""
+"""Times one program with all peers in one process: first calls, then alternating batches of calls; the best counts."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from benchmarks.peers.makers import PEERS, Function
 from benchmarks.peers.programs import Arguments, Program
 from tagalong import _core
 
-BATCH = 0.0005  # seconds that a batch of calls takes at least: short ones are interrupted less often
-FIRST_OF_BATCH = 4  # calls, until a stencil of 10^6 elements takes as long as later on
+BATCH = 0.0005  # minimum of seconds for a batch of calls: short ones are interrupted less often
+FIRST_OF_BATCH = 4  # calls until a stencil of 10^6 elements takes as long as later on
 MOST_ROUNDS = 200
 LEAST_ROUNDS = 4
-CLOSE = 1.5  # times what the fastest takes
-LEAST_OF_CLOSE = 20  # rounds
-SHORT = 0.05  # seconds of a batch; of longer ones nobody knows what has been meanwhile
-LEAST_ALONE = 5  # batches
-PATIENCE = 4  # times the time of a measurement
+CLOSE = 1.5  # factor over the fastest time
+LEAST_OF_CLOSE = 20  # number of rounds
+SHORT = 0.05  # seconds of a batch; longer ones are likely to be disturbed
+LEAST_ALONE = 5  # number of batches
+PATIENCE = 4  # factor over the time of a measurement
 FIRST_CALLS = 0.5  # seconds after which no further first call is made
 WARM_UP = 24  # calls: names have to be looked up before a fusion group is planned
 
@@ -37,10 +37,10 @@ class Line:
     peer: str
     first: float  # in a process that has made other functions
     call: float = 0.0
-    form: int = 0  # which way was the fastest
+    form: int = 0  # which form was the fastest
     distance: str = ""
     failure: str = ""
-    own_loops: float = 0.0  # of NumPy's line: seconds in loops that have to be NumPy's
+    own_loops: float = 0.0  # of NumPy's line: seconds in loops that have to be NumPy's own
 
 
 @dataclass
@@ -49,11 +49,12 @@ class Runner:
     function: Function
     arguments: Arguments
     calls: int = 1
-    beside: list[float] = field(default_factory=list)  # seconds of the core's work, of each batch in turn
+    beside: list[float] = field(
+        default_factory=list
+    )  # for each batch, the seconds of the core's work beside it
 
     def batch(self) -> None:
-        """Calls in a row, as a program makes them: the first ones find in the caches what others have left, and do not
-        count."""
+        """Times consecutive calls, as a program makes them: the first ones fill the caches and do not count."""
         for _ in range(FIRST_OF_BATCH):
             self.function(*self.arguments)
         start = time.perf_counter()
@@ -64,7 +65,7 @@ class Runner:
 
 
 def warmed(line: Line, function: Function, arguments: Arguments, calls: int) -> Runner:
-    """After some calls, and at most a second of them; knows how many make a batch."""
+    """Warms up with some calls, for at most a second; returns how many calls make a batch."""
     runner = Runner(line, function, arguments)
     once = float("inf")
     end = time.perf_counter() + 1.0
@@ -80,8 +81,11 @@ def warmed(line: Line, function: Function, arguments: Arguments, calls: int) -> 
 
 
 def first_call(peer: Any, make: Callable[[], Function], arguments: Arguments) -> tuple[float, Function]:
-    """Seconds of making the function and calling it once, and the function. The best of several, as with later calls:
-    whose pages the system hands out for the first time is chance. Compilers that take long do so once."""
+    """Seconds of making the function and calling it once, and the function.
+
+    The best of several, as for later calls: which pages the system hands out for the first time is chance. Compilers
+    that take long are measured once.
+    """
     best = float("inf")
     end = time.perf_counter() + FIRST_CALLS
     while True:
@@ -96,7 +100,7 @@ def first_call(peer: Any, make: Callable[[], Function], arguments: Arguments) ->
 
 
 def fresh_call(peer: Any, program: Program, module: Any, *, threads: int, size: int, form: int) -> float:
-    """Seconds of making the function and calling it once, where nothing but imports has been before."""
+    """Seconds of making the function and calling it once, in a process that has only imported modules."""
     makes = peer.forms(program, module, threads)
     for _ in range(form):
         next(makes)
@@ -108,7 +112,7 @@ def fresh_call(peer: Any, program: Program, module: Any, *, threads: int, size: 
 
 
 def fastest(peer: Any, program: Program, module: Any, threads: int, arguments: Arguments) -> Runner | str:
-    """The fastest way of a peer, or why there is none."""
+    """The fastest form of a peer, or why there is none."""
     found: Runner | None = None
     failure = "no way"
     for form, make in enumerate(peer.forms(program, module, threads)):
@@ -116,7 +120,7 @@ def fastest(peer: Any, program: Program, module: Any, threads: int, arguments: A
             own = peer.own(arguments())
             first, function = first_call(peer, make, own)
             runner = warmed(Line(peer.name, first, form=form), function, own, WARM_UP)
-        except Exception as error:  # whatever a compiler says
+        except Exception as error:  # whatever a compiler raises
             failure = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"[
                 :120
             ]
@@ -129,7 +133,7 @@ def fastest(peer: Any, program: Program, module: Any, threads: int, arguments: A
 def measure(
     program: Program, size: int, modules: dict[str, Any], threads: int, seconds: float
 ) -> list[dict[str, Any]]:
-    """All peers at one size; the first line is eager NumPy's."""
+    """Measures all peers at one size; the first line is eager NumPy's."""
 
     def arguments() -> Arguments:
         return program.arguments(size)
@@ -156,11 +160,11 @@ def measure(
 
 
 def in_turn(runners: list[Runner], seconds: float) -> None:
-    """Whoever comes after whom is left to chance: threads of some go on spinning for a while.
+    """Measures the runners alternately, in random order, because some peers' threads keep spinning for a while.
 
-    The best of a few rounds is chance, too, where others share memory and core. So once the time is over those go on
-    for some rounds that are close to each other; what is far behind is known well enough. And all whose batches are
-    short go on until they have had some with the core for themselves, as long as there is hope.
+    The best of a few rounds is also chance if memory and core are shared. So when the time is over, the runners that
+    are close to each other run some more rounds; the times of those far behind are known well enough. Runners with
+    short batches continue until they have had some batches with the core for themselves, as long as that is likely.
     """
     order = random.Random(7)
     core = Core()
@@ -199,16 +203,16 @@ def check_replayed(program: Program, runner: Runner) -> None:
         raise RuntimeError(f"{program.name} is not replayed:\n{tagalong.explain(runner.function)}")
 
 
-# --- What nobody can save who wants NumPy's bits
+# --- the time that no peer can save if the bits must be NumPy's
 
-# No sines and cosines: for these there are loops of our own with the same bits (docs/how-it-works/vector-code.md), and
-# so there are for the others where NumPy's steps are known.
+# Sines and cosines are not among them: tagalong has its own loops for them with the same bits
+# (docs/how-it-works/vector-code.md), and so could the peers, since NumPy's algorithms are known.
 TRANSCENDENTAL = ("exp", "log", "arcsin")
-IN_CACHE = 4096  # elements
+IN_CACHE = 4096  # number of elements
 
 
 class Noting:
-    """NumPy, with a list of the calls of its functions whose last bits are its own."""
+    """NumPy with a list of the calls of those functions whose last bits are NumPy's own."""
 
     def __init__(self, noted: set[str]) -> None:
         self.noted = noted
@@ -227,8 +231,10 @@ class Noting:
 
 
 def own_loops(program: Program, arguments: Arguments) -> float:
-    """Seconds that these functions take of a call, without anything around their loops: on operands in cache, again
-    and again, into memory that is there."""
+    """Seconds of a call that these functions take, without the overhead around their loops.
+
+    Measured on operands in cache, repeatedly, into existing memory.
+    """
     ours = set().union(*_core.own_functions().values())
     noting = Noting(set(TRANSCENDENTAL) - ours)
     program.copy(np=noting)(*arguments)
@@ -253,11 +259,11 @@ def least(work: Callable[[], Any], rounds: int) -> float:
     return best
 
 
-# --- How far results are apart ----------------------------------------------------------------------------------------
+# --- distances between results
 
 
 def ordered(values: Any) -> Any:
-    """Doubles as integers whose difference counts the representable numbers in between."""
+    """Doubles as integers, whose difference is the number of representable numbers in between."""
     bits = np.ascontiguousarray(values, dtype=np.float64).reshape(-1).view(np.int64)
     return np.where(bits < 0, np.int64(-(2**63)) - bits, bits)
 
@@ -274,7 +280,7 @@ def distance(result: Any, eager: Any) -> str:
     if not (np.isfinite(mine).all() and np.isfinite(theirs).all()):
         return "not finite"
     one, two = ordered(mine), ordered(theirs)
-    # Modulo 2**64, which the larger less the smaller always fits.
+    # modulo 2**64, into which the difference always fits
     apart = int(np.max(np.maximum(one, two).view(np.uint64) - np.minimum(one, two).view(np.uint64)))
     relative = float(np.max(np.abs(mine - theirs)) / np.max(np.abs(theirs)))
     return f"{apart:.3g} ulp ({relative:.0e} of the largest)"
@@ -286,12 +292,14 @@ def severity(words: str) -> float:
     return float(words.split(maxsplit=1)[0]) if " ulp" in words else float("inf")
 
 
-# --- What else is promised --------------------------------------------------------------------------------------------
+# --- other promises
 
 
 def to_replay(function: Callable[..., Any], copy: Callable[..., Any], size: int) -> tuple[float, float, int]:
-    """Seconds until a fresh copy of the function has run as a fusion group for the first time, what as many calls take
-    eagerly, and how many those are."""
+    """Seconds until a fresh copy of the function has run as a fusion group for the first time.
+
+    Also the eager time of as many calls, and their number.
+    """
     random_numbers = np.random.default_rng(7)
     arguments = tuple(random_numbers.uniform(1.0, 2.0, size) for _ in range(2))
     best = (float("inf"), 0.0, 0)
@@ -312,8 +320,7 @@ def to_replay(function: Callable[..., Any], copy: Callable[..., Any], size: int)
 
 
 def peak_bytes(function: Callable[..., Any], arguments: Arguments, calls: int) -> int:
-    """By how much the memory of the process has grown at most during a call after so many others: what these have left
-    counts, too."""
+    """The largest growth of the process's memory in a call after this many others, whose leftovers count."""
 
     def status(name: str) -> int:
         with open("/proc/self/status", encoding="ascii") as lines:  # noqa: PTH123

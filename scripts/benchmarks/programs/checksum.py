@@ -4,9 +4,7 @@ from __future__ import annotations
 
 SIZE = 20000
 KIND = "numbers"
-DATA = bytes(
-    k * 7 & 255 for k in range(SIZE)
-)  # what is checked lies there; making it is not what is measured
+DATA = bytes(k * 7 & 255 for k in range(SIZE))  # the data to check; making it is not measured
 
 
 def make_table(polynomial):

@@ -1,4 +1,4 @@
-"""The longest way of 3n + 1 below a number: a loop in a loop over ints, with a branch that goes either way."""
+"""The longest path of 3n + 1 below a number: a loop in a loop over ints, with an unpredictable branch."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """An operating system's kernel in small: tasks of several classes with queues of packets, run by priority.
 
-What its methods do depends on the class of the task; nearly everything is attributes, calls and branches.
+The behaviour of its methods depends on the class of the task; nearly everything is attributes, calls and branches.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who is told where something happened: warnings, logging, tracebacks, locals, reloads, timeit, weak references."""
+"""Tools that show where something happened: warnings, logging, tracebacks, locals, reloads, timeit, weak references."""
 
 import gc
 import importlib

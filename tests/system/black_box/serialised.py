@@ -1,4 +1,4 @@
-"""pickle, cloudpickle, copy and marshal: the same bytes, and nothing in them that is not the program's."""
+"""pickle, cloudpickle, copy and marshal: the same bytes as plain, and nothing that does not belong to the program."""
 
 import copy
 import copyreg
@@ -48,7 +48,7 @@ def numbers(n):
 
 
 def shown(name, data, is_always_the_same=True):
-    others = data.replace(os.fsencode(__file__), b"").lower()  # a clone may have our name
+    others = data.replace(os.fsencode(__file__), b"").lower()  # a clone may contain the name of our package
     assert b"tagalong" not in others and b"_core" not in others, name
     print(name, len(data), hashlib.sha256(data).hexdigest()[:16] if is_always_the_same else "")
 
@@ -62,7 +62,7 @@ for protocol in range(2, 6):
 shown("by value", cloudpickle.dumps(add))
 shown("closure", cloudpickle.dumps(inner))
 shown("lambda", cloudpickle.dumps(lambda x: add(x) + inner(x)))
-shown("class", cloudpickle.dumps(Point), False)  # there is a random number in it
+shown("class", cloudpickle.dumps(Point), False)  # it contains a random number
 shown("generator function", cloudpickle.dumps(numbers))
 print(cloudpickle.loads(cloudpickle.dumps(add))(1), cloudpickle.loads(cloudpickle.dumps(inner))(2))
 other = cloudpickle.loads(cloudpickle.dumps(Point))
@@ -70,7 +70,7 @@ for number in range(40):
     assert other(number).grown().twice == number * 6
 print(pickle.loads(pickle.dumps(add)) is add, pickle.loads(pickle.dumps(Point(2).grown))().x)
 for code in (add.__code__, make.__code__, numbers.__code__, Point.grown.__code__):
-    # What is marked as shared depends on how many references there are at the moment.
+    # Which objects are marked as shared depends on the current reference counts.
     shown("marshal", marshal.dumps(code.replace(co_filename="f")), False)
     assert marshal.loads(marshal.dumps(code)) == code
 print(copy.copy(add) is add, copy.deepcopy(add) is add, copy.deepcopy([Point(3), inner])[0].x)

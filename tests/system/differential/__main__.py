@@ -7,7 +7,7 @@ Every program runs in a process of its own, so that a crash is told as a crash; 
 --eager     compares two eager runs, which shows programs that do not behave the same twice
 --shuffled  all functions of the program traced, calls in random order; events are not compared
 --limits    the graph limited to so few nodes that the recording stops in the middle, six times; events are not compared
---loops     jumps back close traces, which are entered and stitched early, with --shuffled or without; events are not
+--loops     jumps back close traces, which are entered and linked early, with --shuffled or without; events are not
             compared
 """
 
@@ -45,9 +45,7 @@ def runs(program: Program, arguments: argparse.Namespace) -> Iterator[Run]:
     if arguments.shuffled is not None:
         key = f"{program.name}{arguments.shuffled}"
         eager, again = run(program, order=Random(key)), run(program, order=Random(key))
-        if not differences(
-            eager, again
-        ):  # caches of the standard library's may make one run differ from the next
+        if not differences(eager, again):  # caches of the standard library can make runs differ
             yield f"shuffled by {arguments.shuffled}", eager, run(program, trace, events, Random(key))
     elif arguments.limits:
         eager, again = run(program), _without_events(run(program))
@@ -69,7 +67,7 @@ def _without_events(seen: list[Seen]) -> list[Seen]:
 
 
 def check_here(programs: list[Program], arguments: argparse.Namespace) -> int:
-    """The number of runs that differ."""
+    """Runs all programs here; returns the number that differ."""
     bad = 0
     counts: Counter[str] = Counter()
     for program in programs:
@@ -85,7 +83,7 @@ def check_here(programs: list[Program], arguments: argparse.Namespace) -> int:
 
 
 def check_apart(programs: list[Program], flags: list[str]) -> int:
-    """The number of programs that differ, each in a process of its own."""
+    """Runs each program in a process of its own; returns the number that differ."""
     bad = 0
     for program in programs:
         command = [sys.executable, "-X", "faulthandler", "-m", __package__, *flags, "--here", program.name]
@@ -101,7 +99,7 @@ def check_apart(programs: list[Program], flags: list[str]) -> int:
 
 
 def main(words: list[str]) -> int:
-    """The command line; 1 where something differs."""
+    """The command line; returns 1 if something differs."""
     parser = argparse.ArgumentParser(prog=f"python -m {__package__}")
     parser.add_argument("--eager", action="store_true")
     parser.add_argument("--shuffled", type=int, metavar="SEED")

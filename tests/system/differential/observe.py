@@ -20,13 +20,13 @@ _SKIPPED_GLOBALS = {"__builtins__", "__warningregistry__", "trace"}
 
 
 class Floats(bytes):
-    """The memory of floating point numbers. Equal where the bytes are; the type says how to read them."""
+    """The memory of floating point numbers. Equal if the bytes are equal; the dtype says how to read them."""
 
-    code: str  # of the dtype that they have
+    code: str  # code of the dtype
 
     @classmethod
     def of(cls, data: bytes, code: str) -> Floats:
-        """The numbers in the data; of complex ones both parts."""
+        """The numbers in the data; for complex ones both parts."""
         made = cls(data)
         made.code = code
         return made
@@ -45,7 +45,7 @@ def without_addresses(text: str) -> str:
 
 
 class Describer:
-    """Describes any number of objects with one memory of what it has met, so that sharing between them shows."""
+    """Describes objects, with one memory of those already seen, so that sharing between them shows."""
 
     def __init__(self, own_file: str, hidden_files: set[str]) -> None:
         self._own_file = own_file
@@ -54,7 +54,7 @@ class Describer:
         self._keep: list[Any] = []
 
     def describe(self, value: Any) -> Any:
-        """Nested tuples that stand for the value."""
+        """Nested tuples that represent the value."""
         kind = type(value)
         if kind in _ATOMS:
             return (kind.__name__, value)
@@ -115,7 +115,7 @@ class Describer:
             return (bytes(value),)
         if isinstance(value, slice):
             return tuple(self.describe(part) for part in (value.start, value.stop, value.step))
-        for kind in (int, float, str, bytes):  # subclasses
+        for kind in (int, float, str, bytes):  # subclasses of these
             if isinstance(value, kind):
                 return (kind.__repr__(value),)
         return ()
@@ -198,7 +198,7 @@ class Describer:
 
 
 def _code(code: types.CodeType) -> tuple[Any, ...]:
-    """What is promised to stay as it was in a traced function's code."""
+    """The properties of a traced function's code that must not change."""
     counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
     names = (code.co_varnames, code.co_freevars, code.co_cellvars)
     return (code.co_name, code.co_qualname, code.co_firstlineno, *counts, *names)

@@ -53,7 +53,7 @@ class Program:
 
     @property
     def traces_all(self) -> bool:
-        """Every function is traced, nested ones too, as in an unmodified program."""
+        """Whether every function is traced, nested ones too, as in an unmodified program."""
         return self.traced == ("all",)
 
 

@@ -1,4 +1,4 @@
-"""Runs a program in a fresh namespace and keeps everything that a caller can see of each of its steps."""
+"""Runs a program in a fresh namespace and records everything that a caller can see of each step."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from .observe import Describer, without_addresses
 from .program import Program, Step
 
 Trace = Callable[[Any], Any]
-# What the engine starts with, of what programs change.
+# The engine's initial options, of those that programs change.
 LIMITS = {
     "nodes": 4000,
     "unroll": 64,
-    "loops": 0,  # with it, traces differ; most programs say what they are without
+    "loops": 0,  # with loops, traces differ; most programs list the events without them
     "fusion": 0,
     "heat": 16,
     "executors": 200,
-    "grow_after": 0,  # how often executors go on in others is counted
-    "native_after": 1,  # of what goes round at all
+    "grow_after": 0,  # counts how often executors link to others
+    "native_after": 1,  # for each loop that iterates at all
     "inline_depth": 8,
     "entries_per_anchor": 8,
     "retries": 4,
     "stress": 0,
-    "retire_after": 0,  # what does not pay is compared, too
-    "share": 100_000_000,  # however long recordings take
+    "retire_after": 0,  # functions that do not pay are compared, too
+    "share": 100_000_000,  # no limit on the cost of recordings
 }
 Events = Callable[[], contextlib.AbstractContextManager[list[str]]]
 
 
 @dataclass
 class Seen:
-    """What one call (or one statement) showed, and the events meanwhile, which are not compared but asserted."""
+    """What one call or statement showed, and the events meanwhile, which are checked separately."""
 
     text: str
     outcome: Any = None
@@ -78,7 +78,7 @@ def run(
     names = module.__dict__
     names["trace"] = trace or (lambda function: function)
     if trace:
-        trace(_nothing)()  # frees graphs that died with the functions of an earlier run, outside of this one
+        trace(_nothing)()  # frees graphs of functions of an earlier run, before this one begins
     with _untouched_builtins(), _no_collection(), _importable(module), _limited(program, trace is not None):
         exec(_traced_code(code) if trace and program.traces_all else code, names)
         if program.traces_all:
@@ -114,7 +114,7 @@ def _traced_code(code: types.CodeType) -> types.CodeType:
 
 @contextlib.contextmanager
 def _limited(program: Program, traced: bool) -> Iterator[None]:
-    """The program's options in force; the engine's own ones behind it."""
+    """Sets the program's options, and restores the engine's."""
     if not traced:
         yield
         return
@@ -124,7 +124,7 @@ def _limited(program: Program, traced: bool) -> Iterator[None]:
     always = (
         (name, LIMITS[name]) for name in ("retire_after", "share", "grow_after", "native_after", "loops")
     )
-    # What is measured differs from run to run.
+    # Measured values differ from run to run.
     for name, value in (("measuring", 0), *always, *program.limits):
         _core.set_option(name, value)
     try:
@@ -171,12 +171,13 @@ def _perform(program: Program, step: Step, names: dict[str, Any], events: Any, e
             seen.outcome = ("raised" if failed else "returned", describer.describe(outcome))
         if failed:
             outcome.__traceback__ = None
-        del call, arguments, outcome, describer  # what only they held is finalised while output is captured
+        # Objects that only these variables hold are finalised while output is captured.
+        del call, arguments, outcome, describer
     return seen
 
 
 def _prepare(step: Step, filename: str, names: dict[str, Any]) -> tuple[Callable[[], Any], list[Any]]:
-    """The thunk that performs the step, and its arguments where it is a call: they are made before the events count."""
+    """The thunk that performs the step, and for a call its arguments, which are made before events are counted."""
     if step.events is None:
         statement = compile(step.text, f"{filename}:{step.line}", "exec")
         return (lambda: exec(statement, names)), []
@@ -194,7 +195,7 @@ def _prepare(step: Step, filename: str, names: dict[str, Any]) -> tuple[Callable
 
 
 def _is_plain_call(tree: ast.expr) -> TypeGuard[ast.Call]:
-    """A call whose callable and arguments can be made one by one, before it."""
+    """A call whose callable and arguments can be evaluated one by one in front of it."""
     if not isinstance(tree, ast.Call) or any(isinstance(node, ast.Call) for node in ast.walk(tree.func)):
         return False
     return all(k.arg for k in tree.keywords) and not any(isinstance(a, ast.Starred) for a in tree.args)
@@ -235,7 +236,7 @@ def _untouched_builtins() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _importable(module: types.ModuleType) -> Iterator[None]:
-    sys.modules["program"] = module  # where dataclasses, pickle and friends look
+    sys.modules["program"] = module  # where dataclasses, pickle and similar modules look
     try:
         yield
     finally:
@@ -244,7 +245,7 @@ def _importable(module: types.ModuleType) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _no_collection() -> Iterator[None]:
-    """Without the garbage collector, so that finalisers run at the same moment in every run."""
+    """Disables the garbage collector, so that finalisers run at the same moment in every run."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -255,7 +256,7 @@ def _no_collection() -> Iterator[None]:
 
 
 def differences(eager: list[Seen], traced: list[Seen]) -> list[str]:
-    """One paragraph for each part of a step that is not as in the eager run, and for each unexpected event."""
+    """One paragraph for each part of a step that differs from the eager run, and for each unexpected event."""
     found = []
     for left, right in zip(eager, traced, strict=True):
         for part, value in left.compared().items():

@@ -1,4 +1,4 @@
-"""The same with NumPy."""
+"""Functions on NumPy arrays whose allocations fail in turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions whose allocations fail in turn. Each notes in `log` what it has done; `s` is made anew each time."""
+"""Functions whose allocations fail in turn. Each notes its actions in `log`; `s` is made anew each time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def program(function: Callable[[Any], object]) -> Callable[[Any], object]:
 
 
 class State:
-    """What a program works on."""
+    """The state on which a program works."""
 
     def __init__(self) -> None:
         self.log: list[object] = []

@@ -18,7 +18,7 @@ import tagalong
 from tagalong import _core
 
 WARM_UP = 8
-C_LIBRARY, PYTHON = 1, 2  # whose allocations fail: one of the C library's; all of Python's from one on
+C_LIBRARY, PYTHON = 1, 2  # whose allocations fail: one of the C library, or all of Python from one on
 Program = Callable[[Any], object]
 
 
@@ -47,13 +47,13 @@ def failures(
     numbers: Callable[[], Iterator[int]],
     allowed: set[type],
 ) -> int:
-    """How often the call has failed. `function` gives the one that is called."""
+    """How often the call failed. `function` gives the function to call."""
     written = programs.PROGRAMS[name]
     expected_state = programs.State()
     expected = written(expected_state)
     arm, disarm = failing.arm, failing.disarm
     count = 0
-    # Without memory for an int the interpreter goes round for ever where it enters a handler. Recording code has one.
+    # Without memory for an int the interpreter loops forever when it enters a handler. Recording code has one.
     for level in (C_LIBRARY,) if what == "recorded" else (C_LIBRARY, PYTHON):
         for number in numbers():
             call = function()
@@ -114,7 +114,7 @@ def main(name: str) -> int:
 
 
 def copy_of(function: Any) -> Any:
-    """With code of its own, which has not been recorded yet."""
+    """A copy with its own code object, which has not been recorded."""
     code = function.__code__.replace(co_name=function.__name__)
     return types.FunctionType(
         code, function.__globals__, function.__name__, function.__defaults__, function.__closure__

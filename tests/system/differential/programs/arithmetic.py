@@ -52,7 +52,7 @@ def f(a, b):
 
 
 # program: division_by_zero
-# note: the exception in the middle of the graph must land on the original instruction
+# note: the exception in the middle of the graph must lead to the original instruction
 # f(8, 2) => record, hit
 # f(8, 0) => hit exit
 # f(8, 4) => hit

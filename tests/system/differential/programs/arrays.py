@@ -4,7 +4,7 @@
 
 
 # program: array_chain
-# note: extents are not guarded: one recording serves every size
+# note: extents are not guarded: one recording works for every size
 # f(np.arange(6.0), np.ones(6)) => record, hit
 # f(np.arange(1000.0), np.full(1000, 0.5)) => hit
 # f(np.empty(0), np.empty(0)) => hit
@@ -869,7 +869,7 @@ def f(x, y):
 
 # program: fusion_that_begins_with_parts
 # limits: fusion=1
-# note: parts that nobody keeps become no objects
+# note: parts without references are not made as objects
 # f(np.arange(7.0), 1) => record, hit
 # f(np.arange(9), 2) => hit
 # f(np.arange(12.0).reshape(4, 3), 1) => hit

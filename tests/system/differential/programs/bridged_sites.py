@@ -1,4 +1,4 @@
-"""Side exits of functions without loops grow bridges: one site, several types, branches that go the other way."""
+"""Side exits of functions without loops get bridges: one site, several types, branches with the other outcome."""
 # fmt: off
 # ruff: noqa: E402, E501, E702, E704, E722, F401, F811, F821, F841, F842, I001, PTH118, SIM115
 
@@ -115,7 +115,7 @@ def f(items, k):
 
 # program: bridged_in_callee
 # limits: loops=1, heat=2
-# note: an exit inside of a callee goes on behind the call
+# note: a side exit inside of a callee gets a bridge behind the call
 # f(2) => record
 # f(2) => hit
 # f(-2) => hit exit
@@ -244,7 +244,7 @@ def f(x):
 
 # program: bridged_entries_limit
 # limits: loops=1, heat=2, entries_per_anchor=1
-# note: no more graphs at the place where the exits land
+# note: no more graphs at the target of the side exits
 # f(A()) => record
 # f(A()) => hit
 # f(B()) => hit exit

@@ -42,7 +42,7 @@ def f(n):
 
 # program: closed_overflow
 # limits: loops=1
-# note: beyond 64 bits the original instructions go on
+# note: beyond 64 bits the original instructions continue
 # f(10) => record, hit record hit exit
 # f(40) => hit stitch exit (hit exit miss)*16 record hit exit
 # f(100) => hit stitch exit hit exit
@@ -350,7 +350,7 @@ def f(n):
 
 # program: closed_frames_seen
 # limits: loops=1
-# note: whoever looks sees the locals of that round
+# note: a look at the frame finds the locals of that round
 # f(6) => record, hit
 import sys
 def look():
@@ -383,7 +383,7 @@ def f(n):
 
 # program: closed_inlined
 # limits: loops=1
-# note: the loop of a callee; the caller's frame goes on behind it
+# note: the loop of a callee; the caller's frame continues behind it
 # f(5, 10) => record, hit exit
 # f(5, 100) => hit exit
 def g(x, n):
@@ -428,7 +428,7 @@ def f(n):
 
 # program: closed_nested
 # limits: loops=1
-# note: the inner loop closes the trace, the rest of the outer one goes on as written
+# note: the inner loop closes the trace, the rest of the outer one runs eagerly
 # f(5) => record record, hit record (hit exit)*2
 # f(2) => hit stitch exit hit exit
 def f(n):

@@ -207,7 +207,7 @@ def f(items):
 
 
 # program: callee_writes_cell_then_exit
-# note: the write must be there when the original instructions go on after the exit
+# note: the write must have happened when the original instructions continue after the exit
 # f(1, [1]) => record, hit
 # f(2, []) => hit exit
 # f(3, [1]) => hit

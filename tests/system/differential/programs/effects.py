@@ -234,7 +234,7 @@ def f(x):
 
 
 # program: reentrant_through_callback
-# note: f is entered again while f's own recording (or replay) is under way
+# note: f is entered again during f's own recording (or replay)
 # f([3, [2, 1]]) => record
 # f([6, [5, 4]]) => hit hit
 def visit(x):

@@ -115,7 +115,7 @@ def f(x):
 
 
 # program: handlers_at_three_levels
-# note: KeyError is h's, IndexError g's, ZeroDivisionError f's, TypeError nobody's
+# note: h handles KeyError, g IndexError, f ZeroDivisionError; TypeError is unhandled
 # f([1]) => record, hit
 # f([KeyError("k")]) => hit exit
 # f([IndexError("i")]) => hit exit

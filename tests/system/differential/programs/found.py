@@ -4,7 +4,7 @@
 
 
 # program: raising_call_with_keywords
-# note: the trace ends before the call; the original instructions go on at KW_NAMES, not behind it
+# note: the trace ends before the call; the original instructions continue at KW_NAMES, not behind it
 # f() => record, hit
 def f():
     try:
@@ -48,7 +48,7 @@ def f(x):
 
 
 # program: trace_function_installed_in_the_middle
-# note: whoever starts to watch sees the rest in the original code, callees with all their events
+# note: a new watcher sees the rest in the original code, callees with all their events
 # f() => record stop:watched, hit exit
 import sys
 
@@ -203,8 +203,8 @@ def f(a):
     return sorted(frame.f_locals), frame.f_lineno, sorted(again.f_locals), again.f_lineno
 
 
-# program: exception_in_a_call_with_keywords_stands_at_the_call
-# note: the trace's snapshot stands at KW_NAMES, whose position is that of the method's name
+# program: exception_in_a_call_with_keywords_is_at_the_call
+# note: the trace's snapshot is at KW_NAMES, whose position is that of the method's name
 # f([3, 1]) => record, hit
 # f([[3], [1]]) => hit exit, hit exit
 # f(None) => hit exit, hit exit
@@ -213,7 +213,7 @@ def f(p):
 
 
 # program: finaliser_while_a_failed_call_is_unwound
-# note: the operands of the call that has raised are dead by then; nobody may look whether it is the call's callee
+# note: the operands of the call that has raised are dead by then, so they must not be compared with the callee
 # trace: all
 # f(1) => record record, hit hit
 # g(2) => hit record, hit hit
@@ -255,7 +255,7 @@ def h(x):
 
 
 # program: generator_goes_on_with_other_locals_bound
-# note: which locals are bound where it goes on depends on the way it has come
+# note: which locals are bound at the exit depends on the path to it
 # trace: all
 # f(1) => record record record, hit hit hit
 # f(0) => miss record miss record hit exit, hit hit hit exit

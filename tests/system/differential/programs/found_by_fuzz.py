@@ -4,7 +4,7 @@
 
 
 # program: value_given_back_to_an_inlined_generator
-# note: the generator goes on as written behind a side exit in its callee; nobody else holds what the callee gave it
+# note: the generator runs eagerly behind a side exit in its callee, whose result has no other reference
 # trace: f, g, made
 # f(0) => record, hit
 # f(1) => hit exit record, hit exit hit
@@ -35,7 +35,7 @@ def f(n):
 
 
 # program: exception_in_an_inlined_generator_behind_a_side_exit
-# note: the same; whoever throws it into a generator would hold it until the generator gives way
+# note: the same; code that throws it into a generator would hold it until the generator yields
 # trace: f, g, picky
 # f(0) => record, hit
 # f(1) => record hit exit record, hit hit exit hit
@@ -282,7 +282,7 @@ def inner(n):
 
 
 # program: a_generator_that_has_asked_for_its_locals_ends
-# note: the locals die before the dict of them, which holds them too
+# note: the locals die before the dict of locals, which also holds them
 # f() => record, hit, hit
 # trace: f
 

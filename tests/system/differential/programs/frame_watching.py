@@ -263,7 +263,7 @@ def f(x):
 
 
 # program: watched_from_a_callee_that_returns
-# note: whoever watches is switched on in the last call of a recorded callee: its return is no place to go on as written
+# note: watching begins in the last call of a recorded callee, at whose return no side exit is possible
 # f(3) => record, hit
 # f(4) => hit exit, hit exit
 import sys

@@ -1,4 +1,4 @@
-"""Bodies of generators: recorded from resume to yield, replayed, left and resumed by every way there is."""
+"""Bodies of generators: recorded from resume to yield, replayed, left and resumed in all possible ways."""
 # fmt: off
 # ruff: noqa: E402, E501, E702, E704, E722, F401, F811, F821, F842, I001, PTH118, B006, B012, B023, B026, B904
 

@@ -513,7 +513,7 @@ def f(n):
     return out, it.cr_frame, it.cr_running
 
 
-# program: locals_bound_on_one_way_only
+# program: locals_bound_on_one_path_only
 # trace: g, h
 # f(True) => record record record record record record record, hit hit hit hit hit hit hit
 # f(False) => miss record miss record hit hit miss record miss record record, hit hit hit hit hit hit hit

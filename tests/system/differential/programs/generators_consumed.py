@@ -493,7 +493,7 @@ def f(n):
     print("behind")
 
 
-# program: frame_kept_by_somebody
+# program: frame_kept_by_a_callee
 # trace: f, g
 # f(2) => record, hit
 # f(3) => hit exit, hit exit

@@ -3,7 +3,7 @@
 # ruff: noqa: E402, E501, E702, E704, E722, F401, F811, F821, F841, F842, I001, PTH118, SIM115
 
 
-# program: retreat_from_a_function
+# program: relocation_from_a_function
 # limits: loops=1, heat=2, grow_after=2
 # f([(k % 3, k * 0.5) for k in range(30)]) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow stitch exit hit stitch exit bridge hit grow (stitch exit stitch)*2 grow (stitch exit)*2 stitch (stitch exit grow)*2 (stitch)*3 exit, hit stitch grow stitch stitch exit bridge, hit stitch exit stitch
 def area(kind, x):
@@ -21,7 +21,7 @@ def f(shapes):
     return total
 
 
-# program: retreat_from_a_method
+# program: relocation_from_a_method
 # limits: loops=1, heat=2, grow_after=2
 # do shapes = [Shape(k % 2, k * 0.5) for k in range(30)]
 # f(shapes) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit, hit stitch exit hit exit bridge hit exit stitch stitch exit stitch grow (stitch exit)*11 bridge, hit grow (stitch exit)*15 stitch
@@ -43,7 +43,7 @@ def f(shapes):
     return total
 
 
-# program: retreat_from_an_operator
+# program: relocation_from_an_operator
 # limits: loops=1, heat=2, grow_after=2
 # do points = [Point(k - 15) for k in range(30)]
 # f(points) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit, hit stitch exit hit exit bridge hit exit stitch stitch exit stitch grow (stitch exit)*7 bridge, hit grow (stitch exit)*12 stitch
@@ -64,7 +64,7 @@ def f(points):
     return total
 
 
-# program: retreat_from_two_calls
+# program: relocation_from_two_calls
 # limits: loops=1, heat=2, grow_after=2
 # f(30) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit, hit stitch exit bridge, hit grow stitch exit stitch
 def low(x):
@@ -82,7 +82,7 @@ def f(n):
     return total
 
 
-# program: retreat_not_behind_an_effect
+# program: relocation_not_behind_an_effect
 # note: what has been appended is not appended twice
 # limits: loops=1, heat=2, grow_after=2
 # f(30, []) => record record (hit exit)*2 bridge hit exit stitch stitch exit stitch grow (stitch exit)*13, hit (stitch exit)*21 bridge, hit grow (stitch exit)*21 stitch
@@ -100,7 +100,7 @@ def f(n, seen):
     return total, seen
 
 
-# program: retreat_not_behind_a_property
+# program: relocation_not_behind_a_property
 # note: some of the objects run code where others only have a value; it runs once for each
 # limits: loops=1, heat=2, grow_after=2
 # do things = [(Plain, Told)[k % 5 == 4](k % 2, k) for k in range(40)]
@@ -139,7 +139,7 @@ def f(things):
     return total
 
 
-# program: retreat_not_behind_getattr
+# program: relocation_not_behind_getattr
 # note: __getattr__ counts; the guard behind it fails for every third
 # limits: loops=1, heat=2, grow_after=2
 # do things = [Thing(k) for k in range(30)]
@@ -167,7 +167,7 @@ def f(things):
     return total
 
 
-# program: retreat_with_an_iterator_in_the_callee
+# program: relocation_with_an_iterator_in_the_callee
 # note: the iterator is not advanced twice
 # limits: loops=1, heat=2, grow_after=2
 # f(30) => record record (hit exit)*2 bridge hit exit stitch stitch exit stitch grow (stitch exit)*6, hit (stitch exit)*11 bridge, hit grow (stitch exit)*11 stitch
@@ -186,7 +186,7 @@ def f(n):
     return total, next(numbers)
 
 
-# program: retreat_type_changes
+# program: relocation_type_changes
 # limits: loops=1, heat=2, grow_after=2
 # f([1, 2.5, True, 3, 0.5, 2**70, 4] * 6) => record record (hit exit)*2 bridge hit exit stitch stitch exit miss hit exit grow stitch stitch exit miss bridge hit stitch exit miss hit grow stitch exit stitch stitch exit miss bridge hit exit stitch grow (stitch exit stitch)*2 exit stitch stitch exit stitch grow stitch exit, hit (stitch exit)*2 (grow stitch)*2 (exit stitch)*3 (stitch exit)*2 grow stitch exit (grow stitch)*2 exit stitch (stitch exit)*2 stitch grow (stitch exit)*5 bridge, hit grow (stitch exit)*13 stitch
 def twice(x):
@@ -200,7 +200,7 @@ def f(values):
     return found
 
 
-# program: retreat_that_raises
+# program: relocation_that_raises
 # limits: loops=1, heat=2, grow_after=2
 # f([3, 2, 0, 1, 5, 0, 4] * 4) => record record (hit exit)*4 bridge hit exit stitch stitch exit hit exit grow stitch (stitch exit hit)*2 grow stitch exit hit exit, hit stitch (exit hit)*8 exit bridge, hit grow stitch (exit hit)*8 exit stitch
 def inverse(x):
@@ -219,7 +219,7 @@ def f(values):
     return total, failed
 
 
-# program: retreat_while_somebody_holds_the_frame
+# program: relocation_while_the_frame_is_held
 # limits: loops=1, heat=2, grow_after=2
 # f(30) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit, hit stitch exit bridge, hit grow (stitch exit)*2
 import sys
@@ -240,7 +240,7 @@ def f(n):
     return total, [line - frames[0] for line in frames]
 
 
-# program: retreat_locals_of_the_caller
+# program: relocation_locals_of_the_caller
 # note: whatever the caller has at the call is there again
 # limits: loops=1, heat=2, grow_after=2
 # f([(k * 7) % 5 for k in range(40)]) => record record (hit exit)*2 bridge hit exit stitch exit hit exit stitch stitch exit grow stitch exit bridge hit (exit stitch stitch)*2 exit grow stitch stitch exit (stitch)*3 exit grow (stitch)*4 grow stitch exit, hit miss hit stitch grow stitch stitch exit bridge, hit miss record hit (exit stitch)*2 stitch exit stitch
@@ -261,8 +261,8 @@ def f(values):
     return out
 
 
-# program: retreat_six_ways
-# note: each way leaves where it began, for the next one, until one goes on
+# program: relocation_of_six_traces
+# note: each trace exits where it began, to the next one, until one continues
 # limits: loops=1, heat=2, grow_after=2
 # f([(k * 7 % 6, k * 0.5) for k in range(36)]) => record record (hit exit)*2 bridge (hit exit stitch exit)*2 bridge hit exit stitch (stitch exit)*3 hit (exit grow stitch)*2 exit bridge hit exit stitch stitch exit grow (stitch exit)*2 hit exit stitch (stitch exit)*3 bridge hit exit stitch stitch exit grow (stitch exit)*3 hit exit stitch (stitch exit)*2 grow (stitch exit stitch)*2 stitch (stitch exit)*2 grow stitch exit bridge hit (exit stitch)*2 grow stitch exit stitch stitch grow (stitch exit)*2 stitch stitch exit, hit (stitch exit)*4 stitch (stitch exit)*2 (grow stitch)*2 exit stitch (stitch exit grow)*2 (stitch exit)*2 (stitch stitch exit)*3 (stitch exit)*2 grow stitch exit (grow stitch)*2 (exit stitch stitch)*2 (exit stitch)*5 stitch exit grow (stitch stitch exit)*2 (stitch exit grow)*2 (stitch exit)*2 stitch (stitch exit)*3 stitch grow (stitch exit stitch)*2 exit stitch (stitch exit grow)*2 stitch exit bridge, hit (stitch exit stitch)*2 exit grow stitch (stitch exit)*3 stitch (stitch exit)*2 stitch (stitch exit grow)*3 stitch (stitch exit)*2 grow (stitch)*3 (exit stitch stitch)*2 grow (stitch exit stitch)*3 grow stitch exit grow stitch stitch exit stitch, hit stitch exit (stitch)*3 (exit stitch)*2 (stitch exit grow)*2 (stitch)*3 exit (stitch)*3 grow stitch exit (stitch)*3 exit (stitch grow)*2 stitch exit stitch, hit (stitch exit)*2 stitch (stitch exit grow)*2 stitch (stitch exit)*2 stitch (stitch exit grow)*2 (stitch)*3 grow stitch exit stitch
 def way(kind, x):
@@ -286,7 +286,7 @@ def f(pairs):
     return total
 
 
-# program: retreat_more_ways_than_graphs
+# program: relocation_of_more_traces_than_graphs
 # note: of the eleven ways more than a place may have graphs
 # limits: loops=1, heat=2, grow_after=2
 # f([(k * 7 % 11, k) for k in range(33)]) => record record (hit exit)*2 bridge (hit exit stitch exit)*2 bridge hit (exit stitch)*2 exit hit (exit stitch)*2 exit bridge hit (exit stitch)*3 exit hit (exit stitch)*3 exit bridge hit (exit stitch)*4 exit hit exit grow (stitch exit)*4 bridge hit (exit stitch)*5 exit hit exit stitch exit grow (stitch exit)*4 bridge hit (exit stitch)*4 exit grow (stitch exit)*2 hit (exit stitch)*2 exit grow (stitch exit)*3 bridge hit exit stitch (stitch exit)*5 grow (stitch exit)*2 hit (exit stitch)*4 (stitch exit)*2 stitch (stitch exit)*6 bridge, hit (stitch exit)*3 stitch stitch exit grow (stitch exit)*4 grow (stitch exit)*2 hit (exit stitch)*3 (stitch exit)*4 (stitch stitch exit)*2 (stitch exit grow)*2 (stitch exit)*3 hit (exit stitch)*4 (stitch exit)*2 stitch (stitch exit)*5 stitch (stitch exit)*5 stitch (stitch exit)*3 stitch (stitch exit)*5 hit (exit stitch)*3 grow (stitch exit)*4 (stitch stitch exit)*2 (stitch exit)*4 hit (exit grow stitch)*2 (exit stitch)*2 (stitch exit)*2 stitch (stitch exit)*5 stitch (stitch exit)*2 grow (stitch exit)*3 grow stitch (stitch exit)*3 stitch (stitch exit)*5 hit (exit stitch)*6 exit grow (stitch stitch exit)*2 (stitch exit)*3 grow stitch exit hit (exit stitch)*3 (stitch exit)*2 stitch grow (stitch exit)*5 stitch grow stitch exit, hit stitch exit grow (stitch exit)*2 stitch (stitch exit)*5 hit (exit stitch)*6 (stitch exit stitch)*2 exit grow (stitch exit)*2 hit exit (stitch exit grow)*2 stitch (stitch exit)*10 stitch (stitch exit)*2 stitch stitch exit grow (stitch exit)*4 hit (exit stitch)*6 (stitch exit stitch)*2 exit stitch exit hit (exit stitch)*2 (stitch exit)*2 grow (stitch exit)*3 (grow stitch exit)*3 (stitch exit)*2 stitch (stitch exit)*2 stitch (stitch exit)*4 hit (exit stitch)*6 (stitch exit stitch)*2 exit stitch exit hit (exit stitch)*2 grow (stitch exit stitch)*2 (exit stitch)*2 stitch exit bridge
@@ -321,8 +321,8 @@ def f(pairs):
     return total
 
 
-# program: retreat_ways_of_types
-# note: where a way cannot take over the numbers as they are, the next one does
+# program: relocation_of_types
+# note: if a trace cannot take over the numbers as they are, the next one does
 # limits: loops=1, heat=2, grow_after=2
 # f([1, 2.5, "a", 3, -1, -2.5, "", True, None, 7] * 9) => record record hit exit miss hit exit bridge miss record (hit exit miss)*2 bridge (hit exit miss)*2 bridge hit exit stitch stitch exit miss hit (exit stitch stitch)*2 exit miss bridge hit (exit stitch grow stitch)*2 exit miss hit exit stitch grow (stitch exit)*2 stitch (stitch exit)*4 miss bridge hit (exit stitch)*3 grow (stitch exit)*4 stitch (stitch exit)*7 stitch grow (stitch exit)*22, hit miss hit (exit stitch)*62 exit bridge, hit miss record hit (exit stitch)*62, hit (stitch exit)*63 grow stitch
 def way(x):

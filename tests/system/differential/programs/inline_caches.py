@@ -271,7 +271,7 @@ def f(n):
 
 
 # program: cached_for_several_classes
-# note: more of them than a step knows of; some get attributes late, that hide the class's or that were unknown
+# note: more classes than a step caches; some instances get new attributes late, or ones that hide the class's
 # limits: loops=1, heat=2, grow_after=2
 # f([kind(k) for k in range(6) for kind in KINDS], None) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow stitch exit hit exit bridge hit stitch grow (stitch exit)*2 hit exit stitch stitch exit grow stitch exit bridge hit exit (stitch)*3 exit grow (stitch)*3 exit, hit (stitch stitch grow stitch)*2 stitch exit bridge, hit stitch exit stitch
 # f([kind(k) for k in range(6) for kind in KINDS], 20) => hit grow stitch exit record hit exit miss miss record (hit exit miss)*2 bridge hit exit stitch exit hit exit grow stitch exit bridge hit stitch grow (stitch exit)*2 hit exit stitch stitch exit miss, hit exit stitch stitch exit bridge hit exit stitch exit grow stitch exit bridge hit stitch exit stitch stitch grow stitch exit stitch stitch exit miss bridge, hit exit (grow stitch)*2 exit stitch (stitch exit)*2 stitch grow (stitch exit)*3 stitch (stitch exit grow)*3 stitch stitch exit stitch

@@ -108,7 +108,7 @@ def f(x):
 
 
 # program: a_class_per_call
-# note: four graphs that nobody could use again, then the function runs as it is
+# note: four graphs that could not be used again, then the function is not recorded any more
 # run(6) => record record record record, none
 # alive() => none
 import gc

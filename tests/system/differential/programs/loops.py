@@ -144,7 +144,7 @@ def f(rows):
 
 
 # program: long_loop_stops
-# note: 100,000 iterations are not unrolled; a part of them may be replayed
+# note: 100,000 iterations are not unrolled; some may be replayed
 # f(100000) => record stop:unroll_limit
 # f(3) => hit exit
 def f(n):

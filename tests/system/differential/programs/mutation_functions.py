@@ -4,7 +4,7 @@
 
 
 # program: own_code_replaced_by_the_call
-# note: the call under way keeps its code; the next one runs the new code
+# note: the current call keeps its code; the next one runs the new code
 # f(1) => record, none
 # f(2) => none
 def other(x):

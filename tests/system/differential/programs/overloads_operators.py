@@ -1,4 +1,4 @@
-"""What classes overload, asked by operators: which method, in which order, and what of its answer."""
+"""Methods of operators that classes overload: which one is called, in which order, and the use of its result."""
 # fmt: off
 # ruff: noqa: E402, E501, E702, E704, E711, E722, E731, E741, F401, F811, F821, F841, F842, I001, PTH118
 
@@ -168,7 +168,7 @@ def f(a, b):
     return a, c
 
 
-# program: nobody_answers
+# program: no_method_accepts
 # f(A(), A()) => record, hit
 # f(A(), B()) => miss record, hit
 # f(A(), 3) => miss record, hit

@@ -4,7 +4,7 @@
 
 
 # program: branch_with_null_on_the_stack
-# note: the callable is an expression with a branch, so a side exit lands with the NULL of the calling convention on top
+# note: the callable is an expression with a branch, so a side exit has the NULL of the calling convention on top
 # f(True, 1) => record, hit
 # f(False, 2) => hit exit, hit exit
 log = []

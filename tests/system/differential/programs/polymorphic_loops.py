@@ -1,4 +1,4 @@
-"""Sites in loops that see one type after another, loops that end in every way, exits inside of callees."""
+"""Sites in loops with changing types, loops that end in all possible ways, side exits inside of callees."""
 # fmt: off
 # ruff: noqa: E402, E501, E702, E704, E722, F401, F811, F821, F841, F842, I001, PTH118, SIM115
 
@@ -424,7 +424,7 @@ def f(n):
 
 # program: callee_exits
 # limits: loops=1, heat=2, grow_after=2
-# note: the way through an inlined callee changes
+# note: the path through an inlined callee changes
 # f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit
 def middle(x):
     if x % 3 == 2:

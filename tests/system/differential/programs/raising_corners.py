@@ -376,7 +376,7 @@ def f(really):
 
 
 # program: raising_trace_function_sees_exceptions
-# note: whoever watches sees the original instructions
+# note: a watcher sees the original instructions
 # f(0, []) => record stop:watched, hit exit, hit exit
 import sys
 

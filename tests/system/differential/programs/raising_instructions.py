@@ -280,7 +280,7 @@ def f(it):
 
 
 # program: raising_later_does_not
-# note: each kind of node that raised goes on regularly in the next call
+# note: each kind of node that raised has a result in the next call
 # f([], {}, 0, "x") => record, hit
 # f([5], {1: 2}, 3, 4) => hit exit
 # f([], {1: 2}, 3, 4) => hit exit

@@ -1,9 +1,9 @@
-"""What the interpreter serves between instructions: signals, pending calls, exceptions from outside, other threads."""
+"""Requests that the interpreter handles between instructions: signals, pending calls, asynchronous exceptions, threads."""
 # fmt: off
 # ruff: noqa: E402, E501, E702, E704, E722, F401, F811, F821, F841, F842, I001, S102
 
 
-# program: signal_is_served_behind_the_call
+# program: signal_is_handled_behind_the_call
 # f(1) => record, hit
 # f("x") => hit
 import signal
@@ -303,7 +303,7 @@ def f(text):
     return a, b, value
 
 
-# program: signal_while_landing
+# program: signal_during_a_redirect
 # note: +a asks for the handler without being a call: the side exit comes first
 # f(Quiet(), [5, 6, 7]) => record, hit
 # f(Asks(), [5, 6, 7]) => hit exit
@@ -349,7 +349,7 @@ def f(a, xs):
     return out
 
 
-# program: signal_while_landing_in_a_block
+# program: signal_during_a_redirect_in_a_block
 # f(Quiet(), 1) => record, hit
 # f(Asks(), 1) => hit exit
 # f(Asks(), 0) => hit exit
@@ -476,7 +476,7 @@ def f(a, x):
 
 # program: signal_waits_while_an_exception_leaves
 # trace: g
-# note: +a stands in front of a bare name that does not exist: no call, no jump back
+# note: +a is in front of a name that does not exist: no call, no jump back
 # f(Asks()) => record
 # f(Asks()) => hit
 import signal

@@ -70,7 +70,7 @@ def other():
 
 
 # program: retired_while_it_runs
-# note: calls of the same function are under way, in graphs and outside of them
+# note: calls of the same function are running, in graphs and outside of them
 # limits: retire_after=4
 # fact(6) => record, miss record hit, hit hit retire, none
 # fact(3) => none
@@ -110,7 +110,7 @@ def f(d, k):
         return repr(e), e.__traceback__.tb_lineno
 
 
-# program: many_ways_that_do_not_pay
+# program: many_paths_that_do_not_pay
 # limits: retire_after=1000
 # f(1) => record, hit
 # f(1.5) => miss record, hit
@@ -124,7 +124,7 @@ def f(x):
 
 
 # program: what_is_left_early_has_earned_little
-# note: what the calls behind the branch save is not saved by those who leave in front of them
+# note: the gain of the calls behind the branch is lost by side exits in front of them
 # limits: loops=1, retire_after=6, heat=100
 # f(1, True) => record, hit, hit, hit, hit, hit, hit
 # f(1, False) => hit exit, hit exit, hit exit, hit exit, hit exit, hit retire exit, none

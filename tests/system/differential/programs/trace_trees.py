@@ -1,9 +1,9 @@
-"""Executors that often go on in others grow: inner loops, branches and other types become parts of one."""
+"""Executors that often link to others become trace trees of inner loops, branches and other types."""
 # fmt: off
 # ruff: noqa: E402, E501, E702, E704, E722, F401, F811, F821, F841, F842, I001, PTH118, SIM115
 
 
-# program: grown_branches
+# program: tree_branches
 # limits: loops=1, heat=2, grow_after=2
 # f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit
 def f(n):
@@ -16,7 +16,7 @@ def f(n):
     return even, odd
 
 
-# program: grown_branches_tree
+# program: tree_branches_tree
 # limits: loops=1, heat=2, grow_after=2
 # f(90) => record record (hit exit)*3 (bridge hit exit)*2 stitch exit hit exit stitch stitch exit grow stitch exit bridge hit (exit stitch stitch)*2 exit grow stitch stitch exit (stitch)*4 exit (grow stitch stitch stitch stitch)*2 grow (stitch)*3 grow stitch stitch exit
 def f(n):
@@ -36,7 +36,7 @@ def f(n):
     return counts
 
 
-# program: grown_nested
+# program: tree_nested
 # limits: loops=1, heat=2, grow_after=2
 # f(12) => (record)*5 (hit)*3 record hit exit hit stitch exit bridge hit exit stitch stitch grow stitch exit grow stitch stitch exit hit exit stitch grow stitch exit (stitch)*3 exit (grow stitch)*2 stitch stitch grow stitch stitch exit bridge hit exit stitch record hit stitch exit grow (stitch)*5 (grow stitch)*2 (stitch exit)*3 grow (stitch exit)*2 stitch (stitch exit)*2 (grow stitch)*2 exit stitch stitch exit grow (stitch)*4 grow stitch stitch exit
 def f(n):
@@ -52,9 +52,9 @@ def f(n):
     return table
 
 
-# program: grown_swapped
+# program: tree_swapped
 # limits: loops=1, heat=2, grow_after=2
-# note: the values change places on the way from one part to the next
+# note: the values change slots from one trace to the next
 # f(40) => record record (hit exit)*2 bridge (hit exit)*2 stitch stitch exit grow stitch stitch exit bridge hit stitch exit stitch stitch grow (stitch exit stitch)*2 grow (stitch exit)*2
 def f(n):
     a, b, c = 1, 2.5, 3
@@ -70,7 +70,7 @@ def f(n):
     return a, b, c, seen
 
 
-# program: grown_shared
+# program: tree_shared
 # limits: loops=1, heat=2, grow_after=2
 # note: one object under two names stays one
 # f(40) => record record hit exit stitch exit hit exit grow stitch exit bridge hit exit stitch exit hit exit grow (stitch)*3 grow stitch stitch exit bridge hit exit stitch stitch exit
@@ -87,7 +87,7 @@ def f(n):
     return same, first, last
 
 
-# program: grown_types
+# program: tree_types
 # limits: loops=1, heat=2, grow_after=2
 # f([1, 2.5, "a"] * 12) => record record (hit exit)*3 (bridge hit exit)*2 (stitch stitch exit)*2 grow stitch stitch exit (stitch)*3 exit grow (stitch)*4 grow (stitch)*3 grow stitch stitch exit
 # f([1, 2.5, "a"] * 12) => hit miss hit exit bridge
@@ -102,7 +102,7 @@ def f(items):
     return total, text
 
 
-# program: grown_unbound
+# program: tree_unbound
 # limits: loops=1, heat=2, grow_after=2
 # note: what was bound in the last round may be unbound in this one
 # f(40) => record record miss (hit exit)*2 miss record (hit exit bridge)*2 hit (exit stitch stitch)*6 exit
@@ -122,7 +122,7 @@ def f(n):
     return found
 
 
-# program: grown_locals_seen
+# program: tree_locals_seen
 # limits: loops=1, heat=2, grow_after=2
 # note: who looks at the frame sees the values of now
 # f(40) => record record miss miss record (hit exit)*2 bridge hit exit stitch exit hit exit grow (stitch)*3 grow stitch stitch exit bridge hit exit stitch stitch exit
@@ -144,9 +144,9 @@ def f(n):
     return seen
 
 
-# program: grown_finalisers
+# program: tree_finalisers
 # limits: loops=1, heat=2, grow_after=2
-# note: what dies on the way dies there
+# note: values that die between two traces die there
 # f(30) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow stitch exit hit stitch grow stitch exit bridge hit exit stitch stitch exit
 class Noisy:
     def __init__(self, number):
@@ -165,7 +165,7 @@ def f(n):
     return i
 
 
-# program: grown_raises
+# program: tree_raises
 # limits: loops=1, heat=2, grow_after=2
 # f(50, 44) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit
 # f(50, 43) => hit stitch exit bridge
@@ -182,7 +182,7 @@ def f(n, bad):
     return total
 
 
-# program: grown_overflow
+# program: tree_overflow
 # limits: loops=1, heat=2, grow_after=2
 # note: ints grow out of their registers in both parts
 # f(90) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit (hit exit miss)*2 record (hit exit stitch exit miss)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit
@@ -196,7 +196,7 @@ def f(n):
     return a, b
 
 
-# program: grown_break_else
+# program: tree_break_else
 # limits: loops=1, heat=2, grow_after=2
 # f(60) => (record)*4 hit exit hit hit exit bridge record (hit exit)*2 (stitch)*3 exit bridge hit exit (stitch grow)*2 (stitch exit)*2 (stitch stitch exit)*2 stitch grow stitch exit (grow stitch)*2 (exit stitch)*5 exit grow (stitch exit)*5 grow (stitch exit)*3 grow (stitch stitch exit)*2 grow (stitch)*3 exit (stitch grow)*2 (stitch exit)*2
 def f(n):
@@ -210,7 +210,7 @@ def f(n):
     return primes
 
 
-# program: grown_collatz
+# program: tree_collatz
 # limits: loops=1, heat=2, grow_after=2
 # f(40) => record record (hit exit)*2 bridge hit exit stitch exit record (hit exit)*2 grow (stitch)*3 grow stitch exit bridge hit exit stitch exit hit exit bridge hit exit grow stitch exit bridge hit (stitch exit stitch)*2 stitch stitch grow stitch exit grow (stitch)*3 exit (stitch grow)*2 (stitch exit)*2 stitch (stitch exit)*2 (grow stitch)*2 exit (stitch)*3 exit stitch stitch exit grow (stitch)*3 exit (stitch grow stitch)*2 exit stitch stitch exit
 # f(40) => hit (stitch exit)*3 stitch (stitch exit stitch grow stitch exit)*2 grow (stitch exit)*3 (stitch)*5 grow stitch stitch exit bridge
@@ -231,7 +231,7 @@ def f(size):
     return best, longest
 
 
-# program: grown_global_changes
+# program: tree_global_changes
 # limits: loops=1, heat=2, grow_after=2
 # note: what a part relies on changes while it runs
 # f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit hit exit miss miss record (hit exit)*2 bridge hit exit stitch exit hit exit bridge hit exit stitch stitch exit grow stitch exit bridge
@@ -253,7 +253,7 @@ def f(n):
     return total
 
 
-# program: grown_class_dies
+# program: tree_class_dies
 # limits: loops=1, heat=2, grow_after=2
 # note: a class that a part has a guard for dies while the whole runs
 # f(36) => record record (hit exit)*2 bridge hit exit stitch stitch exit hit exit grow (stitch)*3 grow stitch stitch exit bridge hit exit stitch stitch exit
@@ -277,9 +277,9 @@ def f(n):
     return total
 
 
-# program: grown_traced
+# program: tree_traced
 # limits: loops=1, heat=2, grow_after=2
-# note: whoever begins to watch in the middle sees each line from there
+# note: a new watcher in the middle sees each line from there
 # f(40) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit hit exit
 import sys
 def f(n):
@@ -301,9 +301,9 @@ def f(n):
     return total, lines
 
 
-# program: grown_signals
+# program: tree_signals
 # limits: loops=1, heat=2, grow_after=2
-# note: a signal is served where it would be
+# note: a signal is handled at the same instruction as in eager execution
 # f(40) => record record (hit exit)*2 bridge hit (exit stitch exit stitch exit grow stitch)*2 exit stitch exit hit stitch exit
 import signal
 def f(n):
@@ -325,7 +325,7 @@ def f(n):
     return hits, total
 
 
-# program: grown_dict_views
+# program: tree_dict_views
 # limits: loops=1, heat=2, grow_after=2
 # f({k: k * 1.5 for k in range(40)}) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit
 def f(table):
@@ -338,7 +338,7 @@ def f(table):
     return low, high
 
 
-# program: grown_enumerate_zip
+# program: tree_enumerate_zip
 # limits: loops=1, heat=2, grow_after=2
 # f(list(range(30)), [0.5 * k for k in range(30)]) => record record hit exit
 def f(a, b):
@@ -351,7 +351,7 @@ def f(a, b):
     return found
 
 
-# program: grown_string_building
+# program: tree_string_building
 # limits: loops=1, heat=2, grow_after=2
 # f(30) => record record (hit exit)*2 bridge hit exit stitch stitch exit grow stitch exit hit stitch exit bridge hit grow (stitch exit stitch)*2 grow (stitch exit)*2 stitch (stitch exit grow)*2 (stitch)*3 exit
 def f(n):
@@ -366,7 +366,7 @@ def f(n):
     return text
 
 
-# program: grown_frame_seen_at_its_return
+# program: tree_frame_seen_at_its_return
 # limits: loops=1, heat=1, grow_after=2, native_after=1
 # f(30) => record record hit exit bridge
 # f(31) => hit stitch exit stitch
@@ -383,7 +383,7 @@ def f(n):
     is_even = n % 2 == 0
 
 
-# program: grown_calls_of_closures
+# program: tree_calls_of_closures
 # note: which function it is does not matter, but its code does, also when that is exchanged while the loop runs
 # limits: loops=1, heat=2, grow_after=2
 # f([adder(k) for k in range(12)] * 3, None) => record record hit exit, hit stitch exit bridge, hit grow stitch exit stitch
@@ -418,7 +418,7 @@ def f(functions, change):
     return total
 
 
-# program: grown_call_with_the_last_reference
+# program: tree_call_with_the_last_reference
 # note: what dies with the callee's local sees the frames as they are then
 # limits: loops=1, heat=2, grow_after=2
 # f(40), seen => record record (hit exit)*2 bridge hit exit stitch stitch exit grow (stitch)*3 grow stitch stitch exit hit exit bridge hit exit stitch stitch exit grow stitch stitch exit, hit stitch stitch grow stitch stitch exit bridge, hit stitch exit stitch
@@ -449,7 +449,7 @@ def f(n):
     return total
 
 
-# program: grown_stores_of_attributes
+# program: tree_stores_of_attributes
 # note: numbers and objects with an end of their own in the place of others; the class, its setter and the instance's own dict change while the loop runs
 # limits: loops=1, heat=2, grow_after=2
 # f(60, None), log => record record (hit exit)*3 (bridge hit exit)*2 stitch stitch exit grow stitch exit (stitch)*3 exit (stitch grow)*2 (stitch exit)*2 stitch stitch exit hit exit stitch exit (grow stitch)*2 exit stitch (stitch exit)*2, hit stitch exit stitch grow (stitch exit)*5 bridge hit (exit stitch)*2 exit bridge, hit grow (stitch exit)*6 stitch (stitch exit)*4 stitch

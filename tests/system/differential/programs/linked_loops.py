@@ -1,9 +1,9 @@
-"""Loops that are entered while they run, and side exits that go on in bridges and other loops."""
+"""Loops that are entered while they run, and side exits that are linked to bridges and other loops."""
 # fmt: off
 # ruff: noqa: E402, E501, E702, E704, E722, F401, F811, F821, F841, F842, I001, PTH118, SIM115
 
 
-# program: stitched_entered_while_it_runs
+# program: linked_entered_while_it_runs
 # limits: loops=1, heat=2
 # note: the loop of a call that is made once
 # f(9) => record record hit exit
@@ -14,7 +14,7 @@ def f(n):
     return total, i
 
 
-# program: stitched_while_entered
+# program: linked_while_entered
 # limits: loops=1, heat=2
 # f(9) => record record hit exit
 # f(3) => hit stitch exit bridge
@@ -26,9 +26,9 @@ def f(n):
     return total
 
 
-# program: stitched_nested
+# program: linked_nested
 # limits: loops=1, heat=2
-# note: the inner loop's end goes on in the outer loop's trace, which goes on in the inner loop
+# note: the inner loop's end links to the outer loop's trace, which links to the inner loop
 # f(6) => record (record hit exit)*2 (stitch stitch exit)*4 stitch exit, hit (stitch exit stitch)*6 exit bridge
 # f(3) => hit (stitch exit stitch)*3 exit stitch
 # f(0) => hit exit miss
@@ -40,7 +40,7 @@ def f(n):
     return total
 
 
-# program: stitched_nested_while
+# program: linked_nested_while
 # limits: loops=1, heat=2
 # f(8) => (record)*3 hit exit hit stitch exit bridge hit (exit stitch stitch stitch)*2 exit stitch exit, hit (stitch exit stitch stitch)*6 (stitch exit)*2 bridge
 def f(n):
@@ -54,7 +54,7 @@ def f(n):
     return total
 
 
-# program: stitched_three_deep
+# program: linked_three_deep
 # limits: loops=1, heat=2
 # f(4) => (record)*3 hit exit record hit exit bridge (hit exit stitch)*2 record (hit exit stitch)*3 record, hit miss (hit exit stitch)*3 record (hit exit stitch)*2 hit stitch exit stitch hit exit stitch record hit exit stitch hit exit
 def f(n):
@@ -67,7 +67,7 @@ def f(n):
     return total
 
 
-# program: stitched_branch
+# program: linked_branch
 # limits: loops=1, heat=2
 # note: the other branch gets a bridge that goes back to its loop
 # f(12) => record record (hit exit)*2 bridge hit (exit stitch stitch)*2 exit, hit (stitch exit stitch)*8 stitch exit bridge
@@ -81,7 +81,7 @@ def f(n):
     return a, b
 
 
-# program: stitched_branches_tree
+# program: linked_branches_tree
 # limits: loops=1, heat=2
 # f(30) => record record (hit exit)*3 bridge hit exit stitch (stitch exit)*2 hit exit bridge hit (exit stitch stitch)*3 exit stitch exit bridge hit (exit stitch)*2 (stitch exit stitch)*4 (exit stitch stitch)*2 exit, hit (stitch exit stitch stitch exit stitch stitch exit stitch exit stitch stitch exit stitch stitch exit stitch exit stitch stitch exit stitch)*3 (stitch exit stitch stitch exit stitch stitch exit)*2 bridge
 def f(n):
@@ -99,7 +99,7 @@ def f(n):
     return counts
 
 
-# program: stitched_types
+# program: linked_types
 # limits: loops=1, heat=2
 # note: a place that sees several types ends in several traces
 # f([1, 2.5, "a", 3, 4.5, "b", 5, 6.5, "c", 7, 8.5, "d"]) => record record (hit exit)*2 bridge hit exit stitch stitch exit miss hit exit, hit stitch exit stitch stitch exit miss bridge hit (exit stitch stitch)*6 exit bridge
@@ -110,7 +110,7 @@ def f(items):
     return out
 
 
-# program: stitched_accumulator_changes
+# program: linked_accumulator_changes
 # limits: loops=1, heat=2
 # f([1, 2, 3, 4, 5, 6.5, 7, 8, 9]) => record record hit exit miss miss record hit exit, hit stitch exit bridge hit exit bridge
 # f([1, 2, 3, 2 ** 70, 5, 6, 7, 8, 9]) => hit stitch (exit miss hit)*2 exit miss record hit exit miss
@@ -121,7 +121,7 @@ def f(items):
     return total
 
 
-# program: stitched_break_and_else
+# program: linked_break_and_else
 # limits: loops=1, heat=2
 # f(9, 20) => record record hit exit, hit stitch exit bridge
 # f(9, 5) => hit stitch exit, hit stitch exit bridge, hit stitch exit stitch, hit stitch exit stitch
@@ -135,7 +135,7 @@ def f(n, stop):
     return found, i
 
 
-# program: stitched_continue
+# program: linked_continue
 # limits: loops=1, heat=2
 # f(14) => record record (hit exit)*2 bridge hit exit stitch exit hit exit stitch stitch exit, hit (stitch exit)*2 bridge hit (exit stitch stitch exit stitch exit stitch stitch)*2 exit stitch stitch exit bridge
 def f(n):
@@ -150,7 +150,7 @@ def f(n):
     return kept
 
 
-# program: stitched_return_inside
+# program: linked_return_inside
 # limits: loops=1, heat=2
 # f(9, 4) => record (record hit exit)*2, hit stitch exit stitch stitch exit bridge, hit (stitch exit stitch)*2, hit (stitch exit stitch)*2, hit (stitch exit stitch)*2
 def f(n, stop):
@@ -161,7 +161,7 @@ def f(n, stop):
     return None
 
 
-# program: stitched_raise_leaves
+# program: linked_raise_leaves
 # limits: loops=1, heat=2
 # f([1, 2, 4, 5, 8]) => record record hit exit, hit stitch exit bridge
 # f([1, 2, 4, 0, 8]) => hit stitch exit, hit stitch exit bridge, hit stitch exit stitch
@@ -172,7 +172,7 @@ def f(items):
     return total
 
 
-# program: stitched_handler_inside
+# program: linked_handler_inside
 # limits: loops=1, heat=2
 # f([1, 2, 0, 5, 0, 1, 0, 0, 3, 0, 2]) => record record (hit exit)*2 bridge hit exit, hit (stitch exit stitch stitch exit stitch stitch exit)*2 bridge
 def f(items):
@@ -185,7 +185,7 @@ def f(items):
     return total, bad
 
 
-# program: stitched_finally_inside
+# program: linked_finally_inside
 # limits: loops=1, heat=2
 # f([1, 2, 0, 5, 1, 3, 2]) => record record hit exit, hit stitch exit hit exit bridge
 def f(items):
@@ -200,7 +200,7 @@ def f(items):
     return log
 
 
-# program: stitched_with_inside
+# program: linked_with_inside
 # limits: loops=1, heat=2
 # f(7) => record record (hit exit)*2, hit stitch exit bridge hit (exit stitch stitch)*2 exit bridge
 import contextlib
@@ -213,7 +213,7 @@ def f(n):
     return log
 
 
-# program: stitched_inlined_callee
+# program: linked_inlined_callee
 # limits: loops=1, heat=2
 # note: side exits inside a callee let the callee run to its end, then the bridge takes over
 # f(14) => record record (hit exit)*2 bridge hit exit stitch (stitch exit)*2 hit exit stitch stitch exit, hit (stitch exit stitch)*2 exit bridge hit exit stitch (stitch exit)*2 (stitch stitch exit)*2 (stitch exit stitch)*3 (exit stitch stitch)*2 exit bridge
@@ -230,7 +230,7 @@ def f(n):
     return total
 
 
-# program: stitched_loop_in_callee
+# program: linked_loop_in_callee
 # limits: loops=1, heat=2
 # trace: f, inner
 # f(6) => record record (hit exit)*2 bridge record hit exit stitch record record (hit exit stitch)*2 record (hit exit)*2, (hit)*3 exit stitch stitch exit bridge (hit exit stitch stitch exit stitch)*4 stitch exit bridge
@@ -246,7 +246,7 @@ def f(n):
     return total
 
 
-# program: stitched_recursion
+# program: linked_recursion
 # limits: loops=1, heat=2
 # f(4) => record hit exit hit record hit exit bridge hit hit exit stitch hit record (hit exit stitch hit)*4 record (hit exit miss)*2 bridge, (hit exit stitch hit hit exit stitch hit stitch exit stitch hit exit stitch hit hit exit stitch hit stitch exit stitch stitch exit stitch)*2 (stitch exit stitch)*2
 def f(n):
@@ -256,7 +256,7 @@ def f(n):
     return total
 
 
-# program: stitched_unbound_later
+# program: linked_unbound_later
 # limits: loops=1, heat=2
 # note: another shape of bound locals is another trace
 # f(8) => record record, hit stitch miss hit exit
@@ -271,7 +271,7 @@ def f(n):
     return seen
 
 
-# program: stitched_unbound_raises
+# program: linked_unbound_raises
 # limits: loops=1, heat=2
 # f(8) => record, hit
 def f(n):
@@ -283,7 +283,7 @@ def f(n):
     return value
 
 
-# program: stitched_cells
+# program: linked_cells
 # limits: loops=1, heat=2
 # f(8) => record record (hit exit)*2, hit stitch exit bridge hit (exit stitch stitch)*2 exit bridge
 def f(n):
@@ -299,7 +299,7 @@ def f(n):
     return total, [r() for r in reads]
 
 
-# program: stitched_big_numbers
+# program: linked_big_numbers
 # limits: loops=1, heat=2
 # note: numbers beyond 64 bits go round as objects
 # f(12, 2 ** 62) => record record hit exit, hit stitch exit bridge
@@ -310,7 +310,7 @@ def f(n, x):
     return x
 
 
-# program: stitched_frame_is_held
+# program: linked_frame_is_held
 # limits: loops=1, heat=2
 # f(9) => record record hit exit, hit stitch exit hit exit
 import sys
@@ -323,7 +323,7 @@ def f(n):
     return total, frames[0].f_lineno - frames[0].f_code.co_firstlineno, frames[0].f_locals["i"]
 
 
-# program: stitched_locals_seen
+# program: linked_locals_seen
 # limits: loops=1, heat=2
 # f(9) => record record hit (exit stitch)*3 exit, hit (stitch exit)*7 bridge
 def f(n):
@@ -335,7 +335,7 @@ def f(n):
     return seen
 
 
-# program: stitched_class_changes
+# program: linked_class_changes
 # limits: loops=1, heat=2
 # note: what a trace relied on changes while it runs
 # f(12) => record record (hit exit)*3 bridge hit exit stitch stitch exit, hit (exit stitch stitch)*7 exit stitch exit bridge hit (exit stitch stitch)*3 exit bridge
@@ -351,7 +351,7 @@ def f(n):
     return total
 
 
-# program: stitched_global_changes
+# program: linked_global_changes
 # limits: loops=1, heat=2
 # f(12) => record record (hit exit)*2, hit stitch exit bridge hit exit stitch stitch exit bridge
 SCALE = 2
@@ -365,7 +365,7 @@ def f(n):
     return total
 
 
-# program: stitched_finalisers
+# program: linked_finalisers
 # limits: loops=1, heat=2
 # f(7) => record record (hit exit)*2, hit stitch exit bridge hit (exit stitch stitch)*2 exit bridge
 # do print(log)
@@ -384,7 +384,7 @@ def f(n):
     return last.name
 
 
-# program: stitched_callable_chosen
+# program: linked_callable_chosen
 # limits: loops=1, heat=2
 # note: NULL lies on the stack where a branch is taken
 # f(9) => record record (hit exit)*2 bridge hit exit, hit (stitch exit stitch)*6 stitch exit bridge
@@ -395,7 +395,7 @@ def f(n):
     return out
 
 
-# program: stitched_values_below_the_loop
+# program: linked_values_below_the_loop
 # limits: loops=1, heat=2
 # note: what lies on the stack when the loop begins is part of its state
 # f(6) => record (record hit exit)*2 stitch exit record hit exit stitch (stitch exit)*2 stitch stitch exit hit exit stitch (stitch exit)*3, hit (stitch exit stitch stitch exit stitch exit stitch)*2 stitch exit bridge hit exit stitch (stitch exit)*3 bridge
@@ -409,7 +409,7 @@ def f(n):
     return a, b, c
 
 
-# program: stitched_iterators
+# program: linked_iterators
 # limits: loops=1, heat=2
 # f({"a": 1, "b": 2, "c": 3, "d": 4, "e": 5}) => record (record hit exit)*2, hit stitch exit hit exit bridge miss hit exit bridge
 def f(names):
@@ -425,7 +425,7 @@ def f(names):
     return out
 
 
-# program: stitched_list_grows
+# program: linked_list_grows
 # limits: loops=1, heat=2
 # f([1, 2, 3], 12) => record record hit (exit stitch)*3 exit, hit (stitch exit)*4 bridge
 def f(items, limit):
@@ -436,7 +436,7 @@ def f(items, limit):
     return items
 
 
-# program: stitched_generator_consumed
+# program: linked_generator_consumed
 # limits: loops=1, heat=2
 # f(9) => record record (hit exit)*2, hit stitch exit bridge hit exit stitch stitch exit bridge
 def numbers(n):
@@ -454,7 +454,7 @@ def f(n):
     return total
 
 
-# program: stitched_generator_itself
+# program: linked_generator_itself
 # limits: loops=1, heat=2
 # trace: numbers
 # list(numbers(7)) => record record miss record (hit exit)*2 bridge (hit exit stitch)*2 hit exit, hit hit (hit exit stitch)*5 hit exit bridge
@@ -466,7 +466,7 @@ def numbers(n):
         yield total
 
 
-# program: stitched_comprehension
+# program: linked_comprehension
 # limits: loops=1, heat=2
 # f(9) => record record (hit exit)*2 bridge hit (exit stitch stitch)*2 exit, hit (stitch exit stitch)*8 stitch exit bridge
 def f(n):
@@ -476,7 +476,7 @@ def f(n):
     return out
 
 
-# program: stitched_sieve
+# program: linked_sieve
 # limits: loops=1, heat=2
 # f(60) => record (record hit exit)*2 (stitch exit stitch stitch exit)*2 (stitch exit)*53, hit (stitch exit stitch stitch exit)*3 (stitch exit)*53 bridge
 def f(n):
@@ -488,7 +488,7 @@ def f(n):
     return [p for p in range(2, n) if flags[p]]
 
 
-# program: stitched_mandelbrot
+# program: linked_mandelbrot
 # limits: loops=1, heat=2
 # f(3, 20) => (record)*3 (hit exit)*2 record hit exit bridge hit exit (stitch)*3 (exit stitch stitch)*3 (stitch exit stitch stitch)*2 exit stitch exit, hit (stitch exit stitch stitch stitch exit stitch stitch stitch exit stitch stitch exit stitch)*3 exit bridge
 def f(size, limit):
@@ -505,7 +505,7 @@ def f(size, limit):
     return total
 
 
-# program: stitched_too_many_executors
+# program: linked_too_many_executors
 # limits: loops=1, heat=2, executors=2
 # f(6) => record record (hit exit)*21, hit stitch (exit hit)*22 exit, hit stitch (exit hit)*22 exit
 def f(n):
@@ -519,7 +519,7 @@ def f(n):
     return total
 
 
-# program: stitched_parent_dies_meanwhile
+# program: linked_parent_dies_meanwhile
 # limits: loops=1, heat=2
 # note: what a trace calls dies while its bridge is recorded
 # f(9) => record record (hit exit)*2 bridge, hit stitch exit hit (exit stitch stitch)*3 exit
@@ -535,7 +535,7 @@ def f(n):
     return total
 
 
-# program: stitched_reentered
+# program: linked_reentered
 # limits: loops=1, heat=2
 # note: the loop's code is entered again while its executor runs
 # f(5) => (record hit)*2 exit hit exit bridge hit record, (hit)*3 record (hit exit stitch)*2 hit
@@ -552,7 +552,7 @@ def sum_of(k):
     return len(f(k - 3)) + k if k > 2 else k
 
 
-# program: stitched_traced_in_the_middle
+# program: linked_traced_in_the_middle
 # limits: loops=1, heat=2
 # f(8) => record record hit exit, hit stitch exit hit exit bridge
 import sys
@@ -572,7 +572,7 @@ def f(n):
     return total, events
 
 
-# program: stitched_module_names
+# program: linked_module_names
 # limits: loops=1, heat=2
 # note: a loop in a namespace whose code is run as a function's
 # f(5) => record, hit
@@ -586,7 +586,7 @@ def f(n):
     return Body.total, Body.i
 
 
-# program: stitched_endless_with_break
+# program: linked_endless_with_break
 # limits: loops=1, heat=2
 # f(9) => record record hit exit stitch exit, hit (stitch exit)*5 bridge
 def f(n):
@@ -600,9 +600,9 @@ def f(n):
     return i
 
 
-# program: stitched_idle_guards
+# program: linked_idle_guards
 # limits: loops=1, heat=2
-# note: stitched traces whose first guard never holds make progress all the same
+# note: linked traces whose first guard never holds make progress all the same
 # f([1, "a", 2.5, None, (1,), [2], {3}, 4, "b", 5.5] * 3) => record record (hit exit)*2 bridge hit (exit stitch stitch)*20 exit, hit (stitch exit stitch)*26 stitch exit bridge
 def f(items):
     kinds = []
@@ -614,7 +614,7 @@ def f(items):
     return kinds
 
 
-# program: stitched_others_enter_meanwhile
+# program: linked_others_enter_meanwhile
 # trace: all
 # limits: inline_depth=1, loops=1, heat=1
 # note: a round has entered other code when its executor leaves where it has begun, which is recorded once more
@@ -632,7 +632,7 @@ def f(items):
     return first, out
 
 
-# program: stitched_iterator_dies
+# program: linked_iterator_dies
 # limits: loops=1, heat=2
 # note: an iterator dies at the end of its loop: who looks finds the frame there, with the numbers of then
 # f(6) => (record)*5 hit exit, (hit)*3 record hit exit hit stitch exit bridge hit exit (stitch)*3 exit stitch stitch exit bridge, hit (stitch exit stitch stitch)*6 exit stitch
@@ -659,9 +659,9 @@ def f(n):
     return total, list(log)
 
 
-# program: stitched_iterator_watches
+# program: linked_iterator_watches
 # limits: loops=1, heat=2
-# note: what dies with an iterator switches tracing on: nothing is stitched any more
+# note: what dies with an iterator switches tracing on: nothing is linked any more
 # f(6, 6) => (record)*5 hit exit, (hit)*3 record hit exit hit stitch exit bridge hit exit (stitch)*3 exit stitch stitch exit bridge
 # f(6, 4) => hit (stitch exit stitch stitch)*4 stitch exit, hit (stitch exit stitch stitch)*4 stitch exit
 import sys
@@ -692,7 +692,7 @@ def f(n, last):
     return total, list(log)
 
 
-# program: stitched_iterator_unmakes_the_next
+# program: linked_iterator_unmakes_the_next
 # limits: loops=1, heat=2
 # note: what dies with an iterator ends the executors that would have gone on
 # f(6, 6) => (record)*5 hit exit, (hit)*3 record hit exit hit stitch exit bridge hit exit (stitch)*3 exit stitch stitch exit bridge

@@ -1,4 +1,4 @@
-"""TAGALONG=1 with the tools by which programs are run: the user's own code is traced by whichever door it comes in."""
+"""TAGALONG=1 with the tools by which programs are run: the user's own code is traced in all of them."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def folder(tmp_path: Path) -> Path:
 def traced(
     run_python: RunPython, folder: Path, *words: str, **variables: str
 ) -> tuple[subprocess.CompletedProcess[str], dict[str, int]]:
-    """What a run said, and the sums of what its processes have counted."""
+    """The output of a run, and the sums of the counts of its processes."""
     summary = folder / "summary"
     done = run_python(*words, TAGALONG="1", TAGALONG_SUMMARY=str(summary), HOME=str(folder), **variables)
     lines = [json.loads(line) for line in summary.read_text().splitlines()]
@@ -120,7 +120,7 @@ OWN_LOADER = (
     "module.__loader__.exec_module(module)\n"
     "module.main()\n"
 )
-DOORS = {
+LAUNCHERS = {
     "runpy.run_path": run_by_code("import runpy; runpy.run_path('work.py', run_name='__main__')"),
     "runpy.run_module": run_by_code("import runpy; runpy.run_module('work', run_name='__main__')"),
     "exec": run_by_code("exec(compile(open('work.py').read(), 'work.py', 'exec'))"),
@@ -145,13 +145,13 @@ DOORS = {
 }
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_door(run_python: RunPython, folder: Path, door: str) -> None:
-    words = DOORS[door]
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_launcher(run_python: RunPython, folder: Path, launcher: str) -> None:
+    words = LAUNCHERS[launcher]
     for name, inside in (("packed.zip", "work.py"), ("program.pyz", "__main__.py")):
         with zipfile.ZipFile(folder / name, "w") as archive:
             archive.writestr(inside, WORK)
-    if door == "code":
+    if launcher == "code":
         (folder / "input").write_text("import work\nexec(compile(work.__doc__ or '', 'x', 'exec'))\n")
         words = run_by_code(
             "import code, re\n"
@@ -163,10 +163,10 @@ def test_door(run_python: RunPython, folder: Path, door: str) -> None:
     plain = run_python(*words)
     done, counts = traced(run_python, folder, *words)
     assert OUTPUT in done.stdout and done.returncode == plain.returncode == 0, done.stderr
-    if door != "timeit":
+    if launcher != "timeit":
         assert (done.stdout, done.stderr) == (plain.stdout, plain.stderr)
     assert counts["functions_replayed"] >= 2 and counts["hits"] > 300, counts
-    assert counts["watched"] <= (2 if door == "pdb" else 0)
+    assert counts["watched"] <= (2 if launcher == "pdb" else 0)
 
 
 def test_pytest(run_python: RunPython, folder: Path) -> None:
@@ -217,7 +217,7 @@ WATCHERS = {
 
 
 @pytest.mark.parametrize("tool", WATCHERS)
-def test_what_a_watching_tool_leaves_out_is_said(run_python: RunPython, folder: Path, tool: str) -> None:
+def test_calls_under_a_watching_tool_are_reported(run_python: RunPython, folder: Path, tool: str) -> None:
     if importlib.util.find_spec(tool) is None:
         pytest.skip(f"{tool} is not installed")
     done, counts = traced(run_python, folder, *WATCHERS[tool], TAGALONG_REPORT="1")
@@ -233,7 +233,7 @@ def test_what_a_watching_tool_leaves_out_is_said(run_python: RunPython, folder: 
     )
 
 
-def test_what_tracemalloc_leaves_out_is_said(run_python: RunPython, folder: Path) -> None:
+def test_calls_under_tracemalloc_are_reported(run_python: RunPython, folder: Path) -> None:
     program = "import work, tagalong; work.main(); print(tagalong.explain())"
     done, _ = traced(run_python, folder, "-X", "tracemalloc", "-c", program)
     assert (
@@ -242,7 +242,7 @@ def test_what_tracemalloc_leaves_out_is_said(run_python: RunPython, folder: Path
     )
 
 
-# --- what `exec` shows of itself
+# --- traces of our work in `exec`
 
 SHOWN = """
 import builtins, inspect, sys, traceback, types
@@ -301,7 +301,7 @@ print([getattr(finder, "__name__", type(finder).__name__) for finder in sys.meta
 """
 
 
-def test_exec_is_as_ever(run_python: RunPython, folder: Path) -> None:
+def test_exec_behaves_as_without_tracing(run_python: RunPython, folder: Path) -> None:
     (folder / "shown.py").write_text(SHOWN)
     plain = run_python("shown.py", PYTHONHASHSEED="0")
     assert plain.returncode == 0, plain.stderr
@@ -340,8 +340,11 @@ def test_watchers_see_nothing_of_it(run_python: RunPython, folder: Path) -> None
 def test_code_that_is_executed_again_and_again_is_traced_and_not_kept(
     run_python: RunPython, folder: Path
 ) -> None:
-    """Its functions stay traced: the code objects that they are made of have been changed once, in place. Changing the
-    module's own instructions takes longer than a short run: only what runs for long is changed more than four times."""
+    """Its functions stay traced: the code objects from which they are made are changed once, in place.
+
+    Changing the module's own instructions takes longer than a short run, so only code that runs for long is changed
+    more than four times.
+    """
     (folder / "again.py").write_text(
         "import time, weakref\n"
         "import tagalong\n"
@@ -399,7 +402,7 @@ def test_installed_code_is_not_the_users(run_python: RunPython, folder: Path) ->
     assert done.stdout == "False False\nFalse\nTrue\nTrue\n", done.stderr
 
 
-def test_compare_mode_compares_what_is_not_the_file(run_python: RunPython, folder: Path) -> None:
+def test_compare_mode_compares_code_that_is_not_the_file(run_python: RunPython, folder: Path) -> None:
     (folder / "parts.py").write_text(
         "print('once')\n"
         "import sys\n"
@@ -410,7 +413,7 @@ def test_compare_mode_compares_what_is_not_the_file(run_python: RunPython, folde
     assert done.stderr == "tagalong: compare: 1 replays compared, 0 differ\n"
 
 
-# Too short for what stands in front of a first call: its code is changed at once, and shown to us twice by `-m`.
+# The code is too short for the stub of a first call: it is changed at once, and `-m` shows it to us twice.
 SHORT = """
 class Base:
     "With a text."
