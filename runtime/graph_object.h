@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "replay/executor/executor.h"
-#include "runtime/records/events.h"
+#include "runtime/base/events.h"
 
 namespace tagalong::runtime {
 

@@ -19,11 +19,7 @@ PyObject* after_fork(PyObject* /*module*/, PyObject* /*unused*/) {
   recorder::Session::forget_other_threads(thread);
   recording_budget().after_fork();
   for_each_record(
-      [](CodeRecord& record, void* own) {
-        const std::uint64_t number = static_cast<PyThreadState*>(own)->id;
-        std::erase_if(record.recording, [number](const cpython::StackId& stack) { return stack.thread != number; });
-      },
-      thread);
+      [](CodeRecord& record, void* own) { record.recordings.keep_only(static_cast<PyThreadState*>(own)->id); }, thread);
   Py_RETURN_NONE;
 }
 

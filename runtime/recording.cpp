@@ -34,7 +34,7 @@ Recording::Recording(const Ref& function, const Ref& args, const Ref& kwargs) {
   Ref anchor;
   const CodeRef code = private_replay_code(decoded_, &anchor);
   record_of(anchor.get())->keeps_recording_code = true;
-  record_of(anchor.get())->ask_for();
+  record_of(anchor.get())->code.trace_by_name(/*retires=*/false, std::nullopt);
   const Ref runner = function_with_code(function.get(), code.get());
   if (!runner) {
     throw PythonError();
@@ -53,15 +53,15 @@ Recording::Recording(const Ref& function, const Ref& args, const Ref& kwargs) {
     Py_XDECREF(parts[2]);
   }
   CodeRecord& record = *record_of(anchor.get());
-  stop = is_watched && record.counters.records == 0 ? recorder::Stop::k_watched : record.last_stop;
-  recording_seconds = record.last_recording_seconds;
-  synthesis_seconds = record.last_synthesis_seconds;
-  explanation_ = record.explain();
+  stop = is_watched && record.code.counters.records == 0 ? recorder::Stop::k_watched : record.last_recording.stop;
+  recording_seconds = record.last_recording.seconds;
+  synthesis_seconds = record.last_recording.synthesis_seconds;
+  explanation_ = runtime::explain(record);
   if (record.recording_code) {
     recording_code = record.recording_code;
   }
-  if (!record.entries.front().executors.empty()) {
-    executor_ = record.entries.front().executors.front();
+  if (!record.code.entries.front().executors.empty()) {
+    executor_ = record.code.entries.front().executors.front();
     make_replay_code(function);
   }
 }

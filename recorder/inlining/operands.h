@@ -1,5 +1,4 @@
-// From the operands of a call to the locals of its callee: the guards that the call reaches this function, the
-// arguments in order, and the cells of the callee's frame.
+// From the operands of a call to the locals of its callee: the arguments in order, and the cells of the callee's frame.
 //
 //   const Values arguments = take_operands(frame, target, here);
 //   bind_arguments(frame, code, arguments, keyword_names, here);
@@ -10,17 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "recorder/inlining/call_forms.h"
+#include "recorder/inlining/operand_forms.h"
 
 namespace tagalong::recorder {
 
-class Operands : public CallForms {
+class Operands : public OperandForms {
  protected:
-  using CallForms::CallForms;
+  using OperandForms::OperandForms;
 
-  // Plain calls take the operands off the caller's stack; where C code is in between they stay there until it returns
-  // (FrameInfo::pops).
-  Values take_operands(ShadowFrame& callee, const CallTarget& target, SnapshotId here);
   void bind_arguments(ShadowFrame& callee, PyCodeObject* code, const Values& positional, PyObject* keyword_names,
                       SnapshotId here);
   // COPY_FREE_VARS and MAKE_CELL: they run before the first hook.
@@ -39,13 +35,6 @@ class Operands : public CallForms {
   std::vector<PyObject**> take_refused() { return std::exchange(refused_, {}); }
 
  private:
-  // The function of an implicit call is a constant that its type's version vouches for; its code is guarded like any.
-  Value guarded_function(const CallTarget& target, SnapshotId here);
-  // The arguments that a mapping gives.
-  Values spread_keywords(Value keywords, PyObject* names, SnapshotId here);
-  // The arguments of a method that the instruction asks about an attribute.
-  Values take_hook_operands(ShadowFrame& callee, const CallTarget& target, SnapshotId here);
-
   std::vector<PyObject**> refused_;
 };
 

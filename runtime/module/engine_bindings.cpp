@@ -14,20 +14,20 @@
 #include "rewriter/cpython/code_link.h"
 #include "rewriter/cpython/eval_hook.h"
 #include "rewriter/cpython/first_call.h"
+#include "runtime/base/events.h"
+#include "runtime/base/options.h"
 #include "runtime/counters.h"
 #include "runtime/exec_hook.h"
 #include "runtime/graph_object.h"
 #include "runtime/main_hook.h"
 #include "runtime/module/exports.h"
+#include "runtime/policy/retired_functions.h"
 #include "runtime/process.h"
 #include "runtime/recording.h"
 #include "runtime/records/anchor.h"
 #include "runtime/records/comparing.h"
-#include "runtime/records/events.h"
 #include "runtime/records/first_calls.h"
-#include "runtime/records/options.h"
 #include "runtime/records/replay_code.h"
-#include "runtime/records/retired_functions.h"
 #include "runtime/records/texts.h"
 #include "runtime/specialize/specialize.h"
 #include "runtime/stress.h"
@@ -107,7 +107,7 @@ py::object trace(const py::object& function, bool retire, const py::dict& settin
     const CodeRef replay = runtime::replay_code_of(runtime::base_code(function_of(function)), loops);
     set_code(function, replay);
     if (PyObject* anchor = runtime::anchor_of(replay.get())) {
-      runtime::record_of(anchor)->ask_for(retire, own);
+      runtime::record_of(anchor)->code.trace_by_name(retire, own);
       runtime::record_of(anchor)->revive();
     }
     runtime::forget_retired(function_of(function));
@@ -128,7 +128,7 @@ py::object untrace(const py::object& function) {
 // For tests and benchmarks: what happens to functions whose replays do not pay.
 void retire(const py::object& function) {
   if (PyObject* anchor = runtime::anchor_of(code_of(function))) {
-    runtime::record_of(anchor)->retire(0);
+    runtime::record_of(anchor)->retirement.retire(0);
   }
 }
 
@@ -209,7 +209,7 @@ py::dict stats(const py::object& function) {
   }
   PyCodeObject* code = code_of(function);
   if (PyObject* anchor = runtime::anchor_of(code)) {
-    return counters_dict(runtime::record_of(anchor)->counters);
+    return counters_dict(runtime::record_of(anchor)->code.counters);
   }
   return counters_dict(Counters{});
 }
@@ -220,13 +220,13 @@ std::string explain(const py::object& function) {
     if (anchor == nullptr) {
       return cpython::is_armed(code_of(function)) ? "not called yet\n" : "not traced\n";
     }
-    return runtime::record_of(anchor)->explain();
+    return runtime::explain(*runtime::record_of(anchor));
   }
   std::string text;
   runtime::for_each_record(
       [](runtime::CodeRecord& record, void* context) {
-        if (record.is_worth_telling()) {
-          *static_cast<std::string*>(context) += record.explain();
+        if (record.has_activity()) {
+          *static_cast<std::string*>(context) += runtime::explain(record);
         }
       },
       &text);
@@ -265,7 +265,7 @@ py::dict texts(const py::object& source, bool disassembles) {
   if (const py::extract<const Recording&> recording(source); recording.check()) {
     executors.push_back(recording().executor());
   } else if (PyObject* anchor = runtime::anchor_of(code_of(source))) {
-    const auto all = runtime::record_of(anchor)->executors();
+    const auto all = runtime::record_of(anchor)->code.entries.executors();
     executors.assign(all.begin(), all.end());
   }
   py::list graph;
@@ -309,7 +309,7 @@ py::dict texts(const py::object& source, bool disassembles) {
 py::list executors_of(const py::object& function) {
   py::list result;
   if (PyObject* anchor = runtime::anchor_of(code_of(function))) {
-    for (const replay::Executor* executor : runtime::record_of(anchor)->executors()) {
+    for (const replay::Executor* executor : runtime::record_of(anchor)->code.entries.executors()) {
       result.append(py::make_tuple(executor->serial, executor->steps().size()));
     }
   }
@@ -318,7 +318,7 @@ py::list executors_of(const py::object& function) {
 
 bool fail_at(const py::object& function, std::uint64_t serial, std::size_t step) {
   if (PyObject* anchor = runtime::anchor_of(code_of(function))) {
-    for (replay::Executor* executor : runtime::record_of(anchor)->executors()) {
+    for (replay::Executor* executor : runtime::record_of(anchor)->code.entries.executors()) {
       if (executor->serial == serial && step < executor->steps().size()) {
         return executor->fail_at(step);
       }

@@ -1,7 +1,7 @@
-// Anchors: the objects in replay code through which the interpreter reaches us. An anchor is an iterator that the entry
-// stub asks for one item: an item is the result of the call; no item means that the call goes on in the frame, and if
-// a landing is pending, through the landing function. Behind a yield an item says that a landing is pending. The
-// anchors of a code object own the code record together.
+// Anchors: the objects in replay code through which the interpreter asks for a replay. An anchor is an iterator that
+// the entry stub asks for one item. At the start of a call an item is the result of the call; without an item the call
+// continues in its frame, which is changed first if a change is pending (frame_changes.h). At other stubs an item only
+// says that a change is pending. The anchors of a code object own the code record together.
 #pragma once
 
 #include <memory>
@@ -12,15 +12,13 @@ namespace tagalong::runtime {
 
 Ref make_anchor(std::shared_ptr<CodeRecord> record, std::size_t entry);  // throws PythonError
 CodeRecord* record_of(PyObject* anchor);
-// The iterator that has an item exactly when a landing is pending for this thread, and the function that lands.
-Ref redirect_iterator();
-Ref redirect_function();
 
 // Makes it the anchor that anchor_of() finds, until it dies.
 void register_anchor(PyCodeObject* original, PyObject* anchor);
 // The anchor of this code object (original or replay code), if it has one; borrowed.
 PyObject* anchor_of(PyCodeObject* code);
-// Counts a call that is about to run as written, where a tool from outside is the reason. False: none is.
+// Counts a call that runs the original instructions because of a tool (a debugger, tracemalloc, another evaluation
+// function). False: there is no such tool.
 bool note_left_out(PyThreadState* thread, CodeRecord& record);
 void for_each_record(void (*visit)(CodeRecord& record, void* context), void* context);
 

@@ -49,8 +49,8 @@ CodeRecord* record_to_compare(PyThreadState* thread, Frame* frame, int throw_fla
     return nullptr;
   }
   CodeRecord* record = record_of(anchor);
-  const bool is_its = PyWeakref_GET_OBJECT(record->replay_code.get()) == reinterpret_cast<PyObject*>(code);
-  return is_its && is_due(++record->calls_seen) && record->executor_count() != 0 ? record : nullptr;
+  const bool is_its = record->code.replay_code.get() == code;
+  return is_its && is_due(++record->calls_seen) && record->code.entries.executor_count() != 0 ? record : nullptr;
 }
 
 // What the frame starts with, to be looked at when it has run. What has no other owner may die while it runs, as it
@@ -118,12 +118,12 @@ struct Ended {
   for (int stream = 0; stream <= 2; ++stream) {
     dup2(silence, stream);
   }
-  const std::uint64_t hits = record.counters.hits;
+  const std::uint64_t hits = record.code.counters.hits;
   const Ref inputs = inputs_of(frame);
   const Ended ended(thread, frame);
   if (inputs) {
     const Ref told = Ref::steal(PyObject_CallFunction(
-        g_callbacks->tell.get(), "iOO(OOO)", pipe, record.counters.hits > hits ? Py_True : Py_False, inputs.get(),
+        g_callbacks->tell.get(), "iOO(OOO)", pipe, record.code.counters.hits > hits ? Py_True : Py_False, inputs.get(),
         ended.shown_result(), ended.shown_exception(), ended.has_yielded ? Py_True : Py_False));
   }
   _exit(0);
@@ -179,20 +179,20 @@ void take_arguments_from_caller(PyThreadState* thread, Frame* callee) {
   PyObject* anchor = caller == nullptr ? nullptr : anchor_of(cpython::code_of(caller));
   const CodeRecord* record = anchor == nullptr ? nullptr : record_of(anchor);
   if (record == nullptr || recorder::Session::is_recording(thread) ||
-      PyWeakref_GET_OBJECT(record->replay_code.get()) != reinterpret_cast<PyObject*>(cpython::code_of(caller))) {
+      record->code.replay_code.get() != cpython::code_of(caller)) {
     return;
   }
-  const auto unit = std::ranges::lower_bound(record->units, cpython::unit_of(caller));
-  if (unit == record->units.end() || *unit != cpython::unit_of(caller)) {
+  const auto unit = std::ranges::lower_bound(record->code.replay_code.units, cpython::unit_of(caller));
+  if (unit == record->code.replay_code.units.end() || *unit != cpython::unit_of(caller)) {
     return;
   }
-  const auto place = static_cast<std::size_t>(unit - record->units.begin());
-  const rewriter::Instruction& call = record->decoded().assembly.instructions[place];
+  const auto place = static_cast<std::size_t>(unit - record->code.replay_code.units.begin());
+  const rewriter::Instruction& call = record->code.decoded().assembly.instructions[place];
   if (call.opcode != rewriter::op::kCALL) {
     return;
   }
   const auto arguments = static_cast<int>(call.arg);
-  PyObject** slots = cpython::stack_base(caller) + record->decoded().shape->depths[place] - arguments - 2;
+  PyObject** slots = cpython::stack_base(caller) + record->code.decoded().shape->depths[place] - arguments - 2;
   auto* function = reinterpret_cast<PyObject*>(cpython::function_of(callee));
   // Either (function, self, arguments) or (null, function, arguments).
   if (slots[0] != function && (slots[0] != nullptr || slots[1] != function)) {

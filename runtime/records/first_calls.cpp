@@ -13,8 +13,8 @@
 #include "rewriter/cpython/requests.h"
 #include "rewriter/cpython/stacks.h"
 #include "rewriter/cpython/watch.h"
+#include "runtime/base/options.h"
 #include "runtime/records/anchor.h"
-#include "runtime/records/options.h"
 #include "runtime/records/replay_code.h"
 
 namespace tagalong::runtime {
@@ -74,7 +74,7 @@ int place_behind(PyCodeObject* maker, int used) {
 
 void exchange(PyCodeObject* maker, int spare, PyCodeObject* original, const CodeRef& replay) {
   CodeRecord& record = *record_of(anchor_of(original));
-  if (record.has_maker(maker)) {
+  if (record.retirement.makers().has(maker)) {
     return;
   }
   const bool is_derived = cpython::original_of(maker) != maker;
@@ -99,7 +99,8 @@ void exchange(PyCodeObject* maker, int spare, PyCodeObject* original, const Code
     spare = place_behind(maker, used);
   }
   cpython::replace_constant(maker, spare, Ref::create(reinterpret_cast<PyObject*>(replay.get())));
-  record.add_maker(CodeRef::create(maker), static_cast<std::size_t>(used), static_cast<std::size_t>(spare));
+  record.retirement.makers().add(CodeRef::create(maker), static_cast<std::size_t>(used),
+                                 static_cast<std::size_t>(spare));
 }
 
 // Functions that are made from now on have replay code from the start, and it lives as long as what makes them: that is
@@ -113,7 +114,7 @@ void exchange_in_maker(PyCodeObject* original, const CodeRef& replay) {
   exchange(maker, made_in.spare, original, replay);
   PyCodeObject* as_written = cpython::original_of(maker);
   PyObject* its_anchor = as_written == maker ? nullptr : anchor_of(as_written);
-  if (its_anchor != nullptr && record_of(its_anchor)->is_retired()) {
+  if (its_anchor != nullptr && record_of(its_anchor)->retirement.is_retired()) {
     exchange(as_written, -1, original, replay);
   }
 }
@@ -122,7 +123,7 @@ CodeRef settled(PyCodeObject* original) {
   CodeRef replay = replay_code_of(original);
   PyObject* anchor = anchor_of(original);
   if (replay.get() != original && anchor != nullptr && cpython::is_armed(original)) {
-    if (!cpython::make_of_derived(original, record_of(anchor)->replay_code)) {
+    if (!cpython::make_of_derived(original, record_of(anchor)->code.replay_code.weak)) {
       throw PythonError();
     }
     exchange_in_maker(original, replay);
@@ -160,12 +161,12 @@ cpython::Continuation first_call(PyThreadState* thread, cpython::Frame* frame) {
         const CodeRef old = cpython::install_code(function, replay.get());
       }
       CodeRecord& record = *record_of(anchor);
-      const int pad = record.pads[record.decoded().call_place()];
+      const int pad = record.code.replay_code.pads[record.code.decoded().call_place()];
       // Tools that watch the thread, note where memory is allocated or evaluate frames see this call in the original.
       if (note_left_out(thread, record)) {
         return {};
       }
-      if (cpython::recursion_left(thread) > kSpareRecursion && !record.is_retired() && pad >= 0) {
+      if (cpython::recursion_left(thread) > kSpareRecursion && !record.retirement.is_retired() && pad >= 0) {
         continuation = {std::move(replay), pad, is_only};
       }
     }

@@ -9,9 +9,10 @@
 #include "rewriter/cpython/watch.h"
 #include "rewriter/edit.h"
 #include "rewriter/unit_map.h"
+#include "runtime/base/options.h"
 #include "runtime/records/anchor.h"
 #include "runtime/records/first_calls.h"
-#include "runtime/records/options.h"
+#include "runtime/records/frame_changes.h"
 
 namespace tagalong::runtime {
 namespace {
@@ -152,8 +153,8 @@ std::vector<std::pair<std::size_t, std::size_t>> exchange_nested(Assembly& assem
       continue;
     }
     PyObject* anchor = anchor_of(code);
-    PyObject* replay = anchor == nullptr ? Py_None : PyWeakref_GET_OBJECT(record_of(anchor)->replay_code.get());
-    if (replay != Py_None && cpython::code_to_make(constant) == replay) {
+    auto* replay = reinterpret_cast<PyObject*>(anchor == nullptr ? nullptr : record_of(anchor)->code.replay_code.get());
+    if (replay != nullptr && cpython::code_to_make(constant) == replay) {
       assembly.constants.push_back(assembly.constants[index]);
       assembly.constants[index] = Ref::create(replay);
     } else if (cpython::is_armed(code)) {
@@ -179,13 +180,14 @@ void note_maker(const CodeRef& made, const Assembly& assembly) {
       continue;
     }
     const auto other = static_cast<std::size_t>(found - constants.begin());
-    record_of(anchor)->add_maker(made, std::min(replay, other), std::max(replay, other));
+    record_of(anchor)->retirement.makers().add(made, std::min(replay, other), std::max(replay, other));
   }
 }
 
 CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* anchor_out) {
   const auto owned = std::make_shared<CodeRecord>(decoded);
-  CodeRecord& record = *owned;
+  TracedCode& code = owned->code;
+  ReplayCode& made = code.replay_code;
   Ref anchor = make_anchor(owned, 0);
   Assembly assembly = decoded->assembly;
   const auto count = static_cast<std::size_t>(assembly.size());
@@ -205,9 +207,9 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
   const std::vector<int> starts = replay::starts_of(encoded.code.get(), encoded.offsets);
   for (std::size_t index = 0; index < count; ++index) {
     const auto place = static_cast<std::size_t>(edited.index[index]);
-    record.units.push_back(encoded.offsets[place]);
-    record.starts.push_back(starts[place]);
-    record.pads.push_back(
+    made.units.push_back(encoded.offsets[place]);
+    made.starts.push_back(starts[place]);
+    made.pads.push_back(
         pads[index] < 0 ? -1 : starts[static_cast<std::size_t>(edited.index[static_cast<std::size_t>(pads[index])])]);
   }
   for (std::size_t index = 0; index < decoded->entries.size(); ++index) {
@@ -215,38 +217,38 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
     const bool is_header = place.place == DecodedCode::Place::kHeader;
     const int stub = is_header ? edited.index[static_cast<std::size_t>(place.first)] - kRedirectStub
                                : edited.index[static_cast<std::size_t>(place.resume)] + 1;
-    record.entries[index].stub = starts[static_cast<std::size_t>(stub)];
-    record.entries[index].before = encoded.offsets[static_cast<std::size_t>(stub - 1)];
-    record.entries[index].original =
-        record.starts[static_cast<std::size_t>(is_header ? place.first : place.resume + 1)];
+    code.entries[index].stub.first = starts[static_cast<std::size_t>(stub)];
+    code.entries[index].stub.before = encoded.offsets[static_cast<std::size_t>(stub - 1)];
+    code.entries[index].stub.original =
+        made.starts[static_cast<std::size_t>(is_header ? place.first : place.resume + 1)];
   }
-  record.shown = recorder::shown_units(decoded->assembly, record.units);
-  record.replay_code = cpython::weak_reference(reinterpret_cast<PyObject*>(encoded.code.get()));
-  if (!record.replay_code) {
+  made.shown = recorder::shown_units(decoded->assembly, made.units);
+  made.weak = cpython::weak_reference(reinterpret_cast<PyObject*>(encoded.code.get()));
+  if (!made.weak) {
     throw PythonError();
   }
   std::vector<std::pair<int, int>> pad_places;
-  pad_places.reserve(count + record.entries.size());
+  pad_places.reserve(count + code.entries.size());
   for (std::size_t index = 0; index < count; ++index) {
-    pad_places.emplace_back(record.pads[index], static_cast<int>(index));
+    pad_places.emplace_back(made.pads[index], static_cast<int>(index));
   }
-  for (const Entry& entry : record.entries) {
-    if (entry.place.place == DecodedCode::Place::kHeader) {  // whoever jumps to it comes to the header
-      pad_places.emplace_back(entry.stub, entry.place.first);
+  for (const Entry& entry : code.entries) {
+    if (entry.is(Entry::Kind::kHeader)) {  // whoever jumps to it comes to the header
+      pad_places.emplace_back(entry.stub.first, entry.place.first);
     }
   }
-  link(encoded.code, *decoded, record.units, std::move(pad_places));
+  link(encoded.code, *decoded, made.units, std::move(pad_places));
   note_maker(encoded.code, assembly);
   note_armed(encoded.code, armed);
   const bool has_headers = decoded->entries.back().place == DecodedCode::Place::kHeader;
   if (decoded->is_generator || has_headers) {
     auto shape = std::make_shared<replay::CodeShape>(*decoded->shape);
-    shape->units = record.units;
-    shape->shown = record.shown;
-    shape->starts = record.starts;
+    shape->units = made.units;
+    shape->shown = made.shown;
+    shape->starts = made.starts;
     shape->starts.push_back(static_cast<int>(Py_SIZE(encoded.code.get())));
-    shape->pads = record.pads;
-    record.home = std::make_shared<recorder::Home>(recorder::Home{record.replay_code, std::move(shape), decoded});
+    shape->pads = made.pads;
+    made.home = std::make_shared<recorder::Home>(recorder::Home{made.weak, std::move(shape), decoded});
   }
   *anchor_out = std::move(anchor);
   return encoded.code;
@@ -258,10 +260,9 @@ CodeRef replay_code_of(PyCodeObject* code, std::optional<bool> loops) {
   PyCodeObject* original = cpython::original_of(code);
   const auto known = [original, loops]() -> PyCodeObject* {
     PyObject* anchor = anchor_of(original);
-    PyObject* replay = anchor == nullptr ? Py_None : PyWeakref_GET_OBJECT(record_of(anchor)->replay_code.get());
-    const bool fits = replay != Py_None &&
-                      loops.value_or(record_of(anchor)->decoded().is_joined) == record_of(anchor)->decoded().is_joined;
-    return fits ? reinterpret_cast<PyCodeObject*>(replay) : nullptr;
+    const TracedCode* code = anchor == nullptr ? nullptr : &record_of(anchor)->code;
+    const bool fits = code != nullptr && loops.value_or(code->is_linked()) == code->is_linked();
+    return fits ? code->replay_code.get() : nullptr;
   };
   if (PyCodeObject* replay = known()) {
     return CodeRef::create(replay);
@@ -351,7 +352,7 @@ CodeRef wrap_module(PyCodeObject* code) {
     return CodeRef::create(code);
   }
   CodeRef replay = replay_code_of(code);
-  record_of(anchor_of(replay.get()))->records_calls = false;
+  record_of(anchor_of(replay.get()))->code.records_calls = false;
   return replay;
 }
 

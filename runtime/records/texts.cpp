@@ -7,7 +7,7 @@
 #include "replay/executor/printer.h"
 #include "replay/ir/printer.h"
 #include "replay/steps/printer.h"
-#include "runtime/records/events.h"
+#include "runtime/base/events.h"
 
 namespace tagalong::runtime {
 
@@ -122,6 +122,22 @@ StageTexts stage_texts(const replay::Executor& executor, bool disassembles) {
     texts.code.push_back(disassembles ? replay::native::print_code(code) : replay::native::dump_code(code));
   }
   return texts;
+}
+
+void log_recorded(const replay::Executor& executor, const std::string& function, recorder::Stop stop) {
+  if (is_logged(Topic::kRecord)) {
+    log(Topic::kRecord,
+        fmt::format("{}: {} nodes, {}", function, executor.graph().nodes.size(), recorder::stop_text(stop)));
+  }
+  if (is_logged(Topic::kGraph)) {
+    log(Topic::kGraph, replay::print(executor.graph()));
+  }
+  if (is_logged(Topic::kGuards)) {
+    for (const std::string& guard : guard_texts(executor)) {
+      log(Topic::kGuards, fmt::format("{}: {}", function, guard));
+    }
+  }
+  log_lowered(executor);
 }
 
 void log_lowered(const replay::Executor& executor) {

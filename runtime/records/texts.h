@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "recorder/base/stop.h"
 #include "replay/executor/executor.h"
 
 namespace tagalong::runtime {
@@ -24,7 +25,9 @@ struct StageTexts {
 };
 // `disassembles`: the code, where a disassembler is installed, which starts a process for each piece.
 StageTexts stage_texts(const replay::Executor& executor, bool disassembles);
-// To the log, for those of the topics `steps` and `loops` that are on.
+// Logs a new executor of a function: the topics `record`, `graph`, `guards`, and log_lowered().
+void log_recorded(const replay::Executor& executor, const std::string& function, recorder::Stop stop);
+// Logs an executor's steps and loops, if these topics are on.
 void log_lowered(const replay::Executor& executor);
 
 }  // namespace tagalong::runtime

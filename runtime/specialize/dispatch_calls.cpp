@@ -272,10 +272,9 @@ PyObject* go_on(PyThreadState* thread, Frame* frame, const Dispatch& dispatch) {
     return nullptr;
   }
   const CodeRecord& record = *record_of(anchor);
-  const bool is_its =
-      PyWeakref_GET_OBJECT(record.replay_code.get()) == reinterpret_cast<PyObject*>(dispatch.base.get());
-  if (is_its && !record.is_retired() && can_enter(thread, frame, dispatch.base.get())) {
-    expect(dispatch.base, record.pads.front(), dispatch);
+  const bool is_its = record.code.replay_code.get() == dispatch.base.get();
+  if (is_its && !record.retirement.is_retired() && can_enter(thread, frame, dispatch.base.get())) {
+    expect(dispatch.base, record.code.replay_code.pads.front(), dispatch);
   }
   return nullptr;
 }

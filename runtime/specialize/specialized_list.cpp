@@ -107,7 +107,7 @@ void append_recorded(const Ref& list, PyCodeObject* installed) {
   if (record == nullptr) {
     return;
   }
-  const auto executors = record->entries.front().executors;  // kept: making objects may run anything
+  const auto executors = record->code.entries.front().executors;  // kept: making objects may run anything
   for (const auto& executor : executors) {
     std::vector<Ref> guards;
     for (const std::string& text : guard_texts(*executor)) {
@@ -124,7 +124,7 @@ void remove_recorded(PyCodeObject* installed, Py_ssize_t index) {
   CodeRecord* record = record_with(installed);
   std::vector<std::shared_ptr<replay::Executor>> executors;
   if (record != nullptr) {
-    executors = record->entries.front().executors;
+    executors = record->code.entries.front().executors;
   }
   if (index >= static_cast<Py_ssize_t>(executors.size())) {
     PyErr_SetString(PyExc_IndexError, "the function has no such specialisation");

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "rewriter/cpython/code_link.h"
+#include "runtime/base/options.h"
 #include "runtime/records/anchor.h"
-#include "runtime/records/options.h"
 #include "runtime/records/replay_code.h"
 #include "tests/runtime/support.h"
 
@@ -17,19 +17,19 @@ BOOST_AUTO_TEST_CASE(the_first_call_is_recorded_and_the_next_ones_hit) {
   BOOST_TEST(traced.call("f(1)") == "2: record");
   BOOST_TEST(traced.call("f(2)") == "3: hit");
   BOOST_TEST(traced.call("f(-1)") == "0: hit");
-  BOOST_TEST(traced.record("f").entries.front().executors.size() == 1U);
-  BOOST_TEST(traced.record("f").counters.hits == 2U);
+  BOOST_TEST(traced.record("f").code.entries.front().executors.size() == 1U);
+  BOOST_TEST(traced.record("f").code.counters.hits == 2U);
 }
 
 BOOST_AUTO_TEST_CASE(a_miss_records_another_graph_and_the_last_hit_is_tried_first) {
   const Traced traced("def f(x):\n    return x + 1\n", "f");
   BOOST_TEST(traced.call("f(1)") == "2: record");
   BOOST_TEST(traced.call("f(1.5)") == "2.5: miss record");
-  const auto newest = traced.record("f").entries.front().executors.front();
+  const auto newest = traced.record("f").code.entries.front().executors.front();
   BOOST_TEST(traced.call("f(2)") == "3: hit");
-  BOOST_TEST((traced.record("f").entries.front().executors.back() == newest));
+  BOOST_TEST((traced.record("f").code.entries.front().executors.back() == newest));
   BOOST_TEST(traced.call("f(2.5)") == "3.5: hit");
-  BOOST_TEST((traced.record("f").entries.front().executors.front() == newest));
+  BOOST_TEST((traced.record("f").code.entries.front().executors.front() == newest));
 }
 
 // Everything before the exit happens once, in the graph, and everything behind it in the interpreter.
@@ -135,11 +135,11 @@ def f(x):
 
 BOOST_AUTO_TEST_CASE(an_exit_with_an_empty_stack_uses_a_pad) {
   const Traced traced("def f(x):\n    y = [x]\n    if x.real:\n        y.append(1)\n    return y\n", "f");
-  const CodeRecord& record = traced.record("f");
+  const TracedCode& code = traced.record("f").code;
   int pads = 0;
-  for (std::size_t index = 0; index < record.pads.size(); ++index) {
-    const bool is_empty = record.decoded().shape->depths[index] == 0;
-    BOOST_TEST((record.pads[index] >= 0) == is_empty);
+  for (std::size_t index = 0; index < code.replay_code.pads.size(); ++index) {
+    const bool is_empty = code.decoded().shape->depths[index] == 0;
+    BOOST_TEST((code.replay_code.pads[index] >= 0) == is_empty);
     pads += is_empty ? 1 : 0;
   }
   BOOST_TEST(pads > 3);

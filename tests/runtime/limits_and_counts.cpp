@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/options.h"
 #include "runtime/graph_object.h"
 #include "runtime/recording.h"
 #include "runtime/records/anchor.h"
-#include "runtime/records/options.h"
 #include "tests/runtime/support.h"
 
 namespace tagalong::runtime {
@@ -32,8 +32,8 @@ BOOST_AUTO_TEST_CASE(an_anchor_keeps_no_more_graphs_than_allowed) {
   BOOST_TEST(traced.call("f(1.5)") == "3.0: miss record");
   BOOST_TEST(traced.call("f('a')") == "'aa': miss");
   BOOST_TEST(traced.call("f('a')") == "'aa': miss");
-  BOOST_TEST(traced.record("f").entries.front().executors.size() == 2U);
-  BOOST_TEST(traced.record("f").explain().find("limit `entries_per_anchor` (") != std::string::npos);
+  BOOST_TEST(traced.record("f").code.entries.front().executors.size() == 2U);
+  BOOST_TEST(explain(traced.record("f")).find("limit `entries_per_anchor` (") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(recordings_in_vain_come_to_an_end) {
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(a_graph_has_no_more_nodes_than_allowed) {
   const Traced traced("def f(n):\n    total = 0\n    for k in range(n):\n        total += k\n    return total\n", "f");
   BOOST_TEST(traced.call("f(50)") == "1225: record stop:node_limit");
   BOOST_TEST(traced.call("f(50)") == "1225: hit exit");
-  BOOST_TEST(traced.record("f").entries.front().executors.front()->graph().nodes.size() < 40U);
+  BOOST_TEST(traced.record("f").code.entries.front().executors.front()->graph().nodes.size() < 40U);
 }
 
 BOOST_AUTO_TEST_CASE(a_loop_is_unrolled_no_further_than_allowed) {
@@ -153,12 +153,12 @@ sentinel = 123456.75
   const Py_ssize_t count = Py_REFCNT(sentinel.get());
   const Py_ssize_t helper_count = Py_REFCNT(traced.function("helper"));
   const Py_ssize_t code_count = Py_REFCNT(traced.function("helper")->func_code);
-  const std::uint64_t hits = traced.record("f").counters.hits;
-  const std::uint64_t exits = traced.record("f").counters.exits;
+  const std::uint64_t hits = traced.record("f").code.counters.hits;
+  const std::uint64_t exits = traced.record("f").code.counters.exits;
   const Py_ssize_t blocks = testing::allocated_blocks();
   traced.run("rounds(200)");
-  BOOST_TEST(traced.record("f").counters.hits > hits + 600);
-  BOOST_TEST(traced.record("f").counters.exits > exits + 200);
+  BOOST_TEST(traced.record("f").code.counters.hits > hits + 600);
+  BOOST_TEST(traced.record("f").code.counters.exits > exits + 200);
   BOOST_TEST(Py_REFCNT(sentinel.get()) == count);
   BOOST_TEST(Py_REFCNT(traced.function("helper")) == helper_count);
   BOOST_TEST(Py_REFCNT(traced.function("helper")->func_code) == code_count);

@@ -3,7 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "runtime/records/options.h"
+#include "runtime/base/options.h"
 #include "runtime/records/replay_code.h"
 #include "tests/runtime/support.h"
 

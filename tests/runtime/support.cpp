@@ -3,8 +3,8 @@
 #include <boost/test/unit_test.hpp>
 #include <sstream>
 
+#include "runtime/base/options.h"
 #include "runtime/records/anchor.h"
-#include "runtime/records/options.h"
 #include "runtime/records/replay_code.h"
 
 namespace tagalong::runtime {
@@ -13,7 +13,7 @@ Traced::Traced(const std::string& source, const std::string& functions) : Namesp
   std::istringstream words(functions);
   for (std::string name; words >> name;) {
     const CodeRef code = replay_code_of(this->code(name).get());
-    record_of(anchor_of(code.get()))->ask_for();
+    record_of(anchor_of(code.get()))->code.trace_by_name(/*retires=*/false, std::nullopt);
     const int status = PyObject_SetAttrString(reinterpret_cast<PyObject*>(function(name)), "__code__",
                                               reinterpret_cast<PyObject*>(code.get()));
     BOOST_REQUIRE(status == 0);

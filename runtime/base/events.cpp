@@ -1,4 +1,4 @@
-#include "runtime/records/events.h"
+#include "runtime/base/events.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,8 @@
 
 #include "replay/arrays/forming/printer.h"
 #include "replay/executor/printer.h"
+#include "replay/ir/stages.h"
+#include "rewriter/base/text.h"
 
 namespace tagalong::runtime {
 namespace {
@@ -123,6 +125,16 @@ std::vector<std::string> left_out_texts() {
 void count_limit(Counters& counters, replay::Limit limit, std::uint64_t times) {
   replay::times(counters.limits, limit) += times;
   replay::times(totals().limits, limit) += times;
+}
+
+void log_last_group() {
+  replay::on_last_group = [](PyCodeObject* code, std::int32_t last_line) {
+    if (is_logged(Topic::kRecord)) {
+      log(Topic::kRecord,
+          fmt::format("{}: the last fusion group that is formed, it ends in line {} of {}",
+                      cpython::readable(code->co_qualname), last_line, cpython::readable(code->co_filename)));
+    }
+  };
 }
 
 void start_events() { g_events.emplace(); }

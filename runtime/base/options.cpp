@@ -1,4 +1,4 @@
-#include "runtime/records/options.h"
+#include "runtime/base/options.h"
 
 #include <algorithm>
 #include <array>

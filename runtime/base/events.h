@@ -62,5 +62,7 @@ enum class Topic : std::uint8_t { kRecord, kGraph, kGuards, kReplay, kExits, kCa
 void set_log(const std::vector<std::string>& topics);
 bool is_logged(Topic topic);
 void log(Topic topic, const std::string& text);
+// From now on the log has the last fusion group that a quota lets be formed (replay/ir/stages.h).
+void log_last_group();
 
 }  // namespace tagalong::runtime

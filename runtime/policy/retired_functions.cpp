@@ -1,4 +1,4 @@
-#include "runtime/records/retired_functions.h"
+#include "runtime/policy/retired_functions.h"
 
 #include <unordered_map>
 #include <utility>
@@ -6,16 +6,16 @@
 
 #include "rewriter/cpython/functions.h"
 #include "rewriter/cpython/watch.h"
-#include "runtime/records/code_record.h"
+#include "runtime/entries/deferred_frees.h"
 
 namespace tagalong::runtime {
 namespace {
 
-// Used under the GIL. An entry ends with its function, or when that is traced again.
+// Used under the GIL. A row is removed when its function dies or is traced again.
 class Retired final : public cpython::Watcher {
  public:
   bool add(PyObject* function, PyCodeObject* replay) {
-    free_deferred();
+    free_deferred_objects();
     Ref watch = cpython::watch(function, this);
     if (!watch) {
       return false;
@@ -32,10 +32,10 @@ class Retired final : public cpython::Watcher {
       functions_.erase(found);
       cpython::unwatch(removed.watch.get(), this);
     }
-    free_deferred();
+    free_deferred_objects();
   }
 
-  // All of them that have had this replay code.
+  // The functions that have had this replay code.
   std::vector<Ref> functions_of(const PyCodeObject* replay) {
     std::vector<Ref> found;
     for (const auto& [function, known] : functions_) {
@@ -46,17 +46,15 @@ class Retired final : public cpython::Watcher {
     return found;
   }
 
-  // Code takes executors along, which are watchers: they die later.
+  // The code owns executors, which are watchers as well: they may not die now.
   void object_died(PyObject* object) override {
     const auto found = functions_.find(object);
     if (found != functions_.end()) {
-      dead_.push_back(std::move(found->second));
+      defer_free(Ref::steal(reinterpret_cast<PyObject*>(found->second.replay.release())));
+      defer_free(std::move(found->second.watch));
       functions_.erase(found);
-      CodeRecord::expect_deferred_free();
     }
   }
-
-  void free_deferred() { const auto dead = std::exchange(dead_, {}); }
 
  private:
   struct Function {
@@ -65,7 +63,6 @@ class Retired final : public cpython::Watcher {
   };
 
   std::unordered_map<PyObject*, Function> functions_;
-  std::vector<Function> dead_;
 };
 
 Retired& retired() {
@@ -75,7 +72,7 @@ Retired& retired() {
 
 }  // namespace
 
-bool put_back(PyFunctionObject* function, PyCodeObject* replay, PyCodeObject* original) {
+bool install_original_code(PyFunctionObject* function, PyCodeObject* replay, PyCodeObject* original) {
   if (!retired().add(reinterpret_cast<PyObject*>(function), replay)) {
     PyErr_Clear();
     return false;
@@ -84,17 +81,15 @@ bool put_back(PyFunctionObject* function, PyCodeObject* replay, PyCodeObject* or
   return true;
 }
 
-void take_back(PyCodeObject* replay, const PyCodeObject* original) {
+void install_replay_code(PyCodeObject* replay, const PyCodeObject* original) {
   for (const Ref& function : retired().functions_of(replay)) {
     auto* its = reinterpret_cast<PyFunctionObject*>(function.get());
-    if (its->func_code == reinterpret_cast<const PyObject*>(original)) {  // the program may have given it other code
+    if (its->func_code == reinterpret_cast<const PyObject*>(original)) {
       const CodeRef old = cpython::install_code(its, replay);
     }
     forget_retired(its);
   }
 }
-
-void free_retired() { retired().free_deferred(); }
 
 void forget_retired(PyFunctionObject* function) { retired().remove(reinterpret_cast<PyObject*>(function)); }
 

@@ -1,4 +1,4 @@
-#include "runtime/records/timing_trials.h"
+#include "runtime/policy/timing_trials.h"
 
 #include <algorithm>
 #include <ctime>
@@ -9,21 +9,21 @@
 namespace tagalong::runtime {
 namespace {
 
-// What is being timed: from an ask at an entry to the end of the call, or to the next ask there.
+// What is being timed: from an arrival at an entry to the end of the call, or to the next arrival there.
 struct Window {
-  CodeRecord* record = nullptr;  // null: nothing
-  MeasuredSpeed* gain = nullptr;
+  Measurements* subject = nullptr;  // null: nothing is being timed
+  MeasuredSpeed* speed = nullptr;
   std::size_t entry = 0;
   PyThreadState* thread = nullptr;
   cpython::Frame* frame = nullptr;
   Way way = Way::kReplay;
   Nanoseconds start = 0;
   bool is_long = false;
-  std::int64_t refused = 0;    // that have asked meanwhile
-  const void* mark = nullptr;  // of the end of a call
+  std::int64_t refused = 0;    // arrivals of other units meanwhile
+  const void* mark = nullptr;  // at the end of the call
   // --- of rounds
-  PyObject* iterator = nullptr;  // borrowed, compared only
-  std::int64_t items = -1;       // it has left; -1: unknown
+  PyObject* iterator = nullptr;  // of the loop; borrowed, compared only
+  std::int64_t items = -1;       // that it had left at the start; -1: unknown
   std::int64_t count = 0;        // arrivals until the run is stopped
   bool is_stopped = false;
 };
@@ -35,28 +35,32 @@ bool is_outside(const Entry& loop, const Entry& other) {
   return other.place.first < loop.place.first || other.place.first > loop.place.resume;
 }
 
-bool is_written(const Entry& entry) {
-  return entry.place.place == recorder::DecodedCode::Place::kHeader && entry.current != nullptr &&
-         entry.current->verdict() == MeasuredSpeed::Verdict::kWritten;
+// How many arrivals at this entry run on before a run is stopped there, while nothing is timed.
+std::int64_t untimed_arrivals(Measurements& subject, std::size_t entry) {
+  constexpr std::int64_t kSoon = 64;
+  const MeasuredSpeed* current = subject.current(entry);
+  if (current == nullptr) {
+    return replay::Arrivals::kNever;
+  }
+  const bool is_loop = subject.code().entries[entry].is(Entry::Kind::kHeader);
+  return is_loop && current->verdict() == MeasuredSpeed::Verdict::kWritten ? 0 : kSoon;
 }
 
-// Runs come and go as usual.
-void stop_counting(CodeRecord& record) {
-  for (Entry& entry : record.entries) {
-    constexpr std::int64_t kSoon = 64;
-    const std::int64_t usual = entry.current != nullptr ? kSoon : replay::Arrivals::kNever;
-    entry.arrivals->left = is_written(entry) ? 0 : usual;
+void stop_counting(Measurements& subject) {
+  EntryTable& entries = subject.code().entries;
+  for (std::size_t entry = 0; entry < entries.size(); ++entry) {
+    entries[entry].arrivals->left = untimed_arrivals(subject, entry);
   }
 }
 
 void close() {
-  if (the_window.record != nullptr && the_window.entry != 0 && the_window.way == Way::kReplay) {
-    stop_counting(*the_window.record);
+  if (the_window.subject != nullptr && the_window.entry != 0 && the_window.way == Way::kReplay) {
+    stop_counting(*the_window.subject);
   }
   the_window = Window{};
 }
 
-// The processor's time where there is enough of it: others may have the processor meanwhile.
+// The processor time of this thread: during a long unit other threads may have the processor.
 Nanoseconds time_of_thread() {
   constexpr Nanoseconds kSecond = 1'000'000'000;
   timespec now{};
@@ -65,28 +69,28 @@ Nanoseconds time_of_thread() {
 }
 
 void start_clock() {
-  the_window.is_long = the_window.gain->is_long();
+  the_window.is_long = the_window.speed->is_long();
   the_window.start = the_window.is_long ? time_of_thread() : clock_now();
 }
 
 Nanoseconds elapsed() { return (the_window.is_long ? time_of_thread() : clock_now()) - the_window.start; }
 
 void cancel() {
-  if (the_window.record != nullptr) {
-    the_window.gain->cancel();
+  if (the_window.subject != nullptr) {
+    the_window.speed->cancel();
     close();
   }
 }
 
 void take(Nanoseconds time, std::int64_t units) {
-  constexpr Nanoseconds kAsk = 20;  // by a stub, which the original code has not
-  MeasuredSpeed& gain = *the_window.gain;
+  constexpr Nanoseconds kAsk = 20;  // time of a stub, which the original code does not have
+  MeasuredSpeed& speed = *the_window.speed;
   const Way way = the_window.way;
   if (way == Way::kWritten) {
     time = std::max(time - kAsk * the_window.refused, time / 4);
   }
   close();
-  gain.took(way, time, units);
+  speed.took(way, time, units);
 }
 
 void frame_ended(const void* mark, bool is_end) {
@@ -100,7 +104,7 @@ void frame_ended(const void* mark, bool is_end) {
   }
 }
 
-// Whether one frame has called the other, over some frames between.
+// Whether `caller` has called the frame, directly or over other frames.
 bool calls(const cpython::Frame* caller, cpython::Frame* frame) {
   constexpr int kMost = 256;
   int left = kMost;
@@ -110,22 +114,22 @@ bool calls(const cpython::Frame* caller, cpython::Frame* frame) {
   return frame == caller;
 }
 
-// Whether the frame that asks has left the loop that is being timed.
-bool is_left(const CodeRecord& record, std::size_t entry, cpython::Frame* frame) {
+// Whether an arrival at this entry shows that the loop that is being timed was left.
+bool is_left(const Measurements& subject, std::size_t entry, cpython::Frame* frame) {
   if (the_window.entry == 0 || the_window.thread != cpython::thread_state()) {
     return false;
   }
-  if (the_window.frame == frame && the_window.record == &record) {
-    return is_outside(record.entries[the_window.entry], record.entries[entry]);
+  if (the_window.frame == frame && the_window.subject == &subject) {
+    return is_outside(subject.code().entries[the_window.entry], subject.code().entries[entry]);
   }
   return !calls(the_window.frame, frame);
 }
 
 // False: something else is being timed.
-bool open(CodeRecord& record, MeasuredSpeed& gain, std::size_t entry, cpython::Frame* frame, Way way) {
+bool open(Measurements& subject, MeasuredSpeed& speed, std::size_t entry, cpython::Frame* frame, Way way) {
   constexpr Nanoseconds kTooLong = 1'000'000'000;
-  if (the_window.record != nullptr) {
-    if (is_left(record, entry, frame)) {
+  if (the_window.subject != nullptr) {
+    if (is_left(subject, entry, frame)) {
       close();
     } else if (elapsed() > kTooLong) {
       cancel();
@@ -133,8 +137,8 @@ bool open(CodeRecord& record, MeasuredSpeed& gain, std::size_t entry, cpython::F
       return false;
     }
   }
-  the_window.record = &record;
-  the_window.gain = &gain;
+  the_window.subject = &subject;
+  the_window.speed = &speed;
   the_window.entry = entry;
   the_window.thread = cpython::thread_state();
   the_window.frame = frame;
@@ -142,12 +146,12 @@ bool open(CodeRecord& record, MeasuredSpeed& gain, std::size_t entry, cpython::F
   return true;
 }
 
-PyObject* iterator_of(const CodeRecord& record, std::size_t entry, cpython::Frame* frame) {
-  const recorder::DecodedCode::Entry& place = record.entries[entry].place;
+PyObject* iterator_of(const Measurements& subject, std::size_t entry, cpython::Frame* frame) {
+  const recorder::DecodedCode::Entry& place = subject.code().entries[entry].place;
   return place.depth > 0 ? cpython::stack_base(frame)[place.depth - 1] : nullptr;
 }
 
-// -1 where that cannot be known without running code of others.
+// -1: unknown, because the iterator may run code of the program.
 std::int64_t items_left(PyObject* iterator) {
   const bool is_known =
       iterator != nullptr && (Py_TYPE(iterator) == &PyRangeIter_Type || Py_TYPE(iterator) == &PyListIter_Type ||
@@ -160,15 +164,15 @@ std::int64_t items_left(PyObject* iterator) {
 }
 
 std::int64_t rounds_run() {
-  const std::int64_t left = the_window.record->entries[the_window.entry].arrivals->left;
+  const std::int64_t left = the_window.subject->code().entries[the_window.entry].arrivals->left;
   return the_window.is_stopped ? the_window.count
                                : std::clamp(the_window.count - left, std::int64_t{0}, the_window.count);
 }
 
 // At the entry of the loop whose round is being timed.
 void next_round(cpython::Frame* frame) {
-  constexpr Nanoseconds kShort = 60;  // a look at the clock is as long
-  PyObject* iterator = iterator_of(*the_window.record, the_window.entry, frame);
+  constexpr Nanoseconds kShort = 60;  // reading the clock takes as long
+  PyObject* iterator = iterator_of(*the_window.subject, the_window.entry, frame);
   const std::int64_t items = items_left(iterator);
   std::int64_t rounds = 1;
   if (the_window.way == Way::kReplay) {
@@ -184,15 +188,15 @@ void next_round(cpython::Frame* frame) {
   take(std::max(elapsed(), kShort), rounds);
 }
 
-void begin_round(CodeRecord& record, std::size_t entry, cpython::Frame* frame) {
+void begin_round(Measurements& subject, std::size_t entry, cpython::Frame* frame) {
   constexpr std::int64_t kFew = 4;
-  the_window.iterator = iterator_of(record, entry, frame);
+  the_window.iterator = iterator_of(subject, entry, frame);
   the_window.items = items_left(the_window.iterator);
   if (the_window.way == Way::kReplay) {
-    Entry& loop = record.entries[entry];
-    for (Entry& other : record.entries) {
+    Entry& loop = subject.code().entries[entry];
+    for (Entry& other : subject.code().entries) {
       if (is_outside(loop, other)) {
-        other.arrivals->left = 1;  // who comes there has left the loop
+        other.arrivals->left = 1;  // a run that arrives there has left the loop
       }
     }
     the_window.count = kFew;
@@ -201,13 +205,12 @@ void begin_round(CodeRecord& record, std::size_t entry, cpython::Frame* frame) {
   start_clock();
 }
 
-// What is known about a call is forgotten with it.
-void begin_call(CodeRecord& record, cpython::Frame* frame) {
+void begin_call(Measurements& subject, cpython::Frame* frame) {
   if (the_window.way == Way::kWritten) {
     cpython::set_end_listener(frame_ended);
     the_window.mark = cpython::mark_end(frame);
     if (the_window.mark == nullptr) {
-      record.cannot_be_measured();
+      subject.cannot_be_measured();
       cancel();
       return;
     }
@@ -217,20 +220,20 @@ void begin_call(CodeRecord& record, cpython::Frame* frame) {
 
 }  // namespace
 
-bool is_timed_as_written(CodeRecord& record, std::size_t entry, cpython::Frame* frame) {
-  if (the_window.record == nullptr) [[likely]] {
+bool is_timed_as_written(Measurements& subject, std::size_t entry, cpython::Frame* frame) {
+  if (the_window.subject == nullptr) [[likely]] {
     return false;
   }
-  if (the_window.record != &record) {
+  if (the_window.subject != &subject) {
     constexpr std::int64_t kLookAgain = 64;
     if (the_window.way == Way::kReplay || the_window.thread != cpython::thread_state()) {
       return false;
     }
-    const bool is_over = ++the_window.refused % kLookAgain == 0 && is_left(record, entry, frame);
+    const bool is_over = ++the_window.refused % kLookAgain == 0 && is_left(subject, entry, frame);
     if (is_over) {
       close();
     }
-    return !is_over;  // what it calls is as written, too
+    return !is_over;  // calls from the timed unit run the original instructions, too
   }
   if (the_window.entry != 0 && (entry == 0 || (entry == the_window.entry && the_window.frame != frame))) {
     close();
@@ -238,12 +241,12 @@ bool is_timed_as_written(CodeRecord& record, std::size_t entry, cpython::Frame* 
   }
   if (entry == 0) {
     if (calls(the_window.frame, frame)) {
-      record.cannot_be_measured();  // what it does is different in each call
+      subject.cannot_be_measured();  // recursive: its calls differ too much
       cancel();
     }
     return false;
   }
-  if (entry != the_window.entry && is_left(record, entry, frame)) {
+  if (entry != the_window.entry && is_left(subject, entry, frame)) {
     close();
     return false;
   }
@@ -251,7 +254,8 @@ bool is_timed_as_written(CodeRecord& record, std::size_t entry, cpython::Frame* 
     return false;
   }
   ++the_window.refused;
-  const Nanoseconds usual = 8 * std::max(the_window.gain->replay_time(), the_window.gain->written_time());
+  constexpr Nanoseconds kMost = 8;  // times the usual unit
+  const Nanoseconds usual = kMost * std::max(the_window.speed->replay_time(), the_window.speed->written_time());
   if (the_window.entry != 0 && elapsed() > std::max(kLong, usual)) {
     close();  // the loop was left
     return false;
@@ -259,35 +263,35 @@ bool is_timed_as_written(CodeRecord& record, std::size_t entry, cpython::Frame* 
   return true;
 }
 
-Way begin_unit(CodeRecord& record, std::size_t entry, cpython::Frame* frame) {
-  if (the_window.record == &record && the_window.entry == entry && entry != 0) {
+Way begin_unit(Measurements& subject, std::size_t entry, cpython::Frame* frame) {
+  if (the_window.subject == &subject && the_window.entry == entry && entry != 0) {
     next_round(frame);
   }
-  MeasuredSpeed& gain = record.measured(entry, frame);
-  // What asks while something else is being timed is a part of that, and shall take no time.
+  MeasuredSpeed& speed = subject.speed(entry, frame);
+  // While another unit is being timed this one is a part of it and should take no extra time.
   constexpr std::int64_t kLookAgain = 64;
-  if (the_window.record != nullptr && ++the_window.refused % kLookAgain != 0) {
-    return gain.usual();
+  if (the_window.subject != nullptr && ++the_window.refused % kLookAgain != 0) {
+    return speed.usual();
   }
-  const MeasuredSpeed::Next next = gain.next();
-  replay::Arrivals& arrivals = *record.entries[entry].arrivals;
-  if (!next.is_timed || !open(record, gain, entry, frame, next.way)) {
+  const MeasuredSpeed::Next next = speed.next();
+  replay::Arrivals& arrivals = *subject.code().entries[entry].arrivals;
+  if (!next.is_timed || !open(subject, speed, entry, frame, next.way)) {
     if (entry != 0 && next.way == Way::kReplay &&
         (arrivals.left <= 0 || arrivals.left > replay::Arrivals::kNever / 2)) {
-      arrivals.left = gain.rounds_until_due();
+      arrivals.left = speed.rounds_until_due();
     }
-    return next.is_timed ? gain.usual() : next.way;
+    return next.is_timed ? speed.usual() : next.way;
   }
   if (entry == 0) {
-    begin_call(record, frame);
+    begin_call(subject, frame);
   } else {
-    begin_round(record, entry, frame);
+    begin_round(subject, entry, frame);
   }
   return next.way;
 }
 
-void end_run(CodeRecord& record, std::size_t entry, cpython::Frame* frame, RunEnd end) {
-  if (the_window.record != &record || the_window.entry != entry || the_window.frame != frame ||
+void end_run(Measurements& subject, std::size_t entry, cpython::Frame* frame, RunEnd end) {
+  if (the_window.subject != &subject || the_window.entry != entry || the_window.frame != frame ||
       the_window.way != Way::kReplay) {
     return;
   }
@@ -297,7 +301,7 @@ void end_run(CodeRecord& record, std::size_t entry, cpython::Frame* frame, RunEn
   }
   if (entry != 0) {
     if (end == RunEnd::kReturned) {
-      close();  // how much of it was behind the loop is not known
+      close();  // the time includes the instructions behind the loop
     }
     return;
   }
@@ -308,16 +312,16 @@ void end_run(CodeRecord& record, std::size_t entry, cpython::Frame* frame, RunEn
   cpython::set_end_listener(frame_ended);
   the_window.mark = cpython::mark_end(frame);
   if (the_window.mark == nullptr) {
-    record.cannot_be_measured();
+    subject.cannot_be_measured();
     cancel();
   }
 }
 
-bool stops_for_trial(CodeRecord& record, cpython::Frame* frame, replay::Arrivals& arrivals) {
+bool stops_for_trial(Measurements& subject, cpython::Frame* frame, replay::Arrivals& arrivals) {
   constexpr std::int64_t kEnough = 380;
   constexpr Nanoseconds kEnoughTime = 200'000;
-  if (the_window.record == &record && the_window.entry != 0 && the_window.way == Way::kReplay) {
-    if (record.entries[the_window.entry].arrivals.get() != &arrivals) {
+  if (the_window.subject == &subject && the_window.entry != 0 && the_window.way == Way::kReplay) {
+    if (subject.code().entries[the_window.entry].arrivals.get() != &arrivals) {
       take(elapsed(), rounds_run());
       return false;
     }
@@ -330,32 +334,32 @@ bool stops_for_trial(CodeRecord& record, cpython::Frame* frame, replay::Arrivals
     the_window.is_stopped = true;
     return true;
   }
-  MeasuredSpeed* gain = record.measured_at(arrivals, frame);
-  if (gain != nullptr && gain->verdict() == MeasuredSpeed::Verdict::kWritten) {
+  MeasuredSpeed* speed = subject.speed_at(arrivals, frame);
+  if (speed != nullptr && speed->verdict() == MeasuredSpeed::Verdict::kWritten) {
     arrivals.left = 0;
     return true;
   }
-  if (gain == nullptr) {
+  if (speed == nullptr) {
     arrivals.left = replay::Arrivals::kNever;
     return false;
   }
-  if (gain->is_due()) {
+  if (speed->is_due()) {
     arrivals.left = replay::Arrivals::kNever;
-    gain->look();
+    speed->look();
     return true;
   }
-  arrivals.left = gain->rounds_until_due();
+  arrivals.left = speed->rounds_until_due();
   return false;
 }
 
 void disturb_trials() {
-  if (the_window.record != nullptr && the_window.thread == cpython::thread_state()) {
+  if (the_window.subject != nullptr && the_window.thread == cpython::thread_state()) {
     cancel();
   }
 }
 
-void cancel_trials(const CodeRecord& record) {
-  if (the_window.record == &record) {
+void cancel_trials(const Measurements& subject) {
+  if (the_window.subject == &subject) {
     close();
   }
 }

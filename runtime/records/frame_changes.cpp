@@ -1,0 +1,166 @@
+#include "runtime/records/frame_changes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "recorder/session.h"
+#include "rewriter/base/errors.h"
+#include "rewriter/base/once.h"
+#include "rewriter/cpython/frame_redirect.h"
+#include "runtime/records/anchor.h"
+#include "runtime/records/iterator_type.h"
+
+namespace tagalong::runtime {
+namespace {
+
+using cpython::Frame;
+
+struct Pending {
+  FrameChange change = FrameChange::kNone;
+  Frame* frame = nullptr;
+  Ref anchor;
+  std::size_t entry = 0;
+  replay::SideExit side_exit;
+};
+thread_local Pending t_pending;
+
+// The value that the redirect function returns is pushed on the frame's stack: the stack's top.
+PyObject* pushed(PyObject* top) { return top != nullptr ? top : Py_NewRef(cpython::redirect_null()); }
+
+PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor, std::size_t entry,
+                          const std::vector<PyObject*>& stack) {
+  CodeRecord& record = *record_of(anchor.get());
+  const ReplayCode& replay = record.code.replay_code;
+  const recorder::DecodedCode::Entry place = record.code.entries[entry].place;
+  std::ranges::copy(stack, cpython::stack_base(frame));
+  // With an empty stack the pad removes the pushed value.
+  PyObject* top = place.depth > 0 ? pushed(stack.back()) : Py_NewRef(Py_None);
+  const int depth = std::max(place.depth - 1, 0);
+  const auto first = static_cast<std::size_t>(place.first);
+  try {
+    recorder::Session::Start start{record.code.decoded_ref(), static_cast<int>(entry), replay.home, anchor,
+                                   record.keeps_recording_code && options().every_hook};
+    const bool is_known = entry < record.code.decoded().entries.size();
+    if (is_known) {
+      start.known = record.kept_recording_code.get();
+    } else {
+      start.elsewhere = place;
+    }
+    const recorder::RecordingCode& recording =
+        recorder::Session::start(thread, frame, start, record, record.code.limits());
+    record.recordings.begin(cpython::stack_of(thread));
+    cpython::redirect(frame, recording.code.get(), is_known ? recording.start_pads[entry] : recording.start_pad, depth);
+  } catch (const std::exception&) {
+    PyErr_Clear();
+    ++record.code.entries[entry].attempts.failures;
+    cpython::redirect(frame, cpython::code_of(frame), place.depth > 0 ? replay.starts[first] : replay.pads[first],
+                      depth);
+  }
+  return top;
+}
+
+PyObject* restore_original(Frame* frame, const TracedCode& code, std::size_t entry,
+                           const std::vector<PyObject*>& stack) {
+  const recorder::DecodedCode::Entry& place = code.entries[entry].place;
+  const replay::CodeShape& shape = *code.decoded().shape;
+  std::ranges::copy(stack, cpython::stack_base(frame));
+  cpython::redirect(frame, shape.code.get(), shape.starts[static_cast<std::size_t>(place.first)], place.depth - 1);
+  return pushed(stack.back());
+}
+
+PyObject* take_side_exit(Frame* frame, const TracedCode& code, replay::SideExit side_exit) {
+  const auto instruction = static_cast<std::size_t>(side_exit.instruction);
+  const std::vector<int>& depths = code.decoded().shape->depths;
+  TAGALONG_CHECK(side_exit.raise || std::cmp_equal(side_exit.stack.size(), depths[instruction]),
+                 "a side exit to instruction {} of {} with {} values on the stack, not {}", instruction, code.name(),
+                 side_exit.stack.size(), depths[instruction]);
+  const bool pushes = !side_exit.raise && !side_exit.stack.empty();
+  PyObject* top = pushes ? pushed(side_exit.stack.back()) : nullptr;
+  const auto depth = static_cast<std::ptrdiff_t>(side_exit.stack.size()) - (pushes ? 1 : 0);
+  std::copy_n(side_exit.stack.begin(), depth, cpython::stack_base(frame));
+  PyCodeObject* replay_code = cpython::code_of(frame);
+  if (side_exit.raise) {
+    cpython::redirect(frame, replay_code, code.replay_code.shown[instruction] + 1, static_cast<int>(depth));
+    PyErr_Restore(side_exit.type.release(), side_exit.value.release(), side_exit.traceback.release());
+    return nullptr;
+  }
+  if (pushes) {
+    cpython::redirect(frame, replay_code, code.replay_code.starts[instruction], static_cast<int>(depth));
+    return top;
+  }
+  cpython::redirect(frame, replay_code, code.replay_code.pads[instruction], 0);
+  Py_RETURN_NONE;
+}
+
+PyObject* redirect_frame(PyThreadState* thread, Frame* frame, PyObject* /*argument*/, bool can_redirect) {
+  TAGALONG_CHECK(can_redirect, "the redirect function called by {} was not inlined", fmt::ptr(frame));
+  Pending pending = std::exchange(t_pending, Pending{});
+  const CodeRecord& record = *record_of(pending.anchor.get());
+  TAGALONG_CHECK(pending.frame == frame, "a change of {} instead of {}", fmt::ptr(frame), fmt::ptr(pending.frame));
+  switch (pending.change) {
+    case FrameChange::kRecord:
+      return start_recording(thread, frame, pending.anchor, pending.entry, pending.side_exit.stack);
+    case FrameChange::kRestore:
+      return restore_original(frame, record.code, pending.entry, pending.side_exit.stack);
+    case FrameChange::kSideExit:
+    case FrameChange::kNone:
+      break;
+  }
+  return take_side_exit(frame, record.code, std::move(pending.side_exit));
+}
+
+PyObject* redirect_next(PyObject* /*self*/) {
+  if (t_pending.change == FrameChange::kNone) {
+    return nullptr;
+  }
+  cpython::expect_redirect(cpython::thread_state());
+  Py_RETURN_NONE;
+}
+
+PyObject* redirect_repr(PyObject* /*self*/) { return PyUnicode_FromString("<redirect>"); }
+
+}  // namespace
+
+FrameChange pending_change() { return t_pending.change; }
+
+void set_pending_change(FrameChange change, std::size_t entry, replay::SideExit side_exit) {
+  t_pending.change = change;
+  t_pending.entry = entry;
+  t_pending.side_exit = std::move(side_exit);
+}
+
+void set_pending_change(FrameChange change, std::size_t entry, Frame* frame, int depth) {
+  t_pending.change = change;
+  t_pending.entry = entry;
+  PyObject** base = cpython::stack_base(frame);
+  t_pending.side_exit.stack.assign(base, base + depth);
+}
+
+void commit_pending_change(Frame* frame, Ref anchor) {
+  t_pending.frame = frame;
+  t_pending.anchor = std::move(anchor);
+}
+
+Ref redirect_iterator() {
+  static PyObject* object = nullptr;
+  cpython::once(object, [] {
+    PyTypeObject* type =
+        make_iterator_type("tagalong._core.Redirect", sizeof(PyObject), redirect_next, redirect_repr, nullptr);
+    return type == nullptr ? nullptr : type->tp_alloc(type, 0);
+  });
+  if (object == nullptr) {
+    throw PythonError();
+  }
+  return Ref::create(object);
+}
+
+Ref redirect_function() {
+  static PyObject* function = nullptr;
+  cpython::once(function, [] { return cpython::make_redirect_function("redirect", redirect_frame, false).release(); });
+  if (function == nullptr) {
+    throw PythonError();
+  }
+  return Ref::create(function);
+}
+
+}  // namespace tagalong::runtime
