@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "replay/arrays/fusion/plan_run.h"
+#include "replay/arrays/fusion/in_place.h"
 #include "replay/arrays/kernels/parallel.h"
 #include "replay/arrays/numpy/float_policy.h"
 #include "replay/arrays/simd/lanes.h"
@@ -148,22 +148,22 @@ std::uint64_t largest_magnitude(AllBytes* all, std::size_t parts) {
 }  // namespace
 
 // Whether every value stays below kMost if all inputs are at most `most`.
-bool FusionPlan::are_bounded(const Frame& frame, double most) const {
+bool InPlaceTargets::are_bounded(double most) const {
   std::array<double, kMaxFusionSlots> bounds{};
-  for (const Input& input : inputs_) {
+  for (const PlanInput& input : plan_.inputs) {
     bounds.at(input.slot) = most;
   }
   const auto read = [&](Slot slot) {
     double number = 0;
-    std::memcpy(&number, frame.data[slot], sizeof(number));
+    std::memcpy(&number, state_.data[slot], sizeof(number));
     bounds.at(slot) = std::abs(number);
     return bounds.at(slot) <= kMost;  // false for NaN
   };
-  if (most > kMost || !std::ranges::all_of(scalars_, read, &Scalar::slot) ||
-      !std::ranges::all_of(constants_, read, &Constant::slot)) {
+  if (most > kMost || !std::ranges::all_of(plan_.scalars, read, &PlanScalar::slot) ||
+      !std::ranges::all_of(plan_.constants, read, &PlanConstant::slot)) {
     return false;
   }
-  for (const Operation& operation : operations_) {
+  for (const PlanOperation& operation : plan_.operations) {
     const double one = bounds.at(operation.slots[0]);
     const double two = bounds.at(operation.slots[1]);
     double& bound = bounds.at(operation.slots[operation.nin]);
@@ -188,26 +188,26 @@ bool FusionPlan::are_bounded(const Frame& frame, double most) const {
   return true;
 }
 
-bool FusionPlan::cannot_raise(const Numpy& np, const Frame& frame, const Space& space, std::size_t parts) const {
-  const auto is_bounded = [](const Operation& operation) { return info(operation.vector_op).bounded; };
-  const auto is_double = [](const Input& input) { return input.type == kDouble; };
-  if (!std::ranges::all_of(operations_, is_bounded) || !std::ranges::all_of(inputs_, is_double)) {
+bool InPlaceTargets::cannot_raise(std::size_t parts) const {
+  const auto is_bounded = [](const PlanOperation& operation) { return info(operation.vector_op).bounded; };
+  const auto is_double = [](const PlanInput& input) { return input.type == kDouble; };
+  if (!std::ranges::all_of(plan_.operations, is_bounded) || !std::ranges::all_of(plan_.inputs, is_double)) {
     return false;
   }
   constexpr Extent kDoubleSize = sizeof(double);
   AllBytes read;
-  for (const View& view : space.inputs) {
+  for (const View& view : space_->inputs) {
     read.push_back(bytes_of(view, kDoubleSize));
     if (!view.is_aligned || !is_dense(view, read.back(), kDoubleSize)) {
       return false;
     }
   }
   // Products may underflow within any bounds.
-  if (!are_bounded(frame, 1.0) || !ignores_float_errors(np, kUnderflow)) {
+  if (!are_bounded(1.0) || !ignores_float_errors(np_, kUnderflow)) {
     return false;
   }
   const std::uint64_t bits = largest_magnitude(&read, parts);
-  return bits <= std::bit_cast<std::uint64_t>(kMost) && are_bounded(frame, std::bit_cast<double>(bits));
+  return bits <= std::bit_cast<std::uint64_t>(kMost) && are_bounded(std::bit_cast<double>(bits));
 }
 
 }  // namespace tagalong::array

@@ -3,7 +3,7 @@
 // then.
 #include <algorithm>
 
-#include "replay/arrays/fusion/plan_run.h"
+#include "replay/arrays/fusion/plan_builder.h"
 #include "replay/arrays/numpy/elision.h"
 
 namespace tagalong::array {
@@ -11,18 +11,17 @@ namespace tagalong::array {
 // Whether every element is read for the last time before the result is written there. That needs a single fused kernel;
 // where it bails out, the run is repeated with new memory.
 bool FusionPlanBuilder::may_be_reused() const {
-  if (plan_->steps_.size() != 1 || plan_->steps_.front().code == nullptr) {
+  if (plan_->steps.size() != 1 || plan_->steps.front().code == nullptr) {
     return false;
   }
-  const FusionPlan::Step& step = plan_->steps_.front();
+  const PlanStep& step = plan_->steps.front();
   return step.is_quotient || !step.code->has_second_way();
 }
 
 // Whether a reduction reads the slot block by block, after the results have been written.
 bool FusionPlanBuilder::is_reduced_itself(int slot) const {
-  return std::ranges::find(plan_->reductions_, slot, &FusionPlan::Reduced::slot) != plan_->reductions_.end() ||
-         std::ranges::find(plan_->axis_reductions_, slot, &FusionPlan::AxisReduction::slot) !=
-             plan_->axis_reductions_.end();
+  return std::ranges::find(plan_->reductions, slot, &PlanReduction::slot) != plan_->reductions.end() ||
+         std::ranges::find(plan_->axis_reductions, slot, &PlanAxisReduction::slot) != plan_->axis_reductions.end();
 }
 
 // Chooses the first candidate that is an input, for a result of its dtype.
@@ -32,32 +31,19 @@ void FusionPlanBuilder::choose_reused_buffer() {
   }
   for (const int external : reused_) {
     const auto input = std::ranges::find_if(
-        plan_->inputs_, [&](const FusionPlan::Input& known) { return known.external == external && known.view < 0; });
-    if (input == plan_->inputs_.end() || is_reduced_itself(input->slot)) {
+        plan_->inputs, [&](const PlanInput& known) { return known.external == external && known.view < 0; });
+    if (input == plan_->inputs.end() || is_reduced_itself(input->slot)) {
       continue;
     }
-    const auto output = std::ranges::find_if(plan_->outputs_, [&](const FusionPlan::Output& known) {
+    const auto output = std::ranges::find_if(plan_->outputs, [&](const PlanOutput& known) {
       return known.descr == np_.descr[input->type] && !known.is_column;
     });
-    if (output != plan_->outputs_.end()) {
-      plan_->reused_buffer_ = {.output = static_cast<std::int16_t>(output - plan_->outputs_.begin()),
-                               .external = static_cast<std::uint16_t>(external)};
+    if (output != plan_->outputs.end()) {
+      plan_->reused_buffer = {.output = static_cast<std::int16_t>(output - plan_->outputs.begin()),
+                              .external = static_cast<std::uint16_t>(external)};
       return;
     }
   }
-}
-
-// Null: the result gets new memory.
-PyObject* FusionPlan::reused_buffer(const Frame& frame, const Space* space, PyObject* const* externals) const {
-  if (skip_reuse_ > 0) {
-    --skip_reuse_;
-    return nullptr;
-  }
-  PyObject* object = externals[reused_buffer_.external];
-  const Extent item_size = outputs_[static_cast<std::size_t>(reused_buffer_.output)].item_size;
-  const bool fits = space == nullptr && frame.count > kBlock && is_unique(object) &&
-                    looks_fresh(as_array(object), item_size, frame.order);
-  return fits ? object : nullptr;
 }
 
 // Of an array only the shape and dtype matter to the planner; its memory is not filled.
@@ -66,7 +52,7 @@ Ref FusionPlanBuilder::placeholder(int object) {
   Ref made;
   if (known.reduction >= 0) {
     made = Ref::steal(
-        make_scalar(np_, plan_->reductions_[static_cast<std::size_t>(known.reduction)].kernel->type, Accumulator{}));
+        make_scalar(np_, plan_->reductions[static_cast<std::size_t>(known.reduction)].kernel->type, Accumulator{}));
   } else {
     const Shape shape = shape_of(known);
     PyObject* descr = np_.descr[known.code];

@@ -2,9 +2,10 @@
 // elsewhere and copying. First it has to be known that no report can show them half written. There are three ways: no
 // program can notice when the report comes, the inputs are too small for errors, or all blocks are computed twice
 // (speculative execution).
+#include "replay/arrays/fusion/in_place.h"
+
 #include <algorithm>
 
-#include "replay/arrays/fusion/plan_run.h"
 #include "replay/arrays/numpy/float_reports.h"
 
 namespace tagalong::array {
@@ -17,64 +18,64 @@ constexpr Cost kMostCost = 16;  // per element: about the cost of writing and re
 
 long min_in_place = 32L << 10;  // more than a copy in the innermost cache costs
 
-bool FusionPlan::may_be_in_place(const Numpy& np, const Frame& frame, const Space* space) const {
-  if (static_cast<long>(frame.count) * static_cast<long>(kItemSize) < min_in_place || space == nullptr ||
-      targets_.empty() || !is_fused_ || !steps_.front().code || is_serial_ || is_staged_ || has_masks_ ||
-      !reductions_.empty() || !axis_reductions_.empty()) {
+bool InPlaceTargets::may_be_direct() const {
+  if (static_cast<long>(state_.count) * static_cast<long>(kItemSize) < min_in_place || space_ == nullptr ||
+      plan_.targets.empty() || !plan_.is_fused || !plan_.steps.front().code || plan_.is_serial ||
+      !plan_.is_elementwise()) {
     return false;
   }
   // An input that overlaps a target would be read after it has been written.
   const auto does_not_overlap = [&](std::size_t target) {
-    const Bytes written = bytes_of(space->targets[target], np.item_size[targets_[target].type]);
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      if (written.overlaps(bytes_of(space->inputs[i], np.item_size[inputs_[i].type]))) {
+    const Bytes written = bytes_of(space_->targets[target], np_.item_size[plan_.targets[target].type]);
+    for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
+      if (written.overlaps(bytes_of(space_->inputs[i], np_.item_size[plan_.inputs[i].type]))) {
         return false;
       }
     }
     return true;
   };
-  const bool has_results = std::ranges::any_of(outputs_, [](const Output& output) { return output.descr != nullptr; });
+  const bool has_results =
+      std::ranges::any_of(plan_.outputs, [](const PlanOutput& output) { return output.descr != nullptr; });
   bool no_target_overlaps = true;
-  for (std::size_t target = 0; target < targets_.size(); ++target) {
+  for (std::size_t target = 0; target < plan_.targets.size(); ++target) {
     no_target_overlaps = no_target_overlaps && does_not_overlap(target);
   }
   return !has_results && no_target_overlaps;
 }
 
 // A late report leaves new contents behind; then the operations are computed one by one and write all elements again.
-bool FusionPlan::is_unnoticed_in_place(const Numpy& np, Frame* frame, const Space* space) const {
-  if (!frame->is_unnoticed) {
-    frame->is_unnoticed = may_be_in_place(np, *frame, space) && reports_are_unnoticed(np);
+bool InPlaceTargets::are_unnoticed() {
+  if (!are_unnoticed_) {
+    are_unnoticed_ = may_be_direct() && reports_are_unnoticed(np_);
   }
-  return *frame->is_unnoticed;
+  return *are_unnoticed_;
 }
 
-FusionPlan::WriteMode FusionPlan::write_mode(const Numpy& np, Frame* frame, const Space* space,
-                                             std::size_t parts) const {
-  if (is_unnoticed_in_place(np, frame, space)) {
+WriteMode InPlaceTargets::mode(std::size_t parts) {
+  if (are_unnoticed()) {
     return WriteMode::kInPlace;
   }
-  if (!may_be_in_place(np, *frame, space)) {
+  if (!may_be_direct()) {
     return WriteMode::kCopied;
   }
-  if (cannot_raise(np, *frame, *space, parts)) {
+  if (cannot_raise(parts)) {
     return WriteMode::kInPlace;
   }
   Cost fused_cost_sum = 0;
-  for (const Operation& operation : operations_) {
+  for (const PlanOperation& operation : plan_.operations) {
     fused_cost_sum += fused_cost(operation.vector_op);
   }
-  const std::size_t bytes = static_cast<std::size_t>(frame->count) * kItemSize;
+  const std::size_t bytes = static_cast<std::size_t>(state_.count) * kItemSize;
   return bytes < kMinSpeculativeBytes || fused_cost_sum > kMostCost ? WriteMode::kCopied : WriteMode::kSpeculative;
 }
 
-void FusionPlan::place_targets(const Numpy& np, Space* space) const {
-  for (std::size_t i = 0; i < targets_.size(); ++i) {
+void InPlaceTargets::write_directly(Space* space) const {
+  for (std::size_t i = 0; i < plan_.targets.size(); ++i) {
     const Strides& strides = space->target_strides[i];
-    const Extent item_size = np.item_size[targets_[i].type];
+    const Extent item_size = np_.item_size[plan_.targets[i].type];
     space->scattered.push_back({.data = space->targets[i].data,
                                 .strides = strides,
-                                .slot = targets_[i].slot,
+                                .slot = plan_.targets[i].slot,
                                 .item_size = static_cast<std::uint8_t>(item_size),
                                 .is_direct = strides[0] == item_size});
   }

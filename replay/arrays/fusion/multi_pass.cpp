@@ -11,8 +11,8 @@ namespace tagalong::array {
 
 std::size_t MultiPassPlan::operation_count() const {
   std::size_t count = calls_.size();
-  for (const auto& plan : plans_) {
-    count += plan->operation_count();
+  for (const auto& group : groups_) {
+    count += group->plan().calls;
   }
   return count;
 }
@@ -23,8 +23,8 @@ bool MultiPassPlan::is_better_apart() const {
 }
 
 FusionReason MultiPassPlan::run(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
-  if (plans_.size() == 1 && calls_.empty()) {
-    return plans_.front()->run(np, externals, outputs);
+  if (groups_.size() == 1 && calls_.empty()) {
+    return groups_.front()->run(np, externals, outputs);
   }
   return run_all(np, externals, outputs, false);
 }
@@ -49,13 +49,13 @@ FusionReason MultiPassPlan::run_all(const Numpy& np, PyObject* const* externals,
       known.at(kMostExternals + next) = result_of(carried_[next]).get();
     }
   };
-  for (std::size_t pass = 0; pass < plans_.size(); ++pass) {
-    const FusionPlan& plan = *plans_[pass];
+  for (std::size_t pass = 0; pass < groups_.size(); ++pass) {
+    const FusionGroup& group = *groups_[pass];
     first.at(pass) = results.size();
-    results.resize(results.size() + plan.output_count());
-    const FusionReason reason = plan.run(np, known.data(), results.data() + first.at(pass));
+    results.resize(results.size() + group.plan().outputs.size());
+    const FusionReason reason = group.run(np, known.data(), results.data() + first.at(pass));
     if (reason != FusionReason::kNone) {
-      if (!is_again && plan.may_retry_without_reuse()) {
+      if (!is_again && group.may_retry_without_reuse()) {
         return run_all(np, externals, outputs, true);
       }
       refused_ += pass > 0 ? 1 : 0;
@@ -79,6 +79,15 @@ FusionReason MultiPassPlan::run_all(const Numpy& np, PyObject* const* externals,
   }
   ++fusion_counts.in_passes;
   return FusionReason::kNone;
+}
+
+KernelVariants::Kernels MultiPassPlan::kernels() const {
+  KernelVariants::Kernels all;
+  for (const auto& group : groups_) {
+    const auto of_pass = group->kernels();
+    all.insert(all.end(), of_pass.begin(), of_pass.end());
+  }
+  return all;
 }
 
 // --- Plans
@@ -405,8 +414,8 @@ std::unique_ptr<MultiPassPlan> MultiPassBuilder::finish(std::span<const int> out
     if (pass > 0) {
       reuse_buffer(pass, outputs);
     }
-    passes->plans_.push_back(builders_[pass].finish(pass_outputs[pass]));
-    if (passes->plans_.back() == nullptr) {
+    passes->groups_.push_back(builders_[pass].finish(pass_outputs[pass]));
+    if (passes->groups_.back() == nullptr) {
       return nullptr;
     }
   }

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "replay/arrays/fusion/fusion_plan.h"
+#include "replay/arrays/fusion/plan_builder.h"
 
 namespace tagalong::array {
 
@@ -29,12 +29,12 @@ inline constexpr std::size_t kMostResults = kMostPasses * kMaxFusionOutputs;
 
 class MultiPassPlan {
  public:
-  // These functions are as in FusionPlan.
+  // These functions are as in FusionGroup.
   FusionReason run(const Numpy& np, PyObject* const* externals, Ref* outputs) const;
   [[nodiscard]] std::size_t operation_count() const;
   [[nodiscard]] std::size_t output_count() const { return outputs_.size(); }
   // The vector kernels of all passes.
-  [[nodiscard]] std::vector<std::shared_ptr<const VectorCode>> kernels() const;
+  [[nodiscard]] KernelVariants::Kernels kernels() const;
   // Whether later passes have often refused after earlier ones had computed everything: separate plans are faster then.
   [[nodiscard]] bool is_better_apart() const;
 
@@ -53,8 +53,8 @@ class MultiPassPlan {
   };
   FusionReason run_all(const Numpy& np, PyObject* const* externals, Ref* outputs, bool is_again) const;
 
-  std::vector<std::unique_ptr<FusionPlan>> plans_;
-  std::vector<Result> carried_;  // results that later passes get beside the externals
+  std::vector<std::unique_ptr<FusionGroup>> groups_;  // by pass
+  std::vector<Result> carried_;                       // results that later passes get beside the externals
   std::vector<Result> outputs_;
   std::vector<Call> calls_;
   std::size_t externals_ = 0;

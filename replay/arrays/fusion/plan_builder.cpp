@@ -1,7 +1,9 @@
+#include "replay/arrays/fusion/plan_builder.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "replay/arrays/fusion/plan_run.h"
+#include "replay/arrays/fusion/small_plan.h"
 #include "replay/arrays/kernels/casts.h"
 #include "replay/arrays/kernels/functions.h"
 #include "replay/arrays/kernels/vector_operation.h"
@@ -130,7 +132,7 @@ int FusionPlanBuilder::astype(int operand, PyObject* descr) {
   kernel.out_size = np_.item_size[to];
   const int result = emit(kernel, {.ufunc = nullptr, .operands = {operand}, .nin = 1, .name = "astype"});
   if (result >= 0) {
-    plan_->operations_.back().is_copy = true;
+    plan_->operations.back().is_copy = true;
   }
   return result;
 }
@@ -153,22 +155,22 @@ int FusionPlanBuilder::assign(int target, int value) {
     return refuse(from.is_result ? FusionReason::kShape : FusionReason::kOther);
   }
   const StridedLoop loop = unsafe_cast_loop(from.code, part.code);
-  const int slot = loop == nullptr || plan_->operations_.size() == kMaxFusionOperations ? -1 : new_slot();
+  const int slot = loop == nullptr || plan_->operations.size() == kMaxFusionOperations ? -1 : new_slot();
   if (slot < 0) {
     return refuse(loop == nullptr ? FusionReason::kNoLoop : FusionReason::kLimit);
   }
-  FusionPlan::Operation copy{
+  PlanOperation copy{
       .loop = loop, .nin = 1, .out_size = np_.item_size[part.code], .keeps_flags = true, .is_cast = true};
   copy.name = "copy";
   copy.out_type = part.code;
   copy.vector_op = from.code == kDouble && part.code == kDouble ? VectorOp::kCopy : VectorOp::kNone;
-  copy.slots[0] = static_cast<FusionPlan::Slot>(from.slot);
-  copy.slots[1] = static_cast<FusionPlan::Slot>(slot);
-  plan_->operations_.push_back(copy);
+  copy.slots[0] = static_cast<Slot>(from.slot);
+  copy.slots[1] = static_cast<Slot>(slot);
+  plan_->operations.push_back(copy);
   if (is_floating(from.code) && from.code != part.code) {
-    plan_->float_units_ = std::max(plan_->float_units_, FloatUnits::kVector);
+    plan_->float_units = std::max(plan_->float_units, FloatUnits::kVector);
   }
-  ++plan_->calls_;
+  ++plan_->calls;
   return write(&part, slot) ? target : refuse(FusionReason::kLimit);
 }
 
@@ -269,22 +271,22 @@ int FusionPlanBuilder::emit(const Kernel& kernel, const Request& request) {
   if (!fits(request, &is_column)) {
     return refuse(FusionReason::kShape);
   }
-  const std::size_t before = plan_->operations_.size();
-  FusionPlan::Operation operation{.loop = kernel.loop,
-                                  .context = kernel.context,
-                                  .auxdata = kernel.auxdata,
-                                  .nin = kernel.nin,
-                                  .out_size = kernel.out_size,
-                                  .keeps_flags = kernel.keeps_flags,
-                                  .is_iterated = request.ufunc == nullptr || kernel.casts_number,
-                                  .cost = loop_cost(kernel),
-                                  .name = request.name.empty() ? std::string_view(kernel.name) : request.name,
-                                  .out_type = kernel.out_type};
+  const std::size_t before = plan_->operations.size();
+  PlanOperation operation{.loop = kernel.loop,
+                          .context = kernel.context,
+                          .auxdata = kernel.auxdata,
+                          .nin = kernel.nin,
+                          .out_size = kernel.out_size,
+                          .keeps_flags = kernel.keeps_flags,
+                          .is_iterated = request.ufunc == nullptr || kernel.casts_number,
+                          .cost = loop_cost(kernel),
+                          .name = request.name.empty() ? std::string_view(kernel.name) : request.name,
+                          .out_type = kernel.out_type};
   operation.vector_op = is_column                                       ? VectorOp::kNone
                         : request.ufunc != nullptr                      ? vector_operation(kernel)
                         : kernel.out_type == kDouble && kernel.nin == 3 ? VectorOp::kSelect
                                                                         : VectorOp::kNone;
-  plan_->is_iterated_ = plan_->is_iterated_ || operation.is_iterated;
+  plan_->is_iterated = plan_->is_iterated || operation.is_iterated;
   int slot = 0;
   bool has_broadcast = false;
   bool drops_axes = false;
@@ -296,7 +298,7 @@ int FusionPlanBuilder::emit(const Kernel& kernel, const Request& request) {
       slot = broadcast_slot(slot, kernel.in_type[i]);
       has_broadcast = true;
     }
-    operation.slots[i] = static_cast<FusionPlan::Slot>(slot);
+    operation.slots[i] = static_cast<Slot>(slot);
     operation.has_result =
         operation.has_result || (object.is_result && (!object.is_column || is_column)) || object.target >= 0;
   }
@@ -305,18 +307,18 @@ int FusionPlanBuilder::emit(const Kernel& kernel, const Request& request) {
     operation.vector_op = VectorOp::kNone;
     for (const int object : {request.where, request.out}) {
       slot = slot < 0 ? slot : slot_of(object, at(object).code);
-      operation.slots.at(operation.nin++) = static_cast<FusionPlan::Slot>(slot);
+      operation.slots.at(operation.nin++) = static_cast<Slot>(slot);
       operation.has_result = operation.has_result || at(object).is_result || at(object).target >= 0;
     }
-    plan_->has_masks_ = true;
+    plan_->has_masks = true;
   }
-  const int out = slot < 0 || plan_->operations_.size() >= kMaxFusionOperations ? -1 : new_slot();
-  operation.slots[operation.nin] = static_cast<FusionPlan::Slot>(out);
+  const int out = slot < 0 || plan_->operations.size() >= kMaxFusionOperations ? -1 : new_slot();
+  operation.slots[operation.nin] = static_cast<Slot>(out);
   if (out < 0) {
-    plan_->operations_.resize(before);  // the fusion group ends here; unused inputs are harmless
+    plan_->operations.resize(before);  // the fusion group ends here; unused inputs are harmless
     return -1;
   }
-  operation.stage = is_column ? FusionPlan::Stage::kColumn : FusionPlan::Stage::kElements;
+  operation.stage = is_column ? PlanStage::kColumn : PlanStage::kElements;
   operation.drops_axes = is_column && drops_axes;
   // Eager NumPy does not elide where an operand has another shape.
   if (request.elision != Elision::kNever && !has_broadcast &&
@@ -336,29 +338,29 @@ int FusionPlanBuilder::emit(const Kernel& kernel, const Request& request) {
     // The loop's own input, or the slot of the old contents.
     operation.layout_of = static_cast<std::int16_t>(at(target).slot);
   }
-  plan_->operations_.push_back(operation);
-  plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
+  plan_->operations.push_back(operation);
+  plan_->float_units = std::max(plan_->float_units, kernel.float_units);
   const bool may_follow_strides = is_floating(kernel.out_type) && request.ufunc != nullptr &&
                                   !has(kernel.known, ufunc_trait::kIgnoresStrides) &&
                                   (!kernel.alias_safe || is_vector_loop(kernel.loop));
-  plan_->depends_on_strides_ =
-      plan_->depends_on_strides_ || (may_follow_strides && (request.where >= 0 || !takes_one_result(request)));
-  plan_->is_serial_ =
-      plan_->is_serial_ || (has(kernel.known, ufunc_trait::kRaisesForIntegers) && is_integer(kernel.out_type));
-  plan_->shows_signs_ = plan_->shows_signs_ || has(kernel.known, ufunc_trait::kShowsSigns);
+  plan_->depends_on_strides =
+      plan_->depends_on_strides || (may_follow_strides && (request.where >= 0 || !takes_one_result(request)));
+  plan_->is_serial =
+      plan_->is_serial || (has(kernel.known, ufunc_trait::kRaisesForIntegers) && is_integer(kernel.out_type));
+  plan_->shows_signs = plan_->shows_signs || has(kernel.known, ufunc_trait::kShowsSigns);
   if (target >= 0) {
     if (!write(&at(target), out)) {
-      plan_->operations_.resize(before);
+      plan_->operations.resize(before);
       return -1;
     }
     if (operation.layout_of < 0) {
-      plan_->operations_.back().target = static_cast<std::int16_t>(at(target).target);
+      plan_->operations.back().target = static_cast<std::int16_t>(at(target).target);
     }
-    ++plan_->calls_;
+    ++plan_->calls;
     return target;
   }
-  ++plan_->calls_;
-  ++plan_->new_array_operations_;
+  ++plan_->calls;
+  ++plan_->new_array_operations;
   objects_.push_back({.code = kernel.out_type,
                       .is_result = true,
                       .slot = out,
@@ -380,10 +382,10 @@ bool FusionPlanBuilder::takes_one_result(const Request& request) const {
 }
 
 void FusionPlanBuilder::add_costs() {
-  const bool is_fused = !plan_->steps_.empty();
-  plan_->cost_ = static_cast<Extent>(plan_->reductions_.size() * kReductionCost);
-  for (const FusionPlan::Operation& operation : plan_->operations_) {
-    plan_->cost_ +=
+  const bool is_fused = !plan_->steps.empty();
+  plan_->cost = static_cast<Extent>(plan_->reductions.size() * kReductionCost);
+  for (const PlanOperation& operation : plan_->operations) {
+    plan_->cost +=
         is_fused && operation.vector_op != VectorOp::kNone ? fused_cost(operation.vector_op) : operation.cost;
   }
 }
@@ -391,44 +393,44 @@ void FusionPlanBuilder::add_costs() {
 // Removes inputs and scalars that only a rejected operation at the group's end has used, so that runs do not need them.
 void FusionPlanBuilder::remove_unread() {
   std::array<bool, kMaxFusionSlots> is_read{};
-  for (const FusionPlan::Operation& operation : plan_->operations_) {
+  for (const PlanOperation& operation : plan_->operations) {
     for (unsigned i = 0; i < operation.nin; ++i) {
       is_read.at(operation.slots[i]) = true;
     }
   }
-  for (const FusionPlan::Reduced& reduced : plan_->reductions_) {
+  for (const PlanReduction& reduced : plan_->reductions) {
     is_read.at(reduced.slot) = true;
   }
-  for (const FusionPlan::AxisReduction& axis_reduced : plan_->axis_reductions_) {
+  for (const PlanAxisReduction& axis_reduced : plan_->axis_reductions) {
     is_read.at(axis_reduced.slot) = true;
   }
-  std::erase_if(plan_->scalars_, [&](const FusionPlan::Scalar& scalar) { return !is_read.at(scalar.slot); });
-  std::erase_if(plan_->inputs_, [&](const FusionPlan::Input& input) { return !is_read.at(input.slot); });
+  std::erase_if(plan_->scalars, [&](const PlanScalar& scalar) { return !is_read.at(scalar.slot); });
+  std::erase_if(plan_->inputs, [&](const PlanInput& input) { return !is_read.at(input.slot); });
 }
 
-std::unique_ptr<FusionPlan> FusionPlanBuilder::finish(std::span<const int> outputs) {
+std::unique_ptr<FusionGroup> FusionPlanBuilder::finish(std::span<const int> outputs) {
   if (outputs.size() > kMaxFusionOutputs) {
     return nullptr;
   }
   for (const int number : outputs) {
     const Object& object = at(number);
     if (object.reduction >= 0) {
-      plan_->outputs_.push_back({.reduction = object.reduction, .axis_reduction = -1});
+      plan_->outputs.push_back({.reduction = object.reduction, .axis_reduction = -1});
       continue;
     }
-    if (object.axis_reduction >= 0 && !plan_->is_staged_) {
-      plan_->outputs_.push_back({.reduction = -1, .axis_reduction = object.axis_reduction});
+    if (object.axis_reduction >= 0 && !plan_->is_staged()) {
+      plan_->outputs.push_back({.reduction = -1, .axis_reduction = object.axis_reduction});
       continue;
     }
-    plan_->outputs_.push_back({.descr = object.is_result ? np_.descr[object.code] : nullptr,
-                               .external = static_cast<std::uint16_t>(std::max<int>(object.external, 0)),
-                               .reduction = -1,
-                               .axis_reduction = -1,
-                               .item_size = np_.item_size[object.code],
-                               .slot = static_cast<FusionPlan::Slot>(object.slot),
-                               .type = object.code,
-                               .is_column = object.is_column,
-                               .drops_axes = object.drops_axes});
+    plan_->outputs.push_back({.descr = object.is_result ? np_.descr[object.code] : nullptr,
+                              .external = static_cast<std::uint16_t>(std::max<int>(object.external, 0)),
+                              .reduction = -1,
+                              .axis_reduction = -1,
+                              .item_size = np_.item_size[object.code],
+                              .slot = static_cast<Slot>(object.slot),
+                              .type = object.code,
+                              .is_column = object.is_column,
+                              .drops_axes = object.drops_axes});
   }
   remove_unread();
   FusedCode fused;
@@ -436,25 +438,25 @@ std::unique_ptr<FusionPlan> FusionPlanBuilder::finish(std::span<const int> outpu
   choose_reused_buffer();
   assign_temporaries(fused);
   add_costs();
-  for (FusionPlan::Operation& operation : plan_->operations_) {
-    operation.collects = plan_->float_units_ != FloatUnits::kNone && !operation.keeps_flags;
+  for (PlanOperation& operation : plan_->operations) {
+    operation.collects = plan_->float_units != FloatUnits::kNone && !operation.keeps_flags;
   }
-  plan_->slots_ = static_cast<std::size_t>(slots_);
-  plan_->is_small_ = plan_->may_be_small();
-  if (plan_->is_small_ && !plan_->is_fused_) {
+  plan_->slots = static_cast<std::size_t>(slots_);
+  plan_->is_small = may_be_small(*plan_);
+  if (plan_->is_small && !plan_->is_fused) {
     record_item_sizes();
   }
   ++fusion_counts.planned;
-  return std::move(plan_);
+  return std::make_unique<FusionGroup>(std::move(*plan_));
 }
 
 void FusionPlanBuilder::record_item_sizes() {
-  std::vector<Extent>& sizes = plan_->item_sizes_;
-  sizes.assign(plan_->slots_, 0);
-  for (const FusionPlan::Input& input : plan_->inputs_) {
+  std::vector<Extent>& sizes = plan_->item_sizes;
+  sizes.assign(plan_->slots, 0);
+  for (const PlanInput& input : plan_->inputs) {
     sizes[input.slot] = np_.item_size[input.type];
   }
-  for (const FusionPlan::Operation& operation : plan_->operations_) {
+  for (const PlanOperation& operation : plan_->operations) {
     sizes[operation.slots[operation.nin]] = operation.out_size;
   }
 }

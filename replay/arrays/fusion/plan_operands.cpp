@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "replay/arrays/fusion/plan_run.h"
+#include "replay/arrays/fusion/plan_builder.h"
 #include "replay/arrays/kernels/casts.h"
 
 namespace tagalong::array {
@@ -30,11 +30,11 @@ int FusionPlanBuilder::view(ViewSpec spec, PyObject* object, PyObject* const* ex
   Object part{.object = object,
               .code = classify(np_, object),
               .external = static_cast<std::int16_t>(spec.external),
-              .view = static_cast<std::int16_t>(plan_->views_.size())};
+              .view = static_cast<std::int16_t>(plan_->views.size())};
   if (!is_array(part.code) || !take_view(spec, as_array(object), externals, &part.place)) {
     return refuse(FusionReason::kLayout);
   }
-  plan_->views_.push_back(std::move(spec));
+  plan_->views.push_back(std::move(spec));
   objects_.push_back(part);
   return static_cast<int>(objects_.size()) - 1;
 }
@@ -58,16 +58,16 @@ bool FusionPlanBuilder::is_integer_number(int object, unsigned type) const {
 bool FusionPlanBuilder::write(Object* object, int slot) {
   if (object->external >= 0) {
     if (object->target < 0) {
-      if (plan_->targets_.size() == kMaxFusionOutputs) {
+      if (plan_->targets.size() == kMaxFusionOutputs) {
         return false;
       }
-      object->target = static_cast<int>(plan_->targets_.size());
-      plan_->targets_.push_back({.external = static_cast<std::uint16_t>(object->external),
-                                 .view = object->view,
-                                 .type = object->code,
-                                 .written = plan_->operations_.size() - 1});
+      object->target = static_cast<int>(plan_->targets.size());
+      plan_->targets.push_back({.external = static_cast<std::uint16_t>(object->external),
+                                .view = object->view,
+                                .type = object->code,
+                                .written = plan_->operations.size() - 1});
     }
-    plan_->targets_[static_cast<std::size_t>(object->target)].slot = static_cast<FusionPlan::Slot>(slot);
+    plan_->targets[static_cast<std::size_t>(object->target)].slot = static_cast<Slot>(slot);
   }
   object->slot = slot;
   return true;
@@ -86,9 +86,9 @@ int FusionPlanBuilder::scalar_slot(int number, unsigned type) {
   if (!is_new) {
     return known->second;
   }
-  FusionPlan::Constant value{};
+  PlanConstant value{};
   if (!read_scalar(np_, object.object, object.code, type, value.bytes.data()) ||
-      (!object.is_constant && plan_->scalars_.size() == kMaxFusionScalars)) {
+      (!object.is_constant && plan_->scalars.size() == kMaxFusionScalars)) {
     scalar_slots_.erase(known);
     reason_ = FusionReason::kNumber;
     return -1;
@@ -97,15 +97,15 @@ int FusionPlanBuilder::scalar_slot(int number, unsigned type) {
   if (slot < 0) {
     return slot;
   }
-  value.slot = static_cast<FusionPlan::Slot>(slot);
+  value.slot = static_cast<Slot>(slot);
   value.type = static_cast<std::uint8_t>(type);
   if (object.is_constant) {
-    plan_->constants_.push_back(value);
+    plan_->constants.push_back(value);
   } else {
-    plan_->scalars_.push_back({.external = static_cast<std::uint16_t>(object.external),
-                               .code = object.code,
-                               .type = static_cast<std::uint8_t>(type),
-                               .slot = value.slot});
+    plan_->scalars.push_back({.external = static_cast<std::uint16_t>(object.external),
+                              .code = object.code,
+                              .type = static_cast<std::uint8_t>(type),
+                              .slot = value.slot});
   }
   return slot;
 }
@@ -116,26 +116,25 @@ int FusionPlanBuilder::cast_slot(int slot, unsigned from, unsigned to, bool is_c
     return known->second;
   }
   const StridedLoop loop = cast_loop(from, to);
-  if (loop == nullptr || plan_->operations_.size() == kMaxFusionOperations) {
+  if (loop == nullptr || plan_->operations.size() == kMaxFusionOperations) {
     cast_slots_.erase(known);
     return -1;
   }
   const int out = known->second = new_slot();
   if (out >= 0) {
-    FusionPlan::Operation cast{
-        .loop = loop, .nin = 1, .out_size = np_.item_size[to], .keeps_flags = true, .is_cast = true};
+    PlanOperation cast{.loop = loop, .nin = 1, .out_size = np_.item_size[to], .keeps_flags = true, .is_cast = true};
     cast.name = "cast";
     cast.out_type = static_cast<std::uint8_t>(to);
-    cast.slots[0] = static_cast<FusionPlan::Slot>(slot);
-    cast.slots[1] = static_cast<FusionPlan::Slot>(out);
-    cast.stage = is_column ? FusionPlan::Stage::kColumn : FusionPlan::Stage::kElements;
+    cast.slots[0] = static_cast<Slot>(slot);
+    cast.slots[1] = static_cast<Slot>(out);
+    cast.stage = is_column ? PlanStage::kColumn : PlanStage::kElements;
     if (is_integer(from) && is_integer(to) && np_.item_size[from] == np_.item_size[to]) {
       cast.layout_of = static_cast<std::int16_t>(slot);  // two types for the same integers need no conversion
     }
-    plan_->operations_.push_back(cast);
-    plan_->is_iterated_ = true;
+    plan_->operations.push_back(cast);
+    plan_->is_iterated = true;
     if (is_floating(from)) {
-      plan_->float_units_ = std::max(plan_->float_units_, FloatUnits::kVector);
+      plan_->float_units = std::max(plan_->float_units, FloatUnits::kVector);
     }
   }
   return out;
@@ -147,19 +146,19 @@ int FusionPlanBuilder::broadcast_slot(int slot, unsigned type) {
   if (!is_new) {
     return known->second;
   }
-  const int out = plan_->operations_.size() == kMaxFusionOperations ? -1 : new_slot();
+  const int out = plan_->operations.size() == kMaxFusionOperations ? -1 : new_slot();
   if (out < 0) {
     broadcast_slots_.erase(known);
     return -1;
   }
   known->second = out;
-  FusionPlan::Operation broadcast{
-      .nin = 1, .out_size = np_.item_size[type], .keeps_flags = true, .stage = FusionPlan::Stage::kBroadcast};
+  PlanOperation broadcast{
+      .nin = 1, .out_size = np_.item_size[type], .keeps_flags = true, .stage = PlanStage::kBroadcast};
   broadcast.name = "broadcast";
   broadcast.out_type = static_cast<std::uint8_t>(type);
-  broadcast.slots[0] = static_cast<FusionPlan::Slot>(slot);
-  broadcast.slots[1] = static_cast<FusionPlan::Slot>(out);
-  plan_->operations_.push_back(broadcast);
+  broadcast.slots[0] = static_cast<Slot>(slot);
+  broadcast.slots[1] = static_cast<Slot>(out);
+  plan_->operations.push_back(broadcast);
   return out;
 }
 
@@ -170,13 +169,13 @@ int FusionPlanBuilder::slot_of(int number, unsigned type) {
     return scalar_slot(number, type);
   }
   if (object.slot < 0) {
-    if (plan_->inputs_.size() == kMaxFusionInputs || (object.slot = new_slot()) < 0) {
+    if (plan_->inputs.size() == kMaxFusionInputs || (object.slot = new_slot()) < 0) {
       return -1;
     }
-    plan_->inputs_.push_back({.external = static_cast<std::uint16_t>(object.external),
-                              .view = object.view,
-                              .type = object.code,
-                              .slot = static_cast<FusionPlan::Slot>(object.slot)});
+    plan_->inputs.push_back({.external = static_cast<std::uint16_t>(object.external),
+                             .view = object.view,
+                             .type = object.code,
+                             .slot = static_cast<Slot>(object.slot)});
   }
   return object.code == type ? object.slot : cast_slot(object.slot, object.code, type, object.is_column);
 }

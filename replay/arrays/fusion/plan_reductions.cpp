@@ -1,7 +1,7 @@
 // Adds reductions to a plan.
 #include <algorithm>
 
-#include "replay/arrays/fusion/plan_run.h"
+#include "replay/arrays/fusion/plan_builder.h"
 
 namespace tagalong::array {
 
@@ -11,20 +11,20 @@ bool FusionPlanBuilder::may_be_reduced(int operand) {
   if (object.is_result || object.target >= 0) {
     return !object.is_column;
   }
-  if (!is_array(object.code) || object.object == nullptr || object.view >= 0 || !plan_->targets_.empty() ||
+  if (!is_array(object.code) || object.object == nullptr || object.view >= 0 || !plan_->targets.empty() ||
       object.place.shape.nd == 0 || (has_space_ && !(object.place.shape == space_)) ||
       slot_of(operand, object.code) < 0) {
     return false;
   }
   space_ = object.place.shape;
   has_space_ = true;
-  plan_->reduces_inputs_ = true;
+  plan_->reduces_inputs = true;
   return true;
 }
 
 int FusionPlanBuilder::reduce(Reduction reduction, int operand) {
   const ReductionKernel& kernel = reduction_kernel(np_, reduction, at(operand).code);
-  if (plan_->is_staged_ || kernel.takes_rows) {
+  if (plan_->is_staged() || kernel.takes_rows) {
     return refuse(FusionReason::kReduction);
   }
   if (kernel.loop == nullptr) {
@@ -34,27 +34,28 @@ int FusionPlanBuilder::reduce(Reduction reduction, int operand) {
     return refuse(FusionReason::kOther);
   }
   const Object& object = at(operand);
-  const std::size_t before = plan_->operations_.size();
+  const std::size_t before = plan_->operations.size();
   const int slot = object.code == kernel.from ? object.slot : cast_slot(object.slot, object.code, kernel.from);
-  if (slot < 0 || plan_->reductions_.size() == kMaxFusionReductions) {
-    plan_->operations_.resize(before);
+  if (slot < 0 || plan_->reductions.size() == kMaxFusionReductions) {
+    plan_->operations.resize(before);
     return refuse(FusionReason::kLimit);
   }
-  const auto cuts_rows = [](const FusionPlan::AxisReduction& axis_reduction) {
+  const auto cuts_rows = [](const PlanAxisReduction& axis_reduction) {
     return axis_reduction.kernel->is_pairwise || axis_reduction.kernel->takes_rows;
   };
-  if (kernel.is_pairwise && std::ranges::any_of(plan_->axis_reductions_, cuts_rows)) {
-    plan_->operations_.resize(before);
+  if (kernel.is_pairwise && std::ranges::any_of(plan_->axis_reductions, cuts_rows)) {
+    plan_->operations.resize(before);
     return refuse(FusionReason::kReduction);
   }
-  objects_.push_back({.reduction = static_cast<std::int16_t>(plan_->reductions_.size())});
-  plan_->reductions_.push_back(
-      {.kernel = &kernel, .reduction = reduction, .slot = static_cast<FusionPlan::Slot>(slot)});
-  plan_->is_tree_ = plan_->is_tree_ || kernel.is_pairwise;
-  plan_->is_serial_ = plan_->is_serial_ || !kernel.is_pairwise;
-  plan_->is_cut_by_buffers_ = plan_->is_cut_by_buffers_ || kernel.is_cut_by_buffers;
-  plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
-  ++plan_->calls_;
+  objects_.push_back({.reduction = static_cast<std::int16_t>(plan_->reductions.size())});
+  plan_->reductions.push_back({.kernel = &kernel, .reduction = reduction, .slot = static_cast<Slot>(slot)});
+  if (kernel.is_pairwise) {
+    plan_->cut = BlockCut::kAsSums;
+  }
+  plan_->is_serial = plan_->is_serial || !kernel.is_pairwise;
+  plan_->is_cut_by_buffers = plan_->is_cut_by_buffers || kernel.is_cut_by_buffers;
+  plan_->float_units = std::max(plan_->float_units, kernel.float_units);
+  ++plan_->calls;
   return static_cast<int>(objects_.size()) - 1;
 }
 
@@ -76,54 +77,54 @@ int FusionPlanBuilder::reduce(Reduction reduction, int operand, std::span<const 
     reduced.mask |= static_cast<std::uint8_t>(1U << static_cast<unsigned>(place));
   }
   if (static_cast<int>(axes.size()) == space_.nd && !keeps_dims) {
-    plan_->nd_ = space_.nd;
+    plan_->nd = space_.nd;
     return reduce(reduction, operand);
   }
-  if ((kernel.takes_rows && plan_->is_staged_) ||
-      ((kernel.is_pairwise || kernel.takes_rows) && plan_->is_tree_) ||  // blocks can be cut in one way only
-      (plan_->is_staged_ && plan_->axis_reductions_[0].axes.mask != reduced.mask)) {
+  if ((kernel.takes_rows && plan_->is_staged()) ||
+      ((kernel.is_pairwise || kernel.takes_rows) && plan_->is_tree()) ||  // blocks can be cut in one way only
+      (plan_->is_staged() && plan_->axis_reductions[0].axes.mask != reduced.mask)) {
     return refuse(FusionReason::kReduction);
   }
-  const std::size_t before = plan_->operations_.size();
+  const std::size_t before = plan_->operations.size();
   const int slot = object.code == kernel.from ? object.slot : cast_slot(object.slot, object.code, kernel.from);
   const int column = slot < 0 ? -1 : new_slot();
-  if (column < 0 || plan_->axis_reductions_.size() == kMaxAxisReductions ||
-      plan_->operations_.size() >= kMaxFusionOperations) {
-    plan_->operations_.resize(before);
+  if (column < 0 || plan_->axis_reductions.size() == kMaxAxisReductions ||
+      plan_->operations.size() >= kMaxFusionOperations) {
+    plan_->operations.resize(before);
     return refuse(FusionReason::kLimit);
   }
-  const auto number = static_cast<std::int16_t>(plan_->axis_reductions_.size());
-  FusionPlan::Operation axis_reduction{.nin = 1,
-                                       .out_size = kernel.item_size,
-                                       .stage = FusionPlan::Stage::kAxisReduction,
-                                       .drops_axes = !keeps_dims,
-                                       .axis_reduction = number};
+  const auto number = static_cast<std::int16_t>(plan_->axis_reductions.size());
+  PlanOperation axis_reduction{.nin = 1,
+                               .out_size = kernel.item_size,
+                               .stage = PlanStage::kAxisReduction,
+                               .drops_axes = !keeps_dims,
+                               .axis_reduction = number};
   axis_reduction.name = reduction_name(reduction);
   axis_reduction.out_type = kernel.type;
-  axis_reduction.slots[0] = static_cast<FusionPlan::Slot>(slot);
-  axis_reduction.slots[1] = static_cast<FusionPlan::Slot>(column);
-  plan_->operations_.push_back(axis_reduction);
+  axis_reduction.slots[0] = static_cast<Slot>(slot);
+  axis_reduction.slots[1] = static_cast<Slot>(column);
+  plan_->operations.push_back(axis_reduction);
   objects_.push_back({.code = kernel.type,
                       .is_result = true,
                       .slot = column,
                       .axis_reduction = number,
                       .is_column = true,
                       .drops_axes = !keeps_dims});
-  plan_->axis_reductions_.push_back(
-      {.kernel = &kernel, .reduction = reduction, .axes = reduced, .slot = static_cast<FusionPlan::Slot>(slot)});
-  plan_->nd_ = space_.nd;
-  plan_->is_cut_by_buffers_ = plan_->is_cut_by_buffers_ || kernel.is_cut_by_buffers;
-  plan_->float_units_ = std::max(plan_->float_units_, kernel.float_units);
-  ++plan_->calls_;
+  plan_->axis_reductions.push_back(
+      {.kernel = &kernel, .reduction = reduction, .axes = reduced, .slot = static_cast<Slot>(slot)});
+  plan_->nd = space_.nd;
+  plan_->is_cut_by_buffers = plan_->is_cut_by_buffers || kernel.is_cut_by_buffers;
+  plan_->float_units = std::max(plan_->float_units, kernel.float_units);
+  ++plan_->calls;
   return static_cast<int>(objects_.size()) - 1;
 }
 
 // A column becomes an operand of later operations, so blocks are whole rows from now on.
 bool FusionPlanBuilder::stage() {
-  if (plan_->is_staged_) {
+  if (plan_->is_staged()) {
     return true;
   }
-  const ReducedAxes& axes = plan_->axis_reductions_[0].axes;
+  const ReducedAxes& axes = plan_->axis_reductions[0].axes;
   Extent row = 1;
   bool is_c = true;  // the reduced axes are the last ones
   bool is_f = true;
@@ -138,14 +139,13 @@ bool FusionPlanBuilder::stage() {
       is_f = is_f && object.place.is_contiguous(np_.item_size[object.code], true);
     }
   }
-  const bool are_alike =
-      std::ranges::all_of(plan_->axis_reductions_, [&](const FusionPlan::AxisReduction& axis_reduction) {
-        return axis_reduction.axes.mask == axes.mask && !axis_reduction.kernel->takes_rows;
-      });
-  if (row < 2 || row > kMaxColumnRow || (!is_c && !is_f) || !are_alike || !plan_->reductions_.empty()) {
+  const bool are_alike = std::ranges::all_of(plan_->axis_reductions, [&](const PlanAxisReduction& axis_reduction) {
+    return axis_reduction.axes.mask == axes.mask && !axis_reduction.kernel->takes_rows;
+  });
+  if (row < 2 || row > kMaxColumnRow || (!is_c && !is_f) || !are_alike || !plan_->reductions.empty()) {
     return false;
   }
-  plan_->is_staged_ = true;
+  plan_->cut = BlockCut::kWholeRows;
   return true;
 }
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "replay/arrays/fusion/plan_run.h"
+#include "replay/arrays/fusion/multi_pass.h"
 
 namespace tagalong::array {
 
@@ -14,9 +14,9 @@ namespace tagalong::array {
 class PlanPrinter {
  public:
   std::string print(const MultiPassPlan& passes) {
-    for (std::size_t number = 0; number < passes.plans_.size(); ++number) {
-      const FusionPlan& plan = *passes.plans_[number];
-      put("pass {}: {} operations\n", number, plan.operation_count());
+    for (std::size_t number = 0; number < passes.groups_.size(); ++number) {
+      const FusionPlan& plan = passes.groups_[number]->plan();
+      put("pass {}: {} operations\n", number, plan.calls);
       pass(plan);
       for (std::size_t call = 0; call < passes.calls_.size(); ++call) {
         if (passes.calls_[call].pass == number) {
@@ -58,57 +58,57 @@ class PlanPrinter {
   }
 
   void pass(const FusionPlan& plan) {
-    for (const FusionPlan::Input& input : plan.inputs_) {
+    for (const PlanInput& input : plan.inputs) {
       put("  v{} = {}{}, {}\n", input.slot, external(input.external), view(plan, input.view), dtype_name(input.type));
     }
-    for (const FusionPlan::Scalar& scalar : plan.scalars_) {
+    for (const PlanScalar& scalar : plan.scalars) {
       put("  v{} = number {}, {} as {}\n", scalar.slot, external(scalar.external), code_name(scalar.code),
           dtype_name(scalar.type));
     }
-    for (const FusionPlan::Constant& constant : plan.constants_) {
+    for (const PlanConstant& constant : plan.constants) {
       put("  v{} = {}, {}\n", constant.slot, value(constant), dtype_name(constant.type));
     }
-    for (const FusionPlan::Operation& each : plan.operations_) {
+    for (const PlanOperation& each : plan.operations) {
       operation(plan, each);
     }
     steps(plan);
-    for (std::size_t number = 0; number < plan.reductions_.size(); ++number) {
-      const FusionPlan::Reduced& reduced = plan.reductions_[number];
+    for (std::size_t number = 0; number < plan.reductions.size(); ++number) {
+      const PlanReduction& reduced = plan.reductions[number];
       put("  reduction {} = {}(v{}), {}{}\n", number, reduction_name(reduced.reduction), reduced.slot,
           dtype_name(reduced.kernel->type),
-          plan.sum_.result == reduced.slot && reduced.kernel->has_known_order ? ", summed by the kernel" : "");
+          plan.sum.result == reduced.slot && reduced.kernel->has_known_order ? ", summed by the kernel" : "");
     }
-    for (std::size_t number = 0; number < plan.axis_reductions_.size(); ++number) {
-      const FusionPlan::AxisReduction& reduced = plan.axis_reductions_[number];
+    for (std::size_t number = 0; number < plan.axis_reductions.size(); ++number) {
+      const PlanAxisReduction& reduced = plan.axis_reductions[number];
       put("  axis reduction {} = {}(v{}), {}, axes{}{}\n", number, reduction_name(reduced.reduction), reduced.slot,
           dtype_name(reduced.kernel->type), axes(reduced.axes), reduced.axes.keeps_dims ? ", keeps dimensions" : "");
     }
-    for (std::size_t number = 0; number < plan.outputs_.size(); ++number) {
-      output(plan.outputs_[number], number);
+    for (std::size_t number = 0; number < plan.outputs.size(); ++number) {
+      output(plan.outputs[number], number);
     }
-    for (const FusionPlan::Target& target : plan.targets_) {
+    for (const PlanTarget& target : plan.targets) {
       put("  in place: {}{}, {}, gets v{}{}\n", external(target.external), view(plan, target.view),
           dtype_name(target.type), target.slot, target.later == 0 ? "" : ", which is read afterwards");
     }
-    if (plan.reused_buffer_.output >= 0) {
-      put("  result {} takes over the memory of {}\n", plan.reused_buffer_.output,
-          external(plan.reused_buffer_.external));
+    if (plan.reused_buffer.output >= 0) {
+      put("  result {} takes over the memory of {}\n", plan.reused_buffer.output,
+          external(plan.reused_buffer.external));
     }
-    for (const FusionPlan::Temporary& temporary : plan.temporaries_) {
+    for (const Temporary& temporary : plan.temporaries) {
       put("  v{} in buffer {}\n", temporary.slot, temporary.buffer);
     }
-    put("  {}; {}{}\n", blocks(plan), plan.is_serial_ ? "one thread" : "threads where it is large",
-        plan.is_small_ ? "; a short way for small arrays" : "");
+    put("  {}; {}{}\n", blocks(plan), plan.is_serial ? "one thread" : "threads where it is large",
+        plan.is_small ? "; a short way for small arrays" : "");
   }
 
   static std::string blocks(const FusionPlan& plan) {
-    return plan.is_staged_            ? fmt::format("blocks of whole rows, {} elements or more", kBlock)
-           : plan.operations_.empty() ? std::string("no blocks")
-                                      : fmt::format("blocks of {} elements", kBlock);
+    return plan.is_staged()          ? fmt::format("blocks of whole rows, {} elements or more", kBlock)
+           : plan.operations.empty() ? std::string("no blocks")
+                                     : fmt::format("blocks of {} elements", kBlock);
   }
 
-  void operation(const FusionPlan& plan, const FusionPlan::Operation& each) {
-    put("  v{} = {}(", each.slots.at(each.nin), each.name);
+  void operation(const FusionPlan& plan, const PlanOperation& each) {
+    put("  v{} = {}(", each.out(), each.name);
     for (unsigned i = 0; i < each.nin; ++i) {
       put("{}v{}", i == 0 ? "" : ", ", each.slots.at(i));
     }
@@ -116,10 +116,10 @@ class PlanPrinter {
     if (each.axis_reduction >= 0) {
       put(", axis reduction {}", each.axis_reduction);
     }
-    out_ += each.stage == FusionPlan::Stage::kColumn ? ", of columns" : "";
+    out_ += each.stage == PlanStage::kColumn ? ", of columns" : "";
     out_ += each.is_masked ? ", where the mask is true" : "";
     if (each.target >= 0) {
-      put(", into {}", external(plan.targets_[static_cast<std::size_t>(each.target)].external));
+      put(", into {}", external(plan.targets[static_cast<std::size_t>(each.target)].external));
     }
     if (each.elidable != 0) {
       put(", may be into operand{}", each.elidable == 3 ? "s 0 and 1" : each.elidable == 1 ? " 0" : " 1");
@@ -128,21 +128,21 @@ class PlanPrinter {
   }
 
   void steps(const FusionPlan& plan) {
-    for (const FusionPlan::Step& step : plan.steps_) {
+    for (const PlanStep& step : plan.steps) {
       if (step.code != nullptr) {
         put("  vector kernel: {}{}\n", step.code->text(),
             step.is_quotient ? ", or NumPy's loop where blocks are long" : "");
       } else {
-        const FusionPlan::Operation& operation = plan.operations_[step.operation];
-        put("  NumPy's loop: v{} = {}\n", operation.slots.at(operation.nin), operation.name);
+        const PlanOperation& operation = plan.operations[step.operation];
+        put("  NumPy's loop: v{} = {}\n", operation.out(), operation.name);
       }
     }
-    if (plan.steps_.empty() && !plan.operations_.empty()) {
+    if (plan.steps.empty() && !plan.operations.empty()) {
       out_ += "  NumPy's loops, one operation after the other\n";
     }
   }
 
-  void output(const FusionPlan::Output& output, std::size_t number) {
+  void output(const PlanOutput& output, std::size_t number) {
     put("  result {}: ", number);
     if (output.reduction >= 0) {
       put("reduction {}\n", output.reduction);
@@ -174,7 +174,7 @@ class PlanPrinter {
       return {};
     }
     std::string text;
-    for (const ViewSpec::Axis& axis : plan.views_[static_cast<std::size_t>(view)].axes) {
+    for (const ViewSpec::Axis& axis : plan.views[static_cast<std::size_t>(view)].axes) {
       text += text.empty() ? "[" : ", ";
       if (axis.is_new || axis.is_rest) {
         text += axis.is_new ? "None" : "...";
@@ -205,13 +205,13 @@ class PlanPrinter {
   }
 
   template <class Number>
-  static Number read(const FusionPlan::Constant& constant) {
+  static Number read(const PlanConstant& constant) {
     Number number;
     std::memcpy(&number, constant.bytes.data(), sizeof(number));
     return number;
   }
 
-  static std::string value(const FusionPlan::Constant& constant) {
+  static std::string value(const PlanConstant& constant) {
     switch (constant.type) {
       case kBool:
         return read<std::uint8_t>(constant) != 0 ? "True" : "False";
@@ -252,30 +252,6 @@ std::string_view dtype_name(unsigned type) {
       "bool",     "int8",      "uint8",   "int16",   "uint16",     "int32",     "uint32",     "int64",      "uint64",
       "longlong", "ulonglong", "float32", "float64", "longdouble", "complex64", "complex128", "clongdouble"};
   return type < kNames.size() ? kNames[type] : type == kHalf ? "float16" : "?";
-}
-
-std::vector<std::shared_ptr<const VectorCode>> FusionPlan::kernels() const {
-  std::vector<std::shared_ptr<const VectorCode>> all;
-  all.reserve(steps_.size() + argmins_.size() + 2);
-  for (const Step& step : steps_) {
-    all.push_back(step.code);
-  }
-  all.push_back(with_non_temporal_);
-  all.push_back(with_prefetch_);
-  for (const Argmin& argmin : argmins_) {
-    all.push_back(argmin.code);
-  }
-  std::erase(all, nullptr);
-  return all;
-}
-
-std::vector<std::shared_ptr<const VectorCode>> MultiPassPlan::kernels() const {
-  std::vector<std::shared_ptr<const VectorCode>> all;
-  for (const auto& plan : plans_) {
-    const auto of_pass = plan->kernels();
-    all.insert(all.end(), of_pass.begin(), of_pass.end());
-  }
-  return all;
 }
 
 }  // namespace tagalong::array

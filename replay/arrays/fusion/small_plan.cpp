@@ -1,10 +1,8 @@
-// The short path for small fusion groups: arrays of one shape that are one row each, computed into new arrays by one
-// fused kernel, or by several loops if there are few elements. It skips everything that would take longer than the
-// loop: blocks, views, parts. In every other case, or where something has to be reported, it refuses, and the general
-// path computes the group.
+#include "replay/arrays/fusion/small_plan.h"
+
 #include <algorithm>
 
-#include "replay/arrays/fusion/plan_run.h"
+#include "replay/arrays/fusion/binding.h"
 #include "replay/arrays/numpy/float_status.h"
 
 namespace tagalong::array {
@@ -25,37 +23,24 @@ bool same_shape(const ArrayFields* one, const ArrayFields* other) {
   return is_same;
 }
 
-}  // namespace
-
-bool FusionPlan::may_be_small() const {
-  const auto is_simple = [this](const Step& step) {
-    const Operation& operation = operations_[step.operation];
-    return step.code != nullptr || (operation.stage == Stage::kElements && !operation.is_masked && !operation.is_cast);
-  };
-  return !steps_.empty() && std::ranges::all_of(steps_, is_simple) && (!is_fused_ || steps_.front().code != nullptr) &&
-         buffers_ <= kMostBuffers && !shows_signs_ && !has_masks_ && views_.empty() && targets_.empty() &&
-         reductions_.empty() && axis_reductions_.empty() &&
-         std::ranges::all_of(outputs_, [](const Output& output) { return output.descr != nullptr; });
-}
-
 // Computes the steps in order. False: vector code has bailed out, or a loop has set an exception.
-bool FusionPlan::compute_small(const SlotPointers& data, Extent count) const {
-  for (const Step& step : steps_) {
+bool compute_steps(const FusionPlan& plan, const SlotPointers& data, Extent count) {
+  for (const PlanStep& step : plan.steps) {
     if (step.code != nullptr) {
       if (!step.code->run(data.data(), count)) {
         return false;
       }
       continue;
     }
-    const Operation& operation = operations_[step.operation];
-    if (operation.collects && float_status_raised(float_units_)) {
+    const PlanOperation& operation = plan.operations[step.operation];
+    if (operation.collects && float_status_raised(plan.float_units)) {
       return false;
     }
     std::array<char*, kMaxInputs + 1> places{};
     std::array<Extent, kMaxInputs + 1> strides{};
     for (unsigned i = 0; i <= operation.nin; ++i) {
       places[i] = data[operation.slots[i]];
-      strides[i] = item_sizes_[operation.slots[i]];
+      strides[i] = plan.item_sizes[operation.slots[i]];
     }
     if (operation.loop(operation.context, places.data(), &count, strides.data(), operation.auxdata) != 0) {
       PyErr_Clear();  // the general path sets it again
@@ -65,15 +50,29 @@ bool FusionPlan::compute_small(const SlotPointers& data, Extent count) const {
   return true;
 }
 
-bool FusionPlan::run_small(const Numpy& np, PyObject* const* externals, Ref* outputs) const {
-  if (skip_small_ > 0) {
-    --skip_small_;
+}  // namespace
+
+bool may_be_small(const FusionPlan& plan) {
+  const auto is_simple = [&](const PlanStep& step) {
+    const PlanOperation& operation = plan.operations[step.operation];
+    return step.code != nullptr ||
+           (operation.stage == PlanStage::kElements && !operation.is_masked && !operation.is_cast);
+  };
+  return !plan.steps.empty() && std::ranges::all_of(plan.steps, is_simple) &&
+         (!plan.is_fused || plan.steps.front().code != nullptr) && plan.buffers <= kMostBuffers && !plan.shows_signs &&
+         !plan.has_masks && plan.views.empty() && plan.targets.empty() && plan.reductions.empty() &&
+         plan.axis_reductions.empty() &&
+         std::ranges::all_of(plan.outputs, [](const PlanOutput& output) { return output.descr != nullptr; });
+}
+
+bool run_small(const FusionPlan& plan, const Numpy& np, PyObject* const* externals, Ref* outputs, Backoff* backoff) {
+  if (backoff->skips_run()) {
     return false;
   }
   SlotPointers data;  // NOLINT(cppcoreguidelines-pro-type-member-init): plan's slots only
   Scalars scalars;
   const ArrayFields* shape = nullptr;
-  for (const Input& input : inputs_) {
+  for (const PlanInput& input : plan.inputs) {
     PyObject* object = externals[input.external];
     const ArrayFields* array = as_array(object);
     if (Py_TYPE(object) != np.array_type || array->descr != np.descr[input.type] || array->nd == 0) {
@@ -87,14 +86,14 @@ bool FusionPlan::run_small(const Numpy& np, PyObject* const* externals, Ref* out
     shape = array;
     data[input.slot] = array->data;
   }
-  if (shape == nullptr || !bind_scalar_values(np, externals, &data, &scalars)) {
+  if (shape == nullptr || !bind_numbers(plan, np, externals, &data, &scalars)) {
     return false;
   }
   Extent count = 1;
   for (int i = 0; i < shape->nd; ++i) {
     count *= shape->dimensions[i];
   }
-  if (count == 0 || count > (is_fused_ ? kBlock : kFew) || count * cost_ > kGilThreshold) {
+  if (count == 0 || count > (plan.is_fused ? kBlock : kFew) || count * plan.cost > kGilThreshold) {
     return false;
   }
   // One cache line more, as between blocks. Some of NumPy's loops treat adjacent buffers as overlapping, and have other
@@ -102,30 +101,30 @@ bool FusionPlan::run_small(const Numpy& np, PyObject* const* externals, Ref* out
   alignas(kCacheLine)
       std::array<std::array<char, static_cast<std::size_t>(kFew) * kItemSize + kCacheLine>, kMostBuffers>
           buffers;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before they are read
-  for (std::size_t i = 0; i < temporaries_.size() && !is_fused_; ++i) {
-    data[temporaries_[i].slot] = buffers[temporaries_[i].buffer].data();
+  for (std::size_t i = 0; i < plan.temporaries.size() && !plan.is_fused; ++i) {
+    data[plan.temporaries[i].slot] = buffers[plan.temporaries[i].buffer].data();
   }
-  for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    Py_INCREF(outputs_[i].descr);
-    outputs[i] = Ref::steal(np.new_from_descr(np.array_type, outputs_[i].descr, shape->nd, shape->dimensions, nullptr,
-                                              nullptr, 0, nullptr));
+  for (std::size_t i = 0; i < plan.outputs.size(); ++i) {
+    Py_INCREF(plan.outputs[i].descr);
+    outputs[i] = Ref::steal(np.new_from_descr(np.array_type, plan.outputs[i].descr, shape->nd, shape->dimensions,
+                                              nullptr, nullptr, 0, nullptr));
     if (!outputs[i]) {
       PyErr_Clear();
       return false;
     }
-    data[outputs_[i].slot] = as_array(outputs[i].get())->data;
+    data[plan.outputs[i].slot] = as_array(outputs[i].get())->data;
   }
   const auto compute = [&] {
-    return is_fused_ ? steps_.front().code->run(data.data(), count) : compute_small(data, count);
+    return plan.is_fused ? plan.steps.front().code->run(data.data(), count) : compute_steps(plan, data, count);
   };
-  const auto raises = [&] { return float_units_ != FloatUnits::kNone && float_status_raised(float_units_); };
+  const auto raises = [&] { return plan.float_units != FloatUnits::kNone && float_status_raised(plan.float_units); };
   // The flags may have been set before. Testing them first would take longer than a loop over a few elements.
   bool is_done = compute();
-  if ((is_done || !is_fused_) && raises()) [[unlikely]] {
+  if ((is_done || !plan.is_fused) && raises()) [[unlikely]] {
     clear_float_status();
     is_done = compute() && !raises();
   }
-  skip_small_ = is_done ? 0 : kRunsWithoutSmall;
+  backoff->start(is_done ? 0 : kRunsWithoutSmall);
   return is_done;
 }
 

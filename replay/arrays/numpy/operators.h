@@ -1,5 +1,5 @@
 // Which ufunc an operator of arrays is, and what eager NumPy may do with its operands. Single operations (ufunc_site.h)
-// and fusion groups (fusion_plan.h) share these tables and the rule for powers.
+// and fusion groups (plan_builder.h) share these tables and the rule for powers.
 #pragma once
 
 #include <Python.h>

@@ -1,4 +1,4 @@
-// The state of one run of a fusion group. Internal to the fusion group.
+// The state of one run of a fusion group.
 #pragma once
 
 #include <bitset>
@@ -36,8 +36,21 @@ inline constexpr Extent kWhole = std::numeric_limits<Extent>::max();
 
 constexpr std::size_t padded(std::size_t bytes) { return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine; }
 
-// One run.
-struct FusionPlan::Frame {
+using SlotPointers = std::array<char*, kMaxFusionSlots>;
+using RowStrides = std::array<Extent, kMaxFusionSlots>;  // distance in bytes from one row to the next, by slot
+using Scalars = std::array<std::array<char, kScalarBytes>, kMaxFusionScalars>;
+
+// What the caller passes to a run.
+struct RunArguments {
+  const Numpy& np;
+  PyObject* const* externals;
+  Ref* outputs;
+};
+
+struct AxisReductions;
+
+// One run, or the part of a run that one thread computes.
+struct RunState {
   SlotPointers data;                            // NOLINT(cppcoreguidelines-pro-type-member-init): plan's slots only
   std::array<Extent, kMaxFusionSlots> strides;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   alignas(16) Scalars scalars;
@@ -50,11 +63,10 @@ struct FusionPlan::Frame {
   int errors = 0;         // floating point errors raised before a loop that may clear the flags
   bool is_begun = false;  // a block has been reduced
   bool is_refused = false;
-  std::optional<bool> is_unnoticed;  // whether reports may come after targets have been written (float_reports.h)
-  bool is_reused = false;            // a result uses an input's memory: no block of it can be computed again
-  bool is_speculative = false;       // speculative execution: results stay in blocks
-  bool is_one_by_one = false;        // the steps have bailed out, so operations are computed one by one
-  bool is_split_otherwise = false;   // the split differs from eager execution's, and there are NaNs
+  bool is_reused = false;           // a result uses an input's memory: no block of it can be computed again
+  bool is_speculative = false;      // speculative execution: results stay in blocks
+  bool is_one_by_one = false;       // the steps have bailed out, so operations are computed one by one
+  bool is_split_otherwise = false;  // the split differs from eager execution's, and there are NaNs
   std::array<Accumulator, kMaxFusionReductions> reduced;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   AxisReductions* axis_reductions = nullptr;
   ReductionLeaves leaves;
@@ -65,13 +77,13 @@ struct FusionPlan::Frame {
 };
 
 // Sums of the pieces that NumPy sums separately, one after another; mostly there is only one piece.
-struct FusionPlan::Pieces {
+struct Pieces {
   using Sums = std::array<Accumulator, kMaxFusionReductions>;
   boost::container::small_vector<Sums, 1> of;
 };
 
 // Reductions along axes in one run.
-struct FusionPlan::AxisReductions {
+struct AxisReductions {
   std::array<AxisReducer, kMaxAxisReductions> of;
   std::array<Ref, kMaxAxisReductions> results;
   std::array<Accumulator, kMaxAxisReductions>
@@ -81,7 +93,7 @@ struct FusionPlan::AxisReductions {
 };
 
 // A run over arrays that are not all one row of memory.
-struct FusionPlan::Space {
+struct Space {
   // An array that is not one row in the order in which blocks are taken.
   struct Port {
     char* data;
