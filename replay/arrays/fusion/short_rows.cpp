@@ -19,7 +19,7 @@ bool FusionPlan::has_row_spans(const Frame& frame, const Space& space) const {
   const Extent row = space.walk->row();
   if (!is_fused_ || !stores_no_nans_ || is_tree_ || has_masks_ || !reductions_.empty() || !axis_reductions_.empty() ||
       row < kMinRow || (frame.is_speculative && row > frame.block) ||
-      (steps_.front().code->has_second_way() && row >= VectorCode::kLeastQuotients)) {
+      (steps_.front().code->may_run_twice() && row >= VectorCode::kLeastQuotients)) {
     return false;
   }
   const auto is_contiguous_row = [&](const auto& each) {
