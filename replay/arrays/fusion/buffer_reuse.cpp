@@ -15,7 +15,7 @@ bool FusionPlanBuilder::may_be_reused() const {
     return false;
   }
   const PlanStep& step = plan_->steps.front();
-  return step.is_quotient || !step.code->has_second_way();
+  return step.is_quotient || !step.code->may_run_twice();
 }
 
 // Whether a reduction reads the slot block by block, after the results have been written.

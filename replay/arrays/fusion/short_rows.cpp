@@ -20,7 +20,7 @@ bool Traversal::has_row_spans() const {
   const Extent row = space_->walk->row();
   if (!plan_.is_fused || !plan_.stores_no_nans || !plan_.is_elementwise() || row < kMinRow ||
       (state_.is_speculative && row > state_.block) ||
-      (plan_.steps.front().code->has_second_way() && row >= VectorCode::kLeastQuotients)) {
+      (plan_.steps.front().code->may_run_twice() && row >= VectorCode::kLeastQuotients)) {
     return false;
   }
   const auto is_contiguous_row = [&](const auto& each) {

@@ -14,42 +14,19 @@ namespace tagalong::array {
 namespace {
 
 #define TAGALONG_LANES TAGALONG_AVX2
+#define TAGALONG_VECTOR(name) _mm256_##name
+#define TAGALONG_VECTOR_BITS(name) _mm256_##name##_si256
 
 using Doubles = __m256d;
 using Bits = __m256i;
 using Mask = __m256d;  // each lane has all bits set or none
 constexpr unsigned kWidth = 4;
 
-#define TAGALONG_STEP [[gnu::always_inline]] TAGALONG_LANES inline
+#include "replay/arrays/libm/libm_vectors.inc"  // NOLINT(bugprone-suspicious-include)
 
-TAGALONG_STEP Doubles all(double value) { return _mm256_set1_pd(value); }
 TAGALONG_STEP Bits bits(std::uint64_t value) { return _mm256_set1_epi64x(static_cast<std::int64_t>(value)); }
-TAGALONG_STEP Bits as_bits(Doubles value) { return _mm256_castpd_si256(value); }
-TAGALONG_STEP Doubles as_doubles(Bits value) { return _mm256_castsi256_pd(value); }
-TAGALONG_STEP Doubles load(const double* from) { return _mm256_loadu_pd(from); }
-TAGALONG_STEP void store(double* to, Doubles value) { _mm256_storeu_pd(to, value); }
-
-TAGALONG_STEP Doubles fused_add(Doubles a, Doubles b, Doubles c) { return _mm256_fmadd_pd(a, b, c); }
-TAGALONG_STEP Doubles fused_subtract(Doubles a, Doubles b, Doubles c) { return _mm256_fmsub_pd(a, b, c); }
-TAGALONG_STEP Doubles fused_from(Doubles a, Doubles b, Doubles c) { return _mm256_fnmadd_pd(a, b, c); }
-
-TAGALONG_STEP Bits add(Bits a, Bits b) { return _mm256_add_epi64(a, b); }
-TAGALONG_STEP Bits subtract(Bits a, Bits b) { return _mm256_sub_epi64(a, b); }
-TAGALONG_STEP Bits bits_and(Bits a, Bits b) { return _mm256_and_si256(a, b); }
-TAGALONG_STEP Bits bits_or(Bits a, Bits b) { return _mm256_or_si256(a, b); }
-TAGALONG_STEP Bits bits_xor(Bits a, Bits b) { return _mm256_xor_si256(a, b); }
-template <int count>
-TAGALONG_STEP Bits shifted_left(Bits a) {
-  return _mm256_slli_epi64(a, count);
-}
-template <int count>
-TAGALONG_STEP Bits shifted_right(Bits a) {
-  return _mm256_srli_epi64(a, count);
-}
 
 TAGALONG_STEP Doubles floor(Doubles a) { return _mm256_round_pd(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
-// The product of the low 32 bits.
-TAGALONG_STEP Bits multiplied_32(Bits a, Bits b) { return _mm256_mul_epu32(a, b); }
 
 TAGALONG_STEP Mask less(Bits a, Bits b) { return as_doubles(_mm256_cmpgt_epi64(b, a)); }
 TAGALONG_STEP Mask negative(Bits a) { return less(a, _mm256_setzero_si256()); }
@@ -63,16 +40,6 @@ TAGALONG_STEP unsigned lanes_of(Mask mask) { return static_cast<unsigned>(_mm256
 // instruction.
 struct Lanes {
   std::uint64_t first, second, third, fourth;
-};
-
-struct Pairs {
-  Doubles high, low;
-};
-struct Sines {
-  Doubles one, one_low, other, other_low;
-};
-struct Fours {
-  Doubles first, second, third, fourth;
 };
 
 TAGALONG_STEP Lanes apart(Bits lanes) {

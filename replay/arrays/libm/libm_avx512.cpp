@@ -14,44 +14,21 @@ namespace tagalong::array {
 namespace {
 
 #define TAGALONG_LANES TAGALONG_AVX512
+#define TAGALONG_VECTOR(name) _mm512_##name
+#define TAGALONG_VECTOR_BITS(name) _mm512_##name##_si512
 
 using Doubles = __m512d;
 using Bits = __m512i;
 using Mask = __mmask8;
 constexpr unsigned kWidth = 8;
 
-#define TAGALONG_STEP [[gnu::always_inline]] TAGALONG_LANES inline
-
 TAGALONG_INTRINSICS_BEGIN
 
-TAGALONG_STEP Doubles all(double value) { return _mm512_set1_pd(value); }
+#include "replay/arrays/libm/libm_vectors.inc"  // NOLINT(bugprone-suspicious-include)
+
 TAGALONG_STEP Bits bits(std::uint64_t value) { return _mm512_set1_epi64(static_cast<std::int64_t>(value)); }
-TAGALONG_STEP Bits as_bits(Doubles value) { return _mm512_castpd_si512(value); }
-TAGALONG_STEP Doubles as_doubles(Bits value) { return _mm512_castsi512_pd(value); }
-TAGALONG_STEP Doubles load(const double* from) { return _mm512_loadu_pd(from); }
-TAGALONG_STEP void store(double* to, Doubles value) { _mm512_storeu_pd(to, value); }
-
-TAGALONG_STEP Doubles fused_add(Doubles a, Doubles b, Doubles c) { return _mm512_fmadd_pd(a, b, c); }
-TAGALONG_STEP Doubles fused_subtract(Doubles a, Doubles b, Doubles c) { return _mm512_fmsub_pd(a, b, c); }
-TAGALONG_STEP Doubles fused_from(Doubles a, Doubles b, Doubles c) { return _mm512_fnmadd_pd(a, b, c); }
-
-TAGALONG_STEP Bits add(Bits a, Bits b) { return _mm512_add_epi64(a, b); }
-TAGALONG_STEP Bits subtract(Bits a, Bits b) { return _mm512_sub_epi64(a, b); }
-TAGALONG_STEP Bits bits_and(Bits a, Bits b) { return _mm512_and_si512(a, b); }
-TAGALONG_STEP Bits bits_or(Bits a, Bits b) { return _mm512_or_si512(a, b); }
-TAGALONG_STEP Bits bits_xor(Bits a, Bits b) { return _mm512_xor_si512(a, b); }
-template <unsigned count>
-TAGALONG_STEP Bits shifted_left(Bits a) {
-  return _mm512_slli_epi64(a, count);
-}
-template <unsigned count>
-TAGALONG_STEP Bits shifted_right(Bits a) {
-  return _mm512_srli_epi64(a, count);
-}
 
 TAGALONG_STEP Doubles floor(Doubles a) { return _mm512_roundscale_pd(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
-// The product of the low 32 bits.
-TAGALONG_STEP Bits multiplied_32(Bits a, Bits b) { return _mm512_mul_epu32(a, b); }
 
 TAGALONG_STEP Mask less(Bits a, Bits b) { return _mm512_cmplt_epi64_mask(a, b); }
 TAGALONG_STEP Mask negative(Bits a) { return _mm512_movepi64_mask(a); }
@@ -62,16 +39,6 @@ TAGALONG_STEP Doubles choose(Mask mask, Doubles yes, Doubles no) { return _mm512
 TAGALONG_STEP unsigned lanes_of(Mask mask) { return mask; }
 
 using Lanes = Bits;  // the table index of each element
-
-struct Pairs {
-  Doubles high, low;
-};
-struct Sines {
-  Doubles one, one_low, other, other_low;
-};
-struct Fours {
-  Doubles first, second, third, fourth;
-};
 
 // Rows are read lane by lane, as in libm_avx2.cpp: four gather instructions are slower than eight loads.
 struct Offsets {

@@ -1,5 +1,5 @@
 // Constants of glibc's exp and log, in its build for processors with FMA. libm_steps.inc and the machine code of
-// libm_code.cpp share them.
+// glibc_code.cpp share them.
 #pragma once
 
 #include <array>

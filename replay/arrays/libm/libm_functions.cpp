@@ -134,7 +134,7 @@ Samples samples(GlibcFunction function) {
   return made;
 }
 
-// Compares bits and flags for arguments for which machine code calls libm (libm_code.cpp). Any NaN equals any other:
+// Compares bits and flags for arguments for which machine code calls libm (glibc_code.cpp). Any NaN equals any other:
 // the code reports NaNs as ambiguous.
 bool matches_libm(double (*libm)(double), StridedLoop loop, MethodContext* context, void* auxdata) {
   constexpr double kInfinite = std::numeric_limits<double>::infinity();

@@ -1,4 +1,4 @@
-// Tables of libm_steps.inc and libm_code.cpp, with the numbers of glibc's functions: exp, log, sin and cos.
+// Tables of libm_steps.inc and glibc_code.cpp, with the numbers of glibc's functions: exp, log, sin and cos.
 #pragma once
 
 #include <bit>

@@ -1,56 +1,38 @@
-// Machine code of argmin and argmax in short rows, fused with the computation of the elements: each lane has a row.
+#include "replay/codegen/vector/argmin_code.h"
+
 #ifdef __x86_64__
 
 #include <utility>
 
-#include "replay/codegen/vector/vector_emitter.h"
-
 namespace tagalong::array {
 
-using Xbyak::Label;
-
-// The last group of rows overlaps the one before, so that it fills all lanes.
-void VectorEmitter::rows() {
-  best_ = {.value = allocate(), .index = allocate(), .previous = kUnassigned};
-  Label loop;
-  Label end;
-  L(loop);
-  row();
-  store_doubles(best_.index, base_of(argmin_.places) + rax * kItemBytes);  // indices have 64 bits, too
-  add(rax, machine_.lanes);
-  cmp(rax, rsi);
-  jge(end);
-  lea(rcx, ptr[rsi - machine_.lanes]);
-  cmp(rax, rcx);
-  cmovg(rax, rcx);
-  jmp(loop);
-  L(end);
+void ArgminCode::begin() {
+  best_ = allocate();
+  index_ = allocate();
 }
 
-void VectorEmitter::row() {
-  begin_row();
-  for (item_ = 0; item_ < argmin_.row && !is_out_of_registers_; ++item_) {
-    forget_registers(item_ > 0);
-    compute_all();
-  }
+void ArgminCode::store_rows() {
+  asm_.store_doubles(index_, memory_.pointer(spec_.argmin.places) + rax * kItemBytes);  // indices have 64 bits, too
 }
 
 // One comparison checks two items for NaNs.
-void VectorEmitter::update_argmin(int reg) {
-  const bool is_odd = best_.previous >= 0;
-  if (is_odd || item_ + 1 == argmin_.row) {
-    mark_nans(is_odd ? best_.previous : reg, vector(reg));
+void ArgminCode::add(int reg) {
+  const bool is_odd = previous_ >= 0;
+  const Extent next = position_.item + 1;
+  if (is_odd || next == spec_.argmin.row) {
+    asm_.mark_nans(is_odd ? previous_ : reg, asm_.vector(reg));
   }
   if (is_odd) {
-    release(std::exchange(best_.previous, kUnassigned));
-  } else if (item_ + 1 < argmin_.row) {
-    best_.previous = allocate();
-    copy(best_.previous, reg);
+    release(std::exchange(previous_, kUnassigned));
+  } else if (next < spec_.argmin.row) {
+    previous_ = allocate();
+    asm_.copy(previous_, reg);
   }
-  if (item_ == 0) {
-    copy(best_.value, reg);
+  if (position_.item == 0) {
+    asm_.copy(best_, reg);
   } else {
-    update_best(reg);
+    asm_.replace_best(best_, index_, reg, memory_.item_number(position_.item),
+                      spec_.argmin.of_largest ? kCompareGreater : kCompareLess);
   }
 }
 

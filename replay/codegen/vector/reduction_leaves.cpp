@@ -49,9 +49,9 @@ TAGALONG_AVX512 __m512d pairs_of(const SumLeaf& one, const SumLeaf& two) {
 
 // Adds neighbouring 128-bit quarters; results of `one` come first.
 TAGALONG_AVX512 __m512d folded(__m512d one, __m512d two) {
-  constexpr int kEven = 0x88;
-  constexpr int kOdd = 0xDD;
-  return _mm512_add_pd(_mm512_shuffle_f64x2(one, two, kEven), _mm512_shuffle_f64x2(one, two, kOdd));
+  constexpr int kQuarters02 = 0x88;
+  constexpr int kQuarters13 = 0xDD;
+  return _mm512_add_pd(_mm512_shuffle_f64x2(one, two, kQuarters02), _mm512_shuffle_f64x2(one, two, kQuarters13));
 }
 
 // Sums of eight leaves, in the order of sum_one_by_one().

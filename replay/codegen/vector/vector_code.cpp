@@ -40,7 +40,7 @@ bool has_functions(std::span<const VectorOperation> operations) {
   return std::ranges::any_of(operations, is_function, &VectorOperation::what);
 }
 
-// The AVX-512 backend has SVML's functions only, the AVX2 backend glibc's functions only.
+// SVML's functions need AVX-512. glibc's functions are compiled to AVX2 only.
 bool are_supported(std::span<const VectorOperation> operations, bool is_avx512) {
   return std::ranges::none_of(operations, [&](const VectorOperation& operation) {
     return is_function(operation.what) && is_glibc(operation.what) == is_avx512;
@@ -84,7 +84,7 @@ std::shared_ptr<const VectorCode> VectorCode::make(std::span<const VectorOperati
                                                    std::span<const std::uint8_t> non_temporal,
                                                    const VectorArgmin& argmin, bool prefetches) {
   const int lanes = vector_lanes();
-  if (lanes == 0 || !are_supported(operations, lanes == kAvx512Unit.lanes)) {
+  if (lanes == 0 || !are_supported(operations, lanes == kAvx512Lanes)) {
     return nullptr;
   }
   Spec spec{.lanes = lanes,
@@ -113,28 +113,28 @@ std::shared_ptr<const VectorCode> VectorCode::make(std::span<const VectorOperati
 
 VectorCode::Code VectorCode::assemble(const Spec& spec, std::span<const std::uint8_t> divisors) {
   // Tries to hoist as many scalars as registers allow, then fewer.
+  const KernelSpec kernel{.operations = spec.operations,
+                          .inputs = spec.inputs,
+                          .stored = spec.stored,
+                          .non_temporal = spec.non_temporal,
+                          .sum = spec.sum,
+                          .divisors = divisors,
+                          .argmin = spec.argmin,
+                          .prefetches = spec.prefetches};
+  const VectorUnit& unit = unit_of(spec.lanes);
   const auto attempt = [&](std::size_t vectors, std::size_t* hoisted) {
-    const std::unique_ptr<VectorEmitter> emitter = VectorEmitter::make({.operations = spec.operations,
-                                                                        .inputs = spec.inputs,
-                                                                        .stored = spec.stored,
-                                                                        .non_temporal = spec.non_temporal,
-                                                                        .sum = spec.sum,
-                                                                        .divisors = divisors,
-                                                                        .argmin = spec.argmin,
-                                                                        .prefetches = spec.prefetches},
-                                                                       spec.lanes);
-    const bool is_made = emitter->emit(vectors, *hoisted);
-    *hoisted = emitter->hoisted();
-    if (!is_made) {
+    VectorEmitter emitter(kernel, unit, vectors, *hoisted);
+    *hoisted = emitter.hoisted();
+    if (!emitter.emit()) {
       return Code{};
     }
-    void* memory = replay::native::place_code({emitter->getCode(), emitter->getSize()});
-    return Code{memory, emitter->getSize(), reinterpret_cast<decltype(Code::run)>(memory)};
+    const std::span<const std::uint8_t> code = emitter.code();
+    void* memory = replay::native::place_code(code);
+    return Code{memory, code.size(), reinterpret_cast<decltype(Code::run)>(memory)};
   };
   constexpr int kNotHoisted = 6;
-  const VectorUnit& machine = spec.lanes == kAvx512Unit.lanes ? kAvx512Unit : kAvx2Unit;
-  const auto most_hoisted = static_cast<std::size_t>(machine.registers - kNotHoisted);
-  std::size_t vectors = spec.argmin.result >= 0 ? 1 : machine.unroll;
+  const auto most_hoisted = static_cast<std::size_t>(unit.registers - kNotHoisted);
+  std::size_t vectors = kernel.has_argmin() ? 1 : kMaxVectors;
   Code code;
   for (; vectors > 0; --vectors) {
     for (std::size_t hoisted = most_hoisted; code.memory == nullptr; hoisted = hoisted * 3 / 4) {
@@ -160,7 +160,7 @@ std::shared_ptr<const VectorCode> VectorCode::generate(const Spec& spec) {
     return made;
   }
   std::vector<std::uint8_t> divisors;
-  if (spec.lanes == kAvx512Unit.lanes) {
+  if (spec.lanes == kAvx512Lanes) {
     divisors = divisors_of(spec.operations, spec.inputs);
   }
   made->reciprocal_code_ = divisors.empty() ? Code{} : assemble(spec, divisors);

@@ -151,7 +151,7 @@ class VectorCode {
     return code_.run(data, count, rows, steps) == 0;
   }
   // Whether run() may compute a block twice, with reciprocals and then with divisions, and so reads the operands again.
-  [[nodiscard]] bool has_second_way() const { return !divisors_.empty(); }
+  [[nodiscard]] bool may_run_twice() const { return !divisors_.empty(); }
   // The operations as text, such as `v4 = multiply(v0, v1); v5 = sqrt(v4); stores v5`; independent of the processor.
   [[nodiscard]] std::string text() const;
   // The machine code of this object.

@@ -1,0 +1,136 @@
+#include "replay/codegen/vector/arithmetic_code.h"
+
+#ifdef __x86_64__
+
+#include <algorithm>
+
+#include "replay/ir/stages.h"
+
+namespace tagalong::array {
+
+void ArithmeticCode::prepare_divisors() {
+  for (const std::uint8_t slot : spec_.divisors) {
+    const KernelValue& value = values_.of_slot(slot, 0);
+    if (!value.is_hoisted) {
+      registers_.give_up();  // the caller then uses the code with divisions
+      return;
+    }
+    const Reciprocal made{.of = value.reg, .high = allocate(), .low = allocate()};
+    const auto [of, high, low] = std::array{asm_.vector(made.of), asm_.vector(made.high), asm_.vector(made.low)};
+    memory_.load(made.low, Constant::kOne);
+    asm_.vdivpd(high, low, of);
+    asm_.vfnmadd231pd(low, high, of);
+    asm_.vmulpd(low, low, high);
+    reciprocals_.push_back(made);
+  }
+  if (!spec_.divisors.empty()) {
+    sign_bits_ = allocate();
+    memory_.load(sign_bits_, Constant::kSignBit);
+  }
+}
+
+// Reciprocals need instructions of AVX-512 (VectorCode::generate).
+void ArithmeticCode::divide(int out, int one, int two) {
+  constexpr int kSelectLast = 0xD8;  // vpternlog, bitwise: c ? b : a
+  const Vector dividend = asm_.vector(one);
+  const auto known = std::ranges::find(reciprocals_, two, &Reciprocal::of);
+  if (known == reciprocals_.end()) {
+    asm_.vdivpd(asm_.result(out), dividend, asm_.vector(two));
+    return;
+  }
+  const int remainder = allocate();
+  asm_.vmulpd(asm_.result(out), dividend, asm_.vector(known->low));
+  asm_.vfmadd231pd(asm_.merged(out), dividend, asm_.vector(known->high));
+  asm_.copy(remainder, one);
+  asm_.vfnmadd231pd(asm_.merged(remainder), asm_.vector(out), asm_.vector(two));
+  asm_.vfmadd231pd(asm_.merged(out), asm_.vector(remainder), asm_.vector(known->high));
+  asm_.vpternlogq(asm_.vector(out), dividend, asm_.vector(sign_bits_), kSelectLast);
+  release(remainder);
+}
+
+void ArithmeticCode::extreme(bool is_maximum, int out, int one, int two) {
+  asm_.mark_nans(one, two, out);
+  const int scratch = allocate();
+  asm_.mark_different_zeros(one, two, scratch, out);
+  release(scratch);
+  if (is_maximum) {
+    asm_.vmaxpd(asm_.result(out), asm_.vector(one), asm_.vector(two));
+  } else {
+    asm_.vminpd(asm_.result(out), asm_.vector(one), asm_.vector(two));
+  }
+}
+
+void ArithmeticCode::sign(int out, int one, int plus_one, int minus_one) {
+  asm_.mark_nans(one, one, out);
+  const int zero = allocate();
+  asm_.zero(zero);
+  asm_.sign(out, one, zero, plus_one, minus_one);
+  release(zero);
+}
+
+void ArithmeticCode::compute(VectorOp what, int out, std::span<const int> in) {
+  using enum VectorOp;
+  const int first = in[0];
+  const int second = in.size() > 1 ? in[1] : in[0];
+  const Vector result = asm_.result(out);
+  const Vector one = asm_.vector(first);
+  const Vector two = asm_.vector(second);
+  switch (what) {
+    case kAdd:
+      return replay::is_faulty(replay::Stage::vector_code) ? asm_.vsubpd(result, one, two)
+                                                           : asm_.vaddpd(result, one, two);
+    case kSubtract:
+      return asm_.vsubpd(result, one, two);
+    case kMultiply:
+      return asm_.vmulpd(result, one, two);
+    case kDivide:
+      return divide(out, first, second);
+    case kSqrt:
+      return asm_.vsqrtpd(result, one);
+    case kSquare:
+      return asm_.vmulpd(result, one, one);
+    case kReciprocal:
+      return asm_.vdivpd(result, two, one);
+    case kNegative:
+      return asm_.bit_xor(out, first, second);
+    case kAbsolute:
+      return asm_.bit_and_not(out, second, first);
+    case kSign:
+      return sign(out, first, in[1], in[2]);
+    case kMaximum:
+    case kMinimum:
+      return extreme(what == kMaximum, out, first, second);
+    case kLess:
+      return asm_.compare(out, first, second, kCompareLess);
+    case kLessEqual:
+      return asm_.compare(out, first, second, kCompareLessEqual);
+    case kEqual:
+      return asm_.compare(out, first, second, kCompareEqual);
+    case kNotEqual:
+      return asm_.compare(out, first, second, kCompareNotEqual);
+    case kGreater:
+      return asm_.compare(out, first, second, kCompareGreater);
+    case kGreaterEqual:
+      return asm_.compare(out, first, second, kCompareGreaterEqual);
+    case kAnd:
+      return asm_.bit_and(out, first, second);
+    case kOr:
+      return asm_.bit_or(out, first, second);
+    case kNot:
+      return asm_.bit_not(out, first);
+    case kSelect:
+      return asm_.select(out, first, second, in[2]);
+    case kCopy:
+      return asm_.copy(out, first);
+    case kExp:  // svml_code.h
+    case kLog:
+    case kGlibcExp:  // glibc_code.h
+    case kGlibcLog:
+    case kNone:
+      break;
+  }
+}
+
+}  // namespace tagalong::array
+
+#endif

@@ -1,0 +1,35 @@
+// The instructions of a kernel's operations, except the functions of libraries (svml_code.h, glibc_code.h).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "replay/codegen/vector/memory_code.h"
+
+namespace tagalong::array {
+
+class ArithmeticCode : private KernelPart {
+ public:
+  ArithmeticCode(KernelEmission& emission, MemoryCode& memory) : KernelPart(emission), memory_(memory) {}
+
+  // Computes the divisors' reciprocals as sums of two doubles (division.cpp).
+  void prepare_divisors();
+  void compute(VectorOp what, int out, std::span<const int> in);
+
+ private:
+  void divide(int out, int one, int two);
+  // Lanes with a NaN, or with two zeros of different signs, are ambiguous: equal numbers can differ in nothing but the
+  // sign.
+  void extreme(bool is_maximum, int out, int one, int two);
+  void sign(int out, int one, int plus_one, int minus_one);
+
+  struct Reciprocal {
+    int of, high, low;
+  };
+
+  MemoryCode& memory_;
+  std::vector<Reciprocal> reciprocals_;
+  int sign_bits_ = kUnassigned;
+};
+
+}  // namespace tagalong::array

@@ -1,0 +1,166 @@
+#include "replay/codegen/vector/memory_code.h"
+
+#ifdef __x86_64__
+
+#include <algorithm>
+#include <utility>
+
+#include "replay/arrays/simd/non_temporal.h"
+
+namespace tagalong::array {
+
+void MemoryCode::load_pointers() {
+  const std::vector<int>& bases = values_.bases();
+  for (std::size_t i = 0; i < bases.size() && i < kPointers.size(); ++i) {
+    asm_.mov(Reg64(kPointers.at(i)), ptr[rdi + bases[i] * kItemBytes]);
+  }
+}
+
+void MemoryCode::advance_pointers() {
+  const std::vector<int>& bases = values_.bases();
+  for (std::size_t i = 0; i < bases.size(); ++i) {
+    const int offset = bases[i] * kItemBytes;
+    if (i < kPointers.size()) {
+      asm_.add(Reg64(kPointers.at(i)), ptr[rcx + offset]);
+    } else {
+      asm_.mov(rdx, ptr[rcx + offset]);
+      asm_.add(ptr[rdi + offset], rdx);
+    }
+  }
+}
+
+Reg64 MemoryCode::pointer(int slot) {
+  const std::vector<int>& bases = values_.bases();
+  const auto known = static_cast<std::size_t>(std::ranges::find(bases, slot) - bases.begin());
+  if (known < kPointers.size()) {
+    return Reg64(kPointers.at(known));
+  }
+  asm_.mov(rdx, ptr[rdi + slot * kItemBytes]);
+  return rdx;
+}
+
+Xbyak::RegExp MemoryCode::address(const KernelValue& value) {
+  const Reg64 base = pointer(value.slot);
+  const int begin = static_cast<int>(position_.vector) * asm_.unit().lanes;
+  return value.is_bool ? base + rax + begin : base + rax * kItemBytes + begin * kItemBytes;
+}
+
+Xbyak::RegRip MemoryCode::operand(Constant constant) {
+  const auto index = static_cast<std::size_t>(constant);
+  is_used_.at(index) = true;
+  return rip + labels_.at(index);
+}
+
+Xbyak::Address MemoryCode::item_number(Extent item) {
+  return ptr[rip + item_numbers_ + static_cast<int>(item) * kItemBytes];
+}
+
+void MemoryCode::load(int reg, Constant constant) {
+  if (bits_of(constant).size() == 1) {
+    asm_.broadcast(reg, ptr[operand(constant)]);
+  } else {
+    asm_.load_vector(reg, ptr[operand(constant)]);
+  }
+}
+
+void MemoryCode::emit_constants() {
+  constexpr int kLine = 64;  // bytes of a cache line
+  asm_.align(kLine);
+  asm_.L(item_numbers_);
+  for (Extent number = 0; number < spec_.argmin.row; ++number) {
+    asm_.dq(static_cast<std::uint64_t>(number));
+  }
+  asm_.align(kLine);
+  // Constants of a whole vector first, so that none crosses a cache line.
+  for (const bool are_vectors : {true, false}) {
+    for (std::size_t index = 0; index < kConstants; ++index) {
+      const auto constant = static_cast<Constant>(index);
+      const std::span<const std::uint64_t> items = bits_of(constant);
+      if (is_used_.at(index) && (items.size() > 1 || is_glibc_number(constant)) == are_vectors) {
+        asm_.L(labels_.at(index));
+        for (int copy = 0; copy < (is_glibc_number(constant) ? asm_.unit().lanes : 1); ++copy) {
+          for (const std::uint64_t item : items) {
+            asm_.dq(item);
+          }
+        }
+      }
+    }
+  }
+}
+
+void MemoryCode::load(const KernelValue& value) {
+  if (value.is_scalar) {
+    if (value.constant != Constant::kNone) {
+      load(value.reg, value.constant);
+    } else {
+      asm_.mov(rdx, ptr[rdi + value.slot * kItemBytes]);
+      asm_.broadcast(value.reg, ptr[rdx]);
+    }
+    return;
+  }
+  if (value.is_item) {
+    asm_.broadcast(value.reg, ptr[pointer(value.slot) + static_cast<int>(position_.item) * kItemBytes]);
+    return;
+  }
+  const Xbyak::RegExp from = address(value);
+  if (value.is_bool) {
+    asm_.load_bools(value.reg, from);
+    return;
+  }
+  if (spec_.prefetches && !asm_.is_remainder()) {
+    asm_.prefetcht0(ptr[from + kPrefetchDistance]);
+  }
+  asm_.load_doubles(value.reg, from);
+}
+
+int MemoryCode::in_register(KernelValue* value) {
+  if (value->reg < 0) {
+    value->reg = allocate();
+    load(*value);
+  }
+  return value->reg;
+}
+
+void MemoryCode::store(KernelValue* value) {
+  if (value->is_bool) {
+    const int bytes = asm_.bytes_of(value->reg);
+    asm_.store_bytes(bytes, address(*value));
+  } else {
+    mark_nans(value);
+    if (value->is_non_temporal && !asm_.is_remainder()) {
+      asm_.store_non_temporal(value->reg, address(*value));
+    } else {
+      asm_.store_doubles(value->reg, address(*value));
+    }
+  }
+  value->in_memory = !value->is_non_temporal;  // a reload would read main memory
+}
+
+// One comparison checks two vectors that are stored in succession. The first keeps its register until then: reading it
+// back from memory would wait for the store's cache line.
+void MemoryCode::mark_nans(KernelValue* value) {
+  if (value->is_ordered) {
+    return;
+  }
+  const bool is_in_pairs = value->is_stored && !value->is_non_temporal && !asm_.is_remainder() && !spec_.has_argmin();
+  const bool is_second = position_.vector % 2 == 1;
+  if (is_in_pairs && !is_second && !position_.is_last()) {
+    unchecked_ = value;
+    return;
+  }
+  if (!is_in_pairs || !is_second) {
+    asm_.mark_nans(value->reg, asm_.vector(value->reg));
+    return;
+  }
+  KernelValue* const first = std::exchange(unchecked_, nullptr);
+  if (first->reg >= 0) {
+    asm_.mark_nans(value->reg, asm_.vector(first->reg));
+    registers_.pin(first);
+  } else {
+    asm_.mark_nans(value->reg, ptr[address(*value) - asm_.vector_bytes()]);
+  }
+}
+
+}  // namespace tagalong::array
+
+#endif

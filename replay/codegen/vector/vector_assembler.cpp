@@ -1,0 +1,252 @@
+#include "replay/codegen/vector/vector_assembler.h"
+
+#ifdef __x86_64__
+
+#include "replay/codegen/code_allocator.h"
+
+namespace tagalong::array {
+namespace {
+
+constexpr int kAllLanes = 0xFF;
+constexpr int kSelectBits = 0xCA;  // vpternlog, bitwise: a ? b : c
+constexpr int kInvertBits = 0x55;  // vpternlog: not c
+constexpr int kDoubleBits = 64;
+
+// Four mask bits times kBitsToBytes have one mask bit in the lowest bit of each of four bytes (kFirstBits).
+constexpr int kBitsToBytes = 0x00204081;
+constexpr int kFirstBits = 0x01010101;
+
+}  // namespace
+
+VectorAssembler::VectorAssembler(const VectorUnit& unit, VectorRegisters& registers)
+    : CodeGenerator(Xbyak::DEFAULT_MAX_CODE_SIZE, Xbyak::AutoGrow, replay::native::CodeAllocator::instance()),
+      unit_(unit),
+      registers_(registers) {
+  setDefaultJmpNEAR(true);
+}
+
+void VectorAssembler::load_doubles(int reg, const Xbyak::RegExp& from) {
+  if (is_remainder_ && !unit_.has_masks) {
+    broadcast(reg, ptr[from]);
+  } else {
+    vmovupd(result(reg), ptr[from]);
+  }
+}
+
+void VectorAssembler::load_bools(int reg, const Xbyak::RegExp& from) {
+  if (unit_.has_masks) {
+    vpmovzxbq(result(reg), ptr[from]);
+    vptestmq(k3, vector(reg), vector(reg));
+    vpmovm2q(vector(reg), k3);
+    return;
+  }
+  const int scratch = registers_.allocate();
+  if (is_remainder_) {
+    movzx(edx, byte[from]);
+    vmovd(Xmm(reg), edx);
+    vpbroadcastq(vector(reg), Xmm(reg));
+  } else {
+    vpmovzxbq(vector(reg), dword[from]);
+  }
+  vpxor(vector(scratch), vector(scratch), vector(scratch));
+  vpcmpeqq(vector(reg), vector(reg), vector(scratch));
+  vpcmpeqq(vector(scratch), vector(scratch), vector(scratch));
+  vpxor(vector(reg), vector(reg), vector(scratch));
+  registers_.release(scratch);
+}
+
+void VectorAssembler::store_doubles(int reg, const Xbyak::RegExp& to) {
+  if (!is_remainder_) {
+    vmovupd(ptr[to], vector(reg));
+  } else if (unit_.has_masks) {
+    vmovupd(ptr[to] | k1, vector(reg));
+  } else {
+    vmovsd(ptr[to], Xmm(reg));
+  }
+}
+
+int VectorAssembler::bytes_of(int reg) {
+  if (unit_.has_masks) {
+    const int scratch = registers_.allocate();
+    vpsrlq(vector(scratch), vector(reg), kDoubleBits - 1);
+    return scratch;
+  }
+  vmovmskpd(ecx, vector(reg));
+  if (!is_remainder_) {
+    imul(ecx, ecx, kBitsToBytes);
+  }
+  and_(ecx, kFirstBits);
+  return kUnassigned;
+}
+
+void VectorAssembler::store_bytes(int bytes, const Xbyak::RegExp& to) {
+  if (unit_.has_masks) {
+    vpmovqb(is_remainder_ ? ptr[to] | k1 : ptr[to], vector(bytes));
+    registers_.release(bytes);
+  } else if (is_remainder_) {
+    mov(byte[to], cl);
+  } else {
+    mov(dword[to], ecx);
+  }
+}
+
+void VectorAssembler::store_non_temporal(int reg, const Xbyak::RegExp& to) {
+  constexpr int kPart = static_cast<int>(VectorCode::kNonTemporalBytes);
+  const int scratch = registers_.allocate();
+  vmovntpd(ptr[to], Xmm(reg));
+  for (int part = 1; part < vector_bytes() / kPart; ++part) {
+    if (unit_.has_masks) {
+      vextractf64x2(Xmm(scratch), vector(reg), static_cast<std::uint8_t>(part));
+    } else {
+      vextractf128(Xmm(scratch), vector(reg), static_cast<std::uint8_t>(part));
+    }
+    vmovntpd(ptr[to + part * kPart], Xmm(scratch));
+  }
+  registers_.release(scratch);
+}
+
+void VectorAssembler::bit_and(int out, int one, int two) {
+  unit_.has_masks ? vpandq(vector(out), vector(one), vector(two)) : vandpd(vector(out), vector(one), vector(two));
+}
+
+void VectorAssembler::bit_or(int out, int one, int two) {
+  unit_.has_masks ? vporq(vector(out), vector(one), vector(two)) : vorpd(vector(out), vector(one), vector(two));
+}
+
+void VectorAssembler::bit_xor(int out, int one, int two) {
+  unit_.has_masks ? vpxorq(vector(out), vector(one), vector(two)) : vxorpd(vector(out), vector(one), vector(two));
+}
+
+void VectorAssembler::bit_and_not(int out, int inverted, int two) {
+  unit_.has_masks ? vpandnq(vector(out), vector(inverted), vector(two))
+                  : vandnpd(vector(out), vector(inverted), vector(two));
+}
+
+void VectorAssembler::bit_not(int out, int one) {
+  if (unit_.has_masks) {
+    vpternlogq(vector(out), vector(one), vector(one), kInvertBits);
+  } else {
+    vpcmpeqq(vector(out), vector(out), vector(out));
+    vxorpd(vector(out), vector(out), vector(one));
+  }
+}
+
+void VectorAssembler::select(int out, int condition, int yes, int no) {
+  if (unit_.has_masks) {
+    copy(out, condition);
+    vpternlogq(vector(out), vector(yes), vector(no), kSelectBits);
+  } else {
+    vblendvpd(vector(out), vector(no), vector(yes), vector(condition));
+  }
+}
+
+void VectorAssembler::compare(int out, int one, int two, int predicate) {
+  if (unit_.has_masks) {
+    vcmppd(compared(), vector(one), vector(two), static_cast<std::uint8_t>(predicate));
+    vpmovm2q(vector(out), k3);
+  } else {
+    vcmppd(vector(out), vector(one), vector(two), static_cast<std::uint8_t>(predicate));
+  }
+}
+
+void VectorAssembler::sign(int out, int one, int zero, int plus_one, int minus_one) {
+  if (unit_.has_masks) {
+    vcmppd(k3, vector(one), vector(zero), kCompareGreater);
+    vcmppd(k4, vector(one), vector(zero), kCompareLess);
+    vmovapd(vector(out) | k3 | T_z, vector(plus_one));
+    vmovapd(vector(out) | k4, vector(minus_one));
+    return;
+  }
+  const int negative = registers_.allocate();
+  compare(negative, one, zero, kCompareLess);
+  compare(out, one, zero, kCompareGreater);
+  bit_and(negative, negative, minus_one);
+  bit_and(out, out, plus_one);
+  bit_or(out, out, negative);
+  registers_.release(negative);
+}
+
+void VectorAssembler::replace_best(int best, int best_index, int value, const Xbyak::Address& index, int predicate) {
+  if (unit_.has_masks) {
+    vcmppd(k3, vector(value), vector(best), static_cast<std::uint8_t>(predicate));
+    vmovapd(vector(best) | k3, vector(value));
+    vpbroadcastq(vector(best_index) | k3, index);
+    return;
+  }
+  const int is_better = registers_.allocate();
+  const int number = registers_.allocate();
+  compare(is_better, value, best, predicate);
+  select(best, is_better, value, best);
+  broadcast(number, index);
+  select(best_index, is_better, number, best_index);
+  registers_.release(number);
+  registers_.release(is_better);
+}
+
+void VectorAssembler::begin_marks() {
+  if (unit_.has_masks) {
+    kxnorw(k2, k2, k2);
+  } else {
+    marks_ = registers_.allocate();
+    zero(marks_);
+  }
+}
+
+void VectorAssembler::end_marks() {
+  if (unit_.has_masks) {
+    kmovb(eax, k2);
+    xor_(eax, kAllLanes);
+  } else {
+    vmovmskpd(eax, vector(marks_));
+  }
+}
+
+void VectorAssembler::mark_all() {
+  if (unit_.has_masks) {
+    kxorw(k2, k2, k2);
+  } else {
+    vpcmpeqq(vector(marks_), vector(marks_), vector(marks_));
+  }
+}
+
+void VectorAssembler::mark_nans(int one, const Xbyak::Operand& two) {
+  if (!unit_.has_masks) {
+    const int scratch = registers_.allocate();
+    vcmppd(vector(scratch), vector(one), two, kCompareUnordered);
+    mark(scratch);
+    registers_.release(scratch);
+  } else if (is_remainder_) {
+    vcmppd(compared(), vector(one), two, kCompareUnordered);
+    kandnw(k2, k3, k2);
+  } else {
+    vcmppd(k2 | k2, vector(one), two, kCompareOrdered);
+  }
+}
+
+void VectorAssembler::mark_nans(int one, int two, int scratch) {
+  if (unit_.has_masks) {
+    vcmppd(compared(), vector(one), vector(two), kCompareUnordered);
+    kandnw(k2, k3, k2);
+  } else {
+    compare(scratch, one, two, kCompareUnordered);
+    mark(scratch);
+  }
+}
+
+void VectorAssembler::mark_different_zeros(int one, int two, int scratch, int other_scratch) {
+  if (unit_.has_masks) {
+    vcmppd(compared(), vector(one), vector(two), kCompareEqual);
+    bit_xor(scratch, one, two);
+    vptestmq(k3 | k3, vector(scratch), vector(scratch));
+    kandnw(k2, k3, k2);
+  } else {
+    compare(other_scratch, one, two, kCompareEqual);
+    bit_xor(scratch, one, two);
+    bit_and(scratch, scratch, other_scratch);
+    mark(scratch);
+  }
+}
+
+}  // namespace tagalong::array
+
+#endif
