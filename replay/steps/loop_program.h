@@ -1,7 +1,7 @@
 // The body of a loop as small operations over registers that may hold numbers without objects. A register has two
 // parts: the object (as in the rest of an executor) and the raw number. A number that was made raw gets its object
-// ("box") where somebody can see it, once: the object part is null until then. Belongs to an executor; Interpreter runs
-// it.
+// ("box") where somebody can see it, once: the object part is null until then. Belongs to an executor; LoopInterpreter
+// runs it.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct LoopOp {
   std::uint8_t flag = 0;
   bool is_guard = false;  // fails as a guard; otherwise the original instruction is executed
   std::int32_t result = -1, left = -1, right = -1;
-  std::uint32_t step = 0;    // index into Executor::steps_: what leaves, and where to
+  std::uint32_t step = 0;    // index into StepProgram::steps: what leaves, and where to
   std::int32_t branch = -1;  // a guard that fails goes on with this operation; -1: it leaves
 };
 

@@ -38,7 +38,7 @@ struct StepCode {
   std::uint16_t result_count = 0;
   std::int32_t result = -1;  // register
   std::int32_t immediate = 0;
-  std::uint32_t operands = 0;  // index into Executor::registers_used_: operands, further results, drops
+  std::uint32_t operands = 0;  // index into StepProgram::registers_used: operands, further results, drops
   SnapshotId snapshot = kNoSnapshot;
   SnapshotId shown = kNoSnapshot;  // what a finaliser of what it drops sees of the frames
   std::uint32_t temporaries = 0;   // as the array kernels take them (arrays/kernels/ufunc_site.h)
@@ -61,7 +61,7 @@ struct KnownAttributes {
     cpython::Attribute attribute;
   };
   std::array<Way, 4> ways;
-  std::size_t next = 0;  // to be forgotten
+  std::size_t next = 0;  // to be replaced
 };
 
 struct Step : StepCode {

@@ -75,8 +75,8 @@ bool can_record(Frame* frame, std::size_t entry) {
 enum class Tried : std::uint8_t { kMissed, kReturned, kSideExit };
 
 // One run from a stub: executors one after the other, as long as each leaves where others are attached. Most go on with
-// the registers of the one before (replay/executor/trace_linking.h); otherwise the frame is as after a landing. Then
-// its stack is as the next one finds it, so the anchor, which lies on it, is kept aside.
+// the registers of the one before (replay/executor/machine/trace_link.h); otherwise the frame is as after a landing.
+// Then its stack is as the next one finds it, so the anchor, which lies on it, is kept aside.
 class Chain final : private replay::TraceLinker {
  public:
   Chain(PyThreadState* thread, Frame* frame, PyObject* anchor, std::size_t entry)
