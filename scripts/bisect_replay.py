@@ -39,7 +39,7 @@ NEXT = {
     "stage_fusion_groups": (("kernels", "graph"), "replay/arrays/forming and replay/arrays/fusion"),
     "stage_native_code": (("steps", "loops", "code"), "replay/codegen/scalar: the compiler of loop programs"),
     "stage_trace_trees": (("exits", "cache", "loops"), "replay/executor/trace_trees.cpp"),
-    "stage_trace_links": (("exits", "graph"), "replay/executor/trace_linking.cpp"),
+    "stage_trace_links": (("exits", "graph"), "replay/executor/machine/trace_link.cpp"),
     "stage_unboxing": (("graph", "steps", "loops"), "replay/loops: what lowering makes of the loop's nodes"),
     "stage_inlining": (("record", "graph"), "recorder/inlining"),
     "stage_replaying": (

@@ -1,5 +1,5 @@
-// What an executor's entry check says of the values in the frame alone, asked before a run is set up. Where a place has
-// many executors, most of them miss there.
+// The guards of an executor's entry check on single values of the frame, which are checked before a run is set up:
+// where a place has many executors, most of them miss here.
 #include <unordered_map>
 
 #include "replay/executor/executor.h"
@@ -9,15 +9,15 @@ namespace tagalong::replay {
 
 void Executor::learn_entry_check() {
   std::unordered_map<std::int32_t, std::int32_t> slots;  // of parameters, by register
-  for (std::size_t number = 0; number < steps_.size() && steps_[number].in_entry_check; ++number) {
-    const Step& guard = steps_[number];
+  for (std::size_t number = 0; number < program_.steps.size() && program_.steps[number].in_entry_check; ++number) {
+    const Step& guard = program_.steps[number];
     if (guard.op == Op::param) {
       slots.emplace(guard.result, guard.immediate);
     }
     if (!has(guard.op, trait::kOneOperand)) {
       continue;
     }
-    const std::int32_t place = registers_used_[guard.operands];
+    const std::int32_t place = program_.registers_used[guard.operands];
     if (const auto parameter = slots.find(place); parameter != slots.end()) {
       slot_guards_.push_back({parameter->second, static_cast<std::uint32_t>(number)});
     }
@@ -26,7 +26,7 @@ void Executor::learn_entry_check() {
 
 bool Executor::misses(PyObject* const* slots) const {
   for (const auto& [slot, number] : slot_guards_) {
-    const Step& guard = steps_[number];
+    const Step& guard = program_.steps[number];
     if (!guard_holds(guard.op, slots[slot], guard.object, guard.immediate)) {
       ++guard.failures;
       return true;

@@ -9,7 +9,7 @@ bool is_of_root(const Snapshot& state) { return state.parent == kNoSnapshot && !
 
 bool is_attribute(Op op) { return op == Op::load_attr || op == Op::load_method; }
 
-// One way through the graph, with what has happened since the last state of the root frame.
+// Goes through the graph with what has happened since the last snapshot of the root frame.
 class Finder {
  public:
   explicit Finder(const Graph& graph)
@@ -44,7 +44,7 @@ class Finder {
     for (Value value = node.first_result; value < node.first_result + node.result_count; ++value) {
       made_at_[static_cast<std::size_t>(value)] = place;
     }
-    // What the state names must still be there, and what has been given up since must have come since.
+    // The values of the snapshot must still exist: only values that were made since may have been dropped.
     const auto is_older = [this](Value value) { return made_at_[static_cast<std::size_t>(value)] < from_; };
     is_open_ = is_open_ && node.info().may_be_repeated() &&
                (node.op != Op::drop || std::ranges::none_of(node.operands, is_older));
@@ -53,7 +53,7 @@ class Finder {
   const Graph& graph_;
   std::vector<std::size_t> made_at_;  // by value: node
   std::size_t from_ = 0;
-  bool is_open_ = false;  // all since then can be done again
+  bool is_open_ = false;  // everything since then can be repeated
   bool reads_attributes_ = false;
 };
 

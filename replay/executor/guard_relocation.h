@@ -1,8 +1,8 @@
-// Guards inside of inlined calls whose failure may leave in front of the call. Where nothing has happened since then
-// but what can be done again, the caller's frame goes on with its instruction: what follows is recorded as any other
-// bridge of the root frame, and stitched, while a frame in the middle of a callee can only go on as written.
+// Guards inside inlined calls whose failure may leave in front of the call: if everything since then can be repeated,
+// the caller's frame continues with its call instruction. What follows is recorded like any other bridge of the root
+// frame and linked, whereas a frame in the middle of a callee could only continue in the interpreter.
 //
-//   for (const Retreat& retreat : find_relocations(graph)) { … }
+//   for (const GuardRelocation& relocation : find_relocations(graph)) { … }
 #pragma once
 
 #include <vector>
@@ -13,9 +13,9 @@ namespace tagalong::replay {
 
 struct GuardRelocation {
   std::size_t guard;      // node
-  std::size_t from;       // the first node that is done again
-  SnapshotId state;       // before that: of the root frame alone
-  bool reads_attributes;  // which may have run code; the run knows
+  std::size_t from;       // the first node that is repeated
+  SnapshotId state;       // before that, of the root frame alone
+  bool reads_attributes;  // which may have run user code; the run knows
 };
 
 // At most one for each guard; in the order of the guards.

@@ -22,51 +22,52 @@ class Lowering {
  public:
   explicit Lowering(Executor& executor)
       : executor_(executor),
-        graph_(executor.graph_),
+        program_(executor.program_),
+        graph_(program_.graph),
         registers_(static_cast<std::size_t>(graph_.value_count), -1),
-        loops_(graph_, executor.loop_, executor.steps_, registers_, next_register_) {}
+        loops_(graph_, program_.loop, program_.steps, registers_, next_register_) {}
 
   void run() {
     owned_.assign(static_cast<std::size_t>(graph_.value_count), true);
     assign_constants();
-    executor_.snapshots_.resize(graph_.snapshots.size());
+    program_.snapshots.resize(graph_.snapshots.size());
     lowered_.assign(graph_.snapshots.size(), false);
     last_states_.resize(graph_.frames.size());
-    executor_.steps_.reserve(graph_.nodes.size());
-    executor_.registers_used_.reserve(3 * graph_.nodes.size());
+    program_.steps.reserve(graph_.nodes.size());
+    program_.registers_used.reserve(3 * graph_.nodes.size());
     for (std::size_t index = 0; index < graph_.nodes.size(); ++index) {
       lower(index);
       loops_.learn(graph_.nodes[index]);
     }
     for (const FrameInfo& frame : graph_.frames) {
-      executor_.frame_functions_.push_back(frame.function == kNoValue ? function_register_
-                                                                      : fixed_register(frame.function));
-      executor_.frame_instances_.push_back(frame.instance == kNoValue ? -1 : fixed_register(frame.instance));
+      program_.frame_functions.push_back(frame.function == kNoValue ? function_register_
+                                                                    : fixed_register(frame.function));
+      program_.frame_instances.push_back(frame.instance == kNoValue ? -1 : fixed_register(frame.instance));
     }
-    executor_.register_count_ = next_register_;
+    program_.register_count = next_register_;
     if (loops_.is_closed()) {
-      executor_.loop_.kinds.resize(static_cast<std::size_t>(next_register_), Unboxed::kNone);
-      executor_.loop_.unboxed.resize(graph_.snapshots.size());
-      executor_.direct_ = loops_.direct_entry(executor_.constant_count_);
-      executor_.direct_.header =
-          static_cast<std::size_t>(std::ranges::find_if(executor_.steps_, &Step::is_header) - executor_.steps_.begin());
+      program_.loop.kinds.resize(static_cast<std::size_t>(next_register_), Unboxed::kNone);
+      program_.loop.unboxed.resize(graph_.snapshots.size());
+      program_.direct = loops_.direct_entry(program_.constant_count);
+      program_.direct.header =
+          static_cast<std::size_t>(std::ranges::find_if(program_.steps, &Step::is_header) - program_.steps.begin());
     }
-    mark_groups(&executor_.steps_, executor_.loop_, executor_.registers_used_.data());
+    mark_groups(&program_.steps, program_.loop, program_.registers_used.data());
     if (loops_.is_closed()) {
       add_relocations();
     }
     executor_.learn_entry_check();
     executor_.learn_straight();
-    let_go();
+    release_objects();
   }
 
  private:
-  // Behind the end of the trace, one for each guard that has one.
+  // Behind the end of the trace, a step for each guard that can be relocated.
   void add_relocations() {
     const auto step_of = [this](std::size_t node) {
-      return std::ranges::find(executor_.steps_, static_cast<std::int32_t>(node), &Step::node);
+      return std::ranges::find(program_.steps, static_cast<std::int32_t>(node), &Step::node);
     };
-    const auto count = static_cast<std::ptrdiff_t>(executor_.steps_.size());
+    const auto count = static_cast<std::ptrdiff_t>(program_.steps.size());
     std::vector<Step> made;
     for (const GuardRelocation& relocation : find_relocations(graph_)) {
       const auto guard = step_of(relocation.guard);
@@ -77,19 +78,19 @@ class Lowering {
       Step& step = made.emplace_back(static_cast<const StepCode&>(*guard));
       step.snapshot = relocation.state;
       step.relocation = -1;
-      step.guard = static_cast<std::int32_t>(guard - executor_.steps_.begin());
+      step.guard = static_cast<std::int32_t>(guard - program_.steps.begin());
       step.since = relocation.reads_attributes
-                       ? static_cast<std::int32_t>(step_of(relocation.from) - executor_.steps_.begin())
+                       ? static_cast<std::int32_t>(step_of(relocation.from) - program_.steps.begin())
                        : -1;
     }
-    std::ranges::move(made, std::back_inserter(executor_.steps_));
+    std::ranges::move(made, std::back_inserter(program_.steps));
   }
 
   // Constants, the null value and the root's function are not owned by a run; they come first.
   void assign_constants() {
     std::unordered_map<PyObject*, std::int32_t> known;
-    executor_.constants_.push_back(nullptr);  // register 0: null
-    executor_.constants_.push_back(nullptr);  // register 1: the root's function, filled in at entry
+    program_.constants.push_back(nullptr);  // register 0: null
+    program_.constants.push_back(nullptr);  // register 1: the root's function, filled in at entry
     for (const Node& node : graph_.nodes) {
       std::int32_t place = -1;
       if (node.op == Op::null) {
@@ -98,9 +99,9 @@ class Lowering {
         place = function_register_;
       } else if (node.op == Op::constant) {
         const auto [entry, is_new] =
-            known.emplace(node.object.get(), static_cast<std::int32_t>(executor_.constants_.size()));
+            known.emplace(node.object.get(), static_cast<std::int32_t>(program_.constants.size()));
         if (is_new) {
-          executor_.constants_.push_back(node.object.get());
+          program_.constants.push_back(node.object.get());
         }
         place = entry->second;
       } else {
@@ -109,8 +110,8 @@ class Lowering {
       registers_[index(node.first_result)] = place;
       owned_[index(node.first_result)] = false;
     }
-    executor_.constant_count_ = static_cast<std::int32_t>(executor_.constants_.size());
-    next_register_ = executor_.constant_count_;
+    program_.constant_count = static_cast<std::int32_t>(program_.constants.size());
+    next_register_ = program_.constant_count;
   }
 
   void lower(std::size_t number) {
@@ -136,10 +137,10 @@ class Lowering {
       step.name = Ref::create(PyTuple_GET_ITEM(node.object.get(), 0));
       step.object = PyTuple_GET_ITEM(node.object.get(), 1);
     }
-    step.operands = static_cast<std::uint32_t>(executor_.registers_used_.size());
+    step.operands = static_cast<std::uint32_t>(program_.registers_used.size());
     step.operand_count = static_cast<std::uint16_t>(node.operands.size());
     for (const Value operand : node.operands) {
-      executor_.registers_used_.push_back(register_of(operand));
+      program_.registers_used.push_back(register_of(operand));
     }
     step.polls = node.info().has(trait::kPolls);
     step.in_entry_check = in_entry_check_;
@@ -175,23 +176,23 @@ class Lowering {
       if (result == 0) {
         step.result = place;
       }
-      executor_.registers_used_.push_back(place);
+      program_.registers_used.push_back(place);
     }
     follow_exception(step);
     step.is_header = loops_.is_header(number);
     step.in_loop = loops_.is_inside() || step.is_header;
-    executor_.steps_.push_back(std::move(step));
-    loops_.emit(number, executor_.steps_.size() - 1);
+    program_.steps.push_back(std::move(step));
+    loops_.emit(number, program_.steps.size() - 1);
   }
 
-  // While an exception is under way nothing can leave to the original instructions.
+  // While an exception is set no step can leave to the original instructions.
   void follow_exception(Step& step) {
     if (step.op == Op::guard_raised) {
-      auto raising = executor_.steps_.rbegin();
-      while (raising != executor_.steps_.rend() && info(raising->op).is_guard()) {
+      auto raising = program_.steps.rbegin();
+      while (raising != program_.steps.rend() && info(raising->op).is_guard()) {
         ++raising;
       }
-      TAGALONG_CHECK(raising != executor_.steps_.rend(), "nothing can have raised at node {}", step.node);
+      TAGALONG_CHECK(raising != program_.steps.rend(), "no step can have raised at node {}", step.node);
       raising->expects_raise = true;
       is_raising_ = true;
     } else if (info(step.op).raises == Raises::kAlways) {
@@ -203,8 +204,8 @@ class Lowering {
   }
 
   void lower_return(const Snapshot& state) {
-    Executor::Return& made = executor_.returns_.emplace_back();
-    made.step = executor_.steps_.size();
+    StepProgram::Return& made = program_.returns.emplace_back();
+    made.step = program_.steps.size();
     for (std::size_t slot = 0; slot < state.locals.size(); ++slot) {
       const Value value = state.locals[slot];
       const auto param = params_.find(static_cast<std::int32_t>(slot));
@@ -215,29 +216,29 @@ class Lowering {
     }
   }
 
-  // Whether any earlier state has the slot bound: a real frame may then hold a value there.
+  // Whether any snapshot has the slot bound: a real frame may then hold a value there.
   [[nodiscard]] bool was_bound(std::size_t slot) const {
     return std::ranges::any_of(graph_.snapshots, [slot](const Snapshot& state) {
       return state.frame == 0 && slot < state.locals.size() && state.locals[slot] != kNoValue;
     });
   }
 
-  // Merged into the step before it, unless a finaliser is to see another state of the frames than for what that drops.
+  // Merged into the step before it, unless finalisers have to see another snapshot than with the drops of that step.
   void lower_drop(const Node& node) {
     const SnapshotId shown = in_entry_check_ ? kNoSnapshot : node.snapshot;
     lower_snapshot(shown);
-    const bool is_other = shown != kNoSnapshot && !executor_.steps_.empty() &&
-                          executor_.steps_.back().shown != kNoSnapshot && executor_.steps_.back().shown != shown;
-    if (executor_.steps_.empty() || (is_other && !loops_.is_inside())) {
+    const bool is_other = shown != kNoSnapshot && !program_.steps.empty() &&
+                          program_.steps.back().shown != kNoSnapshot && program_.steps.back().shown != shown;
+    if (program_.steps.empty() || (is_other && !loops_.is_inside())) {
       Step step;
       step.op = Op::drop;
       step.in_entry_check = in_entry_check_;
-      step.operands = static_cast<std::uint32_t>(executor_.registers_used_.size());
-      executor_.steps_.push_back(std::move(step));
+      step.operands = static_cast<std::uint32_t>(program_.registers_used.size());
+      program_.steps.push_back(std::move(step));
     }
-    Step& step = executor_.steps_.back();
-    // Drops are the last of a step's registers; nothing was appended since. Who looks when something dies gets objects
-    // of the numbers that go with it; so these go last.
+    Step& step = program_.steps.back();
+    // Drops are the last of a step's registers; nothing was appended since. Numbers are dropped last: a finaliser of
+    // something else may see the frames, which need objects for them.
     for (const bool numbers : {false, true}) {
       for (const Value value : node.operands) {
         if (owned_[index(value)] && loops_.is_number(value) == numbers) {
@@ -250,28 +251,28 @@ class Lowering {
   void drop(Step& step, Value value, SnapshotId shown) {
     const std::int32_t place = register_of(value);
     if (loops_.is_inside()) {
-      const LoopLowering::Drop way = loops_.drop(value, shown);
-      if (way == LoopLowering::Drop::kFree) {
+      const LoopLowering::Drop kind = loops_.drop(value, shown);
+      if (kind == LoopLowering::Drop::kFree) {
         free_.push_back(place);
       }
-      if (way != LoopLowering::Drop::kStep) {
+      if (kind != LoopLowering::Drop::kStep) {
         return;
       }
     }
     step.shown = shown != kNoSnapshot ? shown : step.shown;
-    executor_.registers_used_.push_back(place);
+    program_.registers_used.push_back(place);
     ++step.drop_count;
     mark_temporary(step, value);
     free_.push_back(place);
   }
 
-  // An operand of an operator, or of a call, that dies with it was, in the program, a nameless intermediate result if
-  // it sat in one place of the stack at most and nowhere else: then eager NumPy would compute into it.
+  // An operand that dies with its operator or call was a nameless intermediate result if it was in at most one slot of
+  // the stack and in no local: then eager NumPy would compute into it.
   void mark_temporary(Step& step, Value value) const {
     constexpr std::uint32_t kCallableSlots = 2;
-    constexpr std::uint32_t kMost = 8;  // which have names is noted behind them
+    constexpr std::uint32_t kMost = 8;  // the bits behind them say which have names
     const bool is_call = step.op == Op::array_call || step.op == Op::call;
-    const bool is_operator = step.op == Op::binary_op || step.op == Op::unary_op;  // of whatever comes
+    const bool is_operator = step.op == Op::binary_op || step.op == Op::unary_op;  // of operands of any type
     if (!is_call && !is_operator && !has(step.op, trait::kArrays)) {
       return;
     }
@@ -300,14 +301,14 @@ class Lowering {
     lowered_[index(id)] = true;
     const Snapshot& source = graph_.snapshots[index(id)];
     lower_snapshot(source.parent);
-    LoweredSnapshot& target = executor_.snapshots_[index(id)];
+    LoweredSnapshot& target = program_.snapshots[index(id)];
     target.is_idle = source.instruction == executor_.entry_instruction_ && is_start(source);
     target.frame = source.frame;
     target.instruction = source.instruction;
     target.consuming = source.consuming;
     int parent_key = -1;
     if (source.parent != kNoSnapshot) {
-      const LoweredSnapshot& parent = executor_.snapshots_[index(source.parent)];
+      const LoweredSnapshot& parent = program_.snapshots[index(source.parent)];
       target.chain = parent.chain;
       parent_key = parent.key;
     }
@@ -325,8 +326,8 @@ class Lowering {
       loops_.note_snapshot(id);
       target.has_shared = has_shared(target);
     }
-    // Two snapshots have the same key only if all their values are the same, so comparing values, not registers. That
-    // of the same frame before this one is the only one that mostly is.
+    // Two snapshots have the same key only if all their values (not registers) are the same. Only the previous snapshot
+    // of the same frame is compared: others rarely are the same.
     LastState& last = last_states_[index(source.frame)];
     if (last.snapshot == kNoSnapshot || last.parent_key != parent_key ||
         graph_.snapshots[index(last.snapshot)].locals != source.locals) {
@@ -337,14 +338,14 @@ class Lowering {
     target.key = last.key;
   }
 
-  // Whether all slots may hold what they held at entry; a constant may be what a guard has found there.
+  // Whether all slots may hold what they held at entry. A constant counts: a guard may have found it there.
   [[nodiscard]] bool is_start(const Snapshot& state) const {
     if (state.parent != kNoSnapshot) {
       return false;
     }
     const auto holds = [this](Value value, std::size_t slot) {
       const auto param = params_.find(static_cast<std::int32_t>(slot));
-      if (value == kNoValue || register_of(value) < executor_.constant_count_) {
+      if (value == kNoValue || register_of(value) < program_.constant_count) {
         return true;
       }
       const auto renamed = renamed_.find(value);
@@ -364,7 +365,7 @@ class Lowering {
     places.insert(places.end(), state.stack.begin(), state.stack.end());
     std::ranges::sort(places);
     return std::ranges::adjacent_find(places, [this](int left, int right) {
-             return left == right && left >= executor_.constant_count_;
+             return left == right && left >= program_.constant_count;
            }) != places.end();
   }
 
@@ -386,35 +387,35 @@ class Lowering {
   // The register of a value that stays alive as long as anything refers to its frame.
   std::int32_t fixed_register(Value value) { return register_of(value); }
 
-  // From here on the program's objects are not kept alive by the graph. The code of the root and what it holds is: who
-  // keeps the executor keeps that, too.
-  void let_go() {
+  // From here on the graph does not keep the objects of the user's program alive, except the root's code and what that
+  // holds: the owner of the executor owns it as well.
+  void release_objects() {
     PyObject* root = graph_.frames.empty() ? nullptr : graph_.frames.front().code.get();
-    for (Node& node : executor_.graph_.nodes) {
+    for (Node& node : program_.graph.nodes) {
       const bool is_guard = node.info().is_guard();
       if (!node.object || !(is_guard || node.op == Op::constant) || node.object.get() == root ||
-          node.op == Op::guard_generator) {  // that refers weakly by itself
+          node.op == Op::guard_generator) {  // its references are weak already
         continue;
       }
       if (is_guard && PyTuple_CheckExact(node.object.get())) {
-        Ref expected = let_go(Ref::create(PyTuple_GET_ITEM(node.object.get(), 1)), false);
+        Ref expected = release_object(Ref::create(PyTuple_GET_ITEM(node.object.get(), 1)), false);
         node.object = Ref::steal(PyTuple_Pack(2, PyTuple_GET_ITEM(node.object.get(), 0), expected.get()));
         if (!node.object) {
           throw PythonError();
         }
       } else if (is_guard || !PyCode_Check(node.object.get())) {
-        node.object = let_go(node.object, !is_guard);
+        node.object = release_object(node.object, !is_guard);
       }
     }
-    for (FrameInfo& frame : executor_.graph_.frames) {
+    for (FrameInfo& frame : program_.graph.frames) {
       if (frame.code && frame.code.get() != root) {
-        frame.code = let_go(frame.code, true);
+        frame.code = release_object(frame.code, true);
       }
     }
   }
 
-  // The watch that takes the object's place in the graph; the object itself if it cannot be watched.
-  Ref let_go(const Ref& object, bool is_needed) {
+  // The watch that replaces the object in the graph; the object itself if it cannot be watched.
+  Ref release_object(const Ref& object, bool is_needed) {
     if (!cpython::is_watchable(object.get())) {
       return object;
     }
@@ -438,12 +439,13 @@ class Lowering {
 
   static constexpr std::int32_t function_register_ = 1;
   Executor& executor_;
+  StepProgram& program_;
   const Graph& graph_;
   std::int32_t next_register_ = 0;
   std::vector<std::int32_t> registers_;
   LoopLowering loops_;
   std::map<std::int32_t, Value> params_;
-  std::unordered_map<Value, Value> renamed_;  // by loops: what they were before
+  std::unordered_map<Value, Value> renamed_;  // results of loop nodes: the values before the loop
   std::vector<bool> owned_, lowered_;
   std::vector<std::int32_t> free_;
   struct LastState {
@@ -461,148 +463,11 @@ class Lowering {
 std::shared_ptr<Executor> Executor::lower(Graph graph, std::vector<CodeShapeRef> shapes, int entry_instruction) {
   auto executor = std::make_shared<Executor>();
   executor->entry_instruction_ = entry_instruction;
-  executor->graph_ = std::move(graph);
-  executor->shapes_ = std::move(shapes);
+  executor->program_.graph = std::move(graph);
+  executor->program_.shapes = std::move(shapes);
   Lowering(*executor).run();
   executor->provide_for_numbers();
   return executor;
-}
-
-void Executor::provide_for_numbers() const {
-  const auto numbers = std::ranges::count_if(loop_.kinds, [](Unboxed kind) { return kind != Unboxed::kNone; });
-  keep_for_emergencies(static_cast<std::size_t>(numbers));
-}
-
-Executor::~Executor() {
-  for (const Ref& watch : watches_) {
-    cpython::unwatch(watch.get(), this);
-  }
-}
-
-namespace {
-
-// What no value of the program is.
-PyObject* nothing() {
-  static PyObject* const object = _PyObject_New(&PyBaseObject_Type);
-  return object;
-}
-
-}  // namespace
-
-void Executor::set_gain(const Gain& gain, const std::vector<std::int32_t>& forgone) {
-  gain_ = gain;
-  for (std::size_t number = 0; number < steps_.size(); ++number) {
-    steps_[number].forgone = forgone[number];
-  }
-  for (LoopOp& op : loop_.ops) {
-    if (info(op.code).ends_round()) {
-      op.result = gain.round;
-    }
-  }
-}
-
-void Executor::object_died(PyObject* object) {
-  // A run that is under way comes to its guard and leaves; whatever gets the address next is not taken for the object.
-  for (Step& step : steps_) {
-    if (step.object == object) {
-      step.object = nothing();
-      dead_step_ = &step;
-    }
-  }
-  std::ranges::replace(loop_.types, object, nothing());
-  if (!std::exchange(is_dead_, true) && keeper != nullptr) {
-    keeper->executor_died(*this);
-  }
-}
-
-void Executor::make_faulty() {
-  for (Step& step : steps_) {
-    const bool is_binary = step.op == Op::binary_op || step.op == Op::int_binary || step.op == Op::float_binary;
-    if (is_binary && (step.immediate == NB_ADD || step.immediate == NB_INPLACE_ADD)) {
-      step.immediate += NB_SUBTRACT - NB_ADD;
-    }
-  }
-  for (LoopOp& op : loop_.ops) {
-    if (op.code == LoopCode::kAddInt || op.code == LoopCode::kAddFloat) {
-      op.code = op.code == LoopCode::kAddInt ? LoopCode::kSubtractInt : LoopCode::kSubtractFloat;
-    }
-  }
-}
-
-bool Executor::fail_at(std::size_t number) {
-  if (is_running() || steps_[number].guard >= 0) {
-    return false;  // its native code goes; a retreat is no step of the trace
-  }
-  native_.reset();
-  Step& step = steps_[number];
-  if (step.op == Op::leave && step.can_leave) {
-    return true;  // it does already
-  }
-  const auto belongs = [number](const LoopOp& op) {
-    return op.step == number + (info(op.code).has(loop_trait::kWithGuard) ? 1 : 0);
-  };
-  // What dies at a loop node is behind it.
-  const auto op = step.op == Op::loop ? loop_.ops.end() : std::ranges::find_if(loop_.ops, belongs);
-  const bool is_before =
-      step.op == Op::guard_type || (info(step.op).is_guard() && info(step.op).states_before_itself());
-  if ((!is_before && !step.can_leave && step.op != Op::guard_unwatched) ||
-      (step.in_loop && !step.is_header && op == loop_.ops.end())) {
-    return false;
-  }
-  std::erase_if(slot_guards_, [number](const SlotGuard& guard) { return guard.step == number; });
-  if (step.op == Op::guard_unwatched) {
-    step.op = Op::leave;
-    step.can_leave = true;
-  } else if (is_before) {
-    step.object = nothing();
-  } else {
-    step.op = Op::leave;
-  }
-  if (op != loop_.ops.end()) {
-    op->code = LoopCode::kStep;
-    op->step = static_cast<std::uint32_t>(number);
-  }
-  return true;
-}
-
-Lowered Executor::lowered() const {
-  return {.graph = graph_,
-          .steps = steps_,
-          .used = registers_used_,
-          .snapshots = snapshots_,
-          .constants = constants_,
-          .register_count = register_count_,
-          .loop = loop_};
-}
-
-int Executor::return_instruction(const Step& step) const {
-  return step.snapshot == kNoSnapshot ? -1 : snapshots_[static_cast<std::size_t>(step.snapshot)].instruction;
-}
-
-const Executor::Member* Executor::member_of(const Step& step) const {
-  const auto number = static_cast<std::size_t>(&step - steps_.data());
-  const auto behind = std::ranges::upper_bound(members_, number, {}, &Member::first_step);
-  return behind == members_.begin() ? nullptr : &*std::prev(behind);
-}
-
-const Attached* Executor::place_of(const Step& step) const {
-  const Member* member = member_of(step);
-  return member == nullptr ? nullptr : member->place;
-}
-
-std::uint64_t Executor::trace(const Step& step) const {
-  const Member* member = member_of(step);
-  return member == nullptr ? serial : member->serial;
-}
-
-std::vector<std::size_t> Executor::entry_guards() const {
-  std::vector<std::size_t> guards;
-  for (std::size_t index = 0; index < steps_.size() && steps_[index].in_entry_check; ++index) {
-    if (info(steps_[index].op).is_guard()) {
-      guards.push_back(index);
-    }
-  }
-  return guards;
 }
 
 }  // namespace tagalong::replay

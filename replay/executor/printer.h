@@ -1,4 +1,4 @@
-// All that an executor is made of, as text. The graph's text is replay/ir/printer.h's.
+// Fusion groups and machine code of an executor as text. The graph's text is in replay/ir/printer.h.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace tagalong::replay {
 
-// The fusion groups that runs have planned by now, and why others were not. Empty: none has been tried.
+// The fusion groups that runs have planned so far, and why others were not planned. Empty: none has been tried.
 [[nodiscard]] std::string print_kernels(const Executor& executor);
-// The machine code that runs have asked for by now: of the loop and of vector kernels.
+// The machine code that runs have made so far: of the loop and of vector kernels.
 [[nodiscard]] std::vector<native::PlacedCode> placed_code(const Executor& executor);
 
 // Called for each fusion group that a run plans, or cannot plan. Used under the GIL.

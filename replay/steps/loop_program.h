@@ -1,6 +1,6 @@
 // The body of a loop as small operations on registers, which may hold unboxed numbers. A register has two parts: the
 // object (as in the rest of an executor) and the unboxed number. An unboxed number is boxed once, when its object
-// becomes visible; until then the object part is null. Belongs to an executor; Interpreter runs it.
+// becomes visible; until then the object part is null. Belongs to an executor; LoopInterpreter runs it.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct LoopOp {
   std::uint8_t flag = 0;
   bool is_guard = false;  // a failure is a failed guard; otherwise the original instruction is executed
   std::int32_t result = -1, left = -1, right = -1;
-  std::uint32_t step = 0;    // index into Executor::steps_: the step whose side exit is taken
+  std::uint32_t step = 0;    // index into StepProgram::steps: the step whose side exit is taken
   std::int32_t branch = -1;  // operation with which a failed guard continues; -1: a side exit
 };
 

@@ -39,7 +39,8 @@ struct StepCode {
   std::uint16_t result_count = 0;
   std::int32_t result = -1;  // the register
   std::int32_t immediate = 0;
-  std::uint32_t operands = 0;  // index into Executor::registers_used_, where operands, further results and drops follow
+  std::uint32_t operands =
+      0;  // index into StepProgram::registers_used, where operands, further results and drops follow
   SnapshotId snapshot = kNoSnapshot;
   SnapshotId shown = kNoSnapshot;  // the frames that a finaliser sees when the step drops a value
   std::uint32_t temporaries = 0;   // encoded as for the array kernels (arrays/kernels/ufunc_site.h)

@@ -48,7 +48,7 @@ TraceChain::TraceChain(PyThreadState* thread, Frame* frame, PyObject* anchor, st
       entry_(entry),
       requested_(thread) {}
 
-// Most runs continue with the registers of the executor before (replay/executor/trace_linking.h); otherwise the frame
+// Most runs continue with the registers of the executor before (replay/executor/machine/trace_link.h); otherwise the frame
 // is as after a side exit. Its stack then is as the next executor expects it, so the anchor, which lies on it, is put
 // aside.
 bool TraceChain::run(Ref* result) {

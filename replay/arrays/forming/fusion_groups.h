@@ -118,7 +118,7 @@ struct FusionSite {
 struct FusionSource {
   const Step* first;  // in a loop: all its steps, which the operations refer to
   const Step* end;
-  const std::int32_t* used;  // Executor::registers_used_
+  const std::int32_t* used;  // StepProgram::registers_used
   std::int32_t constants;    // registers below this number are constants
   NumberRegisters registers;
   std::span<const LoopOp> operations = {};  // in a loop: its operations, from the step's operation on

@@ -1,5 +1,5 @@
 // Machine code for loop programs that have iterated often. It executes the same operations on the same registers in
-// memory as Interpreter::interpret, but only their fast paths: where an operation needs its slow path, the code ends in
+// memory as LoopInterpreter, but only their fast paths: where an operation needs its slow path, the code ends in
 // front of it, and the interpreter continues there. Every number is written to memory at once and machine registers
 // hold copies, so leaving the code needs no write-back.
 //
@@ -20,7 +20,7 @@
 
 namespace tagalong::replay {
 
-class Interpreter;
+class LoopInterpreter;
 struct Step;
 
 namespace native {
@@ -42,7 +42,7 @@ struct Frame {
   // Code outside this machine code has run since the last iteration began. Only then frames can have become visible or
   // a tracing tool can have started; other threads and signals set a request.
   std::int32_t is_touched = 1;
-  Interpreter* interpreter = nullptr;
+  LoopInterpreter* interpreter = nullptr;
   const LoopOp* next = nullptr;  // after kEnded: the interpreter continues there; null: the run has ended
 };
 

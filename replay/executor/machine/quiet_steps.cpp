@@ -1,10 +1,8 @@
-// Steps that are opaque by their operation, and for the operands that there are run nobody's code, make nothing for
-// which the collector may run now, and end nothing that somebody may notice: nobody looks at the frames, which need not
-// be shown. What such a step raises is shown where it is raised.
+#include "replay/executor/machine/quiet_steps.h"
+
 #include <opcode.h>
 
 #include "replay/arrays/numpy/numpy_abi.h"
-#include "replay/executor/interpreter.h"
 #include "replay/passes/abstract_values.h"
 #include "rewriter/cpython/collector.h"
 #include "rewriter/cpython/dicts.h"
@@ -12,6 +10,7 @@
 #include "rewriter/cpython/iterators.h"
 
 namespace tagalong::replay {
+
 namespace {
 
 constexpr int kMade = 4;  // containers at most, an exception among them
@@ -19,7 +18,7 @@ constexpr int kMade = 4;  // containers at most, an exception among them
 bool is_sequence(PyObject* object) { return PyList_CheckExact(object) || PyTuple_CheckExact(object); }
 bool is_string(PyObject* object) { return PyUnicode_CheckExact(object) || PyBytes_CheckExact(object); }
 
-// Hashed and compared without code of anybody's, against others of these.
+// Hashed, and compared with others like it, without running user code.
 bool is_plain_key(PyObject* object) {
   return PyUnicode_CheckExact(object) || cpython::is_exact_number(object) || object == Py_None;
 }
@@ -39,7 +38,7 @@ unsigned type_of(const array::ArrayFields& fields) {
 
 bool is_basic_part(PyObject* object) { return is_plain_index(object) || object == Py_Ellipsis || object == Py_None; }
 
-// An index for which NumPy gives a part of the array, or one item, and asks no other object.
+// An index for which NumPy gives a view or one item, without calling methods of other objects.
 bool is_basic_index(PyObject* object) {
   if (!PyTuple_CheckExact(object)) {
     return is_basic_part(object);
@@ -74,12 +73,18 @@ bool gives_plain_iterator(PyObject* object) {
          type->tp_iter == PyObject_SelfIter;
 }
 
-// Whether nobody notices when a place that holds this gets something else.
-bool ends_unnoticed(PyObject* old) { return old == nullptr || Py_REFCNT(old) > 1 || is_plain(Py_TYPE(old)); }
+// Whether no user code runs when a slot that holds this object gets another one.
+bool is_replaced_quietly(PyObject* old) { return old == nullptr || Py_REFCNT(old) > 1 || is_plain(Py_TYPE(old)); }
+
+// The pair that an iterator reuses for its next item, dropping the values in it.
+bool is_reused_quietly(PyObject* pair) {
+  return pair == nullptr || Py_REFCNT(pair) > 1 ||
+         (is_replaced_quietly(PyTuple_GET_ITEM(pair, 0)) && is_replaced_quietly(PyTuple_GET_ITEM(pair, 1)));
+}
 
 }  // namespace
 
-bool Interpreter::is_quiet_operator(const Step& step, PyObject* left, PyObject* right) const {
+bool is_quiet_operator(const RunState& state, const Step& step, PyObject* left, PyObject* right) {
   switch (step.op) {
     case Op::to_bool:
     case Op::unary_not:
@@ -96,9 +101,9 @@ bool Interpreter::is_quiet_operator(const Step& step, PyObject* left, PyObject* 
           return (PyUnicode_CheckExact(left) && PyUnicode_CheckExact(right)) ||
                  (((PyList_CheckExact(left) && PyList_CheckExact(right)) ||
                    (PyTuple_CheckExact(left) && PyTuple_CheckExact(right))) &&
-                  !cpython::may_collect(run_.thread, kMade));
+                  !cpython::may_collect(state.run.thread, kMade));
         case NB_MULTIPLY:
-          return is_sequence(left) && PyLong_CheckExact(right) && !cpython::may_collect(run_.thread, kMade);
+          return is_sequence(left) && PyLong_CheckExact(right) && !cpython::may_collect(state.run.thread, kMade);
         default:
           return false;
       }
@@ -107,9 +112,9 @@ bool Interpreter::is_quiet_operator(const Step& step, PyObject* left, PyObject* 
   }
 }
 
-bool Interpreter::is_quiet_container(const Step& step, const std::int32_t* operands) const {
-  const auto operand = [&](int index) { return registers_[operands[index]]; };
-  const auto makes_quietly = [this] { return !cpython::may_collect(run_.thread, kMade); };
+bool is_quiet_container(const RunState& state, const Step& step, const std::int32_t* operands) {
+  const auto operand = [&](int index) { return state.registers[operands[index]]; };
+  const auto makes_quietly = [&state] { return !cpython::may_collect(state.run.thread, kMade); };
   switch (step.op) {
     case Op::build_tuple:
     case Op::build_list:
@@ -149,7 +154,7 @@ bool Interpreter::is_quiet_container(const Step& step, const std::int32_t* opera
         return is_basic_index(operand(1)) && fits_quietly(*fields, operand(2));
       }
       return PyDict_CheckExact(operand(0)) && PyUnicode_CheckExact(operand(1)) && cpython::has_only_names(operand(0)) &&
-             ends_unnoticed(PyDict_GetItemWithError(operand(0), operand(1)));
+             is_replaced_quietly(PyDict_GetItemWithError(operand(0), operand(1)));
     case Op::format_value:
       return step.operand_count == 1 && (PyUnicode_CheckExact(operand(0)) || cpython::is_exact_number(operand(0)));
     default:
@@ -157,31 +162,20 @@ bool Interpreter::is_quiet_container(const Step& step, const std::int32_t* opera
   }
 }
 
-namespace {
-
-// A pair that an iterator uses again, giving up what is in it.
-bool is_renewed_unnoticed(PyObject* pair) {
-  return pair == nullptr || Py_REFCNT(pair) > 1 ||
-         (ends_unnoticed(PyTuple_GET_ITEM(pair, 0)) && ends_unnoticed(PyTuple_GET_ITEM(pair, 1)));
-}
-
-}  // namespace
-
-// Takes the next item without running code, and does not end the container that it goes over.
-bool Interpreter::is_quiet_iterator(PyObject* iterator) const {
+bool is_quiet_iterator(const RunState& state, PyObject* iterator) {
   const PyTypeObject* type = Py_TYPE(iterator);
   if (type == &PyRangeIter_Type || type == &PyListIter_Type || type == &PyTupleIter_Type) {
     return true;
   }
   if (type == &PyDictIterKey_Type || type == &PyDictIterValue_Type || type == &PyDictIterItem_Type) {
-    const auto* state = reinterpret_cast<cpython::DictIterator*>(iterator);
-    return (state->dict == nullptr || Py_REFCNT(state->dict) > 1) && is_renewed_unnoticed(state->result) &&
-           !cpython::may_collect(run_.thread, kMade);
+    const auto* snapshot = reinterpret_cast<cpython::DictIterator*>(iterator);
+    return (snapshot->dict == nullptr || Py_REFCNT(snapshot->dict) > 1) && is_reused_quietly(snapshot->result) &&
+           !cpython::may_collect(state.run.thread, kMade);
   }
   if (type == &PyEnum_Type) {
-    const auto* state = reinterpret_cast<cpython::Enumeration*>(iterator);
-    return cpython::has_next(state->inner) && is_renewed_unnoticed(state->result) &&
-           !cpython::may_collect(run_.thread, kMade);
+    const auto* snapshot = reinterpret_cast<cpython::Enumeration*>(iterator);
+    return cpython::has_next(snapshot->inner) && is_reused_quietly(snapshot->result) &&
+           !cpython::may_collect(state.run.thread, kMade);
   }
   return false;
 }

@@ -1,17 +1,20 @@
 // Exceptions inside a run: from the step that raises to the handler in the graph.
 #include <array>
 
-#include "replay/executor/interpreter.h"
+#include "replay/executor/machine/boxing.h"
+#include "replay/executor/machine/frames.h"
+#include "replay/executor/machine/step_families.h"
 #include "replay/objects/operations.h"
 #include "replay/objects/overloads.h"
 #include "rewriter/cpython/exceptions.h"
 
 namespace tagalong::replay {
+
 namespace {
 
 constexpr const char* kUnboundLocal = "cannot access local variable '%s' where it is not associated with a value";
 
-// What `except` may name without an error.
+// Whether `except` accepts the object without an error.
 bool is_catchable(PyObject* object) {
   if (!PyTuple_Check(object)) {
     return PyExceptionClass_Check(object) != 0;
@@ -24,7 +27,7 @@ bool is_catchable(PyObject* object) {
   return true;
 }
 
-// The exception goes to its handler as an object that knows its traceback.
+// The exception that is set, as an object with its traceback for the handler.
 PyObject* take_exception() {
   PyObject* type = nullptr;
   PyObject* value = nullptr;
@@ -49,9 +52,18 @@ PyObject* call_exit(PyObject* exit, PyObject* exception) {
   return PyObject_Vectorcall(exit, &arguments[1], 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
 }
 
+StepResult push_exc_info(RunState& state, const Step& step, const std::int32_t* operands) {
+  if (state.run.root == nullptr && !state.run.handles) {
+    state.run.handles = true;
+    state.run.handled_at_entry = Ref::create(cpython::handled(state.run.thread));
+  }
+  state.registers[step.result] =
+      cpython::push_handled(state.run.thread, Ref::create(state.registers[operands[0]])).release();
+  return StepResult::kNext;
+}
+
 }  // namespace
 
-// What getattr() adds to an AttributeError that a getter raised.
 void complete_attribute_error(PyObject* object, PyObject* name) {
   if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) {
     return;
@@ -70,22 +82,12 @@ void complete_attribute_error(PyObject* object, PyObject* name) {
   PyErr_Restore(type, value, traceback);
 }
 
-Interpreter::StepResult Interpreter::push_exc_info(const Step& step, const std::int32_t* operands) {
-  if (run_.root == nullptr && !run_.handles) {
-    run_.handles = true;
-    run_.handled_at_entry = Ref::create(cpython::handled(run_.thread));
-  }
-  registers_[step.result] = cpython::push_handled(run_.thread, Ref::create(registers_[operands[0]])).release();
-  return StepResult::kNext;
-}
-
-// The original instruction raises again, unless the graph goes on with it.
-Interpreter::StepResult Interpreter::empty_cell(const Step& step) {
+StepResult raise_for_empty_cell(const Step& step) {
   if (!step.expects_raise) {
-    return StepResult::kAgain;
+    return StepResult::kReexecute;
   }
   const char* name = PyUnicode_AsUTF8(step.object);
-  if (name == nullptr) {  // as eager execution does: the name cannot be encoded
+  if (name == nullptr) {  // the name cannot be encoded; eager execution raises the same
     return StepResult::kRaised;
   }
   if (step.immediate == 0) {
@@ -106,30 +108,30 @@ Interpreter::StepResult Interpreter::empty_cell(const Step& step) {
   return StepResult::kRaised;
 }
 
-Interpreter::StepResult Interpreter::execute_exception(const Step& step, const std::int32_t* operands) {
-  const auto operand = [&](int index) { return registers_[operands[index]]; };
+StepResult execute_exception(RunState& state, const Step& step, const std::int32_t* operands) {
+  const auto operand = [&](int index) { return state.registers[operands[index]]; };
   switch (step.op) {
     case Op::traceback_entry:
-      if (locate(step)) {
-        const auto& chain = executor_.snapshots_[static_cast<std::size_t>(step.snapshot)].chain;
-        cpython::add_traceback(run_.thread, run_.frames[chain.size() - 1]);
+      if (sync_location(state, step)) {
+        const auto& chain = state.snapshot(step.snapshot).chain;
+        cpython::add_traceback(state.run.thread, state.run.frames[chain.size() - 1]);
       }
       return StepResult::kNext;
     case Op::catch_exception:
-      sync(step);
-      return store(step, take_exception());
+      sync_frames(state, step);
+      return store(state, step, take_exception());
     case Op::lasti:
-      return store_int(step, unit_of(executor_.snapshots_[static_cast<std::size_t>(step.snapshot)]));
+      return store_int(state, step, unit_of(state, state.snapshot(step.snapshot)));
     case Op::push_exc_info:
-      return push_exc_info(step, operands);
+      return push_exc_info(state, step, operands);
     case Op::pop_except:
-      if (!sync(step)) {
+      if (!sync_frames(state, step)) {
         return StepResult::kRaised;
       }
-      cpython::set_handled(run_.thread, Ref::create(operand(0)));
+      cpython::set_handled(state.run.thread, Ref::create(operand(0)));
       return StepResult::kNext;
     case Op::handled_exception:
-      registers_[step.result] = PyErr_GetHandledException();
+      state.registers[step.result] = PyErr_GetHandledException();
       return StepResult::kNext;
     case Op::reraise: {
       PyObject* value = operand(0);
@@ -157,21 +159,23 @@ Interpreter::StepResult Interpreter::execute_exception(const Step& step, const s
     case Op::check_exc_match:
       if (is_catchable(operand(1))) {
         const bool matches = PyErr_GivenExceptionMatches(operand(0), operand(1)) != 0;
-        return store(step, Py_NewRef(matches ? Py_True : Py_False));
+        return store(state, step, Py_NewRef(matches ? Py_True : Py_False));
       }
-      return thunk(step, operands);
+      return execute_by_thunk(state, step, operands);
     case Op::class_of:
-      return store(step, Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(operand(0)))));
+      return store(state, step, Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(operand(0)))));
     case Op::exception_traceback:
-      return store(step, traceback_of(operand(0)).release());
+      return store(state, step, traceback_of(operand(0)).release());
     case Op::with_except_start:
-      return sync(step) ? store(step, call_exit(operand(0), operand(1))) : StepResult::kRaised;
+      return sync_frames(state, step) ? store(state, step, call_exit(operand(0), operand(1))) : StepResult::kRaised;
     case Op::finish_operator:
-      return sync(step) ? store(step, finish_operator(step.immediate, operand(0), operand(1))) : StepResult::kRaised;
+      return sync_frames(state, step) ? store(state, step, finish_operator(step.immediate, operand(0), operand(1)))
+                                      : StepResult::kRaised;
     case Op::finish_slot:
-      return sync(step) ? store(step, finish_slot(step.immediate, operand(0))) : StepResult::kRaised;
+      return sync_frames(state, step) ? store(state, step, finish_slot(step.immediate, operand(0)))
+                                      : StepResult::kRaised;
     default:
-      return thunk(step, operands);  // raise, check_eg_match, prep_reraise_star
+      return execute_by_thunk(state, step, operands);  // raise, check_eg_match, prep_reraise_star
   }
 }
 

@@ -1,0 +1,405 @@
+#include "replay/executor/machine/fusion_runs.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/container/static_vector.hpp>
+#include <utility>
+
+#include "replay/executor/finalisers.h"
+#include "replay/executor/machine/frames.h"
+#include "replay/executor/printer.h"
+#include "replay/ir/stages.h"
+#include "replay/objects/guards.h"
+#include "rewriter/cpython/collector.h"
+#include "rewriter/cpython/exact_numbers.h"
+
+namespace tagalong::replay {
+
+namespace {
+
+using Reason = array::FusionReason;
+
+constexpr std::size_t kMostGroups = 4;  // of one step: for operands of other kinds
+constexpr int kMade = 1;                // containers, by a fusion group
+
+// For operands of other kinds, or names that are bound anew, another plan may fit.
+bool wants_another_plan(array::FusionReason reason) {
+  return reason == array::FusionReason::kNone || reason == array::FusionReason::kKinds ||
+         reason == array::FusionReason::kBinding;
+}
+
+// Only as many entries as the group has: to construct and destroy all would take longer than a small group.
+struct FusionResults {
+  boost::container::static_vector<Ref, kMostNumbers> numbers;
+  boost::container::static_vector<Ref, array::kMostResults> arrays;
+  Ref tuple;  // untracked by the collector before it is filled
+};
+
+// Whether the plan holds, and user code can notice nothing of the group but its results.
+array::FusionReason check_group(const RunState& state, const PlannedGroup& group) {
+  for (const auto& [place, object] : group.same) {
+    if (state.registers[place] != object) {
+      return Reason::kBinding;
+    }
+  }
+  if (!loads_hold(group, state.registers)) {
+    return Reason::kBinding;
+  }
+  for (const PlannedGroup::Guard& guard : group.guards) {
+    if (guard.number >= 0) {
+      continue;  // checked once the numbers are computed
+    }
+    PyObject* value = guard.place < 0 ? guard.object : state.registers[guard.place];
+    if (!guard_holds(guard.step->op, value, guard.step->object, guard.step->immediate)) {
+      return Reason::kGuardFails;
+    }
+  }
+  for (const std::int32_t frame : group.returned_frames) {
+    if (state.run.depth > 0 && state.run.frame_numbers[state.run.depth - 1] == frame) {
+      return Reason::kRealFrame;
+    }
+  }
+  if (group.returns && state.run.depth > 0 &&
+      (cpython::is_held(state.run.frames[0]) || cpython::has_locals_dict(state.run.frames[0]))) {
+    return Reason::kRealFrame;
+  }
+  using From = PlannedGroup::Item::From;
+  if (group.tuple >= 0 && cpython::may_collect(state.run.thread, kMade)) {
+    return Reason::kRequest;
+  }
+  for (const PlannedGroup::Item& item : group.items) {
+    if (item.from == From::kRegister && state.registers[item.index] == nullptr) {
+      return Reason::kGuardFails;
+    }
+  }
+  for (const auto& [frame, slot] : group.numeric_slots) {
+    const int level = real_level(state, frame);
+    PyObject* old = level < 0 ? nullptr : cpython::locals_of(state.run.frames[level])[slot];
+    if (old != nullptr && !cpython::is_exact_number(old)) {
+      return Reason::kRealFrame;
+    }
+  }
+  const auto most = static_cast<Py_ssize_t>(group.dropped.size() + group.locals.size());
+  const auto is_quiet = [&](PyObject* object) { return drops_quietly(object, most); };
+  for (const std::int32_t place : group.dropped) {
+    if (!is_quiet(state.registers[place])) {
+      return Reason::kDeath;
+    }
+  }
+  for (const PlannedGroup::Local& local : group.locals) {
+    const int level = real_level(state, local.frame);
+    if (level >= 0 && !is_quiet(cpython::locals_of(state.run.frames[level])[local.slot])) {
+      return Reason::kDeath;
+    }
+  }
+  return Reason::kNone;
+}
+
+NumberRegisters number_registers(const RunState& state) {
+  return {state.registers, state.unboxed,
+          state.unboxed == nullptr ? std::span<const Unboxed>() : std::span(state.program.loop.kinds)};
+}
+
+bool compute_numbers(const RunState& state, const PlannedGroup& group, Ref* numbers) {
+  for (std::size_t index = 0; index < group.computed.size(); ++index) {
+    numbers[index] = evaluate(group.computed[index], number_registers(state), numbers);
+    if (!numbers[index]) {
+      return false;
+    }
+  }
+  return std::ranges::all_of(group.guards, [&](const PlannedGroup::Guard& guard) {
+    return guard.number < 0 ||
+           guard_holds(guard.step->op, numbers[guard.number].get(), guard.step->object, guard.step->immediate);
+  });
+}
+
+// Its items are results of the group, and values that registers held before.
+void fill_tuple(const RunState& state, const PlannedGroup& group, FusionResults* results) {
+  using From = PlannedGroup::Item::From;
+  PyObject* tuple = results->tuple.get();
+  for (std::size_t i = 0; i < group.items.size(); ++i) {
+    const PlannedGroup::Item& item = group.items[i];
+    const auto index = static_cast<std::size_t>(item.index);
+    PyObject* object = item.from == From::kRegister ? state.registers[index]
+                       : item.from == From::kObject ? item.object
+                       : item.from == From::kResult ? results->arrays[index].get()
+                                                    : results->numbers[index].get();
+    PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), Py_NewRef(object));
+  }
+  PyObject_GC_Track(tuple);
+}
+
+void commit_group(RunState& state, const PlannedGroup& group, FusionResults* results) {
+  for (const std::int32_t place : group.dropped) {
+    Py_CLEAR(state.registers[place]);
+  }
+  for (const auto& [place, output] : group.results) {
+    state.registers[place] = Py_XNewRef(results->arrays[output].get());
+  }
+  for (const auto& [place, object] : group.loaded) {
+    state.registers[place] = Py_XNewRef(object);
+  }
+  for (const auto& [place, number] : group.numeric) {
+    state.registers[place] = Py_NewRef(results->numbers[static_cast<std::size_t>(number)].get());
+  }
+  if (results->tuple) {
+    state.registers[group.tuple] = results->tuple.release();
+  }
+  for (const UnboxedRegister& unboxed : group.unboxed) {
+    if (unboxed.is_changed) {
+      unbox(results->numbers[static_cast<std::size_t>(unboxed.number)].get(), unboxed.unboxed,
+            &state.unboxed[unboxed.place]);
+    }
+    if (unboxed.clears) {
+      Py_CLEAR(state.registers[unboxed.place]);
+    }
+    if (unboxed.boxes && state.registers[unboxed.place] == nullptr) {
+      state.registers[unboxed.place] = Py_NewRef(results->numbers[static_cast<std::size_t>(unboxed.number)].get());
+    }
+  }
+  for (const PlannedGroup::Local& local : group.locals) {
+    const int level = real_level(state, local.frame);
+    PyObject* value = local.source < 0 ? nullptr : state.registers[local.source];
+    if (level >= 0 && cpython::locals_of(state.run.frames[level])[local.slot] != value) {
+      PyObject* old = std::exchange(cpython::locals_of(state.run.frames[level])[local.slot], Py_XNewRef(value));
+      state.run.synced_keys[level] = -1;
+      Py_XDECREF(old);
+    }
+  }
+  state.fused_steps = group.count;
+}
+
+array::FusionReason compute_group(RunState& state, const array::Numpy& np, const PlannedGroup& group,
+                                  FusionResults* results) {
+  if (const Reason reason = check_group(state, group); reason != Reason::kNone) {
+    return reason;
+  }
+  results->numbers.resize(group.computed.size());
+  if (!compute_numbers(state, group, results->numbers.data())) {
+    return Reason::kGuardFails;
+  }
+  std::array<PyObject*, kMostExternals> externals;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  for (std::size_t index = 0; index < group.externals.size(); ++index) {
+    const PlannedGroup::External& external = group.externals[index];
+    if (external.number < 0) {
+      externals[index] = external.place >= 0 ? state.registers[external.place] : external.object;
+      continue;
+    }
+    // A number that only operations behind the end of the group need is not computed.
+    const auto number = static_cast<std::size_t>(external.number);
+    externals[index] = number < results->numbers.size() ? results->numbers[number].get() : nullptr;
+  }
+  // While it computes without the GIL, other threads may bind the names anew.
+  boost::container::static_vector<Ref, kMostNamed> named;
+  for (PyObject* object : group.named) {
+    named.push_back(Ref::create(object));
+  }
+  results->arrays.resize(group.plan->output_count());
+  if (group.tuple >= 0) {
+    results->tuple = Ref::steal(PyTuple_New(static_cast<Py_ssize_t>(group.items.size())));
+    if (!results->tuple) {
+      PyErr_Clear();
+      return Reason::kMemory;
+    }
+    PyObject_GC_UnTrack(results->tuple.get());
+  }
+  const Reason reason = group.plan->run(np, externals.data(), results->arrays.data());
+  if (reason == Reason::kNone && group.tuple >= 0) {
+    fill_tuple(state, group, results);
+  }
+  return reason;
+}
+
+array::FusionReason attempt_group(RunState& state, const array::Numpy& np, const PlannedGroup& group) {
+  FusionResults results;
+  const Reason reason = compute_group(state, np, group, &results);
+  if (reason == Reason::kNone) {
+    commit_group(state, group, &results);
+    ++group.runs;
+  }
+  return reason;
+}
+
+array::FusionReason attempt_whole_trace(RunState& state, const array::Numpy& np, const PlannedGroup& group) {
+  if (!group.returns) {
+    return Reason::kOther;
+  }
+  const Step& returned = state.program.steps[state.program.loop.ops[group.count].step];
+  const std::int32_t place = state.program.registers_used[returned.operands];
+  const auto is_place = [place](const auto& known) { return known.first == place; };
+  const auto output = std::ranges::find_if(group.results, is_place);
+  const bool is_known = group.tuple == place || output != group.results.end() || place < state.program.constant_count ||
+                        (state.registers[place] != nullptr && state.kind_of(place) == Unboxed::kNone &&
+                         std::ranges::none_of(group.loaded, is_place) && std::ranges::none_of(group.numeric, is_place));
+  if (!is_known) {
+    return Reason::kOther;
+  }
+  FusionResults results;
+  const Reason reason = compute_group(state, np, group, &results);
+  if (reason == Reason::kNone) {
+    ++group.runs;
+    state.run.returned = &returned;
+    state.run.result = group.tuple >= 0                ? std::move(results.tuple)
+                       : output == group.results.end() ? Ref::create(state.registers[place])
+                                                       : std::move(results.arrays[output->second]);
+  }
+  return reason;
+}
+
+const Step& first_step(const FusionSource& source) {
+  return source.first[source.operations.empty() ? 0 : source.operations.front().step];
+}
+
+// Tries the known plans, and a new one if none of them is for such operands.
+template <class Attempt>
+bool run_site(RunState& state, FusionSite& site, const FusionSource& source, Reason* reason, const Attempt& attempt) {
+  const array::Numpy* np = array::numpy_if_ready();
+  bool is_done = false;
+  *reason = Reason::kNone;
+  // By index: while a group computes without the GIL, another thread may plan another one here.
+  for (std::size_t index = 0; index < site.groups.size() && !is_done && wants_another_plan(*reason); ++index) {
+    const boost::intrusive_ptr<PlannedGroup> group = site.groups[index];
+    *reason = attempt(*np, *group);
+    is_done = *reason == Reason::kNone;
+    if (!is_done && group->plan->is_better_apart()) {
+      site.is_apart = true;
+      std::erase(site.groups, group);
+      return false;
+    }
+  }
+  if (!is_done && wants_another_plan(*reason)) {
+    const boost::intrusive_ptr<PlannedGroup> planned(plan_group(*np, source, &site.unplanned).release());
+    if (planned == nullptr) {
+      *reason = site.unplanned;
+      if (plan_listener != nullptr) [[unlikely]] {
+        plan_listener->not_planned(state.executor, site.unplanned, first_step(source));
+      }
+    } else if (!group_quota.take()) {
+      *reason = Reason::kOther;
+    } else {
+      if (group_quota.is_used_up() && on_last_group != nullptr) {
+        on_last_group(state.executor.root_shape().code.get(), planned->last_line);
+      }
+      if (plan_listener != nullptr) [[unlikely]] {
+        plan_listener->planned(state.executor, *planned, first_step(source));
+      }
+      if (site.groups.size() < kMostGroups) {
+        site.groups.push_back(planned);
+      } else {
+        site.groups[site.replaced++ % kMostGroups] = planned;
+      }
+      *reason = attempt(*np, *planned);
+      is_done = *reason == Reason::kNone;
+    }
+  }
+  if (is_done) {
+    site.patience = 1;
+    ++array::fusion_counts.run;
+  }
+  return is_done;
+}
+
+}  // namespace
+
+bool run_fusion_group(RunState& state, const Step& step) {
+  if (!step.group) {
+    step.group.reset(new FusionSite());
+  }
+  FusionSite& site = *step.group;
+  if (site.wait > 0) {
+    --site.wait;
+    return false;
+  }
+  if (array::numpy_if_ready() == nullptr) {
+    return false;
+  }
+  if (state.requested) {
+    site.reasons.add(Reason::kRequest);
+    array::fusion_counts.reasons.add(Reason::kRequest);
+    return false;
+  }
+  show_location(state, step.snapshot);
+  const Step* const steps = state.program.steps.data();
+  const auto done = step.in_loop ? static_cast<std::size_t>(state.loop_op - state.program.loop.ops.data()) : 0;
+  const FusionSource source{
+      .first = step.in_loop ? steps : &step,
+      .end = steps + state.program.steps.size(),
+      .used = state.program.registers_used.data(),
+      .constants = state.program.constant_count,
+      .registers = number_registers(state),
+      .operations = step.in_loop ? std::span(state.program.loop.ops).subspan(done) : std::span<const LoopOp>(),
+      .in_passes = !site.is_apart && is_on(Stage::multi_pass)};
+  auto reason = Reason::kNone;
+  if (run_site(state, site, source, &reason, [&state](const array::Numpy& np, const PlannedGroup& group) {
+        return attempt_group(state, np, group);
+      })) {
+    return true;
+  }
+  array::fusion_counts.refused += reason >= Reason::kException ? 1 : 0;
+  site.put_off(reason);
+  return false;
+}
+
+bool fuses_groups(const RunState& state) {
+  return (state.executor.groups == kProcessFusion ? array::fusion_enabled : state.executor.groups) != 0 &&
+         is_on(Stage::fusion_groups);
+}
+
+// The registers of parameters borrow from the frame's slots, which keep the objects until the frame is left.
+bool run_whole_trace(RunState& state) {
+  const Straight& straight = *state.executor.straight();
+  FusionSite& site = straight.site;
+  if (straight.does_more || !fuses_groups(state) || state.requested || array::numpy_if_ready() == nullptr) {
+    return false;
+  }
+  if (site.wait > 0) {
+    --site.wait;
+    return false;
+  }
+  for (const auto& [slot, step] : straight.guards) {
+    if (!guard_holds(step->op, state.run.slots[slot], step->object, step->immediate)) {
+      return false;
+    }
+  }
+  std::array<UnboxedNumber, Straight::kMostRegisters>
+      unboxed;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled where it is used
+  bool is_done = true;
+  for (const LoopProgram::Entry& entry : state.program.loop.invariants) {
+    is_done = is_done && unbox(state.registers[entry.from], entry.unboxed, &unboxed[entry.to]);
+  }
+  for (const LoopProgram::Entry& entry : straight.parameters) {
+    PyObject* value = state.run.slots[entry.from];
+    state.registers[entry.to] = value;
+    is_done = is_done && (entry.unboxed == Unboxed::kNone || unbox(value, entry.unboxed, &unboxed[entry.to]));
+  }
+  state.unboxed = unboxed.data();
+  auto reason = Reason::kNone;
+  if (is_done) {
+    const FusionSource source{.first = state.program.steps.data(),
+                              .end = state.program.steps.data() + state.program.steps.size(),
+                              .used = state.program.registers_used.data(),
+                              .constants = state.program.constant_count,
+                              .registers = number_registers(state),
+                              .operations = state.program.loop.ops,
+                              .in_passes = !site.is_apart && is_on(Stage::multi_pass)};
+    is_done = run_site(state, site, source, &reason, [&state](const array::Numpy& np, const PlannedGroup& group) {
+      return attempt_whole_trace(state, np, group);
+    });
+  }
+  state.unboxed = nullptr;
+  if (is_done) {
+    state.run.gain += state.executor.gain().round;
+    ++state.executor.hits;
+    ++array::fusion_counts.whole;
+    return true;
+  }
+  for (const LoopProgram::Entry& entry : straight.parameters) {
+    state.registers[entry.to] = nullptr;
+  }
+  // The reason is reported where the steps themselves try to form a group.
+  straight.does_more = reason == Reason::kOther;
+  site.delay();
+  return false;
+}
+
+}  // namespace tagalong::replay

@@ -1,0 +1,84 @@
+// The families of steps that the step machine dispatches to, a source file each (steps_*.cpp). `operands`: the
+// registers that the step takes; those of its results follow.
+#pragma once
+
+#include <cstdint>
+
+#include "replay/executor/machine/run_state.h"
+#include "rewriter/cpython/dicts.h"
+
+namespace tagalong::replay {
+
+// --- numbers: Python's, and NumPy's scalars
+StepResult execute_number(RunState& state, const Step& step, PyObject* const* operands);
+StepResult execute_scalars(RunState& state, const Step& step, PyObject* left, PyObject* right);
+
+// --- arrays, one operation at a time
+StepResult execute_array(RunState& state, const Step& step, const std::int32_t* operands);
+
+// --- names, and attributes of ordinary instances
+StepResult execute_name(RunState& state, const Step& step, const std::int32_t* operands);
+StepResult execute_namespace_name(RunState& state, const Step& step, const std::int32_t* operands);
+StepResult load_classderef(RunState& state, const Step& step, const std::int32_t* operands);
+// False: nothing has happened.
+bool try_attribute(RunState& state, const Step& step, const std::int32_t* operands);
+// False: nothing has happened.
+bool rebind_global(const Step& step, PyObject* function, PyObject* value);
+
+// What the step has found under its name, if that is still so; borrowed.
+inline PyObject* known_global(const Step& step, PyObject* function) {
+  PyObject* globals = PyFunction_GET_GLOBALS(function);
+  const bool holds =
+      step.key == globals && step.version1 == cpython::dict_version(globals) &&
+      (step.version2 == 0 ||
+       step.version2 == cpython::dict_version(reinterpret_cast<PyFunctionObject*>(function)->func_builtins));
+  return holds ? step.cached : nullptr;
+}
+// The same for globals that are bound all the time; null: it may be a builtin.
+inline PyObject* find_global(const Step& step, PyObject* function) {
+  PyObject* globals = PyFunction_GET_GLOBALS(function);
+  if (step.key != globals || step.version2 != 0) {
+    return nullptr;
+  }
+  PyObject* found = cpython::find_name(globals, step.object, &step.hint);
+  if (found != nullptr) {
+    step.version1 = cpython::dict_version(globals);
+    step.cached = found;
+  }
+  return found;
+}
+
+// --- cells, functions and their parts
+StepResult execute_cell_or_function(RunState& state, const Step& step, const std::int32_t* operands);
+
+// --- calls
+StepResult execute_call(RunState& state, const Step& step, const std::int32_t* operands);
+StepResult call_known_function(RunState& state, const Step& step, const std::int32_t* operands);
+// The next item of an iterator whose NumPy operations may reuse nameless operands (eliding_calls.h).
+PyObject* next_eliding(RunState& state, PyObject* iterator);
+
+// --- containers and items
+StepResult execute_container(RunState& state, const Step& step, const std::int32_t* operands);
+StepResult execute_item(RunState& state, const Step& step, PyObject* container, PyObject* key, PyObject* value);
+StepResult execute_array_item(RunState& state, const Step& step, PyObject* array, PyObject* key, PyObject* value);
+StepResult execute_array_next(RunState& state, const Step& step, PyObject* iterator);
+StepResult end_array(RunState& state, const Step& step, PyObject* iterator);
+StepResult execute_loop_node(RunState& state, const Step& step, const std::int32_t* operands);
+
+// --- exceptions
+StepResult execute_exception(RunState& state, const Step& step, const std::int32_t* operands);
+// What getattr() adds to an AttributeError that a getter has raised.
+void complete_attribute_error(PyObject* object, PyObject* name);
+// An unbound cell or local: the original instruction raises again, unless the graph continues with the exception.
+StepResult raise_for_empty_cell(const Step& step);
+
+// --- generators, and consumers of their items (consumers.h)
+[[nodiscard]] bool generator_matches(PyObject* value, const Step& step);
+StepResult execute_inlined_generator(RunState& state, const Step& step, const std::int32_t* operands);
+StepResult execute_generator(RunState& state, const Step& step, const std::int32_t* operands);
+StepResult execute_consumer(RunState& state, const Step& step, const std::int32_t* operands);
+
+// --- instructions that the interpreter itself executes (cpython/thunks.h)
+StepResult execute_by_thunk(RunState& state, const Step& step, const std::int32_t* operands);
+
+}  // namespace tagalong::replay
