@@ -50,6 +50,7 @@ struct StepCode {
   Ref name;                    // of what the guard is about, beside its object
   std::int32_t line = 0;
   std::int32_t node = 0;     // in the graph, for people
+  std::int32_t candidate = 0;  // number of the node's candidate fusion group; 0: none
   std::int32_t forgone = 0;  // who leaves here has not earned this of what the trace is worth
 };
 
