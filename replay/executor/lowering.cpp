@@ -131,6 +131,7 @@ class Lowering {
     step.op = node.op;
     step.node = static_cast<std::int32_t>(number);
     step.line = node.line;
+    step.candidate = node.group;
     step.immediate = static_cast<std::int32_t>(node.immediate);
     step.object = node.object.get();
     if (node.info().has(trait::kNamed)) {

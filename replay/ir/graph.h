@@ -96,7 +96,8 @@ struct Node {
   Value first_result = kNoValue;
   std::int32_t result_count = 0;
   SnapshotId snapshot = kNoSnapshot;
-  std::int32_t line = 0;  // source line, for display
+  std::int32_t line = 0;   // source line, for display
+  std::int32_t group = 0;  // candidate fusion group; 0: none (passes/groups.h)
 
   [[nodiscard]] const OpInfo& info() const { return replay::info(op); }
 };

@@ -374,6 +374,10 @@ class Parser {
     if (accept("@")) {
       node.snapshot = integer<SnapshotId>();
     }
+    if (accept("in")) {
+      keyword("group");
+      node.group = integer<std::int32_t>();
+    }
     if (accept(";")) {
       keyword("line");
       node.line = integer<std::int32_t>();

@@ -169,6 +169,9 @@ class Printer {
     if (node.snapshot != kNoSnapshot) {
       put(" @{}", node.snapshot);
     }
+    if (node.group != 0) {
+      put(" in group {}", node.group);
+    }
     if (options_.lines && node.line != 0) {
       put("  ; line {}", node.line);
     }

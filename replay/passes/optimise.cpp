@@ -14,6 +14,7 @@
 #include "replay/passes/dce.h"
 #include "replay/passes/drops.h"
 #include "replay/passes/fold.h"
+#include "replay/passes/groups.h"
 #include "replay/passes/guards.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/base/pending_error.h"
@@ -32,9 +33,10 @@ constexpr std::array kPasses = {
     Pass{"dce", remove_dead, Stage::dce},
     Pass{"drops", keep_last_drops, Stage::drops},
     Pass{"compact", compact, Stage::compact},
+    Pass{"groups", form_groups, Stage::fusion_groups},
 };
-// The last pass only tidies up, so it runs once.
-constexpr std::size_t kRepeated = kPasses.size() - 1;
+// The last two passes need the graph as lowering will see it, so they run once.
+constexpr std::size_t kRepeated = kPasses.size() - 2;
 
 bool run(const Pass& pass, Graph& graph) {
   if (!is_on(pass.stage)) {
@@ -74,7 +76,9 @@ void optimise(Graph& graph) {
   for (std::size_t turn = 0; idle < kRepeated && turn < kMaxRounds * kRepeated; ++turn) {
     idle = run(kPasses.at(turn % kRepeated), graph) ? 0 : idle + 1;
   }
-  run(kPasses.back(), graph);
+  for (std::size_t last = kRepeated; last < kPasses.size(); ++last) {
+    run(kPasses.at(last), graph);
+  }
 }
 
 }  // namespace tagalong::replay

@@ -51,8 +51,9 @@ struct StepCode {
   PyObject* object = nullptr;  // borrowed from the node
   Ref name;                    // a name that the guard uses beside its object
   std::int32_t line = 0;
-  std::int32_t node = 0;     // index of the node in the graph, for display
-  std::int32_t forgone = 0;  // the part of the trace's gain that is lost by leaving here
+  std::int32_t node = 0;       // index of the node in the graph, for display
+  std::int32_t forgone = 0;    // the part of the trace's gain that is lost by leaving here
+  std::int32_t candidate = 0;  // number of the node's candidate fusion group; 0: none
 };
 
 // Attributes that instances of some classes have under a step's name: a polymorphic inline cache (U. Hölzle, C.

@@ -11,6 +11,7 @@
 #include "replay/passes/dce.h"
 #include "replay/passes/drops.h"
 #include "replay/passes/fold.h"
+#include "replay/passes/groups.h"
 #include "replay/passes/guards.h"
 #include "replay/passes/optimise.h"
 
@@ -588,6 +589,84 @@ snapshot 4: frame 1, instruction 5, parent 1, locals [], stack []
     %1, %2 = unpack_sequence[2] %0 @1
     return_value %2)");
   BOOST_TEST(graph.value_count == 3);
+}
+
+BOOST_AUTO_TEST_CASE(array_operations_in_a_row_are_a_group) {
+  check(form_groups, R"(
+    %0 = param[0]
+    %1 = constant{2.0}
+    %2 = array_binary[*] %0, %1 @0
+    %3 = array_binary[+] %2, %0 @0
+    drop %2
+    return_value %3)",
+        R"(
+    %0 = param[0]
+    %1 = constant{2.0}
+    %2 = array_binary[*] %0, %1 @0 in group 1
+    %3 = array_binary[+] %2, %0 @0 in group 1
+    drop %2 in group 1
+    return_value %3)");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_silent_ends_a_group) {
+  check(form_groups, R"(
+    %0 = param[0]
+    %1 = array_binary[*] %0, %0 @0
+    %2 = array_binary[+] %1, %0 @0
+    drop %1
+    %3 = binary_op[+] %2, %0 @0
+    %4 = array_unary[11] %3 @0
+    %5 = array_unary[11] %4 @0
+    return_value %5)",
+        R"(
+    %0 = param[0]
+    %1 = array_binary[*] %0, %0 @0 in group 1
+    %2 = array_binary[+] %1, %0 @0 in group 1
+    drop %1 in group 1
+    %3 = binary_op[+] %2, %0 @0
+    %4 = array_unary[11] %3 @0 in group 2
+    %5 = array_unary[11] %4 @0 in group 2
+    return_value %5)");
+}
+
+BOOST_AUTO_TEST_CASE(one_operation_is_no_group) {
+  unchanged(form_groups, R"(
+    %0 = param[0]
+    %1 = array_binary[*] %0, %0 @0
+    %2 = binary_op[+] %1, %0 @0
+    return_value %2)");
+}
+
+BOOST_AUTO_TEST_CASE(a_call_of_a_reduction_is_a_group) {
+  check(form_groups, R"(
+    %0 = param[0]
+    %1, %2 = load_method{'sum'} %0 @0
+    %3 = call{None} %1, %2 @0
+    return_value %3)",
+        R"(
+    %0 = param[0]
+    %1, %2 = load_method{'sum'} %0 @0
+    %3 = call{None} %1, %2 @0 in group 1
+    return_value %3)");
+}
+
+BOOST_AUTO_TEST_CASE(another_call_is_no_group) {
+  unchanged(form_groups, R"(
+    %0 = param[0]
+    %1, %2 = load_method{'append'} %0 @0
+    %3 = call{None} %1, %2 @0
+    return_value %3)");
+}
+
+BOOST_AUTO_TEST_CASE(old_numbers_of_groups_go) {
+  check(form_groups, R"(
+    %0 = param[0] in group 3
+    %1 = array_binary[*] %0, %0 @0 in group 3
+    return_value %1)",
+        R"(
+    %0 = param[0]
+    %1 = array_binary[*] %0, %0 @0
+    return_value %1)");
 }
 
 BOOST_AUTO_TEST_CASE(all_together) {

@@ -13,7 +13,7 @@ namespace tagalong::replay {
 
 bool is_group_operation(const Step& step) { return has(step.op, trait::kFused); }
 
-bool may_be_inside(const Step& step) { return !step.expects_raise && has(step.op, trait::kFused | trait::kSilent); }
+bool may_be_inside(const Step& step) { return step.candidate != 0; }
 
 bool may_be_inside(const LoopOp& op, const Step& step) {
   switch (info(op.code).fusion) {
@@ -26,7 +26,7 @@ bool may_be_inside(const LoopOp& op, const Step& step) {
     case InFusion::kAsStep:
       return may_be_inside(step);
     case InFusion::kAsSilentStep:
-      return has(step.op, trait::kSilent) && !step.expects_raise;
+      return may_be_inside(step) && has(step.op, trait::kSilent);
     case InFusion::kNumber:
       return result_of(op) != Unboxed::kNone;
   }

@@ -1,0 +1,100 @@
+#include "replay/passes/groups.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "replay/arrays/kernels/functions.h"
+
+namespace tagalong::replay {
+namespace {
+
+class Groups {
+ public:
+  explicit Groups(Graph& graph) : graph_(graph), numbers_(graph.nodes.size(), 0) {}
+
+  bool run() {
+    for (std::size_t place = 0; place < graph_.nodes.size(); ++place) {
+      add(place);
+    }
+    close(graph_.nodes.size());
+    bool changed = false;
+    for (std::size_t place = 0; place < graph_.nodes.size(); ++place) {
+      changed = changed || graph_.nodes[place].group != numbers_[place];
+      graph_.nodes[place].group = numbers_[place];
+    }
+    return changed;
+  }
+
+ private:
+  // Lowering makes no step of these nodes.
+  static bool has_no_step(const Node& node) {
+    return node.op == Op::constant || node.op == Op::null || node.op == Op::function || node.op == Op::drop;
+  }
+
+  void add(std::size_t place) {
+    const Node& node = graph_.nodes[place];
+    const bool is_inside = has_no_step(node) || (node.info().has(trait::kFused | trait::kSilent) &&
+                                                 !is_expected_to_raise(graph_.nodes, place));
+    if (!is_inside) {
+      close(place);
+      return;
+    }
+    learn_callable(node);
+    const bool reduces = calls_reduction(node);
+    if (!begin_ && (reduces || node.info().has(trait::kArrays | trait::kPart))) {
+      begin_ = place;
+    }
+    if (begin_ && node.info().has(trait::kFused)) {
+      ++operations_;
+      is_of_arrays_ = is_of_arrays_ || node.info().has(trait::kArrays);
+      has_reduction_ = has_reduction_ || reduces;
+    }
+  }
+
+  // The candidate ends in front of this node.
+  void close(std::size_t end) {
+    if ((is_of_arrays_ && operations_ > 1) || has_reduction_) {
+      ++groups_;
+      for (std::size_t place = *begin_; place < end; ++place) {
+        numbers_[place] = groups_;
+      }
+    }
+    begin_.reset();
+    operations_ = 0;
+    is_of_arrays_ = has_reduction_ = false;
+  }
+
+  // A callable with the name of one of NumPy's reductions.
+  void learn_callable(const Node& node) {
+    const bool is_named =
+        node.op == Op::load_module_attr || node.op == Op::load_method || node.op == Op::load_module_method;
+    if (is_named && array::may_be_reduction(node.object.get())) {
+      // A method comes with self, a function of a module behind a null.
+      reductions_.insert(node.op == Op::load_module_method ? node.first_result + 1 : node.first_result);
+    }
+  }
+
+  // Such a call may be a group on its own.
+  [[nodiscard]] bool calls_reduction(const Node& node) const {
+    return node.op == Op::call && node.operands.size() > 1 &&
+           (reductions_.contains(node.operands[0]) || reductions_.contains(node.operands[1]));
+  }
+
+  Graph& graph_;
+  std::vector<std::int32_t> numbers_;     // by node
+  std::unordered_set<Value> reductions_;  // callables
+  std::optional<std::size_t> begin_;      // of the candidate that is looked at: its first node
+  std::size_t operations_ = 0;            // of that candidate
+  bool is_of_arrays_ = false;             // it has an operation on arrays
+  bool has_reduction_ = false;
+  std::int32_t groups_ = 0;
+};
+
+}  // namespace
+
+bool form_groups(Graph& graph) { return Groups(graph).run(); }
+
+}  // namespace tagalong::replay
