@@ -96,7 +96,7 @@ void KernelValues::find_bases() {
 
 std::size_t KernelValues::fixed_registers() const {
   constexpr std::size_t kOfArgmin = 3;
-  const std::size_t of_sums = static_cast<std::size_t>(kLeafLanes / unit_.lanes);
+  const auto of_sums = static_cast<std::size_t>(kLeafLanes / unit_.lanes);
   const std::size_t of_reciprocals = spec_.divisors.empty() ? 0 : 2 * spec_.divisors.size() + 1;
   // glibc's functions are emitted for one vector after another, so all share the registers.
   std::size_t of_functions = 0;
