@@ -109,7 +109,8 @@ PyObject* anchor_next(PyObject* self) {
     return nullptr;
   }
   // In code that was made of replay code (code.replace()) the offsets may be others.
-  if (record.code.replay_code.get() != cpython::code_of(frame)) {
+  const PyCodeObject* code = record.code.replay_code.get();
+  if (code == nullptr || code != cpython::code_of(frame)) {
     return nullptr;
   }
   Ref keep = Ref::create(self);  // the run may free the code object that owns the anchor
