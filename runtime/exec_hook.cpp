@@ -17,10 +17,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What is kept with a code object: how often it has been executed changed, or that it is left as written.
+// The state of a code object: how often it was changed when it was executed, or that it is left unchanged.
 constexpr int kAsWritten = -1;
 constexpr int kMostChanges = 4;
-// A run that takes so many times as long as the change before it is worth another change.
+// If a run takes so many times as long as the change before it, the next run is changed, too.
 constexpr int kWorthwhile = 20;
 
 Ref& callback_slot() {
@@ -48,7 +48,7 @@ bool makes_code(PyCodeObject* code) {
   return false;
 }
 
-// A function's body (`exec(f.__code__)`) is not a namespace's; what is derived already has been changed.
+// Refuses bodies of functions (`exec(f.__code__)`), and code that is changed already.
 bool is_to_be_shown(PyCodeObject* code) {
   return (code->co_flags & (CO_OPTIMIZED | CO_NEWLOCALS)) == 0 && code->co_nfreevars == 0 &&
          cpython::shown_of(code) == code && cpython::original_constants(code) == code->co_consts &&
@@ -78,13 +78,13 @@ Ref ask(PyCodeObject* code, PyObject* globals) {
   }
 }
 
-// Whether the exception that is set is none of the program's, and it does not miss it.
+// Whether the exception that is set comes from the callback and the program need not see it.
 bool is_ours() {
   return PyErr_ExceptionMatches(PyExc_MemoryError) != 0 || PyErr_ExceptionMatches(PyExc_RecursionError) != 0 ||
          PyErr_ExceptionMatches(PyExc_SystemError) != 0;
 }
 
-// What is to run in the place of `code`, which may be itself; null with an exception set.
+// The code to run instead of `code`, or `code` itself; null with an exception set.
 CodeRef changed(PyCodeObject* code, PyObject* globals) {
   PyThreadState* thread = cpython::thread_state();
   PyThreadState_EnterTracing(thread);
@@ -97,7 +97,7 @@ CodeRef changed(PyCodeObject* code, PyObject* globals) {
     PyErr_Clear();
     return CodeRef::create(code);
   }
-  // A signal handler has raised it, or Ctrl-C: as if it had come just before.
+  // A signal handler has raised it, for example for Ctrl-C: it propagates as if the signal had come before.
   PyObject* type = nullptr;
   PyObject* value = nullptr;
   PyObject* traceback = nullptr;

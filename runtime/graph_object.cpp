@@ -43,7 +43,7 @@ PyObject* graph_call(PyObject* self, PyObject* const* arguments, std::size_t fla
   run.thread = cpython::thread_state();
   run.function = data.function.get();
   run.slots = locals.data();
-  run.names = cpython::names_of(cpython::current_frame(run.thread));  // of the frame that hands over the arguments
+  run.names = cpython::names_of(cpython::current_frame(run.thread));  // of the frame that passes the arguments
   const replay::Outcome outcome = data.executor->run(run);
   if (outcome == replay::Outcome::kGuard) {
     count(*data.counters, Event::kMiss);

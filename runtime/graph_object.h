@@ -1,5 +1,5 @@
-// A graph as a callable object: called with the tuple of the root's inputs it replays them, or raises GuardFailed. The
-// constant that the code of a single recording calls.
+// A graph as a callable object, for the code of a single recording: it is called with the tuple of the root's inputs
+// and replays the graph, or raises GuardFailed.
 #pragma once
 
 #include <memory>
@@ -10,14 +10,14 @@
 
 namespace tagalong::runtime {
 
-// `function`: the root's function; `slots`: the local slots that the tuple's items stand for. Throws PythonError.
+// `function`: the root's function; `slots`: the local slots of the tuple's items. Throws PythonError.
 Ref make_graph_object(std::shared_ptr<const replay::Executor> executor, const Ref& function, std::vector<int> slots,
                       std::shared_ptr<Counters> counters);
 
 // The exception GuardFailed (attributes guard, value); borrowed.
 PyObject* guard_failed_type();
 
-// Sets it; `value` may be null.
+// Raises it; `value` may be null.
 void raise_guard_failed(const char* text, PyObject* value);
 
 }  // namespace tagalong::runtime

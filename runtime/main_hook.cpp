@@ -8,7 +8,7 @@
 namespace tagalong::runtime {
 namespace {
 
-// Empty from the moment when the main module's frame has been seen.
+// Empty after the main module's frame was seen.
 Ref& callback_slot() {
   static auto* slot = new Ref();
   return *slot;
@@ -28,8 +28,8 @@ PyObject* handle_main(PyThreadState* thread, cpython::Frame* frame, int throw_fl
   const Ref callback = std::exchange(callback_slot(), Ref());
   cpython::set_first_handler(nullptr);
   cpython::release_hook();
-  Ref code;  // kept: while the frame is in recording code, nothing else holds its replay code
-  if (!is_changed_execution(cpython::code_of(frame))) {  // `python -m` executes it by exec
+  Ref code;  // while the frame is in recording code nothing else owns its replay code
+  if (!is_changed_execution(cpython::code_of(frame))) {  // `python -m` runs it through exec, which has changed it
     code = Ref::steal(PyObject_CallOneArg(callback.get(), reinterpret_cast<PyObject*>(cpython::code_of(frame))));
     if (!code) {
       return nullptr;
@@ -47,7 +47,7 @@ PyObject* handle_main(PyThreadState* thread, cpython::Frame* frame, int throw_fl
 void install_main_hook(const Ref& callback) {
   const bool is_new = !callback_slot();
   callback_slot() = callback;
-  // Until then modules may be imported whose functions are recorded.
+  // Modules that are imported before may have functions that are recorded meanwhile.
   cpython::set_first_handler(handle_main);
   if (is_new) {
     cpython::acquire_hook();

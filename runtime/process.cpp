@@ -11,8 +11,8 @@
 namespace tagalong::runtime {
 namespace {
 
-// Recordings that were under way in other threads are nobody's now. What they own stays where it is: frames that will
-// never run refer to it.
+// Recordings of other threads do not continue in the child. Their objects are not freed: frames that will never run
+// refer to them.
 PyObject* after_fork(PyObject* /*module*/, PyObject* /*unused*/) {
   PyThreadState* thread = cpython::thread_state();
   cpython::forget_other_threads();

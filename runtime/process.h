@@ -1,9 +1,9 @@
-// What becomes of the engine when the process forks, and when the interpreter ends.
+// Forks of the process, and the end of the interpreter.
 #pragma once
 
 namespace tagalong::runtime {
 
-// Once, when the module is imported. Throws PythonError.
+// Called once, when the module is imported. Throws PythonError.
 void watch_process();
 
 }  // namespace tagalong::runtime

@@ -17,8 +17,8 @@ namespace tagalong::runtime {
 
 namespace {
 
-// No exception of C++'s comes out of it. A thread that the interpreter's end ends in there must not get any further: to
-// those who called us it would look like one (cpython/ending.h).
+// No C++ exception may leave it: when the interpreter ends, it unwinds a daemon thread in here, and Boost.Python would
+// catch that like an exception (rewriter/base/ending.h).
 PyObject* call_program(PyObject* function, PyObject* args, PyObject* kwargs) noexcept {
   return PyObject_Call(function, args, kwargs);
 }

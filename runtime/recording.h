@@ -1,4 +1,4 @@
-// One recorded run of a function as an object of its own, independent of what is cached for the function.
+// One recorded run of a function as an object of its own, independent of the function's executors.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,10 @@ namespace tagalong::runtime {
 class Recording {
  public:
   // Runs function(*args, **kwargs) once while recording. An exception of the run is kept in `exception`. Throws
-  // PythonError, RewriteError when nothing could be run.
+  // PythonError, RewriteError if nothing could be run.
   Recording(const Ref& function, const Ref& args, const Ref& kwargs);
 
-  // Replays for other arguments; a new reference, or null with an exception set (GuardFailed where a guard fails).
+  // Replays for other arguments; a new reference, or null with an exception set (GuardFailed if a guard fails).
   [[nodiscard]] PyObject* replay(PyObject* args, PyObject* kwargs) const;
 
   [[nodiscard]] const replay::Executor* executor() const { return executor_.get(); }

@@ -14,7 +14,7 @@
 namespace tagalong::runtime {
 namespace {
 
-// Of the settings.
+// The exclusions that the user has set.
 std::vector<std::string>& excluded_paths() {
   static auto* paths = new std::vector<std::string>();
   return *paths;
@@ -30,12 +30,12 @@ bool is_excluded(const PyCodeObject* code) {
   return false;
 }
 
-// The compiler nests code as deep as it nests blocks; code made by hand may be nested deeper than our stack.
+// The compiler limits nesting; code made by hand may be nested deeper than the C stack allows.
 constexpr int kMaxNesting = 100;
 
 bool adopt_constants(PyCodeObject* code, int depth);
 
-// What functions of this code are to be made from.
+// The code for functions that would be made of this code.
 CodeRef adopted(PyCodeObject* code, int depth) {
   PyCodeObject* original = cpython::original_of(code);
   if (original != code || is_excluded(code)) {
@@ -43,16 +43,16 @@ CodeRef adopted(PyCodeObject* code, int depth) {
   }
   adopt_constants(code, depth);
   if (recorder::is_namespace(code)) {
-    return CodeRef::create(code);  // not a function's
+    return CodeRef::create(code);  // the body of a module or a class
   }
   try {
     return replay_code_of(code);
-  } catch (const rewriter::RewriteError&) {  // damaged code runs as it is, as far as it gets
+  } catch (const rewriter::RewriteError&) {  // damaged code runs unchanged
     return CodeRef::create(code);
   }
 }
 
-// Exchanges the code objects among the constants, in place: whoever has the code object has that very object later on.
+// Exchanges the code objects among the constants, in place: the code object keeps its identity.
 bool adopt_constants(PyCodeObject* code, int depth) {
   PyObject* constants = code->co_consts;
   const Py_ssize_t count = PyTuple_GET_SIZE(constants);
@@ -81,7 +81,7 @@ bool adopt_constants(PyCodeObject* code, int depth) {
     PyTuple_SET_ITEM(exchanged.get(), index, reinterpret_cast<PyObject*>(replay.release()));
     Py_DECREF(constant);
   }
-  // Building replay code allocates, so a collection may have come here before us.
+  // Making replay code allocates, so a garbage collection may have exchanged the constants already.
   const bool is_changed = static_cast<bool>(exchanged);
   if (is_changed && code->co_consts == constants && !cpython::exchange_constants(code, std::move(exchanged))) {
     throw PythonError();
@@ -89,7 +89,7 @@ bool adopt_constants(PyCodeObject* code, int depth) {
   return is_changed;
 }
 
-// A failure here must not become one of the program: its code then runs as it is.
+// A failure here must not reach the program: its code then runs unchanged.
 template <class Adopt>
 void quietly(const Adopt& adopt) {
   try {
@@ -117,8 +117,8 @@ CodeRef code_of_new_function(PyCodeObject* code) {
   return result;
 }
 
-// Every use of exec(), every import, script, -c and -m raises "exec" with the code object. All events come here, so the
-// name is looked at first.
+// Every use of exec(), every import, script, -c and -m raises the event "exec" with the code object. All events come
+// here, so the name is compared first.
 int audit(const char* event, PyObject* arguments, void* /*data*/) {
   if (std::string_view(event) != "exec") {
     return 0;

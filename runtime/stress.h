@@ -1,6 +1,5 @@
-// Stress mode: every Python function of the process is traced, whoever makes it. Owns the audit hook that sees code
-// objects just before they are executed. Refuses code whose file name begins with one of the excluded paths, and
-// whatever runs in another interpreter than the main one.
+// Stress mode: every Python function of the process is traced. Owns the audit hook that sees code objects just before
+// they are executed. Refuses code whose file name begins with one of the excluded paths, and sub-interpreters.
 #pragma once
 
 #include <string>
@@ -10,11 +9,11 @@
 
 namespace tagalong::runtime {
 
-// From now on functions that executed code makes are traced. Once per process; later calls only replace the exclusions.
-// Throws PythonError.
+// From now on traces the functions that executed code makes. Later calls only replace the exclusions. Throws
+// PythonError.
 void start_stress(std::vector<std::string> excluded);
 
-// Traces a function that exists, and those its code will make. Throws PythonError.
+// Traces an existing function, and those that its code will make. Throws PythonError.
 void adopt_function(PyObject* function);
 
 }  // namespace tagalong::runtime

@@ -1,4 +1,4 @@
-// What happened, in order: counters for each function and for the process, and the exact sequence for tests and logs.
+// Counters for each function and for the process, the sequence of events for tests, and the log.
 #pragma once
 
 #include <array>
@@ -10,7 +10,8 @@
 
 namespace tagalong::runtime {
 
-// Why a call ran as written although its function is traced. After a first call without C stack so do all later calls.
+// Why a call of a traced function ran the original instructions. After a first call without enough C stack the function
+// is not traced.
 enum class LeftOut : std::uint8_t { kWatched, kAllocations, kEvaluation, kStack, kFirstCallStack };
 inline constexpr std::array kLeftOutNames = {"watched", "allocations", "evaluation", "stack", "first_call_stack"};
 inline constexpr std::array kLeftOutTexts = {
@@ -38,8 +39,8 @@ struct Counters {
   // In the totals only: how many functions were recorded at least once, and replayed at least once.
   std::uint64_t functions_recorded = 0;
   std::uint64_t functions_replayed = 0;
-  std::uint64_t functions_freed = 0;  // freed since, so explain() cannot describe them
-  std::array<std::uint64_t, kLeftOutNames.size()> functions_left_out{};  // by LeftOut, each with at least one such call
+  std::uint64_t functions_freed = 0;                                     // explain() cannot describe them any more
+  std::array<std::uint64_t, kLeftOutNames.size()> functions_left_out{};  // by LeftOut, with at least one such call
 };
 
 Counters& totals();
@@ -50,7 +51,7 @@ void count_stop(Counters& counters, recorder::Stop stop);
 void count_left_out(Counters& counters, LeftOut reason);
 // Counts a function that is not traced because of the C stack that was left when it was first called.
 void count_first_call_left_out();
-// A sentence for each reason for which calls of the process ran as written.
+// A sentence for each LeftOut that has happened in the process.
 std::vector<std::string> left_out_texts();
 void count_limit(Counters& counters, replay::Limit limit, std::uint64_t times = 1);
 
@@ -62,7 +63,7 @@ enum class Topic : std::uint8_t { kRecord, kGraph, kGuards, kReplay, kExits, kCa
 void set_log(const std::vector<std::string>& topics);
 bool is_logged(Topic topic);
 void log(Topic topic, const std::string& text);
-// From now on the log has the last fusion group that a quota lets be formed (replay/ir/stages.h).
+// From now on logs the last fusion group that a quota allows (replay/ir/stages.h).
 void log_last_group();
 
 }  // namespace tagalong::runtime

@@ -13,7 +13,7 @@ namespace tagalong::runtime {
 struct Options {
   recorder::Limits limits;
   bool stress = false;
-  bool measuring = true;   // what is retired is decided by measurement where that can be
+  bool measuring = true;   // measured times decide about retirement, where they can be taken
   bool every_hook = true;  // `record()` has hooks around each instruction, not only where traced functions have them
   std::vector<std::string> opaque_paths;    // code from files below these is not recorded into its callers
   std::vector<std::string> included_files;  // but code from these files is; sorted

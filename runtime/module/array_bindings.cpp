@@ -1,5 +1,5 @@
-// _UfuncSite: the array kernels alone, for their own tests. Operands come in a list that is emptied, so that a
-// temporary can really be held by nobody else.
+// _UfuncSite: single array kernels, for their tests. Operands come in a list that is emptied, so that a temporary has
+// no other reference.
 #include <array>
 #include <boost/python.hpp>
 
@@ -82,7 +82,7 @@ py::list list_of(const std::vector<std::string_view>& names) {
   }
   return list;
 }
-// By whose bits they have.
+// By the library whose bits they have.
 py::dict own_functions() {
   py::dict result;
   result["svml"] = list_of(array::svml_functions());
@@ -101,19 +101,18 @@ bool meet_numpy() {
 }  // namespace
 
 void export_arrays() {
+  py::def("_meet_numpy", meet_numpy,
+          "_meet_numpy() -> bool\n\nReads the functions of NumPy if the program has imported it; otherwise the first "
+          "recorded array operation does that. Returns whether this NumPy is supported.");
   py::def(
-      "_meet_numpy", meet_numpy,
-      "_meet_numpy() -> bool\n\nLooks at the NumPy that the program has imported, if it has, which otherwise the first "
-      "recorded operation on arrays does (half a millisecond). Whether it is one that is known.");
-  py::def("keep_freed_memory", array::keep_freed_memory,
-          "keep_freed_memory() -> None\n\nFrom when the program uses NumPy the C library keeps freed memory of up to "
-          "64 MiB on top of its heap, and maps nothing below 32 MiB. Nothing where the environment has settings of its "
-          "allocator (MALLOC_*, GLIBC_TUNABLES), or where that is not glibc's.");
+      "keep_freed_memory", array::keep_freed_memory,
+      "keep_freed_memory() -> None\n\nOnce the program uses NumPy, the C library keeps freed memory of up to 64 MiB "
+      "on top of its heap, and maps no blocks below 32 MiB. Does nothing if the environment sets the allocator "
+      "(MALLOC_*, GLIBC_TUNABLES), or if the allocator is not glibc's.");
   py::def(
       "own_functions", own_functions,
-      "own_functions() -> dict[str, list[str]]\n\nFunctions on arrays that are computed by loops of our own, as far "
-      "as they have been called: \"svml\" takes the steps of NumPy's loops, \"glibc\" has the bits of libm's "
-      "functions.");
+      "own_functions() -> dict[str, list[str]]\n\nArray functions with loops of tagalong's that were called: \"svml\" "
+      "computes as NumPy's loops do, \"glibc\" with the bits of libm's functions.");
   py::class_<TestSite, boost::noncopyable>("_UfuncSite", "One array site, for tests; NotImplemented means fallback.")
       .def("call", &TestSite::call)
       .def("binary", &TestSite::binary)

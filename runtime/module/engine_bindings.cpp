@@ -45,7 +45,7 @@ py::object as_object(const CodeRef& code) {
   return py::object(py::handle<>(py::borrowed(reinterpret_cast<PyObject*>(code.get()))));
 }
 
-// Failures of ours become Python exceptions; Python's own stay what they are.
+// C++ exceptions become Python exceptions; Python's own are propagated.
 template <class Function>
 auto guarded(Function function) -> decltype(function()) {
   try {
@@ -74,14 +74,14 @@ PyCodeObject* code_of(const py::object& code_or_function) {
   return runtime::base_code(function_of(code_or_function));
 }
 
-// Hand-made specialisations stay.
+// Keeps hand-made specialisations.
 void set_code(const py::object& function, const CodeRef& code) {
   if (code_of(function) != code.get() && !runtime::set_base_code(function_of(function), code)) {
     py::setattr(function, "__code__", as_object(code));
   }
 }
 
-// None: those of the process.
+// No value: the limits of the process.
 std::optional<recorder::Limits> limits_of(const py::dict& settings) {
   recorder::Limits limits = runtime::options().limits;
   PyObject* name = nullptr;
@@ -125,7 +125,7 @@ py::object untrace(const py::object& function) {
   });
 }
 
-// For tests and benchmarks: what happens to functions whose replays do not pay.
+// For tests and benchmarks: retires a function as if its replays did not pay.
 void retire(const py::object& function) {
   if (PyObject* anchor = runtime::anchor_of(code_of(function))) {
     runtime::record_of(anchor)->retirement.retire(0);
@@ -140,7 +140,7 @@ bool is_traced(const py::object& function) {
 // A function that is made of it runs the original instructions.
 py::object original_code(const py::object& code_or_function) {
   if (PyFunction_Check(code_or_function.ptr())) {
-    guarded([&] { return runtime::settle(function_of(code_or_function)), 0; });
+    guarded([&] { return runtime::install_armed(function_of(code_or_function)), 0; });
   }
   cpython::disarm(cpython::shown_of(code_of(code_or_function)));
   return as_object(CodeRef::create(cpython::shown_of(code_of(code_or_function))));
@@ -237,12 +237,12 @@ std::string explain(const py::object& function) {
   return text;
 }
 
-// (recorded, replayed): functions, that is code objects, not calls
+// (recorded, replayed): numbers of code objects, not of calls
 py::tuple functions_seen() {
   return py::make_tuple(runtime::totals().functions_recorded, runtime::totals().functions_replayed);
 }
 
-// How many calls ran as written although their functions are traced, by the reason.
+// How many calls of traced functions ran the original instructions, by reason.
 py::dict left_out() {
   py::dict result;
   for (std::size_t index = 0; index < runtime::kLeftOutNames.size(); ++index) {
@@ -259,7 +259,7 @@ py::list left_out_texts() {
   return result;
 }
 
-// By stage, what the executors of a function or of a recording are made of.
+// Texts of the executors of a function or of a recording, by stage.
 py::dict texts(const py::object& source, bool disassembles) {
   std::vector<const replay::Executor*> executors;
   if (const py::extract<const Recording&> recording(source); recording.check()) {
@@ -303,7 +303,7 @@ py::dict texts(const py::object& source, bool disassembles) {
   return result;
 }
 
-// --- for tests of stitching
+// --- for tests of trace linking
 
 // The executors of a function's code, by their serial numbers.
 py::list executors_of(const py::object& function) {
@@ -367,7 +367,7 @@ py::dict counters() {
   return result;
 }
 
-// One alone: what is counted only after it was asked for starts to be counted for this one.
+// Some counters count only after they were read once: this starts a single one.
 std::uint64_t counter(const std::string& name) {
   std::optional<std::uint64_t> value;
   for_each_counter([&](const std::string& found, const runtime::Counter& row) {

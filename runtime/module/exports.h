@@ -10,10 +10,10 @@ void export_rewriter();
 // _UfuncSite: one array kernel site, for the tests of the kernels.
 void export_arrays();
 
-// trace, record, stats and all else that drives the engine.
+// trace, record, stats and the other functions of the engine.
 void export_engine();
 
-// specialize and what belongs to it, the types of guards, and the table of the C API.
+// specialize and its companions, the types of guards, and the table of the C API.
 void export_specialize();
 
 }  // namespace tagalong

@@ -1,6 +1,6 @@
-// The callable that tagalong.rewriter.instrument() puts into code: it takes a hook's key apart and calls one of two
-// Python callables with the instruction's index. It owns both (either may be None) and counts its own calls. Being
-// called neither makes a frame nor uses up recursion depth nor shows up in a profile function, as a hook must not.
+// The callable that tagalong.rewriter.instrument() puts into code: it decodes a hook's key and calls one of two Python
+// callables with the instruction's index. It owns both (either may be None) and counts its own calls. As a hook, it
+// makes no frame, takes no recursion depth, and is invisible to profile functions.
 #pragma once
 
 #include "rewriter/base/ref.h"

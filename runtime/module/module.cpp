@@ -1,4 +1,4 @@
-// tagalong._core: everything that C++ gives to the Python package.
+// tagalong._core: the C++ part of the Python package.
 #include <boost/python.hpp>
 
 #include "replay/executor/emergency.h"
@@ -17,8 +17,8 @@ void fill_module() {
 
 }  // namespace
 
-// As BOOST_PYTHON_MODULE has it, which cannot refuse: in a sub-interpreter nothing may be registered, since that is for
-// all interpreters, and code objects carry what is known of them at a place that each interpreter numbers for itself.
+// BOOST_PYTHON_MODULE written out, since it cannot refuse. Sub-interpreters are refused: Boost.Python registers types
+// for all interpreters, and each interpreter numbers the extra data of code objects for itself.
 extern "C" BOOST_SYMBOL_EXPORT PyObject* PyInit__core() {  // NOLINT(bugprone-reserved-identifier): the protocol's name
   using tagalong::Ref;
   if (PyInterpreterState_Get() != PyInterpreterState_Main()) {

@@ -18,7 +18,7 @@ namespace {
 
 namespace py = boost::python;
 
-PyObject* rewrite_error = nullptr;  // lives as long as the module, that is, for ever
+PyObject* rewrite_error = nullptr;  // never freed, as the module
 
 void translate_rewrite_error(const rewriter::RewriteError& error) { PyErr_SetString(rewrite_error, error.what()); }
 void translate_python_error(const PythonError& /*the exception is set already*/) {}
@@ -56,8 +56,8 @@ py::object disassemble(const py::object& code) {
   return py::object(py::handle<>(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), nullptr)));
 }
 
-// What Python has not been able to make of a text (an int of too many digits, a code object of too many arguments) is a
-// RewriteError, too. No memory, and what is not about the text, stays what it is.
+// A text may be correct and Python still cannot make the object, such as an int of too many digits: that is a
+// RewriteError, too. Other exceptions, such as MemoryError, are propagated.
 [[noreturn]] void refuse_as_python_did() {
   if (PyErr_ExceptionMatches(PyExc_ValueError) == 0 && PyErr_ExceptionMatches(PyExc_OverflowError) == 0 &&
       PyErr_ExceptionMatches(PyExc_SyntaxError) == 0) {

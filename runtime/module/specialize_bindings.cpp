@@ -25,7 +25,7 @@ PyFunctionObject* function_of(PyObject* object) {
   return reinterpret_cast<PyFunctionObject*>(function);
 }
 
-// Failures of ours become Python exceptions; Python's own stay what they are.
+// C++ exceptions become Python exceptions; Python's own are propagated.
 template <class Result, class Function>
 Result guarded(Result failed, Function function) noexcept {
   try {

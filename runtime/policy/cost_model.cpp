@@ -13,24 +13,24 @@ using replay::LoopCode;
 using replay::Op;
 
 constexpr int kEntry = -60;
-constexpr int kExit = -120;           // the rest of the call is no faster, and the interpreter has to be brought there
-constexpr int kSideExit = -60;        // a trace that ends at a yield, or goes on as written
-constexpr int kLoopEntry = -100;      // in addition: registers for numbers, and what stands in front of the header
-constexpr int kLoopExit = -130;       // in addition: numbers get their objects, the frame its values
-constexpr int kFrame = -80;           // in addition, for each inlined call: it goes on in a frame of its own
+constexpr int kExit = -120;           // the rest of the call is no faster, and the frame has to be redirected
+constexpr int kSideExit = -60;        // at the end of a trace: at a yield, or where the original instructions continue
+constexpr int kLoopEntry = -100;      // in addition: unboxing, and the nodes in front of the header
+constexpr int kLoopExit = -130;       // in addition: boxing, and filling the frame
+constexpr int kFrame = -80;           // in addition, for each inlined call that gets a frame
 constexpr int kArrayOperation = 200;  // of small arrays
 constexpr int kLargeArrays = 512;     // elements
 constexpr int kLargeOperation = 2'000;  // of arrays with at least kLargeArrays elements
 constexpr int kScalarCall = -100;
-constexpr int kSequenceItem = 3;  // that an iterator over a list or a tuple gives
-constexpr int kIteration = -28;   // of a generator, a zip, a dict's items, ...: their function may run anything
+constexpr int kSequenceItem = 3;  // from an iterator over a list or a tuple
+constexpr int kIteration = -28;   // of other iterators: they may run user code
 
 constexpr int kMostOfRound = 10'000;
 
-// What operations on arrays are worth, in this executor.
+// The gain of array operations in this executor.
 struct Arrays {
   int operation = 0;
-  bool take_parts = false;  // a fusion group takes parts of arrays without making objects of them
+  bool take_parts = false;  // a fusion group uses subscripted parts of arrays without making objects
 };
 
 int gain_of(const replay::Node& node, const Arrays& arrays) {
@@ -38,7 +38,7 @@ int gain_of(const replay::Node& node, const Arrays& arrays) {
   return gain == replay::kByArrays ? arrays.operation : gain;
 }
 
-// A general operation in a loop.
+// Of an operation in a loop that is executed as a step.
 int gain_in_loop(const replay::Node& node, const Arrays& arrays) {
   constexpr int kPart = -5;
   if (arrays.take_parts && node.info().has(replay::trait::kPart)) {
@@ -48,7 +48,7 @@ int gain_in_loop(const replay::Node& node, const Arrays& arrays) {
   return gain == replay::kByArrays ? arrays.operation : gain;
 }
 
-// Whether the step calls a ufunc with nothing but numbers that have been given objects for it: no array gains by that.
+// Whether the step calls a ufunc with boxed numbers only: that is no array operation.
 bool is_of_numbers(const replay::Node& node, const replay::LoopOp& operation, const replay::Executor& executor) {
   constexpr std::size_t kCallable = 2;
   if (node.op != Op::array_call || node.operands.size() <= kCallable) {
@@ -79,7 +79,7 @@ int gain_of(const replay::LoopOp& operation, const replay::Executor& executor, c
 }
 
 Arrays arrays_of(const replay::Executor& executor, std::int64_t largest_array) {
-  constexpr int kFusionGroup = 2;  // operations
+  constexpr int kFusionGroup = 2;  // operations at least
   const auto may_be_fused = [&executor](const replay::LoopOp& operation) {
     const replay::Node& node = executor.graph().nodes[static_cast<std::size_t>(executor.steps()[operation.step].node)];
     const bool is_product = node.op == Op::array_binary &&
@@ -100,7 +100,7 @@ replay::Gain gain_of(const replay::Executor& executor, std::int64_t largest_arra
   std::size_t end = graph.nodes.size();
   const auto header = std::ranges::find_if(executor.steps(), &replay::Step::is_header);
   if (header != executor.steps().end()) {
-    // What is behind it has been lowered to operations.
+    // The nodes behind it were lowered to operations.
     end = static_cast<std::size_t>(header->node);
     gain.straight += kLoopEntry;
     for (const replay::LoopOp& operation : executor.loop().ops) {
@@ -122,7 +122,7 @@ std::vector<std::int32_t> forgone_by(const replay::Executor& executor, std::int6
   const auto header = std::ranges::find_if(steps, &replay::Step::is_header);
   int behind = 0;
   if (header != steps.end()) {
-    // The first of a step's operations comes last here: what fails is mostly that.
+    // The first operation of a step counts last: it is mostly the one that fails.
     const auto& operations = executor.loop().ops;
     for (std::size_t number = operations.size(); number-- > 0;) {
       const replay::LoopOp& operation = operations[number];
@@ -165,7 +165,7 @@ int gain_of(const replay::Run& run, replay::Outcome outcome, const replay::Gain&
   return total;
 }
 
-bool is_in_vain(const replay::Executor& executor, bool is_call) {
+bool never_pays(const replay::Executor& executor, bool is_call) {
   const bool goes_round = executor.graph().nodes.back().op == Op::jump_back;
   const int least = (is_call ? 2 : 1) * (kExit + kEntry);
   return executor.gain().round < (goes_round ? 0 : least);

@@ -1,6 +1,6 @@
-// What a replay saves or costs against the original instructions, estimated from what its graph does: figures that
-// `scripts/bench` shows, of a machine of our days. They need not be exact. A function is given up only when its runs
-// together were worth less than nothing, and then it is no slower than it was written.
+// The cost model: what a replay saves or costs against the original instructions, in ns, estimated from its graph. The
+// figures come from `scripts/bench` and need not be exact: a function is retired only if its runs together have lost
+// time, and then it runs at the speed of the original instructions.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,19 @@
 
 namespace tagalong::runtime {
 
-// `largest_array`: elements, of those that were there when it was recorded.
+// `largest_array`: elements of the largest array in the recorded call.
 [[nodiscard]] replay::Gain gain_of(const replay::Executor& executor, std::int64_t largest_array);
-// By step: what of that a run has not earned that leaves there. The frames that it makes cost time in addition.
+// By step: the part of the gain that a run loses if it leaves there, and the cost of the frames that it then makes.
 [[nodiscard]] std::vector<std::int32_t> forgone_by(const replay::Executor& executor, std::int64_t largest_array);
-// In ns, of a run that ended so; of its last part, if it has come there from another executor.
+// Of a run with this outcome. `is_linked`: of its last executor, after a trace link.
 [[nodiscard]] int gain_of(const replay::Run& run, replay::Outcome outcome, const replay::Gain& gain,
                           bool is_linked = false);
 
 inline constexpr int kMissGain = -60;
-inline constexpr int kTraceLink =
-    -30;  // part of the former: what it costs that it has come there from another executor
+inline constexpr int kTraceLink = -30;  // of a run that goes from one executor into another
 
-// Whether a trace is worth nothing from the start: a round of its loop costs more than the original instructions. What
-// stands for a way out of other traces may cost what leaving them does, and a call twice that: its runs will tell.
-[[nodiscard]] bool is_in_vain(const replay::Executor& executor, bool is_call);
+// Whether a trace never pays: a round of its loop costs more than the original instructions. A trace without a loop may
+// cost as much as the side exit that it replaces, and a call twice that, until runs are weighed.
+[[nodiscard]] bool never_pays(const replay::Executor& executor, bool is_call);
 
 }  // namespace tagalong::runtime

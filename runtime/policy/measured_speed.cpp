@@ -9,19 +9,18 @@ namespace {
 
 constexpr Nanoseconds kMicrosecond = 1'000;
 constexpr Nanoseconds kMillisecond = 1'000'000;
-// One such unit is enough: chance, and caches that are cold, matter less.
+// One unit of this length is enough: chance and cold caches matter little.
 constexpr Nanoseconds kLongUnit = 300 * kMicrosecond;
 
-// What timing a call as written adds to it: the mark of its end. What a replay takes outside of what is timed: the way
-// through the stub.
+// Timing an original call adds the mark at its end. The timed part of a replay lacks the stub.
 constexpr double kMark = 20;
 constexpr double kStub = 25;
-constexpr double kClear = 1.15;   // so much faster, and one comparison is enough
-constexpr double kMargin = 1.02;  // less is no difference
+constexpr double kClear = 1.15;   // with this factor one comparison is enough
+constexpr double kMargin = 1.02;  // smaller differences do not count
 constexpr int kVotes = 3;
 constexpr int kMostPairs = 5;
 constexpr Nanoseconds kMostGate = 64;
-constexpr Nanoseconds kMostGateOfWritten = 2;  // seven more do not even ask
+constexpr Nanoseconds kMostGateOfWritten = 2;  // Measurements::skips_call skips more calls
 
 }  // namespace
 
@@ -58,13 +57,13 @@ MeasuredSpeed::Next MeasuredSpeed::decide() {
   return {block_ == Block::kReplays ? Way::kReplay : Way::kWritten, true};
 }
 
-// Until a look at the clock, as many units as it should be.
+// Sets after how many units the clock is read again.
 void MeasuredSpeed::pause(Nanoseconds time, Nanoseconds now) {
   constexpr Nanoseconds kBetweenLooks = 20 * kMicrosecond;
   due_ = now + time;
   const bool is_written = verdict_ == Verdict::kWritten;
   const double unit = std::max(is_written ? written_ : replay_, 1.0);
-  // What was short may be long the next time.
+  // A short unit may be long the next time.
   const Nanoseconds most = is_written ? kMostGateOfWritten : kMostGate;
   asks_ = static_cast<std::int32_t>(
       std::clamp(static_cast<Nanoseconds>(static_cast<double>(kBetweenLooks) / unit), Nanoseconds{1}, most));
@@ -75,7 +74,7 @@ void MeasuredSpeed::begin(Block block) {
   time_ = 0;
   units_ = 0;
   constexpr std::int8_t kWarm = 1;
-  constexpr std::int8_t kCold = 3;  // the interpreter has not specialised the instructions, or nothing is in caches
+  constexpr std::int8_t kCold = 3;  // instructions are not specialised by the interpreter, or caches are cold
   const bool is_rare = block == Block::kWritten ? trials_ == 0 && pairs_ == 0 : verdict_ == Verdict::kWritten;
   skipped_ = unit_ == Unit::kCall && is_rare ? kCold : kWarm;
 }
@@ -91,7 +90,7 @@ bool MeasuredSpeed::is_complete() const {
     return (units_ >= 3 && time_ >= 3 * kMicrosecond) || (units_ >= 1 && time_ >= 300 * kMicrosecond) || units_ >= 32;
   }
   if (block_ == Block::kReplays) {
-    // Machine code is made of what has gone round often: that is what shall be measured.
+    // Loops get machine code after many rounds, and the machine code is to be measured.
     return (units_ >= 320 && time_ >= 20 * kMicrosecond) || (units_ >= 1 && time_ >= kMillisecond) || units_ >= 4096;
   }
   return (units_ >= 8 && time_ >= 10 * kMicrosecond) || (units_ >= 1 && time_ >= kMillisecond / 2) || units_ >= 128;
@@ -102,7 +101,7 @@ void MeasuredSpeed::took(Way way, Nanoseconds time, std::int64_t units) {
     return;
   }
   if (skipped_ > 0) {
-    // A long unit is a result nevertheless.
+    // A long unit counts nevertheless.
     if (units > 0 && time / units >= kLongUnit) {
       skipped_ = 0;
     } else {
@@ -122,7 +121,7 @@ void MeasuredSpeed::took(Way way, Nanoseconds time, std::int64_t units) {
     replay_ = each + (unit_ == Unit::kCall ? kStub : 0);
     replayed_units_ = units_;
     const Nanoseconds now = clock_now();
-    // What is estimated from a recording may be far too much.
+    // The estimate from a recording may be far too high.
     constexpr double kMost = 10;
     const double written =
         trials_ > 0 || pairs_ > 0 ? written_ : std::min(static_cast<double>(guess_), replay_ * kMost);
@@ -201,7 +200,7 @@ void MeasuredSpeed::cancel() {
   pairs_ = 0;
   measuring_budget().spent(lost_);
   lost_ = 0;
-  asks_ = unit_ == Unit::kCall ? kFirstAsks : 1;  // after a round the next one may never be asked for
+  asks_ = unit_ == Unit::kCall ? kFirstAsks : 1;  // after a round there may be no other for a long time
 }
 
 bool MeasuredSpeed::is_due() const { return block_ != Block::kNone || clock_now() >= due_; }

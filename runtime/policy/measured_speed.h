@@ -1,10 +1,10 @@
-// Whether replaying pays, measured: some calls of a function (or rounds of a loop) are timed in turn as replays and as
-// they were written. What `cost_model.h` estimates is the first guess, this has the last word. Two things are bounded:
-// what the trials of the whole process cost (MeasuringBudget), and how long a result is believed: each trial is
-// repeated later, after longer and longer pauses while it says the same.
+// Whether replaying is faster, by measurement: some calls of a function, or rounds of a loop, are timed in turn as
+// replays and as original instructions. The estimate of cost_model.h is the first guess, the measurement decides. All
+// trials of the process together have a budget (MeasuringBudget). Trials are repeated after pauses, which grow while
+// the result stays the same.
 //
-//   switch (const Next next = worth.next(); next.way) { ... }   // which way this call goes
-//   worth.took(next.way, nanoseconds, 1);                       // if next.is_timed
+//   switch (const Next next = speed.next(); next.way) { ... }   // how this unit runs
+//   speed.took(next.way, nanoseconds, 1);                       // if next.is_timed
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ using Nanoseconds = std::int64_t;
 
 enum class Way : std::uint8_t { kReplay, kWritten };
 
-// What all trials together have cost: the time that the slower way took longer. Used under the GIL.
+// What all trials together have cost: the extra time of the slower way. Used under the GIL.
 class MeasuringBudget {
  public:
   [[nodiscard]] bool allows(Nanoseconds cost, Nanoseconds now);
@@ -24,7 +24,7 @@ class MeasuringBudget {
 
  private:
   static constexpr Nanoseconds kAllowance = 2'000'000;
-  static constexpr Nanoseconds kShare = 100;  // of the time since the first question, the hundredth part
+  static constexpr Nanoseconds kShare = 100;  // one part in so many of the time since the first question
   Nanoseconds start_ = 0;
   Nanoseconds spent_ = 0;
 };
@@ -41,38 +41,38 @@ class MeasuredSpeed {
 
   explicit MeasuredSpeed(Unit unit) : unit_(unit), asks_(unit == Unit::kCall ? kFirstAsks : 1) {}
 
-  // The way of the next unit.
+  // How the next unit runs.
   [[nodiscard]] Next next() {
     if (block_ == Block::kNone && --asks_ > 0) [[likely]] {
       return {usual(), false};
     }
     return decide();
   }
-  // Of a unit that is timed; `units` may be 0 where time has passed and no round has been completed.
+  // A timed unit has ended. `units` may be 0 if no round was completed.
   void took(Way way, Nanoseconds time, std::int64_t units);
-  // Graphs have come or gone: what was measured is of others.
+  // Other graphs run now: forgets what was measured.
   void begin_anew();
-  // A trial as soon as the budget allows.
+  // Starts a trial as soon as the budget allows.
   void hasten();
-  // The next question looks at the clock.
+  // The next question reads the clock.
   void look() { asks_ = 1; }
-  // What was being measured cannot be.
+  // Drops the trial under way.
   void cancel();
-  // As long a time as written as this is expected, until something is measured: the budget counts with that.
+  // Time of an original unit until one is measured; the budget counts with it.
   void guess(Nanoseconds written) { guess_ = written; }
 
-  // By estimate replaying does not pay: where no difference can be measured, it runs as written.
+  // By estimate replaying is slower: without a measurable difference original instructions run.
   void expect_loss(bool expects_loss) { expects_loss_ = expects_loss; }
 
   [[nodiscard]] Verdict verdict() const { return verdict_; }
   [[nodiscard]] Way usual() const { return verdict_ == Verdict::kWritten ? Way::kWritten : Way::kReplay; }
   [[nodiscard]] bool is_due() const;
-  // How many rounds until it will be due, as long as they are replayed.
+  // How many replayed rounds there are until a trial is due.
   [[nodiscard]] std::int64_t rounds_until_due() const;
-  // A unit takes so long that others may have the processor meanwhile.
+  // Units are so long that other threads may have the processor meanwhile.
   [[nodiscard]] bool is_long() const;
   [[nodiscard]] bool is_measuring() const { return block_ != Block::kNone; }
-  // Of a unit, when they were measured last.
+  // Of a unit, by the last measurement.
   [[nodiscard]] Nanoseconds replay_time() const { return static_cast<Nanoseconds>(replay_); }
   [[nodiscard]] Nanoseconds written_time() const { return static_cast<Nanoseconds>(written_); }
   [[nodiscard]] std::int64_t trials() const { return trials_; }
@@ -92,10 +92,10 @@ class MeasuredSpeed {
   Verdict verdict_ = Verdict::kNone;
   Block block_ = Block::kNone;
   bool expects_loss_ = false;
-  std::int8_t votes_ = 0;  // for replaying, less those against it
+  std::int8_t votes_ = 0;  // for replaying, minus those against it
   std::int8_t pairs_ = 0;
   std::int8_t confirmed_ = 0;
-  std::int8_t skipped_ = 0;  // units at the beginning of a block, which are cold
+  std::int8_t skipped_ = 0;  // cold units left at the beginning of a block
   std::int32_t asks_ = kFirstAsks;
   std::int64_t units_ = 0;
   std::int64_t replayed_units_ = 0;  // in the last block of replays
@@ -103,7 +103,7 @@ class MeasuredSpeed {
   Nanoseconds time_ = 0;
   Nanoseconds due_ = 0;
   Nanoseconds guess_ = 0;
-  Nanoseconds lost_ = 0;  // by the trial under way
+  Nanoseconds lost_ = 0;  // ns lost by the trial under way
   double replay_ = 0, written_ = 0;
 
   static constexpr std::int32_t kFirstAsks = 8;

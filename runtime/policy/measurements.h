@@ -53,7 +53,13 @@ class Measurements {
   // too. Returns the loss of a replay in ns if the original is faster for all sizes: then the code can be retired.
   std::optional<long> run_original(std::size_t entry, cpython::Frame* frame);
   // True: the call that begins runs the original instructions, untimed.
-  bool skips_call() { return skipped_calls_ > 0 && skipped_calls_-- > 0; }
+  bool skips_call() {
+    if (skipped_calls_ == 0) [[likely]] {
+      return false;
+    }
+    --skipped_calls_;
+    return true;
+  }
   // The call that begins is replayed, and so are its loops.
   void run_replay() {
     if (has_resting_) [[unlikely]] {

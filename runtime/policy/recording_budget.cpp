@@ -5,7 +5,7 @@
 
 namespace tagalong::runtime {
 
-// The clock is a system call.
+// The clock is a system call, so only every sixteenth question reads it.
 bool RecordingBudget::may_spend_now(int share) {
   constexpr int kPatience = 16;
   if (asked_++ % kPatience != 0) {

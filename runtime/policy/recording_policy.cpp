@@ -135,7 +135,7 @@ void RecordingPolicy::note_failure(std::size_t entry, Failure failure) {
 
 bool RecordingPolicy::accepts(std::size_t entry, const replay::Executor& executor, recorder::Stop stop) {
   Entry& place = code_.entries[entry];
-  const bool expects_loss = code_.may_retire() && is_in_vain(executor, place.is(Entry::Kind::kCall));
+  const bool expects_loss = code_.may_retire() && never_pays(executor, place.is(Entry::Kind::kCall));
   measurements_.expect_loss(entry, expects_loss);
   if (expects_loss && !(measurements_.are_on() && place.has_stub())) {
     place.attempts.failures = code_.limits().retries;  // another recording would give the same estimate

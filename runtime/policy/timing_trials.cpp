@@ -158,7 +158,7 @@ std::int64_t items_left(PyObject* iterator) {
                               Py_TYPE(iterator) == &PyTupleIter_Type);
   const Py_ssize_t left = is_known ? PyObject_LengthHint(iterator, -1) : -1;
   if (left < 0) [[unlikely]] {
-    PyErr_Clear();  // no memory for the question
+    PyErr_Clear();  // there was no memory
   }
   return left;
 }

@@ -1,10 +1,10 @@
 """Imported at the start of the interpreter when TAGALONG is set and is not 0: see `tagalong_autostart.pth`.
 
-That line is run by every interpreter that starts, and most of what it costs is its being compiled: what is only needed
-where that variable is set is text in it.
+Every interpreter that starts executes that file, and compiling its line takes most of the time. So the code that is
+needed only with the variable is a string in it.
 
-It stands beside the package, not in it, so that what goes wrong while the package is imported has somebody to say it
-in one line. A bad option ends the process; an interpreter that tagalong does not support runs the program as it is.
+This module lies beside the package, not in it, so that it can report in one line why the package cannot be imported. A
+bad option ends the process; an interpreter that tagalong does not support runs the program without tagalong.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 
-TYPE_CHECKING = False  # as typing has it
+TYPE_CHECKING = False  # typing's, without importing it
 if TYPE_CHECKING:
     from types import FrameType
 
@@ -33,14 +33,14 @@ def _start() -> None:
         settings = options.from_environment()
     except ValueError as error:  # OptionError, which may come from the import itself
         print(f"tagalong: {error}", file=sys.stderr, flush=True)
-        # SystemExit here would be reported as a failure of the interpreter's own; nothing of the program has begun.
+        # SystemExit would be reported as a failure of the interpreter itself; the program has not started yet.
         os._exit(2)
     except ImportError as error:
-        if error.name != "tagalong._core":  # a sub-interpreter says nothing: the program did not ask for it
+        if error.name != "tagalong._core":  # in a sub-interpreter nothing is printed
             print(f"tagalong: not tracing: {error}", file=sys.stderr)
     else:
         _activate.start(settings, main_is_to_come="__main__" not in _running_modules())
 
 
-if not sys.flags.ignore_environment:  # python -E and -I: as for Python's own variables
+if not sys.flags.ignore_environment:  # python -E and -I ignore Python's own variables, too
     _start()

@@ -1,4 +1,4 @@
-"""The command `tagalong`. It stands beside the package, so that it can say that the package does not load."""
+"""The command `tagalong`. It lies beside the package, so that it can report that the package cannot be imported."""
 
 import sys
 

@@ -58,7 +58,7 @@ enum class Replayed : std::uint8_t {
 };
 
 Replayed run_executors(PyThreadState* thread, Frame* frame, PyObject* anchor, Ref* result) {
-  CodeRecord& record = *record_of(anchor);
+  CodeRecord& record = **anchor_at(anchor).record;
   const std::size_t entry = anchor_at(anchor).entry;
   if (runs_as_written()) {  // compare mode
     return std::exchange(record.has_missed, false) ? Replayed::kNot : Replayed::kRefused;
@@ -78,7 +78,7 @@ Replayed run_executors(PyThreadState* thread, Frame* frame, PyObject* anchor, Re
     const auto first = static_cast<std::size_t>(record.code.decoded().first - 1);
     cpython::set_location(frame, record.code.replay_code.units[first]);
   }
-  const bool has_returned = TraceChain(thread, frame, anchor, entry).run(result);
+  const bool has_returned = TraceChain(thread, frame, anchor, record, entry).run(result);
   if (is_measured) {
     const bool is_recorded = !has_returned && pending_change() == FrameChange::kRecord;
     end_run(record.measurements, entry, frame,
@@ -109,7 +109,8 @@ PyObject* anchor_next(PyObject* self) {
     return nullptr;
   }
   // In code that was made of replay code (code.replace()) the offsets may be others.
-  if (record.code.replay_code.get() != cpython::code_of(frame)) {
+  const PyCodeObject* code = record.code.replay_code.get();
+  if (code == nullptr || code != cpython::code_of(frame)) {
     return nullptr;
   }
   Ref keep = Ref::create(self);  // the run may free the code object that owns the anchor

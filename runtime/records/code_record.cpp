@@ -137,8 +137,8 @@ void CodeRecord::grow(const replay::Executor& from, const replay::Step& step, co
   defer_free(std::exchange(root.get(), std::move(grown)));
   count(code.counters, Event::kGrow);
   if (is_logged(Topic::kCache)) {
-    log(Topic::kCache, fmt::format("{}: line {} goes on in a trace of its own, {} in all", code.name(), step.line,
-                                   root.get()->part_count()));
+    log(Topic::kCache, fmt::format("{}: the trace behind line {} is a part of the graph now, {} parts in all",
+                                   code.name(), step.line, root.get()->part_count()));
   }
   log_lowered(*root.get());
 }

@@ -27,18 +27,18 @@ struct Callbacks {
 Callbacks* g_callbacks = nullptr;
 bool g_is_copy = false;
 thread_local int t_depth = 0;
-int g_too_deep = 0;  // frames of all threads beyond which no others are compared
+int g_too_deep = 0;  // frames at the greatest depth, of all threads: calls from them are not compared
 
 // Each level of calls takes C stack while the hook is installed.
 constexpr int kMostDepth = 200;
 
-// The first calls are compared, and then each whose number is a power of two.
+// The first calls are compared, later only those whose number is a power of two.
 bool is_due(std::uint64_t number) {
   constexpr std::uint64_t kAlways = 16;
   return number <= kAlways || std::has_single_bit(number);
 }
 
-// Null: there is nothing to compare about the frame.
+// Null: the frame is not compared.
 CodeRecord* record_to_compare(PyThreadState* thread, Frame* frame, int throw_flag) {
   constexpr int kSuspends = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE;
   PyCodeObject* code = cpython::code_of(frame);
@@ -53,8 +53,8 @@ CodeRecord* record_to_compare(PyThreadState* thread, Frame* frame, int throw_fla
   return is_its && is_due(++record->calls_seen) && record->code.entries.executor_count() != 0 ? record : nullptr;
 }
 
-// What the frame starts with, to be looked at when it has run. What has no other owner may die while it runs, as it
-// would without us.
+// The frame's inputs, to be compared after it has run. Objects that only the frame owns are left out: they must die in
+// the frame as they would without tagalong.
 Ref inputs_of(Frame* frame) {
   const PyCodeObject* code = cpython::code_of(frame);
   const int varargs = (code->co_flags & CO_VARARGS) != 0 ? 1 : 0;
@@ -73,13 +73,14 @@ Ref inputs_of(Frame* frame) {
   return inputs;
 }
 
-// What the evaluation of a frame has come to; an exception is taken from the thread meanwhile.
+// How the evaluation of a frame has ended. An exception is taken from the thread meanwhile.
 struct Ended {
   Ref result, type, value, traceback;
   bool has_yielded = false;
 
   Ended(PyThreadState* thread, Frame* frame) {
-    const bool is_of_generator = cpython::is_of_generator(frame);  // its consumer has it
+    const bool is_of_generator =
+        cpython::is_of_generator(frame);  // asked before: afterwards its consumer has the frame
     result = Ref::steal(cpython::pass_to_handler(thread, frame, 0));
     if (result) {
       has_yielded = is_of_generator && cpython::has_yielded(frame);
@@ -107,12 +108,12 @@ struct Ended {
   [[nodiscard]] PyObject* shown_exception() const { return value ? value.get() : Py_None; }
 };
 
-// Nothing of this process may come back into the program: it ends here, whatever happens.
+// The copied process must not continue with the program: it ends here in any case.
 [[noreturn]] void replay_in_copy(PyThreadState* thread, Frame* frame, const CodeRecord& record, int pipe) {
   g_is_copy = true;
   detail::runs_as_written = false;
   if (cpython::has_hook()) {
-    cpython::release_hook();  // the replay may call as deep as the program does without us
+    cpython::release_hook();  // it would limit the depth of calls
   }
   const int silence = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int stream = 0; stream <= 2; ++stream) {
@@ -129,7 +130,7 @@ struct Ended {
   _exit(0);
 }
 
-// Of the copy; 0 in the copy itself, -1: there is none.
+// The number of the copied process; 0 in the copy itself, -1: there is none.
 long fork_process() {
   const Ref number = Ref::steal(PyObject_CallNoArgs(g_callbacks->fork.get()));
   const long process = number ? PyLong_AsLong(number.get()) : -1;
@@ -145,7 +146,7 @@ PyObject* compare_frame(PyThreadState* thread, Frame* frame, CodeRecord& record)
   const auto number = static_cast<unsigned long long>(record.calls_seen);
   const Ref code = Ref::create(reinterpret_cast<PyObject*>(cpython::original_of(cpython::code_of(frame))));
   const Ref globals = Ref::create(frame->f_globals);
-  const Ref keep = Ref::create(anchor_of(cpython::code_of(frame)));  // the program may let go of the function
+  const Ref keep = Ref::create(anchor_of(cpython::code_of(frame)));  // the program may delete the function
   const long process = fork_process();
   if (process == 0) {
     replay_in_copy(thread, frame, record, pipe[1]);
@@ -172,8 +173,8 @@ PyObject* compare_frame(PyThreadState* thread, Frame* frame, CodeRecord& record)
   return ended.give_back();
 }
 
-// While the hook is installed a call keeps its arguments on the caller's stack, too. They are taken from there, so that
-// they die in the call, and are counted there, as without us.
+// While the hook is installed a call also keeps its arguments on the caller's stack. They are removed from there, so
+// that their reference counts and the time of their death are as without tagalong.
 void take_arguments_from_caller(PyThreadState* thread, Frame* callee) {
   Frame* caller = cpython::current_frame(thread);
   PyObject* anchor = caller == nullptr ? nullptr : anchor_of(cpython::code_of(caller));

@@ -1,9 +1,9 @@
-// The compare mode (`TAGALONG=compare`). A frame that has graphs to replay is executed twice from the same state: in a
-// copy of the process (fork) its graphs are replayed, and in this process, which goes on with the program, it runs as
-// written. Both tell what can be observed when the frame returns, yields or raises.
+// Compare mode (`TAGALONG=compare`). A frame that has graphs is executed twice from the same state: a copy of the
+// process (fork) replays the graphs, and this process, which continues with the program, runs the original
+// instructions. Both report what can be observed when the frame returns, yields or raises.
 //
-// All of that happens around the frame's evaluation (rewriter/cpython/eval_hook.h), so the program sees neither frames
-// nor functions nor cells of ours. In this process graphs are recorded, but none is run.
+// All of that happens around the frame's evaluation (rewriter/cpython/eval_hook.h), so the program sees no frames,
+// functions or cells of tagalong's. This process records graphs, but runs none.
 #pragma once
 
 #include "rewriter/base/ref.h"
@@ -13,7 +13,7 @@ namespace tagalong::runtime {
 namespace detail {
 inline constinit bool runs_as_written = false;
 }
-// Whether graphs are left alone, as in the process that goes on with the program.
+// Whether this process runs no graphs, since it is the one that continues with the program.
 inline bool runs_as_written() { return detail::runs_as_written; }
 
 // From now on frames are compared. In the copy `tell(pipe, has_replayed, inputs, ended)` is called when the frame has

@@ -1,5 +1,5 @@
 // Which code objects choose among hand-made specialisations of a function, and the dispatcher of each
-// (runtime/specialize). Recordings treat calls of such code as opaque, because its frames go on in other code.
+// (runtime/specialize). Recordings treat calls of such code as opaque, because its frames continue in other code.
 #pragma once
 
 #include "rewriter/base/ref.h"

@@ -65,10 +65,12 @@ std::string entry_text(const CodeRecord& record, std::size_t index) {
   if (attempts.loss > 0) {
     text += fmt::format("  left as written: a round would take about {} ns longer\n", attempts.loss);
   } else if (attempts.failures >= retries) {
-    text += fmt::format("  given up after {} recordings in vain or in part\n", attempts.failures);
+    text += fmt::format("  not recorded any more after {} recordings that gave no graph or were aborted\n",
+                        attempts.failures);
   }
   if (attempts.short_lived >= retries) {
-    text += fmt::format("  given up after {} graphs whose classes or functions soon died\n", attempts.short_lived);
+    text += fmt::format("  not recorded any more after {} graphs whose classes or functions soon died\n",
+                        attempts.short_lived);
   }
   for (std::size_t number = 0; number < entry.executors.size(); ++number) {
     text += executor_text(number + 1, *entry.executors[number]);
@@ -100,7 +102,7 @@ std::string explain(const CodeRecord& record) {
   }
   if (record.retirement.is_retired()) {
     text += record.retirement.waits_for_budget()
-                ? "  retired: called again and again while recordings had cost as much as they may\n"
+                ? "  retired: called often while the recording budget was used up\n"
                 : fmt::format("  retired: a replay took about {} ns longer than the original instructions\n",
                               record.retirement.loss());
   }

@@ -22,9 +22,9 @@ namespace {
 
 using cpython::MadeIn;
 
-constexpr int kSpareRecursion = 2;  // the landing function
+constexpr int kSpareRecursion = 2;  // for the redirect function
 
-// The compiler nests code as deep as it nests blocks; code made by hand may be nested deeper than our stack.
+// The compiler limits nesting; code made by hand may be nested deeper than the C stack allows.
 constexpr int kMaxNesting = 100;
 
 PyCodeObject* maker_of(const MadeIn& made_in) {
@@ -32,14 +32,14 @@ PyCodeObject* maker_of(const MadeIn& made_in) {
   return maker == Py_None ? nullptr : reinterpret_cast<PyCodeObject*>(maker);
 }
 
-// Code as the compiler made it gets another tuple of constants, with its code objects once more behind them.
+// Code as the compiler made it gets a longer tuple of constants, with spare places for its code objects at the end.
 void make_room(PyCodeObject* maker) {
   PyObject* original = cpython::original_constants(maker);
   if (original == nullptr) {
     throw PythonError();
   }
   if (PyTuple_GET_SIZE(maker->co_consts) > PyTuple_GET_SIZE(original)) {
-    return;  // it has
+    return;  // it is longer already
   }
   std::vector<PyObject*> constants;
   for (const bool is_behind : {false, true}) {
@@ -62,7 +62,7 @@ void make_room(PyCodeObject* maker) {
   }
 }
 
-// The place of the constant `used` behind the others.
+// The spare place of the constant `used`.
 int place_behind(PyCodeObject* maker, int used) {
   PyObject* original = cpython::original_constants(maker);
   auto place = static_cast<int>(PyTuple_GET_SIZE(original));
@@ -85,7 +85,7 @@ void exchange(PyCodeObject* maker, int spare, PyCodeObject* original, const Code
   if (constants == nullptr) {
     throw PythonError();
   }
-  // Where it has been exchanged, it lies behind those that its instructions name.
+  // Spare places lie behind the constants that instructions name.
   const int count = is_derived ? spare : static_cast<int>(PyTuple_GET_SIZE(constants));
   int used = 0;
   while (used < count && PyTuple_GET_ITEM(maker->co_consts, used) != reinterpret_cast<PyObject*>(original)) {
@@ -103,8 +103,8 @@ void exchange(PyCodeObject* maker, int spare, PyCodeObject* original, const Code
                                  static_cast<std::size_t>(spare));
 }
 
-// Functions that are made from now on have replay code from the start, and it lives as long as what makes them: that is
-// replay code, or, where it was retired, the original.
+// From now on the maker makes functions of the replay code and keeps it alive. The maker is replay code itself, or the
+// original if that was retired.
 void exchange_in_maker(PyCodeObject* original, const CodeRef& replay) {
   const MadeIn made_in = cpython::made_in(original);
   PyCodeObject* maker = maker_of(made_in);
@@ -119,7 +119,7 @@ void exchange_in_maker(PyCodeObject* original, const CodeRef& replay) {
   }
 }
 
-CodeRef settled(PyCodeObject* original) {
+CodeRef first_replay_code(PyCodeObject* original) {
   CodeRef replay = replay_code_of(original);
   PyObject* anchor = anchor_of(original);
   if (replay.get() != original && anchor != nullptr && cpython::is_armed(original)) {
@@ -131,11 +131,11 @@ CodeRef settled(PyCodeObject* original) {
   return replay;
 }
 
-// Whether one function has been made of the code, the one that is called: its code object is known to that function, to
-// the frame, and to what makes it.
+// Whether the called function is the only one of this code: references come from that function, the frame, and the code
+// that makes the function.
 bool is_only_function(PyCodeObject* original) {
   constexpr Py_ssize_t kFunctionAndFrame = 2;
-  constexpr Py_ssize_t kInDerived = 3;  // the original's constants, those of the derived code, and the decoded ones
+  constexpr Py_ssize_t kInDerived = 3;  // from the original's constants, the derived code's, and the decoded ones
   const MadeIn made_in = cpython::made_in(original);
   Py_ssize_t known = kFunctionAndFrame;
   if (maker_of(made_in) != nullptr) {
@@ -153,7 +153,7 @@ cpython::Continuation first_call(PyThreadState* thread, cpython::Frame* frame) {
   const bool is_only = is_only_function(cpython::code_of(frame));
   cpython::Continuation continuation;
   try {
-    CodeRef replay = settled(original.get());
+    CodeRef replay = first_replay_code(original.get());
     PyObject* anchor = anchor_of(original.get());
     PyFunctionObject* function = cpython::function_of(frame);
     if (anchor != nullptr && replay.get() != original.get()) {
@@ -162,7 +162,7 @@ cpython::Continuation first_call(PyThreadState* thread, cpython::Frame* frame) {
       }
       CodeRecord& record = *record_of(anchor);
       const int pad = record.code.replay_code.pads[record.code.decoded().call_place()];
-      // Tools that watch the thread, note where memory is allocated or evaluate frames see this call in the original.
+      // Debuggers, tracemalloc and other evaluation functions see this call in the original code.
       if (note_left_out(thread, record)) {
         return {};
       }
@@ -170,7 +170,7 @@ cpython::Continuation first_call(PyThreadState* thread, cpython::Frame* frame) {
         continuation = {std::move(replay), pad, is_only};
       }
     }
-  } catch (const std::exception&) {  // damaged code, or no memory: the original runs, as far as it gets
+  } catch (const std::exception&) {  // damaged code, or no memory: the original runs
     PyErr_Clear();
   }
   return continuation;
@@ -217,12 +217,12 @@ void arm_nested(PyCodeObject* code, int depth) {
 
 void arm_nested(PyCodeObject* code) { arm_nested(code, 0); }
 
-void settle(PyFunctionObject* function) {
+void install_armed(PyFunctionObject* function) {
   auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
   if (!cpython::is_armed(code)) {
     return;
   }
-  const CodeRef replay = settled(code);
+  const CodeRef replay = first_replay_code(code);
   if (function->func_code == reinterpret_cast<PyObject*>(code)) {
     const CodeRef old = cpython::install_code(function, replay.get());
   }

@@ -1,18 +1,18 @@
-// Functions of traced modules before their first call: their code objects are armed (cpython/first_call.h), and get
-// replay code when they are called.
+// Functions of traced modules get replay code at their first call. Before it their code objects are armed
+// (cpython/first_call.h).
 #pragma once
 
 #include "rewriter/base/ref.h"
 
 namespace tagalong::runtime {
 
-// Arms all function code that is nested in this code object, down to any depth, in place. Throws PythonError.
+// Arms all function code nested in this code object, at any depth, in place. Throws PythonError.
 void arm_nested(PyCodeObject* code);
 
-// The function has replay code if its code object is armed. Throws RewriteError, PythonError.
-void settle(PyFunctionObject* function);
+// Gives the function replay code now if its code is armed. Throws RewriteError, PythonError.
+void install_armed(PyFunctionObject* function);
 
-// What is armed after this gets replay code at its first call. Once per process, before anything is armed.
+// Once per process, before any code is armed.
 void handle_first_calls();
 
 }  // namespace tagalong::runtime

@@ -15,8 +15,8 @@ namespace {
 
 using cpython::Frame;
 
+// What belongs to detail::pending_change.
 struct Pending {
-  FrameChange change = FrameChange::kNone;
   Frame* frame = nullptr;
   Ref anchor;
   std::size_t entry = 0;
@@ -68,7 +68,7 @@ PyObject* restore_original(Frame* frame, const TracedCode& code, std::size_t ent
   return pushed(stack.back());
 }
 
-PyObject* take_side_exit(Frame* frame, const TracedCode& code, replay::SideExit side_exit) {
+PyObject* take_side_exit(Frame* frame, const TracedCode& code, replay::SideExit&& side_exit) {
   const auto instruction = static_cast<std::size_t>(side_exit.instruction);
   const std::vector<int>& depths = code.decoded().shape->depths;
   TAGALONG_CHECK(side_exit.raise || std::cmp_equal(side_exit.stack.size(), depths[instruction]),
@@ -95,9 +95,10 @@ PyObject* take_side_exit(Frame* frame, const TracedCode& code, replay::SideExit 
 PyObject* redirect_frame(PyThreadState* thread, Frame* frame, PyObject* /*argument*/, bool can_redirect) {
   TAGALONG_CHECK(can_redirect, "the redirect function called by {} was not inlined", fmt::ptr(frame));
   Pending pending = std::exchange(t_pending, Pending{});
+  const FrameChange change = std::exchange(detail::pending_change, FrameChange::kNone);
   const CodeRecord& record = *record_of(pending.anchor.get());
   TAGALONG_CHECK(pending.frame == frame, "a change of {} instead of {}", fmt::ptr(frame), fmt::ptr(pending.frame));
-  switch (pending.change) {
+  switch (change) {
     case FrameChange::kRecord:
       return start_recording(thread, frame, pending.anchor, pending.entry, pending.side_exit.stack);
     case FrameChange::kRestore:
@@ -110,7 +111,7 @@ PyObject* redirect_frame(PyThreadState* thread, Frame* frame, PyObject* /*argume
 }
 
 PyObject* redirect_next(PyObject* /*self*/) {
-  if (t_pending.change == FrameChange::kNone) {
+  if (pending_change() == FrameChange::kNone) {
     return nullptr;
   }
   cpython::expect_redirect(cpython::thread_state());
@@ -121,16 +122,14 @@ PyObject* redirect_repr(PyObject* /*self*/) { return PyUnicode_FromString("<redi
 
 }  // namespace
 
-FrameChange pending_change() { return t_pending.change; }
-
-void set_pending_change(FrameChange change, std::size_t entry, replay::SideExit side_exit) {
-  t_pending.change = change;
+void set_pending_change(FrameChange change, std::size_t entry, replay::SideExit&& side_exit) {
+  detail::pending_change = change;
   t_pending.entry = entry;
   t_pending.side_exit = std::move(side_exit);
 }
 
 void set_pending_change(FrameChange change, std::size_t entry, Frame* frame, int depth) {
-  t_pending.change = change;
+  detail::pending_change = change;
   t_pending.entry = entry;
   PyObject** base = cpython::stack_base(frame);
   t_pending.side_exit.stack.assign(base, base + depth);

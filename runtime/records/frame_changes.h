@@ -17,9 +17,12 @@ enum class FrameChange : std::uint8_t {
   kRestore,   // in the original code, since the replay code is retired
 };
 
-[[nodiscard]] FrameChange pending_change();
+namespace detail {
+inline constinit thread_local FrameChange pending_change = FrameChange::kNone;
+}
+[[nodiscard]] inline FrameChange pending_change() { return detail::pending_change; }
 // `entry`: for kRecord and kRestore, where the frame continues; the side exit has its stack.
-void set_pending_change(FrameChange change, std::size_t entry, replay::SideExit side_exit);
+void set_pending_change(FrameChange change, std::size_t entry, replay::SideExit&& side_exit);
 // The stack is what the frame has now, up to this depth.
 void set_pending_change(FrameChange change, std::size_t entry, cpython::Frame* frame, int depth);
 // Of this frame. `anchor` keeps its record alive until then.

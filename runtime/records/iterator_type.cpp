@@ -8,8 +8,10 @@ PyTypeObject* make_iterator_type(const char* name, int size, iternextfunc next, 
   std::vector<PyType_Slot> slots = {
       {Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
       {Py_tp_iternext, reinterpret_cast<void*>(next)},
-      {Py_tp_repr, reinterpret_cast<void*>(repr)},
   };
+  if (repr != nullptr) {
+    slots.push_back({Py_tp_repr, reinterpret_cast<void*>(repr)});
+  }
   if (dealloc != nullptr) {
     slots.push_back({Py_tp_dealloc, reinterpret_cast<void*>(dealloc)});
   }

@@ -5,7 +5,7 @@
 
 namespace tagalong::runtime {
 
-// Null with an exception set. `dealloc` may be null.
+// Null with an exception set. `repr` and `dealloc` may be null.
 PyTypeObject* make_iterator_type(const char* name, int size, iternextfunc next, reprfunc repr, destructor dealloc);
 
 }  // namespace tagalong::runtime

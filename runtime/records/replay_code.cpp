@@ -42,9 +42,9 @@ std::vector<Instruction> entry_stub(Assembly& assembly, const Ref& anchor) {
       {op::kSWAP, 2},  // 2: yes: it is the result
       {op::kPOP_TOP},
       {op::kRETURN_VALUE},
-      {op::kLOAD_CONST, iterator},  // 5: no: is a landing pending?
+      {op::kLOAD_CONST, iterator},  // 5: no: is a change of this frame pending?
       {op::kFOR_ITER, 0, kOriginal},
-      {op::kPOP_TOP},  // 7: yes: the function changes this frame while it waits
+      {op::kPOP_TOP},  // 7: yes: the function makes it while the frame waits
       {op::kPOP_TOP},
       {op::kPUSH_NULL},
       {op::kLOAD_CONST, function},
@@ -56,9 +56,9 @@ std::vector<Instruction> entry_stub(Assembly& assembly, const Ref& anchor) {
 
 constexpr std::int32_t kRedirectStub = 9;  // instructions
 
-// Behind the RESUME of a yield, and at the header of a loop, everything is a landing: an item says that one is pending.
-// The stub has the position of the yield, or of the header, so that a trace function is not told of the same line again
-// behind it.
+// The stub behind the RESUME of a yield, and at the header of a loop: an item says that a change of the frame is
+// pending. The stub has the position of the yield, or of the header, so that a trace function is not called for the
+// same line again.
 std::vector<Instruction> redirect_stub(Assembly& assembly, const Ref& anchor, const rewriter::Position& position) {
   std::vector<Instruction> stub = {
       {op::kLOAD_CONST, constant_of(assembly, anchor)},
@@ -77,8 +77,8 @@ std::vector<Instruction> redirect_stub(Assembly& assembly, const Ref& anchor, co
   return stub;
 }
 
-// Behind the original instructions: for each that has nothing on the stack, the place to land there (a landing pushes
-// a value).
+// Pads, behind the original instructions: a frame that is redirected gets a value pushed. If its stack is to be empty,
+// it is redirected to the pad of its instruction, which removes the value and jumps there.
 std::vector<int> add_pads(Assembly& assembly, const std::vector<int>& depths) {
   std::vector<int> pads(depths.size(), -1);
   const int count = assembly.size();
@@ -86,14 +86,14 @@ std::vector<int> add_pads(Assembly& assembly, const std::vector<int>& depths) {
     if (depths[static_cast<std::size_t>(index)] == 0) {
       pads[static_cast<std::size_t>(index)] = assembly.size();
       assembly.instructions.push_back({op::kPOP_TOP});
-      // A signal is served where eager execution would look for one, not here.
+      // Signals are polled where eager execution polls them, not here.
       assembly.instructions.push_back({op::kJUMP_BACKWARD_NO_INTERRUPT, 0, index});
     }
   }
   return pads;
 }
 
-// The code made of the original's instructions, which are now at these units, is shown as the original.
+// Programs see the original in place of this code, in which the original instructions are at these units.
 void link(const CodeRef& code, const recorder::DecodedCode& decoded, const std::vector<int>& units,
           std::vector<std::pair<int, int>> exceptions) {
   cpython::UnitMap map = rewriter::unit_map(code.get(), {.original = decoded.assembly,
@@ -120,13 +120,13 @@ std::vector<rewriter::Insertion> stubs_of(Assembly& assembly, const DecodedCode&
                      .follows = rewriter::Follows::kNone,
                      .jumps_see_it = is_header});
   }
-  // In the order of the code; what jumps see comes last.
+  // In the order of the code; the stubs that jumps lead to come last.
   std::ranges::stable_sort(stubs, {}, &rewriter::Insertion::before);
   return stubs;
 }
 
-// Functions that this code makes of armed code are made of its replay code as soon as there is some. Empty places among
-// the constants are reserved for that.
+// This code makes functions of armed code (first_calls.h). As soon as that has replay code, functions are made of it:
+// spare constants are reserved for that.
 void note_armed(const CodeRef& made, const std::vector<std::pair<std::size_t, std::size_t>>& armed) {
   if (armed.empty()) {
     return;
@@ -141,8 +141,8 @@ void note_armed(const CodeRef& made, const std::vector<std::pair<std::size_t, st
   }
 }
 
-// Code constants are exchanged for their replay code, behind which the originals are kept; armed ones get a place
-// there.
+// Exchanges code constants for their replay code. The originals are kept behind the other constants; for armed code a
+// spare constant is added there.
 std::vector<std::pair<std::size_t, std::size_t>> exchange_nested(Assembly& assembly) {
   std::vector<std::pair<std::size_t, std::size_t>> armed;
   const std::size_t count = assembly.constants.size();
@@ -165,7 +165,7 @@ std::vector<std::pair<std::size_t, std::size_t>> exchange_nested(Assembly& assem
   return armed;
 }
 
-// The records of replay code among the constants of code that was made of this assembly get to know it.
+// Tells the records of replay code among the constants that `made` makes functions of it.
 void note_maker(const CodeRef& made, const Assembly& assembly) {
   const auto& constants = assembly.constants;
   for (std::size_t replay = 0; replay < constants.size(); ++replay) {
@@ -196,7 +196,7 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
   rewriter::Edited edited = rewriter::insert(assembly, stubs_of(assembly, *decoded, owned, anchor));
   for (const DecodedCode::Entry& entry : decoded->entries) {
     const int pad = entry.place == DecodedCode::Place::kHeader ? pads[static_cast<std::size_t>(entry.first)] : -1;
-    if (pad >= 0) {  // who lands at a header shall not come to its stub again
+    if (pad >= 0) {  // a frame that is redirected to a header must not run into its stub again
       const auto jump = static_cast<std::size_t>(edited.index[static_cast<std::size_t>(pad)]) + 1;
       edited.assembly.instructions[jump].target = edited.index[static_cast<std::size_t>(entry.first)];
     }
@@ -233,7 +233,7 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
     pad_places.emplace_back(made.pads[index], static_cast<int>(index));
   }
   for (const Entry& entry : code.entries) {
-    if (entry.is(Entry::Kind::kHeader)) {  // whoever jumps to it comes to the header
+    if (entry.is(Entry::Kind::kHeader)) {  // a jump to the stub is shown as one to the header
       pad_places.emplace_back(entry.stub.first, entry.place.first);
     }
   }
@@ -271,7 +271,7 @@ CodeRef replay_code_of(PyCodeObject* code, std::optional<bool> loops) {
       DecodedCode::make(original, loops.value_or(options().limits.loops != 0));
   Ref anchor;
   CodeRef replay = build(decoded, &anchor);
-  if (PyCodeObject* other = known()) {  // a collection has come here before us
+  if (PyCodeObject* other = known()) {  // made meanwhile, by the garbage collection of an allocation here
     return CodeRef::create(other);
   }
   register_anchor(original, anchor.get());
@@ -296,7 +296,7 @@ CodeRef graph_code(const recorder::DecodedCode& decoded, const Ref& graph, const
   stub.push_back({op::kPRECALL, 1});
   stub.push_back({op::kCALL, 1});
   stub.push_back({op::kRETURN_VALUE});
-  // In front of RESUME: this frame only hands its arguments over, nobody sees it; the graph makes the frame that
+  // In front of RESUME the frame is invisible. It only hands its arguments over; the graph makes the frame that
   // tracebacks and callees show.
   const rewriter::Edited edited = rewriter::insert(assembly, {{.before = decoded.first - 1,
                                                                .code = std::move(stub),
@@ -321,7 +321,7 @@ CodeRef wrap_nested(PyCodeObject* code) {
   for (cpython::KeptRef& constant : assembly.constants) {
     if (PyCode_Check(constant.get())) {
       const CodeRef inner = wrap_nested(reinterpret_cast<PyCodeObject*>(constant.get()));
-      // Bodies of classes run once; they are recorded only for those who ask for it.
+      // Bodies of classes run once; only tagalong.record() records them.
       const CodeRef replay = recorder::is_namespace(inner.get()) ? inner : replay_code_of(inner.get());
       changed = changed || reinterpret_cast<PyObject*>(replay.get()) != constant.get();
       if (replay.get() != inner.get()) {

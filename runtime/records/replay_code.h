@@ -11,10 +11,10 @@
 namespace tagalong::runtime {
 
 // The replay code of an original code object, made once and shared by all its functions. Throws RewriteError,
-// PythonError. Refused code (generators, module bodies) is given back as it is.
-// `loops`: whether its loops may be entered, if that is not to be as it was, or as the process has it.
+// PythonError. `loops`: whether loops have stubs; without it an existing replay code is taken as it is, and a new one
+// follows the option `loops`.
 CodeRef replay_code_of(PyCodeObject* code, std::optional<bool> loops = std::nullopt);
-// The same, not shared: for one recording. `anchor` gets the new anchor.
+// Replay code of its own for one recording. `anchor` gets the new anchor.
 CodeRef private_replay_code(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* anchor);
 
 // Code that calls `graph` with the tuple of the contents of these local slots.
@@ -22,8 +22,8 @@ CodeRef graph_code(const recorder::DecodedCode& decoded, const Ref& graph, const
 
 // A code object with its nested function code replaced by replay code, down to any depth.
 CodeRef wrap_nested(PyCodeObject* code);
-// A module's code, whose nested function code gets replay code when it is called (first_calls.h); where its body has
-// loops, they are entered while they run.
+// A module's code. Its nested function code gets replay code at the first call (first_calls.h); a body with loops gets
+// replay code itself.
 CodeRef wrap_module(PyCodeObject* code);
 
 }  // namespace tagalong::runtime

@@ -62,7 +62,7 @@ std::vector<std::string> fusion_texts(const replay::Executor& executor) {
     std::size_t reason;
     std::uint64_t times;
   };
-  std::vector<Refused> refused;  // neighbours with the same reason together
+  std::vector<Refused> refused;  // neighbouring lines with the same reason are one row
   const auto refuse = [&](const Refused& row) {
     const auto same = std::ranges::find_if(refused, [&](const Refused& other) {
       return other.reason == row.reason && other.first_line <= row.first_line && row.last_line <= other.last_line + 1;
@@ -79,7 +79,7 @@ std::vector<std::string> fusion_texts(const replay::Executor& executor) {
       continue;
     }
     for (const auto& group : step.group->groups) {
-      // The whole trace as one, and its operations as one, are the same to the reader.
+      // A group that is the whole trace, and one that has the same lines, are one row.
       const auto same = std::find_if(rows.begin(), rows.begin() + wholes,
                                      [&](const Row& row) { return is_same(row, step.line, *group); });
       if (same != rows.begin() + wholes) {

@@ -10,20 +10,21 @@
 namespace tagalong::runtime {
 
 std::string step_text(const replay::Executor& executor, const replay::Step& step);
-std::vector<std::string> guard_texts(const replay::Executor& executor);    // all guards, the entry check's first
-std::vector<std::string> failure_texts(const replay::Executor& executor);  // where it missed and left, and how often
-std::vector<std::string> fusion_texts(const replay::Executor& executor);   // array operations run as one, and why not
+std::vector<std::string> guard_texts(const replay::Executor& executor);    // all guards, those of the entry check first
+std::vector<std::string> failure_texts(const replay::Executor& executor);  // misses and side exits, and how often
+std::vector<std::string> fusion_texts(
+    const replay::Executor& executor);  // fusion groups, and why operations are in none
 
 // What an executor is made of, as text, by stage: graph, guards, steps, loops, kernels, code.
 struct StageTexts {
   std::string graph;
   std::vector<std::string> guards;
   std::string steps;
-  std::string loop;               // empty: nothing goes round
-  std::string kernels;            // empty: no fusion group has been tried
-  std::vector<std::string> code;  // what runs have asked for by now
+  std::string loop;               // empty: no loop
+  std::string kernels;            // empty: no fusion group was planned
+  std::vector<std::string> code;  // that runs have needed until now
 };
-// `disassembles`: the code, where a disassembler is installed, which starts a process for each piece.
+// `disassembles`: with a disassembly of each piece of code, if a disassembler is installed; each starts a process.
 StageTexts stage_texts(const replay::Executor& executor, bool disassembles);
 // Logs a new executor of a function: the topics `record`, `graph`, `guards`, and log_lowered().
 void log_recorded(const replay::Executor& executor, const std::string& function, recorder::Stop stop);

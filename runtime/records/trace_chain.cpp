@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "rewriter/cpython/eval_hook.h"
 #include "runtime/policy/cost_model.h"
 #include "runtime/policy/recording_budget.h"
 #include "runtime/policy/timing_trials.h"
-#include "runtime/records/anchor.h"
 
 namespace tagalong::runtime {
 
@@ -15,38 +13,15 @@ using cpython::Frame;
 
 namespace {
 
-constexpr int kSpareRecursion = 40;  // Python calls that a side exit may need
 constexpr int kMostGain = 1'000'000;
 
 }  // namespace
-
-bool steps_aside(PyThreadState* thread) {
-  return cpython::is_watched(thread) || cpython::recursion_left(thread) < kSpareRecursion ||
-         cpython::foreign_hook(thread) || recorder::Session::is_recording(thread);
-}
-
-bool is_too_deep(PyThreadState* thread, TracedCode& code) {
-  const bool is_reached = !cpython::has_c_stack(thread, code.limits().stack);
-  if (is_reached) [[unlikely]] {
-    count_limit(code.counters, replay::Limit::k_stack);
-  }
-  return is_reached;
-}
 
 // A generator's frame needs room for the hooks. A traceback that names an instruction of the frame's present code must
 // not find the frame in other code.
 bool can_record(Frame* frame, std::size_t entry) {
   return cpython::has_room(frame, cpython::code_of(frame)) && (entry == 0 || !cpython::is_held(frame));
 }
-
-TraceChain::TraceChain(PyThreadState* thread, Frame* frame, PyObject* anchor, std::size_t entry)
-    : thread_(thread),
-      frame_(frame),
-      anchor_(anchor),
-      record_(*record_of(anchor)),
-      code_(record_.code),
-      entry_(entry),
-      requested_(thread) {}
 
 // Most runs continue with the registers of the executor before (replay/executor/machine/trace_link.h); otherwise the frame
 // is as after a side exit. Its stack then is as the next executor expects it, so the anchor, which lies on it, is put

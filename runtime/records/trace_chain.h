@@ -1,10 +1,12 @@
 // One run from a stub: executors one after the other, as long as each leaves where others are attached.
 //
 //   Ref result;
-//   if (TraceChain(thread, frame, anchor, entry).run(&result)) { ... }   // the call's result
-//   else if (pending_change() != FrameChange::kNone) { ... }             // the frame will be changed (frame_changes.h)
+//   if (TraceChain(thread, frame, anchor, record, entry).run(&result)) { ... }   // the call's result
+//   else if (pending_change() != FrameChange::kNone) { ... }   // the frame will be changed (frame_changes.h)
 #pragma once
 
+#include "recorder/session.h"
+#include "rewriter/cpython/eval_hook.h"
 #include "rewriter/cpython/requests.h"
 #include "runtime/records/code_record.h"
 #include "runtime/records/frame_changes.h"
@@ -13,14 +15,31 @@ namespace tagalong::runtime {
 
 // Whether the original instructions run because of the thread's state: a tool watches it, it records, or too little of
 // the recursion limit is left.
-[[nodiscard]] bool steps_aside(PyThreadState* thread);
+[[nodiscard]] inline bool steps_aside(PyThreadState* thread) {
+  constexpr int kSpareRecursion = 40;  // Python calls that a side exit may need
+  return cpython::is_watched(thread) || cpython::recursion_left(thread) < kSpareRecursion ||
+         cpython::foreign_hook(thread) || recorder::Session::is_recording(thread);
+}
 // Whether too little C stack is left: a replay takes some where a call from bytecode to bytecode takes none.
-[[nodiscard]] bool is_too_deep(PyThreadState* thread, TracedCode& code);
+[[nodiscard]] inline bool is_too_deep(PyThreadState* thread, TracedCode& code) {
+  const bool is_reached = !cpython::has_c_stack(thread, code.limits().stack);
+  if (is_reached) [[unlikely]] {
+    count_limit(code.counters, replay::Limit::k_stack);
+  }
+  return is_reached;
+}
 [[nodiscard]] bool can_record(cpython::Frame* frame, std::size_t entry);
 
 class TraceChain final : private replay::TraceLinker {
  public:
-  TraceChain(PyThreadState* thread, cpython::Frame* frame, PyObject* anchor, std::size_t entry);
+  TraceChain(PyThreadState* thread, cpython::Frame* frame, PyObject* anchor, CodeRecord& record, std::size_t entry)
+      : thread_(thread),
+        frame_(frame),
+        anchor_(anchor),
+        record_(record),
+        code_(record.code),
+        entry_(entry),
+        requested_(thread) {}
 
   // True: `result` is the call's result. False: the frame continues, after a change if one is pending.
   bool run(Ref* result);

@@ -1,6 +1,6 @@
-// What the dispatching code of a specialised function asks: the dispatcher, an object among its constants that has the
-// function's hand-made specialisations, and what it has learned of their guards. Made and filled by specialize.cpp; a
-// call comes to it in dispatch_calls.cpp, which has its stub's other objects, too.
+// The dispatcher: an object among the constants of a specialised function's dispatching code, which asks it for each
+// call. It owns the function's hand-made specialisations, and remembers which guards have held. specialize.cpp makes
+// and fills it; dispatch_calls.cpp handles calls, and makes the other objects in the stub.
 #pragma once
 
 #include <algorithm>
@@ -20,14 +20,14 @@
 namespace tagalong::runtime {
 
 struct Specialization {
-  Ref code;  // as it was given, or the code object that was made of it
+  Ref code;  // as given, or the code object made of it
   std::vector<Ref> guards;
-  bool is_quiet = true;  // all guards are
+  bool is_quiet = true;  // all guards are quiet: they run no user code
   bool is_removed = false;
-  mutable std::uint64_t uses = 0;  // calls that it has answered
+  mutable std::uint64_t uses = 0;  // calls that used it
   enum class Kind : std::uint8_t { kConstant, kCode, kBuiltinOfOne, kCallable } kind = Kind::kCallable;
-  Ref constant;  // kConstant: all that the code returns
-  // kBuiltinOfOne: what `code` calls; borrowed from it.
+  Ref constant;  // kConstant: what the code always returns
+  // kBuiltinOfOne: the C function behind `code`; borrowed from it.
   PyCFunction function = nullptr;
   PyObject* self = nullptr;
   bool is_quiet_builtin = false;
@@ -35,41 +35,42 @@ struct Specialization {
 };
 using SpecializationRef = std::shared_ptr<Specialization>;
 
-// The first one of the list, if it is a constant or a builtin and all its guards have held and go on to hold while one
-// or two dicts are as they are: what most calls need to know, in one line of the cache.
+// The fast path of most calls, in one cache line: the first specialisation, if it is a constant or a builtin, and all
+// its guards hold as long as one or two dicts are unchanged.
 struct Quick {
-  const Specialization* first = nullptr;     // null: there is more to do
-  std::array<DictVersion, 2> versions = {};  // the same one twice if there is but one
-  [[nodiscard]] bool are_as_they_were() const {
+  const Specialization* first = nullptr;     // null: the fast path does not apply
+  std::array<DictVersion, 2> versions = {};  // twice the same if there is one dict
+  [[nodiscard]] bool are_unchanged() const {
     const auto is_same = [](const DictVersion& each) { return cpython::dict_version(each.dict) == each.version; };
     return is_same(versions[0]) && is_same(versions[1]);
   }
 };
 
-// Of one function. Owned by the dispatcher among the constants of its code.
+// The specialisations of one function. Owned by its dispatcher.
 struct Dispatch {
   Quick quick;
-  PyFunctionObject* function = nullptr;  // not owned: it owns the code that owns this
-  CodeRef base;                          // what it had before
-  PyCodeObject* installed = nullptr;     // its dispatching code; not owned
-  int slots = 0;                         // for which that has room
+  PyFunctionObject* function = nullptr;  // borrowed: the function owns the code that owns this
+  CodeRef base;                          // the function's code before
+  PyCodeObject* installed = nullptr;     // its dispatching code; borrowed
+  int slots = 0;                         // in frames of the dispatching code
   std::vector<SpecializationRef> specializations;
-  bool only_chooses = false;  // the item is the code, not what it returns
-  // How its parameters lie in a frame.
+  bool only_chooses = false;  // the result is the code itself, not that of a call
+  // How parameters lie in a frame.
   Py_ssize_t positional = 0;
   int keyword_only = 0;
   Ref keyword_names;  // tuple, null if there are none
   bool has_rest = false, has_keywords = false;
-  int arguments = 0;                      // slots
-  bool is_plain = false;                  // a call's arguments lie in its frame as guards get them
-  const Specialization* first = nullptr;  // of the list, if it is quiet and arguments are plain
-  // Its guards, once they have held: those on dicts go on to hold while these are as they are.
+  int arguments = 0;                      // slots of parameters
+  bool is_plain = false;                  // arguments lie in the frame in the order that guards expect
+  const Specialization* first = nullptr;  // of the list; null unless it is quiet and arguments are plain
+  // Guards of `first` after they have held: those on dicts hold while the dicts have these versions; `others` are
+  // asked.
   std::vector<DictVersion> versions;
   std::vector<PyObject*> others;
   bool has_held = false;
   bool is_traced = false;
-  int asking = 0;              // quiet guards are being asked, so often inside of each other: the list stays as it is
-  bool was_disturbed = false;  // one of them has tried to change it
+  int asking = 0;              // nested calls that are asking quiet guards: the list may not change
+  bool was_disturbed = false;  // a guard has tried to change it
 
   void learn_parameters(const PyCodeObject* code);
   void list_changed() {
@@ -78,8 +79,7 @@ struct Dispatch {
     has_held = false;
     quick.first = nullptr;
   }
-  // The dicts may have been changed again since then.
-  [[nodiscard]] bool are_as_they_were() const {
+  [[nodiscard]] bool are_unchanged() const {
     return has_held && std::ranges::all_of(versions, [](const DictVersion& each) {
              return cpython::dict_version(each.dict) == each.version;
            });
@@ -98,19 +98,18 @@ struct Dispatcher {
 
 inline Dispatch& dispatch_of(PyObject* dispatcher) { return reinterpret_cast<Dispatcher*>(dispatcher)->dispatch; }
 
-// The function's own; null: it has none, or other code by now. Borrowed.
+// The function's dispatcher; null: it has none, or has got other code. Borrowed.
 PyObject* dispatcher_of(const PyFunctionObject* function);
-// From now on this is the dispatcher of that code, as long as it lives.
+// Makes it the dispatcher of this code until it is freed.
 void register_dispatcher(const CodeRef& code, PyObject* dispatcher);
-// Throws PythonError (RuntimeError) while quiet guards of this dispatcher are asked.
+// Throws PythonError (RuntimeError) while this dispatcher asks quiet guards.
 void require_undisturbed(PyObject* dispatcher);
-// Taken out at once; whoever is in the middle of it keeps it, as the caller does. The last one takes the dispatching
-// code with it.
+// Calls under way keep the removed specialisation alive. With the last one the dispatching code is removed.
 void remove(PyObject* dispatcher, const SpecializationRef& removed);
-// Of one that is about to be freed.
+// The dispatcher is about to be freed.
 void unregister_dispatcher(PyObject* dispatcher);
 
-// The constants of dispatching code (specialized_code.h). They throw PythonError.
+// The constants of dispatching code (specialized_code.h). All throw PythonError.
 Ref make_dispatcher();
 Ref dispatch_redirect_iterator();
 Ref dispatch_redirect();

@@ -1,4 +1,4 @@
-// A call of a specialised function: which specialisation, and what becomes of the frame that waits.
+// A call of a specialised function: choosing a specialisation, and changing the frame for it.
 #include <new>
 
 #include "rewriter/base/errors.h"
@@ -9,6 +9,7 @@
 #include "rewriter/cpython/functions.h"
 #include "runtime/records/anchor.h"
 #include "runtime/records/function_copy.h"
+#include "runtime/records/iterator_type.h"
 #include "runtime/specialize/dispatch.h"
 
 namespace tagalong::runtime {
@@ -16,9 +17,10 @@ namespace {
 
 using cpython::Frame;
 
-// What the stub does after the dispatcher had no item. Between the two nothing else runs in this thread. Owned.
+// What the redirect function does after the dispatcher had no item. Between the two this thread runs nothing else. The
+// references are owned.
 struct Pending {
-  PyCodeObject* code;  // to go on in
+  PyCodeObject* code;  // in which the frame continues
   int unit;
   int arguments;
   bool is_raise;
@@ -26,11 +28,11 @@ struct Pending {
 };
 thread_local Pending t_pending;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-// The arguments of a call, as guards and callables get them: those of a function with *args or **kwargs are put in
-// line.
+// The arguments of a call, as guards and callables get them. The items of *args and **kwargs are listed behind the
+// others.
 class BoundArguments {
  public:
-  // False with an exception set. The frame keeps the arguments alive as long as it has not begun.
+  // False with an exception set. Until it starts, the frame keeps the arguments alive.
   bool bind(const Dispatch& dispatch, Frame* frame) {
     PyObject* const* slots = cpython::locals_of(frame);
     if (!dispatch.has_rest && !dispatch.has_keywords) {
@@ -38,20 +40,20 @@ class BoundArguments {
       return true;
     }
     PyObject* const* rest = slots + dispatch.positional + dispatch.keyword_only;
-    in_line_.assign(slots, slots + dispatch.positional);
+    listed_.assign(slots, slots + dispatch.positional);
     if (dispatch.has_rest) {
       for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(*rest); ++index) {
-        in_line_.push_back(PyTuple_GET_ITEM(*rest, index));
+        listed_.push_back(PyTuple_GET_ITEM(*rest, index));
       }
       ++rest;
     }
-    const auto count = static_cast<Py_ssize_t>(in_line_.size());
-    in_line_.insert(in_line_.end(), slots + dispatch.positional, slots + dispatch.positional + dispatch.keyword_only);
+    const auto count = static_cast<Py_ssize_t>(listed_.size());
+    listed_.insert(listed_.end(), slots + dispatch.positional, slots + dispatch.positional + dispatch.keyword_only);
     names_ = dispatch.keyword_names;
     if (dispatch.has_keywords && PyDict_GET_SIZE(*rest) > 0 && !add_keywords(*rest)) {
       return false;
     }
-    arguments_ = {in_line_.data(), count, names_.get()};
+    arguments_ = {listed_.data(), count, names_.get()};
     return true;
   }
   [[nodiscard]] const Arguments& arguments() const { return arguments_; }
@@ -65,17 +67,15 @@ class BoundArguments {
     PyObject* value = nullptr;
     Py_ssize_t position = 0;
     while (names_ && PyDict_Next(keywords, &position, &key, &value) != 0) {
-      in_line_.push_back(value);
+      listed_.push_back(value);
     }
     return static_cast<bool>(names_);
   }
-  std::vector<PyObject*> in_line_;
+  std::vector<PyObject*> listed_;
   Ref names_;
   Arguments arguments_;
 };
 
-// Asks the guards of one in order. Those that run no code of others are asked again where others have, so that what is
-// used holds at the moment it is used.
 int ask_all(const Specialization& specialization, const Arguments& arguments) {
   for (const Ref& guard : specialization.guards) {
     const int answer = ask(guard.get(), arguments);
@@ -86,7 +86,7 @@ int ask_all(const Specialization& specialization, const Arguments& arguments) {
   return TAGALONG_USE;
 }
 
-// Quiet guards of one in the list, which stays as it is meanwhile.
+// While quiet guards are asked the list of specialisations may not change.
 constexpr int kDisturbed = TAGALONG_ERROR - 1;  // an exception is set
 
 int disturbed(Dispatch& dispatch) {
@@ -105,6 +105,8 @@ int ask_quiet(Dispatch& dispatch, const Specialization& specialization, const Ar
   return dispatch.was_disturbed ? disturbed(dispatch) : answer;
 }
 
+// Other guards may run user code. Quiet guards are asked once more behind them, so that they hold when the
+// specialisation is used.
 int ask_loud(const Specialization& specialization, const Arguments& arguments) {
   for (const Ref& guard : specialization.guards) {
     const int answer = ask(guard.get(), arguments);
@@ -129,8 +131,8 @@ int ask_loud(const Specialization& specialization, const Arguments& arguments) {
   return TAGALONG_USE;
 }
 
-// The first one whose guards hold, null if there is none; false with an exception set. Those that are added meanwhile
-// are not asked, those that are removed meanwhile are not used.
+// The first specialisation whose guards hold, or null; false with an exception set. Specialisations added meanwhile are
+// not asked, and those removed meanwhile are not used.
 bool find(PyObject* dispatcher, const Arguments& arguments, SpecializationRef* found) {
   Dispatch& dispatch = dispatch_of(dispatcher);
   std::vector<SpecializationRef> at_the_start;
@@ -166,7 +168,7 @@ bool find(PyObject* dispatcher, const Arguments& arguments, SpecializationRef* f
       return false;
     }
     if (answer == TAGALONG_NEVER) {
-      if (dispatch.asking == 0) {  // a quiet guard has called the function: its own call removes it
+      if (dispatch.asking == 0) {  // otherwise a quiet guard has called the function, and the outer call removes it
         remove(dispatcher, asked);
       }
     } else if (answer == TAGALONG_USE && !asked->is_removed) {
@@ -177,7 +179,8 @@ bool find(PyObject* dispatcher, const Arguments& arguments, SpecializationRef* f
   return true;
 }
 
-// The frame of a generator's call looks at its function's code for its size. Somebody has exchanged that meanwhile.
+// A generator's call takes the size of its frame from the function's code, which a guard may have exchanged: then the
+// frame gets a copy of the function with the old code.
 bool keep_function(Frame* frame) {
   constexpr int kSuspends = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE;
   PyCodeObject* code = cpython::code_of(frame);
@@ -192,7 +195,7 @@ bool keep_function(Frame* frame) {
   return static_cast<bool>(copy);
 }
 
-// A landing takes a call, and other code is entered only by one that is inlined.
+// Entering other code takes one call, which must be inlined by the interpreter.
 bool can_enter(PyThreadState* thread, Frame* frame, const PyCodeObject* code) {
   return cpython::recursion_left(thread) > 0 && !cpython::foreign_hook(thread) && !cpython::has_watcher(thread) &&
          cpython::can_become(frame, code);
@@ -205,7 +208,8 @@ void expect(const CodeRef& code, int unit, const Dispatch& dispatch) {
   t_pending.arguments = dispatch.arguments;
 }
 
-// To raise from a dispatcher; the interpreter takes a StopIteration that an iterator raises for its end.
+// Raises from a dispatcher. A StopIteration is raised by the redirect function, since from an iterator it means its
+// end.
 PyObject* raised() {
   if (PyErr_ExceptionMatches(PyExc_StopIteration) != 0) {
     PyErr_Fetch(&t_pending.type, &t_pending.value, &t_pending.traceback);
@@ -218,13 +222,13 @@ bool is_builtin_of_one(PyThreadState* thread, const Specialization& chosen) {
   return chosen.kind == Specialization::Kind::kBuiltinOfOne && cpython::recursion_left(thread) > 0;
 }
 
-// What comes after a call in rare cases: `builtin` is given up.
+// The rare part of call_builtin: frees `builtin`, or raises.
 [[gnu::noinline]] PyObject* after_call(PyObject* builtin, PyObject* result) {
   Py_DECREF(builtin);
   return result == nullptr ? raised() : result;
 }
 
-// As the interpreter's own instruction for such a call does it.
+// As the interpreter's own instruction calls such a builtin.
 PyObject* call_builtin(PyThreadState* thread, const Specialization& chosen, PyObject* argument) {
   PyObject* builtin = Py_NewRef(chosen.code.get());  // the specialisation may be removed meanwhile
   cpython::enter_recursion(thread);
@@ -262,8 +266,8 @@ PyObject* use(PyThreadState* thread, Frame* frame, const Dispatch& dispatch, con
   return result == nullptr ? raised() : result;
 }
 
-// None is used: the original instructions follow, unless the function is traced.
-PyObject* go_on(PyThreadState* thread, Frame* frame, const Dispatch& dispatch) {
+// No specialisation is used: replay code follows if the function is traced, otherwise the original instructions.
+PyObject* continue_unspecialised(PyThreadState* thread, Frame* frame, const Dispatch& dispatch) {
   if (dispatch.only_chooses) {
     Py_RETURN_NONE;
   }
@@ -279,23 +283,24 @@ PyObject* go_on(PyThreadState* thread, Frame* frame, const Dispatch& dispatch) {
   return nullptr;
 }
 
-// Calls for which there is more to do than to ask quiet guards.
+// Calls that need more than asking quiet guards.
 [[gnu::noinline]] PyObject* dispatch_slowly(PyObject* self, PyThreadState* thread, Frame* frame) {
   Dispatch& dispatch = dispatch_of(self);
   const bool is_its = cpython::function_of(frame) == dispatch.function || dispatch.only_chooses;
   if (!is_its || cpython::has_watcher(thread)) {
     return dispatch.only_chooses ? Py_NewRef(Py_None) : nullptr;
   }
-  // The frame keeps its code, that the dispatcher.
+  // The frame keeps its code, and the code keeps the dispatcher.
   SpecializationRef chosen;
   BoundArguments bound;
   if (!bound.bind(dispatch, frame) || !find(self, bound.arguments(), &chosen) || !keep_function(frame)) {
     return raised();
   }
-  return chosen ? use(thread, frame, dispatch, *chosen, bound.arguments()) : go_on(thread, frame, dispatch);
+  return chosen ? use(thread, frame, dispatch, *chosen, bound.arguments())
+                : continue_unspecialised(thread, frame, dispatch);
 }
 
-// Of a call whose arguments lie in its frame as guards get them.
+// For calls whose arguments lie in the frame in the order that guards expect.
 Arguments plain_arguments(const Dispatch& dispatch, Frame* frame) {
   return {cpython::locals_of(frame), dispatch.positional, dispatch.keyword_names.get()};
 }
@@ -305,7 +310,7 @@ Arguments plain_arguments(const Dispatch& dispatch, Frame* frame) {
   return use(thread, frame, dispatch, *dispatch.first, plain_arguments(dispatch, frame));
 }
 
-// The first one is not used; the others may all be quiet, too.
+// The first specialisation is not used. The guards of the others may all be quiet, too.
 [[gnu::noinline]] PyObject* dispatch_behind_first(PyObject* self, PyThreadState* thread, Frame* frame, int answer) {
   Dispatch& dispatch = dispatch_of(self);
   const Arguments arguments = plain_arguments(dispatch, frame);
@@ -319,10 +324,11 @@ Arguments plain_arguments(const Dispatch& dispatch, Frame* frame) {
   if (answer == kDisturbed) {
     return raised();
   }
-  return answer == TAGALONG_NOT_NOW ? go_on(thread, frame, dispatch) : dispatch_slowly(self, thread, frame);
+  return answer == TAGALONG_NOT_NOW ? continue_unspecialised(thread, frame, dispatch)
+                                    : dispatch_slowly(self, thread, frame);
 }
 
-// All guards of the first one, in order.
+// Asks all guards of the first specialisation.
 [[gnu::noinline]] PyObject* dispatch_first(PyObject* self, PyThreadState* thread, Frame* frame) {
   Dispatch& dispatch = dispatch_of(self);
   const int answer = ask_quiet(dispatch, *dispatch.first, plain_arguments(dispatch, frame));
@@ -333,7 +339,7 @@ Arguments plain_arguments(const Dispatch& dispatch, Frame* frame) {
     return dispatch_behind_first(self, thread, frame, answer);
   }
   try {
-    if (dispatch.asking == 0) {  // else a quiet guard of it has called the function, and is in the list that this makes
+    if (dispatch.asking == 0) {  // otherwise one of these guards has called the function
       dispatch.first_has_held();
     }
   } catch (const std::bad_alloc&) {
@@ -342,9 +348,8 @@ Arguments plain_arguments(const Dispatch& dispatch, Frame* frame) {
   return use_first(self, thread, frame);
 }
 
-// Given such a value, no function of the module `builtins` that takes one argument runs code of others, raises
-// StopIteration, or could see that its call was not counted towards the recursion limit: nothing is left to do behind
-// it.
+// With such an argument, no function of the module `builtins` that takes one argument runs user code, raises
+// StopIteration, or depends on the recursion limit: its result can be returned directly.
 bool is_plain(PyObject* value) {
   return PyLong_CheckExact(value) || PyUnicode_CheckExact(value) || PyFloat_CheckExact(value);
 }
@@ -354,7 +359,7 @@ bool is_plain(PyObject* value) {
   if (dispatch.first == nullptr || cpython::has_watcher(thread)) [[unlikely]] {
     return dispatch_slowly(self, thread, frame);
   }
-  if (!dispatch.are_as_they_were()) [[unlikely]] {
+  if (!dispatch.are_unchanged()) [[unlikely]] {
     return dispatch_first(self, thread, frame);
   }
   PyObject* const* slots = cpython::locals_of(frame);
@@ -377,13 +382,12 @@ bool is_plain(PyObject* value) {
   return use_first(self, thread, frame);
 }
 
-// Each call of a specialised function comes here. It does nothing after the calls that it makes itself, so there is
-// nothing that it would have to save first.
+// Each call of a specialised function comes here. All its own calls are tail calls, so it need not save registers.
 PyObject* dispatcher_next(PyObject* self) {
   PyThreadState* thread = cpython::thread_state();
   Frame* frame = cpython::current_frame(thread);
   const Quick& quick = dispatch_of(self).quick;
-  if (quick.first == nullptr || cpython::has_watcher(thread) || !quick.are_as_they_were()) {
+  if (quick.first == nullptr || cpython::has_watcher(thread) || !quick.are_unchanged()) {
     return dispatch(self, thread, frame);
   }
   if (quick.first->kind == Specialization::Kind::kConstant) {
@@ -427,24 +431,14 @@ void delete_dispatcher(PyObject* self) {
   Py_DECREF(type);
 }
 
-PyTypeObject* make_iterator_type(const char* name, int size, iternextfunc next, destructor dealloc) {
-  std::vector<PyType_Slot> slots = {{Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
-                                    {Py_tp_iternext, reinterpret_cast<void*>(next)}};
-  if (dealloc != nullptr) {
-    slots.push_back({Py_tp_dealloc, reinterpret_cast<void*>(dealloc)});
-  }
-  slots.push_back({0, nullptr});
-  // The collector must not see a dispatcher: what it refers to is visited as the function's own.
-  PyType_Spec spec = {name, size, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots.data()};
-  return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-}
-
 }  // namespace
 
 Ref make_dispatcher() {
+  // The type has no garbage collection: references of a dispatcher are visited as the function's own.
   static PyTypeObject* type = nullptr;
   cpython::once(type, [] {
-    return make_iterator_type("tagalong._core.Dispatcher", sizeof(Dispatcher), dispatcher_next, delete_dispatcher);
+    return make_iterator_type("tagalong._core.Dispatcher", sizeof(Dispatcher), dispatcher_next, nullptr,
+                              delete_dispatcher);
   });
   Ref made = type == nullptr ? Ref() : Ref::steal(type->tp_alloc(type, 0));
   if (!made) {
@@ -457,7 +451,8 @@ Ref make_dispatcher() {
 Ref dispatch_redirect_iterator() {
   static PyObject* object = nullptr;
   cpython::once(object, [] {
-    PyTypeObject* type = make_iterator_type("tagalong._core.DispatchLanding", sizeof(PyObject), redirect_next, nullptr);
+    PyTypeObject* type =
+        make_iterator_type("tagalong._core.DispatchRedirect", sizeof(PyObject), redirect_next, nullptr, nullptr);
     return type == nullptr ? nullptr : type->tp_alloc(type, 0);
   });
   if (object == nullptr) {

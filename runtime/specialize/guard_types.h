@@ -1,4 +1,4 @@
-// How the types of the ready guards are made: a condition in C++ becomes a subtype of Guard.
+// Makes the types of the ready guards: a condition in C++ becomes a subtype of Guard.
 //
 //   struct Condition : GuardState { static constexpr const char* kName, *kDocumentation; bool set(args, kwargs);
 //     int init(function); int check(arguments); int traverse(visit, argument); void clear(); static attributes(); };
@@ -26,7 +26,7 @@ struct ReadyGuard {
   Condition condition;
 };
 
-// check(args, kwargs) as called from Python; the values stay alive as long as this.
+// The arguments of check(args, kwargs) called from Python. Owns the values.
 class CalledArguments {
  public:
   // False with an exception set.
@@ -40,10 +40,10 @@ class CalledArguments {
   Arguments arguments_;
 };
 
-// Slots of Guard itself that subtypes share.
+// Functions of Guard itself that subtypes inherit.
 int call_python_init(PyObject* self, PyObject* function);
 int call_python_check(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* names);
-// init(function) and check(args, kwargs) with what a Python caller gives; the C functions answer.
+// init(function) and check(args, kwargs) called from Python: call the C function.
 PyObject* init_called(PyObject* self, PyObject* function, int (*init)(PyObject* self, PyObject* function));
 PyObject* check_called(PyObject* self, PyObject* args, PyObject* kwargs,
                        int (*check)(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* names));
@@ -164,21 +164,21 @@ PyObject* attribute(PyObject* self, void* /*closure*/) {
   return Py_NewRef(value == nullptr ? Py_None : value);
 }
 
-// Which argument a condition is about: a place among the positional ones, or the name of a parameter.
+// The argument that a condition is about: a positional index, or the name of a parameter.
 class Argument {
  public:
-  // From an int or a str; false with an exception set.
+  // `place` is an int or a str; false with an exception set.
   bool set(PyObject* place);
-  // Finds a named one among the parameters of the function. As init.
+  // Looks up a name among the function's parameters. Returns what init returns.
   int find_in(PyFunctionObject* function);
-  // Null: the call has none. Borrowed.
+  // Null: the call has no such argument. Borrowed.
   [[nodiscard]] PyObject* in(const Arguments& arguments) const {
     if (index_ >= 0) {
       return index_ < arguments.positional ? arguments.values[index_] : nullptr;
     }
     return named(arguments);
   }
-  [[nodiscard]] PyObject* place() const;  // as it was given; a new reference
+  [[nodiscard]] PyObject* place() const;  // as given; a new reference
   void clear() { name_ = Ref(); }
 
  private:

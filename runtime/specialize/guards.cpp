@@ -39,7 +39,7 @@ bool CalledArguments::take(PyObject* args, PyObject* kwargs) {
 
 namespace {
 
-// What a Python method has answered. Takes over the reference.
+// The result of a Python method, as a number. Takes over the reference.
 int answer_of(const char* method, PyObject* object, int least) {
   const Ref answer = Ref::steal(object);
   if (!answer) {
@@ -154,13 +154,12 @@ PyTypeObject* make_guard_type() {
   }};
   static const char* const documentation =
       "A condition under which a specialisation is used.\n\n"
-      "A subclass has a method check(self, args, kwargs), asked in front of each call with the arguments as they are\n"
-      "bound to parameters (args: positional ones, defaults filled in; kwargs: keyword-only ones and those of "
-      "**kwargs),\n"
-      "and may have init(self, func), asked once by specialize(). Both answer as tagalong.guards.Answer says: check "
-      "with\n"
-      "1 (use it), 0 (not this time) or -1 (never again: the specialisation is removed), init with 0 or -1 (the\n"
-      "specialisation is ignored). An exception propagates to whoever called the function.";
+      "A subclass has a method check(self, args, kwargs), called in front of each call of the function with the bound\n"
+      "arguments (args: positional ones, with defaults; kwargs: keyword-only ones and those of **kwargs). It may have\n"
+      "init(self, func), called once by specialize(). check returns 1 (use it), 0 (not this time) or -1 (never again: "
+      "the\n"
+      "specialisation is removed); init returns 0, or -1 (the specialisation is ignored): see tagalong.guards.Answer.\n"
+      "Exceptions propagate to the caller of the function.";
   std::array<PyType_Slot, 7> slots = {{{Py_tp_doc, const_cast<char*>(documentation)},
                                        {Py_tp_new, as_slot(create_guard)},
                                        {Py_tp_traverse, as_slot(traverse_guard)},

@@ -1,6 +1,6 @@
-// Guards of hand-made specialisations (PEP 510): the base type, for subclasses in Python and in C, and the ready ones.
-// A guard is a Python object that begins with the struct of the C API, so that asking one is a call of a C function.
-// The ready ones are quiet: they run no code of the program's.
+// Guards of hand-made specialisations (PEP 510): the base type, for subclasses in Python and C, and the ready guards.
+// A guard is a Python object that begins with the struct of the C API, so asking it is a call of a C function. The
+// ready guards are quiet: they run no user code.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace tagalong::runtime {
 
-// The arguments of a call as they are bound to parameters, in the vectorcall convention. Borrowed.
+// The arguments of a call, bound to parameters, in the vectorcall convention. Borrowed.
 struct Arguments {
   PyObject* const* values = nullptr;
   Py_ssize_t positional = 0;
@@ -19,15 +19,14 @@ struct Arguments {
 
 // tagalong.guards.Guard; borrowed, null with an exception set.
 PyTypeObject* guard_type();
-// The ready ones, for the module; throws PythonError.
+// The types of the ready guards, for the module; throws PythonError.
 std::vector<Ref> ready_guard_types();
-// What stands for the conditions of a recorded graph in the list of specialisations; null with an exception set.
+// A guard that describes one condition of a recorded graph in the list of specialisations; null with an exception set.
 Ref recorded_guard(const char* text);
 
 inline Tagalong_Guard* guard_at(PyObject* guard) { return reinterpret_cast<Tagalong_Guard*>(guard); }
 
-// What init and check answer; anything that a Python method should not have answered is TAGALONG_ERROR with an
-// exception set.
+// The results of init and check. A wrong result of a Python method becomes TAGALONG_ERROR with an exception set.
 int init_guard(PyObject* guard, PyObject* function);
 inline int ask(PyObject* guard, const Arguments& arguments) {
   return guard_at(guard)->check(guard, arguments.values, arguments.positional, arguments.names);

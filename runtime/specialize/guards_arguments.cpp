@@ -1,4 +1,4 @@
-// Guards on arguments: their types, which objects they are, what they are equal to, how two of them are related.
+// Guards on arguments: type, identity, equality, and relations between two arguments.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -31,7 +31,7 @@ PyObject* place_of(PyObject* self, void* /*closure*/) {
   return ReadyType<Condition>::of(self).argument.place();
 }
 
-// One type or several, as a tuple; null with an exception set.
+// One type or several become a tuple; null with an exception set.
 Ref tuple_of_types(PyObject* types) {
   Ref tuple = PyType_Check(types) ? Ref::steal(PyTuple_Pack(1, types)) : Ref::steal(PySequence_Tuple(types));
   for (Py_ssize_t index = 0; tuple && index < PyTuple_GET_SIZE(tuple.get()); ++index) {
@@ -51,7 +51,8 @@ Ref tuple_of_types(PyObject* types) {
 struct ArgType : ArgumentState {
   static constexpr const char* kName = "ArgType";
   static constexpr const char* kDocumentation =
-      "ArgType(index, types)\n--\n\nThe argument has exactly this type, or one of these; instances of subclasses do "
+      "ArgType(index, types)\n--\n\nThe argument has exactly this type, or one of these types; instances of subclasses "
+      "do "
       "not count.\n\n`index` is its place among the positional arguments or the name of its parameter.";
   Ref types;
   bool set(PyObject* args, PyObject* kwargs) {
@@ -168,7 +169,7 @@ struct Identity : ArgumentState {
 
 bool is_number(PyObject* object) { return PyLong_CheckExact(object) || PyFloat_CheckExact(object); }
 
-// Whether comparing such objects runs nobody's code.
+// Whether comparing these objects runs no user code.
 bool is_plain(PyObject* object, int depth) {
   constexpr int kMostDepth = 100;
   if (PyTuple_CheckExact(object)) {
@@ -476,7 +477,7 @@ unsigned versioned(PyTypeObject* type) {
     PyErr_Clear();
     return 0;
   }
-  _PyType_Lookup(type, name);  // gives it a version where it has none
+  _PyType_Lookup(type, name);  // gives the type a version if it has none
   return cpython::type_version(type);
 }
 

@@ -1,5 +1,5 @@
-// Guards on what names stand for: in dicts, in a function's globals and builtins, in cells and attributes; and on the
-// code of functions. What has once been found changed is never trusted again.
+// Guards on the values of names: in dicts, in a function's globals and builtins, in cells and attributes; and on the
+// code of functions. After a change was seen such a guard never holds again.
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +12,7 @@
 namespace tagalong::runtime {
 namespace {
 
-// Names given one by one or in one sequence, as a tuple of exact, interned strings; null with an exception set.
+// Names, given one by one or as one sequence, become a tuple of exact, interned strings; null with an exception set.
 Ref tuple_of_names(PyObject* args, Py_ssize_t first) {
   const Py_ssize_t given = PyTuple_GET_SIZE(args) - first;
   const bool is_sequence = given == 1 && (PyTuple_Check(PyTuple_GET_ITEM(args, first)) != 0 ||
@@ -49,11 +49,11 @@ bool has_keywords(const char* what, PyObject* kwargs) {
   return false;
 }
 
-// Some names of one dict and what they stood for.
+// Some names of one dict, and their values.
 class Names {
  public:
-  // Where a key with an `__eq__` of the program's decides what one of them stands for, they do not hold;
-  // `only_strings`: what counts is which exact strs are keys.
+  // If looking up a name would call an `__eq__` of the program's, the names do not hold. `only_strings`: only keys that
+  // are exact strs count.
   void watch(PyObject* dict, const Ref& names, bool only_strings = false) {
     only_strings_ = only_strings;
     dict_ = Ref::create(dict);
@@ -68,11 +68,11 @@ class Names {
     version_ = asks_keys_ ? 0 : cpython::dict_version(dict);
   }
   [[nodiscard]] bool hold() { return is_same() || (!asks_keys_ && hold_still()); }
-  // The dict has not been changed at all.
+  // The whole dict is unchanged.
   [[nodiscard]] bool is_same() const { return cpython::dict_version(dict_.get()) == version_; }
-  void distrust() { version_ = 0; }  // no dict's
+  void distrust() { version_ = 0; }  // no dict has this version
   [[nodiscard]] DictVersion version() const { return {dict_.get(), version_}; }
-  // Whether none of them is in the dict.
+  // Whether none of the names is in the dict.
   [[nodiscard]] bool are_absent() const {
     return !asks_keys_ && std::ranges::none_of(values_, [](const Ref& value) { return static_cast<bool>(value); });
   }
@@ -87,7 +87,7 @@ class Names {
 
  private:
   [[nodiscard]] bool asks(PyObject* name) const { return !only_strings_ && cpython::asks_keys(dict_.get(), name); }
-  // Something in the dict has changed: these, too?
+  // The dict has changed: checks the names one by one.
   bool hold_still() {
     const std::uint64_t version = cpython::dict_version(dict_.get());
     for (std::size_t index = 0; index < values_.size(); ++index) {
@@ -212,13 +212,10 @@ PyObject*& first_builtins() {
 struct Builtins : NamesState {
   static constexpr const char* kName = "Builtins";
   static constexpr const char* kDocumentation =
-      "Builtins(*names)\n--\n\nThese names are builtins for the function, the ones that the interpreter had when "
-      "tagalong "
-      "was imported (or, those that came later, when the guard was made): neither has somebody replaced them, nor do "
-      "globals of these names hide them.\n\nThe names may also be given as one tuple or list. Once one has changed, "
-      "the "
-      "guard never holds again.";
-  Names hiding;  // globals of these names
+      "Builtins(*names)\n--\n\nThese names are builtins for the function: they have the values that they had when "
+      "tagalong was imported (later ones, when the guard was made), and no globals of the same names hide them.\n\n"
+      "The names may also be given as one tuple or list. After one has changed, the guard never holds again.";
+  Names hiding;  // globals with the same names hide builtins
   bool is_used = false;
 
   bool set(PyObject* args, PyObject* kwargs) {
@@ -418,11 +415,11 @@ struct Attribute : GuardState {
       "up "
       "by code of its own are a TypeError. Once one has changed, the guard never holds again.";
   Ref object, names;
-  Ref type;  // whose attributes count: a class, or the class of an instance
+  Ref type;  // a class, or the class of an instance
   std::vector<Ref> inherited;
   unsigned version = 0;
-  Names own;                   // of a module or an instance
-  PyObject** place = nullptr;  // where such a one has its dict; null: it has none
+  Names own;                   // attributes in the dict of a module or an instance
+  PyObject** place = nullptr;  // of that dict; null: there is none
   bool has_failed = false;
 
   bool set(PyObject* args, PyObject* kwargs) {
@@ -460,7 +457,7 @@ struct Attribute : GuardState {
   [[nodiscard]] PyObject* found(Py_ssize_t index) const {
     return _PyType_Lookup(reinterpret_cast<PyTypeObject*>(type.get()), PyTuple_GET_ITEM(names.get(), index));
   }
-  // False with an exception set: the class computes one of them for its instances.
+  // False with an exception set: the class computes one of the attributes for its instances.
   bool note_inherited() {
     for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(names.get()); ++index) {
       PyObject* value = found(index);
@@ -486,7 +483,7 @@ struct Attribute : GuardState {
     version = versioned(reinterpret_cast<PyTypeObject*>(type.get()));
     return true;
   }
-  // Only asked while the object has the type that it had, and so its dict in the same place.
+  // Only called while the object has its old type, and so its dict at the same place.
   bool is_own_still() { return place == nullptr || (*place == own.dict() && own.hold()); }
   int check(const Arguments& /*arguments*/) {
     const bool is_instance = type.get() != object.get();

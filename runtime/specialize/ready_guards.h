@@ -1,4 +1,4 @@
-// The ready guards by what they are about; the types are made once, for the module.
+// The ready guards, by what they check. Their types are made once, for the module.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@
 
 namespace tagalong::runtime {
 
-// Throw PythonError.
+// All throw PythonError.
 void add_argument_guards(std::vector<Ref>& types);
 void add_name_guards(std::vector<Ref>& types);
 
-// A guard that has just held goes on to hold while these dicts are as they are.
+// A guard that has just held holds as long as these dicts are unchanged.
 struct DictVersion {
-  PyObject* dict;  // the guard's
+  PyObject* dict;  // borrowed from the guard
   std::uint64_t version;
 };
-// False: that is not all there is to it.
+// False: the guard depends on more than dicts.
 bool take_versions(PyObject* guard, std::vector<DictVersion>& versions);
 
-// The version tag of a type, which gets one if it can; 0: it cannot. Runs nobody's code.
+// The version tag of a type, which gets one if possible; 0: it has none. Runs no user code.
 unsigned versioned(PyTypeObject* type);
 
 }  // namespace tagalong::runtime

@@ -20,7 +20,7 @@
 namespace tagalong::runtime {
 namespace {
 
-// --- what functions own through their code (cpython::Belongings)
+// --- references that functions own through their code (cpython::Belongings)
 
 int visit_belongings(PyFunctionObject* function, visitproc visit, void* arg) {
   PyObject* dispatcher = dispatcher_of(function);
@@ -47,7 +47,7 @@ void clear_belongings(PyFunctionObject* function) {
 
 // --- adding
 
-// Gives the function dispatching code with room for all of its code.
+// Gives the function dispatching code whose frames have room for all its specialisations.
 void install(const Ref& dispatcher) {
   Dispatch& dispatch = dispatch_of(dispatcher.get());
   const auto slots_of = [](const PyCodeObject* code) { return code->co_nlocalsplus + code->co_stacksize; };
@@ -61,7 +61,7 @@ void install(const Ref& dispatcher) {
   const CodeRef code = dispatching_code(cpython::original_of(dispatch.base.get()), dispatcher,
                                         dispatch_redirect_iterator(), dispatch_redirect(), slots);
   const PyCodeObject* before = dispatch.installed != nullptr ? dispatch.installed : dispatch.base.get();
-  if (reinterpret_cast<PyCodeObject*>(dispatch.function->func_code) != before) {  // by a finaliser, say
+  if (reinterpret_cast<PyCodeObject*>(dispatch.function->func_code) != before) {  // a finaliser may have changed it
     PyErr_Format(PyExc_RuntimeError, "the code of %U() was replaced while it was specialised",
                  dispatch.function->func_qualname);
     throw PythonError();
@@ -71,8 +71,8 @@ void install(const Ref& dispatcher) {
   const CodeRef old = cpython::install_code(dispatch.function, code.get());
 }
 
-// Functions of the module `builtins` (they have it as their object) for which `is_plain` (dispatch_calls.cpp) says
-// enough: no event of theirs is audited, as `id` is.
+// Functions of the module `builtins` (their `__self__`) that raise no audit event, unlike `id`: with a plain argument
+// (is_plain in dispatch_calls.cpp) they run no user code.
 bool is_quiet_builtin(PyObject* function) {
   static constexpr std::array<std::string_view, 9> kNames = {"abs", "bin", "chr", "hash", "hex",
                                                              "len", "oct", "ord", "repr"};
@@ -148,7 +148,7 @@ Specialized specialize(PyFunctionObject* function, PyObject* code, PyObject* gua
     PyErr_Format(PyExc_ValueError, "%U() cannot be a specialisation of itself", function->func_qualname);
     throw PythonError();
   }
-  settle(function);
+  install_armed(function);
   const SpecializationRef made = make_specialization(function, code, guards);
   for (const Ref& guard : made->guards) {
     const int answer = init_guard(guard.get(), reinterpret_cast<PyObject*>(function));
@@ -162,7 +162,7 @@ Specialized specialize(PyFunctionObject* function, PyObject* code, PyObject* gua
   if (PyCode_Check(made->code.get())) {  // the guards may have changed the function
     require_fit(base_code(function), reinterpret_cast<PyCodeObject*>(made->code.get()));
   }
-  // As for an assignment to `__code__`, which this stands for.
+  // The audit event of an assignment to `__code__`, since this is one.
   if (PySys_Audit("object.__setattr__", "OsO", function, "__code__", made->code.get()) < 0) {
     throw PythonError();
   }
@@ -244,7 +244,7 @@ Ref choose_specialized(PyFunctionObject* function, PyObject* args, PyObject* kwa
     dispatch.specializations = dispatch_of(dispatcher).specializations;
   }
   const auto at_the_start = dispatch.specializations;
-  // The interpreter itself binds the arguments.
+  // A call binds the arguments.
   const CodeRef code = dispatching_code(cpython::original_of(dispatch.base.get()), chooser,
                                         dispatch_redirect_iterator(), dispatch_redirect(), 0);
   const Ref asked = function_with_code(reinterpret_cast<PyObject*>(function), code.get());

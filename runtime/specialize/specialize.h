@@ -1,9 +1,9 @@
-// Specialised functions (PEP 510): hand-made code in place of a function's, for the calls for which guards hold. They
-// belong to one function object, which gets code of its own that asks them in front of everything else
-// (specialized_code.h); where none holds, the call goes on in the original code, or in replay code if the function is
+// Specialised functions (PEP 510): hand-made code in place of a function's code, for calls whose guards hold. The
+// specialisations belong to one function object. It gets dispatching code of its own (specialized_code.h), which asks
+// the guards first. If none holds, the call continues in the original code, or in replay code if the function is
 // traced: recorded graphs are specialisations, too, and come behind the hand-made ones.
 //
-// A function without specialisations has the code that it had before the first one.
+// When its last specialisation is removed, the function gets its former code back.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,17 @@ Specialized specialize(PyFunctionObject* function, PyObject* code, PyObject* gua
 
 // A new list of tuples (code, guards), hand-made ones and then recorded graphs. Throws PythonError.
 Ref get_specialized(PyFunctionObject* function);
-// How many calls each of the hand-made ones has answered.
+// How many calls have used each hand-made specialisation.
 std::vector<std::uint64_t> uses_of_specialized(PyFunctionObject* function);
-// Removes that one, or all of them if the index is -1. Throws PythonError (IndexError).
+// Removes a hand-made specialisation or a recorded graph, or all with index -1. Throws PythonError (IndexError).
 void remove_specialized(PyFunctionObject* function, Py_ssize_t index);
-// What a call would use, None if it would not use a hand-made one. Throws PythonError, RewriteError.
+// The code or callable that a call would use, None if it would use no hand-made one. Throws PythonError, RewriteError.
 Ref choose_specialized(PyFunctionObject* function, PyObject* args, PyObject* kwargs);
 
 // The code that the function would have without hand-made specialisations: replay code if it is traced; borrowed.
 PyCodeObject* base_code(PyFunctionObject* function);
-// From now on calls for which none of them is used go on in this code. False: the function has none, and nothing is
-// done. Throws PythonError, RewriteError.
+// From now on calls that use no hand-made specialisation continue in this code. False: the function has none, and
+// nothing is done. Throws PythonError, RewriteError.
 bool set_base_code(PyFunctionObject* function, const CodeRef& code);
 
 }  // namespace tagalong::runtime

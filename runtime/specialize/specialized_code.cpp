@@ -29,8 +29,8 @@ std::vector<Instruction> dispatching_stub(Assembly& assembly, const Ref& dispatc
   return {
       {op::kLOAD_CONST, constant(dispatcher)},  // 0: has the dispatcher an item?
       {op::kFOR_ITER, 0, kNoItem},
-      {op::kRETURN_VALUE},  // 2: yes: it is the result; the dispatcher below it goes with the frame
-      {op::kLOAD_CONST, constant(redirect_iterator)},  // 3: no: does the call go on elsewhere?
+      {op::kRETURN_VALUE},  // 2: yes: it is the result; the frame frees the dispatcher below it
+      {op::kLOAD_CONST, constant(redirect_iterator)},  // 3: no: does the call continue in other code?
       {op::kFOR_ITER, 0, kOriginal},
       {op::kPOP_TOP},  // 5: yes: the function changes this frame while it waits
       {op::kPOP_TOP},
@@ -42,7 +42,7 @@ std::vector<Instruction> dispatching_stub(Assembly& assembly, const Ref& dispatc
   };
 }
 
-// Shown as the code it was made of, whose instructions are now where `to` says.
+// Programs see the code it was made of, whose instructions are now at the units `to`.
 void show_as(PyCodeObject* made, PyCodeObject* original, const Assembly& assembly, const std::vector<int>& to,
              std::vector<std::pair<int, int>> exceptions) {
   const rewriter::Encoded as_it_was = rewriter::encode(assembly, {.stack_size = assembly.stack_size});
@@ -61,7 +61,7 @@ void show_as(PyCodeObject* made, PyCodeObject* original, const Assembly& assembl
 CodeRef dispatching_code(PyCodeObject* original, const Ref& dispatcher, const Ref& redirect_iterator,
                          const Ref& redirect_frame, int slots) {
   const Assembly plain = rewriter::decode(original);
-  rewriter::stack_depths(plain);  // refuses what would run off its stack
+  rewriter::stack_depths(plain);  // refuses code that overruns its stack
   Assembly assembly = plain;
   std::vector<Instruction> stub = dispatching_stub(assembly, dispatcher, redirect_iterator, redirect_frame);
   const rewriter::Edited edited = rewriter::insert(

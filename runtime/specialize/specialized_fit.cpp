@@ -30,7 +30,7 @@ Ref field(const PyCodeObject* code, const char* name) {
   return value;
 }
 
-// Both tuples of strings.
+// Both are tuples of strings.
 void require_same(const char* what, const Ref& own, const Ref& specialised) {
   const int answer = PyObject_RichCompareBool(own.get(), specialised.get(), Py_EQ);
   if (answer < 0) {
@@ -59,7 +59,7 @@ void require_flag(const PyCodeObject* own, const PyCodeObject* specialised, int 
   }
 }
 
-// Equal, or both missing; as PEP 510 has it, by comparing.
+// Equal, or both missing. PEP 510 compares them with ==.
 void require_defaults(const char* what, PyObject* own, PyObject* specialised) {
   const bool has_both = own != nullptr && specialised != nullptr;
   const int answer =
@@ -72,7 +72,7 @@ void require_defaults(const char* what, PyObject* own, PyObject* specialised) {
   }
 }
 
-// With the name and the first line of the function's code.
+// A copy of the code with the name and the first line of the function's code.
 Ref renamed(const PyCodeObject* own, PyCodeObject* specialised) {
   const bool has_names = PyUnicode_Compare(own->co_name, specialised->co_name) == 0 &&
                          PyUnicode_Compare(own->co_qualname, specialised->co_qualname) == 0;

@@ -107,7 +107,7 @@ void append_recorded(const Ref& list, PyCodeObject* installed) {
   if (record == nullptr) {
     return;
   }
-  const auto executors = record->code.entries.front().executors;  // kept: making objects may run anything
+  const auto executors = record->code.entries.front().executors;  // a copy: making objects may run user code
   for (const auto& executor : executors) {
     std::vector<Ref> guards;
     for (const std::string& text : guard_texts(*executor)) {

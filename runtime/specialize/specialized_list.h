@@ -1,4 +1,4 @@
-// The list of a function's specialisations, hand-made and recorded ones, as programs see it.
+// The list of a function's specialisations for programs: hand-made ones and recorded graphs.
 #pragma once
 
 #include <vector>
@@ -10,11 +10,11 @@ namespace tagalong::runtime {
 // tagalong.RecordedGraph; borrowed, null with an exception set.
 PyTypeObject* recorded_graph_type();
 
-// Throw PythonError.
+// All throw PythonError.
 void append_specialization(const Ref& list, const Ref& code, const std::vector<Ref>& guards);
-// The graphs that answer calls of functions with this installed code; none if it is not replay code.
+// Appends the graphs of functions with this code; none if it is not replay code.
 void append_recorded(const Ref& list, PyCodeObject* installed);
-// Forgets one of them, or all with -1. Throws PythonError (IndexError).
+// Removes one of these graphs, or all with -1. Throws PythonError (IndexError).
 void remove_recorded(PyCodeObject* installed, Py_ssize_t index);
 
 }  // namespace tagalong::runtime

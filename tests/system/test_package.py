@@ -20,7 +20,9 @@ import pytest
 
 import tagalong
 from tagalong import guards
-from tagalong._values import copied, describe, differences
+from tagalong._copies import copied
+from tagalong._differences import differences
+from tagalong._values import describe
 
 
 def test_what_is_installed() -> None:

@@ -107,7 +107,7 @@ def test_limits_of_one_function() -> None:
         assert few(n) == other(n) == sum(range(n))
     assert tagalong.stats(few).stops["node_limit"] >= 1 and "node_limit" not in tagalong.stats(other).stops
     assert tagalong.stats(other).hits > 0
-    assert "given up" in tagalong.explain(tagalong.trace(few, limits={"retries": 1, "nodes": 5}))
+    assert "not recorded any more" in tagalong.explain(tagalong.trace(few, limits={"retries": 1, "nodes": 5}))
     tagalong.trace(few)  # again like all other functions
     few(50), few(50)
     assert tagalong.stats(few).hits > 0

@@ -19,15 +19,15 @@ extern "C" {
 
 /* NOLINTBEGIN(modernize-*): C */
 
-/* What Tagalong_Guard.check answers. */
+/* Results of Tagalong_Guard.check. */
 #define TAGALONG_USE 1      /* the guard holds */
 #define TAGALONG_NOT_NOW 0  /* it does not hold for this call */
 #define TAGALONG_NEVER (-1) /* it will never hold again: the specialisation is removed */
 #define TAGALONG_ERROR (-2) /* an exception is set; the call raises it */
 
-/* What Tagalong_Guard.flags may say. */
-#define TAGALONG_QUIET                                                                              \
-  1 /* check never runs code of the program's nor gives up the GIL: it is called directly, and once \
+/* Bits of Tagalong_Guard.flags. */
+#define TAGALONG_QUIET                                                                                  \
+  1 /* check never runs code of the program and never gives up the GIL: it is called directly, and once \
        more when other guards have run such code */
 
 /* A guard. Types of your own begin with this struct and have Tagalong_API.guard_type as their base; a tp_new that calls
@@ -66,8 +66,8 @@ typedef struct Tagalong_API {
   int (*specialize)(PyObject* function, PyObject* code, PyObject* guards);
   /* tagalong.get_specialized(): a new list of tuples (code, list of guards). */
   PyObject* (*get_specialized)(PyObject* function);
-  /* What a call with these arguments would use: a new reference to the code object or callable, or to None where none
-   * of the guards hold and the call would go on to recorded graphs or the original code. Asks the guards as a call
+  /* What a call with these arguments would use: a new reference to the code object or callable, or to None if no
+   * guards hold and the call would use recorded graphs or the original code. Asks the guards as a call
    * does. `args` is a tuple, `kwargs` a dict or NULL. */
   PyObject* (*choose)(PyObject* function, PyObject* args, PyObject* kwargs);
   /* Removes one specialisation, by its place in the list, or all of them with -1. 0, or -1 with an exception set. */

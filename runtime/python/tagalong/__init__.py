@@ -2,7 +2,7 @@
 
 The first call of a traced function is executed as written, while hooks before and after every bytecode instruction
 record it. From the second call on, a static graph made from the recording is replayed in C++ as long as its guards
-hold; where reality differs, control lands back in the original bytecode, at the exact instruction.
+hold; where reality differs, the original bytecode continues at the exact instruction (a side exit).
 
     import tagalong
 
@@ -38,7 +38,7 @@ except ImportError as _error:
     ) from None
 
 if not _core.in_main_interpreter():
-    # The main interpreter's module, as CPython hands it on.
+    # CPython has handed on the module of the main interpreter.
     raise ImportError(
         "tagalong works in the main interpreter; this is a sub-interpreter", name="tagalong._core"
     )
@@ -48,30 +48,32 @@ from tagalong._core import GuardFailed, RecordedGraph
 from tagalong._start import apply as _apply
 from tagalong.options import OptionError
 
-TYPE_CHECKING = False  # as typing has it
+TYPE_CHECKING = False  # typing's, without importing it
 if TYPE_CHECKING:
     from tagalong import guards, rewriter, testing
     from tagalong._compare import Comparison, compare
-    from tagalong._face import Recording, Stats, explain, record, replay, stats, trace, untrace
+    from tagalong._recording import Recording, record, replay
+    from tagalong._reports import Stats, explain, stats
     from tagalong._specialize import get_include, get_specialized, remove_specialized, specialize
+    from tagalong._trace import trace, untrace
 
-# What an unmodified program that is traced does not need is loaded when somebody asks for it; _compare brings NumPy.
+# An unmodified program that is traced needs none of these names, so their modules are loaded on first use.
 _LATER = {
     **dict.fromkeys(("Comparison", "compare"), "_compare"),
-    **dict.fromkeys(
-        ("Recording", "Stats", "explain", "record", "replay", "stats", "trace", "untrace"), "_face"
-    ),
+    **dict.fromkeys(("Recording", "record", "replay"), "_recording"),
+    **dict.fromkeys(("Stats", "explain", "stats"), "_reports"),
+    **dict.fromkeys(("trace", "untrace"), "_trace"),
     **dict.fromkeys(("get_include", "get_specialized", "remove_specialized", "specialize"), "_specialize"),
 }
 
 
-if not TYPE_CHECKING:  # type checkers would take it that every name is there
+if not TYPE_CHECKING:  # for type checkers it would make every name valid
 
     def __getattr__(name: str) -> object:
         is_module = name in ("guards", "rewriter", "testing")
         if not is_module and name not in _LATER:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from importlib import import_module  # not before: importing a module of the package asks, too
+        from importlib import import_module  # importing a module of the package calls this, too
 
         if is_module:
             return import_module(f"tagalong.{name}")
@@ -110,7 +112,7 @@ __all__ = [
     "untrace",
 ]
 
-# `python -m tagalong` imports the package first, and a traceback would tell its user nothing.
+# `python -m tagalong` imports the package first: its user gets a sentence instead of a traceback.
 _words = _sys.orig_argv[-len(_sys.argv) :][:1] if getattr(_sys, "argv", ())[:1] == ["-m"] else []
 _is_command = _words in (["tagalong"], ["-mtagalong"])
 
@@ -118,18 +120,18 @@ try:
     _settings = options.from_environment()
     _apply(_settings)
 except OptionError as _error:
-    if not _is_command or "_tagalong_autostart" in _sys.modules:  # which says it in its own way
+    if not _is_command or "_tagalong_autostart" in _sys.modules:  # that prints the sentence itself
         raise
     print(f"tagalong: {_error}", file=_sys.stderr)
     raise SystemExit(2) from None
 if _settings.mode is options.Mode.OFF:
     if (_settings.report or _settings.summary) and not _is_command:
-        # For the functions that the program traces by name.
-        from tagalong._activate import tell_at_end as _tell_at_end
+        # The program may trace functions by name.
+        from tagalong._at_end import tell_at_end as _tell_at_end
 
         _tell_at_end(_settings)
 elif "_tagalong_autostart" not in _sys.modules:
-    # The start file was not read: it lies where Python does not look for such files.
+    # The start file was not read: Python does not look for such files in its folder.
     from tagalong._late import start as _start_late
 
     _start_late(_settings)

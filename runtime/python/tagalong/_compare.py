@@ -1,4 +1,4 @@
-"""Eager against replay, on copies, bit for bit."""
+"""compare: eager execution against replay, on copies, bit for bit."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tagalong import _core
-from tagalong._face import Recording, bind_self, function_with_code, record, why_nothing_runs
-from tagalong._values import Tree, copied, describe, differences
+from tagalong._copies import copied
+from tagalong._differences import differences
+from tagalong._functions import bind_self, function_with_code, why_nothing_runs
+from tagalong._recording import Recording, record
+from tagalong._values import Tree, describe
 
 _OURS = __file__.rpartition("/")[0]
 
 
 def original_function(function: types.FunctionType) -> types.FunctionType:
-    """A twin of `function` that runs the original code, with the same globals, cells and defaults."""
+    """A copy of `function` that runs the original code, with the same globals, cells and defaults."""
     return function_with_code(function, _core.original_code(function))
 
 
@@ -36,7 +39,7 @@ _MOST_ENTRIES = 6
 
 
 def _traceback_difference(one: Sequence[tuple[str, int]], two: Sequence[tuple[str, int]]) -> str:
-    """Both tracebacks, or of long ones what is around the first entry that differs."""
+    """Both tracebacks; of long ones only the entries around the first difference."""
     if max(len(one), len(two)) <= _MOST_ENTRIES:
         return f"traceback: {[*one]} != {[*two]}"
     same = next((place for place, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), None)
@@ -64,7 +67,7 @@ class Outcome:
 
     @staticmethod
     def of(call: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Outcome:
-        """Calls and observes. GuardFailed is not an outcome of the program and passes through, as Ctrl-C does."""
+        """Calls and observes. GuardFailed is no outcome of the program: it propagates, as KeyboardInterrupt does."""
         try:
             result = call(*args, **kwargs)
         except _core.GuardFailed:
@@ -127,7 +130,7 @@ class Comparison:
 def _names(
     function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> list[tuple[str, Any]]:
-    """The arguments with the names that the function has for them."""
+    """The arguments with the names of their parameters."""
     code = _core.original_code(function)
     named, rest = (
         code.co_varnames[: code.co_argcount],
@@ -153,7 +156,8 @@ def _copies(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[st
         raise
 
 
-# Levels of recursion that lie between `compare` and the function: runaway recursion ends at the same level in all runs.
+# Levels of recursion between `compare` and the function. All runs are made equally deep, so that unbounded recursion
+# ends at the same level.
 _EAGER, _RECORDED, _REPLAYED = 2, 2, 4
 
 

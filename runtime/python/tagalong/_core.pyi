@@ -1,4 +1,4 @@
-"""The engine, written in C++. Use `tagalong` itself; this module is its other half, not a public interface."""
+"""The engine, written in C++: no public interface. Use `tagalong` itself."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import CellType, CodeType, FunctionType
@@ -92,7 +92,7 @@ class guards_Guard:
     def init(self, function: FunctionType, /) -> int: ...
     def check(self, args: tuple[Any, ...], kwargs: dict[str, Any], /) -> int: ...
 
-class _Ready(guards_Guard):  # not there at run time: a check of your own need not have defaults
+class _Ready(guards_Guard):  # for type checkers only: `check` of other guards need not have defaults
     def check(self, args: tuple[Any, ...] = ..., kwargs: dict[str, Any] = ...) -> int: ...
 
 class guards_ArgType(_Ready):

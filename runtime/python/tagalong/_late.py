@@ -1,4 +1,4 @@
-"""Tracing that begins when the program imports tagalong, where `tagalong_autostart.pth` was not read at its start."""
+"""Tracing that begins when the program imports tagalong, because `tagalong_autostart.pth` was not read at its start."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def start(settings: Settings) -> None:
-    """Makes the process trace what is executed from now on, and says so."""
+    """Makes the process trace what is executed from now on, and prints a note about it."""
     main_is_to_come = sys.argv[:1] == ["-m"]  # `python -m package` imports the package first
     _activate.start(settings, main_is_to_come)
     if not main_is_to_come:

@@ -1,4 +1,4 @@
-"""Which modules are the user's own: everything but the standard library, installed packages and tagalong itself."""
+"""Which modules are the user's own: all but the standard library, installed packages and tagalong itself."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ TYPE_CHECKING = False  # as in options.py
 if TYPE_CHECKING:
     from tagalong.options import Settings
 
-_MOST_KNOWN = 4096  # a program may import from ever new folders: then it begins anew
+_MOST_KNOWN = 4096  # folders; then the cache is cleared
 _known: dict[str, str] = {}
 
 
 def _real(folder: str) -> str:
-    """Where a folder really lies. `os.path.realpath` looks at every folder above it, so each one is kept."""
+    """The folder without symbolic links. `os.path.realpath` checks all folders above it, so results are cached."""
     known = _known.get(folder)
     if known is None:
         parent, name = os.path.split(folder)
@@ -34,7 +34,7 @@ OURS = _real(os.path.abspath(os.path.dirname(__file__))) + os.sep  # noqa: PTH10
 
 def _foreign_folders() -> tuple[str, ...]:
     """The folders of the standard library and of installed packages, as written and with symbolic links resolved."""
-    # What sysconfig calls stdlib, platstdlib, purelib and platlib; it takes longer to load than all of this.
+    # The paths stdlib, platstdlib, purelib and platlib of sysconfig, which loads slowly.
     library = f"lib/python{sys.version_info.major}.{sys.version_info.minor}"
     folders = [
         f"{prefix}/{library}"
@@ -49,12 +49,12 @@ FOREIGN = _foreign_folders()
 
 
 def our_paths() -> tuple[str, ...]:
-    """Beginnings of the file names of tagalong's own code, which is never traced."""
+    """Prefixes of the file names of tagalong's own code, which is never traced."""
     return tuple(dict.fromkeys((os.path.dirname(__file__) + os.sep, OURS)))  # noqa: PTH120
 
 
 def opaque_paths() -> tuple[str, ...]:
-    """Beginnings of the file names of code that is called by a recording, never made part of it."""
+    """Prefixes of the file names of code that is never recorded into its callers."""
     return (*FOREIGN, OURS, "<frozen ")
 
 
@@ -62,7 +62,7 @@ def matches(name: str, patterns: tuple[str, ...]) -> bool:
     """Whether the module `name` or a package it is in fits one of the patterns."""
     if not patterns:
         return False
-    from fnmatch import fnmatchcase  # loaded by now: see Selection
+    from fnmatch import fnmatchcase  # loaded already: see Selection
 
     parts = name.split(".")
     parents = [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
@@ -70,13 +70,13 @@ def matches(name: str, patterns: tuple[str, ...]) -> bool:
 
 
 class Selection:
-    """Answers whether a module is traced. `exclude` is strongest, then `include`, then where the file lies."""
+    """Decides whether a module is traced: by `exclude`, then by `include`, then by the folder of its file."""
 
     def __init__(self, settings: Settings) -> None:
         self._include = settings.include
         self._exclude = settings.exclude
         if self._include or self._exclude:
-            import fnmatch  # noqa: F401 - here, not when a finder asks about it
+            import fnmatch  # noqa: F401 - now, not in the middle of an import
 
     def wants(self, name: str, file: str | None) -> bool:
         """Whether the module `name`, whose source is `file` (None or "<…>" for source without a file), is traced."""
@@ -93,12 +93,12 @@ class Selection:
         return not self._is_foreign(file)
 
     def lift_opacity(self, name: str, file: str | None) -> None:
-        """Where the module `name` is one of those to include: its functions are recorded into their callers, too."""
+        """If the module `name` is in `include`, its functions may be recorded into their callers, too."""
         if file is not None and matches(name, self._include) and self.wants(name, file):
             _core.include_file(file)
 
     def _is_foreign(self, file: str) -> bool:
-        # What lies there has been installed, whatever it is a link to: looking at each file would take long.
+        # A file in such a folder is foreign even if it is a link: checking each file would take long.
         foreign = (*FOREIGN, OURS)
         if (_real(os.path.dirname(file)) + os.sep).startswith(foreign):  # noqa: PTH120
             return True
@@ -106,7 +106,7 @@ class Selection:
 
 
 def main_name() -> str:
-    """The name of the main module: with `python -m package.module` the real one."""
+    """The name of the main module; with `python -m package.module` its real name."""
     main = sys.modules.get("__main__")
     spec = getattr(main, "__spec__", None)
     return spec.name if spec is not None else "__main__"

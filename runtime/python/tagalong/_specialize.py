@@ -1,4 +1,4 @@
-"""Specialised functions, as a user calls them."""
+"""Specialised functions: specialize, get_specialized, remove_specialized, get_include."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import CodeType
 from typing import Any
 
 from tagalong import _core
-from tagalong._face import python_function
+from tagalong._functions import python_function
 
 Specialized = CodeType | Callable[..., Any] | _core.RecordedGraph
 
@@ -16,25 +16,24 @@ Specialized = CodeType | Callable[..., Any] | _core.RecordedGraph
 def specialize(
     func: Callable[..., Any], code: CodeType | Callable[..., Any], guards: Iterable[_core.guards_Guard]
 ) -> int:
-    """Adds code that is used in the place of the function's own, in calls for which all the guards hold (PEP 510).
+    """Adds code that runs instead of the function's own in calls for which all guards hold (PEP 510).
 
     - `func`: a Python function; it need not be traced.
     - `code`: a code object or a callable. Code must have the parameters, cell variables and free variables of the
-      function, and gets its name and first line; it runs in the function's globals and closure. A Python function
-      stands for its code and must have the same default values. Any other callable is called with the arguments as they
-      are bound to the function's parameters.
+      function, and gets its name and first line; it runs with the function's globals and closure. Of a Python function
+      the code is used; it must have the same default values. Any other callable is called with the arguments, bound to
+      the function's parameters.
     - `guards`: at least one guard, of `tagalong.guards` or of your own.
 
     The specialisations of a function are asked in the order in which they were added, each guard in the order of
-    `guards` (`tagalong.guards`), at the beginning of every call; the first whose guards all hold is used. Where none
-    is, the graphs of a traced function are tried, then the original code runs. So it does while a tool watches by
-    sys.settrace or sys.setprofile. A specialisation is chosen for the whole of a call: what changes in the
-    middle of it is seen by what it reads then, by calls that begin then, and where it asks a guard by
-    `guard.check(args, kwargs)`.
+    `guards` (`tagalong.guards`), at the beginning of every call; the first whose guards all hold is used. If there is
+    none, the graphs of a traced function are tried, then the original code runs. While sys.settrace or sys.setprofile
+    is in use, the original code runs. A specialisation is chosen for a whole call: a change during the call only
+    affects what the call reads afterwards, and later calls. `guard.check(args, kwargs)` asks a guard in between.
 
-    Returns 0, or 1 where a guard will never hold and nothing was added. Raises TypeError for what is no Python
-    function, no code or no guard, ValueError for code that does not fit and where there are no guards, and whatever
-    a guard's `init` raises. Assigning `func.__code__` removes all specialisations.
+    Returns 0, or 1 if a guard will never hold and nothing was added. Raises TypeError if `func` is no Python function,
+    `code` no code or an item of `guards` no guard, ValueError for code that does not fit and without guards, and what a
+    guard's `init` raises. Assigning `func.__code__` removes all specialisations.
 
         >>> def f():
         ...     return chr(65)
@@ -52,8 +51,8 @@ def get_specialized(func: Callable[..., Any]) -> list[tuple[Specialized, list[_c
     - `func`: a Python function.
 
     Returns a new list. Those that were added come first, then, of a traced function, its recorded graphs
-    (`RecordedGraph`, with guards of the type `tagalong.guards.Recorded`). Raises TypeError for anything that is not a
-    Python function.
+    (`RecordedGraph`, with guards of the type `tagalong.guards.Recorded`). Raises TypeError if `func` is no Python
+    function.
 
         >>> f = tagalong.trace(lambda x: x + 1)
         >>> f(1)
@@ -70,8 +69,8 @@ def remove_specialized(func: Callable[..., Any], index: int | None = None) -> No
     - `func`: a Python function.
     - `index`: the place; negative ones count from the end. Without it all are removed.
 
-    A traced function stays traced, so its next call is recorded again. Calls that are under way go on. Raises
-    IndexError where there is no such specialisation, TypeError for anything that is not a Python function.
+    A traced function stays traced, so its next call is recorded again. Calls under way continue. Raises IndexError if
+    there is no such specialisation, TypeError if `func` is no Python function.
 
         >>> def f(x):
         ...     return x + 1

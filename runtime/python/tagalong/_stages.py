@@ -1,4 +1,4 @@
-"""What becomes of a function, stage by stage, as text: for the command line and for tests."""
+"""The stages of a function, from graph to machine code, as text: for the command line and for tests."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from types import FunctionType
 from typing import Any
 
 from tagalong import _core
-from tagalong._face import function_with_code
+from tagalong._functions import function_with_code
 
 LOWERED = ("steps", "loops", "kernels", "code")
-"""The stages behind the graph, as the topics of the log are called."""
+"""The stages behind the graph; topics of the log have the same names."""
 
 Call = tuple[tuple[Any, ...], Mapping[str, Any]]
 
@@ -18,21 +18,21 @@ Call = tuple[tuple[Any, ...], Mapping[str, Any]]
 def stage_texts(
     function: FunctionType, make_call: Callable[[], Call], calls: int = 3, disassembles: bool = True
 ) -> dict[str, list[str]]:
-    """The texts of all stages after so many calls of a traced twin of the function.
+    """The texts of all stages after so many calls of a traced copy of the function.
 
     - `make_call`: the arguments of the next call.
-    - `disassembles`: whether the code is disassembled, where a disassembler is installed.
+    - `disassembles`: whether the code is disassembled, if a disassembler is installed.
 
-    Loops are recorded and compiled at once. What a call raises is its own business. The keys are graph, guards, steps,
+    Loops are recorded and compiled at once. Exceptions of the calls are ignored. The keys are graph, guards, steps,
     loops, kernels and code.
     """
-    # A code object of its own, which nothing is known about.
-    twin = function_with_code(function, _core.original_code(function).replace())
-    _core.trace(twin, False, {"heat": 1, "native_after": 1})
+    # A code object of its own has no recordings yet.
+    copy = function_with_code(function, _core.original_code(function).replace())
+    _core.trace(copy, False, {"heat": 1, "native_after": 1})
     for _ in range(calls):
         args, kwargs = make_call()
         try:
-            twin(*args, **kwargs)
+            copy(*args, **kwargs)
         except Exception:
             continue
-    return _core._texts(twin, disassembles)
+    return _core._texts(copy, disassembles)

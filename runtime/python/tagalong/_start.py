@@ -1,4 +1,4 @@
-"""Hands the settings of the process to the engine."""
+"""Passes the settings of the process to the engine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def apply(settings: Settings) -> None:
-    """Sets everything in the engine that `settings` says. Limits, `threads` and `stress` are options of the engine."""
+    """Sets the options of the engine from `settings`."""
     for name, value in settings.limits.items():
         _core.set_option(name, value)
     _core.set_option("loops", int(settings.loops))

@@ -1,11 +1,11 @@
-"""The compare mode: calls are replayed in a copy of the process, and what differs is told.
+"""Compare mode: calls are replayed in a copy of the process, and differences are reported.
 
 `TAGALONG=compare` needs eager execution and a replay of the same call, from the same state. Copies of the arguments
-would not do for functions that read and write globals or their object's attributes, so the whole process is copied: a
-call is replayed in a forked child, which sends home a description of what can be observed, and executed eagerly in the
-parent, which goes on with the program. The engine does that around the evaluation of frames, of generators and
-coroutines from one yield to the next; the two functions here are called at the end of each. Files and sockets are not
-copied: what a function writes there itself, not through `print`, is written twice.
+are not enough, since functions read and write globals and attributes. So the whole process is copied: a forked child
+replays the call and sends a description of what can be observed; the parent executes the call eagerly and continues
+with the program. The engine does that around the evaluation of frames, of generators and coroutines from one yield to
+the next, and calls `_tell` in the child and `_compare` in the parent at the end. Files and sockets are not copied: what
+a function writes there directly, not through `print`, is written twice.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from tagalong import _core
 from tagalong._compare import Outcome
 from tagalong._values import Tree
 
-_PATIENCE = 60.0  # seconds to wait for a child that has nothing to say yet
-Call = tuple[CodeType, str | None, int]  # the code, its module, which call it is
+_PATIENCE = 60.0  # seconds to wait for the child
+Call = tuple[CodeType, str | None, int]  # the code, its module, the number of the call
 Ended = tuple[Any, BaseException | None, bool]  # the result, the exception, whether it has yielded
 Told = tuple[bool, bool, Tree]  # whether something was replayed, whether it has yielded, the outcome
 
@@ -39,15 +39,15 @@ class _Counts:
 
 
 def start() -> Callable[[CodeType], CodeType]:
-    """Prepares the process for comparing; returns what is to be done to the code of a module."""
-    _core.set_option("retire_after", 0)  # what does not pay is compared, too
+    """Prepares the process for comparing; returns the function that changes the code of a module."""
+    _core.set_option("retire_after", 0)  # functions whose replays do not pay are compared, too
     _core.start_comparing(_tell, _compare, _fork)
     atexit.register(_summary)
     return _core.wrap_module_code
 
 
 def _fork() -> int:
-    """A copy of the process, in which the same event loop is running: asyncio forgets it in a child."""
+    """Forks. The event loop runs in the copy, too: asyncio would forget it there."""
     events = sys.modules.get("asyncio.events")
     loop = None if events is None else events._get_running_loop()
     process = os.fork()
@@ -61,7 +61,7 @@ def _outcome(inputs: tuple[Any, ...], ended: Ended) -> Outcome:
 
 
 def _tell(pipe: int, replayed: bool, inputs: tuple[Any, ...], ended: Ended) -> None:
-    """In the copy, which ends when this returns: sends home what has come of the replay."""
+    """In the child, which ends when this returns: sends the outcome of the replay to the parent."""
     _Counts.is_copy = True
     told: Told = (replayed, ended[2], _outcome(inputs, ended).tree)
     with os.fdopen(pipe, "wb") as stream:
@@ -69,7 +69,7 @@ def _tell(pipe: int, replayed: bool, inputs: tuple[Any, ...], ended: Ended) -> N
 
 
 def _received(pipe: int, process: int) -> Told | None:
-    """What the copy tells. None: it has come to no end, or has ended the process."""
+    """The outcome that the child sends. None: the replay does not end, or has ended the process."""
     parts = []
     try:
         while True:
@@ -91,20 +91,20 @@ def _received(pipe: int, process: int) -> Told | None:
 
 
 def _compare(pipe: int, process: int, call: Call, inputs: tuple[Any, ...], ended: Ended) -> bool:
-    """In the process that goes on with the program: writes what differs to the standard error stream.
+    """In the parent: writes the differences to the standard error stream.
 
-    Returns whether the copy has replayed anything.
+    Returns whether the child has replayed anything.
     """
     try:
         told = _received(pipe, process)
         eager = _outcome(inputs, ended)
-    except Exception:  # no memory, no more recursion: nothing that the program should see
+    except Exception:  # no memory or recursion depth left: the program must not see it
         _Counts.untold += 1
         return True
     if told is not None and not told[0]:
         return False  # the guards of no graph held: there was no replay to compare
     if told is None and threading.active_count() > 1:
-        _Counts.untold += 1  # the copy has no other threads, so it may wait for one for ever
+        _Counts.untold += 1  # the child has no other threads, and may wait for one for ever
         return True
     _Counts.compared += 1
     lines = ["the replay came to no end, or ended the process"]

@@ -4,14 +4,14 @@
 
     tagalong.specialize(f, fast_f, [guards.Builtins("chr"), guards.ArgType(0, int)])
 
-A guard of your own is a subclass of `Guard`:
+Other guards are subclasses of `Guard`:
 
     class Workday(guards.Guard):
         def check(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> guards.Answer:
             return guards.Answer.USE if date.today().weekday() < 5 else guards.Answer.NOT_NOW
 
-Arguments are named by their place among the positional ones or by the name of their parameter. The ready guards run no
-code of the program's and cost some nanoseconds; a guard written in Python costs a call.
+An argument is given as a positional index, or as the name of its parameter. The ready guards run no code of the program
+and take some nanoseconds; a guard written in Python takes a call.
 """
 
 from enum import IntEnum
@@ -38,7 +38,7 @@ __all__ = [
 
 
 class Answer(IntEnum):
-    """What `Guard.check` answers; `Guard.init` answers 0 (fine) or NEVER."""
+    """Results of `Guard.check`; `Guard.init` returns 0 (fine) or NEVER."""
 
     USE = 1
     """the guard holds: use the specialisation if the others hold, too"""

@@ -1,9 +1,8 @@
 """The options of the process: one table, and everything that is derived from it.
 
-A row of `TABLE` says everything about an option. The parser of the environment, the flags of the command line, their
-help, the table in the documentation (`documentation()`) and the tests come from the rows. This module uses the
-standard library only, and refuses what it does not understand: a bad value raises `OptionError`, which names the
-variable, the value and what is allowed.
+A row of `TABLE` describes one option. The parser of the environment, the flags of the command line, their help, the
+table in the documentation (`documentation()`) and the tests come from the rows. This module uses the standard library
+only. A bad value raises `OptionError`, which names the variable, the value and what is allowed.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
-TYPE_CHECKING = False  # as typing has it, which takes longer to load than all of this
+TYPE_CHECKING = False  # typing's, which loads slowly
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping
@@ -55,12 +54,12 @@ LIMITS: dict[str, tuple[int, str]] = {
     "openings": (4, "beginnings of one loop in one graph, as its variables change their types"),
     "entries_per_anchor": (8, "graphs kept for one place in the code"),
     "executors": (200, "graphs kept for one function, before no more loops and exits are recorded"),
-    "retries": (4, "recordings given up at one place before it is left alone"),
+    "retries": (4, "failed recordings at one place, after which it is not recorded any more"),
     "heat": (16, "rounds of a loop, or exits to one place, before it is recorded"),
-    "grow_after": (16, "times that a graph goes on in another one before that becomes a part of it"),
+    "grow_after": (16, "runs that continue in another graph before that becomes a part of the first one"),
     "native_after": (256, "rounds of a graph before native code is made of it"),
-    "parts": (24, "graphs that become one"),
-    "operations": (4000, "operations of such a one"),
+    "parts": (24, "graphs that become parts of one graph"),
+    "operations": (4000, "operations of a graph with several parts"),
     "stack": (128, "KiB of C stack that a thread must have left for a graph to be run or recorded"),
     "recordings": (8, "recordings of one function under way at a time, on stacks of threads and greenlets"),
     "share": (
@@ -75,7 +74,7 @@ LIMITS: dict[str, tuple[int, str]] = {
 }
 
 
-# Where a graph cannot hold more, whatever is asked for.
+# Limits that the engine itself has.
 _MOST = {"inline_depth": 23}
 _MOST_OF_ALL = 999_999_999
 _EXCEPT = "".join(f"{name}: at most {most}" for name, most in _MOST.items())
@@ -130,7 +129,7 @@ def _count(text: str) -> int:
 
 
 def _file(text: str) -> str:
-    # Processes that inherit it may be in other folders.
+    # Processes that inherit the variable may be in other folders.
     if text and (not os.path.isabs(text) or text.endswith(os.sep)):  # noqa: PTH117 - pathlib is slow to load
         raise ValueError
     return text
@@ -147,7 +146,7 @@ def _limits(text: str) -> dict[str, int]:
 
 
 def _internal(text: str) -> dict[str, int]:
-    # The engine knows the names.
+    # The engine checks the names.
     settings = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, number = part.partition("=")
@@ -229,7 +228,7 @@ class Option:
         self.older = older
 
     def read(self, text: str, origin: str) -> Any:
-        """The value that `text` stands for; `origin` (a variable or a flag) is named in the error."""
+        """The value of `text`; `origin` (a variable or a flag) is named in the error."""
         try:
             return self.parse(text.strip())
         except ValueError:
@@ -418,7 +417,7 @@ if [*Settings.__annotations__] != [option.name for option in TABLE]:
 
 
 def process_environment() -> Mapping[str, str]:
-    """The variables of the process as far as they count: none with `python -E` and `-I`, as for Python's own."""
+    """The variables of the process; none with `python -E` and `-I`, which ignore Python's own, too."""
     return {} if sys.flags.ignore_environment else os.environ
 
 
@@ -436,8 +435,8 @@ def _warn_renamed(old: str, new: str) -> None:
 def from_environment(environment: Mapping[str, str] | None = None) -> Settings:
     """Reads all options from `environment` (default: the process's, which `python -E` and `-I` ignore).
 
-    Raises `OptionError` for a bad value, and for a variable that begins with TAGALONG_ and is in no row: most likely a
-    slip of the pen that would otherwise go unnoticed.
+    Raises `OptionError` for a bad value, and for a variable that begins with TAGALONG_ and is in no row, which is most
+    likely a typing error.
     """
     environment = process_environment() if environment is None else environment
     variables = [option.variable for option in TABLE]
@@ -484,7 +483,7 @@ def _renamed_flag(option: Option) -> Callable[[str], str]:
 
 
 def environment_of(arguments: argparse.Namespace, base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """A copy of the environment `base` in which the flags that were given have become variables; flags are stronger.
+    """A copy of the environment `base` with the given flags as variables; flags replace variables.
 
     Raises `OptionError`, naming the flag, for a bad value.
     """

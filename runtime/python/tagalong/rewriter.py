@@ -8,8 +8,8 @@
     seen = []
     f.__code__ = rewriter.instrument(f, before=seen.append)     # called with the index of each instruction
 
-Everything here takes a code object or a function; of a function, the code that is installed, which is not what
-`__code__` shows if it is traced. Malformed code is refused with a `RewriteError`.
+All functions here take a code object or a function. Of a function they use the code that is installed; for a traced
+function that is not the code that `__code__` shows. Malformed code is refused with a `RewriteError`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,9 +30,7 @@ def _code(source: Code) -> CodeType:
         return source
     function = getattr(source, "__func__", source)
     if isinstance(function, FunctionType):
-        return _core.installed_code(
-            function
-        )  # what runs; `__code__` shows what the program would run without us
+        return _core.installed_code(function)
     code = getattr(source, "__code__", None)
     if not isinstance(code, CodeType):
         raise TypeError(f"a code object or a function is needed, not {type(source).__name__}")
@@ -40,9 +38,9 @@ def _code(source: Code) -> CodeType:
 
 
 def disassemble(source: Code) -> str:
-    """Return the listing of a code object and of those among its constants.
+    """Return the listing of a code object and of the code objects among its constants.
 
-    The listing resembles that of `dis`, and holds everything that `assemble` needs to make the same code again.
+    The listing resembles that of `dis` and has everything that `assemble` needs to make the same code again.
     Raises `RewriteError` for malformed code.
     """
     return _core.rewriter_disassemble(_code(source))
@@ -69,12 +67,12 @@ def instrument(
 ) -> CodeType:
     """Return code that calls `before(index)` and `after(index)` around the instructions of the original.
 
-    The index is that of the instruction in the original code, caches and EXTENDED_ARG not counted; `where` chooses
-    some of them. A few places have no hook; the page about the rewriter in the
-    documentation lists them. `hooks`, instead of the two, is put into the code
-    as it is, in front of and behind the instructions, and called with 2 * index and 2 * index + 1. With `inner`, code
-    objects among the constants are instrumented, too. Positions of the original instructions are kept, and a trace
-    function sees the same events. Raises `RewriteError` for malformed code and for an index that does not exist.
+    `index` is that of the instruction in the original code, without caches and EXTENDED_ARG. `where` has the indices of
+    the instructions to instrument; without it all are. A few instructions have no hook; the documentation of the
+    rewriter lists them. `hooks` replaces `before` and `after`: it is put into the code itself and called with 2 * index
+    in front of an instruction and 2 * index + 1 behind it. With `inner`, code objects among the constants are
+    instrumented, too. Positions of the original instructions are kept, and a trace function sees the same events.
+    Raises `RewriteError` for malformed code and for an index that does not exist.
     """
     if hooks is not None and (before is not None or after is not None):
         raise TypeError("give either hooks or before and after")
@@ -105,10 +103,10 @@ def _instrument(
 
 
 def round_trip(source: Code) -> CodeType:
-    """Take the code apart and put it together again; the result has the same bytes in every table."""
+    """Decode the code and encode it again; the result has the same bytes in every table."""
     return _core.rewriter_round_trip(_code(source))
 
 
 def stack_depths(source: Code) -> list[int]:
-    """Return the number of values on the stack before each instruction, -1 where control never comes."""
+    """Return the number of values on the stack before each instruction, -1 for unreachable ones."""
     return _core.rewriter_stack_depths(_code(source))

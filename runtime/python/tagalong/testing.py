@@ -1,4 +1,4 @@
-"""Helpers for tests: the exact sequence of what happened, not only the result.
+"""Helpers for tests: the exact sequence of events, not only the result.
 
 A correct answer from a run that was not traced is a failed test:
 
@@ -41,7 +41,7 @@ def events() -> Iterator[list[str]]:
 def assert_events(*expected: str) -> Iterator[list[str]]:
     """Asserts that exactly the events `expected` happen in the block, in this order; none at all without arguments.
 
-    An exception of the block itself is passed on as it is.
+    Exceptions of the block are propagated.
     """
     with events() as happened:
         yield happened
