@@ -35,7 +35,7 @@ PASSES = ("stage_compact", "stage_drops", "stage_dce", "stage_guards", "stage_fo
 # What to look at next: topics of TAGALONG_LOG, as far as there are such topics, and where the code is.
 NEXT = {
     "stage_vector_code": (("kernels", "code"), "replay/codegen/vector: the emitters"),
-    "stage_multi_pass": (("kernels",), "replay/arrays/fusion/multi_pass.cpp"),
+    "stage_multi_pass": (("kernels",), "replay/arrays/planning/multi_pass_builder.cpp"),
     "stage_fusion_groups": (("kernels", "graph"), "replay/arrays/forming and replay/arrays/fusion"),
     "stage_native_code": (("loops", "code"), "replay/codegen/scalar: the compiler of loop programs"),
     "stage_trace_trees": (("exits", "cache", "loops"), "replay/executor/trace_trees.cpp"),

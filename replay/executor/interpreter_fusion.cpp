@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "replay/arrays/fusion/fusion_counts.h"
 #include "replay/executor/interpreter.h"
 #include "replay/executor/printer.h"
 #include "replay/executor/trace_linking.h"
