@@ -45,18 +45,18 @@ class GroupContents {
 
   // Contents have indices. The index of what the register holds; negative: the register is empty.
   int of(std::int32_t place);
-  // The same; null: the register is empty.
+  // What the register holds; null: the register is empty.
   Content* find(std::int32_t place);
   [[nodiscard]] Content& at(int index) { return contents_[static_cast<std::size_t>(index)]; }
   [[nodiscard]] const Content& at(int index) const { return contents_[static_cast<std::size_t>(index)]; }
-  // The register that has held it since before the fusion group, or -1.
+  // The register that has held the content since before the fusion group, or -1.
   [[nodiscard]] std::int32_t origin(int index) const { return origins_[static_cast<std::size_t>(index)]; }
   void define(std::int32_t place, const Content& content);
   void drop(std::int32_t place);
 
   // Whether all contents exist as objects after the group, or could be made.
   [[nodiscard]] bool are_presentable() const;
-  // The same where this register is returned: a tuple can be returned if each of its items is an object.
+  // Whether all contents do if this register is returned: a tuple can be returned if each of its items is an object.
   [[nodiscard]] bool are_returnable(std::int32_t place) const;
 
   // The builder's number of an operand; negative: a fusion group cannot use the operand.
@@ -71,7 +71,7 @@ class GroupContents {
   // A value that is part of the plan, which keeps it alive; null: it may differ from run to run.
   PyObject* same_object(std::int32_t place);
   PyObject* same_content(int index);
-  // A condition that an external object is the same in every run.
+  // Makes it a condition of the group that an external object is the same in every run.
   void require_same(int index);
 
   // group_contents_numbers.cpp
