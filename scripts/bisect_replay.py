@@ -35,7 +35,7 @@ OF_GROUPS = ("stage_vector_code", "stage_multi_pass", "stage_fusion_groups")
 # are passes, each in replay/passes in a file of its name.
 NEXT = {
     "stage_vector_code": (("kernels", "code"), "replay/codegen/vector: the emitters"),
-    "stage_multi_pass": (("kernels",), "replay/arrays/fusion/multi_pass.cpp"),
+    "stage_multi_pass": (("kernels",), "replay/arrays/planning/multi_pass_builder.cpp"),
     "stage_fusion_groups": (("kernels", "graph"), "replay/arrays/forming and replay/arrays/fusion"),
     "stage_native_code": (("steps", "loops", "code"), "replay/codegen/scalar: the compiler of loop programs"),
     "stage_trace_trees": (("exits", "cache", "loops"), "replay/executor/trace_trees.cpp"),

@@ -75,9 +75,7 @@ PyObject* execute_now(const ArrayOperator& op, std::span<PyObject* const> operan
   return execute_operator(op, std::span<PyObject* const>(objects).first(operands.size()));
 }
 
-bool is_called(const ArrayOperator& op) {
-  return op.kind == ArrayOperator::Kind::kCall || op.kind == ArrayOperator::Kind::kReduce;
-}
+bool is_called(const ArrayOperator& op) { return op.callable.get() != nullptr; }
 
 // Defers the operation and returns the proxy of its result.
 PyObject* defer_operation(ArrayOperator op, const NextOperation& next, std::span<PyObject* const> operands) {
@@ -182,7 +180,8 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, Py
         operands);
   }
   if (callable != array::bincount()) {
-    return operate({.kind = ArrayOperator::Kind::kCall, .callable = Ref::create(callable)}, operands);
+    const auto kind = is_ufunc(callable) ? ArrayOperator::Kind::kCall : ArrayOperator::Kind::kWhere;
+    return operate({.kind = kind, .callable = Ref::create(callable)}, operands);
   }
   std::array<PyObject*, 2 + kMostInputs> slots{nullptr, callable};
   const std::size_t count = operands.size() + (names == nullptr ? 0 : PyTuple_GET_SIZE(names));

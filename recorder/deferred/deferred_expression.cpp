@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "recorder/base/recordings.h"
-#include "replay/arrays/fusion/multi_pass.h"
+#include "replay/arrays/planning/multi_pass_builder.h"
 #include "rewriter/cpython/frames.h"
 
 namespace tagalong::recorder {
@@ -81,7 +81,7 @@ int Expression::build_node(std::size_t number, const std::vector<Ref>& before, B
       return -1;
     }
   }
-  return build(node.op, &builder, std::span<const int>(numbers).first(node.operands.size()), mask);
+  return builder.add(verb_of(node.op, std::span<const int>(numbers).first(node.operands.size()), mask));
 }
 
 void Expression::extend_group(std::size_t end, const std::vector<Ref>& before, Building* building) const {
@@ -174,7 +174,9 @@ bool Expression::store(PyObject* target) {
   }
   const int number = building->builder.external(target, static_cast<unsigned>(building->externals.size()));
   building->externals.push_back(target);
-  const bool is_done = number >= 0 && building->builder.assign(number, building->results.back()) >= 0 &&
+  const bool is_done = number >= 0 &&
+                       building->builder.add({.kind = ArrayOperator::Kind::kAssign,
+                                              .operands = {number, building->results.back()}}) >= 0 &&
                        run_group(building.get(), {}, &results);
   if (is_done) {
     expression_tally.computed.add();

@@ -19,23 +19,15 @@ unsigned temporaries(std::span<PyObject* const> operands) {
   return mask;
 }
 
-int build(const ArrayOperator& op, array::MultiPassBuilder* builder, std::span<const int> numbers,
-          unsigned temporaries) {
+array::ArrayVerb verb_of(const ArrayOperator& op, std::span<const int> numbers, unsigned temporaries) {
   const bool is_faulty = replay::is_faulty(replay::Stage::deferred_arrays);
-  const int code = is_faulty && op.code == NB_ADD ? NB_SUBTRACT : op.code;
-  switch (op.kind) {
-    case ArrayOperator::Kind::kBinary:
-      return builder->binary(static_cast<array::BinaryOperator>(code), numbers[0], numbers[1], temporaries);
-    case ArrayOperator::Kind::kUnary:
-      return builder->unary(replay::unary_operator(op.code), numbers[0], temporaries);
-    case ArrayOperator::Kind::kCall:
-      return is_ufunc(op.callable.get()) ? builder->call(op.callable.get(), numbers)
-                                         : builder->where(numbers[0], numbers[1], numbers[2]);
-    case ArrayOperator::Kind::kReduce:
-      return builder->reduce(static_cast<array::Reduction>(op.code), numbers[0]);
-    default:
-      return builder->compare(op.code, numbers[0], numbers[1]);
-  }
+  return {.kind = op.kind,
+          .code = op.kind == ArrayOperator::Kind::kUnary ? static_cast<int>(replay::unary_operator(op.code))
+                  : is_faulty && op.kind == ArrayOperator::Kind::kBinary && op.code == NB_ADD ? NB_SUBTRACT
+                                                                                              : op.code,
+          .object = op.kind == ArrayOperator::Kind::kCall ? op.callable.get() : nullptr,
+          .operands = {numbers.begin(), numbers.end()},
+          .temporaries = temporaries};
 }
 
 bool run_once(array::MultiPassBuilder* builder, std::span<const int> results, PyObject* const* externals, Ref* output) {
@@ -57,25 +49,23 @@ PyObject* execute_operator(const ArrayOperator& op, std::span<PyObject* const> o
             return site.binary(static_cast<array::BinaryOperator>(op.code), operands[0], operands[1], mask, result);
           case ArrayOperator::Kind::kUnary:
             return site.unary(replay::unary_operator(op.code), operands[0], mask, result);
-          case ArrayOperator::Kind::kCall:
-            return site.call(op.callable.get(), operands.data(), static_cast<unsigned>(operands.size()), mask, result);
-          default:
+          case ArrayOperator::Kind::kCompare:
             return site.compare(op.code, operands[0], operands[1], mask, result);
+          default:
+            return site.call(op.callable.get(), operands.data(), static_cast<unsigned>(operands.size()), mask, result);
         }
       },
-      [&](array::MultiPassBuilder& builder, std::span<const int> numbers) {
-        return build(op, &builder, numbers, temporaries(operands));
-      },
+      [&](std::span<const int> numbers) { return verb_of(op, numbers, temporaries(operands)); },
       [&] {
         switch (op.kind) {
           case ArrayOperator::Kind::kBinary:
             return replay::binary_operation(op.code, operands[0], operands[1]);
           case ArrayOperator::Kind::kUnary:
             return replay::unary_operation(op.code, operands[0]);
-          case ArrayOperator::Kind::kCall:
-            return PyObject_Vectorcall(op.callable.get(), operands.data(), operands.size(), nullptr);
-          default:
+          case ArrayOperator::Kind::kCompare:
             return PyObject_RichCompare(operands[0], operands[1], op.code);
+          default:
+            return PyObject_Vectorcall(op.callable.get(), operands.data(), operands.size(), nullptr);
         }
       });
 }

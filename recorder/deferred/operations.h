@@ -11,19 +11,20 @@
 #include <span>
 #include <vector>
 
-#include "replay/arrays/fusion/multi_pass.h"
 #include "replay/arrays/kernels/ufunc_site.h"
 #include "replay/arrays/numpy/numpy_abi.h"
+#include "replay/arrays/planning/multi_pass_builder.h"
 #include "replay/arrays/simd/tally.h"
 #include "rewriter/base/ref.h"
 
 namespace tagalong::recorder {
 
+// An array::ArrayVerb without its operands, which keeps its callable alive.
 struct ArrayOperator {
-  enum class Kind : std::uint8_t { kBinary, kUnary, kCompare, kCall, kReduce };
+  using Kind = array::ArrayVerb::Kind;
   Kind kind;
   int code = 0;       // NB_ADD …, UNARY_NEGATIVE …, Py_LT …, or array::Reduction
-  Ref callable = {};  // of a call: a ufunc or np.where; of a reduction: np.sum …
+  Ref callable = {};  // of a call: the ufunc, or np.where; of a reduction: np.sum …
 };
 
 inline constexpr std::size_t kMostInputs = 4;  // operands of one operation
@@ -33,9 +34,8 @@ extern array::LoopTally proxy_tally;  // operations that have been executed as r
 // A new reference, or null with an exception set. Nothing but the caller and the interpreter refers to the operands.
 PyObject* execute_operator(const ArrayOperator& op, std::span<PyObject* const> operands);
 
-// Adds the operation to a fusion group. The number of its result there; negative: the operation cannot be fused.
-int build(const ArrayOperator& op, array::MultiPassBuilder* builder, std::span<const int> numbers,
-          unsigned temporaries);
+// The operation for a builder in which its operands have these numbers.
+array::ArrayVerb verb_of(const ArrayOperator& op, std::span<const int> numbers, unsigned temporaries);
 
 // Which operands are temporaries. In eager execution the interpreter has the only reference to a result without a name,
 // so an operand with a single reference may give its memory to the result.
@@ -47,8 +47,8 @@ bool run_once(array::MultiPassBuilder* builder, std::span<const int> results, Py
 
 // Executes an operation as a fusion group of its own, where a ufunc site does not because the arrays have other layouts
 // or need casts. Empty: nothing has happened.
-template <class Build>
-Ref run_alone(std::span<PyObject* const> operands, const Build& build) {
+template <class MakeVerb>
+Ref run_alone(std::span<PyObject* const> operands, const MakeVerb& make_verb) {
   const array::Numpy* np = array::met_numpy();
   if (np == nullptr || array::fusion_enabled == 0) {
     return {};
@@ -62,14 +62,14 @@ Ref run_alone(std::span<PyObject* const> operands, const Build& build) {
       return {};
     }
   }
-  const int result = build(builder, std::span<const int>(numbers.data(), operands.size()));
+  const int result = builder.add(make_verb(std::span<const int>(numbers.data(), operands.size())));
   Ref output;
   return result >= 0 && run_once(&builder, {&result, 1}, operands.data(), &output) ? output : Ref();
 }
 
 // Executes an operation by a ufunc site, as a fusion group of its own, or in general.
-template <class Operation, class Build, class General>
-PyObject* execute(std::span<PyObject* const> operands, const Operation& operation, const Build& build,
+template <class Operation, class MakeVerb, class General>
+PyObject* execute(std::span<PyObject* const> operands, const Operation& operation, const MakeVerb& make_verb,
                   const General& general) {
   static auto* const site = new array::UfuncSite;  // one site for all proxies of the process
   Ref result;
@@ -78,7 +78,7 @@ PyObject* execute(std::span<PyObject* const> operands, const Operation& operatio
     return nullptr;
   }
   if (outcome == array::Outcome::kFallback) {
-    result = run_alone(operands, build);
+    result = run_alone(operands, make_verb);
   }
   if (!result) {
     proxy_tally.left.add();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "replay/arrays/forming/printer.h"
+#include "replay/codegen/vector/vector_code.h"
 #include "replay/steps/printer.h"
 
 namespace tagalong::replay {

@@ -15,6 +15,7 @@
 
 #include "replay/arrays/forming/group_numbers.h"
 #include "replay/arrays/fusion/multi_pass.h"
+#include "replay/arrays/numpy/operators.h"
 
 namespace tagalong::replay {
 

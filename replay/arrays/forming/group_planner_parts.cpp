@@ -4,32 +4,10 @@
 #include "replay/arrays/forming/group_planner.h"
 
 namespace tagalong::replay {
-
-// Reads an integer or None of an index; false: the object is neither.
-bool FusionPlanner::read_number(int index, array::ViewSpec::Number* number) {
-  Content* content = index < 0 ? nullptr : &contents_[static_cast<std::size_t>(index)];
-  if (content == nullptr || content->object == nullptr) {
-    return false;
-  }
-  if (content->object == Py_None && content->kind == Kind::kConstant) {
-    return true;
-  }
-  number->is_none = false;
-  if (!PyLong_CheckExact(content->object) || group_->externals.size() == kMostExternals) {
-    return false;
-  }
-  if (content->kind == Kind::kExternal || content->kind == Kind::kNumber) {
-    number->external = static_cast<std::int16_t>(external_of(content, origins_[static_cast<std::size_t>(index)]));
-    return true;
-  }
-  int overflow = 0;
-  number->value = PyLong_AsLongLongAndOverflow(content->object, &overflow);
-  group_->numbers.push_back(Ref::create(content->object));
-  return overflow == 0;
-}
+namespace {
 
 // Reads an axis from a constant object.
-bool FusionPlanner::read_axis(PyObject* object, array::ViewSpec::Axis* axis) {
+bool read_axis(PyObject* object, array::ViewSpec::Axis* axis) {
   axis->is_new = object == Py_None;
   axis->is_rest = object == Py_Ellipsis;
   if (axis->is_new || axis->is_rest) {
@@ -41,11 +19,36 @@ bool FusionPlanner::read_axis(PyObject* object, array::ViewSpec::Axis* axis) {
   return PyLong_CheckExact(object) && overflow == 0;
 }
 
+}  // namespace
+
+// Reads an integer or None of an index; false: the object is neither.
+bool FusionPlanner::read_number(int index, array::ViewSpec::Number* number) {
+  const Content* content = index < 0 ? nullptr : &contents_.at(index);
+  if (content == nullptr || content->object == nullptr) {
+    return false;
+  }
+  if (content->object == Py_None && content->kind == Kind::kConstant) {
+    return true;
+  }
+  number->is_none = false;
+  if (!PyLong_CheckExact(content->object) || group_->externals.size() == kMostExternals) {
+    return false;
+  }
+  if (content->kind == Kind::kExternal || content->kind == Kind::kNumber) {
+    number->external = static_cast<std::int16_t>(contents_.external_of(index, contents_.origin(index)));
+    return true;
+  }
+  int overflow = 0;
+  number->value = PyLong_AsLongLongAndOverflow(content->object, &overflow);
+  group_->numbers.push_back(Ref::create(content->object));
+  return overflow == 0;
+}
+
 bool FusionPlanner::read_axis(int index, array::ViewSpec::Axis* axis) {
-  const Content* content = index < 0 ? nullptr : &contents_[static_cast<std::size_t>(index)];
+  const Content* content = index < 0 ? nullptr : &contents_.at(index);
   if (content != nullptr && (content->object == Py_None || content->object == Py_Ellipsis) &&
       (content->kind == Kind::kConstant || content->kind == Kind::kLoaded)) {
-    return read_axis(content->object, axis);
+    return replay::read_axis(content->object, axis);
   }
   if (content == nullptr || content->kind != Kind::kSlice) {
     return read_number(index, &axis->start) && !axis->start.is_none;
@@ -59,39 +62,38 @@ bool FusionPlanner::read_axis(int index, array::ViewSpec::Axis* axis) {
 // The builder's number of a part of an array; negative: there is no such part, or it would be written and belongs to an
 // array that the fusion group has made.
 int FusionPlanner::part_of(std::int32_t container, std::int32_t key, bool is_written) {
-  const int array = content_of(container);
-  const int index = content_of(key);
-  if (array < 0 || index < 0 || number_of(container) < 0) {
+  const int array = contents_.of(container);
+  const int index = contents_.of(key);
+  if (array < 0 || index < 0 || contents_.number_of(container) < 0) {
     return -1;
   }
-  const Content& content = contents_[static_cast<std::size_t>(array)];
+  const Content& content = contents_.at(array);
   const bool is_result = content.kind == Kind::kResult;
-  if (is_result
-          ? is_written
-          : content.external < 0 || Py_TYPE(content.object) != np_.array_type || builder_.is_written(content.number)) {
+  if (is_result ? is_written
+                : content.external < 0 || Py_TYPE(content.object) != contents_.np().array_type ||
+                      builder().is_written(content.number)) {
     return -1;
   }
   const int made = content.number;
   array::ViewSpec spec{.external = static_cast<std::uint16_t>(is_result ? 0 : content.external)};
-  const Content& subscript = contents_[static_cast<std::size_t>(index)];
+  if (!read_subscript(index, &spec)) {
+    return -1;
+  }
+  return is_result ? builder().part(made, std::move(spec)) : builder().view(std::move(spec));
+}
+
+bool FusionPlanner::read_subscript(int index, array::ViewSpec* spec) {
+  const Content& subscript = contents_.at(index);
+  bool is_read = true;
   if (subscript.kind == Kind::kConstant && PyTuple_CheckExact(subscript.object)) {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(subscript.object); ++i) {
-      if (!read_axis(PyTuple_GET_ITEM(subscript.object, i), &spec.axes.emplace_back())) {
-        return -1;
-      }
+    for (Py_ssize_t i = 0; is_read && i < PyTuple_GET_SIZE(subscript.object); ++i) {
+      is_read = replay::read_axis(PyTuple_GET_ITEM(subscript.object, i), &spec->axes.emplace_back());
     }
   } else {
     const std::vector<int> parts = subscript.kind == Kind::kTuple ? subscript.parts : std::vector<int>{index};
-    for (const int part : parts) {
-      if (!read_axis(part, &spec.axes.emplace_back())) {
-        return -1;
-      }
-    }
+    is_read = std::ranges::all_of(parts, [&](int part) { return read_axis(part, &spec->axes.emplace_back()); });
   }
-  if (std::ranges::count_if(spec.axes, &array::ViewSpec::Axis::is_rest) > 1) {
-    return -1;
-  }
-  return is_result ? builder_.part(made, std::move(spec)) : builder_.view(std::move(spec));
+  return is_read && std::ranges::count_if(spec->axes, &array::ViewSpec::Axis::is_rest) <= 1;
 }
 
 bool FusionPlanner::take_part(const Step& step, const std::int32_t* operands) {
@@ -99,7 +101,7 @@ bool FusionPlanner::take_part(const Step& step, const std::int32_t* operands) {
   if (number < 0) {
     return refuse(Reason::kOther);
   }
-  define(step.result, {.kind = Kind::kView, .number = number});
+  contents_.define(step.result, {.kind = Kind::kView, .number = number});
   return true;
 }
 

@@ -1,5 +1,5 @@
 // Planned fusion groups as text: what they read, take for granted, compute and leave in registers, and why they end.
-// Never runs code of the user's.
+// Never runs user code.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace tagalong::replay {
 
-// `first`: the step that it begins with.
+// `first`: the step with which the group begins.
 [[nodiscard]] std::string print_group(const Lowered& lowered, const PlannedGroup& group, const Step& first);
-// Of a step that may begin groups: all that are planned there, and why others were not.
+// All groups that are planned at a step, and why others were not.
 [[nodiscard]] std::string print_groups(const Lowered& lowered, const FusionSite& site, const Step& first);
 
 }  // namespace tagalong::replay

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "replay/arrays/fusion/fusion_group.h"
 #include "replay/arrays/fusion/multi_pass.h"
 
 namespace tagalong::array {

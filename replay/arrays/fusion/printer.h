@@ -1,6 +1,6 @@
-// Fusion plans as text: what is read and how, the operations in order, which of them are one vector kernel, reductions,
-// results. The same text on each machine that has vector code; a machine without has no kernels. Never runs code of
-// the user's.
+// Fusion plans as text: what is read and how, the operations in order, which operations are one vector kernel,
+// reductions, results. The text is the same on each machine that has vector code; a machine without it has no kernels.
+// Never runs user code.
 #pragma once
 
 #include <string>

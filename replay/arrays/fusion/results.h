@@ -10,7 +10,7 @@ class RunResults {
   RunResults(const FusionPlan& plan, const RunArguments& arguments, RunState* state, Space* space)
       : plan_(plan), arguments_(arguments), state_(*state), space_(space) {}
 
-  // Makes the arrays, or takes the buffer of an operand for one of them. False: an exception is set.
+  // Makes the arrays, or takes the buffer of an operand for one array. False: an exception is set.
   [[nodiscard]] bool make(Backoff* reuse);
   // Stores the results of reductions. False: an exception is set.
   [[nodiscard]] bool store_reductions();

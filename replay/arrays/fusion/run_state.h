@@ -27,7 +27,7 @@ inline constexpr Extent kMaxSpanElements = 32 * kBlock;
 inline constexpr Extent kGilThreshold = 32768;
 // Rows of at least this many elements are not gathered: blocks end where rows do.
 inline constexpr Extent kLongRow = kBlock / 8;
-inline constexpr Extent kLongRowOfOne = 24;  // the same where a block is one call of a loop
+inline constexpr Extent kLongRowOfOne = 24;  // such a row, where a block is one call of a loop
 
 // Elements of a row whose blocks all fit into the inner caches.
 inline constexpr Extent kMaxColumnRow = 8192;
@@ -73,7 +73,7 @@ struct RunState {
   Extent row = 0;                                 // elements that become one element of a column
   const VectorCode* with_prefetch = nullptr;      // replaces the only step
   const VectorCode* with_non_temporal = nullptr;  // replaces the only step
-  boost::container::static_vector<Slot, kMaxFusionOutputs> non_temporal;  // slots that it writes past the caches
+  boost::container::static_vector<Slot, kMaxFusionOutputs> non_temporal;  // slots written past the caches
 };
 
 // Sums of the pieces that NumPy sums separately, one after another; mostly there is only one piece.
@@ -102,7 +102,7 @@ struct Space {
     Slot slot;
     std::uint8_t item_size;
     bool is_direct;  // a block inside a row needs no copy
-    // Of a repeated row: the number of elements in the block, and how many were left in the row where they begin.
+    // Of a repeated row: the number of elements in the block, and how many were left in the row at the first one.
     Extent kept_count = 0;
     Extent kept_from = 0;
   };

@@ -5,6 +5,7 @@
 #include <boost/container/static_vector.hpp>
 #include <utility>
 
+#include "replay/arrays/fusion/fusion_counts.h"
 #include "replay/executor/finalisers.h"
 #include "replay/executor/machine/frames.h"
 #include "replay/executor/printer.h"

@@ -1,7 +1,7 @@
 // Adds reductions to a plan.
 #include <algorithm>
 
-#include "replay/arrays/fusion/plan_builder.h"
+#include "replay/arrays/planning/plan_builder.h"
 
 namespace tagalong::array {
 
@@ -12,17 +12,43 @@ bool FusionPlanBuilder::may_be_reduced(int operand) {
     return !object.is_column;
   }
   if (!is_array(object.code) || object.object == nullptr || object.view >= 0 || !plan_->targets.empty() ||
-      object.place.shape.nd == 0 || (has_space_ && !(object.place.shape == space_)) ||
-      slot_of(operand, object.code) < 0) {
+      object.place.shape.nd == 0 || !operands_.may_take_space(object.place.shape) ||
+      operands_.slot_of(operand, object.code) < 0 || !operands_.take_space(object.place.shape)) {
     return false;
   }
-  space_ = object.place.shape;
-  has_space_ = true;
   plan_->reduces_inputs = true;
   return true;
 }
 
-int FusionPlanBuilder::reduce(Reduction reduction, int operand) {
+int FusionPlanBuilder::reduce(const ArrayVerb& verb) {
+  const auto reduction = static_cast<Reduction>(verb.code);
+  const int operand = verb.operands.front();
+  if (verb.axes) {
+    return reduce_along(reduction, operand, *verb.axes, verb.keeps_dims);
+  }
+  return verb.keeps_dims ? refuse(FusionReason::kOther) : reduce_all(reduction, operand);
+}
+
+// The slot from which the reduction reads its operand, perhaps a cast of it.
+int FusionPlanBuilder::reduced_slot(const ReductionKernel& kernel, int operand) {
+  const Object& object = at(operand);
+  return object.code == kernel.from ? object.slot : operands_.cast_slot(object.slot, object.code, kernel.from);
+}
+
+// False: eager execution raises.
+bool FusionPlanBuilder::read_axes(std::span<const int> axes, ReducedAxes* reduced) const {
+  const int nd = operands_.space().nd;
+  for (const int axis : axes) {
+    const int place = axis < 0 ? axis + nd : axis;
+    if (place < 0 || place >= nd || reduced->has(place)) {
+      return false;
+    }
+    reduced->mask |= static_cast<std::uint8_t>(1U << static_cast<unsigned>(place));
+  }
+  return true;
+}
+
+int FusionPlanBuilder::reduce_all(Reduction reduction, int operand) {
   const ReductionKernel& kernel = reduction_kernel(np_, reduction, at(operand).code);
   if (plan_->is_staged() || kernel.takes_rows) {
     return refuse(FusionReason::kReduction);
@@ -33,9 +59,8 @@ int FusionPlanBuilder::reduce(Reduction reduction, int operand) {
   if (!may_be_reduced(operand)) {
     return refuse(FusionReason::kOther);
   }
-  const Object& object = at(operand);
   const std::size_t before = plan_->operations.size();
-  const int slot = object.code == kernel.from ? object.slot : cast_slot(object.slot, object.code, kernel.from);
+  const int slot = reduced_slot(kernel, operand);
   if (slot < 0 || plan_->reductions.size() == kMaxFusionReductions) {
     plan_->operations.resize(before);
     return refuse(FusionReason::kLimit);
@@ -47,7 +72,7 @@ int FusionPlanBuilder::reduce(Reduction reduction, int operand) {
     plan_->operations.resize(before);
     return refuse(FusionReason::kReduction);
   }
-  objects_.push_back({.reduction = static_cast<std::int16_t>(plan_->reductions.size())});
+  const int result = operands_.add({.reduction = static_cast<std::int16_t>(plan_->reductions.size())});
   plan_->reductions.push_back({.kernel = &kernel, .reduction = reduction, .slot = static_cast<Slot>(slot)});
   if (kernel.is_pairwise) {
     plan_->cut = BlockCut::kAsSums;
@@ -56,10 +81,10 @@ int FusionPlanBuilder::reduce(Reduction reduction, int operand) {
   plan_->is_cut_by_buffers = plan_->is_cut_by_buffers || kernel.is_cut_by_buffers;
   plan_->float_units = std::max(plan_->float_units, kernel.float_units);
   ++plan_->calls;
-  return static_cast<int>(objects_.size()) - 1;
+  return result;
 }
 
-int FusionPlanBuilder::reduce(Reduction reduction, int operand, std::span<const int> axes, bool keeps_dims) {
+int FusionPlanBuilder::reduce_along(Reduction reduction, int operand, std::span<const int> axes, bool keeps_dims) {
   const ReductionKernel& kernel = reduction_kernel(np_, reduction, at(operand).code);
   if (kernel.loop == nullptr || axes.empty() || (kernel.takes_rows && keeps_dims)) {
     return refuse(FusionReason::kLoop);
@@ -67,18 +92,13 @@ int FusionPlanBuilder::reduce(Reduction reduction, int operand, std::span<const 
   if (!may_be_reduced(operand)) {
     return refuse(FusionReason::kOther);
   }
-  const Object& object = at(operand);
   ReducedAxes reduced{.keeps_dims = keeps_dims};
-  for (const int axis : axes) {
-    const int place = axis < 0 ? axis + space_.nd : axis;
-    if (place < 0 || place >= space_.nd || reduced.has(place)) {
-      return refuse(FusionReason::kShape);  // eager execution raises
-    }
-    reduced.mask |= static_cast<std::uint8_t>(1U << static_cast<unsigned>(place));
+  if (!read_axes(axes, &reduced)) {
+    return refuse(FusionReason::kShape);
   }
-  if (static_cast<int>(axes.size()) == space_.nd && !keeps_dims) {
-    plan_->nd = space_.nd;
-    return reduce(reduction, operand);
+  if (static_cast<int>(axes.size()) == operands_.space().nd && !keeps_dims) {
+    plan_->nd = operands_.space().nd;
+    return reduce_all(reduction, operand);
   }
   if ((kernel.takes_rows && plan_->is_staged()) ||
       ((kernel.is_pairwise || kernel.takes_rows) && plan_->is_tree()) ||  // blocks can be cut in one way only
@@ -86,8 +106,8 @@ int FusionPlanBuilder::reduce(Reduction reduction, int operand, std::span<const 
     return refuse(FusionReason::kReduction);
   }
   const std::size_t before = plan_->operations.size();
-  const int slot = object.code == kernel.from ? object.slot : cast_slot(object.slot, object.code, kernel.from);
-  const int column = slot < 0 ? -1 : new_slot();
+  const int slot = reduced_slot(kernel, operand);
+  const int column = slot < 0 ? -1 : operands_.new_slot();
   if (column < 0 || plan_->axis_reductions.size() == kMaxAxisReductions ||
       plan_->operations.size() >= kMaxFusionOperations) {
     plan_->operations.resize(before);
@@ -104,19 +124,19 @@ int FusionPlanBuilder::reduce(Reduction reduction, int operand, std::span<const 
   axis_reduction.slots[0] = static_cast<Slot>(slot);
   axis_reduction.slots[1] = static_cast<Slot>(column);
   plan_->operations.push_back(axis_reduction);
-  objects_.push_back({.code = kernel.type,
-                      .is_result = true,
-                      .slot = column,
-                      .axis_reduction = number,
-                      .is_column = true,
-                      .drops_axes = !keeps_dims});
+  const int result = operands_.add({.code = kernel.type,
+                                    .is_result = true,
+                                    .slot = column,
+                                    .axis_reduction = number,
+                                    .is_column = true,
+                                    .drops_axes = !keeps_dims});
   plan_->axis_reductions.push_back(
       {.kernel = &kernel, .reduction = reduction, .axes = reduced, .slot = static_cast<Slot>(slot)});
-  plan_->nd = space_.nd;
+  plan_->nd = operands_.space().nd;
   plan_->is_cut_by_buffers = plan_->is_cut_by_buffers || kernel.is_cut_by_buffers;
   plan_->float_units = std::max(plan_->float_units, kernel.float_units);
   ++plan_->calls;
-  return static_cast<int>(objects_.size()) - 1;
+  return result;
 }
 
 // A column becomes an operand of later operations, so blocks are whole rows from now on.
@@ -128,13 +148,13 @@ bool FusionPlanBuilder::stage() {
   Extent row = 1;
   bool is_c = true;  // the reduced axes are the last ones
   bool is_f = true;
-  for (int axis = 0; axis < space_.nd; ++axis) {
-    row *= axes.has(axis) ? space_.dims[axis] : 1;
+  for (int axis = 0; axis < operands_.space().nd; ++axis) {
+    row *= axes.has(axis) ? operands_.space().dims[axis] : 1;
     is_c = is_c && (axis == 0 || !axes.has(axis - 1) || axes.has(axis));
     is_f = is_f && (axis == 0 || axes.has(axis - 1) || !axes.has(axis));
   }
-  for (const Object& object : objects_) {
-    if (object.slot >= 0 && !object.is_result && object.place.shape == space_) {
+  for (const Object& object : operands_.all()) {
+    if (object.slot >= 0 && !object.is_result && object.place.shape == operands_.space()) {
       is_c = is_c && object.place.is_contiguous(np_.item_size[object.code], false);
       is_f = is_f && object.place.is_contiguous(np_.item_size[object.code], true);
     }

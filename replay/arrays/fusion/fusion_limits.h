@@ -1,0 +1,21 @@
+// Limits of fusion groups.
+#pragma once
+
+#include <cstddef>
+
+namespace tagalong::array {
+
+inline constexpr unsigned kMaxFusionOperations = 128;
+inline constexpr unsigned kMaxFusionSlots = 255;  // a slot number fits into a byte
+inline constexpr unsigned kMaxFusionScalars = 32;
+inline constexpr unsigned kMaxFusionOutputs = 8;
+inline constexpr unsigned kMaxFusionInputs = 24;
+inline constexpr unsigned kMaxFusionReductions = 4;
+inline constexpr unsigned kMaxAxisReductions = 4;
+
+inline constexpr std::size_t kMostPasses = 4;
+inline constexpr std::size_t kMostCalls = 8;       // between passes
+inline constexpr std::size_t kMostExternals = 32;  // of all passes
+inline constexpr std::size_t kMostResults = kMostPasses * kMaxFusionOutputs;
+
+}  // namespace tagalong::array

@@ -1,0 +1,249 @@
+#include "replay/arrays/planning/kernel_fusion.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tagalong::array {
+namespace {
+
+bool is_logic(VectorOp what) { return what == VectorOp::kAnd || what == VectorOp::kOr || what == VectorOp::kNot; }
+
+bool takes_bool(VectorOp what, unsigned operand) {
+  return is_logic(what) || (what == VectorOp::kSelect && operand == 0);
+}
+
+}  // namespace
+
+SlotSet KernelFusion::fuse() {
+  if (vector_lanes() == 0) {
+    return {};
+  }
+  find_scalars();
+  find_masks();
+  find_visible();
+  form_groups();
+  if (!make_steps()) {
+    plan_.sum = {};
+    return {};
+  }
+  finish_plan();
+  return in_memory_;
+}
+
+void KernelFusion::find_scalars() {
+  for (const PlanScalar& scalar : plan_.scalars) {
+    is_scalar_.at(scalar.slot) = true;
+  }
+  for (const PlanConstant& constant : plan_.constants) {
+    is_scalar_.at(constant.slot) = true;
+  }
+}
+
+void KernelFusion::find_masks() {
+  for (const PlanOperation& operation : operations_) {
+    const auto* end = operation.slots.begin() + operation.nin;
+    is_mask_.at(operation.out()) =
+        is_bool(operation.vector_op) &&
+        (!is_logic(operation.vector_op) ||
+         std::any_of(operation.slots.begin(), end, [&](Slot slot) { return is_mask_.at(slot); }));
+  }
+}
+
+void KernelFusion::find_visible() {
+  for (const PlanOutput& output : plan_.outputs) {
+    is_visible_.at(output.slot) = is_visible_.at(output.slot) || (output.reduction < 0 && output.axis_reduction < 0);
+  }
+  for (const PlanTarget& target : plan_.targets) {
+    is_visible_.at(target.slot) = true;
+  }
+  for (const PlanAxisReduction& axis_reduction : plan_.axis_reductions) {
+    is_visible_.at(axis_reduction.slot) = true;
+  }
+}
+
+// Whether vector code computes the operation. A vector of doubles holds an eighth of the bools that NumPy's loops take
+// at a time. So logical operations are fused only where their operands are comparisons of doubles, in registers.
+bool KernelFusion::is_exact(const PlanOperation& operation) const {
+  if (is_logic(operation.vector_op) && !is_mask_.at(operation.out())) {
+    return false;
+  }
+  for (unsigned i = 0; i < operation.nin; ++i) {
+    if (takes_bool(operation.vector_op, i) && is_scalar_.at(operation.slots[i])) {
+      return false;
+    }
+  }
+  return operation.vector_op != VectorOp::kNone;
+}
+
+// Alternates: first all operations that vector code can compute by now become one group, then come operations with
+// NumPy's loops.
+void KernelFusion::form_groups() {
+  SlotSet exists_yet{};
+  exists_yet.fill(true);
+  for (const PlanOperation& operation : operations_) {
+    exists_yet.at(operation.out()) = false;
+  }
+  std::vector<bool> is_done(operations_.size());
+  const auto has_operands = [&](std::size_t number) {
+    const PlanOperation& operation = operations_[number];
+    return !is_done[number] && std::all_of(operation.slots.begin(), operation.slots.begin() + operation.nin,
+                                           [&](Slot slot) { return exists_yet.at(slot); });
+  };
+  const auto finish = [&](std::size_t number) {
+    is_done[number] = true;
+    exists_yet.at(operations_[number].out()) = true;
+  };
+  for (std::size_t left = operations_.size(); left > 0;) {
+    Group fusable;
+    for (std::size_t number = 0; number < operations_.size(); ++number) {
+      if (is_exact(operations_[number]) && has_operands(number)) {
+        fusable.push_back(number);
+        finish(number);
+      }
+    }
+    left -= fusable.size();
+    if (!fusable.empty()) {
+      groups_.push_back(std::move(fusable));
+    }
+    for (std::size_t number = 0; number < operations_.size(); ++number) {
+      if (!is_exact(operations_[number]) && has_operands(number)) {
+        groups_.push_back({number});
+        finish(number);
+        --left;
+      }
+    }
+  }
+}
+
+// False: a kernel cannot be made, or there is none.
+bool KernelFusion::make_steps() {
+  for (std::size_t place = 0; place < groups_.size();) {
+    const Group& group = groups_[place];
+    const PlanOperation& first = operations_[group.front()];
+    if (!is_exact(first)) {
+      in_memory_.at(first.out()) = true;
+      steps_.push_back({.code = nullptr, .operation = group.front()});
+      ++place;
+      continue;
+    }
+    Kernel kernel = kernel_of(group);
+    compile(group, &kernel);
+    if (kernel.code == nullptr && group.size() == 1) {
+      return false;
+    }
+    if (kernel.code == nullptr) {
+      split(place);  // there are too many values for the registers
+    } else {
+      add_step(group, std::move(kernel));
+      ++place;
+    }
+  }
+  return std::ranges::any_of(steps_, [](const PlanStep& step) { return step.code != nullptr; });
+}
+
+KernelFusion::Kernel KernelFusion::kernel_of(const Group& group) const {
+  Kernel kernel;
+  SlotSet is_known{};
+  for (const std::size_t number : group) {
+    const PlanOperation& operation = operations_[number];
+    VectorOperation own{.what = operation.vector_op, .nin = operation.nin, .out = operation.out()};
+    for (unsigned i = 0; i < operation.nin; ++i) {
+      const Slot slot = own.in.at(i) = operation.slots[i];
+      if (!std::exchange(is_known.at(slot), true)) {
+        kernel.inputs.push_back({.slot = slot,
+                                 .place = is_scalar_.at(slot)                  ? InputKind::kScalar
+                                          : takes_bool(operation.vector_op, i) ? InputKind::kBools
+                                                                               : InputKind::kDoubles});
+      }
+    }
+    is_known.at(own.out) = true;
+    kernel.operations.push_back(own);
+    if (is_read_elsewhere(group, own.out, false)) {
+      kernel.stored.push_back(own.out);
+    }
+  }
+  return kernel;
+}
+
+// Makes the code with a sum, if that is possible; else without one.
+void KernelFusion::compile(const Group& group, Kernel* kernel) {
+  const VectorSum sum = sum_of(kernel->operations);
+  if (sum.result >= 0) {
+    std::vector<Slot> stored = kernel->stored;  // a result that only the sum needs is not stored
+    if (!is_read_elsewhere(group, static_cast<Slot>(sum.result), true)) {
+      std::erase(stored, sum.result);
+    }
+    kernel->code = VectorCode::make(kernel->operations, kernel->inputs, stored, sum);
+    if (kernel->code != nullptr) {
+      plan_.sum = sum;
+      kernel->stored = std::move(stored);
+      return;
+    }
+  }
+  kernel->code = VectorCode::make(kernel->operations, kernel->inputs, kernel->stored);
+}
+
+// The pairwise sum that the kernel of these operations can compute, too; empty: there is none.
+VectorSum KernelFusion::sum_of(std::span<const VectorOperation> operations) {
+  for (const PlanReduction& reduced : plan_.reductions) {
+    const bool is_computed_here =
+        std::ranges::find(operations, reduced.slot, &VectorOperation::out) != operations.end();
+    if (reduced.kernel->has_known_order && is_computed_here && plan_.sum.result < 0) {
+      const bool has_slot = plan_.slots < kMaxFusionSlots;
+      return has_slot ? VectorSum{.result = reduced.slot, .leaves = static_cast<int>(plan_.slots++)} : VectorSum();
+    }
+  }
+  return {};
+}
+
+// Whether the slot is read from memory outside the group (with `is_summed`: apart from the group's own sum).
+bool KernelFusion::is_read_elsewhere(const Group& group, Slot slot, bool is_summed) const {
+  for (std::size_t number = 0; number < operations_.size(); ++number) {
+    const auto* begin = operations_[number].slots.begin();
+    const auto* end = begin + operations_[number].nin;
+    if (std::ranges::find(group, number) == group.end() && std::find(begin, end, slot) != end) {
+      return true;
+    }
+  }
+  const auto reduces = [&](const PlanReduction& reduced) {
+    return reduced.slot == slot && !(is_summed && reduced.kernel->has_known_order);
+  };
+  return is_visible_.at(slot) || std::ranges::any_of(plan_.reductions, reduces);
+}
+
+void KernelFusion::split(std::size_t place) {
+  const Group group = groups_[place];
+  const auto middle = group.begin() + static_cast<std::ptrdiff_t>(group.size() / 2);
+  groups_[place].assign(middle, group.end());
+  groups_.insert(groups_.begin() + static_cast<std::ptrdiff_t>(place), {group.begin(), middle});
+}
+
+void KernelFusion::add_step(const Group& group, Kernel kernel) {
+  for (const Slot slot : kernel.stored) {
+    in_memory_.at(slot) = true;
+  }
+  for (const VectorInput& input : kernel.inputs) {
+    is_row_.at(input.slot) = true;
+  }
+  const PlanOperation& first = operations_[group.front()];
+  const bool is_quotient = operations_.size() == 1 && first.vector_op == VectorOp::kDivide &&
+                           plan_.reductions.empty() && !is_scalar_.at(first.slots[0]) && is_scalar_.at(first.slots[1]);
+  steps_.push_back({.code = std::move(kernel.code), .operation = group.front(), .is_quotient = is_quotient});
+}
+
+void KernelFusion::finish_plan() {
+  const auto stores_no_nans = [&](const PlanStep& step) {
+    return (step.code != nullptr && !step.is_quotient) ||
+           operations_[step.operation].stage == PlanStage::kAxisReduction;
+  };
+  plan_.steps = std::move(steps_);
+  plan_.is_fused = plan_.steps.size() == 1;
+  plan_.stores_no_nans = !plan_.is_staged() && std::ranges::all_of(plan_.steps, stores_no_nans);
+  for (const PlanInput& input : plan_.inputs) {
+    if (is_row_.at(input.slot)) {
+      plan_.rows.emplace_back(input.slot, np_.item_size[input.type]);
+    }
+  }
+}
+
+}  // namespace tagalong::array

@@ -1,0 +1,59 @@
+// Decides which operations of a plan become fused kernels, and puts all operations into an order in which as many as
+// possible do. Where no kernel can be made, the plan has no steps, and its operations are computed one after another.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "replay/arrays/fusion/fusion_plan.h"
+
+namespace tagalong::array {
+
+using SlotSet = std::array<bool, kMaxFusionSlots>;
+
+class KernelFusion {
+ public:
+  KernelFusion(const Numpy& np, FusionPlan* plan) : np_(np), plan_(*plan), operations_(plan->operations) {}
+
+  // Makes the steps of the plan. Returns the results that another step reads from memory; they need blocks of their
+  // own.
+  SlotSet fuse();
+
+ private:
+  using Group = std::vector<std::size_t>;  // numbers of operations that are computed together
+  struct Kernel {
+    std::vector<VectorOperation> operations;
+    std::vector<VectorInput> inputs;
+    std::vector<Slot> stored;
+    std::shared_ptr<const VectorCode> code;
+  };
+
+  void find_scalars();
+  void find_masks();
+  void find_visible();
+  [[nodiscard]] bool is_exact(const PlanOperation& operation) const;
+  void form_groups();
+  [[nodiscard]] Kernel kernel_of(const Group& group) const;
+  [[nodiscard]] VectorSum sum_of(std::span<const VectorOperation> operations);
+  void compile(const Group& group, Kernel* kernel);
+  [[nodiscard]] bool is_read_elsewhere(const Group& group, Slot slot, bool is_summed) const;
+  void split(std::size_t place);
+  void add_step(const Group& group, Kernel kernel);
+  bool make_steps();
+  void finish_plan();
+
+  const Numpy& np_;
+  FusionPlan& plan_;
+  const std::vector<PlanOperation>& operations_;
+  SlotSet is_scalar_{};
+  SlotSet is_mask_{};     // bools that are in registers as masks of vectors
+  SlotSet is_visible_{};  // read by other code than operations
+  std::vector<Group> groups_;
+  std::vector<PlanStep> steps_;
+  SlotSet in_memory_{};
+  SlotSet is_row_{};  // read as rows of memory by a kernel
+};
+
+}  // namespace tagalong::array

@@ -1,0 +1,155 @@
+#include "replay/arrays/planning/plan_memory.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tagalong::array {
+namespace {
+
+using LastUses = std::array<std::size_t, kMaxFusionSlots>;  // the last operation that uses the slot
+
+// Whether every element is read for the last time before the result is written there. That needs a single fused kernel;
+// where it bails out, the run is repeated with new memory.
+bool may_reuse(const FusionPlan& plan) {
+  if (plan.steps.size() != 1 || plan.steps.front().code == nullptr) {
+    return false;
+  }
+  const PlanStep& step = plan.steps.front();
+  return step.is_quotient || !step.code->may_run_twice();
+}
+
+// Whether a reduction reads the slot block by block, after the results have been written.
+bool is_reduced_itself(const FusionPlan& plan, Slot slot) {
+  return std::ranges::find(plan.reductions, slot, &PlanReduction::slot) != plan.reductions.end() ||
+         std::ranges::find(plan.axis_reductions, slot, &PlanAxisReduction::slot) != plan.axis_reductions.end();
+}
+
+// Marks the inputs of the plan that are read after a target has been written.
+void find_later_inputs(LastUses* last_use, FusionPlan* plan) {
+  // A cast of an input lives as long as the input is read.
+  for (std::size_t number = plan->operations.size(); number-- > 0;) {
+    if (plan->operations[number].is_cast) {
+      std::size_t& source = last_use->at(plan->operations[number].slots[0]);
+      source = std::max(source, last_use->at(plan->operations[number].slots[1]));
+    }
+  }
+  for (PlanTarget& target : plan->targets) {
+    for (std::size_t i = 0; i < plan->inputs.size(); ++i) {
+      if (last_use->at(plan->inputs[i].slot) > target.written) {
+        target.later |= std::uint64_t{1} << i;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void choose_reused_buffer(const Numpy& np, std::span<const int> candidates, FusionPlan* plan) {
+  if (!may_reuse(*plan)) {
+    return;
+  }
+  for (const int external : candidates) {
+    const auto input = std::ranges::find_if(
+        plan->inputs, [&](const PlanInput& known) { return known.external == external && known.view < 0; });
+    if (input == plan->inputs.end() || is_reduced_itself(*plan, input->slot)) {
+      continue;
+    }
+    const auto output = std::ranges::find_if(plan->outputs, [&](const PlanOutput& known) {
+      return known.descr == np.descr[input->type] && !known.is_column;
+    });
+    if (output != plan->outputs.end()) {
+      plan->reused_buffer = {.output = static_cast<std::int16_t>(output - plan->outputs.begin()),
+                             .external = static_cast<std::uint16_t>(external)};
+      return;
+    }
+  }
+}
+
+void add_costs(FusionPlan* plan) {
+  const bool is_fused = !plan->steps.empty();
+  plan->cost = static_cast<Extent>(plan->reductions.size() * kReductionCost);
+  for (const PlanOperation& operation : plan->operations) {
+    plan->cost += is_fused && operation.vector_op != VectorOp::kNone ? fused_cost(operation.vector_op) : operation.cost;
+  }
+}
+
+void remove_unread(FusionPlan* plan) {
+  SlotSet is_read{};
+  for (const PlanOperation& operation : plan->operations) {
+    for (unsigned i = 0; i < operation.nin; ++i) {
+      is_read.at(operation.slots[i]) = true;
+    }
+  }
+  for (const PlanReduction& reduced : plan->reductions) {
+    is_read.at(reduced.slot) = true;
+  }
+  for (const PlanAxisReduction& axis_reduced : plan->axis_reductions) {
+    is_read.at(axis_reduced.slot) = true;
+  }
+  std::erase_if(plan->scalars, [&](const PlanScalar& scalar) { return !is_read.at(scalar.slot); });
+  std::erase_if(plan->inputs, [&](const PlanInput& input) { return !is_read.at(input.slot); });
+}
+
+void assign_temporaries(const SlotSet& in_memory, FusionPlan* plan) {
+  LastUses last_use{};
+  std::array<int, kMaxFusionSlots> buffers{};
+  SlotSet has_memory{};
+  buffers.fill(-1);
+  for (const PlanOutput& output : plan->outputs) {
+    has_memory.at(output.slot) = true;
+  }
+  for (const PlanTarget& target : plan->targets) {
+    has_memory.at(target.slot) = true;
+  }
+  const std::vector<PlanOperation>& operations = plan->operations;
+  for (std::size_t number = 0; number < operations.size(); ++number) {
+    for (unsigned i = 0; i <= operations[number].nin; ++i) {
+      last_use.at(operations[number].slots[i]) = number;
+    }
+  }
+  for (const PlanReduction& reduced : plan->reductions) {
+    last_use.at(reduced.slot) = operations.size();  // the reductions come behind all operations of a block
+  }
+  for (std::size_t i = 0; i < plan->axis_reductions.size() && !plan->is_staged(); ++i) {
+    last_use.at(plan->axis_reductions[i].slot) = operations.size();
+  }
+  for (PlanStep& step : plan->steps) {
+    const PlanOperation& operation = operations[step.operation];
+    step.is_quotient = step.is_quotient && has_memory.at(operation.out());  // long blocks have no buffers
+  }
+  std::vector<int> free;
+  for (std::size_t number = 0; number < operations.size(); ++number) {
+    const PlanOperation& operation = operations[number];
+    const Slot out = operation.out();
+    if (!has_memory.at(out) && (plan->is_staged() || operation.stage != PlanStage::kAxisReduction)) {
+      const bool is_kept = in_memory.at(out);
+      if (free.empty() || is_kept) {
+        free.push_back(plan->buffers++);
+      }
+      buffers.at(out) = free.back();
+      free.pop_back();
+      plan->temporaries.push_back(
+          {.slot = out, .item_size = operation.out_size, .buffer = static_cast<std::uint16_t>(buffers.at(out))});
+    }
+    for (unsigned i = 0; i <= operation.nin; ++i) {
+      const Slot slot = operation.slots[i];
+      if (buffers.at(slot) >= 0 && last_use.at(slot) == number && !in_memory.at(slot)) {
+        free.push_back(std::exchange(buffers.at(slot), -1));
+      }
+    }
+  }
+  find_later_inputs(&last_use, plan);
+}
+
+void record_item_sizes(const Numpy& np, FusionPlan* plan) {
+  std::vector<Extent>& sizes = plan->item_sizes;
+  sizes.assign(plan->slots, 0);
+  for (const PlanInput& input : plan->inputs) {
+    sizes[input.slot] = np.item_size[input.type];
+  }
+  for (const PlanOperation& operation : plan->operations) {
+    sizes[operation.out()] = operation.out_size;
+  }
+}
+
+}  // namespace tagalong::array
