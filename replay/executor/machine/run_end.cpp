@@ -22,7 +22,7 @@ auto find_return(const RunState& state, const Step& step) {
 void clear_returned(RunState& state, const Step& step) {
   const auto known = find_return(state, step);
   if (known == state.program.returns.end() || !known->held) {
-    state.clear_registers();
+    clear_registers(state);
     return;
   }
   for (const std::int32_t place : *known->held) {
@@ -111,7 +111,7 @@ Outcome end_by_miss(RunState& state, const Step& guard) {
     cpython::set_handled(state.run.thread, std::move(state.run.handled_at_entry));
   }
   pop_frames(state, state.run.root != nullptr ? 1 : 0);  // first: the registers keep the generators of such frames
-  state.clear_registers();
+  clear_registers(state);
   return state.run.root == nullptr ? Outcome::kGuard : Outcome::kMiss;
 }
 

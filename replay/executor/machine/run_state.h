@@ -45,11 +45,6 @@ struct RunState {
                ? nullptr
                : &relocation;
   }
-  void clear_registers() {
-    for (std::int32_t place = program.constant_count; place < program.register_count; ++place) {
-      Py_CLEAR(registers[place]);
-    }
-  }
 
   const Executor& executor;
   const StepProgram& program;
@@ -62,6 +57,12 @@ struct RunState {
   std::int32_t user_code_step = -1;  // the last step whose attribute read may have run user code
   const cpython::RequestFlag requested;
 };
+
+inline void clear_registers(RunState& state) {
+  for (std::int32_t place = state.program.constant_count; place < state.program.register_count; ++place) {
+    Py_CLEAR(state.registers[place]);
+  }
+}
 
 inline StepResult store(RunState& state, const Step& step, PyObject* result) {
   if (result == nullptr) {

@@ -124,7 +124,7 @@ Outcome leave_run(RunState& state, const Step& step, bool raise) {
     raise = true;
     error.fetch();
     if (state.run.depth == 0) {
-      state.clear_registers();
+      clear_registers(state);
       error.restore();
       return Outcome::kRaised;
     }
@@ -144,7 +144,7 @@ Outcome leave_run(RunState& state, const Step& step, bool raise) {
   }
   const int first_own = state.run.root != nullptr ? 1 : 0;  // the root frame of an entry stub is run by the interpreter
   std::vector<ResumedFrame> frames = fill_stacks(state, inner, first_own, raise);
-  state.clear_registers();
+  clear_registers(state);
   if (raise) {
     const auto nesting = static_cast<int>(inner.chain.size());
     PyObject** stack =

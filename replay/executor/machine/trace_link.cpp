@@ -170,7 +170,7 @@ bool move_values(RunState& state, Transfer& transfer, const Step& step) {
   for (const std::int32_t slot : transfer.unbound) {
     Py_CLEAR(cpython::locals_of(state.run.root)[slot]);
   }
-  state.clear_registers();  // also of objects that were boxed and are not moved
+  clear_registers(state);  // also of objects that were boxed and are not moved
   --transfer.next->arrivals->left;
   state.run.visit = visit;
   return true;
