@@ -1,6 +1,7 @@
-// The instructions of fused kernels, written once for AVX-512 and AVX2. Here, and nowhere else, is what differs between
-// the two: the size of registers, how bools and marks are represented, and how the elements behind the last whole
-// vector are read and written. Registers are numbers; Xbyak's instructions take vector(reg) or result(reg).
+// The instructions of fused kernels, written once for AVX-512 and AVX2. This class hides what differs between the two:
+// the size of registers, what comparisons and marks write, and how the elements behind the last whole vector are
+// read and written. Only the loop over those elements (VectorEmitter::remainder, SumCode::add) differs elsewhere.
+// Registers are numbers; Xbyak's instructions take vector(reg) or result(reg).
 //
 //   asm_.vaddpd(asm_.result(out), asm_.vector(one), asm_.vector(two));
 //
