@@ -171,7 +171,9 @@ FusionReason GroupRun::execute(Space* space, InPlaceTargets* targets) {
   kept.reset();
   place_blocks(plan_, blocks, bytes, &state_, space);
   char* const contents = blocks + each * parts;  // the targets' new contents, one after another
-  place_contents(is_copied, contents);
+  if (!plan_.targets.empty()) {
+    place_contents(is_copied, contents);
+  }
   choose_non_temporal(plan_, space, &history_.variants, &state_);
   choose_prefetching(plan_, space, &history_.variants, &state_);
   choose_argmin(plan_, space, &history_.variants, state_);
@@ -183,7 +185,7 @@ FusionReason GroupRun::execute(Space* space, InPlaceTargets* targets) {
     PyErr_Clear();
     return FusionReason::kMemory;
   }
-  if (is_copied) {
+  if (is_copied && !plan_.targets.empty()) {
     copy_contents(space, contents);
   }
   return FusionReason::kNone;

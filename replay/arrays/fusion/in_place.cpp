@@ -52,6 +52,9 @@ bool InPlaceTargets::are_unnoticed() {
 }
 
 WriteMode InPlaceTargets::mode(std::size_t parts) {
+  if (plan_.targets.empty()) {
+    return WriteMode::kCopied;
+  }
   if (are_unnoticed()) {
     return WriteMode::kInPlace;
   }
