@@ -67,6 +67,7 @@ inline constexpr Traits kBeginsRaise = 1U << 19U;
 inline constexpr Traits kAmidRaise = 1U << 20U;
 inline constexpr Traits kNeedsRaise = 1U << 21U;
 inline constexpr Traits kEndsRaise = 1U << 22U;
+inline constexpr Traits kUnboxable = 1U << 23U;
 }  // namespace trait
 
 inline constexpr int kVariadic = -1;

@@ -36,21 +36,20 @@ class Groups {
 
   void add(std::size_t place) {
     const Node& node = graph_.nodes[place];
-    const bool is_inside = has_no_step(node) || (node.info().has(trait::kFused | trait::kSilent) &&
+    const bool is_inside = has_no_step(node) || (node.info().has(trait::kFused | trait::kSilent | trait::kUnboxable) &&
                                                  !is_expected_to_raise(graph_.nodes, place));
     if (!is_inside) {
       close(place);
       return;
     }
     learn_callable(node);
-    const bool reduces = calls_reduction(node);
-    if (!begin_ && (reduces || node.info().has(trait::kArrays | trait::kPart))) {
+    if (!begin_ && !has_no_step(node)) {
       begin_ = place;
     }
-    if (begin_ && node.info().has(trait::kFused)) {
+    if (node.info().has(trait::kFused)) {
       ++operations_;
-      is_of_arrays_ = is_of_arrays_ || node.info().has(trait::kArrays);
-      has_reduction_ = has_reduction_ || reduces;
+      is_of_arrays_ = is_of_arrays_ || node.info().has(trait::kArrays) || calls(node, functions_) || has_out(node);
+      has_reduction_ = has_reduction_ || calls(node, reductions_);
     }
   }
 
@@ -67,25 +66,48 @@ class Groups {
     is_of_arrays_ = has_reduction_ = false;
   }
 
-  // A callable with the name of one of NumPy's reductions.
+  // A callable with the name of a NumPy function that a group may contain.
   void learn_callable(const Node& node) {
     const bool is_named =
         node.op == Op::load_module_attr || node.op == Op::load_method || node.op == Op::load_module_method;
-    if (is_named && array::may_be_reduction(node.object.get())) {
-      // A method comes with self, a function of a module behind a null.
-      reductions_.insert(node.op == Op::load_module_method ? node.first_result + 1 : node.first_result);
+    if (!is_named) {
+      return;
+    }
+    // A method comes with self, a function of a module behind a null.
+    const Value callable = node.op == Op::load_module_method ? node.first_result + 1 : node.first_result;
+    if (array::may_be_known(node.object.get())) {
+      functions_.insert(callable);
+    }
+    // Such a call may be a group on its own.
+    if (array::may_be_reduction(node.object.get())) {
+      reductions_.insert(callable);
     }
   }
 
-  // Such a call may be a group on its own.
-  [[nodiscard]] bool calls_reduction(const Node& node) const {
+  [[nodiscard]] static bool calls(const Node& node, const std::unordered_set<Value>& callables) {
     return node.op == Op::call && node.operands.size() > 1 &&
-           (reductions_.contains(node.operands[0]) || reductions_.contains(node.operands[1]));
+           (callables.contains(node.operands[0]) || callables.contains(node.operands[1]));
+  }
+
+  // Whether a call has the keyword `out`, as calls of ufuncs have.
+  [[nodiscard]] static bool has_out(const Node& node) {
+    PyObject* keywords = node.object.get();
+    if (node.op != Op::call || keywords == nullptr || !PyTuple_CheckExact(keywords)) {
+      return false;
+    }
+    for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(keywords); ++index) {
+      PyObject* keyword = PyTuple_GET_ITEM(keywords, index);
+      if (PyUnicode_Check(keyword) && PyUnicode_CompareWithASCIIString(keyword, "out") == 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   Graph& graph_;
   std::vector<std::int32_t> numbers_;     // by node
-  std::unordered_set<Value> reductions_;  // callables
+  std::unordered_set<Value> functions_;   // callables that may be NumPy's functions
+  std::unordered_set<Value> reductions_;  // callables that may be NumPy's reductions
   std::optional<std::size_t> begin_;      // of the candidate that is looked at: its first node
   std::size_t operations_ = 0;            // of that candidate
   bool is_of_arrays_ = false;             // it has an operation on arrays

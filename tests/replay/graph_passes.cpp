@@ -645,7 +645,7 @@ BOOST_AUTO_TEST_CASE(a_call_of_a_reduction_is_a_group) {
     return_value %3)",
         R"(
     %0 = param[0]
-    %1, %2 = load_method{'sum'} %0 @0
+    %1, %2 = load_method{'sum'} %0 @0 in group 1
     %3 = call{None} %1, %2 @0 in group 1
     return_value %3)");
 }

@@ -111,6 +111,12 @@ bool may_be_reduction(PyObject* name) {
          });
 }
 
+bool may_be_known(PyObject* name) {
+  return PyUnicode_Check(name) && std::ranges::any_of(kRows, [name](const Row& row) {
+           return PyUnicode_CompareWithASCIIString(name, row.name) == 0;
+         });
+}
+
 KnownFunction known_method(PyObject* name) {
   for (const Row& row : kRows) {
     if (row.is_method && PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, row.name) == 0) {
