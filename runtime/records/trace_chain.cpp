@@ -23,9 +23,9 @@ bool can_record(Frame* frame, std::size_t entry) {
   return cpython::has_room(frame, cpython::code_of(frame)) && (entry == 0 || !cpython::is_held(frame));
 }
 
-// Most runs continue with the registers of the executor before (replay/executor/machine/trace_link.h); otherwise the frame
-// is as after a side exit. Its stack then is as the next executor expects it, so the anchor, which lies on it, is put
-// aside.
+// Most runs continue with the registers of the executor before (replay/executor/machine/trace_link.h); otherwise the
+// frame is as after a side exit. Its stack then is as the next executor expects it, so the anchor, which lies on it, is
+// put aside.
 bool TraceChain::run(Ref* result) {
   const std::size_t start = entry_;
   Entry& place = code_.entries[start];

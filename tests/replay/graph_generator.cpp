@@ -251,7 +251,7 @@ class Generator {
   }
 
   void action() {
-    switch (below(24)) {
+    switch (below(25)) {
       case 0:
         constant(Kind::kAny);
         return;
@@ -313,6 +313,11 @@ class Generator {
       case 20:
       case 21:
         drop();
+        return;
+      case 22:
+        for (int count = 0; count < 2; ++count) {
+          define(Op::array_binary, {any(), any()}, Kind::kAny, *operator_number(Op::array_binary, "+"), {}, snapshot());
+        }
         return;
       default:
         arithmetic();

@@ -135,7 +135,7 @@ def step(world, values, node, seed):
     elif op == 'list_append':
         world.log.append('append ' + text(args[1], world))
         args[0].append(args[1])
-    elif op == 'call':
+    elif op in ('call', 'array_binary'):  # both may run anything
         out = [world.call(args)]
     elif op == 'leave_frame':
         world.log.append(f'leave frame {number}')

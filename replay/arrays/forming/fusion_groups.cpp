@@ -13,9 +13,7 @@ namespace tagalong::replay {
 
 bool is_group_operation(const Step& step) { return has(step.op, trait::kFused); }
 
-bool may_be_inside(const Step& step) {
-  return step.candidate != 0 && has(step.op, trait::kFused | trait::kSilent);
-}
+bool may_be_inside(const Step& step) { return step.candidate != 0 && has(step.op, trait::kFused | trait::kSilent); }
 
 bool may_be_inside(const LoopOp& op, const Step& step) {
   switch (info(op.code).fusion) {
