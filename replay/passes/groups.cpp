@@ -55,7 +55,7 @@ class Groups {
 
   // The candidate ends in front of this node.
   void close(std::size_t end) {
-    if ((is_of_arrays_ && operations_ > 1) || has_reduction_) {
+    if (begin_ && ((is_of_arrays_ && operations_ > 1) || has_reduction_)) {
       ++groups_;
       for (std::size_t place = *begin_; place < end; ++place) {
         numbers_[place] = groups_;

@@ -177,7 +177,10 @@ PyObject* compare_frame(PyThreadState* thread, Frame* frame, CodeRecord& record)
 // that their reference counts and the time of their death are as without tagalong.
 void take_arguments_from_caller(PyThreadState* thread, Frame* callee) {
   Frame* caller = cpython::current_frame(thread);
-  PyObject* anchor = caller == nullptr ? nullptr : anchor_of(cpython::code_of(caller));
+  if (caller == nullptr) {
+    return;
+  }
+  PyObject* anchor = anchor_of(cpython::code_of(caller));
   const CodeRecord* record = anchor == nullptr ? nullptr : record_of(anchor);
   if (record == nullptr || recorder::Session::is_recording(thread) ||
       record->code.replay_code.get() != cpython::code_of(caller)) {
