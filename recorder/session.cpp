@@ -7,9 +7,9 @@
 #include "recorder/hook.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/base/pending_error.h"
-#include "rewriter/cpython/dicts.h"
 #include "rewriter/cpython/eval_hook.h"
 #include "rewriter/cpython/foreign_eval.h"
+#include "rewriter/cpython/objects/dicts.h"
 
 namespace tagalong::recorder {
 

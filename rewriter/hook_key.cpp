@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "rewriter/cpython/ints.h"
+#include "rewriter/cpython/objects/ints.h"
 
 namespace tagalong::rewriter {
 

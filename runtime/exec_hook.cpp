@@ -8,9 +8,9 @@
 #include "rewriter/code.h"
 #include "rewriter/cpython/code_link.h"
 #include "rewriter/cpython/code_object.h"
-#include "rewriter/cpython/dicts.h"
 #include "rewriter/cpython/executed.h"
 #include "rewriter/cpython/frames.h"
+#include "rewriter/cpython/objects/dicts.h"
 
 namespace tagalong::runtime {
 namespace {

@@ -17,7 +17,7 @@
 #include "replay/arrays/kernels/histogram.h"
 #include "replay/arrays/numpy/operand.h"
 #include "rewriter/base/once.h"
-#include "rewriter/cpython/exact_numbers.h"
+#include "rewriter/cpython/objects/exact_numbers.h"
 
 namespace tagalong::recorder {
 namespace {

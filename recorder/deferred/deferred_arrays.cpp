@@ -5,8 +5,8 @@
 
 #include "recorder/base/hints.h"
 #include "replay/arrays/numpy/numpy_abi.h"
-#include "rewriter/cpython/collector.h"
 #include "rewriter/cpython/eval_hook.h"
+#include "rewriter/cpython/objects/collector.h"
 
 namespace tagalong::recorder {
 namespace {

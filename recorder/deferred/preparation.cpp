@@ -19,9 +19,9 @@
 #include "replay/arrays/numpy/kept_memory.h"
 #include "replay/arrays/numpy/operand.h"
 #include "replay/ir/stages.h"
-#include "rewriter/cpython/dicts.h"
-#include "rewriter/cpython/exact_numbers.h"
-#include "rewriter/cpython/instances.h"
+#include "rewriter/cpython/objects/dicts.h"
+#include "rewriter/cpython/objects/exact_numbers.h"
+#include "rewriter/cpython/objects/instances.h"
 
 namespace tagalong::recorder {
 

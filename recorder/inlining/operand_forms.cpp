@@ -6,7 +6,7 @@
 
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/code_link.h"
-#include "rewriter/cpython/dicts.h"
+#include "rewriter/cpython/objects/dicts.h"
 
 namespace tagalong::recorder {
 

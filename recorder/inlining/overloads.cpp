@@ -10,8 +10,8 @@
 #include "recorder/code/truth_jump.h"
 #include "recorder/inlining/call_forms.h"
 #include "recorder/inlining/lookups.h"
-#include "rewriter/cpython/dicts.h"
-#include "rewriter/cpython/instances.h"
+#include "rewriter/cpython/objects/dicts.h"
+#include "rewriter/cpython/objects/instances.h"
 
 namespace tagalong::recorder {
 

@@ -6,7 +6,7 @@
 #include "replay/objects/overloads.h"
 #include "replay/objects/unboxed.h"
 #include "rewriter/base/errors.h"
-#include "rewriter/cpython/iterators.h"
+#include "rewriter/cpython/objects/iterators.h"
 
 namespace tagalong::recorder {
 

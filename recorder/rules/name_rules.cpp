@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "rewriter/base/errors.h"
-#include "rewriter/cpython/dicts.h"
+#include "rewriter/cpython/objects/dicts.h"
 
 namespace tagalong::recorder {
 

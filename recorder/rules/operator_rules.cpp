@@ -4,9 +4,9 @@
 #include "recorder/base/hints.h"
 #include "recorder/rules/object_rules.h"
 #include "replay/objects/unboxed.h"
-#include "rewriter/cpython/dicts.h"
-#include "rewriter/cpython/exact_numbers.h"
-#include "rewriter/cpython/instances.h"
+#include "rewriter/cpython/objects/dicts.h"
+#include "rewriter/cpython/objects/exact_numbers.h"
+#include "rewriter/cpython/objects/instances.h"
 
 namespace tagalong::recorder {
 

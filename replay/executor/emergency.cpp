@@ -8,7 +8,7 @@
 
 #include "replay/arrays/numpy/numpy_abi.h"
 #include "rewriter/base/pending_error.h"
-#include "rewriter/cpython/ints.h"
+#include "rewriter/cpython/objects/ints.h"
 
 namespace tagalong::replay {
 namespace {

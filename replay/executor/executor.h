@@ -28,9 +28,9 @@
 #include "replay/objects/quiet_calls.h"
 #include "replay/steps/loop_program.h"
 #include "replay/steps/step.h"
-#include "rewriter/cpython/dicts.h"
 #include "rewriter/cpython/frames.h"
-#include "rewriter/cpython/instances.h"
+#include "rewriter/cpython/objects/dicts.h"
+#include "rewriter/cpython/objects/instances.h"
 #include "rewriter/cpython/watch.h"
 
 namespace tagalong::replay {

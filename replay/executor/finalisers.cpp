@@ -5,7 +5,7 @@
 #include "replay/arrays/numpy/numpy_abi.h"
 #include "replay/arrays/numpy/operand.h"
 #include "replay/passes/abstract_values.h"
-#include "rewriter/cpython/exact_numbers.h"
+#include "rewriter/cpython/objects/exact_numbers.h"
 
 namespace tagalong::replay {
 

@@ -10,7 +10,7 @@
 
 #include "replay/arrays/numpy/numpy_abi.h"
 #include "rewriter/base/ref.h"
-#include "rewriter/cpython/exact_numbers.h"
+#include "rewriter/cpython/objects/exact_numbers.h"
 #include "rewriter/cpython/thunks.h"
 
 namespace tagalong::replay {

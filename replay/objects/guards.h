@@ -3,7 +3,7 @@
 
 #include "replay/ir/ops.h"
 #include "replay/objects/operations.h"
-#include "rewriter/cpython/dicts.h"
+#include "rewriter/cpython/objects/dicts.h"
 
 namespace tagalong::replay {
 

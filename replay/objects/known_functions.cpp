@@ -9,7 +9,7 @@
 
 #include "replay/arrays/numpy/numpy_abi.h"
 #include "replay/objects/unboxed.h"
-#include "rewriter/cpython/iterators.h"
+#include "rewriter/cpython/objects/iterators.h"
 
 namespace tagalong::replay {
 namespace {

@@ -3,7 +3,7 @@
 #include <unordered_map>
 
 #include "replay/objects/known_functions.h"
-#include "rewriter/cpython/exact_numbers.h"
+#include "rewriter/cpython/objects/exact_numbers.h"
 
 namespace tagalong::replay {
 namespace {

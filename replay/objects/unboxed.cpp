@@ -8,8 +8,8 @@
 
 #include "replay/arrays/numpy/float_status.h"
 #include "replay/arrays/numpy/numpy_abi.h"
-#include "rewriter/cpython/exact_numbers.h"
-#include "rewriter/cpython/iterators.h"
+#include "rewriter/cpython/objects/exact_numbers.h"
+#include "rewriter/cpython/objects/iterators.h"
 
 namespace tagalong::replay {
 namespace {

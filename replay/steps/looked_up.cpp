@@ -1,6 +1,6 @@
 #include "replay/steps/looked_up.h"
 
-#include "rewriter/cpython/dicts.h"
+#include "rewriter/cpython/objects/dicts.h"
 
 namespace tagalong::replay {
 

@@ -12,8 +12,8 @@
 #include "replay/ir/graph.h"
 #include "replay/objects/quiet_calls.h"
 #include "replay/steps/loop_program.h"
-#include "rewriter/cpython/dicts.h"
-#include "rewriter/cpython/instances.h"
+#include "rewriter/cpython/objects/dicts.h"
+#include "rewriter/cpython/objects/instances.h"
 
 namespace tagalong::replay {
 

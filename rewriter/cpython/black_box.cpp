@@ -8,7 +8,7 @@
 #include "rewriter/cpython/code_link.h"
 #include "rewriter/cpython/first_call.h"
 #include "rewriter/cpython/frames.h"
-#include "rewriter/cpython/methods.h"
+#include "rewriter/cpython/objects/methods.h"
 #include "rewriter/cpython/watch.h"
 
 namespace tagalong::cpython {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "rewriter/cpython/frames.h"
-#include "rewriter/cpython/methods.h"
+#include "rewriter/cpython/objects/methods.h"
 
 namespace tagalong::cpython {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "rewriter/cpython/iterators.h"
+#include "rewriter/cpython/objects/iterators.h"
 
 namespace tagalong::cpython::layout {
 

@@ -4,7 +4,7 @@
 #include <ctime>
 
 #include "rewriter/cpython/frame_end.h"
-#include "rewriter/cpython/iterators.h"
+#include "rewriter/cpython/objects/iterators.h"
 
 namespace tagalong::runtime {
 namespace {

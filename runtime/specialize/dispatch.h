@@ -12,7 +12,7 @@
 
 #include "rewriter/base/ref.h"
 #include "rewriter/cpython/code_link.h"
-#include "rewriter/cpython/dicts.h"
+#include "rewriter/cpython/objects/dicts.h"
 #include "runtime/specialize/guards.h"
 #include "runtime/specialize/ready_guards.h"
 #include "runtime/specialize/specialized_code.h"

@@ -8,7 +8,7 @@
 #include "replay/arrays/numpy/numpy_abi.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/base/once.h"
-#include "rewriter/cpython/dicts.h"
+#include "rewriter/cpython/objects/dicts.h"
 #include "runtime/specialize/guard_types.h"
 #include "runtime/specialize/ready_guards.h"
 

@@ -5,7 +5,7 @@
 
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/code_link.h"
-#include "rewriter/cpython/dicts.h"
+#include "rewriter/cpython/objects/dicts.h"
 #include "runtime/specialize/guard_types.h"
 #include "runtime/specialize/ready_guards.h"
 

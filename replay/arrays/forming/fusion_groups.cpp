@@ -7,7 +7,7 @@
 #include "replay/arrays/forming/group_planner.h"
 #include "replay/arrays/kernels/functions.h"
 #include "replay/steps/step.h"
-#include "rewriter/cpython/dicts.h"
+#include "rewriter/cpython/objects/dicts.h"
 
 namespace tagalong::replay {
 

@@ -2,7 +2,7 @@
 
 #include "replay/objects/operations.h"
 #include "replay/steps/step.h"
-#include "rewriter/cpython/exact_numbers.h"
+#include "rewriter/cpython/objects/exact_numbers.h"
 #include "rewriter/cpython/requests.h"
 
 namespace tagalong::replay {

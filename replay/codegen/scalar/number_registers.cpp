@@ -1,7 +1,7 @@
 #include "replay/codegen/scalar/number_registers.h"
 
 #ifdef __x86_64__
-#include "rewriter/cpython/exact_numbers.h"
+#include "rewriter/cpython/objects/exact_numbers.h"
 
 namespace tagalong::replay::native {
 

@@ -3,9 +3,9 @@
 #ifdef __x86_64__
 #include <algorithm>
 
-#include "rewriter/cpython/exact_numbers.h"
 #include "rewriter/cpython/foreign_eval.h"
 #include "rewriter/cpython/frames.h"
+#include "rewriter/cpython/objects/exact_numbers.h"
 
 namespace tagalong::replay::native {
 

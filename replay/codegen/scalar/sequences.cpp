@@ -3,8 +3,8 @@
 #ifdef __x86_64__
 #include "replay/objects/known_functions.h"
 #include "rewriter/base/errors.h"
-#include "rewriter/cpython/exact_numbers.h"
-#include "rewriter/cpython/ints.h"
+#include "rewriter/cpython/objects/exact_numbers.h"
+#include "rewriter/cpython/objects/ints.h"
 
 namespace tagalong::replay::native {
 

@@ -1,7 +1,7 @@
 #include "replay/executor/machine/boxing.h"
 
 #include "replay/executor/emergency.h"
-#include "rewriter/cpython/exact_numbers.h"
+#include "rewriter/cpython/objects/exact_numbers.h"
 
 namespace tagalong::replay {
 

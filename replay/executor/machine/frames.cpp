@@ -6,9 +6,9 @@
 #include "replay/executor/machine/boxing.h"
 #include "replay/objects/overloads.h"
 #include "rewriter/base/errors.h"
-#include "rewriter/cpython/exact_numbers.h"
 #include "rewriter/cpython/first_call.h"
 #include "rewriter/cpython/generators.h"
+#include "rewriter/cpython/objects/exact_numbers.h"
 #include "rewriter/cpython/requests.h"
 
 namespace tagalong::replay {

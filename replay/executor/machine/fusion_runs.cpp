@@ -11,8 +11,8 @@
 #include "replay/executor/printer.h"
 #include "replay/ir/stages.h"
 #include "replay/objects/guards.h"
-#include "rewriter/cpython/collector.h"
-#include "rewriter/cpython/exact_numbers.h"
+#include "rewriter/cpython/objects/collector.h"
+#include "rewriter/cpython/objects/exact_numbers.h"
 
 namespace tagalong::replay {
 

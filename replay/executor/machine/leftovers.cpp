@@ -4,7 +4,7 @@
 
 #include "replay/executor/finalisers.h"
 #include "replay/executor/machine/frames.h"
-#include "rewriter/cpython/iterators.h"
+#include "rewriter/cpython/objects/iterators.h"
 
 namespace tagalong::replay {
 

@@ -14,9 +14,9 @@
 #include "replay/objects/known_functions.h"
 #include "replay/objects/operations.h"
 #include "replay/objects/sequence_items.h"
-#include "rewriter/cpython/exact_numbers.h"
 #include "rewriter/cpython/foreign_eval.h"
-#include "rewriter/cpython/iterators.h"
+#include "rewriter/cpython/objects/exact_numbers.h"
+#include "rewriter/cpython/objects/iterators.h"
 
 namespace tagalong::replay {
 

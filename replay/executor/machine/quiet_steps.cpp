@@ -4,10 +4,10 @@
 
 #include "replay/arrays/numpy/numpy_abi.h"
 #include "replay/passes/abstract_values.h"
-#include "rewriter/cpython/collector.h"
-#include "rewriter/cpython/dicts.h"
-#include "rewriter/cpython/exact_numbers.h"
-#include "rewriter/cpython/iterators.h"
+#include "rewriter/cpython/objects/collector.h"
+#include "rewriter/cpython/objects/dicts.h"
+#include "rewriter/cpython/objects/exact_numbers.h"
+#include "rewriter/cpython/objects/iterators.h"
 
 namespace tagalong::replay {
 

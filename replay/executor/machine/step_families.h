@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "replay/executor/machine/run_state.h"
-#include "rewriter/cpython/dicts.h"
+#include "rewriter/cpython/objects/dicts.h"
 
 namespace tagalong::replay {
 

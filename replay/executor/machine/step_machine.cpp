@@ -14,8 +14,8 @@
 #include "replay/objects/guards.h"
 #include "replay/objects/operations.h"
 #include "rewriter/cpython/foreign_eval.h"
-#include "rewriter/cpython/instances.h"
-#include "rewriter/cpython/iterators.h"
+#include "rewriter/cpython/objects/instances.h"
+#include "rewriter/cpython/objects/iterators.h"
 
 namespace tagalong::replay {
 

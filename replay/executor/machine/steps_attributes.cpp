@@ -5,7 +5,7 @@
 
 #include "replay/executor/finalisers.h"
 #include "replay/executor/machine/step_families.h"
-#include "rewriter/cpython/instances.h"
+#include "rewriter/cpython/objects/instances.h"
 
 namespace tagalong::replay {
 

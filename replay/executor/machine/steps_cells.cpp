@@ -7,7 +7,7 @@
 #include "replay/objects/binding.h"
 #include "replay/objects/eliding_calls.h"
 #include "replay/objects/operations.h"
-#include "rewriter/cpython/dicts.h"
+#include "rewriter/cpython/objects/dicts.h"
 
 namespace tagalong::replay {
 

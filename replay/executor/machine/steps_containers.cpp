@@ -6,7 +6,7 @@
 #include "replay/executor/machine/quiet_steps.h"
 #include "replay/executor/machine/step_families.h"
 #include "replay/objects/operations.h"
-#include "rewriter/cpython/dicts.h"
+#include "rewriter/cpython/objects/dicts.h"
 
 namespace tagalong::replay {
 

@@ -3,7 +3,7 @@
 #include "replay/executor/machine/step_families.h"
 #include "replay/objects/sequence_items.h"
 #include "rewriter/base/errors.h"
-#include "rewriter/cpython/exact_numbers.h"
+#include "rewriter/cpython/objects/exact_numbers.h"
 
 namespace tagalong::replay {
 

@@ -10,7 +10,7 @@
 #include "replay/executor/machine/step_families.h"
 #include "replay/objects/operations.h"
 #include "replay/steps/looked_up.h"
-#include "rewriter/cpython/dicts.h"
+#include "rewriter/cpython/objects/dicts.h"
 #include "rewriter/cpython/thunks.h"
 
 namespace tagalong::replay {

@@ -9,7 +9,7 @@
 #include "replay/executor/machine/step_families.h"
 #include "replay/objects/operations.h"
 #include "replay/objects/sequence_items.h"
-#include "rewriter/cpython/exact_numbers.h"
+#include "rewriter/cpython/objects/exact_numbers.h"
 #include "rewriter/cpython/requests.h"
 
 namespace tagalong::replay {

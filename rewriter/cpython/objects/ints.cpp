@@ -1,4 +1,4 @@
-#include "rewriter/cpython/ints.h"
+#include "rewriter/cpython/objects/ints.h"
 
 #include <cstdlib>
 

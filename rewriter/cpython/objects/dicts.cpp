@@ -1,4 +1,4 @@
-#include "rewriter/cpython/dicts.h"
+#include "rewriter/cpython/objects/dicts.h"
 
 // CPython's own headers do not know C++'s <stdatomic.h>; the compiler's operations have the same layout.
 #undef HAVE_STD_ATOMIC

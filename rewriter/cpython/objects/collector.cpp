@@ -1,4 +1,4 @@
-#include "rewriter/cpython/collector.h"
+#include "rewriter/cpython/objects/collector.h"
 
 #include <utility>
 

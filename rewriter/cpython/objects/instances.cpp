@@ -1,11 +1,11 @@
 #define Py_BUILD_CORE 1  // NOLINT: what the headers ask for
-#include "rewriter/cpython/instances.h"
+#include "rewriter/cpython/objects/instances.h"
 
 #include <internal/pycore_dict.h>
 #include <structmember.h>
 #undef Py_BUILD_CORE
 
-#include "rewriter/cpython/dicts.h"
+#include "rewriter/cpython/objects/dicts.h"
 
 namespace tagalong::cpython {
 
