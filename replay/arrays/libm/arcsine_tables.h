@@ -1,4 +1,4 @@
-// Tables of the arcsine in libm_steps.inc, with the numbers of glibc's function.
+// Tables of the arcsine in libm_steps.inc, with the numbers of glibc's function. scripts/libm-tables computes them.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Tables of libm_steps.inc and glibc_code.cpp, with the numbers of glibc's functions: exp, log, sin and cos.
+// scripts/libm-tables computes them.
 #pragma once
 
 #include <bit>
