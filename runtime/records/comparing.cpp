@@ -14,6 +14,8 @@
 #include "rewriter/cpython/eval_hook.h"
 #include "rewriter/cpython/generators.h"
 #include "rewriter/cpython/requests.h"
+#include "rewriter/cpython/stacks.h"
+#include "runtime/base/options.h"
 #include "runtime/records/anchor.h"
 
 namespace tagalong::runtime {
@@ -221,12 +223,15 @@ PyObject* observe_frame(PyThreadState* thread, Frame* frame, int throw_flag) {
     Level& operator=(const Level&) = delete;
     ~Level() { --t_depth; }
   } level;
-  if (t_depth >= kMostDepth) {
+  if (t_depth >= kMostDepth || !cpython::has_c_stack(thread, options().limits.stack)) {
+    // Recordings of other stacks use the hook, too. Without an observer it is removed while they wait.
     if (g_too_deep++ == 0) {
+      cpython::set_observer(nullptr);
       cpython::release_hook();
     }
     PyObject* result = cpython::pass_to_handler(thread, frame, throw_flag);
     if (--g_too_deep == 0) {
+      cpython::set_observer(observe_frame);
       cpython::acquire_hook();
     }
     return result;

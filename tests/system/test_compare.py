@@ -162,6 +162,54 @@ def test_other_ways_through_a_function_are_recorded_and_compared(
     assert calls and min(calls) > 7, done.stderr  # the first one was recorded and not replayed
 
 
+@pytest.mark.parametrize("stack", [0, 256], ids=["main", "small_stack"])
+def test_deep_calls_while_another_thread_records(run_python: RunPython, tmp_path: Path, stack: int) -> None:
+    """The recording waits in C with the evaluation hook in use; calls of this thread must not take C stack."""
+    program = f"""
+import sys, threading, time
+sys.setrecursionlimit(10**6)
+def depth(n):
+    return 0 if n == 0 else 1 + depth(n - 1)
+def waiting():
+    time.sleep(1)
+threading.Thread(target=waiting, daemon=True).start()
+time.sleep(.2)
+threading.stack_size({stack} << 10)
+thread = threading.Thread(target=lambda: print(depth(900)))
+thread.start()
+thread.join()
+print(depth(20_000))
+"""
+    assert run_both(run_python, tmp_path, program).stdout == "900\n20000\n"
+
+
+def test_replays_that_switch_greenlets_are_not_compared(run_python: RunPython, tmp_path: Path) -> None:
+    """In the copy of the process the other greenlet would continue with the program."""
+    pytest.importorskip("greenlet")
+    program = """
+import greenlet
+main = greenlet.getcurrent()
+def switching(x):
+    y = x * 2
+    main.switch()
+    y += 1
+    main.switch()
+    return x + y
+for _ in range(8):
+    greenlets = [greenlet.greenlet(switching) for _ in range(3)]
+    for x, each in enumerate(greenlets):
+        each.switch(x)
+    for each in greenlets:
+        each.switch()
+    print([each.switch() for each in greenlets])
+"""
+    done = run_both(run_python, tmp_path, program)
+    found = re.fullmatch(
+        r"tagalong: compare: (\d+) replays compared, 0 differ, (\d+) could not be compared\n", done.stderr
+    )
+    assert found and int(found[1]) > 2 and int(found[2]) > 2, done.stderr
+
+
 # --- compare() and record()
 
 

@@ -68,15 +68,18 @@ def _tell(pipe: int, replayed: bool, inputs: tuple[Any, ...], ended: Ended) -> N
         pickle.dump(told, stream)
 
 
-def _received(pipe: int, process: int) -> Told | None:
-    """The outcome that the child sends. None: the replay does not end, or has ended the process."""
+def _received(pipe: int, process: int) -> tuple[Told | None, bool]:
+    """The outcome that the child sends, and whether the child has crashed.
+
+    None: the replay does not end, or has ended the process.
+    """
     parts = []
     try:
         while True:
             ready, _, _ = select.select([pipe], [], [], _PATIENCE)
             if not ready:
                 os.kill(process, signal.SIGKILL)
-                return None
+                return None, False
             part = os.read(pipe, 1 << 20)
             if not part:
                 break
@@ -85,9 +88,9 @@ def _received(pipe: int, process: int) -> Told | None:
         os.close(pipe)
         _, status = os.waitpid(process, 0)
     if not parts or status != 0:
-        return None
+        return None, os.WIFSIGNALED(status)
     told: Told = pickle.loads(b"".join(parts))
-    return told
+    return told, False
 
 
 def _compare(pipe: int, process: int, call: Call, inputs: tuple[Any, ...], ended: Ended) -> bool:
@@ -96,15 +99,18 @@ def _compare(pipe: int, process: int, call: Call, inputs: tuple[Any, ...], ended
     Returns whether the child has replayed anything.
     """
     try:
-        told = _received(pipe, process)
+        told, has_crashed = _received(pipe, process)
         eager = _outcome(inputs, ended)
     except Exception:  # no memory or recursion depth left: the program must not see it
         _Counts.untold += 1
         return True
     if told is not None and not told[0]:
         return False  # the guards of no graph held: there was no replay to compare
-    if told is None and threading.active_count() > 1:
-        _Counts.untold += 1  # the child has no other threads, and may wait for one for ever
+    # The child has no other threads, and may wait for one for ever. If its replay switches to another greenlet, that
+    # one goes on with the program, to the end of the child.
+    needs_others = threading.active_count() > 1 or "greenlet" in sys.modules
+    if told is None and needs_others and not has_crashed:
+        _Counts.untold += 1
         return True
     _Counts.compared += 1
     lines = ["the replay came to no end, or ended the process"]
