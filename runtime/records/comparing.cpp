@@ -184,8 +184,8 @@ void take_arguments_from_caller(PyThreadState* thread, Frame* callee) {
   }
   PyObject* anchor = anchor_of(cpython::code_of(caller));
   const CodeRecord* record = anchor == nullptr ? nullptr : record_of(anchor);
-  if (record == nullptr || recorder::Session::is_recording(thread) ||
-      record->code.replay_code.get() != cpython::code_of(caller)) {
+  const PyCodeObject* replay_code = record == nullptr ? nullptr : record->code.replay_code.get();
+  if (replay_code == nullptr || replay_code != cpython::code_of(caller) || recorder::Session::is_recording(thread)) {
     return;
   }
   const auto unit = std::ranges::lower_bound(record->code.replay_code.units, cpython::unit_of(caller));
