@@ -213,8 +213,8 @@ void CallForms::find_call(CallTarget& target, PyObject* const* operands, cpython
 void CallForms::find_special(CallTarget& target, PyObject* const* end, cpython::Frame* callee) const {
   const Instruction& instruction = instruction_at(current_);
   PyObject* function = target.function;
-  // If the callee is another function (a finaliser of an operand, or a trace function), the operands may be gone. None
-  // of them is looked at before the callee's `self` shows that the instruction still has it.
+  // If the callee is another function (a finaliser of an operand, or a trace function), the operands may be gone. No
+  // operand is read before the callee's `self` shows that the instruction still has its operands.
   PyObject* self = cpython::slot_count(cpython::code_of(callee)) > 0 ? cpython::locals_of(callee)[0] : nullptr;
   const auto is_method = [&](PyObject* object, const char* method) {
     return method != nullptr && object == self && look_up(Py_TYPE(object), method) == function &&

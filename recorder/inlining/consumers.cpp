@@ -615,7 +615,7 @@ void Consumers::abandon_consumer() {
   top().call_pops = consuming.pops;
 }
 
-// The instruction of the consumer has raised, or it is unknown how the consumer used the item: the trace ends.
+// Ends the trace: the consumer's instruction has raised, or the recorder cannot tell how the consumer used the item.
 void Consumers::end_consumption() {
   if (top().call_result != kNoValue) {
     finish_inlined();

@@ -26,7 +26,7 @@ class Consumers : public Generators {
   void return_to_consumer();
   // An exception of the generator's body leaves through the consumer, which releases its state.
   void abandon_consumer();
-  // The instruction of the consumer has raised, or it is unknown how the consumer used the item: the trace ends.
+  // Ends the trace: the consumer's instruction has raised, or the recorder cannot tell how the consumer used the item.
   void end_consumption();
   // The state of the frame while its consumer waits for an item or is about to use one.
   SnapshotId consumer_snapshot();

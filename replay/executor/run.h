@@ -86,7 +86,7 @@ struct Run {
   std::uint32_t native_after = 0;  // iterations of an executor before it gets native code; 0: never
   bool has_made_native = false;
   bool is_stopped = false;          // kLeft, because TraceLinker::stops_at wanted it
-  const Executor* last = nullptr;   // in which the run has ended
+  const Executor* last = nullptr;   // the executor in which the run has ended
   const Step* returned = nullptr;   // kReturned: by this step
   std::uint64_t idle = 0;           // kLeft: the trace that left where it began, without any effect; 0: none
   const Attached* place = nullptr;  // where that was attached; null: the first one

@@ -165,7 +165,7 @@ class Fold {
       return;
     }
     if (object(value) == nullptr) {
-      objects_[at(value)] = wanted.get();  // the guard owns it, or it is True or False, which are never freed
+      objects_[at(value)] = wanted.get();  // borrowed: the guard owns it; True and False are never freed
     }
     keep(node);
   }

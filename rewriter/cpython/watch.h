@@ -11,7 +11,7 @@ namespace tagalong::cpython {
 
 class Watcher {
  public:
-  // The object is being destroyed, or it is garbage that the collector is about to destroy. The pointer may only be
+  // Called when the object is being destroyed, and when the collector is about to destroy it. The pointer may only be
   // compared. An implementation must not run user code and must not destroy a watcher.
   virtual void object_died(PyObject* object) = 0;
 

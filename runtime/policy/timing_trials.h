@@ -8,7 +8,8 @@
 namespace tagalong::runtime {
 
 // Whether the frame has to run the original instructions here, because it belongs to a unit that is being timed with
-// them: it is called from that unit, or it is the same call at another entry.
+// these instructions. A frame belongs to a unit if the unit called it, or if it is the unit's own call at another
+// entry.
 [[nodiscard]] bool is_timed_as_written(Measurements& subject, std::size_t entry, cpython::Frame* frame);
 
 // Whether the call or the round that begins at this entry is replayed. If the call runs the original instructions and

@@ -20,7 +20,7 @@ using cpython::Frame;
 // What the redirect function does after the dispatcher had no item. Between the two this thread runs nothing else. The
 // references are owned.
 struct Pending {
-  PyCodeObject* code;  // in which the frame continues
+  PyCodeObject* code;  // the code object in which the frame continues
   int unit;
   int arguments;
   bool is_raise;

@@ -33,6 +33,14 @@ constexpr std::array<Row, 15> kRows{{{"sum", true, {Kind::kReduction, Reduction:
                                      {"astype", true, {Kind::kAstype, Reduction::kCount}},
                                      {"bincount", false, {Kind::kBins, Reduction::kCount}}}};
 
+// Null: no row has this name.
+const Row* row_named(PyObject* name) {
+  const auto row = std::ranges::find_if(kRows, [name](const Row& each) {
+    return PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, each.name) == 0;
+  });
+  return row == kRows.end() ? nullptr : &*row;
+}
+
 template <class T>
 int select(MethodContext* /*context*/, char* const* data, const Extent* dims, const Extent* strides, void* /*aux*/) {
   const char* condition = data[0];
@@ -105,25 +113,16 @@ KnownFunction known_descriptor(const Numpy& np, PyObject* object) {
   return is_method ? known_method(reinterpret_cast<PyDescrObject*>(object)->d_name) : KnownFunction();
 }
 
-bool may_be_reduction(PyObject* name) {
-  return PyUnicode_Check(name) && std::ranges::any_of(kRows, [name](const Row& row) {
-           return row.function.kind == Kind::kReduction && PyUnicode_CompareWithASCIIString(name, row.name) == 0;
-         });
+KnownFunction function_named(PyObject* name) {
+  const Row* row = row_named(name);
+  return row == nullptr ? KnownFunction() : row->function;
 }
 
-bool may_be_known(PyObject* name) {
-  return PyUnicode_Check(name) && std::ranges::any_of(kRows, [name](const Row& row) {
-           return PyUnicode_CompareWithASCIIString(name, row.name) == 0;
-         });
-}
+bool may_be_reduction(PyObject* name) { return function_named(name).kind == Kind::kReduction; }
 
 KnownFunction known_method(PyObject* name) {
-  for (const Row& row : kRows) {
-    if (row.is_method && PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, row.name) == 0) {
-      return row.function;
-    }
-  }
-  return {};
+  const Row* row = row_named(name);
+  return row == nullptr || !row->is_method ? KnownFunction() : row->function;
 }
 
 StridedLoop select_loop(std::size_t item_size) {

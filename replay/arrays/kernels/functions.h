@@ -21,8 +21,8 @@ struct KnownFunction {
 // A method of this name, for exact arrays.
 [[nodiscard]] KnownFunction known_method(PyObject* name);
 [[nodiscard]] KnownFunction known_descriptor(const Numpy& np, PyObject* object);
-// Whether a function or method of this name can be known, and whether it can be a reduction.
-[[nodiscard]] bool may_be_known(PyObject* name);
+// What a function or method of this name may be.
+[[nodiscard]] KnownFunction function_named(PyObject* name);
 [[nodiscard]] bool may_be_reduction(PyObject* name);
 
 // np.where as a loop of three operands, the first of bools, for elements of this size.

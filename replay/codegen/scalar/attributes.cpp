@@ -35,18 +35,7 @@ void AttributeCode::global(const LoopOp& op) {
   asm_.jne(slow_path);
   asm_.L(found);
   asm_.mov(rax, qword[rcx + from_key(step, step.cached)]);
-  switch (op.code) {
-    case LoopCode::kGlobalFloat:
-      boxing_.keep_float_of(op, op.result);
-      break;
-    case LoopCode::kGlobalInt:
-      boxing_.keep_int_of(op, op.result, slow_path);
-      break;
-    default:
-      asm_.share(rax);
-      asm_.mov(object(op.result), rax);
-      break;
-  }
+  boxing_.keep_result(op, slow_path);
   exits_.perform_aside(slow_path, op);
 }
 

@@ -104,6 +104,21 @@ void BoxingCode::keep_int_of(const LoopOp& op, std::int32_t place, Label& large)
   registers_.keep_int(place, index);
 }
 
+void BoxingCode::keep_result(const LoopOp& op, Label& large) {
+  switch (info(op.code).gives) {
+    case Unboxed::kFloat:
+      keep_float_of(op, op.result);
+      break;
+    case Unboxed::kInt:
+      keep_int_of(op, op.result, large);
+      break;
+    default:
+      asm_.share(rax);
+      asm_.mov(object(op.result), rax);
+      break;
+  }
+}
+
 void BoxingCode::keep_item(Unboxed kind, std::int32_t place) {
   if (kind == Unboxed::kNumpyFloat) {
     const int index = registers_.take_float();

@@ -17,6 +17,8 @@ class BoxingCode : private CodePart {
   void keep_float_of(const LoopOp& op, std::int32_t place);
   // Jumps to `large` where the int has more than two digits.
   void keep_int_of(const LoopOp& op, std::int32_t place, Label& large);
+  // Keeps the object in rax as the operation's result: its number where the operation's row gives one.
+  void keep_result(const LoopOp& op, Label& large);
   // Keeps the number of a NumPy scalar or of an array's item, at the address in rdx.
   void keep_item(Unboxed kind, std::int32_t place);
 

@@ -106,18 +106,7 @@ void SequenceCode::item(const LoopOp& op) {
   Label slow_path;
   find_item(op, slow_path, static_cast<Container>(op.flag));
   asm_.mov(rax, qword[rdx]);
-  switch (op.code) {
-    case LoopCode::kItemFloat:
-      boxing_.keep_float_of(op, op.result);
-      break;
-    case LoopCode::kItemInt:
-      boxing_.keep_int_of(op, op.result, slow_path);
-      break;
-    default:
-      asm_.share(rax);
-      asm_.mov(object(op.result), rax);
-      break;
-  }
+  boxing_.keep_result(op, slow_path);
   exits_.perform_aside(slow_path, op);
 }
 
