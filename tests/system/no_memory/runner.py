@@ -97,7 +97,7 @@ def main(name: str) -> int:
     _core.set_option("native_after", 1)
     _core.set_option("share", 100_000_000)
     allowed: set[type] = {MemoryError}
-    counts = [failures(name, "as written", lambda: written, fewer_and_fewer, allowed)]
+    counts = [failures(name, "as written", lambda: written, all_of_them, allowed)]
 
     replayed = tagalong.trace(copy_of(written))
     for _ in range(WARM_UP):
