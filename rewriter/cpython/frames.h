@@ -35,6 +35,11 @@ inline PyFunctionObject* function_of(Frame* frame) { return frame->f_func; }
 // The mapping that holds the frame's variables, if its code keeps them in one; borrowed.
 inline PyObject* names_of(const Frame* frame) { return frame->f_locals; }
 inline void set_names(Frame* frame, PyObject* mapping) { frame->f_locals = Py_XNewRef(mapping); }
+// Gives a frame of ours the globals and builtins of a frame below it.
+inline void set_globals(Frame* frame, const Frame* source) {
+  frame->f_globals = source->f_globals;
+  frame->f_builtins = source->f_builtins;
+}
 inline int slot_count(const PyCodeObject* code) { return code->co_nlocalsplus; }
 inline PyObject** stack_base(Frame* frame) { return frame->localsplus + frame->f_code->co_nlocalsplus; }
 

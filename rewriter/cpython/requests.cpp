@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "rewriter/base/once.h"
+#include "rewriter/cpython/frames.h"
 #include "rewriter/cpython/thunks.h"
 
 namespace tagalong::cpython {
@@ -98,8 +99,18 @@ bool poll_requests() {
   if (once(poller, make_poller) == nullptr) {
     return false;
   }
-  const std::array<PyObject*, 1> arguments = {Py_None};
-  const Ref done = Ref::steal(PyObject_Vectorcall(poller, arguments.data(), arguments.size(), nullptr));
+  PyThreadState* thread = thread_state();
+  const Frame* program = current_frame(thread);
+  auto* function = reinterpret_cast<PyFunctionObject*>(poller);
+  Frame* frame = push_frame(thread, function, reinterpret_cast<PyCodeObject*>(function->func_code));
+  if (frame == nullptr) {
+    return false;
+  }
+  // A pending call asks for the globals of the current frame, for example when it imports a module.
+  set_globals(frame, program);
+  locals_of(frame)[0] = Py_NewRef(Py_None);
+  const Ref done = Ref::steal(start_frame(thread, frame));
+  pop_frame(thread, frame);
   return static_cast<bool>(done);
 }
 
