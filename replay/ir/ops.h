@@ -67,7 +67,7 @@ inline constexpr Traits kBeginsRaise = 1U << 19U;
 inline constexpr Traits kAmidRaise = 1U << 20U;
 inline constexpr Traits kNeedsRaise = 1U << 21U;
 inline constexpr Traits kEndsRaise = 1U << 22U;
-inline constexpr Traits kUnboxable = 1U << 23U;
+inline constexpr Traits kScalar = 1U << 23U;
 }  // namespace trait
 
 inline constexpr int kVariadic = -1;
@@ -153,7 +153,8 @@ constexpr bool is_consistent(const OpInfo& row) {
          (!row.has(trait::kStateBefore) || row.is_guard()) && (!row.has(trait::kStateAfter) || !row.is_guard()) &&
          (!row.has(trait::kRepeatable) || !row.has(trait::kOnce)) &&
          (!row.has(trait::kArrays) || row.has(trait::kFused)) &&
-         (!row.has(trait::kFused) || !row.has(trait::kSilent)) &&
+         (!row.has(trait::kFused) || !row.has(trait::kSilent | trait::kScalar)) &&
+         (!row.has(trait::kSilent) || !row.has(trait::kScalar)) &&
          (!row.has(trait::kEndsRaise) || row.has(trait::kNeedsRaise)) &&
          (!row.has(trait::kAmidRaise) || !row.has(trait::kNeedsRaise)) && has_gains;
 }

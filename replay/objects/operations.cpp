@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdlib>
 
 #include "replay/objects/known_functions.h"
 #include "replay/objects/unboxed.h"
@@ -53,6 +54,17 @@ constexpr std::array<BinaryFunction, NB_INPLACE_XOR + 1> kBinary = {
 
 PyObject* binary_operation(int argument, PyObject* left, PyObject* right) {
   return kBinary.at(static_cast<std::size_t>(argument))(left, right);
+}
+
+bool may_take_long(int argument, PyObject* left, PyObject* right) {
+  constexpr Py_ssize_t kDigits = 16;
+  constexpr digit kPower = 64;
+  const auto is_long = [](PyObject* number) {
+    return PyLong_CheckExact(number) && std::abs(Py_SIZE(number)) > kDigits;
+  };
+  const bool is_high = argument % NB_INPLACE_ADD == NB_POWER && PyLong_CheckExact(right) && Py_SIZE(right) > 0 &&
+                       (Py_SIZE(right) > 1 || reinterpret_cast<PyLongObject*>(right)->ob_digit[0] > kPower);
+  return is_long(left) || is_long(right) || is_high;
 }
 
 PyObject* unary_operation(int opcode, PyObject* operand) {

@@ -11,6 +11,8 @@
 namespace tagalong::replay {
 
 PyObject* binary_operation(int argument, PyObject* left, PyObject* right);
+// Whether the operation on exact numbers may take so long that signal handlers interrupt it.
+bool may_take_long(int argument, PyObject* left, PyObject* right);
 PyObject* unary_operation(int opcode, PyObject* operand);
 PyObject* compare(int argument, PyObject* left, PyObject* right);
 

@@ -47,7 +47,7 @@ enum class LoopField : std::uint8_t {
   return field >= LoopField::kObject && field <= LoopField::kSource;
 }
 
-enum class InFusion : std::uint8_t { kOutside, kInside, kInsideIfFlag, kAsStep, kAsSilentStep, kNumber };
+enum class InFusion : std::uint8_t { kOutside, kInside, kInsideIfFlag, kAsStep, kAsSilentStep, kNumber, kValue };
 
 using LoopTraits = std::uint8_t;
 namespace loop_trait {
@@ -97,7 +97,7 @@ constexpr bool is_consistent_loop_op(const LoopOpInfo& row) {
                             : row.result == LoopField::kBool  ? row.gives == Unboxed::kBool
                                                               : true;
   const bool is_arithmetic =
-      row.fusion != InFusion::kNumber || row.gives == Unboxed::kInt || row.gives == Unboxed::kFloat;
+      row.fusion != InFusion::kNumber || (row.gives != Unboxed::kNone && row.gives != Unboxed::kPair);
   return gives_number && is_arithmetic &&
          (!row.has(loop_trait::kUnboxes) || (row.gives != Unboxed::kNone && row.left == LoopField::kObject)) &&
          (!row.has(loop_trait::kWithGuard) || row.has(loop_trait::kGuards)) &&

@@ -13,7 +13,9 @@ namespace tagalong::replay {
 
 bool is_group_operation(const Step& step) { return has(step.op, trait::kFused); }
 
-bool may_be_inside(const Step& step) { return step.candidate != 0 && has(step.op, trait::kFused | trait::kSilent); }
+bool may_be_inside(const Step& step) {
+  return step.candidate != 0 && has(step.op, trait::kFused | trait::kSilent | trait::kScalar);
+}
 
 bool may_be_inside(const LoopOp& op, const Step& step) {
   switch (info(op.code).fusion) {
@@ -26,7 +28,9 @@ bool may_be_inside(const LoopOp& op, const Step& step) {
     case InFusion::kAsStep:
       return may_be_inside(step);
     case InFusion::kAsSilentStep:
-      return may_be_inside(step) && has(step.op, trait::kSilent);
+      return may_be_inside(step) && has(step.op, trait::kSilent | trait::kScalar);
+    case InFusion::kValue:
+      return step.candidate != 0;
     case InFusion::kNumber:
       return result_of(op) != Unboxed::kNone;
   }
@@ -138,7 +142,12 @@ bool is_bound(const Step& step, PyObject* dict, PyObject* value) {
   if (step.version1 == cpython::dict_version(dict)) {
     return true;
   }
-  if (step.version2 != 0 || !PyDict_CheckExact(dict) || cpython::find_quietly(dict, step.object) != value) {
+  if (!PyDict_CheckExact(dict) || cpython::asks_keys(dict, step.object)) {
+    return false;
+  }
+  // A builtin is bound as long as no global variable hides it.
+  PyObject* expected = step.version2 == 0 ? value : nullptr;
+  if (cpython::find_quietly(dict, step.object) != expected) {
     return false;
   }
   step.version1 = cpython::dict_version(dict);

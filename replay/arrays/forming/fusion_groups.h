@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "replay/arrays/forming/group_numbers.h"
+#include "replay/arrays/forming/group_values.h"
 #include "replay/arrays/fusion/multi_pass.h"
 #include "replay/arrays/numpy/operators.h"
 
@@ -77,7 +77,7 @@ struct PlannedGroup : boost::intrusive_ref_counter<PlannedGroup, boost::thread_u
   };
   std::vector<Guard> guards;
   std::vector<std::int32_t> returned_frames;  // inlined frames that return in the group and must not be real
-  std::vector<FusionNumber> computed;         // computed in front of all array operations
+  std::vector<GroupValue> computed;           // computed in front of all array operations
   // Slots of a real frame that must hold numbers, since the frame need not show newer ones.
   std::vector<std::pair<std::int32_t, std::int32_t>> numeric_slots;  // frame and slot
   // What is done when all is computed.
@@ -121,7 +121,7 @@ struct FusionSource {
   const Step* end;
   const std::int32_t* used;  // StepProgram::registers_used
   std::int32_t constants;    // registers below this number are constants
-  NumberRegisters registers;
+  GroupRegisters registers;
   std::span<const LoopOp> operations = {};  // in a loop: its operations, from the step's operation on
   bool in_passes = true;
 };

@@ -47,7 +47,7 @@ void FusionPlanner::commit_registers() {
     if (group_->returns && content.kind == Kind::kResult && !is_returned(index)) {
       continue;
     }
-    if (content.kind == Kind::kNumber) {
+    if (content.kind == Kind::kComputed) {
       group_->numeric.emplace_back(place, content.computed);
       continue;
     }
@@ -88,7 +88,7 @@ void FusionPlanner::make_items(int tuple) {
     const Content& content = contents_.at(part);
     if (content.kind == Kind::kResult) {
       group_->items.push_back({.from = From::kResult, .index = static_cast<int>(output_of(part))});
-    } else if (content.kind == Kind::kNumber) {
+    } else if (content.kind == Kind::kComputed) {
       group_->items.push_back({.from = From::kNumber, .index = content.computed});
     } else if (content.kind == Kind::kLoaded) {
       group_->items.push_back({.from = From::kObject, .object = content.object});

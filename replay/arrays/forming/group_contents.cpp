@@ -28,7 +28,7 @@ int GroupContents::add(const Content& content, std::int32_t origin) {
 int GroupContents::of(std::int32_t place) {
   if (may_be_unboxed(place)) {
     const int number = unboxed_number(place);
-    return number < 0 ? -1 : of_number(number);
+    return number < 0 ? -1 : of_value(number);
   }
   const auto [known, is_new] = state_.registers.emplace(place, static_cast<int>(contents_.size()));
   if (is_new) {
@@ -71,7 +71,7 @@ bool GroupContents::are_returnable(std::int32_t place) const {
   }
   const std::vector<int>& parts = at(index).parts;
   const auto is_object = [&](int part) {
-    return part >= 0 && is_presentable(part) && (at(part).kind >= Kind::kNumber || at(part).object != nullptr);
+    return part >= 0 && is_presentable(part) && (at(part).kind >= Kind::kComputed || at(part).object != nullptr);
   };
   return !parts.empty() && std::ranges::all_of(parts, is_object) &&
          std::ranges::all_of(state_.registers, [&](const auto& other) {
@@ -86,7 +86,7 @@ int GroupContents::number_of(std::int32_t place) {
   }
   Content& content = at(index);
   if (content.number < 0 && content.object != nullptr) {
-    const bool may_change = content.kind == Kind::kExternal || content.kind == Kind::kNumber;
+    const bool may_change = content.kind == Kind::kExternal || content.kind == Kind::kComputed;
     content.number = may_change ? -1 : builder_.constant(content.object);
     if (content.number >= 0 && content.kind == Kind::kLoaded) {
       group_.numbers.push_back(Ref::create(content.object));
@@ -106,8 +106,8 @@ int GroupContents::external_of(int index, std::int32_t place) {
   if (content.external < 0) {
     content.external = static_cast<int>(group_.externals.size());
     group_.externals.push_back({.place = content.kind == Kind::kExternal ? place : -1,
-                                .object = content.kind == Kind::kNumber ? nullptr : content.object,
-                                .number = content.kind == Kind::kNumber ? content.computed : -1});
+                                .object = content.kind == Kind::kComputed ? nullptr : content.object,
+                                .number = content.kind == Kind::kComputed ? content.computed : -1});
     external_objects_.push_back(content.object);
   }
   return content.external;
@@ -115,7 +115,8 @@ int GroupContents::external_of(int index, std::int32_t place) {
 
 bool GroupContents::is_existing_array(int index) const {
   const Content& content = at(index);
-  return content.kind == Kind::kExternal && content.object != nullptr && Py_TYPE(content.object) == np_.array_type;
+  return (content.kind == Kind::kExternal || content.kind == Kind::kComputed) && content.object != nullptr &&
+         Py_TYPE(content.object) == np_.array_type;
 }
 
 void GroupContents::require_same(int index) {
@@ -152,7 +153,7 @@ PyObject* GroupContents::same_object(std::int32_t place) {
 
 PyObject* GroupContents::same_content(int index) {
   const Content& content = at(index);
-  if (content.object == nullptr || content.kind >= Kind::kNumber || !is_plain_value(content.object)) {
+  if (content.object == nullptr || content.kind >= Kind::kComputed || !is_plain_value(content.object)) {
     return nullptr;
   }
   require_same(index);

@@ -17,7 +17,7 @@ class GroupContents {
  public:
   // A view, slice, tuple or method made in a fusion group does not exist as an object, so none may be left when the
   // group ends.
-  enum class Kind : std::uint8_t { kExternal, kConstant, kLoaded, kNumber, kResult, kView, kSlice, kTuple, kMethod };
+  enum class Kind : std::uint8_t { kExternal, kConstant, kLoaded, kComputed, kResult, kView, kSlice, kTuple, kMethod };
   struct Content {
     Kind kind = Kind::kExternal;
     PyObject* object = nullptr;       // the object in this run; null: a result
@@ -25,7 +25,8 @@ class GroupContents {
     array::KnownFunction function{};  // for methods
     int external = -1;                // index in the group's externals
     std::vector<int> parts = {};      // for slices and tuples: indices of contents
-    int computed = -1;                // index in the group's computed numbers
+    int computed = -1;                // index in the group's computed values
+    const Step* maker = nullptr;      // for tuples: the step that makes the object, if one is needed
   };
   // What is known after some of the steps.
   struct State {
@@ -75,12 +76,14 @@ class GroupContents {
   void require_same(int index);
 
   // group_contents_numbers.cpp
-  // Adds a number that is computed in front of the array operations. Its index in the group's computed numbers;
-  // negative: it cannot be computed there.
-  int compute(const FusionNumber& number);
-  int of_number(int number);
-  // The index among the computed numbers of the number in a register; negative: the register holds no such number.
+  // Adds a value that is computed in front of the array operations. Its index in the group's computed values; negative:
+  // it cannot be computed there.
+  int compute(const GroupValue& value);
+  int of_value(int value);
+  // The index among the computed values of the object in a register; negative: the register holds no such object.
   int computed_of(std::int32_t place);
+  // The same, or GroupValue::kNull where the register is known to hold null. `is_known`: whether there is an answer.
+  int operand_of(std::int32_t place, bool* is_known);
   // The number that a register of a loop has beside its object.
   int unboxed_number(std::int32_t place);
   [[nodiscard]] bool may_be_unboxed(std::int32_t place) const { return source_.registers.may_be_unboxed(place); }
@@ -89,6 +92,9 @@ class GroupContents {
   static constexpr std::int32_t kFunctionRegister = 1;
   [[nodiscard]] bool is_presentable(int index) const;
   int add(const Content& content, std::int32_t origin);
+  int computed_content(int index, std::int32_t place);
+  int computed_tuple(int index);
+  [[nodiscard]] int computed_before(const GroupValue& value) const;
 
   const array::Numpy& np_;
   const FusionSource& source_;
@@ -96,9 +102,9 @@ class GroupContents {
   std::vector<PyObject*> external_objects_;  // objects of the group's externals in this run
   array::MultiPassBuilder builder_;
   std::vector<Content> contents_;
-  std::vector<std::int32_t> origins_;   // by content
-  std::vector<Ref> numbers_;            // values of the computed numbers in this run
-  std::map<int, int> number_contents_;  // computed number to content
+  std::vector<std::int32_t> origins_;  // by content
+  std::vector<Ref> values_;            // the computed values of this run
+  std::map<int, int> value_contents_;  // computed value to content
   State state_;
 };
 

@@ -8,6 +8,11 @@
 #include "replay/steps/looked_up.h"
 
 namespace tagalong::replay {
+namespace {
+
+constexpr int kCallableSlots = 2;  // null and the ufunc
+
+}  // namespace
 
 std::unique_ptr<PlannedGroup> FusionPlanner::plan(Reason* reason) {
   take_steps();
@@ -98,6 +103,7 @@ bool FusionPlanner::take(const LoopOp& op, const Step& step) {
     case LoopCode::kStep:
     case LoopCode::kSync:
     case LoopCode::kGlobal:
+    case LoopCode::kAttribute:
     case LoopCode::kMethod:
       return take(step);
     case LoopCode::kLeaveIfWatched:
@@ -114,8 +120,13 @@ bool FusionPlanner::take(const LoopOp& op, const Step& step) {
       return true;
     case LoopCode::kSyncUnboxed:
       return sync_unboxed(step);
+    case LoopCode::kGlobalInt:
+    case LoopCode::kGlobalFloat:
+      return load_number(op, step);
     default:
-      return calculate(op);
+      return info(op.code).has(loop_trait::kGuards) && info(op.code).gives == Unboxed::kNone ? guard_number(op, step)
+             : info(op.code).fusion == InFusion::kValue                                      ? calculate(op, step)
+                                                                                             : calculate(op);
   }
 }
 
@@ -155,22 +166,18 @@ bool FusionPlanner::take(const Step& step) {
     case Op::guard_unwatched:
       is_taken = true;
       break;
-    case Op::guard_function:
-    case Op::guard_is:
-    case Op::guard_type:
-    case Op::guard_not_null:
-      is_taken = guard(step, operands[0]);
-      break;
     case Op::leave_frame:
       is_taken = true;
       group_->returned_frames.push_back(step.immediate);
       break;
-    case Op::int_binary:
-    case Op::float_binary:
-      is_taken = calculate(step, operands);
+    case Op::array_call:
+      is_taken = are_scalars({operands + kCallableSlots, operands + step.operand_count}) ? calculate(step, operands)
+                                                                                         : operate(step, operands);
       break;
     default:
-      is_taken = operate(step, operands);
+      is_taken = has(step.op, trait::kOneOperand) ? guard(step, operands[0])
+                 : has(step.op, trait::kArrays)   ? operate(step, operands)
+                                                  : calculate(step, operands);
       break;
   }
   const std::int32_t* drops = operands + step.operand_count + step.result_count;
@@ -181,7 +188,7 @@ bool FusionPlanner::take(const Step& step) {
 }
 
 void FusionPlanner::build(const Step& step, const std::int32_t* operands) {
-  Content content{.kind = step.op == Op::build_slice ? Kind::kSlice : Kind::kTuple};
+  Content content{.kind = step.op == Op::build_slice ? Kind::kSlice : Kind::kTuple, .maker = &step};
   for (int index = 0; index < step.operand_count; ++index) {
     content.parts.push_back(contents_.of(operands[index]));
   }
@@ -234,10 +241,13 @@ bool FusionPlanner::guard(const Step& step, std::int32_t place) {
       step.object == reinterpret_cast<PyObject*>(np().array_type)) {
     return true;
   }
+  if (step.op == Op::guard_null && contents_.is_null(place)) {
+    return true;
+  }
   if (content.object == nullptr) {
     return refuse(Reason::kGuard);
   }
-  if (content.kind == Kind::kNumber) {
+  if (content.kind == Kind::kComputed) {
     group_->guards.push_back({&step, -1, nullptr, content.computed});
     return true;
   }
@@ -268,7 +278,6 @@ bool FusionPlanner::adds_wrong() const {
 
 bool FusionPlanner::operate(const Step& step, const std::int32_t* operands) {
   using VerbKind = array::ArrayVerb::Kind;
-  constexpr int kCallableSlots = 2;  // null and the ufunc
   array::ArrayVerb verb{.code = step.immediate};
   const int first = step.op == Op::array_call ? kCallableSlots : 0;
   for (int index = first; index < step.operand_count; ++index) {

@@ -63,9 +63,17 @@ class FusionPlanner {
   void make_items(int tuple);
   std::int32_t register_with(int content) const;
 
-  // group_planner_numbers.cpp
+  // group_planner_values.cpp
   bool calculate(const Step& step, const std::int32_t* operands);
+  bool load_method_of_object(const Step& step, const std::int32_t* operands);
+  [[nodiscard]] bool are_scalars(std::span<const std::int32_t> places);
   bool calculate(const LoopOp& op);
+  bool calculate(const LoopOp& op, const Step& step);
+  bool guard_number(const LoopOp& op, const Step& step);
+  bool load_number(const LoopOp& op, const Step& step);
+  // The value of a register's object, or of its unboxed number.
+  int operand(std::int32_t place, LoopField field);
+  bool set_unboxed(std::int32_t place, int value, Unboxed unboxed);
   bool box(std::int32_t place);
   void clear(std::int32_t place);
   bool sync_unboxed(const Step& step);
@@ -75,6 +83,7 @@ class FusionPlanner {
   bool read_axis(int index, array::ViewSpec::Axis* axis);
   bool read_subscript(int index, array::ViewSpec* spec);
   int part_of(std::int32_t container, std::int32_t key, bool is_written);
+  [[nodiscard]] bool is_item(std::int32_t container, std::int32_t key);
   bool take_part(const Step& step, const std::int32_t* operands);
 
   // group_planner_calls.cpp

@@ -104,6 +104,9 @@ VerbKind verb_of(array::KnownFunction::Kind function) {
 bool FusionPlanner::load_method(const Step& step, const std::int32_t* operands) {
   const int index = contents_.of(operands[0]);
   // An existing array gets its number by its register.
+  if (index >= 0 && contents_.at(index).kind < Kind::kResult && !contents_.is_existing_array(index)) {
+    return load_method_of_object(step, operands);
+  }
   const bool is_given = index >= 0 && contents_.is_existing_array(index) && contents_.number_of(operands[0]) >= 0;
   if (index < 0 || (contents_.at(index).kind != Kind::kResult && !is_given) ||
       builder().is_scalar(contents_.at(index).number) || builder().is_column(contents_.at(index).number)) {
@@ -148,7 +151,7 @@ bool FusionPlanner::call(const Step& step, const std::int32_t* operands) {
   const bool is_known = function.kind != array::KnownFunction::Kind::kNone && step.object == Py_None;
   const bool is_bincount = function.kind == array::KnownFunction::Kind::kBins;
   if (!is_ufunc && !is_known && !is_reduction && !is_bincount) {
-    return refuse(Reason::kOther);
+    return calculate(step, operands);
   }
   const int begin = is_method ? 1 : 2;
   if (is_bincount) {
@@ -179,7 +182,7 @@ bool FusionPlanner::cast(const Step& step, const std::int32_t* operands) {
   const int number = contents_.number_of(operands[1]);
   const int index = contents_.of(operands[2]);
   const Content* content = index < 0 ? nullptr : &contents_.at(index);
-  PyObject* object = content == nullptr || content->kind >= Kind::kNumber ? nullptr : content->object;
+  PyObject* object = content == nullptr || content->kind >= Kind::kComputed ? nullptr : content->object;
   PyObject* descr = object == nullptr ? nullptr : descr_of(np(), object);
   if (number < 0 || descr == nullptr) {
     return refuse(Reason::kOther);

@@ -1,5 +1,6 @@
 // Parts of arrays by slices, integers, ellipses and new axes.
 #include <algorithm>
+#include <ranges>
 
 #include "replay/arrays/forming/group_planner.h"
 
@@ -34,7 +35,7 @@ bool FusionPlanner::read_number(int index, array::ViewSpec::Number* number) {
   if (!PyLong_CheckExact(content->object) || group_->externals.size() == kMostExternals) {
     return false;
   }
-  if (content->kind == Kind::kExternal || content->kind == Kind::kNumber) {
+  if (content->kind == Kind::kExternal || content->kind == Kind::kComputed) {
     number->external = static_cast<std::int16_t>(contents_.external_of(index, contents_.origin(index)));
     return true;
   }
@@ -96,7 +97,38 @@ bool FusionPlanner::read_subscript(int index, array::ViewSpec* spec) {
   return is_read && std::ranges::count_if(spec->axes, &array::ViewSpec::Axis::is_rest) <= 1;
 }
 
+// Whether it is an item of an existing array, or of another container, not a part of an array.
+bool FusionPlanner::is_item(std::int32_t container, std::int32_t key) {
+  const int array = contents_.of(container);
+  const int index = contents_.of(key);
+  if (array < 0 || index < 0 || contents_.at(array).kind >= Kind::kResult) {
+    return false;
+  }
+  if (!contents_.is_existing_array(array)) {
+    return true;
+  }
+  const auto is_int = [this](int part) {
+    return part >= 0 && contents_.at(part).object != nullptr && PyLong_CheckExact(contents_.at(part).object);
+  };
+  const auto count = static_cast<std::size_t>(array::as_array(contents_.at(array).object)->nd);
+  const Content& subscript = contents_.at(index);
+  if (subscript.kind == Kind::kTuple) {
+    return subscript.parts.size() == count && std::ranges::all_of(subscript.parts, is_int);
+  }
+  if (subscript.object == nullptr || !PyTuple_CheckExact(subscript.object)) {
+    return count == 1 && is_int(index);
+  }
+  const auto is_int_item = [&subscript](std::size_t item) {
+    return PyLong_CheckExact(PyTuple_GET_ITEM(subscript.object, static_cast<Py_ssize_t>(item))) != 0;
+  };
+  return static_cast<std::size_t>(PyTuple_GET_SIZE(subscript.object)) == count &&
+         std::ranges::all_of(std::views::iota(std::size_t{0}, count), is_int_item);
+}
+
 bool FusionPlanner::take_part(const Step& step, const std::int32_t* operands) {
+  if (is_item(operands[0], operands[1])) {
+    return calculate(step, operands);
+  }
   const int number = part_of(operands[0], operands[1], false);
   if (number < 0) {
     return refuse(Reason::kOther);

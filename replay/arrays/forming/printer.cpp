@@ -27,7 +27,7 @@ class GroupPrinter {
       put("ends there: {} ({})\n", reason.text, reason.name);
     }
     for (std::size_t i = 0; i < group_.computed.size(); ++i) {
-      put("number {} = {}\n", i, number(group_.computed[i]));
+      put("value {} = {}\n", i, value(group_.computed[i]));
     }
     for (std::size_t i = 0; i < group_.externals.size(); ++i) {
       const PlannedGroup::External& external = group_.externals[i];
@@ -67,26 +67,31 @@ class GroupPrinter {
     return "the object of the first run";
   }
 
-  // Of a register, of a number that is computed, or an object.
+  // Of a register, of a value that is computed, or an object.
   [[nodiscard]] std::string source(std::int32_t place, PyObject* known, int number) const {
-    return number >= 0 ? fmt::format("number {}", number) : place >= 0 ? fmt::format("r{}", place) : object(known);
+    return number >= 0 ? fmt::format("value {}", number) : place >= 0 ? fmt::format("r{}", place) : object(known);
   }
 
-  [[nodiscard]] std::string number(const FusionNumber& number) const {
-    const std::string kind = number.unboxed == Unboxed::kNone ? "" : fmt::format(", {}", unboxed_name(number.unboxed));
-    const auto operands = [&number] {
-      return number.right < 0 ? fmt::format("number {}", number.left)
-                              : fmt::format("number {}, number {}", number.left, number.right);
+  [[nodiscard]] std::string value(const GroupValue& value) const {
+    const std::string kind = value.unboxed == Unboxed::kNone ? "" : fmt::format(", {}", unboxed_name(value.unboxed));
+    const auto operands = [&value] {
+      std::string text;
+      for (const int operand : value.operands) {
+        text += text.empty() ? "" : ", ";
+        text += operand == GroupValue::kNull ? "null" : fmt::format("value {}", operand);
+      }
+      return value.result == 0 ? text : fmt::format("{} (result {})", text, value.result);
     };
-    switch (number.kind) {
-      case FusionNumber::Kind::kRegister:
-        return fmt::format("r{}{}", number.place, kind);
-      case FusionNumber::Kind::kObject:
-        return object(number.object) + kind;
-      case FusionNumber::Kind::kStep:
-        return fmt::format("{} {}", print_operation(number.step->op, number.step->immediate, nullptr), operands());
-      case FusionNumber::Kind::kOperation:
-        return fmt::format("{} {}{}", loop_code_name(number.code), operands(), kind);
+    switch (value.kind) {
+      case GroupValue::Kind::kRegister:
+        return fmt::format("r{}{}", value.place, kind);
+      case GroupValue::Kind::kObject:
+        return object(value.object) + kind;
+      case GroupValue::Kind::kStep:
+        return fmt::format("{} {}", print_operation(value.step->op, value.step->immediate, value.step->object),
+                           operands());
+      case GroupValue::Kind::kOperation:
+        return fmt::format("{} {}{}", loop_code_name(value.code), operands(), kind);
     }
     return {};
   }
@@ -119,11 +124,11 @@ class GroupPrinter {
       put("then r{} = {}\n", place, object(known));
     }
     for (const auto& [place, number] : group_.numeric) {
-      put("then r{} = number {}\n", place, number);
+      put("then r{} = value {}\n", place, number);
     }
     for (const UnboxedRegister& unboxed : group_.unboxed) {
       put("then r{}:{}{}{}\n", unboxed.place,
-          unboxed.is_changed ? fmt::format(" {} of number {},", unboxed_name(unboxed.unboxed), unboxed.number) : "",
+          unboxed.is_changed ? fmt::format(" {} of value {},", unboxed_name(unboxed.unboxed), unboxed.number) : "",
           unboxed.clears ? " without its object," : "", unboxed.boxes ? " with an object" : "");
     }
     if (group_.tuple >= 0) {
@@ -157,7 +162,7 @@ class GroupPrinter {
       case PlannedGroup::Item::From::kResult:
         return fmt::format("output {}", item.index);
       case PlannedGroup::Item::From::kNumber:
-        return fmt::format("number {}", item.index);
+        return fmt::format("value {}", item.index);
     }
     return {};
   }

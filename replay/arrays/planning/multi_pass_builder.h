@@ -8,6 +8,7 @@
 //   pass auto plan = builder.finish(std::array{part});
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -46,6 +47,8 @@ class MultiPassBuilder {
   }
   [[nodiscard]] std::size_t pass_count() const { return builders_.size(); }
   [[nodiscard]] bool is_written(int object) const;
+  // Whether any existing array gets new contents.
+  [[nodiscard]] bool writes() const { return std::ranges::any_of(builders_, &FusionPlanBuilder::writes); }
   // Whether the object is a part of an array, perhaps with new contents: a run makes no object for it.
   [[nodiscard]] bool is_view(int object) const { return at(object).view.has_value(); }
   [[nodiscard]] bool is_scalar(int object) const;

@@ -31,7 +31,7 @@ bool wants_another_plan(array::FusionReason reason) {
 
 // Only as many entries as the group has: to construct and destroy all would take longer than a small group.
 struct FusionResults {
-  boost::container::static_vector<Ref, kMostNumbers> numbers;
+  boost::container::static_vector<Ref, kMostValues> values;
   boost::container::static_vector<Ref, array::kMostResults> arrays;
   Ref tuple;  // untracked by the collector before it is filled
 };
@@ -48,7 +48,7 @@ array::FusionReason check_group(const RunState& state, const PlannedGroup& group
   }
   for (const PlannedGroup::Guard& guard : group.guards) {
     if (guard.number >= 0) {
-      continue;  // checked once the numbers are computed
+      continue;  // checked once the values are computed
     }
     PyObject* value = guard.place < 0 ? guard.object : state.registers[guard.place];
     if (!guard_holds(guard.step->op, value, guard.step->object, guard.step->immediate)) {
@@ -96,21 +96,21 @@ array::FusionReason check_group(const RunState& state, const PlannedGroup& group
   return Reason::kNone;
 }
 
-NumberRegisters number_registers(const RunState& state) {
+GroupRegisters group_registers(const RunState& state) {
   return {state.registers, state.unboxed,
           state.unboxed == nullptr ? std::span<const Unboxed>() : std::span(state.program.loop.kinds)};
 }
 
-bool compute_numbers(const RunState& state, const PlannedGroup& group, Ref* numbers) {
+bool compute_values(const RunState& state, const PlannedGroup& group, Ref* values) {
   for (std::size_t index = 0; index < group.computed.size(); ++index) {
-    numbers[index] = evaluate(group.computed[index], number_registers(state), numbers);
-    if (!numbers[index]) {
+    values[index] = evaluate(group.computed[index], group_registers(state), values);
+    if (!values[index]) {
       return false;
     }
   }
   return std::ranges::all_of(group.guards, [&](const PlannedGroup::Guard& guard) {
     return guard.number < 0 ||
-           guard_holds(guard.step->op, numbers[guard.number].get(), guard.step->object, guard.step->immediate);
+           guard_holds(guard.step->op, values[guard.number].get(), guard.step->object, guard.step->immediate);
   });
 }
 
@@ -124,7 +124,7 @@ void fill_tuple(const RunState& state, const PlannedGroup& group, FusionResults*
     PyObject* object = item.from == From::kRegister ? state.registers[index]
                        : item.from == From::kObject ? item.object
                        : item.from == From::kResult ? results->arrays[index].get()
-                                                    : results->numbers[index].get();
+                                                    : results->values[index].get();
     PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), Py_NewRef(object));
   }
   PyObject_GC_Track(tuple);
@@ -141,21 +141,21 @@ void commit_group(RunState& state, const PlannedGroup& group, FusionResults* res
     state.registers[place] = Py_XNewRef(object);
   }
   for (const auto& [place, number] : group.numeric) {
-    state.registers[place] = Py_NewRef(results->numbers[static_cast<std::size_t>(number)].get());
+    state.registers[place] = Py_NewRef(results->values[static_cast<std::size_t>(number)].get());
   }
   if (results->tuple) {
     state.registers[group.tuple] = results->tuple.release();
   }
   for (const UnboxedRegister& unboxed : group.unboxed) {
     if (unboxed.is_changed) {
-      unbox(results->numbers[static_cast<std::size_t>(unboxed.number)].get(), unboxed.unboxed,
+      unbox(results->values[static_cast<std::size_t>(unboxed.number)].get(), unboxed.unboxed,
             &state.unboxed[unboxed.place]);
     }
     if (unboxed.clears) {
       Py_CLEAR(state.registers[unboxed.place]);
     }
     if (unboxed.boxes && state.registers[unboxed.place] == nullptr) {
-      state.registers[unboxed.place] = Py_NewRef(results->numbers[static_cast<std::size_t>(unboxed.number)].get());
+      state.registers[unboxed.place] = Py_NewRef(results->values[static_cast<std::size_t>(unboxed.number)].get());
     }
   }
   for (const PlannedGroup::Local& local : group.locals) {
@@ -175,8 +175,8 @@ array::FusionReason compute_group(RunState& state, const array::Numpy& np, const
   if (const Reason reason = check_group(state, group); reason != Reason::kNone) {
     return reason;
   }
-  results->numbers.resize(group.computed.size());
-  if (!compute_numbers(state, group, results->numbers.data())) {
+  results->values.resize(group.computed.size());
+  if (!compute_values(state, group, results->values.data())) {
     return Reason::kGuardFails;
   }
   std::array<PyObject*, kMostExternals> externals;  // NOLINT(cppcoreguidelines-pro-type-member-init)
@@ -186,9 +186,9 @@ array::FusionReason compute_group(RunState& state, const array::Numpy& np, const
       externals[index] = external.place >= 0 ? state.registers[external.place] : external.object;
       continue;
     }
-    // A number that only operations behind the end of the group need is not computed.
-    const auto number = static_cast<std::size_t>(external.number);
-    externals[index] = number < results->numbers.size() ? results->numbers[number].get() : nullptr;
+    // A value that only operations behind the end of the group need is not computed.
+    const auto value = static_cast<std::size_t>(external.number);
+    externals[index] = value < results->values.size() ? results->values[value].get() : nullptr;
   }
   // While it computes without the GIL, other threads may bind the names anew.
   boost::container::static_vector<Ref, kMostNamed> named;
@@ -256,6 +256,7 @@ template <class Attempt>
 bool run_site(RunState& state, FusionSite& site, const FusionSource& source, Reason* reason, const Attempt& attempt) {
   const array::Numpy* np = array::numpy_if_ready();
   bool is_done = false;
+  bool plans_often = false;
   *reason = Reason::kNone;
   // By index: while a group computes without the GIL, another thread may plan another one here.
   for (std::size_t index = 0; index < site.groups.size() && !is_done && wants_another_plan(*reason); ++index) {
@@ -289,13 +290,19 @@ bool run_site(RunState& state, FusionSite& site, const FusionSource& source, Rea
       } else {
         site.groups[site.replaced++ % kMostGroups] = planned;
       }
+      plans_often = site.replaced > kMostGroups;
       *reason = attempt(*np, *planned);
       is_done = *reason == Reason::kNone;
     }
   }
   if (is_done) {
-    site.patience = 1;
     ++array::fusion_counts.run;
+  }
+  // Planning anew for most runs would take longer than running the steps.
+  if (plans_often) {
+    site.delay();
+  } else if (is_done) {
+    site.patience = 1;
   }
   return is_done;
 }
@@ -327,7 +334,7 @@ bool run_fusion_group(RunState& state, const Step& step) {
       .end = steps + state.program.steps.size(),
       .used = state.program.registers_used.data(),
       .constants = state.program.constant_count,
-      .registers = number_registers(state),
+      .registers = group_registers(state),
       .operations = step.in_loop ? std::span(state.program.loop.ops).subspan(done) : std::span<const LoopOp>(),
       .in_passes = !site.is_apart && is_on(Stage::multi_pass)};
   auto reason = Reason::kNone;
@@ -380,7 +387,7 @@ bool run_whole_trace(RunState& state) {
                               .end = state.program.steps.data() + state.program.steps.size(),
                               .used = state.program.registers_used.data(),
                               .constants = state.program.constant_count,
-                              .registers = number_registers(state),
+                              .registers = group_registers(state),
                               .operations = state.program.loop.ops,
                               .in_passes = !site.is_apart && is_on(Stage::multi_pass)};
     is_done = run_site(state, site, source, &reason, [&state](const array::Numpy& np, const PlannedGroup& group) {

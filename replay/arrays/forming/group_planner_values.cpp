@@ -1,0 +1,180 @@
+// Values between the array operations of a fusion group that need only reading and arithmetic.
+#include <algorithm>
+
+#include "replay/arrays/forming/group_planner.h"
+#include "replay/steps/looked_up.h"
+#include "rewriter/cpython/objects/exact_numbers.h"
+
+namespace tagalong::replay {
+
+bool FusionPlanner::calculate(const Step& step, const std::int32_t* operands) {
+  GroupValue value{.kind = GroupValue::Kind::kStep, .step = &step};
+  for (int index = 0; index < step.operand_count; ++index) {
+    bool is_known = false;
+    value.operands.push_back(contents_.operand_of(operands[index], &is_known));
+    if (!is_known) {
+      return refuse(Reason::kOther);
+    }
+  }
+  const int result = contents_.compute(value);
+  if (result < 0) {
+    return refuse(group_->computed.size() == kMostValues ? Reason::kLimit : Reason::kOther);
+  }
+  contents_.state().registers[step.result] = contents_.of_value(result);
+  return true;
+}
+
+// A method of an object, which comes with the object; or another attribute, behind a null.
+bool FusionPlanner::load_method_of_object(const Step& step, const std::int32_t* operands) {
+  const std::int32_t* results = operands + step.operand_count;
+  GroupValue value{.kind = GroupValue::Kind::kStep, .step = &step};
+  const int object = contents_.of(operands[0]);
+  value.operands.push_back(contents_.computed_of(operands[0]));
+  if (value.operands.back() < 0) {
+    return refuse(Reason::kOther);
+  }
+  if (const int method = contents_.compute(value); method >= 0) {
+    contents_.state().registers[results[0]] = contents_.of_value(method);
+    contents_.state().registers[results[1]] = object;
+    return true;
+  }
+  value.result = 1;
+  const int attribute = contents_.compute(value);
+  if (attribute < 0) {
+    return refuse(Reason::kOther);
+  }
+  contents_.define(results[0], {.kind = Kind::kLoaded});
+  contents_.state().registers[results[1]] = contents_.of_value(attribute);
+  return true;
+}
+
+// Whether all are numbers that exist in front of the group.
+bool FusionPlanner::are_scalars(std::span<const std::int32_t> places) {
+  return std::ranges::all_of(places, [this](std::int32_t place) {
+    const Content* content = contents_.find(place);
+    PyObject* object = content == nullptr || content->kind >= Kind::kResult ? nullptr : content->object;
+    return object != nullptr && (cpython::is_exact_number(object) || unboxed_of(Py_TYPE(object)) != Unboxed::kNone);
+  });
+}
+
+int FusionPlanner::operand(std::int32_t place, LoopField field) {
+  return field == LoopField::kObject ? contents_.computed_of(place) : contents_.unboxed_number(place);
+}
+
+bool FusionPlanner::set_unboxed(std::int32_t place, int value, Unboxed unboxed) {
+  if (value < 0) {
+    return refuse(group_->computed.size() == kMostValues ? Reason::kLimit : Reason::kOther);
+  }
+  UnboxedRegister& changed = contents_.state().unboxed[place];
+  changed.place = place;
+  changed.number = value;
+  changed.unboxed = unboxed;
+  changed.is_changed = true;
+  return true;
+}
+
+// Arithmetic that the group computes, or a number that is unboxed.
+bool FusionPlanner::calculate(const LoopOp& op) {
+  const LoopOpInfo& row = info(op.code);
+  const bool is_unboxing = row.has(loop_trait::kUnboxes);
+  GroupValue number{.kind = GroupValue::Kind::kOperation, .code = op.code, .unboxed = result_of(op)};
+  number.operands.push_back(operand(op.left, row.left));
+  if (row.right != LoopField::kUnused) {
+    number.operands.push_back(operand(op.right, row.right));
+  }
+  const bool are_known = std::ranges::none_of(number.operands, [](int each) { return each < 0; });
+  return set_unboxed(is_unboxing ? op.left : op.result, are_known ? contents_.compute(number) : -1, number.unboxed);
+}
+
+// What the operation's step gives for the same operands.
+bool FusionPlanner::calculate(const LoopOp& op, const Step& step) {
+  const LoopOpInfo& row = info(op.code);
+  const Unboxed unboxed = row.result == LoopField::kNumber ? unboxed_of_items(op.flag)
+                          : op.code == LoopCode::kCallFloat
+                              ? source_.registers.kinds[static_cast<std::size_t>(op.result)]
+                              : row.gives;
+  GroupValue value{.kind = GroupValue::Kind::kStep, .unboxed = unboxed, .step = &step};
+  value.operands.push_back(operand(op.left, row.left));
+  if (row.right != LoopField::kUnused) {
+    value.operands.push_back(operand(op.right, row.right));
+  }
+  const bool are_known = std::ranges::none_of(value.operands, [](int each) { return each < 0; });
+  const int result = are_known ? contents_.compute(value) : -1;
+  if (row.result != LoopField::kMakesObject) {
+    return set_unboxed(op.result, result, unboxed);
+  }
+  if (result < 0) {
+    return refuse(group_->computed.size() == kMostValues ? Reason::kLimit : Reason::kOther);
+  }
+  contents_.state().registers[op.result] = contents_.of_value(result);
+  return true;
+}
+
+// A comparison with the guard behind it, or a guard on a truth value.
+bool FusionPlanner::guard_number(const LoopOp& op, const Step& step) {
+  const LoopOpInfo& row = info(op.code);
+  int truth = operand(op.left, row.left);
+  if (truth >= 0 && op.code != LoopCode::kGuardBool) {
+    const int right = operand(op.right, row.right);
+    GroupValue comparison{.kind = GroupValue::Kind::kOperation, .code = op.code};
+    comparison.operands = {truth, right};
+    truth = right < 0 ? -1 : contents_.compute(comparison);
+  }
+  if (truth < 0) {
+    return refuse(Reason::kGuard);
+  }
+  group_->guards.push_back({&step, -1, nullptr, truth});
+  return true;
+}
+
+// A global variable that is bound to a number.
+bool FusionPlanner::load_number(const LoopOp& op, const Step& step) {
+  const int index = contents_.of(op.left);
+  PyObject* value = index < 0 || contents_.origin(index) != op.left
+                        ? nullptr
+                        : look_up_global(step, source_.registers.objects[op.left]);
+  const PlannedGroup::Load load{&step, op.left, nullptr, nullptr, value};
+  if (value == nullptr || !load_holds(load, source_.registers.objects)) {
+    return refuse(Reason::kNotLooked);
+  }
+  const Unboxed unboxed = info(op.code).gives;
+  const int number = contents_.compute({.kind = GroupValue::Kind::kObject, .unboxed = unboxed, .object = value});
+  if (number >= 0) {
+    group_->loads.push_back(load);
+    group_->numbers.push_back(Ref::create(value));
+  }
+  return set_unboxed(op.result, number, unboxed);
+}
+
+bool FusionPlanner::box(std::int32_t place) {
+  if (contents_.unboxed_number(place) < 0) {
+    return refuse(Reason::kOther);
+  }
+  contents_.state().unboxed[place].boxes = true;
+  return true;
+}
+
+void FusionPlanner::clear(std::int32_t place) {
+  if (!contents_.may_be_unboxed(place)) {
+    contents_.drop(place);
+    return;
+  }
+  UnboxedRegister& unboxed = contents_.state().unboxed[place];
+  unboxed.place = place;
+  unboxed.clears = true;
+  unboxed.boxes = false;
+}
+
+bool FusionPlanner::sync_unboxed(const Step& step) {
+  const auto is_same = [&](const auto& local) {
+    return local.first->immediate == step.immediate &&
+           PyObject_RichCompareBool(local.first->object, step.object, Py_EQ) == 1;
+  };
+  if (std::ranges::any_of(locals_, is_same)) {
+    return refuse(Reason::kOther);
+  }
+  group_->numeric_slots.emplace_back(static_cast<std::int32_t>(PyLong_AsLong(step.object)), step.immediate);
+  return true;
+}
+
+}  // namespace tagalong::replay

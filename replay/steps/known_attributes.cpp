@@ -1,0 +1,49 @@
+#include "replay/steps/known_attributes.h"
+
+#include <algorithm>
+
+namespace tagalong::replay {
+
+const cpython::Attribute* known_attribute(const Step& step, PyTypeObject* type) {
+  if (step.attributes == nullptr) {
+    step.attributes = std::make_unique<KnownAttributes>();
+  }
+  auto& known = step.attributes->ways;
+  const unsigned version = cpython::type_version(type);
+  KnownAttributes::Way* entry = std::ranges::find(known, version, &KnownAttributes::Way::version);
+  if (version == 0 || entry == known.end() || cpython::is_outdated(type, entry->attribute)) {
+    if (version == 0 || entry == known.end()) {
+      entry = &known.at(step.attributes->next++ % known.size());
+    }
+    entry->attribute = cpython::find_attribute(type, step.object);
+    entry->version = cpython::type_version(type);
+    if (entry->version == 0) {
+      return nullptr;
+    }
+  }
+  return entry->attribute.kind == cpython::Attribute::Kind::kUnknown ? nullptr : &entry->attribute;
+}
+
+PyObject* load_known(PyObject* object, const cpython::Attribute& known) {
+  if (known.kind != cpython::Attribute::Kind::kOfType) {
+    PyObject** place = cpython::place_of(object, known);
+    return place == nullptr ? nullptr : Py_XNewRef(*place);
+  }
+  return known.is_plain && cpython::is_visible(object, known) ? Py_NewRef(known.object) : nullptr;
+}
+
+bool load_known_method(PyObject* object, const cpython::Attribute& known, PyObject** results) {
+  if (known.is_method && known.kind == cpython::Attribute::Kind::kOfType) {
+    if (!cpython::is_visible(object, known)) {
+      return false;
+    }
+    results[0] = Py_NewRef(known.object);
+    results[1] = Py_NewRef(object);
+    return true;
+  }
+  results[0] = nullptr;
+  results[1] = load_known(object, known);
+  return results[1] != nullptr;
+}
+
+}  // namespace tagalong::replay

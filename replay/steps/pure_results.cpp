@@ -1,0 +1,312 @@
+#include "replay/steps/pure_results.h"
+
+#include <opcode.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "replay/arrays/numpy/numpy_abi.h"
+#include "replay/objects/known_functions.h"
+#include "replay/objects/numpy_scalars.h"
+#include "replay/objects/operations.h"
+#include "replay/objects/quiet_calls.h"
+#include "replay/objects/unboxed.h"
+#include "replay/steps/known_attributes.h"
+#include "rewriter/cpython/frames.h"
+#include "rewriter/cpython/objects/collector.h"
+#include "rewriter/cpython/objects/dicts.h"
+#include "rewriter/cpython/objects/exact_numbers.h"
+#include "rewriter/cpython/requests.h"
+
+namespace tagalong::replay {
+namespace {
+
+using Operands = std::span<PyObject* const>;
+
+constexpr int kMade = 4;  // containers at most that a step makes, an exception among them
+
+bool may_collect() { return cpython::may_collect(cpython::thread_state(), kMade); }
+
+bool is_array(PyObject* object) {
+  const array::Numpy* np = array::met_numpy();
+  return np != nullptr && Py_TYPE(object) == np->array_type;
+}
+
+unsigned type_of_items(PyObject* array) {
+  return static_cast<unsigned>(reinterpret_cast<array::DescrFields*>(array::as_array(array)->descr)->type_num);
+}
+
+bool is_numpy_float(PyObject* object) { return unboxed_of(Py_TYPE(object)) == Unboxed::kNumpyFloat; }
+bool is_numpy_number(PyObject* object) {
+  return is_numpy_float(object) || unboxed_of(Py_TYPE(object)) == Unboxed::kNumpyInt;
+}
+
+// --- numbers
+
+// NumPy reports an error of a function of doubles only if the result is one of these.
+bool may_be_reported(double result) { return !std::isnormal(result); }
+
+PyObject* numpy_power(PyObject* left, PyObject* right) {
+  UnboxedNumber base{};
+  UnboxedNumber exponent{};
+  if (!is_numpy_float(left) || !unbox(left, Unboxed::kNumpyFloat, &base)) {
+    return nullptr;
+  }
+  if (PyLong_CheckExact(right) && unbox(right, Unboxed::kInt, &exponent)) {
+    exponent.d = static_cast<double>(exponent.i);
+  } else if (!PyFloat_CheckExact(right) || !unbox(right, Unboxed::kFloat, &exponent)) {
+    return nullptr;
+  }
+  return may_be_reported(std::pow(base.d, exponent.d)) ? nullptr : PyNumber_Power(left, right, Py_None);
+}
+
+PyObject* binary_result(int argument, PyObject* left, PyObject* right) {
+  if (cpython::is_exact_number(left) && cpython::is_exact_number(right)) {
+    return may_take_long(argument, left, right) ? nullptr : binary_operation(argument, left, right);
+  }
+  if (!is_numpy_number(left) && !is_numpy_number(right)) {
+    return nullptr;
+  }
+  const bool is_float = is_numpy_float(left) || is_numpy_float(right) || PyFloat_CheckExact(left) ||
+                        PyFloat_CheckExact(right) || argument % NB_INPLACE_ADD == NB_TRUE_DIVIDE;
+  if (argument % NB_INPLACE_ADD == NB_POWER) {
+    return numpy_power(left, right);
+  }
+  return is_float ? float64_binary(argument, left, right) : int64_binary(argument, left, right);
+}
+
+PyObject* unary_result(int opcode, PyObject* operand) {
+  const bool is_negative_float = is_numpy_float(operand) && opcode == UNARY_NEGATIVE;
+  return cpython::is_exact_number(operand) || is_negative_float ? unary_operation(opcode, operand) : nullptr;
+}
+
+PyObject* compare_result(int comparison, PyObject* left, PyObject* right) {
+  if (cpython::is_exact_number(left) && cpython::is_exact_number(right)) {
+    return compare(comparison, left, right);
+  }
+  return is_numpy_number(left) || is_numpy_number(right) ? scalar_compare(comparison, left, right) : nullptr;
+}
+
+PyObject* truth_result(PyObject* operand, bool is_negated) {
+  if (unboxed_of(Py_TYPE(operand)) != Unboxed::kNone) {
+    return Py_NewRef(number_truth(operand) != is_negated ? Py_True : Py_False);
+  }
+  const bool is_plain = cpython::is_exact_number(operand) || operand == Py_None || PyList_CheckExact(operand) ||
+                        PyTuple_CheckExact(operand) || PyDict_CheckExact(operand) || PyUnicode_CheckExact(operand);
+  const int truth = is_plain ? PyObject_IsTrue(operand) : -1;
+  return truth < 0 ? nullptr : Py_NewRef((truth != 0) != is_negated ? Py_True : Py_False);
+}
+
+// --- objects
+
+// Attributes of arrays that say how an array is made, not what it contains.
+bool describes_arrays(PyObject* name) {
+  constexpr std::array kNames = {"shape", "ndim", "size", "dtype", "itemsize", "nbytes", "T"};
+  return std::ranges::any_of(kNames,
+                             [&](const char* known) { return PyUnicode_CompareWithASCIIString(name, known) == 0; });
+}
+
+PyObject* attribute_result(const Step& step, PyObject* object) {
+  if (is_array(object)) {
+    return describes_arrays(step.object) && !may_collect() ? PyObject_GetAttr(object, step.object) : nullptr;
+  }
+  const cpython::Attribute* known = known_attribute(step, Py_TYPE(object));
+  return known == nullptr ? nullptr : load_known(object, *known);
+}
+
+PyObject* method_result(const Step& step, PyObject* object, int number) {
+  const cpython::Attribute* known = known_attribute(step, Py_TYPE(object));
+  std::array<PyObject*, 2> results{};
+  if (known == nullptr || !load_known_method(object, *known, results.data())) {
+    return nullptr;
+  }
+  Py_XDECREF(results.at(static_cast<std::size_t>(1 - number)));
+  return results.at(static_cast<std::size_t>(number));
+}
+
+bool is_basic_part(PyObject* object) {
+  return PyLong_CheckExact(object) || cpython::is_plain_slice(object) || object == Py_Ellipsis || object == Py_None;
+}
+
+bool is_basic_index(PyObject* key) {
+  if (!PyTuple_CheckExact(key)) {
+    return is_basic_part(key);
+  }
+  for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(key); ++index) {
+    if (!is_basic_part(PyTuple_GET_ITEM(key, index))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+PyObject* item_result(PyObject* container, PyObject* key) {
+  if (may_collect()) {
+    return nullptr;
+  }
+  if (PyList_CheckExact(container) || PyTuple_CheckExact(container)) {
+    return PyLong_CheckExact(key) ? PyObject_GetItem(container, key) : nullptr;
+  }
+  if (PyDict_CheckExact(container)) {
+    return PyUnicode_CheckExact(key) ? Py_XNewRef(cpython::find_quietly(container, key)) : nullptr;
+  }
+  const bool is_read = is_array(container) && array::is_handled(type_of_items(container)) && is_basic_index(key);
+  return is_read ? PyObject_GetItem(container, key) : nullptr;
+}
+
+PyObject* tuple_of(Operands items) {
+  PyObject* tuple = may_collect() ? nullptr : PyTuple_New(static_cast<Py_ssize_t>(items.size()));
+  for (std::size_t index = 0; tuple != nullptr && index < items.size(); ++index) {
+    PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(index), Py_NewRef(items[index]));
+  }
+  return tuple;
+}
+
+// --- calls
+
+using RealFunction = double (*)(double);
+
+// The C function that computes what the ufunc does of a double; null: the ufunc is not known.
+RealFunction real_function(const array::Numpy& np, PyObject* ufunc) {
+  static constexpr std::array kRows = {
+      std::pair("sqrt", RealFunction(std::sqrt)),     std::pair("exp", RealFunction(std::exp)),
+      std::pair("log", RealFunction(std::log)),       std::pair("sin", RealFunction(std::sin)),
+      std::pair("cos", RealFunction(std::cos)),       std::pair("tan", RealFunction(std::tan)),
+      std::pair("arctan", RealFunction(std::atan)),   std::pair("tanh", RealFunction(std::tanh)),
+      std::pair("absolute", RealFunction(std::fabs)), std::pair("log10", RealFunction(std::log10))};
+  static std::array<PyObject*, kRows.size()> ufuncs{};  // owned; under the GIL
+  for (std::size_t row = 0; row < kRows.size(); ++row) {
+    if (ufuncs.at(row) == nullptr) {
+      ufuncs.at(row) = Py_XNewRef(PyDict_GetItemString(PyModule_GetDict(np.umath), kRows.at(row).first));
+    }
+    if (ufuncs.at(row) == ufunc) {
+      return kRows.at(row).second;
+    }
+  }
+  return nullptr;
+}
+
+// Calls of NumPy's functions of one double, where NumPy reports no error.
+PyObject* ufunc_result(Operands slots) {
+  constexpr std::size_t kUnary = 3;
+  const array::Numpy* np = array::met_numpy();
+  if (np == nullptr || slots.size() != kUnary || slots[0] != nullptr || Py_TYPE(slots[1]) != np->ufunc_type ||
+      !(PyFloat_CheckExact(slots[2]) || is_numpy_float(slots[2]))) {
+    return nullptr;
+  }
+  const RealFunction function = real_function(*np, slots[1]);
+  const double operand = PyFloat_AS_DOUBLE(slots[2]);
+  return function == nullptr || !std::isfinite(operand) || may_be_reported(function(operand)) || may_collect()
+             ? nullptr
+             : PyObject_CallOneArg(slots[1], slots[2]);
+}
+
+PyObject* length_result(PyObject* container) {
+  std::int64_t length = 0;
+  return length_of(container, &length) ? PyLong_FromLongLong(length) : nullptr;
+}
+
+// The callable's two slots as on the stack, then the arguments.
+PyObject* call_result(const Step& step, Operands slots) {
+  constexpr std::size_t kCallable = 2;
+  if (step.object != nullptr && step.object != Py_None) {
+    return nullptr;
+  }
+  PyObject* callable = slots[0] == nullptr ? slots[1] : nullptr;
+  if (callable != nullptr && slots.size() == kCallable + 1 && known_function(callable) == Known::kLength) {
+    return length_result(slots[kCallable]);
+  }
+  const bool is_of_numbers = callable != nullptr && std::ranges::all_of(slots.subspan(kCallable), [&](PyObject* each) {
+                               return cpython::is_exact_number(each) || (is_numpy_float(each) && is_of_math(callable));
+                             });
+  if (!is_of_numbers ||
+      !(is_of_math(callable) || is_quiet_call(slots.data(), static_cast<int>(slots.size()), &step.called))) {
+    return nullptr;
+  }
+  return call(slots.data(), static_cast<Py_ssize_t>(slots.size()), nullptr);
+}
+
+PyObject* known_call_result(const Step& step, Operands arguments) {
+  if (arguments.size() == 1 && known_function(step.object) == Known::kLength) {
+    return length_result(arguments[0]);
+  }
+  const bool are_numbers = std::ranges::all_of(
+      arguments, [](PyObject* each) { return cpython::is_exact_number(each) || is_numpy_float(each); });
+  return are_numbers ? PyObject_Vectorcall(step.object, arguments.data(), arguments.size(), nullptr) : nullptr;
+}
+
+// --- all
+
+PyObject* result_of(const Step& step, Operands operands, int number) {
+  switch (step.op) {
+    case Op::binary_op:
+    case Op::int_binary:
+    case Op::float_binary:
+    case Op::float64_binary:
+    case Op::int64_binary:
+      return binary_result(step.immediate, operands[0], operands[1]);
+    case Op::compare_op:
+    case Op::int_compare:
+    case Op::float_compare:
+    case Op::scalar_compare:
+      return compare_result(step.immediate, operands[0], operands[1]);
+    case Op::unary_op:
+      return unary_result(step.immediate, operands[0]);
+    case Op::to_bool:
+    case Op::number_truth:
+      return truth_result(operands[0], false);
+    case Op::unary_not:
+    case Op::bool_not:
+      return truth_result(operands[0], true);
+    case Op::is_op:
+      return Py_NewRef((operands[0] == operands[1]) != (step.immediate != 0) ? Py_True : Py_False);
+    case Op::binary_subscr:
+    case Op::sequence_item:
+    case Op::array_item:
+      return item_result(operands[0], operands[1]);
+    case Op::tuple_item:
+      return PyTuple_CheckExact(operands[0]) && step.immediate < PyTuple_GET_SIZE(operands[0])
+                 ? Py_NewRef(PyTuple_GET_ITEM(operands[0], step.immediate))
+                 : nullptr;
+    case Op::build_tuple:
+      return tuple_of(operands);
+    case Op::cell_get:
+      return PyCell_Check(operands[0]) ? Py_XNewRef(PyCell_GET(operands[0])) : nullptr;
+    case Op::closure_cell:
+      return PyFunction_Check(operands[0])
+                 ? Py_NewRef(PyTuple_GET_ITEM(PyFunction_GET_CLOSURE(operands[0]), step.immediate))
+                 : nullptr;
+    case Op::load_attr:
+      return attribute_result(step, operands[0]);
+    case Op::load_method:
+      return method_result(step, operands[0], number);
+    case Op::call:
+      return call_result(step, operands);
+    case Op::array_call:
+      return ufunc_result(operands);
+    case Op::known_call:
+      return known_call_result(step, operands);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+Ref pure_result(const Step& step, std::span<PyObject* const> operands, int number) {
+  const cpython::SignalsWait wait;
+  Ref result = Ref::steal(result_of(step, operands, number));
+  if (!result) {
+    PyErr_Clear();
+  }
+  return result;
+}
+
+bool reads_elements(const Step& step, std::span<PyObject* const> operands) {
+  return (step.op == Op::binary_subscr || step.op == Op::array_item) && is_array(operands[0]);
+}
+
+}  // namespace tagalong::replay
