@@ -113,6 +113,9 @@ PyObject* attribute_result(const Step& step, PyObject* object) {
   if (is_array(object)) {
     return describes_arrays(step.object) && !may_collect() ? PyObject_GetAttr(object, step.object) : nullptr;
   }
+  if (PyType_Check(object)) {
+    return Py_XNewRef(cpython::find_class_attribute(object, step.object));
+  }
   const cpython::Attribute* known = known_attribute(step, Py_TYPE(object));
   return known == nullptr ? nullptr : load_known(object, *known);
 }

@@ -21,6 +21,7 @@ import arrays_support
 import tagalong
 from array_object_programs import Objects
 from array_programs import Operands, Parts, Passes, Program, Targets
+from array_scalar_programs import Scalars
 from arrays_support import ERRSTATES, described
 from tagalong import _core
 
@@ -163,8 +164,8 @@ def deaths(function: Function, size: int) -> Any:
 
 def form_of_program(random: Random) -> type[Program]:
     kind = random.random()
-    kinds: tuple[type[Program], ...] = (Passes, Parts, Objects, Targets)
-    return kinds[int(kind / 0.15)] if kind < 0.15 * len(kinds) else Program
+    kinds: tuple[type[Program], ...] = (Passes, Parts, Objects, Targets, Scalars)
+    return kinds[int(kind / 0.14)] if kind < 0.14 * len(kinds) else Program
 
 
 def compare_program(random: Random, calls: int, *, loops: bool = False) -> None:

@@ -214,3 +214,12 @@ def test_their_frames_are_invisible() -> None:
             traced(x, None)
         assert [entry.name for entry in caught.traceback][-2:] == ["f", "look"]
     assert tagalong.stats(traced).hits > 0
+
+
+def test_quotients_of_bools_do_not_fit_a_temporary() -> None:
+    """Eager execution computes into the large temporary, and raises."""
+    eager, traced = both("def f(x, y):\n    return (x > y) // (x != y)\n")
+    for size in (5, 300_000, 300_000, 5, 300_000, 300_000, 5):
+        x = np.arange(size) % 7
+        check(eager, traced, lambda x=x: [x, x[::-1].copy()], {"all": "ignore"})
+    assert tagalong.stats(traced).records >= 1

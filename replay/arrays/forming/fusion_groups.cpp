@@ -130,8 +130,10 @@ std::unique_ptr<PlannedGroup> plan_group(const array::Numpy& np, const FusionSou
 
 namespace {
 
-const PyFunctionObject* function_of(std::int32_t place, PyObject* const* registers) {
-  return reinterpret_cast<const PyFunctionObject*>(registers[place]);
+// A guard has checked that it is a function.
+const PyFunctionObject* function_of(NameOwner owner, PyObject* const* registers, const Ref* values) {
+  return reinterpret_cast<const PyFunctionObject*>(owner.place >= 0 ? registers[owner.place]
+                                                                    : values[owner.value].get());
 }
 
 // Whether the name is still bound to the value; other names in the dict may have changed.
@@ -156,15 +158,15 @@ bool is_bound(const Step& step, PyObject* dict, PyObject* value) {
 
 }  // namespace
 
-bool load_holds(const PlannedGroup::Load& load, PyObject* const* registers) {
+bool load_holds(const PlannedGroup::Load& load, PyObject* const* registers, const Ref* values) {
   const Step& step = *load.step;
-  if (load.function < 0) {
+  if (load.function.is_module()) {
     // An earlier load has found the module; a new module may have the address of the planned one, so its dict is
     // compared.
     return load.module != nullptr && PyModule_CheckExact(load.module) && PyModule_GetDict(load.module) == load.dict &&
            is_bound(step, load.dict, load.value);
   }
-  const PyFunctionObject* function = function_of(load.function, registers);
+  const PyFunctionObject* function = function_of(load.function, registers, values);
   return (step.version2 == 0 || step.version2 == cpython::dict_version(function->func_builtins)) &&
          is_bound(step, function->func_globals, load.value);
 }
@@ -172,28 +174,29 @@ bool load_holds(const PlannedGroup::Load& load, PyObject* const* registers) {
 namespace {
 
 // While the dict that holds the module's name is unchanged, the module and its own dict, which is checked later, exist.
-bool is_unchanged(const PlannedGroup::Looked& looked, PyObject* const* registers) {
-  if (looked.function < 0) {
+bool is_unchanged(const PlannedGroup::Looked& looked, PyObject* const* registers, const Ref* values) {
+  if (looked.function.is_module()) {
     return looked.version == cpython::dict_version(looked.dict);
   }
-  const PyFunctionObject* function = function_of(looked.function, registers);
+  const PyFunctionObject* function = function_of(looked.function, registers, values);
   return looked.version == cpython::dict_version(function->func_globals) &&
          (looked.builtins == 0 || looked.builtins == cpython::dict_version(function->func_builtins));
 }
 
-[[gnu::noinline]] bool look_up_again(const PlannedGroup& group, PyObject* const* registers) {
+[[gnu::noinline]] bool look_up_again(const PlannedGroup& group, PyObject* const* registers, const Ref* values) {
   group.looked.clear();
-  if (!std::ranges::all_of(group.loads, [&](const auto& load) { return load_holds(load, registers); })) {
+  if (!std::ranges::all_of(group.loads, [&](const auto& load) { return load_holds(load, registers, values); })) {
     return false;
   }
   for (const PlannedGroup::Load& load : group.loads) {
-    PyObject* dict = load.function < 0 ? load.dict : function_of(load.function, registers)->func_globals;
+    PyObject* dict =
+        load.function.is_module() ? load.dict : function_of(load.function, registers, values)->func_globals;
     const auto is_same = [&](const auto& other) { return other.function == load.function && other.dict == dict; };
     auto looked = std::ranges::find_if(group.looked, is_same);
     if (looked == group.looked.end()) {
       looked = group.looked.insert(looked, {load.function, dict, cpython::dict_version(dict), 0});
     }
-    if (load.function >= 0 && load.step->version2 != 0) {
+    if (!load.function.is_module() && load.step->version2 != 0) {
       looked->builtins = load.step->version2;
     }
   }
@@ -202,13 +205,13 @@ bool is_unchanged(const PlannedGroup::Looked& looked, PyObject* const* registers
 
 }  // namespace
 
-bool loads_hold(const PlannedGroup& group, PyObject* const* registers) {
+bool loads_hold(const PlannedGroup& group, PyObject* const* registers, const Ref* values) {
   if (group.looked.empty() && !group.loads.empty()) [[unlikely]] {
-    return look_up_again(group, registers);
+    return look_up_again(group, registers, values);
   }
   for (const PlannedGroup::Looked& looked : group.looked) {
-    if (!is_unchanged(looked, registers)) [[unlikely]] {
-      return look_up_again(group, registers);
+    if (!is_unchanged(looked, registers, values)) [[unlikely]] {
+      return look_up_again(group, registers, values);
     }
   }
   return true;

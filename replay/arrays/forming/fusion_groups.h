@@ -30,6 +30,14 @@ void mark_groups(std::vector<Step>* steps, const LoopProgram& loop, const std::i
 // Whether a fusion group may end with this step.
 bool is_group_operation(const Step& step);
 
+// Where a run finds the function in whose globals a name is looked up.
+struct NameOwner {
+  std::int32_t place = -1;  // register, or -1
+  std::int32_t value = -1;  // index in PlannedGroup::computed, or -1
+  [[nodiscard]] bool is_module() const { return place < 0 && value < 0; }
+  bool operator==(const NameOwner&) const = default;
+};
+
 // A planned group: `count` steps, or operations of a loop, that are run as one. It holds what to compute and what the
 // steps would have left in the registers. Created and released under the GIL only.
 struct PlannedGroup : boost::intrusive_ref_counter<PlannedGroup, boost::thread_unsafe_counter> {
@@ -50,7 +58,7 @@ struct PlannedGroup : boost::intrusive_ref_counter<PlannedGroup, boost::thread_u
   std::vector<std::pair<std::int32_t, PyObject*>> same;  // the register holds this very object
   struct Load {
     const Step* step;
-    std::int32_t function;  // register; -1: the name is an attribute of a module that an earlier load has given
+    NameOwner function;  // none: the name is an attribute of a module that an earlier load has given
     PyObject* module;
     PyObject* dict;  // the module's dict
     PyObject* value;
@@ -58,7 +66,7 @@ struct PlannedGroup : boost::intrusive_ref_counter<PlannedGroup, boost::thread_u
   std::vector<Load> loads;
   // Each dict in which `loads` are looked up, in their order, with the version at which all of them last held.
   struct Looked {
-    std::int32_t function;  // register; -1: `dict` is a module's
+    NameOwner function;  // none: `dict` is a module's
     PyObject* dict;
     std::uint64_t version;
     std::uint64_t builtins;  // version of the function's builtins; 0: no name has been found there
@@ -132,8 +140,8 @@ inline constinit GroupListener on_last_group = nullptr;
 std::unique_ptr<PlannedGroup> plan_group(const array::Numpy& np, const FusionSource& source,
                                          array::FusionReason* reason);
 
-// Whether the names are still bound to the objects that the plan knows.
-bool loads_hold(const PlannedGroup& group, PyObject* const* registers);
+// Whether the names are still bound to the objects that the plan knows. `values`: the computed values of this run.
+bool loads_hold(const PlannedGroup& group, PyObject* const* registers, const Ref* values);
 
 array::UnaryOperator unary_operator(int opcode);
 

@@ -80,6 +80,8 @@ class GroupContents {
   // it cannot be computed there.
   int compute(const GroupValue& value);
   int of_value(int value);
+  // The computed values of this run.
+  [[nodiscard]] const Ref* values() const { return values_.data(); }
   // The index among the computed values of the object in a register; negative: the register holds no such object.
   int computed_of(std::int32_t place);
   // The same, or GroupValue::kNull where the register is known to hold null. `is_known`: whether there is an answer.

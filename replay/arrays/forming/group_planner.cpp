@@ -175,9 +175,9 @@ bool FusionPlanner::take(const Step& step) {
                                                                                          : operate(step, operands);
       break;
     default:
-      is_taken = has(step.op, trait::kOneOperand) ? guard(step, operands[0])
-                 : has(step.op, trait::kArrays)   ? operate(step, operands)
-                                                  : calculate(step, operands);
+      is_taken = info(step.op).is_guard()       ? guard(step, operands[0])
+                 : has(step.op, trait::kArrays) ? operate(step, operands)
+                                                : calculate(step, operands);
       break;
   }
   const std::int32_t* drops = operands + step.operand_count + step.result_count;
@@ -205,12 +205,28 @@ bool FusionPlanner::assign(const std::int32_t* operands) {
   return result >= 0 || refuse(builder().reason());
 }
 
-bool FusionPlanner::load_global(const Step& step, std::int32_t place) {
+// The name in the globals of the function that the register holds; without a value: there is no such function, or no
+// such name.
+PlannedGroup::Load FusionPlanner::global_of(const Step& step, std::int32_t place) {
   const int index = contents_.of(place);
-  if (index < 0 || contents_.origin(index) != place) {
-    return refuse(Reason::kName);
+  PlannedGroup::Load load{&step, {}, nullptr, nullptr, nullptr};
+  if (index < 0) {
+    return load;
   }
-  return add_load({&step, place, nullptr, nullptr, look_up_global(step, source_.registers.objects[place])});
+  if (contents_.origin(index) == place) {
+    load.function.place = place;
+  } else if (contents_.at(index).kind == Kind::kComputed && PyFunction_Check(contents_.at(index).object)) {
+    load.function.value = contents_.at(index).computed;
+  } else {
+    return load;
+  }
+  load.value = look_up_global(step, contents_.at(index).object);
+  return load;
+}
+
+bool FusionPlanner::load_global(const Step& step, std::int32_t place) {
+  const PlannedGroup::Load load = global_of(step, place);
+  return load.function.is_module() ? refuse(Reason::kName) : add_load(load);
 }
 
 bool FusionPlanner::load_attribute(const Step& step, std::int32_t place) {
@@ -224,7 +240,7 @@ bool FusionPlanner::load_attribute(const Step& step, std::int32_t place) {
     return refuse(Reason::kName);
   }
   PyObject* value = look_up_in_module(step, module.object);
-  return add_load({&step, -1, module.object, step.key, value});
+  return add_load({&step, {}, module.object, step.key, value});
 }
 
 // A guard inside the group is checked before anything is computed.
@@ -257,7 +273,7 @@ bool FusionPlanner::guard(const Step& step, std::int32_t place) {
 }
 
 bool FusionPlanner::add_load(const PlannedGroup::Load& load) {
-  if (load.value == nullptr || !load_holds(load, source_.registers.objects)) {
+  if (load.value == nullptr || !load_holds(load, source_.registers.objects, contents_.values())) {
     return refuse(Reason::kNotLooked);
   }
   group_->loads.push_back(load);

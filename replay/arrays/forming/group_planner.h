@@ -16,7 +16,7 @@ namespace tagalong::replay {
 bool may_be_inside(const Step& step);
 bool may_be_inside(const LoopOp& op, const Step& step);
 // Whether the name is still bound to the object that the plan has found.
-bool load_holds(const PlannedGroup::Load& load, PyObject* const* registers);
+bool load_holds(const PlannedGroup::Load& load, PyObject* const* registers, const Ref* values);
 
 class FusionPlanner {
   using Reason = array::FusionReason;
@@ -45,6 +45,7 @@ class FusionPlanner {
   void build(const Step& step, const std::int32_t* operands);
   bool assign(const std::int32_t* operands);
   bool load_global(const Step& step, std::int32_t place);
+  PlannedGroup::Load global_of(const Step& step, std::int32_t place);
   bool load_attribute(const Step& step, std::int32_t place);
   bool guard(const Step& step, std::int32_t place);
   bool add_load(const PlannedGroup::Load& load);

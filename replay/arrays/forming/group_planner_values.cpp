@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "replay/arrays/forming/group_planner.h"
-#include "replay/steps/looked_up.h"
 #include "rewriter/cpython/objects/exact_numbers.h"
 
 namespace tagalong::replay {
@@ -129,19 +128,15 @@ bool FusionPlanner::guard_number(const LoopOp& op, const Step& step) {
 
 // A global variable that is bound to a number.
 bool FusionPlanner::load_number(const LoopOp& op, const Step& step) {
-  const int index = contents_.of(op.left);
-  PyObject* value = index < 0 || contents_.origin(index) != op.left
-                        ? nullptr
-                        : look_up_global(step, source_.registers.objects[op.left]);
-  const PlannedGroup::Load load{&step, op.left, nullptr, nullptr, value};
-  if (value == nullptr || !load_holds(load, source_.registers.objects)) {
+  const PlannedGroup::Load load = global_of(step, op.left);
+  if (load.value == nullptr || !load_holds(load, source_.registers.objects, contents_.values())) {
     return refuse(Reason::kNotLooked);
   }
   const Unboxed unboxed = info(op.code).gives;
-  const int number = contents_.compute({.kind = GroupValue::Kind::kObject, .unboxed = unboxed, .object = value});
+  const int number = contents_.compute({.kind = GroupValue::Kind::kObject, .unboxed = unboxed, .object = load.value});
   if (number >= 0) {
     group_->loads.push_back(load);
-    group_->numbers.push_back(Ref::create(value));
+    group_->numbers.push_back(Ref::create(load.value));
   }
   return set_unboxed(op.result, number, unboxed);
 }

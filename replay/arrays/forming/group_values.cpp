@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "replay/objects/guards.h"
 #include "replay/objects/operations.h"
 #include "replay/steps/pure_results.h"
 #include "replay/steps/step.h"
 #include "rewriter/cpython/objects/exact_numbers.h"
+#include "rewriter/cpython/objects/instances.h"
 #include "rewriter/cpython/requests.h"
 
 namespace tagalong::replay {
@@ -140,6 +142,17 @@ bool computes_the_same(const GroupValue& one, const GroupValue& other) {
 bool reads_elements(const GroupValue& value, const Ref* earlier) {
   const Operands operands = operands_of(value, earlier);
   return value.kind == Kind::kStep && reads_elements(*value.step, std::span(operands.data(), operands.size()));
+}
+
+bool holds(const Step& guard, PyObject* object) {
+  switch (guard.op) {
+    case Op::guard_accessor:
+      return accessor_is(object, guard.name.get(), guard.immediate, guard.object);
+    case Op::guard_no_attribute:
+      return object != nullptr && !cpython::may_have_own(object, guard.object);
+    default:
+      return guard_holds(guard.op, object, guard.object, guard.immediate);
+  }
 }
 
 Unboxed result_of(const LoopOp& op) {

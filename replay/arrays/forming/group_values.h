@@ -56,6 +56,9 @@ struct GroupRegisters {
 // Whether the value depends on the elements of arrays.
 [[nodiscard]] bool reads_elements(const GroupValue& value, const Ref* earlier);
 
+// Whether a guard inside a group holds for this object; null where there is none.
+[[nodiscard]] bool holds(const Step& guard, PyObject* object);
+
 // The type of the number that this operation of a loop makes; kNone: a fusion group cannot contain the operation.
 [[nodiscard]] Unboxed result_of(const LoopOp& op);
 

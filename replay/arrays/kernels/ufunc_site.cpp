@@ -436,11 +436,20 @@ Outcome UfuncSite::binary(BinaryOperator op, PyObject* left, PyObject* right, un
   if (row.ufunc == UfuncName::kPower) {
     return power(*np, request, result);
   }
-  const Outcome outcome = apply(*np, request, result);
-  if (outcome != Outcome::kFallback || (request.temporaries & 3U) == 0) {
-    return outcome;
+  const ElisionCase elided{left, right, request.temporaries & 3U, row.elision, true, row.inplace};
+  // The quotients of bools are integers, which a temporary of bools cannot hold: where eager elides, it raises.
+  const bool may_raise = row.ufunc == UfuncName::kFloorDivide && classify(*np, left) == kBool;
+  if (!may_raise) {
+    const Outcome outcome = apply(*np, request, result);
+    return outcome == Outcome::kFallback && (request.temporaries & 3U) != 0 ? elide(*np, elided, result) : outcome;
   }
-  return elide(*np, {left, right, request.temporaries & 3U, row.elision, true, row.inplace}, result);
+  if ((request.temporaries & 3U) != 0) {
+    static_cast<void>(fallback());
+    if (const Outcome outcome = elide(*np, elided, result); outcome != Outcome::kFallback) {
+      return outcome;
+    }
+  }
+  return apply(*np, request, result);
 }
 
 namespace {

@@ -47,7 +47,8 @@ bool would_elide(const Numpy& np, PyObject* temporary, PyObject* other, const El
     return false;
   }
   const bool other_decides = the_case.right_decides || temporary == the_case.right;
-  const bool raises = !other_decides && code == kBool;  // the square of bools has another type
+  // A temporary of bools cannot hold their square or their quotients, which are integers.
+  const bool raises = code == kBool && (!other_decides || the_case.function == PyNumber_InPlaceFloorDivide);
   if ((!bits_depend_on_elision(code) && !raises && !dtype_depends_on_elision(np, temporary) &&
        !(other_decides && layout_depends_on_elision(np, temporary, code, other))) ||
       !may_be_elided(temporary) || temporary == other || bytes_of(np, temporary, code) < kMinElidedBytes) {

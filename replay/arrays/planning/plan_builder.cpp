@@ -69,6 +69,9 @@ int FusionPlanBuilder::binary(const ArrayVerb& verb) {
                   .temporaries = inplace ? 0 : verb.temporaries,
                   .elision = row.elision,
                   .inplace = inplace};
+  if (row.ufunc == UfuncName::kFloorDivide && type_of(left) == kBool && (request.temporaries & 3U) != 0) {
+    return refuse(FusionReason::kOperator);  // where eager elides, it raises: a temporary of bools holds no integers
+  }
   if (row.ufunc != UfuncName::kPower) {
     return apply(request);
   }

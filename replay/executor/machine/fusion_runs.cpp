@@ -43,15 +43,12 @@ array::FusionReason check_group(const RunState& state, const PlannedGroup& group
       return Reason::kBinding;
     }
   }
-  if (!loads_hold(group, state.registers)) {
-    return Reason::kBinding;
-  }
   for (const PlannedGroup::Guard& guard : group.guards) {
     if (guard.number >= 0) {
       continue;  // checked once the values are computed
     }
     PyObject* value = guard.place < 0 ? guard.object : state.registers[guard.place];
-    if (!guard_holds(guard.step->op, value, guard.step->object, guard.step->immediate)) {
+    if (!holds(*guard.step, value)) {
       return Reason::kGuardFails;
     }
   }
@@ -101,17 +98,20 @@ GroupRegisters group_registers(const RunState& state) {
           state.unboxed == nullptr ? std::span<const Unboxed>() : std::span(state.program.loop.kinds)};
 }
 
-bool compute_values(const RunState& state, const PlannedGroup& group, Ref* values) {
+array::FusionReason compute_values(const RunState& state, const PlannedGroup& group, Ref* values) {
   for (std::size_t index = 0; index < group.computed.size(); ++index) {
     values[index] = evaluate(group.computed[index], group_registers(state), values);
     if (!values[index]) {
-      return false;
+      return Reason::kGuardFails;
     }
   }
-  return std::ranges::all_of(group.guards, [&](const PlannedGroup::Guard& guard) {
-    return guard.number < 0 ||
-           guard_holds(guard.step->op, values[guard.number].get(), guard.step->object, guard.step->immediate);
-  });
+  const auto holds_now = [&](const PlannedGroup::Guard& guard) {
+    return guard.number < 0 || holds(*guard.step, values[guard.number].get());
+  };
+  if (!std::ranges::all_of(group.guards, holds_now)) {
+    return Reason::kGuardFails;
+  }
+  return loads_hold(group, state.registers, values) ? Reason::kNone : Reason::kBinding;
 }
 
 // Its items are results of the group, and values that registers held before.
@@ -176,8 +176,8 @@ array::FusionReason compute_group(RunState& state, const array::Numpy& np, const
     return reason;
   }
   results->values.resize(group.computed.size());
-  if (!compute_values(state, group, results->values.data())) {
-    return Reason::kGuardFails;
+  if (const Reason reason = compute_values(state, group, results->values.data()); reason != Reason::kNone) {
+    return reason;
   }
   std::array<PyObject*, kMostExternals> externals;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   for (std::size_t index = 0; index < group.externals.size(); ++index) {

@@ -105,4 +105,12 @@ Attribute find_attribute(PyTypeObject* type, PyObject* name) {
   return found;
 }
 
+PyObject* find_class_attribute(PyObject* object, PyObject* name) {
+  if (!Py_IS_TYPE(object, &PyType_Type) || _PyType_Lookup(&PyType_Type, name) != nullptr) {
+    return nullptr;
+  }
+  PyObject* known = _PyType_Lookup(reinterpret_cast<PyTypeObject*>(object), name);
+  return known != nullptr && Py_TYPE(known)->tp_descr_get == nullptr ? known : nullptr;
+}
+
 }  // namespace tagalong::cpython

@@ -28,6 +28,8 @@ struct Attribute {
 
 // Runs no user code.
 Attribute find_attribute(PyTypeObject* type, PyObject* name);
+// The attribute of an ordinary class, borrowed. Null: ask the interpreter. Runs no user code.
+PyObject* find_class_attribute(PyObject* object, PyObject* name);
 // Whether the shared keys have grown since then; the attribute may be among the new ones.
 bool is_outdated(PyTypeObject* type, const Attribute& found);
 
