@@ -136,8 +136,6 @@ bool is_quiet_container(const RunState& state, const Step& step, const std::int3
         }
       }
       return makes_quietly();
-    case Op::list_extend:
-      return is_sequence(operand(1));
     case Op::get_iter:
       return gives_plain_iterator(operand(0)) && makes_quietly();
     case Op::binary_subscr:

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <new>
+#include <string>
 
 #include "replay/executor/machine/boxing.h"
 #include "replay/executor/machine/frames.h"
@@ -13,6 +14,7 @@
 #include "replay/objects/eliding_calls.h"
 #include "replay/objects/guards.h"
 #include "replay/objects/operations.h"
+#include "rewriter/base/errors.h"
 #include "rewriter/cpython/foreign_eval.h"
 #include "rewriter/cpython/objects/instances.h"
 #include "rewriter/cpython/objects/iterators.h"
@@ -28,6 +30,10 @@ bool is_array(PyObject* operand) {
 
 // Operators that were recorded with other operands than arrays.
 bool is_general_operator(Op op) { return op == Op::binary_op || op == Op::unary_op || op == Op::compare_op; }
+
+[[noreturn, gnu::cold, gnu::noinline]] void refuse(const Step& step) {
+  fail_check(__FILE__, __LINE__, "the op has steps", std::string(info(step.op).name));
+}
 
 [[gnu::always_inline]] inline StepResult execute_guard(RunState& state, const Step& step, PyObject* value) {
   const auto pass_if = [](bool holds) { return holds ? StepResult::kNext : StepResult::kGuardFailed; };
@@ -209,23 +215,18 @@ bool is_general_operator(Op op) { return op == Op::binary_op || op == Op::unary_
     case Op::load_method:
     case Op::load_module_method:
       return execute_name(state, step, operands);
-    case Op::make_cell:
-    case Op::cell_get:
-    case Op::cell_set:
-    case Op::cell_delete:
-    case Op::closure_cell:
-    case Op::make_function:
-    case Op::function_default:
-    case Op::function_kwdefault:
-    case Op::method_function:
-    case Op::method_self:
-    case Op::bind_method:
-    case Op::new_instance:
-    case Op::tuple_item:
-    case Op::dict_item:
-    case Op::class_attribute:
-    case Op::call_ex:
+#define TAGALONG_CELL_STEP(name) case Op::name:
+#include "replay/steps/step_families.def"
       return execute_cell_or_function(state, step, operands);
+#define TAGALONG_CONTAINER_STEP(name) case Op::name:
+#include "replay/steps/step_families.def"
+      return execute_container(state, step, operands);
+#define TAGALONG_EXCEPTION_STEP(name) case Op::name:
+#include "replay/steps/step_families.def"
+      return execute_exception(state, step, operands);
+#define TAGALONG_THUNK_STEP(name) case Op::name:
+#include "replay/steps/step_families.def"
+      return execute_by_thunk(state, step, static_cast<ThunkStep>(step.op), operands);
     case Op::unary_op:
     case Op::unary_not:
     case Op::to_bool:
@@ -244,30 +245,13 @@ bool is_general_operator(Op op) { return op == Op::binary_op || op == Op::unary_
                  ? execute_array(state, step, operands)
                  : execute_number(state, step, values.data());
     }
-    case Op::unbound_local:
-    case Op::raise:
-    case Op::reraise:
-    case Op::raise_init_result:
-    case Op::handled_exception:
-    case Op::traceback_entry:
-    case Op::complete_attribute_error:
-    case Op::end_iteration:
-    case Op::lasti:
-    case Op::catch_exception:
-    case Op::push_exc_info:
-    case Op::pop_except:
-    case Op::check_exc_match:
-    case Op::check_eg_match:
-    case Op::prep_reraise_star:
-    case Op::class_of:
-    case Op::exception_traceback:
-    case Op::with_except_start:
-    case Op::finish_operator:
-    case Op::finish_slot:
-      return execute_exception(state, step, operands);
-    default:
-      return execute_container(state, step, operands);
+    case Op::constant:
+    case Op::null:
+    case Op::function:
+    case Op::jump_back:
+      break;  // lowering makes no steps of them
   }
+  refuse(step);
 }
 
 // One step, the drops that belong to it, and the poll behind it.

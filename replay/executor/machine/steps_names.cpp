@@ -27,8 +27,9 @@ StepResult execute_name(RunState& state, const Step& step, const std::int32_t* o
         state.registers[step.result] = Py_NewRef(value);
         return StepResult::kNext;
       }
-      return step.expects_raise && is_quiet_name(operand(0), step.object) ? execute_by_thunk(state, step, operands)
-                                                                          : StepResult::kReexecute;
+      return step.expects_raise && is_quiet_name(operand(0), step.object)
+                 ? execute_by_thunk(state, step, ThunkStep::load_global, operands)
+                 : StepResult::kReexecute;
     }
     case Op::store_global:
       if (cpython::asks_keys(PyFunction_GET_GLOBALS(operand(0)), step.object)) {
