@@ -30,6 +30,22 @@ std::conditional_t<once, native::Did, Outcome> LoopInterpreter::ended(Outcome ou
   }
 }
 
+inline StepResult LoopInterpreter::poll(const LoopOp* op) {
+  if (state_.requested && !poll_requests(state_, state_.program.steps[static_cast<std::size_t>(op->step)]))
+      [[unlikely]] {
+    return StepResult::kRaised;
+  }
+  if (cpython::is_left_to_others(state_.run.thread)) [[unlikely]] {
+    return StepResult::kSideExit;
+  }
+  if (--state_.executor.arrivals_of(op->left).left <= 0 && stops_at(op->left)) [[unlikely]] {
+    return StepResult::kSideExit;
+  }
+  begin_iteration();
+  state_.run.gain += op->result;
+  return StepResult::kNext;
+}
+
 // `once`: only this operation, for native code, which iterates on its own.
 template <bool once>
 std::conditional_t<once, native::Did, Outcome> LoopInterpreter::execute(const LoopOp* op) {
@@ -445,30 +461,14 @@ std::conditional_t<once, native::Did, Outcome> LoopInterpreter::execute(const Lo
         break;
       }
       case LoopCode::kPoll:
-        if (state.requested && !poll_requests(state, steps[op->step])) [[unlikely]] {
-          return end(steps[op->step], StepResult::kRaised);
+        if (const StepResult result = poll(op); result != StepResult::kNext) [[unlikely]] {
+          return end(steps[op->step], result);
         }
-        if (cpython::is_left_to_others(state.run.thread)) [[unlikely]] {
-          return end(steps[op->step], StepResult::kSideExit);
-        }
-        if (--state.executor.arrivals_of(op->left).left <= 0 && stops_at(op->left)) [[unlikely]] {
-          return end(steps[op->step], StepResult::kSideExit);
-        }
-        begin_iteration();
-        state.run.gain += op->result;
         break;
       case LoopCode::kPollAndJump:
-        if (state.requested && !poll_requests(state, steps[op->step])) [[unlikely]] {
-          return end(steps[op->step], StepResult::kRaised);
+        if (const StepResult result = poll(op); result != StepResult::kNext) [[unlikely]] {
+          return end(steps[op->step], result);
         }
-        if (cpython::is_left_to_others(state.run.thread)) [[unlikely]] {
-          return end(steps[op->step], StepResult::kSideExit);
-        }
-        if (--state.executor.arrivals_of(op->left).left <= 0 && stops_at(op->left)) [[unlikely]] {
-          return end(steps[op->step], StepResult::kSideExit);
-        }
-        begin_iteration();
-        state.run.gain += op->result;
         if constexpr (!once) {
           op = first + op->right;
           TAGALONG_BEGIN_TRACE
