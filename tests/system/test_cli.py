@@ -209,6 +209,38 @@ print((y - x).sum() + y[62] - 1.0)
 """
 
 
+DEFERRED = """
+import numpy as np
+
+def chain(x):
+    total = x * 2.0 + 1.0
+    return total - x
+
+def parts(x):
+    return x[:, 1:] * x[:, :-1]
+
+def warned(x):
+    return x / (x - x) * 2.0
+
+x = np.arange(1.0, 100_001.0)
+print(chain(x).sum(), parts(x.reshape(100, 1000)).shape, np.isinf(warned(x)).all())
+"""
+
+
+def test_log_of_groups_in_a_recorded_call(run_python: RunPython, tmp_path: Path) -> None:
+    (tmp_path / "deferred.py").write_text(DEFERRED)
+    done = run_python("-m", "tagalong", "run", "--log=kernels", "deferred.py")
+    assert (done.returncode, done.stdout) == (0, "5000150000.0 (100, 999) True\n")
+    texts = re.findall(r"tagalong kernels: (recording of .*\n(?:.+\n)*)", done.stderr)
+    groups = {text.partition(":")[0]: text for text in texts}
+    chain = groups["recording of chain, lines 5 to 6"]
+    assert "pass 0: 3 operations\n  v0 = external 0, float64\n" in chain
+    assert "subtract(" in chain and "output 0: result 0 of pass 0\n" in chain
+    assert "pass 0: 1 operations\n" in groups["recording of parts, line 9"]
+    divided = groups["recording of warned, line 12"]
+    assert "gives up, one by one: " in divided and "pass 0: 3 operations\n" in divided
+
+
 def test_dis_says_what_the_call_raised(run_python: RunPython, program: str) -> None:
     done = run_python("-m", "tagalong", "dis", "--call", "None", f"{program}:double")
     assert done.returncode == 0, done.stderr
