@@ -1,4 +1,4 @@
-"""Golden texts: the text of each stage of a small program, one file for each program."""
+"""Golden texts: the dumps of a small program, one file for each program."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from types import FunctionType, ModuleType
 import numpy  # noqa: F401 - where it is not imported, the recording code has fewer hooks
 
 from tagalong import _core, record
-from tagalong._stages import stage_texts
+from tagalong._dumps import dumps_of
 
 FOLDER = Path(__file__).parent / "golden"
 # Machine code contains addresses and depends on the processor.
-STAGES = ("graph", "guards", "steps", "loops", "kernels")
-# Settings with which each stage has something to show.
+DUMPS = ("graph", "guards", "steps", "loops", "kernels")
+# Settings with which each dump has something to show.
 SETTINGS = {"fusion": 2, "threads": 1}
 
 
@@ -36,7 +36,7 @@ def load(name: str) -> ModuleType:
 
 
 def text_of(name: str) -> str:
-    """The program, its bytecode before and after rewriting, and the text of each stage."""
+    """The program, its bytecode before and after rewriting, and its dumps."""
     for option, value in SETTINGS.items():
         _core.set_option(option, value)
     module = load(name)
@@ -46,8 +46,8 @@ def text_of(name: str) -> str:
     for which in ("original", "recording", "replay"):
         sections.append((f"{which} code", normalised(recording.listing(which))))
     calls = iter(copy.deepcopy(module.CALLS))
-    texts = stage_texts(program, lambda: (next(calls), {}), len(module.CALLS), disassembles=False)
-    sections += [(stage, without_versions("\n".join(texts[stage])) or "none") for stage in STAGES]
+    texts = dumps_of(program, lambda: (next(calls), {}), len(module.CALLS), disassembles=False)
+    sections += [(dump, without_versions("\n".join(texts[dump])) or "none") for dump in DUMPS]
     whole = io.StringIO()
     for title, text in sections:
         whole.write(f"---- {title}\n{text.rstrip()}\n\n")

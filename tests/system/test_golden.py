@@ -1,4 +1,4 @@
-"""The texts of all stages of some small programs have not changed. `scripts/golden --update` writes them again."""
+"""The dumps of some small programs have not changed. `scripts/golden --update` writes them again."""
 
 from __future__ import annotations
 
