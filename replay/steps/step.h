@@ -10,7 +10,7 @@
 
 #include "replay/arrays/kernels/ufunc_site.h"
 #include "replay/ir/graph.h"
-#include "replay/objects/quiet_calls.h"
+#include "replay/objects/calls_without_user_code.h"
 #include "replay/steps/loop_program.h"
 #include "rewriter/cpython/objects/dicts.h"
 #include "rewriter/cpython/objects/instances.h"

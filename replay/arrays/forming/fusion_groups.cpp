@@ -138,7 +138,8 @@ bool is_bound(const Step& step, PyObject* dict, PyObject* value) {
   if (step.version1 == cpython::dict_version(dict)) {
     return true;
   }
-  if (step.version2 != 0 || !PyDict_CheckExact(dict) || cpython::find_quietly(dict, step.object) != value) {
+  if (step.version2 != 0 || !PyDict_CheckExact(dict) ||
+      cpython::find_without_side_effects(dict, step.object) != value) {
     return false;
   }
   step.version1 = cpython::dict_version(dict);

@@ -567,7 +567,7 @@ std::conditional_t<once, native::Did, Outcome> LoopInterpreter::execute(const Lo
         begin_iteration();
         state.run.gain += op->result;
         break;
-      case LoopCode::kCheckQuiet:
+      case LoopCode::kCheckRelocatable:
         if (state.relocation_of(steps[op->step]) == nullptr) [[unlikely]] {
           return end(steps[op->step], StepResult::kGuardFailed);
         }

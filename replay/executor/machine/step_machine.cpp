@@ -8,9 +8,9 @@
 #include "replay/executor/machine/frames.h"
 #include "replay/executor/machine/fusion_runs.h"
 #include "replay/executor/machine/loop_interpreter.h"
-#include "replay/executor/machine/quiet_steps.h"
 #include "replay/executor/machine/run_end.h"
 #include "replay/executor/machine/step_families.h"
+#include "replay/executor/machine/steps_without_user_code.h"
 #include "replay/objects/eliding_calls.h"
 #include "replay/objects/guards.h"
 #include "replay/objects/operations.h"
@@ -166,12 +166,12 @@ bool is_general_operator(Op op) { return op == Op::binary_op || op == Op::unary_
       if (state.requested && !poll_requests(state, step)) [[unlikely]] {
         return StepResult::kRaised;
       }
-      const bool is_quiet = is_quiet_iterator(state, operand(0));
-      if (!is_quiet && !sync_frames(state, step)) {
+      const bool has_no_user_code = next_runs_no_user_code(state, operand(0));
+      if (!has_no_user_code && !sync_frames(state, step)) {
         return StepResult::kRaised;
       }
       PyObject* item =
-          !is_quiet && may_elide_next(operand(0)) ? next_eliding(state, operand(0)) : next_item(operand(0));
+          !has_no_user_code && may_elide_next(operand(0)) ? next_eliding(state, operand(0)) : next_item(operand(0));
       if (item == nullptr && PyErr_Occurred() != nullptr) {
         return StepResult::kRaised;
       }

@@ -60,7 +60,7 @@ StepResult execute_cell_or_function(RunState& state, const Step& step, const std
     }
     case CellStep::function_kwdefault: {
       PyObject* defaults = PyFunction_GET_KW_DEFAULTS(operand(0));
-      PyObject* value = defaults == nullptr ? nullptr : cpython::find_quietly(defaults, step.object);
+      PyObject* value = defaults == nullptr ? nullptr : cpython::find_without_side_effects(defaults, step.object);
       if (value == nullptr) {
         return StepResult::kReexecute;
       }

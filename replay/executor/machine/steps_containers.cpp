@@ -3,8 +3,8 @@
 
 #include "replay/executor/machine/frames.h"
 #include "replay/executor/machine/fusion_runs.h"
-#include "replay/executor/machine/quiet_steps.h"
 #include "replay/executor/machine/step_families.h"
+#include "replay/executor/machine/steps_without_user_code.h"
 #include "replay/objects/operations.h"
 #include "rewriter/cpython/objects/dicts.h"
 
@@ -71,7 +71,7 @@ StepResult execute_unpack(RunState& state, const Step& step, const std::int32_t*
 
 // The frames are shown unless the step runs no user code. False: an exception is set.
 bool show_frames(RunState& state, const Step& step, const std::int32_t* operands) {
-  return is_quiet_container(state, step, operands) || sync_frames(state, step);
+  return container_runs_no_user_code(state, step, operands) || sync_frames(state, step);
 }
 
 Items items_of(const RunState& state, const Step& step, const std::int32_t* operands) {

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "replay/executor/machine/frames.h"
-#include "replay/executor/machine/quiet_steps.h"
 #include "replay/executor/machine/step_families.h"
+#include "replay/executor/machine/steps_without_user_code.h"
 #include "replay/objects/operations.h"
 #include "replay/objects/sequence_items.h"
 #include "rewriter/cpython/objects/exact_numbers.h"
@@ -17,7 +17,7 @@ namespace tagalong::replay {
 namespace {
 
 // Operations on such operands run no user code.
-bool are_quiet_numbers(PyObject* left, PyObject* right) {
+bool are_exact_numbers(PyObject* left, PyObject* right) {
   return cpython::is_exact_number(left) && (right == nullptr || cpython::is_exact_number(right));
 }
 
@@ -77,7 +77,8 @@ StepResult execute_number(RunState& state, const Step& step, PyObject* const* op
   if ((step.op == Op::to_bool || step.op == Op::unary_not) && (PyBool_Check(left) || left == Py_None)) {
     return truth((left == Py_True) == (step.op == Op::to_bool));
   }
-  if (!are_quiet_numbers(left, right) && !is_quiet_operator(state, step, left, right) && !sync_frames(state, step)) {
+  if (!are_exact_numbers(left, right) && !operator_runs_no_user_code(state, step, left, right) &&
+      !sync_frames(state, step)) {
     return StepResult::kRaised;
   }
   switch (step.op) {
