@@ -33,7 +33,7 @@ void GuardCode::step(const LoopOp& op) {
     asm_.dec(qword[rax + layout::kCount]);
     asm_.L(nothing);
   }
-  exits_.perform_aside(slow_path, op);
+  exits_.perform_out_of_line(slow_path, op);
 }
 
 void GuardCode::match_function(std::int32_t place, PyObject* const& code, Label& slow_path) {

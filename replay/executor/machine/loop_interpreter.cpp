@@ -35,7 +35,7 @@ inline StepResult LoopInterpreter::poll(const LoopOp* op) {
       [[unlikely]] {
     return StepResult::kRaised;
   }
-  if (cpython::is_left_to_others(state_.run.thread)) [[unlikely]] {
+  if (cpython::must_run_eagerly(state_.run.thread)) [[unlikely]] {
     return StepResult::kSideExit;
   }
   if (--state_.executor.arrivals_of(op->left).left <= 0 && stops_at(op->left)) [[unlikely]] {
@@ -128,7 +128,7 @@ std::conditional_t<once, native::Did, Outcome> LoopInterpreter::execute(const Lo
         break;
       }
       case LoopCode::kLeaveIfWatched:
-        if (cpython::is_left_to_others(state.run.thread)) [[unlikely]] {
+        if (cpython::must_run_eagerly(state.run.thread)) [[unlikely]] {
           return end(steps[op->step], StepResult::kSideExit);
         }
         break;
@@ -557,7 +557,7 @@ std::conditional_t<once, native::Did, Outcome> LoopInterpreter::execute(const Lo
         }
         break;
       case LoopCode::kCross:
-        if (state.requested || state.run.depth != 1 || cpython::is_left_to_others(state.run.thread)) [[unlikely]] {
+        if (state.requested || state.run.depth != 1 || cpython::must_run_eagerly(state.run.thread)) [[unlikely]] {
           return end(steps[op->step], StepResult::kGuardFailed);
         }
         if (--state.executor.arrivals_of(op->left).left <= 0 && stops_at(op->left)) [[unlikely]] {

@@ -77,7 +77,7 @@ StepResult execute_cell_or_function(RunState& state, const Step& step, const std
 StepResult execute_call(RunState& state, const Step& step, const std::int32_t* operands);
 StepResult call_known_function(RunState& state, const Step& step, const std::int32_t* operands);
 // The next item of an iterator whose NumPy operations may reuse nameless operands (eliding_calls.h).
-PyObject* next_eliding(const RunState& state, PyObject* iterator);
+PyObject* next_with_elision(const RunState& state, PyObject* iterator);
 
 // --- containers and items
 StepResult execute_container(RunState& state, const Step& step, const std::int32_t* operands);

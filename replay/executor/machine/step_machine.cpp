@@ -122,7 +122,7 @@ bool is_general_operator(Op op) { return op == Op::binary_op || op == Op::unary_
     case Op::guard_not_null:
       return operand(0) != nullptr ? StepResult::kNext : StepResult::kGuardFailed;
     case Op::guard_unwatched:
-      return cpython::is_left_to_others(state.run.thread) ? StepResult::kSideExit : StepResult::kNext;
+      return cpython::must_run_eagerly(state.run.thread) ? StepResult::kSideExit : StepResult::kNext;
     case Op::guard_raised:
       return PyErr_Occurred() != nullptr ? StepResult::kNext : StepResult::kGuardFailed;
     case Op::guard_no_stop_iteration:
@@ -170,8 +170,8 @@ bool is_general_operator(Op op) { return op == Op::binary_op || op == Op::unary_
       if (!has_no_user_code && !sync_frames(state, step)) {
         return StepResult::kRaised;
       }
-      PyObject* item =
-          !has_no_user_code && may_elide_next(operand(0)) ? next_eliding(state, operand(0)) : next_item(operand(0));
+      PyObject* item = !has_no_user_code && may_elide_next(operand(0)) ? next_with_elision(state, operand(0))
+                                                                       : next_item(operand(0));
       if (item == nullptr && PyErr_Occurred() != nullptr) {
         return StepResult::kRaised;
       }
@@ -257,7 +257,7 @@ bool is_general_operator(Op op) { return op == Op::binary_op || op == Op::unary_
 // One step, the drops that belong to it, and the poll behind it.
 [[gnu::always_inline]] inline StepResult perform(RunState& state, const Step& step) {
   // A trace or profile function that was installed meanwhile is shown the original instructions.
-  const bool must_leave = step.can_leave && cpython::is_left_to_others(state.run.thread);
+  const bool must_leave = step.can_leave && cpython::must_run_eagerly(state.run.thread);
   const StepResult result = must_leave ? StepResult::kSideExit : execute_step(state, step);
   if (result != StepResult::kNext) [[unlikely]] {
     // A trace function that was installed meanwhile is told of the exception in each frame.

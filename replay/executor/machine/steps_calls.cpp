@@ -173,9 +173,9 @@ StepResult call_known_function(RunState& state, const Step& step, const std::int
   return store(state, step, result);
 }
 
-PyObject* next_eliding(const RunState& state, PyObject* iterator) {
+PyObject* next_with_elision(const RunState& state, PyObject* iterator) {
   cpython::leave_recursion(state.run.thread);
-  PyObject* item = replay::next_eliding(cpython::function_of(cpython::current_frame(state.run.thread)), iterator);
+  PyObject* item = replay::next_with_elision(cpython::function_of(cpython::current_frame(state.run.thread)), iterator);
   cpython::enter_recursion(state.run.thread);
   return item;
 }
